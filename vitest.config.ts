@@ -20,10 +20,10 @@ type Files = { include: string[]; exclude?: string[]; isOfOwnProcess?: boolean }
 
 /** They count what the whole process does, which files before them would add to. */
 const COUNTING = [
-  "test/http/lists.worker.test.ts",
-  "test/metrics.worker.test.ts",
+  "test/api/output/lists.worker.test.ts",
+  "test/bindings/metrics.worker.test.ts",
   "test/runner/container-idle.worker.test.ts",
-  "test/trips.worker.test.ts",
+  "test/db/trips.worker.test.ts",
 ]
 
 /** Tests of the Worker, in workerd, with every binding of wrangler.toml emulated. */
@@ -59,7 +59,7 @@ async function workerProject(name: string, databases: number, files: Files) {
       include: files.include,
       exclude: [...(files.exclude ?? []), ...EXCLUDED],
       isolate: files.isOfOwnProcess ?? false,
-      setupFiles: ["./test/support/apply-migrations.ts"],
+      setupFiles: ["./test/support/db/apply-migrations.ts"],
     },
   }
 }
@@ -78,10 +78,10 @@ const nodeProject = {
     include: ["test/**/*.test.ts"],
     exclude: [
       "test/**/*.worker.test.ts",
-      "test/{api,browser,image,platform,system}/**",
+      "test/{api/openapi,browser,cloudflare,image,system}/**",
       ...EXCLUDED,
     ],
-    setupFiles: ["./test/support/own-tool-users.ts"],
+    setupFiles: ["./test/support/runner/own-tool-users.ts"],
     env: ENVIRONMENT,
   },
 }
@@ -91,9 +91,9 @@ const systemProject = {
   test: {
     name: "system",
     pool: "forks" as const,
-    include: ["test/{api,browser,platform,system}/**/*.test.ts"],
+    include: ["test/{api/openapi,browser,cloudflare,system}/**/*.test.ts"],
     exclude: ["test/**/*.worker.test.ts", ...EXCLUDED],
-    setupFiles: ["./test/support/own-tool-users.ts"],
+    setupFiles: ["./test/support/runner/own-tool-users.ts"],
     env: ENVIRONMENT,
     testTimeout: SYSTEM_TEST_TIMEOUT_MS,
     hookTimeout: SYSTEM_TEST_TIMEOUT_MS,

@@ -1,19 +1,20 @@
-import { runnerHeaders } from "../src/contract/protocol.ts"
+import { makeRunnerHeaders } from "../src/contract/protocol.ts"
 import { runnerHealth } from "../src/contract/runner-health.ts"
-import { readEnvironment } from "./settings.ts"
+import { parseRunnerEnvironment } from "./settings.ts"
 
 /**
- * Prints the health of the runner in this container, and exits with 1 where it accepts no task:
- *   health-check.ts [all-attacks]
+ * Prints the health of the runner in this container. Exits with code 1 if the runner accepts no
+ * tasks. Usage: health-check.ts [all-attacks]. With `all-attacks`, the runner first tests its
+ * sandbox by all attacks.
  */
 const query = process.argv[2] === "all-attacks" ? "?attacks=all" : ""
-const { RUNNER_PORT: port, RUNNER_TOKEN: token } = readEnvironment(process.env)
+const { RUNNER_PORT: port, RUNNER_TOKEN: token } = parseRunnerEnvironment(process.env)
 
-// The container engine kills this process where the response takes too long.
+// Needs no timeout: the container engine kills this process if the response takes too long.
 const response = await fetch(`http://127.0.0.1:${port}/health${query}`, {
-  headers: runnerHeaders(token),
+  headers: makeRunnerHeaders(token),
 })
 const text = await response.text()
 console.log(text)
-// A runner without a sandbox accepts no task.
+// A runner without a sandbox accepts no tasks.
 if (!runnerHealth.parse(JSON.parse(text)).sandbox.ok) process.exitCode = 1

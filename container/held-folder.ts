@@ -1,17 +1,23 @@
 import { closeSync, constants, openSync } from "node:fs"
 
-/** Flag of Linux that Node does not name: opens a folder as a place alone, whatever its mode is. */
+/**
+ * Linux flag that Node does not define: opens a folder without the right to read it, so that its
+ * mode does not matter.
+ */
 const O_PATH = 0o10000000
 
-/** A folder that is held open. Its `path` leads to this very folder, for other processes of its user too. */
+/**
+ * Open folder. `path` leads to exactly this folder, even after a rename, also in other processes of
+ * the same user.
+ */
 export type HeldFolder = Disposable & { path: string }
 
 /**
- * Holds a folder until it is disposed of; throws ENOTDIR for a link. Another user may rename or
- * replace the folder meanwhile: paths that begin with `path` stay below the folder that was opened.
- * Systems other than Linux have no such paths, and get the path that was given.
+ * Opens a folder until disposal; throws ENOTDIR for a symbolic link. Even if another user renames
+ * or replaces the folder meanwhile, paths that begin with the returned `path` lead into the folder
+ * that was opened. On systems other than Linux, `path` is the given path.
  */
-export function holdFolder(path: string | Buffer): HeldFolder {
+export function holdFolderOpen(path: string | Buffer): HeldFolder {
   if (process.platform !== "linux") {
     return { path: path.toString(), [Symbol.dispose]: () => undefined }
   }

@@ -1,50 +1,56 @@
 import { setDefaultResultOrder } from "node:dns"
 import { createServer } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
-import { removeLeftSocketFolders } from "./egress/socket-folder.ts"
-import { hideSecrets, secretsInside } from "../src/contract/redact.ts"
+import { removeAbandonedSocketFolders } from "./egress/socket-folder.ts"
+import { registerSecrets, extractSecrets } from "../src/contract/redact.ts"
 import { log } from "./log.ts"
-import { keepChoosingSandbox } from "./sandbox/keep-choosing.ts"
-import { removeLeftWorkspaces } from "./sandbox/task-sandbox.ts"
-import { claimToolUsers } from "./sandbox/tool-users.ts"
-import { openWorkDir } from "./sandbox/workspace.ts"
+import { chooseSandboxWithRetries } from "./sandbox/tiers/retry-sandbox.ts"
+import { removeAbandonedWorkspaces } from "./sandbox/task-sandbox.ts"
+import { claimToolUserIds } from "./sandbox/tool-user-ids.ts"
+import { prepareWorkDir } from "./sandbox/workspace.ts"
 import { announceRunner } from "./server/announce.ts"
-import { toListener } from "./server/http-adapter.ts"
-import { makeRunner } from "./server/server.ts"
-import { makeSettings, problemOfHost, readEnvironment } from "./settings.ts"
-import { useYtdlpVersion } from "./tools/ytdlp/version.ts"
+import { toNodeListener } from "./server/node-adapter.ts"
+import { createRunner } from "./server/runner.ts"
+import { toRunnerSettings, findUnsafeHostProblem, parseRunnerEnvironment } from "./settings.ts"
+import { installConfiguredYtdlp } from "./tools/ytdlp/ytdlp-update.ts"
 
-/** How long last reports may take: on one machine, and where drained tasks had minutes. */
+/**
+ * Maximum time for the last reports of runs at shutdown, in milliseconds: if the runner stops at
+ * once, and after it has drained.
+ */
 const LAST_REPORTS_MS = { atOnce: 9000, drained: 90_000 }
 
-// Containers have no way to IPv6, and what is sent there is dropped without an answer.
+// Prefers IPv4 addresses: containers have no IPv6 route, and packets to IPv6 addresses are dropped
+// without an answer.
 setDefaultResultOrder("ipv4first")
 
-const environment = readEnvironment(process.env)
-const made = makeSettings(environment)
+const environment = parseRunnerEnvironment(process.env)
+const baseSettings = toRunnerSettings(environment)
 const isRoot = process.getuid?.() === 0
-const sandboxFirstUid = isRoot ? await claimToolUsers(made.sandboxFirstUid) : made.sandboxFirstUid
-const settings = { ...made, sandboxFirstUid }
+const sandboxFirstUid = isRoot
+  ? await claimToolUserIds(baseSettings.sandboxFirstUid)
+  : baseSettings.sandboxFirstUid
+const settings = { ...baseSettings, sandboxFirstUid }
 for (const name of ["RUNNER_TOKEN", "ANNOUNCE_TOKEN", "FETCH_COOKIES", "FETCH_PROXY"]) {
   const value = process.env[name]
-  hideSecrets([value, ...secretsInside(value)])
+  registerSecrets([value, ...extractSecrets(value)])
 }
 const { RUNNER_PORT: port, RUNNER_HOST: host } = environment
 
-// The runner owns the inputs, and the users of the tools must be able to read them.
+// Lets other users read new files: the runner creates the inputs, and tools run as other users.
 process.umask(0o022)
-const problem = problemOfHost(host, settings.token) ?? openWorkDir(settings.workDir)
+const problem = findUnsafeHostProblem(host, settings.token) ?? prepareWorkDir(settings.workDir)
 if (problem !== null) {
   console.error(problem)
   process.exit(1)
 }
 
-await removeLeftWorkspaces(settings.workDir)
-await removeLeftSocketFolders(settings.workDir)
-useYtdlpVersion(settings)
-const latestChoice = keepChoosingSandbox(settings, () => process.exit(1))
-const runner = makeRunner(settings, latestChoice)
-const server = createServer(toListener(runner))
+await removeAbandonedWorkspaces(settings.workDir)
+await removeAbandonedSocketFolders(settings.workDir)
+installConfiguredYtdlp(settings)
+const latestChoice = chooseSandboxWithRetries(settings, () => process.exit(1))
+const runner = createRunner(settings, latestChoice)
+const server = createServer(toNodeListener(runner))
 server.listen(port, host, () => {
   const address = server.address()
   const bound = typeof address === "object" ? address?.port : null
@@ -72,7 +78,7 @@ async function drain(): Promise<void> {
 }
 
 let draining: Promise<void> | null = null
-// The default answer to a second SIGTERM would end the process with its tasks.
+// Handles every SIGTERM, since by default a second SIGTERM would kill the process with its tasks.
 process.on("SIGTERM", (signal) => {
   log("info", "runner.leaving", { signal })
   draining ??= drain()

@@ -2,22 +2,23 @@ import { mkdirSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 
 /**
- * Makes a folder with all that are missing above it; throws the system's error where there can be none.
- * Node's own `recursive` tries for ever below a folder that takes no entries, such as /proc.
+ * Creates a folder with all missing folders above it. Throws the error of the system on failure.
+ * mkdir of Node with `recursive` would loop forever below a folder that accepts no entries, such as
+ * /proc.
  */
-export function makeFolders(path: string, mode: number): void {
+export function makeFolderWithParents(path: string, mode: number): void {
   try {
-    makeOne(path, mode)
+    makeFolder(path, mode)
   } catch (error) {
     const parent = dirname(path)
     const lacksParent = error instanceof Error && "code" in error && error.code === "ENOENT"
-    if (!lacksParent || parent === path || isThere(parent)) throw error
-    makeFolders(parent, mode)
-    makeOne(path, mode)
+    if (!lacksParent || parent === path || exists(parent)) throw error
+    makeFolderWithParents(parent, mode)
+    makeFolder(path, mode)
   }
 }
 
-function makeOne(path: string, mode: number): void {
+function makeFolder(path: string, mode: number): void {
   try {
     mkdirSync(path, { mode })
   } catch (error) {
@@ -25,6 +26,6 @@ function makeOne(path: string, mode: number): void {
   }
 }
 
-function isThere(path: string): boolean {
+function exists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined
 }

@@ -7,50 +7,74 @@ import {
   OUTPUT_PART_BYTES,
   RUNNER_TOKEN_CHARACTERS_MIN,
 } from "../src/contract/protocol.ts"
-import { readSites } from "../src/contract/allowed-site.ts"
+import { readSites } from "../src/contract/urls/allowed-site.ts"
 import { readSpeechModels } from "../src/contract/speech-models.ts"
 import type { SpeechModels } from "../src/contract/speech-models.ts"
-import { readHosts } from "../src/contract/user-url.ts"
+import { readHosts } from "../src/contract/urls/user-url.ts"
 import type { ToolName } from "../src/contract/tasks/definition.ts"
 import { ytdlpVersion } from "../src/contract/ytdlp-version.ts"
 import type { YtdlpVersion } from "../src/contract/ytdlp-version.ts"
 
-import { instanceMemoryBytes } from "./sandbox/memory.ts"
+import { usableMemoryBytes } from "./sandbox/memory.ts"
 
 const MIB = 1024 ** 2
 const GIB = 1024 ** 3
 
-/** Resources that one tool, or all tools of one workspace, may use. */
+/** Limits of one tool or, where the field names the workspace, of all tools in one workspace. */
 export type ToolLimits = {
-  /** Address space of a tool. SVT-AV1 needs 5 GB at 4K; `-threads 1000` asks for 27. */
+  /**
+   * Maximum address space of a tool, in bytes. SVT-AV1 needs 5 GB for 4K video; ffmpeg with
+   * `-threads 1000` reserves 27 GB.
+   */
   memoryBytes: number
-  /** Memory that a tool and its children hold, so that it ends before the machine has none left. */
+  /**
+   * Maximum resident memory of a tool and its children, in bytes. The tool is killed above it,
+   * before the machine runs out of memory.
+   */
   residentBytes: number
-  /** Size of one file. An encoder can write a gigabyte a second. */
+  /** Maximum size of one file, in bytes. An encoder can write a gigabyte a second. */
   fileBytes: number
-  /** Processor time of a tool; null means all cores for its whole time limit. */
+  /**
+   * Maximum CPU time of a tool, in seconds. Null allows all cores for the whole time limit of the
+   * tool.
+   */
   cpuSeconds: number | null
-  /** Open file descriptors of a tool; a tee muxer with many segments needs some dozens. */
+  /**
+   * Maximum number of open file descriptors of a tool. The tee muxer with many segments needs some
+   * dozens.
+   */
   openFiles: number
-  /** Threads of a tool; each graph of filters and each encoder of ffmpeg has one a core or more. */
+  /**
+   * Maximum number of threads of a tool. Each filter graph and each encoder of ffmpeg uses at least
+   * one per core.
+   */
   threads: number
-  /** Bytes that the tools of a workspace write, its inputs not counted. */
+  /** Maximum number of bytes that the tools of a workspace may write, without the inputs. */
   workspaceBytes: number
-  /** Files and folders of a workspace; an image sequence can grow by thousands a second. */
+  /**
+   * Maximum number of files and folders of a workspace. An image sequence can grow by thousands of
+   * files a second.
+   */
   workspaceFiles: number
-  /** Output of a tool on its pipes, progress included. `-v trace` prints megabytes a second. */
+  /**
+   * Maximum number of bytes that a tool writes to its pipes: stdout, stderr and progress. `-v
+   * trace` prints megabytes a second.
+   */
   logBytes: number
-  /** Bytes of the disk that stay free, whatever tasks bring and write. */
+  /** Number of bytes of the disk that tasks must leave free. */
   diskReserveBytes: number
 }
 
-/** The rest is for the runner, the system and the meter of the workspace. */
+/**
+ * Share of the memory that one tool may use. The rest is for the runner, the system and the meter
+ * of the workspace.
+ */
 const RESIDENT_SHARE = 0.85
 
-/** Limits for a machine with this much memory. */
+/** Default limits of tools, computed from the memory and the cores of this machine. */
 export const DEFAULT_TOOL_LIMITS: ToolLimits = {
   memoryBytes: Math.min(16 * GIB, Math.max(4 * GIB, 2 * totalmem())),
-  residentBytes: Math.floor(RESIDENT_SHARE * instanceMemoryBytes()),
+  residentBytes: Math.floor(RESIDENT_SHARE * usableMemoryBytes()),
   fileBytes: 4 * GIB,
   cpuSeconds: null,
   openFiles: 512,
@@ -61,11 +85,17 @@ export const DEFAULT_TOOL_LIMITS: ToolLimits = {
   diskReserveBytes: DISK_RESERVE_BYTES,
 }
 
-/** Longer than R2 takes for a part; a transfer that stalls is tried again while its lease lives. */
+/**
+ * Maximum time without progress of a transfer, in milliseconds. It is longer than R2 takes for a
+ * part, and short enough to retry a stalled transfer before the lease of the run expires.
+ */
 const TRANSFER_IDLE_MS = 20_000
 
-/** Short tasks come one after another, and a sandbox that waits takes three processes. */
-const PLACES_MAX = 4
+/**
+ * Default maximum of warm sandboxes for each pool. Each warm sandbox takes three processes, and
+ * four suffice for short tasks in sequence.
+ */
+const WARM_SANDBOXES_MAX = 4
 
 const port = z.coerce.number().int().min(0).max(65_535)
 const count = z.coerce.number().int().positive()
@@ -74,32 +104,44 @@ const countOrNone = z.coerce.number().int().min(0)
 const environment = z.object({
   RUNNER_PORT: port.default(8788),
   RUNNER_HOST: z.string().min(1).default("127.0.0.1"),
-  /** Bearer token that callers must send; optional on a loopback address only. */
+  /**
+   * Bearer token that requests must carry; optional only if the runner listens on a loopback
+   * address.
+   */
   RUNNER_TOKEN: z.string().min(RUNNER_TOKEN_CHARACTERS_MIN).optional(),
   RUNNER_CAPACITY: count.default(availableParallelism()),
-  /** Tasks whose sandboxes are prepared, for each pool; 0: none; by default one a task at once. */
+  /**
+   * Maximum number of warm sandboxes for each pool; 0 disables them. Default: RUNNER_CAPACITY, but
+   * at most 4.
+   */
   RUNNER_PLACES_MAX: countOrNone.optional(),
   WORK_DIR: z.string().min(1).default(join(tmpdir(), "lathe-work")),
   FFMPEG_PATH: z.string().min(1).default("ffmpeg"),
   FFPROBE_PATH: z.string().min(1).default("ffprobe"),
-  /** The ffmpeg that downloads a part of a video, which needs the network; none: FFMPEG_PATH. */
+  /**
+   * Path of the ffmpeg with network access that downloads a section of a video. Default:
+   * FFMPEG_PATH.
+   */
   FETCH_FFMPEG_PATH: z.string().min(1).optional(),
-  /** The Python that has yt-dlp. */
+  /** Path of a Python that has yt-dlp. */
   FETCH_PYTHON_PATH: z.string().min(1).default("/opt/fetch/bin/python"),
-  /** The Python that has faster-whisper. */
+  /** Path of a Python that has faster-whisper. */
   SPEECH_PYTHON_PATH: z.string().min(1).default("/opt/speech/bin/python"),
-  /** The folder of the speech models, each in a folder of its name. */
+  /** Folder with a subfolder for each speech model, named like the model. */
   SPEECH_MODELS_PATH: z.string().min(1).default("/opt/models"),
-  /** The speech model of work that names none; and further ones, by commas. */
+  /** Default speech model, and further models, separated by commas. */
   WHISPER_MODEL: z.string().min(1).default("base"),
   WHISPER_MODELS: z.string().default(""),
-  /** How long a speech model stays in memory after its last use. */
+  /** Time for which a speech model stays in memory after its last use, in seconds. */
   WHISPER_IDLE_SECONDS: count.default(600),
-  /** Whether tools may be given a network: by the runner's proxy, or not at all. */
+  /** Network access of tools: through the proxy of the runner, or none. */
   RUNNER_NETWORK: z.enum(["proxy", "none"]).default("proxy"),
-  /** Hosts (`host` or `host:port`) that may be fetched from though they are not public. */
+  /**
+   * Hosts (`host` or `host:port`) from which fetches may download although their addresses are not
+   * public.
+   */
   ALLOWED_PRIVATE_HOSTS: z.string().default("").transform(readHosts),
-  /** The proxy that fetches go through: an http URL, with user and password where it wants them. */
+  /** Proxy for fetches: an http URL, with a user name and password if the proxy requires them. */
   FETCH_PROXY: z
     .string()
     .default("")
@@ -108,13 +150,13 @@ const environment = z.object({
       "expected an http:// URL",
     )
     .transform((text) => (text === "" ? null : new URL(text))),
-  /** Sites that may be fetched from, with their subdomains; none: all. */
+  /** Sites from which fetches may download, with their subdomains. Empty allows all sites. */
   FETCH_SITES: z.string().default("").transform(readSites),
-  /** The yt-dlp to use instead of the built-in one: its version, and the SHA-256 of its wheel. */
+  /** Version of yt-dlp that replaces the built-in version, and the SHA-256 of its wheel. */
   YTDLP_VERSION: z.string().default(""),
-  /** Cookies of the operator in Netscape's format, for fetches whose caller sends none. */
+  /** Cookies of the operator in Netscape format, used by fetches whose request has no cookies. */
   FETCH_COOKIES: z.string().default(""),
-  /** Limits of one tool; see ToolLimits. */
+  /** Limits of tools: see ToolLimits. */
   TOOL_MEMORY_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.memoryBytes),
   TOOL_RESIDENT_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.residentBytes),
   TOOL_FILE_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.fileBytes),
@@ -125,80 +167,93 @@ const environment = z.object({
   WORKSPACE_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.workspaceBytes),
   WORKSPACE_FILES_MAX: count.default(DEFAULT_TOOL_LIMITS.workspaceFiles),
   DISK_RESERVE_BYTES: count.default(DEFAULT_TOOL_LIMITS.diskReserveBytes),
-  /** How long a task waits for room that the end of no other task would give it. */
+  /** Maximum wait of a task, in seconds, for disk space that no running task would free. */
   DISK_WAIT_SECONDS_MAX: count.default(600),
-  /** Further files and folders that tools may read, separated by colons. */
+  /** Additional files and folders that tools may read, separated by colons. */
   SANDBOX_READ_PATHS: z
     .string()
     .default("")
     .transform((text) => text.split(":").filter((path) => path !== "")),
-  /** How long running tasks may go on after a SIGTERM, in seconds, before they are interrupted. */
+  /** Time that running tasks have after a SIGTERM before they are interrupted, in seconds. */
   DRAIN_SECONDS_MAX: countOrNone.default(0),
-  /** First of the user ids that tools run as where the runner is root, and the range is not another's. */
+  /**
+   * First user id of the range for tools, which only a runner that is root uses. No other program
+   * may use the range.
+   */
   SANDBOX_FIRST_UID: count.default(20_001),
-  /** Lets tools run without a sandbox where the system supports none. */
+  /** "1" lets tools run without a sandbox if the system supports no tier of the sandbox. */
   ALLOW_UNSANDBOXED: z.enum(["", "0", "1"]).default(""),
-  /** After so many failed self-tests the runner ends itself; none: it goes on testing. */
+  /**
+   * Number of failed self-tests of the sandbox after which the runner exits. By default it never
+   * exits.
+   */
   SELF_TESTS_MAX: count.optional(),
-  /** A UNIX socket of the Worker on the same machine, by which large bytes go to it. */
+  /** UNIX socket of the Worker on the same machine, to which large request bodies are sent. */
   IO_SOCKET: z.string().min(1).optional(),
-  /** Where the runner announces that it started, and the token for it. */
+  /** URL to which the runner announces its start, and the bearer token for it. */
   ANNOUNCE_URL: z.url().optional(),
   ANNOUNCE_TOKEN: z.string().optional(),
 })
 
-export type Environment = z.infer<typeof environment>
+export type RunnerEnvironment = z.infer<typeof environment>
 
-/** Settings of a runner; `boot` identifies this process to the Worker. */
+/**
+ * Settings of a runner process. `boot` is a random id by which the Worker recognizes the process.
+ */
 export type RunnerSettings = {
   boot: string
-  /** Bearer token that callers must send; null where none is needed. */
+  /** Bearer token that requests must carry; null if none is required. */
   token: string | null
-  /** The socket by which large bytes go to the Worker; null: they go where all else goes. */
+  /** UNIX socket for large request bodies to the Worker; null if they go to the Worker's URL. */
   ioSocket: string | null
   capacity: number
-  /** Sandboxes that are prepared for each pool before its tasks come. */
-  placesMax: number
+  /** Maximum number of warm sandboxes for each pool. */
+  warmSandboxesMax: number
   workDir: string
   toolPaths: Record<ToolName | "fetch-ffmpeg", string>
-  /** What YTDLP_VERSION asks for, or what is wrong with it; null: the built-in version. */
+  /** Parsed YTDLP_VERSION, or the reason why it is invalid; null for the built-in version. */
   ytdlpVersion: YtdlpVersion | { problem: string } | null
-  /** The speech models; `defaultModel` is a name, or the path of a folder. */
+  /** Settings of transcription. `defaultModel` is the name of a model or the path of its folder. */
   speech: { modelsPath: string; defaultModel: string; models: SpeechModels; idleMs: number }
-  /** Cookies for fetches whose caller sends none; never shown, and in no log. */
+  /**
+   * Cookies of the operator, used by fetches whose request has no cookies; never shown or logged.
+   */
   fetchCookies: string | null
   outputPartBytes: number
-  /** How long a transfer from or to the Worker may move no byte, in milliseconds. */
+  /** Maximum time without progress of a transfer from or to the Worker, in milliseconds. */
   transferIdleMs: number
   limits: ToolLimits
-  /** What fetches may reach, and by which proxy. */
+  /** Hosts and sites from which fetches may download, and the proxy for fetches. */
   egress: { allowedHosts: string[]; proxy: URL | null; sites: string[] }
-  /** Running tasks may go on so long after a SIGTERM. */
+  /** Time that running tasks have after a SIGTERM before they are interrupted, in milliseconds. */
   drainMs: number
-  /** A task waits so long for room that the end of no other task would give it. */
+  /** Maximum wait of a task, in milliseconds, for disk space that no running task would free. */
   diskWaitMs: number
   sandboxReadPaths: string[]
   sandboxFirstUid: number
   allowUnsandboxed: boolean
-  /** Whether tools may be given a network. */
+  /** Whether tools may have network access. */
   hasNetwork: boolean
-  /** Self-tests of the sandbox that may fail before the runner ends itself. */
+  /** Number of failed self-tests of the sandbox after which the runner exits. */
   selfTestsMax: number
 }
 
-/** Parses a process's environment; throws a ZodError that names what is wrong. */
-export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
+/**
+ * Parses the environment variables of a runner. Throws a ZodError that names the invalid variable.
+ */
+export function parseRunnerEnvironment(env: NodeJS.ProcessEnv): RunnerEnvironment {
   return environment.parse(env)
 }
 
-/** Makes the settings of a new runner process. */
-export function makeSettings(values: Environment): RunnerSettings {
+/** Converts environment variables to the settings of a new runner process. */
+export function toRunnerSettings(values: RunnerEnvironment): RunnerSettings {
   return {
     boot: crypto.randomUUID(),
     token: values.RUNNER_TOKEN ?? null,
     ioSocket: values.IO_SOCKET ?? null,
     capacity: values.RUNNER_CAPACITY,
-    placesMax: values.RUNNER_PLACES_MAX ?? Math.min(values.RUNNER_CAPACITY, PLACES_MAX),
+    warmSandboxesMax:
+      values.RUNNER_PLACES_MAX ?? Math.min(values.RUNNER_CAPACITY, WARM_SANDBOXES_MAX),
     workDir: values.WORK_DIR,
     toolPaths: {
       ffmpeg: values.FFMPEG_PATH,
@@ -233,23 +288,29 @@ export function makeSettings(values: Environment): RunnerSettings {
   }
 }
 
-/** Why a runner must not listen on a host, as a sentence; null where it may. */
-export function problemOfHost(host: string, token: string | null): string | null {
+/**
+ * Returns a sentence that explains why a runner must not listen on a host without a token; null if
+ * it may.
+ */
+export function findUnsafeHostProblem(host: string, token: string | null): string | null {
   if (token !== null || isLoopback(host)) return null
   return (
-    `RUNNER_HOST is "${host}", which others reach, and RUNNER_TOKEN is not set: ` +
+    `RUNNER_HOST is "${host}", which other machines can reach, and RUNNER_TOKEN is not set: ` +
     "set RUNNER_TOKEN to at least 32 random characters, or RUNNER_HOST to 127.0.0.1."
   )
 }
 
-/** A runner whose operator mistyped it goes on with the built-in version, and its health says so. */
+/**
+ * Parses YTDLP_VERSION. With an invalid value the runner uses the built-in version, and its health
+ * reports the problem.
+ */
 function readYtdlpVersion(text: string): RunnerSettings["ytdlpVersion"] {
   if (text.trim() === "") return null
   const { data, error } = ytdlpVersion.safeParse(text)
   return data ?? { problem: `YTDLP_VERSION: ${error?.issues[0]?.message}` }
 }
 
-function makeLimits(values: Environment): ToolLimits {
+function makeLimits(values: RunnerEnvironment): ToolLimits {
   return {
     memoryBytes: values.TOOL_MEMORY_BYTES_MAX,
     residentBytes: values.TOOL_RESIDENT_BYTES_MAX,

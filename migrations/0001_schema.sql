@@ -1,4 +1,4 @@
--- The tables of a database. All moments are milliseconds since 1970, UTC. src/storage/schema describes
+-- The tables of a database. All moments are milliseconds since 1970, UTC. src/db/schema describes
 -- each column, and says which texts hold JSON, packed values or bytes.
 --
 -- Each trigger is one line, for a reason that docs/develop/migrations.md tells.
@@ -31,7 +31,7 @@ CREATE INDEX accounts_to_copy ON accounts (id) WHERE database <> 1 AND version <
 -- A change of a copied column raises the version of its account, whatever statement changes it.
 CREATE TRIGGER accounts_changed AFTER UPDATE OF name, plan, webhook_secret, webhook_secret_before, webhook_secret_rotated_at, suspended_at, deleted_at ON accounts WHEN new.version = old.version AND (new.name IS NOT old.name OR new.plan IS NOT old.plan OR new.webhook_secret IS NOT old.webhook_secret OR new.webhook_secret_before IS NOT old.webhook_secret_before OR new.webhook_secret_rotated_at IS NOT old.webhook_secret_rotated_at OR new.suspended_at IS NOT old.suspended_at OR new.deleted_at IS NOT old.deleted_at) BEGIN UPDATE accounts SET version = version + 1 WHERE id = new.id; END;
 
--- Plans that the operator made, beside the built-in ones of src/plans.ts.
+-- Plans that the operator made, beside the built-in ones of src/domain/plans.ts.
 CREATE TABLE plans (
   name TEXT PRIMARY KEY NOT NULL,
   limits TEXT NOT NULL,
@@ -226,7 +226,7 @@ CREATE TABLE tasks (
   fence INTEGER DEFAULT 0 NOT NULL,
   priority INTEGER NOT NULL,
   weight INTEGER DEFAULT 1 NOT NULL,
-  pool TEXT,
+  pool TEXT NOT NULL,
   work TEXT NOT NULL,
   work_object_key TEXT,
   result TEXT,

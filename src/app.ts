@@ -2,22 +2,26 @@ import { Hono } from "hono"
 import { makeDashboard } from "./dashboard/dashboard.ts"
 import { errorPages } from "./dashboard/errors/pages.tsx"
 import { answerUnknownPath } from "./dashboard/problem-page.tsx"
-import { answerError, nameRequest } from "./http/answers.ts"
-import { authenticate } from "./http/auth.ts"
-import { allowOrigins } from "./http/cors.ts"
-import { logRequest } from "./http/request-log.ts"
-import type { App } from "./http/request.ts"
-import { mountOperations } from "./http/operation.ts"
-import { receiveReport } from "./pipeline/settle/settle.ts"
-import { docs } from "./resources/docs/pages.ts"
-import { media, published } from "./resources/media/routes.ts"
-import { metrics } from "./resources/metrics/routes.ts"
-import { OPERATIONS } from "./operations.ts"
-import { operator } from "./resources/operator/routes.ts"
-import { makeIo } from "./runner/io.ts"
+import { answerError, setRequestId } from "./api/middleware/answers.ts"
+import { authenticate } from "./api/middleware/auth.ts"
+import { allowOrigins } from "./api/middleware/cors.ts"
+import { logRequest } from "./api/middleware/request-log.ts"
+import type { AppEnv } from "./api/context.ts"
+import { mountOperations } from "./api/output/operation.ts"
+import { handleReport } from "./jobs/settle/settle.ts"
+import { docsRoutes } from "./api/routes/docs.ts"
+import { mediaRoutes, publishedFileRoutes } from "./api/routes/media/routes.ts"
+import { metricsRoutes } from "./api/routes/metrics.ts"
+import { OPERATIONS } from "./api/routes/operations.ts"
+import { operatorRoutes } from "./api/routes/operator/routes.ts"
+import { uploadLinkRoutes } from "./api/routes/uploads/link-routes.ts"
+import { sendTusHeaders } from "./api/routes/uploads/tus-headers.ts"
+import { makeIoRoutes } from "./runner/io.ts"
 
-const v1 = new Hono<App>()
+const v1 = new Hono<AppEnv>()
 v1.use(allowOrigins)
+v1.use("/uploads", sendTusHeaders)
+v1.use("/uploads/:id{[0-9A-Fa-f-]{36}}", sendTusHeaders)
 mountOperations(
   v1,
   OPERATIONS.filter(({ isOpen }) => isOpen),
@@ -28,22 +32,26 @@ mountOperations(
   OPERATIONS.filter(({ isOpen }) => !isOpen),
 )
 
-/** Everything that answers HTTP: the interface, its pages, download links, the operator, runners. */
-export const app = new Hono<App>()
+/**
+ * HTTP routes of the service: API, documentation, dashboard, downloads, operator routes and runner
+ * routes.
+ */
+export const app = new Hono<AppEnv>()
 
 app.use(logRequest)
-app.use(nameRequest)
+app.use(setRequestId)
 app.onError(answerError)
 const PATHS = [...new Set(OPERATIONS.map(({ path }) => path))]
 app.notFound((c) => answerUnknownPath(c, PATHS))
 app.route("/v1", v1)
-app.route("/docs", docs)
+app.route("/docs", docsRoutes)
 app.route("/docs/errors/", errorPages)
-app.route("/media", media)
-app.route("/public", published)
-app.route("/operator", operator)
-app.route("/metrics", metrics)
-app.route("/io", makeIo(receiveReport))
+app.route("/media", mediaRoutes)
+app.route("/public", publishedFileRoutes)
+app.route("/uploads", uploadLinkRoutes)
+app.route("/operator", operatorRoutes)
+app.route("/metrics", metricsRoutes)
+app.route("/io", makeIoRoutes(handleReport))
 app.route(
   "/",
   makeDashboard((c) => async (request) => await app.fetch(request, c.env, c.executionCtx), PATHS),

@@ -1,13 +1,13 @@
 import { ContainerProxy } from "@cloudflare/containers"
 import { app } from "./app.ts"
-import { AT_START } from "./contract/crons.ts"
-import type { Env } from "./env.ts"
-import { RateLimiter } from "./http/rate-limiter.ts"
-import { Dispatcher } from "./pipeline/dispatch/dispatcher.ts"
-import { Pool } from "./pipeline/dispatch/pool.ts"
-import { receiveReport } from "./pipeline/settle/settle.ts"
-import { sweep } from "./pipeline/upkeep/sweep.ts"
-import { consume } from "./queues.ts"
+import { STARTUP_CRON } from "./contract/crons.ts"
+import type { Env } from "./bindings/env.ts"
+import { RateLimiter } from "./accounts/rate-limit/rate-limiter.ts"
+import { Dispatcher } from "./scheduler/dispatcher.ts"
+import { Pool } from "./scheduler/pool.ts"
+import { handleReport } from "./jobs/settle/settle.ts"
+import { sweep } from "./upkeep/sweep.ts"
+import { consumeMessages } from "./queues.ts"
 import {
   FetchRunner,
   LightRunner,
@@ -15,11 +15,12 @@ import {
   MediaRunner,
   SpeechRunner,
 } from "./runner/container.ts"
-import { answerContainer } from "./runner/outbound.ts"
+import { makeOutboundHandler } from "./runner/outbound.ts"
 
-// Assigned here: a static field of the class would never be registered.
+// The handlers are assigned here, because `@cloudflare/containers` ignores a static field in the
+// class body.
 for (const runner of [MediaRunner, LightRunner, FetchRunner, LookupRunner, SpeechRunner]) {
-  runner.outboundByHost = { "worker.internal": answerContainer(receiveReport) }
+  runner.outboundByHost = { "worker.internal": makeOutboundHandler(handleReport) }
 }
 
 export {
@@ -36,7 +37,7 @@ export {
 
 export default {
   fetch: app.fetch,
-  queue: consume,
+  queue: consumeMessages,
   scheduled: (controller, env) =>
-    sweep(env, controller.scheduledTime, { isStart: controller.cron === AT_START }),
+    sweep(env, controller.scheduledTime, { isStart: controller.cron === STARTUP_CRON }),
 } satisfies ExportedHandler<Env>

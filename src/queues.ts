@@ -1,13 +1,13 @@
 import { z } from "zod"
-import { prepareLog } from "./env.ts"
-import type { Env } from "./env.ts"
-import { logError } from "./log.ts"
-import { dispatcherOf } from "./placement.ts"
-import type { JobMessage } from "./pipeline/dispatch/enqueue.ts"
-import { keepDeadLetters } from "./pipeline/upkeep/dead-letters.ts"
-import { deliver } from "./pipeline/webhooks/deliver.ts"
-import { enqueueDelivery } from "./pipeline/webhooks/outbox.ts"
-import type { WebhookMessage } from "./pipeline/webhooks/outbox.ts"
+import { prepareLog } from "./bindings/env.ts"
+import type { Env } from "./bindings/env.ts"
+import { logError } from "./platform/log.ts"
+import { getDispatcher } from "./bindings/durable-objects.ts"
+import type { JobMessage } from "./scheduler/enqueue.ts"
+import { storeDeadLetters } from "./upkeep/dead-letters.ts"
+import { attemptDelivery } from "./webhooks/deliver.ts"
+import { enqueueDelivery } from "./webhooks/outbox.ts"
+import type { WebhookMessage } from "./webhooks/outbox.ts"
 
 const jobMessage: z.ZodType<JobMessage> = z.object({
   accountId: z.string(),
@@ -31,16 +31,17 @@ const webhookMessage: z.ZodType<WebhookMessage> = z.object({
   dueAt: z.number().optional(),
 })
 
-/** Takes messages of every queue of the service. */
-export async function consume(
+/** Handles a batch of messages from any queue of the service. */
+export async function consumeMessages(
   batch: MessageBatch,
   env: Env,
   ctx: Pick<ExecutionContext, "waitUntil">,
 ): Promise<void> {
   prepareLog(env)
   if (batch.queue.endsWith("-dead")) {
-    // The sweep finds jobs and deliveries without their message; who runs the service looks at why.
-    await keepDeadLetters(env, batch.queue, batch.messages)
+    // The sweep finds jobs and deliveries whose messages failed. The dead letters remain so that
+    // the operator can find the cause.
+    await storeDeadLetters(env, batch.queue, batch.messages)
     logError("queue.dead_letters", { queue: batch.queue, count: batch.messages.length })
     return
   }
@@ -54,15 +55,15 @@ async function acceptJobs(batch: MessageBatch, env: Env): Promise<void> {
     const read = readMessage(batch, message, jobMessage)
     if (!read) continue
     const { accountId, tasks } = read
-    const known = byAccount.get(accountId) ?? []
-    known.push({ message, tasks })
-    byAccount.set(accountId, known)
+    const group = byAccount.get(accountId) ?? []
+    group.push({ message, tasks })
+    byAccount.set(accountId, group)
   }
   await Promise.all(
     [...byAccount].map(async ([accountId, received]) => {
       try {
         const tasks = received.flatMap((each) => each.tasks)
-        await dispatcherOf(env, accountId).accept(accountId, tasks)
+        await getDispatcher(env, accountId).accept(accountId, tasks)
       } catch (error) {
         logError("queue.accept_failed", { error: String(error) })
         for (const { message } of received) message.retry()
@@ -71,7 +72,7 @@ async function acceptJobs(batch: MessageBatch, env: Env): Promise<void> {
   )
 }
 
-/** Deliveries go on in the background, so that a slow receiver holds up no other message. */
+/** Starts webhook deliveries in the background, so that a slow receiver delays no other message. */
 function startDeliveries(
   batch: MessageBatch,
   env: Env,
@@ -91,10 +92,13 @@ function startDeliveries(
 async function takeDelivery(env: Env, message: WebhookMessage): Promise<void> {
   const { accountId, deliveryId, dueAt = 0 } = message
   if (dueAt > Date.now()) return await enqueueDelivery(env, message)
-  await deliver(env, accountId, deliveryId)
+  await attemptDelivery(env, accountId, deliveryId)
 }
 
-/** What a message says; null for one that says nothing: it never will, and must not hold up others. */
+/**
+ * Parses a queue message. Returns null for a malformed message, which is dropped because a retry
+ * cannot help.
+ */
 function readMessage<Value>(
   { queue }: MessageBatch,
   message: Message,

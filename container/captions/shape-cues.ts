@@ -1,41 +1,56 @@
-import type { Segment } from "./segment.ts"
-import { groupUnits } from "./group-units.ts"
-import { breakLines } from "./lines.ts"
-import { columnsOf, readUnits } from "./units.ts"
-import type { Unit } from "./units.ts"
+import type { TranscriptSegment } from "./transcript-segment.ts"
+import {
+  countColumnsAddedToLine,
+  countLineColumns,
+  joinCaptionWords,
+  splitIntoCaptionWords,
+} from "./caption-words.ts"
+import type { CaptionWord } from "./caption-words.ts"
+import {
+  classifyWordBoundary,
+  isShortWord,
+  NOTICEABLE_PAUSE_MS,
+  computePauseMs,
+} from "./word-boundaries.ts"
+import type { WordBoundary } from "./word-boundaries.ts"
 
-/** One or two lines that are shown together, from `startMs` to `endMs`. */
-export type Cue = { startMs: number; endMs: number; lines: string[] }
+/** Subtitle of one or two lines, shown from `startMs` to `endMs` of the audio. */
+export type SubtitleCue = { startMs: number; endMs: number; lines: string[] }
 
-export type CueShape = {
-  /** The most words of a cue. */
+export type CueOptions = {
+  /** Maximum number of words in a cue. */
   wordsPerCue?: number | undefined
-  /** The most columns of a line, of which wide characters take two. */
+  /** Maximum number of columns in a line; a wide character takes two. */
   maxLineLength?: number | undefined
-  /** Where the sound ends, behind which no cue stays. */
+  /** Duration of the audio, in milliseconds. No cue is shown after its end. */
   soundMs?: number | undefined
 }
 
 const LINE_LENGTH_MAX = 42
 const CUE_MS_MAX = 7000
 const CUE_MS_MIN = 1000
-/** How fast viewers read, in columns. */
+/** Reading speed of viewers, in columns of text per second. */
 const COLUMNS_PER_SECOND = 17
 /**
- * What is between a cue and the next one, but at most a tenth of the time between their beginnings;
- * pauses that leave little more are closed up to it.
+ * Gap between two cues, in milliseconds, and its maximum as a share of the time between the starts
+ * of the cues. A cue that would end less than `FLICKER_MS` before the gap is extended to the gap.
  */
 const GAP_MS = 80
 const GAP_SHARE_MAX = 0.1
 const FLICKER_MS = 500
 
-/** Shapes cues that a viewer can read of what was said and when; they do not overlap. */
-export function shapeCues(segments: readonly Segment[], shape: CueShape = {}): Cue[] {
+/**
+ * Converts the segments of a transcript to cues that viewers can read in time. Cues never overlap.
+ */
+export function toSubtitleCues(
+  segments: readonly TranscriptSegment[],
+  shape: CueOptions = {},
+): SubtitleCue[] {
   const columnsMax = shape.maxLineLength ?? LINE_LENGTH_MAX
-  const units = readUnits(segments, columnsMax)
-  const groups = groupUnits(units, {
+  const words = splitIntoCaptionWords(segments, columnsMax)
+  const groups = groupWords(words, {
     columnsMax,
-    unitsMax: shape.wordsPerCue ?? Infinity,
+    wordsMax: shape.wordsPerCue ?? Infinity,
     msMax: CUE_MS_MAX,
     msMin: CUE_MS_MIN,
   })
@@ -49,8 +64,11 @@ export function shapeCues(segments: readonly Segment[], shape: CueShape = {}): C
   })
 }
 
-/** When cues begin: with their first words, each after the one before it. */
-function startsOf(groups: readonly (readonly Unit[])[]): number[] {
+/**
+ * Returns the start time of each cue: the start of its first word, but later than the start of the
+ * previous cue.
+ */
+function startsOf(groups: readonly (readonly CaptionWord[])[]): number[] {
   const starts: number[] = []
   for (const [first] of groups) {
     starts.push(Math.max(first?.startMs ?? 0, (starts.at(-1) ?? -1) + 1))
@@ -62,10 +80,163 @@ function gapOf(roomMs: number): number {
   return Math.min(GAP_MS, Math.floor(roomMs * GAP_SHARE_MAX))
 }
 
-/** When a cue ends: after its last word, and once it could be read, where `untilMs` leaves room. */
-function endOf(group: readonly Unit[], startMs: number, untilMs: number): number {
-  const readMs = Math.max(CUE_MS_MIN, Math.ceil((columnsOf(group) / COLUMNS_PER_SECOND) * 1000))
+/**
+ * Returns the end time of a cue. The cue is shown until its last word has ended and viewers have
+ * had time to read it, but never beyond `untilMs`.
+ */
+function endOf(group: readonly CaptionWord[], startMs: number, untilMs: number): number {
+  const readSeconds = countLineColumns(group) / COLUMNS_PER_SECOND
+  const readMs = Math.max(CUE_MS_MIN, Math.ceil(readSeconds * 1000))
   const wantedMs = Math.max(group.at(-1)?.endMs ?? 0, startMs + readMs)
   const isNearNext = untilMs - wantedMs < FLICKER_MS
   return Math.min(isNearNext ? untilMs : wantedMs, untilMs, startMs + CUE_MS_MAX)
+}
+
+/**
+ * Cost of a line break at each kind of gap. A cost of 1 equals one column of difference between the
+ * widths of the two lines.
+ */
+const BREAK_COSTS: Record<WordBoundary, number> = { sentence: 0, pause: 8, clause: 8, word: 16 }
+const SHORT_WORD_COST = 4
+
+/** Breaks the text of a cue into one line if it fits, else into two of similar length. */
+function breakLines(words: readonly CaptionWord[], columnsMax: number): string[] {
+  if (countLineColumns(words) <= columnsMax || words.length === 1) return [joinCaptionWords(words)]
+  const costs = words.slice(1).map((_, index) => breakCost(words, index + 1, columnsMax))
+  const at = costs.indexOf(Math.min(...costs)) + 1
+  return [joinCaptionWords(words.slice(0, at)), joinCaptionWords(words.slice(at))]
+}
+
+function breakCost(words: readonly CaptionWord[], at: number, columnsMax: number): number {
+  const last = words[at - 1]
+  if (!last) return Infinity
+  const [upper, lower] = [countLineColumns(words.slice(0, at)), countLineColumns(words.slice(at))]
+  if (Math.max(upper, lower) > columnsMax) return Infinity
+  const shortWord = isShortWord(last) ? SHORT_WORD_COST : 0
+  // Of two breaks with equal cost, the one with the longer lower line wins: it covers less of the
+  // picture.
+  const isTopHeavy = upper > lower ? 1 : 0
+  return (
+    Math.abs(upper - lower) +
+    BREAK_COSTS[classifyWordBoundary(last, words[at])] +
+    shortWord +
+    isTopHeavy
+  )
+}
+
+/** Limits of a cue: columns of each line, number of words, and duration. */
+type CueBounds = { columnsMax: number; wordsMax: number; msMax: number; msMin: number }
+
+/** Cost of the end of a cue, by the kind of gap after the cue. */
+const CUE_BREAK_COSTS: Record<WordBoundary, number> = {
+  sentence: 0,
+  pause: 10,
+  clause: 20,
+  word: 60,
+}
+/** Cost of a gap inside a cue, by its kind. */
+const PASSING_COSTS: Record<WordBoundary, number> = { sentence: 15, pause: 0, clause: 0, word: 0 }
+/** Extra cost of a cue that ends within a sentence with a short word, such as an article. */
+const CUE_SHORT_WORD_COST = 10
+const PAUSE_COST = 25
+const PAUSE_SECOND_COST = 20
+/**
+ * Costs of a cue that is shown for too short a time, and of a cue that holds only a few words of a
+ * sentence.
+ */
+const SHORT_COST = 40
+const SCRAP_COST = 40
+const SCRAP_COLUMNS_MAX = 7
+/**
+ * Cost of a cue with two full lines. The cost grows with the square of the text length: cues of
+ * equal length cost least.
+ */
+const FILL_COST = 20
+
+/** Caption words, and the kind of gap after each word. */
+type WordSequence = { words: readonly CaptionWord[]; boundaries: readonly WordBoundary[] }
+
+/**
+ * Groups caption words into cues with the least total cost. Cues preferably end at the end of a
+ * sentence, else at a pause, else at the end of a clause, and have similar lengths.
+ */
+function groupWords(words: readonly CaptionWord[], bounds: CueBounds): CaptionWord[][] {
+  const sequence = {
+    words,
+    boundaries: words.map((word, at) => classifyWordBoundary(word, words[at + 1])),
+  }
+  const costs = [0, ...words.map(() => Infinity)]
+  const starts: number[] = []
+  for (const from of words.keys()) {
+    for (const { to, cost } of cuesFrom(sequence, from, bounds)) {
+      const sum = (costs[from] ?? Infinity) + cost
+      if (sum >= (costs[to] ?? Infinity)) continue
+      costs[to] = sum
+      starts[to] = from
+    }
+  }
+  const groups: CaptionWord[][] = []
+  for (let to = words.length; to > 0; to = starts[to] ?? 0) {
+    groups.push(words.slice(starts[to] ?? 0, to))
+  }
+  return groups.toReversed()
+}
+
+/**
+ * Yields the end and the cost of each cue that may begin at word number `from`, the shortest cue
+ * first. A cue of one word is always allowed.
+ */
+function* cuesFrom({ words, boundaries }: WordSequence, from: number, bounds: CueBounds) {
+  const startMs = words[from]?.startMs ?? 0
+  const { add } = openLines(bounds.columnsMax)
+  let columns = 0
+  let passing = 0
+  for (let to = from + 1; to <= words.length; to += 1) {
+    const last = words[to - 1]
+    const boundary = boundaries[to - 1]
+    if (!last || boundary === undefined) return
+    const isWithin = to - from <= bounds.wordsMax && last.endMs - startMs <= bounds.msMax
+    const fits = add(last)
+    if (to - from > 1 && !(isWithin && fits)) return
+    columns += countColumnsAddedToLine(last, to - 1 - from)
+    const next = words[to]
+    const roomMs = (next?.startMs ?? Infinity) - startMs
+    const isScrap = to - from === 1 || columns <= SCRAP_COLUMNS_MAX
+    const isSentence = boundary === "sentence" && (boundaries[from - 1] ?? boundary) === boundary
+    const cost =
+      cueBreakCost(last, boundary) +
+      passing +
+      FILL_COST * (columns / (2 * bounds.columnsMax)) ** 2 +
+      (roomMs < bounds.msMin ? SHORT_COST : 0) +
+      (isScrap && !isSentence ? SCRAP_COST : 0)
+    yield { to, cost }
+    if (next) passing += PASSING_COSTS[boundary] + passingPause(computePauseMs(last, next))
+  }
+}
+
+function cueBreakCost(last: CaptionWord, boundary: WordBoundary): number {
+  const isShort = boundary === "word" && isShortWord(last)
+  return CUE_BREAK_COSTS[boundary] + (isShort ? CUE_SHORT_WORD_COST : 0)
+}
+
+function passingPause(ms: number): number {
+  if (ms < NOTICEABLE_PAUSE_MS) return 0
+  return PAUSE_COST + (PAUSE_SECOND_COST * (ms - NOTICEABLE_PAUSE_MS)) / 1000
+}
+
+/**
+ * Starts to fill two lines with caption words. `add` adds a word and reports whether the word still
+ * fits.
+ */
+function openLines(columnsMax: number) {
+  let line = 1
+  let columns = 0
+  function add(word: CaptionWord): boolean {
+    columns += countColumnsAddedToLine(word, columns)
+    if (columns <= columnsMax) return true
+    line += 1
+    columns = word.columns
+    return line <= 2
+  }
+  return { add }
 }

@@ -1,9 +1,12 @@
 import stringWidth from "string-width"
 
-/** A part of a text, from its first character to behind its last. */
-export type Piece = { from: number; to: number }
+/** Range of character positions in a text; `to` is exclusive. */
+export type TextRange = { from: number; to: number }
 
-/** A character of a script that is written without blanks between words, or of its punctuation. */
+/**
+ * Matches a character of a script that writes no blanks between words, or a punctuation mark of
+ * such a script.
+ */
 const UNSPACED =
   /[\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}\u3000-\u303f\uff01-\uff60]/u
 const OPENING = /^[\p{Ps}\p{Pi}¿¡]/u
@@ -12,17 +15,19 @@ const PUNCTUATION = /^\p{P}+$/u
 const words = new Intl.Segmenter(undefined, { granularity: "word" })
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" })
 
-/** Whether one text follows another without a blank where both are whole, as in Chinese. */
-export function joinsUnspaced(before: string, after: string): boolean {
+/**
+ * Reports whether two consecutive texts are written without a blank between them, as in Chinese.
+ */
+export function joinsWithoutSpace(before: string, after: string): boolean {
   return UNSPACED.test(lastOf(before)) && UNSPACED.test(firstOf(after))
 }
 
 /**
- * Splits a text where a line may be broken: at blanks, between the words of scripts that have none,
- * and within what has more columns than that, between graphemes.
+ * Splits a text at all places where a line may break: at blanks, and between words of scripts
+ * without blanks. A word wider than a line is split between graphemes.
  */
-export function splitText(text: string, columnsMax: number): Piece[] {
-  const pieces: Piece[] = []
+export function splitAtBreakOpportunities(text: string, columnsMax: number): TextRange[] {
+  const pieces: TextRange[] = []
   for (const { 0: run, index } of text.matchAll(/\S+/g)) {
     for (const piece of splitRun(run)) {
       const { from, to } = { from: index + piece.from, to: index + piece.to }
@@ -30,7 +35,7 @@ export function splitText(text: string, columnsMax: number): Piece[] {
       const isClosing =
         PUNCTUATION.test(text.slice(from, to)) && !OPENING.test(text.slice(from, to))
       const joined = before && text.slice(before.from, to)
-      // A mark behind a blank, as in French, stays with its word.
+      // Keeps punctuation after a blank, as in French, with the previous word.
       if (before && isClosing && stringWidth(joined ?? "") <= columnsMax) before.to = to
       else pieces.push(...splitWide(text, { from, to }, columnsMax))
     }
@@ -38,10 +43,10 @@ export function splitText(text: string, columnsMax: number): Piece[] {
   return pieces
 }
 
-/** Splits a text without blanks between the words of scripts that have none. */
-function splitRun(run: string): Piece[] {
+/** Splits a text without blanks into words, if its script writes no blanks between words. */
+function splitRun(run: string): TextRange[] {
   if (!UNSPACED.test(run)) return [{ from: 0, to: run.length }]
-  const pieces: Piece[] = []
+  const pieces: TextRange[] = []
   let before = ""
   for (const { segment, index } of words.segment(run)) {
     const last = pieces.at(-1)
@@ -59,10 +64,10 @@ function mayBreak(before: string, after: string): boolean {
   return UNSPACED.test(lastOf(before)) || UNSPACED.test(firstOf(after))
 }
 
-function splitWide(text: string, piece: Piece, columnsMax: number): Piece[] {
+function splitWide(text: string, piece: TextRange, columnsMax: number): TextRange[] {
   const whole = text.slice(piece.from, piece.to)
   if (stringWidth(whole) <= columnsMax) return [piece]
-  const pieces: Piece[] = []
+  const pieces: TextRange[] = []
   let columns = Infinity
   for (const { segment, index } of graphemes.segment(whole)) {
     const from = piece.from + index

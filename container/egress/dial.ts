@@ -6,24 +6,31 @@ import {
   checkUserUrl,
   isAllowedHost,
   isPublicAddress,
-  portOf,
-} from "../../src/contract/user-url.ts"
-import { askProxy } from "./ask-proxy.ts"
-import { explainFailure } from "./explain-failure.ts"
-import { readOwnAddresses } from "./own-addresses.ts"
+  effectivePort,
+} from "../../src/contract/urls/user-url.ts"
+import { explainConnectionFailure } from "./explain-connection-failure.ts"
 import { resolveHost } from "./resolve-host.ts"
-import type { Address, Resolve } from "./resolve-host.ts"
+import type { HostAddress, ResolveHost } from "./resolve-host.ts"
+import { request } from "node:http"
+import type { IncomingMessage } from "node:http"
+import { readFileSync } from "node:fs"
+import { networkInterfaces } from "node:os"
 
 const LOOKUP_MS_MAX = 10_000
 const CONNECT_MS_MAX = 10_000
-/** How long one address of several may take, before the next is tried. */
+/**
+ * Timeout for one of several addresses of a host before the next address is tried, in milliseconds.
+ */
 const ADDRESS_MS_MAX = 2500
-/** A proxy may know no way to some of a host's addresses, such as those of IPv6. */
+/**
+ * Maximum number of addresses of a host to try through the operator's proxy. The proxy may have no
+ * route to some addresses, such as IPv6 addresses.
+ */
 const PROXY_TRIES = 3
 
 /**
- * Why nothing came from a URL. `reason` is a clause and `message` the sentence of it; both may be
- * shown to the owner of the URL, and name no address but what the URL itself names.
+ * Reason why a request to a URL failed. `reason` is a clause and `message` its sentence. The URL's
+ * owner may see both; neither names an address that the URL itself does not name.
  */
 export class EgressError extends Error {
   readonly code: FailureCode
@@ -37,61 +44,70 @@ export class EgressError extends Error {
 }
 
 /**
- * Connects to the host of a URL, by TCP alone; throws an EgressError, or the reason of the signal,
- * which counts until the connection is there. The socket has a listener for errors: whoever uses it
- * learns its end by `close`.
+ * Opens a TCP connection, without TLS, to the host of a URL. Throws an EgressError, or the reason
+ * of the signal; the signal applies only until the connection is open. The socket has an error
+ * listener already, so a broken connection only emits `close`.
  */
 export type Dial = (url: URL, signal: AbortSignal) => Promise<Socket>
 
 export type DialOptions = {
-  /** Hosts (`host` or `host:port`) that may be reached though they are not public. */
+  /**
+   * Hosts (`host` or `host:port`) to which connections are allowed although their addresses are not
+   * public.
+   */
   allowedHosts: readonly string[]
-  /** The operator's HTTP proxy, wherever it is; it is asked for checked addresses only. */
+  /**
+   * HTTP proxy of the operator, at a public or private address. The proxy is asked to connect only
+   * to checked addresses.
+   */
   upstream: URL | null
-  resolve?: Resolve
-  /** The addresses of this machine, as ranges; read again for every connection. */
+  resolve?: ResolveHost
+  /** Returns the addresses of this machine as CIDR ranges; called for every connection. */
   readOwn?: () => readonly string[]
 }
 
 /**
- * Makes the one way out: the URL is checked, its host resolved and refused where any of its addresses
- * is not public, or is this machine's own, and it is not in `allowedHosts`; the connection goes to an
- * address that was checked.
+ * Returns the function that opens every connection to the web. The function checks the URL and
+ * resolves its host. It refuses a host with a private address or an address of this machine, unless
+ * the host is in `allowedHosts`. It connects only to the addresses that it checked.
  */
-export function makeDial(options: DialOptions): Dial {
+export function createDial(options: DialOptions): Dial {
   return async (url, signal) => {
     const checked = checkUserUrl(url.href, options.allowedHosts)
     if ("error" in checked) throw new EgressError("url_not_allowed", checked.error)
     try {
       const addresses = await findAddresses(checked.url, options, signal)
-      const port = portOf(checked.url)
+      const port = effectivePort(checked.url)
       const { upstream } = options
       if (upstream) return await connectThrough(upstream, addresses, port, signal)
-      return await connect(pinnedTo(addresses, port), signal)
+      return await connect(connectOptionsFor(addresses, port), signal)
     } catch (error) {
       signal.throwIfAborted()
-      throw toEgressError(error, `"${hostOf(checked.url)}"`)
+      throw toEgressError(error, `"${hostWithoutBrackets(checked.url)}"`)
     }
   }
 }
 
-/** The host of a URL as the system takes it: an IPv6 address without its brackets. */
-export function hostOf(url: URL): string {
+/** Returns the host of a URL; an IPv6 address loses its brackets. */
+export function hostWithoutBrackets(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, "")
 }
 
-/** What a failed connection comes to, where `who` is the other side; an EgressError stays as it is. */
+/**
+ * Converts the error of a failed connection to an EgressError that names the other side, `who`.
+ * Returns an EgressError unchanged.
+ */
 export function toEgressError(error: unknown, who: string): EgressError {
   if (error instanceof EgressError) return error
-  return new EgressError(...explainFailure(error, who), { cause: error })
+  return new EgressError(...explainConnectionFailure(error, who), { cause: error })
 }
 
 async function findAddresses(
   url: URL,
   { allowedHosts, resolve = resolveHost, readOwn = readOwnAddresses }: DialOptions,
   signal: AbortSignal,
-): Promise<Address[]> {
-  const host = hostOf(url)
+): Promise<HostAddress[]> {
+  const host = hostWithoutBrackets(url)
   const isAllowed = isAllowedHost(url, allowedHosts)
   const limit = AbortSignal.any([signal, AbortSignal.timeout(LOOKUP_MS_MAX)])
   const addresses = await Promise.race([resolve(host, isAllowed), rejectOnAbort(limit)])
@@ -104,10 +120,10 @@ async function findAddresses(
   throw new EgressError("url_not_allowed", `the host "${host}" resolves to a private address`)
 }
 
-/** Has the operator's proxy connect to one of these addresses. */
+/** Opens a connection to one of the addresses through the operator's proxy. */
 async function connectThrough(
   upstream: URL,
-  addresses: readonly Address[],
+  addresses: readonly HostAddress[],
   port: number,
   signal: AbortSignal,
 ): Promise<Socket> {
@@ -115,9 +131,12 @@ async function connectThrough(
   const answers: number[] = []
   try {
     for (const { address, family } of addresses.slice(0, PROXY_TRIES)) {
-      const socket = await connect({ host: hostOf(upstream), port: portOf(upstream) }, limit)
+      const socket = await connect(
+        { host: hostWithoutBrackets(upstream), port: effectivePort(upstream) },
+        limit,
+      )
       const target = `${family === 6 ? `[${address}]` : address}:${port}`
-      const status = await askProxy(socket, upstream, target, limit)
+      const status = await requestTunnel(socket, upstream, target, limit)
       if (status === 200) return socket
       socket.destroy()
       answers.push(status)
@@ -126,16 +145,16 @@ async function connectThrough(
     signal.throwIfAborted()
     throw toEgressError(error, "the proxy of this service")
   }
-  const said = answers.join(", ")
-  throw new EgressError("connection_failed", `the proxy of this service refused it (${said})`)
+  const statuses = answers.join(", ")
+  throw new EgressError("connection_failed", `the proxy of this service refused it (${statuses})`)
 }
 
-/** Connects within the time limit; the socket is gone where it did not. */
+/** Opens a TCP connection within a timeout; destroys the socket on failure. */
 async function connect(options: TcpNetConnectOpts, signal: AbortSignal): Promise<Socket> {
   signal.throwIfAborted()
   const limit = AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS_MAX)])
   const socket = connectSocket({ ...options, noDelay: true })
-  // An error may come before whoever asked for the socket listens to it.
+  // Adds an error listener, since an error may occur before the caller adds one.
   socket.on("error", () => undefined)
   try {
     await once(socket, "connect", { signal: limit })
@@ -146,8 +165,11 @@ async function connect(options: TcpNetConnectOpts, signal: AbortSignal): Promise
   }
 }
 
-/** Node skips the look-up of a host that is an address: that one names the checked address itself. */
-function pinnedTo(addresses: readonly Address[], port: number): TcpNetConnectOpts {
+/**
+ * Returns options with which Node connects only to these addresses and does no DNS lookup. A single
+ * address is passed as the host, since Node does not look up an address.
+ */
+function connectOptionsFor(addresses: readonly HostAddress[], port: number): TcpNetConnectOpts {
   const [first] = addresses
   if (addresses.length === 1 && first) return { host: first.address, port }
   return {
@@ -159,7 +181,7 @@ function pinnedTo(addresses: readonly Address[], port: number): TcpNetConnectOpt
   }
 }
 
-function answerWith(addresses: readonly Address[]): LookupFunction {
+function answerWith(addresses: readonly HostAddress[]): LookupFunction {
   return (_host, options, done) => {
     const [first] = addresses
     if (options.all) done(null, [...addresses])
@@ -170,4 +192,85 @@ function answerWith(addresses: readonly Address[]): LookupFunction {
 async function rejectOnAbort(signal: AbortSignal): Promise<never> {
   if (!signal.aborted) await once(signal, "abort")
   throw signal.reason
+}
+
+/**
+ * Sends a CONNECT for `target` (`address:port`) to an HTTP proxy at the other end of a socket, and
+ * returns the status of its response. After a 200, the socket is a tunnel to the target.
+ */
+async function requestTunnel(
+  socket: Socket,
+  proxy: URL,
+  target: string,
+  signal: AbortSignal,
+): Promise<number> {
+  const outgoing = request({
+    method: "CONNECT",
+    path: target,
+    headers: { host: target, ...credentialsOf(proxy) },
+    createConnection: () => socket,
+    signal,
+  })
+  const answer = await new Promise<{ response: IncomingMessage; head: Buffer }>((done, failed) => {
+    outgoing
+      .once("connect", (response, _socket, head) => done({ response, head }))
+      .once("error", failed)
+    outgoing.end()
+  })
+  if (answer.head.length > 0) socket.unshift(answer.head)
+  return answer.response.statusCode ?? 0
+}
+
+function credentialsOf({ username, password }: URL): Record<string, string> {
+  if (username === "" && password === "") return {}
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  return { "proxy-authorization": `Basic ${Buffer.from(pair).toString("base64")}` }
+}
+
+/** Entry of `/proc/net/fib_trie`: an IPv4 address, followed by the routes for it. */
+const IPV4_LEAF = /\|-- (\S+)((?:\n +\/\d+ .*)+)/g
+const IPV4_LOCAL = /\/(\d+) host LOCAL/g
+
+/**
+ * Line of `/proc/net/ipv6_route`: address and prefix length in hexadecimal, other fields, flags,
+ * interface.
+ */
+const IPV6_ROUTE = /^([0-9a-f]{32}) ([0-9a-f]{2}) .* ([0-9a-f]{8}) +\S+$/gm
+const IPV6_LOCAL_FLAG = 0x8000_0000
+
+/**
+ * Returns the current addresses of this machine as CIDR ranges. On Linux also reads the local
+ * routes, because Node omits interfaces that are down, whose addresses still accept connections.
+ */
+function readOwnAddresses(): string[] {
+  const interfaces = Object.values(networkInterfaces()).flatMap((each) => each ?? [])
+  const addresses = interfaces.map(({ address, family }) => {
+    return `${address}/${family === "IPv4" ? 32 : 128}`
+  })
+  return [...addresses, ...readLocalIpv4(), ...readLocalIpv6()]
+}
+
+function readLocalIpv4(): string[] {
+  return [...textOf("/proc/net/fib_trie").matchAll(IPV4_LEAF)].flatMap(([, address, routes = ""]) =>
+    [...routes.matchAll(IPV4_LOCAL)].map(([, bits]) => `${address}/${bits}`),
+  )
+}
+
+function readLocalIpv6(): string[] {
+  return [...textOf("/proc/net/ipv6_route").matchAll(IPV6_ROUTE)].flatMap(
+    ([, address = "", bits = "", flags = ""]) => {
+      // Compares numbers, since a bitwise operator would give a negative number.
+      if (Number.parseInt(flags, 16) < IPV6_LOCAL_FLAG) return []
+      return `${(address.match(/.{4}/g) ?? []).join(":")}/${Number.parseInt(bits, 16)}`
+    },
+  )
+}
+
+/** Returns the text of a file, or "" on a system without that file. */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8")
+  } catch {
+    return ""
+  }
 }

@@ -1,25 +1,29 @@
 import { Resolver, lookup } from "node:dns/promises"
 import { isIP } from "node:net"
 
-export type Address = { address: string; family: 4 | 6 }
+export type HostAddress = { address: string; family: 4 | 6 }
 
 const DNS_TIMEOUT_MS = 2000
 const DNS_TRIES = 2
 
-/** Every address of a host, those of IPv4 first, since containers have no way to IPv6; none where there is no such host. Throws where nobody knows. */
-export type Resolve = (host: string, isAllowed: boolean) => Promise<Address[]>
+/**
+ * Returns all addresses of a host, or an empty list for an unknown host. IPv4 addresses come first,
+ * since containers have no IPv6 route. `isAllowed` means that the operator allows the host. Throws
+ * if no name server answers.
+ */
+export type ResolveHost = (host: string, isAllowed: boolean) => Promise<HostAddress[]>
 
 /**
- * Queries the name servers directly: getaddrinfo runs on a few shared threads, which slow names
- * could occupy. Hosts that the operator allows are looked up by the system, since only it may know
- * them (/etc/hosts).
+ * Queries the name servers directly, because getaddrinfo runs on a few shared threads that slow
+ * lookups could block. Hosts that the operator allows are resolved by getaddrinfo, since /etc/hosts
+ * may define them.
  */
-export async function resolveHost(host: string, isAllowed: boolean): Promise<Address[]> {
+export async function resolveHost(host: string, isAllowed: boolean): Promise<HostAddress[]> {
   const family = isIP(host)
   if (family !== 0) return [toAddress(host, family)]
   if (isAllowed) {
     const found = await lookup(host, { all: true, order: "ipv4first" })
-    return found.map(({ address, family: known }) => toAddress(address, known))
+    return found.map(({ address, family }) => toAddress(address, family))
   }
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES })
   const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
@@ -30,7 +34,10 @@ export async function resolveHost(host: string, isAllowed: boolean): Promise<Add
   ]
 }
 
-/** Whether a name server said that there is none, rather than nothing. */
+/**
+ * Reports whether a DNS error means that the host has no such record, rather than that no name
+ * server answered.
+ */
 function isAbsence(error: unknown): boolean {
   return (
     error instanceof Error &&
@@ -39,6 +46,6 @@ function isAbsence(error: unknown): boolean {
   )
 }
 
-function toAddress(address: string, family: number): Address {
+function toAddress(address: string, family: number): HostAddress {
   return { address, family: family === 6 ? 6 : 4 }
 }

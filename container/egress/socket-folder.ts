@@ -1,48 +1,57 @@
 import { existsSync } from "node:fs"
 import { lstat, mkdtemp, readdir, rm, rmdir } from "node:fs/promises"
 import { join, resolve } from "node:path"
-import { holdFolder } from "../held-folder.ts"
+import { holdFolderOpen } from "../held-folder.ts"
 
-/** Bytes that the path of a socket may have on every system: 107 on Linux, 103 elsewhere. */
+/** Maximum length of a UNIX socket's path that works on all systems, in bytes; Linux allows 107. */
 const PATH_BYTES_MAX = 103
-/** Bytes of the longest name of a socket, and of the slash before that name. */
+/** Length of the longest socket name with its leading slash, in bytes. */
 const NAME_BYTES_MAX = 12
 const PREFIX = "sockets-"
 
-/** A folder for sockets, which is removed with them when it is disposed of. */
+/** Folder for UNIX sockets; disposal removes the folder and its sockets. */
 export type SocketFolder = AsyncDisposable & {
-  /** Short enough for sockets with names of at most 11 bytes, also where `ownDir` is not. */
+  /**
+   * Path that leaves room for socket names of at most 11 bytes, even if the path `ownDir` is long.
+   */
   path: string
 }
 
 /**
- * Makes a folder in `ownDir` that only this user may enter. No other user may write to `ownDir`, unless
- * it is sticky. Throws where its path is too long for sockets on a system that has no shorter one.
+ * Creates a folder for sockets in `ownDir`, which only this user may enter. `ownDir` must be sticky
+ * or not writable by other users. Throws if the path is too long for sockets and the system offers
+ * no shorter path.
  */
-export async function makeSocketFolder(ownDir: string): Promise<SocketFolder> {
+export async function createSocketFolder(ownDir: string): Promise<SocketFolder> {
   const folder = await mkdtemp(join(resolve(ownDir), PREFIX))
-  const held = holdFolder(folder)
-  const path = fitsSockets(folder) ? folder : held.path
+  const heldFolder = holdFolderOpen(folder)
+  const path = fitsSockets(folder) ? folder : heldFolder.path
   if (!fitsSockets(path)) {
     await rmdir(folder)
-    throw new Error(`${ownDir} is too long a path for sockets: name a folder with a shorter one.`)
+    throw new Error(
+      `${ownDir} is too long for the paths of sockets: use a folder with a shorter path.`,
+    )
   }
   return {
     path,
     async [Symbol.asyncDispose]() {
-      held[Symbol.dispose]()
+      heldFolder[Symbol.dispose]()
       await removeSocketFolder(folder)
     },
   }
 }
 
-/** Removes the folders for sockets that an earlier process of this user left in `ownDir` when it was killed. */
-export async function removeLeftSocketFolders(ownDir: string): Promise<void> {
+/**
+ * Removes the socket folders in `ownDir` that earlier processes of this user left behind because
+ * they were killed.
+ */
+export async function removeAbandonedSocketFolders(ownDir: string): Promise<void> {
   for (const name of await readdir(ownDir)) {
     if (!name.startsWith(PREFIX)) continue
     const path = join(ownDir, name)
     const stats = await lstat(path)
-    // Another user has written to no such folder, and only sockets are in it.
+    // Only a folder of this user is removed: no other user can have written to it, and it contains
+    // only sockets.
     if (stats.isDirectory() && stats.uid === process.getuid?.()) await removeSocketFolder(path)
   }
 }

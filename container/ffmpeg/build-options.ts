@@ -1,15 +1,18 @@
-// What ffmpeg is built with: for media in files, with no code for a network or a device.
+// Options of two builds: ffmpeg with ffprobe, which have no code for networks and devices, and
+// fetch-ffmpeg, which yt-dlp uses and which has a network.
 
-/** The Debian suite whose source is built: the one that the image stands on. */
-export const SUITE = "trixie"
+/** Debian suite from which ffmpeg's source is taken; also the suite of the image. */
+export const DEBIAN_SUITE = "trixie"
 
-/** The newest version of Debian's source when this was last looked at; an older one is not built. */
-export const SOURCE_VERSION_MIN = "7:7.1.5-0+deb13u1"
+/**
+ * Oldest accepted version of Debian's ffmpeg source. It was the newest version at the last review.
+ */
+export const DEBIAN_SOURCE_VERSION_MIN = "7:7.1.5-0+deb13u1"
 
-/** Words of ffmpeg's configure that name no library. */
-export const FLAGS = [
+/** Options of ffmpeg's `configure` for both builds. */
+export const CONFIGURE_FLAGS = [
   "--prefix=/usr",
-  // As Debian builds: checks of buffers, and addresses that an attacker does not know.
+  // Bounds checks and randomized addresses, as in Debian's build.
   "--toolchain=hardened",
   "--enable-gpl",
   "--enable-version3",
@@ -17,20 +20,24 @@ export const FLAGS = [
   "--disable-doc",
   "--disable-debug",
   "--disable-ffplay",
-  // What build.ts makes beside the folder of a build: see zeroed.c, and STATIC_LIBRARIES.
+  // Links the libraries that build.ts creates beside the build folder: see zeroed.c and
+  // STATICALLY_LINKED_LIBRARIES.
   "--extra-libs=../libzeroed.a",
   "--extra-ldexeflags=-Wl,--wrap=av_mallocz",
   "--extra-ldflags=-L../static",
 ]
 
 /**
- * Libraries that are linked statically where a package has them so. Of libtheoradec, which loads Cairo
- * and X, encoders of Theora need four functions that fill in structures.
+ * Libraries to link statically if their Debian package contains a static library. The Theora
+ * encoder needs only four functions of libtheoradec, which would load Cairo and X if it were linked
+ * dynamically.
  */
-export const STATIC_LIBRARIES = ["theoradec"]
+export const STATICALLY_LINKED_LIBRARIES = ["theoradec"]
 
-/** Protocols by why they are there; a command may name no other but concat. */
-export const PROTOCOLS: Record<string, string> = {
+/**
+ * Protocols that ffmpeg supports, each with its use. Commands of callers may name only `concat`.
+ */
+export const FFMPEG_PROTOCOLS: Record<string, string> = {
   file: "inputs and outputs",
   pipe: "progress, and sound that goes to a reader as it is decoded",
   concat: "inputs that are pieces of one file",
@@ -38,38 +45,43 @@ export const PROTOCOLS: Record<string, string> = {
 }
 
 /**
- * Libraries look for each other's symbols in the order of this list, thousands in the C++ library and most
- * others in C's: where these come behind fifty others, a tenth of the start goes into passing by.
+ * Linker options that put libstdc++ and libc first. The dynamic loader searches symbols in the
+ * order of the libraries, and most symbols are in these two. Behind fifty other libraries, the
+ * search takes a tenth of the start time.
  */
-const MOST_WANTED_FIRST = "LD=gcc -Wl,--push-state,--no-as-needed -lstdc++ -lc -Wl,--pop-state"
-
-/** A list of what ffmpeg has, in a C file that configure writes, and which of its names are left out. */
-export type LeftOut = { list: string; names: RegExp }
+const CPP_LIBRARIES_FIRST = "LD=gcc -Wl,--push-state,--no-as-needed -lstdc++ -lc -Wl,--pop-state"
 
 /**
- * ffprobe reads what ffmpeg reads, and writes nothing: without encoders, muxers, filters and their
- * libraries it starts in a fraction of the time. What decodes by a library has a decoder of ffmpeg's own
- * beside it, but AV1, and teletext, whose streams ffprobe names by their headers.
+ * Component list, a C file that `configure` writes, and a pattern for the names to remove from it.
  */
-const PROBE_LEAVES_OUT: readonly LeftOut[] = [
+export type ComponentOmission = { list: string; names: RegExp }
+
+/**
+ * Components that ffprobe omits. ffprobe reads every format that ffmpeg reads, but writes none:
+ * without encoders, muxers, filters and their libraries it starts in a fraction of the time.
+ * Decoders of external libraries are omitted too, because ffmpeg has native decoders for the same
+ * codecs. Exceptions are AV1, whose decoder is kept, and teletext, which ffprobe identifies by
+ * stream headers.
+ */
+const PROBE_OMISSIONS: readonly ComponentOmission[] = [
   { list: "libavcodec/codec_list.c", names: /_encoder$|^ff_lib(?!dav1d_)/ },
   { list: "libavformat/muxer_list.c", names: /./ },
   { list: "libavfilter/filter_list.c", names: /./ },
   { list: "libavdevice/indev_list.c", names: /./ },
 ]
 
-export type Library = {
-  /** Its word after `--enable-`. */
+export type FfmpegLibrary = {
+  /** Name of the library in the option `--enable-…` of `configure`. */
   option: string
-  /** The Debian package to build with; null: it is part of the C library. */
+  /** Debian package that the build needs; null for a part of the C library. */
   package: string | null
   why: string
-  /** Where a suite lacks it, ffmpeg is built without. */
+  /** Whether ffmpeg is built without the library if a Debian suite lacks its package. */
   isOptional?: true
 }
 
-/** Every library that ffmpeg is linked with. */
-export const LIBRARIES: readonly Library[] = [
+/** External libraries that ffmpeg is linked with. */
+export const FFMPEG_LIBRARIES: readonly FfmpegLibrary[] = [
   { option: "libx264", package: "libx264-dev", why: "encodes H.264" },
   { option: "libx265", package: "libx265-dev", why: "encodes HEVC" },
   { option: "libvpx", package: "libvpx-dev", why: "encodes VP8 and VP9" },
@@ -107,8 +119,8 @@ export const LIBRARIES: readonly Library[] = [
 ]
 
 /**
- * Words of configure for the ffmpeg that downloads a part of a video where yt-dlp asks for one: with a
- * network, and with no more than sites of videos have.
+ * Options of `configure` for fetch-ffmpeg, which downloads a section of a video for yt-dlp: with a
+ * network, and only with the formats of video sites.
  */
 const FETCH_FLAGS = [
   "--disable-everything",
@@ -128,55 +140,56 @@ const FETCH_FLAGS = [
   "--enable-filter=scale,aresample",
 ]
 
-/** Debian packages of what it needs beside. */
-export const FETCH_PACKAGES = ["libssl-dev"]
+/** Debian packages that only the build of fetch-ffmpeg needs. */
+export const FETCH_FFMPEG_PACKAGES = ["libssl-dev"]
 
-/** Debian packages of the programs that build it. */
-export const BUILD_TOOLS = [
-  "gcc",
-  "g++",
-  "libc6-dev",
-  "make",
-  "nasm",
-  "patch",
-  "pkg-config",
-  "xz-utils",
-]
+/** Debian packages of compilers and other build tools. */
+export const BUILD_TOOL_PACKAGES = "gcc g++ libc6-dev make nasm patch pkg-config xz-utils".split(
+  " ",
+)
 
-/** A program by its names in the folder of the build and in `bin`, made once others have been. */
-export type Program = {
-  made: string
+/**
+ * Program to build, with its name in the build folder (`target`) and in the folder `bin`
+ * (`installed`).
+ */
+export type FfmpegBuildProgram = {
+  target: string
   installed: string
-  /** Of make. */
+  /** Further arguments of `make`. */
   words: readonly string[]
-  leftOut: readonly LeftOut[]
+  leftOut: readonly ComponentOmission[]
 }
 
-/** What a build is made of: the words of configure, and the programs that come of it, in turn. */
-export type BuildPlan = { words: string[]; programs: Program[] }
+/** Arguments of `configure`, and the programs to build in this order. */
+export type FfmpegBuildPlan = { words: string[]; programs: FfmpegBuildProgram[] }
 
-/** The builds for a version of Debian's source: that for media, and that which downloads. */
-export function planBuilds(libraries: readonly Library[], version: string): BuildPlan[] {
+/**
+ * Returns the two builds for a version of Debian's source: ffmpeg with ffprobe, and fetch-ffmpeg.
+ */
+export function planFfmpegBuilds(
+  libraries: readonly FfmpegLibrary[],
+  version: string,
+): FfmpegBuildPlan[] {
   const own = `--extra-version=${version.split("-").at(-1)}`
   const media = [
     "--disable-network",
     "--disable-devices",
     "--enable-indev=lavfi",
     "--disable-protocols",
-    ...Object.keys(PROTOCOLS).map((name) => `--enable-protocol=${name}`),
+    ...Object.keys(FFMPEG_PROTOCOLS).map((name) => `--enable-protocol=${name}`),
     ...libraries.map(({ option }) => `--enable-${option}`),
   ]
   return [
     {
-      words: [...FLAGS, own, ...media],
+      words: [...CONFIGURE_FLAGS, own, ...media],
       programs: [
-        { made: "ffmpeg", installed: "ffmpeg", words: [MOST_WANTED_FIRST], leftOut: [] },
-        { made: "ffprobe", installed: "ffprobe", words: [], leftOut: PROBE_LEAVES_OUT },
+        { target: "ffmpeg", installed: "ffmpeg", words: [CPP_LIBRARIES_FIRST], leftOut: [] },
+        { target: "ffprobe", installed: "ffprobe", words: [], leftOut: PROBE_OMISSIONS },
       ],
     },
     {
-      words: [...FLAGS, own, ...FETCH_FLAGS],
-      programs: [{ made: "ffmpeg", installed: "fetch-ffmpeg", words: [], leftOut: [] }],
+      words: [...CONFIGURE_FLAGS, own, ...FETCH_FLAGS],
+      programs: [{ target: "ffmpeg", installed: "fetch-ffmpeg", words: [], leftOut: [] }],
     },
   ]
 }

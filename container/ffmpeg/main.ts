@@ -1,19 +1,19 @@
-import { build } from "./build.ts"
-import { openDebianSource } from "./debian-source.ts"
+import { buildFfmpeg } from "./build.ts"
+import { openFfmpegSource } from "./debian-source.ts"
 
 /**
- * Builds ffmpeg on Debian: `node main.ts newest` prints the newest version of the source, and
- * `node main.ts build FOLDER` builds it, with the packages that are installed.
+ * Builds ffmpeg on Debian. `node main.ts newest` prints the newest version of the source. `node
+ * main.ts build FOLDER` builds that version with the installed packages.
  */
 const [task, folder] = process.argv.slice(2)
 if (task === "newest") {
-  await using source = await openDebianSource()
+  await using source = await openFfmpegSource()
   console.log(source.version)
 } else if (task === "build" && folder !== undefined) {
-  await using source = await openDebianSource()
-  const { version, libraries, leftOut } = await build(source, folder)
+  await using source = await openFfmpegSource()
+  const { version, libraries, leftOut } = await buildFfmpeg(source, folder)
   console.log(`ffmpeg ${version} with ${libraries.join(", ")}`)
   if (leftOut.length > 0) console.log(`This suite lacks ${leftOut.join(", ")}.`)
 } else {
-  throw new Error("main.ts newest | build FOLDER")
+  throw new Error("Usage: main.ts newest | build FOLDER")
 }

@@ -1,7 +1,8 @@
 /*
- * Zeroed memory that costs nothing until it is used. ffmpeg's own function writes to every byte of it, and
- * decoders ask for megabytes of which a short task needs some pages: half of what a probe took.
- * Linked with -Wl,--wrap=av_mallocz, which sends calls of that name to the first function here.
+ * Replaces av_mallocz() of ffmpeg by a function whose memory takes no time until its first use.
+ * av_mallocz() writes zeros to every byte. Decoders allocate megabytes of which a short task uses a
+ * few pages, so these writes took half the time of a probe. Link with -Wl,--wrap=av_mallocz, which
+ * redirects calls of av_mallocz to __wrap_av_mallocz.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -15,13 +16,16 @@ void *__wrap_av_mallocz(size_t size);
 void *__real_av_mallocz(size_t size);
 void *av_malloc(size_t size);
 
-/* Memory of malloc is private and of no file: pages that the kernel takes back are zero afterwards. */
+/*
+ * Returns whole pages to the kernel instead of writing zeros. The memory of malloc is private and
+ * anonymous, so such pages read as zero afterwards.
+ */
 void *__wrap_av_mallocz(size_t size)
 {
     if (size < LARGE_BYTES) return __real_av_mallocz(size);
     char *start = av_malloc(size);
     if (start == NULL) return NULL;
-    /* What is smaller than a page may share it with what is in use. */
+    /* The ends of the block may share their pages with other memory, so they are written. */
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     char *first = start + (-(uintptr_t)start & (page - 1));
     size_t head = (size_t)(first - start);

@@ -1,8 +1,9 @@
 /*
- * Tries what a tool in the sandbox must not be able to do, and prints for each attempt whether the
- * kernel allowed it:  attack FOLDER_OUTSIDE TCP_PORT UDP_PORT [NAME...]
- * The folder contains a file "secret"; on the loopback ports a process listens. With names it makes
- * these attempts alone.
+ * Tries actions that the sandbox must prevent, and prints for each attempt whether the kernel
+ * allowed it. The folder contains a file "secret"; a process listens on the loopback ports. With
+ * names, tries only the attempts with these names.
+ *
+ *   attack FOLDER_OUTSIDE TCP_PORT UDP_PORT [NAME...]
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -33,7 +34,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* SO_PEERPIDFD: headers are often older than the kernel. */
+/* SO_PEERPIDFD, which older system headers do not define. */
 #define PEER_PIDFD 77
 
 static const char *outside;
@@ -84,8 +85,9 @@ static bool forks(void) {
 }
 
 /*
- * The two steps that make a file signal another process. It ends at the first step that is allowed,
- * since one step alone is harmless; an attempt that cannot be made does not count as refused.
+ * Tries the two steps by which the kernel signals another process about a file. Counts as allowed
+ * at the first step that succeeds, before a signal can be sent. A step that cannot be tried does
+ * not count as refused.
  */
 static bool signals_by_file(void) {
   int on = 1;
@@ -103,7 +105,10 @@ static bool signals_by_file(void) {
 
 static bool signals_others(void) { return kill(getppid(), 0) == 0 || signals_by_file(); }
 
-/* The streams of a tool are sockets, whose other end the runner holds. */
+/*
+ * Tries to find out the process at the other end of a standard stream, which is a socket of the
+ * runner.
+ */
 static bool finds_peer(void) {
   const int options[] = {SO_PEERCRED, PEER_PIDFD};
   for (int stream = 0; stream < 3; stream++) {
@@ -131,7 +136,7 @@ static bool leaves_set_id_file(void) {
   return file >= 0 && fstat(file, &facts) == 0 && (facts.st_mode & S_ISUID) != 0;
 }
 
-/* A device in the place of a file that is renamed. */
+/* Renames a file so that a device (a whiteout) takes its place. */
 static bool leaves_whiteout(void) {
   int file = open("moved", O_WRONLY | O_CREAT, 0600);
   return file >= 0 &&
@@ -144,7 +149,9 @@ static bool runs_from_memory(void) { return syscall(SYS_memfd_create, "program",
 
 static bool makes_folder(void) { return mkdir("folder", 0300) == 0; }
 
-/* Locks, leases and hints are state of a file, which all see who open the same one. */
+/*
+ * Tries to set locks, leases and hints on a file, which every process that opens the file can see.
+ */
 static bool marks_shared_file(void) {
   struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
   uint64_t hint = 1;
@@ -156,7 +163,9 @@ static bool marks_shared_file(void) {
          fcntl(own, F_SET_RW_HINT, &hint) == 0;
 }
 
-/* Objects of the kernel by which processes without a common file exchange data. */
+/*
+ * Tries to create kernel objects through which processes can exchange data without a common file.
+ */
 static bool shares_object(void) {
   int memory = shmget(IPC_PRIVATE, 4096, 0600);
   if (memory >= 0) return shmctl(memory, IPC_RMID, NULL) == 0;
@@ -167,8 +176,8 @@ static bool shares_object(void) {
 }
 
 /*
- * Executes a file that the tool made. The kernel says that it is no program only after it has found
- * that it may be executed; an attempt that cannot be made does not count as refused.
+ * Tries to execute a file that the tool created. The content is no program, but the kernel checks
+ * the right to execute first. An attempt that cannot be made does not count as refused.
  */
 static bool runs_own_file(void) {
   int file = open("own", O_WRONLY | O_CREAT, 0700);
@@ -230,7 +239,7 @@ int main(int argc, char **argv) {
   }
   fflush(stdout);
   if (!is_wanted("run_others", argv + 4)) return 0;
-  /* If this succeeds, the shell replaces this process and prints the result. */
+  /* If this call succeeds, the shell replaces this process and prints the result. */
   execl("/bin/sh", "sh", "-c", "echo run_others allowed", (char *)NULL);
   printf("run_others refused\n");
   return 0;

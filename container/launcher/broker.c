@@ -1,8 +1,8 @@
 /*
- * Gives a tool its connections. The tool makes no socket itself: the filter holds each socket() that
- * may become a TCP connection, and the broker, a process outside the sandbox, answers it with a
- * descriptor that is connected to one UNIX socket already. connect() then has nothing left to do,
- * and no address that the tool names is ever looked at.
+ * Gives a tool its network connections. The tool cannot create a socket itself: the seccomp filter
+ * suspends each socket() call for TCP. The broker, a process outside the sandbox, answers the call
+ * with a descriptor that is already connected to a UNIX socket of the runner. connect() then does
+ * nothing, and an address that the tool passes is never used.
  */
 #define _GNU_SOURCE
 #include "launcher.h"
@@ -26,28 +26,31 @@
 
 #define SYS_PIDFD_OPEN 434
 
-/* Headers are often older than the kernel. */
+/* Defined here because older system headers lack this flag. */
 #ifndef SECCOMP_ADDFD_FLAG_SEND
 #define SECCOMP_ADDFD_FLAG_SEND (1UL << 1)
 #endif
 
-/* How long the other side may take to accept a connection, before the tool gets an error. */
+/* Time within which the runner must accept a connection; after it the tool gets an error. */
 #define CONNECT_SECONDS_MAX 5
 
-/* The only descriptors that the broker has, beside the listener. */
+/* The only descriptors of the broker, besides the seccomp listener. */
 #define CHANNEL 0
 #define PLACE 1
 #define TOOL 2
-/* Reaches the socket by its open descriptor, since folders above it may be closed to this user. */
+/*
+ * Path to the UNIX socket by its open descriptor, since the broker's user may not enter the folders
+ * above the socket.
+ */
 #define PLACE_PATH "/proc/self/fd/1"
 
-/* A later kernel may write more than its headers of today say. */
+/* Leaves room for kernels that write more bytes than struct seccomp_notif has. */
 union request {
   struct seccomp_notif notification;
   char room[512];
 };
 
-_Noreturn static void be_broker(const struct order *order, const int *descriptors);
+_Noreturn static void run_broker(const struct order *order, const int *descriptors);
 static void keep_only(const int *descriptors);
 _Noreturn static void serve(bool leads_group);
 static int receive_listener(void);
@@ -67,9 +70,12 @@ int start_broker(const struct order *order) {
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail("socketpair");
   pid_t between = fork();
   if (between == 0) {
-    /* The broker is a child of nobody here: the tool must not wait for it. */
+    /*
+     * The broker's parent exits at once, so that init adopts the broker and the tool never waits
+     * for it.
+     */
     pid_t child = fork();
-    if (child == 0) be_broker(order, (int[]){ends[1], place, tool});
+    if (child == 0) run_broker(order, (int[]){ends[1], place, tool});
     _exit(child < 0);
   }
   int status = 1;
@@ -81,7 +87,7 @@ int start_broker(const struct order *order) {
   return ends[0];
 }
 
-void hand_over(int channel, int listener) {
+void pass_listener(int channel, int listener) {
   char byte = 0, control[CMSG_SPACE(sizeof listener)] = {0};
   struct iovec content = {&byte, 1};
   struct msghdr message = {.msg_iov = &content, .msg_iovlen = 1, .msg_control = control,
@@ -101,18 +107,24 @@ void hand_over(int channel, int listener) {
   close(channel);
 }
 
-/* Of a tool's user and without privileges, but not confined: it has to reach the socket. */
-static void be_broker(const struct order *order, const int *descriptors) {
+/*
+ * Runs the broker as the tool's user and without privileges, but outside the sandbox, because the
+ * broker must reach the UNIX socket.
+ */
+static void run_broker(const struct order *order, const int *descriptors) {
   bool leads_group = getpgrp() == order->launcher;
-  if (order->has_uid) become(order->uid);
+  if (order->has_uid) change_user(order->uid);
   give_up_privileges();
-  /* Another process of this user cannot look into this one. */
+  /* Prevents other processes of this user from inspecting this process. */
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) fail("PR_SET_DUMPABLE");
   keep_only(descriptors);
   serve(leads_group);
 }
 
-/* What it held open of the runner, such as its pipes, would not close with the tool. */
+/*
+ * Closes all other descriptors. Otherwise the runner's pipes would stay open after the end of the
+ * tool.
+ */
 static void keep_only(const int *descriptors) {
   for (int i = 0; i < 3; i++)
     if (dup2(descriptors[i], i) != i) fail("dup2");
@@ -129,10 +141,10 @@ static void serve(bool leads_group) {
     if (poll(waiting, 2, -1) < 0 && errno != EINTR) _exit(1);
     if (waiting[1].revents != 0) break;
     if ((waiting[0].revents & POLLIN) != 0) answer(listener);
-    /* Nobody is left who has the filter. */
+    /* The listener reports an error: no process with the filter is left. */
     else if (waiting[0].revents != 0) _exit(0);
   }
-  /* Its children end with the tool, also where the runner is not there to end them. */
+  /* Ends all processes of the group with the tool, even if the runner has died. */
   if (leads_group) kill(0, SIGKILL);
   _exit(0);
 }
@@ -150,7 +162,10 @@ static int receive_listener(void) {
   return listener;
 }
 
-/* Offers a descriptor to a call that there is not: a kernel that could give it says so. */
+/*
+ * Tests whether the kernel can place a descriptor into a suspended call: tries it for a call that
+ * does not exist. A kernel that supports the operation fails with ENOENT.
+ */
 static int find_problem(int listener) {
   struct seccomp_notif_sizes sizes;
   struct seccomp_notif none = {0};
@@ -163,7 +178,7 @@ static int find_problem(int listener) {
 
 static void answer(int listener) {
   union request request = {0};
-  /* The call may have ended meanwhile, by a signal. */
+  /* Fails if a signal has ended the call meanwhile. */
   if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &request) != 0) return;
   const struct seccomp_notif *call = &request.notification;
   int made = connect_out((int)call->data.args[1]);
@@ -174,7 +189,10 @@ static void answer(int listener) {
   ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &refusal);
 }
 
-/* A connected socket with the flags of a socket's type. */
+/*
+ * Returns a socket that is connected to the UNIX socket of the runner, with the flags in `type`; -1
+ * on failure.
+ */
 static int connect_out(int type) {
   struct sockaddr_un place = {.sun_family = AF_UNIX, .sun_path = PLACE_PATH};
   struct timeval patience = {CONNECT_SECONDS_MAX, 0}, endless = {0, 0};
@@ -192,7 +210,10 @@ static int connect_out(int type) {
   return -1;
 }
 
-/* Makes a descriptor of this process the result of the call; answers why that failed, or 0. */
+/*
+ * Returns a descriptor of this process to the tool as the result of its suspended call. Returns an
+ * error number, or 0.
+ */
 static int give_socket(int listener, const struct seccomp_notif *call, int made) {
   bool closes = (call->data.args[1] & SOCK_CLOEXEC) != 0;
   struct seccomp_notif_addfd gift = {.id = call->id,

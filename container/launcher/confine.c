@@ -1,6 +1,6 @@
 /*
- * Confines the process that is about to be the tool: what a launcher does last before it executes one,
- * and what a tool that was held has done to it before its main().
+ * Confines the process to the rights of a tool: the last step of a launcher before execve(), and of
+ * a held tool before main().
  */
 #define _GNU_SOURCE
 #include "launcher.h"
@@ -20,35 +20,41 @@
 #define SYS_close_range 436
 #endif
 
-/* Seconds from SIGXCPU, which a tool may handle, to SIGKILL. */
+/* Seconds between SIGXCPU, which a tool may handle, and SIGKILL. */
 #define CPU_GRACE_SECONDS 3
 
 static void require_mounts(const struct order *order, pid_t parent);
 static void require(const struct list *paths);
 static void limit_resources(const struct order *order);
-static void die_with(pid_t parent);
+static void die_with_parent(pid_t parent);
 static void adopt_orphans(void);
 static char **make_environment(const struct order *order);
 
 char **confine(const struct order *order, pid_t parent, int channel) {
-  /* Landlock says which files may be executed; without it, the tool makes none that may. */
+  /*
+   * Landlock decides which files the tool may execute. Without Landlock, the umask removes the
+   * execute right from files that the tool creates.
+   */
   umask(order->is_mounted ? 0177 : 077);
   if (order->is_mounted) require_mounts(order, parent);
   bool has_ruleset = !order->is_outer && !order->is_mounted;
-  /* Paths are opened before the change of user; the tool's user may not reach them. */
+  /*
+   * Opens the allowed paths before the change of user, since the tool's user may lack access to the
+   * folders above them.
+   */
   int ruleset = has_ruleset ? make_ruleset(order) : -1;
   if (order->folder && chdir(order->folder) != 0) fail(order->folder);
-  if (order->has_uid) become(order->uid);
+  if (order->has_uid) change_user(order->uid);
   if (geteuid() == 0) fail_with(EPERM, "a tool never runs as root");
   limit_resources(order);
   if (order->more_processes != 0) limit_processes(order->more_processes);
-  die_with(parent);
+  die_with_parent(parent);
   char **environment = make_environment(order);
   if (order->is_outer) return environment;
   if (order->may_fork) adopt_orphans();
   give_up_privileges();
   if (has_ruleset) enforce_ruleset(ruleset);
-  if (channel >= 0) hand_over(channel, hold_sockets());
+  if (channel >= 0) pass_listener(channel, suspend_socket_calls());
   filter_syscalls(order, channel >= 0);
   return environment;
 }
@@ -60,7 +66,7 @@ void fail_with(int error, const char *step) {
   _exit(EXIT_NOT_LAUNCHED);
 }
 
-/* The tool inherits no descriptor of the runner, except the one that --keep-fd names. */
+/* Closes all descriptors above 2 except these two; -1 stands for none. */
 void close_files(int kept, int kept_too) {
   int lower = kept < kept_too ? kept : kept_too, higher = kept < kept_too ? kept_too : kept;
   const int all_kept[] = {lower, higher};
@@ -74,7 +80,7 @@ void close_files(int kept, int kept_too) {
   if (syscall(SYS_close_range, first, ~0u, 0u) != 0) fail("close_range");
 }
 
-void become(uid_t uid) {
+void change_user(uid_t uid) {
   gid_t gid = (gid_t)uid;
   if (uid == 0) fail_with(EINVAL, "--uid 0");
   if (setgroups(0, NULL) != 0) fail("setgroups");
@@ -83,7 +89,10 @@ void become(uid_t uid) {
   if (setuid(0) == 0) fail_with(EPERM, "root came back");
 }
 
-/* Where mounts alone hold the files, a launcher that was started elsewhere starts nothing. */
+/*
+ * Checks that the mounts of bubblewrap protect the files, as --mounted claims. Fails in a launcher
+ * that was started elsewhere.
+ */
 static void require_mounts(const struct order *order, pid_t parent) {
   struct statvfs root;
   if (statvfs("/", &root) != 0) fail("/");
@@ -95,7 +104,7 @@ static void require_mounts(const struct order *order, pid_t parent) {
   require(&order->write_paths);
 }
 
-/* As with Landlock, nothing starts where something is missing of what the tool was to have. */
+/* Fails if a path does not exist, as a Landlock rule would. */
 static void require(const struct list *paths) {
   for (int i = 0; i < paths->count; i++)
     if (access(paths->items[i], F_OK) != 0) fail(paths->items[i]);
@@ -115,28 +124,34 @@ static void limit_resources(const struct order *order) {
   }
 }
 
-/* After the change of user, which would clear this setting. */
-static void die_with(pid_t parent) {
+/*
+ * Makes the kernel kill this process when its parent dies. Must follow the change of user, which
+ * clears this setting.
+ */
+static void die_with_parent(pid_t parent) {
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) fail("PR_SET_PDEATHSIG");
   if (getppid() != parent) fail_with(ESRCH, "the parent is gone");
 }
 
-/* What a child of the tool leaves behind stays below the tool, where the runner measures it. */
+/*
+ * Makes the tool the parent of its orphaned descendants, so that the runner finds and measures them
+ * below the tool.
+ */
 static void adopt_orphans(void) {
   if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) fail("PR_SET_CHILD_SUBREAPER");
 }
 
 void give_up_privileges(void) {
-  /* Kernels before 4.3 have no ambient capabilities, and then there is nothing to clear. */
+  /* Kernels before 4.3 have no ambient capabilities, and fail with EINVAL. */
   if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 && errno != EINVAL)
     fail("PR_CAP_AMBIENT");
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("PR_SET_NO_NEW_PRIVS");
 }
 
 /*
- * The tool inherits none of the runner's environment, and finds no configuration in its home. glibc
- * gives threads up to eight arenas a core, each of which takes 64 MB of the tool's address space: with
- * the threads of ffmpeg 7, as many as its streams, that alone is more than a gigabyte.
+ * Returns the environment of the tool, with no variable of the runner and no home folder with
+ * configuration. MALLOC_ARENA_MAX limits the malloc arenas of glibc: each takes 64 MB of address
+ * space, and with the many threads of ffmpeg 7 they could exceed a gigabyte.
  */
 static char **make_environment(const struct order *order) {
   static char *variables[LIST_MAX + 8] = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8",

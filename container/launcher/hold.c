@@ -1,8 +1,8 @@
 /*
- * Is loaded into a tool before its libraries, and holds it where all of them are loaded and its main()
- * is next. There it waits for the order as a launcher does (see order.c), confines this process as a
- * launcher does, and goes on in main() with the words and the environment of the order. A tool that
- * was loaded before its order came has only its own work left to do when it comes.
+ * Preloaded library that stops a tool just before its main(), after all libraries of the tool are
+ * loaded. It waits for a launch order (see order.c), confines this process, and then calls main()
+ * with the arguments and environment of the order. A tool that was loaded ahead of time starts
+ * faster when its order arrives.
  *
  *   LD_PRELOAD=hold.so PROGRAM
  */
@@ -23,7 +23,10 @@ static int hold(int argc, char **argv, char **environment);
 
 static main_function *tool_main;
 
-/* The C library's entry, to which a dynamically linked program gives its main(). */
+/*
+ * Replaces the entry point of the C library, to which a dynamically linked program passes its
+ * main().
+ */
 __attribute__((visibility("default"))) int __libc_start_main(
     main_function *main, int argc, char **argv, void (*init)(void), void (*fini)(void),
     void (*loader_fini)(void), void *stack_end) {
@@ -37,14 +40,14 @@ static int hold(int argc, char **argv, char **environment) {
   struct order order = {0};
   pid_t parent = getppid();
   (void)argc, (void)environment;
-  /* Landlock binds the thread that asks for it; this call succeeds where there is no other. */
+  /* Fails if the process has another thread, since Landlock restricts only the calling thread. */
   if (unshare(CLONE_VM) != 0) fail("a library of the tool has a thread");
   await_order(&order);
   order.is_held = true;
   if (strcmp(order.program[0], argv[0]) != 0) fail_with(EPERM, order.program[0]);
   environ = confine(&order, parent, -1);
-  report_begin();
-  /* No execve() closes it. */
+  report_start();
+  /* Closes the descriptor, since no execve() follows that would close it. */
   if (order.kept_fd != REPORT_FD) close(REPORT_FD);
   int count = 0;
   while (order.program[count]) count++;

@@ -1,6 +1,7 @@
 /*
- * Restricts which files the tool reaches. The kernel's interface is defined here, since headers are
- * often older than the kernel: https://docs.kernel.org/userspace-api/landlock.html
+ * Restricts the files that the tool can access, by Landlock. Defines the kernel's interface, since
+ * system headers are often older than the kernel:
+ * https://docs.kernel.org/userspace-api/landlock.html
  */
 #define _GNU_SOURCE
 #include "launcher.h"
@@ -30,15 +31,15 @@
 #define FS_TRUNCATE (1ULL << 14)
 #define FS_IOCTL_DEV (1ULL << 15)
 
-/* No tool has an own TCP socket; see broker.c. */
+/* Rights to bind and connect TCP sockets, which no tool has: see broker.c. */
 #define NET_ALL 3ULL
-/* Abstract UNIX sockets, and signals to processes outside. */
+/* Scope flags, which deny abstract UNIX sockets of other processes and signals to them. */
 #define SCOPE_ALL 3ULL
 
 #define READ (FS_READ_FILE | FS_READ_DIR)
 /*
- * Only regular files: no right to make folders, devices, sockets, pipes and links. The runner
- * measures a workspace as one flat folder.
+ * Rights to create and write regular files only, but no folders, devices, sockets, pipes or links,
+ * because the runner measures a workspace as a flat folder.
  */
 #define WRITE (READ | FS_WRITE_FILE | FS_REMOVE_FILE | FS_MAKE_REG | FS_TRUNCATE)
 #define ON_A_FILE (FS_EXECUTE | FS_READ_FILE | FS_WRITE_FILE | FS_TRUNCATE | FS_IOCTL_DEV)
@@ -54,7 +55,7 @@ struct path_rule {
   int32_t folder;
 } __attribute__((packed));
 
-static struct ruleset_attributes handled_by(int abi);
+static struct ruleset_attributes handled_rights(int abi);
 static void allow(int ruleset, const struct list *paths, uint64_t access);
 static void allow_path(int ruleset, const char *path, uint64_t access);
 
@@ -67,7 +68,7 @@ bool restricts_signals(void) { return landlock_abi() >= 6; }
 int make_ruleset(const struct order *order) {
   int abi = landlock_abi();
   if (abi < 1) fail("this kernel has no Landlock");
-  struct ruleset_attributes handled = handled_by(abi);
+  struct ruleset_attributes handled = handled_rights(abi);
   size_t size = abi >= 6 ? 24 : abi >= 4 ? 16 : 8;
   int ruleset = (int)syscall(SYS_LANDLOCK_CREATE_RULESET, &handled, size, 0);
   if (ruleset < 0) fail("landlock_create_ruleset");
@@ -84,8 +85,11 @@ void enforce_ruleset(int ruleset) {
   close(ruleset);
 }
 
-/* Handled rights are refused unless a rule grants them; the kernel rejects unknown ones. */
-static struct ruleset_attributes handled_by(int abi) {
+/*
+ * Returns the rights that Landlock refuses unless a rule grants them. Omits rights that this ABI
+ * version does not know, since the kernel rejects unknown rights.
+ */
+static struct ruleset_attributes handled_rights(int abi) {
   struct ruleset_attributes handled = {.files = FS_FIRST_ABI};
   if (abi >= 2) handled.files |= FS_REFER;
   if (abi >= 3) handled.files |= FS_TRUNCATE;

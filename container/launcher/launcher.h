@@ -1,4 +1,4 @@
-/* Declarations shared by the parts of the launcher. */
+/* Declarations shared by the source files of the launcher. */
 #ifndef LAUNCHER_H
 #define LAUNCHER_H
 
@@ -10,10 +10,13 @@
 #define LIST_MAX 64
 #define LIMITS_MAX 8
 
-/* Where a launcher that waits says that it waits, and that its tool begins. */
+/*
+ * Descriptor on which a waiting launcher reports that it waits for an order, and later that the
+ * tool starts.
+ */
 #define REPORT_FD 3
 
-/* Exit code where a step of the launcher failed, so that the tool never ran. */
+/* Exit code if a step of the launcher failed, so that the tool never ran. */
 #define EXIT_NOT_LAUNCHED 126
 
 struct list {
@@ -26,28 +29,31 @@ struct limit {
   rlim_t value;
 };
 
-/* Parsed command line. */
+/* Launch order: the parsed options of the launcher, and the program to start. */
 struct order {
   bool is_probe;
   bool is_count;
   bool is_outer;
   bool is_waiting;
-  /* Whether it has waited, and is to report that the tool begins. */
+  /* The launcher has waited for its order, and must report the start of the tool. */
   bool has_waited;
-  /* Whether the tool is this process, which then executes no program. */
+  /* This process is already the tool, loaded ahead of its order, so no program is executed. */
   bool is_held;
-  /* Whether mounts hold the files instead of Landlock, which then has no part in it. */
+  /* Mounts protect the files, and Landlock is not used. */
   bool is_mounted;
   bool discards_stdout;
   bool may_fork;
   bool has_uid;
   uid_t uid;
-  /* Threads and processes beside those that the user has already; 0 for no such limit. */
+  /*
+   * Number of threads and processes that the tool may add to those that its user already has; 0 for
+   * no limit.
+   */
   rlim_t more_processes;
   int kept_fd;
-  /* Descriptor of the way to the broker; -1 for none. */
+  /* Descriptor of the channel to the broker; -1 for none. */
   int channel_fd;
-  /* The UNIX socket to which all connections go. */
+  /* UNIX socket that receives all TCP connections of the tool. */
   const char *connect_path;
   pid_t launcher;
   const char *folder;
@@ -63,14 +69,15 @@ struct order {
 
 /* confine.c */
 /*
- * Takes from this process what its order does not give it, for good, and answers the environment of
- * its tool; outside bubblewrap, only what persists in there. `channel` is -1 without a network.
+ * Permanently removes all rights from this process that its order does not grant. Returns the
+ * environment of the tool. With --outer, applies only the steps that remain in effect inside
+ * bubblewrap. `channel` leads to the broker; -1 without a network.
  */
 char **confine(const struct order *order, pid_t parent, int channel);
 void close_files(int kept, int kept_too);
-void become(uid_t uid);
+void change_user(uid_t uid);
 void give_up_privileges(void);
-/* Prints which step failed and why, in one line, and exits. */
+/* Prints the failed step and its reason in one line, and exits with EXIT_NOT_LAUNCHED. */
 _Noreturn void fail(const char *step);
 _Noreturn void fail_with(int error, const char *step);
 
@@ -80,10 +87,10 @@ uid_t read_uid(const char *name, const char *value);
 
 /* order.c */
 void await_order(struct order *order);
-void report_begin(void);
+void report_start(void);
 
 /* processes.c */
-void print_counts(char **uids);
+void print_process_counts(char **uids);
 void limit_processes(rlim_t more);
 
 /* reach.c */
@@ -91,7 +98,7 @@ void make_reachable(const struct list *paths);
 
 /* broker.c */
 int start_broker(const struct order *order);
-void hand_over(int channel, int listener);
+void pass_listener(int channel, int listener);
 
 /* landlock.c */
 int landlock_abi(void);
@@ -101,7 +108,7 @@ void enforce_ruleset(int ruleset);
 
 /* seccomp.c */
 bool has_seccomp(void);
-int hold_sockets(void);
+int suspend_socket_calls(void);
 void filter_syscalls(const struct order *order, bool has_network);
 
 #endif

@@ -1,12 +1,14 @@
 /*
- * Measures the folder that it is started in, once for each byte on stdin:  meter FILES_MAX
- * It answers with a line, "BYTES FILES", or "unknown" where the folder contains what it cannot
- * measure: a folder, another file system, or a file that always has another name when looked at.
- * Counting stops above FILES_MAX. A sparse file counts with its full size, which is what reading it
- * costs, and one with several names once. It ends with its stdin.
+ * Measures its working folder, once for each byte on stdin. Prints a line "BYTES FILES", or
+ * "unknown" if it cannot measure an entry, such as a folder or a file that is renamed continuously.
+ * The count stops above FILES_MAX. A sparse file counts with its full size, since that many bytes
+ * are read from it. A file with several hard links counts once. The program ends when stdin is
+ * closed.
  *
- * It works on an open folder and on the bytes of names, so that no name hides a file. A tool renames
- * files meanwhile: a file is known by the inode that the folder lists, whatever its name is then.
+ *   meter FILES_MAX
+ *
+ * Names are compared as bytes, so that no name can hide a file. A tool may rename files meanwhile,
+ * so a file is identified by its inode in the listing and not by its name.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,12 +24,15 @@
 #include <unistd.h>
 
 #define BLOCK_BYTES 512
-/* The longest name makes an entry of this size. */
+/* Size of a directory entry with the longest possible name. */
 #define ENTRY_BYTES_MAX 280
-/* A tool renames a file once or twice; one that is never met under its name is being hidden. */
-#define LOOKS_MAX 200
+/*
+ * Maximum number of listings per measurement. A tool usually renames a file once or twice; a file
+ * that is still not found under its listed name is being hidden on purpose.
+ */
+#define LISTINGS_MAX 200
 
-/* An entry as getdents64 writes it. */
+/* Directory entry as getdents64() writes it. */
 struct entry {
   uint64_t inode;
   int64_t offset;
@@ -44,14 +49,14 @@ struct shared {
 struct folder {
   int file;
   size_t files_max;
-  /* The listing, of which `length` bytes are in use. */
+  /* Directory entries of the folder, which take `length` bytes. */
   char *entries;
   size_t capacity;
   size_t length;
-  /* Inodes that the first look listed and that were not measured yet, in ascending order. */
+  /* Inodes of the first listing that are not measured yet, in ascending order. */
   uint64_t *pending;
   size_t pending_count;
-  /* Files with several names, each as often as it was met under one. */
+  /* Files with several hard links: an item for each link that was found. */
   struct shared *shared;
   size_t shared_count;
 };
@@ -63,7 +68,7 @@ static bool measure(struct folder *folder, uint64_t *bytes, size_t *files);
 static bool measure_pending(struct folder *folder, uint64_t *bytes);
 static bool list(struct folder *folder, size_t *files);
 static struct entry *next_entry(struct folder *folder, size_t *at);
-static enum outcome weigh(struct folder *folder, const struct entry *entry, uint64_t *bytes);
+static enum outcome measure_entry(struct folder *folder, const struct entry *entry, uint64_t *bytes);
 static uint64_t sum_shared(struct folder *folder);
 static bool is_pending(const struct folder *folder, uint64_t inode);
 static int compare(const void *one, const void *other);
@@ -73,7 +78,7 @@ int main(int argc, char **argv) {
   if (argc != 2) return 2;
   folder.files_max = (size_t)strtoull(argv[1], NULL, 10);
   folder.file = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  /* One entry more than allowed, and the two of the folder itself and its parent. */
+  /* Leaves room for one entry above the limit, and for the entries "." and "..". */
   folder.capacity = (folder.files_max + 3) * ENTRY_BYTES_MAX;
   folder.entries = malloc(folder.capacity);
   folder.pending = calloc(folder.files_max + 1, sizeof *folder.pending);
@@ -101,26 +106,29 @@ static bool measure(struct folder *folder, uint64_t *bytes, size_t *files) {
   if (*files > folder->files_max) return true;
   size_t at = 0;
   for (struct entry *entry; (entry = next_entry(folder, &at));) {
-    enum outcome outcome = weigh(folder, entry, bytes);
+    enum outcome outcome = measure_entry(folder, entry, bytes);
     if (outcome == FOREIGN) return false;
     if (outcome == MISSED) folder->pending[folder->pending_count++] = entry->inode;
   }
-  for (int look = 1; folder->pending_count > 0; look++) {
-    if (look >= LOOKS_MAX || !measure_pending(folder, bytes)) return false;
+  for (int listing = 1; folder->pending_count > 0; listing++) {
+    if (listing >= LISTINGS_MAX || !measure_pending(folder, bytes)) return false;
   }
   *bytes += sum_shared(folder);
   return true;
 }
 
-/* Looks for the pending inodes under other names; those that are listed no more are gone. */
+/*
+ * Searches a new listing for the pending inodes, whose files were renamed. Inodes that are no
+ * longer listed belong to removed files.
+ */
 static bool measure_pending(struct folder *folder, uint64_t *bytes) {
   size_t files = 0, at = 0, missed = 0;
   qsort(folder->pending, folder->pending_count, sizeof *folder->pending, compare);
   if (!list(folder, &files) || files > folder->files_max) return false;
-  /* The missed ones are marked in the listing, so that the pending ones stay searchable. */
+  /* Marks missed inodes in the listing, because `pending` must stay sorted for the search. */
   for (struct entry *entry; (entry = next_entry(folder, &at));) {
     enum outcome outcome = MEASURED;
-    if (is_pending(folder, entry->inode)) outcome = weigh(folder, entry, bytes);
+    if (is_pending(folder, entry->inode)) outcome = measure_entry(folder, entry, bytes);
     if (outcome == FOREIGN) return false;
     if (outcome == MEASURED) entry->inode = 0;
   }
@@ -133,7 +141,7 @@ static bool measure_pending(struct folder *folder, uint64_t *bytes) {
   return true;
 }
 
-/* Lists the folder anew, up to one entry more than allowed. */
+/* Reads the entries of the folder, up to one entry above the limit. */
 static bool list(struct folder *folder, size_t *files) {
   folder->length = 0;
   *files = 0;
@@ -159,7 +167,7 @@ static struct entry *next_entry(struct folder *folder, size_t *at) {
   return NULL;
 }
 
-static enum outcome weigh(struct folder *folder, const struct entry *entry, uint64_t *bytes) {
+static enum outcome measure_entry(struct folder *folder, const struct entry *entry, uint64_t *bytes) {
   struct stat facts;
   if (fstatat(folder->file, entry->name, &facts, AT_SYMLINK_NOFOLLOW) != 0)
     return errno == ENOENT ? MISSED : FOREIGN;
@@ -169,7 +177,7 @@ static enum outcome weigh(struct folder *folder, const struct entry *entry, uint
   uint64_t space = (uint64_t)facts.st_blocks * BLOCK_BYTES;
   uint64_t larger = size > space ? size : space;
   if (facts.st_nlink > 1) {
-    /* More names than were listed: it is renamed all the time. */
+    /* There are more links than listed entries: the file is being renamed continuously. */
     if (folder->shared_count > folder->files_max) return FOREIGN;
     folder->shared[folder->shared_count++] = (struct shared){facts.st_ino, larger};
   } else {
@@ -178,7 +186,10 @@ static enum outcome weigh(struct folder *folder, const struct entry *entry, uint
   return MEASURED;
 }
 
-/* Counts each file with several names once, at the largest that it was seen. */
+/*
+ * Returns the sum of the sizes of files with several hard links. Each file counts once, with its
+ * largest measured size.
+ */
 static uint64_t sum_shared(struct folder *folder) {
   uint64_t sum = 0;
   qsort(folder->shared, folder->shared_count, sizeof *folder->shared, compare);
@@ -195,7 +206,7 @@ static bool is_pending(const struct folder *folder, uint64_t inode) {
   return bsearch(&inode, folder->pending, folder->pending_count, sizeof inode, compare) != NULL;
 }
 
-/* Orders inodes, and what begins with one. */
+/* Compares two inodes, or two structures that begin with an inode, for qsort() and bsearch(). */
 static int compare(const void *one, const void *other) {
   uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
   return (a > b) - (a < b);

@@ -1,10 +1,11 @@
 /*
- * Tries, as a tool whose connections all go to one UNIX socket, to reach anything else, and prints
- * for each attempt whether it was refused, diverted to that socket, or allowed:
+ * Runs as a tool whose TCP connections must all lead to one UNIX socket, and tries to reach other
+ * targets. Prints for each attempt whether it was refused, diverted to that socket, or allowed.
+ * Processes listen on the ports of the addresses and on UNIX_PATH; no attempt may reach them. The
+ * permitted socket sends GREETING, a few bytes, to each client. NAMES is a comma-separated list of
+ * attempts, or "all".
+ *
  *   network-attack TCP_PORT UDP_PORT UNIX_PATH GREETING NAMES ADDRESS...
- * On the ports of these addresses, and on that path, processes listen that nothing may reach. The
- * right socket sends the greeting, of a few bytes, to whoever connects. NAMES are those of the
- * attempts, by commas, or "all".
  */
 #include "network-attack.h"
 
@@ -41,7 +42,7 @@ socklen_t address_of(struct sockaddr_storage *to, const char *text, unsigned sho
   return sizeof *six;
 }
 
-/* Where a connected descriptor leads to. */
+/* Determines by the greeting whether a connected descriptor leads to the permitted socket. */
 enum outcome judge(int made) {
   char text[64] = "";
   struct pollfd waiting = {.fd = made, .events = POLLIN};

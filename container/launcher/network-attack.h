@@ -1,4 +1,4 @@
-/* What the attempts of the network attack share. */
+/* Declarations shared by the source files of the network attack. */
 #ifndef NETWORK_ATTACK_H
 #define NETWORK_ATTACK_H
 
@@ -7,7 +7,10 @@
 
 enum outcome { REFUSED, DIVERTED, ALLOWED };
 
-/* The words of the command line: program, ports, path, greeting, names, and then addresses. */
+/*
+ * Arguments of the command line: program, two ports, path, greeting, names, and from FIRST_ADDRESS
+ * on the addresses.
+ */
 #define FIRST_ADDRESS 6
 extern char **words;
 extern int word_count;
@@ -20,7 +23,7 @@ enum outcome judge(int made);
 enum outcome connect_by(int family, int type, int protocol, const void *to, socklen_t size);
 enum outcome outcome_of_child(pid_t child);
 
-/* network-connecting.c */
+/* network-connections.c */
 enum outcome connects(void);
 enum outcome connects_without_blocking(void);
 enum outcome connects_by_multipath(void);
@@ -31,7 +34,7 @@ enum outcome connects_in_program(void);
 enum outcome races(void);
 enum outcome floods(void);
 
-/* network-escaping.c */
+/* network-escapes.c */
 enum outcome sends_datagram(void);
 enum outcome connects_to_path(void);
 enum outcome makes_other_socket(void);

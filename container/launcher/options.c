@@ -1,4 +1,4 @@
-/* The launcher's command line. */
+/* Parses the command line of the launcher. */
 #include "launcher.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /*
- * A launcher that waits reads one order: on stdin, four bytes of its length, lowest first, and then
- * words as on a command line, each ended by a zero byte. The order adds what the tool may have of
- * what this sandbox has; the sandbox itself stands, and no order changes it.
+ * Reads the order of a waiting launcher from stdin: the length in four bytes (little-endian), then
+ * arguments as on a command line, each ended by a zero byte. An order can only restrict the tool
+ * further: options that would change the sandbox itself are refused.
  */
 #define _GNU_SOURCE
 #include "launcher.h"
@@ -19,11 +19,11 @@ static size_t read_length(void);
 static void read_all(void *place, size_t length);
 static char **split_words(char *text, size_t length, int *count);
 static void refuse_wider(const struct order *order);
-static void be_nothing(int file, int flags);
-static void tell(const char *byte);
+static void replace_by_dev_null(int file, int flags);
+static void write_report(const char *byte);
 
 void await_order(struct order *order) {
-  tell("\r");
+  write_report("\r");
   size_t length = read_length();
   char *text = malloc(length);
   if (!text) fail("the order");
@@ -35,13 +35,16 @@ void await_order(struct order *order) {
   refuse_wider(&given);
   given.has_waited = true;
   *order = given;
-  be_nothing(STDIN_FILENO, O_RDONLY);
-  if (order->discards_stdout) be_nothing(STDOUT_FILENO, O_RDWR);
+  replace_by_dev_null(STDIN_FILENO, O_RDONLY);
+  if (order->discards_stdout) replace_by_dev_null(STDOUT_FILENO, O_RDWR);
   if (order->kept_fd != REPORT_FD && fcntl(REPORT_FD, F_SETFD, FD_CLOEXEC) != 0) fail("the report");
 }
 
-/* The last step before the tool. Programs that read its lines skip an empty one. */
-void report_begin(void) { tell("\n"); }
+/*
+ * Reports that the tool starts now. Writes an empty line, since readers of the tool's lines on this
+ * descriptor skip empty lines.
+ */
+void report_start(void) { write_report("\n"); }
 
 static size_t read_length(void) {
   uint8_t bytes[4];
@@ -62,7 +65,10 @@ static void read_all(void *place, size_t length) {
   }
 }
 
-/* As main() gets them: the first is the program's own name, and a null pointer follows the last. */
+/*
+ * Splits an order into arguments as main() receives them: the first is the name of the program, and
+ * a null pointer ends the list.
+ */
 static char **split_words(char *text, size_t length, int *count) {
   if (text[length - 1] != '\0') fail_with(EINVAL, "the order");
   size_t words = 1;
@@ -79,7 +85,10 @@ static char **split_words(char *text, size_t length, int *count) {
   return list;
 }
 
-/* What was decided when the sandbox was made, and what its tools never have. */
+/*
+ * Refuses options that were fixed when the sandbox was created, and options that tools in a warm
+ * sandbox never have.
+ */
 static void refuse_wider(const struct order *order) {
   bool is_wider = order->is_probe || order->is_count || order->is_outer || order->is_waiting ||
                   order->has_uid || order->may_fork || order->connect_path ||
@@ -88,12 +97,12 @@ static void refuse_wider(const struct order *order) {
   if (is_wider) fail_with(EPERM, "the order");
 }
 
-static void be_nothing(int file, int flags) {
+static void replace_by_dev_null(int file, int flags) {
   int nothing = open("/dev/null", flags | O_CLOEXEC);
   if (nothing < 0 || dup2(nothing, file) != file) fail("/dev/null");
   close(nothing);
 }
 
-static void tell(const char *byte) {
+static void write_report(const char *byte) {
   if (write(REPORT_FD, byte, 1) != 1) fail("the report");
 }

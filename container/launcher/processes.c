@@ -1,7 +1,7 @@
 /*
- * Counts and limits threads and processes of a user that has others already. The kernel compares its count for
- * the user with the limit of the process that makes one more, and tells that count to nobody. So it
- * is searched for: a child can be made only where the limit is above it.
+ * Counts the threads and processes of a user, and limits them relative to that count. No interface
+ * of the kernel returns the count, so a binary search over RLIMIT_NPROC finds it: the kernel lets a
+ * process create a child only if the limit is above the count.
  */
 #define _GNU_SOURCE
 #include "launcher.h"
@@ -23,16 +23,16 @@ void limit_processes(rlim_t more) {
 }
 
 /*
- * A line for each user, "?" where it cannot be said. Each is a child's work: who became one user
- * becomes no other.
+ * Prints the count of each user on a line of its own, or "?" if the count fails. Each count runs in
+ * its own child process, which changes to that user for good.
  */
-void print_counts(char **uids) {
+void print_process_counts(char **uids) {
   for (; *uids; uids++) {
     int status = 0;
     pid_t child = fork();
     if (child < 0) fail("fork");
     if (child == 0) {
-      become(read_uid("--count", *uids));
+      change_user(read_uid("--count", *uids));
       printf("%llu\n", (unsigned long long)count_others());
       _exit(fflush(stdout) == 0 ? 0 : EXIT_NOT_LAUNCHED);
     }
@@ -42,7 +42,7 @@ void print_counts(char **uids) {
   }
 }
 
-/* Processes and threads of this user beside this process. */
+/* Returns the number of processes and threads of this user, without this process. */
 static rlim_t count_others(void) { return count_processes() - 1; }
 
 static rlim_t count_processes(void) {
@@ -51,7 +51,9 @@ static rlim_t count_processes(void) {
     below = above;
     above *= 2;
   }
-  /* With `below` no child can be made, with `above` one can. */
+  /*
+   * With the limit `below` no child can be created; with the limit `above` a child can be created.
+   */
   while (above - below > 1) {
     rlim_t middle = below + (above - below) / 2;
     if (can_fork_below(middle))

@@ -1,8 +1,8 @@
 /*
- * Lets the tool's user reach paths below a folder that it may not enter, such as /root. In a mount
- * namespace of the launcher's own, an empty folder covers that one, and in it the paths, and nothing
- * else, are mounted again at their places. It needs root with CAP_SYS_ADMIN, and only where there is
- * such a folder.
+ * Makes paths accessible to the tool's user although they lie below a folder that the user may not
+ * enter, such as /root. In a separate mount namespace, an empty folder covers the closed folder,
+ * and only the given paths are mounted again at their original locations. Needs CAP_SYS_ADMIN if
+ * there is such a folder.
  */
 #define _GNU_SOURCE
 #include "launcher.h"
@@ -21,7 +21,7 @@
 
 struct way {
   char path[PATH_MAX];
-  /* Length of the topmost folder that is closed to others; 0 where none is. */
+  /* Length of the path of the topmost folder that other users may not enter; 0 if there is none. */
   size_t closed;
   int file;
 };
@@ -46,7 +46,10 @@ void make_reachable(const struct list *paths) {
   if (!is_needed) return;
   if (unshare(CLONE_NEWNS) != 0) fail("the tool's user may not enter its folder, and unshare");
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) fail("a private mount namespace");
-  /* Opened in the new namespace, since nothing can be mounted from another, and before the covers. */
+  /*
+   * Opens the paths before they are covered, and in the new namespace, since mounts of another
+   * namespace cannot be bound.
+   */
   for (int i = 0; i < paths->count; i++) {
     ways[i].file = ways[i].closed > 0 ? open(ways[i].path, O_PATH | O_CLOEXEC) : -1;
     if (ways[i].closed > 0 && ways[i].file < 0) fail(ways[i].path);
@@ -77,7 +80,7 @@ static void cover(const struct way *way) {
   char folder[PATH_MAX];
   memcpy(folder, way->path, way->closed);
   folder[way->closed] = '\0';
-  /* Another path may have had it covered already. */
+  /* The folder may already be covered for another path. */
   if (!is_closed(folder)) return;
   char options[64];
   snprintf(options, sizeof options, "mode=%o,size=1m", COVER_MODE);

@@ -1,16 +1,16 @@
 /*
- * The refused system calls, by what they reach. From 424 on numbers are the same on all machines;
- * they are written as literals, since headers are often older than the kernel.
+ * Lists of refused system calls. From 424 on, a number is the same on all architectures; such
+ * numbers are literals, since system headers are often older than the kernel.
  */
 #ifndef SYSCALLS_H
 #define SYSCALLS_H
 
 #include <sys/syscall.h>
 
-/* mseal, the latest call that was reviewed for these lists. */
+/* Number of mseal(), the newest system call that was reviewed for these lists. */
 #define NEWEST_KNOWN_CALL 462
 
-/* PR_SET_VMA: names anonymous memory, which some allocators do. */
+/* PR_SET_VMA, by which some allocators name anonymous memory. */
 #define PR_SET_VMA_NAME 0x53564d41
 
 #undef SYS_openat2
@@ -20,7 +20,9 @@
 #undef SYS_close_range
 #define SYS_close_range 436
 
-/* Other processes: reading, controlling and outliving them, or raising one's own priority. */
+/*
+ * Calls that read or control other processes, leave the process group, or raise the own priority.
+ */
 static const int PROCESS_CALLS[] = {
     SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_rt_sigqueueinfo,
     SYS_rt_tgsigqueueinfo, SYS_kcmp, SYS_setpriority, SYS_ioprio_set, SYS_sched_setscheduler,
@@ -30,10 +32,13 @@ static const int PROCESS_CALLS[] = {
     440 /* process_madvise */, 448 /* process_mrelease */,
 };
 
-/* Signals to other processes than the tool's own. */
+/* Calls that send signals to any process of the user. */
 static const int SIGNAL_CALLS[] = {SYS_kill, SYS_tkill};
 
-/* Namespaces, mounts, identities, and parts of the kernel that media tools do not need. */
+/*
+ * Calls on namespaces, mounts and user ids, and on parts of the kernel that media tools do not
+ * need.
+ */
 static const int KERNEL_CALLS[] = {
     SYS_unshare, SYS_setns, SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot,
     428 /* open_tree */, 429 /* move_mount */, 430 /* fsopen */, 431 /* fsconfig */,
@@ -58,10 +63,10 @@ static const int KERNEL_CALLS[] = {
 };
 
 /*
- * Operations on paths that Landlock does not restrict: modes, owners, times, attributes and lengths
- * of files outside, handles, watches, and programs without a file. Landlock does restrict folders,
- * links and devices; they are refused here too, since the runner measures and opens what is in the
- * workspace.
+ * Calls on files that Landlock does not restrict: on modes, owners, times and attributes, on
+ * lengths of files outside the workspace, on file handles and watches, and on programs in memory.
+ * Calls that create folders, links and devices are refused here too, although Landlock restricts
+ * them, since the runner measures and opens the entries of the workspace.
  */
 static const int FILE_CALLS[] = {
     SYS_fchmod, SYS_fchmodat, 452 /* fchmodat2 */, SYS_fchown, SYS_fchownat,
@@ -76,40 +81,50 @@ static const int FILE_CALLS[] = {
 #endif
 };
 
-/* State of a file that all see who open it: two tools of different tasks open the same libraries. */
+/*
+ * Calls on the state of a file that other processes can observe. Tools of different tasks open the
+ * same libraries.
+ */
 static const int SHARED_FILE_CALLS[] = {
     SYS_flock, 451 /* cachestat */,
 };
 
-/* System V and POSIX memory and messages, which outlive a process and have no path. */
+/*
+ * Calls on System V and POSIX shared memory, semaphores and message queues, which outlive a process
+ * and have no path.
+ */
 static const int SHARED_MEMORY_CALLS[] = {
     SYS_shmget, SYS_shmat, SYS_shmctl, SYS_msgget, SYS_msgsnd, SYS_msgrcv, SYS_msgctl,
     SYS_semget, SYS_semop, SYS_semtimedop, SYS_semctl, SYS_mq_open, SYS_mq_unlink,
 };
 
-/* Sockets that accept connections, and socket pairs. */
+/* Calls that make a socket accept connections, or that create socket pairs. */
 static const int SERVER_CALLS[] = {
     SYS_socketpair, SYS_bind, SYS_listen, SYS_accept, SYS_accept4,
 };
 
 /*
- * Sockets of every family, the machine's own included. The standard streams of a tool are sockets too,
- * and an option of a socket (SO_PEERPIDFD, SO_PEERCRED) gives its reader the process at the other end.
+ * Calls on sockets of every family, including local sockets. The standard streams of a tool are
+ * sockets too, and their options (SO_PEERPIDFD, SO_PEERCRED) would reveal the process at the other
+ * end.
  */
 static const int NETWORK_CALLS[] = {
     SYS_socket, SYS_connect, SYS_setsockopt, SYS_getsockopt, SYS_sendto, SYS_recvfrom, SYS_recvmsg,
 };
 
 /*
- * What no connection needs. A message can carry descriptors, and a deleted file that is on its way
- * in one takes disk space that the runner does not see.
+ * Calls on messages, which TCP connections do not need. A message can carry descriptors, and a
+ * deleted file inside a message takes disk space that the runner cannot measure.
  */
 static const int MESSAGE_CALLS[] = {SYS_sendmsg, SYS_sendmmsg, SYS_recvmmsg};
 
-/* Programs, for a tool that is in its process already. */
+/* Calls that execute a program; a held tool, which is already loaded, needs none. */
 static const int EXECUTE_CALLS[] = {SYS_execve, SYS_execveat};
 
-/* On aarch64 there is only clone. */
+/*
+ * Calls that create a process. aarch64 has only clone(), so the list is empty there except for -1,
+ * no call.
+ */
 static const int FORK_CALLS[] = {
     -1,
 #ifdef __x86_64__

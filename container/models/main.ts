@@ -1,14 +1,17 @@
 import { readSpeechModels } from "../../src/contract/speech-models.ts"
-import { fetchModel } from "./fetch-model.ts"
+import { ensureSpeechModel } from "./fetch-model.ts"
 
-/** Fetches the models that the settings name: `node main.ts FOLDER PYTHON`. */
+/**
+ * Fetches the speech models that WHISPER_MODEL and WHISPER_MODELS name: `node main.ts FOLDER
+ * PYTHON`.
+ */
 const [root, python] = process.argv.slice(2)
-if (root === undefined || python === undefined) throw new Error("main.ts FOLDER PYTHON")
+if (root === undefined || python === undefined) throw new Error("Usage: main.ts FOLDER PYTHON")
 const { names } = readSpeechModels({
   WHISPER_MODEL: process.env["WHISPER_MODEL"] ?? "base",
   WHISPER_MODELS: process.env["WHISPER_MODELS"] ?? "",
 })
 for (const name of names) {
-  await fetchModel({ name, root, python, replaces: true })
+  await ensureSpeechModel({ name, root, python, replaces: true })
   console.log(`The speech model ${name} is in ${root}.`)
 }

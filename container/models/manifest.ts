@@ -1,27 +1,27 @@
 import manifest from "./manifest.json" with { type: "json" }
 
-/** A file of a model; `parts` are the files of its packages that make it up, one after the other. */
-export type ModelFile = { bytes: number; sha256: string; parts: readonly string[] }
+/** File of a speech model. `parts` are the files in Python packages that form it, in order. */
+export type SpeechModelFile = { bytes: number; sha256: string; parts: readonly string[] }
 
-/** A package of the package index that carries files of a model, by the hash of its wheel. */
-export type ModelPackage = { name: string; version: string; sha256: string }
+/** Python package that contains files of a speech model. `sha256` is the hash of its wheel. */
+export type SpeechModelPackage = { name: string; version: string; sha256: string }
 
-/** What a model consists of, and where its files come from. */
-export type ModelManifest = {
-  /** The repository of the hub, and its revision. */
+/** Files of a speech model, and the sources from which they can be fetched. */
+export type SpeechModelManifest = {
+  /** Repository and revision of the model at the Hugging Face hub. */
   repository: string
   revision: string
-  /** By name, the small ones first. */
-  files: Readonly<Record<string, ModelFile>>
-  packages: readonly ModelPackage[]
+  /** Files by name, the small files first, so that an unreachable hub costs little time. */
+  files: Readonly<Record<string, SpeechModelFile>>
+  packages: readonly SpeechModelPackage[]
 }
 
-const manifests: ReadonlyMap<string, ModelManifest> = new Map(Object.entries(manifest))
+const manifests: ReadonlyMap<string, SpeechModelManifest> = new Map(Object.entries(manifest))
 
-/** Names of the models that can be fetched. */
-export const FETCHABLE_MODELS: readonly string[] = [...manifests.keys()]
+/** Names of the speech models that can be fetched. */
+export const FETCHABLE_SPEECH_MODELS: readonly string[] = [...manifests.keys()]
 
-/** The manifest of a model; null where there is none. */
-export function manifestOf(name: string): ModelManifest | null {
+/** Returns the manifest of a speech model; null for an unknown name. */
+export function findSpeechModelManifest(name: string): SpeechModelManifest | null {
   return manifests.get(name) ?? null
 }

@@ -3,37 +3,40 @@ import type { Stats } from "node:fs"
 import { basename } from "node:path"
 import { setImmediate as yieldToEventLoop } from "node:timers/promises"
 
-// What /proc tells is there at once: handed to a thread of the pool, each of some hundred calls would
-// take ten times as long. The event loop goes on after each process.
+// Reads /proc synchronously, since hundreds of calls on the thread pool would take ten times as
+// long, and yields to the event loop after each process.
 
 const BLOCK_BYTES = 512
 
-/** Processes that come and go at each look pass a file on, so that no look finds it. */
-const LOOKS_MAX = 20
+/**
+ * Maximum number of attempts. Processes that start and end during an attempt may pass an open file
+ * on; the attempt then misses the file.
+ */
+const ATTEMPTS_MAX = 20
 
 /**
- * Disk space of files of a folder that were deleted but are still open in a process or its
- * descendants, so that the folder does not list them. Works on Linux only, and for processes of
- * other users only as root. A deleted file that is mapped but not open has no known size: Infinity,
- * and so have the files of processes that are others at every look.
+ * Returns the disk space of files of a folder that were deleted but are still open in a process or
+ * its descendants. Works on Linux only, and for processes of other users only as root. Returns
+ * Infinity if a deleted file is mapped but not open, since its size is unknown, or if processes
+ * start or end during every attempt.
  */
 export async function measureDeletedFiles(
   folder: string,
   pid: number | undefined,
 ): Promise<number> {
   if (pid === undefined) return 0
-  let before = await listProcesses(String(pid))
-  for (let look = 0; look < LOOKS_MAX; look += 1) {
+  let before = await listProcessTreeIds(String(pid))
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     const bytes = await measureProcesses(folder, before)
-    const after = await listProcesses(String(pid))
+    const after = await listProcessTreeIds(String(pid))
     if (new Set([...before, ...after]).size === before.length) return bytes
     before = after
   }
   return Number.POSITIVE_INFINITY
 }
 
-/** A process and its descendants. */
-export async function listProcesses(pid: string): Promise<string[]> {
+/** Returns the ids of a process and its descendants. */
+export async function listProcessTreeIds(pid: string): Promise<string[]> {
   const pids = [pid]
   for (const each of pids) {
     await yieldToEventLoop()
@@ -46,7 +49,7 @@ async function measureProcesses(folder: string, pids: readonly string[]): Promis
   const bytes = new Map<number, number>()
   for (const pid of pids) {
     await yieldToEventLoop()
-    const { task, maps } = findLivingTask(pid)
+    const { task, maps } = findLivingThread(pid)
     for (const file of openFilesOf(task)) {
       if (file.nlink > 0) continue
       bytes.set(file.ino, Math.max(file.size, file.blocks * BLOCK_BYTES))
@@ -57,8 +60,11 @@ async function measureProcesses(folder: string, pids: readonly string[]): Promis
   return [...bytes.values()].reduce((sum, each) => sum + each, 0)
 }
 
-/** Threads share files and memory; the first may have ended, and then /proc shows none for it. */
-function findLivingTask(pid: string): { task: string; maps: string } {
+/**
+ * Returns the /proc folder of a living thread of a process, and its memory map. All threads share
+ * files and memory, but /proc shows nothing for a thread that has ended.
+ */
+function findLivingThread(pid: string): { task: string; maps: string } {
   for (const thread of namesIn(`/proc/${pid}/task`)) {
     const task = `/proc/${pid}/task/${thread}`
     const maps = textOf(`${task}/maps`)
@@ -72,9 +78,13 @@ function openFilesOf(task: string): Stats[] {
   return files.filter((file) => file !== null).filter((file) => file.isFile())
 }
 
-/** The fifth field of a line is the inode; then comes the path, with " (deleted)" if it is. */
+/**
+ * Returns the inodes of mapped files of the folder that were deleted. Their lines in /proc/…/maps
+ * end with "(deleted)", and the inode is the fifth field.
+ */
 function readDeletedInodes(maps: string, folder: string): number[] {
-  // The kernel shows the real path, and `folder` may contain links; so only the last name is compared.
+  // Compares only the last name of the path: the kernel prints the real path, and `folder` may
+  // contain links.
   const inFolder = `/${basename(folder)}/`
   return maps
     .split("\n")
@@ -82,7 +92,7 @@ function readDeletedInodes(maps: string, folder: string): number[] {
     .map((line) => Number(line.split(/ +/, 5).at(-1)))
 }
 
-/** Each thread has the children that it started. */
+/** Returns the ids of the child processes that the threads of a process have started. */
 function childrenOf(pid: string): string[] {
   const threads = namesIn(`/proc/${pid}/task`)
   const lists = threads.map((thread) => textOf(`/proc/${pid}/task/${thread}/children`))
@@ -105,7 +115,10 @@ function textOf(path: string): string {
   }
 }
 
-/** Null: the descriptor was closed meanwhile. */
+/**
+ * Returns the stats of a file that is open in a process; null if the process has closed it
+ * meanwhile.
+ */
 function statsOf(path: string): Stats | null {
   try {
     return statSync(path)

@@ -1,24 +1,30 @@
 import { readFileSync } from "node:fs"
 import { totalmem } from "node:os"
-import { listProcesses } from "./deleted-files.ts"
+import { listProcessTreeIds } from "./deleted-files.ts"
 
-/** An encoder can fill a gigabyte in half a second. */
+/** Interval of the memory polls. An encoder can fill a gigabyte in half a second. */
 const MEMORY_POLL_MS = 100
-/** Processes are listed in every tenth poll, since a tool may have a hundred threads to look at. */
+/**
+ * Number of memory polls for each listing of the processes. A listing is slow, since it reads every
+ * thread, and a tool may have a hundred threads.
+ */
 const POLLS_PER_LIST = 10
 const PAGE_BYTES = 4096
 
-/** Memory of the machine, or of the control group of this process where that has less. */
-export function instanceMemoryBytes(): number {
+/**
+ * Returns the memory that this process can use, in bytes: all memory of the machine, or the limit
+ * of the control group if it is lower.
+ */
+export function usableMemoryBytes(): number {
   const limit = process.constrainedMemory()
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
 }
 
 /**
- * Calls back once when a process and its descendants hold more memory than this, files that they map
- * not counted. Works on Linux only; returns what ends the watch.
+ * Polls the memory of a process and its descendants, without mapped files. Calls `onExceeded` once,
+ * when it exceeds `bytesMax`. Works on Linux only. Returns a function that stops the polls.
  */
-export function watchMemory(
+export function watchProcessTreeMemory(
   pid: number | undefined,
   bytesMax: number,
   onExceeded: () => void,
@@ -38,11 +44,11 @@ export function watchMemory(
   return () => clearInterval(timer)
 
   async function list(): Promise<void> {
-    pids = await listProcesses(String(pid))
+    pids = await listProcessTreeIds(String(pid))
   }
 }
 
-/** What a process holds beside mapped files; 0 for one that has ended. */
+/** Returns the memory of a process without mapped files, in bytes; 0 if the process has ended. */
 function heldBytes(pid: string): number {
   try {
     const [, resident = 0, shared = 0] = readFileSync(`/proc/${pid}/statm`, "latin1")

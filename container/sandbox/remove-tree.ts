@@ -2,18 +2,20 @@ import { chmodSync, lstatSync, readdirSync, rmdirSync, unlinkSync } from "node:f
 import type { Dirent } from "node:fs"
 import { chmod, readdir, rename, rmdir, unlink } from "node:fs/promises"
 import { join } from "node:path"
-import { holdFolder } from "../held-folder.ts"
+import { holdFolderOpen } from "../held-folder.ts"
 
-/** So few files, each so small, are removed sooner than a thread could be told to. */
+/**
+ * Number of files, and size of each file, up to which synchronous removal is faster than removal on
+ * the thread pool.
+ */
 const FEW_FILES_MAX = 32
 const SMALL_BYTES_MAX = 16 * 1024 ** 2
 
 /**
- * Removes a folder with all that is in it, whatever its depth, its names and its modes, or a file, or
- * a link as such. The folder may belong to another user, who puts links into it meanwhile: each
- * folder is emptied as it was opened, so that nothing outside is removed. Throws where a folder
- * became something else. A folder inside moves its own folders up to the top, so that every path
- * stays short.
+ * Removes a folder with its content, a file, or a symbolic link itself. The folder may belong to
+ * another user, who may add links meanwhile: each folder is emptied through an open handle, so that
+ * nothing outside is removed. Throws if a folder is replaced meanwhile. Moves nested folders up to
+ * the top first, so that paths stay short at any depth.
  */
 export async function removeTree(path: string): Promise<void> {
   const stats = lstatSync(path, { throwIfNoEntry: false })
@@ -24,7 +26,7 @@ export async function removeTree(path: string): Promise<void> {
 }
 
 async function emptyTop(path: string): Promise<void> {
-  using top = holdFolder(path)
+  using top = holdFolderOpen(path)
   for (let entries = topEntriesOf(top.path); entries.length > 0; entries = topEntriesOf(top.path)) {
     const areFew = entries.length <= FEW_FILES_MAX
     for (const entry of entries) {
@@ -42,9 +44,9 @@ async function removeFolder(path: Buffer, top: string): Promise<void> {
 }
 
 async function emptyFolder(path: Buffer, top: string): Promise<void> {
-  using folder = holdFolder(path)
+  using folder = holdFolderOpen(path)
   await chmod(folder.path, 0o700)
-  // Names are bytes: one that is no UTF-8 has no string that names the file.
+  // Reads names as bytes, because a name that is not UTF-8 cannot be represented as a string.
   const options = { withFileTypes: true, encoding: "buffer" } as const
   for (const entry of await readdir(folder.path, options)) {
     const entryPath = below(folder.path, entry.name)
@@ -53,14 +55,20 @@ async function emptyFolder(path: Buffer, top: string): Promise<void> {
   }
 }
 
-/** A folder that moves is written to, since it names its parent. */
+/**
+ * Moves a folder into the topmost folder. Makes it writable first, since a move changes its entry
+ * "..".
+ */
 async function moveUp(path: Buffer, top: string): Promise<void> {
-  using folder = holdFolder(path)
+  using folder = holdFolderOpen(path)
   await chmod(folder.path, 0o700)
   await rename(path, join(top, crypto.randomUUID()))
 }
 
-/** The entries of the topmost folder, which are few: each call takes some microseconds. */
+/**
+ * Returns the entries of the topmost folder. Reads synchronously, because the entries are few and
+ * the call takes microseconds.
+ */
 function topEntriesOf(folder: string): Dirent<Buffer>[] {
   chmodSync(folder, 0o700)
   return readdirSync(folder, { withFileTypes: true, encoding: "buffer" })

@@ -1,61 +1,73 @@
 import type { ChildProcess } from "node:child_process"
 import { availableParallelism } from "node:os"
 import type { ToolLimits } from "../settings.ts"
-import type { Meter } from "./meter.ts"
-import { findProgram, isReachable, pathsTo, withoutInner } from "./paths.ts"
-import type { SystemPaths } from "./paths.ts"
-import { hasNamespaces } from "./tier.ts"
-import type { Tier } from "./tier.ts"
+import type { WorkspaceMeter } from "./workspace-meter.ts"
+import {
+  findProgram,
+  isReachableByAllUsers,
+  resolveLinkChain,
+  removeNestedPaths,
+} from "./system-paths.ts"
+import type { SystemPaths } from "./system-paths.ts"
+import { usesNamespaces } from "./tiers/tier.ts"
+import type { SandboxTier } from "./tiers/tier.ts"
 
-/** The sandbox that this process uses for all its tools. */
+/** Sandbox that the runner uses for all its tools. */
 export type Sandbox = {
-  tier: Tier
+  tier: SandboxTier
   launcherPath: string
-  /** The library that holds a loaded tool until its order comes: see container/launcher/hold.c. */
+  /**
+   * Preloaded library that holds a tool before its `main()` until a launch order arrives: see
+   * container/launcher/hold.c.
+   */
   holdPath: string
   bubblewrapPath: string
   paths: SystemPaths
   limits: ToolLimits
-  /** Why no tool can be given a network, as a sentence; null where one can. */
+  /** Reason why tools cannot have a network, as a sentence; null if they can have one. */
   networkProblem: string | null
-  /** The first user id for tools; null where the runner is not root and tools share its user. */
+  /**
+   * First user id of the range for tools; null if the runner is not root. Tools then run as its own
+   * user.
+   */
   firstUid: number | null
 }
 
-/** Access of a tool to its working folder. */
+/** Access of a tool to its working folder, which is usually the workspace. */
 export type FolderAccess = "write" | "read" | "none"
 
 /**
- * The sandbox of one task: no other task has its user id while it is open. Its tools may write
- * `workspaceBytes`, which is less than the limit where the disk has less for it.
+ * Sandbox of one task. While it is open, no other task has its user id. Its tools may write
+ * `workspaceBytes` bytes, which is less than the limit of the sandbox if the disk is short of
+ * space.
  */
 export type TaskSandbox = {
   sandbox: Sandbox
   uid: number | null
   workspaceBytes: number
-  /** The workspace that was prepared for it, with sandboxes that wait there. */
-  place?: Place | undefined
+  /** Warm sandbox of the task, with a workspace that was created ahead of the task. */
+  warmSandbox?: WarmSandbox | undefined
 }
 
-/** What a tool may have and do beside its workspace; by default nothing. */
-export type Grants = {
+/** Rights of a tool in addition to its workspace; none by default. */
+export type ToolGrants = {
   /**
-   * Path of a UNIX socket. Whatever TCP connection the tool or its children make, to whatever
-   * address, is one to this socket; without it they have no sockets.
+   * Path of a UNIX socket that receives all TCP connections of the tool and its children, whatever
+   * the address. If not set, they cannot open sockets.
    */
   network?: string | undefined
-  /** Whether it may start processes, which end with it. */
+  /** Whether the tool may start child processes, which end with the tool. */
   mayFork?: boolean | undefined
-  /** Further programs, by path or name, and folders of programs that may be executed. */
+  /** Programs, by path or name, and folders with programs that the tool may execute. */
   run?: readonly string[] | undefined
-  /** Further files and folders that may be read. */
+  /** Files and folders that the tool may read. */
   read?: readonly string[] | undefined
-  /** Address space of each of its processes, where the limit of all tools is too low. */
+  /** Limit of address space for each process, in bytes, in place of the limit for all tools. */
   memoryBytes?: number | undefined
 }
 
-/** A start of a tool in the sandbox of its task. */
-export type Launch = Grants & {
+/** Options for the start of a tool in the sandbox of its task. */
+export type ToolLaunch = ToolGrants & {
   taskSandbox: TaskSandbox
   tool: string
   argv: readonly string[]
@@ -63,120 +75,146 @@ export type Launch = Grants & {
   cwd: string
   access: FolderAccess
   timeLimitMs: number
-  /** A file descriptor above 2 that the tool inherits. */
+  /** File descriptor above 2 that the tool inherits. */
   keptFd?: number | undefined
 }
 
 /**
- * What waits inside a sandbox for its order: the launcher, which then executes the tool, or the tool
- * itself, held where all its libraries are loaded.
+ * Kind of a process that waits in a sandbox for a launch order. `launcher`: the launcher, which
+ * executes the tool when the order arrives. `tool`: the tool itself with all its libraries loaded,
+ * held before its `main()`.
  */
-export type WaitingForm = "launcher" | "tool"
+export type HeldProcessKind = "launcher" | "tool"
 
-/** A sandbox where an order to start one tool is waited for. */
-export type WaitingSandbox = {
+/** Process that waits in a sandbox for the launch order of one tool. */
+export type HeldProcess = {
   child: ChildProcess
-  /** The meter of its workspace, which is closed by whoever gives the order; null: it has none. */
-  meter: Meter | null
-  /** Resolves when it waits, and with false where it has ended instead. */
+  /**
+   * Meter of the workspace, which the sender of the order closes; null if the tool cannot write to
+   * the workspace.
+   */
+  meter: WorkspaceMeter | null
+  /** Resolves with true once the process waits for its order, or with false if it has ended. */
   ready: Promise<boolean>
-  /** Whether it waits, and is what a cold start of this launch would make now. */
-  serves(launch: Launch): boolean
-  /** Gives its one order. */
-  give(order: Buffer): void
-  /** Whether its tool has begun; true only after all of the sandbox's own steps. */
-  hasBegun(): boolean
-  /** Ends one without an order; resolves when it is gone. */
-  giveUp(): Promise<void>
+  /**
+   * Reports whether the process still waits, and whether its sandbox equals the sandbox of a cold
+   * start with this launch.
+   */
+  matches(launch: ToolLaunch): boolean
+  /** Sends the launch order; to be called at most once. */
+  sendOrder(order: Buffer): void
+  /** Reports whether all steps of the sandbox have succeeded and the tool has started. */
+  hasStarted(): boolean
+  /** Kills a process that has received no order; resolves when it has ended. */
+  discard(): Promise<void>
 }
 
-/** A workspace that was made before its task came, with sandboxes that wait there. */
-export type Place = {
+/** Workspace that was created before its task, with processes that wait in it for launch orders. */
+export type WarmSandbox = {
   folder: string
-  /** Resolves when its sandboxes wait, and with false where one has ended instead. */
+  /** Resolves with true once all its processes wait, or with false if a process has ended. */
   ready: Promise<boolean>
-  /** Whether the folder is still there. */
+  /** Reports whether the workspace folder still exists and was not replaced. */
   isIntact(): boolean
-  /** A sandbox that serves this launch and has served no other; null where none is left. */
-  take(launch: Launch): WaitingSandbox | null
-  /** How many of its sandboxes have started a tool. */
-  countBegun(): number
-  /** Ends the sandboxes that nobody has taken; resolves when they are gone. */
-  giveUp(): Promise<void>
-  /** Resolves when it is given up, which is when its task has ended. */
-  over: Promise<void>
+  /** Removes and returns an unused process that matches this launch; null if there is none. */
+  take(launch: ToolLaunch): HeldProcess | null
+  /** Returns the number of processes whose tool has started. */
+  countStarted(): number
+  /** Kills the unused processes; resolves when they have ended. */
+  discard(): Promise<void>
+  /** Resolves when `discard` is called at the end of the task. */
+  discarded: Promise<void>
 }
 
 const DEVICES = ["/dev/null", "/dev/urandom"]
 
-/** Descriptor by which a launcher reports that it waits and that its tool begins: see launcher.h. */
-export const REPORT_FD = 3
+/**
+ * Descriptor on which the launcher reports that it waits for an order, and that its tool starts:
+ * see container/launcher/launcher.h.
+ */
+export const LAUNCHER_REPORT_FD = 3
 
-/** Descriptor by which the launcher inside bubblewrap reaches the broker outside. */
+/** Descriptor by which the launcher inside bubblewrap reaches the broker of connections outside. */
 const CHANNEL_FD = 4
 
-/** The sandbox for tools that the runner starts outside any task. */
-export function runnerSandbox(sandbox: Sandbox): TaskSandbox {
+/** Returns the sandbox for tools that the runner starts for itself and not for a task. */
+export function sandboxOutsideTasks(sandbox: Sandbox): TaskSandbox {
   return { sandbox, uid: sandbox.firstUid, workspaceBytes: sandbox.limits.workspaceBytes }
 }
 
-/** The argv that starts a tool in its sandbox. */
-export function launchArgv(launch: Launch): [string, ...string[]] {
+/** Returns the command line that starts a tool in its sandbox. */
+export function toolLaunchArgv(launch: ToolLaunch): [string, ...string[]] {
   const { tier } = launch.taskSandbox.sandbox
-  if (hasNamespaces(tier)) return namespacesArgv(launch)
+  if (usesNamespaces(tier)) return namespacesArgv(launch)
   if (tier === "landlock") return landlockArgv(launch)
   return [launch.tool, ...launch.argv]
 }
 
-/** The argv of what waits, in the same sandbox, for the order to start a tool in it. */
-export function waitingArgv(launch: Launch, form: WaitingForm): [string, ...string[]] {
-  const outer = outerArgv({ ...launch, keptFd: REPORT_FD }, form)
+/**
+ * Returns the command line of a process that waits in the sandbox of a launch for the launch order.
+ */
+export function heldProcessArgv(launch: ToolLaunch, form: HeldProcessKind): [string, ...string[]] {
+  const outer = outerArgv({ ...launch, keptFd: LAUNCHER_REPORT_FD }, form)
   if (form === "tool") return [...outer, findProgram(launch.tool)]
   return [...outer, launch.taskSandbox.sandbox.launcherPath, "--wait"]
 }
 
-/** The argv that makes the namespaces of tools, with the launcher's probe for a tool. */
-export function probeArgv(sandbox: Sandbox): [string, ...string[]] {
+/**
+ * Returns the command line that creates the namespaces of a tool and runs `launcher --probe` in
+ * them.
+ */
+export function namespaceProbeArgv(sandbox: Sandbox): [string, ...string[]] {
   const { launcherPath: tool } = sandbox
-  const taskSandbox = runnerSandbox(sandbox)
+  const taskSandbox = sandboxOutsideTasks(sandbox)
   const nothing = { argv: [], cwd: "/", access: "none", timeLimitMs: 0 } as const
   return [...outerArgv({ taskSandbox, tool, ...nothing }), tool, "--probe"]
 }
 
-/** The words of an order to a launcher that waits; without `hasStdout` what is said there is lost. */
-export function orderWords(launch: Launch, hasStdout: boolean): string[] {
+/**
+ * Returns the arguments of a launch order for a waiting process. Unless `hasStdout` is set, the
+ * stdout of the tool is discarded.
+ */
+export function launchOrderArgv(launch: ToolLaunch, hasStdout: boolean): string[] {
   return [...(hasStdout ? [] : ["--no-stdout"]), ...innerArgv(launch)]
 }
 
-/** Limit of processor time; by default what all cores give within the time limit. */
-export function cpuSecondsOf({ cpuSeconds }: ToolLimits, timeLimitMs: number): number {
+/**
+ * Returns the limit of CPU time in seconds. By default a tool may use all cores for its whole time
+ * limit.
+ */
+export function cpuLimitSeconds({ cpuSeconds }: ToolLimits, timeLimitMs: number): number {
   return cpuSeconds ?? Math.ceil((timeLimitMs / 1000) * availableParallelism()) + 1
 }
 
-/** The error line of a sandbox that could not start its tool; null where the tool has run. */
-export function readLaunchFailure(exitCode: number | null, stderr: string): string | null {
+/**
+ * Returns the error line that the launcher or bubblewrap printed if it failed to start the tool;
+ * null if the tool has run.
+ */
+export function readSandboxStartFailure(exitCode: number | null, stderr: string): string | null {
   if (exitCode === 126) return /^launcher: .*$/m.exec(stderr)?.[0] ?? null
   return exitCode === 1 ? (/^bwrap: .*$/m.exec(stderr)?.[0] ?? null) : null
 }
 
-function landlockArgv(launch: Launch): [string, ...string[]] {
+function landlockArgv(launch: ToolLaunch): [string, ...string[]] {
   const { sandbox } = launch.taskSandbox
   return [
     sandbox.launcherPath,
     ...uidArgv(launch),
-    ...(grantedPaths(launch).every(isReachable) ? [] : reachArgv(launch)),
+    ...(grantedPaths(launch).every(isReachableByAllUsers) ? [] : reachArgv(launch)),
     ...connectArgv(launch),
     ...innerArgv(launch),
   ]
 }
 
-function namespacesArgv(launch: Launch): [string, ...string[]] {
+function namespacesArgv(launch: ToolLaunch): [string, ...string[]] {
   const { launcherPath } = launch.taskSandbox.sandbox
   return [...outerArgv(launch), launcherPath, ...channelArgv(launch), ...innerArgv(launch)]
 }
 
-/** What makes the namespaces, up to the program that is started in them. */
-function outerArgv(launch: Launch, form: WaitingForm = "launcher"): [string, ...string[]] {
+/**
+ * Returns the command line that creates the namespaces, without the program that starts in them.
+ */
+function outerArgv(launch: ToolLaunch, form: HeldProcessKind = "launcher"): [string, ...string[]] {
   const { sandbox } = launch.taskSandbox
   return [
     sandbox.launcherPath,
@@ -188,7 +226,7 @@ function outerArgv(launch: Launch, form: WaitingForm = "launcher"): [string, ...
     ...channelArgv(launch),
     "--",
     sandbox.bubblewrapPath,
-    // The environment is what the outer launcher has made.
+    // Sets no environment, because the outer launcher has already set it.
     ..."--unshare-all --die-with-parent --cap-drop ALL".split(" "),
     ...(form === "tool" ? ["--setenv", "LD_PRELOAD", sandbox.holdPath] : []),
     ...rootArgv(launch, form),
@@ -197,21 +235,25 @@ function outerArgv(launch: Launch, form: WaitingForm = "launcher"): [string, ...
 }
 
 /**
- * bubblewrap and tools run as the tool's user, and find what there is only by its path. Below a
- * folder that is closed to that user, such as /root, the launcher has to open the way.
+ * Returns the options by which the launcher makes paths reachable that lie below a folder closed to
+ * other users, such as /root. bubblewrap and the tool run as the tool's user and access files by
+ * path.
  */
-function reachArgv(launch: Launch, form: WaitingForm = "launcher"): string[] {
+function reachArgv(launch: ToolLaunch, form: HeldProcessKind = "launcher"): string[] {
   if (launch.taskSandbox.uid === null) return []
   const paths = launch.access === "none" ? [] : [launch.cwd]
-  return [...visiblePaths(launch, form), ...paths].flatMap((path) => ["--reach", path])
+  return [...pathsVisibleToTool(launch, form), ...paths].flatMap((path) => ["--reach", path])
 }
 
-/** A root file system with the paths that the launcher's rules allow, and nothing else. */
-function rootArgv(launch: Launch, form: WaitingForm): string[] {
+/**
+ * Returns the options of bubblewrap for a root file system that contains only the paths which the
+ * tool may access.
+ */
+function rootArgv(launch: ToolLaunch, form: HeldProcessKind): string[] {
   const { cwd, access } = launch
   const { links } = launch.taskSandbox.sandbox.paths
   return [
-    ...visiblePaths(launch, form).flatMap((path) => ["--ro-bind", path, path]),
+    ...pathsVisibleToTool(launch, form).flatMap((path) => ["--ro-bind", path, path]),
     ...links.flatMap(({ path, target }) => ["--symlink", target, path]),
     ...DEVICES.flatMap((path) => ["--dev-bind", path, path]),
     ...(access === "none" ? [] : [access === "write" ? "--bind" : "--ro-bind", cwd, cwd]),
@@ -222,36 +264,42 @@ function rootArgv(launch: Launch, form: WaitingForm): string[] {
   ]
 }
 
-/** What a tool sees beside its workspace. */
-export function visiblePaths(launch: Launch, form: WaitingForm): string[] {
+/** Returns the paths that a tool can access besides its workspace. */
+export function pathsVisibleToTool(launch: ToolLaunch, form: HeldProcessKind): string[] {
   const { paths, launcherPath, holdPath } = launch.taskSandbox.sandbox
   const starter = form === "tool" ? holdPath : launcherPath
-  return withoutInner([...paths.read, ...paths.loaders, starter, ...grantedPaths(launch)])
+  return removeNestedPaths([...paths.read, ...paths.loaders, starter, ...grantedPaths(launch)])
 }
 
-/** The tool and what it may have beside, with all links on the way to each. */
-function grantedPaths(launch: Launch): string[] {
-  return [findProgram(launch.tool), ...readPaths(launch), ...runPaths(launch)].flatMap(pathsTo)
+/**
+ * Returns the paths of the tool and of the files granted to it, with all symbolic links that lead
+ * to them.
+ */
+function grantedPaths(launch: ToolLaunch): string[] {
+  return [findProgram(launch.tool), ...readPaths(launch), ...runPaths(launch)].flatMap(
+    resolveLinkChain,
+  )
 }
 
-function readPaths({ taskSandbox, read = [], network }: Launch): readonly string[] {
+function readPaths({ taskSandbox, read = [], network }: ToolLaunch): readonly string[] {
   return network === undefined ? read : [...taskSandbox.sandbox.paths.tls, ...read]
 }
 
-function runPaths({ run = [] }: Launch): string[] {
+function runPaths({ run = [] }: ToolLaunch): string[] {
   return run.map(findProgram)
 }
 
-function innerArgv(launch: Launch): string[] {
+function innerArgv(launch: ToolLaunch): string[] {
   const { taskSandbox } = launch
   const { limits, paths } = taskSandbox.sandbox
   const program = findProgram(launch.tool)
   const limitOptions = {
     "--memory": launch.memoryBytes ?? limits.memoryBytes,
     "--file-size": fileBytesOf(taskSandbox),
-    "--cpu": cpuSecondsOf(limits, launch.timeLimitMs),
+    "--cpu": cpuLimitSeconds(limits, launch.timeLimitMs),
     "--files": limits.openFiles,
-    // The kernel counts threads per user, and without a user of its own a tool shares the runner's.
+    // The kernel limits the threads of a user. A tool that runs as the runner's user may add
+    // threads to those of the runner.
     [taskSandbox.uid === null ? "--more-processes" : "--processes"]: limits.threads,
   }
   return [
@@ -270,24 +318,27 @@ function innerArgv(launch: Launch): string[] {
   ]
 }
 
-/** The kernel keeps a single file within what the disk has for the task. */
+/**
+ * Returns the maximum size of a file that a tool may write, which is never more than the disk space
+ * of the task.
+ */
 function fileBytesOf({ sandbox: { limits }, workspaceBytes }: TaskSandbox): number {
   const isShort = workspaceBytes < limits.workspaceBytes
   return isShort ? Math.min(limits.fileBytes, workspaceBytes) : limits.fileBytes
 }
 
-function uidArgv({ taskSandbox: { uid } }: Launch): string[] {
+function uidArgv({ taskSandbox: { uid } }: ToolLaunch): string[] {
   return uid === null ? [] : ["--uid", String(uid)]
 }
 
-function keptFdArgv({ keptFd: fd }: Pick<Launch, "keptFd">): string[] {
+function keptFdArgv({ keptFd: fd }: Pick<ToolLaunch, "keptFd">): string[] {
   return fd === undefined ? [] : ["--keep-fd", String(fd)]
 }
 
-function connectArgv({ network }: Launch): string[] {
+function connectArgv({ network }: ToolLaunch): string[] {
   return network === undefined ? [] : ["--connect", network]
 }
 
-function channelArgv({ network }: Launch): string[] {
+function channelArgv({ network }: ToolLaunch): string[] {
   return network === undefined ? [] : ["--channel-fd", String(CHANNEL_FD)]
 }

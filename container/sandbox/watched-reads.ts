@@ -1,67 +1,71 @@
 import { existsSync } from "node:fs"
 import { basename } from "node:path"
-import type { ProcessSpec, StartedProcess } from "./process.ts"
-import { findProgram } from "./paths.ts"
-import { PROGRAMS } from "./programs.ts"
+import type { ToolProcessSpec, StartedToolProcess } from "./tool-process.ts"
+import { findProgram } from "./system-paths.ts"
+import { LAUNCHER_PROGRAMS } from "./launcher-programs.ts"
 import type { Sandbox } from "./sandbox.ts"
-import { startProcess } from "./start.ts"
+import { startToolProcess } from "./start-process.ts"
 
-/** Bytes of a file from `start` until before `end`. */
-export type Stretch = { start: number; end: number }
+/** Bytes of a file from `start` (inclusive) to `end` (exclusive). */
+export type ByteRange = { start: number; end: number }
 
-/** A file whose bytes are brought before a tool reads them. */
-export type WatchedFile = {
+/** Input file whose bytes are downloaded only when a tool reads them. */
+export type OnDemandFile = {
   inode: bigint
   size: number
-  /** Brings what is about to be read; answers the stretch around it that is there then. */
-  bring(wanted: Stretch): Promise<Stretch>
+  /** Downloads a range of bytes. Returns the downloaded range that contains it. */
+  load(range: ByteRange): Promise<ByteRange>
 }
 
-/** Loaders that can load a library before those of a program. */
+/** Matches the names of dynamic loaders that can preload a library. */
 const PRELOADING = /^ld-linux-/
 const EVERYTHING = { start: 0, end: Number.MAX_SAFE_INTEGER }
 const QUESTION = /^(\d{1,20}) (\d{1,15}) (\d{1,15})$/
 const ANSWER_BYTES = 16
-/** Far more than media need; each costs the runner a moment of all its tasks. */
+/**
+ * Maximum number of requests of a tool, far above the needs of real media. Each request takes time
+ * of the runner's only thread.
+ */
 const QUESTIONS_MAX = 10_000
 
-/** Whether tools can be started so that their reads are watched. */
+/** Reports whether tools of a sandbox can be started with watched reads. */
 export function canWatchReads(sandbox: Sandbox): boolean {
-  return findLoader(sandbox) !== undefined && existsSync(PROGRAMS.reads)
+  return findLoader(sandbox) !== undefined && existsSync(LAUNCHER_PROGRAMS.reads)
 }
 
 /**
- * Starts a dynamically linked tool that has the bytes of `file` brought before it reads them: see
- * container/launcher/reads.c. What `bring` throws goes to `onFailure`, and so does what reads.c would
- * not ask, which a tool asks that the media have taken over; then the tool waits until its signal
- * aborts.
+ * Starts a dynamically linked tool whose reads of `file` wait until the bytes are downloaded: see
+ * container/launcher/watched-reads.c. Calls `onFailure` with the error of a failed download, and
+ * for a request that watched-reads.c never sends, which comes from a tool under the control of
+ * hostile media. The tool then waits until its signal aborts.
  */
-export function startWatched(
-  spec: ProcessSpec,
-  file: WatchedFile,
+export function startProcessWithWatchedReads(
+  spec: ToolProcessSpec,
+  file: OnDemandFile,
   onFailure: (error: unknown) => void,
-): StartedProcess {
+): StartedToolProcess {
   let isAnswering = false
   let hasFailed = false
   let questions = 0
   async function answer(question: string): Promise<void> {
     questions += 1
-    if (questions > QUESTIONS_MAX) throw new Error("A tool asked too often.")
-    // Answers that nobody reads would fill the memory of the runner.
+    if (questions > QUESTIONS_MAX) throw new Error("A tool sent too many requests.")
+    // Refuses requests while an answer is unread, since unread answers would fill the runner's
+    // memory.
     if (isAnswering || (started.stdin?.writableLength ?? 0) > 0) {
-      throw new Error("A tool asked again before it had read its answer.")
+      throw new Error("A tool sent a request before it had read the last answer.")
     }
     isAnswering = true
-    const [, asked, offset, length] = QUESTION.exec(question) ?? []
-    if (asked === undefined) throw new Error("A tool asked for nothing that can be read.")
-    const wanted = { start: Number(offset), end: Number(offset) + Number(length) }
-    const isOther = BigInt(asked) !== file.inode
-    if (!isOther && (wanted.start >= wanted.end || wanted.end > file.size)) {
-      throw new Error("A tool asked for what is not in the file.")
+    const [, inode, offset, length] = QUESTION.exec(question) ?? []
+    if (inode === undefined) throw new Error("A tool sent a malformed request.")
+    const range = { start: Number(offset), end: Number(offset) + Number(length) }
+    const isOther = BigInt(inode) !== file.inode
+    if (!isOther && (range.start >= range.end || range.end > file.size)) {
+      throw new Error("A tool requested a range outside of the file.")
     }
-    const there = isOther ? EVERYTHING : await file.bring(wanted)
+    const present = isOther ? EVERYTHING : await file.load(range)
     isAnswering = false
-    started.stdin?.write(encode(there))
+    started.stdin?.write(encode(present))
   }
   function answerNext(question: string): void {
     if (hasFailed) return
@@ -71,12 +75,12 @@ export function startWatched(
       onFailure(error)
     })
   }
-  const started = startProcess({
+  const started = startToolProcess({
     ...spec,
     tool: findLoader(spec.taskSandbox.sandbox) ?? "",
-    argv: ["--preload", PROGRAMS.reads, findProgram(spec.tool), ...spec.argv],
+    argv: ["--preload", LAUNCHER_PROGRAMS.reads, findProgram(spec.tool), ...spec.argv],
     run: [spec.tool, ...(spec.run ?? [])],
-    read: [PROGRAMS.reads, ...(spec.read ?? [])],
+    read: [LAUNCHER_PROGRAMS.reads, ...(spec.read ?? [])],
     stdin: { open: true },
     onProgressLine: answerNext,
   })
@@ -87,7 +91,7 @@ function findLoader({ paths }: Sandbox): string | undefined {
   return paths.loaders.find((path) => PRELOADING.test(basename(path)))
 }
 
-function encode({ start, end }: Stretch): Buffer {
+function encode({ start, end }: ByteRange): Buffer {
   const numbers = new BigInt64Array([BigInt(start), BigInt(end)])
   return Buffer.from(numbers.buffer, 0, ANSWER_BYTES)
 }

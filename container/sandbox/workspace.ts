@@ -13,48 +13,55 @@ import {
 } from "node:fs"
 import type { Stats } from "node:fs"
 import type { FileHandle } from "node:fs/promises"
-import { RunnerError } from "../failures.ts"
-import { findFolderChanger } from "../folder-changer.ts"
-import { makeFolders } from "../make-folders.ts"
+import { RunnerError } from "../task-failure.ts"
+import { findUnsafeFolder } from "../unsafe-folder.ts"
+import { makeFolderWithParents } from "../make-folders.ts"
 import { removeTree } from "./remove-tree.ts"
 
-/** Others may enter a workspace whose name they know, but not list the folder. */
+/**
+ * Mode of the work folder: other users can reach a workspace if they know its name, but cannot list
+ * the folder.
+ */
 const WORK_DIR_MODE = 0o711
 const WORKSPACE_NAME = /^[0-9a-f-]{36}\.[0-9]+$/
 
-/** Opens no link, and waits for no pipe. */
+/**
+ * Flags for opening a file that a tool wrote: symbolic links are not followed, and opening a named
+ * pipe does not block.
+ */
 const PLAIN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 /**
- * Makes the work folder where there is none; a sentence where there can be none, or where somebody else
- * may change it, else null.
+ * Creates the work folder, which contains the workspaces of all runs, if it is missing. Returns
+ * null, or an error sentence if the folder cannot be created or another user may change it.
  */
-export function openWorkDir(workDir: string): string | null {
+export function prepareWorkDir(workDir: string): string | null {
   try {
-    makeFolders(workDir, WORK_DIR_MODE)
+    makeFolderWithParents(workDir, WORK_DIR_MODE)
   } catch (error) {
     return `WORK_DIR cannot be used: ${String(error)}`
   }
-  const found = findFolderChanger(join(resolve(workDir), "workspace"))
+  const found = findUnsafeFolder(join(resolve(workDir), "workspace"))
   if (found === null) return null
   const { folder, changer } = found
   return (
-    `${folder} may be changed by ${changer}, who could exchange what tasks have in ${workDir}: set ` +
+    `${folder} may be changed by ${changer}, who could replace files of tasks in ${workDir}: set ` +
     "WORK_DIR to a folder that is only below folders of yours and of root's, or close " +
     `${folder} (chmod go-w).`
   )
 }
 
 /**
- * Makes the folder of one run, which only its owner may enter, and returns its absolute path. The
- * owner is `uid`, the user of the run's tools; null leaves it to the runner's own user.
+ * Creates the workspace of one run, which only its owner may enter, and returns its absolute path.
+ * The owner is `uid`, the user of the run's tools, or with null the user of the runner.
  */
-export async function makeWorkspace(
+export async function createWorkspace(
   workDir: string,
   run: { taskId: string; fence: number },
   uid: number | null,
 ): Promise<string> {
-  // Each takes some microseconds, and a tenth of a millisecond where it is handed to a thread.
+  // Uses synchronous calls, which take microseconds; a call on the thread pool takes a tenth of a
+  // millisecond.
   mkdirSync(workDir, { recursive: true, mode: WORK_DIR_MODE })
   const path = join(realpathSync(workDir), workspaceName(run))
   await removeTree(path)
@@ -63,61 +70,71 @@ export async function makeWorkspace(
   return path
 }
 
-/** Name of the folder of one run. */
+/** Returns the name of a run's workspace in the work folder. */
 export function workspaceName({ taskId, fence }: { taskId: string; fence: number }): string {
   return `${taskId}.${fence}`
 }
 
-/** Whether a path is that of a workspace of a work folder, whose path is real. */
-export function namesWorkspaceOf(workDir: string, path: string): boolean {
+/**
+ * Reports whether a path is a workspace in a work folder. `workDir` must be a real path without
+ * links.
+ */
+export function isWorkspacePath(workDir: string, path: string): boolean {
   return dirname(path) === workDir && WORKSPACE_NAME.test(basename(path))
 }
 
-/** Names of the workspaces in the work folder, which an earlier process has left there. */
-export async function findLeftWorkspaces(workDir: string): Promise<string[]> {
+/** Returns the names of the workspaces that an earlier runner process left in the work folder. */
+export async function findAbandonedWorkspaces(workDir: string): Promise<string[]> {
   const names = await readdir(workDir)
   return names.filter((each) => WORKSPACE_NAME.test(each))
 }
 
 /**
- * Whether the runner may open a file that a tool wrote: no symbolic link, no pipe, no file with
- * several hard links (which may be a file outside the workspace), and none made without the right
- * to read it, which binds a runner that shares its user with the tool.
+ * Reports whether the runner may open a file that a tool wrote: it is a regular file, not a
+ * symbolic link or a pipe, and has a single hard link, since a second one could belong to a file
+ * outside the workspace. The owner must be able to read the file, since a runner that is not root
+ * has the tool's user.
  */
-export function isPlainFile(stats: Stats): boolean {
+export function isSafeToOpen(stats: Stats): boolean {
   return stats.isFile() && stats.nlink === 1 && (stats.mode & constants.S_IRUSR) !== 0
 }
 
-/** Path of a file directly in a workspace; throws where the name is a path. */
-export function pathIn(workspace: string, name: string): string {
+/** Returns the path of a file in a workspace. Throws if `name` is not a plain file name. */
+export function pathInWorkspace(workspace: string, name: string): string {
   if (name === "" || name === "." || name === ".." || basename(name) !== name) {
-    throw new RunnerError("internal", `The name ${JSON.stringify(name)} is no plain file name.`)
+    throw new RunnerError("internal", `The name ${JSON.stringify(name)} is not a plain file name.`)
   }
   return join(workspace, name)
 }
 
-/** Opens a file that a tool wrote; throws where it is not plain. */
-export async function openPlainFile(path: string): Promise<FileHandle> {
+/** Opens a file that a tool wrote; throws unless `isSafeToOpen` accepts it. */
+export async function openSafeFile(path: string): Promise<FileHandle> {
   const handle = await open(path, PLAIN_FLAGS)
-  if (isPlainFile(await handle.stat())) return handle
+  if (isSafeToOpen(await handle.stat())) return handle
   await handle.close()
   throw notPlain(path)
 }
 
-/** The bytes of such a file, read at once; null: it has more than `bytesMax`. */
-export function readSmallPlainFile(path: string, bytesMax: number): Buffer<ArrayBuffer> | null {
+/**
+ * Reads a file that a tool wrote synchronously; throws unless `isSafeToOpen` accepts it. Returns null
+ * if the file has more than `bytesMax` bytes.
+ */
+export function readSmallSafeFile(path: string, bytesMax: number): Buffer<ArrayBuffer> | null {
   const file = openSync(path, PLAIN_FLAGS)
   try {
     const stats = fstatSync(file)
-    if (!isPlainFile(stats)) throw notPlain(path)
+    if (!isSafeToOpen(stats)) throw notPlain(path)
     return stats.size > bytesMax ? null : readFileSync(file)
   } finally {
     closeSync(file)
   }
 }
 
-/** The bytes of an open file; on Linux by its descriptor, so that a rename changes nothing. */
-export async function blobOf(handle: FileHandle, path: string): Promise<Blob> {
+/**
+ * Returns an open file as a Blob. On Linux the Blob reads by the file descriptor; a rename of the
+ * file has no effect.
+ */
+export async function openAsBlobByHandle(handle: FileHandle, path: string): Promise<Blob> {
   return await openAsBlob(process.platform === "linux" ? `/proc/self/fd/${handle.fd}` : path)
 }
 

@@ -1,19 +1,25 @@
 import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
 import { log } from "../log.ts"
-import { retry } from "../transfer/promises.ts"
+import { retryWithBackoff } from "../transfer/concurrency-and-retry.ts"
 
 const TIMEOUT_MS = 5000
-/** The Worker may still be starting; later it notices by expired leases. */
+/**
+ * Retries of the announcement, since the Worker may still be starting. If all attempts fail, the
+ * Worker detects the new runner process when the leases of the old process expire.
+ */
 const RETRIES = { attempts: 12, firstDelayMs: 200, delayMsMax: 4000 }
 
-/** Tells the Worker that a new process started, so that it need not wait for old leases to expire. */
+/**
+ * Announces a new runner process to the Worker, so that the Worker can requeue the tasks of the old
+ * process before their leases expire.
+ */
 export async function announceRunner(to: {
   url: string
   token: string
   boot: string
 }): Promise<void> {
   try {
-    await retry({ ...RETRIES, signal: new AbortController().signal }, async () => {
+    await retryWithBackoff({ ...RETRIES, signal: new AbortController().signal }, async () => {
       const response = await fetch(to.url, {
         method: "POST",
         headers: {

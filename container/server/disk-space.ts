@@ -1,80 +1,89 @@
 import { join } from "node:path"
 import { WORKSPACE_BYTES_MIN } from "../../src/contract/protocol.ts"
-import { inputBytesOf } from "../../src/contract/task.ts"
+import { sumInputBytes } from "../../src/contract/task.ts"
 import type { TaskOrder } from "../../src/contract/task.ts"
-import { diskOf } from "../sandbox/free-space.ts"
-import type { DiskBytes } from "../sandbox/free-space.ts"
-import { measureByNames } from "../sandbox/meter.ts"
+import { readDiskSizes } from "../sandbox/disk-sizes.ts"
+import type { DiskSizes } from "../sandbox/disk-sizes.ts"
+import { measureFolderUsage } from "../sandbox/workspace-meter.ts"
 import { workspaceName } from "../sandbox/workspace.ts"
 import type { RunnerSettings } from "../settings.ts"
-import { openVainWaits } from "./vain-waits.ts"
 
 /**
- * What the disk has for a task: bytes that its tools may write beside its inputs, or why it cannot
- * begin. `inputBytesMax` is what its inputs may have where they never fit: even the empty disk is too
- * small, or what nothing that runs takes has been for too long. Negative: so much lacks for any task.
+ * Disk space for a task: the bytes that its tools may write besides its inputs, or the reason why
+ * the task cannot start. `no room`: running tasks use the disk, so the task has to wait.
+ * `inputBytesMax`: the inputs can never fit, because the disk is too small or other files have
+ * filled it for too long; it is the maximum size of inputs that would fit, and negative if not even
+ * a task without inputs fits.
  */
-export type DiskRoom = { workspaceBytes: number } | { inputBytesMax: number } | "no room"
+export type TaskDiskSpace = { workspaceBytes: number } | { inputBytesMax: number } | "no room"
 
-/** Bytes of the disk that running tasks may still use up, by the names of their workspaces. */
-export type DiskSpace = {
+/** Disk space that running tasks have reserved, by the names of their workspaces. */
+export type DiskReservations = {
   /**
-   * Finds room for a task beside all others. Of what is free a task gets an equal part for each of
-   * `slots`, which are those of its pool that are idle; `used` is what the others have used. A task
-   * that would have no room without the others either waits a bounded time only, as somebody may
-   * delete files meanwhile.
+   * Returns the disk space for a task beside the running tasks, or `no room` while the task has to
+   * wait. The free space is divided equally among `slots`, the idle slots of the task's pool; with
+   * more than one slot, an equal part is left for other pools. `used` holds the bytes that running
+   * tasks have already written, so that they are not reserved as well. A task that would not fit
+   * even without the running tasks gets `no room` for a limited time, in which an operator may
+   * delete other files, and then `inputBytesMax`.
    */
-  find(order: TaskOrder, slots: number, used?: ReadonlyMap<string, number>): DiskRoom
-  /** Counts a task's room as taken until it is released. */
-  reserve(order: TaskOrder, room: { workspaceBytes: number }): Reservation
-  /** Bytes that tasks with a reservation have used, by the names of their workspaces. */
+  find(order: TaskOrder, slots: number, used?: ReadonlyMap<string, number>): TaskDiskSpace
+  /** Reserves disk space for a task until `release` is called. */
+  reserve(order: TaskOrder, room: { workspaceBytes: number }): DiskReservation
+  /**
+   * Returns the bytes that tasks with a reservation have already written, by the names of their
+   * workspaces.
+   */
   measureUsed(): Promise<Map<string, number>>
 }
 
-/** The room of one task; what it has used is measured in the folder that it works in. */
-export type Reservation = { workIn(folder: string): void; release(): void }
+/**
+ * Reserved disk space of one task. `workIn` sets the folder in which the usage of the task is
+ * measured.
+ */
+export type DiskReservation = { workIn(folder: string): void; release(): void }
 
-/** Opens the disk that a runner's workspaces are on. */
-export function openDiskSpace(settings: RunnerSettings): DiskSpace {
+/** Opens the reservations on the disk that holds the workspaces of a runner. */
+export function openDiskReservations(settings: RunnerSettings): DiskReservations {
   const { capacity, limits, workDir } = settings
-  const vainWaits = openVainWaits(settings.diskWaitMs)
+  const diskWaits = openDiskWaits(settings.diskWaitMs)
   const reserved = new Map<string, number>()
   const folders = new Map<string, string>()
-  function outstandingBeside(order: TaskOrder, used: ReadonlyMap<string, number>): number {
+  function unspentBytesBeside(order: TaskOrder, used: ReadonlyMap<string, number>): number {
     const others = [...reserved].filter(([name]) => !name.startsWith(`${order.task_id}.`))
-    return others.reduce(
-      (sum, [name, bytes]) => sum + Math.max(0, bytes - (used.get(name) ?? 0)),
-      0,
-    )
+    const missing = others.map(([name, bytes]) => Math.max(0, bytes - (used.get(name) ?? 0)))
+    return missing.reduce((sum, bytes) => sum + bytes, 0)
   }
-  function share(order: TaskOrder, disk: DiskBytes, slots: number, outstanding: number): DiskRoom {
+  function share(order: TaskOrder, disk: DiskSizes, slots: number, unspent: number): TaskDiskSpace {
     const leastBytes = leastBytesOf(order)
-    const room = disk.free - limits.diskReserveBytes - outstanding - inputBytesOf(order.inputs)
+    const room = disk.free - limits.diskReserveBytes - unspent - sumInputBytes(order.inputs)
     if (room < leastBytes) return "no room"
-    // One part more stays for the tasks of other pools.
+    // Leaves a part of the free space for tasks of other pools.
     const parts = capacity > 1 ? slots + 1 : 1
     const workspaceBytes = Math.max(leastBytes, Math.floor(room / parts))
     return { workspaceBytes: Math.min(limits.workspaceBytes, workspaceBytes) }
   }
   return {
     find(order, slots, used) {
-      const disk = diskOf(workDir)
+      const disk = readDiskSizes(workDir)
       if (!disk) return { workspaceBytes: limits.workspaceBytes }
-      const inputBytes = inputBytesOf(order.inputs)
+      const inputBytes = sumInputBytes(order.inputs)
       const unusableBytes = limits.diskReserveBytes + leastBytesOf(order)
       const inputBytesMax = disk.total - unusableBytes
       if (inputBytes > inputBytesMax) return { inputBytesMax }
-      const room = share(order, disk, slots, outstandingBeside(order, used ?? new Map()))
-      // What the others would give back is not known before it is measured.
+      const room = share(order, disk, slots, unspentBytesBeside(order, used ?? new Map()))
+      // The space that running tasks would free is unknown until their usage is measured.
       if (room === "no room" && !used) return room
       const givenBack = used?.values().reduce((sum, bytes) => sum + bytes, 0) ?? 0
       const aloneBytesMax = disk.free + givenBack - unusableBytes
       const isInVain = room === "no room" && inputBytes > aloneBytesMax
-      return vainWaits.isOver(order.task_id, isInVain) ? { inputBytesMax: aloneBytesMax } : room
+      return diskWaits.hasTimedOut(order.task_id, isInVain)
+        ? { inputBytesMax: aloneBytesMax }
+        : room
     },
     reserve(order, { workspaceBytes }) {
       const name = nameOf(order)
-      reserved.set(name, inputBytesOf(order.inputs) + (doesWrite(order) ? workspaceBytes : 0))
+      reserved.set(name, sumInputBytes(order.inputs) + (doesWrite(order) ? workspaceBytes : 0))
       return {
         workIn: (folder) => void folders.set(name, folder),
         release() {
@@ -87,8 +96,8 @@ export function openDiskSpace(settings: RunnerSettings): DiskSpace {
       const names = [...reserved.keys()]
       const measured = names.map(async (name) => {
         const folder = folders.get(name) ?? join(workDir, name)
-        const used = await measureByNames(folder, limits.workspaceFiles).catch(() => null)
-        // What cannot be measured, or is not there yet, may still use all that it reserved.
+        const used = await measureFolderUsage(folder, limits.workspaceFiles).catch(() => null)
+        // Counts 0 bytes if the measurement fails; the whole reservation then stays reserved.
         return [name, used && Number.isFinite(used.bytes) ? used.bytes : 0] as const
       })
       return new Map(await Promise.all(measured))
@@ -100,11 +109,48 @@ function leastBytesOf(order: TaskOrder): number {
   return doesWrite(order) ? WORKSPACE_BYTES_MIN : 0
 }
 
-/** A task that stores no outputs writes nothing. */
+/** Reports whether a task has outputs. The tools of a task without outputs write no files. */
 function doesWrite({ work }: TaskOrder): boolean {
   return (work.outputs ?? []).length > 0
 }
 
 function nameOf({ task_id: taskId, fence }: TaskOrder): string {
   return workspaceName({ taskId, fence })
+}
+
+/**
+ * Times for which tasks have been waiting for disk space that no running task would free at its
+ * end.
+ */
+type DiskWaits = {
+  /**
+   * Records whether a task waits for space that no running task would free. Returns true once the
+   * task has waited so for too long.
+   */
+  hasTimedOut(taskId: string, isInVain: boolean): boolean
+}
+
+/**
+ * Maximum number of remembered tasks. Old entries are dropped, because a canceled task never asks
+ * again.
+ */
+const TASKS_MAX = 1000
+
+/** Starts to record the waits of tasks. A wait times out after `waitMs` milliseconds. */
+function openDiskWaits(waitMs: number): DiskWaits {
+  const begunAt = new Map<string, number>()
+  return {
+    hasTimedOut(taskId, isInVain) {
+      if (!isInVain) {
+        begunAt.delete(taskId)
+        return false
+      }
+      const now = performance.now()
+      const begun = begunAt.get(taskId) ?? now
+      begunAt.set(taskId, begun)
+      const [oldest] = begunAt.keys()
+      if (begunAt.size > TASKS_MAX && oldest !== undefined) begunAt.delete(oldest)
+      return now - begun >= waitMs
+    },
+  }
 }

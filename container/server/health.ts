@@ -1,64 +1,79 @@
-import { UNAVAILABLE } from "../../src/contract/runner-health.ts"
-import { describeKernel } from "../sandbox/choose.ts"
-import type { SandboxChoice } from "../sandbox/choose.ts"
-import type { LatestChoice } from "../sandbox/keep-choosing.ts"
-import type { Sandbox } from "../sandbox/sandbox.ts"
-import type { SelfTest } from "../sandbox/self-test.ts"
-import { testTier } from "../sandbox/test-tier.ts"
+import { TOOL_UNAVAILABLE } from "../../src/contract/runner-health.ts"
+import type { RunnerHealth } from "../../src/contract/runner-health.ts"
+import { probeKernelFeatures } from "../sandbox/tiers/choose-sandbox.ts"
+import type { SandboxChoice } from "../sandbox/tiers/choose-sandbox.ts"
+import type { GetSandboxChoice } from "../sandbox/tiers/retry-sandbox.ts"
+import { sandboxOutsideTasks } from "../sandbox/sandbox.ts"
+import type { ToolGrants, Sandbox } from "../sandbox/sandbox.ts"
+import type { SandboxTestResult } from "../sandbox/tiers/self-test.ts"
+import { testTier } from "../sandbox/tiers/test-tier.ts"
 import type { RunnerSettings } from "../settings.ts"
-import { ytdlpFolder, ytdlpHealth } from "../tools/ytdlp/version.ts"
-import type { Runs } from "./runs.ts"
-import { readSpeechHealth } from "./speech-health.ts"
-import { readToolVersions } from "./tool-versions.ts"
+import { installedYtdlpFolder, ytdlpUpdateHealth } from "../tools/ytdlp/ytdlp-update.ts"
+import type { TaskRuns } from "./task-runs.ts"
+import { isEnglishOnly } from "../../src/contract/speech-models.ts"
+import { WHISPER_LANGUAGES } from "../../src/contract/whisper-languages.ts"
+import {
+  findSpeechModelFolder,
+  findWhisperEnvironment,
+  whisperDriverArgv,
+} from "../tools/whisper/whisper-environment.ts"
+import { startToolProcess } from "../sandbox/start-process.ts"
+import type { ToolName } from "../../src/contract/tasks/definition.ts"
+import { TASK_TOOL_NAMES } from "../tasks/registry.ts"
+import { findYtdlpEnvironment, ytdlpDriverArgv } from "../tools/ytdlp/ytdlp-environment.ts"
 
-/** A tool that did not say its version is asked again after so long. */
+/** Delay before the version of a tool that did not report one is read again, in milliseconds. */
 const UNAVAILABLE_MS = 30_000
 
-/** What there is to say of the tools, as they were asked for it. */
-type Asked = { folder: string | null; tools: Promise<Record<string, unknown>> }
+/**
+ * Versions of the tools as they were read once. `folder` is the folder of the yt-dlp that was in
+ * use at that time.
+ */
+type VersionReading = { folder: string | null; tools: Promise<Record<string, unknown>> }
 
-/** The test of a sandbox by all attacks. */
-type Attacked = { sandbox: Sandbox; test: Promise<SelfTest> }
+/** Self-test of a sandbox with all attacks. */
+type AttackTest = { sandbox: Sandbox; test: Promise<SandboxTestResult> }
 
 /**
- * The handler of `GET /health`; it asks the tools for their versions at the first request that
- * finds a sandbox, and again when there is another yt-dlp, or one did not answer. With `?attacks=all`
- * the first request that finds a sandbox tries all attacks on it, and the answer has their outcome.
+ * Returns the handler of `GET /health`. The first request after a sandbox was chosen reads the
+ * versions of the tools. Later requests read them again if yt-dlp was updated or a tool reported no
+ * version. With `?attacks=all`, the first such request tests the sandbox with all attacks, and
+ * responses contain the outcomes.
  */
-export function healthHandler(
-  runs: Runs,
+export function createHealthHandler(
+  runs: TaskRuns,
   settings: RunnerSettings,
-  latestChoice: LatestChoice,
+  latestChoice: GetSandboxChoice,
 ): (request: Request) => Promise<Response> {
   const { boot, capacity } = settings
-  const kernel = describeKernel(settings)
-  let asked: Asked | null = null
-  let attacked: Attacked | null = null
+  const kernel = probeKernelFeatures(settings)
+  let reading: VersionReading | null = null
+  let attackTest: AttackTest | null = null
   return async (request) => {
     const choice = await latestChoice()
-    const folder = ytdlpFolder()
-    if (choice.sandbox && asked?.folder !== folder) {
-      asked = { folder, tools: readTools(choice.sandbox) }
-      void forgetIncomplete(asked)
+    const folder = installedYtdlpFolder()
+    if (choice.sandbox && reading?.folder !== folder) {
+      reading = { folder, tools: readTools(choice.sandbox) }
+      void forgetIncomplete(reading)
     }
     return Response.json({
       status: choice.sandbox ? "ok" : "degraded",
       boot,
       capacity,
       running: runs.countRunning(),
-      ...(await (asked?.tools ?? readTools(null))),
+      ...(await (reading?.tools ?? readTools(null))),
       kernel: await kernel,
-      sandbox: triesAll(request) ? await attack(choice) : choice.test,
-      ytdlp_update: ytdlpHealth(),
+      sandbox: wantsAllAttacks(request) ? await attack(choice) : choice.test,
+      ytdlp_update: ytdlpUpdateHealth(),
     })
   }
 
-  async function attack({ sandbox, test }: SandboxChoice): Promise<SelfTest> {
+  async function attack({ sandbox, test }: SandboxChoice): Promise<SandboxTestResult> {
     if (sandbox === null || sandbox.tier === "none") return test
-    if (attacked?.sandbox !== sandbox) {
-      attacked = { sandbox, test: testTier(sandbox, settings, "all") }
+    if (attackTest?.sandbox !== sandbox) {
+      attackTest = { sandbox, test: testTier(sandbox, settings, "all") }
     }
-    return { ...(await attacked.test), loss: test.loss }
+    return { ...(await attackTest.test), loss: test.loss }
   }
 
   async function readTools(sandbox: Sandbox | null) {
@@ -67,15 +82,126 @@ export function healthHandler(
     return { ...(await versions), ...(await speech) }
   }
 
-  /** A tool that was only too slow, or came later, is not missing forever. */
-  async function forgetIncomplete(read: Asked): Promise<void> {
-    if (!Object.values(await read.tools).includes(UNAVAILABLE)) return
+  /**
+   * Discards versions that lack a tool after a delay, so that they are read again: the tool may
+   * only have been slow, or may be installed later.
+   */
+  async function forgetIncomplete(read: VersionReading): Promise<void> {
+    if (!Object.values(await read.tools).includes(TOOL_UNAVAILABLE)) return
     setTimeout(() => {
-      if (asked === read) asked = null
+      if (reading === read) reading = null
     }, UNAVAILABLE_MS).unref()
   }
 }
 
-function triesAll({ url }: Request): boolean {
+function wantsAllAttacks({ url }: Request): boolean {
   return new URL(url).searchParams.get("attacks") === "all"
+}
+
+/**
+ * Fields about transcription in the health of a runner. Without the default speech model the runner
+ * cannot transcribe.
+ */
+type SpeechHealth = Required<Pick<RunnerHealth, "whisper" | "speech" | "speech_problem">>
+
+/**
+ * Reads the version of faster-whisper and checks which speech models are installed. Does not load a
+ * model.
+ */
+async function readSpeechHealth(
+  settings: RunnerSettings,
+  sandbox: Sandbox | null,
+): Promise<SpeechHealth> {
+  const { names, default: first } = settings.speech.models
+  const models = names.filter((name) => findSpeechModelFolder(settings, name) !== null)
+  const version = sandbox && (await readEngineVersion(settings, sandbox))
+  if (!version) return withoutSpeech(sandbox && "faster-whisper is not installed, or does not run")
+  if (!models.includes(first)) return withoutSpeech(`the speech model "${first}" is missing`)
+  const [ofWhisper, ofEngine] = version
+  const languages = models.every(isEnglishOnly) ? ["en"] : [...WHISPER_LANGUAGES]
+  const engine = `faster-whisper ${ofWhisper} (ctranslate2 ${ofEngine})`
+  return { whisper: ofWhisper, speech: { engine, models, languages }, speech_problem: null }
+}
+
+function withoutSpeech(problem: string | null): SpeechHealth {
+  return { whisper: TOOL_UNAVAILABLE, speech: null, speech_problem: problem }
+}
+
+/**
+ * Returns the versions of faster-whisper and of CTranslate2, its inference engine; null if
+ * faster-whisper does not run.
+ */
+async function readEngineVersion(
+  settings: RunnerSettings,
+  sandbox: Sandbox,
+): Promise<[string, string] | null> {
+  const whisper = findWhisperEnvironment(settings)
+  if (!whisper) return null
+  const { python: tool, packages, read } = whisper
+  const command = { tool, argv: [...whisperDriverArgv("version.py"), ...packages], read }
+  const line = await readVersionLine(sandbox, command)
+  const [, ofWhisper, ofEngine] = /^\S+ version (\S+) ctranslate2 (\S+)/.exec(line) ?? []
+  return ofWhisper === undefined || ofEngine === undefined ? null : [ofWhisper, ofEngine]
+}
+
+const VERSION_MS_MAX = 10_000
+
+type VersionCommand = Pick<ToolGrants, "read"> & { tool: string; argv: string[] }
+
+/**
+ * Returns the version of each tool by its name, except whisper, which has more fields in the
+ * health. Without a sandbox (null), the version of each tool is "unavailable".
+ */
+async function readToolVersions(
+  settings: RunnerSettings,
+  sandbox: Sandbox | null,
+): Promise<Record<string, string>> {
+  const tools = TASK_TOOL_NAMES.filter((tool) => tool !== "whisper")
+  const versions = tools.map(async (tool) => {
+    const command = commandOf(settings, tool)
+    if (!sandbox || !command) return [tool, TOOL_UNAVAILABLE] as const
+    return [tool, await readVersion(sandbox, command)] as const
+  })
+  return Object.fromEntries(await Promise.all(versions))
+}
+
+function commandOf(
+  settings: RunnerSettings,
+  tool: Exclude<ToolName, "whisper">,
+): VersionCommand | null {
+  return tool === "yt-dlp" ? ytdlpVersionCommand(settings) : ffmpegVersionCommand(settings, tool)
+}
+
+function ffmpegVersionCommand(
+  { toolPaths }: RunnerSettings,
+  tool: "ffmpeg" | "ffprobe",
+): VersionCommand {
+  return { tool: toolPaths[tool], argv: ["-version"] }
+}
+
+function ytdlpVersionCommand(settings: RunnerSettings): VersionCommand | null {
+  const ytdlp = findYtdlpEnvironment(settings)
+  if (!ytdlp) return null
+  const { python, packages, read } = ytdlp
+  return { tool: python, argv: [...ytdlpDriverArgv("version.py"), ...packages], read }
+}
+
+/** Runs a command that prints the version of a tool. Returns the version, or "unavailable". */
+async function readVersion(sandbox: Sandbox, command: VersionCommand): Promise<string> {
+  const line = await readVersionLine(sandbox, command)
+  return /^\S+ version (\S+)/.exec(line)?.[1] ?? TOOL_UNAVAILABLE
+}
+
+/** Runs a command that prints the version of a tool, and returns its output. */
+async function readVersionLine(sandbox: Sandbox, command: VersionCommand): Promise<string> {
+  const end = await startToolProcess({
+    ...command,
+    taskSandbox: sandboxOutsideTasks(sandbox),
+    cwd: "/",
+    access: "none",
+    timeLimitMs: VERSION_MS_MAX,
+    stdoutBytesMax: 4096,
+    signal: new AbortController().signal,
+  }).finished
+  return end.stdout
 }

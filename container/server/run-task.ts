@@ -1,61 +1,73 @@
 import type { TaskOrder } from "../../src/contract/task.ts"
-import { inputBytesOf } from "../../src/contract/task.ts"
-import { RunnerError, callerFailure } from "../failures.ts"
-import type { TaskFailure } from "../failures.ts"
+import { sumInputBytes } from "../../src/contract/task.ts"
+import { RunnerError, callerFailure } from "../task-failure.ts"
+import type { TaskFailure } from "../task-failure.ts"
 import { log } from "../log.ts"
-import type { Places } from "../sandbox/places.ts"
+import type { WarmSandboxPool } from "../sandbox/warm/warm-sandbox-pool.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"
-import { closeTaskSandbox, dropTaskSandbox, openTaskSandbox } from "../sandbox/task-sandbox.ts"
-import { makeWorkspace } from "../sandbox/workspace.ts"
+import {
+  closeTaskSandbox,
+  releaseUnusedTaskSandbox,
+  openTaskSandbox,
+} from "../sandbox/task-sandbox.ts"
+import { createWorkspace } from "../sandbox/workspace.ts"
 import type { RunnerSettings } from "../settings.ts"
-import type { ParsedTask, RunnableTask } from "../tasks/registry.ts"
-import { runFacts } from "../tasks/run-context.ts"
+import type { ParsedTask, RunParsedTask } from "../tasks/registry.ts"
+import { runLogFields } from "../tasks/run-context.ts"
 import type { RunContext, RunStatus } from "../tasks/run-context.ts"
-import { openIoClient } from "../transfer/io-client.ts"
-import { openReporter } from "../transfer/reporter.ts"
+import { openWorkerClient } from "../transfer/worker-client.ts"
+import { openRunReporter } from "../transfer/reporter.ts"
 import type { FinalReport } from "../transfer/reporter.ts"
 import { formatBytes } from "../tools/format-bytes.ts"
-import type { DiskRoom } from "./disk-space.ts"
+import type { TaskDiskSpace } from "./disk-space.ts"
 
 /**
- * How a run is ended from outside: `kill` where the Worker no longer wants it, so that nothing is
- * reported; `interrupt` where the runner shuts down.
+ * Abort controllers that end a run early. `kill`: the Worker has canceled or replaced the run, so
+ * its end is not reported. `interrupt`: the runner shuts down, and the run reports that it was
+ * interrupted.
  */
-export type RunControllers = { kill: AbortController; interrupt: AbortController }
+export type RunAbortControllers = { kill: AbortController; interrupt: AbortController }
 
-/** What all runs of a process share. */
-export type RunnerContext = { settings: RunnerSettings; sandbox: Sandbox; places: Places }
+/** State that all runs of a runner process share. */
+export type RunnerContext = {
+  settings: RunnerSettings
+  sandbox: Sandbox
+  warmPool: WarmSandboxPool
+}
 
 type RunControl = {
   status: RunStatus
-  controllers: RunControllers
-  /** What the disk has for it. */
-  room: Exclude<DiskRoom, "no room">
-  /** Called with the folder that the task works in. */
+  controllers: RunAbortControllers
+  /** Disk space that the run may use. */
+  room: Exclude<TaskDiskSpace, "no room">
+  /** Called with the workspace folder of the run. */
   onWorkspace: (path: string) => void
   onReleased: () => void
 }
 
-/** An order with its parsed task. */
-export type AcceptedTask = ParsedTask & { order: TaskOrder }
+/**
+ * Order of a task from the Worker, and the task that was parsed from the order. The runner may
+ * still refuse it.
+ */
+export type ParsedTaskOrder = ParsedTask & { order: TaskOrder }
 
 /**
- * Does one task from its order to its last report; never throws. `onReleased` is called when its
- * processes and its workspace are gone, while the last report may still be in flight.
+ * Runs a task from its order to its last report. Never throws. Calls `onReleased` when the
+ * processes and the workspace of the task are gone; the last report may still be on its way then.
  */
 export async function runTask(
-  { order, run, pool }: AcceptedTask,
+  { order, run, pool }: ParsedTaskOrder,
   control: RunControl,
-  { settings, sandbox, places }: RunnerContext,
+  { settings, sandbox, warmPool }: RunnerContext,
 ): Promise<void> {
   const { status, controllers, room } = control
   const { kill, interrupt } = controllers
-  const io = openIoClient(order, settings, kill)
-  const reporter = openReporter(io, settings.boot, kill)
+  const io = openWorkerClient(order, settings, kill)
+  const reporter = openRunReporter(io, settings.boot, kill)
   const signal = AbortSignal.any([kill.signal, interrupt.signal])
   const isTooLarge = "inputBytesMax" in room
   const workspaceBytes = isTooLarge ? 0 : room.workspaceBytes
-  const prepared = isTooLarge ? null : places.take(pool)
+  const prepared = isTooLarge ? null : warmPool.take(pool)
   const taskSandbox = prepared
     ? { ...prepared, workspaceBytes }
     : openTaskSandbox(sandbox, workspaceBytes)
@@ -63,7 +75,7 @@ export async function runTask(
   const report: FinalReport | null = isTooLarge
     ? { kind: "failed", processing_seconds: 0, ...tooLarge(order, room.inputBytesMax) }
     : await runInWorkspace(context, run, control)
-  if (isTooLarge) dropTaskSandbox(taskSandbox)
+  if (isTooLarge) releaseUnusedTaskSandbox(taskSandbox)
   status.state = "done"
   status.phase = "reporting"
   control.onReleased()
@@ -72,10 +84,10 @@ export async function runTask(
   reporter.close()
 }
 
-/** Runs the task in a workspace that no other has had; returns its last report, null for a killed run. */
+/** Runs the task in a new workspace. Returns its last report, or null for a killed run. */
 async function runInWorkspace(
   context: Omit<RunContext, "workspace">,
-  run: RunnableTask,
+  run: RunParsedTask,
   { controllers: { kill, interrupt }, onWorkspace }: RunControl,
 ): Promise<FinalReport | null> {
   const { status, settings, taskSandbox } = context
@@ -84,7 +96,8 @@ async function runInWorkspace(
     context.signal.throwIfAborted()
     status.phase = "preparing"
     workspace =
-      taskSandbox.place?.folder ?? (await makeWorkspace(settings.workDir, status, taskSandbox.uid))
+      taskSandbox.warmSandbox?.folder ??
+      (await createWorkspace(settings.workDir, status, taskSandbox.uid))
     onWorkspace(workspace)
     const outcome = await run({ ...context, workspace })
     const processing_seconds = processingSeconds(status)
@@ -103,17 +116,17 @@ async function runInWorkspace(
 
 function tooLarge({ inputs }: TaskOrder, bytesMax: number): TaskFailure {
   if (bytesMax < 0) {
-    const full = `The disk that the work is done on is full: it lacks ${formatBytes(-bytesMax)} for any work.`
+    const full = `The runner's disk is full: it lacks ${formatBytes(-bytesMax)} for any work.`
     return callerFailure("disk_full", full)
   }
-  const bytes = formatBytes(inputBytesOf(inputs))
-  const message = `The inputs have ${bytes} together, and the disk that the work is done on can hold ${formatBytes(bytesMax)} of them.`
+  const bytes = formatBytes(sumInputBytes(inputs))
+  const message = `The inputs have ${bytes} together, and the runner's disk has room for ${formatBytes(bytesMax)}.`
   return callerFailure("inputs_too_large", message)
 }
 
 function runnerFailure(status: RunStatus, error: unknown) {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : null
-  log("error", "task.error", { ...runFacts(status), error: String(error), cause })
+  log("error", "task.error", { ...runLogFields(status), error: String(error), cause })
   const isKnown = error instanceof RunnerError
   const code = isKnown ? error.code : ("internal" as const)
   const message = isKnown ? error.message : "The runner failed."
@@ -122,14 +135,17 @@ function runnerFailure(status: RunStatus, error: unknown) {
 
 function logEnd(status: RunStatus, report: FinalReport | null): void {
   log("info", "task.ended", {
-    ...runFacts(status),
+    ...runLogFields(status),
     ending: report?.kind ?? "killed",
     code: report?.kind === "failed" ? report.failure.code : undefined,
     processing_seconds: processingSeconds(status),
   })
 }
 
-/** Wall time of a run's tool processes in seconds, exact to the millisecond. */
+/**
+ * Returns the wall-clock time of the tool processes of a run, in seconds with millisecond
+ * precision.
+ */
 function processingSeconds(status: RunStatus): number {
   return Math.round(status.processingMs) / 1000
 }

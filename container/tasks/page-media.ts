@@ -1,23 +1,27 @@
 import { mediaTypes } from "../tools/media-types.ts"
-import type { TaskFailure } from "../failures.ts"
-import { pathIn } from "../sandbox/workspace.ts"
-import { downloadPage } from "../tools/ytdlp/download-page.ts"
-import type { DownloadedPage, PageDownload, PageFile } from "../tools/ytdlp/download-page.ts"
-import { uploadOutput } from "../transfer/upload.ts"
+import type { TaskFailure } from "../task-failure.ts"
+import { pathInWorkspace } from "../sandbox/workspace.ts"
+import { downloadPageVideo } from "../tools/ytdlp/download-page.ts"
+import type {
+  DownloadedPageMedia,
+  PageDownloadOptions,
+  DownloadedFile,
+} from "../tools/ytdlp/download-page.ts"
+import { uploadOutputFile } from "../transfer/upload-outputs.ts"
 import { markProcessStarted } from "./run-context.ts"
 import type { RunContext } from "./run-context.ts"
 
 /**
- * Downloads the media of a page into the workspace, by yt-dlp. The progress of it ends at
- * `percentMax`; the rest is for the upload, which is the next phase of the run.
+ * Downloads the media of a web page into the workspace by yt-dlp. The progress of the task ends at
+ * `percentMax` percent, since an upload follows.
  */
-export async function downloadMedia(
+export async function downloadPageMedia(
   context: RunContext,
-  page: Omit<PageDownload, "onSpawn" | "onProgress">,
+  page: Omit<PageDownloadOptions, "onSpawn" | "onProgress">,
   percentMax: number,
-): Promise<DownloadedPage | TaskFailure> {
+): Promise<DownloadedPageMedia | TaskFailure> {
   const { reporter, status } = context
-  const downloaded = await downloadPage(context, {
+  const downloaded = await downloadPageVideo(context, {
     ...page,
     onSpawn: () => markProcessStarted(context, "yt-dlp"),
     onProgress: (fraction, etaSeconds) =>
@@ -29,15 +33,18 @@ export async function downloadMedia(
   return downloaded
 }
 
-/** Stores a file of the workspace as an output, and says what is stored. */
-export async function storeDownloaded(
+/** Uploads a downloaded file as an output. Returns its name, size and media type. */
+export async function storeDownloadedFile(
   { io, settings, signal, workspace }: RunContext,
   key: string,
-  { workspaceName, name, sizeBytes }: PageFile,
+  { workspaceName, name, sizeBytes }: DownloadedFile,
 ): Promise<{ name: string; size_bytes: number; content_type: string }> {
   const contentType = mediaTypes.getType(name) ?? "application/octet-stream"
-  const path = pathIn(workspace, workspaceName)
+  const path = pathInWorkspace(workspace, workspaceName)
   const partBytes = settings.outputPartBytes
-  await uploadOutput({ io, signal }, { ioPath: `/outputs/${key}`, path, contentType, partBytes })
+  await uploadOutputFile(
+    { io, signal },
+    { ioPath: `/outputs/${key}`, path, contentType, partBytes },
+  )
   return { name, size_bytes: sizeBytes, content_type: contentType }
 }

@@ -1,30 +1,100 @@
 import { PROBES_BYTES_MAX } from "../../src/contract/report.ts"
 import { probeTask } from "../../src/contract/tasks/probe.ts"
 import type { ProbeTaskResult, ProbeWork } from "../../src/contract/tasks/probe.ts"
-import { callerFailure } from "../failures.ts"
-import { damageWarning, findDamageLine } from "../tools/damage.ts"
-import { fitProbe } from "../tools/fit-probe.ts"
-import { probeByEnds } from "./probe-ends.ts"
+import { callerFailure } from "../task-failure.ts"
+import { damageWarning, findDamageLine } from "../tools/ffmpeg/input-damage.ts"
+import { shortenProbe } from "../tools/ffmpeg/shorten-probe.ts"
+import { markProcessStarted } from "./run-context.ts"
 import type { RunContext, TaskOutcome } from "./run-context.ts"
-import { downloadInput, probeInput } from "./single-input.ts"
+import { downloadOnlyInput, probeOnlyInput } from "./single-input.ts"
+import { unlink } from "node:fs/promises"
+import { requireFreeBytes } from "../sandbox/disk-sizes.ts"
+import { pathInWorkspace } from "../sandbox/workspace.ts"
+import { probeFile } from "../tools/ffmpeg/probe-file.ts"
+import type { ProbeRun } from "../tools/ffmpeg/probe-file.ts"
+import { explainUnreadableFile, isIntendedAsMedia } from "../tools/ffmpeg/unreadable-inputs.ts"
+import { mediaTypes } from "../tools/media-types.ts"
+import { NOT_MEDIA_WARNING } from "../../src/contract/warning.ts"
+import { canWatchReads } from "../sandbox/watched-reads.ts"
+import { openPartialInputFile } from "../transfer/partial-file.ts"
 
-export const probe = { definition: probeTask, run: runProbeTask }
+export const probeTaskHandler = { definition: probeTask, run: runProbeTask }
 
-/** Probes the one input; a file that is not media fails for good, unless the probe is optional. */
+/**
+ * Runs a probe task: probes the only input by ffprobe. Media that cannot be read fail the task,
+ * unless the probe is optional. A file that is not intended as media has no probe.
+ */
 async function runProbeTask(
   context: RunContext,
   work: ProbeWork,
 ): Promise<TaskOutcome<ProbeTaskResult>> {
   const probed =
-    (await probeByEnds(context)) ??
-    (await probeInput(context, await downloadInput(context, "A probe")))
+    (await probeWithoutFullDownload(context)) ??
+    (await probeOnlyInput(context, await downloadOnlyInput(context, "A probe")))
   if ("probe" in probed) {
     const line = findDamageLine(probed.complaints, [probed.probe.format_name])
     const warnings = line === null ? [] : [damageWarning(null, line)]
-    const probe = fitProbe(probed.probe, PROBES_BYTES_MAX)
+    const probe = shortenProbe(probed.probe, PROBES_BYTES_MAX)
     return { result: { kind: "probe", probe, warnings } }
   }
-  const message = `This is not a media file that can be read: ${probed.reason}.`
-  if (work.is_optional) return { result: { kind: "probe", probe_error: message } }
-  return callerFailure("probe_failed", message, probed.lines)
+  if (!isIntendedAsMedia(probed.head, mediaTypeOf(context))) {
+    // Adds no warning for an input of a job, which may be data for a command.
+    return { result: { kind: "probe", warnings: work.is_optional ? [] : [NOT_MEDIA_WARNING] } }
+  }
+  const { lines } = probed
+  const message = explainUnreadableFile(probed)
+  if (!work.is_optional) return callerFailure("probe_failed", message, lines)
+  return { result: { kind: "probe", probe_error: message, probe_lines: lines.join("\n") } }
+}
+
+function mediaTypeOf({ order }: RunContext): string {
+  const [input] = order.inputs
+  return input?.content_type ?? mediaTypes.getType(input?.name ?? "") ?? ""
+}
+
+/**
+ * Size from which a file is probed without a full download. The download of a smaller file takes as
+ * long as that of its start and end alone.
+ */
+const PARTIAL_PROBE_BYTES_MIN = 16 * 1024 ** 2
+
+/**
+ * Probes the only input of a task, and downloads only the parts that ffprobe reads. The start and
+ * the end of the file are downloaded at once, other parts when ffprobe reads them, so the result
+ * equals that of the whole file. Returns null if the whole file has to be downloaded: it is small,
+ * ffprobe reads too much of it, or the sandbox cannot watch reads.
+ */
+async function probeWithoutFullDownload(context: RunContext): Promise<ProbeRun | null> {
+  const { io, order, settings, status, taskSandbox, workspace } = context
+  const [input] = order.inputs
+  if (!input || input.size_bytes < PARTIAL_PROBE_BYTES_MIN) return null
+  if (!canWatchReads(taskSandbox.sandbox)) return null
+  status.phase = "downloading"
+  requireFreeBytes(workspace, input.size_bytes + settings.limits.diskReserveBytes)
+  const stop = new AbortController()
+  const signal = AbortSignal.any([context.signal, stop.signal])
+  const path = pathInWorkspace(workspace, input.name)
+  const file = await openPartialInputFile({ io, signal }, input, path)
+  try {
+    status.phase = "working"
+    const probed = await probeFile({
+      tool: settings.toolPaths.ffprobe,
+      taskSandbox,
+      workspace,
+      name: input.name,
+      signal,
+      reads: { file, onFailure: (error) => stop.abort(error) },
+      onSpawn: () => markProcessStarted(context, "ffprobe"),
+    })
+    status.processingMs += Math.max(0, probed.wallMs - file.waitedMs())
+    return file.wasRead() && probed.hasExited ? probed : null
+  } catch (error) {
+    context.signal.throwIfAborted()
+    if (!stop.signal.aborted) throw error
+    return null
+  } finally {
+    stop.abort()
+    await file.close()
+    await unlink(path)
+  }
 }

@@ -1,37 +1,37 @@
 import { z } from "zod"
 import type { TaskResult, TaskWork } from "../../src/contract/task.ts"
 import type { TaskDefinition, ToolName } from "../../src/contract/tasks/definition.ts"
-import { command } from "./command.ts"
-import { fetchPage } from "./fetch.ts"
-import { metadata } from "./metadata.ts"
-import { normalize } from "./normalize.ts"
-import { importRunner } from "./import.ts"
-import { probe } from "./probe.ts"
-import { render } from "./render.ts"
+import { commandTaskHandler } from "./command/command.ts"
+import { fetchTaskHandler } from "./fetch.ts"
+import { metadataTaskHandler } from "./metadata.ts"
+import { normalizeTaskHandler } from "./normalize/normalize.ts"
+import { importTaskHandler } from "./import/import-source.ts"
+import { probeTaskHandler } from "./probe.ts"
+import { renderTaskHandler } from "./render/render.ts"
 import type { RunContext, TaskOutcome } from "./run-context.ts"
-import { transcribe } from "./transcribe.ts"
+import { transcribeTaskHandler } from "./transcribe/transcribe.ts"
 
-/** A task whose work has been parsed; runs it. */
-export type RunnableTask = (context: RunContext) => Promise<TaskOutcome>
+/** Function that runs a task whose work is already parsed. */
+export type RunParsedTask = (context: RunContext) => Promise<TaskOutcome>
 
-/** A task that can run, and the pool that its kind belongs to. */
-export type ParsedTask = { run: RunnableTask; pool: string }
+/** Function that runs a parsed task, and the pool of runners in which such tasks run. */
+export type ParsedTask = { run: RunParsedTask; pool: string }
 
-/** A kind of task that this runner can do. */
-type TaskRunner = {
+/** Parser for the tasks of one kind. */
+type TaskParser = {
   definition: TaskDefinition
-  /** Parses the work of a task of this kind; a bad one is described in a sentence. */
+  /** Parses the work of a task of this kind. Returns an error sentence for invalid work. */
   parse(work: TaskWork): ParsedTask | { error: string }
 }
 
-/** Makes the runner of a kind of task, which parses the work before it is run. */
-function makeTaskRunner<Work extends z.ZodType, Result extends z.ZodType<TaskResult>>({
+/** Combines the definition of a kind of task with the function that runs such tasks. */
+function makeTaskParser<Work extends z.ZodType, Result extends z.ZodType<TaskResult>>({
   definition,
   run,
 }: {
   definition: TaskDefinition<Work, Result>
   run: (context: RunContext, work: z.output<Work>) => Promise<TaskOutcome<z.output<Result>>>
-}): TaskRunner {
+}): TaskParser {
   return {
     definition,
     parse(work) {
@@ -40,35 +40,38 @@ function makeTaskRunner<Work extends z.ZodType, Result extends z.ZodType<TaskRes
         return { run: (context) => run(context, parsed.data), pool: definition.pool(parsed.data) }
       }
       const problem = z.prettifyError(parsed.error)
-      return { error: `The work of the ${definition.name} task is not valid: ${problem}` }
+      return { error: `The work of the ${definition.name} task is invalid: ${problem}` }
     },
   }
 }
 
-/** The kinds of tasks that this runner does. */
-const TASK_RUNNERS: readonly TaskRunner[] = [
-  // One line for each.
-  makeTaskRunner(probe),
-  makeTaskRunner(command),
-  makeTaskRunner(fetchPage),
-  makeTaskRunner(metadata),
-  makeTaskRunner(importRunner),
-  makeTaskRunner(transcribe),
-  makeTaskRunner(normalize),
-  makeTaskRunner(render),
+/** Parsers of the kinds of tasks that this runner supports. */
+const TASK_PARSERS: readonly TaskParser[] = [
+  // Each kind of task has a line.
+  makeTaskParser(probeTaskHandler),
+  makeTaskParser(commandTaskHandler),
+  makeTaskParser(fetchTaskHandler),
+  makeTaskParser(metadataTaskHandler),
+  makeTaskParser(importTaskHandler),
+  makeTaskParser(transcribeTaskHandler),
+  makeTaskParser(normalizeTaskHandler),
+  makeTaskParser(renderTaskHandler),
 ]
 
-const runnersByName = new Map(TASK_RUNNERS.map((runner) => [runner.definition.name, runner]))
+const parsersByName = new Map(TASK_PARSERS.map((runner) => [runner.definition.name, runner]))
 
-/** Programs that these tasks need, each once. */
-export const TASK_TOOLS: readonly ToolName[] = [
-  ...new Set(TASK_RUNNERS.flatMap(({ definition }) => definition.tools)),
+/** Programs that the supported kinds of tasks need, without duplicates. */
+export const TASK_TOOL_NAMES: readonly ToolName[] = [
+  ...new Set(TASK_PARSERS.flatMap(({ definition }) => definition.tools)),
 ]
 
-/** Parses the work of a task by its kind; what is not valid is described in a sentence. */
+/**
+ * Parses the work of a task by its kind. Returns an error sentence for invalid work or an unknown
+ * kind.
+ */
 export function parseTask(work: TaskWork): ParsedTask | { error: string } {
-  const runner = runnersByName.get(work.kind)
+  const runner = parsersByName.get(work.kind)
   if (runner) return runner.parse(work)
-  const kinds = [...runnersByName.keys()].join(", ")
-  return { error: `This runner does not do tasks of the kind "${work.kind}", only: ${kinds}.` }
+  const kinds = [...parsersByName.keys()].join(", ")
+  return { error: `This runner does not support tasks of the kind "${work.kind}", only: ${kinds}.` }
 }

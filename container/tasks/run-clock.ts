@@ -1,27 +1,35 @@
-import { OTHER_PLAN } from "../../src/contract/other-plan.ts"
+import { PLAN_LIMIT_REMEDY } from "../../src/contract/plan-limit-remedy.ts"
 import type { ProgressDetail } from "../../src/contract/report.ts"
 import type { RunContext } from "./run-context.ts"
 
-/** The time that the tools of a run may take together, and how much of their work is done. */
+/** Time limit and progress that the tools of a run share. */
 export type RunClock = {
-  /** What is left of the time, in milliseconds. */
+  /** Returns the remaining time of the run, in milliseconds. */
   leftMs(): number
-  /** Reports a share of the work, from 0 to 1, and how long the rest may take. */
+  /**
+   * Reports which share of the work is done, from 0 to 1, with an estimate of the remaining time.
+   */
   report(done: number): void
-  /** Reports what a tool says of its work, whether its share is known or not. */
-  tell(detail: ProgressDetail): void
-  /** The sentence for a run that took longer. */
+  /**
+   * Reports details of a tool's progress, such as the current frame. They may be known even if the
+   * share is not.
+   */
+  reportDetail(detail: ProgressDetail): void
+  /** Returns the error sentence for a run that exceeded its time limit. */
   describeLimit(): string
 }
 
-/** An estimate from less than this is not worth reporting. */
+/**
+ * Share of the work and time in seconds that must have passed before the remaining time is
+ * estimated.
+ */
 const ETA_FRACTION_MIN = 0.02
 const ETA_SECONDS_MIN = 1
 const PERCENT_BEFORE_END = 99
 
 /**
- * Starts the clock of a run whose tools may run for so many seconds together; `what` is what may not
- * run longer, such as "the command".
+ * Starts the clock of a run whose tools may take `secondsMax` seconds together. `what` names the
+ * work in error sentences, such as "the command".
  */
 export function startRunClock(
   { order, reporter }: RunContext,
@@ -36,12 +44,12 @@ export function startRunClock(
       const etaSeconds = hasEta ? Math.round((seconds * (1 - done)) / done) : null
       reporter.progress(Math.min(done * 100, PERCENT_BEFORE_END), etaSeconds)
     },
-    tell: (detail) => reporter.detail(detail),
+    reportDetail: (detail) => reporter.detail(detail),
     describeLimit() {
       const { plan } = order
-      const whose =
-        plan === undefined ? "" : ` on the ${plan} plan: do it in parts, or ${OTHER_PLAN}`
-      return `It was stopped: ${what} may run for ${secondsMax} seconds${whose}.`
+      const planAdvice =
+        plan === undefined ? "" : ` on the ${plan} plan: divide the work, or ${PLAN_LIMIT_REMEDY}`
+      return `The work was stopped: ${what} may run for ${secondsMax} seconds${planAdvice}.`
     },
   }
 }

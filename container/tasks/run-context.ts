@@ -1,10 +1,10 @@
 import type { TaskOrder, TaskResult } from "../../src/contract/task.ts"
-import type { TaskFailure } from "../failures.ts"
+import type { TaskFailure } from "../task-failure.ts"
 import { log } from "../log.ts"
 import type { TaskSandbox } from "../sandbox/sandbox.ts"
 import type { RunnerSettings } from "../settings.ts"
-import type { IoClient } from "../transfer/io-client.ts"
-import type { Reporter } from "../transfer/reporter.ts"
+import type { WorkerClient } from "../transfer/worker-client.ts"
+import type { RunReporter } from "../transfer/reporter.ts"
 
 export type RunPhase =
   | "waiting"
@@ -14,47 +14,48 @@ export type RunPhase =
   | "uploading"
   | "reporting"
 
-/** State of a run that the runner shows while it is in progress and afterwards. */
+/** State of a run, which the runner shows at `GET /tasks/:id` during the run and afterwards. */
 export type RunStatus = {
   taskId: string
   jobId: string
-  /** The request that made the job. */
+  /** Id of the request that created the job. */
   requestId: string | null
   fence: number
   state: "running" | "done"
   phase: RunPhase
-  /** When its first tool process started, ISO 8601. */
+  /** Start of the first tool process of the run, in ISO 8601; null before. */
   processStartedAt: string | null
-  /** Wall time of its tool processes so far. */
+  /** Wall-clock time of the tool processes of the run so far, in milliseconds. */
   processingMs: number
 }
 
-/** Everything that the phases of one run work with. */
+/** Values that the phases of a run share. */
 export type RunContext = {
   order: TaskOrder
   settings: RunnerSettings
   status: RunStatus
   workspace: string
   taskSandbox: TaskSandbox
-  io: IoClient
-  reporter: Reporter
-  /** Aborts when the run is to end, for whatever reason. */
+  io: WorkerClient
+  reporter: RunReporter
+  /** Aborts when the run must end early, for any reason. */
   signal: AbortSignal
 }
 
-/** What a task ends with: its result, or the failure of the caller's work; and what its tools said. */
+/** Outcome of a task: its result or a failure, and the log and standard output of its tools. */
 export type TaskOutcome<Result = TaskResult> = ({ result: Result } | TaskFailure) & {
   log?: string
+  stdout?: string
 }
 
-/** Records, logs and reports that a tool started the task's own work. */
+/** Records, logs and reports that a tool has started to work on the task. */
 export function markProcessStarted(context: RunContext, tool: string): void {
   context.status.processStartedAt ??= new Date().toISOString()
-  log("info", "process.started", { ...runFacts(context.status), tool })
+  log("info", "process.started", { ...runLogFields(context.status), tool })
   context.reporter.started()
 }
 
-/** What every entry of the log says of a run that it is about. */
-export function runFacts({ requestId, jobId, taskId, fence }: RunStatus) {
+/** Returns the fields that every log entry about a run contains. */
+export function runLogFields({ requestId, jobId, taskId, fence }: RunStatus) {
   return { request_id: requestId, job_id: jobId, task_id: taskId, fence }
 }

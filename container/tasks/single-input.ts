@@ -1,14 +1,14 @@
-import { RunnerError } from "../failures.ts"
-import { probeFile } from "../tools/ffprobe.ts"
-import { downloadInputs } from "../transfer/download.ts"
+import { RunnerError } from "../task-failure.ts"
+import { probeFile } from "../tools/ffmpeg/probe-file.ts"
+import { downloadInputs } from "../transfer/download-inputs.ts"
 import { markProcessStarted } from "./run-context.ts"
 import type { RunContext } from "./run-context.ts"
 
 /**
- * Downloads the input of a task that has one; answers its name in the workspace. `what` begins the
- * sentence for one that has none, such as "A probe".
+ * Downloads the only input of a task. Returns its file name in the workspace. `what` is the subject
+ * of the error sentence for a missing input, such as "A probe".
  */
-export async function downloadInput(context: RunContext, what: string): Promise<string> {
+export async function downloadOnlyInput(context: RunContext, what: string): Promise<string> {
   const [input] = context.order.inputs
   if (!input) throw new RunnerError("internal", `${what} has no input.`)
   context.status.phase = "downloading"
@@ -17,8 +17,8 @@ export async function downloadInput(context: RunContext, what: string): Promise<
   return input.name
 }
 
-/** Reads what an input is, as the beginning of its task's own work. */
-export async function probeInput(
+/** Probes the downloaded input by ffprobe, and marks the start of the task's tool processes. */
+export async function probeOnlyInput(
   context: RunContext,
   name: string,
 ): Promise<Awaited<ReturnType<typeof probeFile>>> {

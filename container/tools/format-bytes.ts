@@ -1,4 +1,4 @@
-/** Bytes as people read them, such as "1.5 GiB". */
+/** Formats a number of bytes with a unit, such as "1.5 GiB". */
 export function formatBytes(bytes: number): string {
   const units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
   const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10))

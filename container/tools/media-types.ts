@@ -1,7 +1,7 @@
 import { Mime } from "mime"
 import otherTypes from "mime/types/other.js"
 import standardTypes from "mime/types/standard.js"
-import { OWN_MEDIA_TYPES } from "../../src/contract/media-types.ts"
+import { MEDIA_TYPE_OVERRIDES } from "../../src/contract/media-types.ts"
 
-/** Media types by the names of files. */
-export const mediaTypes = new Mime(standardTypes, otherTypes).define(OWN_MEDIA_TYPES, true)
+/** Converts between file extensions and media types. */
+export const mediaTypes = new Mime(standardTypes, otherTypes).define(MEDIA_TYPE_OVERRIDES, true)

@@ -1,15 +1,21 @@
 import { existsSync, readdirSync } from "node:fs"
 import { dirname, join } from "node:path"
 
-/** The folders of packages of the virtual environment that a link to Python lies in. */
-export function packageFolders(link: string): string[] {
+/**
+ * Returns the package folders of a virtual environment. `link` is the path of Python in the
+ * environment.
+ */
+export function findPythonPackageFolders(link: string): string[] {
   const library = join(dirname(dirname(link)), "lib")
   if (!existsSync(library)) return []
   const names = readdirSync(library).filter((name) => name.startsWith("python"))
   return names.map((name) => join(library, name, "site-packages"))
 }
 
-/** The words that start a program of a driver: Python reads nothing but what it is told of. */
-export function isolatedArgv(driverFolder: string, program: string): string[] {
+/**
+ * Returns the arguments with which Python runs a driver program in isolated mode. In this mode,
+ * Python ignores environment variables, installed packages and folders of the user.
+ */
+export function isolatedPythonArgv(driverFolder: string, program: string): string[] {
   return ["-I", "-S", "-B", join(driverFolder, program)]
 }

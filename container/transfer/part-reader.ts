@@ -1,15 +1,20 @@
-import { openChunkCollector } from "./chunk-collector.ts"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+import { z } from "zod"
 
-/** Cuts a body into parts. */
+/** Reader that divides a body into parts. */
 export type PartReader = {
-  /** Fills a buffer from the body; fewer bytes than it has room for where the body ends. */
+  /**
+   * Fills a buffer with the next bytes of the body. Returns their number, which is smaller than the
+   * buffer only at the end of the body.
+   */
   fill(buffer: Buffer): Promise<number>
 }
 
-/** Opens one; `seen` is told of all bytes, in their order. */
+/** Opens a reader that divides a body into parts. Calls `onBytes` with all bytes in order. */
 export function openPartReader(
   body: AsyncIterable<Uint8Array>,
-  seen: (bytes: Uint8Array) => void = () => undefined,
+  onBytes: (bytes: Uint8Array) => void = () => undefined,
 ): PartReader {
   const chunks = body[Symbol.asyncIterator]()
   const collector = openChunkCollector()
@@ -23,14 +28,47 @@ export function openPartReader(
           if (next.done === true) break
           left = next.value
         }
-        const taken = left.subarray(0, buffer.length - filled)
-        buffer.set(taken, filled)
-        filled += taken.length
-        left = left.subarray(taken.length)
-        seen(taken)
-        collector.copied(taken.length)
+        const piece = left.subarray(0, buffer.length - filled)
+        buffer.set(piece, filled)
+        filled += piece.length
+        left = left.subarray(piece.length)
+        onBytes(piece)
+        collector.copied(piece.length)
       }
       return filled
     },
   }
+}
+
+const COLLECTION_INTERVAL_BYTES = 1024 * 1024
+
+const collect = z.custom<(options: { type: "minor" }) => void>(
+  (value) => typeof value === "function",
+)
+type Collect = z.infer<typeof collect>
+
+/** Garbage collector of this process. It is cached, because finding it creates a new V8 context. */
+let cached: { gc: Collect | undefined } | null = null
+
+/**
+ * Returns a counter of copied bytes that runs the garbage collector regularly. Chunks of bodies are
+ * stored outside of the heap, so V8 hardly counts them and would keep about 60 MB of unused chunks.
+ * A minor collection visits only young objects and takes less than a millisecond.
+ */
+function openChunkCollector(): { copied(bytes: number): void } {
+  const { gc } = (cached ??= findCollector())
+  let copiedBytes = 0
+  return {
+    copied(bytes) {
+      copiedBytes += bytes
+      if (copiedBytes < COLLECTION_INTERVAL_BYTES) return
+      copiedBytes = 0
+      gc?.({ type: "minor" })
+    },
+  }
+}
+
+function findCollector(): { gc: Collect | undefined } {
+  setFlagsFromString("--expose-gc")
+  return { gc: collect.safeParse(runInNewContext("globalThis.gc")).data }
 }

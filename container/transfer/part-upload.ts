@@ -1,12 +1,12 @@
 import { z } from "zod"
-import { resumableBegun } from "../../src/contract/resumable-upload.ts"
+import { resumableResponse } from "../../src/contract/resumable-upload.ts"
 import type { StoredPart } from "../../src/contract/resumable-upload.ts"
-import type { TransferContext } from "./io-client.ts"
-import { retry, transferRetryPolicy } from "./promises.ts"
+import type { TransferContext } from "./worker-client.ts"
+import { retryWithBackoff, transferRetryPolicy } from "./concurrency-and-retry.ts"
 
-/** An upload of an output in parts. */
+/** Multipart upload of an output to the Worker. */
 export type PartUpload = {
-  /** Parts that an earlier run has stored, the first ones without a gap. */
+  /** Number of consecutive parts from the first on that an earlier run has already uploaded. */
   storedParts: number
   storedBytes: number
   store(context: TransferContext, number: number, bytes: PartBytes): Promise<void>
@@ -15,15 +15,18 @@ export type PartUpload = {
 
 type PartBytes = Uint8Array<ArrayBuffer> | Blob
 
-/** The Worker has no such upload any more, or has other parts of it: it has to begin anew. */
+/**
+ * Error that means that the Worker no longer has the upload, or has other parts of it. The upload
+ * must start again.
+ */
 export class UploadLostError extends Error {}
 
 const uploadCreated = z.object({ upload_id: z.string().min(1) })
 const partStored = z.object({ etag: z.string().min(1) })
-const LOST = [404, 409]
+const LOST_UPLOAD_STATUSES = [404, 409]
 
-/** Begins an upload that ends with its run. */
-export async function beginParts(
+/** Starts a multipart upload that no later run can continue. */
+export async function startPartUpload(
   context: TransferContext,
   ioPath: string,
   contentType: string,
@@ -32,24 +35,25 @@ export async function beginParts(
   const created = await send(context, "POST", `${ioPath}/parts`, { headers })
   const { upload_id: uploadId } = uploadCreated.parse(await created.json())
   const completePath = `${ioPath}/parts/complete`
-  return makeUpload({ partsPath: `${ioPath}/parts`, completePath, uploadId, parts: [] })
+  return createPartUpload({ partsPath: `${ioPath}/parts`, completePath, uploadId, parts: [] })
 }
 
 /**
- * Goes on with the upload that an earlier run began for the same validator, or begins one that later
- * runs go on with. Where an earlier run completed it, only its size is answered.
+ * Continues the upload that an earlier run has started with the same validator, or starts an upload
+ * that later runs can continue. If an earlier run has completed the upload, returns only its size.
  */
-export async function beginResumable(
+export async function startResumableUpload(
   context: TransferContext,
   ioPath: string,
-  wanted: { validator: string; contentType: string; partBytes: number },
+  options: { validator: string; contentType: string; partBytes: number },
 ): Promise<PartUpload | { completeBytes: number }> {
-  const { validator, contentType, partBytes } = wanted
+  const { validator, contentType, partBytes } = options
   const body = JSON.stringify({ validator, content_type: contentType })
   const answer = await send(context, "POST", `${ioPath}/resumable`, { body })
-  const begun = resumableBegun.parse(await answer.json())
+  const begun = resumableResponse.parse(await answer.json())
   if ("stored_bytes" in begun) return { completeBytes: begun.stored_bytes }
-  // Only the last part may be smaller, and then nothing of the source is left.
+  // Finds the first missing part. A part with an unexpected size also counts as missing, unless it
+  // is the last part.
   const gap = begun.parts.findIndex(
     (part, index) =>
       part.part_number !== index + 1 ||
@@ -58,10 +62,10 @@ export async function beginResumable(
   const parts = gap === -1 ? begun.parts : begun.parts.slice(0, gap)
   const partsPath = `${ioPath}/resumable/parts`
   const completePath = `${ioPath}/resumable/complete`
-  return makeUpload({ partsPath, completePath, uploadId: begun.upload_id, parts })
+  return createPartUpload({ partsPath, completePath, uploadId: begun.upload_id, parts })
 }
 
-function makeUpload(of: {
+function createPartUpload(of: {
   partsPath: string
   completePath: string
   uploadId: string
@@ -92,10 +96,10 @@ async function send(
   path: string,
   request: { headers?: Record<string, string>; body?: string | PartBytes },
 ): Promise<Response> {
-  const response = await retry(transferRetryPolicy(signal), () =>
-    io.fetch(path, { ...request, method, signal, answered: LOST }),
+  const response = await retryWithBackoff(transferRetryPolicy(signal), () =>
+    io.fetch(path, { ...request, method, signal, acceptedStatuses: LOST_UPLOAD_STATUSES }),
   )
   if (response.ok) return response
   await response.body?.cancel()
-  throw new UploadLostError(`The Worker has no such upload: ${response.status}.`)
+  throw new UploadLostError(`The Worker no longer has the upload: ${response.status}.`)
 }

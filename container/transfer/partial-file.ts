@@ -1,16 +1,21 @@
 import { open } from "node:fs/promises"
 import type { FileHandle } from "node:fs/promises"
 import type { TaskInput } from "../../src/contract/task.ts"
-import { RunnerError } from "../failures.ts"
-import type { Stretch, WatchedFile } from "../sandbox/watched-reads.ts"
-import type { TransferContext } from "./io-client.ts"
-import { retry, transferRetryPolicy } from "./promises.ts"
+import { RunnerError } from "../task-failure.ts"
+import type { ByteRange, OnDemandFile } from "../sandbox/watched-reads.ts"
+import type { TransferContext } from "./worker-client.ts"
+import { retryWithBackoff, transferRetryPolicy } from "./concurrency-and-retry.ts"
 
-/** An input of which only what was asked for is there; the rest are holes. */
-export type PartialFile = WatchedFile & {
-  /** Whether its first byte was asked for, which no reader does without. */
-  wasAsked(): boolean
-  /** How long was waited for what was asked for. */
+/**
+ * File of an input in which only requested ranges are downloaded. The rest of the file are holes.
+ */
+export type PartialInputFile = OnDemandFile & {
+  /**
+   * Reports whether the first byte of the file was requested. A tool that reads the file always
+   * reads its first byte.
+   */
+  wasRead(): boolean
+  /** Returns the time that reads have waited for downloads, in milliseconds. */
   waitedMs(): number
   close(): Promise<void>
 }
@@ -19,41 +24,48 @@ const READ_ONLY_MODE = 0o444
 const MIB = 1024 ** 2
 const HEAD_BYTES = 2 * MIB
 const TAIL_BYTES = MIB
-/** What is brought around a read; more of it where reads follow each other. */
-const STRETCH_BYTES_MIN = MIB / 2
-const STRETCH_BYTES_MAX = 16 * MIB
-/** A file of which more is read is brought as a whole, which is faster. */
-const STRETCHES_MAX = 24
+/**
+ * Minimum and maximum number of bytes that are downloaded for one read. The number doubles while
+ * reads are sequential.
+ */
+const RANGE_BYTES_MIN = MIB / 2
+const RANGE_BYTES_MAX = 16 * MIB
+/**
+ * Maximum number of ranges, and maximum share of the file, that are downloaded. Beyond these
+ * limits, a full download is faster.
+ */
+const RANGES_MAX = 24
 const SHARE_MAX = 0.5
 
 /**
- * Makes the file of an input at a path, with its full size, and brings its head and its tail. What
- * else is read of it is brought when it is asked for; throws where that is too much.
+ * Creates the file of an input with its full size, and starts to download its start and its end.
+ * Other ranges are downloaded when they are requested. A request fails once the requests exceed the
+ * limits of a partial download.
  */
-export async function openPartialFile(
+export async function openPartialInputFile(
   context: TransferContext,
   input: TaskInput,
   path: string,
-): Promise<PartialFile> {
+): Promise<PartialInputFile> {
   const { size_bytes: size } = input
   const handle = await open(path, "wx", READ_ONLY_MODE)
-  const stretches: Stretch[] = []
-  const plan = openPlan(size)
-  let hasAskedFirst = false
+  const ranges: ByteRange[] = []
+  const plan = openRangePlan(size)
+  let hasReadFirstByte = false
   let waitedMs = 0
-  async function fetch(stretch: Stretch): Promise<void> {
-    plan.count(stretch)
-    await retry(transferRetryPolicy(context.signal), () =>
-      fetchStretch(context, input, handle, stretch),
+  async function fetch(range: ByteRange): Promise<void> {
+    plan.count(range)
+    await retryWithBackoff(transferRetryPolicy(context.signal), () =>
+      fetchRange(context, input, handle, range),
     )
-    addStretch(stretches, stretch)
+    addRange(ranges, range)
   }
-  async function bring({ start, end }: Stretch): Promise<Stretch> {
+  async function load({ start, end }: ByteRange): Promise<ByteRange> {
     await ends
     for (;;) {
-      const there = stretches.find((each) => each.start <= start && start < each.end)
-      if (there && there.end >= end) return there
-      await fetch(plan.next({ start: there?.end ?? start, end }, stretches))
+      const present = ranges.find((each) => each.start <= start && start < each.end)
+      if (present && present.end >= end) return present
+      await fetch(plan.next({ start: present?.end ?? start, end }, ranges))
     }
   }
   await handle.truncate(size)
@@ -62,21 +74,22 @@ export async function openPartialFile(
     fetch({ start: 0, end: HEAD_BYTES }),
     fetch({ start: size - TAIL_BYTES, end: size }),
   ])
-  // Whoever asks first hears of its failure.
+  // Ignores the error here, since each request for a range waits for these downloads and reports
+  // it.
   ends.catch(() => undefined)
   return {
     inode,
     size,
-    async bring(wanted) {
-      if (wanted.start === 0) hasAskedFirst = true
+    async load(range) {
+      if (range.start === 0) hasReadFirstByte = true
       const askedMs = performance.now()
       try {
-        return await bring(wanted)
+        return await load(range)
       } finally {
         waitedMs += performance.now() - askedMs
       }
     },
-    wasAsked: () => hasAskedFirst,
+    wasRead: () => hasReadFirstByte,
     waitedMs: () => waitedMs,
     async close() {
       await ends.catch(() => undefined)
@@ -85,39 +98,42 @@ export async function openPartialFile(
   }
 }
 
-/** Decides how much is brought for a read; `count` throws where it becomes too much. */
-function openPlan(size: number) {
-  let brought = { count: 0, bytes: 0 }
-  let latest = { end: 0, bytes: STRETCH_BYTES_MIN }
+/**
+ * Plans the ranges to download. `next` returns the range for a read; `count` throws once the limits
+ * are exceeded.
+ */
+function openRangePlan(size: number) {
+  let total = { count: 0, bytes: 0 }
+  let latest = { end: 0, bytes: RANGE_BYTES_MIN }
   return {
-    next({ start, end: until }: Stretch, stretches: readonly Stretch[]): Stretch {
+    next({ start, end: until }: ByteRange, ranges: readonly ByteRange[]): ByteRange {
       const isNext = start === latest.end
-      const bytes = isNext ? Math.min(STRETCH_BYTES_MAX, latest.bytes * 2) : STRETCH_BYTES_MIN
-      const limit = stretches.find((stretch) => stretch.start > start)?.start ?? size
+      const bytes = isNext ? Math.min(RANGE_BYTES_MAX, latest.bytes * 2) : RANGE_BYTES_MIN
+      const limit = ranges.find((range) => range.start > start)?.start ?? size
       const end = Math.min(limit, Math.max(until, start + bytes))
       latest = { end, bytes }
       return { start, end }
     },
-    count({ start, end }: Stretch): void {
-      brought = { count: brought.count + 1, bytes: brought.bytes + end - start }
-      if (brought.count <= STRETCHES_MAX && brought.bytes <= size * SHARE_MAX) return
-      throw new Error("So much of the file is read that it is better brought as a whole.")
+    count({ start, end }: ByteRange): void {
+      total = { count: total.count + 1, bytes: total.bytes + end - start }
+      if (total.count <= RANGES_MAX && total.bytes <= size * SHARE_MAX) return
+      throw new Error("So much of the file is read that a full download is faster.")
     },
   }
 }
 
-async function fetchStretch(
+async function fetchRange(
   { io, signal }: TransferContext,
   input: TaskInput,
   handle: FileHandle,
-  { start, end }: Stretch,
+  { start, end }: ByteRange,
 ): Promise<void> {
   const range = `bytes=${start}-${end - 1}`
   const answer = await io.read(`/inputs/${input.key}`, { headers: { range }, signal })
   const { "content-range": sent } = answer.headers
   if (answer.statusCode !== 206 || sent !== `bytes ${start}-${end - 1}/${input.size_bytes}`) {
     answer.destroy()
-    // Another attempt would be answered the same.
+    // Throws a final error, since another attempt would get the same response.
     throw new RunnerError("input_failed", `${range} was answered by ${sent ?? "the whole"}.`)
   }
   let at = start
@@ -130,12 +146,12 @@ async function fetchStretch(
   if (at !== end) throw new Error(`${range} was answered by ${at - start} bytes.`)
 }
 
-/** Adds a stretch to those that are there, in order, as one with those that it touches. */
-function addStretch(stretches: Stretch[], added: Stretch): void {
-  const touching = stretches.filter(({ start, end }) => start <= added.end && added.start <= end)
-  const others = stretches.filter((each) => !touching.includes(each))
+/** Adds a range to a sorted list of ranges, and merges it with all ranges that it touches. */
+function addRange(ranges: ByteRange[], added: ByteRange): void {
+  const touching = ranges.filter(({ start, end }) => start <= added.end && added.start <= end)
+  const others = ranges.filter((each) => !touching.includes(each))
   const start = Math.min(added.start, ...touching.map((each) => each.start))
   const end = Math.max(added.end, ...touching.map((each) => each.end))
   const joined = [...others, { start, end }].toSorted((one, other) => one.start - other.start)
-  stretches.splice(0, stretches.length, ...joined)
+  ranges.splice(0, ranges.length, ...joined)
 }

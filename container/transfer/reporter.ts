@@ -2,35 +2,53 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { HEARTBEAT_MS } from "../../src/contract/protocol.ts"
 import type { ProgressDetail, Report } from "../../src/contract/report.ts"
 import { log } from "../log.ts"
-import type { IoClient } from "./io-client.ts"
-import { retry, transferRetryPolicy } from "./promises.ts"
+import type { WorkerClient } from "./worker-client.ts"
+import { retryWithBackoff, transferRetryPolicy } from "./concurrency-and-retry.ts"
 
-/** A report without its sender and its time. */
-export type ReportBody<Kind extends Report["kind"]> = Omit<
+/** Fields of a report without its sender and time. */
+export type ReportFields<Kind extends Report["kind"]> = Omit<
   Extract<Report, { kind: Kind }>,
   "boot" | "at"
 >
 
-/** The last report of a run. */
-export type FinalReport = ReportBody<"finished"> | ReportBody<"failed"> | ReportBody<"interrupted">
+/** Last report of a run, about its end. */
+export type FinalReport =
+  | ReportFields<"finished">
+  | ReportFields<"failed">
+  | ReportFields<"interrupted">
 
-export type Reporter = {
-  /** Reports that work began, unless it ends at once; only the first call counts. */
+export type RunReporter = {
+  /**
+   * Reports that the work has started, unless the run ends within milliseconds. Only the first call
+   * has an effect.
+   */
   started(): void
-  /** Records the progress; it is sent when it has changed enough, or as a heartbeat. */
+  /** Records the progress. The progress is sent after a sufficient change, or as a heartbeat. */
   progress(percent: number, etaSeconds: number | null): void
-  /** Records what a tool says of its work; it is sent now and then, also where no percent changes. */
+  /**
+   * Records details of a tool's progress. They are sent at intervals, even if the percentage does
+   * not change.
+   */
   detail(detail: ProgressDetail): void
-  /** Sends the last report, with retries until the Worker takes it or the run is killed. */
+  /**
+   * Sends the last report of the run. Retries until the Worker accepts it, the run is killed, or
+   * FINAL_MS_MAX has passed.
+   */
   end(report: FinalReport): Promise<void>
-  /** Stops the heartbeat without a report. */
+  /** Stops the heartbeat without sending a report. */
   close(): void
 }
 
-/** Without an accepted report for this long, the lease has expired and the task is requeued. */
+/**
+ * Time without an accepted report after which the lease of the run has certainly expired and the
+ * Worker has requeued the task.
+ */
 const SILENCE_MS_MAX = 60_000
 const REPORT_TIMEOUT_MS = 5000
-/** Work that ends earlier says so by its last report alone. */
+/**
+ * Delay of the "started" report, in milliseconds. A run that ends earlier sends only its last
+ * report.
+ */
 const STARTED_AFTER_MS = 100
 const STARTED_ATTEMPTS = 3
 const STARTED_WAIT_MS = 500
@@ -39,28 +57,35 @@ const FINAL_MS_MAX = 10 * 60 * 1000
 const FINAL_TIMEOUT_MS = 30_000
 
 const TICK_MS = 250
-/** Least time between two reports, after a change of a percent and after any other. */
+/**
+ * Minimum time between two progress reports, in milliseconds: after a change of at least one
+ * percent, and after a smaller change.
+ */
 const CHANGED_MS = 500
 const SLIGHTLY_CHANGED_MS = 2000
 
 type ProgressSender = {
-  /** Records the latest progress, to be sent at a later tick. */
+  /** Records the latest progress, which is sent later. */
   update(percent: number, etaSeconds: number | null): void
-  tell(detail: ProgressDetail): void
+  setDetail(detail: ProgressDetail): void
   close(): void
 }
 
 /**
- * Opens the reports of one run, with a heartbeat until it ends. Aborts `kill` when no report was
- * accepted for so long that the Worker must have given the task to another run.
+ * Opens the reporter of one run, which sends heartbeats until the run ends. Aborts `kill` if the
+ * Worker has accepted no report for so long that it must have requeued the task.
  */
-export function openReporter(io: IoClient, boot: string, kill: AbortController): Reporter {
+export function openRunReporter(
+  io: WorkerClient,
+  boot: string,
+  kill: AbortController,
+): RunReporter {
   const { signal } = kill
   let acceptedMs = performance.now()
-  async function post(body: ReportBody<Report["kind"]>, timeoutMs: number): Promise<void> {
+  async function post(body: ReportFields<Report["kind"]>, timeoutMs: number): Promise<void> {
     const report = { ...body, boot, at: new Date().toISOString() }
     const late = new AbortController()
-    const timer = setTimeout(() => late.abort(new Error("No answer came in time.")), timeoutMs)
+    const timer = setTimeout(() => late.abort(new Error("The response timed out.")), timeoutMs)
     try {
       const response = await io.fetch("/reports", {
         method: "POST",
@@ -73,11 +98,11 @@ export function openReporter(io: IoClient, boot: string, kill: AbortController):
       clearTimeout(timer)
     }
   }
-  async function send(body: ReportBody<"started"> | ReportBody<"progress">): Promise<void> {
+  async function send(body: ReportFields<"started"> | ReportFields<"progress">): Promise<void> {
     const attempts = body.kind === "started" ? STARTED_ATTEMPTS : 1
     try {
       const policy = { ...transferRetryPolicy(signal), attempts }
-      await retry(policy, () => post(body, REPORT_TIMEOUT_MS))
+      await retryWithBackoff(policy, () => post(body, REPORT_TIMEOUT_MS))
       acceptedMs = performance.now()
     } catch (error) {
       if (performance.now() - acceptedMs > SILENCE_MS_MAX) kill.abort("lost")
@@ -99,10 +124,10 @@ export function openReporter(io: IoClient, boot: string, kill: AbortController):
       startedTimer ??= setTimeout(sendStarted, STARTED_AFTER_MS)
     },
     progress: (percent, etaSeconds) => sender.update(percent, etaSeconds),
-    detail: (detail) => sender.tell(detail),
+    detail: (detail) => sender.setDetail(detail),
     async end(report) {
       close()
-      // A "started" report in flight should not arrive after the last one.
+      // Waits for the "started" report, which should not arrive after the last report.
       if (started) await Promise.race([started, sleep(STARTED_WAIT_MS)])
       await sendFinal(signal, () => post(report, FINAL_TIMEOUT_MS))
     },
@@ -113,13 +138,14 @@ export function openReporter(io: IoClient, boot: string, kill: AbortController):
 async function sendFinal(signal: AbortSignal, send: () => Promise<void>): Promise<void> {
   const untilMs = performance.now() + FINAL_MS_MAX
   try {
-    await retry({ ...FINAL_RETRIES, signal }, async () => {
+    await retryWithBackoff({ ...FINAL_RETRIES, signal }, async () => {
       try {
         await send()
       } catch (error) {
-        // This report exists nowhere else, so even an error that is final elsewhere is retried.
+        // Retries even errors that are otherwise final, because the outcome of the run exists only
+        // in this report.
         if (performance.now() > untilMs) throw error
-        throw new Error("The Worker did not take the report.", { cause: error })
+        throw new Error("The Worker did not accept the report.", { cause: error })
       }
     })
   } catch (error) {
@@ -127,25 +153,28 @@ async function sendFinal(signal: AbortSignal, send: () => Promise<void>): Promis
   }
 }
 
-/** Sends the latest progress when it has changed enough, or when a heartbeat is due. */
+/**
+ * Starts a timer that sends the latest progress after a sufficient change, or when a heartbeat is
+ * due.
+ */
 function openProgressSender(
-  send: (report: ReportBody<"progress">) => Promise<void>,
+  send: (report: ReportFields<"progress">) => Promise<void>,
 ): ProgressSender {
   let latest = { percent: 0, etaSeconds: null as number | null }
   let detail = null as ProgressDetail | null
-  let sent = { percent: 0, detail, atMs: performance.now() }
+  let lastSent = { percent: 0, detail, atMs: performance.now() }
   let isSending = false
   async function tick(): Promise<void> {
-    const sinceMs = performance.now() - sent.atMs
-    const change = latest.percent - sent.percent
+    const sinceMs = performance.now() - lastSent.atMs
+    const change = latest.percent - lastSent.percent
     const isDue =
       (change >= 1 && sinceMs >= CHANGED_MS) ||
-      ((change > 0 || detail !== sent.detail) && sinceMs >= SLIGHTLY_CHANGED_MS) ||
+      ((change > 0 || detail !== lastSent.detail) && sinceMs >= SLIGHTLY_CHANGED_MS) ||
       sinceMs >= HEARTBEAT_MS
     if (isSending || !isDue) return
     isSending = true
     const { percent, etaSeconds } = latest
-    sent = { percent, detail, atMs: performance.now() }
+    lastSent = { percent, detail, atMs: performance.now() }
     await send({
       kind: "progress",
       percent,
@@ -159,8 +188,8 @@ function openProgressSender(
     update(percent, etaSeconds) {
       latest = { percent: Math.max(latest.percent, percent), etaSeconds }
     },
-    tell(told) {
-      detail = told
+    setDetail(latestDetail) {
+      detail = latestDetail
     },
     close() {
       clearInterval(timer)

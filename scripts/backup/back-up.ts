@@ -1,46 +1,51 @@
-import { globSync } from "node:fs"
+import { globSync, mkdirSync, readdirSync, realpathSync, statSync } from "node:fs"
 import type { Dirent } from "node:fs"
 import { constants, copyFile, lstat, mkdir, rename, rm } from "node:fs/promises"
-import { dirname, join, relative } from "node:path"
+import { basename, dirname, join, relative } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { CliError } from "../local/cli-error.ts"
-import { closeStateFolder } from "../local/state-folder.ts"
-import { isSystemError } from "../local/system-error.ts"
-import { MARK, openTarget } from "./target.ts"
-
-/** The result of a backup: files that it copied, left since they were there, and removed. */
-export type BackedUp = { copied: number; kept: number; removed: number; bytes: number }
+import { CliError } from "../cli/cli-error.ts"
+import { secureStateFolder, writeFileAtomically } from "../cli/state-folder.ts"
+import { isSystemError } from "../cli/system-error.ts"
+import { unusableFolderError, checkParentFolders, requireOwnFile } from "../cli/ownership.ts"
 
 /**
- * D1, the database of keys first, which the others are copied from where they are missing something;
- * then the list of R2's objects, then their bytes: so all that the copied rows name is copied.
+ * Result of a backup: the numbers of files that were copied, were already in the backup, and were
+ * removed from it, and the number of copied bytes.
+ */
+export type BackupResult = { copied: number; kept: number; removed: number; bytes: number }
+
+/**
+ * SQLite files of D1 and of R2's metadata, in the order in which they are copied. The bytes of R2
+ * objects are copied last, so that every object that a copied row refers to is copied too.
  */
 const DATABASES = ["v3/d1/**/*.sqlite", "v3/r2/**/*.sqlite"]
 
 /**
- * Left out are work of the moment, the lock, and objects that only carry what D1 says
- * (docs/develop/architecture.md). The files that SQLite has beside a database are in the copy of that.
+ * Files that are not copied with the others: databases and SQLite's files beside them, which
+ * `copyDatabase` handles, and unfinished files.
  */
 const LEFT_OUT = /\.sqlite(?:-wal|-shm)?$|\.new$/
+/** Entries that are not copied: the lock, workspaces, and Durable Objects, which D1 restores. */
 const LEFT_OUT_ENTRIES = new Set(["lock", "work", "v3/do"])
 
 const BUSY_MS_MAX = 30_000
-/** Writes to no file that is there already. */
+/** Clones the file where the file system can, and fails if the target exists. */
 const COPY_MODE = constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL
 
 /**
- * Copies what the service of a state folder keeps, which may run meanwhile, to another folder, whose
- * earlier backup is whole until this one is. Throws a CliError where there is no such service, where
- * somebody else may read or change either folder, or where the other one holds anything but a backup.
+ * Copies the state folder of a service to another folder. The service may run meanwhile. An earlier
+ * backup in the target stays usable until the new one is complete. Throws a CliError if there is no
+ * service, if other users can change one of the folders, or if the target holds anything but a
+ * backup.
  */
-export async function backUp(service: string, target: string): Promise<BackedUp> {
-  const stateDir = closeStateFolder(service)
+export async function backUp(service: string, target: string): Promise<BackupResult> {
+  const stateDir = secureStateFolder(service)
   const databases = stateDir === null ? [] : findDatabases(stateDir)
   if (stateDir === null || !databases.some((path) => path.startsWith("v3/d1/"))) {
     throw new CliError(`There is no service in ${service}: set STATE_DIR to that of the service.`)
   }
   const folder = openTarget(target, stateDir)
-  const done: BackedUp = { copied: 0, kept: 0, removed: 0, bytes: 0 }
+  const done: BackupResult = { copied: 0, kept: 0, removed: 0, bytes: 0 }
   for (const path of databases) count(done, await copyDatabase(stateDir, folder, path))
   const files = listFiles(stateDir).filter((path) => !LEFT_OUT.test(path))
   for (const path of files) count(done, await copyOther(stateDir, folder, path))
@@ -53,7 +58,10 @@ export async function backUp(service: string, target: string): Promise<BackedUp>
   return done
 }
 
-/** Paths of the databases to copy, relative to the state folder, in the order in which they are. */
+/**
+ * Returns the paths of the databases relative to the state folder, in the order in which they are
+ * copied: the D1 database with the keys first.
+ */
 function findDatabases(stateDir: string): string[] {
   return DATABASES.flatMap((pattern) =>
     globSync(pattern, { cwd: stateDir }).toSorted(
@@ -62,7 +70,7 @@ function findDatabases(stateDir: string): string[] {
   )
 }
 
-/** 1 for a database that has keys, else 0. */
+/** Returns 1 for a database that has API keys, else 0. */
 function ofKeys(path: string): number {
   const database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_MS_MAX })
   try {
@@ -73,7 +81,7 @@ function ofKeys(path: string): number {
   }
 }
 
-/** Paths of plain files below a folder, relative to it. */
+/** Returns the paths of regular files below a folder, relative to the folder. */
 function listFiles(folder: string): string[] {
   function pathOf({ parentPath, name }: Dirent): string {
     return relative(folder, join(parentPath, name))
@@ -90,8 +98,8 @@ function newName(folder: string, path: string): string {
 }
 
 /**
- * Copies a database as it is at one moment, by a new name, without the bytes of rows that were
- * deleted; whoever writes to it goes on. Answers the bytes of the copy.
+ * Copies a consistent snapshot of a database, without the bytes of deleted rows, under a temporary
+ * name. Writers of the database are not blocked. Returns the size of the copy in bytes.
  */
 async function copyDatabase(stateDir: string, folder: string, path: string): Promise<number> {
   const target = newName(folder, path)
@@ -107,8 +115,9 @@ async function copyDatabase(stateDir: string, folder: string, path: string): Pro
 }
 
 /**
- * Copies a file; null where the copy has it, undefined where it is there no more. The bytes of an
- * object are written once: newer ones are a file of another name.
+ * Copies a file and returns its size in bytes. Returns null if the backup already has the file, and
+ * undefined if the file no longer exists. Equal size and age suffice for the comparison, because
+ * files of R2 objects never change.
  */
 async function copyOther(
   stateDir: string,
@@ -126,13 +135,13 @@ async function copyOther(
     await rename(newName(folder, path), target)
     return size
   } catch (error) {
-    // A service that is running has removed it meanwhile.
+    // The running service has removed the file meanwhile.
     if (isSystemError(error, "ENOENT")) return undefined
     throw error
   }
 }
 
-function count(done: BackedUp, bytes: number | null | undefined): void {
+function count(done: BackupResult, bytes: number | null | undefined): void {
   if (bytes === undefined) return
   if (bytes === null) {
     done.kept += 1
@@ -140,4 +149,61 @@ function count(done: BackedUp, bytes: number | null | undefined): void {
   }
   done.copied += 1
   done.bytes += bytes
+}
+
+/** Name of the file that marks a folder as a backup, which later backups may change. */
+const MARK = "lathe-backup.json"
+
+const CLOSED = 0o700
+const TARGET = { subject: "The folder of the backup", choose: "back up to" }
+
+/**
+ * Creates the target folder of a backup, or removes other users' access to an existing one and its
+ * content. Returns its real path. Throws a CliError if its parent folder does not exist, if other
+ * users own or can replace a part of it, or if it holds anything but a backup.
+ */
+function openTarget(path: string, stateDir: string): string {
+  const target = join(findParent(path), basename(path))
+  if (target === stateDir || target.startsWith(join(stateDir, "/"))) {
+    throw new CliError(`${path} is inside ${stateDir}: name another folder.`)
+  }
+  checkParentFolders(path, TARGET)
+  makeFolder(path)
+  // Checks first that this is an empty folder or a backup, so that no mode of another folder is
+  // changed.
+  if (requireOwnFile(path, TARGET)?.isDirectory() !== true)
+    throw new CliError(`${path} is no folder.`)
+  if (requireOwnFile(join(path, MARK), TARGET) === null && readdirSync(path).length > 0) {
+    throw new CliError(`${path} contains other files than a backup: name an empty folder.`)
+  }
+  secureStateFolder(path, { mode: CLOSED, name: TARGET })
+  const text = JSON.stringify({ begun_at: new Date().toISOString() })
+  writeFileAtomically(join(path, MARK), `${text}\n`)
+  return target
+}
+
+/**
+ * Returns the real path of the parent folder. Throws if it does not exist, because the path is then
+ * mistyped or its disk is not mounted.
+ */
+function findParent(path: string): string {
+  const parent = dirname(path)
+  try {
+    if (statSync(parent).isDirectory()) return realpathSync(parent)
+  } catch (error) {
+    if (!isSystemError(error, "ENOENT")) throw unusableFolderError(TARGET, error)
+    throw new CliError(
+      `The folder ${parent} above ${path} does not exist: mount or create ${parent} first, or back up to another folder.`,
+      { cause: error },
+    )
+  }
+  throw new CliError(`${parent} is no folder: back up to another one.`)
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: CLOSED })
+  } catch (error) {
+    if (!isSystemError(error, "EEXIST")) throw unusableFolderError(TARGET, error)
+  }
 }

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { IncomingMessage } from "node:http"
-import { openCaller } from "../local/client/caller.ts"
+import { openCaller } from "../cli/client/caller.ts"
 import { formatMib } from "./figure.ts"
-import type { Figure } from "./figure.ts"
-import { GIB, junk } from "./junk.ts"
+import type { BenchFigure } from "./figure.ts"
+import { GIB, makeJunkBody } from "./junk.ts"
 import type { BenchScope } from "./scope.ts"
-import { findWorkerd, residentBytes, watchMemory } from "../local/processes/memory.ts"
-import { untilFinal, uploadFile } from "../local/client/requests.ts"
+import { findWorkerdPid, readResidentBytes, samplePeakMemory } from "../cli/processes/memory.ts"
+import { waitUntilFinal, uploadFile } from "../cli/client/requests.ts"
 import { startBenchService } from "./service.ts"
 import type { BenchService } from "./service.ts"
 
@@ -15,24 +15,28 @@ const BYTES_PER_SECOND = 20 * 1024 ** 2
 const SETTLE_MS = 1000
 const GOAL_BYTES = 32 * 1024 ** 2
 
-/** How workerd's memory grows while a slow client reads a large file by its signed link. */
-export async function benchDownload(scope: BenchScope): Promise<Figure[]> {
+/**
+ * Measures how much workerd's memory grows while a slow client reads a large file from its signed
+ * link.
+ */
+export async function benchDownload(scope: BenchScope): Promise<BenchFigure[]> {
   const stateDir = await scope.makeFolder()
   const before = await startBenchService(scope, { stateDir })
-  const { id } = await uploadFile(before.caller, "junk.bin", junk(GIB))
-  await untilFinal(before.caller, `/v1/files/${id}`, { pollMs: 100 })
+  const { id } = await uploadFile(before.caller, "junk.bin", makeJunkBody(GIB))
+  await waitUntilFinal(before.caller, `/v1/files/${id}`, { pollMs: 100 })
   await before.stop()
-  // A new workerd, since memory that the upload left allocated would hide the download's.
+  // Restarts workerd, because memory that is still allocated after the upload would hide that of
+  // the download.
   const service = await startBenchService(scope, { stateDir })
-  const workerdPid = findWorkerd(service.pid)
+  const workerdPid = findWorkerdPid(service.pid)
   if (workerdPid === null) {
     console.error("This system does not tell how much memory a process has.")
     return []
   }
   await readFromLink(service, id, 1)
   await sleep(SETTLE_MS)
-  const idleBytes = residentBytes(workerdPid) ?? 0
-  const memory = watchMemory(workerdPid)
+  const idleBytes = readResidentBytes(workerdPid) ?? 0
+  const memory = samplePeakMemory(workerdPid)
   const readBytes = await readFromLink(service, id, READ_SECONDS * BYTES_PER_SECOND)
   const growthBytes = memory.stop().peakBytes - idleBytes
   return [
@@ -47,7 +51,10 @@ export async function benchDownload(scope: BenchScope): Promise<Figure[]> {
   ]
 }
 
-/** Follows a file's link and reads this many bytes at a limited rate; the bytes read. */
+/**
+ * Requests a file, follows the redirect to its signed link, and reads about this many bytes at a
+ * limited rate. Returns the number of bytes read.
+ */
 async function readFromLink(service: BenchService, id: string, bytes: number): Promise<number> {
   const redirect = await service.caller.open(`/v1/files/${id}/junk.bin`)
   redirect.resume()

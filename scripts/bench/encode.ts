@@ -1,12 +1,12 @@
 import { formatMs, formatRatio, formatSeconds } from "./figure.ts"
-import type { Figure } from "./figure.ts"
+import type { BenchFigure } from "./figure.ts"
 import type { BenchScope } from "./scope.ts"
-import { makeMedia, runBare, tools } from "../local/client/media.ts"
-import { cpuTimeOf, steadyTimeMs } from "../local/processes/process-time.ts"
-import { submitCommand, untilSuccess, uploadMedia } from "../local/client/requests.ts"
+import { makeMedia, runUnsandboxed, serviceToolPaths } from "../cli/client/media.ts"
+import { readCpuTime, measureProcessTreeCpuMs } from "../cli/processes/process-time.ts"
+import { submitCommand, waitUntilSuccess, uploadMedia } from "../cli/client/requests.ts"
 import { startBenchService } from "./service.ts"
 import type { BenchService } from "./service.ts"
-import { compareMedians, timeMs } from "./statistics.ts"
+import { measureAlternatingMedians, measureMs } from "./statistics.ts"
 
 const ROUNDS = { warmUp: 0, counted: 3 }
 const GOAL = { ratio: 1.02, extraMs: 150 }
@@ -15,17 +15,20 @@ const SOURCE =
   "-preset veryfast -crf 23 -pix_fmt yuv420p"
 const WORDS = "-c:v libx264 -preset veryfast -crf 26"
 
-/** An encode of some seconds from submit to success, beside ffmpeg alone with the same words. */
-export async function benchEncode(scope: BenchScope): Promise<Figure[]> {
+/**
+ * Measures an encode of a few seconds from its submission to its success, and compares it with
+ * ffmpeg alone with the same arguments.
+ */
+export async function benchEncode(scope: BenchScope): Promise<BenchFigure[]> {
   const folder = await scope.makeFolder()
   const path = await makeMedia(folder, "source.mp4", SOURCE)
   const service = await startBenchService(scope)
   const fileId = await uploadMedia(service.caller, path)
   const words = `-nostdin -y -i source.mp4 ${WORDS} encoded.mp4`.split(" ")
-  const { measured, reference } = await compareMedians(
+  const { measured, reference } = await measureAlternatingMedians(
     ROUNDS,
-    () => timeMs(() => encode(service, fileId)),
-    () => timeMs(() => runBare(tools.ffmpeg, words, folder)),
+    () => measureMs(() => encode(service, fileId)),
+    () => measureMs(() => runUnsandboxed(serviceToolPaths.ffmpeg, words, folder)),
   )
   return [
     {
@@ -36,24 +39,29 @@ export async function benchEncode(scope: BenchScope): Promise<Figure[]> {
       goal: `<= ${GOAL.ratio} x + ${GOAL.extraMs / 1000} s`,
       isMet: measured <= reference * GOAL.ratio + GOAL.extraMs,
     },
-    ...(await measureBeside(service, fileId, () => runBare(tools.ffmpeg, words, folder))),
+    ...(await measureBeside(service, fileId, () =>
+      runUnsandboxed(serviceToolPaths.ffmpeg, words, folder),
+    )),
   ]
 }
 
-/** What the service takes of the processors for an encode, its transfers and its watch included. */
+/**
+ * Measures the CPU time that the service takes besides ffmpeg for an encode, such as for transfers
+ * and supervision.
+ */
 async function measureBeside(
   service: BenchService,
   fileId: string,
   runReference: () => Promise<unknown>,
-): Promise<Figure[]> {
-  const besideMs = await steadyTimeMs(service.pid, () => encode(service, fileId))
+): Promise<BenchFigure[]> {
+  const besideMs = await measureProcessTreeCpuMs(service.pid, () => encode(service, fileId))
   if (besideMs === null) {
     console.error("This system does not tell the processor time of processes.")
     return []
   }
-  const beforeMs = cpuTimeOf(process.pid).childrenMs
+  const beforeMs = readCpuTime(process.pid).childrenMs
   await runReference()
-  const referenceMs = cpuTimeOf(process.pid).childrenMs - beforeMs
+  const referenceMs = readCpuTime(process.pid).childrenMs - beforeMs
   return [
     {
       name: "encode: processor time of the service beside the same encode",
@@ -72,7 +80,7 @@ async function encode({ caller, whenLogged }: BenchService, fileId: string): Pro
     input_files: { in_1: `svc_id://${fileId}` },
     output_files: { out_1: "encoded.mp4" },
   })
-  // Polling meanwhile would take processor time from the encode that is measured.
+  // Waits for the log line, because polling would take CPU time from the measured encode.
   await whenLogged("task.ended", id)
-  await untilSuccess(caller, `/v1/commands/${id}`)
+  await waitUntilSuccess(caller, `/v1/commands/${id}`)
 }

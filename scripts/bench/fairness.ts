@@ -1,9 +1,9 @@
 import pMap from "p-map"
-import type { Caller } from "../local/client/caller.ts"
+import type { ApiCaller } from "../cli/client/caller.ts"
 import { formatDifference, formatMs, formatRatio } from "./figure.ts"
-import type { Figure } from "./figure.ts"
+import type { BenchFigure } from "./figure.ts"
 import type { BenchScope } from "./scope.ts"
-import { submitCommand, untilSuccess } from "../local/client/requests.ts"
+import { submitCommand, waitUntilSuccess } from "../cli/client/requests.ts"
 import { startBenchService } from "./service.ts"
 import type { BenchService } from "./service.ts"
 import { median, repeat } from "./statistics.ts"
@@ -16,8 +16,11 @@ const SLOTS = 2
 const EXTRA_MS_MAX = 200
 const IDLE_RATIO_MAX = 1.2
 
-/** How long an account's job waits while another account has a thousand jobs in the queue. */
-export async function benchFairness(scope: BenchScope): Promise<Figure[]> {
+/**
+ * Measures how long a job of an account waits while another account has a thousand jobs in the
+ * queue.
+ */
+export async function benchFairness(scope: BenchScope): Promise<BenchFigure[]> {
   const full = await measure(scope, SLOTS)
   const room = await measure(scope, SLOTS - 1)
   return [
@@ -40,7 +43,10 @@ export async function benchFairness(scope: BenchScope): Promise<Figure[]> {
   ]
 }
 
-/** Waits without and beside a flood that may hold `floodSlots` of the slots. */
+/**
+ * Measures the waits of jobs without other jobs, and beside a flood of jobs that may hold
+ * `floodSlots` slots.
+ */
 async function measure(scope: BenchScope, floodSlots: number) {
   const service = await startBenchService(scope, {
     runnerCapacity: SLOTS,
@@ -56,23 +62,27 @@ async function measure(scope: BenchScope, floodSlots: number) {
   return { idleMs, besideMs, taskMs }
 }
 
-/** From the answer of POST /commands until ffmpeg runs. */
-async function waitMs({ whenLogged }: BenchService, caller: Caller): Promise<number> {
+/** Returns the time from the response of POST /commands until ffmpeg runs, in milliseconds. */
+async function waitMs({ whenLogged }: BenchService, caller: ApiCaller): Promise<number> {
   const id = await submitCommand(caller, order("-f lavfi -i color=s=16x16:d=0.04"))
   const acceptedAt = performance.timeOrigin + performance.now()
   const startedAt = await whenLogged("process.started", id)
-  await untilSuccess(caller, `/v1/commands/${id}`)
+  await waitUntilSuccess(caller, `/v1/commands/${id}`)
   return startedAt - acceptedAt
 }
 
-/** Tasks that take their time without taking the processor. */
-async function submitFlood(caller: Caller): Promise<string[]> {
+/**
+ * Submits jobs that run for `TASK_MS` of wall-clock time and use almost no CPU. Returns their ids.
+ */
+async function submitFlood(caller: ApiCaller): Promise<string[]> {
   const work = order(`-re -f lavfi -i color=s=16x16:r=5:d=${TASK_MS / 1000}`)
   const jobs = Array.from({ length: FLOOD_JOBS })
   return await pMap(jobs, () => submitCommand(caller, work), { concurrency: FLOOD_CALLERS })
 }
 
-/** How long a task of the flood holds its slot. */
+/**
+ * Returns the longest time for which one of four tasks of the flood held its slot, in milliseconds.
+ */
 async function lengthMs({ whenLogged }: BenchService, ids: string[]): Promise<number> {
   const lengths = ids.slice(4, 8).map(async (id) => {
     const acceptedAt = await whenLogged("task.accepted", id)

@@ -1,21 +1,23 @@
-import { formatTable } from "../local/table.ts"
+import { formatTable } from "../cli/table.ts"
 
-/** One row of the table: a measurement and a reference of the same run. */
-export type Figure = {
+/**
+ * Row of a benchmark's table: a measured value, and the reference value that the same run measured.
+ */
+export type BenchFigure = {
   name: string
   measured: string
   reference: string
-  /** Ratio or difference of the two. */
+  /** Ratio or difference of the measured value and the reference. */
   comparison: string
   goal: string
-  /** Null where there is no goal. */
+  /** Null if there is no goal. */
   isMet: boolean | null
 }
 
 const HEADINGS = ["FIGURE", "MEASURED", "REFERENCE", "RATIO OR DIFFERENCE", "GOAL", "MET"]
 
-/** The figures as a table with a heading. */
-export function formatFigures(figures: Figure[]): string {
+/** Formats figures as a table with headings. */
+export function formatFigures(figures: BenchFigure[]): string {
   const rows = figures.map(({ name, measured, reference, comparison, goal, isMet }) => [
     name,
     measured,
@@ -39,12 +41,12 @@ export function formatMib(bytes: number): string {
   return `${(bytes / 1024 ** 2).toFixed(0)} MiB`
 }
 
-/** A difference with its sign; `format` writes its absolute value. */
+/** Formats a difference with its sign. `format` formats the absolute value. */
 export function formatDifference(value: number, format: (size: number) => string): string {
   return `${value < 0 ? "-" : "+"}${format(Math.abs(value))}`
 }
 
-/** A ratio as `1.02 x`. */
+/** Formats a ratio, for example as `1.02 x`. */
 export function formatRatio(ratio: number): string {
   return `${ratio.toFixed(2)} x`
 }

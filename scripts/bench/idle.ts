@@ -1,19 +1,23 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { setTimeout as sleep } from "node:timers/promises"
-import { toolEnvironment } from "../local/environment.ts"
-import { isHealthy } from "../local/health.ts"
-import { freePort } from "../local/ports.ts"
+import { makeChildEnvironment } from "../cli/environment.ts"
+import { isHealthy } from "../cli/health.ts"
+import { findFreePort } from "../cli/ports.ts"
 import { formatMib, formatMs } from "./figure.ts"
-import type { Figure } from "./figure.ts"
-import { listFamily, proportionalBytes, residentBytes } from "../local/processes/memory.ts"
+import type { BenchFigure } from "./figure.ts"
+import {
+  readProcessTree,
+  readProportionalBytes,
+  readResidentBytes,
+} from "../cli/processes/memory.ts"
 import type { BenchScope } from "./scope.ts"
 import { median } from "./statistics.ts"
 
 const ROUNDS = 5
 const POLL_MS = 10
 const ANSWER_MS_MAX = 60_000
-/** Until the self-test of the sandbox is over, and what it needed is freed. */
+/** Wait until the self-test of the sandbox has ended and its memory is freed, in milliseconds. */
 const REST_MS = 5000
 const GOAL = { bytes: 450e6, ms: 1200 }
 const BARE =
@@ -22,15 +26,16 @@ const BARE =
 type Start = { ms: number; bytes: number; ownBytes: number; parts: string }
 
 /**
- * How long `npm start` takes until GET /v1/health answers 200, and what all its processes, npm's
- * too, then have in memory while nothing is to do; beside a bare server of Node. Tools that wait share
- * most of their pages, which the sum of all processes counts for each.
+ * Measures how long `npm start` takes until GET /v1/health responds 200, and the memory of all its
+ * processes while the service is idle. Compares both with a minimal HTTP server of Node.js. The sum
+ * of resident memory counts pages that several processes share several times; the last figure
+ * divides them among the processes.
  */
-export async function benchIdle(scope: BenchScope): Promise<Figure[]> {
+export async function benchIdle(scope: BenchScope): Promise<BenchFigure[]> {
   const stateDir = await scope.makeFolder()
   const starts: Start[] = []
   const bare: Start[] = []
-  // The first one makes the state folder and V8's own form of what was bundled.
+  // Ignores the first round, which creates the state folder and V8's code cache.
   for (let round = 0; round <= ROUNDS; round += 1) {
     const service = await startOnce(["npm", "start"], "/v1/health", stateDir)
     const server = await startOnce([process.execPath, "-e", BARE], "/", stateDir)
@@ -57,7 +62,7 @@ function figure(
   reference = 0,
   format: (value: number) => string,
   goal: number,
-): Figure {
+): BenchFigure {
   return {
     name,
     measured: format(measured),
@@ -73,10 +78,10 @@ async function startOnce(
   path: string,
   stateDir: string,
 ): Promise<Start> {
-  const port = await freePort()
+  const port = await findFreePort()
   const startedAt = performance.now()
   const child = spawn(program, words, {
-    env: { ...toolEnvironment(), PORT: String(port), STATE_DIR: stateDir },
+    env: { ...makeChildEnvironment(), PORT: String(port), STATE_DIR: stateDir },
     stdio: "ignore",
   })
   const { pid = 0 } = child
@@ -88,11 +93,14 @@ async function startOnce(
     }
     const ms = performance.now() - startedAt
     await sleep(REST_MS)
-    const family = listFamily(pid).map((each) => ({ ...each, bytes: residentBytes(each.pid) ?? 0 }))
+    const family = readProcessTree(pid).map((each) => ({
+      ...each,
+      bytes: readResidentBytes(each.pid) ?? 0,
+    }))
     return {
       ms,
       bytes: family.reduce((sum, each) => sum + each.bytes, 0),
-      ownBytes: family.reduce((sum, each) => sum + (proportionalBytes(each.pid) ?? 0), 0),
+      ownBytes: family.reduce((sum, each) => sum + (readProportionalBytes(each.pid) ?? 0), 0),
       parts: family.map((each) => `${each.name} ${formatMib(each.bytes)}`).join(", "),
     }
   } finally {

@@ -1,13 +1,16 @@
 import { randomBytes } from "node:crypto"
-import type { Body } from "../local/client/caller.ts"
+import type { SizedRequestBody } from "../cli/client/caller.ts"
 
 const MIB = 1024 ** 2
 const BLOCKS = 16
 
 export const GIB = 1024 * MIB
 
-/** Incompressible bytes, generated as they are sent: a few random blocks, repeated. */
-export function junk(sizeBytes: number): Pick<Body, "sizeBytes" | "chunks"> {
+/**
+ * Returns a body of incompressible bytes, which are generated while they are sent: a few random
+ * blocks, repeated.
+ */
+export function makeJunkBody(sizeBytes: number): Pick<SizedRequestBody, "sizeBytes" | "chunks"> {
   const blocks = Array.from({ length: BLOCKS }, () => randomBytes(MIB))
   function* chunks(): Generator<Uint8Array> {
     for (let sent = 0; sent < sizeBytes; sent += MIB) {

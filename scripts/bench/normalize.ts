@@ -2,19 +2,19 @@ import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { z } from "zod"
-import { speak, STORY } from "../../test/support/speech.ts"
-import { jsonBody } from "../local/client/caller.ts"
-import { makeMedia, tools } from "../local/client/media.ts"
-import { untilSuccess, uploadMedia } from "../local/client/requests.ts"
-import { meterLoudness } from "../local/loudness-meter.ts"
-import { flite } from "../setup/flite.ts"
+import { speak, STORY } from "../../test/support/media/speech.ts"
+import { makeJsonBody } from "../cli/client/caller.ts"
+import { makeMedia, serviceToolPaths } from "../cli/client/media.ts"
+import { waitUntilSuccess, uploadMedia } from "../cli/client/requests.ts"
+import { meterLoudness } from "../cli/loudness-meter.ts"
+import { fliteStep } from "../setup/test-tools.ts"
 import { ensureSteps } from "../setup/step.ts"
 import { formatRatio, formatSeconds } from "./figure.ts"
-import type { Figure } from "./figure.ts"
+import type { BenchFigure } from "./figure.ts"
 import type { BenchScope } from "./scope.ts"
 import { startBenchService } from "./service.ts"
 import type { BenchService } from "./service.ts"
-import { rotateMedians, timeMs } from "./statistics.ts"
+import { measureMediansInRotation, measureMs } from "./statistics.ts"
 
 const SOUND_SECONDS = 240
 const ROUNDS = { warmUp: 0, counted: 3 }
@@ -36,12 +36,12 @@ const measured = z.object({
   target_offset: z.string(),
 })
 
-/** A file to normalize and the codec of its sound, in ffmpeg's words. */
+/** Path of a file to normalize, and ffmpeg's options for the codec of its audio. */
 type Source = { path: string; codec: string }
 
-/** Whole normalizations beside three bare passes of ffmpeg. */
-export async function benchNormalize(scope: BenchScope): Promise<Figure[]> {
-  await ensureSteps([flite])
+/** Measures normalizations, and compares each with three runs of ffmpeg alone. */
+export async function benchNormalize(scope: BenchScope): Promise<BenchFigure[]> {
+  await ensureSteps([fliteStep])
   const folder = await scope.makeFolder()
   const service = await startBenchService(scope)
   const sound = await makeSound(folder)
@@ -52,7 +52,10 @@ export async function benchNormalize(scope: BenchScope): Promise<Figure[]> {
   ]
 }
 
-/** A WAV of speech over something like music, in stereo at 48 kHz, quieter than it should be. */
+/**
+ * Makes a stereo WAV at 48 kHz with speech over music-like tones. It is quieter than the target
+ * loudness.
+ */
 async function makeSound(folder: string): Promise<string> {
   await speak(folder, { name: "story.wav", text: STORY })
   const tones = CHORD.map((hertz, index) => `sin(2*PI*${hertz}*t)*(1+sin(${index + 1}*t))/2`)
@@ -70,12 +73,12 @@ async function benchPasses(
   folder: string,
   name: string,
   source: Source,
-): Promise<Figure[]> {
+): Promise<BenchFigure[]> {
   const fileId = await uploadMedia(service.caller, source.path)
-  const medianOf = await rotateMedians(ROUNDS, {
-    job: () => timeMs(() => normalize(service, fileId)),
-    loudnorm: () => timeMs(() => passByLoudnorm(source, folder)),
-    gain: () => timeMs(() => passByGain(source, folder)),
+  const medianOf = await measureMediansInRotation(ROUNDS, {
+    job: () => measureMs(() => normalize(service, fileId)),
+    loudnorm: () => measureMs(() => passByLoudnorm(source, folder)),
+    gain: () => measureMs(() => passByGain(source, folder)),
   })
   const references = [
     ["loudnorm", "three passes by loudnorm"],
@@ -93,44 +96,50 @@ async function benchPasses(
 
 async function normalize({ caller, whenLogged }: BenchService, fileId: string): Promise<void> {
   const body = { file_url: `svc_id://${fileId}` }
-  const { text } = await caller.ask("POST", "/v1/normalize", jsonBody(body))
+  const { text } = await caller.ask("POST", "/v1/normalize", makeJsonBody(body))
   const { normalization_id: id } = created.parse(JSON.parse(text))
-  // Polling meanwhile would take processor time from what is measured.
+  // Waits for the log line, because polling would take CPU time from the measured job.
   await whenLogged("task.ended", id)
-  await untilSuccess(caller, `/v1/normalize/${id}`)
+  await waitUntilSuccess(caller, `/v1/normalize/${id}`)
 }
 
-/** Measures, applies and measures again by the filter loudnorm, as people do it by hand. */
+/**
+ * Normalizes a file by three runs of ffmpeg with the filter loudnorm: measure, apply, and measure
+ * the result.
+ */
 async function passByLoudnorm({ path, codec }: Source, folder: string): Promise<void> {
   const found = await measureByLoudnorm(path)
   const applied =
     `${LOUDNORM}:linear=true:measured_I=${found.input_i}:measured_LRA=${found.input_lra}` +
     `:measured_TP=${found.input_tp}:measured_thresh=${found.input_thresh}:offset=${found.target_offset}`
-  // Without a rate the output has loudnorm's own, 192 kHz.
-  const made = await apply(path, `-af ${applied} -ar 48000 ${codec}`, folder)
-  await measureByLoudnorm(made)
+  // Sets the sample rate, because loudnorm's output otherwise has 192 kHz.
+  const output = await apply(path, `-af ${applied} -ar 48000 ${codec}`, folder)
+  await measureByLoudnorm(output)
 }
 
-/** The same by the meter ebur128 and one gain, which does less work. */
+/**
+ * Normalizes a file by the meter ebur128 and a constant gain, which needs less CPU time than
+ * loudnorm.
+ */
 async function passByGain({ path, codec }: Source, folder: string): Promise<void> {
   const found = await meterLoudness(path)
   if (!found) throw new Error("there is no sound")
-  const made = await apply(path, `-af volume=${TARGET.lufs - found.lufs}dB ${codec}`, folder)
-  await meterLoudness(made)
+  const output = await apply(path, `-af volume=${TARGET.lufs - found.lufs}dB ${codec}`, folder)
+  await meterLoudness(output)
 }
 
 async function measureByLoudnorm(path: string) {
   const options = "-nostdin -hide_banner -nostats".split(" ")
   const filter = `${LOUDNORM}:print_format=json`
   const words = [...options, "-i", path, "-map", "0:a:0", "-af", filter, "-f", "null", "-"]
-  const { stderr } = await promisify(execFile)(tools.ffmpeg, words)
+  const { stderr } = await promisify(execFile)(serviceToolPaths.ffmpeg, words)
   return measured.parse(JSON.parse(stderr.slice(stderr.lastIndexOf("{"))))
 }
 
 async function apply(path: string, words: string, folder: string): Promise<string> {
-  const made = join(folder, `bare-${path.slice(path.lastIndexOf("/") + 1)}`)
+  const output = join(folder, `bare-${path.slice(path.lastIndexOf("/") + 1)}`)
   const kept = "-map 0 -c copy -map_metadata 0"
-  const line = `-v error -nostdin -y -i ${path} ${kept} ${words} ${made}`
-  await promisify(execFile)(tools.ffmpeg, line.split(" "))
-  return made
+  const line = `-v error -nostdin -y -i ${path} ${kept} ${words} ${output}`
+  await promisify(execFile)(serviceToolPaths.ffmpeg, line.split(" "))
+  return output
 }

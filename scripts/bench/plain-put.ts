@@ -4,11 +4,11 @@ import { z } from "zod"
 import { patchMiniflare } from "../build/miniflare-patch.ts"
 import { r2Patch } from "../build/r2-patch.ts"
 
-/** Path of this file, which as a program serves a Worker that puts request bodies into R2. */
-export const plainPutProgram = import.meta.filename
+/** Path of this file. Run as a program, it serves a Worker that stores request bodies in R2. */
+export const PLAIN_PUT_PROGRAM_PATH = import.meta.filename
 
-/** Printed once it serves, followed by its origin. */
-export const PLAIN_PUT_READY = "Plain put serves "
+/** Line that the program prints when it is ready, followed by its origin. */
+export const PLAIN_PUT_READY_PREFIX = "Plain put serves "
 
 const CONTENTS = `export default {
   async fetch(request, env) {
@@ -45,7 +45,7 @@ async function serve(): Promise<void> {
   )
   const url = await miniflare.ready
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.removeAllListeners(signal)
-  console.log(`${PLAIN_PUT_READY}${url.origin}`)
+  console.log(`${PLAIN_PUT_READY_PREFIX}${url.origin}`)
   await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")])
   await miniflare.dispose()
   process.exit()

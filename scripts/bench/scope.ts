@@ -1,14 +1,14 @@
-import { makeTempFolder } from "../local/temp-folder.ts"
+import { makeTempFolder } from "../cli/temp-folder.ts"
 
-/** What one benchmark has opened; all of it is disposed of, last first, when the scope closes. */
+/** Resources of a benchmark; closing the scope disposes of them in reverse order. */
 export type BenchScope = {
   /** Aborted when the scope closes. */
   signal: AbortSignal
-  /** A new empty folder; its path. */
+  /** Creates an empty folder that is removed with the scope. Returns its path. */
   makeFolder(): Promise<string>
-  /** Has something disposed of with the scope. */
+  /** Registers a resource that is disposed of when the scope closes. */
   use<T extends AsyncDisposable>(resource: T): T
-  /** Has something done when the scope closes. */
+  /** Registers work that runs when the scope closes. */
   defer(work: () => void | Promise<void>): void
   close(): Promise<void>
 }
@@ -16,7 +16,8 @@ export type BenchScope = {
 export function openBenchScope(): BenchScope {
   const opened = new AsyncDisposableStack()
   const closing = new AbortController()
-  // A benchmark that ran out of time still goes on, and must leave nothing behind either.
+  // Disposes of the resource at once if the scope is closed: a benchmark that exceeded its time
+  // limit still runs, and must leave nothing behind.
   function use<T extends AsyncDisposable>(resource: T): T {
     if (!opened.disposed) return opened.use(resource)
     void resource[Symbol.asyncDispose]()

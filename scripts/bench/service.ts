@@ -1,25 +1,31 @@
 import { EventEmitter } from "node:events"
-import { readRunnerLine } from "../local/runner-line.ts"
-import { startServiceProcess } from "../local/service-process.ts"
-import type { ServiceProcess } from "../local/service-process.ts"
-import { openCaller } from "../local/client/caller.ts"
-import type { Caller } from "../local/client/caller.ts"
+import { parseRunnerLogEvent } from "../start/runner-line.ts"
+import { startServiceProcess } from "../cli/service-process.ts"
+import type { ServiceProcess } from "../cli/service-process.ts"
+import { openCaller } from "../cli/client/caller.ts"
+import type { ApiCaller } from "../cli/client/caller.ts"
 import type { BenchScope } from "./scope.ts"
 
 const EVENT_MS_MAX = 180_000
 
-/** A service that the benchmark started, and what can be observed of it. */
+/** Service that a benchmark started, with its callers and its log. */
 export type BenchService = Pick<ServiceProcess, "origin" | "pid" | "onLine" | "makeKey"> & {
-  /** A client with a key of an account of the plan `paid`. */
-  caller: Caller
-  /** A client of another account of the same plan. */
-  openAccount(name: string): Promise<Caller>
-  /** When the runner logged this event of a job, in milliseconds since the epoch; waits for it. */
+  /** Caller with a key of an account with the plan `paid`. */
+  caller: ApiCaller
+  /** Creates another account with the same plan, and returns a caller of it. */
+  openAccount(name: string): Promise<ApiCaller>
+  /**
+   * Waits until the runner has logged an event of a job. Returns the time of the log line, in
+   * milliseconds since the epoch.
+   */
   whenLogged: (event: string, jobId: string) => Promise<number>
   stop(): Promise<void>
 }
 
-/** Starts the service; on the state folder of an earlier one it continues that one's jobs. */
+/**
+ * Starts the service. With the state folder of an earlier service, it continues the jobs of that
+ * service.
+ */
 export async function startBenchService(
   scope: BenchScope,
   options: {
@@ -27,7 +33,7 @@ export async function startBenchService(
     runnerCapacity?: number
     /** Settings of the service. */
     settings?: Record<string, string>
-    /** The words after `node` that start another service than that of `npm start`. */
+    /** Arguments of `node` that start another service than that of `npm start`. */
     words?: [string, ...string[]]
   } = {},
 ): Promise<BenchService> {
@@ -44,7 +50,7 @@ export async function startBenchService(
     }),
   )
   const whenLogged = readEvents(service.onLine)
-  async function openAccount(name: string): Promise<Caller> {
+  async function openAccount(name: string): Promise<ApiCaller> {
     const key = await service.makeKey(name, "paid")
     const caller = openCaller(service.origin, { "x-api-key": key })
     scope.defer(() => caller.close())
@@ -60,22 +66,22 @@ export async function startBenchService(
 }
 
 function readEvents(onLine: (listener: (line: string) => void) => void) {
-  const said = new Map<string, number>()
+  const atByName = new Map<string, number>()
   const emitter = new EventEmitter().setMaxListeners(0)
   onLine((line) => {
-    const read = readRunnerLine(line)
-    if (!read) return
-    const name = `${read.event} ${read.jobId}`
-    if (said.has(name)) return
-    said.set(name, read.atMs)
+    const event = parseRunnerLogEvent(line)
+    if (!event) return
+    const name = `${event.event} ${event.jobId}`
+    if (atByName.has(name)) return
+    atByName.set(name, event.atMs)
     emitter.emit(name)
   })
   return async (event: string, jobId: string): Promise<number> => {
     const name = `${event} ${jobId}`
-    if (!said.has(name)) {
+    if (!atByName.has(name)) {
       const signal = AbortSignal.timeout(EVENT_MS_MAX)
       await EventEmitter.once(emitter, name, { signal })
     }
-    return said.get(name) ?? 0
+    return atByName.get(name) ?? 0
   }
 }

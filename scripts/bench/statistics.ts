@@ -1,27 +1,27 @@
-/** The median of some numbers. */
+/** Returns the median of numbers. Throws if there are none. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other)
   const low = sorted[Math.floor((sorted.length - 1) / 2)]
   const high = sorted[Math.ceil((sorted.length - 1) / 2)]
-  if (low === undefined || high === undefined) throw new Error("there is nothing to take from")
+  if (low === undefined || high === undefined) throw new Error("the sample is empty")
   return (low + high) / 2
 }
 
-/** The value below which this share of some numbers lies; 0 of none. */
+/** Returns the value below which this share of the numbers lies. Returns 0 if there are none. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 }
 
-/** Does work this many times, one after the other, and returns all results. */
+/** Runs `work` this many times, one after the other. Returns all results. */
 export async function repeat<T>(times: number, work: () => Promise<T>): Promise<T[]> {
   const results: T[] = []
   for (let time = 0; time < times; time += 1) results.push(await work())
   return results
 }
 
-/** Medians of two measurements that alternate, after some rounds that do not count. */
-export async function compareMedians(
+/** Alternates two measurements, and returns the median of each. Warm-up rounds do not count. */
+export async function measureAlternatingMedians(
   rounds: { warmUp: number; counted: number },
   measure: () => Promise<number>,
   measureReference: () => Promise<number>,
@@ -38,10 +38,10 @@ export async function compareMedians(
 }
 
 /**
- * Measurements that take turns at being the first of a round, after some rounds that do not count;
- * answers the median of each by its name.
+ * Runs several measurements per round, each round beginning with another one. Returns a function
+ * from the name of a measurement to its median. Warm-up rounds do not count.
  */
-export async function rotateMedians<Name extends string>(
+export async function measureMediansInRotation<Name extends string>(
   { warmUp, counted }: { warmUp: number; counted: number },
   measures: Record<Name, () => Promise<number>>,
 ): Promise<(name: Name) => number> {
@@ -57,8 +57,8 @@ export async function rotateMedians<Name extends string>(
   return (name) => median(found.get(name) ?? [])
 }
 
-/** Runs work and returns how long it took, in milliseconds. */
-export async function timeMs(work: () => Promise<unknown>): Promise<number> {
+/** Runs `work`. Returns its duration in milliseconds. */
+export async function measureMs(work: () => Promise<unknown>): Promise<number> {
   const startedMs = performance.now()
   await work()
   return performance.now() - startedMs

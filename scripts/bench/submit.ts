@@ -1,17 +1,17 @@
 import { availableParallelism } from "node:os"
 import { setTimeout as sleep } from "node:timers/promises"
 import pMap from "p-map"
-import type { Caller } from "../local/client/caller.ts"
+import type { ApiCaller } from "../cli/client/caller.ts"
 import { formatDifference, formatMs, formatRatio } from "./figure.ts"
-import type { Figure } from "./figure.ts"
+import type { BenchFigure } from "./figure.ts"
 import type { BenchScope } from "./scope.ts"
-import { makeMedia } from "../local/client/media.ts"
-import { findWorkerd } from "../local/processes/memory.ts"
-import { countSyncs } from "../local/processes/process-time.ts"
-import { listCommands, submitCommand, uploadMedia } from "../local/client/requests.ts"
-import type { CommandOrder } from "../local/client/requests.ts"
+import { makeMedia } from "../cli/client/media.ts"
+import { findWorkerdPid } from "../cli/processes/memory.ts"
+import { countSyncs } from "../cli/processes/process-time.ts"
+import { listCommands, submitCommand, uploadMedia } from "../cli/client/requests.ts"
+import type { NewCommandRequest } from "../cli/client/requests.ts"
 import { startBenchService } from "./service.ts"
-import { median, repeat, timeMs } from "./statistics.ts"
+import { median, repeat, measureMs } from "./statistics.ts"
 
 const LOOK_MS = 2000
 const ROUNDS = 4
@@ -20,15 +20,21 @@ const TOGETHER_TIMES = 400
 const CALLERS = 16
 const SYNCED_TIMES = 160
 const GOAL = { p50Ms: 4, perSecond: 450 }
-/** Longer than it takes to submit everything on a slow machine. */
+/**
+ * Duration of the command that occupies the slot. Exceeds the time of all submissions on a slow
+ * machine.
+ */
 const HOLD_SECONDS = 30
 const SETTLE_MS = 300
-/** Open commands count as lost when none has ended for this long. */
+/** Open commands count as lost if none of them has ended for this time, in milliseconds. */
 const SILENCE_MS_MAX = 20_000
 const DRAIN_MS_MAX = 75_000
 
-/** How fast commands are accepted, compared with GET /v1/health, and that none of them is lost. */
-export async function benchSubmit(scope: BenchScope): Promise<Figure[]> {
+/**
+ * Measures how fast commands are accepted, compares it with GET /v1/health, and counts accepted
+ * commands that get lost by a restart.
+ */
+export async function benchSubmit(scope: BenchScope): Promise<BenchFigure[]> {
   const stateDir = await scope.makeFolder()
   const path = await makeMedia(await scope.makeFolder(), "tone.wav", "-f lavfi -i sine -t 0.1")
   const service = await startBenchService(scope, { stateDir, runnerCapacity: 1 })
@@ -63,8 +69,11 @@ export async function benchSubmit(scope: BenchScope): Promise<Figure[]> {
   ]
 }
 
-/** Occupies the only slot without load, so that no other command runs meanwhile. */
-function holdOrder(): CommandOrder {
+/**
+ * Returns a command that occupies the only slot without CPU load, so that no other command runs
+ * meanwhile.
+ */
+function holdOrder(): NewCommandRequest {
   const source = "-re -f lavfi -i anullsrc=sample_rate=8000"
   return {
     ffmpeg_command: `ffmpeg ${source} -t ${HOLD_SECONDS} {{out_1}}`,
@@ -75,32 +84,37 @@ function holdOrder(): CommandOrder {
 
 type Compared = { measured: number; reference: number }
 
-async function compareAlone(caller: Caller, submit: () => Promise<unknown>): Promise<Compared> {
+async function compareAlone(caller: ApiCaller, submit: () => Promise<unknown>): Promise<Compared> {
   const submitMs: number[] = []
   const healthMs: number[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
-    // Lets background work of the commands end before the reference is measured.
+    // Waits until background work of the commands has ended, before the reference is measured.
     await sleep(SETTLE_MS)
-    healthMs.push(...(await repeat(ALONE_TIMES, () => timeMs(() => askHealth(caller)))))
-    submitMs.push(...(await repeat(ALONE_TIMES, () => timeMs(submit))))
+    healthMs.push(...(await repeat(ALONE_TIMES, () => measureMs(() => askHealth(caller)))))
+    submitMs.push(...(await repeat(ALONE_TIMES, () => measureMs(submit))))
   }
   return { measured: median(submitMs), reference: median(healthMs) }
 }
 
-async function compareTogether(caller: Caller, submit: () => Promise<unknown>): Promise<Compared> {
+async function compareTogether(
+  caller: ApiCaller,
+  submit: () => Promise<unknown>,
+): Promise<Compared> {
   const reference = await ratePerSecond(() => askHealth(caller))
   return { measured: await ratePerSecond(submit), reference }
 }
 
 async function ratePerSecond(work: () => Promise<unknown>): Promise<number> {
   const times = Array.from({ length: TOGETHER_TIMES })
-  const elapsedMs = await timeMs(() => pMap(times, work, { concurrency: CALLERS }))
+  const elapsedMs = await measureMs(() => pMap(times, work, { concurrency: CALLERS }))
   return (TOGETHER_TIMES * 1000) / elapsedMs
 }
 
-/** How often workerd waits for the disk for each; null where that cannot be seen. */
+/**
+ * Returns the number of fsync calls of workerd per command. Returns null if they cannot be traced.
+ */
 async function countSyncsOf(pid: number, submit: () => Promise<unknown>): Promise<number | null> {
-  const workerd = findWorkerd(pid)
+  const workerd = findWorkerdPid(pid)
   if (workerd === null) return null
   const times = Array.from({ length: SYNCED_TIMES })
   const syncs = await countSyncs(workerd, async () => {
@@ -110,11 +124,11 @@ async function countSyncsOf(pid: number, submit: () => Promise<unknown>): Promis
   return syncs === null ? null : syncs / SYNCED_TIMES
 }
 
-async function askHealth(caller: Caller): Promise<void> {
+async function askHealth(caller: ApiCaller): Promise<void> {
   await caller.ask("GET", "/v1/health")
 }
 
-function aloneFigure({ measured, reference }: Compared): Figure {
+function aloneFigure({ measured, reference }: Compared): BenchFigure {
   return {
     name: "submit: POST /commands until 202, one caller, p50",
     measured: formatMs(measured),
@@ -125,7 +139,7 @@ function aloneFigure({ measured, reference }: Compared): Figure {
   }
 }
 
-function togetherFigure({ measured, reference }: Compared): Figure {
+function togetherFigure({ measured, reference }: Compared): BenchFigure {
   return {
     name: `submit: commands a second, ${CALLERS} callers`,
     measured: `${measured.toFixed(0)} /s`,
@@ -136,7 +150,7 @@ function togetherFigure({ measured, reference }: Compared): Figure {
   }
 }
 
-function syncsFigure(syncs: number | null): Figure {
+function syncsFigure(syncs: number | null): BenchFigure {
   return {
     name: `submit: fsyncs a command, ${CALLERS} callers`,
     measured: syncs === null ? "no strace" : syncs.toFixed(2),
@@ -147,7 +161,7 @@ function syncsFigure(syncs: number | null): Figure {
   }
 }
 
-async function lossFigure(caller: Caller, ids: string[]): Promise<Figure> {
+async function lossFigure(caller: ApiCaller, ids: string[]): Promise<BenchFigure> {
   const { succeeded, open, isStill } = await drain(caller, ids)
   const lost = ids.length - succeeded - (isStill ? 0 : open)
   return {
@@ -160,9 +174,12 @@ async function lossFigure(caller: Caller, ids: string[]): Promise<Figure> {
   }
 }
 
-/** Waits until no command is open; `isStill` says that open ones made no progress. */
-async function drain(caller: Caller, ids: string[]) {
-  const wanted = new Set(ids)
+/**
+ * Waits until no command is open, or until open commands make no progress, which `isStill` then
+ * reports.
+ */
+async function drain(caller: ApiCaller, ids: string[]) {
+  const idSet = new Set(ids)
   const startedAt = Date.now()
   let [succeeded, open, movedAt] = [0, ids.length, startedAt]
   function isStill(): boolean {
@@ -170,7 +187,7 @@ async function drain(caller: Caller, ids: string[]) {
   }
   while (open > 0 && !isStill() && Date.now() - startedAt < DRAIN_MS_MAX) {
     await sleep(LOOK_MS)
-    const found = (await listCommands(caller)).filter(({ id }) => wanted.has(id))
+    const found = (await listCommands(caller)).filter(({ id }) => idSet.has(id))
     const nowOpen = found.filter(({ status }) => !["success", "failed"].includes(status)).length
     succeeded = found.filter(({ status }) => status === "success").length
     if (nowOpen !== open) movedAt = Date.now()

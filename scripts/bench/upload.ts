@@ -1,49 +1,65 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import { toolEnvironment } from "../local/environment.ts"
-import { startProgram, untilReadyLine } from "../local/program.ts"
-import { openCaller } from "../local/client/caller.ts"
-import type { Caller } from "../local/client/caller.ts"
+import { z } from "zod"
+import { makeChildEnvironment } from "../cli/environment.ts"
+import { startNodeProgram, waitForReadyLine } from "../cli/program.ts"
+import { openCaller } from "../cli/client/caller.ts"
+import type { ApiCaller } from "../cli/client/caller.ts"
 import { formatDifference, formatMib, formatMs, formatRatio } from "./figure.ts"
-import type { Figure } from "./figure.ts"
-import { GIB, junk } from "./junk.ts"
+import type { BenchFigure } from "./figure.ts"
+import { GIB, makeJunkBody } from "./junk.ts"
 import type { BenchScope } from "./scope.ts"
-import { findWorkerd, residentBytes, watchMemory } from "../local/processes/memory.ts"
-import { PLAIN_PUT_READY, plainPutProgram } from "./plain-put.ts"
-import { untilFinal, uploadFile } from "../local/client/requests.ts"
+import { findWorkerdPid, readResidentBytes, samplePeakMemory } from "../cli/processes/memory.ts"
+import { PLAIN_PUT_READY_PREFIX, PLAIN_PUT_PROGRAM_PATH } from "./plain-put.ts"
+import { waitUntilFinal, uploadFile } from "../cli/client/requests.ts"
 import { startBenchService } from "./service.ts"
-import { median, timeMs } from "./statistics.ts"
+import { median, measureMs } from "./statistics.ts"
 
 const ROUNDS = 2
 const SMALL_BYTES = 64 * 1024
+const PIECE_BYTES = 64 * 1024 ** 2
 const SETTLE_MS = 1000
 const PING_MS = 50
 const GOAL = { ratio: 0.9, memoryBytes: 32 * 1024 ** 2 }
 
-/** Something that stores uploads: the service, or the plain put that it is compared with. */
+const createdUpload = z.looseObject({ id: z.uuid() })
+
+/**
+ * Server that stores uploads: the service, or the Worker of plain-put.ts with which it is compared.
+ */
 type UploadTarget = {
-  caller: Caller
+  caller: ApiCaller
   workerdPid: number | null
   pingPath: string
-  /** Stores bytes and returns what removes them again. */
+  /** Stores random bytes. Returns a function that removes them. */
   store(sizeBytes: number): Promise<() => Promise<void>>
 }
 
-type Measured = { bytesPerSecond: number; growthBytes: number; pingMs: number }
+type UploadMeasurement = { bytesPerSecond: number; growthBytes: number; pingMs: number }
 
-/** Throughput and memory of a large upload, beside a plain put of the same bytes into R2. */
-export async function benchUpload(scope: BenchScope): Promise<Figure[]> {
-  const targets = [await openService(scope), await openPlainPut(scope)] as const
-  const idle = [await warmUp(targets[0]), await warmUp(targets[1])] as const
-  const rounds: { service: Measured; plain: Measured }[] = []
+/**
+ * Measures throughput and memory of a large upload, and compares them with a plain `put` of the
+ * same bytes into R2; and the throughput of an upload by tus, compared with the other one.
+ */
+export async function benchUpload(scope: BenchScope): Promise<BenchFigure[]> {
+  const byForm = await openService(scope)
+  const byTus = { ...byForm, store: makeTusStore(byForm.caller) }
+  const targets = { service: byForm, tus: byTus, plain: await openPlainPut(scope) }
+  const idle = { service: await warmUp(targets.service), plain: await warmUp(targets.plain) }
+  const rounds: Record<keyof typeof targets, UploadMeasurement>[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
-    const service = await measure(targets[0], idle[0])
-    rounds.push({ service, plain: await measure(targets[1], idle[1]) })
+    rounds.push({
+      service: await measure(targets.service, idle.service),
+      tus: await measure(targets.tus, idle.service),
+      plain: await measure(targets.plain, idle.plain),
+    })
   }
   const service = summarize(rounds.map((round) => round.service))
+  const tus = summarize(rounds.map((round) => round.tus))
   const plain = summarize(rounds.map((round) => round.plain))
   return [
     throughputFigure(service, plain),
-    ...(targets[0].workerdPid === null ? [] : [memoryFigure(service, plain)]),
+    tusFigure(tus, service),
+    ...(targets.service.workerdPid === null ? [] : [memoryFigure(service, plain)]),
     pingFigure(service, plain),
   ]
 }
@@ -52,48 +68,77 @@ async function openService(scope: BenchScope): Promise<UploadTarget> {
   const { caller, pid } = await startBenchService(scope)
   return {
     caller,
-    workerdPid: findWorkerd(pid),
+    workerdPid: findWorkerdPid(pid),
     pingPath: "/v1/health",
     async store(sizeBytes) {
-      const { id } = await uploadFile(caller, "junk.bin", junk(sizeBytes))
-      return async () => {
-        // The probe reads the file once more and must not run during the next measurement.
-        await untilFinal(caller, `/v1/files/${id}`, { pollMs: 100 })
-        await caller.ask("DELETE", `/v1/files/${id}`)
-      }
+      const { id } = await uploadFile(caller, "junk.bin", makeJunkBody(sizeBytes))
+      return async () => await removeFile(caller, id)
     },
   }
 }
 
-/** Starts a Worker that puts bodies into R2, which what stores bytes is compared with. */
+/** Returns a function that stores random bytes by tus, in pieces as large as Cloudflare takes. */
+function makeTusStore(caller: ApiCaller): UploadTarget["store"] {
+  const version = { "tus-resumable": "1.0.0" }
+  return async (sizeBytes) => {
+    const created = await caller.ask("POST", "/v1/uploads", undefined, {
+      ...version,
+      "upload-length": String(sizeBytes),
+      "upload-metadata": `filename ${Buffer.from("junk.bin").toString("base64")}`,
+    })
+    const { id } = createdUpload.parse(JSON.parse(created.text))
+    for (let offset = 0; offset < sizeBytes; offset += PIECE_BYTES) {
+      const body = makeJunkBody(Math.min(PIECE_BYTES, sizeBytes - offset))
+      const headers = { ...version, "upload-offset": String(offset) }
+      await caller.ask(
+        "PATCH",
+        `/v1/uploads/${id}`,
+        { type: "application/offset+octet-stream", ...body },
+        headers,
+      )
+    }
+    return async () => await removeFile(caller, id)
+  }
+}
+
+/** Waits for the probe of a file, which must not run during the next measurement; deletes the file. */
+async function removeFile(caller: ApiCaller, id: string): Promise<void> {
+  await waitUntilFinal(caller, `/v1/files/${id}`, { pollMs: 100 })
+  await caller.ask("DELETE", `/v1/files/${id}`)
+}
+
+/** Starts the Worker of plain-put.ts, which only stores request bodies in R2. */
 async function openPlainPut(scope: BenchScope): Promise<UploadTarget> {
-  const environment = { ...toolEnvironment(), STATE_DIR: await scope.makeFolder() }
-  const program = scope.use(startProgram({ words: [plainPutProgram], environment }))
-  const line = await untilReadyLine(program, new RegExp(`^${PLAIN_PUT_READY}`))
-  const caller = openCaller(line.slice(PLAIN_PUT_READY.length))
+  const environment = { ...makeChildEnvironment(), STATE_DIR: await scope.makeFolder() }
+  const program = scope.use(startNodeProgram({ words: [PLAIN_PUT_PROGRAM_PATH], environment }))
+  const line = await waitForReadyLine(program, new RegExp(`^${PLAIN_PUT_READY_PREFIX}`))
+  const caller = openCaller(line.slice(PLAIN_PUT_READY_PREFIX.length))
   scope.defer(() => caller.close())
   return {
     caller,
-    workerdPid: findWorkerd(program.pid),
+    workerdPid: findWorkerdPid(program.pid),
     pingPath: "/",
     async store(sizeBytes) {
       const path = `/${crypto.randomUUID()}`
-      await caller.ask("PUT", path, { type: "application/octet-stream", ...junk(sizeBytes) })
+      await caller.ask("PUT", path, {
+        type: "application/octet-stream",
+        ...makeJunkBody(sizeBytes),
+      })
       return async () => void (await caller.ask("DELETE", path))
     },
   }
 }
 
-/** Stores a small file to warm everything up; workerd's resident bytes afterwards. */
+/** Stores a small file as a warm-up. Returns workerd's resident memory afterwards, in bytes. */
 async function warmUp(target: UploadTarget): Promise<number> {
   const remove = await target.store(SMALL_BYTES)
   await remove()
   await sleep(SETTLE_MS)
-  return residentBytes(target.workerdPid) ?? 0
+  return readResidentBytes(target.workerdPid) ?? 0
 }
 
-async function measure(target: UploadTarget, idleBytes: number): Promise<Measured> {
-  const memory = watchMemory(target.workerdPid)
+async function measure(target: UploadTarget, idleBytes: number): Promise<UploadMeasurement> {
+  const memory = samplePeakMemory(target.workerdPid)
   const pings = watchPings(target)
   const { remove, elapsedMs } = await storeTimed(target)
   const { peakBytes } = memory.stop()
@@ -113,13 +158,13 @@ async function storeTimed(target: UploadTarget) {
   return { remove, elapsedMs: performance.now() - startedMs }
 }
 
-/** Sends a small request now and then; the median of the response times. */
+/** Sends a small request every 50 ms. `stop` returns the median of the response times. */
 function watchPings({ caller, pingPath }: UploadTarget): { stop(): Promise<number> } {
   const tookMs: number[] = []
   const stopping = new AbortController()
   async function ping(): Promise<void> {
     while (!stopping.signal.aborted) {
-      tookMs.push(await timeMs(() => caller.ask("GET", pingPath)))
+      tookMs.push(await measureMs(() => caller.ask("GET", pingPath)))
       await sleep(PING_MS)
     }
   }
@@ -133,7 +178,7 @@ function watchPings({ caller, pingPath }: UploadTarget): { stop(): Promise<numbe
   }
 }
 
-function summarize(rounds: Measured[]): Measured {
+function summarize(rounds: UploadMeasurement[]): UploadMeasurement {
   return {
     bytesPerSecond: median(rounds.map((round) => round.bytesPerSecond)),
     growthBytes: Math.max(...rounds.map((round) => round.growthBytes)),
@@ -141,7 +186,7 @@ function summarize(rounds: Measured[]): Measured {
   }
 }
 
-function throughputFigure(service: Measured, plain: Measured): Figure {
+function throughputFigure(service: UploadMeasurement, plain: UploadMeasurement): BenchFigure {
   const ratio = service.bytesPerSecond / plain.bytesPerSecond
   return {
     name: "upload: 1 GiB by POST /files, a second",
@@ -153,7 +198,19 @@ function throughputFigure(service: Measured, plain: Measured): Figure {
   }
 }
 
-function memoryFigure(service: Measured, plain: Measured): Figure {
+function tusFigure(tus: UploadMeasurement, service: UploadMeasurement): BenchFigure {
+  const ratio = tus.bytesPerSecond / service.bytesPerSecond
+  return {
+    name: "upload: 1 GiB by tus in pieces of 64 MiB, a second",
+    measured: formatMib(tus.bytesPerSecond),
+    reference: `${formatMib(service.bytesPerSecond)} POST /files`,
+    comparison: formatRatio(ratio),
+    goal: `>= ${GOAL.ratio} x`,
+    isMet: ratio >= GOAL.ratio,
+  }
+}
+
+function memoryFigure(service: UploadMeasurement, plain: UploadMeasurement): BenchFigure {
   const more = service.growthBytes - plain.growthBytes
   return {
     name: "upload: workerd's memory above idle, peak",
@@ -165,7 +222,7 @@ function memoryFigure(service: Measured, plain: Measured): Figure {
   }
 }
 
-function pingFigure(service: Measured, plain: Measured): Figure {
+function pingFigure(service: UploadMeasurement, plain: UploadMeasurement): BenchFigure {
   return {
     name: "upload: another request meanwhile, p50",
     measured: formatMs(service.pingMs),

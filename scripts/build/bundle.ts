@@ -8,46 +8,48 @@ import {
   writeFileSync,
 } from "node:fs"
 import { join } from "node:path"
-import { BUILT, lookAtAll, removeStamp, writeStamp } from "../local/built.ts"
+import { BUNDLE_PATHS, makeBuildStamp, removeBuildStamp, writeBuildStamp } from "../start/built.ts"
 import { bundleProgram, listSources } from "./programs.ts"
 import { buildRuntime } from "./runtime.ts"
 
-// Bundles all that the service runs: the start script, the service, the runner and workerd's
-// configuration with the Worker in it. There is no secret in what it makes: whoever may read the
-// clone may start a service of it.
+// Bundles all programs of the service: the start script, the service, the runner, and workerd's
+// configuration with the Worker. The results contain no secret.
 
-/** A folder changes with the files that come and go in it. */
+/** Folder of migrations. Its modification time changes when a file is added or removed. */
 const MIGRATIONS = "migrations"
-/** What stands for the packages, which are not looked at file by file. */
+/** Files that change when an npm package changes. */
 const PACKAGES = ["package-lock.json", "node_modules/.lathe-packages"]
 
-/** A room that is older was left by a process that was killed. */
+/**
+ * Age from which a temporary folder of a build counts as left by a killed process, in milliseconds.
+ */
 const ROOM_MS_MAX = 3_600_000
 
 const begunAt = Date.now()
 const room = makeRoom()
 try {
   const [start, service, socket, runner, runtime, own] = await Promise.all([
-    bundleProgram("scripts/start.ts"),
-    bundleProgram("scripts/local/main.ts"),
-    bundleProgram("scripts/local/front/socket-thread.ts"),
+    bundleProgram("scripts/start/main.ts"),
+    bundleProgram("scripts/start/run.ts"),
+    bundleProgram("scripts/start/front/socket-thread.ts"),
     bundleProgram("container/main.ts"),
     buildRuntime(join(room, "runtime")),
     listSources("scripts/build/main.ts"),
   ])
   const sources = [start, service, socket, runner, runtime].flatMap(({ inputs }) => inputs)
   const inputs = [...new Set([...sources, ...own, MIGRATIONS])].filter(isOwn)
-  // Of a process that is killed from here on, nothing counts as built.
-  removeStamp()
-  put(BUILT.start, start.contents)
-  put(BUILT.service, service.contents)
-  put(BUILT.socket, socket.contents)
-  put(BUILT.runner, runner.contents)
-  put(BUILT.workerd, runtime.config)
-  put(BUILT.runtime, JSON.stringify(runtime.record))
-  writeStamp(lookAtAll([...inputs, ...PACKAGES], begunAt))
+  // Removes the stamp first, so that the results of a process that is killed from here on do not
+  // count as built.
+  removeBuildStamp()
+  replaceFile(BUNDLE_PATHS.start, start.contents)
+  replaceFile(BUNDLE_PATHS.service, service.contents)
+  replaceFile(BUNDLE_PATHS.socket, socket.contents)
+  replaceFile(BUNDLE_PATHS.runner, runner.contents)
+  replaceFile(BUNDLE_PATHS.workerd, runtime.config)
+  replaceFile(BUNDLE_PATHS.runtime, JSON.stringify(runtime.record))
+  writeBuildStamp(makeBuildStamp([...inputs, ...PACKAGES], begunAt))
 } catch (error) {
-  // What esbuild does not understand it has shown already.
+  // esbuild has printed its own errors.
   if (!(error instanceof Error && "errors" in error)) throw error
   process.exitCode = 1
 } finally {
@@ -55,7 +57,7 @@ try {
 }
 
 function makeRoom(): string {
-  const folder = join(BUILT.folder, "building")
+  const folder = join(BUNDLE_PATHS.folder, "building")
   mkdirSync(folder, { recursive: true })
   removeLeftRooms(folder)
   return mkdtempSync(join(folder, "of-"))
@@ -73,9 +75,9 @@ function isOwn(path: string): boolean {
   return !/(?:^|\/)node_modules\//.test(path)
 }
 
-/** Puts a file in place as a whole, since a service may be starting from it. */
-function put(path: string, contents: string | Uint8Array): void {
-  const made = join(room, "made")
-  writeFileSync(made, contents)
-  renameSync(made, path)
+/** Replaces a file atomically, because a service may be starting from it. */
+function replaceFile(path: string, contents: string | Uint8Array): void {
+  const temporaryPath = join(room, "made")
+  writeFileSync(temporaryPath, contents)
+  renameSync(temporaryPath, path)
 }

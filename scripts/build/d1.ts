@@ -3,7 +3,7 @@ import { bundleModule } from "./programs.ts"
 
 const OBJECTS = "d1:db"
 const CLASS_NAME = "D1DatabaseObject"
-/** Name of the module that makes the binding. */
+/** Name of the workerd module that makes the D1 binding. */
 const BINDING = "lathe:d1"
 
 const innerBinding = z.looseObject({
@@ -25,24 +25,29 @@ const captured = z.looseObject({
   extensions: z.array(z.unknown()),
 })
 
-/** The texts of the modules that stand for Miniflare's D1, and the files that they were made of. */
+/**
+ * Sources of the modules that replace Miniflare's D1, and the files from which they were bundled.
+ */
 export type D1Bundle = { object: string; binding: string; inputs: string[] }
 
-/** Bundles the object that has a database, and the module that makes a binding to it. */
-export async function bundleD1(objectPath = "scripts/local/d1/database.ts"): Promise<D1Bundle> {
-  const paths = [objectPath, "scripts/local/d1/binding.ts"]
-  const [object, made] = await Promise.all(paths.map(bundleModule))
-  if (!object || !made) throw new Error("esbuild wrote nothing")
-  const inputs = [...object.inputs, ...made.inputs]
-  return { object: object.contents, binding: made.contents, inputs }
+/** Bundles the Durable Object of a D1 database, and the module that makes the binding to it. */
+export async function bundleD1(
+  objectPath = "scripts/start/worker/d1/database.ts",
+): Promise<D1Bundle> {
+  const paths = [objectPath, "scripts/start/worker/d1/binding.ts"]
+  const [object, bundle] = await Promise.all(paths.map(bundleModule))
+  if (!object || !bundle) throw new Error("esbuild wrote nothing")
+  const inputs = [...object.inputs, ...bundle.inputs]
+  return { object: object.contents, binding: bundle.contents, inputs }
 }
 
 /**
- * Has Miniflare's configuration keep its D1 database where it is and ask it by RPC, where Miniflare
- * asks by HTTP and by way of another worker: docs/decisions/0038.
+ * Replaces D1 in Miniflare's configuration. The files of the databases stay where they are. The
+ * binding calls the database's object by RPC, instead of HTTP through another worker
+ * (docs/decisions/0038).
  */
-export function replaceD1(given: unknown, { object, binding: made }: D1Bundle): unknown {
-  const { services, extensions, ...rest } = captured.parse(given)
+export function replaceD1(options: unknown, { object, binding: bundle }: D1Bundle): unknown {
+  const { services, extensions, ...rest } = captured.parse(options)
   return {
     ...rest,
     services: services.map((each) => {
@@ -50,7 +55,7 @@ export function replaceD1(given: unknown, { object, binding: made }: D1Bundle): 
       if (each.name === OBJECTS) return { ...each, worker: asObject(each.worker, object) }
       return { ...each, worker: { ...each.worker, bindings: each.worker.bindings.map(asOwn) } }
     }),
-    extensions: [...extensions, { modules: [{ name: BINDING, internal: true, esModule: made }] }],
+    extensions: [...extensions, { modules: [{ name: BINDING, internal: true, esModule: bundle }] }],
   }
 }
 
@@ -72,7 +77,7 @@ function asOwn(each: z.infer<typeof binding>): z.infer<typeof binding> {
     ...each,
     wrapped: {
       moduleName: BINDING,
-      entrypoint: "makeBinding",
+      entrypoint: "makeD1Binding",
       innerBindings: [
         { name: "objects", durableObjectNamespace: objects },
         { name: "name", text: name },

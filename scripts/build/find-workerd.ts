@@ -1,8 +1,8 @@
 import { createRequire } from "node:module"
 import { z } from "zod"
 
-/** Path of the workerd that Miniflare comes with. */
-export function findWorkerd(): string {
+/** Returns the path of the workerd program of Miniflare's package. */
+export function findWorkerdProgram(): string {
   const requireAsMiniflare = createRequire(import.meta.resolve("miniflare"))
   return z.object({ default: z.string() }).parse(requireAsMiniflare("workerd")).default
 }

@@ -1,6 +1,6 @@
 import { build } from "esbuild"
 
-// Bundles the service. As a process of its own, since what it takes is not to stay.
+// Bundles the service. Runs as its own process, so that its memory is freed at the end.
 
 const PROGRAM = "scripts/build/bundle.ts"
 
@@ -12,7 +12,7 @@ try {
   if (!(await isExplained())) console.error(`${PROGRAM} cannot be run: ${error.message}`)
 }
 
-/** Whether esbuild shows what is wrong in what the program is made of, and where. */
+/** Reports whether esbuild finds and prints the syntax error in the sources of the program. */
 async function isExplained(): Promise<boolean> {
   const options = { bundle: true, write: false, platform: "node", packages: "external" } as const
   const built = build({ ...options, entryPoints: [PROGRAM], format: "esm", logLevel: "error" })

@@ -1,19 +1,25 @@
 import fs from "node:fs"
 
-export type Edit = { from: string; to: string; times: number }
+export type TextEdit = { from: string; to: string; times: number }
 
-/** Changes of one of Miniflare's workers; `times` is how often `from` occurs in the pinned text. */
+/**
+ * Changes of the source of one of Miniflare's workers. Each edit replaces `from`, which must occur
+ * `times` times in the pinned version.
+ */
 export type MiniflarePatch = {
-  /** What a message calls the worker. */
+  /** Name of the worker in error messages. */
   worker: string
-  /** The end of the path of its text. */
+  /** Pattern of the path of the worker's source file. */
   path: RegExp
-  edits: readonly Edit[]
-  /** What is written behind the text. */
+  edits: readonly TextEdit[]
+  /** Source text to append. */
   additions: string
 }
 
-/** The text of one of Miniflare's workers, changed; throws on another text than the pinned one. */
+/**
+ * Applies a patch to the source of one of Miniflare's workers. Throws if the source is not that of
+ * the pinned version.
+ */
 export function patchText({ worker, edits, additions }: MiniflarePatch, text: string): string {
   let patched = text
   for (const { from, to, times } of edits) {
@@ -29,7 +35,10 @@ export function patchText({ worker, edits, additions }: MiniflarePatch, text: st
   return patched + additions
 }
 
-/** Has Miniflare, which reads each of its workers once from disk, read the patched texts. */
+/**
+ * Makes Miniflare load patched sources of its workers: replaces `fs.readFileSync` until Miniflare
+ * has read each of them once.
+ */
 export function patchMiniflare(...patches: MiniflarePatch[]): void {
   const left = new Set(patches)
   const readFileSync = fs.readFileSync

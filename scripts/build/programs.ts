@@ -3,29 +3,32 @@ import { dirname } from "node:path"
 import { pathToFileURL } from "node:url"
 import { build } from "esbuild"
 import type { BuildOptions, BuildResult, Plugin } from "esbuild"
-import { zodInEnglish } from "./zod-in-english.ts"
+import { zodEnglishOnlyPlugin } from "./zod-in-english.ts"
 
-/** A module with all that it imports, and the paths of the files that it was made of. */
-export type Bundle = { contents: string; inputs: string[] }
+/** Bundled module, and the paths of the source files in it. */
+export type ModuleBundle = { contents: string; inputs: string[] }
 
-/** A program of Node as one ES module. What it says of its own place is said of its source's. */
-export async function bundleProgram(entryPath: string): Promise<Bundle> {
-  return onlyFile(
+/** Bundles a Node.js program as one ES module. `import.meta` still refers to the source files. */
+export async function bundleProgram(entryPath: string): Promise<ModuleBundle> {
+  return readSingleOutput(
     await build({
       ...forNode,
       entryPoints: [entryPath],
       minifyWhitespace: true,
       minifySyntax: true,
-      // Packages written in CommonJS call it.
+      // Defines `require`, which packages written in CommonJS call.
       banner: { js: REQUIRE },
-      plugins: [ownPlaces, zodInEnglish],
+      plugins: [ownPlaces, zodEnglishOnlyPlugin],
     }),
   )
 }
 
-/** A module of workerd's own side as one ES module, which imports nothing of the platform. */
-export async function bundleModule(entryPath: string): Promise<Bundle> {
-  return onlyFile(
+/**
+ * Bundles a module that runs in workerd outside the Worker, and imports no module of the runtime,
+ * as one ES module.
+ */
+export async function bundleModule(entryPath: string): Promise<ModuleBundle> {
+  return readSingleOutput(
     await build({
       entryPoints: [entryPath],
       bundle: true,
@@ -38,14 +41,14 @@ export async function bundleModule(entryPath: string): Promise<Bundle> {
   )
 }
 
-/** Paths of the project's own files that a module and what it imports are made of. */
+/** Returns the paths of the project's files that a module imports, directly or not. */
 export async function listSources(entryPath: string): Promise<string[]> {
   const built = await build({ ...forNode, entryPoints: [entryPath], packages: "external" })
-  return onlyFile(built).inputs
+  return readSingleOutput(built).inputs
 }
 
-/** The one file that a build made. */
-export function onlyFile(result: BuildResult): Bundle {
+/** Returns the only output file of a build. */
+export function readSingleOutput(result: BuildResult): ModuleBundle {
   const [file] = result.outputFiles ?? []
   if (!file || !result.metafile) throw new Error("esbuild wrote no file")
   const inputs = Object.keys(result.metafile.inputs).filter((path) => existsSync(path))
@@ -67,7 +70,10 @@ const REQUIRE =
   'import { createRequire as lateRequire } from "node:module";' +
   "const require = lateRequire(import.meta.url);"
 
-/** Files of the project find others beside them; none of those that are bundled is a main file. */
+/**
+ * Replaces `import.meta` by the paths of the source files, because they find other files by
+ * relative paths. No bundled file counts as the main file.
+ */
 const ownPlaces: Plugin = {
   name: "own-places",
   setup(builder) {

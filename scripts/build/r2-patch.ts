@@ -1,6 +1,6 @@
-import type { Edit, MiniflarePatch } from "./miniflare-patch.ts"
+import type { TextEdit, MiniflarePatch } from "./miniflare-patch.ts"
 
-const edits: Edit[] = [
+const edits: TextEdit[] = [
   {
     from: 'let digesting = new DigestingStream(["MD5"]), blobId = await this.blob.put(value.pipeThrough(digesting)), md5Digest = (await digesting.digests).get("MD5");',
     to: "let blobId = await this.blob.put(value), md5Digest = Buffer3.from(crypto.getRandomValues(new Uint8Array(16)));",
@@ -66,8 +66,9 @@ function digestInLargeSteps(source, digesting) {
 `
 
 /**
- * Has Miniflare's R2 worker move 256 KiB at a time, and the bytes of a part not at all: workerd does.
- * A part has a random word for its MD5, which only makes the etag of the whole object unlike others.
+ * Makes Miniflare's R2 worker copy bytes in steps of 256 KiB, and pass the bytes of an uploaded
+ * part to workerd without reading them. A part gets a random value instead of its MD5, which is
+ * used only for the etag of the whole object.
  */
 export const r2Patch: MiniflarePatch = {
   worker: "R2",

@@ -1,54 +1,65 @@
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
-import { Log, LogLevel, Miniflare, convertV4MiniflareOptions, serializeConfig } from "miniflare"
+import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, serializeConfig } from "miniflare"
 import {
   unstable_getMiniflareWorkerOptions,
   unstable_readConfig,
   unstable_splitSqlQuery,
 } from "wrangler"
 import { z } from "zod"
-import { settingNames, workerSecretNames } from "../../src/settings.ts"
-import type { Migrations } from "../local/control.ts"
-import type { RuntimeRecord } from "../local/runtime-record.ts"
-import { adapt } from "./adapt.ts"
+import { settingNames, workerSecretNames } from "../../src/bindings/settings.ts"
+import type { Migrations } from "../start/worker/control.ts"
+import type { WorkerdBuild } from "../start/workerd-build.ts"
+import { adaptMiniflareConfig } from "./adapt-config.ts"
 import { bundleD1, replaceD1 } from "./d1.ts"
 import { patchMiniflare } from "./miniflare-patch.ts"
-import { bundleRateLimit, replaceRateLimits } from "./rate-limit.ts"
-import { findWorkerd } from "./find-workerd.ts"
-import { logPatch } from "./log-patch.ts"
+import type { MiniflarePatch } from "./miniflare-patch.ts"
+import { findWorkerdProgram } from "./find-workerd.ts"
 import { r2Patch } from "./r2-patch.ts"
 import { bundleWorker } from "./worker.ts"
-import { shrinkZod } from "./zod-in-english.ts"
+import { removeZodLanguages } from "./zod-in-english.ts"
+import { bundleModule } from "./programs.ts"
+import type { ModuleBundle } from "./programs.ts"
 
 const wranglerConfig = z.object({ vars: z.record(z.string(), z.coerce.string()) })
 
-/** The module that Miniflare's simulators have Zod of. */
+/** Name of the module with Zod that Miniflare's simulators import. */
 const ZOD = "miniflare:zod"
 
-/** As many as a service on one machine may have; those that it does not use cost nothing. */
+/** D1 databases that a service on one machine may have. Unused databases cost nothing. */
 const DATABASES = ["DB", ...Array.from({ length: 7 }, (_, at) => `DB_${at + 2}`)]
 
-/** Settings of wrangler.toml that suit Cloudflare alone: its log is paid for, and its edge bounds bodies. */
+/**
+ * Settings of wrangler.toml that apply to Cloudflare only, where logs cost money and request bodies
+ * are limited.
+ */
 const OF_DEPLOYMENTS = new Set(["LOG_SAMPLE_RATE", "UPLOAD_BODY_BYTES_MAX"])
 
-/** What workerd is started with. */
+/** Result of building the runtime: all that a start of workerd needs. */
 export type RuntimeBuild = {
-  /** The configuration, as `workerd serve --binary` reads it. */
+  /** Configuration in the binary format that `workerd serve --binary` reads. */
   config: Uint8Array
-  record: RuntimeRecord
-  /** Paths of the files that it was made of. */
+  record: WorkerdBuild
+  /** Paths of the source files of the Worker and the other modules. */
   inputs: string[]
 }
 
-/** Modules that count what the service does: `worker` in the Worker, `database` as the object of D1. */
-export type Counters = { worker: string; database: string }
+/**
+ * Paths of modules that count operations of a benchmarked service: `worker` is added to the Worker,
+ * `database` replaces the object of D1.
+ */
+export type CounterModules = { worker: string; database: string }
 
 /**
- * Makes workerd's configuration for the Worker of wrangler.toml from Miniflare's, whose simulators
- * of D1, R2 and queues it has. `folder` is an empty one for what comes about on the way.
+ * Builds workerd's configuration for the Worker of wrangler.toml. Takes Miniflare's configuration
+ * with its simulators of R2 and queues, and replaces D1 and the rate limits. `folder` is an empty
+ * folder for temporary files.
  */
-export async function buildRuntime(folder: string, counters?: Counters): Promise<RuntimeBuild> {
-  // Else it warns of missing secrets, which each start gives.
+export async function buildRuntime(
+  folder: string,
+  counters?: CounterModules,
+): Promise<RuntimeBuild> {
+  // Suppresses wrangler's warnings about missing secrets, which each start sets.
   process.env["WRANGLER_LOG"] ??= "error"
   const { workerOptions, main, define } = unstable_getMiniflareWorkerOptions("wrangler.toml")
   if (main === undefined) throw new Error("wrangler.toml names no main")
@@ -56,14 +67,15 @@ export async function buildRuntime(folder: string, counters?: Counters): Promise
   const modules = [{ type: "ESModule" as const, path: "index.js", contents }]
   const state = join(folder, "state")
   const d1Databases = Object.fromEntries(DATABASES.map((name) => [name, { id: name }]))
-  const captured = await captureConfig(folder, {
+  const captured = await captureMiniflareConfig(folder, {
     cf: false,
     telemetry: { enabled: false },
     log: new Log(LogLevel.NONE),
     resourcePersistencePath: state,
     workers: [{ ...workerOptions, modules, d1Databases }],
   })
-  // What wrangler read of this environment, of .env or .dev.vars is not to be kept.
+  // Reads the variables of wrangler.toml itself, because wrangler adds values from the environment,
+  // .env and .dev.vars.
   const { vars } = wranglerConfig.parse(unstable_readConfig({ config: "wrangler.toml" }))
   const names = [...Object.keys(vars), ...settingNames, ...workerSecretNames, "FRONT"]
   const variables = Object.fromEntries(
@@ -71,18 +83,23 @@ export async function buildRuntime(folder: string, counters?: Counters): Promise
   )
   const [d1, rateLimit] = await Promise.all([bundleD1(counters?.database), bundleRateLimit()])
   const own = replaceRateLimits(replaceD1(captured, d1), rateLimit)
-  const { config, disks } = adapt(own, names)
+  const { config, disks } = adaptMiniflareConfig(own, names)
   for (const module of (config.extensions ?? []).flatMap(({ modules = [] }) => modules)) {
-    if (module.name === ZOD) module.esModule = await shrinkZod(module.esModule ?? "")
+    if (module.name === ZOD) module.esModule = await removeZodLanguages(module.esModule ?? "")
   }
   return {
     config: serializeConfig(config),
-    record: { program: findWorkerd(), disks, variables, migrations: readMigrations("migrations") },
+    record: {
+      program: findWorkerdProgram(),
+      disks,
+      variables,
+      migrations: readMigrations("migrations"),
+    },
     inputs: [...inputs, ...d1.inputs, ...rateLimit.inputs, "wrangler.toml"],
   }
 }
 
-/** The SQL files of a folder as statements. */
+/** Reads the SQL files of a folder, and splits each into statements. */
 function readMigrations(folder: string): Migrations {
   const names = readdirSync(folder).filter((name) => name.endsWith(".sql"))
   return names.toSorted().map((name) => ({
@@ -91,12 +108,15 @@ function readMigrations(folder: string): Migrations {
   }))
 }
 
-/** Has Miniflare write down what it would start workerd with, and start nothing. */
-export async function captureConfig(
+/**
+ * Returns the configuration with which Miniflare would start workerd. Starts a script that does
+ * nothing instead.
+ */
+export async function captureMiniflareConfig(
   folder: string,
   options: Parameters<typeof convertV4MiniflareOptions>[0],
 ): Promise<unknown> {
-  patchMiniflare(r2Patch, logPatch)
+  patchMiniflare(r2Patch, simulatorWarningsPatch)
   mkdirSync(folder, { recursive: true })
   const nothing = join(folder, "nothing")
   writeFileSync(nothing, "#!/bin/sh\ncat >/dev/null\n", { mode: 0o700 })
@@ -107,4 +127,76 @@ export async function captureConfig(
   await miniflare.ready.catch(() => undefined)
   await miniflare.dispose().catch(() => undefined)
   return JSON.parse(readFileSync(path, "utf8"))
+}
+
+/**
+ * Adds `console.warn` to Miniflare's simulators for their warnings, which they still send to
+ * Miniflare's server.
+ */
+export const simulatorWarningsPatch: MiniflarePatch = {
+  worker: "shared",
+  path: /[\\/]shared[\\/]index\.worker\.js$/,
+  edits: [
+    {
+      from: "  async logWithLevel(level, message) {\n",
+      to:
+        "  async logWithLevel(level, message) {\n" +
+        "    if (level <= LogLevel.WARN) console.warn(message);\n",
+      times: 1,
+    },
+  ],
+  additions: "",
+}
+
+/** Name of the workerd module that makes a rate limit binding. */
+const BINDING = "lathe:rate-limit"
+const MINIFLARES = "cloudflare-internal:ratelimit:module"
+
+const binding = z.looseObject({
+  wrapped: z
+    .looseObject({
+      moduleName: z.string(),
+      innerBindings: z.array(z.looseObject({ name: z.string() })),
+    })
+    .optional(),
+})
+const worker = z.looseObject({ bindings: z.array(binding).default([]) })
+const captured = z.looseObject({
+  services: z.array(z.looseObject({ worker: worker.optional() })),
+  extensions: z.array(z.unknown()),
+})
+
+/** Bundles the workerd module that makes a rate limit binding. */
+async function bundleRateLimit(): Promise<ModuleBundle> {
+  return await bundleModule("scripts/start/worker/address-limit-binding.ts")
+}
+
+/**
+ * Replaces the rate limits of Miniflare's configuration by rate limits that count in memory.
+ * Miniflare's write each count to a file (docs/decisions/0049).
+ */
+function replaceRateLimits(options: unknown, bundle: ModuleBundle): unknown {
+  const { services, extensions, ...rest } = captured.parse(options)
+  return {
+    ...rest,
+    services: services.map((each) => {
+      if (!each.worker) return each
+      return { ...each, worker: { ...each.worker, bindings: each.worker.bindings.map(asOwn) } }
+    }),
+    extensions: [
+      ...extensions,
+      { modules: [{ name: BINDING, internal: true, esModule: bundle.contents }] },
+    ],
+  }
+}
+
+function asOwn(each: z.infer<typeof binding>): z.infer<typeof binding> {
+  if (each.wrapped?.moduleName !== MINIFLARES) return each
+  const numbers = each.wrapped.innerBindings.filter(({ name }) => name !== "fetcher")
+  const wrapped = {
+    moduleName: BINDING,
+    entrypoint: "makeRateLimitBinding",
+    innerBindings: numbers,
+  }
+  return { ...each, wrapped }
 }

@@ -3,29 +3,29 @@ import { isBuiltin } from "node:module"
 import { join, resolve } from "node:path"
 import { build } from "esbuild"
 import type { Plugin } from "esbuild"
-import { onlyFile } from "./programs.ts"
-import type { Bundle } from "./programs.ts"
-import { zodInEnglish } from "./zod-in-english.ts"
+import { readSingleOutput } from "./programs.ts"
+import type { ModuleBundle } from "./programs.ts"
+import { zodEnglishOnlyPlugin } from "./zod-in-english.ts"
 
 /**
- * The Worker as one ES module, as workerd runs it: its D1 refuses what Cloudflare's would, its
- * export `control` is for the start script, and `callers` for the socket of callers. Without a source map, which nothing would read there.
- * `counterPath` is a module whose `countWorker` sees it first.
+ * Bundles the Worker as one ES module for workerd. Its D1 has the limits of Cloudflare's. Exports
+ * `control` for the start script, and `callers` for the socket of callers. `counterPath` is the
+ * module of a benchmark whose `countWorkerOperations` wraps the Worker.
  */
 export async function bundleWorker(
   entryPath: string,
   define: Record<string, string>,
   counterPath: string | null = null,
-): Promise<Bundle> {
+): Promise<ModuleBundle> {
   const counter = counterPath === null ? "" : countBy(counterPath)
-  return await buildWorker(localEntry(resolve(entryPath)) + counter, define)
+  return await bundleWorkerSource(localEntry(resolve(entryPath)) + counter, define)
 }
 
-/** A module of the Worker, by its text, with all that it imports, as workerd runs it. */
-export async function buildWorker(
+/** Bundles the source text of a Worker's module with all its imports for workerd. */
+export async function bundleWorkerSource(
   contents: string,
   define: Record<string, string>,
-): Promise<Bundle> {
+): Promise<ModuleBundle> {
   const built = await build({
     stdin: { contents, resolveDir: import.meta.dirname },
     bundle: true,
@@ -40,39 +40,39 @@ export async function buildWorker(
     minifySyntax: true,
     legalComments: "none",
     logLevel: "warning",
-    plugins: [nodeBuiltins, textModules, zodInEnglish, ownClasses],
+    plugins: [nodeBuiltins, textModulesPlugin, zodEnglishOnlyPlugin, ownClasses],
   })
-  return onlyFile(built)
+  return readSingleOutput(built)
 }
 
 function localEntry(entryPath: string): string {
   const entry = JSON.stringify(entryPath)
-  const [control, front, limits] = ["control.ts", "front/front.ts", "d1-limits.ts"].map((name) =>
-    JSON.stringify(join(import.meta.dirname, "../local", name)),
+  const [control, front, limits] = ["control.ts", "../front/front.ts", "d1-limits.ts"].map((name) =>
+    JSON.stringify(join(import.meta.dirname, "../start/worker", name)),
   )
   return `import { env } from "cloudflare:workers"
 import * as worker from ${entry}
-import { makeControl, removeAbsentBindings } from ${control}
-import { makeFront } from ${front}
-import { limitWorker } from ${limits}
+import { makeControlEntrypoint, removeAbsentBindings } from ${control}
+import { makeCallersEntrypoint } from ${front}
+import { applyD1Limits } from ${limits}
 removeAbsentBindings(env)
-limitWorker(worker, env.DB)
-const { open, callers } = makeFront(worker.default)
+applyD1Limits(worker, env.DB)
+const { open, callers } = makeCallersEntrypoint(worker.default)
 export { callers }
-export const control = makeControl(worker.default, open)
+export const control = makeControlEntrypoint(worker.default, open)
 export * from ${entry}
 export { default } from ${entry}
 `
 }
 
 function countBy(path: string): string {
-  return `import { countWorker } from ${JSON.stringify(resolve(path))}
-countWorker(worker, env)
+  return `import { countWorkerOperations } from ${JSON.stringify(resolve(path))}
+countWorkerOperations(worker, env)
 `
 }
 
-/** Files that the dashboard takes as texts, as [[rules]] of wrangler.toml say, too. */
-export const textModules: Plugin = {
+/** Imports these files as text, as the `[[rules]]` of wrangler.toml do on Cloudflare. */
+export const textModulesPlugin: Plugin = {
   name: "text-modules",
   setup(builder) {
     builder.onLoad({ filter: /(?:\.css|\.md|\.client\.js)$/ }, ({ path }) => ({
@@ -82,7 +82,10 @@ export const textModules: Plugin = {
   },
 }
 
-/** Looks for a class of the same name in another copy of the package, for each value that is none. */
+/**
+ * Code of Drizzle that compares a value's class by name, for the case that another copy of Drizzle
+ * made the value.
+ */
 const OTHER_COPIES = `  let cls = Object.getPrototypeOf(value).constructor;
   if (cls) {
     while (cls) {
@@ -95,8 +98,8 @@ const OTHER_COPIES = `  let cls = Object.getPrototypeOf(value).constructor;
 `
 
 /**
- * Drizzle asks some hundred times for each statement of what class a value is. The bundle has one copy
- * of it, so that `instanceof`, which it tries first, says all.
+ * Removes `OTHER_COPIES` from Drizzle, which checks the class of a value some hundred times per
+ * statement. The bundle has one copy of Drizzle, for which the preceding `instanceof` suffices.
  */
 const ownClasses: Plugin = {
   name: "own-classes",
@@ -111,8 +114,8 @@ const ownClasses: Plugin = {
 }
 
 /**
- * workerd has Node's modules only by `import` and under their `node:` names; packages written in
- * CommonJS `require` them, so each such call gets a module that imports and re-exports.
+ * Replaces each `require` of a Node.js module by a module that imports and re-exports it, because
+ * workerd offers Node.js modules only by `import` and under `node:` names.
  */
 const nodeBuiltins: Plugin = {
   name: "node-builtins",

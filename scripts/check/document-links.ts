@@ -5,27 +5,47 @@ import { dirname, join, normalize } from "node:path"
 const FENCE = /^```[^\n]*\n[\s\S]*?^```/gm
 const CODE = /`[^`\n]*`/g
 const LINK = /\[[^\]]*\]\(([^)\s]+)\)/g
-/** A page of the documents as comments, messages and configuration name it. */
+/** Path of a document's page in a comment, message or configuration file. */
 const MENTION = /(?<![\w./])docs\/[\w./-]+?\.md(?:#[\w-]+)?/g
-/** Pages in the examples of tests name nothing of the project. */
-const NO_MENTIONS = /^(?:test\/scripts\/documents\.test\.ts|package-lock\.json)$/
+/** Path of a source file in a page. */
+const SOURCE = /`((?:src|container|scripts|test|migrations)\/[\w./-]+\.\w+)`/g
+/**
+ * Pages whose source paths are not checked: decisions name files that existed at their time, and
+ * the files of the example kind are in test/fixtures.
+ */
+const NO_SOURCES = /^docs\/(?:decisions\/|develop\/adding-a-kind\.md$)/
+/**
+ * Files whose mentions of pages are not checked, because they do not refer to the project's
+ * documents.
+ */
+const NO_MENTIONS = /^(?:test\/scripts\/check\/documents\.test\.ts|package-lock\.json)$/
 
 /**
- * Links and mentions of documents that lead nowhere, a sentence each: relative links and anchors of
- * every `*.md`, and `docs/….md` in any text file that git tracks.
+ * Finds broken links and repeated headings. Returns a sentence for each. Checks relative links,
+ * anchors and source paths in every `*.md`, and mentions of `docs/….md` in every text file that git
+ * tracks.
  */
 export function findBrokenLinks(root: string): string[] {
   const files = listFiles(root)
   return files.flatMap((file) => {
     const text = readFileSync(join(root, file), "utf8")
-    const links = file.endsWith(".md") ? linksOf(text).map((link) => resolveLink(file, link)) : []
+    const isPage = file.endsWith(".md")
+    const links = isPage ? linksOf(text).map((link) => resolveLink(file, link)) : []
+    const sources = isPage && !NO_SOURCES.test(file) ? text.matchAll(SOURCE) : []
     const mentions = NO_MENTIONS.test(file) ? [] : [...text.matchAll(MENTION)].map(([path]) => path)
-    const targets = new Set([...links, ...mentions])
-    return [...targets].flatMap((target) => {
+    const targets = new Set([...links, ...mentions, ...[...sources].map(([, path = ""]) => path)])
+    const broken = [...targets].flatMap((target) => {
       const problem = problemOf(root, target)
       return problem === null ? [] : [`${file} refers to ${target}: ${problem}.`]
     })
+    return isPage ? [...broken, ...findRepeatedHeadings(file, text)] : broken
   })
+}
+
+function findRepeatedHeadings(file: string, text: string): string[] {
+  const headings = Array.from(text.replace(FENCE, "").matchAll(/^#{1,6} .+$/gm), ([line]) => line)
+  const repeated = headings.filter((heading, index) => headings.indexOf(heading) < index)
+  return [...new Set(repeated)].map((heading) => `${file} repeats the heading "${heading}".`)
 }
 
 function problemOf(root: string, target: string): string | null {
@@ -36,7 +56,9 @@ function problemOf(root: string, target: string): string | null {
   return anchors.has(anchor) ? null : "the page has no such heading"
 }
 
-/** Relative links of a Markdown text; code, addresses of the web and paths of a service aside. */
+/**
+ * Returns the relative links of a Markdown text, without code, web addresses and absolute paths.
+ */
 function linksOf(text: string): string[] {
   const prose = text.replace(FENCE, "").replace(CODE, "``")
   return [...prose.matchAll(LINK)]
@@ -48,7 +70,7 @@ function resolveLink(file: string, link: string): string {
   return link.startsWith("#") ? `${file}${link}` : normalize(join(dirname(file), link))
 }
 
-/** Anchors that GitHub makes of the headings of a Markdown text. */
+/** Returns the anchors that GitHub generates for the headings of a Markdown text. */
 function anchorsOf(text: string): Set<string> {
   const anchors = new Set<string>()
   for (const [, heading = ""] of text.replace(FENCE, "").matchAll(/^#{1,6} +(.+)$/gm)) {
@@ -61,7 +83,7 @@ function anchorsOf(text: string): Set<string> {
   return anchors
 }
 
-/** Text files of the project that git knows or would add. */
+/** Returns the text files of the project that git tracks or would add. */
 function listFiles(root: string): string[] {
   const words = ["ls-files", "--cached", "--others", "--exclude-standard"]
   const listed = execFileSync("git", words, { cwd: root, encoding: "utf8" })

@@ -1,43 +1,39 @@
-import { readdirSync, readFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
+import { findImports, listSourceFiles } from "./imports.ts"
 
-/** Ceilings of the layout; the linter has those of lines, cycles and imports. */
+/**
+ * Limits of the project's layout. The linter checks lines per file, import cycles and import rules.
+ */
 export type LayoutLimits = {
   filesPerFolder: number
-  /** Folders with more files, each with its own ceiling, which may only fall. */
+  /**
+   * Folders that may have more files, each with its own limit and the reason. A limit may only be
+   * lowered.
+   */
   largeFolders: Record<string, { filesMax: number; reason: string }>
-  /** A file with so few lines and one importer is a splinter: it belongs beside its importer. */
+  /**
+   * Maximum number of lines of a splinter: a short file with one importer, which usually belongs
+   * into the importing file.
+   */
   splinterLines: number
-  /** May only fall. */
+  /** Maximum number of splinters. It may only be lowered. */
   splintersMax: number
 }
 
 export const LAYOUT_LIMITS: LayoutLimits = {
   filesPerFolder: 25,
-  largeFolders: {
-    "container/sandbox": { filesMax: 30, reason: "to be divided" },
-    "container/tasks": { filesMax: 26, reason: "to be divided" },
-    "scripts/local": { filesMax: 46, reason: "to be divided" },
-    src: { filesMax: 26, reason: "to be divided" },
-    "src/contract": { filesMax: 30, reason: "to be divided" },
-    "src/http": { filesMax: 42, reason: "to be divided" },
-    "src/storage": { filesMax: 53, reason: "to be divided" },
-    "test/container/sandbox": { filesMax: 31, reason: "to be divided" },
-    "test/scripts": { filesMax: 47, reason: "to be divided" },
-    "test/support": { filesMax: 64, reason: "to be divided" },
-    "test/support/site": { filesMax: 26, reason: "to be divided" },
-    "test/system": { filesMax: 100, reason: "to be divided" },
-  },
+  largeFolders: {},
   splinterLines: 40,
-  splintersMax: 99,
+  splintersMax: 17,
 }
 
-const ROOTS = ["container", "scripts", "src", "test"]
-const IMPORT = /\b(?:from|import)\s*\(?\s*"(\.[^"]+)"/g
-
-/** Problems of the layout of the project at a path, a sentence each; splinters of tests do not count. */
+/**
+ * Finds problems of the layout of the project at `root`. Returns a sentence for each. Splinters in
+ * tests do not count.
+ */
 export function findLayoutProblems(root: string, limits: LayoutLimits): string[] {
-  const files = ROOTS.flatMap((folder) => listFiles(root, folder))
+  const files = listSourceFiles(root)
   const splinters = findSplinters(root, files, limits.splinterLines)
   if (splinters.length <= limits.splintersMax) return findFolderProblems(files, limits)
   return [
@@ -60,25 +56,21 @@ function findFolderProblems(files: string[], limits: LayoutLimits): string[] {
   return [...grown, ...stale]
 }
 
-/** Files of a few lines that one file alone imports, types and dynamic imports included. */
+/**
+ * Returns files with at most `linesMax` lines that only one file imports. Includes imports of types
+ * and dynamic imports.
+ */
 function findSplinters(root: string, files: string[], linesMax: number): string[] {
-  const code = files.filter((path) => /^(?!test\/).*\.tsx?$/.test(path))
-  const texts = new Map(code.map((path) => [path, readFileSync(join(root, path), "utf8")]))
-  const importers = new Map<string, number>()
-  for (const [path, text] of texts) {
-    const found = [...text.matchAll(IMPORT)].map(([, name = ""]) => join(dirname(path), name))
-    for (const to of new Set(found)) importers.set(to, (importers.get(to) ?? 0) + 1)
+  const importers = new Map<string, Set<string>>()
+  for (const { path, name } of findImports(root)) {
+    if (path.startsWith("test/") || !name.startsWith(".")) continue
+    const target = join(dirname(path), name)
+    importers.set(target, (importers.get(target) ?? new Set()).add(path))
   }
-  return code.filter(
+  return files.filter(
     (path) =>
-      importers.get(path) === 1 && (texts.get(path)?.trimEnd().split("\n").length ?? 0) <= linesMax,
+      /^(?!test\/).*\.tsx?$/.test(path) &&
+      importers.get(path)?.size === 1 &&
+      readFileSync(join(root, path), "utf8").trimEnd().split("\n").length <= linesMax,
   )
-}
-
-function listFiles(root: string, folder: string): string[] {
-  const entries = readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
-    .toSorted()
 }

@@ -15,15 +15,15 @@ const lockFile = z.object({
   ),
 })
 
-/** Problems of package-lock.json as compared with package.json, a sentence each. */
+/** Compares package-lock.json with package.json. Returns a sentence for each problem. */
 export function findLockProblems(packageJson: unknown, packageLock: unknown): string[] {
   const { dependencies, devDependencies } = manifest.parse(packageJson)
   const { packages } = lockFile.parse(packageLock)
   const root = manifest.parse(packageLockRoot(packageLock))
-  const wanted = { ...dependencies, ...devDependencies }
+  const declared = { ...dependencies, ...devDependencies }
   const locked = { ...root.dependencies, ...root.devDependencies }
   const problems: string[] = []
-  for (const [name, version] of Object.entries(wanted)) {
+  for (const [name, version] of Object.entries(declared)) {
     const installed = packages[`node_modules/${name}`]?.version
     if (installed === version && locked[name] === version) continue
     problems.push(
@@ -31,10 +31,10 @@ export function findLockProblems(packageJson: unknown, packageLock: unknown): st
     )
   }
   for (const name of Object.keys(locked)) {
-    if (!(name in wanted)) problems.push(`${name} is in the lock and not in package.json.`)
+    if (!(name in declared)) problems.push(`${name} is in the lock and not in package.json.`)
   }
   for (const [path, { integrity, resolved, inBundle }] of Object.entries(packages)) {
-    // A bundled package is part of its parent's archive and has no hash of its own.
+    // Skips bundled packages, which are part of their parent's archive and have no own hash.
     if (path === "" || inBundle) continue
     if (integrity === undefined) problems.push(`${path} has no integrity hash in the lock.`)
     if (resolved !== undefined) problems.push(`${path} names a registry in the lock.`)

@@ -3,37 +3,40 @@ import { writeFile } from "node:fs/promises"
 import { basename } from "node:path"
 import pWaitFor from "p-wait-for"
 import { z } from "zod"
-import { CliError } from "../local/cli-error.ts"
+import { CliError } from "../cli/cli-error.ts"
 
 const POLL_MS = 60
-/** What installs a tool that the service misses, or says why it cannot. */
-const HELP = "`npm run setup` installs what is missing, or says what to do."
+/** Advice that is added to the service's message about a missing tool. */
+const HELP = "`npm run setup` installs missing programs, or names the remedy."
 
-/** The API's base URL with its version, a key, and what aborts requests. */
-export type Api = { base: string; key: string; signal: AbortSignal }
+/**
+ * Access to the API: its base URL with the version, an API key, and the signal that aborts
+ * requests.
+ */
+export type DemoApi = { base: string; key: string; signal: AbortSignal }
 
 const status = z.enum(["pending", "running", "success", "failed"])
 
-/** What the records of all kinds of work have. */
-export const jobFields = {
+/** Schema fields that the records of all kinds of jobs have. */
+export const demoJobFields = {
   status,
   progress: z.number().nullish(),
   error: z.string().optional(),
 }
 
-type JobRecord = z.infer<z.ZodObject<typeof jobFields>>
+type JobRecord = z.infer<z.ZodObject<typeof demoJobFields>>
 
 const problem = z.object({ message: z.string(), code_name: z.string().optional() })
 
-/** Sends a file as the field `file` and returns the answer. */
-export async function postFile(api: Api, path: string, file: string): Promise<unknown> {
+/** Posts a file as the multipart field `file`. Returns the parsed response. */
+export async function postFile(api: DemoApi, path: string, file: string): Promise<unknown> {
   const form = new FormData()
   form.set("file", await openAsBlob(file), basename(file))
   return await askJson(api, path, { method: "POST", body: form })
 }
 
-/** Sends a JSON body and returns the answer. */
-export async function postJson(api: Api, path: string, body: object): Promise<unknown> {
+/** Posts a JSON body. Returns the parsed response. */
+export async function postJson(api: DemoApi, path: string, body: object): Promise<unknown> {
   return await askJson(api, path, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -41,17 +44,20 @@ export async function postJson(api: Api, path: string, body: object): Promise<un
   })
 }
 
-/** Reads the record of a path. */
+/** Requests the record at a path. */
 export async function readRecord<Record>(
-  api: Api,
+  api: DemoApi,
   path: string,
   schema: z.ZodType<Record>,
 ): Promise<Record> {
   return schema.parse(await askJson(api, path))
 }
 
-/** Reads a record until it is final; reports the job's progress in percent meanwhile. */
-export async function untilFinal<Record extends JobRecord>(
+/**
+ * Polls a record until its status is final. Calls `onProgress` with the job's progress in percent
+ * meanwhile.
+ */
+export async function waitUntilFinal<Record extends JobRecord>(
   read: () => Promise<Record>,
   signal: AbortSignal,
   onProgress: (percent: number) => void = () => undefined,
@@ -67,31 +73,31 @@ export async function untilFinal<Record extends JobRecord>(
   )
 }
 
-/** Downloads what a URL of a record redirects to. */
-export async function download(api: Api, url: string, path: string): Promise<void> {
+/** Downloads the file behind a URL of a record to a local path. */
+export async function downloadToFile(api: DemoApi, url: string, path: string): Promise<void> {
   const response = await send(api, url, {})
   if (!response.ok || !response.body) throw await refusal(response)
   await writeFile(path, response.body, { signal: api.signal })
 }
 
-async function askJson(api: Api, path: string, init: RequestInit = {}): Promise<unknown> {
+async function askJson(api: DemoApi, path: string, init: RequestInit = {}): Promise<unknown> {
   const response = await send(api, api.base + path, init)
   if (!response.ok) throw await refusal(response)
   return await response.json()
 }
 
-async function send(api: Api, url: string, init: RequestInit): Promise<Response> {
+async function send(api: DemoApi, url: string, init: RequestInit): Promise<Response> {
   const headers = new Headers(init.headers)
   headers.set("x-api-key", api.key)
   try {
     return await fetch(url, { ...init, headers, signal: api.signal })
   } catch (error) {
-    throw new CliError("The service stopped answering.", { cause: error })
+    throw new CliError("The service no longer responds.", { cause: error })
   }
 }
 
 async function refusal(response: Response): Promise<CliError> {
   const { data } = problem.safeParse(await response.json().catch(() => null))
-  if (!data) return new CliError(`The service answered with status ${response.status}.`)
+  if (!data) return new CliError(`The service returned status ${response.status}.`)
   return new CliError(data.code_name === "tool_missing" ? `${data.message} ${HELP}` : data.message)
 }

@@ -1,12 +1,12 @@
-/** The words of curl that send the key. */
-export const AUTH = '-H "X-API-Key: $KEY"'
+/** Arguments of curl that send the API key. */
+export const CURL_KEY_HEADER = '-H "X-API-Key: $KEY"'
 
-/** The words of curl that send a file as the field `file`. */
-export function fileField(path: string): string {
-  return `-F ${quoted(`file=@"${path.replace(/["\\]/g, "\\$&")}"`)}`
+/** Returns the arguments of curl that send a file as the multipart field `file`. */
+export function curlFileField(path: string): string {
+  return `-F ${quoteForShell(`file=@"${path.replace(/["\\]/g, "\\$&")}"`)}`
 }
 
-/** A word as a shell takes it literally. */
-export function quoted(word: string): string {
+/** Quotes a word for a shell. */
+export function quoteForShell(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`
 }

@@ -1,21 +1,21 @@
-import type { Api } from "./api.ts"
+import type { DemoApi } from "./api.ts"
 import type { DemoPaths } from "./paths.ts"
 
-/** One of the things that `npm run demo` shows. */
+/** Demonstration that `npm run demo` shows. */
 export type Demo = {
-  /** The word that asks for it; none asks for the first. */
+  /** Argument of `npm run demo` that selects the demonstration. */
   name: string
-  /** How to call it. */
+  /** Command line of the demonstration, for a usage message. */
   usage: string
-  /** The file that it takes where it is given none. */
+  /** Path of the file that the demonstration uses if the user names none. */
   clip: string
-  /** Does it on a service that has just started; throws a CliError where that fails. */
-  show(stage: Stage): Promise<void>
+  /** Shows the demonstration on a service that was just started. Throws a CliError if it fails. */
+  show(stage: DemoContext): Promise<void>
 }
 
-export type Stage = {
-  api: Api
+export type DemoContext = {
+  api: DemoApi
   paths: DemoPaths
-  /** An empty folder, which is removed at the end. */
+  /** Empty temporary folder, which is removed at the end. */
   folder: string
 }

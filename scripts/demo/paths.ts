@@ -1,28 +1,30 @@
 import { randomUUID } from "node:crypto"
 import { accessSync, constants, copyFileSync, renameSync, rmSync, statSync } from "node:fs"
 import { basename, join, relative, resolve } from "node:path"
-import { CliError } from "../local/cli-error.ts"
-import type { Demo } from "./demo.ts"
+import { CliError } from "../cli/cli-error.ts"
 
 export type DemoPaths = {
   /** Absolute path of the file to work on. */
   source: string
-  /** The same as the user wrote it. */
+  /** Path of the file as the user wrote it. */
   shownSource: string
-  /** Folder that the result goes to. */
+  /** Folder into which the result is copied. */
   folder: string
 }
 
-/** The files that a demo reads and writes; paths are relative to the folder that it was called from. */
-export function findPaths(
-  { clip, usage }: Pick<Demo, "clip" | "usage">,
+/**
+ * Returns the paths that a demonstration reads and writes. A path of the user is relative to
+ * `folder`, in which the user called the demonstration.
+ */
+export function findDemoPaths(
+  { clip, usage }: { clip: string; usage: string },
   words: string[],
   folder: string,
 ): DemoPaths {
-  const [given, ...rest] = words
+  const [path, ...rest] = words
   if (rest.length > 0) throw new CliError(`Usage: ${usage}`)
-  const source = given === undefined ? clip : resolve(folder, given)
-  const shown = given ?? relative(folder, clip)
+  const source = path === undefined ? clip : resolve(folder, path)
+  const shown = path ?? relative(folder, clip)
   requireReadable(source, shown)
   return { source, shownSource: shown, folder }
 }
@@ -40,21 +42,22 @@ function requireReadable(path: string, shown: string): void {
 }
 
 /**
- * Copies the result to the caller's folder, never over the file that it was made from. A link of the
- * result's name, which somebody else may have put there, is replaced and not followed.
+ * Copies the result to the user's folder, and returns its path. Throws a CliError if it would
+ * replace the source file. Replaces a symbolic link with the result's name instead of following it,
+ * because another user may have made the link.
  */
-export function keepResult(fetched: string, paths: DemoPaths): string {
+export function copyResult(fetched: string, paths: DemoPaths): string {
   const path = join(paths.folder, basename(fetched))
   if (path === paths.source) {
     throw new CliError(`The result would replace ${paths.shownSource}: rename that file first.`)
   }
-  const made = `${path}.${randomUUID()}`
+  const temporaryPath = `${path}.${randomUUID()}`
   try {
-    copyFileSync(fetched, made, constants.COPYFILE_EXCL)
-    renameSync(made, path)
+    copyFileSync(fetched, temporaryPath, constants.COPYFILE_EXCL)
+    renameSync(temporaryPath, path)
     return path
   } catch (error) {
-    rmSync(made, { force: true })
+    rmSync(temporaryPath, { force: true })
     throw new CliError(`The result cannot be written: ${String(error)}`, { cause: error })
   }
 }

@@ -3,8 +3,10 @@ import type { WriteStream } from "node:tty"
 const WIDTH = 40
 const LABEL = "Progress  "
 
-/** Shows progress as a bar that is redrawn on a terminal, and as a row of numbers elsewhere. */
-export function openProgress(out: WriteStream) {
+/**
+ * Shows progress as a bar that is redrawn on a terminal, or as a row of numbers in other output.
+ */
+export function openProgressBar(out: WriteStream) {
   let shown = -1
   return {
     show(percent: number): void {

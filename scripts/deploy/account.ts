@@ -1,9 +1,9 @@
 import { z } from "zod"
-import type { Cloudflare } from "./cloudflare.ts"
-import { parseJson, runWrangler } from "./wrangler.ts"
+import type { CloudflareAccount } from "./cloudflare.ts"
+import { parseJsonOutput, runWrangler } from "./wrangler.ts"
 
 const LOG_IN =
-  "Nobody is logged in to Cloudflare: run `npx wrangler login`, or set CLOUDFLARE_API_TOKEN and " +
+  "No Cloudflare account is logged in: run `npx wrangler login`, or set CLOUDFLARE_API_TOKEN and " +
   "CLOUDFLARE_ACCOUNT_ID."
 
 const credentials = z.union([
@@ -13,20 +13,27 @@ const credentials = z.union([
 
 const identity = z.object({ accounts: z.array(z.object({ id: z.string(), name: z.string() })) })
 
-/** The account to deploy to, or a sentence that says why there is none. */
-export type FoundAccount = { isFound: true; api: Cloudflare } | { isFound: false; problem: string }
+/** Cloudflare account to deploy to, or a sentence that says why none was found. */
+export type AccountSearchResult =
+  | { isFound: true; api: CloudflareAccount }
+  | { isFound: false; problem: string }
 
-/** Finds the account that wrangler's log-in and CLOUDFLARE_ACCOUNT_ID name. */
-export async function findAccount(environment: NodeJS.ProcessEnv): Promise<FoundAccount> {
+/**
+ * Finds the Cloudflare account by CLOUDFLARE_ACCOUNT_ID, or the only account of the credentials.
+ * Credentials come from CLOUDFLARE_API_TOKEN or wrangler's log-in.
+ */
+export async function findCloudflareAccount(
+  environment: NodeJS.ProcessEnv,
+): Promise<AccountSearchResult> {
   const headers = await findCredentials(environment)
-  if (!headers) return lacking(LOG_IN)
+  if (!headers) return notFound(LOG_IN)
   const chosen = environment["CLOUDFLARE_ACCOUNT_ID"]
   if (chosen) return { isFound: true, api: { accountId: chosen, headers } }
   return await findOnlyAccount(headers)
 }
 
-/** The same account with fresh credentials: those of a log-in expire after an hour. */
-export async function refreshCredentials(api: Cloudflare): Promise<Cloudflare> {
+/** Returns the account with renewed credentials, because those of a log-in expire after an hour. */
+export async function refreshCredentials(api: CloudflareAccount): Promise<CloudflareAccount> {
   return { ...api, headers: (await findCredentials(process.env)) ?? api.headers }
 }
 
@@ -36,24 +43,25 @@ async function findCredentials(
   const token = environment["CLOUDFLARE_API_TOKEN"]
   if (token) return { authorization: `Bearer ${token}` }
   const { stdout } = await runWrangler(["auth", "token", "--json"])
-  const { data } = credentials.safeParse(parseJson(stdout))
+  const { data } = credentials.safeParse(parseJsonOutput(stdout))
   if (!data) return null
   return "key" in data
     ? { "x-auth-key": data.key, "x-auth-email": data.email }
     : { authorization: `Bearer ${data.token}` }
 }
 
-async function findOnlyAccount(headers: Record<string, string>): Promise<FoundAccount> {
+async function findOnlyAccount(headers: Record<string, string>): Promise<AccountSearchResult> {
   const whoami = await runWrangler(["whoami", "--json"])
-  const { data } = identity.safeParse(parseJson(whoami.stdout))
-  if (!data) return lacking(`Cloudflare does not say whose log-in this is:\n${whoami.output}`)
+  const { data } = identity.safeParse(parseJsonOutput(whoami.stdout))
+  if (!data)
+    return notFound(`Cloudflare did not return the account of the log-in:\n${whoami.output}`)
   const [account, ...others] = data.accounts
-  if (!account) return lacking("No account is known: set CLOUDFLARE_ACCOUNT_ID to one.")
+  if (!account) return notFound("No account is known: set CLOUDFLARE_ACCOUNT_ID to one.")
   if (others.length === 0) return { isFound: true, api: { accountId: account.id, headers } }
   const list = data.accounts.map(({ id, name }) => `  ${id}  ${name}`).join("\n")
-  return lacking(`The log-in has several accounts: set CLOUDFLARE_ACCOUNT_ID to one of\n${list}`)
+  return notFound(`The log-in has several accounts: set CLOUDFLARE_ACCOUNT_ID to one of\n${list}`)
 }
 
-function lacking(problem: string): FoundAccount {
+function notFound(problem: string): AccountSearchResult {
   return { isFound: false, problem }
 }

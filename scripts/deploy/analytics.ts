@@ -1,34 +1,39 @@
 import { z } from "zod"
-import { call, callOrThrow, refusalOf } from "./cloudflare.ts"
+import { callCloudflare, callCloudflareOrThrow, makeRefusalError } from "./cloudflare.ts"
 import type { Deployment } from "./checks.ts"
 
-/** Cloudflare's code for an account in which Analytics Engine was not turned on. */
+/** Cloudflare's error code for an account in which Analytics Engine was not turned on. */
 const NOT_TURNED_ON_CODE = 10_089
 const REFUSED_CREDENTIALS = 403
 
-/** A Worker that answers nothing, and the name of its module. */
+/**
+ * Source of the Worker that is used as a probe, and the name of its module. It responds 404 to
+ * every request.
+ */
 const MODULE = "probe.js"
 const SOURCE = "export default { fetch() { return new Response(null, { status: 404 }) } }"
 
-/** A sentence on an account without Analytics Engine, and the address at which it is turned on. */
-export const NO_ANALYTICS =
+/** Clause that an account has no Analytics Engine, with the URL at which it is turned on. */
+export const NO_ANALYTICS_CLAUSE =
   "Analytics Engine, which keeps the metrics, is not turned on in this account " +
   "(https://dash.cloudflare.com/?to=/:account/workers/analytics-engine)"
 
 /**
- * Whether the account takes a binding of Analytics Engine. Cloudflare tells it only by refusing a Worker
- * with one, so a Worker of another name is made and removed, unless the deployed one has such a binding.
+ * Reports whether the account accepts a binding of Analytics Engine. Cloudflare reveals it only by
+ * refusing a Worker with such a binding. A probe Worker is therefore created and removed, unless
+ * the deployed Worker already has the binding.
  */
-export async function hasAnalytics({ api, name, deployed }: Deployment): Promise<boolean> {
+export async function canBindAnalytics({ api, name, deployed }: Deployment): Promise<boolean> {
   if (deployed?.hasAnalytics) return true
   const path = `/workers/scripts/${name}-analytics-probe`
-  const answer = await call(api, "PUT", path, probeForm())
+  const answer = await callCloudflare(api, "PUT", path, probeForm())
   if (answer.isOk) {
-    await callOrThrow(api, z.unknown(), { method: "DELETE", path })
+    await callCloudflareOrThrow(api, z.unknown(), { method: "DELETE", path })
     return true
   }
-  if (answer.status === REFUSED_CREDENTIALS) throw refusalOf("PUT", path, answer)
-  // Any other refusal says nothing of Analytics Engine; the deployment itself meets its cause.
+  if (answer.status === REFUSED_CREDENTIALS) throw makeRefusalError("PUT", path, answer)
+  // Ignores other refusals, which do not concern Analytics Engine: the deployment itself fails by
+  // the same cause.
   return answer.code !== NOT_TURNED_ON_CODE
 }
 

@@ -1,99 +1,105 @@
 import { z } from "zod"
-import { CliError } from "../local/cli-error.ts"
-import type { DeploymentId } from "../local/deployment-record.ts"
-import { recordedNames } from "../local/deployment-record.ts"
-import { findAccount } from "./account.ts"
-import { call } from "./cloudflare.ts"
-import type { ApiResult, Cloudflare } from "./cloudflare.ts"
-import { settingsOfClone } from "./config.ts"
-import { readDeployed } from "./deployed.ts"
+import { CliError } from "../cli/cli-error.ts"
+import { listRecordedDeployments } from "../cli/deployment-record.ts"
+import type { DeploymentId } from "../cli/deployment-record.ts"
+import { findCloudflareAccount } from "./account.ts"
+import { callCloudflare } from "./cloudflare.ts"
+import type { ApiResult, CloudflareAccount } from "./cloudflare.ts"
+import { readWranglerSettings } from "./config.ts"
+import { readDeployedWorker } from "./deployed.ts"
 import type { DeployedWorker } from "./deployed.ts"
-import { findDomainProblem } from "./domain.ts"
-import { findDockerProblem, findWrongTools } from "./machine.ts"
-import { findClosedServices, describeRefusal } from "./services.ts"
-import { mergeSettings, readWanted } from "./settings.ts"
-import type { WorkerVariables, Wanted } from "./settings.ts"
+import { findDockerProblem, findToolProblems } from "./machine.ts"
+import { mergeSettings, readDeploymentSettings } from "./settings.ts"
+import type { DeploymentSettings, WorkerVariables } from "./settings.ts"
+import { Resolver } from "node:dns/promises"
+import { describeNeededRight } from "./rights.ts"
 
 const NO_SUBDOMAIN_CODE = 10_007
 
-/** What the phases after the checks work with. */
+/** Result of the checks, and input of the following phases of a deployment. */
 export type Deployment = {
   id: DeploymentId
-  api: Cloudflare
+  api: CloudflareAccount
   name: string
   /** Null before the first deployment. */
   deployed: DeployedWorker | null
   /** The Worker's settings after the deployment. */
   vars: WorkerVariables
-  /** Secrets that the environment sets, and the names of those that it empties. */
+  /**
+   * Secrets that the environment sets, and the names of secrets that are empty there and are to be
+   * removed.
+   */
   secrets: { given: Record<string, string>; dropped: string[] }
-  /** Where callers reach it, without /v1. */
+  /** Origin at which callers reach the service, without /v1. */
   origin: string
 }
 
 type Outcome = { problems: string[]; deployment: Deployment | null }
 
-/** Checks this machine, the settings and the account; a CliError names all that is missing. */
-export async function checkEverything(
+/**
+ * Checks this machine, the settings and the Cloudflare account. Throws a CliError that lists all
+ * problems.
+ */
+export async function checkDeployment(
   environment: NodeJS.ProcessEnv,
   stateDir: string,
 ): Promise<Deployment> {
-  const wanted = readWanted(environment)
+  const settings = readDeploymentSettings(environment)
   const [dockerProblem, { problems, deployment }] = await Promise.all([
     findDockerProblem(),
     checkAccount(environment, stateDir),
   ])
-  const all = [...findWrongTools(), ...wanted.problems, ...problems]
+  const all = [...findToolProblems(), ...settings.problems, ...problems]
   if (dockerProblem !== null) all.push(dockerProblem)
-  if (all.length > 0 || !deployment) throw missing(all)
+  if (all.length > 0 || !deployment) throw makeProblemsError(all)
   return deployment
 }
 
-/** A CliError that lists the problems that prevent a deployment. */
-export function missing(problems: string[]): CliError {
+/** Returns a CliError that lists the problems that prevent a deployment. */
+export function makeProblemsError(problems: string[]): CliError {
   return new CliError(
-    `Nothing was changed, since this is missing:\n${problems.map((one) => `- ${one}`).join("\n")}`,
+    `No change was made. Missing:\n${problems.map((one) => `- ${one}`).join("\n")}`,
   )
 }
 
 async function checkAccount(environment: NodeJS.ProcessEnv, stateDir: string): Promise<Outcome> {
-  const account = await findAccount(environment)
+  const account = await findCloudflareAccount(environment)
   if (!account.isFound) return { problems: [account.problem], deployment: null }
   const { api } = account
-  const wanted = readWanted(environment)
+  const settings = readDeploymentSettings(environment)
   const path = "/workers/subdomain"
-  const subdomain = await call(api, "GET", path)
+  const subdomain = await callCloudflare(api, "GET", path)
   if (!subdomain.isOk && subdomain.code !== NO_SUBDOMAIN_CODE) {
     const forWhat = `on account ${api.accountId}`
     return { problems: [describeRefusal(subdomain, { path, forWhat })], deployment: null }
   }
   const problems = await findClosedServices(api)
-  // A name that is not valid cannot be looked up.
-  if (wanted.problems.length > 0) return { problems, deployment: null }
-  const site = await checkSite({ environment, stateDir, api, wanted, subdomain })
+  // Stops if a setting is invalid, because the Worker of an invalid name cannot be requested.
+  if (settings.problems.length > 0) return { problems, deployment: null }
+  const site = await checkSite({ environment, stateDir, api, settings, subdomain })
   return { problems: [...problems, ...site.problems], deployment: site.deployment }
 }
 
-/** Reads what is deployed already and derives the deployment from it and the settings. */
+/** Reads the deployed Worker, and derives the new deployment from it and the settings. */
 async function checkSite(site: {
   environment: NodeJS.ProcessEnv
   stateDir: string
-  api: Cloudflare
-  wanted: Wanted
+  api: CloudflareAccount
+  settings: DeploymentSettings
   subdomain: ApiResult
 }): Promise<Outcome> {
-  const { environment, stateDir, api, wanted, subdomain } = site
+  const { environment, stateDir, api, settings, subdomain } = site
   const problems: string[] = []
-  const { name } = wanted
+  const { name } = settings
   const id = { stateDir, accountId: api.accountId, name }
-  const deployed = await readDeployed(api, name)
-  const [other] = environment["LATHE_NAME"] === undefined ? recordedNames(id) : []
+  const deployed = await readDeployedWorker(api, name)
+  const [other] = environment["LATHE_NAME"] === undefined ? listRecordedDeployments(id) : []
   if (!deployed && other !== undefined && other !== name) {
     problems.push(
       `This machine has deployed "${other}" to the account: update it by \`LATHE_NAME=${other} npm run deploy\`, or make a second deployment by \`LATHE_NAME=${name} npm run deploy\`.`,
     )
   }
-  const vars = mergeSettings(wanted, deployed?.vars ?? {}, settingsOfClone())
+  const vars = mergeSettings(settings, deployed?.vars ?? {}, readWranglerSettings())
   const fewer = findFewerDatabases(vars, deployed)
   if (fewer !== null) problems.push(fewer)
   const domain = vars["LATHE_DOMAIN"]
@@ -108,18 +114,26 @@ async function checkSite(site: {
     )
     return { problems, deployment: null }
   }
-  const secrets = { given: wanted.secrets, dropped: wanted.droppedSecrets }
+  const secrets = { given: settings.secrets, dropped: settings.droppedSecrets }
   return { problems, deployment: { id, api, name, deployed, vars, secrets, origin } }
 }
 
-/** Accounts are in all databases that there were. */
+/**
+ * Returns a problem if the settings name fewer databases than are deployed, because each database
+ * holds accounts. Returns null otherwise.
+ */
 function findFewerDatabases(vars: WorkerVariables, deployed: DeployedWorker | null): string | null {
-  const [wanted, before] = [vars, deployed?.vars].map((each) => Number(each?.["DATABASES"] ?? 1))
-  if (wanted === undefined || before === undefined || wanted >= before) return null
-  return `DATABASES is ${wanted}, and ${before} databases are deployed: it may only rise.`
+  const [requested, current] = [vars, deployed?.vars].map((each) =>
+    Number(each?.["DATABASES"] ?? 1),
+  )
+  if (requested === undefined || current === undefined || requested >= current) return null
+  return `DATABASES is ${requested}, and ${current} databases are deployed: it may only rise.`
 }
 
-/** Null where the account has no workers.dev name and the deployment no domain of its own. */
+/**
+ * Returns the origin of the deployment. Returns null if it has no domain and the account has no
+ * workers.dev name.
+ */
 function originOf(vars: Deployment["vars"], name: string, subdomain: ApiResult): string | null {
   const { LATHE_DOMAIN: domain, PUBLIC_ORIGIN: known } = vars
   if (domain === undefined && !subdomain.isOk) return null
@@ -127,4 +141,88 @@ function originOf(vars: Deployment["vars"], name: string, subdomain: ApiResult):
   if (!subdomain.isOk) return null
   const { subdomain: label } = z.object({ subdomain: z.string() }).parse(subdomain.result)
   return `https://${name}.${label}.workers.dev`
+}
+
+/**
+ * Returns a problem if a host name already resolves, else null. Without a terminal, wrangler
+ * replaces the DNS record of a name without asking.
+ */
+async function findDomainProblem(domain: string): Promise<string | null> {
+  const resolver = new Resolver({ timeout: 2000, tries: 2 })
+  const addresses = await Promise.any([resolver.resolve4(domain), resolver.resolve6(domain)]).catch(
+    () => [],
+  )
+  if (addresses.length === 0) return null
+  return `LATHE_DOMAIN ${domain} is in use: it resolves to ${addresses[0]}, and deploying would replace that DNS record. Remove the record, or choose another name.`
+}
+
+const SERVER_ERROR = 500
+const PAID_PLAN =
+  " They need the Workers Paid plan: https://dash.cloudflare.com/?to=/:account/workers/plans."
+
+/** Validity of the registry credentials that the check requests, in minutes. */
+const CREDENTIALS_MINUTES = 5
+
+/**
+ * Services of Cloudflare that a deployment uses, each with a call that changes nothing and the
+ * advice for a refusal.
+ */
+const SERVICES: Service[] = [
+  { name: "D1", method: "GET", path: "/d1/database?per_page=10", advice: "" },
+  { name: "Queues", method: "GET", path: "/queues?page=1", advice: "" },
+  {
+    name: "R2",
+    method: "GET",
+    path: "/r2/buckets?per_page=1",
+    advice:
+      " R2 is switched on once for each account: https://dash.cloudflare.com/?to=/:account/r2.",
+  },
+  {
+    name: "containers",
+    method: "GET",
+    path: "/containers/me",
+    advice: PAID_PLAN,
+  },
+  {
+    name: "images of containers",
+    method: "POST",
+    path: "/containers/registries/registry.cloudflare.com/credentials",
+    body: { expiration_minutes: CREDENTIALS_MINUTES, permissions: ["push", "pull"] },
+    advice: "",
+  },
+]
+
+type Service = {
+  name: string
+  method: "GET" | "POST"
+  path: string
+  body?: Record<string, unknown>
+  advice: string
+}
+
+type Refusal = ApiResult & { isOk: false }
+
+/** Returns a sentence for each service that the account or its credentials may not use. */
+async function findClosedServices(api: CloudflareAccount): Promise<string[]> {
+  const sentences = await Promise.all(
+    SERVICES.map(async ({ name, method, path, body, advice }) => {
+      const answer = await callCloudflare(api, method, path, body)
+      if (answer.isOk) return []
+      const forWhat = `for ${name} on account ${api.accountId}`
+      return [describeRefusal(answer, { path, forWhat }) + advice]
+    }),
+  )
+  return sentences.flat()
+}
+
+/**
+ * Describes a refused call. Names both causes, because Cloudflare responds alike if the plan lacks
+ * a service and if the token may not use it.
+ */
+function describeRefusal(
+  { status, message }: Refusal,
+  { path, forWhat }: { path: string; forWhat: string },
+): string {
+  if (status >= SERVER_ERROR) return `Cloudflare's API failed: ${message}. Try again later.`
+  return `Cloudflare refuses these credentials ${forWhat}: ${message}.${describeNeededRight(path)}`
 }

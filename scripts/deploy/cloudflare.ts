@@ -1,17 +1,20 @@
 import { z } from "zod"
-import { CliError } from "../local/cli-error.ts"
-import { rightsFor } from "./rights.ts"
+import { CliError } from "../cli/cli-error.ts"
+import { describeNeededRight } from "./rights.ts"
 
 const ANSWER_WITHIN_MS = 60_000
 const PUBLIC_API = "https://api.cloudflare.com/client/v4"
 
-/** Cloudflare's error codes for a bucket, a Worker or a workers.dev name, and a database that does not exist. */
+/**
+ * Cloudflare's error codes for a bucket, for a Worker or a workers.dev name, and for a database
+ * that does not exist.
+ */
 const NOT_FOUND_CODES = [10_006, 10_007, 7404]
 
-/** An account at Cloudflare's API and the headers with its credentials. */
-export type Cloudflare = { accountId: string; headers: Record<string, string> }
+/** Cloudflare account, and the headers that authenticate requests to Cloudflare's API. */
+export type CloudflareAccount = { accountId: string; headers: Record<string, string> }
 
-/** Statuses by which Cloudflare refuses what credentials may not do. */
+/** Statuses of requests that the credentials do not permit. */
 const REFUSED_CREDENTIALS = [401, 403]
 
 export type ApiResult =
@@ -25,11 +28,11 @@ const envelope = z.object({
 })
 
 /**
- * Requests a path of the account, with a form or a JSON body; returns error answers too, throws a CliError
- * without one.
+ * Requests a path below the account in Cloudflare's API, with a form or a JSON body. Returns error
+ * responses too. Throws a CliError if Cloudflare does not respond.
  */
-export async function call(
-  api: Cloudflare,
+export async function callCloudflare(
+  api: CloudflareAccount,
   method: "GET" | "POST" | "PUT" | "DELETE",
   path: string,
   body?: unknown,
@@ -56,28 +59,34 @@ export async function call(
   }
 }
 
-/** The result of a call, parsed; throws a CliError with Cloudflare's message otherwise. */
-export async function callOrThrow<T>(
-  api: Cloudflare,
+/**
+ * Requests a path, and parses the result. Throws a CliError with Cloudflare's message for an error
+ * response.
+ */
+export async function callCloudflareOrThrow<T>(
+  api: CloudflareAccount,
   schema: z.ZodType<T>,
   request: { method?: "GET" | "POST" | "PUT" | "DELETE"; path: string; body?: unknown },
 ): Promise<T> {
   const { method = "GET", path, body } = request
-  const answer = await call(api, method, path, body)
-  if (!answer.isOk) throw refusalOf(method, path, answer)
+  const answer = await callCloudflare(api, method, path, body)
+  if (!answer.isOk) throw makeRefusalError(method, path, answer)
   return read(schema, answer.result, path)
 }
 
-/** As `callOrThrow` for a GET; null where the resource does not exist. */
-export async function find<T>(
-  api: Cloudflare,
+/**
+ * Requests a resource by GET, and parses it. Returns null if it does not exist. Throws a CliError
+ * for another error response.
+ */
+export async function findCloudflareResource<T>(
+  api: CloudflareAccount,
   schema: z.ZodType<T>,
   path: string,
 ): Promise<T | null> {
-  const answer = await call(api, "GET", path)
+  const answer = await callCloudflare(api, "GET", path)
   if (answer.isOk) return read(schema, answer.result, path)
   if (NOT_FOUND_CODES.includes(answer.code ?? 0)) return null
-  throw refusalOf("GET", path, answer)
+  throw makeRefusalError("GET", path, answer)
 }
 
 async function send(url: string, init: RequestInit): Promise<Response> {
@@ -85,25 +94,28 @@ async function send(url: string, init: RequestInit): Promise<Response> {
     return await fetch(url, init)
   } catch (error) {
     const { host } = new URL(url)
-    throw new CliError(`Cloudflare's API does not answer at ${host}.`, { cause: error })
+    throw new CliError(`Cloudflare's API does not respond at ${host}.`, { cause: error })
   }
 }
 
 function read<T>(schema: z.ZodType<T>, result: unknown, path: string): T {
   const parsed = schema.safeParse(result)
   if (parsed.success) return parsed.data
-  throw new CliError(`Cloudflare's answer to ${path} is not what it was when this was written.`, {
+  throw new CliError(`Cloudflare's response to ${path} has an unknown format.`, {
     cause: parsed.error,
   })
 }
 
-/** A CliError with Cloudflare's message, and the right that the credentials lack. */
-export function refusalOf(
+/**
+ * Returns a CliError with Cloudflare's message, and with the permission that the credentials may
+ * lack.
+ */
+export function makeRefusalError(
   method: string,
   path: string,
   answer: ApiResult & { isOk: false },
 ): CliError {
   const code = answer.code === null ? "" : ` [code: ${answer.code}]`
-  const rights = REFUSED_CREDENTIALS.includes(answer.status) ? `.${rightsFor(path)}` : ""
+  const rights = REFUSED_CREDENTIALS.includes(answer.status) ? `.${describeNeededRight(path)}` : ""
   return new CliError(`Cloudflare refused ${method} ${path}: ${answer.message}${code}${rights}`)
 }

@@ -3,18 +3,18 @@ import { join, resolve } from "node:path"
 import { crc32 } from "node:zlib"
 import { experimental_readRawConfig } from "wrangler"
 import { z } from "zod"
-import { REGIONS } from "../../src/regions.ts"
-import { POOLS, instancesMax } from "../../src/runner/pools.ts"
-import { settings } from "../../src/settings.ts"
-import { writeStateFile } from "../local/state-folder.ts"
+import { REGIONS } from "../../src/bindings/regions.ts"
+import { POOLS, computeContainerInstancesMax } from "../../src/bindings/pools.ts"
+import { settings } from "../../src/bindings/settings.ts"
+import { writeStateFile } from "../cli/state-folder.ts"
 import type { WorkerVariables } from "./settings.ts"
 
-/** Root of the repository, which wrangler.toml's paths are relative to. */
-export const CLONE = resolve(import.meta.dirname, "../..")
-export const CONFIG_OF_CLONE = join(CLONE, "wrangler.toml")
+/** Root folder of this clone. Paths in wrangler.toml are relative to it. */
+export const CLONE_FOLDER = resolve(import.meta.dirname, "../..")
+export const WRANGLER_CONFIG_PATH = join(CLONE_FOLDER, "wrangler.toml")
 const NAME_IN_CONFIG = "lathe"
 
-// Its types are in a package that wrangler does not install.
+// Types of this function are in a package that wrangler does not install.
 const readRawConfig = z
   .custom<(place: { config: string }) => { rawConfig: unknown }>((it) => typeof it === "function")
   .parse(experimental_readRawConfig)
@@ -55,39 +55,45 @@ const config = z.looseObject({
   containers: z.array(container),
 })
 
-export type Config = z.infer<typeof config>
+export type WranglerConfig = z.infer<typeof config>
 
-/** The settings that wrangler.toml has. */
-export function settingsOfClone(): WorkerVariables {
-  return readConfigOfClone().vars
+/** Returns the settings in the `vars` of wrangler.toml. */
+export function readWranglerSettings(): WorkerVariables {
+  return readWranglerConfig().vars
 }
 
-/** wrangler.toml as `wrangler deploy` reads it. */
-export function readConfigOfClone(): Config {
-  const { rawConfig } = readRawConfig({ config: CONFIG_OF_CLONE })
+/** Reads wrangler.toml as `wrangler deploy` does. */
+export function readWranglerConfig(): WranglerConfig {
+  const { rawConfig } = readRawConfig({ config: WRANGLER_CONFIG_PATH })
   return config.parse(rawConfig)
 }
 
-/** Cloudflare takes the number of a rate limit as a positive integer of 32 bits with a sign. */
+/**
+ * Number of possible namespace ids of rate limits: Cloudflare accepts positive signed integers of
+ * 32 bits.
+ */
 const NAMESPACE_IDS = 2 ** 31
 
-/** What is deployed: wrangler.toml with the deployment's names, settings and absolute paths. */
+/**
+ * Derives the configuration to deploy: wrangler.toml with the deployment's names, settings and
+ * absolute paths.
+ */
 export function deriveConfig(deployment: {
   name: string
   vars: WorkerVariables
   accountId?: string
   databaseIds?: Readonly<Record<string, string>>
   hasAnalytics?: boolean
-}): Config {
+}): WranglerConfig {
   const { name, vars, accountId, databaseIds = {}, hasAnalytics = true } = deployment
-  const source = readConfigOfClone()
+  const source = readWranglerConfig()
   const domain = vars["LATHE_DOMAIN"]
   return {
     ...source,
-    // The step prepares a deployment of wrangler.toml itself.
+    // Removes the build step, which prepares only deployments of wrangler.toml itself.
     build: undefined,
     name,
-    main: resolve(CLONE, source.main),
+    main: resolve(CLONE_FOLDER, source.main),
     vars,
     ...(accountId !== undefined && { account_id: accountId }),
     ...(domain !== undefined && { routes: [{ pattern: domain, custom_domain: true }] }),
@@ -98,7 +104,7 @@ export function deriveConfig(deployment: {
         ...database,
         database_name: databaseName,
         ...(id !== undefined && { database_id: id }),
-        migrations_dir: resolve(CLONE, database.migrations_dir),
+        migrations_dir: resolve(CLONE_FOLDER, database.migrations_dir),
       }
     }),
     r2_buckets: source.r2_buckets.map((bucket) => ({
@@ -107,7 +113,8 @@ export function deriveConfig(deployment: {
     })),
     ratelimits: source.ratelimits.map((one) => ({
       ...one,
-      // A number is all that tells the counts of a deployment from those of another.
+      // Derives the namespace id from the deployment's name, because deployments with the same id
+      // would share their counts.
       namespace_id: String(crc32(`${name} ${one.name}`) % NAMESPACE_IDS),
     })),
     analytics_engine_datasets: hasAnalytics ? datasetsFor(source, name) : [],
@@ -129,8 +136,11 @@ export function deriveConfig(deployment: {
   }
 }
 
-/** The database of wrangler.toml, and as many like it, numbered from 2, as the settings say. */
-function databasesFor({ d1_databases: [first] }: Config, vars: WorkerVariables) {
+/**
+ * Returns the D1 databases of the configuration: the database of wrangler.toml, and copies of it,
+ * numbered from 2, up to the setting DATABASES.
+ */
+function databasesFor({ d1_databases: [first] }: WranglerConfig, vars: WorkerVariables) {
   if (!first) throw new Error("wrangler.toml names no database")
   return Array.from({ length: Number(vars["DATABASES"] ?? 1) }, (_, at) => {
     if (at === 0) return first
@@ -139,16 +149,19 @@ function databasesFor({ d1_databases: [first] }: Config, vars: WorkerVariables) 
   })
 }
 
-/** Queries name a dataset, and a name in SQL has no hyphens. */
-function datasetsFor({ analytics_engine_datasets: datasets }: Config, name: string) {
+/**
+ * Returns the datasets with the deployment's name. Replaces hyphens, because the names are used in
+ * SQL.
+ */
+function datasetsFor({ analytics_engine_datasets: datasets }: WranglerConfig, name: string) {
   return datasets.map((one) => ({
     ...one,
     dataset: renamed(one.dataset, name).replaceAll("-", "_"),
   }))
 }
 
-/** Names of all queues of a configuration, each once. */
-export function queuesOf({ queues: { producers, consumers } }: Config): string[] {
+/** Returns the names of all queues of a configuration, each once. */
+export function listQueueNames({ queues: { producers, consumers } }: WranglerConfig): string[] {
   const names = [
     ...producers.map(({ queue }) => queue),
     ...consumers.flatMap(({ queue, dead_letter_queue }) => [queue, dead_letter_queue ?? queue]),
@@ -156,19 +169,19 @@ export function queuesOf({ queues: { producers, consumers } }: Config): string[]
   return [...new Set(names)]
 }
 
-/** The region of a deployment's settings; null where they name none. */
-export function regionOf(vars: WorkerVariables) {
+/** Returns the region of a deployment's settings. Returns null if they name none. */
+export function findRegion(vars: WorkerVariables) {
   const { data } = settings.shape.REGION.safeParse(vars["REGION"])
   return data === undefined ? null : REGIONS[data]
 }
 
-/** Whether the databases of a deployment have replicas, as Cloudflare words it. */
-export function replicasOf(vars: WorkerVariables): "auto" | "disabled" {
+/** Returns Cloudflare's mode of read replication for the databases of a deployment. */
+export function findReplicationMode(vars: WorkerVariables): "auto" | "disabled" {
   return vars["D1_REPLICAS"] === "disabled" ? "disabled" : "auto"
 }
 
-/** Writes a configuration to a file for wrangler; returns its path. */
-export function writeConfig(stateDir: string, name: string, value: Config): string {
+/** Writes a configuration to a file for wrangler. Returns the path of the file. */
+export function writeConfig(stateDir: string, name: string, value: WranglerConfig): string {
   const names = ["deploy", name, "wrangler.json"]
   return writeStateFile(stateDir, names, `${JSON.stringify(value, null, 2)}\n`)
 }
@@ -183,21 +196,23 @@ function deriveContainer(
   const instances = pool && vars[pool.instances]
   const { image_build_context: context, image_vars: imageVars } = source
   const models = pool === POOLS.speech ? speechModels(vars) : {}
-  const region = regionOf(vars)
-  const imagePath = resolve(CLONE, source.image)
+  const region = findRegion(vars)
+  const imagePath = resolve(CLONE_FOLDER, source.image)
   return {
     ...source,
     name: renamed(source.name, name),
     image: existsSync(imagePath) ? imagePath : source.image,
-    ...(context !== undefined && { image_build_context: resolve(CLONE, context) }),
+    ...(context !== undefined && { image_build_context: resolve(CLONE_FOLDER, context) }),
     ...(Object.keys(models).length > 0 && { image_vars: { ...imageVars, ...models } }),
     ...(type !== undefined && { instance_type: type }),
-    ...(instances !== undefined && { max_instances: instancesMax(Number(instances)) }),
+    ...(instances !== undefined && {
+      max_instances: computeContainerInstancesMax(Number(instances)),
+    }),
     ...(region && { constraints: { ...source.constraints, regions: [region.containers] } }),
   }
 }
 
-/** The image is built with the models that the Worker offers. */
+/** Returns the settings that name speech models, with which the image is built. */
 function speechModels(vars: WorkerVariables): Record<string, string> {
   return Object.fromEntries(
     ["WHISPER_MODEL", "WHISPER_MODELS"].flatMap((name) => {

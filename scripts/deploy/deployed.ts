@@ -1,16 +1,16 @@
 import { z } from "zod"
-import { find } from "./cloudflare.ts"
-import type { Cloudflare } from "./cloudflare.ts"
+import { findCloudflareResource } from "./cloudflare.ts"
+import type { CloudflareAccount } from "./cloudflare.ts"
 import type { WorkerVariables } from "./settings.ts"
 
 /** The Worker as it is deployed now. */
 export type DeployedWorker = {
   vars: WorkerVariables
   secretNames: string[]
-  /** Databases that it is bound to; they may be gone. */
+  /** Ids of the D1 databases that the Worker is bound to. The databases may have been deleted. */
   databaseIds: string[]
   hasAnalytics: boolean
-  /** Null where traffic is split between versions. */
+  /** Id of the deployed version; null if traffic is split between versions. */
   versionId: string | null
 }
 
@@ -27,14 +27,17 @@ const deploymentList = z.object({
   deployments: z.array(z.object({ versions: z.array(z.object({ version_id: z.string() })) })),
 })
 
-/** Reads the deployed Worker of a name; null where there is none. */
-export async function readDeployed(api: Cloudflare, name: string): Promise<DeployedWorker | null> {
+/** Reads the deployed Worker with this name. Returns null if there is none. */
+export async function readDeployedWorker(
+  api: CloudflareAccount,
+  name: string,
+): Promise<DeployedWorker | null> {
   const worker = `/workers/scripts/${name}`
-  const settings = await find(api, workerSettings, `${worker}/settings`)
+  const settings = await findCloudflareResource(api, workerSettings, `${worker}/settings`)
   if (!settings) return null
   const [secrets, list] = await Promise.all([
-    find(api, secretList, `${worker}/secrets`),
-    find(api, deploymentList, `${worker}/deployments`),
+    findCloudflareResource(api, secretList, `${worker}/secrets`),
+    findCloudflareResource(api, deploymentList, `${worker}/deployments`),
   ])
   const [version, ...others] = list?.deployments[0]?.versions ?? []
   return {

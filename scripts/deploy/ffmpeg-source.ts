@@ -1,34 +1,38 @@
 import { execFile } from "node:child_process"
 import { resolve } from "node:path"
 import { promisify } from "node:util"
-import { SOURCE_VERSION_MIN } from "../../container/ffmpeg/build-options.ts"
+import { DEBIAN_SOURCE_VERSION_MIN } from "../../container/ffmpeg/build-options.ts"
 import { BASE_IMAGE } from "../image/docker.ts"
 
 const ANSWER_MS_MAX = 60_000
 const ASK = "apt-get update >/dev/null && exec node /ffmpeg/main.ts newest"
 
 /**
- * A sentence where Debian's source of ffmpeg is newer than what the image's layer was last built for,
- * or cannot be asked for; null where there is nothing to say. It asks as the image's build does.
+ * Compares Debian's source version of ffmpeg with the version for which the image was last built.
+ * Returns a sentence if Debian's is newer or cannot be read, else null. Reads it in a container, as
+ * the build of the image does.
  */
-export async function tellOfFfmpeg(): Promise<string | null> {
+export async function adviseNewerFfmpeg(): Promise<string | null> {
   const docker = process.env["WRANGLER_DOCKER_BIN"] ?? "docker"
   const folder = `${resolve("container/ffmpeg")}:/ffmpeg:ro`
   const words = ["run", "--rm", "--volume", folder, BASE_IMAGE, "sh", "-c", ASK]
   try {
     const options = { timeout: ANSWER_MS_MAX }
     const newest = (await promisify(execFile)(docker, words, options)).stdout.trim()
-    return describeSource(newest)
+    return adviseSourceVersion(newest)
   } catch {
-    return "Debian could not be asked whether its source of ffmpeg is newer than the image's."
+    return "The version of Debian's ffmpeg source could not be read, so it was not compared with the image's."
   }
 }
 
-/** What to say of the newest version of the source; null where the image has it. */
-export function describeSource(newest: string): string | null {
-  if (newest === SOURCE_VERSION_MIN) return null
+/**
+ * Returns advice about a newer source version of ffmpeg. Returns null if the image has this
+ * version.
+ */
+export function adviseSourceVersion(newest: string): string | null {
+  if (newest === DEBIAN_SOURCE_VERSION_MIN) return null
   return (
-    `Debian's source of ffmpeg is ${newest} now: name it as SOURCE_VERSION_MIN in ` +
+    `Debian's source of ffmpeg is ${newest} now: name it as DEBIAN_SOURCE_VERSION_MIN in ` +
     "container/ffmpeg/build-options.ts, so that the image is built with it."
   )
 }

@@ -1,36 +1,43 @@
 import { parseArgs } from "node:util"
-import { CliError } from "../local/cli-error.ts"
+import { CliError } from "../cli/cli-error.ts"
 
-export type Flags = {
+export type DeployFlags = {
   wantsHelp: boolean
-  /** Shows and checks what a deployment would do; needs no account and changes nothing there. */
+  /**
+   * Whether to show and check what a deployment would do, without an account and without changes.
+   */
   isRehearsal: boolean
   rotatesOperatorToken: boolean
-  /** Whether real jobs run at the end of a deployment, without one, or not at all. */
+  /**
+   * Whether the check with real jobs runs after the deployment, alone without a deployment, or not
+   * at all.
+   */
   check: "after" | "alone" | "none"
-  /** The origin of the service to check alone; null: that of the deployment. */
+  /** Origin of the service that `--check` checks; null for that of the deployment. */
   origin: string | null
 }
 
-export const USAGE = `Usage: npm run deploy [-- --dry-run | --check [--origin URL] | --rotate-operator-token | --no-check]
+export const DEPLOY_USAGE = `Usage: npm run deploy [-- --dry-run | --check [--origin URL] | --rotate-operator-token | --no-check]
 
 Makes or updates a deployment of Lathe on Cloudflare, from this clone. Running it again is safe: it
 creates only what is missing, and goes on where a run before it failed.
 
   --dry-run                 checks everything that needs no account, and changes nothing there; ends
-                            with 1 where a deployment from here would stop, and says why at the end
+                            with 1 if a deployment from this machine would stop, and prints why
   --check                   deploys nothing: has what is deployed do a job of each kind, on an account
                             that is deleted at the end, and says what of the platform does not work
   --origin URL              of --check: another service than the deployment, as that of npm start
   --no-check                deploys without that check, which otherwise ends each deployment
   --rotate-operator-token   makes a new operator token, which this machine then keeps
-  --help                    says this
+  --help                    prints this text
 
 It needs Docker, and either \`npx wrangler login\` or CLOUDFLARE_API_TOKEN with CLOUDFLARE_ACCOUNT_ID.
 Settings are read from the environment and remembered by the deployment: docs/operate/settings.md has them.`
 
-/** Parses the command's arguments; throws a CliError with the usage where they are not valid. */
-export function parseFlags(words: string[]): Flags {
+/**
+ * Parses the arguments of `npm run deploy`. Throws a CliError with the usage if they are invalid.
+ */
+export function parseDeployFlags(words: string[]): DeployFlags {
   const values = parseWords(words)
   const { "dry-run": isRehearsal = false, check: isAlone = false, origin } = values
   const rotatesOperatorToken = values["rotate-operator-token"] ?? false
@@ -51,12 +58,12 @@ export function parseFlags(words: string[]): Flags {
   }
 }
 
-function checkOf(flags: { isAlone: boolean; isUnchecked: boolean }): Flags["check"] {
+function checkOf(flags: { isAlone: boolean; isUnchecked: boolean }): DeployFlags["check"] {
   if (flags.isAlone) return "alone"
   return flags.isUnchecked ? "none" : "after"
 }
 
-/** The origin of an address, which may end with /v1. */
+/** Returns the origin of a URL, which may end with /v1. */
 function readOrigin(text: string): string {
   const url = URL.parse(text)
   if (url && /^https?:$/.test(url.protocol)) return url.origin
@@ -83,5 +90,5 @@ function parseWords(words: string[]) {
 }
 
 function misused(sentence: string): CliError {
-  return new CliError(`${sentence}\n\n${USAGE}`)
+  return new CliError(`${sentence}\n\n${DEPLOY_USAGE}`)
 }

@@ -7,11 +7,11 @@ const NODE_MAJOR_MIN = 22
 const DOCKER_WITHIN_MS = 30_000
 
 const DOCKER_ADVICE =
-  "Docker does not answer, and it builds the image of the runners: install and start Docker, or a " +
-  "program that speaks its language, and see that `docker info` works."
+  "Docker does not respond, and it builds the image of the runners: install and start Docker, or a " +
+  "compatible program, and check it by `docker info`."
 
-/** Problems of this machine's Node and wrangler, a sentence each. */
-export function findWrongTools(): string[] {
+/** Returns a sentence for each wrong version of Node.js or wrangler on this machine. */
+export function findToolProblems(): string[] {
   const problems: string[] = []
   if (Number(process.versions.node.split(".")[0]) < NODE_MAJOR_MIN) {
     problems.push(`This is Node ${process.versions.node}: start it with \`npm run deploy\`.`)
@@ -23,14 +23,14 @@ export function findWrongTools(): string[] {
   return problems
 }
 
-/** Versions of the tools, to be printed. */
-export function toolVersions(): string {
+/** Returns the versions of Node.js and wrangler for the user. */
+export function describeToolVersions(): string {
   return `Node ${process.versions.node}, wrangler ${wranglerJson.version}`
 }
 
-/** Null where the Docker engine answers, else a sentence that says what to do. */
+/** Returns null if the Docker engine responds, else a sentence that says what to do. */
 export async function findDockerProblem(): Promise<string | null> {
-  // wrangler finds Docker in the same way.
+  // Finds the Docker client in the same way as wrangler.
   const program = process.env["WRANGLER_DOCKER_BIN"] ?? "docker"
   try {
     await promisify(execFile)(program, ["info"], { timeout: DOCKER_WITHIN_MS })

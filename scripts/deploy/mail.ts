@@ -1,8 +1,8 @@
-import { settings } from "../../src/settings.ts"
+import { settings } from "../../src/bindings/settings.ts"
 import type { Deployment } from "./checks.ts"
 
-/** What an operator should know of mails that the deployment cannot send, a sentence each. */
-export function tellOfMail({ vars, secrets, deployed }: MailFacts): string[] {
+/** Returns a sentence for each reason why the deployment cannot send mails. */
+export function findMailWarnings({ vars, secrets, deployed }: MailFacts): string[] {
   const { SIGN_UP: mode, MAIL_FROM: from } = settings
     .pick({ SIGN_UP: true, MAIL_FROM: true })
     .parse(vars)
@@ -15,6 +15,6 @@ type MailFacts = Pick<Deployment, "vars" | "secrets" | "deployed">
 
 const KEY = "RESEND_API_KEY"
 const NO_PROVIDER =
-  "no mail can be sent: nobody gets the link to confirm an email or to sign up by. Set RESEND_API_KEY and MAIL_FROM."
+  "no mail can be sent, so users get no links to confirm an email or to sign up. Set RESEND_API_KEY and MAIL_FROM."
 const NO_SENDER =
-  "Mails have no sender that a provider takes: set MAIL_FROM to an address of yours."
+  "Mails have no sender that a provider accepts: set MAIL_FROM to an address of yours."

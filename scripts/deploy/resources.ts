@@ -1,11 +1,14 @@
 import { z } from "zod"
-import { callOrThrow, find } from "./cloudflare.ts"
-import type { Cloudflare } from "./cloudflare.ts"
-import { queuesOf, regionOf, replicasOf } from "./config.ts"
-import type { Config } from "./config.ts"
+import { callCloudflareOrThrow, findCloudflareResource } from "./cloudflare.ts"
+import type { CloudflareAccount } from "./cloudflare.ts"
+import { listQueueNames, findRegion, findReplicationMode } from "./config.ts"
+import type { WranglerConfig } from "./config.ts"
 
 const DAY_SECONDS = 86_400
-/** The Worker's sweep aborts an upload after one day; this rule aborts those without a record. */
+/**
+ * Age at which R2 aborts an unfinished upload, in days. The sweep aborts uploads after one day;
+ * this rule aborts uploads without a row in D1.
+ */
 const ABORT_AFTER_DAYS = 2
 const RULE_ID = "abort-unfinished-uploads"
 
@@ -19,69 +22,74 @@ const queue = z.object({ queue_name: z.string() })
 const lifecycle = z.object({ rules: z.array(z.looseObject({ id: z.string() })).default([]) })
 
 export type CreatedResources = {
-  /** What was created, as it is printed. */
-  made: string[]
+  /** Descriptions of the created resources, for the user. */
+  createdNames: string[]
   databaseIds: Record<string, string>
 }
 
-/** Creates the databases, buckets and queues of a configuration that the account lacks. */
-export async function makeResources(api: Cloudflare, config: Config): Promise<CreatedResources> {
-  const made: string[] = []
+/**
+ * Creates the databases, buckets and queues of a configuration that do not exist in the account.
+ */
+export async function createMissingResources(
+  api: CloudflareAccount,
+  config: WranglerConfig,
+): Promise<CreatedResources> {
+  const createdNames: string[] = []
   const databaseIds: Record<string, string> = {}
-  const place = regionOf(config.vars)?.storage
-  const replicas = replicasOf(config.vars)
+  const place = findRegion(config.vars)?.storage
+  const replicas = findReplicationMode(config.vars)
   for (const { database_name: name } of config.d1_databases) {
-    const id = await ensureDatabase(api, { name, place }, made)
-    if (await setReplicas(api, id, replicas)) made.push(`replicas of ${name}: ${replicas}`)
+    const id = await ensureDatabase(api, { name, place }, createdNames)
+    if (await setReplicas(api, id, replicas)) createdNames.push(`replicas of ${name}: ${replicas}`)
     databaseIds[name] = id
   }
   for (const { bucket_name: name } of config.r2_buckets)
-    await ensureBucket(api, { name, place }, made)
-  for (const name of queuesOf(config)) await ensureQueue(api, name, made)
-  return { made, databaseIds }
+    await ensureBucket(api, { name, place }, createdNames)
+  for (const name of listQueueNames(config)) await ensureQueue(api, name, createdNames)
+  return { createdNames, databaseIds }
 }
 
-/** What is to be there, and near which place where it is made. */
-type Wanted = { name: string; place: string | undefined }
+/** Name of a required resource, and the location in which it is created. */
+type RequiredResource = { name: string; place: string | undefined }
 
 async function ensureDatabase(
-  api: Cloudflare,
-  { name, place }: Wanted,
-  made: string[],
+  api: CloudflareAccount,
+  { name, place }: RequiredResource,
+  createdNames: string[],
 ): Promise<string> {
   const path = "/d1/database"
   const query = `?name=${encodeURIComponent(name)}&per_page=100`
-  const found = await callOrThrow(api, z.array(database), { path: path + query })
+  const found = await callCloudflareOrThrow(api, z.array(database), { path: path + query })
   const existing = found.find((one) => one.name === name)
   if (existing) return existing.uuid
   const body = { name, ...(place !== undefined && { primary_location_hint: place }) }
-  const created = await callOrThrow(api, database, { method: "POST", path, body })
-  made.push(`D1 database ${name}`)
+  const created = await callCloudflareOrThrow(api, database, { method: "POST", path, body })
+  createdNames.push(`D1 database ${name}`)
   return created.uuid
 }
 
-/** Whether a database had them otherwise. */
-async function setReplicas(api: Cloudflare, id: string, mode: string): Promise<boolean> {
+/** Sets the mode of read replication of a database. Returns true if it was another one before. */
+async function setReplicas(api: CloudflareAccount, id: string, mode: string): Promise<boolean> {
   const path = `/d1/database/${id}`
-  const { read_replication: now } = await callOrThrow(api, replication, { path })
+  const { read_replication: now } = await callCloudflareOrThrow(api, replication, { path })
   if (now.mode === mode) return false
   const body = { read_replication: { mode } }
-  await callOrThrow(api, z.unknown(), { method: "PUT", path, body })
+  await callCloudflareOrThrow(api, z.unknown(), { method: "PUT", path, body })
   return true
 }
 
 async function ensureBucket(
-  api: Cloudflare,
-  { name, place }: Wanted,
-  made: string[],
+  api: CloudflareAccount,
+  { name, place }: RequiredResource,
+  createdNames: string[],
 ): Promise<void> {
   const path = `/r2/buckets/${name}`
-  if (!(await find(api, named, path))) {
+  if (!(await findCloudflareResource(api, named, path))) {
     const body = { name, ...(place !== undefined && { locationHint: place }) }
-    await callOrThrow(api, named, { method: "POST", path: "/r2/buckets", body })
-    made.push(`R2 bucket ${name}`)
+    await callCloudflareOrThrow(api, named, { method: "POST", path: "/r2/buckets", body })
+    createdNames.push(`R2 bucket ${name}`)
   }
-  const { rules } = await callOrThrow(api, lifecycle, { path: `${path}/lifecycle` })
+  const { rules } = await callCloudflareOrThrow(api, lifecycle, { path: `${path}/lifecycle` })
   if (rules.some(({ id }) => id === RULE_ID)) return
   const condition = { type: "Age", maxAge: ABORT_AFTER_DAYS * DAY_SECONDS }
   const rule = {
@@ -91,15 +99,19 @@ async function ensureBucket(
     abortMultipartUploadsTransition: { condition },
   }
   const body = { rules: [...rules, rule] }
-  await callOrThrow(api, z.unknown(), { method: "PUT", path: `${path}/lifecycle`, body })
-  made.push(`its rule ${RULE_ID}`)
+  await callCloudflareOrThrow(api, z.unknown(), { method: "PUT", path: `${path}/lifecycle`, body })
+  createdNames.push(`its rule ${RULE_ID}`)
 }
 
-async function ensureQueue(api: Cloudflare, name: string, made: string[]): Promise<void> {
+async function ensureQueue(
+  api: CloudflareAccount,
+  name: string,
+  createdNames: string[],
+): Promise<void> {
   const path = "/queues"
   const query = `?name=${encodeURIComponent(name)}`
-  const found = await callOrThrow(api, z.array(queue), { path: path + query })
+  const found = await callCloudflareOrThrow(api, z.array(queue), { path: path + query })
   if (found.some(({ queue_name }) => queue_name === name)) return
-  await callOrThrow(api, queue, { method: "POST", path, body: { queue_name: name } })
-  made.push(`queue ${name}`)
+  await callCloudflareOrThrow(api, queue, { method: "POST", path, body: { queue_name: name } })
+  createdNames.push(`queue ${name}`)
 }

@@ -5,27 +5,30 @@ import { stripVTControlCharacters } from "node:util"
 
 const TAIL_LINES = 25
 
-export type ProgramRun = { isOk: boolean; stdout: string; output: string }
+export type ProgramResult = { isOk: boolean; stdout: string; output: string }
 
 export type ProgramOptions = {
   environment?: Record<string, string>
-  /** A file that the output is appended to while the program runs. */
+  /** File to which the output is appended while the program runs. */
   logPath?: string
-  /** What the program reads from its stdin; without it there is nothing to read. */
+  /** Standard input of the program; empty by default. */
   input?: string
 }
 
-/** Runs a program to its end; one that cannot be started has failed. */
+/**
+ * Runs a program until it ends, and returns its output. A program that cannot be started counts as
+ * failed.
+ */
 export async function runProgram(
   program: string,
   words: string[],
   { environment = {}, logPath, input = "" }: ProgramOptions = {},
-): Promise<ProgramRun> {
+): Promise<ProgramResult> {
   const child = spawn(program, words, {
     env: { ...process.env, ...environment },
     stdio: ["pipe", "pipe", "pipe"],
   })
-  // A program may end without reading it.
+  // Ignores errors of the input, because a program may end without reading it.
   child.stdin.on("error", () => undefined).end(input)
   const run = { stdout: "", output: "" }
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
@@ -46,7 +49,7 @@ export async function runProgram(
   return { isOk: child.exitCode === 0, stdout: run.stdout, output }
 }
 
-/** The end of a run's output, which tells why it failed. */
-export function tailOf({ output }: ProgramRun): string {
+/** Returns the last lines of a program's output, which usually contain the reason of a failure. */
+export function lastOutputLines({ output }: ProgramResult): string {
   return output.split("\n").slice(-TAIL_LINES).join("\n")
 }

@@ -2,19 +2,19 @@ import { randomBytes } from "node:crypto"
 import { rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { z } from "zod"
-import { readDeploymentRecord, writeDeploymentRecord } from "../local/deployment-record.ts"
+import { readDeploymentRecord, writeDeploymentRecord } from "../cli/deployment-record.ts"
 import type { Deployment } from "./checks.ts"
-import { callOrThrow } from "./cloudflare.ts"
+import { callCloudflareOrThrow } from "./cloudflare.ts"
 
 const SECRET_BYTES = 32
 
 export type SecretPlan = {
-  /** Secrets to send with the Worker's next version; it keeps the others. */
+  /** Secrets to send with the next version of the Worker. The Worker keeps its other secrets. */
   toSend: Record<string, string>
-  said: string
+  summary: string
 }
 
-/** Removes secrets that the operator no longer wants, where the Worker has them; answers which. */
+/** Removes the Worker's secrets that are empty in the environment. Returns their names. */
 export async function removeSecrets({
   api,
   name,
@@ -24,14 +24,14 @@ export async function removeSecrets({
   const removed = secrets.dropped.filter((each) => deployed?.secretNames.includes(each))
   for (const each of removed) {
     const path = `/workers/scripts/${name}/secrets/${each}`
-    await callOrThrow(api, z.unknown(), { method: "DELETE", path })
+    await callCloudflareOrThrow(api, z.unknown(), { method: "DELETE", path })
   }
   return removed
 }
 
 /**
- * Makes the secrets that the Worker lacks, and takes those that the operator gives; the operator
- * token is stored here before it is sent.
+ * Collects the secrets to send: new secrets that the Worker lacks, and secrets from the
+ * environment. Stores a new operator token on this machine before it is sent.
  */
 export function planSecrets(deployment: Deployment, rotatesOperatorToken: boolean): SecretPlan {
   const { id, deployed } = deployment
@@ -45,12 +45,18 @@ export function planSecrets(deployment: Deployment, rotatesOperatorToken: boolea
     toSend["OPERATOR_TOKEN"] = token
     writeDeploymentRecord(id, { ...kept, nextOperatorToken: token })
   }
-  const said = sentenceOf(Object.keys(toSend), kept.operatorToken !== undefined)
+  const summary = describeGenerated(Object.keys(toSend), kept.operatorToken !== undefined)
   const { given } = deployment.secrets
-  return { toSend: { ...toSend, ...given }, said: [said, ...toldOf(Object.keys(given))].join("; ") }
+  return {
+    toSend: { ...toSend, ...given },
+    summary: [summary, ...describeGiven(Object.keys(given))].join("; "),
+  }
 }
 
-/** Has `use` pass secrets to wrangler in a file that only this user can read; removes the file afterwards. */
+/**
+ * Writes secrets to a file that only this user can read, calls `use` with its path, and removes the
+ * file.
+ */
 export async function withSecretsFile(
   configPath: string,
   secrets: Record<string, string>,
@@ -65,8 +71,9 @@ export async function withSecretsFile(
   }
 }
 
-function sentenceOf(made: string[], isTokenKept: boolean): string {
-  if (made.length > 0) return `made ${made.join(" and ")}, which go to the Worker with its version`
+function describeGenerated(generatedNames: string[], isTokenKept: boolean): string {
+  if (generatedNames.length > 0)
+    return `created ${generatedNames.join(" and ")}, which reach the Worker with its version`
   if (isTokenKept) return "the Worker has them"
   return (
     "the Worker has them, but its operator token is not on this machine: set OPERATOR_TOKEN for " +
@@ -74,8 +81,8 @@ function sentenceOf(made: string[], isTokenKept: boolean): string {
   )
 }
 
-function toldOf(given: string[]): string[] {
-  return given.length > 0 ? [`${given.join(", ")} as the environment has them`] : []
+function describeGiven(given: string[]): string[] {
+  return given.length > 0 ? [`${given.join(", ")} from the environment`] : []
 }
 
 function randomText(): string {

@@ -1,16 +1,19 @@
 import { z } from "zod"
-import { pickVariables } from "../local/environment.ts"
-import { warningsOfUnknown } from "../local/unknown-settings.ts"
-import { FETCHABLE_MODELS } from "../../container/models/manifest.ts"
+import { pickVariables } from "../cli/environment.ts"
+import { findUnknownSettingWarnings } from "../start/unknown-settings.ts"
+import { FETCHABLE_SPEECH_MODELS } from "../../container/models/manifest.ts"
 import { didYouMean } from "../../src/hints/nearest-name.ts"
-import { problemsOfSecrets, secretNames, settings } from "../../src/settings.ts"
+import { describeInvalidSecrets, secretNames, settings } from "../../src/bindings/settings.ts"
 
 const NAME_CHARACTERS_MAX = 40
 
-/** A variable of the deployed Worker that names the settings which override wrangler.toml's. */
+/**
+ * Variable of the deployed Worker with the names of the settings that override those of
+ * wrangler.toml.
+ */
 const GIVEN = "LATHE_GIVEN"
 
-/** The Worker's own settings, without the secrets and without those of a local runner. */
+/** Settings of the Worker, without secrets and without settings of a plain runner. */
 const serviceSettings = settings.omit({
   LATHE_SECRET: true,
   OPERATOR_TOKEN: true,
@@ -22,11 +25,11 @@ const serviceSettings = settings.omit({
   DISK_RESERVE_BYTES: true,
 })
 
-/** Settings of the deployment: variables of the Worker that only the next deployment reads. */
+/** Settings of the deployment itself: variables of the Worker that only later deployments read. */
 const deploymentSettings = z.object({
-  /** Host name of a zone in the account; the service answers there and not on workers.dev. */
+  /** Host name of a zone in the account, at which the service responds instead of workers.dev. */
   LATHE_DOMAIN: z.string().regex(/^([a-z0-9-]+\.)+[a-z]{2,}$/, "expected a host name"),
-  /** Whether Cloudflare keeps replicas of the databases near callers; it does by default. */
+  /** Whether Cloudflare keeps replicas of the databases near callers; `auto` by default. */
   D1_REPLICAS: z.enum(["auto", "disabled"], "expected auto or disabled"),
 })
 
@@ -38,34 +41,34 @@ const deploymentName = z
   .max(NAME_CHARACTERS_MAX)
   .regex(/^[a-z]([a-z0-9-]*[a-z0-9])?$/, "expected small letters, digits and dashes")
 
-/** Cloudflare takes no longer value of a secret. */
+/** Maximum size of a secret on Cloudflare. */
 const SECRET_BYTES_MAX = 5 * 1024
 
-/** Settings of one machine whose names begin as those of fetches do. */
+/** Settings of a service on one machine whose names match `GUESSED_NAME`. */
 const OF_ONE_MACHINE = ["FETCH_PYTHON_PATH"]
-/** A name that looks like one of these settings, and that nothing else has a use for. */
+/** Name that looks like a setting of fetches or S3 sources and belongs to no other program. */
 const GUESSED_NAME = /^(?:(?:FETCH|YTDLP|YT_DLP)_|S3_SOURCE)/
 
 /** Variables of a deployed Worker, by name. */
 export type WorkerVariables = Record<string, z.core.util.JSONType>
 
-export type Wanted = {
+export type DeploymentSettings = {
   /** Name of the Worker, and prefix of the names of all other resources. */
   name: string
   /** Settings that the environment sets. */
   values: Record<string, string>
   /** Settings that are empty in the environment, which resets them to their defaults. */
   dropped: string[]
-  /** Secrets that the operator sets; they stand in no configuration and no output. */
+  /** Secrets that the environment sets. They appear in no configuration file and no output. */
   secrets: Record<string, string>
-  /** Those that are empty in the environment, which removes them. */
+  /** Names of secrets that are empty in the environment, which removes them. */
   droppedSecrets: string[]
-  /** What is wrong with them, a sentence each. */
+  /** Errors of the settings, a sentence each. */
   problems: string[]
 }
 
 /** Reads the name and the settings of a deployment from the environment. */
-export function readWanted(environment: NodeJS.ProcessEnv): Wanted {
+export function readDeploymentSettings(environment: NodeJS.ProcessEnv): DeploymentSettings {
   const name = environment["LATHE_NAME"] ?? "lathe"
   const values: Record<string, string> = {}
   const dropped: string[] = []
@@ -80,30 +83,30 @@ export function readWanted(environment: NodeJS.ProcessEnv): Wanted {
   const droppedSecrets = secretNames.filter((secret) => environment[secret] === "")
   const givenSecrets = secretNames.filter((secret) => environment[secret] !== "")
   const secrets = pickVariables(environment, givenSecrets)
-  problems.push(...problemsOfSecrets(environment), ...tooLong(secrets))
+  problems.push(...describeInvalidSecrets(environment), ...tooLong(secrets))
   problems.push(...problemsOfNames(environment))
   problems.push(...problemsOfModels(values))
   return { name, values, dropped, secrets, droppedSecrets, problems }
 }
 
 /**
- * The settings to deploy: the environment's override those that an operator set on the deployed
- * Worker, which override wrangler.toml's. A deployed value that came from wrangler.toml is not
- * kept, so that a newer clone can change it.
+ * Merges the settings to deploy: the environment overrides settings that an operator set on the
+ * deployed Worker, and these override wrangler.toml. Does not keep a deployed value that came from
+ * wrangler.toml, so that a newer clone can change it.
  */
 export function mergeSettings(
-  wanted: Wanted,
+  settings: DeploymentSettings,
   deployed: WorkerVariables,
   fromClone: WorkerVariables,
 ): WorkerVariables {
-  const given = givenNames(deployed)
+  const presentNames = givenNames(deployed)
   const kept = Object.entries(deployed).filter(
-    ([name]) => name !== GIVEN && (!(name in fromClone) || given.includes(name)),
+    ([name]) => name !== GIVEN && (!(name in fromClone) || presentNames.includes(name)),
   )
-  const merged: WorkerVariables = { ...Object.fromEntries(kept), ...wanted.values }
-  for (const name of wanted.dropped) delete merged[name]
+  const merged: WorkerVariables = { ...Object.fromEntries(kept), ...settings.values }
+  for (const name of settings.dropped) delete merged[name]
   const wasOfDomain = deployed["PUBLIC_ORIGIN"] === originOf(deployed["LATHE_DOMAIN"])
-  if (wanted.values["PUBLIC_ORIGIN"] === undefined && wasOfDomain) delete merged["PUBLIC_ORIGIN"]
+  if (settings.values["PUBLIC_ORIGIN"] === undefined && wasOfDomain) delete merged["PUBLIC_ORIGIN"]
   const origin = originOf(merged["LATHE_DOMAIN"])
   if (origin !== undefined) merged["PUBLIC_ORIGIN"] ??= origin
   const overridden = Object.keys(merged).filter((name) => name in fromClone)
@@ -113,10 +116,10 @@ export function mergeSettings(
 }
 
 /**
- * Names of the settings that a deployment keeps (see `mergeSettings`), and that wrangler.toml has with
- * another value, by chance with the same one, or not at all.
+ * Returns the names of deployed settings that differ from wrangler.toml, and of settings that an
+ * operator set, even to the same value.
  */
-export function settingsBeyond(fromClone: WorkerVariables, vars: WorkerVariables): string[] {
+export function listChangedSettings(fromClone: WorkerVariables, vars: WorkerVariables): string[] {
   const differing = Object.keys(vars).filter(
     (name) => name !== GIVEN && JSON.stringify(vars[name]) !== JSON.stringify(fromClone[name]),
   )
@@ -124,20 +127,20 @@ export function settingsBeyond(fromClone: WorkerVariables, vars: WorkerVariables
 }
 
 /**
- * Sentences on variables of the environment and of wrangler.toml that look like settings and are none, but
- * for those that are problems.
+ * Returns a warning for each variable of the environment or wrangler.toml that looks like a setting
+ * and is none. Leaves out names that `readDeploymentSettings` reports as problems.
  */
-export function warningsOfDeployment(
+export function findSettingWarnings(
   environment: NodeJS.ProcessEnv,
   fromClone: WorkerVariables,
 ): string[] {
   const others = Object.entries({ ...fromClone, ...environment }).filter(
     ([name]) => !GUESSED_NAME.test(name),
   )
-  return warningsOfUnknown(Object.fromEntries(others)).map((one) => `Warning: ${one}`)
+  return findUnknownSettingWarnings(Object.fromEntries(others)).map((one) => `Warning: ${one}`)
 }
 
-/** The deployed values of the settings that an operator can set, as one line. */
+/** Formats the values of the settings that an operator can set on one line. */
 export function describeSettings(values: WorkerVariables): string {
   const lines = settingNames.flatMap((name) => {
     const { [name]: value } = values
@@ -151,23 +154,25 @@ function tooLong(secrets: Record<string, string>): string[] {
   return Object.entries(secrets).flatMap(([name, value]) => {
     const bytes = Buffer.byteLength(value)
     if (bytes <= SECRET_BYTES_MAX) return []
-    return [`${name} has ${bytes} bytes, and Cloudflare takes ${SECRET_BYTES_MAX} of a secret.`]
+    return [
+      `${name} has ${bytes} bytes, and Cloudflare accepts at most ${SECRET_BYTES_MAX} for a secret.`,
+    ]
   })
 }
 
-/** A container has only the models that its image was built with. */
+/** Returns a problem for each speech model that the image of the runners cannot contain. */
 function problemsOfModels(values: Record<string, string>): string[] {
   return ["WHISPER_MODEL", "WHISPER_MODELS"].flatMap((setting) => {
     const names = (values[setting] ?? "").split(",").flatMap((text) => text.trim() || [])
-    const unknown = names.filter((name) => !FETCHABLE_MODELS.includes(name))
+    const unknown = names.filter((name) => !FETCHABLE_SPEECH_MODELS.includes(name))
     return unknown.map(
       (name) =>
-        `${setting} has "${name}", and the image of the runners can have ${FETCHABLE_MODELS.join(" and ")} alone.`,
+        `${setting} has "${name}", and the image of the runners supports only ${FETCHABLE_SPEECH_MODELS.join(" and ")}.`,
     )
   })
 }
 
-/** A setting that is not there may be one that was mistyped. */
+/** Returns a problem for each unknown variable that looks like a mistyped setting. */
 function problemsOfNames(environment: NodeJS.ProcessEnv): string[] {
   const known = [...settingNames, ...secretNames, ...OF_ONE_MACHINE]
   return Object.keys(environment)

@@ -1,20 +1,20 @@
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
-import { CliError } from "../local/cli-error.ts"
-import { rightsForOutput } from "./rights.ts"
-import { runProgram, tailOf } from "./run-program.ts"
-import type { ProgramOptions, ProgramRun } from "./run-program.ts"
+import { CliError } from "../cli/cli-error.ts"
+import { describeRightNeededByWrangler } from "./rights.ts"
+import { runProgram, lastOutputLines } from "./run-program.ts"
+import type { ProgramOptions, ProgramResult } from "./run-program.ts"
 
 const manifestPath = createRequire(import.meta.url).resolve("wrangler/package.json")
 
-/** No prompts, no metrics, and plain text as output. */
+/** Environment in which wrangler asks nothing, sends no metrics and prints plain text. */
 const QUIET = { CI: "1", NO_COLOR: "1", FORCE_COLOR: "0", WRANGLER_SEND_METRICS: "false" }
 
-/** Runs the installed wrangler to its end. */
+/** Runs the installed wrangler until it ends. */
 export async function runWrangler(
   words: string[],
   { environment, ...options }: ProgramOptions = {},
-): Promise<ProgramRun> {
+): Promise<ProgramResult> {
   const program = join(dirname(manifestPath), "bin/wrangler.js")
   return await runProgram(process.execPath, [program, ...words], {
     ...options,
@@ -22,20 +22,23 @@ export async function runWrangler(
   })
 }
 
-/** As `runWrangler`; throws a CliError with the end of its output where it fails. */
+/** Runs the installed wrangler. Throws a CliError with the end of its output if it fails. */
 export async function runWranglerOrThrow(
   words: string[],
   options: ProgramOptions = {},
-): Promise<ProgramRun> {
+): Promise<ProgramResult> {
   const run = await runWrangler(words, options)
   if (run.isOk) return run
   throw new CliError(
-    `wrangler ${words.slice(0, 3).join(" ")} said:\n${tailOf(run)}${rightsForOutput(run.output)}`,
+    `wrangler ${words.slice(0, 3).join(" ")} said:\n${lastOutputLines(run)}${describeRightNeededByWrangler(run.output)}`,
   )
 }
 
-/** The JSON at the end of a run's output, perhaps below a warning; null where there is none. */
-export function parseJson(text: string): unknown {
+/**
+ * Parses the JSON at the end of a program's output, which may begin with a warning. Returns null if
+ * there is none.
+ */
+export function parseJsonOutput(text: string): unknown {
   try {
     return JSON.parse(text.slice(Math.max(0, text.search(/[[{]/))))
   } catch {

@@ -2,22 +2,28 @@ import { execFile } from "node:child_process"
 import { availableParallelism } from "node:os"
 import { promisify } from "node:util"
 import pMap from "p-map"
-import type { FfmpegFacts } from "../../src/kinds/command/facts/ffmpeg-facts.ts"
-import { readNames } from "./differences.ts"
-import { readClasses } from "./read-help.ts"
+import type { FfmpegCapabilityTables } from "../../src/kinds/command/facts/capability-tables.ts"
+import { parseComponentNames } from "./differences.ts"
+import { readOptionClasses } from "./read-help.ts"
 
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024
-/** Encoders with nothing to be said of them, or which no command may use. */
+/**
+ * Encoders whose help is not read, because they have no options of their own or no command may use
+ * them.
+ */
 const PLAIN_ENCODERS =
   /^(?:pcm_|adpcm_)|_(?:amf|cuvid|mf|nvenc|omx|qsv|v4l2m2m|vaapi|videotoolbox|vulkan)$/
 
-/** Classes of options that filters have beside their own. */
+/** Classes of options that several filters share. */
 const SHARED_CLASSES = new Set(["framesync", "SWScaler", "SWResampler", "AVDCT"])
 
 type Ask = (...words: string[]) => Promise<string>
 
-/** All that an ffmpeg says of what it knows, in the form that commands are judged by. */
-export async function readFacts(program: string): Promise<FfmpegFacts> {
+/**
+ * Reads the options, filters, codecs and formats of an ffmpeg from its help texts, in the form by
+ * which commands are checked.
+ */
+export async function readFfmpegFacts(program: string): Promise<FfmpegCapabilityTables> {
   async function ask(...words: string[]) {
     const options = { maxBuffer: OUTPUT_BYTES_MAX }
     return (await promisify(execFile)(program, ["-hide_banner", ...words], options)).stdout
@@ -27,7 +33,7 @@ export async function readFacts(program: string): Promise<FfmpegFacts> {
     async (words) => await ask(...words),
     { concurrency: availableParallelism() },
   )
-  const classes = readClasses(full ?? "")
+  const classes = readOptionClasses(full ?? "")
   return {
     version: /^ffmpeg version (\S+)/.exec(version ?? "")?.[1] ?? "unknown",
     options: readOwnOptions(full ?? ""),
@@ -36,8 +42,8 @@ export async function readFacts(program: string): Promise<FfmpegFacts> {
     encoders: await readEncoders(ask),
     muxers: await readMuxers(ask),
     bsfs: await readBsfs(ask, classes),
-    decoders: readNames("decoders", await ask("-decoders")).join(" "),
-    demuxers: readNames("demuxers", await ask("-demuxers")).join(" "),
+    decoders: parseComponentNames("decoders", await ask("-decoders")).join(" "),
+    demuxers: parseComponentNames("demuxers", await ask("-demuxers")).join(" "),
     encodable: readCodecs(codecs ?? "", /^ .E([VASDT])\S{3} (\S+)/gm),
     decodable: readCodecs(codecs ?? "", /^ D.([VASDT])\S{3} (\S+)/gm),
     pixelFormats: firstWords(await ask("-pix_fmts"), /^[I.][O.][H.][P.][B.] (\S+) /gm),
@@ -58,38 +64,44 @@ function readCodecs(listed: string, line: RegExp): string {
   )
 }
 
-/** Options of ffmpeg itself, which its help has before those of its libraries. */
+/** Reads the options of ffmpeg itself, which precede those of its libraries in the help text. */
 function readOwnOptions(help: string): string {
   const [own = ""] = help.split("AVCodecContext AVOptions:", 1)
   const names = Array.from(own.matchAll(/^-([a-z_0-9]+)/gim), ([, name = ""]) => name)
   return [...new Set(names)].join(" ")
 }
 
-/** Options of the libraries themselves, and those of all codecs and of all formats. */
-function readGeneric(classes: ReturnType<typeof readClasses>): string {
+/**
+ * Formats the options that apply to every codec, format, scaler, resampler or filter, and the
+ * merged options of all single codecs and all single formats.
+ */
+function readGeneric(classes: ReturnType<typeof readOptionClasses>): string {
   const end = classes.findIndex(({ name }) => name === "AVFilter")
   const named = new Map(classes.slice(0, end + 1).map((each) => [each.name, each.options]))
-  const wanted = [
+  const classNames = [
     ["codec", "AVCodecContext"],
     ["format", "AVFormatContext"],
     ["sws", "SWScaler"],
     ["swr", "SWResampler"],
     ["filter", "AVFilter"],
   ] as const
-  const known = new Set(wanted.map(([, name]): string => name))
+  const known = new Set(classNames.map(([, name]): string => name))
   const formatsAt = classes.findIndex(({ name }) => name === "AVFormatContext")
   function merged(begin: number, to: number): string[] {
     const others = classes.slice(begin, to).filter(({ name }) => !known.has(name))
     return mergeOptions(others.flatMap(({ options }) => options))
   }
   return [
-    ...wanted.map(([name, of]) => line(name, "", named.get(of) ?? [])),
+    ...classNames.map(([name, of]) => line(name, "", named.get(of) ?? [])),
     line("codecs", "", merged(0, formatsAt)),
     line("formats", "", merged(formatsAt, end)),
   ].join("\n")
 }
 
-/** Options by name; those of one name that differ are texts, of which nothing is known. */
+/**
+ * Merges options by name. Options of the same name that differ become options of type text, whose
+ * values are not checked.
+ */
 function mergeOptions(options: readonly string[]): string[] {
   const merged = new Map<string, Set<string>>()
   for (const option of options) {
@@ -109,14 +121,14 @@ function mergeOptions(options: readonly string[]): string[] {
 async function readFilters(
   ask: Ask,
   listed: string,
-  classes: ReturnType<typeof readClasses>,
+  classes: ReturnType<typeof readOptionClasses>,
 ): Promise<string> {
   const begin = classes.findIndex(({ name }) => name === "AVFilter") + 1
   const found = classes.slice(begin)
   const lines = listed.matchAll(/^ ([T.])[S.][C.]? +(\S+) +(\S+)->(\S+)/gm)
   return await eachOf(lines, async ([, timeline = "", name = "", inputs, outputs]) => {
     const at = found.findIndex((each) => each.name === name)
-    const own = at < 0 ? readClasses(await ask("-h", `filter=${name}`)) : found.slice(at)
+    const own = at < 0 ? readOptionClasses(await ask("-h", `filter=${name}`)) : found.slice(at)
     const end = own.findIndex((each, index) => index > 0 && !SHARED_CLASSES.has(each.name))
     const options = own.slice(0, end < 0 ? undefined : end).flatMap((each) => each.options)
     return line(name, `${timeline === "T" ? "T" : ""} ${inputs}>${outputs}`, options)
@@ -138,13 +150,13 @@ async function readEncoders(ask: Ask): Promise<string> {
       return values ? [`${key}=${values.join(",")}`] : []
     })
     const experimentally = experimental === "X" ? ["X"] : []
-    const [own] = readClasses(help)
+    const [own] = readOptionClasses(help)
     return line(name, [media, ...experimentally, ...meta].join(" "), own?.options ?? [])
   })
 }
 
 async function readMuxers(ask: Ask): Promise<string> {
-  const names = readNames("muxers", await ask("-muxers"))
+  const names = parseComponentNames("muxers", await ask("-muxers"))
   return await eachOf(names, async (name) => {
     const help = await ask("-h", `muxer=${name}`)
     const facts = [
@@ -157,16 +169,17 @@ async function readMuxers(ask: Ask): Promise<string> {
       const values = pattern.exec(help)?.[1]
       return values === undefined ? [] : [`${key}=${values}`]
     })
-    const [own] = readClasses(help)
+    const [own] = readOptionClasses(help)
     return line(name, meta.join(" "), own?.options ?? [])
   })
 }
 
-async function readBsfs(ask: Ask, classes: ReturnType<typeof readClasses>): Promise<string> {
-  const names = readNames("bsfs", await ask("-bsfs")).filter((name) => !name.includes(" "))
+async function readBsfs(ask: Ask, classes: ReturnType<typeof readOptionClasses>): Promise<string> {
+  const listed = parseComponentNames("bsfs", await ask("-bsfs"))
+  const names = listed.filter((name) => !name.includes(" "))
   return await eachOf(names, async (name) => {
     const known = classes.find((each) => each.name === name || each.name === `${name}_bsf`)
-    const own = known ?? readClasses(await ask("-h", `bsf=${name}`))[0]
+    const own = known ?? readOptionClasses(await ask("-h", `bsf=${name}`))[0]
     return line(name, "", own?.options ?? [])
   })
 }
@@ -180,14 +193,17 @@ function line(name: string, meta: string, options: readonly string[]): string {
   return [name, meta, options.join(" ")].join("\t")
 }
 
-/** Lines whose options are those of an earlier one name that instead. */
+/**
+ * Replaces the options of a line by `@` and a name if the earlier line of that name has the same
+ * options.
+ */
 function shorten(lines: readonly string[]): string[] {
-  const seen = new Map<string, string>()
+  const byName = new Map<string, string>()
   return lines.map((each) => {
     const [name = "", meta = "", options = ""] = each.split("\t")
-    const earlier = seen.get(options)
+    const earlier = byName.get(options)
     if (options === "" || earlier === undefined) {
-      seen.set(options, name)
+      byName.set(options, name)
       return each
     }
     return [name, meta, `@${earlier}`].join("\t")

@@ -9,10 +9,10 @@ const ARGUMENTS = [
   ..."-show_packets -read_intervals %+#64".split(" "),
 ]
 
-/** What two programs say of a file, one of which may refuse it. */
+/** Results of two ffprobe programs for the same file; `refused` if a program fails. */
 type Probes = { name: string; one: unknown; other: unknown }
 
-/** The files of which two ffprobes do not say the same, each a name or a path. */
+/** Probes files with two ffprobe programs. Returns the files whose results differ. */
 export async function findDifferentProbes(
   one: string,
   other: string,
@@ -28,13 +28,13 @@ export async function findDifferentProbes(
   return probed.filter((probes) => !isDeepStrictEqual(probes.one, probes.other))
 }
 
-/** What differs, as a path of keys a line. */
-export function describeProbes({ name, one, other }: Probes): string {
+/** Formats the differences of two probe results, one line for each path of keys. */
+export function describeProbeDifferences({ name, one, other }: Probes): string {
   return [name, ...differencesOf(one, other, "")].join("\n  ")
 }
 
-/** The version of ffmpeg that a program is of, such as "7.1.5". */
-export async function readVersion(program: string): Promise<string> {
+/** Returns the ffmpeg version of a program, such as "7.1.5". */
+export async function readFfmpegVersion(program: string): Promise<string> {
   const { stdout } = await promisify(execFile)(program, ["-version"])
   return /^\S+ version ([0-9.]+)/.exec(stdout)?.[1] ?? stdout
 }

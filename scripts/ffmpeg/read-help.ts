@@ -1,7 +1,7 @@
-/** An option as ffmpeg's help has it. */
+/** Option in ffmpeg's help text. */
 type HelpOption = { names: string[]; line: string; description: string; constants: string[] }
 
-/** Letters for ffmpeg's types of options; what is none of these is a text. */
+/** Letters that stand for ffmpeg's types of options. All other types are text (`s`). */
 const TYPES: Record<string, string> = {
   "<boolean>": "b",
   "<int>": "i",
@@ -25,8 +25,11 @@ const OPTION = /^ {1,3}-?(\S+?) *(\[?<\w+> *\]?) *([ED.][D.][F.]\S*) ?(.*)$/
 const CONSTANT = /^ {4,5}(\S+) +(?:(-?\d+) +)?[ED.][D.][F.]\S*(?: |$)/
 const RANGE = /\(from (\S+) to (\S+)\)(?: \(default .*\))?$/
 
-/** The classes of options that a help text has, each with its lines. */
-export function readClasses(help: string): { name: string; options: string[] }[] {
+/**
+ * Reads the classes of options from a help text of ffmpeg, each with its options in the form of
+ * `compact`.
+ */
+export function readOptionClasses(help: string): { name: string; options: string[] }[] {
   const classes: { name: string; found: HelpOption[] }[] = []
   for (const line of help.split("\n")) {
     const name = /^(\S.*) AVOptions:$/.exec(line)?.[1]
@@ -57,13 +60,19 @@ function readInto(found: HelpOption[] | undefined, line: string): void {
   if (constant !== undefined) found?.at(-1)?.constants.push(constant)
 }
 
-/** A bound as a number; nothing where it is that of the type, which no value is beyond. */
+/**
+ * Returns a bound of an option's range as a number. Returns an empty text for the bound of the type
+ * itself.
+ */
 function bound(text: string): string {
   const value = Number(text)
   return text !== "" && Math.abs(value) < 2 ** 31 - 1024 ? String(value) : ""
 }
 
-/** Options that stand behind another of the same words are other names of it. */
+/**
+ * Merges aliases: an option that follows an option with the same description and constants is
+ * another name of it.
+ */
 function withoutAliases(options: readonly HelpOption[]): HelpOption[] {
   const kept: HelpOption[] = []
   for (const option of options) {
@@ -80,7 +89,7 @@ function withoutAliases(options: readonly HelpOption[]): HelpOption[] {
   return kept
 }
 
-/** An option as `name=alias:type:min:max` and its constants, as `|one|two`. */
+/** Formats an option as `name=alias:type:min:max`, followed by its constants as `|one|two`. */
 function compact({ names, line, constants }: HelpOption): string {
   return `${names.join("=")}:${line}${constants.map((name) => `|${name}`).join("")}`
 }

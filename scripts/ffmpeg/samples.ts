@@ -3,16 +3,16 @@ import { rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import pMap from "p-map"
-import { listNames } from "./differences.ts"
+import { listComponentNames } from "./differences.ts"
 
 const SECONDS_MAX = 20
 const PICTURES = "-f lavfi -i testsrc2=size=352x288:rate=25:duration=0.4".split(" ")
 const SOUND = "-f lavfi -i sine=frequency=440:sample_rate=48000:duration=0.4".split(" ")
 
-/** Containers that an encoder's stream is tried in: each takes some that others do not. */
+/** Container formats in which each encoder is tried, because none supports all codecs. */
 const CONTAINERS = ["nut", "mkv", "mov", "avi", "ts", "ass"]
 
-/** What encoders that take but some pictures or sounds want, tried one after the other. */
+/** Sizes, sample rates and formats to try in order, because some encoders accept only a few. */
 const SHAPES = {
   V: ["", "-s 128x96", "-s 720x576 -pix_fmt yuv422p", "-s 1920x1080 -b:v 120M -pix_fmt yuv422p"],
   A: ["", "-ar 8000 -ac 1", "-ar 44100 -ac 2", "-ar 8000 -ac 1 -b:a 6400"],
@@ -24,7 +24,7 @@ const SUBTITLES = "1\n00:00:00,100 --> 00:00:00,300\nOne line\n"
 const CHAPTERS =
   ";FFMETADATA1\ntitle=Both\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=200\ntitle=First\n"
 
-/** Films with more than one stream of each kind has, by their names. */
+/** Videos with several streams and chapters, by name, with the options of their codecs. */
 const FILMS = {
   "film.mp4": "-c:v libx264 -c:a aac -c:s mov_text",
   "film.mkv": "-c:v libx265 -pix_fmt yuv420p10le -color_trc smpte2084 -c:a libopus -c:s ass",
@@ -34,8 +34,8 @@ const FILMS = {
 }
 
 /**
- * Has ffmpeg write a small file by each of its encoders and each of its muxers into a folder, in so far as
- * it does so unasked, and films with several streams and chapters; returns their paths.
+ * Makes a small file with each encoder and each muxer of an ffmpeg that works without further
+ * options, and videos with several streams and chapters. Returns the paths of the files.
  */
 export async function makeSamples(ffmpeg: string, folder: string): Promise<string[]> {
   const subtitles = join(folder, "subtitles.srt")
@@ -52,20 +52,23 @@ export async function makeSamples(ffmpeg: string, folder: string): Promise<strin
         CONTAINERS.map((container) => [...common, ...words(shape), `encoder-${name}.${container}`]),
       )
     }),
-    ...(await listNames(ffmpeg, "muxers")).map((name) => {
+    ...(await listComponentNames(ffmpeg, "muxers")).map((name) => {
       return [[...PICTURES, ...SOUND, "-f", name, `muxer-${name}`]]
     }),
     ...Object.entries(FILMS).map(([name, codecs]) => [
       [...all, ...streams, ...words(codecs), name],
     ]),
   ]
-  const made = await pMap(tries, async (each) => await writeFirst(ffmpeg, folder, each), {
+  const paths = await pMap(tries, async (each) => await writeFirst(ffmpeg, folder, each), {
     concurrency: 2,
   })
-  return made.filter((path) => path !== null)
+  return paths.filter((path) => path !== null)
 }
 
-/** Writes the first of some files that ffmpeg writes, whose names the words end with. */
+/**
+ * Tries command lines in order until ffmpeg writes a file, whose name is the last argument. Returns
+ * its path, or null if all fail.
+ */
 async function writeFirst(
   ffmpeg: string,
   folder: string,

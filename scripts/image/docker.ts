@@ -2,29 +2,32 @@ import { execFile } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { promisify } from "node:util"
 
-export const IMAGE = "lathe-runner:test"
+export const TEST_IMAGE = "lathe-runner:test"
 
-/** What the stages of the Dockerfile begin from. */
+/** Base image of all stages of the Dockerfile. */
 export const BASE_IMAGE = "node:24-trixie-slim"
 
-/** What names the layers of fetching and speech in an image's history. */
+/** Pattern of the image layers for fetches and speech in `docker history`. */
 const FETCH_AND_SPEECH = /\/opt\/(?:fetch|speech|models)|install.* python3/
 const OUTPUT_BYTES_MAX = 32 * 1024 * 1024
 
-/** Runs the docker client and returns its stdout; throws where it fails. */
-export async function docker(...words: string[]): Promise<string> {
+/** Runs the Docker client and returns its stdout. Throws if it fails. */
+export async function runDocker(...words: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)("docker", words, { maxBuffer: OUTPUT_BYTES_MAX })
   return stdout.trim()
 }
 
-/** Builds the image from the working copy, which takes a second where only code has changed. */
+/** Builds the runner's image from the working copy. Takes a second if only code has changed. */
 export async function buildImage(): Promise<void> {
-  await docker("build", "-q", "-t", IMAGE, "-f", "container/Dockerfile", ".")
+  await runDocker("build", "-q", "-t", TEST_IMAGE, "-f", "container/Dockerfile", ".")
 }
 
-/** A sentence with the image's size, which decides how long a first start takes, and its parts. */
-export async function describeImage(): Promise<string> {
-  const [layers, ofBase] = await Promise.all([readLayers(IMAGE), readLayers(BASE_IMAGE)])
+/**
+ * Returns a sentence with the size of the image and its parts. The size determines how long a first
+ * start takes.
+ */
+export async function describeImageSize(): Promise<string> {
+  const [layers, ofBase] = await Promise.all([readLayers(TEST_IMAGE), readLayers(BASE_IMAGE)])
   const own = layers.slice(0, layers.length - ofBase.length)
   const later = own.filter(({ line }) => FETCH_AND_SPEECH.test(line))
   const [all, base, added] = [sumMb(layers), sumMb(ofBase), sumMb(later)]
@@ -34,11 +37,11 @@ export async function describeImage(): Promise<string> {
 
 type Layer = { bytes: number; line: string }
 
-/** Layers of an image, the newest first. */
+/** Reads the layers of an image, newest first. */
 async function readLayers(image: string): Promise<Layer[]> {
   const format = "{{.Size}} {{.CreatedBy}}"
   const words = ["history", "--no-trunc", "--human=false", "--format", format, image]
-  const lines = (await docker(...words)).split("\n")
+  const lines = (await runDocker(...words)).split("\n")
   return lines.map((line) => ({ bytes: Number.parseInt(line, 10), line }))
 }
 
@@ -46,21 +49,21 @@ function sumMb(layers: readonly Layer[]): number {
   return Math.round(layers.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6)
 }
 
-/** Starts a container of the image with a random token; disposing of it removes it. */
-export async function runContainer(
+/** Starts a container of the image with a random token. Its disposal removes the container. */
+export async function startContainer(
   options: string[] = [],
 ): Promise<AsyncDisposable & { id: string }> {
   const token = `RUNNER_TOKEN=${randomBytes(24).toString("hex")}`
-  const id = await docker("run", "--detach", "--env", token, ...options, IMAGE)
+  const id = await runDocker("run", "--detach", "--env", token, ...options, TEST_IMAGE)
   return {
     id,
     async [Symbol.asyncDispose]() {
-      await docker("rm", "--force", "--volumes", id)
+      await runDocker("rm", "--force", "--volumes", id)
     },
   }
 }
 
-/** Runs JavaScript in a container, as the image's user, and returns its stdout. */
-export async function runScriptIn(id: string, script: string): Promise<string> {
-  return await docker("exec", id, "node", "--input-type=module", "--eval", script)
+/** Runs JavaScript in a container as the image's user. Returns its stdout. */
+export async function runScriptInContainer(id: string, script: string): Promise<string> {
+  return await runDocker("exec", id, "node", "--input-type=module", "--eval", script)
 }

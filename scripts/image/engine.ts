@@ -2,27 +2,30 @@ import { execFile } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { promisify } from "node:util"
-import { userCacheFolder } from "../local/user-cache.ts"
-import { docker } from "./docker.ts"
+import { findUserCacheFolder } from "../cli/user-cache.ts"
+import { runDocker } from "./docker.ts"
 
-/** A Docker engine that this process can use until it is disposed of. */
-export type Engine = AsyncDisposable
+/** Docker engine that this process can use until its disposal. */
+export type DockerEngine = AsyncDisposable
 
 const LAB = resolve("../shared/container-lab/up.sh")
 const UP_MS_MAX = 600_000
-/** Its script fails now and then where a bridge of an earlier run is still there. */
+/**
+ * Maximum number of attempts to start the engine: a network bridge of an earlier run may make the
+ * script fail.
+ */
 const UP_ATTEMPTS_MAX = 4
 
 /**
- * Finds a Docker engine: the one that answers, else one of a laboratory beside the repository,
- * which is stopped again if it did not run before. Returns why there is none.
+ * Finds a Docker engine: the engine that responds, else one that a script beside the repository
+ * starts. The disposal stops an engine that was started. Returns a reason as text if there is none.
  */
-export async function findEngine(): Promise<Engine | string> {
+export async function findDockerEngine(): Promise<DockerEngine | string> {
   if (await answers()) return { [Symbol.asyncDispose]: () => Promise.resolve() }
-  if (!existsSync(LAB)) return "no Docker engine answers (`docker info`)"
-  if (process.getuid?.() !== 0) return "no Docker engine answers, and only root can start one here"
+  if (!existsSync(LAB)) return "no Docker engine responds (`docker info`)"
+  if (process.getuid?.() !== 0) return "no Docker engine responds, and only root can start one here"
   console.error("Starting a Docker engine, which takes some minutes the first time ...")
-  const folder = process.env["LAB"] ?? join(userCacheFolder(), "container-lab")
+  const folder = process.env["LAB"] ?? join(findUserCacheFolder(), "container-lab")
   const before = runningPid(folder)
   const stdout = await bringUp()
   for (const [, name, value] of stdout.matchAll(/(\w+)=(\S+)/g)) {
@@ -36,7 +39,9 @@ export async function findEngine(): Promise<Engine | string> {
   }
 }
 
-/** Answers what the laboratory's script prints: settings, one `name=value` each. */
+/**
+ * Runs the script that starts a Docker engine. Returns its output, with settings as `name=value`.
+ */
 async function bringUp(attempt = 1): Promise<string> {
   try {
     return (await promisify(execFile)(LAB, { timeout: UP_MS_MAX })).stdout
@@ -48,14 +53,16 @@ async function bringUp(attempt = 1): Promise<string> {
 
 async function answers(): Promise<boolean> {
   try {
-    await docker("info", "--format", "{{.ServerVersion}}")
+    await runDocker("info", "--format", "{{.ServerVersion}}")
     return true
   } catch {
     return false
   }
 }
 
-/** The process of a laboratory's engine; null where it does not run. */
+/**
+ * Returns the process id of the engine that the script started. Returns null if it does not run.
+ */
 function runningPid(folder: string): number | null {
   try {
     const pid = Number(readFileSync(join(folder, "pid"), "utf8"))

@@ -3,34 +3,37 @@ import { readFile, writeFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import pWaitFor from "p-wait-for"
 import { createKey } from "../keys/operator.ts"
-import { openCaller } from "../local/client/caller.ts"
-import type { Caller } from "../local/client/caller.ts"
-import { isHealthy } from "../local/health.ts"
-import { findWorkerd } from "../build/find-workerd.ts"
-import { canDieWithParent } from "../local/parent-death.ts"
-import { freePort } from "../local/ports.ts"
-import { startProgram } from "../local/program.ts"
-import type { Program } from "../local/program.ts"
-import { makeTempFolder } from "../local/temp-folder.ts"
-import { docker } from "./docker.ts"
+import { openCaller } from "../cli/client/caller.ts"
+import type { ApiCaller } from "../cli/client/caller.ts"
+import { isHealthy } from "../cli/health.ts"
+import { findWorkerdProgram } from "../build/find-workerd.ts"
+import { canKillWithParent } from "../cli/parent-death.ts"
+import { findFreePort } from "../cli/ports.ts"
+import { startNodeProgram } from "../cli/program.ts"
+import type { NodeProgram } from "../cli/program.ts"
+import { makeTempFolder } from "../cli/temp-folder.ts"
+import { runDocker } from "./docker.ts"
 
-/** Not `bin/wrangler.js`, which starts this one and, when it is killed, leaves it running. */
+/**
+ * Program of wrangler. `bin/wrangler.js` would start it as a child and leave it running when
+ * killed.
+ */
 const WRANGLER = "node_modules/wrangler/wrangler-dist/cli.js"
 const STOP_MS_MAX = 15_000
 const READY_MS_MAX = 240_000
 const POLL_MS = 100
 
-/** The Worker with its containers under `wrangler dev`, with a state folder of its own. */
+/** Service under `wrangler dev` with real containers and its own state folder. */
 export type ImageService = AsyncDisposable & {
   origin: string
-  /** The LATHE_SECRET that signs task tokens. */
+  /** LATHE_SECRET of the service, which signs task tokens. */
   secret: string
-  openAccount(name: string): Promise<{ key: string; caller: Caller }>
-  /** Ids of the containers of media runners that run now. */
+  openAccount(name: string): Promise<{ key: string; caller: ApiCaller }>
+  /** Returns the ids of the containers of media runners that run now. */
   containers(): Promise<string[]>
 }
 
-/** Starts it with these settings and returns once it serves. */
+/** Starts the service under `wrangler dev` with these settings. Returns when it serves requests. */
 export async function startImageService(
   settings: Record<string, string> = {},
 ): Promise<ImageService> {
@@ -50,7 +53,7 @@ export async function startImageService(
   )
   if ((await migrating.exited) !== 0) throw failure("wrangler d1 migrations failed", migrating)
   started.defer(() => removeContainers(name))
-  const port = await freePort()
+  const port = await findFreePort()
   const variables = Object.entries(settings).flatMap(([key, value]) => ["--var", `${key}:${value}`])
   const words = ["--ip", "127.0.0.1", "--port", String(port), "--inspector-port", "0"]
   const serving = started.use(
@@ -74,7 +77,7 @@ export async function startImageService(
   }
 }
 
-/** wrangler.toml with containers enabled, absolute paths and another name. */
+/** Returns wrangler.toml with containers enabled, absolute paths and another name. */
 function deriveConfig(text: string, name: string): string {
   return text
     .replace(/^name = .*$/m, `name = "${name}"`)
@@ -86,26 +89,31 @@ function deriveConfig(text: string, name: string): string {
 }
 
 async function containersOf(name: string): Promise<string[]> {
-  const lines = await docker("ps", "--filter", `name=${name}`, "--format", "{{.ID}} {{.Names}}")
+  const lines = await runDocker("ps", "--filter", `name=${name}`, "--format", "{{.ID}} {{.Names}}")
   const own = lines.split("\n").filter((line) => line !== "" && !line.endsWith("-proxy"))
   return own.map((line) => line.split(" ")[0] ?? "")
 }
 
-/** Repeats until none is left, since a removal fails while workerd removes the same container. */
+/**
+ * Removes the containers of a service. Repeats until none is left, because a removal fails while
+ * workerd removes the same container.
+ */
 async function removeContainers(name: string): Promise<void> {
   async function isRemoved(): Promise<boolean> {
-    // Without an engine there are no containers.
-    const ids = await docker("ps", "--all", "--quiet", "--filter", `name=${name}`).catch(() => "")
+    // Counts a failed call as no containers, because there are none without an engine.
+    const ids = await runDocker("ps", "--all", "--quiet", "--filter", `name=${name}`).catch(
+      () => "",
+    )
     if (ids === "") return true
-    await docker("rm", "--force", "--volumes", ...ids.split("\n")).catch(() => null)
+    await runDocker("rm", "--force", "--volumes", ...ids.split("\n")).catch(() => null)
     return false
   }
   const timeout = { milliseconds: STOP_MS_MAX, fallback: () => undefined }
   await pWaitFor(isRemoved, { interval: POLL_MS, timeout })
 }
 
-/** Waits long enough for wrangler to build the images, which it does before it serves. */
-async function untilServing(serving: Program, origin: string): Promise<void> {
+/** Waits until the service responds. The time limit includes the build of the images. */
+async function untilServing(serving: NodeProgram, origin: string): Promise<void> {
   let hasExited = false
   void serving.exited.then(() => (hasExited = true))
   await pWaitFor(
@@ -120,15 +128,16 @@ async function untilServing(serving: Program, origin: string): Promise<void> {
   )
 }
 
-function startWrangler(words: string[], folder: string): Program {
-  return startProgram({
+function startWrangler(words: string[], folder: string): NodeProgram {
+  return startNodeProgram({
     words: [WRANGLER, ...words],
     environment: {
       ...process.env,
-      // Has Miniflare start workerd so that it dies with its parent, where the system can do that.
+      // Makes Miniflare start workerd so that the kernel kills it with its parent, if the system
+      // can do that.
       MINIFLARE_WORKERD_PATH: join(import.meta.dirname, "workerd-with-parent"),
-      WORKERD_BINARY: findWorkerd(),
-      WORKERD_LAUNCH: canDieWithParent() ? "setsid setpriv --pdeathsig KILL --" : "",
+      WORKERD_BINARY: findWorkerdProgram(),
+      WORKERD_LAUNCH: canKillWithParent() ? "setsid setpriv --pdeathsig KILL --" : "",
       CI: "1",
       NO_COLOR: "1",
       WRANGLER_LOG: "log",
@@ -139,7 +148,7 @@ function startWrangler(words: string[], folder: string): Program {
   })
 }
 
-function failure(sentence: string, program: Program): Error {
+function failure(sentence: string, program: NodeProgram): Error {
   const { stdout, stderr } = program.tail()
   return new Error(`${sentence}:\n${stdout}\n${stderr}`)
 }

@@ -1,12 +1,12 @@
 import { parseArgs } from "node:util"
-import { BUILT_IN_PLANS } from "../../src/plans.ts"
-import { SCOPES } from "../../src/scopes.ts"
-import { CliError } from "../local/cli-error.ts"
-import { parseExpiry, parseScopes } from "./key-options.ts"
-import type { NewKey } from "./operator.ts"
+import { BUILT_IN_PLANS } from "../../src/domain/plans.ts"
+import { SCOPES } from "../../src/domain/scopes.ts"
+import type { Scope } from "../../src/domain/scopes.ts"
+import { CliError } from "../cli/cli-error.ts"
+import type { NewKeyRequest } from "./operator.ts"
 
-export type Command = { remote?: string } & (
-  | { kind: "create"; wanted: NewKey }
+export type KeysCommand = { remote?: string } & (
+  | { kind: "create"; wanted: NewKeyRequest }
   | { kind: "list" }
   | { kind: "rotate"; id: string; overlapSeconds?: number }
   | { kind: "revoke"; id: string }
@@ -14,7 +14,10 @@ export type Command = { remote?: string } & (
   | { kind: "operator"; email: string }
 )
 
-/** The service knows what other plans the operator made, and judges the name. */
+/**
+ * Built-in plans for the usage, and a placeholder for plans that the operator made, which only the
+ * service knows.
+ */
 const PLANS = [...BUILT_IN_PLANS, "PLAN"].join("|")
 
 const USAGE = `Usage:
@@ -27,8 +30,8 @@ const USAGE = `Usage:
   npm run keys -- operator EMAIL
 --remote URL asks a deployment: with OPERATOR_TOKEN, else the token that npm run deploy kept here.`
 
-/** Parses the command line; throws a CliError with the usage where it is not valid. */
-export function parseCommand(words: string[]): Command {
+/** Parses the arguments of `npm run keys`. Throws a CliError with the usage if they are invalid. */
+export function parseKeysCommand(words: string[]): KeysCommand {
   const { values, positionals } = parseWords(words)
   const [kind, id, ...rest] = positionals
   const remote = values.remote === undefined ? {} : { remote: originOf(values.remote) }
@@ -53,7 +56,7 @@ export function parseCommand(words: string[]): Command {
     return { ...remote, kind, account: id, plan }
   }
   if (kind === "operator" && rest.length === 0) {
-    if (id === undefined) throw misused("operator needs the EMAIL of who is to be one.")
+    if (id === undefined) throw misused("operator needs the EMAIL of the operator.")
     return { ...remote, kind, email: id }
   }
   throw misused(kind === undefined ? "No command." : `Not a command: ${positionals.join(" ")}.`)
@@ -81,8 +84,8 @@ function parseWords(words: string[]) {
 
 type Values = ReturnType<typeof parseWords>["values"]
 
-/** The one command that each option belongs to; --remote is everyone's. */
-const COMMAND_OF: Record<Exclude<keyof Values, "remote">, Command["kind"]> = {
+/** Command to which each option belongs. All commands have --remote. */
+const COMMAND_OF: Record<Exclude<keyof Values, "remote">, KeysCommand["kind"]> = {
   account: "create",
   plan: "create",
   name: "create",
@@ -92,13 +95,13 @@ const COMMAND_OF: Record<Exclude<keyof Values, "remote">, Command["kind"]> = {
 }
 
 function requireOwnOptions(kind: string | undefined, values: Values): void {
-  const given = new Set(Object.keys(values))
+  const names = new Set(Object.keys(values))
   for (const [option, command] of Object.entries(COMMAND_OF)) {
-    if (given.has(option) && kind !== command) throw misused(`--${option} belongs to ${command}.`)
+    if (names.has(option) && kind !== command) throw misused(`--${option} belongs to ${command}.`)
   }
 }
 
-function newKeyOf({ account, plan, name, scopes, expires }: Values): NewKey {
+function newKeyOf({ account, plan, name, scopes, expires }: Values): NewKeyRequest {
   if (!account) throw misused("create needs --account NAME.")
   const [list, expires_at] = [
     scopes === undefined ? undefined : parseScopes(scopes),
@@ -133,4 +136,25 @@ function originOf(text: string): string {
 
 function misused(sentence: string): CliError {
   return new CliError(`${sentence}\n${USAGE}`)
+}
+
+const DAY_MS = 86_400_000
+
+/** Parses scopes that are separated by commas. Returns null if one is unknown. */
+function parseScopes(text: string): Scope[] | null {
+  const names = text.split(",").map((name) => name.trim())
+  const scopes = names.flatMap((name) => SCOPES.find((scope) => scope === name) ?? [])
+  return scopes.length === names.length ? scopes : null
+}
+
+/**
+ * Parses the expiry of a key: a number of days after `now`, a date (its start in UTC), or a time
+ * with a zone. Returns it in ISO 8601. Returns null if the text is invalid or the time is not in
+ * the future.
+ */
+export function parseExpiry(text: string, now: number): string | null {
+  const days = /^\d{1,5}$/.test(text) ? Number(text) : null
+  const isDate = /^\d{4}-\d\d-\d\d(T.+(Z|[+-]\d\d:\d\d))?$/.test(text)
+  const moment = days === null ? Date.parse(isDate ? text : "") : now + days * DAY_MS
+  return moment > now ? new Date(moment).toISOString() : null
 }

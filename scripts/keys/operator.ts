@@ -1,12 +1,15 @@
 import { z } from "zod"
-import type { Scope } from "../../src/scopes.ts"
-import { CliError } from "../local/cli-error.ts"
+import type { Scope } from "../../src/domain/scopes.ts"
+import { CliError } from "../cli/cli-error.ts"
 
 const ANSWER_WITHIN_MS = 30_000
 const KEYS_OF_PAGE = 1000
 
-/** A service and the token of its operator routes. */
-export type Operator = { origin: string; token: string; isLocal: boolean }
+/**
+ * Access to the operator routes of a service: its origin, and the operator token. `isLocal`: the
+ * service runs on this machine.
+ */
+export type OperatorAccess = { origin: string; token: string; isLocal: boolean }
 
 const listedKey = z.object({
   id: z.string(),
@@ -24,8 +27,8 @@ const createdKey = listedKey.extend({ key: z.string() })
 const rotatedKey = z.object({ id: z.string(), key: z.string() })
 const problem = z.object({ message: z.string() })
 
-/** What the operator wants of a new key; what is left out is as the service has it by default. */
-export type NewKey = {
+/** Fields of a request for a new API key. The service has defaults for omitted fields. */
+export type NewKeyRequest = {
   account: string
   plan?: string
   name?: string
@@ -36,47 +39,53 @@ export type NewKey = {
 export type ListedKey = z.infer<typeof listedKey>
 export type CreatedKey = z.infer<typeof createdKey>
 
-export async function createKey(operator: Operator, wanted: NewKey): Promise<CreatedKey> {
-  return createdKey.parse(await askOperator(operator, "POST", "/operator/keys", wanted))
+export async function createKey(
+  operator: OperatorAccess,
+  request: NewKeyRequest,
+): Promise<CreatedKey> {
+  return createdKey.parse(await requestOperatorRoute(operator, "POST", "/operator/keys", request))
 }
 
-/** All keys, a page at a time. */
-export async function listKeys(operator: Operator): Promise<ListedKey[]> {
+/** Returns all API keys of the service from all pages of the list. */
+export async function listKeys(operator: OperatorAccess): Promise<ListedKey[]> {
   const keys: ListedKey[] = []
   for (let before = ""; ; before = keys.at(-1)?.id ?? "") {
     const query = new URLSearchParams({ limit: String(KEYS_OF_PAGE), ...(before && { before }) })
-    const answer = await askOperator(operator, "GET", `/operator/keys?${query.toString()}`)
+    const answer = await requestOperatorRoute(operator, "GET", `/operator/keys?${query.toString()}`)
     const page = z.array(listedKey).parse(answer)
     keys.push(...page)
     if (page.length < KEYS_OF_PAGE) return keys
   }
 }
 
-/** Makes a key in the place of another, which counts for an overlap yet. */
+/** Creates an API key that replaces another key. The other key stays valid for the overlap. */
 export async function rotateKey(
-  operator: Operator,
+  operator: OperatorAccess,
   { id, overlapSeconds }: { id: string; overlapSeconds?: number | undefined },
 ): Promise<z.infer<typeof rotatedKey>> {
   const path = `/operator/keys/${encodeURIComponent(id)}/rotate`
   const body = overlapSeconds === undefined ? {} : { overlap_seconds: overlapSeconds }
-  return rotatedKey.parse(await askOperator(operator, "POST", path, body))
+  return rotatedKey.parse(await requestOperatorRoute(operator, "POST", path, body))
 }
 
-export async function revokeKey(operator: Operator, id: string): Promise<void> {
-  await askOperator(operator, "DELETE", `/operator/keys/${encodeURIComponent(id)}`)
+export async function revokeKey(operator: OperatorAccess, id: string): Promise<void> {
+  await requestOperatorRoute(operator, "DELETE", `/operator/keys/${encodeURIComponent(id)}`)
 }
 
-/** Gives an account another plan; giving it the one that it has changes nothing. */
+/** Assigns a plan to an account. */
 export async function changePlan(
-  operator: Operator,
-  wanted: { account: string; plan: string },
+  operator: OperatorAccess,
+  request: { account: string; plan: string },
 ): Promise<void> {
-  await askOperator(operator, "PUT", "/operator/plans", wanted)
+  await requestOperatorRoute(operator, "PUT", "/operator/plans", request)
 }
 
-/** Makes the user of an email an operator; answers the link to set its password, which works once. */
-export async function appointOperator(operator: Operator, email: string): Promise<string> {
-  const answer = await askOperator(operator, "POST", "/operator/operators", { email })
+/**
+ * Makes the user with this email address an operator. Returns a link to set the password, which
+ * works once.
+ */
+export async function appointOperator(operator: OperatorAccess, email: string): Promise<string> {
+  const answer = await requestOperatorRoute(operator, "POST", "/operator/operators", { email })
   return z.object({ link: z.url() }).parse(answer).link
 }
 
@@ -91,21 +100,25 @@ const accountPage = z.object({
   ),
 })
 
-/** The newest accounts, 100 at most, that a text finds. */
-export async function listAccounts(operator: Operator, search: string) {
+/** Returns the newest accounts that match a search text, at most 100. */
+export async function listAccounts(operator: OperatorAccess, search: string) {
   const query = new URLSearchParams({ search, limit: "100" }).toString()
-  return accountPage.parse(await askOperator(operator, "GET", `/operator/accounts?${query}`))
-    .accounts
+  return accountPage.parse(
+    await requestOperatorRoute(operator, "GET", `/operator/accounts?${query}`),
+  ).accounts
 }
 
-/** Deletes an account with everything that it owns. */
-export async function deleteAccount(operator: Operator, id: string): Promise<void> {
-  await askOperator(operator, "DELETE", `/operator/accounts/${encodeURIComponent(id)}`)
+/** Deletes an account with all its data. */
+export async function deleteAccount(operator: OperatorAccess, id: string): Promise<void> {
+  await requestOperatorRoute(operator, "DELETE", `/operator/accounts/${encodeURIComponent(id)}`)
 }
 
-/** The JSON of an answer of the operator's routes; throws a CliError with the service's message. */
-export async function askOperator(
-  operator: Operator,
+/**
+ * Requests an operator route, and returns the parsed JSON. Throws a CliError with the service's
+ * message for an error response.
+ */
+export async function requestOperatorRoute(
+  operator: OperatorAccess,
   method: string,
   path: string,
   body?: unknown,
@@ -114,11 +127,11 @@ export async function askOperator(
   const answer: unknown = await response.json().catch(() => null)
   if (response.ok) return answer
   const { data } = problem.safeParse(answer)
-  throw new CliError(data?.message ?? `${operator.origin} answered with status ${response.status}.`)
+  throw new CliError(data?.message ?? `${operator.origin} returned status ${response.status}.`)
 }
 
 async function send(
-  operator: Operator,
+  operator: OperatorAccess,
   method: string,
   path: string,
   body: unknown,
@@ -132,6 +145,6 @@ async function send(
     })
   } catch (error) {
     const hint = operator.isLocal ? "; start it with npm start" : ""
-    throw new CliError(`No service answers at ${operator.origin}${hint}.`, { cause: error })
+    throw new CliError(`No service responds at ${operator.origin}${hint}.`, { cause: error })
   }
 }

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { z } from "zod"
-import { CliError } from "../local/cli-error.ts"
+import { CliError } from "../cli/cli-error.ts"
 
 const run = promisify(execFile)
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
@@ -9,8 +9,10 @@ const TAIL_LINES = 15
 
 const failedRun = z.object({ message: z.string(), stdout: z.string(), stderr: z.string() })
 
-/** Whether this process may install Debian packages: it is root and apt-get is there. */
-export async function canAptInstall(): Promise<boolean> {
+/**
+ * Reports whether this process can install Debian packages: it runs as root, and apt-get exists.
+ */
+export async function canInstallAptPackages(): Promise<boolean> {
   if (process.getuid?.() !== 0) return false
   try {
     await run("apt-get", ["--version"])
@@ -20,8 +22,8 @@ export async function canAptInstall(): Promise<boolean> {
   }
 }
 
-/** Installs Debian packages; throws a CliError with the end of apt-get's output on failure. */
-export async function aptInstall(...packages: string[]): Promise<void> {
+/** Installs Debian packages. Throws a CliError with the end of apt-get's output if that fails. */
+export async function installAptPackages(...packages: string[]): Promise<void> {
   await aptGet("update")
   await aptGet("install", "-y", "--no-install-recommends", ...packages)
 }

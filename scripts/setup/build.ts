@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process"
 import { accessSync, constants, mkdirSync } from "node:fs"
-import { CliError } from "../local/cli-error.ts"
-import { BUILT, isBuilt } from "../local/built.ts"
+import { CliError } from "../cli/cli-error.ts"
+import { BUNDLE_PATHS, isBuilt } from "../start/built.ts"
 
-/** Bundles what the service runs where that is not of the sources as they are. */
+/** Bundles the programs of the service, unless the existing bundles are of the present sources. */
 export function ensureBuilt(): void {
   if (isBuilt()) return
   requireWritable()
@@ -14,11 +14,11 @@ export function ensureBuilt(): void {
 
 function requireWritable(): void {
   try {
-    mkdirSync(BUILT.folder, { recursive: true })
-    accessSync(BUILT.folder, constants.W_OK)
+    mkdirSync(BUNDLE_PATHS.folder, { recursive: true })
+    accessSync(BUNDLE_PATHS.folder, constants.W_OK)
   } catch (error) {
     throw new CliError(
-      `The service is not bundled from these sources, and this user may not write ${BUILT.folder}: run \`npm run setup\` as the user whose clone this is.`,
+      `The service is not bundled from these sources, and this user may not write ${BUNDLE_PATHS.folder}: run \`npm run setup\` as the owner of this clone.`,
       { cause: error },
     )
   }

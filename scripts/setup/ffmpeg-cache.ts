@@ -11,17 +11,23 @@ import {
   writeFile,
 } from "node:fs/promises"
 import { join } from "node:path"
-import { hashOfOptions } from "../../container/ffmpeg/build.ts"
-import { isOlder } from "../../container/ffmpeg/debian-source.ts"
-import { cannotBeUsed, checkFoldersAbove, closeToOthers } from "../local/ownership.ts"
-import type { FolderName } from "../local/ownership.ts"
-import { isSystemError } from "../local/system-error.ts"
-import { userCacheFolder, USER_CACHE_SETTING } from "../local/user-cache.ts"
+import { hashBuildDefinition } from "../../container/ffmpeg/build.ts"
+import { isOlderDebianVersion } from "../../container/ffmpeg/debian-source.ts"
+import { unusableFolderError, checkParentFolders, removeAccessOfOthers } from "../cli/ownership.ts"
+import type { FolderWording } from "../cli/ownership.ts"
+import { isSystemError } from "../cli/system-error.ts"
+import { findUserCacheFolder, USER_CACHE_VARIABLE } from "../cli/user-cache.ts"
 
-const NAME: FolderName = { subject: USER_CACHE_SETTING, choose: `set ${USER_CACHE_SETTING} to` }
+const NAME: FolderWording = {
+  subject: USER_CACHE_VARIABLE,
+  choose: `set ${USER_CACHE_VARIABLE} to`,
+}
 const CLOSED = 0o700
 const SUMS = "SHA256SUMS"
-/** Files of a build by their modes; the last one says that an installed build is whole. */
+/**
+ * Files of a build with their modes. The last file is written last, and shows that an installed
+ * build is complete.
+ */
 const FILES = {
   "bin/ffmpeg": 0o755,
   "bin/ffprobe": 0o755,
@@ -30,14 +36,15 @@ const FILES = {
   "built.json": 0o644,
 }
 
-/** Folder of the builds of ffmpeg that all clones of a user share. */
-export function ffmpegCacheFolder(): string {
-  return join(userCacheFolder(), "lathe", "ffmpeg")
+/** Returns the folder of ffmpeg builds that all clones of a user share. */
+export function findFfmpegCacheFolder(): string {
+  return join(findUserCacheFolder(), "lathe", "ffmpeg")
 }
 
 /**
- * The path of a build of a version of Debian's source, by default of the newest that was built, by
- * today's options for this system and processor; null where there is none that is whole.
+ * Returns the path of the cached build of a version of Debian's source, by default the newest.
+ * Considers only builds with the present options for this system and processor. Removes damaged
+ * builds. Returns null if there is none.
  */
 export async function findCachedBuild(cache: string, version?: string): Promise<string | null> {
   const folder = await openFolder(cache)
@@ -45,7 +52,7 @@ export async function findCachedBuild(cache: string, version?: string): Promise<
   let newest: string | null = null
   for (const name of names) {
     if (version !== undefined && name !== version) continue
-    if (newest === null || (await isOlder(newest, name))) newest = name
+    if (newest === null || (await isOlderDebianVersion(newest, name))) newest = name
   }
   if (newest === null) return null
   const path = join(folder, newest)
@@ -54,7 +61,10 @@ export async function findCachedBuild(cache: string, version?: string): Promise<
   return await findCachedBuild(cache, version)
 }
 
-/** Adds a build, which `make` writes into an empty folder, whole or not at all; returns its path. */
+/**
+ * Adds a build to the cache atomically. `make` writes the build into an empty folder. Returns its
+ * path in the cache.
+ */
 export async function addToCache(
   cache: string,
   version: string,
@@ -62,21 +72,21 @@ export async function addToCache(
 ): Promise<string> {
   const folder = await openFolder(cache)
   const path = join(folder, version)
-  const made = await mkdtemp(join(folder, ".new-"))
+  const temporaryFolder = await mkdtemp(join(folder, ".new-"))
   try {
-    await make(made)
-    await writeFile(join(made, SUMS), await sumsOf(made))
-    await rename(made, path)
+    await make(temporaryFolder)
+    await writeFile(join(temporaryFolder, SUMS), await sumsOf(temporaryFolder))
+    await rename(temporaryFolder, path)
   } catch (error) {
-    // Another clone has added the same build meanwhile.
+    // Ignores that another clone has added the same build meanwhile.
     if (!isSystemError(error, "ENOTEMPTY") && !isSystemError(error, "EEXIST")) throw error
   } finally {
-    await rm(made, { recursive: true, force: true })
+    await rm(temporaryFolder, { recursive: true, force: true })
   }
   return path
 }
 
-/** Copies a build of the cache into a folder, for every user to run. */
+/** Copies a build from the cache into a folder, with modes that let every user run it. */
 export async function installBuild(path: string, folder: string): Promise<void> {
   await mkdir(join(folder, "bin"), { recursive: true })
   await rm(join(folder, "built.json"), { force: true })
@@ -85,36 +95,45 @@ export async function installBuild(path: string, folder: string): Promise<void> 
     const own = `${to}.${process.pid}`
     await copyFile(join(path, name), own)
     await chmod(own, mode)
-    // A program that runs does not notice that another one takes its name.
+    // Replaces each file by a rename, so that a running program keeps its file.
     await rename(own, to)
   }
 }
 
-/** The folder of the builds that this clone may use; throws a CliError where others may change it. */
+/**
+ * Creates the folder of the builds that this clone can use, and returns its path. Throws a CliError
+ * if other users can change it.
+ */
 async function openFolder(cache: string): Promise<string> {
   const folder = join(cache, await identityOfBuilds())
-  checkFoldersAbove(cache, NAME)
+  checkParentFolders(cache, NAME)
   try {
     await mkdir(folder, { recursive: true, mode: CLOSED })
   } catch (error) {
-    throw cannotBeUsed(NAME, error)
+    throw unusableFolderError(NAME, error)
   }
-  for (const path of [cache, folder]) closeToOthers(path, CLOSED, NAME)
+  for (const path of [cache, folder]) removeAccessOfOthers(path, CLOSED, NAME)
   return folder
 }
 
-/** Hash of all that a build depends on but Debian's version: options, system and processor. */
+/**
+ * Returns a hash of all that a build depends on except the source version: options, system and
+ * processor.
+ */
 async function identityOfBuilds(): Promise<string> {
   const release = await readFile("/etc/os-release", "utf8").catch(() => "")
   const system = release.split("\n").filter((line) => /^(?:ID|VERSION_ID)=/.test(line))
-  const facts = [await hashOfOptions(), process.arch, ...system.toSorted()]
+  const facts = [await hashBuildDefinition(), process.arch, ...system.toSorted()]
   return createHash("sha256").update(facts.join("\n")).digest("hex").slice(0, 16)
 }
 
-/** Whether a build is of this user alone and has the files, byte by byte, that were added. */
+/**
+ * Reports whether all files of a build match their checksums. Removes other users' access to them
+ * first.
+ */
 async function isWhole(path: string): Promise<boolean> {
   for (const name of ["", "bin", SUMS, ...Object.keys(FILES)]) {
-    closeToOthers(join(path, name), CLOSED, NAME)
+    removeAccessOfOthers(join(path, name), CLOSED, NAME)
   }
   try {
     return (await sumsOf(path)) === (await readFile(join(path, SUMS), "utf8"))
@@ -124,7 +143,7 @@ async function isWhole(path: string): Promise<boolean> {
   }
 }
 
-/** Sums of a build's files, in the form of `sha256sum`. */
+/** Returns the checksums of a build's files, in the format of `sha256sum`. */
 async function sumsOf(folder: string): Promise<string> {
   const lines = Object.keys(FILES).map(async (name) => {
     const hash = createHash("sha256").update(await readFile(join(folder, name)))

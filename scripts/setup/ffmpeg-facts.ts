@@ -1,40 +1,46 @@
 import { accessSync, constants, existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
 import { gzipSync } from "node:zlib"
-import { readFacts } from "../ffmpeg/facts.ts"
-import { CliError } from "../local/cli-error.ts"
-import { factsPath } from "../local/ffmpeg-facts.ts"
-import { mediaTools } from "../local/media-tools.ts"
+import { readFfmpegFacts } from "../ffmpeg/facts.ts"
+import { CliError } from "../cli/cli-error.ts"
+import { findFactsPath } from "../start/ffmpeg-facts.ts"
+import { findMediaTools } from "../cli/media-tools.ts"
 import type { SetupStep } from "./step.ts"
 
 const advice =
-  "What ffmpeg knows is not noted: run `npm run setup` as the user whose clone this is, where `ffmpeg -h full` answers."
+  "The capabilities of ffmpeg are not noted: run `npm run setup` as the owner of this clone, with an `ffmpeg -h full` that works."
 
-/** What the ffmpeg that work is done with knows, by which commands are judged before they run. */
-export const ffmpegFacts: SetupStep = {
-  name: "notes of what ffmpeg knows",
+/**
+ * Set-up step that stores the facts of the service's ffmpeg, by which commands are checked before
+ * they run.
+ */
+export const ffmpegFactsStep: SetupStep = {
+  name: "notes of the capabilities of ffmpeg",
   advice,
-  doing: "Noting what ffmpeg knows ...",
+  doing: "Noting the capabilities of ffmpeg ...",
 
   async isDone() {
-    const path = factsPath(mediaTools().ffmpeg)
+    const path = findFactsPath(findMediaTools().ffmpeg)
     return path !== null && existsSync(path)
   },
 
   async canMake() {
-    const path = factsPath(mediaTools().ffmpeg)
+    const path = findFactsPath(findMediaTools().ffmpeg)
     return path !== null && canWrite(dirname(path))
   },
 
   async make() {
-    const { ffmpeg } = mediaTools()
-    const path = factsPath(ffmpeg)
+    const { ffmpeg } = findMediaTools()
+    const path = findFactsPath(ffmpeg)
     if (path === null) throw new CliError(advice)
     await noteFacts(ffmpeg, path)
   },
 }
 
-/** Whether notes can be kept there: what an ffmpeg knows takes many seconds to read. */
+/**
+ * Reports whether the facts can be stored in a folder. Checked first, because reading the facts
+ * takes many seconds.
+ */
 function canWrite(folder: string): boolean {
   try {
     mkdirSync(folder, { recursive: true })
@@ -45,13 +51,16 @@ function canWrite(folder: string): boolean {
   }
 }
 
-/** Writes down what an ffmpeg knows, compressed as its setting is; whole, or not at all. */
+/**
+ * Reads the facts of an ffmpeg, and writes them to a file atomically, compressed as in the setting
+ * FFMPEG_FACTS.
+ */
 async function noteFacts(program: string, path: string): Promise<void> {
   try {
-    const facts = JSON.stringify(await readFacts(program))
-    const made = `${path}.${process.pid}`
-    writeFileSync(made, gzipSync(facts, { level: 9 }).toString("base64"))
-    renameSync(made, path)
+    const facts = JSON.stringify(await readFfmpegFacts(program))
+    const temporaryPath = `${path}.${process.pid}`
+    writeFileSync(temporaryPath, gzipSync(facts, { level: 9 }).toString("base64"))
+    renameSync(temporaryPath, path)
   } catch (error) {
     throw new CliError(advice, { cause: error })
   }

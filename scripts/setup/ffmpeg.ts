@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
-import { CliError } from "../local/cli-error.ts"
-import { mediaTools } from "../local/media-tools.ts"
-import { isSystemError } from "../local/system-error.ts"
-import { aptInstall, canAptInstall } from "./apt.ts"
+import { CliError } from "../cli/cli-error.ts"
+import { findMediaTools } from "../cli/media-tools.ts"
+import { isSystemError } from "../cli/system-error.ts"
+import { installAptPackages, canInstallAptPackages } from "./apt.ts"
 import type { SetupStep } from "./step.ts"
 
 const MAJOR_VERSION_MIN = 5
@@ -14,26 +14,28 @@ const advice =
   "Lathe needs ffmpeg and ffprobe (5 or newer): install them, for example with " +
   "`sudo apt-get install ffmpeg` or `brew install ffmpeg`, and run this again."
 
-/** The ffmpeg and ffprobe that work is done with; where there are none, Debian's. */
-export const ffmpeg: SetupStep = {
+/**
+ * Set-up step for the service's ffmpeg and ffprobe. Installs Debian's packages if there are none.
+ */
+export const ffmpegStep: SetupStep = {
   name: "ffmpeg and ffprobe",
   advice,
 
   async isDone() {
     await requireNamedMediaTools()
-    const { ffmpeg: ffmpegPath, ffprobe: ffprobePath } = mediaTools()
+    const { ffmpeg: ffmpegPath, ffprobe: ffprobePath } = findMediaTools()
     const problems = await Promise.all([ffmpegPath, ffprobePath].map(findProblem))
     return problems.every((problem) => problem === null)
   },
 
-  canMake: canAptInstall,
+  canMake: canInstallAptPackages,
 
   async make() {
-    await aptInstall("ffmpeg")
+    await installAptPackages("ffmpeg")
   },
 }
 
-/** Throws a CliError that names the setting where one names no usable ffmpeg or ffprobe. */
+/** Throws a CliError if a setting such as FFMPEG_PATH names no usable ffmpeg or ffprobe. */
 async function requireNamedMediaTools(): Promise<void> {
   const { FFMPEG_PATH, FFPROBE_PATH, FETCH_FFMPEG_PATH } = process.env
   for (const [name, program] of Object.entries({ FFMPEG_PATH, FFPROBE_PATH, FETCH_FFMPEG_PATH })) {
@@ -47,7 +49,10 @@ async function requireNamedMediaTools(): Promise<void> {
   }
 }
 
-/** The reason why a program is no usable ffmpeg or ffprobe, as a clause; null for one that is. */
+/**
+ * Returns the reason why a program is no usable ffmpeg or ffprobe, as a clause. Returns null if it
+ * is usable.
+ */
 async function findProblem(program: string): Promise<string | null> {
   try {
     const { stdout } = await promisify(execFile)(program, ["-version"], { timeout: ANSWER_MS_MAX })
@@ -59,7 +64,10 @@ async function findProblem(program: string): Promise<string | null> {
   }
 }
 
-/** Whether the output of `-version` names a usable version; a build from git has no number. */
+/**
+ * Reports whether the output of `-version` names a usable version. Accepts builds from git, which
+ * have no version number.
+ */
 export function isRecentVersion(banner: string): boolean {
   const [, version] = VERSION.exec(banner) ?? []
   if (version === undefined) return false

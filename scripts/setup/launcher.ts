@@ -4,8 +4,8 @@ import { existsSync } from "node:fs"
 import { readFile, readdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { CliError } from "../local/cli-error.ts"
-import { aptInstall, canAptInstall } from "./apt.ts"
+import { CliError } from "../cli/cli-error.ts"
+import { installAptPackages, canInstallAptPackages } from "./apt.ts"
 import type { SetupStep } from "./step.ts"
 
 const FOLDER = "container/launcher"
@@ -21,10 +21,14 @@ const advice = isLinux
   ? "Lathe builds the sandbox of its tools with a C compiler: install one, for example with " +
     "`sudo apt-get install gcc libc6-dev`, and run this again."
   : "Lathe runs its tools in a sandbox that only Linux has: use Linux or the container image, or " +
-    "set ALLOW_UNSANDBOXED=1 where nobody but you sends commands and files."
+    "set ALLOW_UNSANDBOXED=1 if only you send commands and files."
 
-/** The sandbox's launcher, its self-test's attacks, the meter of workspaces and what is loaded into tools, built again when their sources change. */
-export const launcher: SetupStep = {
+/**
+ * Set-up step that builds the C programs of the sandbox when their sources change: the launcher,
+ * the attacks of its self-test, the meter of workspaces, and the libraries that are preloaded into
+ * tools.
+ */
+export const launcherStep: SetupStep = {
   name: "the sandbox's launcher",
   advice,
   ...(!isLinux && { lack: advice }),
@@ -36,11 +40,11 @@ export const launcher: SetupStep = {
   },
 
   async canMake() {
-    return isLinux && ((await hasCompiler()) || (await canAptInstall()))
+    return isLinux && ((await hasCompiler()) || (await canInstallAptPackages()))
   },
 
   async make() {
-    if (!(await hasCompiler())) await aptInstall("gcc", "libc6-dev")
+    if (!(await hasCompiler())) await installAptPackages("gcc", "libc6-dev")
     const hash = await hashSources()
     try {
       await run("sh", [join(FOLDER, "build.sh")])
@@ -48,6 +52,34 @@ export const launcher: SetupStep = {
       throw new CliError(`The launcher could not be built: ${String(error)}`, { cause: error })
     }
     await writeFile(STAMP, hash)
+  },
+}
+
+let wasTried = false
+
+/**
+ * Set-up step for bubblewrap, which one tier of the sandbox uses. The service also runs without it.
+ */
+export const bubblewrapStep: SetupStep = {
+  name: "bubblewrap",
+  advice: "Lathe would use bubblewrap for its sandbox: install it and run this again.",
+
+  async isDone() {
+    return existsSync("/usr/bin/bwrap") || wasTried || !(await canInstallAptPackages())
+  },
+
+  canMake: canInstallAptPackages,
+
+  async make() {
+    wasTried = true
+    try {
+      await installAptPackages("bubblewrap")
+    } catch (error) {
+      console.error(
+        "Continuing without bubblewrap:",
+        error instanceof Error ? error.message : error,
+      )
+    }
   },
 }
 

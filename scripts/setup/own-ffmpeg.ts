@@ -4,50 +4,58 @@ import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { promisify } from "node:util"
 import { z } from "zod"
-import { build } from "../../container/ffmpeg/build.ts"
-import { openDebianSource } from "../../container/ffmpeg/debian-source.ts"
-import type { DebianSource } from "../../container/ffmpeg/debian-source.ts"
-import { findBuildPackages, findMissingPackages } from "../../container/ffmpeg/packages.ts"
-import { CliError } from "../local/cli-error.ts"
-import { hasOwnFfmpeg, mediaTools, ownTools, OWN_FFMPEG_FOLDER } from "../local/media-tools.ts"
-import { aptInstall, canAptInstall } from "./apt.ts"
-import { addToCache, ffmpegCacheFolder, findCachedBuild, installBuild } from "./ffmpeg-cache.ts"
+import { buildFfmpeg } from "../../container/ffmpeg/build.ts"
+import { openFfmpegSource } from "../../container/ffmpeg/debian-source.ts"
+import type { FfmpegSource } from "../../container/ffmpeg/debian-source.ts"
+import { findBuildPackages, findMissingPackages } from "../../container/ffmpeg/debian-packages.ts"
+import { CliError } from "../cli/cli-error.ts"
+import {
+  hasOwnFfmpeg,
+  findMediaTools,
+  listToolPaths,
+  OWN_FFMPEG_FOLDER,
+} from "../cli/media-tools.ts"
+import { installAptPackages, canInstallAptPackages } from "./apt.ts"
+import { addToCache, findFfmpegCacheFolder, findCachedBuild, installBuild } from "./ffmpeg-cache.ts"
 
 const APT_CACHE = "/usr/bin/apt-cache"
 const ADVISED = join(dirname(OWN_FFMPEG_FOLDER), "ffmpeg-advised")
 
 const built = z.object({ version: z.string(), hash: z.string(), leftOut: z.array(z.string()) })
-type Built = z.infer<typeof built>
+type BuildRecord = z.infer<typeof built>
 
-/** Folders of a build and of the cache that it is taken from or added to, and Debian's source. */
-export type OwnFfmpegPlaces = {
+/**
+ * Folder into which ffmpeg is installed, the cache of builds, and the function that opens Debian's
+ * source.
+ */
+export type OwnFfmpegOptions = {
   folder: string
   cache: string
-  openSource: () => Promise<DebianSource>
+  openSource: () => Promise<FfmpegSource>
 }
 
-const PLACES: OwnFfmpegPlaces = {
+const PLACES: OwnFfmpegOptions = {
   folder: OWN_FFMPEG_FOLDER,
-  cache: ffmpegCacheFolder(),
-  openSource: openDebianSource,
+  cache: findFfmpegCacheFolder(),
+  openSource: openFfmpegSource,
 }
 
-/** Puts the project's own ffmpeg, of Debian's newest source, into this clone. */
-export async function ensureOwnFfmpeg(places: OwnFfmpegPlaces = PLACES): Promise<void> {
+/** Installs the project's own ffmpeg into this clone, built from Debian's newest source. */
+export async function ensureOwnFfmpeg(places: OwnFfmpegOptions = PLACES): Promise<void> {
   checkDebian()
   await reportFailure(async () => {
     await install(places.folder, await buildNewest(places))
   })
   if (!hasOwnFfmpeg(places.folder)) {
     console.log(
-      `${places.folder} cannot be entered by the users that tools run as: the system's ffmpeg stays in use.`,
+      `${places.folder} cannot be entered by the users of tools: the system's ffmpeg stays in use.`,
     )
   }
 }
 
 /**
- * Puts the newest build of the cache into a folder, without asking Debian, which it does where the
- * cache has none by today's options.
+ * Installs the newest cached build of ffmpeg into a folder. Builds Debian's newest source only if
+ * the cache has no build with the present options.
  */
 export async function ensureCachedFfmpeg(folder: string): Promise<void> {
   checkDebian()
@@ -57,10 +65,11 @@ export async function ensureCachedFfmpeg(folder: string): Promise<void> {
 }
 
 /**
- * Says, once for this clone, that an own build makes short work faster where there could be one:
- * where `marker` does not exist, which it makes. Who may not write it may not build one either.
+ * Prints once for this clone that an own build of ffmpeg makes short jobs faster. Creates the file
+ * `marker` to remember it. Prints nothing if the file cannot be written, because the user could not
+ * build either.
  */
-export async function adviseOwnFfmpeg(tools = mediaTools(), marker = ADVISED): Promise<void> {
+export async function adviseOwnFfmpeg(tools = findMediaTools(), marker = ADVISED): Promise<void> {
   if (tools.ffmpeg !== "ffmpeg" || !existsSync(APT_CACHE) || existsSync(marker)) return
   try {
     await mkdir(dirname(marker), { recursive: true })
@@ -69,7 +78,7 @@ export async function adviseOwnFfmpeg(tools = mediaTools(), marker = ADVISED): P
     return
   }
   console.log(
-    "The system's ffmpeg takes longer to start than short work lasts: `npm run setup -- --ffmpeg` builds one that starts at once.",
+    "The system's ffmpeg takes longer to start than short jobs take: `npm run setup -- --ffmpeg` builds one that starts at once.",
   )
 }
 
@@ -90,22 +99,29 @@ async function reportFailure(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** The path in the cache of the build of Debian's newest source. */
-async function buildNewest({ cache, openSource }: OwnFfmpegPlaces): Promise<string> {
+/** Returns the cached build of Debian's newest source. Builds it if the cache lacks it. */
+async function buildNewest({ cache, openSource }: OwnFfmpegOptions): Promise<string> {
   await using source = await openSource()
   const cached = await findCachedBuild(cache, source.version)
   if (cached !== null) return cached
   await installBuildPackages()
   console.error(`Building ffmpeg ${source.version}, which takes some minutes ...`)
-  return await addToCache(cache, source.version, async (folder) => await build(source, folder))
+  return await addToCache(
+    cache,
+    source.version,
+    async (folder) => await buildFfmpeg(source, folder),
+  )
 }
 
-/** Copies a build of the cache into this clone, unless it is there, with the packages that it loads. */
+/**
+ * Installs a cached build into a folder, unless it is installed, and the Debian packages of its
+ * libraries.
+ */
 async function install(folder: string, path: string): Promise<void> {
   const { version, hash, leftOut } = built.parse(await readBuilt(path))
   const before = await readBuilt(folder)
   if (before?.version === version && before.hash === hash && (await runs(folder))) {
-    console.log(`ffmpeg ${version} is built already.`)
+    console.log(`ffmpeg ${version} is already built.`)
     return
   }
   await installBuild(path, folder)
@@ -116,28 +132,31 @@ async function install(folder: string, path: string): Promise<void> {
 async function installBuildPackages(): Promise<void> {
   const missing = await findMissingPackages()
   if (missing.length === 0) return
-  if (!(await canAptInstall())) throw new CliError(adviseInstall(missing, "builds"))
-  console.error("Installing what ffmpeg is built with ...")
-  await aptInstall(...(await findBuildPackages()))
+  if (!(await canInstallAptPackages())) throw new CliError(adviseInstall(missing, "builds"))
+  console.error("Installing the packages that build ffmpeg ...")
+  await installAptPackages(...(await findBuildPackages()))
 }
 
-/** Installs the libraries of a build that another system like this one has made. */
+/**
+ * Installs the Debian packages of a build's libraries, which are missing if another machine with
+ * the same system made the build.
+ */
 async function installRuntimePackages(folder: string): Promise<void> {
   const packages = (await readFile(join(folder, "packages"), "utf8")).trim().split("\n")
-  if (!(await canAptInstall())) throw new CliError(adviseInstall(packages, "runs"))
-  console.error("Installing what ffmpeg loads ...")
-  await aptInstall(...packages)
+  if (!(await canInstallAptPackages())) throw new CliError(adviseInstall(packages, "runs"))
+  console.error("Installing the libraries of ffmpeg ...")
+  await installAptPackages(...packages)
   if (!(await runs(folder))) throw new Error(`${join(folder, "bin/ffmpeg")} does not start.`)
 }
 
 function adviseInstall(packages: string[], verb: string): string {
-  return `Lathe ${verb} its own ffmpeg with Debian packages that are not here: install them with \`sudo apt-get install ${packages.join(" ")}\`, and run this again.`
+  return `Lathe ${verb} its own ffmpeg with Debian packages that are missing: install them with \`sudo apt-get install ${packages.join(" ")}\`, and run this again.`
 }
 
-/** Whether the programs of a build find their libraries here. */
+/** Reports whether the programs of a build start on this machine. */
 async function runs(folder: string): Promise<boolean> {
   try {
-    for (const program of Object.values(ownTools(folder))) {
+    for (const program of Object.values(listToolPaths(folder))) {
       await promisify(execFile)(program, ["-version"])
     }
     return true
@@ -146,7 +165,7 @@ async function runs(folder: string): Promise<boolean> {
   }
 }
 
-async function readBuilt(folder: string): Promise<Built | null> {
+async function readBuilt(folder: string): Promise<BuildRecord | null> {
   const text = await readFile(join(folder, "built.json"), "utf8").catch(() => null)
   return text === null ? null : (built.safeParse(JSON.parse(text)).data ?? null)
 }

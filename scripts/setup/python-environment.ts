@@ -3,38 +3,38 @@ import { createHash } from "node:crypto"
 import { readFile, readdir, realpath, rm, stat, writeFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import { promisify } from "node:util"
-import { CliError } from "../local/cli-error.ts"
-import { aptInstall, canAptInstall } from "./apt.ts"
+import { CliError } from "../cli/cli-error.ts"
+import { installAptPackages, canInstallAptPackages } from "./apt.ts"
 import type { SetupStep } from "./step.ts"
 
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024
 const run = promisify(execFile)
 
-/** The folder of the project's virtual environment of this name. */
-export function environmentFolder(name: string): string {
+/** Returns the folder of the project's Python virtual environment with this name. */
+export function findEnvironmentFolder(name: string): string {
   return resolve("node_modules/.cache", name)
 }
 
 /**
- * A virtual environment of the project's own, with the packages of `requirements/<name>.txt` and
- * compiled code of all of them. It is made again when the file changes, or where `proof` no longer
- * runs, which is tried when Python or the folder of the packages has changed.
+ * Returns the set-up step of a Python virtual environment with the packages of
+ * `requirements/<name>.txt`. The step is repeated if that file changes or `proof` fails. `proof`
+ * runs only after Python or the packages have changed.
  */
-export function pythonEnvironment({
+export function makePythonEnvironmentStep({
   name,
   label = name,
   neededFor,
   proof,
 }: {
   name: string
-  /** What it is called after "Installing". */
+  /** Name after "Installing". */
   label?: string
-  /** Begins the advice: what needs Python. */
+  /** Beginning of the advice: the part of Lathe that needs Python. */
   neededFor: string
-  /** A program below the environment's `bin` and its words, which must succeed. */
+  /** Program in the environment's `bin` and its arguments, which must succeed. */
   proof: readonly [program: string, ...words: string[]]
 }): SetupStep {
-  const folder = environmentFolder(name)
+  const folder = findEnvironmentFolder(name)
   const requirements = `requirements/${name}.txt`
   const stamp = join(folder, "stamp")
   const proven = join(folder, "proven")
@@ -47,7 +47,7 @@ export function pythonEnvironment({
     async isDone() {
       const stamped = await readFile(stamp, "utf8").catch(() => "")
       if (stamped !== (await hashOf(requirements))) return false
-      // What has not changed since the proof ran needs none: it takes longer than all else here.
+      // If the environment is unchanged since `proof` last succeeded, does not run it again: it is slow.
       const state = await stateOf(folder)
       if (state === (await readFile(proven, "utf8").catch(() => ""))) return true
       const [program, ...words] = proof
@@ -57,14 +57,14 @@ export function pythonEnvironment({
     },
 
     async canMake() {
-      return (await hasVenv()) || (await canAptInstall())
+      return (await hasVenv()) || (await canInstallAptPackages())
     },
 
     async make() {
-      if (!(await hasVenv())) await aptInstall("python3", "python3-venv")
+      if (!(await hasVenv())) await installAptPackages("python3", "python3-venv")
       const pip = ["-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
       try {
-        // A folder that is a link to another is not emptied through it.
+        // Removes the folder itself: if it is a symbolic link, its target is not emptied.
         await rm(folder, { recursive: true, force: true })
         await run("python3", ["-m", "venv", folder])
         await run(
@@ -80,7 +80,10 @@ export function pythonEnvironment({
   }
 }
 
-/** Debian has Python without ensurepip, which its package python3-venv adds. */
+/**
+ * Reports whether Python 3.11 or newer can make virtual environments. On Debian, this needs the
+ * package python3-venv.
+ */
 async function hasVenv(): Promise<boolean> {
   const isUsable = "import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))"
   return await succeeds("python3", "-c", isUsable)
@@ -95,7 +98,10 @@ async function succeeds(program: string, ...words: string[]): Promise<boolean> {
   }
 }
 
-/** What a virtual environment is like: the Python that it leads to, and which packages are there. */
+/**
+ * Returns the state of a virtual environment: paths, sizes and times of its Python and its packages
+ * folder.
+ */
 async function stateOf(folder: string): Promise<string> {
   const lib = join(folder, "lib")
   const versions = await readdir(lib).catch(() => [])

@@ -1,22 +1,24 @@
-import { CliError } from "../local/cli-error.ts"
+import { CliError } from "../cli/cli-error.ts"
 
-/** Something that is installed where it is missing; `isDone` must be quick. */
+/** Set-up step that installs a program or makes a file if it is missing. `isDone` must be fast. */
 export type SetupStep = {
-  /** What is installed, as it reads after "Installing". */
+  /** Name of the installed thing, as it follows the word "Installing". */
   name: string
-  /** What a person can do where `make` cannot. */
+  /** Advice to the user if `make` fails. */
   advice: string
-  /** A sentence on what is missing, where "Lathe lacks" the name and "run `npm run setup`" is not it. */
+  /**
+   * Sentence about the missing thing, if it differs from "Lathe lacks <name>: run `npm run setup`."
+   */
   lack?: string
-  /** What is said while it is made, where that is no installation. */
+  /** Message during the step, if the step is no installation. */
   doing?: string
   isDone(): Promise<boolean>
   canMake(): Promise<boolean>
-  /** Throws a CliError where it fails. */
+  /** Installs or makes the missing thing. Throws a CliError if that fails. */
   make(): Promise<void>
 }
 
-/** Throws a CliError of one sentence at the first step that is not done; installs nothing. */
+/** Throws a CliError for the first step that is not done. Installs nothing. */
 export async function requireSteps(steps: readonly SetupStep[]): Promise<void> {
   for (const step of steps) {
     if (!(await step.isDone())) throw new CliError(lackOf(step))
@@ -24,18 +26,18 @@ export async function requireSteps(steps: readonly SetupStep[]): Promise<void> {
 }
 
 /**
- * Answers whether a step that the service can do without is done; where it is not, `lack` says what
- * does not work then. Installs nothing.
+ * Reports whether an optional step is done. If not, prints what is missing and `lack`, which says
+ * what does not work. Installs nothing.
  */
-export async function mentionStep(step: SetupStep, lack: string): Promise<boolean> {
+export async function reportMissingStep(step: SetupStep, lack: string): Promise<boolean> {
   if (await step.isDone()) return true
   console.error(`${lackOf(step)} ${lack}`)
   return false
 }
 
 /**
- * Does a step that the service can do without, and answers whether it is done; where it is not, it
- * says what does not work then.
+ * Runs an optional step if it is not done. If it fails, prints the error and `lack`, which says
+ * what does not work, and returns false.
  */
 export async function tryStep(step: SetupStep, lack: string): Promise<boolean> {
   try {
@@ -48,7 +50,10 @@ export async function tryStep(step: SetupStep, lack: string): Promise<boolean> {
   }
 }
 
-/** Does the steps that are not done; throws a CliError that says what a person must do. */
+/**
+ * Runs the steps that are not done. Throws a CliError with the advice to the user for a step that
+ * cannot be run.
+ */
 export async function ensureSteps(steps: SetupStep[]): Promise<void> {
   for (const step of steps) {
     if (await step.isDone()) continue

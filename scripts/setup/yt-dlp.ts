@@ -1,22 +1,22 @@
 import { join } from "node:path"
-import { environmentFolder, pythonEnvironment } from "./python-environment.ts"
+import { findEnvironmentFolder, makePythonEnvironmentStep } from "./python-environment.ts"
 import type { SetupStep } from "./step.ts"
 
 const NAME = "fetch"
 
-/** Path of the Python that has yt-dlp, once the step is done; an operator may have another. */
+/** Path of the Python with yt-dlp: FETCH_PYTHON_PATH, else that of the set-up step. */
 export const FETCH_PYTHON_PATH =
-  process.env["FETCH_PYTHON_PATH"] ?? join(environmentFolder(NAME), "bin", "python")
+  process.env["FETCH_PYTHON_PATH"] ?? join(findEnvironmentFolder(NAME), "bin", "python")
 
-const environment = pythonEnvironment({
+const environment = makePythonEnvironmentStep({
   name: NAME,
   label: "yt-dlp",
   neededFor: "Lathe fetches media from the web by yt-dlp, which needs",
   proof: ["python", "-c", "import Cryptodome, certifi, requests, yt_dlp_ejs, yt_dlp.version"],
 })
 
-/** yt-dlp, which fetches media from the web. */
-export const ytDlp: SetupStep = {
+/** Set-up step for yt-dlp, which downloads media from web pages. */
+export const ytDlpStep: SetupStep = {
   ...environment,
   async isDone() {
     return process.env["FETCH_PYTHON_PATH"] !== undefined || (await environment.isDone())

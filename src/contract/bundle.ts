@@ -1,30 +1,37 @@
 import { z } from "zod"
-import { fitsParts } from "./name-pattern.ts"
+import { matchesParts } from "./name-pattern.ts"
 import type { PatternPart } from "./name-pattern.ts"
 
 /**
- * A bundle is an output of several files: a playlist with what it names, or a series whose name is
- * a pattern as ffmpeg writes them: `%d` and `%03d` for a number, `%v` for a variant, `%%` for `%`.
+ * Kind of a bundle, an output of several files. A playlist comes with the files that it names. The
+ * name of a series is a pattern of ffmpeg: `%d` and `%03d` for a number, `%v` for a variant, and
+ * with `has_times` the letters of strftime. `%%` is a percent sign.
  */
 export type BundleKind = "playlist" | "series"
 
-/** Members of all bundles of one command, and bytes of their names. */
+/** Name of an output file; with `has_times` a pattern of times, as strftime reads it. */
+export type OutputName = { name: string; has_times?: true | undefined }
+
+/** Maximum number of members in all bundles of one command. */
 export const MEMBERS_MAX = 5000
+/** Maximum length of all member names of one command together, in bytes. */
 export const MEMBER_NAMES_BYTES_MAX = 400_000
 const MEMBER_NAME_BYTES_MAX = 240
 
 const FIELD = /%(?:\d{0,2}d|v|%)/g
+/** Fields of a time pattern: letters of strftime, and `%%d`, `%%s` and `%%t` of the muxer hls. */
+const TIME_FIELD = /%(?:%\d{0,2}[dst]|[A-Za-z]|%)/g
 
-/** A member's name: one plain file name, which no archive or address can take for a path. */
+/** Schema of a bundle member's name: a plain file name, which no archive or URL reads as a path. */
 export const memberName = z
   .string()
   .min(1)
-  // eslint-disable-next-line no-control-regex -- control characters are what is refused
+  // eslint-disable-next-line no-control-regex -- the pattern refuses control characters
   .regex(/^(?!\.{1,2}$)[^/\\\u0000-\u001f\u007f-\u009f\ufffd]+$/)
   .refine((name) => name.isWellFormed())
-  .refine((name) => byteLengthOf(name) <= MEMBER_NAME_BYTES_MAX)
+  .refine((name) => utf8ByteLength(name) <= MEMBER_NAME_BYTES_MAX)
 
-/** One file of a bundle, its CRC-32 as ZIP archives have it. */
+/** Schema of a file in a bundle, with its CRC-32 as in ZIP archives. */
 export const member = z.object({
   name: memberName,
   size_bytes: z.int().nonnegative(),
@@ -34,74 +41,86 @@ export const member = z.object({
 
 export type Member = z.infer<typeof member>
 
-/** What a file of several files consists of. */
+/** Contents of a stored file that is a bundle. */
 export type Bundle = {
   kind: BundleKind
-  /** The member that a player begins with, where there is one. */
+  /** Playlist that a player opens first; absent for a series. */
   playlist?: string
-  /** How long its longest playlist plays. */
+  /** Duration of the longest playlist. */
   durationSeconds?: number
-  /** Left out where a file was read without them. */
+  /** Members of the bundle; absent if the file was read without them. */
   members?: Member[]
 }
 
-/** What kind of bundle an output of this name is; null for a plain file. */
-export function bundleKindOf(name: string): BundleKind | null {
-  if (fillFields(name).count > 0) return "series"
-  return isPlaylist(name) ? "playlist" : null
+/** Returns the kind of bundle that an output's name denotes; null for a plain file. */
+export function findBundleKind(output: OutputName): BundleKind | null {
+  if (splitNamePattern(output).length > 1) return "series"
+  return isPlaylist(output.name) ? "playlist" : null
 }
 
-/** Whether a file of this name is a playlist, which names other files. */
+/** Reports whether a file name has the extension of an HLS or DASH playlist. */
 export function isPlaylist(name: string): boolean {
   return /\.(?:m3u8|mpd)$/i.test(name)
 }
 
-/** The name with each field of a pattern as `0`, and how many there are; a wrong `%` is left. */
-export function fillFields(pattern: string): { name: string; count: number } {
-  const fields = pattern.match(FIELD) ?? []
-  return {
-    name: pattern.replace(FIELD, "0"),
-    count: fields.filter((field) => field !== "%%").length,
-  }
+/** Reports whether a file name matches the name pattern of an output. */
+export function matchesNamePattern(output: OutputName, name: string): boolean {
+  return compileNamePattern(output)(name)
 }
 
-/** Whether a file's name is one that a pattern stands for. */
-export function fitsPattern(pattern: string, name: string): boolean {
-  return namesOfPattern(pattern)(name)
+/** Compiles the name pattern of an output into a test of file names. */
+export function compileNamePattern(output: OutputName): (name: string) => boolean {
+  const parts = splitNamePattern(output).flatMap(({ text, field }) => {
+    return field === null ? parseText(text) : [parseField(field, output), ...parseText(text)]
+  })
+  return (name) => name === output.name || matchesParts(parts, name)
 }
 
-/** The same for many names. */
-export function namesOfPattern(pattern: string): (name: string) => boolean {
-  const parts = partsOf(pattern)
-  return (name) => name === pattern || fitsParts(parts, name)
-}
-
-/** The file name of a series as one archive: `frame_%03d.png` is `frame.zip`. */
-export function archiveNameOf(pattern: string): string {
-  const plain = pattern
-    .replace(/[ ._+@-]*%(?:\d{0,2}d|v)/g, "")
+/** Returns the ZIP name for the files of an output: `frame_%03d.png` becomes `frame.zip`. */
+export function zipNameForOutput(output: OutputName): string {
+  const plain = splitNamePattern(output)
+    .map(({ text }, index, { length }) =>
+      index < length - 1 ? text.replace(/[ ._+@-]+$/, "") : text,
+    )
+    .join("")
     .replaceAll("%%", "%")
     .replace(/\.[A-Za-z0-9]{1,10}$/, "")
     .replace(/^[ ._+@-]+|[ ._+@-]+$/g, "")
   return `${plain === "" ? "files" : plain}.zip`
 }
 
-export function byteLengthOf(text: string): number {
+/** Returns the ZIP name for a stored bundle; a stored series has that name already. */
+export function zipNameForStoredBundle(name: string): string {
+  return isPlaylist(name) ? zipNameForOutput({ name }) : name
+}
+
+/** Literal text of a name pattern, and the field before the text; null before the first text. */
+export type PatternText = { text: string; field: string | null }
+
+/** Splits a name pattern at its fields. A plain name is one text. */
+export function splitNamePattern({ name, has_times }: OutputName): PatternText[] {
+  const texts: PatternText[] = []
+  let [begin, before]: [number, string | null] = [0, null]
+  for (const { 0: field, index } of name.matchAll(has_times ? TIME_FIELD : FIELD)) {
+    if (field === "%%") continue
+    texts.push({ text: name.slice(begin, index), field: before })
+    ;[begin, before] = [index + field.length, field]
+  }
+  return [...texts, { text: name.slice(begin), field: before }]
+}
+
+export function utf8ByteLength(text: string): number {
   return new TextEncoder().encode(text).length
 }
 
-function partsOf(pattern: string): PatternPart[] {
-  const parts: PatternPart[] = []
-  let end = 0
-  for (const field of pattern.matchAll(FIELD)) {
-    parts.push({ kind: "text", text: pattern.slice(end, field.index) }, partOf(field[0]))
-    end = field.index + field[0].length
-  }
-  return [...parts, { kind: "text", text: pattern.slice(end) }]
+function parseText(text: string): PatternPart[] {
+  return text.split("%%").flatMap((each, index): PatternPart[] => {
+    const part = { kind: "text" as const, text: each }
+    return index === 0 ? [part] : [{ kind: "percents" }, part]
+  })
 }
 
-function partOf(field: string): PatternPart {
-  if (field === "%%") return { kind: "percents" }
-  if (field === "%v") return { kind: "any" }
+function parseField(field: string, { has_times }: OutputName): PatternPart {
+  if (has_times || field === "%v") return { kind: "any" }
   return { kind: "number", width: Math.max(1, Number(field.slice(1, -1))) }
 }

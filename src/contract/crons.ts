@@ -1,5 +1,5 @@
 /**
- * The cron of the first sweep after a Worker's only process began, whose scheduled time is when that
- * was. There is none of it on Cloudflare, where nobody knows all processes.
+ * Cron name of the sweep at the start of a one-machine service, scheduled for the start of the
+ * process. Cloudflare never sends this name, since nothing there sees all processes of a Worker.
  */
-export const AT_START = "@reboot"
+export const STARTUP_CRON = "@reboot"

@@ -1,8 +1,12 @@
 import { z } from "zod"
 
-/** Why a job or a file failed, as callers read it in `error_code`. */
+/**
+ * Code of the reason why a job or a file failed; callers read it as `error_code`. A command whose
+ * filter graph file is refused fails with the code of the refusal.
+ */
 export const failureCode = z.enum([
   "canceled",
+  "codec_not_allowed",
   "command_failed",
   "connection_failed",
   "cpu_limit",
@@ -14,6 +18,9 @@ export const failureCode = z.enum([
   "expired",
   "file_limit",
   "filter_error",
+  "filter_not_allowed",
+  "filter_option_not_allowed",
+  "format_not_allowed",
   "geo_blocked",
   "incomplete",
   "input_deleted",
@@ -24,27 +31,36 @@ export const failureCode = z.enum([
   "invalid_option",
   "live_stream",
   "login_required",
+  "name_not_allowed",
   "no_audio",
   "no_output",
   "no_video",
+  "not_a_file",
   "not_found",
+  "option_not_allowed",
   "out_of_memory",
   "output_limit",
+  "overwrites_input",
+  "path_not_allowed",
   "playlist_not_supported",
   "probe_failed",
   "process_limit",
+  "protocol_not_allowed",
   "rate_limited_by_site",
   "runner_lost",
   "secrets_lost",
   "server_error",
   "site_changed",
+  "stdio_not_allowed",
   "stream_not_found",
   "time_limit",
+  "too_complex",
   "too_large",
   "too_many_redirects",
   "too_slow",
   "unsupported_site",
   "url_not_allowed",
+  "value_not_allowed",
 ])
 
 export type FailureCode = z.infer<typeof failureCode>
@@ -55,9 +71,9 @@ const LINES_MAX = 50
 const LINES_LENGTH_MAX = 20_000
 
 /**
- * One failure with its three faces: `code` for programs, `message` (one sentence) for people,
- * `lines` with the tool's own words (at most 50, no paths of the machine). What is longer is cut,
- * since a failure is to be told whatever a tool says of it.
+ * Failure of a task: `code` for programs, `message` (one sentence) for people, `lines` with the
+ * tool's last output. Paths of the machine are removed from `lines`. Values that are too long are
+ * cut instead of refused, so that every failure can be reported.
  */
 export const failure = z.object({
   code: failureCode,
@@ -68,7 +84,7 @@ export const failure = z.object({
   lines: z.array(z.string()).transform(lastLines),
 })
 
-/** The last lines of a tool, as many as are kept. */
+/** Returns the last lines of a tool's output that fit the limits of a failure. */
 function lastLines(lines: string[]): string[] {
   let length = 0
   const cut = lines.slice(-LINES_MAX).map((line) => line.slice(0, LINE_LENGTH_MAX))
@@ -79,6 +95,9 @@ function lastLines(lines: string[]): string[] {
 
 export type Failure = z.infer<typeof failure>
 
-/** Whose fault a failed attempt is: the caller's is final, the others are tried again. */
+/**
+ * Party that caused a failed attempt: a failure of the caller is final, and a failure of the
+ * service is retried.
+ */
 export const blame = z.enum(["caller", "ours"])
 export type Blame = z.infer<typeof blame>

@@ -1,43 +1,43 @@
-import { redactFact } from "./redact.ts"
+import { redactField } from "./redact.ts"
 
-/** From the one that says most to the one that says least. */
+/** Log levels, from the least to the most severe. */
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** The parts of the service that write logs. */
+/** Part of the service that writes a log entry. */
 export type LogPart = "worker" | "runner" | "start"
 
-/** What an event is about; names in snake case, and the same in all parts of the service. */
-export type LogFacts = Record<string, unknown>
+/** Fields of a log event; all parts of the service use the same names, in snake case. */
+export type LogEventFields = Record<string, unknown>
 
 const TEXT_CHARACTERS_MAX = 4000
 
-/** An entry of a log: one line of JSON without secrets, the same in all parts of the service. */
-export function logLine(
+/** Formats a log entry as one line of JSON, with secrets redacted. */
+export function formatLogLine(
   entry: { part: LogPart; level: LogLevel; event: string },
-  facts: LogFacts = {},
+  facts: LogEventFields = {},
 ): string {
   const { part, level, event } = entry
   const line = { time: new Date().toISOString(), level, event, part, ...facts }
   return JSON.stringify(line, (name, value: unknown) => {
-    const redacted = redactFact(name, value)
+    const redacted = redactField(name, value)
     return typeof redacted === "string" ? redacted.slice(0, TEXT_CHARACTERS_MAX) : redacted
   })
 }
 
-/** Whether entries of a level are written where `min` is asked for. */
+/** Reports whether log entries of a level are written at the minimum level `min`. */
 export function isLogged(level: LogLevel, min: LogLevel): boolean {
   return LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(min)
 }
 
-/** The level that a setting names; another text is as none. */
+/** Reads a log level from a setting; `info` if the setting is absent or unknown. */
 export function readLogLevel(text: string | undefined): LogLevel {
   return LOG_LEVELS.find((level) => level === text) ?? "info"
 }
 
 /**
- * Whether entries of a request are in a sample of this share, from 0 to 1: all of them or none, in all
- * parts of the service. What is of no request is in every sample.
+ * Reports whether the log entries of a request belong to a sample of this share, from 0 to 1. The
+ * request id decides for all parts of the service. Entries without a request are always included.
  */
 export function isSampled(requestId: unknown, rate: number): boolean {
   if (rate >= 1 || typeof requestId !== "string") return true

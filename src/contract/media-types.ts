@@ -1,2 +1,6 @@
-/** Media types by which files are told otherwise than by the package `mime`, with their extensions. */
-export const OWN_MEDIA_TYPES = { "audio/flac": ["flac"] }
+/** File extensions by media type, where the service deviates from the npm package `mime`. */
+export const MEDIA_TYPE_OVERRIDES = {
+  "audio/flac": ["flac"],
+  // Raw audio samples or pixels, without a header.
+  "application/octet-stream": ["bin", "rgb"],
+}

@@ -1,28 +1,28 @@
-/** A part of a pattern: text as it is, or what stands for more than one text. */
+/** Part of a file name pattern: literal text or a placeholder. */
 export type PatternPart =
   | { kind: "text"; text: string }
-  /** One character or more. */
+  /** Placeholder for one character or more. */
   | { kind: "any" }
-  /** A number as printf writes it: one that is longer than its width has no zero before it. */
+  /** Placeholder for a number as printf pads it; longer numbers have no leading zero. */
   | { kind: "number"; width: number }
   | { kind: "digits" }
   | { kind: "percents" }
 
-/** Places of a name up to which the parts so far fit, by index; 1 is yes. */
-type Reached = Uint8Array
+/** Positions of a name at which the parts matched before can end, by index; 1 means reachable. */
+type Positions = Uint8Array
 
 /**
- * Whether the parts make up the whole name. Each part is one walk along the name, whatever the name
- * is: nothing is tried twice, as a regular expression would.
+ * Reports whether the parts of a pattern match the whole name. Each part takes one pass over the
+ * name, which bounds the time; a regular expression could backtrack.
  */
-export function fitsParts(parts: readonly PatternPart[], name: string): boolean {
+export function matchesParts(parts: readonly PatternPart[], name: string): boolean {
   const [first, last] = [parts.at(0), parts.at(-1)]
   if (first?.kind === "text" && !name.startsWith(first.text)) return false
   if (last?.kind === "text" && !name.endsWith(last.text)) return false
   let [from, to] = [new Uint8Array(name.length + 1), new Uint8Array(name.length + 1)]
   from[0] = 1
   for (const part of parts) {
-    walk(part, name, from, to)
+    matchPart(part, name, from, to)
     if (!to.includes(1)) return false
     ;[from, to] = [to, from]
     to.fill(0)
@@ -30,24 +30,24 @@ export function fitsParts(parts: readonly PatternPart[], name: string): boolean 
   return from[name.length] === 1
 }
 
-function walk(part: PatternPart, name: string, from: Reached, to: Reached): void {
+function matchPart(part: PatternPart, name: string, from: Positions, to: Positions): void {
   switch (part.kind) {
     case "text":
-      return walkText(part.text, name, from, to)
+      return matchText(part.text, name, from, to)
     case "any":
       to.fill(1, from.indexOf(1) + 1)
       return
     case "number":
-      return walkNumber(part.width, name, from, to)
+      return matchNumber(part.width, name, from, to)
     case "digits":
-      return walkDigits(name, from, to)
+      return matchDigits(name, from, to)
     case "percents":
-      walkText("%", name, from, to)
-      return walkText("%%", name, from, to)
+      matchText("%", name, from, to)
+      return matchText("%%", name, from, to)
   }
 }
 
-function walkText(text: string, name: string, from: Reached, to: Reached): void {
+function matchText(text: string, name: string, from: Positions, to: Positions): void {
   if (text === "") return to.set(from)
   let at = name.indexOf(text, from.indexOf(1))
   while (at !== -1) {
@@ -56,7 +56,7 @@ function walkText(text: string, name: string, from: Reached, to: Reached): void 
   }
 }
 
-function walkDigits(name: string, from: Reached, to: Reached): void {
+function matchDigits(name: string, from: Positions, to: Positions): void {
   let isOpen = false
   for (let at = 0; at < name.length; at += 1) {
     isOpen = isDigit(name, at) && (isOpen || from[at] === 1)
@@ -64,9 +64,9 @@ function walkDigits(name: string, from: Reached, to: Reached): void {
   }
 }
 
-function walkNumber(width: number, name: string, from: Reached, to: Reached): void {
+function matchNumber(width: number, name: string, from: Positions, to: Positions): void {
   let runStart = 0
-  /** Where the longest number without a zero before it begins in this run of digits. */
+  /** Start of the longest number without a leading zero in the run of digits; -1 if none. */
   let numberStart = -1
   for (let at = 0; at < name.length; at += 1) {
     if (!isDigit(name, at)) {

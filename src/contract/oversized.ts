@@ -1,6 +1,6 @@
 import type { z } from "zod"
 
-/** Whether something is refused for being too much, of whatever it is. */
-export function isOversized(error: z.ZodError): boolean {
+/** Reports whether a schema refused a value as too large, too long or too many. */
+export function hasTooBigIssue(error: z.ZodError): boolean {
   return error.issues.some(({ code }) => code === "too_big")
 }

@@ -1,18 +1,21 @@
 import { z } from "zod"
 
-/** ffprobe nests five deep; text that nests without end could be parsed and not written again. */
+/**
+ * Maximum depth of ffprobe's JSON, which has five levels. JSON nested without limit can be parsed
+ * but not serialized.
+ */
 const NESTING_MAX = 20
 
 const section = z.record(z.string(), z.unknown()).superRefine((value, context) => {
   if (nestsAtMost(value, NESTING_MAX)) return
   const shared = { origin: "array", maximum: NESTING_MAX, inclusive: true, input: value }
-  context.addIssue({ code: "too_big", message: "it nests too deep", ...shared })
+  context.addIssue({ code: "too_big", message: "the value is nested too deeply", ...shared })
 })
 
 /**
- * What ffprobe says of a file: `streams` and `format` as the tool gives them, and what callers
- * look for first at the top. Sizes in pixels, `duration` in seconds; a fact the media does not
- * have is left out.
+ * Result of ffprobe: `streams` and `format` as ffprobe writes them, and the most requested fields
+ * at the top. Sizes are in pixels, `duration` in seconds. A field that the media does not have is
+ * absent.
  */
 export const probeResult = z.object({
   width: z.int().optional(),
@@ -32,7 +35,10 @@ function nestsAtMost(value: unknown, depth: number): boolean {
 
 const EXACT_FORMATS = /^(?:mov|matroska|wav|w64|aiff|caf|flac|ogg)(?:,|$)/
 
-/** Whether files of a format, as ffprobe names it, say in a header or an index how long they last. */
-export function hasExactLength(format: string): boolean {
+/**
+ * Reports whether files of a format, by ffprobe's name, store their exact duration in a header or
+ * an index.
+ */
+export function storesExactDuration(format: string): boolean {
   return EXACT_FORMATS.test(format)
 }

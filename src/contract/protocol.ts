@@ -1,41 +1,49 @@
-/** Version of the protocol of Worker and runner; both send it in `PROTOCOL_HEADER`. */
+/** Version of the protocol between Worker and runner; both send it in `PROTOCOL_HEADER`. */
 export const PROTOCOL_VERSION = "2"
 export const PROTOCOL_HEADER = "lathe-protocol"
 
-/** Least length of a runner's token, which is made by whatever starts the runner. */
+/** Minimum length of a runner's token. The process that starts the runner generates the token. */
 export const RUNNER_TOKEN_CHARACTERS_MIN = 32
 
-/** Headers of every request to a runner; one that was started with a token requires it. */
-export function runnerHeaders(token: string | null | undefined): Record<string, string> {
+/**
+ * Returns the headers of a request to a runner. A runner that was started with a token requires it.
+ */
+export function makeRunnerHeaders(token: string | null | undefined): Record<string, string> {
   const headers = { [PROTOCOL_HEADER]: PROTOCOL_VERSION }
   return token ? { ...headers, authorization: `Bearer ${token}` } : headers
 }
 
-/** What `POST /tasks` is refused with (503) while no sandbox has passed its self-test. */
-export const UNSANDBOXED = "unsandboxed"
+/** Error code of `POST /tasks` (503) until a sandbox has passed its self-test. */
+export const UNSANDBOXED_ERROR = "unsandboxed"
 
-/** Names the runner's process, so that a restarted runner is told from the one before. */
+/** Header with the id of the runner's process; the id changes with a restart. */
 export const BOOT_HEADER = "lathe-boot"
 
-/** On each answer of a runner: how it stands with the yt-dlp that it was told to use. */
-export const YTDLP_HEADER = "lathe-ytdlp"
+/** Header of each runner response: state of the yt-dlp version that the operator requested. */
+export const YTDLP_STATE_HEADER = "lathe-ytdlp"
 
-/** An output above this size travels in parts of this size, in bytes; R2 wants equal parts. */
+/**
+ * Size of the parts of an output, in bytes; a larger output is uploaded in parts. R2 requires parts
+ * of equal size.
+ */
 export const OUTPUT_PART_BYTES = 32 * 1024 * 1024
 export const OUTPUT_PARTS_AT_ONCE = 4
 
-/** What stays free, by default, of a disk that media share with the service's own state. */
+/** Default of the disk space that media leave free for the state of the service, in bytes. */
 export const DISK_RESERVE_BYTES = 1024 ** 3
 
-/** The least room for what its tools write with which a task that stores outputs is begun. */
+/**
+ * Minimum disk space for files of tools, in bytes; a task with outputs does not start with less.
+ */
 export const WORKSPACE_BYTES_MIN = 16 * 1024 * 1024
 
-/** A runner reports at least this often, and a lease outlives three silences. */
+/** Maximum milliseconds between two reports of a run. A lease survives three missed reports. */
 export const HEARTBEAT_MS = 10_000
 export const LEASE_MS = 35_000
 
 /**
- * On one machine, fetches of the Worker pass a handler that checks the addresses of the host. An
- * answer with this header is the handler's own: nothing was reached, and the header says why.
+ * Header of an error response that the outbound handler made instead of the requested host; the
+ * value is the reason. On one machine, the Worker's fetches pass through this handler, which checks
+ * the addresses of the host.
  */
 export const OUTBOUND_ERROR_HEADER = "lathe-outbound-error"

@@ -6,27 +6,29 @@ import { sha256Text } from "./sha256.ts"
 import { taskResult } from "./task.ts"
 
 /**
- * The most bytes that a report has. A runner sends less, since it fits probes into their part of it
- * and a command's members are few; one above it ends its job.
+ * Maximum size of a runner's report, in bytes. Usual reports are smaller, because probes and
+ * members of bundles have their own limits. A larger report fails its job.
  */
 export const REPORT_BYTES_MAX = 8 * 1024 * 1024
 
-/** The most bytes that the probes of a report have, all together. */
+/** Maximum size of all probes in a report together, in bytes. */
 export const PROBES_BYTES_MAX = 5 * 1024 * 1024
 
-/** The most outputs that a task reports. */
+/** Maximum number of outputs that a task reports. */
 export const OUTPUTS_MAX = 100
 
-/** The most bytes that are kept of what the tools of a task said. */
+/** Maximum length of the tool log that is kept of a task, in bytes. */
 export const LOG_BYTES_MAX = 64 * 1024
+
+/** Maximum length of the standard output that is kept of a task, in bytes. */
+export const STDOUT_BYTES_MAX = 64 * 1024
 
 const PROBE_ERROR_LENGTH_MAX = 1000
 
 /**
- * One output that a task stored: its key, what it is, and what ffprobe says of it. A bundle has
- * members, and its size is theirs; `duration_seconds` is what its playlist says, and `playlist` the
- * member to begin with, where there is one. A digest is there where the runner had the bytes in its
- * memory.
+ * Output that a task stored, with its key, content type and probe. The size of a bundle is the sum
+ * of its members; `duration_seconds` and `playlist` are present for playlists. `sha256` is present
+ * only if the runner had all bytes in memory.
  */
 export const outputReport = z.object({
   key: z.string().max(200),
@@ -47,16 +49,25 @@ export type OutputReport = z.infer<typeof outputReport>
 
 const count = z.int().nonnegative()
 
-/** What the tools of a task said last, without paths of the machine; none of a kind that keeps none. */
+/**
+ * Last output of the tools of a task, without paths of the machine; absent for kinds that keep no
+ * log.
+ */
 const log = z
   .string()
   .transform((text) => text.slice(-LOG_BYTES_MAX))
   .optional()
 
+/** Last text that the tools of a task wrote to standard output; absent if they wrote none. */
+const stdout = z
+  .string()
+  .transform((text) => text.slice(-STDOUT_BYTES_MAX))
+  .optional()
+
 /**
- * What a tool says of its work as it goes on, whether its end is known or not: frames and bytes that
- * it wrote, how much of the media that is, and how fast it goes (1: as fast as it plays). Null where
- * it does not say so.
+ * Progress as a tool reports it: frames, bytes and media time written so far, and the speed (1 is
+ * real time). Null for a value that the tool does not report. The end of the work need not be
+ * known.
  */
 export const progressDetail = z.object({
   frame: count.nullable(),
@@ -67,43 +78,49 @@ export const progressDetail = z.object({
 
 export type ProgressDetail = z.infer<typeof progressDetail>
 
-const moment = z.object({ boot: z.string().min(1).max(200), at: z.iso.datetime() })
+const reportBase = z.object({ boot: z.string().min(1).max(200), at: z.iso.datetime() })
 
 /**
- * What a runner says of a task, sent to `POST {io}/reports`. Answers: 200 goes on, 410 means that
- * the task is no longer this runner's and its run is to be killed.
+ * Report of a runner about a task, sent to `POST {io}/reports`. The response 200 lets the run
+ * continue; 410 means that the task has left this runner, which then kills its run.
  */
 export const report = z.discriminatedUnion("kind", [
-  moment.extend({ kind: z.literal("started") }),
-  moment.extend({
+  reportBase.extend({ kind: z.literal("started") }),
+  reportBase.extend({
     kind: z.literal("progress"),
-    /** 0 also where nothing is known to be done. */
+    /** Finished share of the work in percent; 0 also if the share is unknown. */
     percent: z.number().min(0).max(100),
     eta_seconds: z.number().nonnegative().optional(),
     detail: progressDetail.optional(),
   }),
-  moment.extend({
+  reportBase.extend({
     kind: z.literal("finished"),
     processing_seconds: z.number().nonnegative(),
-    /** What the task made, as the definition of its kind says. */
+    /** Result of the task, in the schema of the task's kind. */
     result: taskResult,
     log,
+    stdout,
   }),
-  moment.extend({
+  reportBase.extend({
     kind: z.literal("failed"),
     processing_seconds: z.number().nonnegative(),
     blame,
     failure,
     log,
+    stdout,
   }),
-  moment.extend({ kind: z.literal("interrupted"), processing_seconds: z.number().nonnegative() }),
+  reportBase.extend({
+    kind: z.literal("interrupted"),
+    processing_seconds: z.number().nonnegative(),
+  }),
 ])
 
 export type Report = z.infer<typeof report>
 
-/** What counts in the place of a report that is too large to be kept: its job ends, and says why. */
-export function oversizedReport(boot: string): Extract<Report, { kind: "failed" }> {
-  const message = "What the job made cannot be kept: it has too many files, names or metadata."
+/** Returns a failure to send instead of a report that exceeds the size limit. */
+export function makeOversizedReportFailure(boot: string): Extract<Report, { kind: "failed" }> {
+  const message =
+    "The result of the job cannot be stored: it has too many files, names or metadata."
   return {
     kind: "failed",
     boot,

@@ -1,27 +1,33 @@
-/** Allocation numbers are moments, give or take a few; clocks of two machines may differ by so much. */
+/**
+ * Largest plausible difference between the clocks of two machines, in milliseconds. Allocation
+ * numbers are timestamps.
+ */
 const AHEAD_MS_MAX = 24 * 3600 * 1000
 
 /**
- * Whether an allocation number can come from a pool whose clock is about right. One from far ahead
- * would make all that come after it late.
+ * Reports whether a pool with a roughly correct clock can have issued an allocation number. A
+ * number from the far future would make all later numbers stale.
  */
 export function isPlausibleAllocation(allocation: number, now: number): boolean {
   return allocation <= now + AHEAD_MS_MAX
 }
 
-/** Requests for slots are numbered by moments too; one dispatcher makes them, seconds apart. */
+/**
+ * Largest plausible lead of a slot request's number over the clock, in milliseconds. Each
+ * dispatcher numbers its slot requests by timestamps.
+ */
 const REQUEST_AHEAD_MS_MAX = 60_000
 
-/** The number of the request that comes after another: it rises, and counts on from now. */
-export function nextRequestNumber(last: number, now: number): number {
+/** Returns the next slot request's number: above the last one and at least the current time. */
+export function nextSlotRequestNumber(last: number, now: number): number {
   return isPlausibleRequest(last, now) ? Math.max(last + 1, now) : now
 }
 
 /**
- * Whether a request comes after a later one. A number from far ahead was made by a clock that has
- * been corrected since, and makes none late.
+ * Reports whether a slot request is stale, because a request with the same or a higher number has
+ * arrived already. A known number from the far future came from a wrong clock and is ignored.
  */
-export function isLateRequest(of: { number: number; known: number; now: number }): boolean {
+export function isStaleSlotRequest(of: { number: number; known: number; now: number }): boolean {
   return of.number <= of.known && isPlausibleRequest(of.known, of.now)
 }
 
@@ -30,11 +36,11 @@ function isPlausibleRequest(number: number, now: number): boolean {
 }
 
 /**
- * Whether a call that carries a slot's allocation number comes too late: the numbers rise, and a
- * call under a lower one belongs to whoever had the slot before. A highest number from far ahead
- * was made by a clock that has been corrected since, and does not count.
+ * Reports whether an allocation number is stale. The numbers of a slot rise, and a lower number
+ * belongs to the slot's previous owner. A highest number from the far future came from a wrong
+ * clock and is ignored.
  */
-export function isLateAllocation(of: {
+export function isStaleAllocation(of: {
   allocation: number
   highest: number
   now: number

@@ -1,19 +1,20 @@
 import { z } from "zod"
 
 /**
- * On every answer of the Worker that is about a task's source in a store: `found` with its bytes, or
- * 412 or 416 where another version or no such range is there; with 424 `refused`, `unlisted` where
- * the operator no longer lists the bucket, and `unreachable` where the store did not answer.
+ * Header of every Worker response about the source of a task in an S3 store. `found` comes with the
+ * bytes, or with 412 or 416 if the version or the range does not match. The other values come with
+ * 424: `refused` by the store, `unlisted` if the operator no longer lists the bucket, `unreachable`
+ * if the store did not respond.
  */
-export const SOURCE_HEADER = "lathe-source"
+export const SOURCE_ANSWER_HEADER = "lathe-source"
 
-/** The key that was found, percent-encoded. */
+/** Header with the object key that the store has, percent-encoded. */
 export const SOURCE_KEY_HEADER = "lathe-source-key"
 
-/** The status of a store that refused. */
+/** Header with the HTTP status of a store that refused the request. */
 export const SOURCE_STATUS_HEADER = "lathe-source-status"
 
-/** The store's own word for why it refused, such as `AccessDenied`. */
+/** Header with the store's error code, such as `AccessDenied`. */
 export const SOURCE_CODE_HEADER = "lathe-source-code"
 
 export const sourceAnswer = z.enum(["found", "refused", "unlisted", "unreachable"])

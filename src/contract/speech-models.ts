@@ -1,10 +1,10 @@
-/** The speech models of a deployment, by name. */
+/** Names of the speech models of a deployment. */
 export type SpeechModels = { default: string; names: readonly string[] }
 
 /**
- * The models that settings name: `WHISPER_MODEL` is used where a request names none, and is the name
- * of a model or the path of a folder with one, whose own name it then has; `WHISPER_MODELS` are
- * further names, by commas.
+ * Reads the speech models from the settings. `WHISPER_MODEL` is the default: a name, or the path of
+ * a folder whose last segment is the name. `WHISPER_MODELS` lists further names, separated by
+ * commas.
  */
 export function readSpeechModels(settings: {
   WHISPER_MODEL: string
@@ -15,12 +15,12 @@ export function readSpeechModels(settings: {
   return { default: first, names: [...new Set([first, ...further.map(speechModelName)])] }
 }
 
-/** The name of a model that is named, or whose folder is. */
+/** Returns the name of a speech model from its name or the path of its folder. */
 export function speechModelName(model: string): string {
   return model.replace(/\/+$/, "").replace(/^.*\//, "")
 }
 
-/** Whether a model hears English alone, which its name says. */
+/** Reports whether a speech model knows only English; the name of such a model ends with `.en`. */
 export function isEnglishOnly(model: string): boolean {
   return model.endsWith(".en")
 }

@@ -1,22 +1,33 @@
 import { z } from "zod"
 
-/** What is odd about work that succeeded, as callers read it in `warnings`. */
+/** Codes of the warnings that callers read in `warnings`. */
 export const warningCode = z.enum([
+  "binary_stdout",
   "empty_stream",
   "format_changed",
   "input_damaged",
   "no_speech",
+  "not_media",
+  "same_rendition",
   "shorter_than_expected",
   "silent",
   "subtitles_not_found",
   "target_not_reached",
   "too_short",
+  "unused_input",
 ])
 
-/** One thing that its caller should look at: `code` for programs, one sentence for people. */
+/** Warning for the caller: `code` for programs, one sentence for people. */
 export const warning = z.object({ code: warningCode, message: z.string().min(1).max(1000) })
 
 export type Warning = z.infer<typeof warning>
 
-/** A task reports at most so many; more would tell a caller nothing. */
+/** Warning about a File that is no media. */
+export const NOT_MEDIA_WARNING: Warning = {
+  code: "not_media",
+  message:
+    "ffprobe finds no media in the file, so that its `ffprobe` is null. Commands take the file as an input all the same.",
+}
+
+/** Maximum number of warnings of a task. */
 export const WARNINGS_MAX = 20

@@ -1,6 +1,6 @@
 import { z } from "zod"
 
-/** Whisper's codes of the languages that its multilingual models know, English first. */
+/** Language codes of whisper's multilingual models, English first. */
 export const WHISPER_LANGUAGES: readonly string[] = [
   "en",
   ...(
@@ -13,10 +13,12 @@ export const WHISPER_LANGUAGES: readonly string[] = [
 
 const codes = new Set(WHISPER_LANGUAGES)
 
-/** One of whisper's codes. */
-export const languageCode = z.string().refine((code) => codes.has(code), "no language of whisper")
+/** Language code of whisper. */
+export const languageCode = z
+  .string()
+  .refine((code) => codes.has(code), "expected a language of Whisper")
 
-/** The BCP-47 tag of one of whisper's codes, in canonical form: `jv` of `jw`. */
-export function languageTag(code: string): string {
+/** Returns the canonical BCP-47 tag of a whisper code: `jv` for `jw`. */
+export function toLanguageTag(code: string): string {
   return Intl.getCanonicalLocales(code)[0] ?? code
 }

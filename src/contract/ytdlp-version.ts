@@ -1,6 +1,6 @@
 import { z } from "zod"
 
-/** A release of yt-dlp, and the SHA-256 of its wheel in small hexadecimal digits. */
+/** Release of yt-dlp, with the SHA-256 of its wheel in lower-case hexadecimal. */
 export type YtdlpVersion = { version: string; sha256: string }
 
 const EXPECTED =
@@ -8,19 +8,19 @@ const EXPECTED =
 const FORM = /^(\d{4}(?:\.\d{1,6}){2,3}(?:\.dev\d+)?)[ \t]+sha256:([0-9a-f]{64})$/i
 
 /**
- * The setting YTDLP_VERSION. Leading zeros of a part (2026.08.19) count for nothing, as in the names
- * of wheels.
+ * Schema of the setting YTDLP_VERSION. Leading zeros (2026.08.19) are ignored, as in the names of
+ * wheels.
  */
 export const ytdlpVersion = z.string().transform((text, context): YtdlpVersion => {
   const [, version, sha256] = FORM.exec(text.trim()) ?? []
   if (version !== undefined && sha256 !== undefined) {
-    return { version: normalVersion(version), sha256: sha256.toLowerCase() }
+    return { version: normalizeVersion(version), sha256: sha256.toLowerCase() }
   }
   context.addIssue({ code: "custom", message: EXPECTED })
   return z.NEVER
 })
 
-/** A version of yt-dlp as pip writes it: 2026.08.19 is 2026.8.19. */
-export function normalVersion(version: string): string {
+/** Normalizes a version of yt-dlp as pip does: 2026.08.19 becomes 2026.8.19. */
+export function normalizeVersion(version: string): string {
   return version.replaceAll(/(?<=^|\.)0+(?=\d)/g, "")
 }

@@ -1,44 +1,56 @@
 import { z } from "zod"
-import { actFor } from "../http/auth.ts"
-import { isProblemCode, Problem } from "../http/problem.ts"
-import type { SignedIn } from "../auth/session.ts"
+import { markDashboardRequest } from "../api/middleware/auth.ts"
+import { isProblemCode, Problem } from "../api/output/problem.ts"
+import type { SignedInUser } from "../accounts/sign-in/signed-in-user.ts"
 
-/** Sends a request to the service itself, without a network in between. */
-export type Send = (request: Request) => Promise<Response>
+/** Sends a request to the app itself, within the same process. */
+export type SendToService = (request: Request) => Promise<Response>
 
-/** The answer of an operation: its value, or the sentence and the faults of its refusal. */
+/** Result of an API request: the parsed body, or the error with its faulty fields. */
 export type ApiAnswer<Value> =
   | { ok: true; status: number; value: Value; headers: Headers }
   | { ok: false; status: number; code: string; message: string; faults: ApiFault[] }
 
+/** Error in one field of a request. */
 export type ApiFault = { field: string; message: string }
 
-/** What is asked beside the path: a JSON body, or the body of a request that is passed on as it comes. */
-export type ApiInit = {
+/**
+ * Options of an API request: the body is `json`, or the streamed body of the request `passedOn`.
+ */
+export type ApiRequestOptions = {
   method?: string
   json?: unknown
   passedOn?: Request
   headers?: Record<string, string>
 }
 
-/** Asks an operation below /v1 as the user of the page. */
-export type Api = <Value>(
+/**
+ * Sends a request to a path below /v1 as the signed-in user, and parses the response by the schema.
+ */
+export type ApiClient = <Value>(
   path: string,
   schema: z.ZodType<Value>,
-  init?: ApiInit,
+  init?: ApiRequestOptions,
 ) => Promise<ApiAnswer<Value>>
 
 const refusal = z.object({
-  message: z.string().default("The service did not say why."),
+  message: z.string().default("The service gave no reason."),
   code_name: z.string().default("internal"),
   details: z.array(z.object({ field: z.string(), message: z.string() })).default([]),
 })
 
-/** The operations of the interface, asked as a user; they count against the limits of the plan. */
-export function apiOf(send: Send, origin: string, { user, account }: SignedIn): Api {
+/**
+ * Returns a function that sends API requests as a signed-in user. The requests count against the
+ * limits of the user's plan.
+ */
+export function makeApiClient(
+  send: SendToService,
+  origin: string,
+  { user, account }: SignedInUser,
+): ApiClient {
   return async (path, schema, init = {}) => {
     const request = new Request(`${origin}/v1${path}`, requestInit(init))
-    const answer = await send(actFor(request, user.id, { account, key: null }))
+    const answer = await send(markDashboardRequest(request, user.id, { account, key: null }))
     const { ok, status, headers } = answer
     const body: unknown = await answer.json()
     if (ok) return { ok, status, headers, value: schema.parse(body) }
@@ -47,15 +59,21 @@ export function apiOf(send: Send, origin: string, { user, account }: SignedIn): 
   }
 }
 
-/** What an operation answered; its refusal is thrown, for the page that says what went wrong. */
-export function valueOf<Value>(answer: ApiAnswer<Value>): Value {
+/**
+ * Returns the value of a successful API result. Throws the error of any other result, which becomes
+ * an error page.
+ */
+export function unwrapAnswer<Value>(answer: ApiAnswer<Value>): Value {
   if (answer.ok) return answer.value
   const { code, message, faults: details } = answer
   throw new Problem(isProblemCode(code) ? code : "internal", message, { details })
 }
 
-/** What is wrong with a field of a form, as the operation said it; null where nothing is. */
-export function faultOf<Value>(answer: ApiAnswer<Value> | null, field: string): string | null {
+/** Returns the error message of a form field from an API result; null without an error. */
+export function findFieldError<Value>(
+  answer: ApiAnswer<Value> | null,
+  field: string,
+): string | null {
   if (answer === null || answer.ok) return null
   const fault = answer.faults.find((one) => `${one.field}.`.startsWith(`${field}.`))
   return fault?.message ?? null
@@ -63,8 +81,13 @@ export function faultOf<Value>(answer: ApiAnswer<Value> | null, field: string): 
 
 const BODY_HEADERS = ["content-type", "content-length"]
 
-function requestInit({ method = "GET", json, passedOn, headers: given }: ApiInit): RequestInit {
-  const headers = new Headers(given)
+function requestInit({
+  method = "GET",
+  json,
+  passedOn,
+  headers: extraHeaders,
+}: ApiRequestOptions): RequestInit {
+  const headers = new Headers(extraHeaders)
   if (passedOn) {
     for (const name of BODY_HEADERS) {
       const value = passedOn.headers.get(name)

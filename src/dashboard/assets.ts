@@ -1,8 +1,7 @@
 import { Hono } from "hono"
-import type { App } from "../http/request.ts"
-import { notFound } from "../http/problem.ts"
+import type { AppEnv } from "../api/context.ts"
+import { notFoundProblem } from "../api/output/problem.ts"
 import styles from "./assets/dashboard.css"
-import { favicon } from "./assets/favicon.ts"
 import liveScript from "./assets/live.client.js"
 import mediaStyles from "./assets/media.css"
 import pageScript from "./assets/page.client.js"
@@ -13,7 +12,10 @@ type Asset = { text: string; contentType: string }
 
 const SCRIPT = "text/javascript; charset=utf-8"
 
-/** What pages of the dashboard load, by name. */
+/** Icon of the service: a workpiece between the centers of a lathe. */
+const favicon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#2a52be"/><path d="M4 16h4m16 0h4M8 11v10h3c1-4 3-4 5 0s4 4 5 0h3V11h-3c-1 4-3 4-5 0s-4-4-5 0z" fill="#fff" stroke="#fff" stroke-width="2" stroke-linejoin="round" stroke-linecap="round"/></svg>`
+
+/** Style sheets, scripts and the icon of the dashboard by file name. */
 const ASSETS = {
   "dashboard.css": { text: styles + mediaStyles, contentType: "text/css; charset=utf-8" },
   "favicon.svg": { text: favicon, contentType: "image/svg+xml" },
@@ -27,21 +29,25 @@ export type AssetName = keyof typeof ASSETS
 
 const paths = new Map<AssetName, string>()
 
-/** The address of an asset, which changes with its text so that browsers may keep it. */
+/**
+ * Returns the path of an asset. The path contains a hash of the asset's text, so that browsers may
+ * cache the asset forever.
+ */
 export function assetPath(name: AssetName): string {
-  const known = paths.get(name)
-  if (known !== undefined) return known
+  const cached = paths.get(name)
+  if (cached !== undefined) return cached
   const path = `/assets/${fingerprint(ASSETS[name].text)}/${name}`
   paths.set(name, path)
   return path
 }
 
-export const assets = new Hono<App>()
+/** Routes that serve the assets of the dashboard. */
+export const assetRoutes = new Hono<AppEnv>()
 
-assets.get("/:fingerprint/:name", (c) => {
+assetRoutes.get("/:fingerprint/:name", (c) => {
   const name = c.req.param("name")
-  // Text of another version at this address would be kept for as long as this one.
-  if (!isAssetName(name) || c.req.path !== assetPath(name)) throw notFound("asset")
+  // A response with another version's text would stay in the browser's cache under this path.
+  if (!isAssetName(name) || c.req.path !== assetPath(name)) throw notFoundProblem("asset")
   const { text, contentType } = ASSETS[name]
   return c.body(text, 200, {
     "content-type": contentType,
@@ -53,7 +59,7 @@ function isAssetName(name: string): name is AssetName {
   return Object.hasOwn(ASSETS, name)
 }
 
-/** FNV-1a, which is enough to tell versions of a text apart. */
+/** Returns the FNV-1a hash of a text, which suffices to distinguish versions. */
 function fingerprint(text: string): string {
   let hash = 0x811c9dc5
   for (let at = 0; at < text.length; at += 1) {

@@ -1,12 +1,21 @@
 import type { Context } from "hono"
-import type { SignedIn } from "../auth/session.ts"
-import type { App } from "../http/request.ts"
-import type { Api } from "./api.ts"
+import type { SignedInUser } from "../accounts/sign-in/signed-in-user.ts"
+import type { AppEnv } from "../api/context.ts"
+import type { ApiClient } from "./api.ts"
 
-/** What a page of the dashboard has: a user who is signed in, and the interface as that user. */
-export type Pages = {
-  Bindings: App["Bindings"]
-  Variables: App["Variables"] & { signedIn: SignedIn; api: Api }
+/**
+ * Hono environment of a dashboard page, with the signed-in user and a client of the API that acts
+ * as this user.
+ */
+export type PageEnv = {
+  Bindings: AppEnv["Bindings"]
+  Variables: AppEnv["Variables"] & { signedIn: SignedInUser; api: ApiClient }
 }
 
-export type PageContext = Context<Pages>
+/** Hono context of a dashboard page. */
+export type PageContext = Context<PageEnv>
+
+/** Returns the id in the path of a page, encoded for a path of the API. */
+export function readEncodedPathId(c: PageContext): string {
+  return encodeURIComponent(c.req.param("id") ?? "")
+}

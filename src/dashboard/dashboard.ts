@@ -3,88 +3,96 @@ import type { MiddlewareHandler } from "hono"
 import { except } from "hono/combine"
 import { createMiddleware } from "hono/factory"
 import { csrf } from "hono/csrf"
-import { answerAuth } from "../auth/answer.ts"
-import { AUTH_PATH } from "../auth/auth.ts"
-import { AUTH_ROUTES } from "../auth/limits.ts"
-import { findSignedIn } from "../auth/session.ts"
-import { answerNotFound } from "../http/answers.ts"
-import { nearPath } from "../hints/paths.ts"
-import { readWhole } from "../http/body.ts"
-import { Problem } from "../http/problem.ts"
-import { publicOrigin } from "../http/request.ts"
-import type { App, AppContext } from "../http/request.ts"
-import { apiOf } from "./api.ts"
-import type { Send } from "./api.ts"
-import { assets } from "./assets.ts"
-import type { Pages } from "./context.ts"
-import { hardened } from "./hardened.ts"
-import { files } from "./pages/files.tsx"
-import { jobs } from "./pages/jobs.tsx"
+import { serveAuthRoute } from "../accounts/sign-in/serve-auth-route.ts"
+import { AUTH_PATH } from "../accounts/sign-in/auth.ts"
+import { AUTH_ROUTES } from "../accounts/sign-in/limits.ts"
+import { findSignedInUser } from "../accounts/sign-in/signed-in-user.ts"
+import { answerNotFound } from "../api/middleware/answers.ts"
+import { findNearestPath } from "../hints/paths.ts"
+import { readWholeBody } from "../api/input/body.ts"
+import { Problem } from "../api/output/problem.ts"
+import { getPublicOrigin } from "../api/input/request.ts"
+import type { AppEnv, AppContext } from "../api/context.ts"
+import { makeApiClient } from "./api.ts"
+import type { SendToService } from "./api.ts"
+import { assetRoutes } from "./assets.ts"
+import type { PageEnv } from "./context.ts"
+import { securityHeaders } from "./security-headers.ts"
+import { filePages } from "./pages/files.tsx"
+import { jobPages } from "./pages/jobs.tsx"
 import { keyPages } from "./pages/keys.tsx"
-import { operateAccounts } from "./pages/operate-accounts.tsx"
-import { operateDeadLetters } from "./pages/operate-dead-letters.tsx"
-import { operateHealth } from "./pages/operate-health.tsx"
-import { operatePlans } from "./pages/operate-plans.tsx"
-import { overview } from "./pages/overview.tsx"
-import { playground } from "./pages/playground.tsx"
+import { operatorAccountPages } from "./pages/operate-accounts.tsx"
+import { operatorDeadLetterPages } from "./pages/operate-dead-letters.tsx"
+import { operatorHealthPage } from "./pages/operate-health.tsx"
+import { operatorPlanPages } from "./pages/operate-plans.tsx"
+import { overviewPage } from "./pages/overview.tsx"
+import { playgroundPage } from "./pages/playground.tsx"
 import { settingsPages } from "./pages/settings.tsx"
 import { usagePages } from "./pages/usage.tsx"
 import { webhookPages } from "./pages/webhooks.tsx"
+import { endpointPages } from "./pages/webhooks/endpoints.tsx"
 import { answerPageError } from "./problem-page.tsx"
 import { requireForm } from "./read-form.ts"
-import { signInPages } from "./sign-in/pages.tsx"
+import { confirmationRoutes } from "./sign-in/confirmations.tsx"
+import { passwordResetRoutes } from "./sign-in/forgotten-passwords.tsx"
+import { signInRoutes } from "./sign-in/sign-in.tsx"
+import { signUpRoutes } from "./sign-in/sign-up.tsx"
 
-/** Makes what sends requests to the service itself, in the course of a request. */
-type Sender = (c: Pick<AppContext, "env" | "executionCtx">) => Send
+/** Returns the function that sends requests to the app itself while a request is handled. */
+type Sender = (c: Pick<AppContext, "env" | "executionCtx">) => SendToService
 
-/** The pages of who is signed in. */
-const PAGES: readonly Hono<Pages>[] = [
-  overview,
-  playground,
-  jobs,
-  files,
+/** Pages that require a signed-in user. */
+const PAGES: readonly Hono<PageEnv>[] = [
+  overviewPage,
+  playgroundPage,
+  jobPages,
+  filePages,
   webhookPages,
+  endpointPages,
   keyPages,
   usagePages,
-  operateAccounts,
-  operatePlans,
-  operateHealth,
-  operateDeadLetters,
+  operatorAccountPages,
+  operatorPlanPages,
+  operatorHealthPage,
+  operatorDeadLetterPages,
   settingsPages,
 ]
 
 /**
- * The dashboard, at the root: pages for people, what they load, and the routes of their sign-in.
- * `templates` are paths of the interface, which a program may mean that leaves /v1 out.
+ * Creates the routes of the dashboard: pages, their assets, and the routes of sign-in. `templates`
+ * are the path templates of the API, by which a request that omits /v1 is recognized.
  */
-export function makeDashboard(send: Sender, templates: readonly string[]): Hono<App> {
-  const dashboard = new Hono<App>()
+export function makeDashboard(send: Sender, templates: readonly string[]): Hono<AppEnv> {
+  const dashboard = new Hono<AppEnv>()
   dashboard.use(turnAway(templates))
   for (const { method, path } of AUTH_ROUTES) {
     dashboard.on(method, AUTH_PATH + path, smallBody, async (c) => {
-      return (await answerAuth(c.env, publicOrigin(c), c.req.raw)) ?? (await c.notFound())
+      return (await serveAuthRoute(c.env, getPublicOrigin(c), c.req.raw)) ?? (await c.notFound())
     })
   }
-  dashboard.route("/assets", assets)
-  dashboard.route("/", guarded(signInPages, [hardened, sameOrigin, requireForm, smallBody]))
+  dashboard.route("/assets", assetRoutes)
+  dashboard.route("/", guarded(signInPages, [securityHeaders, sameOrigin, requireForm, smallBody]))
   const signedIn = requireSignedIn(send)
-  const guards = [hardened, sameOrigin, requireForm, formBody, signedIn]
+  const guards = [securityHeaders, sameOrigin, requireForm, formBody, signedIn]
   for (const pages of PAGES) dashboard.route("/", guarded(pages, guards))
   return dashboard
 }
 
-/** Tells a program with a key, which no page takes, the path of the interface that it meant. */
-function turnAway(templates: readonly string[]): MiddlewareHandler<App> {
-  return createMiddleware<App>(async (c, next) => {
+/**
+ * Returns middleware that answers requests with an API key, which no page accepts, with an error
+ * that names the API path they probably meant.
+ */
+function turnAway(templates: readonly string[]): MiddlewareHandler<AppEnv> {
+  return createMiddleware<AppEnv>(async (c, next) => {
     const { headers } = c.req.raw
     const hasKey = headers.has("x-api-key") || /^Bearer /i.test(headers.get("authorization") ?? "")
-    if (!hasKey || nearPath(c.req.path, templates) === null) return await next()
+    if (!hasKey || findNearestPath(c.req.path, templates) === null) return await next()
     return answerNotFound(c, templates)
   })
 }
 
-/** Pages behind what each of them needs, and no other path. */
-function guarded<Context extends App>(
+/** Mounts pages behind middleware that runs only for the paths of these pages. */
+function guarded<Context extends AppEnv>(
   pages: Hono<Context>,
   guards: MiddlewareHandler<Context>[],
 ): Hono<Context> {
@@ -95,41 +103,55 @@ function guarded<Context extends App>(
   return all
 }
 
-const sameOrigin = csrf({ origin: (origin, c) => origin === publicOrigin(c) })
+const sameOrigin = csrf({ origin: (origin, c) => origin === getPublicOrigin(c) })
 
 const UPLOAD_PATH = "/files"
 
-/** Forms are a few fields; the plan bounds the one form that brings a file. */
+/**
+ * Body limit of forms that have only a few fields. The form that uploads a file has the limit of
+ * the plan.
+ */
 const smallBody = boundBody(8 * 1024)
 const formBody = except(UPLOAD_PATH, smallBody)
 
-/** Reads a form's body in time, before a page that would wait for its end without a limit. */
-function boundBody(bytesMax: number): MiddlewareHandler<App> {
+/** Returns middleware that reads a form's body with a size and time limit before the page runs. */
+function boundBody(bytesMax: number): MiddlewareHandler<AppEnv> {
   function tooLarge(): Problem {
     return new Problem("payload_too_large", `A form may have ${bytesMax} bytes here.`)
   }
-  return createMiddleware<App>(async (c, next) => {
+  return createMiddleware<AppEnv>(async (c, next) => {
     const { method, body } = c.req.raw
     if (body && method !== "GET" && method !== "HEAD") {
-      const read = await readWhole(c, { bytesMax, tooLarge })
+      const read = await readWholeBody(c, { bytesMax, tooLarge })
       c.req.raw = new Request(c.req.raw, { method, body: await read.bytes() })
     }
     await next()
   })
 }
 
-/** Sends who is not signed in to the page for that, and back afterwards. */
+/**
+ * Returns middleware that redirects to the sign-in page without a session. The sign-in leads back
+ * to the requested page.
+ */
 function requireSignedIn(send: Sender) {
-  return createMiddleware<Pages>(async (c, next) => {
-    const origin = publicOrigin(c)
-    const signedIn = await findSignedIn(c.env, origin, c.req.raw.headers)
+  return createMiddleware<PageEnv>(async (c, next) => {
+    const origin = getPublicOrigin(c)
+    const signedIn = await findSignedInUser(c.env, origin, c.req.raw.headers)
     if (!signedIn) {
       const { pathname, search } = new URL(c.req.url)
       return c.redirect(`/sign-in?next=${encodeURIComponent(pathname + search)}`, 303)
     }
     c.set("signedIn", signedIn)
     c.set("account", signedIn.account)
-    c.set("api", apiOf(send(c), origin, signedIn))
+    c.set("api", makeApiClient(send(c), origin, signedIn))
     return await next()
   })
 }
+
+/** Pages that require no signed-in user. */
+const signInPages = new Hono<AppEnv>()
+
+signInPages.route("/", signInRoutes)
+signInPages.route("/", signUpRoutes)
+signInPages.route("/", confirmationRoutes)
+signInPages.route("/", passwordResetRoutes)

@@ -1,23 +1,26 @@
 import type { Context } from "hono"
 import { deleteCookie, getCookie, setCookie } from "hono/cookie"
 import { z } from "zod"
-import { publicOrigin } from "../http/request.ts"
-import type { App } from "../http/request.ts"
+import { getPublicOrigin } from "../api/input/request.ts"
+import type { AppEnv } from "../api/context.ts"
 
 const COOKIE = "lathe_flash"
 const SECONDS_MAX = 60
 
 const flash = z.object({ tone: z.enum(["good", "bad"]), message: z.string().max(500) })
 
-/** A message that is shown once, on the next page. */
-export type Flash = z.infer<typeof flash>
+/** Message that the next page shows once. */
+export type FlashMessage = z.infer<typeof flash>
 
-/** Answers a form: 303 to a page of the dashboard, which then shows a message once. */
-export function redirectWith<Pages extends App>(
+/**
+ * Redirects to a page of the dashboard by status 303 after a form was submitted. The page shows the
+ * message once.
+ */
+export function redirectWithMessage<Pages extends AppEnv>(
   c: Context<Pages>,
   path: `/${string}`,
   message: string,
-  tone: Flash["tone"] = "good",
+  tone: FlashMessage["tone"] = "good",
 ): Response {
   setCookie(c, COOKIE, JSON.stringify({ tone, message }), {
     ...cookieOf(c),
@@ -28,8 +31,8 @@ export function redirectWith<Pages extends App>(
   return c.redirect(path, 303)
 }
 
-/** The message for this page, which no later one shows; null where there is none. */
-export function takeFlash<Pages extends App>(c: Context<Pages>): Flash | null {
+/** Returns the message for this page, and deletes its cookie; null without a message. */
+export function takeFlash<Pages extends AppEnv>(c: Context<Pages>): FlashMessage | null {
   const text = getCookie(c, COOKIE, cookieOf(c).prefix)
   if (text === undefined) return null
   deleteCookie(c, COOKIE, cookieOf(c))
@@ -40,8 +43,11 @@ export function takeFlash<Pages extends App>(c: Context<Pages>): Flash | null {
   }
 }
 
-/** Attributes of the cookie; over https its name has the prefix `__Host-`. */
-function cookieOf<Pages extends App>(c: Context<Pages>) {
-  const isSecure = publicOrigin(c).startsWith("https:")
+/**
+ * Returns the attributes of the message's cookie. Over https the cookie's name begins with
+ * `__Host-`.
+ */
+function cookieOf<Pages extends AppEnv>(c: Context<Pages>) {
+  const isSecure = getPublicOrigin(c).startsWith("https:")
   return isSecure ? ({ path: "/", secure: true, prefix: "host" } as const) : { path: "/" }
 }

@@ -2,49 +2,51 @@ import { raw } from "hono/html"
 import type { Child } from "hono/jsx"
 import type { ContentfulStatusCode } from "hono/utils/http-status"
 import type { Context as HonoContext } from "hono"
-import type { SignedIn } from "../auth/session.ts"
-import type { App } from "../http/request.ts"
+import { ActionForm } from "./components/buttons.tsx"
+import type { SignedInUser } from "../accounts/sign-in/signed-in-user.ts"
+import type { AppEnv } from "../api/context.ts"
 import { assetPath } from "./assets.ts"
 import type { AssetName } from "./assets.ts"
 import { Notice } from "./components/notice.tsx"
 import type { PageContext } from "./context.ts"
 import { takeFlash } from "./flash.ts"
-import { OPERATOR_SECTIONS, SECTIONS } from "./sections.ts"
-import type { Section } from "./sections.ts"
 
-export type PageFacts = {
+/** Title, navigation entry and other properties of a dashboard page. */
+export type PageProps = {
   title: string
-  /** The entry of the navigation that the page belongs to; null for one that belongs to none. */
+  /** Entry of the navigation that is marked as current; null for none. */
   section: Section | null
-  /** What the page is for, in a sentence below its title. */
+  /** Sentence below the title that tells the purpose of the page. */
   lead?: Child
-  /** What can be done here; at most one of them is primary. */
+  /** Buttons beside the title; at most one has the tone `primary`. */
   actions?: Child
-  /** Scripts of this page, by their names in assets.ts. */
+  /** Scripts that the page loads, by their names in assets.ts. */
   scripts?: readonly AssetName[]
   status?: ContentfulStatusCode
 }
 
-/** A page of the dashboard for the user who is signed in. */
+/** Responds with a dashboard page for the signed-in user of the context. */
 export function showPage(
   c: PageContext,
-  facts: PageFacts,
+  facts: PageProps,
   content: Child,
 ): Response | Promise<Response> {
-  return showPageFor(c, c.get("signedIn"), facts, content)
+  return showPageForUser(c, c.get("signedIn"), facts, content)
 }
 
-/** A page of the dashboard where the route does not say who is signed in. */
-export function showPageFor<Context extends App>(
+/**
+ * Responds with a dashboard page for a given user, on routes whose context has no signed-in user.
+ */
+export function showPageForUser<Context extends AppEnv>(
   c: HonoContext<Context>,
-  { user, account }: SignedIn,
-  facts: PageFacts,
+  { user, account }: SignedInUser,
+  facts: PageProps,
   content: Child,
 ): Response | Promise<Response> {
   const { title, section, lead, actions, scripts = [], status = 200 } = facts
   const flash = takeFlash(c)
   const page = (
-    <Document title={title} scripts={scripts}>
+    <HtmlDocument title={title} scripts={scripts}>
       <a class="skip-link" href="#main">
         Skip to the content
       </a>
@@ -54,7 +56,7 @@ export function showPageFor<Context extends App>(
         <main id="main" tabindex={-1}>
           {account.isSuspended && (
             <Notice tone="bad">
-              This account is suspended: its keys are refused and nothing can be changed. Ask the
+              The account is suspended: its keys are refused and nothing can be changed. Ask the
               operator of this service.
             </Notice>
           )}
@@ -69,16 +71,16 @@ export function showPageFor<Context extends App>(
           {content}
         </main>
       </div>
-    </Document>
+    </HtmlDocument>
   )
   return c.html(page, status)
 }
 
-/** What stands above the page where there is no room for the navigation beside it. */
+/** Bar above the page on narrow screens, which opens the navigation. */
 function TopBar() {
   return (
     <header class="top-bar">
-      <Brand />
+      <BrandLink />
       <button type="button" class="button" popovertarget="navigation">
         Menu
       </button>
@@ -86,11 +88,11 @@ function TopBar() {
   )
 }
 
-/** The navigation; on a phone it is a popover, which needs no script. */
-function Sidebar({ user, section }: { user: SignedIn["user"]; section: Section | null }) {
+/** Navigation. On narrow screens it is a popover, which needs no script. */
+function Sidebar({ user, section }: { user: SignedInUser["user"]; section: Section | null }) {
   return (
     <nav class="sidebar" id="navigation" popover="auto" aria-label="Main">
-      <Brand />
+      <BrandLink />
       <div>
         <NavigationList sections={SECTIONS} current={section} />
         {user.isOperator && (
@@ -111,11 +113,7 @@ function Sidebar({ user, section }: { user: SignedIn["user"]; section: Section |
         <p class="user-email" title={user.email}>
           {user.email}
         </p>
-        <form method="post" action="/sign-out">
-          <button type="submit" class="button quiet">
-            Sign out
-          </button>
-        </form>
+        <ActionForm action="/sign-out" tone="quiet" text="Sign out" />
       </div>
     </nav>
   )
@@ -142,8 +140,8 @@ function NavigationList(props: {
   )
 }
 
-/** The service's name, which leads to the overview. */
-export function Brand() {
+/** Name and icon of the service as a link to the overview. */
+export function BrandLink() {
   return (
     <a class="brand" href="/">
       <img src={assetPath("favicon.svg")} width="24" height="24" alt="" />
@@ -153,10 +151,10 @@ export function Brand() {
 }
 
 /**
- * The frame of every page, those for nobody in particular included. Scripts of the page stand beside
- * the one that all have; with null there is none.
+ * HTML document of every page, with or without a signed-in user. Loads page.client.js and the given
+ * scripts; no script if `scripts` is null.
  */
-export function Document(props: {
+export function HtmlDocument(props: {
   title: string
   scripts?: readonly AssetName[] | null
   children: Child
@@ -186,3 +184,53 @@ export function Document(props: {
     </>
   )
 }
+
+/** Entry of the navigation. */
+type SectionFacts = { id: string; path: `/${string}`; title: string; icon: string }
+
+/** Entries of the navigation in order. Icons are SVG paths in a square of 24 by 24. */
+const SECTIONS = [
+  { id: "overview", path: "/", title: "Overview", icon: "M4 11l8-7 8 7v9h-5v-6H9v6H4z" },
+  { id: "playground", path: "/playground", title: "Playground", icon: "M5 7l5 5-5 5m7 0h7" },
+  { id: "jobs", path: "/jobs", title: "Jobs", icon: "M4 6h16M4 12h10M4 18h6m7-4l5 3-5 3z" },
+  { id: "files", path: "/files", title: "Files", icon: "M6 3h8l5 5v13H6zM14 3v5h5" },
+  {
+    id: "webhooks",
+    path: "/webhooks",
+    title: "Webhooks",
+    icon: "M9 8a3 3 0 116 0c0 2-2 3-3 5l-4 4m8 0H9M6 14a3 3 0 102 5m8-8a4 4 0 110 6",
+  },
+  {
+    id: "keys",
+    path: "/keys",
+    title: "API keys",
+    icon: "M8 19a4 4 0 110-8 4 4 0 010 8zm3-6l8-8m-4 4l3 3",
+  },
+  { id: "usage", path: "/usage", title: "Usage and plan", icon: "M5 20v-7m7 7V4m7 16v-10" },
+  {
+    id: "settings",
+    path: "/settings",
+    title: "Settings",
+    icon: "M4 7h9m6 0h1M4 17h1m6 0h9M16 4v6M8 14v6",
+  },
+] as const satisfies readonly SectionFacts[]
+
+/** Entries of the navigation that only operators see. */
+const OPERATOR_SECTIONS = [
+  {
+    id: "accounts",
+    path: "/operate/accounts",
+    title: "Accounts",
+    icon: "M9 11a4 4 0 110-8 4 4 0 010 8zm-7 9a7 7 0 0114 0m0-17a4 4 0 010 8m2 2a7 7 0 014 7",
+  },
+  { id: "plans", path: "/operate/plans", title: "Plans", icon: "M12 3l9 5-9 5-9-5zm-9 9l9 5 9-5" },
+  { id: "health", path: "/operate/health", title: "Health", icon: "M3 12h4l3-8 4 16 3-8h4" },
+  {
+    id: "dead-letters",
+    path: "/operate/dead-letters",
+    title: "Dead letters",
+    icon: "M3 6h18v13H3zm0 1l9 7 9-7",
+  },
+] as const satisfies readonly SectionFacts[]
+
+type Section = (typeof SECTIONS | typeof OPERATOR_SECTIONS)[number]["id"]

@@ -1,16 +1,16 @@
 import type { ApiAnswer } from "./api.ts"
 import type { PageContext } from "./context.ts"
 
-/** What the address of a list's page asks for. */
+/** Query parameters of a page with a list. */
 export type ListQuery = {
-  /** The filters that are set. */
+  /** Filters with a value. */
   filters: URLSearchParams
-  /** The filters and the cursor, as the interface takes them. */
+  /** Filters and cursor in the format of the API. */
   query: URLSearchParams
   isFirstPage: boolean
 }
 
-/** Reads the address of a list's page, which has its filters, by these names, and a cursor. */
+/** Reads the filters with the given names, and the cursor, from the URL of a page with a list. */
 export function readListQuery(c: PageContext, names: readonly string[]): ListQuery {
   const filters = new URLSearchParams()
   for (const name of names) {
@@ -23,8 +23,11 @@ export function readListQuery(c: PageContext, names: readonly string[]): ListQue
   return { filters, query, isFirstPage: !cursor }
 }
 
-/** The address of the page after this one, from the Link header of a list; null where none is. */
-export function nextPage(path: `/${string}`, answer: ApiAnswer<unknown>): string | null {
+/**
+ * Returns the path of the next page of a list, from the `Link` header of the API's response; null
+ * on the last page.
+ */
+export function nextPagePath(path: `/${string}`, answer: ApiAnswer<unknown>): string | null {
   const header = answer.ok ? answer.headers.get("link") : null
   const next = /<([^>]+)>; rel="next"/.exec(header ?? "")?.[1]
   if (next === undefined) return null

@@ -1,14 +1,14 @@
 import { createMiddleware } from "hono/factory"
-import { notFound, Problem } from "../http/problem.ts"
-import type { Pages } from "./context.ts"
+import { notFoundProblem, Problem } from "../api/output/problem.ts"
+import type { PageEnv } from "./context.ts"
 
 /**
- * Lets operators on; to anybody else the pages below it are not there. One whom another operator has
- * suspended is refused, and so cannot lift it.
+ * Middleware that lets only operators pass; other users get a 404 response. A suspended operator is
+ * refused, and so cannot end the suspension.
  */
-export const requireOperator = createMiddleware<Pages>(async (c, next) => {
+export const requireOperator = createMiddleware<PageEnv>(async (c, next) => {
   const { user, account } = c.get("signedIn")
-  if (!user.isOperator) throw notFound("page")
+  if (!user.isOperator) throw notFoundProblem("page")
   if (account.isSuspended) {
     throw new Problem("account_suspended", "Your account is suspended; ask another operator.")
   }

@@ -1,49 +1,54 @@
 import type { Context } from "hono"
 import { HTTPException } from "hono/http-exception"
-import { findSignedIn } from "../auth/session.ts"
-import type { SignedIn } from "../auth/session.ts"
-import { answerNotFound, problemOf } from "../http/answers.ts"
-import { PROBLEMS, Problem } from "../http/problem.ts"
-import { publicOrigin } from "../http/request.ts"
-import type { App, AppContext } from "../http/request.ts"
+import { findSignedInUser } from "../accounts/sign-in/signed-in-user.ts"
+import type { SignedInUser } from "../accounts/sign-in/signed-in-user.ts"
+import { answerNotFound, toProblem } from "../api/middleware/answers.ts"
+import { Problem, PROBLEMS } from "../api/output/problem.ts"
+import { getPublicOrigin } from "../api/input/request.ts"
+import type { AppEnv, AppContext } from "../api/context.ts"
+import { LinkButton } from "./components/buttons.tsx"
 import { Card } from "./components/card.tsx"
-import { hardened } from "./hardened.ts"
-import { Document, showPageFor } from "./layout.tsx"
+import { securityHeaders } from "./security-headers.ts"
+import { HtmlDocument, showPageForUser } from "./layout.tsx"
 
-type Known = App & { Variables: { signedIn?: SignedIn } }
+type ProblemContext = AppEnv & { Variables: { signedIn?: SignedInUser } }
 
-/** The answer to whatever a page threw, as a page. */
-export async function answerPageError<Pages extends Known>(
+/** Responds with an error page for an error that a page threw. */
+export async function answerPageError<Pages extends ProblemContext>(
   error: Error,
   c: Context<Pages>,
 ): Promise<Response> {
-  const problem = error instanceof HTTPException ? notFromHere(error) : await problemOf(error, c)
+  const problem = error instanceof HTTPException ? notFromHere(error) : await toProblem(error, c)
   return await showProblem(c, problem, c.get("signedIn") ?? null)
 }
 
-/** What the check of a form's origin throws. */
+/** Returns the error for a form that was submitted from another site. */
 function notFromHere(cause: HTTPException): Problem {
-  return new Problem("forbidden", "The form was not sent by a page of this service.", { cause })
+  return new Problem(
+    "forbidden",
+    "Another site sent the form; send it from a page of this service.",
+    { cause },
+  )
 }
 
 /**
- * Tells a person that there is no such page; whoever else asks gets the answer of the interface, whose
- * paths are `templates`.
+ * Responds to an unknown path: with an error page for a browser, else with the API's error, which
+ * suggests one of the path templates.
  */
 export async function answerUnknownPath(
   c: AppContext,
   templates: readonly string[],
 ): Promise<Response> {
   if (!isForPerson(c)) return answerNotFound(c, templates)
-  const signedIn = await findSignedIn(c.env, publicOrigin(c), c.req.raw.headers)
-  const problem = new Problem("not_found", "There is no page at this address.")
-  await hardened(c, async () => {
+  const signedIn = await findSignedInUser(c.env, getPublicOrigin(c), c.req.raw.headers)
+  const problem = new Problem("not_found", "No page exists at this address.")
+  await securityHeaders(c, async () => {
     c.res = await showProblem(c, problem, signedIn)
   })
   return c.res
 }
 
-/** Paths that programs ask, whatever they say that they accept. */
+/** Paths that programs request, even if their Accept header contains text/html. */
 const FOR_PROGRAMS = /^\/(?:v1|io|operator|media|api|assets)(?:\/|$)/
 
 function isForPerson({ req }: AppContext): boolean {
@@ -51,22 +56,24 @@ function isForPerson({ req }: AppContext): boolean {
   return req.method === "GET" && asksForPage && !FOR_PROGRAMS.test(req.path)
 }
 
-async function showProblem<Variables extends App>(
+async function showProblem<Variables extends AppEnv>(
   c: Context<Variables>,
   problem: Problem,
-  signedIn: SignedIn | null,
+  signedIn: SignedInUser | null,
 ): Promise<Response> {
-  const { status, title } = PROBLEMS[problem.code]
-  for (const [name, value] of Object.entries(problem.facts.headers ?? {})) c.header(name, value)
+  const { status: exactStatus, title } = PROBLEMS[problem.code]
+  // Hono's types lack the status of tus, with which no page is answered.
+  const status = exactStatus === 460 ? 400 : exactStatus
+  for (const [name, value] of Object.entries(problem.options.headers ?? {})) c.header(name, value)
   const content = <ProblemCard problem={problem} requestId={c.get("requestId")} />
-  if (signedIn) return await showPageFor(c, signedIn, { title, section: null, status }, content)
+  if (signedIn) return await showPageForUser(c, signedIn, { title, section: null, status }, content)
   const page = (
-    <Document title={title}>
+    <HtmlDocument title={title}>
       <main>
         <h1>{title}</h1>
         {content}
       </main>
-    </Document>
+    </HtmlDocument>
   )
   return await c.html(page, status)
 }
@@ -76,13 +83,11 @@ function ProblemCard({ problem, requestId }: { problem: Problem; requestId: stri
     <Card>
       <p>{problem.message}</p>
       <p class="soft">
-        The code is <a href={`/docs/errors/${problem.code}`}>{problem.code}</a>, the request{" "}
+        Code: <a href={`/docs/errors/${problem.code}`}>{problem.code}</a>, the request{" "}
         <code>{requestId}</code>.
       </p>
       <p>
-        <a class="button" href="/">
-          Go to the overview
-        </a>
+        <LinkButton to="/" text="Go to the overview" />
       </p>
     </Card>
   )

@@ -1,36 +1,38 @@
 import type { Context } from "hono"
 import { createMiddleware } from "hono/factory"
-import { Problem, unprocessable, unprocessables } from "../http/problem.ts"
-import type { App } from "../http/request.ts"
+import { Problem, invalidFieldProblem, invalidFieldsProblem } from "../api/output/problem.ts"
+import type { AppEnv } from "../api/context.ts"
 
 const FORM_TYPES = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\s*(?:;|$)/i
 
 /**
- * Refuses what is sent to a page and is no form. The check of a form's origin looks at no body that
- * a form cannot have, so that it alone would let such a one on.
+ * Middleware that refuses a POST whose body is not a form. A request of another content type would
+ * pass the CSRF check, which ignores these types.
  */
-export const requireForm = createMiddleware<App>(async (c, next) => {
+export const requireForm = createMiddleware<AppEnv>(async (c, next) => {
   if (c.req.method === "POST" && !FORM_TYPES.test(c.req.header("content-type") ?? "")) {
-    throw new Problem("unsupported_media_type", "A page takes forms alone.")
+    throw new Problem("unsupported_media_type", "A page accepts only forms.")
   }
   await next()
 })
 
-/** Fields that a form may have: more than any page sends. */
+/** Maximum number of fields of a form; no page sends as many. */
 const FIELDS_MAX = 300
 
 /**
- * The texts that a form sent, by field; of a field that was sent twice the last one. 422 where the
- * body is no form, or has too many fields.
+ * Returns the text fields of a submitted form by name; the last value of a repeated field counts.
+ * Throws a 422 problem if the body is not a form or has too many fields.
  */
 export async function readForm(c: Pick<Context, "req">): Promise<Readonly<Record<string, string>>> {
   const form = await c.req.formData().catch((error: unknown) => {
-    throw error instanceof TypeError ? unprocessable("body", "it is not a form", error) : error
+    throw error instanceof TypeError
+      ? invalidFieldProblem("body", "the body is not a form", error)
+      : error
   })
   const count = [...form.keys()].length
   if (count > FIELDS_MAX) {
     const message = `the form has ${count} fields; expected at most ${FIELDS_MAX}`
-    throw unprocessables([{ field: "body", code: "too_complex", message }])
+    throw invalidFieldsProblem([{ field: "body", code: "too_complex", message }])
   }
   const texts: [string, string][] = []
   for (const [name, value] of form) {

@@ -1,12 +1,12 @@
-import { aliases } from "./hint-table.ts"
-import { nearestName } from "./nearest-name.ts"
+import { buildAliasMap } from "./hint-table.ts"
+import { findNearestName } from "./nearest-name.ts"
 
-/** Fields that name what to work on; the one for a single thing comes first. */
+/** Fields of requests that name input media; fields for a single input come first. */
 const SOURCES = ["file_url", "url", "source", "input_files", "inputs"]
 const OUTPUTS = ["output_files", "output_filename", "outputs"]
 
-/** Names of fields in other interfaces, in small letters alone, and the fields that may be meant here. */
-const OTHER_NAMES = aliases<readonly string[]>([
+/** Field names of other APIs (lowercase letters only), with the likely fields of this API. */
+const OTHER_NAMES = buildAliasMap<readonly string[]>([
   [
     "url src source sourceurl urls uri link href address page pageurl path filepath fileid fileurl inputurl inputfile media mediaurl mediauri video audiourl downloadurl",
     SOURCES,
@@ -57,8 +57,8 @@ const OTHER_NAMES = aliases<readonly string[]>([
   ["permissions roles access", ["scopes"]],
 ])
 
-/** Names of parameters of lists in other interfaces. */
-const OTHER_PARAMETERS = aliases<readonly string[]>([
+/** Query parameters of lists in other APIs, with the likely parameters of this API. */
+const OTHER_PARAMETERS = buildAliasMap<readonly string[]>([
   ["per_page page_size pagesize count max size", ["limit"]],
   ["page skip start", ["offset"]],
   ["after next", ["cursor"]],
@@ -69,17 +69,17 @@ const OTHER_PARAMETERS = aliases<readonly string[]>([
   ["job", ["job_id"]],
 ])
 
-/** The query parameter that a name was most likely meant as; null where none is near. */
-export function meantParameter(name: string, parameters: readonly string[]): string | null {
+/** Returns the query parameter that a name most likely means; null if none is near. */
+export function findNearestParameter(name: string, parameters: readonly string[]): string | null {
   const others = OTHER_PARAMETERS.get(name.toLowerCase())
-  return others?.find((each) => parameters.includes(each)) ?? nearestName(name, parameters)
+  return others?.find((each) => parameters.includes(each)) ?? findNearestName(name, parameters)
 }
 
-/** From this length on a word may be the beginning of a name. */
+/** Minimum length of a word to be matched as the prefix of a field name. */
 const PREFIX_LENGTH_MIN = 4
 
-/** The field that a name was most likely meant as; null where none is near. */
-export function meantField(key: string, fields: readonly string[]): string | null {
+/** Returns the field that a name most likely means; null if none is near. */
+export function findNearestField(key: string, fields: readonly string[]): string | null {
   const plain = key.toLowerCase().replace(/[^a-z]/g, "")
   const plainFields = fields.map((field) => field.replaceAll("_", ""))
   const other = plainFields.includes(plain)
@@ -88,5 +88,5 @@ export function meantField(key: string, fields: readonly string[]): string | nul
   if (other !== undefined) return other
   const longer = fields.filter((_, place) => plainFields[place]?.startsWith(plain))
   const isPrefix = longer.length === 1 && plain.length >= PREFIX_LENGTH_MIN
-  return (isPrefix ? longer[0] : null) ?? nearestName(key, fields)
+  return (isPrefix ? longer[0] : null) ?? findNearestName(key, fields)
 }

@@ -1,42 +1,43 @@
-import { cutText } from "../cut-text.ts"
+import { cutText } from "../contract/cut-text.ts"
 
-/** A mistake: how a text looks that has it, and the sentence that says what to write instead. */
-export type Hint = readonly [looks: RegExp, says: string]
+/** Hint for a caller: the pattern of a mistake, and the sentence with the correction. */
+export type Hint = readonly [pattern: RegExp, sentence: string]
 
 const SHOWN_LENGTH_MAX = 120
 
 /**
- * The sentence of the first hint whose pattern a text matches, a sticky pattern from `at` on; null where
- * none does. `$&` in a sentence is the match, `$1` its first group, and `$name` one of `named`.
+ * Returns the sentence of the first hint whose pattern matches a text; null without a match. A sticky
+ * pattern matches at `at`. In a sentence, `$&` is the match, `$1` its first group, and `$name` a value
+ * of `values`.
  */
 export function findHint(
   text: string,
   hints: readonly Hint[],
-  { at = 0, named = {} }: { at?: number; named?: Record<string, string> } = {},
+  { at = 0, values = {} }: { at?: number; values?: Record<string, string> } = {},
 ): string | null {
-  for (const [looks, says] of hints) {
-    looks.lastIndex = at
-    const match = looks.exec(text)
-    if (match) return fill(says, match, named)
+  for (const [pattern, sentence] of hints) {
+    pattern.lastIndex = at
+    const match = pattern.exec(text)
+    if (match) return fill(sentence, match, values)
   }
   return null
 }
 
-function fill(says: string, match: RegExpExecArray, named: Record<string, string>): string {
-  return says.replace(/\$(&|\d|[a-z]+)/g, (whole, name: string) => {
+function fill(sentence: string, match: RegExpExecArray, values: Record<string, string>): string {
+  return sentence.replace(/\$(&|\d|[a-z]+)/g, (whole, name: string) => {
     const group = name === "&" ? match[0] : match[Number(name)]
-    return group === undefined ? (named[name] ?? whole) : cutText(group, SHOWN_LENGTH_MAX)
+    return group === undefined ? (values[name] ?? whole) : cutText(group, SHOWN_LENGTH_MAX)
   })
 }
 
-/** A caller's text as a sentence shows it: in backticks, or in quotes where it holds a backtick. */
-export function shown(text: string): string {
+/** Quotes a caller's text for a sentence: in backticks, or in double quotes if it contains a backtick. */
+export function quote(text: string): string {
   const short = cutText(text, SHOWN_LENGTH_MAX)
   return short.includes("`") ? `"${short}"` : `\`${short}\``
 }
 
-/** A table of what people call something, names with blanks between, and how each is written here. */
-export function aliases<Written>(
+/** Builds a map from aliases to values. Each row has aliases, separated by spaces, and a value. */
+export function buildAliasMap<Written>(
   rows: readonly (readonly [names: string, written: Written])[],
 ): Map<string, Written> {
   return new Map(

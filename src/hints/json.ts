@@ -2,99 +2,105 @@ import { printParseErrorCode, visit } from "jsonc-parser"
 import { findHint } from "./hint-table.ts"
 import type { Hint } from "./hint-table.ts"
 
-/** Texts that were never meant to be JSON. */
+/** Hints for request bodies in a format other than JSON. */
 const OTHER_FORMATS: readonly Hint[] = [
   [/^\s*$/, "the body is empty"],
-  [/^(?:\p{Cc}\uFFFD|PK\p{Cc})/u, "the body is compressed: send it as it is"],
-  [/\0/, "the body is no UTF-8: save it as UTF-8"],
+  [/^(?:\p{Cc}\uFFFD|PK\p{Cc})/u, "the body is compressed: send it uncompressed"],
+  [/\0/, "the body is not UTF-8: encode it as UTF-8"],
   [
     /^\s*(@\S+)\s*$/,
-    "the body is the name of a file: curl reads it with `--data-binary $1`, and not with `--data-raw`",
+    "the body is the name of a file: curl sends its content with `--data-binary $1`, not with `--data-raw`",
   ],
-  [/^\s*\[object /, "the body is an object as a program shows it: send `JSON.stringify(body)`"],
+  [/^\s*\[object /, "the body is the printed form of an object: send `JSON.stringify(body)`"],
   [/^\s*<[!?a-z]/i, "the body is HTML or XML"],
   [
     /^\s*--.*content-disposition/is,
-    "the body is a form: send it as multipart/form-data, with the header that your client makes for it",
+    "the body is a form: send it as multipart/form-data, with the Content-Type header that your client generates",
   ],
   [/^\s*([\w.-]+)[[\]]*=/, 'the body is a form: write `{"$1": …}`'],
-  [/^\s*%7B/i, "the body is encoded as in a URL: send it as it is"],
+  [/^\s*%7B/i, "the body is URL-encoded: send it without that encoding"],
   [/^\s*([\w-]+):\s/, 'the body is YAML: write `{"$1": …}`'],
 ]
 
-/** Signs that cannot stand within a text of JSON. */
-const WITHIN_TEXT: readonly Hint[] = [
-  [/$/y, 'it ends within a text: the `"` after it is missing'],
-  [/\\(.?)/y, "write a backslash within a text as `\\\\`, as in `\\\\$1`"],
-  [/[\n\r]/y, 'a text ends on its line: write a line break in it as `\\n`, or its `"` is missing'],
-  [/\t/y, "write a tab within a text as `\\t`"],
-  [/./y, "a control character is in a text"],
+/** Hints for characters that are invalid in a JSON string. */
+const WITHIN_STRING: readonly Hint[] = [
+  [/$/y, 'the body ends within a string: its closing `"` is missing'],
+  [/\\(.?)/y, "write a backslash within a string as `\\\\`, as in `\\\\$1`"],
+  [/[\n\r]/y, 'a string cannot span lines: write a line break as `\\n`, or add the missing `"`'],
+  [/\t/y, "write a tab within a string as `\\t`"],
+  [/./y, "a string contains a control character"],
 ]
 
-/** Signs that stand where JSON has another one, the surest first; what is behind a value lacks a comma. */
-const SIGNS: readonly Hint[] = [
-  [/\/\/|\/\*|#/y, "take out the comment: JSON has none"],
-  [/[\p{Z}\p{Cf}]/uy, "take out the invisible character, or write a plain space"],
-  [/(?<="\s*)=>?/y, "write `:` between a name and its value, and not `$&`"],
-  [/(?<=[\]}"\w]\s*)\}/y, "write `]` for `}`, or close what is within first"],
-  [/(?<=[\]}"\w]\s*)\]/y, "write `}` for `]`, or close what is within first"],
-  [/(?<=")[^\s,:]/y, 'the text ends before it: write a quote within a text as `\\"`'],
-  [/(?<=[\]}"\w]\s*)["\w{[]/y, "a comma is missing before it"],
-  [/(?<=[\]}"\w]\s*)./y, "expected a comma or the end of what is open, and there is `$&`"],
-  [/,/y, "take out the comma"],
-  [/['‘’“”`]/y, 'write `"` for `$&`: JSON has double quotes alone'],
-  [/true\b/iy, "write `true` for `$&`"],
-  [/false\b/iy, "write `false` for `$&`"],
-  [/(?:none|null|nil|undefined|nan|infinity)\b/iy, "write `null` for `$&`"],
-  [/\.\.\.|<[^>]*>|\$\{?\w*\}?|\{\{\w*\}?\}?|…/y, "write a value in the place of `$&`"],
+/**
+ * Hints for unexpected characters outside JSON strings, the most certain hint first. After a value,
+ * a comma is probably missing.
+ */
+const UNEXPECTED_CHARACTERS: readonly Hint[] = [
+  [/\/\/|\/\*|#/y, "remove the comment: JSON has no comments"],
+  [/[\p{Z}\p{Cf}]/uy, "remove the invisible character, or write a plain space"],
+  [/(?<="\s*)=>?/y, "write `:` between a name and its value, not `$&`"],
+  [/(?<=[\]}"\w]\s*)\}/y, "write `]` instead of `}`, or close the inner value first"],
+  [/(?<=[\]}"\w]\s*)\]/y, "write `}` instead of `]`, or close the inner value first"],
+  [
+    /(?<=")[^\s,:]/y,
+    'the string ends before this character: write a quote within a string as `\\"`',
+  ],
+  [/(?<=[\]}"\w]\s*)["\w{[]/y, "a comma is missing before this character"],
+  [/(?<=[\]}"\w]\s*)./y, "expected a comma or a closing bracket instead of `$&`"],
+  [/,/y, "remove the comma"],
+  [/['‘’“”`]/y, 'write `"` instead of `$&`: JSON has only double quotes'],
+  [/true\b/iy, "write `true` instead of `$&`"],
+  [/false\b/iy, "write `false` instead of `$&`"],
+  [/(?:none|null|nil|undefined|nan|infinity)\b/iy, "write `null` instead of `$&`"],
+  [/\.\.\.|<[^>]*>|\$\{?\w*\}?|\{\{\w*\}?\}?|…/y, "replace `$&` by a value"],
   [
     /[+-]?\.?\d[\w.]*|-/y,
-    "`$&` is no number of JSON: write it as `5` or `0.5`, or as a text in double quotes",
+    "`$&` is not a JSON number: write it as `5` or `0.5`, or put it in double quotes",
   ],
-  [/([\p{L}_$][\w$.-]*)(?=\s*:)/uy, 'put the name into double quotes: `"$1"`'],
-  [/[\p{L}_][\w$.-]*/uy, "put the text into double quotes: it begins at `$&`"],
-  [/(?<=[{,]\s*)[^\]}]/y, "expected a name in double quotes, and there is `$&`"],
+  [/([\p{L}_$][\w$.-]*)(?=\s*:)/uy, 'put the name in double quotes: `"$1"`'],
+  [/[\p{L}_][\w$.-]*/uy, "put the string that begins at `$&` in double quotes"],
+  [/(?<=[{,]\s*)[^\]}]/y, "expected a name in double quotes instead of `$&`"],
   [
     /./y,
-    "a value is missing: expected a text in double quotes, a number, an object or a list, and there is `$&`",
+    "expected a value (a string in double quotes, a number, an object or a list) instead of `$&`",
   ],
 ]
-const NO_COLON: readonly Hint[] = [[/./y, "write `:` between a name and its value, and not `$&`"]]
+const NO_COLON: readonly Hint[] = [[/./y, "write `:` between a name and its value, not `$&`"]]
 const AFTER_END: readonly Hint[] = [
-  [/[\w$.-]+|./y, "take out what follows the end of the JSON, from `$&` on"],
+  [/[\w$.-]+|./y, "remove the text after the end of the JSON, from `$&` on"],
 ]
 
-/** What to mend in a text that is no JSON, with its place: `expected JSON; line 3, column 5: …`. */
+/** Returns the correction of malformed JSON with its position: `expected JSON; line 3, column 5: …`. */
 export function describeBrokenJson(text: string): string {
-  const other = findHint(text, OTHER_FORMATS)
-  if (other !== null) return `expected JSON, and ${other}`
+  const formatHint = findHint(text, OTHER_FORMATS)
+  if (formatHint !== null) return `expected JSON, but ${formatHint}`
   const stops = findStops(text)
-  if (stops.length === 0) return "expected JSON, and it cannot be parsed"
-  const { at, says } = describeStop(text, stops)
+  if (stops.length === 0) return "expected JSON, but the body cannot be parsed"
+  const { at, sentence } = describeStop(text, stops)
   const before = text.slice(0, at).split("\n")
   const column = (before.at(-1) ?? "").length + 1
-  return `expected JSON; line ${before.length}, column ${column}: ${says}`
+  return `expected JSON; line ${before.length}, column ${column}: ${sentence}`
 }
 
-/** Where a text stops being JSON, as an offset, and the parser's name for what is wrong there. */
+/** Offset of a JSON syntax error, and the parser's name for the error. */
 type Stop = { at: number; code: string }
 
-/** The end of a parse at its first fault: the parser goes on after each. */
-const STOPPED = new Error("the text is no JSON")
+/** Error that stops the JSON parser at the first syntax error; the parser would continue. */
+const PARSE_STOP = new Error("the text is not JSON")
 
-/** The first place where a text is no JSON, or all signs that are missing at its end. */
+/** Returns the first syntax error of a JSON text, or all brackets that are missing at the end. */
 function findStops(text: string): Stop[] {
   const stops: Stop[] = []
   function onError(code: number, at: number) {
     stops.push({ at, code: printParseErrorCode(code) })
-    if (at < text.length) throw STOPPED
+    if (at < text.length) throw PARSE_STOP
   }
   try {
     visit(text, { onError }, { disallowComments: true })
   } catch (error) {
-    // The parser calls itself for each level, so that it may run out of stack.
+    // The parser recurses into each level and may overflow the stack.
     if (error instanceof RangeError) return [{ at: 0, code: "TooDeep" }]
-    if (error !== STOPPED) throw error
+    if (error !== PARSE_STOP) throw error
   }
   return stops
 }
@@ -102,33 +108,33 @@ function findStops(text: string): Stop[] {
 const CLOSERS: Record<string, string> = { CloseBraceExpected: "`}`", CloseBracketExpected: "`]`" }
 const CLOSERS_SHOWN_MAX = 8
 
-function describeStop(text: string, stops: readonly Stop[]): { at: number; says: string } {
+function describeStop(text: string, stops: readonly Stop[]): { at: number; sentence: string } {
   const [{ at, code } = { at: 0, code: "" }] = stops
-  if (code === "TooDeep") return { at, says: "it nests too deep to tell what is wrong with it" }
+  if (code === "TooDeep") return { at, sentence: "the JSON nests too deeply to locate the mistake" }
   if (/String$|InvalidUnicode|InvalidEscapeCharacter|InvalidCharacter/.test(code)) {
-    const end = endOfText(text, at)
-    return { at: end, says: findHint(text, WITHIN_TEXT, { at: end }) ?? code }
+    const end = endOfString(text, at)
+    return { at: end, sentence: findHint(text, WITHIN_STRING, { at: end }) ?? code }
   }
   if (at >= text.length) {
     const missing = stops.flatMap((stop) => CLOSERS[stop.code] ?? []).slice(0, CLOSERS_SHOWN_MAX)
     const are = missing.length === 1 ? "is" : "are"
-    return { at, says: `it ends too early: ${missing.join(" ")} ${are} missing` }
+    return { at, sentence: `the JSON ends too early: ${missing.join(" ")} ${are} missing` }
   }
   const before = text.slice(0, at).trimEnd()
   if (/[\]},]/.test(text.charAt(at)) && before.endsWith(",")) {
-    const says = `take out the comma before \`${text.charAt(at)}\``
-    return { at: before.length - 1, says }
+    const sentence = `remove the comma before \`${text.charAt(at)}\``
+    return { at: before.length - 1, sentence }
   }
   const begin = beginOfNumber(text, at)
-  return { at: begin, says: findHint(text, hintsOf(code, before), { at: begin }) ?? code }
+  return { at: begin, sentence: findHint(text, hintsOf(code, before), { at: begin }) ?? code }
 }
 
 function hintsOf(code: string, before: string): readonly Hint[] {
   if (code === "ColonExpected") return NO_COLON
-  return code === "EndOfFileExpected" || isJson(before) ? AFTER_END : SIGNS
+  return code === "EndOfFileExpected" || isJson(before) ? AFTER_END : UNEXPECTED_CHARACTERS
 }
 
-/** The parser ends a number where it stops being one: the `0` of `01` is a number. */
+/** Returns the start of a malformed number, such as `01`: the parser stops after the `0`. */
 function beginOfNumber(text: string, at: number): number {
   const word = /[+-]?\.?\d[\w.+-]*$/.exec(text.slice(Math.max(0, at - WORD_LENGTH_MAX), at))?.[0]
   return word !== undefined && /[\w.]/.test(text.charAt(at)) ? at - word.length : at
@@ -136,8 +142,8 @@ function beginOfNumber(text: string, at: number): number {
 
 const WORD_LENGTH_MAX = 30
 
-/** Where a text that begins at a quote ends, or holds a sign that it cannot. */
-function endOfText(text: string, at: number): number {
+/** Returns the end of a JSON string, or the index of the string's first invalid character. */
+function endOfString(text: string, at: number): number {
   const plain = /"(?:[^"\\\p{Cc}]|[\u007f-\u009f]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*/iuy
   plain.lastIndex = at
   return at + (plain.exec(text)?.[0].length ?? 0)

@@ -1,13 +1,14 @@
 import { distance } from "fastest-levenshtein"
 
-/** Longer words are no misspelling of a name. */
+/** Maximum length of a misspelled name; longer words match no name. */
 const LENGTH_MAX = 64
 
 /**
- * The name that a word most likely misspells; null where no name is near. At most a third of the letters
- * differ, and no more than `editsMax`. Case, `-` and `_` do not count, and two swapped letters count as one.
+ * Returns the name that a word most likely misspells; null if no name is near. At most a third of the
+ * letters differ, and no more than `editsMax`. Case, `-` and `_` do not count; two swapped letters
+ * count as one edit.
  */
-export function nearestName(
+export function findNearestName(
   word: string,
   names: Iterable<string>,
   editsMax = Number.POSITIVE_INFINITY,
@@ -26,13 +27,13 @@ export function nearestName(
   return least < plain.length ? nearest : null
 }
 
-/** `; did you mean X?` for the nearest name, as `show` writes it; empty where no name is near. */
+/** Returns `; did you mean X?` for the nearest name, formatted by `show`; empty if none is near. */
 export function didYouMean(
   word: string,
   names: Iterable<string>,
   show: (name: string) => string = (name) => `\`${name}\``,
 ): string {
-  const name = nearestName(word, names)
+  const name = findNearestName(word, names)
   return name === null ? "" : `; did you mean ${show(name)}?`
 }
 
@@ -41,7 +42,7 @@ function withoutMarks(name: string): string {
   return /[-_]/.test(small) ? small.replace(/[-_]/g, "") : small
 }
 
-/** The library counts two swapped letters as two edits. */
+/** Counts edits; unlike the library, counts two swapped letters as one edit. */
 function countEdits(one: string, other: string): number {
   const edits = distance(one, other)
   return edits === 2 && sorted(one) === sorted(other) ? 1 : edits

@@ -1,12 +1,12 @@
-import { isId } from "../ids.ts"
-import { aliases } from "./hint-table.ts"
-import { nearestName } from "./nearest-name.ts"
+import { isId } from "../platform/ids.ts"
+import { buildAliasMap } from "./hint-table.ts"
+import { findNearestName } from "./nearest-name.ts"
 
 const VERSION = "v1"
 
-/** Paths of other interfaces by their first word, and the ones that do the same here. */
-const OTHER_PATHS = aliases([
-  ["upload uploads assets media videos import imports probe", "/files"],
+/** First path segments of other APIs, with the equivalent path of this API. */
+const OTHER_PATHS = buildAliasMap([
+  ["upload assets media videos import imports probe", "/files"],
   ["convert", "/commands"],
   ["encode render renditions", "/transcode"],
   ["download downloads yt-dlp youtube", "/fetch"],
@@ -19,30 +19,30 @@ const OTHER_PATHS = aliases([
   ["webhook webhooks deliveries", "/webhooks/deliveries"],
   ["swagger.json openapi.yaml spec", "/openapi.json"],
 ])
-/** Words that begin alike in so many letters are forms of one word: `normalize`, `normalizations`. */
+/** Number of first letters that forms of a word share: `normalize`, `normalizations`. */
 const STEM_LENGTH = 5
 
 /**
- * The path of the interface that an unknown one was most likely to be, with its ids; null where none is
- * near. `templates` are below /v1, as `/files/{id}`.
+ * Returns the path that an unknown path most likely means, with its ids; null if none is near.
+ * `templates` are below /v1, as `/files/{id}`.
  */
-export function nearPath(path: string, templates: readonly string[]): string | null {
+export function findNearestPath(path: string, templates: readonly string[]): string | null {
   const words = wordsOf(path)
   if (words.length === 0) return null
   const other = otherPath(words, templates)
   if (other !== null) return `/${VERSION}${other}`
   let best: { cost: number; path: string } | null = null
   for (const template of templates) {
-    const wanted = template.split("/").filter((word) => word !== "")
-    const cost = costOf(words, wanted)
+    const templateWords = template.split("/").filter((word) => word !== "")
+    const cost = costOf(words, templateWords)
     if (cost === null || (best && best.cost <= cost)) continue
-    const filled = wanted.map((word, at) => (word.startsWith("{") ? words[at] : word))
-    best = { cost, path: `/${[VERSION, ...filled].join("/")}` }
+    const pathWords = templateWords.map((word, at) => (word.startsWith("{") ? words[at] : word))
+    best = { cost, path: `/${[VERSION, ...pathWords].join("/")}` }
   }
   return best === null || best.path === path ? null : best.path
 }
 
-/** The words of a path below its version, without what is around an id. */
+/** Splits a path into segments, without the version and without the scheme of ids. */
 function wordsOf(path: string): string[] {
   const words = path
     .replace(/\bsvc_id:\/*/i, "")
@@ -52,12 +52,12 @@ function wordsOf(path: string): string[] {
   return words
 }
 
-/** The path for one of another interface, or for a part of a record; null where there is none such. */
+/** Returns this API's path for a path of another API or for a part of a record, or null. */
 function otherPath(words: readonly string[], templates: readonly string[]): string | null {
-  const [room = "", id = "", part = ""] = words.map((word) => word.toLowerCase())
-  const other = OTHER_PATHS.get(room)
+  const [resource = "", id = "", part = ""] = words.map((word) => word.toLowerCase())
+  const other = OTHER_PATHS.get(resource)
   if (other !== undefined && words.length === 1) return other
-  const path = other ?? `/${room}`
+  const path = other ?? `/${resource}`
   const member = templates.includes(`${path}/{id}`) ? `${path}/${id}` : null
   if (other !== undefined) return words.length === 2 && isId(id) ? member : null
   if (words.length !== 3 || member === null) return null
@@ -65,17 +65,17 @@ function otherPath(words: readonly string[], templates: readonly string[]): stri
   return /^(?:status|state|result|results|info|details)$/.test(part) ? member : null
 }
 
-/** How many words of a path are others than those of a template; null where one is nowhere near. */
+/** Counts the segments of a path that differ from a template; null if one is not similar. */
 function costOf(words: readonly string[], template: readonly string[]): number | null {
   if (words.length !== template.length) return null
   let cost = 0
-  for (const [at, wanted] of template.entries()) {
+  for (const [at, templateWord] of template.entries()) {
     const word = words[at] ?? ""
-    if (word === wanted || wanted.startsWith("{")) continue
-    if (!isNear(word, wanted)) {
+    if (word === templateWord || templateWord.startsWith("{")) continue
+    if (!isNear(word, templateWord)) {
       // Actions on a job of any kind are below /jobs.
-      const isDone = at === 0 && wanted === "jobs" && words.length > 2
-      if (!isDone || words.at(-1) !== template.at(-1)) return null
+      const isJobAction = at === 0 && templateWord === "jobs" && words.length > 2
+      if (!isJobAction || words.at(-1) !== template.at(-1)) return null
       cost += 1
     }
     cost += 1
@@ -83,8 +83,8 @@ function costOf(words: readonly string[], template: readonly string[]): number |
   return cost
 }
 
-function isNear(word: string, wanted: string): boolean {
-  const stem = wanted.slice(0, Math.max(STEM_LENGTH, wanted.length - 2)).toLowerCase()
-  const isForm = wanted.length >= STEM_LENGTH && word.toLowerCase().startsWith(stem)
-  return isForm || nearestName(word, [wanted]) !== null
+function isNear(word: string, templateWord: string): boolean {
+  const stem = templateWord.slice(0, Math.max(STEM_LENGTH, templateWord.length - 2)).toLowerCase()
+  const isForm = templateWord.length >= STEM_LENGTH && word.toLowerCase().startsWith(stem)
+  return isForm || findNearestName(word, [templateWord]) !== null
 }

@@ -1,17 +1,20 @@
 import type { z } from "zod"
-import { aliases, shown } from "./hint-table.ts"
-import { nearestName } from "./nearest-name.ts"
+import { buildAliasMap, quote } from "./hint-table.ts"
+import { findNearestName } from "./nearest-name.ts"
 
-/** Values of other interfaces without blanks and marks, and the ones that may be meant here. */
-const OTHER_VALUES = aliases<readonly string[]>([
+/** Values of other APIs (lowercase, no punctuation), with the likely values of this API. */
+const OTHER_VALUES = buildAliasMap<readonly string[]>([
   ["avc avc1 x264 libx264", ["h264"]],
   ["hevc hvc1 x265 libx265", ["h265"]],
   ["libvpxvp9", ["vp9"]],
   ["libsvtav1 libaomav1", ["av1"]],
   ["uhd 2160 2160p 3840x2160 4k", ["4k", "2160p"]],
+  ["qhd wqhd 2k 2560x1440", ["1440p"]],
   ["fullhd fhd 1920x1080", ["1080p"]],
   ["hd 1280x720", ["720p"]],
   ["sd 640x480 854x480", ["480p"]],
+  ["640x360", ["360p"]],
+  ["426x240", ["240p"]],
   ["quicktime", ["mov"]],
   ["aac", ["m4a"]],
   ["done finished succeeded success ok completed", ["success", "completed"]],
@@ -23,10 +26,10 @@ const OTHER_VALUES = aliases<readonly string[]>([
   ["all full", ["admin"]],
 ])
 
-/** The expectation that a value does not meet, and what to write instead where that can be told. */
-export function describeWrong(issue: z.core.$ZodIssue, value: unknown): string {
+/** Returns the values that a field expects, and a correction of the wrong value if any. */
+export function describeMismatch(issue: z.core.$ZodIssue, value: unknown): string {
   const { message } = issue
-  // A message with backticks says itself what to write.
+  // A message with backticks already contains the correction.
   if (message.includes("`")) return message
   if (issue.code === "invalid_key") return issue.issues[0]?.message ?? message
   if (value === undefined) {
@@ -34,14 +37,18 @@ export function describeWrong(issue: z.core.$ZodIssue, value: unknown): string {
       ? `it is missing: ${message}`
       : message
   }
-  const meant = meantValue(issue, value)
-  return meant === null ? message : `${message}; ${meant}`
+  const suggestion = suggestValue(issue, value)
+  return suggestion === null ? message : `${message}; ${suggestion}`
 }
 
-function meantValue(issue: z.core.$ZodIssue, value: unknown): string | null {
+function suggestValue(issue: z.core.$ZodIssue, value: unknown): string | null {
   if (issue.code === "invalid_value") return nearValue(issue.values, value)
   if (issue.code === "too_big") return withMinus(issue.maximum, value)
-  if (issue.code === "invalid_format") return issue.format === "datetime" ? asMoment(value) : null
+  if (issue.code === "invalid_format") {
+    return issue.format === "datetime" ? asMoment(issue.message, value) : null
+  }
+  if (issue.code === "invalid_union")
+    return value === null ? "it is null" : asText(issue.message, value)
   if (issue.code !== "invalid_type") return null
   if (value === null) return "it is null"
   if (issue.expected === "string") return asText(issue.message, value)
@@ -50,7 +57,7 @@ function meantValue(issue: z.core.$ZodIssue, value: unknown): string | null {
   return issue.expected === "array" ? asList(value) : asObject(value)
 }
 
-/** One letter is too large a part of a shorter word: `mkv` is no misspelling of `mov`. */
+/** Minimum length of a value for spelling correction: `mkv` does not mean `mov`. */
 const NEAR_LENGTH_MIN = 4
 
 function nearValue(values: readonly unknown[], value: unknown): string | null {
@@ -64,11 +71,11 @@ function nearValue(values: readonly unknown[], value: unknown): string | null {
     names.find((name) => name.toLowerCase() === plain) ??
     OTHER_VALUES.get(plain)?.find((name) => names.includes(name)) ??
     names.find((name) => name === `${plain}p` || `.${name}` === plain) ??
-    (plain.length < NEAR_LENGTH_MIN ? null : nearestName(plain, names))
+    (plain.length < NEAR_LENGTH_MIN ? null : findNearestName(plain, names))
   return near === null ? null : `did you mean \`${near}\`?`
 }
 
-/** A negative number that was given without its sign. */
+/** Suggests the negative number for a number without its sign. */
 function withMinus(maximum: number | bigint, value: unknown): string | null {
   if (typeof value !== "number" || value <= 0 || maximum > 0) return null
   return -value <= maximum ? `did you mean \`${-value}\`?` : null
@@ -76,7 +83,8 @@ function withMinus(maximum: number | bigint, value: unknown): string | null {
 
 function asText(message: string, value: unknown): string | null {
   if (typeof value === "number" || typeof value === "boolean") {
-    return message === "expected a text" ? write(`${value}`) : `it is ${value}`
+    const moment = asMoment(message, value)
+    return moment ?? (message === "expected a string" ? write(`${value}`) : `it is ${value}`)
   }
   if (Array.isArray(value)) return asOneText(value)
   const fields: [string, unknown][] = Object.entries(value ?? {})
@@ -85,7 +93,7 @@ function asText(message: string, value: unknown): string | null {
   return ADDRESS_NAME.test(name) && typeof text === "string" ? alone(text) : "it is an object"
 }
 
-/** Names of fields that hold an address, or the id of a file. */
+/** Names of fields that hold an address or the id of a file. */
 const ADDRESS_NAME = /^(?:.*ur[il]|href|src|link|(?:file_?)?(?:id|path))$/i
 
 function asOneText(items: unknown[]): string {
@@ -94,14 +102,14 @@ function asOneText(items: unknown[]): string {
   if (words.length !== items.length || words.length === 0) return "it is a list"
   if (others.length === 0) return alone(only)
   const quoted = words.map((word) => (/\s/.test(word) ? `'${word}'` : word))
-  return `it is a list; as one text it is ${shown(quoted.join(" "))}`
+  return `it is a list; as one string it is ${quote(quoted.join(" "))}`
 }
 
 function alone(text: string): string {
-  return `write the text alone: ${shown(text)}`
+  return `write the string alone: ${quote(text)}`
 }
 
-/** A list of the one value that was given, or of the values under numbered names. */
+/** Suggests a list of a single value, or of an object's values under numbered names. */
 function asList(value: unknown): string {
   if (typeof value === "boolean") return `it is ${value}`
   if (typeof value !== "object" || value === null) return write([value])
@@ -114,12 +122,12 @@ function asNumber(message: string, value: unknown): string | null {
   const text = value.trim()
   const isPlain = text !== "" && Number.isFinite(Number(text))
   const number = isPlain ? Number(text) : withoutUnit(message, text)
-  if (!isTaken(message, number)) return null
+  if (!fitsMessage(message, number)) return null
   return isPlain ? `${write(number)}, without quotes` : write(number)
 }
 
-/** Whether a number is whole where a message says so, and in the range that the message names, if any. */
-function isTaken(message: string, number: number): boolean {
+/** Reports whether a number is in the range, and whole, as an error message requires. */
+function fitsMessage(message: string, number: number): boolean {
   if (!Number.isInteger(number) && (message.includes("whole") || !Number.isFinite(number)))
     return false
   const [, least, most] = /from (-?[\d.]+) to (-?[\d.]+)/.exec(message) ?? []
@@ -128,7 +136,7 @@ function isTaken(message: string, number: number): boolean {
 
 const UNIT_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
 
-/** The number of a text with the unit that a message names, or with one of time; NaN for others. */
+/** Parses a number with the error message's unit or a unit of time; NaN for other texts. */
 function withoutUnit(message: string, text: string): number {
   const [, amount = "", unit = ""] = /^(-?[\d.]+)\s*([a-z]+)$/i.exec(text) ?? []
   if (unit !== "" && message.includes(`(${unit.toUpperCase()})`)) return Number(amount)
@@ -144,24 +152,33 @@ function asBoolean(value: unknown): string | null {
   return /^(?:false|no|off|0)$/.test(plain) ? "write `false`, without quotes" : null
 }
 
-/** A list, or an object that was made a text before the body was. */
+/** Describes a value that is not an object, such as a list or a JSON string. */
 function asObject(value: unknown): string | null {
   if (Array.isArray(value)) return "it is a list"
   if (typeof value !== "string") return `it is ${JSON.stringify(value)}`
-  return /^\s*\{/.test(value) ? "write it as an object, and not as JSON in a text" : "it is a text"
+  return /^\s*\{/.test(value) ? "write an object, not JSON in a string" : "it is a string"
 }
 
-/** A moment in the one form that is read. */
-function asMoment(value: unknown): string | null {
-  if (typeof value !== "string" || value === "") return null
-  const digits = /^\d{10}(?:\d{3})?$/.test(value) ? Number(value.padEnd(13, "0")) : null
-  const moment = new Date(digits ?? readMoment(value))
-  return Number.isNaN(moment.getTime())
-    ? null
-    : `write ${shown(moment.toISOString().replace(".000", ""))}`
+/** Suggests the accepted form of a date-time, where the message expects one. */
+function asMoment(message: string, value: unknown): string | null {
+  const moment = message.includes("date-time") ? parseDateTime(value) : null
+  if (moment === null) return null
+  return `write ${quote(new Date(moment).toISOString().replace(".000", ""))}`
 }
 
-/** A time of day without a zone is in UTC; the plus of one becomes a blank in a query. */
+/**
+ * Parses a date-time in any form, or Unix time in seconds or milliseconds. Returns milliseconds
+ * since the epoch; null for other values.
+ */
+export function parseDateTime(value: unknown): number | null {
+  const text = typeof value === "number" ? `${value}` : value
+  if (typeof text !== "string" || text === "") return null
+  if (/^\d{10}(?:\d{3})?$/.test(text)) return Number(text.padEnd(13, "0"))
+  const moment = typeof value === "number" ? Number.NaN : Date.parse(readMoment(text))
+  return Number.isNaN(moment) ? null : moment
+}
+
+/** Completes a date-time: adds UTC, or the plus sign that a query decoded as a space. */
 function readMoment(text: string): string {
   const zoned = text.trim().replace(/ (\d\d:\d\d)$/, (zone) => {
     return /T.* /.test(text) ? `+${zone.trim()}` : zone
@@ -171,5 +188,5 @@ function readMoment(text: string): string {
 }
 
 function write(value: unknown): string {
-  return `write ${shown(JSON.stringify(value) ?? "")}`
+  return `write ${quote(JSON.stringify(value) ?? "")}`
 }

@@ -2,13 +2,16 @@ import { z } from "zod"
 
 type Bounds = {
   most: number
-  /** The error of a value that is no object, and of one with too many fields. */
+  /** Error for a value that is not an object. `tooMany` is the error for too many fields. */
   error: string | ((issue: { input?: unknown }) => string)
   tooMany: string
 }
 
-/** The schema of an object of at most `most` fields, whose number is judged before its values are. */
-export function boundedMap<Key extends z.ZodType<string, string>, Value extends z.ZodType>(
+/**
+ * Returns the schema of an object with at most `most` fields. The schema counts the fields before
+ * it checks the values, so that it rejects a huge object cheaply.
+ */
+export function boundedMapSchema<Key extends z.ZodType<string, string>, Value extends z.ZodType>(
   key: Key,
   value: Value,
   { most, error, tooMany }: Bounds,

@@ -1,15 +1,20 @@
 import { z } from "zod"
-import { boundedMap } from "./bounded-map.ts"
+import { boundedMapSchema } from "./bounded-map.ts"
 
 const METADATA_PAIRS_MAX = 10
+export const METADATA_NAME_LENGTH_MAX = 64
+export const METADATA_VALUE_LENGTH_MAX = 500
 
-/** The priority of a job whose request says none. */
+/** Priority of a job whose request sets no priority. */
 export const PRIORITY_DEFAULT = 50
 
 export const webhookUrl = z
   .string("expected a URL")
   .max(2048, "expected at most 2048 characters")
-  .meta({ description: "An http or https URL that is called when the job ends.", format: "uri" })
+  .meta({
+    description: "An http or https URL that receives a POST request when the job ends.",
+    format: "uri",
+  })
 
 const priority = z
   .int("expected a whole number from 0 to 100")
@@ -17,54 +22,70 @@ const priority = z
   .max(100, "expected a whole number from 0 to 100")
   .meta({ description: "Jobs of the account with a higher priority start first." })
 
-/** How long a caller may have a job or a file kept, in seconds: a minute to a year. */
-const KEPT_SECONDS = { min: 60, max: 366 * 86_400 }
-const EXPECTED_KEPT = `expected a whole number of seconds from ${KEPT_SECONDS.min} to ${KEPT_SECONDS.max}`
+/** Limits of `expires_in` in seconds: from a minute to a year. */
+const RETENTION_SECONDS = { min: 60, max: 366 * 86_400 }
+const EXPECTED_RETENTION = `expected a whole number of seconds from ${RETENTION_SECONDS.min} to ${RETENTION_SECONDS.max}`
 
 const expiresIn = z
-  .int(EXPECTED_KEPT)
-  .min(KEPT_SECONDS.min, EXPECTED_KEPT)
-  .max(KEPT_SECONDS.max, EXPECTED_KEPT)
+  .int(EXPECTED_RETENTION)
+  .min(RETENTION_SECONDS.min, EXPECTED_RETENTION)
+  .max(RETENTION_SECONDS.max, EXPECTED_RETENTION)
   .meta({
     description:
-      "How many seconds after its end the job is removed, with what it made and the files that came with it; its record then says expires_at. Kept where left out.",
+      "Seconds from the end of the job to its removal, with its outputs and the files that its request stored; the record then has `expires_at`. Without it the service keeps the job.",
   })
 
-/** The priority in a request that may say it elsewhere too. */
+/** Schema of `publish`, for requests whose jobs make Files of the account. */
+export const publishField = {
+  publish: z.boolean("expected true or false").optional().meta({
+    description:
+      "Whether the Files that the job makes are public from its success on. A failed job publishes nothing.",
+    default: false,
+  }),
+}
+
+/** Schema of `priority` without a default, for a request that can set the field in two places. */
 export const optionalPriority = priority.optional()
 
 /**
- * Fields that every create takes: `webhook`, called at the end; `metadata`, echoed back; `priority`,
- * higher first; `expires_in`, how long it is kept.
+ * Schemas of the fields that every request for a job has: `webhook`, called at the end; `metadata`,
+ * echoed in the record; `priority`, higher first; `expires_in`, the retention.
  */
-export const createFields = {
+export const commonRequestFields = {
   webhook: webhookUrl.nullish(),
-  metadata: boundedMap(
-    z.string().max(64, "expected keys of at most 64 characters"),
-    z.string("expected a text").max(500, "expected at most 500 characters"),
+  metadata: boundedMapSchema(
+    z
+      .string()
+      .max(
+        METADATA_NAME_LENGTH_MAX,
+        `expected keys of at most ${METADATA_NAME_LENGTH_MAX} characters`,
+      ),
+    z
+      .string("expected a string")
+      .max(METADATA_VALUE_LENGTH_MAX, `expected at most ${METADATA_VALUE_LENGTH_MAX} characters`),
     {
       most: METADATA_PAIRS_MAX,
-      error: "expected an object of texts",
+      error: "expected an object of strings",
       tooMany: `expected at most ${METADATA_PAIRS_MAX} pairs`,
     },
   )
     .meta({
-      description: "Texts of the caller's own, echoed in the record.",
-      additionalProperties: { type: "string", maxLength: 500 },
-      propertyNames: { type: "string", maxLength: 64 },
+      description: "String values of the caller, echoed in the record.",
+      additionalProperties: { type: "string", maxLength: METADATA_VALUE_LENGTH_MAX },
+      propertyNames: { type: "string", maxLength: METADATA_NAME_LENGTH_MAX },
     })
     .nullish(),
   priority: priority.default(PRIORITY_DEFAULT),
   expires_in: expiresIn.nullish(),
 }
 
-/** The part of a form that is a file; or else a field names one. */
-export function filePart(otherField: string) {
+/** Returns the schema of the multipart part `file`; a request may have `otherField` instead. */
+export function filePartSchema(otherField: string) {
   return z
     .string()
     .optional()
     .meta({
-      description: `The file; or else ${otherField}.`,
+      description: `The file, instead of ${otherField}.`,
       override: { type: "string", format: "binary" },
     })
 }

@@ -1,72 +1,141 @@
 import { z } from "zod"
-import { member } from "../contract/bundle.ts"
-import { databaseNumberOf } from "../ids.ts"
-import type { ListedMember } from "./kind.ts"
+import { zipNameForStoredBundle, member } from "../contract/bundle.ts"
+import type { File } from "../db/schema/files.ts"
+import type { Job, JobResult } from "../db/schema/jobs.ts"
+import { readDatabaseNumber } from "../platform/ids.ts"
+import type { BundleMemberSummary } from "./kind.ts"
 
-/** Address of a file: its name percent-encoded. */
+/** Builds the download URL of a file; percent-encodes the name. */
 export function fileUrl(base: string, file: { id: string; name: string }): string {
   return `${base}/files/${file.id}/${encodeURIComponent(file.name)}`
 }
 
-/** Address at which whoever knows it reads a published file; it names the database of the file's row. */
-export function publicUrl(
-  base: string,
-  { id, name, accountId }: { id: string; name: string; accountId: string },
-): string {
-  const database = databaseNumberOf(accountId)
-  return `${base.replace(/\/v1$/, "")}/public/${database}/${id}/${encodeURIComponent(name)}`
-}
-
-/** Address of what the tools of a job said. */
+/** Builds the URL of the log that the tools of a job wrote. */
 export function logUrl(base: string, jobId: string): string {
   return `${base}/jobs/${jobId}/log`
 }
 
-/** Address of what a fetch made, its name percent-encoded. */
-export function fetchedUrl(base: string, fetchId: string, name: string): string {
+/** Builds the download URL of an output of a fetch; percent-encodes the name. */
+export function fetchOutputUrl(base: string, fetchId: string, name: string): string {
   return `${base}/fetch/${fetchId}/${encodeURIComponent(name)}`
 }
 
-/** Address of a transcript in one of its formats, by its name. */
+/** Builds the download URL of a transcript; `name` selects the format. */
 export function transcriptUrl(base: string, transcriptionId: string, name: string): string {
   return `${base}/transcribe/${transcriptionId}/${encodeURIComponent(name)}`
 }
 
-/** One of the files of a bundle, as records show it. */
+/** Properties of a File from which records build its links. */
+export type LinkableFile = {
+  id: string
+  accountId: string
+  name: string
+  isPublic: boolean
+  /** Name of the ZIP archive of a bundle; absent for a plain file. */
+  archive?: string | undefined
+  /** Name of the member of a bundle that a player opens first. */
+  playlist?: string | undefined
+  /** Members of a bundle; absent in lists. */
+  members?: BundleMemberSummary[] | undefined
+}
+
+/** Converts the row of a File to the properties for its links. */
+export function toLinkableFile({ id, accountId, name, publishedAt, bundle }: File): LinkableFile {
+  const file = { id, accountId, name, isPublic: publishedAt !== null }
+  return bundle ? { ...file, ...bundle, archive: zipNameForStoredBundle(name) } : file
+}
+
+/** Fields of a job from which records build the links of its outputs. */
+export type JobForOutputLinks = Pick<Job, "accountId" | "publish" | "state">
+
+/** Converts an output that is a File to the properties for its links. */
+export function outputToLinkableFile(
+  { accountId, publish, state }: JobForOutputLinks,
+  { fileId, name, archive, playlist, files }: JobResult["outputs"][number],
+): LinkableFile {
+  const isPublic = publish === true && state === "succeeded"
+  return { id: fileId, accountId, name, isPublic, archive, playlist, members: files }
+}
+
+/** Builds the URL of a published file or of its playlist; the URL needs no key. */
+export function publicUrl(base: string, file: LinkableFile): string {
+  return publicNameUrl(base, file, file.playlist ?? file.name)
+}
+
+/** Builds the public URL of a file or a member; the URL has the number of the file's database. */
+function publicNameUrl(base: string, { id, accountId }: LinkableFile, name: string): string {
+  const database = readDatabaseNumber(accountId)
+  return `${base.replace(/\/v1$/, "")}/public/${database}/${id}/${encodeURIComponent(name)}`
+}
+
+/** Schema of `public_url` in records. */
+export const publicUrlSchema = z.url().optional().meta({
+  description:
+    "The URL of a published file, which needs no key; for a bundle with a playlist it is the URL of the playlist.",
+})
+
+/** Schema of a member of a bundle in records. */
 const memberRecord = member.omit({ crc32: true, name: true }).extend({
   name: z.string(),
   download_url: z.url(),
+  public_url: z.url().optional().meta({
+    description: "The URL of the file, which needs no key; present while the bundle is published.",
+  }),
   entry: z
     .literal(true)
     .optional()
-    .meta({ description: "There where it is the `playlist` that a player begins with." }),
+    .meta({ description: "True for the `playlist`, which a player opens first." }),
 })
 
-/** What records say of a bundle: which of its files a player begins with, and all of them. */
+/** Schema of `archive_url` in records: a ZIP with all files of a bundle. */
+export const archiveUrlSchema = z.url().optional().meta({
+  description:
+    "The URL of a ZIP with all files of a bundle. It needs no key while the bundle is published, and a key otherwise.",
+})
+
+/** Schemas of the fields that only bundles have in records: archive, playlist and files. */
 export const bundleFieldSchemas = {
+  archive_url: archiveUrlSchema,
   playlist: z
     .string()
     .optional()
-    .meta({ description: "The name of the playlist among `files` that a player begins with." }),
+    .meta({ description: "Name of the playlist in `files` that a player opens first." }),
   files: z.array(memberRecord).optional(),
 }
 
-type ListedBundle = { playlist?: string | undefined; members?: ListedMember[] | undefined }
+/** Returns `public_url` of a published file; an empty object for a private file. */
+export function publicUrlField(base: string, file: LinkableFile): { public_url?: string } {
+  return file.isPublic ? { public_url: publicUrl(base, file) } : {}
+}
 
-export function bundleFields(base: string, fileId: string, { playlist, members }: ListedBundle) {
+/** Returns `archive_url` of a bundle; an empty object for a plain file. */
+export function archiveUrlField(base: string, file: LinkableFile): { archive_url?: string } {
+  const { id, archive: name, isPublic } = file
+  if (name === undefined) return {}
+  return { archive_url: isPublic ? publicNameUrl(base, file, name) : fileUrl(base, { id, name }) }
+}
+
+/** Returns the fields of a bundle in a record; an empty object for a plain file. */
+export function bundleFields(base: string, file: LinkableFile) {
+  const { playlist, members } = file
   return {
+    ...archiveUrlField(base, file),
     ...(playlist !== undefined && { playlist }),
-    ...(members && { files: members.map((each) => viewMember(base, fileId, each, playlist)) }),
+    ...(members && { files: members.map((each) => viewMember(base, file, each)) }),
   }
 }
 
 function viewMember(
   base: string,
-  fileId: string,
-  { name, size_bytes, content_type }: ListedMember,
-  playlist?: string,
+  file: LinkableFile,
+  { name, size_bytes, content_type }: BundleMemberSummary,
 ): z.infer<typeof memberRecord> {
-  const download_url = fileUrl(base, { id: fileId, name })
-  const shown = { name, download_url, size_bytes, content_type }
-  return name === playlist ? { ...shown, entry: true } : shown
+  return {
+    name,
+    download_url: fileUrl(base, { id: file.id, name }),
+    ...(file.isPublic && { public_url: publicNameUrl(base, file, name) }),
+    size_bytes,
+    content_type,
+    ...(name === file.playlist && { entry: true as const }),
+  }
 }

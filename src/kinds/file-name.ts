@@ -1,34 +1,50 @@
 const NAME_LENGTH_MAX = 200
 
-/** The name of a stored file from the name that somebody gave: its last segment, made harmless. */
-export function fileNameOf(given: string): string {
-  const segment = given.split(/[/\\]/).at(-1) ?? ""
+/**
+ * Returns a safe file name: the last path segment of the text, without control and format
+ * characters, cut to 200 characters; `file` if nothing is left.
+ */
+export function sanitizeFileName(text: string): string {
+  const segment = text.split(/[/\\]/).at(-1) ?? ""
   const name = segment
     .toWellFormed()
     .normalize("NFC")
-    // Control characters, and those that turn or hide text.
+    // Removes control characters, and characters that reorder or hide text.
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "")
     .trim()
   return /^\.*$/.test(name) ? "file" : shorten(name)
 }
 
-/** The name that a URL gives to what it names, as far as that can be told from the URL alone. */
-export function nameOfUrl({ pathname }: URL): string {
+/** Returns a safe file name from the path of a URL, percent-decoded if the encoding is valid. */
+export function fileNameFromUrl({ pathname }: URL): string {
   const segment = pathname.split("/").at(-1) ?? ""
   try {
-    return fileNameOf(decodeURIComponent(segment))
+    return sanitizeFileName(decodeURIComponent(segment))
   } catch {
-    return fileNameOf(segment)
+    return sanitizeFileName(segment)
   }
 }
 
-/** The name that an object gives to its file, by the last of the keys that it may have. */
-export function nameOfKey(keys: readonly string[]): string {
-  return fileNameOf(keys.at(-1) ?? "")
+/** Returns a safe file name for an S3 object, from the last of its possible keys. */
+export function fileNameFromObjectKeys(keys: readonly string[]): string {
+  return sanitizeFileName(keys.at(-1) ?? "")
 }
+
+/** Returns the extension of a file name with its dot; empty if the name has no extension. */
+export function fileExtension(name: string): string {
+  return /\.[A-Za-z0-9]{1,10}$/.exec(name)?.[0] ?? ""
+}
+
+/** Returns a file name without its extension, cut to `lengthMax`; `fallback` for an empty stem. */
+export function fileStem(name: string, { lengthMax, fallback }: StemOptions): string {
+  const stem = name.slice(0, name.length - fileExtension(name).length).trim()
+  return (stem === "" ? fallback : stem).slice(0, lengthMax).toWellFormed().trimEnd()
+}
+
+type StemOptions = { lengthMax: number; fallback: string }
 
 function shorten(name: string): string {
   if (name.length <= NAME_LENGTH_MAX) return name
-  const extension = /\.[A-Za-z0-9]{1,10}$/.exec(name)?.[0] ?? ""
+  const extension = fileExtension(name)
   return name.slice(0, NAME_LENGTH_MAX - extension.length).toWellFormed() + extension
 }

@@ -1,57 +1,70 @@
 import type { Failure } from "../contract/failure.ts"
 import type { TaskResult } from "../contract/task.ts"
-import { IMPORT_KEY, importTask } from "../contract/tasks/import.ts"
+import { IMPORT_OUTPUT_KEY, importTask } from "../contract/tasks/import.ts"
 import type { ImportResult } from "../contract/tasks/import.ts"
 import { probeTask } from "../contract/tasks/probe.ts"
 import type { ProbeTaskResult, ProbeWork } from "../contract/tasks/probe.ts"
-import { outputObjectKey, RESUMABLE_FENCE } from "../storage/objects.ts"
-import type { File } from "../storage/schema/files.ts"
-import type { Task } from "../storage/schema/tasks.ts"
-import type { JobSnapshot } from "../storage/transitions.ts"
-import { fileNameOf } from "./file-name.ts"
+import { outputObjectKey, RESUMABLE_FENCE } from "../domain/object-keys.ts"
+import type { File } from "../db/schema/files.ts"
+import type { Task } from "../db/schema/tasks.ts"
+import type { JobSnapshot } from "../domain/snapshot.ts"
+import { sanitizeFileName } from "./file-name.ts"
 
-// Imports and probes are steps of jobs of every kind, and mean the same to each.
+// Tasks that import or probe inputs finish in the same way in jobs of every kind.
 
-/** What the end of an import or of a probe changes beside its own task. */
-export type InputFinish = {
+/** Columns to change in rows of files and tasks after an import or a probe. */
+export type InputChanges = {
   files: { id: string; set: Partial<File> }[]
   tasks: { id: string; set: Partial<Task> }[]
 }
 
-/** Whether a task brings in a file or probes one; all others are of the kind of their job. */
-export function isOfInput({ work }: Task): boolean {
+/** Reports whether a task imports or probes a file. All other tasks are those of the job's kind. */
+export function isInputTask({ work }: Task): boolean {
   return work.kind === importTask.name || work.kind === probeTask.name
 }
 
-/** What the result of an import or a probe means for its file; `now` is the moment of its end. */
+/**
+ * Returns the changes of rows for the result of an import or a probe; `now` is the end of the task
+ * in milliseconds.
+ */
 export function finishInput(
   snapshot: JobSnapshot,
   { task, result }: { task: Task; result: TaskResult },
   now: number,
-): InputFinish {
+): InputChanges {
   if (task.work.kind === importTask.name) {
     return finishImport(snapshot, task, importTask.result.parse(result))
   }
   return finishProbe(snapshot, task, probeTask.result.parse(result), now)
 }
 
-/** The result of a task whose job goes on without it; null where the job needs it. */
-export function resultWithout({ work }: Task, { message }: Failure): TaskResult | null {
+/**
+ * Returns a result with the error for a failed optional probe, so that its job continues; null if
+ * the job needs the task.
+ */
+export function toOptionalProbeResult({ work }: Task, failure: Failure): TaskResult | null {
   const probe = probeTask.work.safeParse(work)
   if (!probe.success || !probe.data.is_optional) return null
-  return { kind: probeTask.name, probe_error: message }
+  return {
+    kind: probeTask.name,
+    probe_error: failure.message,
+    probe_lines: failure.lines.join("\n"),
+  }
 }
 
-/** The file is stored, and comes to its end with its probe, which may need a larger runner now. */
-function finishImport(snapshot: JobSnapshot, task: Task, result: ImportResult): InputFinish {
+/**
+ * Returns the columns of an imported file. A probe that waits for the file also gets the size,
+ * which selects the probe's pool.
+ */
+function finishImport(snapshot: JobSnapshot, task: Task, result: ImportResult): InputChanges {
   const { accountId, id: taskId } = task
   const fence = result.is_resumable ? RESUMABLE_FENCE : task.fence
   const set = {
-    name: fileNameOf(result.name),
+    name: sanitizeFileName(result.name),
     sizeBytes: result.size_bytes,
     contentType: result.content_type,
     sha256: result.sha256 ?? null,
-    objectKey: outputObjectKey(accountId, { taskId, fence }, IMPORT_KEY),
+    objectKey: outputObjectKey(accountId, { taskId, fence }, IMPORT_OUTPUT_KEY),
   }
   const probes = snapshot.tasks.filter(({ id, work, state }) => {
     const isOfFile = snapshot.inputs.some((each) => each.taskId === id && each.fileId === taskId)
@@ -73,19 +86,25 @@ function finishImport(snapshot: JobSnapshot, task: Task, result: ImportResult): 
 function finishProbe(
   snapshot: JobSnapshot,
   task: Task,
-  { probe, probe_error: probeError }: ProbeTaskResult,
+  { probe, probe_error: message, probe_lines: lines }: ProbeTaskResult,
   now: number,
-): InputFinish {
+): InputChanges {
   const input = snapshot.inputs.find(({ taskId }) => taskId === task.id)
   if (!input) return { files: [], tasks: [] }
-  const set = probe
-    ? { state: "succeeded" as const, completedAt: now, probe }
-    : { ...failedProbe(probeError ?? "It was not probed."), completedAt: now }
-  return { files: [{ id: input.fileId, set }], tasks: [] }
+  const set =
+    message === undefined
+      ? { state: "succeeded" as const, ...(probe && { probe }) }
+      : { state: "failed" as const, ...probeFailureColumns(message, lines) }
+  return { files: [{ id: input.fileId, set: { ...set, completedAt: now } }], tasks: [] }
 }
 
-/** Facts of a file that is stored and can be used, and is no media. */
-function failedProbe(message: string) {
-  const errorCode = "probe_failed" as const
-  return { state: "failed" as const, errorCode, errorMessage: message, probeError: message }
+/**
+ * Returns the columns of a stored file that ffprobe cannot read as media. `lines` is the joined
+ * output of ffprobe.
+ */
+export function probeFailureColumns(message: string, lines: string | undefined) {
+  const probeError = (lines || message).slice(0, PROBE_ERROR_LENGTH_MAX)
+  return { errorCode: "probe_failed" as const, errorMessage: message, probeError }
 }
+
+const PROBE_ERROR_LENGTH_MAX = 1000

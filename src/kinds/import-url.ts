@@ -1,51 +1,84 @@
-import { isSiteAllowed } from "../contract/allowed-site.ts"
-import { isS3Url, readS3Url } from "../contract/s3-url.ts"
-import { checkUserUrl, NOT_WEB } from "../contract/user-url.ts"
-import { describeAddress } from "../hints/addresses.ts"
-import { nameOfKey, nameOfUrl } from "./file-name.ts"
-import { isOwnUrl } from "./own-url.ts"
+import type { PrivateHeaders } from "../contract/urls/private-headers.ts"
+import { isSiteAllowed } from "../contract/urls/allowed-site.ts"
+import { isS3Url, readS3Url } from "../contract/urls/s3-url.ts"
+import { checkUserUrl, isAllowedHost, NOT_WEB_URL_ERROR } from "../contract/urls/user-url.ts"
+import { describeAddressFault } from "../hints/addresses.ts"
+import { fileNameFromObjectKeys, fileNameFromUrl } from "./file-name.ts"
+import { isOwnUrl } from "../domain/own-url.ts"
 
 export const IMPORT_URL_LENGTH_MAX = 8192
 
-/** A URL that something is brought in from: as it is asked, as it was given, and what it names. */
-export type ImportUrl = { url: string; sourceUrl: string; name: string }
+/**
+ * URL of an import: `url` is normalized for the request, `sourceUrl` is the text of the caller,
+ * `name` is the file name in the URL, and `headers` are request headers of the caller.
+ */
+export type ImportUrl = { url: string; sourceUrl: string; name: string; headers?: PrivateHeaders }
 
-/** What a URL is judged by beside itself. */
+/** Rules of this deployment and of the request for the URL of an import. */
 export type ImportRules = {
-  /** This deployment's own, of which nothing is brought in. */
+  /** Origin of this deployment; its own URLs cannot be imported. */
   origin: string
   allowedHosts: readonly string[]
-  /** The only sites to bring in from; all where there is none. */
+  /** Sites from which imports are allowed; an empty list allows all sites. */
   sites: readonly string[]
-  /** The buckets whose objects may be brought in; none: the web alone is meant. */
+  /** S3 buckets from which imports are allowed; absent if only web URLs are allowed. */
   buckets?: readonly string[]
+  /** Whether the caller sends headers for the URL. */
+  hasHeaders?: boolean
 }
 
-/** Reads a URL that something is to be brought in from, or says why it cannot be. */
+/** Parses the URL of an import; returns an error if the rules do not allow the URL. */
 export function readImportUrl(text: string, rules: ImportRules): ImportUrl | { error: string } {
   if (rules.buckets && isS3Url(text)) return readObjectUrl(text, rules.buckets)
-  const named = URL.parse(text)
+  if (rules.hasHeaders && isS3Url(text)) {
+    return { error: "expected an https URL, because objects of stores take no headers" }
+  }
+  const parsedUrl = URL.parse(text)
   const place = { use: "import", origin: rules.origin } as const
-  if (/^svc_id:/i.test(text) || (named && isOwnUrl(named, rules.origin))) {
-    return { error: describeAddress(text, place) }
+  if (/^svc_id:/i.test(text) || (parsedUrl && isOwnUrl(parsedUrl, rules.origin))) {
+    return { error: describeAddressFault(text, place) }
   }
   const checked = checkUserUrl(text, rules.allowedHosts)
   if ("error" in checked) {
-    return checked.error === NOT_WEB ? { error: describeAddress(text, place) } : checked
+    return checked.error === NOT_WEB_URL_ERROR
+      ? { error: describeAddressFault(text, place) }
+      : checked
   }
   const { url } = checked
   if (!isSiteAllowed(url, rules.sites)) {
-    const error = `the operator of this service lets nothing be fetched from "${url.hostname}"`
+    const error = `the operator of this service does not allow downloads from "${url.hostname}"`
     return { error }
   }
+  const error = rules.hasHeaders ? judgePrivateUrl(url, rules.allowedHosts) : null
+  if (error !== null) return { error }
   const [sourceUrl = text] = text.split("#", 1)
-  return { url: url.href, sourceUrl, name: nameOfUrl(url) }
+  return { url: url.href, sourceUrl, name: fileNameFromUrl(url) }
 }
 
-/** What a URL that was read names, as far as that can be told from it alone. */
-export function nameOfSource(text: string): string {
+/** Hosts whose pages yt-dlp downloads; other hosts of these sites, such as APIs, serve files. */
+const PAGE_SITES =
+  /^(?:(?:www|m|music|old|web)\.)?(?:dailymotion\.com|facebook\.com|instagram\.com|reddit\.com|soundcloud\.com|tiktok\.com|twitch\.tv|twitter\.com|vimeo\.com|x\.com|youtu\.be|youtube\.com)$/
+/** Paths of pages and of playlist manifests, which yt-dlp downloads too. */
+const PAGE_PATHS = /\.(?:html?|m3u8|mpd)$/i
+
+/**
+ * Returns the reason why the service refuses headers for a URL, from the URL alone; null if headers
+ * are allowed. Hosts in `allowedHosts` may use http, since the operator trusts their network.
+ */
+function judgePrivateUrl(url: URL, allowedHosts: readonly string[]): string | null {
+  if (url.protocol !== "https:" && !isAllowedHost(url, allowedHosts)) {
+    return "expected an https URL, because http sends headers unencrypted"
+  }
+  if (!PAGE_SITES.test(url.hostname) && !PAGE_PATHS.test(url.pathname)) return null
+  return "expected the URL of a file, because pages and playlist manifests get no headers"
+}
+
+/** Returns the file name in an import URL that `readImportUrl` has accepted. */
+export function fileNameFromImportUrl(text: string): string {
   const object = isS3Url(text) ? readS3Url(text) : null
-  return object && "keys" in object ? nameOfKey(object.keys) : nameOfUrl(new URL(text))
+  return object && "keys" in object
+    ? fileNameFromObjectKeys(object.keys)
+    : fileNameFromUrl(new URL(text))
 }
 
 function readObjectUrl(text: string, buckets: readonly string[]): ImportUrl | { error: string } {
@@ -55,5 +88,5 @@ function readObjectUrl(text: string, buckets: readonly string[]): ImportUrl | { 
     const error = `this service reads only from the buckets that its operator lists (S3_SOURCES), and "${object.bucket}" is not one of them`
     return { error }
   }
-  return { url: text, sourceUrl: text, name: nameOfKey(object.keys) }
+  return { url: text, sourceUrl: text, name: fileNameFromObjectKeys(object.keys) }
 }

@@ -1,38 +1,37 @@
-import { IMPORT_KEY, importTask } from "../contract/tasks/import.ts"
+import { IMPORT_OUTPUT_KEY, importTask } from "../contract/tasks/import.ts"
 import { probeTask } from "../contract/tasks/probe.ts"
-import { draftTask } from "../storage/job-drafts.ts"
-import type { JobDraft, JobFacts, TaskDraft } from "../storage/job-drafts.ts"
+import { draftTask } from "../domain/job-draft.ts"
+import type { JobDraft, JobProperties, TaskDraft } from "../domain/job-draft.ts"
 import type { ImportUrl } from "./import-url.ts"
 
-// What comes from a URL is brought in by a task of the job that needs it, and probed by a second
-// one. The File has the id of the task that brings it in.
+// An input that is a URL takes two tasks of its job: an import, then a probe. The File has the id
+// of the import task.
 
-/** Of the progress of a job: its probe, beside the weight of what comes before and after. */
-export const PROBE_WEIGHT = 1
+/** Weight of a probe in a job's progress, relative to the weights of the other tasks. */
+export const PROBE_PROGRESS_WEIGHT = 1
 
-/** What the tasks of an import are limited by. */
 export type ImportLimits = { fileBytesMax: number; runSecondsMax: number }
 
 type ImportDraft = { tasks: TaskDraft[]; file: JobDraft["files"][number] }
 
-/** The tasks that bring in a file and probe it, and the file to come. */
+/** Drafts the tasks that import and probe a file, and the row of the file. */
 export function draftImport(
-  facts: JobFacts,
+  facts: JobProperties,
   limits: ImportLimits,
-  made: {
+  input: {
     jobId: string
     fileId: string
     source: ImportUrl
-    /** By which its job knows it. */
+    /** Key of the input within its job. */
     key: string
-    /** Whether the job can do with a file that is no media. */
+    /** Whether the job continues if the file is not media. */
     isOptional: boolean
     weight: number
   },
 ): ImportDraft {
-  const { jobId, fileId, source, key, isOptional, weight } = made
-  const { name, sourceUrl } = source
-  const bringIn = draftTask(facts, {
+  const { jobId, fileId, source, key, isOptional, weight } = input
+  const { name, sourceUrl, headers } = source
+  const importDraft = draftTask(facts, {
     id: fileId,
     jobId,
     pool: importTask.pool(),
@@ -40,25 +39,33 @@ export function draftImport(
     work: {
       kind: importTask.name,
       url: source.url,
+      ...(headers && { has_headers: true as const }),
       bytes_max: limits.fileBytesMax,
       run_seconds_max: Math.max(limits.runSecondsMax, importTask.runSecondsMin),
-      outputs: [{ key: IMPORT_KEY, name }],
+      outputs: [{ key: IMPORT_OUTPUT_KEY, name }],
     },
     inputs: [],
     blocked: false,
+    secrets: headers ? { headers } : null,
   })
-  // Which runner has the disk for it is known once it is there.
+  // The size is unknown until the import ends; `finishInput` then sets the size and the pool.
   const work = { kind: "probe" as const, input_bytes: 0, is_optional: isOptional }
   const probe = draftTask(facts, {
     jobId,
     pool: probeTask.pool(work),
-    weight: PROBE_WEIGHT,
+    weight: PROBE_PROGRESS_WEIGHT,
     work,
     inputs: [{ key, fileId }],
     blocked: true,
   })
-  const createdAt = facts.now
-  const state = "waiting" as const
-  const file = { id: fileId, jobId, name, source: "import" as const, sourceUrl, state, createdAt }
-  return { tasks: [bringIn, probe], file }
+  const file = draftImportedFile(facts, { id: fileId, jobId, name, sourceUrl })
+  return { tasks: [importDraft, probe], file }
+}
+
+/** Drafts the row of a file that an import task will store. */
+export function draftImportedFile(
+  { now }: Pick<JobProperties, "now">,
+  file: { id: string; jobId: string; name: string; sourceUrl: string },
+): JobDraft["files"][number] {
+  return { ...file, source: "import", state: "waiting", createdAt: now }
 }

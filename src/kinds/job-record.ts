@@ -1,17 +1,28 @@
 import { z } from "zod"
 import { failureCode } from "../contract/failure.ts"
-import type { Progress } from "../rpc.ts"
-import type { Job, JobResult } from "../storage/schema/jobs.ts"
+import { sha256Text } from "../contract/sha256.ts"
+import type { Progress } from "../domain/progress.ts"
+import type { Job, JobResult } from "../db/schema/jobs.ts"
 import { renditionQuality } from "../contract/tasks/render.ts"
-import { STATES } from "../storage/schema/states.ts"
-import type { State } from "../storage/schema/states.ts"
-import { fileUrl } from "./file-links.ts"
+import { STATES } from "../domain/states.ts"
+import type { State } from "../domain/states.ts"
+import {
+  archiveUrlField,
+  archiveUrlSchema,
+  fileUrl,
+  outputToLinkableFile,
+  publicUrlField,
+  publicUrlSchema,
+} from "./file-links.ts"
+import type { JobForOutputLinks } from "./file-links.ts"
 import {
   dateTime,
+  fileIdsField,
+  fileIdsFieldSchema,
   jobFields,
   jobFieldSchemas,
-  logField,
-  logFieldSchema,
+  toolOutputFields,
+  toolOutputFieldSchemas,
   toDateTime,
 } from "./record-fields.ts"
 
@@ -26,25 +37,36 @@ const STATUS = {
 export const JOB_STATUSES = ["queued", "processing", "completed", "failed"] as const
 export type JobStatus = (typeof JOB_STATUSES)[number]
 
-/** The states that a status of the job vocabulary stands for. */
-export function statesOfJobStatus(status: JobStatus): State[] {
+/** Returns the states of jobs whose Job record has the status. */
+export function findStatesByJobStatus(status: JobStatus): State[] {
   return STATES.filter((state) => STATUS[state] === status)
 }
 
-/** An output as the Job shows it. */
+/** Schema of an output in the Job record, and in records of kinds that list their outputs. */
 export const jobOutput = z.object({
+  id: z.uuid().optional().meta({
+    description:
+      "The id of the output's File, which is an input of other jobs as `svc_id://<id>`; absent for outputs that are no Files.",
+  }),
+  name: z.string(),
   url: z.url(),
+  public_url: publicUrlSchema,
+  archive_url: archiveUrlSchema,
+  content_type: z.string(),
+  sha256: sha256Text.optional().meta({
+    description: "SHA-256 of the bytes, if the service computed it while it received them.",
+  }),
   codec: z.string().optional(),
   resolution: z.string().optional(),
   duration_seconds: z.number().optional(),
   size_bytes: z.int(),
   quality: renditionQuality.optional().meta({
     description:
-      "The score of a rendition, where `quality_metrics` asked for it: VMAF (0 to 100) or SSIM (0 to 1).",
+      "Score of a rendition, if the request set `quality_metrics`: VMAF (0 to 100) or SSIM (0 to 1).",
   }),
 })
 
-/** The Job record, in the job vocabulary; the same for every kind. */
+/** Schema of the Job record, which is the same for every kind. */
 export const jobRecord = z
   .object({
     id: z.uuid(),
@@ -52,47 +74,55 @@ export const jobRecord = z
     status: z.enum(JOB_STATUSES),
     created_at: dateTime,
     outputs: z.array(jobOutput),
+    ...fileIdsFieldSchema,
     ...jobFieldSchemas,
     retry_of: z.uuid().optional(),
     error: z.object({ code: failureCode, message: z.string() }).optional(),
-    processing_errors: z
-      .array(z.string())
-      .optional()
-      .meta({ description: "The error in a sentence, then what the tool that failed said last." }),
-    ...logFieldSchema,
+    processing_errors: z.array(z.string()).optional().meta({
+      description: "The error as a sentence, then the last lines of the tool that failed.",
+    }),
+    ...toolOutputFieldSchemas,
   })
   .meta({ id: "Job" })
 
 export type JobRecord = z.infer<typeof jobRecord>
 
 type Output = JobResult["outputs"][number]
+/** Returns the URL of an output that is not a File; null for a File. */
+type FindNonFileUrl = (output: Output) => string | null
 
-/** The Job record of a job whose outputs have the addresses that `urlOf` gives. */
-export function viewJobWith(
+/** Returns null for each output of a job whose outputs are Files. */
+function findNoUrl(): null {
+  return null
+}
+
+/** Builds the Job record of a job, with the URLs of outputs that are not Files. */
+export function viewJobWithOutputUrls(
   base: string,
   job: Job,
   progress: Progress | null,
-  urlOf: (output: Output) => string,
+  findNonFileUrl: FindNonFileUrl,
 ): JobRecord {
   return {
     id: job.id,
     kind: job.kind,
     status: STATUS[job.state],
     created_at: toDateTime(job.createdAt),
-    outputs: viewOutputs(job, urlOf),
+    outputs: viewOutputs(base, job, findNonFileUrl),
+    ...fileIdsField(job),
     ...jobFields(job, progress),
     ...(job.retryOf !== null && { retry_of: job.retryOf }),
-    ...(STATUS[job.state] === "failed" && failureOf(job)),
-    ...logField(base, job),
+    ...(STATUS[job.state] === "failed" && failureFields(job)),
+    ...toolOutputFields(base, job),
   }
 }
 
-/** The Job record of a job whose outputs are Files. */
-export function viewJobOfFiles(base: string, job: Job, progress: Progress | null): JobRecord {
-  return viewJobWith(base, job, progress, ({ fileId, name }) => fileUrl(base, { id: fileId, name }))
+/** Builds the Job record of a job whose outputs are Files. */
+export function viewJobWithFileUrls(base: string, job: Job, progress: Progress | null): JobRecord {
+  return viewJobWithOutputUrls(base, job, progress, findNoUrl)
 }
 
-function failureOf(job: Job): Pick<JobRecord, "error" | "processing_errors"> {
+function failureFields(job: Job): Pick<JobRecord, "error" | "processing_errors"> {
   const { errorLines: lines } = job
   const error = {
     code: job.errorCode ?? "internal",
@@ -101,23 +131,41 @@ function failureOf(job: Job): Pick<JobRecord, "error" | "processing_errors"> {
   return { error, ...(lines?.length && { processing_errors: [error.message, ...lines] }) }
 }
 
-/** What a job made, without what it made on the way there. */
+/** Returns the outputs of a job for its record, without intermediate outputs. */
 export function viewOutputs(
-  { result }: Pick<Job, "result">,
-  urlOf: (output: Output) => string,
+  base: string,
+  job: JobForOutputLinks & Pick<Job, "result">,
+  findNonFileUrl: FindNonFileUrl = findNoUrl,
 ): z.infer<typeof jobOutput>[] {
-  return (result?.outputs ?? [])
+  return (job.result?.outputs ?? [])
     .filter(({ isIntermediate = false }) => !isIntermediate)
-    .map((made) => viewOutput(made, urlOf(made)))
+    .map((output) => ({
+      ...linkFields(base, job, output, findNonFileUrl(output)),
+      content_type: output.contentType,
+      ...(output.sha256 !== undefined && { sha256: output.sha256 }),
+      ...(output.codec !== undefined && { codec: output.codec }),
+      ...(output.height !== undefined && { resolution: `${output.width}x${output.height}` }),
+      ...(output.durationSeconds !== undefined && { duration_seconds: output.durationSeconds }),
+      size_bytes: output.sizeBytes,
+      ...(output.quality && { quality: output.quality }),
+    }))
 }
 
-function viewOutput(made: Output, url: string): z.infer<typeof jobOutput> {
+/** Returns the name and the URLs of an output; `nonFileUrl` is null for a File. */
+function linkFields(
+  base: string,
+  job: JobForOutputLinks,
+  output: Output,
+  nonFileUrl: string | null,
+) {
+  const { name } = output
+  if (nonFileUrl !== null) return { name, url: nonFileUrl }
+  const linked = outputToLinkableFile(job, output)
   return {
-    url,
-    ...(made.codec !== undefined && { codec: made.codec }),
-    ...(made.height !== undefined && { resolution: `${made.width}x${made.height}` }),
-    ...(made.durationSeconds !== undefined && { duration_seconds: made.durationSeconds }),
-    size_bytes: made.sizeBytes,
-    ...(made.quality && { quality: made.quality }),
+    id: linked.id,
+    name,
+    url: fileUrl(base, linked),
+    ...publicUrlField(base, linked),
+    ...archiveUrlField(base, linked),
   }
 }

@@ -4,53 +4,55 @@ import type { Failure } from "../contract/failure.ts"
 import type { SpeechModels } from "../contract/speech-models.ts"
 import type { TaskResult } from "../contract/task.ts"
 import type { TaskDefinition } from "../contract/tasks/definition.ts"
-import type { Fault } from "../faults.ts"
-import type { Retention } from "../retention.ts"
-import type { Progress } from "../rpc.ts"
-import type { JobDraft, JobFacts } from "../storage/job-drafts.ts"
-import type { File } from "../storage/schema/files.ts"
-import type { Job, JobResult } from "../storage/schema/jobs.ts"
-import type { Task } from "../storage/schema/tasks.ts"
-import type { JobSnapshot } from "../storage/transitions.ts"
-import type { Known } from "./command/facts/known.ts"
-import type { InputSource } from "./sources.ts"
+import type { Fault } from "../domain/faults.ts"
+import type { Retention } from "../domain/retention.ts"
+import type { Progress } from "../domain/progress.ts"
+import type { JobDraft, JobProperties } from "../domain/job-draft.ts"
+import type { File } from "../db/schema/files.ts"
+import type { Job, JobResult } from "../db/schema/jobs.ts"
+import type { Task } from "../db/schema/tasks.ts"
+import type { JobSnapshot } from "../domain/snapshot.ts"
+import type { FfmpegCapabilities } from "./command/facts/capabilities.ts"
+import type { ImportUrl } from "./import-url.ts"
+import type { InputValue } from "./private-input.ts"
+import type { StoredUpload } from "./uploads.ts"
 
-/** What a task stored and reported, parsed by the definition of its kind. */
+/** Finished task with its result, which the definition of the task's kind has parsed. */
 export type FinishedTask = { task: Task; result: TaskResult }
 
-/** The tasks of a job's kind that are done; `files` are all of the job's. */
-export type DoneTasks = { job: Job; files: File[]; tasks: FinishedTask[] }
+/** Finished tasks of a job except imports and probes; `files` are all files of the job. */
+export type FinishedTasks = { job: Job; files: File[]; tasks: FinishedTask[] }
 
-/** What a finished task means for its job; facts of files that are in `files` only. */
-export type Finish = {
+/** Changes after tasks have finished: columns of files of the job, and the job's result. */
+export type FinishChanges = {
   files: { id: string; set: Partial<File> }[]
-  /** The result of the job; it counts once the last task is done. */
+  /** Result of the job, which counts after the last task has finished. */
   result: JobResult
 }
 
 /**
- * A kind of job: what the Worker knows of one kind of work. All of it is pure; the pipeline, the
- * routes and the webhooks know no kind by name.
+ * Kind of job: all code of the Worker for one kind of work, in pure functions. The pipeline, the
+ * routes and the webhooks use this interface and name no kind.
  */
 export type Kind<RecordSchema extends z.ZodType<object> = z.ZodType<object>> = {
-  /** The value of `kind` in jobs, and the first part of its webhooks' types. */
+  /** Value of `kind` in jobs, and first part of their webhook event types. */
   name: string
-  /** Its collection below /v1, without a slash. */
+  /** Path of the kind's jobs below /v1, without a leading slash. */
   path: string
-  /** What a sentence calls one of it. */
+  /** Noun for one job of the kind, for messages. */
   title: string
-  /** Whether its jobs are the service's own, and shown to nobody. */
+  /** Whether jobs of the kind are internal and never listed. */
   isUnlisted?: boolean
-  /** The kinds of task that its jobs consist of. */
+  /** Definitions of the tasks that jobs of the kind can have. */
   tasks: readonly TaskDefinition[]
-  /** The field of the request that names the input of this key. */
+  /** Returns the name of the request field that has the input with the key. */
   inputField: (key: string) => string
   /**
-   * Called with all tasks that are done whenever one is; not with those that bring in inputs and probe
-   * them, which mean the same to every kind, and whose Files are as these tasks made them.
+   * Converts the results of finished tasks to changes of the job. The pipeline calls `finish` after
+   * each finished task with all finished tasks, and finishes imports and probes itself.
    */
-  finish(done: DoneTasks): Finish
-  /** The record that GET answers and webhooks carry. */
+  finish(done: FinishedTasks): FinishChanges
+  /** Schema of the record that GET returns and webhooks carry. */
   record: RecordSchema
   view(
     base: string,
@@ -58,24 +60,27 @@ export type Kind<RecordSchema extends z.ZodType<object> = z.ZodType<object>> = {
     progress: Progress | null,
     retention: Retention,
   ): z.infer<RecordSchema>
-  /** The address of an output, where that is no File's; null where it is. */
+  /** Returns the URL of an output that is not a File; null for a File. */
   outputUrl?(base: string, jobId: string, output: { key: string; name: string }): string | null
-  /** What a job of several tasks says of the failure of one; where left out, what the task said. */
+  /** Returns the failure of a job whose task failed; by default the failure of the task. */
   explainFailure?(failure: Failure, failed: Task, tasks: readonly Task[]): Failure
-  /** Why a job of this request cannot be done again; null where it can. */
+  /** Returns the reason why a job with this request cannot be retried; null for other jobs. */
   refuseRetry?(request: unknown): string | null
-  /** The kept request of a job that is done again, where it names Files that come anew, by their ids. */
-  requestAgain?(request: unknown, newIds: ReadonlyMap<string, string>): unknown
+  /** Returns the stored request for a retry; `newIds` maps the ids of Files to import again. */
+  retryRequest?(request: unknown, newIds: ReadonlyMap<string, string>): unknown
 }
 
-/** An input that a request names: its key, the field it stands in, and how it is named. */
-export type InputReference = { key: string; field: string; reference: string }
+/** Input in a request: key of the input, name of the field, and value of the field. */
+export type InputReference = { key: string; field: string; reference: InputValue }
+
+/** Source of an input that becomes a File together with its job: a URL, or an uploaded body. */
+export type InputSource = ImportUrl | StoredUpload
 
 /**
- * An input of a request that is a file; `file` is null where the account has none such, and where it
- * comes with the job, from `source`.
+ * Input of a request after the lookup of its File. `file` is null if the account has no such File,
+ * or if the job makes the File from `source`.
  */
-export type FoundInput = {
+export type ResolvedInput = {
   key: string
   field: string
   fileId: string
@@ -83,90 +88,95 @@ export type FoundInput = {
   source?: InputSource
 }
 
-/** What its operator gave a deployment that requests may name. */
-export type DeploymentFacts = { speechModels: SpeechModels }
+/** Properties of the deployment that requests can refer to. */
+export type DeploymentProperties = { speechModels: SpeechModels }
 
-/** What requests are judged by beside what they say. */
-export type JudgeFacts = DeploymentFacts & {
-  /** What the ffmpeg that runs commands knows; null where that is not known. */
-  ffmpeg: Known | null
+/** Properties of the deployment that `judge` compares a request with. */
+export type JudgeContext = DeploymentProperties & {
+  /** Capabilities of the ffmpeg build that runs commands; null if unknown. */
+  ffmpeg: FfmpegCapabilities | null
 }
 
-/** What a plan is made from beside the request. */
-export type PlanFacts = JobFacts &
-  DeploymentFacts & {
-    inputs: FoundInput[]
+/** Data from which `plan` drafts a job, in addition to the request. */
+export type PlanContext = JobProperties &
+  DeploymentProperties & {
+    inputs: ResolvedInput[]
+    /**
+     * Limits of the account's plan when the request arrives. The dispatch of a task replaces these
+     * limits by the current ones (`limitRun`, `src/scheduler/dispatch-task.ts`).
+     */
     runSecondsMax: number
     fileBytesMax: number
   }
 
-/** Fields that every create has; the Job form says `webhook_url` for `webhook`. */
+/** Fields of every request for a job; the Job form has `webhook_url` instead of `webhook`. */
 export type CreateRequest = {
   webhook?: string | null | undefined
   webhook_url?: string | null | undefined
   metadata?: { [name: string]: string } | null | undefined
   priority?: number | undefined
   expires_in?: number | null | undefined
+  publish?: boolean | undefined
 }
 
-/** A kind whose create takes a JSON body; one maker gives it all its routes. */
+/** Kind with generated routes for JSON bodies; `Usable` has the valid fields of an invalid body. */
 export type JsonKind<
   Input extends CreateRequest = CreateRequest,
   Usable = unknown,
   RecordSchema extends z.ZodType<object> = z.ZodType<object>,
 > = Kind<RecordSchema> & {
-  /** The field of the answer to a create that names the job. */
+  /** Field with the id of the job in the response to the POST. */
   idField: string
   /**
-   * Whether there is the Job form alone: a create answers with the Job, all that is wrong with it is a
-   * 400, and its jobs are read by GET /jobs.
+   * Whether the kind has only the Job form: the POST returns the Job record, every fault of the
+   * body is a 400, and GET /jobs returns the jobs.
    */
   isJobForm?: boolean
-  /** Whether the answer to a create is the Job too, for callers who know that form alone. */
-  answersJob?: boolean
+  /** Whether the response to the POST also has the Job record, for callers of the Job form. */
+  respondsWithJob?: boolean
   request: z.ZodType<Input>
-  /** Whether its record shows the request itself, which lists then leave out where it is long. */
+  /** Whether the record contains the request; lists omit a long request. */
   showsRequest?: boolean
   /**
-   * The field of the request in whose place a create may have the part `file` of a multipart body:
-   * the bytes of a file, which is stored and then stands there by its id.
+   * Field that the part `file` of a multipart body can replace. The service stores the uploaded
+   * file and sets the field to the id of the File.
    */
   uploadField?: string
-  /** A request that works, for the documentation; tests send it, with a file as EXAMPLE_INPUT. */
+  /** Valid request for the documentation; tests replace EXAMPLE_INPUT by a File. */
   example: unknown
-  /** What can be used of a body that does not fit the schema, so that all its faults are told at once. */
-  readUsable(body: object): Usable
-  /** Fields that only the Job form of its request has: whatever is wrong with a body that has one is a 400. */
+  /** Returns the valid fields of an invalid body, so that one response can report all faults. */
+  readUsableFields(body: object): Usable
+  /** Fields that only the Job form has; every fault of a body with such a field is a 400. */
   jobFormFields?: readonly string[]
   references(request: Usable): InputReference[]
-  /** The URLs that the request asks to fetch, by field. */
-  urls?(request: Usable): { field: string; url: string }[]
-  /** The URLs to call at the end of the job, by field, of a request that has some deeper in it too. */
+  /** Returns the URLs to fetch, with the names of their fields. */
+  urls?(request: Usable): { field: string; url: InputValue }[]
+  /** Returns the webhook URLs with the names of their fields, if a request can nest them. */
   webhooks?(request: Usable): { field: string; url: string }[]
-  /** The fields that every create has, of a request that may have them deeper in it too. */
+  /** Returns the fields of `CreateRequest`, if a request can nest them. */
   createFields?(request: Input): CreateRequest
   /**
-   * What is wrong with a request beyond its schema, and beyond inputs that are no single file;
-   * `malformed` are fields that do not fit the schema.
+   * Returns the faults of a request that neither its schema nor the lookup of inputs can find;
+   * `malformed` has the names of fields that do not match the schema.
    */
   judge(
     request: Usable,
-    inputs: FoundInput[],
+    inputs: ResolvedInput[],
     malformed: ReadonlySet<string>,
-    deployment: JudgeFacts,
+    deployment: JudgeContext,
   ): Fault[]
-  /** What validation shows of a request beside its faults; a kind without it has no validation. */
+  /** Response to the validation of a request; without `preview`, the kind has no such route. */
   preview?: {
     schema: z.ZodObject
-    show: (request: Usable, inputs: FoundInput[], deployment: JudgeFacts) => object
+    show: (request: Usable, inputs: ResolvedInput[], deployment: JudgeContext) => object
   }
-  /** The job, its tasks and the files to come of a request without faults. */
-  plan(request: Input, facts: PlanFacts): JobDraft
+  /** Drafts the job, its tasks and its files, for a request without faults. */
+  plan(request: Input, context: PlanContext): JobDraft
 }
 
-/** A kind whose create takes a JSON body, where its own types do not matter. */
+/** JSON kind without type parameters, so that kinds of different types fit in a list. */
 export type AnyJsonKind = Kind & {
-  /** Calls a function with the kind as its own types have it. */
+  /** Calls `use` with the kind and its type parameters. */
   withTypes<Value>(
     use: <Input extends CreateRequest, Usable, RecordSchema extends z.ZodObject>(
       kind: JsonKind<Input, Usable, RecordSchema>,
@@ -174,8 +184,8 @@ export type AnyJsonKind = Kind & {
   ): Value
 }
 
-/** Makes a kind that a registry can list beside others. */
-export function jsonKind<
+/** Defines a JSON kind: checks its types, then erases the type parameters for the registry. */
+export function defineJsonKind<
   Input extends CreateRequest,
   Usable,
   RecordSchema extends z.ZodObject,
@@ -184,5 +194,5 @@ export function jsonKind<
   return { ...kind, withTypes: (use) => use(kind) }
 }
 
-/** A member of a bundle as results keep it. */
-export type ListedMember = Omit<Member, "crc32">
+/** Member of a bundle as the result of a job stores it: without its CRC-32. */
+export type BundleMemberSummary = Omit<Member, "crc32">

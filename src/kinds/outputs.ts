@@ -1,47 +1,60 @@
 import { z } from "zod"
-import { archiveNameOf, bundleKindOf } from "../contract/bundle.ts"
-import type { Bundle, Member } from "../contract/bundle.ts"
+import { zipNameForOutput, zipNameForStoredBundle, findBundleKind } from "../contract/bundle.ts"
+import type { Bundle, Member, OutputName } from "../contract/bundle.ts"
 import { OUTPUTS_MAX, outputReport } from "../contract/report.ts"
 import type { OutputReport } from "../contract/report.ts"
-import { outputObjectKey } from "../storage/objects.ts"
-import type { File } from "../storage/schema/files.ts"
-import type { JobResult } from "../storage/schema/jobs.ts"
-import type { Task } from "../storage/schema/tasks.ts"
-import type { DoneTasks, Finish, ListedMember } from "./kind.ts"
-import { findPicture, shownPicture } from "./shown-picture.ts"
+import { outputObjectKey } from "../domain/object-keys.ts"
+import type { File } from "../db/schema/files.ts"
+import type { JobResult } from "../db/schema/jobs.ts"
+import type { Task } from "../db/schema/tasks.ts"
+import type { FinishedTasks, FinishChanges, BundleMemberSummary } from "./kind.ts"
+import { findVideoStream, readDisplayGeometry } from "./display-geometry.ts"
 
-/** An output, and its name where that is known at the end only. */
+/** Output in the report of a task. `name` is set if the name is unknown before the task ends. */
 const namedOutput = outputReport.extend({ name: z.string().optional() })
 
 const outputsResult = z.looseObject({ outputs: z.array(namedOutput).max(OUTPUTS_MAX) })
 
-/** The finish of a kind whose tasks report outputs, each of which is a file of the job. */
-export function finishOutputs({ files, tasks }: Pick<DoneTasks, "files" | "tasks">): Finish {
+/** Converts the reported outputs of tasks to columns of the job's files and to the job's result. */
+export function finishOutputs({
+  files,
+  tasks,
+}: Pick<FinishedTasks, "files" | "tasks">): FinishChanges {
   const stored = tasks.flatMap(({ task, result }) =>
     outputsResult.parse(result).outputs.flatMap((output) => {
-      const file = files.find((known) => known.outputKey === output.key)
-      return file ? [{ task, file: { ...file, name: output.name ?? file.name }, output }] : []
+      const file = files.find((file) => file.outputKey === output.key)
+      const planned = task.work.outputs?.find(({ key }) => key === output.key)
+      if (!file) return []
+      const named = { ...file, name: output.name ?? file.name, has_times: planned?.has_times }
+      return [{ task, file: named, output }]
     }),
   )
   return {
     files: stored.map(({ task, file, output }) => ({
       id: file.id,
       set: {
-        ...storedFile(task, file, output),
-        name: keptName(file, output),
+        ...storedFileColumns(task, file, output),
+        name: storedName(file, output),
       },
     })),
     result: { outputs: stored.map(({ file, output }) => outputResult(file, output)) },
   }
 }
 
-/** The name of a stored output: a series is one archive to its caller, and no pattern any more. */
-function keptName({ name }: File, { members }: OutputReport): string {
-  return members && bundleKindOf(name) === "series" ? archiveNameOf(name) : name
+/**
+ * Returns the name of a stored output. Callers download a series of files as an archive, so the
+ * name of the archive replaces the pattern of the series.
+ */
+function storedName(file: OutputName, { members }: OutputReport): string {
+  return members && findBundleKind(file) === "series" ? zipNameForOutput(file) : file.name
 }
 
-/** The facts of a file that a task stored as one of its outputs. */
-export function storedFile(task: Task, file: File, output: OutputReport): Partial<File> {
+/** Returns the columns of a file after a task has stored the file as an output. */
+export function storedFileColumns(
+  task: Task,
+  file: OutputName,
+  output: OutputReport,
+): Partial<File> {
   const attempt = { taskId: task.id, fence: task.fence }
   return {
     objectKey: outputObjectKey(task.accountId, attempt, output.key),
@@ -50,15 +63,15 @@ export function storedFile(task: Task, file: File, output: OutputReport): Partia
     sha256: output.sha256 ?? null,
     probe: output.probe ?? null,
     probeError: output.probe_error ?? null,
-    bundle: bundleOf(file, output),
+    bundle: buildBundle(file, output),
   }
 }
 
-function bundleOf(
-  { name }: File,
+function buildBundle(
+  file: OutputName,
   { members, playlist, duration_seconds }: OutputReport,
 ): Bundle | null {
-  const kind = bundleKindOf(name)
+  const kind = findBundleKind(file)
   if (kind === null || !members) return null
   return {
     kind,
@@ -68,33 +81,41 @@ function bundleOf(
   }
 }
 
-/** What the result of a job keeps of an output. */
-export function outputResult(file: File, output: OutputReport): JobResult["outputs"][number] {
+/** Returns the entry of an output in the result of the job. */
+export function outputResult(
+  file: Pick<File, "id"> & OutputName,
+  output: OutputReport,
+): JobResult["outputs"][number] {
+  const name = storedName(file, output)
   const durationSeconds = output.probe?.duration ?? output.duration_seconds
   return {
     key: output.key,
     fileId: file.id,
-    name: keptName(file, output),
+    name,
     sizeBytes: output.size_bytes,
     contentType: output.content_type,
-    ...codecOf(output),
+    ...(output.sha256 !== undefined && { sha256: output.sha256 }),
+    ...codecField(output),
     ...(durationSeconds !== undefined && { durationSeconds }),
-    ...(output.probe && shownPicture(output.probe)),
+    ...(output.probe && readDisplayGeometry(output.probe)),
     ...(output.playlist !== undefined && { playlist: output.playlist }),
-    ...(output.members && { files: output.members.map(withoutChecksum) }),
+    ...(output.members && {
+      archive: zipNameForStoredBundle(name),
+      files: output.members.map(summarizeMember),
+    }),
   }
 }
 
 const CODEC_LENGTH_MAX = 100
 
-/** The codec of the picture, or of the sound where there is none. */
-function codecOf({ probe }: OutputReport): { codec?: string } {
-  const shown = probe && findPicture(probe)
-  const heard = probe?.streams.find((stream) => stream["codec_type"] === "audio")
-  const codec = (shown ?? heard)?.["codec_name"]
+/** Returns the codec of the video stream, or of the audio stream if the output has no video. */
+function codecField({ probe }: OutputReport): { codec?: string } {
+  const video = probe && findVideoStream(probe)
+  const audio = probe?.streams.find((stream) => stream["codec_type"] === "audio")
+  const codec = (video ?? audio)?.["codec_name"]
   return typeof codec === "string" ? { codec: codec.slice(0, CODEC_LENGTH_MAX) } : {}
 }
 
-function withoutChecksum({ name, size_bytes, content_type }: Member): ListedMember {
+function summarizeMember({ name, size_bytes, content_type }: Member): BundleMemberSummary {
   return { name, size_bytes, content_type }
 }

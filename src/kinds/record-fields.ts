@@ -2,11 +2,11 @@ import { z } from "zod"
 import { failureCode } from "../contract/failure.ts"
 import { progressDetail } from "../contract/report.ts"
 import { warning } from "../contract/warning.ts"
-import type { Progress } from "../rpc.ts"
+import type { Progress } from "../domain/progress.ts"
 import { logUrl } from "./file-links.ts"
-import type { Job } from "../storage/schema/jobs.ts"
-import { STATES } from "../storage/schema/states.ts"
-import type { State } from "../storage/schema/states.ts"
+import type { Job } from "../db/schema/jobs.ts"
+import { STATES } from "../domain/states.ts"
+import type { State } from "../domain/states.ts"
 
 const STATUS = {
   waiting: "pending",
@@ -16,55 +16,55 @@ const STATUS = {
   canceled: "failed",
 } as const satisfies Record<State, string>
 
-export const STATUSES = ["pending", "running", "success", "failed"] as const
-export type Status = (typeof STATUSES)[number]
+export const RECORD_STATUSES = ["pending", "running", "success", "failed"] as const
+export type RecordStatus = (typeof RECORD_STATUSES)[number]
 
-/** The native vocabulary's word for a state. */
-function statusOf(state: State): Status {
+function statusOf(state: State): RecordStatus {
   return STATUS[state]
 }
 
-/** The states that a native status stands for. */
-export function statesOf(status: Status): State[] {
+/** Returns the states of jobs or files whose record has the status. */
+export function findStatesByStatus(status: RecordStatus): State[] {
   return STATES.filter((state) => STATUS[state] === status)
 }
 
 export const dateTime = z.iso.datetime()
 
-/** A moment as callers read it: ISO 8601 in UTC. */
+/** Formats a timestamp in milliseconds as ISO 8601 in UTC; null stays null. */
 export function toDateTime(moment: number): string
 export function toDateTime(moment: number | null): string | null
 export function toDateTime(moment: number | null): string | null {
   return moment === null ? null : new Date(moment).toISOString()
 }
 
-const warningRecord = warning.meta({ id: "Warning" })
+/** Schema of a warning in records. */
+export const warningRecord = warning.meta({ id: "Warning" })
 
-/** What every record says of its job: progress, attempts, warnings, moments. */
+/** Schemas of the job fields in every record: progress, attempts, warnings, times. */
 export const jobFieldSchemas = {
   progress: z.number().min(0).max(100).nullable().meta({
-    description: "Percent of the work that is done; null where that is not known.",
+    description: "Completed share of the work in percent; null if the share is unknown.",
   }),
   progress_detail: progressDetail.optional().meta({
-    description:
-      "What the tool of a job that runs says of its work, also where its end is not known.",
+    description: "Progress that the tool of a running job reports, even if the total is unknown.",
   }),
   eta_seconds: z.int().min(0).nullable(),
   attempts: z.int().min(0),
   metadata: z.record(z.string(), z.string()),
   warnings: z.array(warningRecord).meta({
-    description: "What is odd about what was made, though the work succeeded.",
+    description: "Warnings about the request, and about the result of successful work.",
   }),
   started_at: dateTime.nullable(),
   completed_at: dateTime.nullable(),
   expires_at: dateTime.optional().meta({
-    description: "From when on it is removed with all that it stored; without it, it is kept.",
+    description:
+      "Time at which the service may remove the job and the files that it stored. Without it the service keeps the job.",
   }),
 }
 
 export function jobFields(job: Job, progress: Progress | null) {
   return {
-    progress: percentOf(job, progress),
+    progress: computePercent(job, progress),
     ...(progress?.detail && { progress_detail: progress.detail }),
     eta_seconds: progress?.etaSeconds === undefined ? null : Math.round(progress.etaSeconds),
     attempts: job.attempts,
@@ -72,61 +72,100 @@ export function jobFields(job: Job, progress: Progress | null) {
     warnings: job.warnings ?? [],
     started_at: toDateTime(job.startedAt),
     completed_at: toDateTime(job.completedAt),
-    ...expiryField(expiryOf(job)),
+    ...expiryField(computeExpiry(job)),
   }
 }
 
-/** The moment from which on a job that is over is removed with what it stored; null where it is kept. */
-export function expiryOf({ completedAt, retentionMs }: Pick<Job, "completedAt" | "retentionMs">) {
+/**
+ * Returns the time when the service removes a job with its files, in milliseconds; null if the job
+ * has not ended or has no retention.
+ */
+export function computeExpiry({
+  completedAt,
+  retentionMs,
+}: Pick<Job, "completedAt" | "retentionMs">) {
   return completedAt === null || retentionMs === null ? null : completedAt + retentionMs
 }
 
-/** What a record says of the moment from which on it is removed. */
+/** Returns `expires_at` of a record; an empty object if the record has no expiry. */
 export function expiryField(expiresAt: number | null): { expires_at?: string } {
   return expiresAt === null ? {} : { expires_at: toDateTime(expiresAt) }
 }
 
-/** What the record of a job says whose tools' words are kept. */
-export const logFieldSchema = {
+/** Schemas of the log and the standard output of ffmpeg, in records of kinds that store them. */
+export const toolOutputFieldSchemas = {
   log: z.url().optional().meta({
-    description: "The address of what ffmpeg said of it, its last 64 KB as plain text.",
+    description: "URL of the last 64 KB of the ffmpeg log, as plain text.",
+  }),
+  stdout: z.string().optional().meta({
+    description:
+      "The text that ffmpeg wrote to standard output, its last 64 KB. Lists leave out a long one.",
   }),
 }
 
-export function logField(base: string, { id, result }: Pick<Job, "id" | "result">) {
-  return result?.hasLog ? { log: logUrl(base, id) } : {}
+export function toolOutputFields(base: string, { id, result }: Pick<Job, "id" | "result">) {
+  return {
+    ...(result?.hasLog && { log: logUrl(base, id) }),
+    ...(result?.stdout !== undefined && { stdout: result.stdout }),
+  }
 }
 
-/** How much of a job is done, in percent; null where that is not known of one that began. */
-function percentOf(job: Job, progress: Progress | null): number | null {
+/** Schema of the ids of a job's output Files, in records of kinds that make Files. */
+export const fileIdsFieldSchema = {
+  file_ids: z.record(z.string(), z.uuid()).optional().meta({
+    description:
+      "The ids of the Files that the job makes, by the key of the output: reserved at the create, and downloadable after the success.",
+  }),
+}
+
+/**
+ * Returns the ids of the Files that a job makes, by output key. Identical renditions share one
+ * File, whose id comes from the result.
+ */
+export function fileIdsField({ fileIds, result }: Pick<Job, "fileIds" | "result">) {
+  if (!fileIds) return {}
+  const made = new Map(result?.outputs.map(({ key, fileId }) => [key, fileId]))
+  const named = Object.entries(fileIds).map(([key, id]) => [key, made.get(key) ?? id] as const)
+  return { file_ids: Object.fromEntries(named) }
+}
+
+/**
+ * Returns the progress of a job in percent, rounded to tenths; null if the job has started and its
+ * progress is unknown.
+ */
+function computePercent(job: Job, progress: Progress | null): number | null {
   if (job.state === "succeeded") return 100
-  const known = progress?.percent || job.progress || null
-  if (known !== null) return roundTenth(known)
+  const percent = progress?.percent || job.progress || null
+  if (percent !== null) return roundTenth(percent)
   return job.startedAt === null && progress === null ? 0 : null
 }
 
-/** What every record of the native form begins with; the error is there only where it failed. */
-export const recordHeadSchemas = {
+/**
+ * Schemas of the first fields in the records of Files and of kinds; the error fields are present
+ * only after a failure.
+ */
+export const statusFieldSchemas = {
   id: z.uuid(),
-  status: z.enum(STATUSES),
+  status: z.enum(RECORD_STATUSES),
   created_at: dateTime,
   error: z.string().optional(),
   error_code: failureCode.optional().meta({
-    description: "Why it failed; each code has a page below [/docs/errors/](/docs/errors/).",
+    description:
+      "Reason for the failure. Each code has a page under [/docs/errors/](/docs/errors/).",
   }),
 }
 
-/** The head of the record of a job, or of a file. */
-export function recordHead(
-  shown: Pick<Job, "id" | "state" | "createdAt" | "errorMessage" | "errorCode">,
-): z.infer<z.ZodObject<typeof recordHeadSchemas>> {
-  const status = statusOf(shown.state)
-  const head = { id: shown.id, status, created_at: toDateTime(shown.createdAt) }
+/** Returns the first fields of a record, from the row of a job or a file. */
+export function statusFields(
+  row: Pick<Job, "id" | "state" | "createdAt" | "errorMessage" | "errorCode">,
+): z.infer<z.ZodObject<typeof statusFieldSchemas>> {
+  const status = statusOf(row.state)
+  const head = { id: row.id, status, created_at: toDateTime(row.createdAt) }
   if (status !== "failed") return head
   return {
     ...head,
-    error: shown.errorMessage ?? "The job failed.",
-    error_code: shown.errorCode ?? "internal",
+    error: row.errorMessage ?? "The job failed.",
+    error_code: row.errorCode ?? "internal",
   }
 }
 

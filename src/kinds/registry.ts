@@ -1,4 +1,3 @@
-import type { TaskWork } from "../contract/task.ts"
 import type { TaskDefinition } from "../contract/tasks/definition.ts"
 import { command } from "./command/kind.ts"
 import { fetch } from "./fetch/kind.ts"
@@ -6,20 +5,19 @@ import { ffmpeg } from "./ffmpeg/kind.ts"
 import { file } from "./file/kind.ts"
 import { metadata } from "./metadata/kind.ts"
 import { normalize } from "./normalize/kind.ts"
-import { fileUrl } from "./file-links.ts"
-import { viewJobWith } from "./job-record.ts"
+import { viewJobWithOutputUrls } from "./job-record.ts"
 import type { JobRecord } from "./job-record.ts"
-import type { Progress } from "../rpc.ts"
-import type { Retention } from "../retention.ts"
+import type { Progress } from "../domain/progress.ts"
+import type { Retention } from "../domain/retention.ts"
 import type { AnyJsonKind, Kind } from "./kind.ts"
 import { transcode } from "./transcode/kind.ts"
 import { transcribe } from "./transcribe/kind.ts"
-import type { Job, JobResult } from "../storage/schema/jobs.ts"
-import type { JobSnapshot } from "../storage/transitions.ts"
+import type { Job } from "../db/schema/jobs.ts"
+import type { WebhookForm } from "../domain/states.ts"
+import type { JobSnapshot } from "../domain/snapshot.ts"
 
-/** Every kind of job; one line each makes it known to routes, pipeline, webhooks and health. */
+/** All kinds of job. Routes, pipeline, webhooks and health use this list. */
 const KINDS: readonly (Kind | AnyJsonKind)[] = [
-  // One line for each.
   file,
   command,
   fetch,
@@ -38,63 +36,54 @@ const taskDefinitions = new Map<string, TaskDefinition>(
 
 const LISTED_KINDS: readonly Kind[] = KINDS.filter(({ isUnlisted = false }) => !isUnlisted)
 
-/** The kinds whose jobs callers see. */
-export const KIND_NAMES: readonly string[] = LISTED_KINDS.map(({ name }) => name)
+/** Names of the kinds whose jobs callers can list. */
+export const LISTED_KIND_NAMES: readonly string[] = LISTED_KINDS.map(({ name }) => name)
 
-/** The kinds whose jobs nobody sees. */
-export const UNLISTED_KINDS: readonly string[] = KINDS.flatMap(({ name, isUnlisted = false }) =>
-  isUnlisted ? [name] : [],
+/** Names of the kinds whose jobs are internal, so that no list contains them. */
+export const UNLISTED_KIND_NAMES: readonly string[] = KINDS.flatMap(
+  ({ name, isUnlisted = false }) => (isUnlisted ? [name] : []),
 )
 
-/** The kinds whose routes are made from their schemas alone. */
+/** Kinds whose routes are generated from their schemas. */
 export const JSON_KINDS = KINDS.filter((kind) => "withTypes" in kind)
 
-/** Every kind of task that jobs of some kind consist of. */
+/** Definitions of all kinds of task, each once. */
 export const TASK_DEFINITIONS: readonly TaskDefinition[] = [...taskDefinitions.values()]
 
-/** The kind of a stored job; throws where this version of the service has none such. */
-export function kindOf(name: string): Kind {
+/** Returns a kind by its name; throws if this version of the service has no such kind. */
+export function getKind(name: string): Kind {
   const kind = findKind(name)
-  if (!kind) throw new Error(`there is no kind of job "${name}"`)
+  if (!kind) throw new Error(`unknown kind of job: "${name}"`)
   return kind
 }
 
-/** The kind of a stored job; null where this version of the service has none such. */
+/** Returns a kind by its name; null if this version of the service has no such kind. */
 export function findKind(name: string): Kind | null {
   return kinds.get(name) ?? null
 }
 
-/** The definition of a kind of task; null where no kind of job has such tasks. */
+/** Returns the definition of a task by its name; null if no kind of job has such tasks. */
 export function findTaskDefinition(name: string): TaskDefinition | null {
   return taskDefinitions.get(name) ?? null
 }
 
-/** The pool that does a stored task; throws where this version has no such kind of task. */
-export function poolOfTask({ pool, work }: { pool: string | null; work: TaskWork | null }): string {
-  if (pool !== null) return pool
-  if (work === null) throw new Error("a task has neither a pool nor its work")
-  const definition = findTaskDefinition(work.kind)
-  if (!definition) throw new Error(`there is no kind of task "${work.kind}"`)
-  return definition.pool(definition.work.parse(work))
-}
-
-/** A job of any kind as the Job record. */
+/** Builds the Job record of a job of any kind. */
 export function viewJob(base: string, job: Job, progress: Progress | null): JobRecord {
-  return viewJobWith(base, job, progress, (output) => outputUrl(base, job, output))
+  const kind = findKind(job.kind)
+  return viewJobWithOutputUrls(base, job, progress, (output) => {
+    return kind?.outputUrl?.(base, job.id, output) ?? null
+  })
 }
 
-/** The record that tells of the end of a job, as GET answers it under the origin that its caller knows. */
-export function recordOf({ job, files }: JobSnapshot, retention: Retention): object {
-  if (job.webhookForm === "job") return viewJob(`${job.origin}/v1`, job, null)
-  return kindOf(job.kind).view(`${job.origin}/v1`, { job, files }, null, retention)
-}
-
-/** The address of an output of a job: a File's, where its kind has no other. */
-function outputUrl(
-  base: string,
-  job: Pick<Job, "id" | "kind">,
-  { key, fileId, name }: JobResult["outputs"][number],
-): string {
-  const own = findKind(job.kind)?.outputUrl?.(base, job.id, { key, name }) ?? null
-  return own ?? fileUrl(base, { id: fileId, name })
+/**
+ * Builds the record of a finished job for its webhooks, in the Job form or in the form of the kind.
+ * URLs in the record have the origin of the request that created the job.
+ */
+export function buildWebhookRecord(
+  { job, files }: JobSnapshot,
+  form: WebhookForm,
+  retention: Retention,
+): object {
+  if (form === "job") return viewJob(`${job.origin}/v1`, job, null)
+  return getKind(job.kind).view(`${job.origin}/v1`, { job, files }, null, retention)
 }

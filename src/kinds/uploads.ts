@@ -1,31 +1,31 @@
 import { probeTask } from "../contract/tasks/probe.ts"
-import { draftTask } from "../storage/job-drafts.ts"
-import type { JobDraft, JobFacts, TaskDraft } from "../storage/job-drafts.ts"
+import { draftTask } from "../domain/job-draft.ts"
+import type { JobDraft, JobProperties, TaskDraft } from "../domain/job-draft.ts"
 
-/** A file whose bytes are stored already, by the upload that holds them. */
+/** Uploaded file whose bytes are stored in R2, with the row of the upload. */
 export type StoredUpload = {
   upload: { id: string; objectKey: string }
   name: string
   contentType: string
   sizeBytes: number
-  /** Of its bytes, hexadecimal. */
-  sha256: string
+  /** SHA-256 of the bytes, in hexadecimal; null if they came in several requests. */
+  sha256: string | null
 }
 
-/** The row of a file whose bytes are stored, and the task that probes it. */
+/** Drafts the row of an uploaded file, and the task that probes the file. */
 export function draftUpload(
-  facts: JobFacts,
+  facts: JobProperties,
   stored: StoredUpload,
-  made: {
+  input: {
     jobId: string
     fileId: string
-    /** By which its job knows it. */
+    /** Key of the input within its job. */
     key: string
-    /** Whether the job can do with a file that is no media. */
+    /** Whether the job continues if the file is not media. */
     isOptional: boolean
   },
 ): { task: TaskDraft; file: JobDraft["files"][number] } {
-  const { jobId, fileId, key, isOptional } = made
+  const { jobId, fileId, key, isOptional } = input
   const { name, contentType, sizeBytes, sha256, upload } = stored
   const work = { kind: "probe" as const, input_bytes: sizeBytes, is_optional: isOptional }
   const task = draftTask(facts, {

@@ -1,11 +1,11 @@
-import type { Fault } from "../faults.ts"
+import type { Fault } from "../domain/faults.ts"
 
-/** What is wrong with a request that may name its webhook in both forms: it does. */
-export function judgeWebhooks(request: {
+/** Returns the fault of a request that sets both `webhook` and `webhook_url`. */
+export function refuseBothWebhooks(request: {
   webhook?: string | undefined
   webhook_url?: string | undefined
 }): Fault[] {
   const { webhook, webhook_url } = request
   if (webhook === undefined || webhook_url === undefined) return []
-  return [{ field: "webhook_url", message: "expected it or webhook, and not both" }]
+  return [{ field: "webhook_url", message: "expected webhook_url or webhook, not both" }]
 }

@@ -1,53 +1,62 @@
-import { runnerHeaders } from "../contract/protocol.ts"
-import { taskAccepted } from "../contract/task.ts"
+import { makeRunnerHeaders } from "../contract/protocol.ts"
+import { taskAcceptedResponse } from "../contract/task.ts"
 import type { TaskOrder } from "../contract/task.ts"
-import { settingsOf } from "../env.ts"
-import type { Env } from "../env.ts"
-import { placeOf } from "../placement.ts"
-import { logError } from "../log.ts"
-import type { ContainerState, HealthPath, RunnerAnswer } from "../rpc.ts"
-import { poolOfSlot } from "./pools.ts"
+import { getSettings } from "../bindings/env.ts"
+import type { Env } from "../bindings/env.ts"
+import { getLocationHint } from "../bindings/durable-objects.ts"
+import { logError } from "../platform/log.ts"
+import type { ContainerState, HealthPath, RunnerAnswer } from "../bindings/rpc.ts"
+import { getPoolOfSlot } from "../bindings/pools.ts"
 
-/** A call without an answer by then is made again; every call is idempotent. */
+/**
+ * Timeout of a call to a runner, in milliseconds. Calls are idempotent, and their callers repeat
+ * them.
+ */
 const CALL_MS = 10_000
 const HEALTH_MS = 2000
 
-/** Where a runner finds inputs, outputs and reports of a task. */
-export function ioOrigin(env: Env, taskId: string): string {
-  return `${settingsOf(env).IO_ORIGIN ?? "http://worker.internal"}/io/${taskId}`
+/**
+ * Returns the URL below which a runner reads the inputs of a task, stores its outputs and sends its
+ * reports.
+ */
+export function taskIoUrl(env: Env, taskId: string): string {
+  return `${getSettings(env).IO_ORIGIN ?? "http://worker.internal"}/io/${taskId}`
 }
 
 /**
- * `accepted` names the process that took the task; the others say why none did. `full`: its disk has
- * no room for the task beside what it has.
+ * Outcome of posting a task to a runner. `accepted` holds the boot id of the process that has the
+ * task. `full`: the runner's disk has no room for the task beside its other tasks.
  */
-export type PostResult =
+export type PostTaskResult =
   | { accepted: string }
   | { refused: string }
   | { full: string }
   | { unreachable: string }
 
-/** Hands a task to the runner of a slot; the same task and fence may be handed over again. */
-export async function postTask(env: Env, order: TaskOrder): Promise<PostResult> {
+/** Posts a task to the runner of a slot. The same task may be posted again at the same fence. */
+export async function postTask(env: Env, order: TaskOrder): Promise<PostTaskResult> {
   try {
-    const { status, text } = isPlain(env)
+    const { status, text } = usesPlainRunner(env)
       ? await callPlain(env, "POST", "/tasks", JSON.stringify(order))
       : await withTimeout(containerOf(env, order.slot).post(order))
     if (status === 507) return { full: text }
     if (status !== 202) return { refused: `${status} ${text}` }
-    return { accepted: taskAccepted.parse(JSON.parse(text)).boot }
+    return { accepted: taskAcceptedResponse.parse(JSON.parse(text)).boot }
   } catch (error) {
     return { unreachable: String(error) }
   }
 }
 
-/** Kills a task's run at this fence or below; true where the runner confirms that it is gone. */
-export async function deleteTask(
+/**
+ * Kills the runs of a task whose fence is at most `fence`. Returns true if the runner confirms the
+ * kill.
+ */
+export async function killTask(
   env: Env,
   { slot, taskId, fence }: { slot: string; taskId: string; fence: number },
 ): Promise<boolean> {
   try {
-    const { status } = isPlain(env)
+    const { status } = usesPlainRunner(env)
       ? await callPlain(env, "DELETE", `/tasks/${taskId}?fence=${fence}`)
       : await withTimeout(containerOf(env, slot).kill(taskId, fence))
     return status === 200
@@ -57,12 +66,16 @@ export async function deleteTask(
 }
 
 /**
- * Ends whatever a slot holds, so that another account may get it by this allocation; a plain
- * runner holds nothing. False where a later allocation has the slot, or where it may not
- * be empty.
+ * Stops the container of a slot, so that another account may get the slot by this allocation. Does
+ * nothing for a plain runner, which has no containers. Returns false if a later allocation has the
+ * slot, or if the stop is unconfirmed.
  */
-export async function destroySlot(env: Env, slot: string, allocation: number): Promise<boolean> {
-  if (isPlain(env)) return true
+export async function stopSlotContainer(
+  env: Env,
+  slot: string,
+  allocation: number,
+): Promise<boolean> {
+  if (usesPlainRunner(env)) return true
   try {
     return await withTimeout(containerOf(env, slot).end(allocation))
   } catch (error) {
@@ -71,16 +84,22 @@ export async function destroySlot(env: Env, slot: string, allocation: number): P
   }
 }
 
-/** Ends a run whose runner fell silent; a container that did is not trusted with another task. */
+/**
+ * Ends a run that sends no heartbeats. Stops its container, because no other task may run in a
+ * container that may still run this one. Returns false if the end is unconfirmed.
+ */
 export async function endSilentRun(
   env: Env,
   run: { slot: string; taskId: string; fence: number; allocation: number },
 ): Promise<boolean> {
-  if (isPlain(env)) return await deleteTask(env, run)
-  return await destroySlot(env, run.slot, run.allocation)
+  if (usesPlainRunner(env)) return await killTask(env, run)
+  return await stopSlotContainer(env, run.slot, run.allocation)
 }
 
-/** How the container of a slot is; throws where its object does not say it in time. */
+/**
+ * Returns the state of a slot's container. Throws if the container's Durable Object does not
+ * respond in time.
+ */
 export async function inspectContainer(
   env: Env,
   slot: string,
@@ -89,8 +108,8 @@ export async function inspectContainer(
   return await withTimeout(containerOf(env, slot).inspect(healthPath))
 }
 
-/** What the plain runner says of itself, not parsed; null where it does not answer. */
-export async function readPlainHealth(
+/** Returns the unparsed health of the plain runner. Returns null if the runner does not respond. */
+export async function readPlainRunnerHealth(
   env: Env,
   healthPath: HealthPath = "/health",
   timeoutMs = healthPath === "/health" ? HEALTH_MS : CALL_MS,
@@ -103,13 +122,16 @@ export async function readPlainHealth(
   }
 }
 
-/** Whether the runner is a plain process, and not containers. */
-export function isPlain(env: Env): boolean {
-  return settingsOf(env).RUNNER_ORIGIN !== undefined
+/**
+ * Reports whether the service uses a plain runner: one process at `RUNNER_ORIGIN`, instead of
+ * containers.
+ */
+export function usesPlainRunner(env: Env): boolean {
+  return getSettings(env).RUNNER_ORIGIN !== undefined
 }
 
 function containerOf(env: Env, slot: string) {
-  return env[poolOfSlot(slot).binding].getByName(slot, placeOf(env))
+  return env[getPoolOfSlot(slot).binding].getByName(slot, getLocationHint(env))
 }
 
 async function callPlain(
@@ -119,18 +141,21 @@ async function callPlain(
   body: string | null = null,
   timeoutMs = CALL_MS,
 ): Promise<RunnerAnswer> {
-  const { RUNNER_ORIGIN: origin, RUNNER_TOKEN: token } = settingsOf(env)
+  const { RUNNER_ORIGIN: origin, RUNNER_TOKEN: token } = getSettings(env)
   const request = new Request(`${origin}${path}`, {
     method,
     body,
-    headers: { "content-type": "application/json", ...runnerHeaders(token) },
+    headers: { "content-type": "application/json", ...makeRunnerHeaders(token) },
     signal: AbortSignal.timeout(timeoutMs),
   })
   const answer = env.RUNNER ? await env.RUNNER.fetch(request) : await fetch(request)
   return { status: answer.status, text: await answer.text() }
 }
 
-/** The call itself goes on after the timeout, so that a container that starts, starts once. */
+/**
+ * Waits for a call, and rejects after the timeout. Does not abort the call, so that a container
+ * whose start takes longer still starts.
+ */
 async function withTimeout<Value>(call: Promise<Value>): Promise<Value> {
   const late = scheduler.wait(CALL_MS).then((): never => {
     throw new Error("no answer in time")

@@ -1,8 +1,8 @@
-import type { Env } from "../env.ts"
-import { POOLS } from "./pools.ts"
-import type { PoolName } from "./pools.ts"
+import type { Env } from "../bindings/env.ts"
+import { POOLS } from "../bindings/pools.ts"
+import type { PoolName } from "../bindings/pools.ts"
 
-/** What runners that go to the web are told of it; the others have no use for it. */
+/** Environment variables of runners with access to the web. */
 const WEB_NAMES = [
   "ALLOWED_PRIVATE_HOSTS",
   "FETCH_PROXY",
@@ -11,15 +11,18 @@ const WEB_NAMES = [
   "YTDLP_VERSION",
 ] as const satisfies (keyof Env)[]
 
-/** What runners that transcribe are told. */
+/** Environment variables of runners that transcribe speech. */
 const SPEECH_NAMES = [
   "WHISPER_MODEL",
   "WHISPER_MODELS",
   "WHISPER_IDLE_SECONDS",
 ] as const satisfies (keyof Env)[]
 
-/** Settings and secrets of the Worker that a new container of a pool is started with. */
-export function poolEnvironment(env: Env, pool: PoolName): Record<string, string> {
+/**
+ * Returns the environment variables that a container of a pool takes over from the Worker's
+ * environment.
+ */
+export function makeContainerEnvironment(env: Env, pool: PoolName): Record<string, string> {
   return Object.fromEntries(
     ["LOG_LEVEL" as const, ...namesFor(pool)].flatMap((name) => {
       const { [name]: value } = env

@@ -1,86 +1,100 @@
 import { Container } from "@cloudflare/containers"
-import { BOOT_HEADER, UNSANDBOXED, YTDLP_HEADER, runnerHeaders } from "../contract/protocol.ts"
+import {
+  BOOT_HEADER,
+  UNSANDBOXED_ERROR,
+  YTDLP_STATE_HEADER,
+  makeRunnerHeaders,
+} from "../contract/protocol.ts"
 import type { TaskOrder } from "../contract/task.ts"
-import { settingsOf } from "../env.ts"
-import type { Env } from "../env.ts"
-import { log } from "../log.ts"
+import { getSettings } from "../bindings/env.ts"
+import type { Env } from "../bindings/env.ts"
+import { log } from "../platform/log.ts"
 import type {
   ContainerState,
   HealthPath,
   RunnerAnswer,
   RunnerRpc,
-  SlotProblem,
+  SlotDegradedReason,
   TaskRun,
-} from "../rpc.ts"
-import { poolObjectOf } from "../placement.ts"
-import { databaseOf } from "../storage/database.ts"
-import { isRunningAt } from "../storage/tasks.ts"
-import { poolEnvironment } from "./container-environment.ts"
-import { judgeIdle, openSlotMemory } from "./slot-memory.ts"
-import type { SlotMemory } from "./slot-memory.ts"
-import { POOLS } from "./pools.ts"
-import type { PoolName } from "./pools.ts"
-import { readTaskToken } from "./token.ts"
+} from "../bindings/rpc.ts"
+import { getPoolObject } from "../bindings/durable-objects.ts"
+import { openDatabases } from "../db/database.ts"
+import { isTaskRunningAtFence } from "../db/jobs/tasks.ts"
+import { makeContainerEnvironment } from "./container-environment.ts"
+import { decideIdleContainer, openContainerState } from "./container-state.ts"
+import type { StoredContainerState } from "./container-state.ts"
+import { POOLS } from "../bindings/pools.ts"
+import type { PoolName } from "../bindings/pools.ts"
+import { readTaskToken } from "./task-token.ts"
 
 const PORT = 8788
-/** A container's disk is its task's alone: the service keeps no state on it. */
+/**
+ * Disk space that a container keeps free, in bytes. The reserve is small, because the disk holds
+ * one task and no state of the service.
+ */
 const DISK_RESERVE_BYTES = 64 * 1024 * 1024
 const ENVIRONMENT = {
   RUNNER_HOST: "0.0.0.0",
   RUNNER_PORT: String(PORT),
   RUNNER_CAPACITY: "1",
-  // Another container may be on another machine, where the sandbox works.
+  // Limits the tests of a sandbox that does not work: the next container may be on another machine,
+  // where it works.
   SELF_TESTS_MAX: "3",
   DISK_RESERVE_BYTES: String(DISK_RESERVE_BYTES),
 }
 const CALL_MS = 10_000
 
-/** What is answered between two starts that the platform is asked for. */
+/** Response text to a posted task during the backoff after failed starts. */
 const NOT_STARTED = "not started"
 
 const LATE: RunnerAnswer = { status: 409, text: "a later allocation has this slot" }
 
 /**
- * The object of one slot and its container. The container is called past `containerFetch`, which
- * would start one in the middle of its end, and counts a caller that went away as there forever.
+ * Durable Object of one slot, which owns the slot's container. Its calls bypass the library's
+ * `containerFetch`, which would start a container that is being stopped, and which counts the
+ * request of a disconnected caller as open forever.
  */
 class Runner extends Container<Env> implements RunnerRpc {
   override defaultPort = PORT
-  /** Whether a run still holds its lease is asked so often; the end of a run is known before. */
+  /**
+   * Time without calls after which the lease of a run is checked. The end of a run is usually
+   * reported before.
+   */
   override sleepAfter = "60s"
   readonly #pool: PoolName
-  readonly #memory: SlotMemory
+  readonly #memory: StoredContainerState
   #ending: Promise<void> | null = null
   #comingUp: Promise<string | null> | null = null
-  /** Why its last start failed; null where it did not. */
+  /** Failure of the last start; null if it succeeded. */
   #startProblem: string | null = null
-  /** The wait of a container that is idle; null while it has a run. */
+  /** Identity of the present idle timer; null during a run. */
   #idle: object | null = null
 
   constructor(ctx: DurableObjectState<object>, env: Env, pool: PoolName) {
     super(ctx, env)
     this.#pool = pool
     this.enableInternet = POOLS[pool].network !== "none"
-    this.#memory = openSlotMemory(ctx.storage.kv)
+    this.#memory = openContainerState(ctx.storage.kv)
   }
 
   async post(order: TaskOrder): Promise<RunnerAnswer> {
     if (!this.#memory.admits(order.allocation)) return LATE
-    const { run } = (await readTaskToken(settingsOf(this.env).LATHE_SECRET, order.io.token)) ?? {}
+    const { run } = (await readTaskToken(getSettings(this.env).LATHE_SECRET, order.io.token)) ?? {}
     if (!run) return { status: 400, text: "token" }
     this.#idle = null
     await this.#ending
     const problem = await this.#comeUp(order.slot)
     if (problem !== null) return { status: 503, text: problem }
-    // Nothing may be awaited between this check and the call: a container that was ended for
-    // another account must not get a task of the one before.
+    // No await may come between this check and the call: a container that was stopped for another
+    // account must not get a task of the previous account.
     if (!this.#memory.admits(order.allocation)) return LATE
     this.#memory.noteHanded({ slot: order.slot, run })
     const { answer, boot } = await this.#call("POST", "/tasks", JSON.stringify(order))
-    // A container with another token than the one kept here can never be called again.
+    // Stops a container that has another token than the stored one, because it would refuse every
+    // call.
     if (answer.status === 401) await this.#endContainer()
     if (answer.status === 202 && boot !== null) this.#memory.noteBoot(boot)
-    const isUnsandboxed = answer.status === 503 && answer.text.includes(`"${UNSANDBOXED}"`)
+    const isUnsandboxed = answer.status === 503 && answer.text.includes(`"${UNSANDBOXED_ERROR}"`)
     if (isUnsandboxed) {
       this.#memory.noteUnsandboxed(boot, Date.now())
       this.#memory.forgetRun(run)
@@ -114,17 +128,18 @@ class Runner extends Container<Env> implements RunnerRpc {
 
   runEnded(run: TaskRun): void {
     this.#forgetRun(run)
-    if (poolEnvironment(this.env, this.#pool)["YTDLP_VERSION"] !== undefined) {
+    if (makeContainerEnvironment(this.env, this.#pool)["YTDLP_VERSION"] !== undefined) {
       this.ctx.waitUntil(this.#judgeYtdlp(run.taskId))
     }
   }
 
   override async onActivityExpired(): Promise<void> {
     const run = this.#memory.run()
-    // D1 alone says whose task it is: a run that it no longer has holds no lease.
-    const holdsLease = run !== null && (await isRunningAt(databaseOf(this.env, run.accountId), run))
+    // Only D1 knows whether the run still has its task and so holds a lease.
+    const holdsLease =
+      run !== null && (await isTaskRunningAtFence(openDatabases(this.env, run.accountId), run))
     const isStopping = this.#memory.isStopping()
-    const verdict = judgeIdle({ holdsLease, isStopping })
+    const verdict = decideIdleContainer({ holdsLease, isStopping })
     if (verdict === "destroy") await this.destroy()
     if (verdict !== "stop") return
     this.#memory.noteStopping()
@@ -132,20 +147,27 @@ class Runner extends Container<Env> implements RunnerRpc {
     this.#waitIdle()
   }
 
-  /** Says whose run was lost; never how it ended, since an exit code does not tell. */
+  /**
+   * Tells the pool which process ended with the container. Ignores the exit code, because it does
+   * not show how the run ended.
+   */
   override async onStop(): Promise<void> {
     const stopped = this.#memory.forgetProcess()
-    if (stopped) await poolObjectOf(this.env, this.#pool).slotStopped(stopped)
+    if (stopped) await getPoolObject(this.env, this.#pool).slotStopped(stopped)
   }
 
-  /** The run is over, and the container is idle from now on. */
+  /** Forgets the run and starts the idle timer. */
   #forgetRun(run: TaskRun): void {
     this.#memory.forgetRun(run)
     this.renewActivityTimeout()
     this.#waitIdle()
   }
 
-  /** A run that still holds its lease by then is told of later, or is asked for after `sleepAfter`. */
+  /**
+   * Starts the idle timer, at whose end a container without a run is stopped. During a run the
+   * timer does nothing: the end of the run starts it again, or the check after `sleepAfter` finds
+   * the container idle.
+   */
   #waitIdle(): void {
     const idle = {}
     this.#idle = idle
@@ -154,11 +176,11 @@ class Runner extends Container<Env> implements RunnerRpc {
         if (this.#idle !== idle || this.#memory.run() !== null) return
         if (containerOf(this.ctx).running) this.ctx.waitUntil(this.onActivityExpired())
       },
-      settingsOf(this.env).CONTAINER_IDLE_SECONDS * 1000,
+      getSettings(this.env).CONTAINER_IDLE_SECONDS * 1000,
     )
   }
 
-  /** Tells the pool whether the container has the yt-dlp that it was told to use. */
+  /** Tells the pool whether the container could install the yt-dlp version of `YTDLP_VERSION`. */
   async #judgeYtdlp(taskId: string): Promise<void> {
     const slot = this.#memory.slot()
     const { ytdlp } = await this.#call("GET", `/tasks/${taskId}`)
@@ -166,11 +188,13 @@ class Runner extends Container<Env> implements RunnerRpc {
     await this.#judge(slot, "ytdlp_update_failed", ytdlp === "failed")
   }
 
-  /** Starts the container where it does not run; answers why there is none. */
+  /**
+   * Starts the container if it does not run. Returns null, or the reason why it could not start.
+   */
   async #comeUp(slot: string): Promise<string | null> {
     const { status } = await this.getState()
     if (containerOf(this.ctx).running && status === "healthy") return null
-    // Callers share one start, since each start makes a token of its own.
+    // Simultaneous callers share one start, because each start creates a new token.
     this.#comingUp ??= this.#start(slot).finally(() => {
       this.#comingUp = null
     })
@@ -180,14 +204,14 @@ class Runner extends Container<Env> implements RunnerRpc {
 
   async #start(slot: string): Promise<string | null> {
     const isRunning = containerOf(this.ctx).running
-    if (!isRunning && this.#memory.restartsIn(Date.now()) > 0) return UNSANDBOXED
+    if (!isRunning && this.#memory.restartsIn(Date.now()) > 0) return UNSANDBOXED_ERROR
     if (!isRunning && this.#memory.startsIn(Date.now()) > 0) return NOT_STARTED
     const token = isRunning ? this.#memory.token() : this.#memory.makeToken()
     const envVars = {
       ...ENVIRONMENT,
-      DRAIN_SECONDS_MAX: String(settingsOf(this.env).DRAIN_SECONDS_MAX),
+      DRAIN_SECONDS_MAX: String(getSettings(this.env).DRAIN_SECONDS_MAX),
       RUNNER_NETWORK: POOLS[this.#pool].network,
-      ...poolEnvironment(this.env, this.#pool),
+      ...makeContainerEnvironment(this.env, this.#pool),
       ...(token !== null && { RUNNER_TOKEN: token }),
     }
     try {
@@ -197,7 +221,7 @@ class Runner extends Container<Env> implements RunnerRpc {
       }
       return null
     } catch (error) {
-      // A container that runs and does not listen yet is only slow.
+      // A container that runs but does not listen yet has not failed; it is slow.
       if (!containerOf(this.ctx).running) {
         log("warn", "runner.not_started", { slot, error: String(error) })
         this.#memory.noteNotStarted(Date.now())
@@ -208,11 +232,11 @@ class Runner extends Container<Env> implements RunnerRpc {
   }
 
   /** Tells the pool whether the container has a problem. */
-  async #judge(slot: string, problem: SlotProblem, isThere: boolean): Promise<void> {
-    await poolObjectOf(this.env, this.#pool).problemJudged({ slot, problem, isThere })
+  async #judge(slot: string, problem: SlotDegradedReason, isThere: boolean): Promise<void> {
+    await getPoolObject(this.env, this.#pool).problemJudged({ slot, problem, isThere })
   }
 
-  /** An end that failed refuses only the calls that waited for it. */
+  /** Stops the container. If the stop fails, only calls that are waiting for it fail. */
   async #endContainer(): Promise<void> {
     const ending = this.destroy()
     this.#ending = ending
@@ -225,14 +249,14 @@ class Runner extends Container<Env> implements RunnerRpc {
 
   async #call(method: string, path: string, body: string | null = null) {
     const token = this.#memory.token()
-    const headers = { "content-type": "application/json", ...runnerHeaders(token) }
+    const headers = { "content-type": "application/json", ...makeRunnerHeaders(token) }
     const signal = AbortSignal.timeout(CALL_MS)
     this.renewActivityTimeout()
     try {
       const request = new Request(`http://runner${path}`, { method, headers, body, signal })
       const answer = await containerOf(this.ctx).getTcpPort(PORT).fetch(request)
       const boot = answer.headers.get(BOOT_HEADER)
-      const ytdlp = answer.headers.get(YTDLP_HEADER)
+      const ytdlp = answer.headers.get(YTDLP_STATE_HEADER)
       return { answer: { status: answer.status, text: await answer.text() }, boot, ytdlp }
     } catch (error) {
       return { answer: { status: 503, text: String(error) }, boot: null, ytdlp: null }
@@ -240,35 +264,35 @@ class Runner extends Container<Env> implements RunnerRpc {
   }
 }
 
-/** Containers that process media. */
+/** Durable Object of a container that runs commands on media. */
 export class MediaRunner extends Runner {
   constructor(ctx: DurableObjectState<object>, env: Env) {
     super(ctx, env, "media")
   }
 }
 
-/** Small containers for short tasks. */
+/** Durable Object of a small container for short tasks, such as probes. */
 export class LightRunner extends Runner {
   constructor(ctx: DurableObjectState<object>, env: Env) {
     super(ctx, env, "light")
   }
 }
 
-/** Containers that fetch from the web. */
+/** Durable Object of a container that downloads media from the web. */
 export class FetchRunner extends Runner {
   constructor(ctx: DurableObjectState<object>, env: Env) {
     super(ctx, env, "fetch")
   }
 }
 
-/** Small containers that look pages up, for callers who wait for the answer. */
+/** Durable Object of a small container that reads metadata of web pages while callers wait. */
 export class LookupRunner extends Runner {
   constructor(ctx: DurableObjectState<object>, env: Env) {
     super(ctx, env, "lookup")
   }
 }
 
-/** Containers that write down speech, whose model stays in memory. */
+/** Durable Object of a container that transcribes speech and keeps a model in memory. */
 export class SpeechRunner extends Runner {
   constructor(ctx: DurableObjectState<object>, env: Env) {
     super(ctx, env, "speech")

@@ -1,45 +1,51 @@
-import { readTextUpTo } from "../bounded-text.ts"
-import { spaceOf } from "../storage/state-disk.ts"
-import { say } from "./io-context.ts"
+import { readTextUpTo } from "../platform/bounded-text.ts"
+import { makeSpaceReserver } from "../bindings/storage-disk.ts"
+import { respondWithMessage } from "./io-context.ts"
 import type { IoContext } from "./io-context.ts"
 
-/** A body whose number of bytes R2 knows. */
-export type KnownBody = Uint8Array | ReadableStream<Uint8Array>
+/** Body whose length is known to R2. */
+export type FixedLengthBody = Uint8Array | ReadableStream<Uint8Array>
 
-/** Request Timeout, the 4xx that runners take as a request that did not arrive whole, and send again. */
+/**
+ * Status 408, Request Timeout. A runner that gets it regards the transfer as incomplete and sends
+ * the request again.
+ */
 const WRONG_LENGTH = 408
 
 /**
- * Stores the body of a request by one call of R2, then answers by `note`. Nothing is noted where the length
- * is not announced (411), where the body has fewer or more bytes (408), and where the disk has no
- * room (507).
+ * Stores the body of a request by `store`, one call of R2, and returns the response of `note`. Does
+ * not call `note` but responds 411 without a `content-length`, 408 for a body of another length,
+ * and 507 if the disk is full.
  */
 export async function storeBody<Stored>(
   c: IoContext,
-  store: (body: KnownBody) => Promise<Stored>,
+  store: (body: FixedLengthBody) => Promise<Stored>,
   note: (stored: Stored, sizeBytes: number) => Response | Promise<Response>,
 ): Promise<Response> {
   const header = c.req.header("content-length") ?? ""
-  if (!/^\d+$/.test(header)) return say(411, "content-length")
+  if (!/^\d+$/.test(header)) return respondWithMessage(411, "content-length")
   const sizeBytes = Number(header)
-  const space = await spaceOf(c.env)(sizeBytes)
-  if (!space) return say(507, "the disk is full")
+  const space = await makeSpaceReserver(c.env)(sizeBytes)
+  if (!space) return respondWithMessage(507, "the disk is full")
   try {
-    const stored = await storeExactly(c.req.raw.body, sizeBytes, store)
-    return stored ? await note(stored.value, sizeBytes) : say(WRONG_LENGTH, "content-length")
+    const result = await storeExactly(c.req.raw.body, sizeBytes, store)
+    return result
+      ? await note(result.value, sizeBytes)
+      : respondWithMessage(WRONG_LENGTH, "content-length")
   } finally {
     space.release()
   }
 }
 
 /**
- * Stores a body of exactly this size; null where it has another. The stream that the outbound handler of a
- * container gets does not tell its length, whatever its header says, and R2 refuses such a stream.
+ * Stores a body of exactly this size. Returns null for a body of another size. The body passes
+ * through a `FixedLengthStream`, because the stream that a container's outbound handler gets has no
+ * known length despite its `content-length`, and R2 refuses streams of unknown length.
  */
 async function storeExactly<Stored>(
   body: ReadableStream<Uint8Array> | null,
   sizeBytes: number,
-  store: (body: KnownBody) => Promise<Stored>,
+  store: (body: FixedLengthBody) => Promise<Stored>,
 ): Promise<{ value: Stored } | null> {
   if (!body || sizeBytes === 0) {
     const isEmpty = (await readTextUpTo(body, 0)) !== null
@@ -53,7 +59,8 @@ async function storeExactly<Stored>(
     const [value] = await Promise.all([storing, piping])
     return { value }
   } catch (error) {
-    // R2 may refuse a body before it reads the first byte, and a pipe that nobody reads never ends.
+    // Aborts the pipe, because R2 may refuse a body before it reads a byte, and a pipe without a
+    // reader never ends.
     stop.abort(error)
     const ends = await Promise.allSettled([piping, storing])
     if (ends.some(isWrongLength)) return null
@@ -61,7 +68,7 @@ async function storeExactly<Stored>(
   }
 }
 
-/** Whether the stream of a known length says that its bytes were fewer or more. */
+/** Reports whether a `FixedLengthStream` got fewer or more bytes than its length. */
 function isWrongLength(end: PromiseSettledResult<unknown>): boolean {
   return end.status === "rejected" && /FixedLengthStream/.test(String(end.reason))
 }

@@ -1,27 +1,33 @@
 import type { Context } from "hono"
 import { z } from "zod"
-import type { Env } from "../env.ts"
-import type { TaskRun } from "../rpc.ts"
-import type { TaskGrant } from "./token.ts"
+import type { Env } from "../bindings/env.ts"
+import type { TaskRun } from "../bindings/rpc.ts"
+import type { TaskGrant } from "./task-token.ts"
 
-/** What a route of a runner has: the bindings, the run that its token is of, and what that grants. */
-export type Io = { Bindings: Env; Variables: { run: TaskRun; grant: TaskGrant | null } }
-export type IoContext = Context<Io>
+/**
+ * Hono environment of the routes that runners call: the bindings, and the run and grant of the
+ * request's token.
+ */
+export type IoEnv = { Bindings: Env; Variables: { run: TaskRun; grant: TaskGrant | null } }
+export type IoContext = Context<IoEnv>
 
 const completion = z.object({
   parts: z.array(z.object({ part_number: z.int().positive(), etag: z.string() })).min(1),
 })
 
-/** The parts that an upload is to be completed from, as a request names them; null for a bad body. */
-export async function readCompletion(c: IoContext): Promise<R2UploadedPart[] | null> {
+/**
+ * Reads the list of uploaded parts from the body of a request that completes an upload. Returns
+ * null for a malformed body.
+ */
+export async function readCompletedParts(c: IoContext): Promise<R2UploadedPart[] | null> {
   const { data } = completion.safeParse(await c.req.json().catch(() => null))
   return data?.parts.map(({ part_number, etag }) => ({ partNumber: part_number, etag })) ?? null
 }
 
-export function metadataOf(c: IoContext): R2HTTPMetadata {
+export function readHttpMetadata(c: IoContext): R2HTTPMetadata {
   return { contentType: c.req.header("content-type") ?? "application/octet-stream" }
 }
 
-export function say(status: number, message: string): Response {
+export function respondWithMessage(status: number, message: string): Response {
   return Response.json({ message }, { status })
 }

@@ -1,23 +1,36 @@
 import type { Hono } from "hono"
-import { resumableBegin } from "../contract/resumable-upload.ts"
-import type { resumableBegun } from "../contract/resumable-upload.ts"
+import { resumableRequest } from "../contract/resumable-upload.ts"
+import type { resumableResponse } from "../contract/resumable-upload.ts"
 import type { z } from "zod"
-import { newId } from "../ids.ts"
-import { databaseOf } from "../storage/database.ts"
-import { isUploadMissing, outputObjectKey, RESUMABLE_FENCE } from "../storage/objects.ts"
-import type { Upload } from "../storage/schema/uploads.ts"
-import { beginPart, listParts, notePart } from "../storage/upload-parts.ts"
-import { closeUpload, listUploadsOf, openUpload, renewUpload } from "../storage/uploads.ts"
+import { newId } from "../platform/ids.ts"
+import { openDatabases } from "../db/database.ts"
+import { isMissingUploadError } from "../objects/objects.ts"
+import { outputObjectKey, RESUMABLE_FENCE } from "../domain/object-keys.ts"
+import type { Upload } from "../db/schema/uploads.ts"
+import { beginUploadPart, listUploadParts, saveUploadPart } from "../db/files/upload-parts.ts"
+import {
+  deleteUploadRow,
+  listUploadsOfObject,
+  insertUpload,
+  renewUpload,
+} from "../db/files/uploads.ts"
 import { storeBody } from "./io-body.ts"
-import { readCompletion, say } from "./io-context.ts"
-import type { Io, IoContext } from "./io-context.ts"
-import { answerEnded, completeUpload, endUpload, findBegun, withOutputKey } from "./io-outputs.ts"
+import { readCompletedParts, respondWithMessage } from "./io-context.ts"
+import type { IoEnv, IoContext } from "./io-context.ts"
+import {
+  answerUnknownUpload,
+  completeUpload,
+  abortAndDeleteUpload,
+  findOpenUpload,
+  withOutputKey,
+} from "./io-outputs.ts"
 
 /**
- * Adds the routes of an upload that later runs of its task go on with: its object lies below the
- * prefix of the fence that no dispatch has. Every call needs the task to run at the caller's fence.
+ * Adds the routes of a resumable upload, which a later run of the same task continues. Its object
+ * key contains a fence that no dispatch has. Every call requires that the task runs at the caller's
+ * fence.
  */
-export function addResumableRoutes(io: Hono<Io>): void {
+export function addResumableUploadRoutes(io: Hono<IoEnv>): void {
   const place = "/:task/outputs/:key/resumable"
   io.post(place, (c) => withObjectKey(c, (objectKey) => begin(c, objectKey)))
   io.put(`${place}/parts/:part{[1-9]\\d{0,4}}`, storePart)
@@ -36,26 +49,29 @@ function resumableKey(c: IoContext, outputKey: string): string {
   return outputObjectKey(accountId, { taskId, fence: RESUMABLE_FENCE }, outputKey)
 }
 
-/** Goes on with the upload of the same validator, or begins one; any other is aborted. */
+/**
+ * Continues the upload with the same validator, or starts a new one. Aborts all other uploads of
+ * the output.
+ */
 async function begin(c: IoContext, objectKey: string): Promise<Response> {
-  const wanted = resumableBegin.safeParse(await c.req.json().catch(() => null))
-  if (!wanted.success) return say(400, "validator")
-  const { validator, content_type: contentType } = wanted.data
-  const database = databaseOf(c.env, c.get("run").accountId)
+  const request = resumableRequest.safeParse(await c.req.json().catch(() => null))
+  if (!request.success) return respondWithMessage(400, "validator")
+  const { validator, content_type: contentType } = request.data
+  const database = openDatabases(c.env, c.get("run").accountId)
   const storedBytes = await findComplete(c, objectKey, validator)
-  let found: Upload | null = null
-  for (const upload of await listUploadsOf(database, objectKey)) {
-    const isSame = storedBytes === null && !found && upload.validator === validator
-    if (isSame && (await renewUpload(database, upload.id, Date.now()))) found = upload
-    else await endUpload(c, upload)
+  let resumable: Upload | null = null
+  for (const upload of await listUploadsOfObject(database, objectKey)) {
+    const isSame = storedBytes === null && !resumable && upload.validator === validator
+    if (isSame && (await renewUpload(database, upload.id, Date.now()))) resumable = upload
+    else await abortAndDeleteUpload(c, upload)
   }
   if (storedBytes !== null) return answerBegun({ stored_bytes: storedBytes })
-  if (found?.multipartId) return await answerFound(c, found.id, found.multipartId)
+  if (resumable?.multipartId) return await answerFound(c, resumable.id, resumable.multipartId)
   return await beginAnew(c, objectKey, { validator, contentType })
 }
 
 async function answerFound(c: IoContext, id: string, multipartId: string): Promise<Response> {
-  const parts = await listParts(databaseOf(c.env, c.get("run").accountId), id)
+  const parts = await listUploadParts(openDatabases(c.env, c.get("run").accountId), id)
   return answerBegun({
     upload_id: multipartId,
     parts: parts.map(({ number, sizeBytes, etag }) => ({
@@ -76,7 +92,7 @@ async function beginAnew(
     httpMetadata: { contentType },
     customMetadata: { validator },
   })
-  await openUpload(databaseOf(c.env, accountId), {
+  await insertUpload(openDatabases(c.env, accountId), {
     id: newId(),
     taskId,
     objectKey,
@@ -87,11 +103,14 @@ async function beginAnew(
   return answerBegun({ upload_id: uploadId, parts: [] })
 }
 
-function answerBegun(answer: z.infer<typeof resumableBegun>): Response {
+function answerBegun(answer: z.infer<typeof resumableResponse>): Response {
   return Response.json(answer)
 }
 
-/** Size of the object that an earlier run completed, where its bytes are those wanted now. */
+/**
+ * Returns the size of the object that an earlier run completed with the same validator. Returns
+ * null if there is none.
+ */
 async function findComplete(
   c: IoContext,
   objectKey: string,
@@ -107,39 +126,44 @@ async function storePart(c: IoContext): Promise<Response> {
   const objectKey = resumableKey(c, outputKey)
   const multipartId = c.req.query("upload_id") ?? ""
   const number = Number(c.req.param("part"))
-  const database = databaseOf(c.env, run.accountId)
-  const begun = await beginPart(database, run, { objectKey, multipartId, number })
-  const { outputKeys, upload } = begun
-  if (!outputKeys) return say(410, "gone")
-  if (!outputKeys.includes(outputKey)) return say(404, "no such output")
-  if (!upload) return say(404, "no such upload")
+  const database = openDatabases(c.env, run.accountId)
+  const part = await beginUploadPart(database, run, { objectKey, multipartId, number })
+  const { outputKeys, upload } = part
+  if (!outputKeys) return respondWithMessage(410, "gone")
+  if (!outputKeys.includes(outputKey)) return respondWithMessage(404, "no such output")
+  if (!upload) return respondWithMessage(404, "no such upload")
   const multipart = c.env.MEDIA.resumeMultipartUpload(objectKey, multipartId)
   try {
     return await storeBody(
       c,
       (body) => multipart.uploadPart(number, body),
       async ({ etag }, sizeBytes) => {
-        await notePart(database, upload.id, { number, etag, sizeBytes })
+        await saveUploadPart(database, upload.id, { number, etag, sizeBytes })
         return Response.json({ etag })
       },
     )
   } catch (error) {
-    if (isUploadMissing(error)) return say(404, "no such upload")
+    if (isMissingUploadError(error)) return respondWithMessage(404, "no such upload")
     throw error
   }
 }
 
-/** Completes an upload; 409 where R2 has other parts of it: a new one has to begin. */
+/**
+ * Completes an upload. Responds 409 if R2 has other parts of it; the run must then start a new
+ * upload.
+ */
 async function complete(c: IoContext, objectKey: string): Promise<Response> {
-  const begun = await findBegun(c, objectKey)
-  if (!begun) return await answerEnded(c, objectKey)
-  const parts = await readCompletion(c)
-  if (!parts) return say(400, "parts")
-  const { upload } = begun
-  if (!(await completeUpload(c, begun, parts))) {
+  const openUpload = await findOpenUpload(c, objectKey)
+  if (!openUpload) return await answerUnknownUpload(c, objectKey)
+  const parts = await readCompletedParts(c)
+  if (!parts) return respondWithMessage(400, "parts")
+  const { upload } = openUpload
+  if (!(await completeUpload(c, openUpload, parts))) {
     const storedBytes = await findComplete(c, objectKey, upload.validator ?? "")
-    return storedBytes === null ? say(409, "parts") : say(200, "stored")
+    return storedBytes === null
+      ? respondWithMessage(409, "parts")
+      : respondWithMessage(200, "stored")
   }
-  await closeUpload(databaseOf(c.env, upload.accountId), upload.id)
-  return say(200, "stored")
+  await deleteUploadRow(openDatabases(c.env, upload.accountId), upload.id)
+  return respondWithMessage(200, "stored")
 }

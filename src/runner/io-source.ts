@@ -1,28 +1,33 @@
 import { z } from "zod"
-import { readTextUpTo } from "../bounded-text.ts"
-import { encodeKey, readS3Url } from "../contract/s3-url.ts"
-import type { S3Object } from "../contract/s3-url.ts"
+import { readTextUpTo } from "../platform/bounded-text.ts"
+import { encodeS3Key, readS3Url, encodeUriSegment } from "../contract/urls/s3-url.ts"
+import type { S3Object } from "../contract/urls/s3-url.ts"
 import {
   SOURCE_CODE_HEADER,
-  SOURCE_HEADER,
+  SOURCE_ANSWER_HEADER,
   SOURCE_KEY_HEADER,
   SOURCE_STATUS_HEADER,
 } from "../contract/source-answer.ts"
 import type { SourceAnswer } from "../contract/source-answer.ts"
 import { importTask } from "../contract/tasks/import.ts"
-import { logError } from "../log.ts"
-import { readS3Sources } from "../s3-sources.ts"
-import type { S3Source } from "../s3-sources.ts"
-import { databaseOf } from "../storage/database.ts"
-import { findWork } from "../storage/tasks.ts"
-import { askStore } from "./ask-store.ts"
-import { say } from "./io-context.ts"
+import { logError } from "../platform/log.ts"
+import { readS3Sources } from "../bindings/s3-sources.ts"
+import type { S3Source } from "../bindings/s3-sources.ts"
+import { openDatabases } from "../db/database.ts"
+import { findTaskWork } from "../db/jobs/tasks.ts"
+import { respondWithMessage } from "./io-context.ts"
 import type { IoContext } from "./io-context.ts"
+import { AwsV4Signer } from "aws4fetch"
+import { OUTBOUND_ERROR_HEADER } from "../contract/protocol.ts"
+import type { Env } from "../bindings/env.ts"
 
-/** The URL of an import as it stands: `importTask` trims it, and a key may end in a space. */
+/**
+ * Reads the URL of an import without normalization: the schema of `importTask` trims URLs, but an
+ * object key may end in a space.
+ */
 const importedUrl = z.object({ kind: z.literal(importTask.name), url: z.string() })
 
-/** What of a store's answer is passed on: what says which bytes they are. */
+/** Headers that are copied from the response of the S3 service to the response for the runner. */
 const PASSED_ON = [
   "content-encoding",
   "content-length",
@@ -33,25 +38,28 @@ const PASSED_ON = [
   "last-modified",
 ]
 
-/** Answers that are about a version or a range of the object, which is there. */
+/** Statuses that show that the object exists. */
 const FOUND = [200, 206, 412, 416]
-/** Answers after which the object may be there by another key: stores hide what they have by 403. */
+/**
+ * Statuses after which the next key is tried. S3 services respond 403 for a missing object if the
+ * caller may not list the bucket.
+ */
 const PERHAPS_ABSENT = [403, 404]
 const ERROR_BYTES_MAX = 16 * 1024
-/** Failed Dependency: no status that the runner reads as what became of its own request. */
+/** Status 424, Failed Dependency. The runner cannot mistake it for a failure of its own request. */
 const FAILED_DEPENDENCY = 424
 
 /**
- * Streams the object that the running task is to bring in. The runner names none: it is the one of
- * the task's own work, so that no run reads any other.
+ * Streams the S3 object that the running task imports. Takes the URL from the task in D1 and not
+ * from the runner, so that a run can read no other object.
  */
-export async function sendSource(c: IoContext): Promise<Response> {
+export async function sendS3Source(c: IoContext): Promise<Response> {
   const run = c.get("run")
-  const work = await findWork(databaseOf(c.env, run.accountId), run)
-  if (!work) return say(410, "gone")
+  const work = await findTaskWork(openDatabases(c.env, run.accountId), run)
+  if (!work) return respondWithMessage(410, "gone")
   const { data } = importedUrl.safeParse(work)
   const object = data && readS3Url(data.url)
-  if (!object || "error" in object) return say(404, "no such source")
+  if (!object || "error" in object) return respondWithMessage(404, "no such source")
   const sources = readS3Sources(c.env.S3_SOURCES)
   const source = sources.find(({ bucket }) => bucket === object.bucket)
   if (!source) return answerWithout("unlisted")
@@ -76,10 +84,12 @@ async function sendObject(c: IoContext, source: S3Source, { keys }: S3Object): P
     refused ??= answer
     if (!PERHAPS_ABSENT.includes(answer.status)) break
   }
-  return refused ? await passRefusal(refused, source) : say(404, "no such source")
+  return refused ? await passRefusal(refused, source) : respondWithMessage(404, "no such source")
 }
 
-/** The range, and the version that it is wanted of, in the words that all stores know. */
+/**
+ * Returns the range and version conditions of a request as headers that all S3 services understand.
+ */
 function conditionsOf(c: IoContext): Record<string, string> {
   const range = c.req.header("range")
   const version = c.req.header("if-range")
@@ -91,13 +101,16 @@ function conditionsOf(c: IoContext): Record<string, string> {
 }
 
 async function answerWith(answer: Response, key: string): Promise<Response> {
-  const found: SourceAnswer = "found"
-  const headers = new Headers({ [SOURCE_HEADER]: found, [SOURCE_KEY_HEADER]: encodeKey(key) })
+  const meaning: SourceAnswer = "found"
+  const headers = new Headers({
+    [SOURCE_ANSWER_HEADER]: meaning,
+    [SOURCE_KEY_HEADER]: encodeS3Key(key),
+  })
   for (const name of PASSED_ON) {
     const value = answer.headers.get(name)
     if (value !== null) headers.set(name, value)
   }
-  // Some stores send a range as if it were the whole.
+  // Some S3 services respond to a range request with status 200.
   const status = answer.status === 200 && headers.has("content-range") ? 206 : answer.status
   if (status < 300) return new Response(answer.body, { status, headers })
   headers.delete("content-length")
@@ -105,11 +118,15 @@ async function answerWith(answer: Response, key: string): Promise<Response> {
   return new Response(null, { status, headers })
 }
 
-/** Tells the runner why the store sends nothing, and the operator, who alone can mend some of it. */
+/**
+ * Passes the refusal of the S3 service to the runner. Logs it too, because the operator can fix
+ * some causes.
+ */
 async function passRefusal(answer: Response, { bucket }: S3Source): Promise<Response> {
   const { status } = answer
   const text = await readTextUpTo(answer.body, ERROR_BYTES_MAX).catch(() => null)
-  // The rest of it may name the key id, and what was signed.
+  // Reads only the error code, because the rest of the body may contain the access key id and the
+  // signed text.
   const code = /<Code>([A-Za-z]{1,64})<\/Code>/.exec(text ?? "")?.[1]
   if (status !== 404) logError("source.refused", { bucket, status, ...(code && { code }) })
   const retryAfter = answer.headers.get("retry-after")
@@ -121,6 +138,41 @@ async function passRefusal(answer: Response, { bucket }: S3Source): Promise<Resp
 }
 
 function answerWithout(meaning: SourceAnswer, more: Record<string, string> = {}): Response {
-  const headers = { [SOURCE_HEADER]: meaning, ...more }
+  const headers = { [SOURCE_ANSWER_HEADER]: meaning, ...more }
   return new Response(null, { status: FAILED_DEPENDENCY, headers })
+}
+
+/**
+ * Requests an object by its exact key with the credentials of its bucket. Signs `headers` too.
+ * Follows no redirect, because only the operator's endpoint may get the signature. Returns null if
+ * the S3 service does not respond.
+ */
+async function askStore(
+  env: Env,
+  { endpoint, bucket, region, access_key_id, secret_access_key }: S3Source,
+  key: string,
+  headers: Record<string, string>,
+): Promise<Response | null> {
+  const signer = new AwsV4Signer({
+    method: "GET",
+    url: `${endpoint.replace(/\/+$/, "")}/${encodeUriSegment(bucket)}/${encodeS3Key(key)}`,
+    headers,
+    accessKeyId: access_key_id,
+    secretAccessKey: secret_access_key,
+    service: "s3",
+    region,
+  })
+  const signed = await signer.sign()
+  // Adds this header unsigned, because the transport may replace it.
+  signed.headers.set("accept-encoding", "identity")
+  const request = new Request(signed.url, { headers: signed.headers, redirect: "manual" })
+  try {
+    const answer = env.S3 ? await env.S3.fetch(request) : await fetch(request)
+    if (!answer.headers.has(OUTBOUND_ERROR_HEADER)) return answer
+    await answer.body?.cancel()
+    return null
+  } catch {
+    // Drops the error, because its message contains the operator's endpoint.
+    return null
+  }
 }

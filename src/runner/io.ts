@@ -1,71 +1,76 @@
 import { Hono } from "hono"
 import { z } from "zod"
-import { readTextUpTo } from "../bounded-text.ts"
+import { readTextUpTo } from "../platform/bounded-text.ts"
 import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../contract/protocol.ts"
-import { isOversized } from "../contract/oversized.ts"
-import { oversizedReport, report, REPORT_BYTES_MAX } from "../contract/report.ts"
+import { hasTooBigIssue } from "../contract/oversized.ts"
+import { makeOversizedReportFailure, report, REPORT_BYTES_MAX } from "../contract/report.ts"
 import type { Report } from "../contract/report.ts"
 import { fileKey } from "../contract/task.ts"
-import { settingsOf } from "../env.ts"
-import type { Env } from "../env.ts"
-import type { TaskRun } from "../rpc.ts"
-import { say } from "./io-context.ts"
-import type { Io, IoContext } from "./io-context.ts"
+import { getSettings } from "../bindings/env.ts"
+import type { Env } from "../bindings/env.ts"
+import type { TaskRun } from "../bindings/rpc.ts"
+import { respondWithMessage } from "./io-context.ts"
+import type { IoEnv, IoContext } from "./io-context.ts"
 import { addOutputRoutes } from "./io-outputs.ts"
-import { addResumableRoutes } from "./io-resumable.ts"
-import { inputObjectOf } from "./known-runs.ts"
-import { sendSource } from "./io-source.ts"
-import { readTaskToken } from "./token.ts"
+import { addResumableUploadRoutes } from "./io-resumable.ts"
+import { findInputObjectKey } from "./run-grants.ts"
+import { sendS3Source } from "./io-source.ts"
+import { readTaskToken } from "./task-token.ts"
 
 /**
- * What a report came to: it counts, its run is to be killed, or its result is not what the
- * definition of its kind of task says.
+ * Outcome of a report. `ok`: the report was applied. `gone`: the run no longer has its task, and
+ * the runner kills it. `invalid`: the result does not match the schema of the task.
  */
 export type ReportReceipt = "ok" | "gone" | "invalid"
 
-export type OnReport = (env: Env, run: TaskRun, received: Report) => Promise<ReportReceipt>
+export type ReportHandler = (env: Env, run: TaskRun, received: Report) => Promise<ReportReceipt>
 
 /**
- * The routes that a runner has for its task, mounted at `/io`: `/{task}/inputs/{key}`, `/{task}/source`,
- * `/{task}/outputs/{key}`, `/{task}/outputs/{key}/members/{name}`, `/{task}/outputs/{key}/resumable` and
- * `/{task}/reports`. 401 for a token that is not ours or another task's, 410 where the task no longer runs at its fence.
+ * Builds the routes that a runner calls for its task, mounted at `/io`: `/{task}/inputs/{key}`,
+ * `/{task}/source`, `/{task}/outputs/{key}`, `/{task}/outputs/{key}/members/{name}`,
+ * `/{task}/outputs/{key}/resumable` and `/{task}/reports`. Responds 401 for a forged token or the
+ * token of another task, and 410 if the task no longer runs at the token's fence.
  */
-export function makeIo(onReport: OnReport): Hono<Io> {
-  const io = new Hono<Io>()
+export function makeIoRoutes(onReport: ReportHandler): Hono<IoEnv> {
+  const io = new Hono<IoEnv>()
   io.use("/:task/*", async (c, next) => {
-    if (c.req.header(PROTOCOL_HEADER) !== PROTOCOL_VERSION) return say(426, "protocol")
+    if (c.req.header(PROTOCOL_HEADER) !== PROTOCOL_VERSION)
+      return respondWithMessage(426, "protocol")
     const token = c.req.header("authorization")?.replace(/^Bearer /, "") ?? ""
-    const read = await readTaskToken(settingsOf(c.env).LATHE_SECRET, token)
-    if (read?.run.taskId !== c.req.param("task")) return say(401, "token")
+    const read = await readTaskToken(getSettings(c.env).LATHE_SECRET, token)
+    if (read?.run.taskId !== c.req.param("task")) return respondWithMessage(401, "token")
     c.set("run", read.run)
     c.set("grant", read.grant)
     return await next()
   })
   io.post("/:task/reports", (c) => receive(c, onReport))
   io.get("/:task/inputs/:key", sendInput)
-  io.get("/:task/source", sendSource)
+  io.get("/:task/source", sendS3Source)
   addOutputRoutes(io)
-  addResumableRoutes(io)
-  io.all("/:task/*", () => say(404, "no such route"))
+  addResumableUploadRoutes(io)
+  io.all("/:task/*", () => respondWithMessage(404, "no such route"))
   return io
 }
 
-async function receive(c: IoContext, onReport: OnReport): Promise<Response> {
+async function receive(c: IoContext, onReport: ReportHandler): Promise<Response> {
   const boot = c.req.header(BOOT_HEADER) ?? ""
   const text = await readTextUpTo(c.req.raw.body, REPORT_BYTES_MAX).catch(() => "")
-  const read = text === null ? oversizedReport(boot) : parseReport(text, boot)
-  if ("refused" in read) return say(400, read.refused)
-  if (boot !== read.boot) return say(400, "boot")
+  const read = text === null ? makeOversizedReportFailure(boot) : parseReport(text, boot)
+  if ("refused" in read) return respondWithMessage(400, read.refused)
+  if (boot !== read.boot) return respondWithMessage(400, "boot")
   const receipt = await onReport(c.env, c.get("run"), read)
-  if (receipt === "invalid") return say(400, "result")
-  return receipt === "ok" ? say(200, "ok") : say(410, "gone")
+  if (receipt === "invalid") return respondWithMessage(400, "result")
+  return receipt === "ok" ? respondWithMessage(200, "ok") : respondWithMessage(410, "gone")
 }
 
-/** A report that says too much can never be kept, however often it is sent. */
+/**
+ * Parses a report. Replaces an oversized report by a failure of its task, because the runner would
+ * send the same report again.
+ */
 function parseReport(text: string, boot: string): Report | { refused: string } {
   const received = report.safeParse(parseJson(text))
   if (received.success) return received.data
-  if (isOversized(received.error)) return oversizedReport(boot)
+  if (hasTooBigIssue(received.error)) return makeOversizedReportFailure(boot)
   return { refused: z.prettifyError(received.error) }
 }
 
@@ -79,26 +84,27 @@ function parseJson(text: string): unknown {
 
 async function sendInput(c: IoContext): Promise<Response> {
   const key = fileKey.safeParse(c.req.param("key"))
-  if (!key.success) return say(404, "no such input")
-  const objectKey = await inputObjectOf(c, key.data)
-  if (objectKey === null) return say(410, "gone")
+  if (!key.success) return respondWithMessage(404, "no such input")
+  const objectKey = await findInputObjectKey(c, key.data)
+  if (objectKey === null) return respondWithMessage(410, "gone")
   const headers = c.req.raw.headers
   const object = await c.env.MEDIA.get(objectKey, headers.has("range") ? { range: headers } : {})
-  if (!object) return say(404, "no such object")
+  if (!object) return respondWithMessage(404, "no such object")
   const { offset, length } = sentRange(object)
-  const answered = new Headers({ "content-length": String(length) })
-  // R2 sends the whole for a range that it cannot make sense of.
-  if (length === object.size) return new Response(object.body, { headers: answered })
-  answered.set("content-range", `bytes ${offset}-${offset + length - 1}/${object.size}`)
-  return new Response(object.body, { status: 206, headers: answered })
+  const answerHeaders = new Headers({ "content-length": String(length) })
+  // R2 sends the whole object if the range is unsatisfiable.
+  if (length === object.size) return new Response(object.body, { headers: answerHeaders })
+  answerHeaders.set("content-range", `bytes ${offset}-${offset + length - 1}/${object.size}`)
+  return new Response(object.body, { status: 206, headers: answerHeaders })
 }
 
-/** Which bytes R2 sends; any of the members may be there without a value. */
+/** Range of an object that R2 sends. Each member may be undefined. */
 type R2Sent = Partial<Record<"offset" | "length" | "suffix", number | undefined>>
 
 function sentRange({ range, size }: R2Object): { offset: number; length: number } {
-  const sent: R2Sent = range ?? {}
-  if (sent.suffix !== undefined) return { offset: size - sent.suffix, length: sent.suffix }
-  const offset = sent.offset ?? 0
-  return { offset, length: sent.length ?? size - offset }
+  const sentRange: R2Sent = range ?? {}
+  if (sentRange.suffix !== undefined)
+    return { offset: size - sentRange.suffix, length: sentRange.suffix }
+  const offset = sentRange.offset ?? 0
+  return { offset, length: sentRange.length ?? size - offset }
 }

@@ -1,23 +1,23 @@
 import type { OutboundHandlerContext } from "@cloudflare/containers"
 import { Hono } from "hono"
-import type { Env } from "../env.ts"
-import { logError } from "../log.ts"
-import type { TaskRun } from "../rpc.ts"
-import { makeIo } from "./io.ts"
-import type { OnReport } from "./io.ts"
-import { POOLS } from "./pools.ts"
+import type { Env } from "../bindings/env.ts"
+import { logError } from "../platform/log.ts"
+import type { TaskRun } from "../bindings/rpc.ts"
+import { makeIoRoutes } from "./io.ts"
+import type { ReportHandler } from "./io.ts"
+import { POOLS } from "../bindings/pools.ts"
 
 /**
- * Answers what a container asks of `worker.internal`: the same routes that a plain runner has, and
- * the container's object is notified when a run of it is over.
+ * Makes the outbound handler of containers, which serves their requests to `worker.internal` by the
+ * routes of `makeIoRoutes`. Notifies the container's Durable Object at the end of each run.
  */
-export function answerContainer(onReport: OnReport) {
+export function makeOutboundHandler(onReport: ReportHandler) {
   return async (
     request: Request,
     env: Env,
     container: OutboundHandlerContext,
   ): Promise<Response> => {
-    const io = makeIo(async (_, run, received) => {
+    const io = makeIoRoutes(async (_, run, received) => {
       const receipt = await onReport(env, run, received)
       if (received.kind !== "started" && received.kind !== "progress") {
         await notifyContainer(env, container, run)
@@ -28,7 +28,10 @@ export function answerContainer(onReport: OnReport) {
   }
 }
 
-/** Where this fails the container is idle a little later, when its object asks D1 itself. */
+/**
+ * Notifies the container's Durable Object that its run ended. If the call fails, the object later
+ * reads the end from D1.
+ */
 async function notifyContainer(
   env: Env,
   { className, containerId }: OutboundHandlerContext,

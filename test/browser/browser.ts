@@ -5,8 +5,8 @@ import { chromium } from "playwright-core"
 import type { Browser, BrowserContext, Page, ViewportSize } from "playwright-core"
 import { expect, onTestFinished } from "vitest"
 import { z } from "zod"
-import type { ServiceProcess } from "../../scripts/local/service-process.ts"
-import { findChromium } from "../../scripts/setup/chromium.ts"
+import type { ServiceProcess } from "../../scripts/cli/service-process.ts"
+import { findChromium } from "../../scripts/setup/test-tools.ts"
 import type { TestUser } from "./users.ts"
 
 /** Where pictures of pages are put. */
@@ -20,7 +20,7 @@ export const PHONE = { width: 390, height: 844 }
 export const LACK = findChromium() === null ? "Chromium is not installed" : null
 
 export type PageOptions = {
-  /** Who is signed in; by default nobody. */
+  /** Signed-in user; nobody by default. */
   user?: TestUser
   viewport?: ViewportSize
   colorScheme?: "light" | "dark"
@@ -75,19 +75,19 @@ async function openPage(
   return await context.newPage()
 }
 
-/** What goes wrong on the pages of a context, a line each. */
+/** Collects errors on the pages of a context, a line each. */
 function watchFaults(context: BrowserContext): string[] {
   const faults: string[] = []
   context.on("console", (message) => {
     const text = message.text()
-    // What was answered is below, with its address.
+    // The listener of responses reports these, with their URL.
     if (message.type() !== "error" || text.startsWith("Failed to load resource")) return
     faults.push(`console: ${text}`)
   })
   context.on("weberror", (error) => faults.push(`script: ${error.error().message}`))
   context.on("requestfailed", (request) => {
     const reason = request.failure()?.errorText ?? ""
-    // Who leaves a page cuts off what it was still loading.
+    // A navigation aborts requests that the page still loads.
     if (reason !== "net::ERR_ABORTED") faults.push(`request: ${request.url()}: ${reason}`)
   })
   context.on("response", (response) => {

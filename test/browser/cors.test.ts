@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { startLoopbackServer } from "../../scripts/local/loopback-server.ts"
-import { skipNote } from "../support/speech.ts"
+import { startLoopbackServer } from "../../scripts/cli/loopback-server.ts"
+import { skipNote } from "../support/media/speech.ts"
 import { startService } from "../system/service.ts"
 import type { TestService } from "../system/service.ts"
 import { LACK, openBrowser } from "./browser.ts"
@@ -25,7 +25,7 @@ async function startSite(): Promise<Site> {
   )
 }
 
-/** What a script does that has the address of the service and a key: uploads, and reads a part. */
+/** A script with the service's origin and a key: uploads a file and reads a range of it. */
 function scriptOf(origin: string): string {
   return `(async () => {
     const headers = { "x-api-key": ${JSON.stringify(key)}, "idempotency-key": crypto.randomUUID() }
@@ -67,7 +67,7 @@ describe.skipIf(LACK !== null)(`pages of other origins${skipNote(LACK)}`, () => 
     expect(said.limit).toMatch(/^"requests";r=\d+/)
   })
 
-  it("can do nothing by scripts, if not", async () => {
+  it("cannot call the API by scripts otherwise", async () => {
     const page = await browser.openPage(service, { expected: [REFUSED] })
     await page.goto(stranger.origin)
     await expect(page.evaluate(scriptOf(service.origin))).rejects.toThrow("Failed to fetch")

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest"
 import type { Page } from "playwright-core"
-import { skipNote } from "../support/speech.ts"
+import { skipNote } from "../support/media/speech.ts"
 import { expectAccessible, expectNoOverflow, LACK, PHONE, takePicture } from "./browser.ts"
 import { useStage } from "./stage.ts"
 import { makeFilm } from "./film.ts"
@@ -12,14 +12,6 @@ const stage = useStage({ PAID_FILE_BYTES_MAX: "3000000", LINK_SECONDS: "2" })
 describe.skipIf(LACK !== null)(`files in a browser${skipNote(LACK)}`, () => {
   beforeAll(async () => {
     film = stage.use(await makeFilm())
-  })
-
-  it("says what to do where there are no files", async () => {
-    const page = await stage.openPage()
-    await page.goto("/files")
-    expect(await page.getByText("There are no files yet").isVisible()).toBe(true)
-    await expectAccessible(page)
-    await takePicture(page, "files-empty")
   })
 
   it("uploads several files at a time, and shows them in the list", async () => {
@@ -37,7 +29,7 @@ describe.skipIf(LACK !== null)(`files in a browser${skipNote(LACK)}`, () => {
     await takePicture(page, "files")
   })
 
-  it("shows a hostile name as a text", async () => {
+  it("shows a hostile name as plain text", async () => {
     const page = await stage.openPage()
     await page.goto("/files")
     const name = `<script>alert(1)<b> "'&amp; ${"x".repeat(200)}.txt`
@@ -50,16 +42,16 @@ describe.skipIf(LACK !== null)(`files in a browser${skipNote(LACK)}`, () => {
     await expectNoOverflow(page)
   })
 
-  it("says at a file why it was not taken, and tries again", async () => {
+  it("shows beside a file why its upload failed, and retries it", async () => {
     const page = await stage.openPage({ expected: [/answer: 429/] })
     await page.goto("/files")
-    const message = "The key has too many uploads open."
+    const message = "The key has too many open uploads."
     const refusal = { status: 429, json: { message } }
     await page.route("**/v1/files", async (route) => await route.fulfill(refusal), { times: 1 })
     const large = { name: "large.mp4", mimeType: "video/mp4", buffer: Buffer.alloc(3_100_000) }
     await page.getByLabel("Files to upload").setInputFiles([large, text("again.txt")])
     const uploads = page.getByRole("list", { name: "Uploads" })
-    await uploads.getByText("A file of this account may have 2.9 MB.").waitFor()
+    await uploads.getByText("The plan limits a file to 2.9 MB.").waitFor()
     await uploads.getByText(message).waitFor()
     await expectAccessible(page)
     await takePicture(page, "files-refused")
@@ -68,7 +60,7 @@ describe.skipIf(LACK !== null)(`files in a browser${skipNote(LACK)}`, () => {
     expect(await page.getByRole("table").getByRole("link", { name: "large.mp4" }).count()).toBe(0)
   })
 
-  it("takes files that are dropped anywhere on the page", async () => {
+  it("accepts files dropped anywhere on the page", async () => {
     const page = await stage.openPage()
     await page.goto("/files")
     const data = await page.evaluateHandle(`(() => {
@@ -81,7 +73,7 @@ describe.skipIf(LACK !== null)(`files in a browser${skipNote(LACK)}`, () => {
     expect(await link.getAttribute("href")).toMatch(/^\/files\/[0-9a-f-]+$/)
   })
 
-  it("ends an upload that is canceled", async () => {
+  it("aborts a canceled upload", async () => {
     const page = await stage.openPage()
     await page.route("**/v1/files", async () => undefined)
     await page.goto("/files")
@@ -91,7 +83,7 @@ describe.skipIf(LACK !== null)(`files in a browser${skipNote(LACK)}`, () => {
     expect(await page.getByText("held.txt").count()).toBe(0)
   })
 
-  it("plays a film, and shows what is in it", async () => {
+  it("plays a video, and shows its streams", async () => {
     const page = await stage.openPage()
     await openFile(page, "film.mp4")
     await page.getByText("H.264", { exact: false }).first().waitFor()
@@ -103,37 +95,6 @@ describe.skipIf(LACK !== null)(`files in a browser${skipNote(LACK)}`, () => {
     await page.setViewportSize(PHONE)
     await expectNoOverflow(page)
     await takePicture(page, "file-phone")
-  })
-
-  it("gives the file's id and downloads it", async () => {
-    const page = await stage.openPage()
-    await openFile(page, "film.mp4")
-    await page.getByRole("button", { name: "Copy" }).first().click()
-    expect(await page.evaluate("navigator.clipboard.readText()")).toMatch(/^svc_id:\/\/[0-9a-f-]+$/)
-    const [download] = await Promise.all([
-      page.waitForEvent("download"),
-      page.getByRole("link", { name: "Download", exact: true }).click(),
-    ])
-    expect(download.suggestedFilename()).toBe("film.mp4")
-  })
-
-  it("says at the field why a URL cannot be imported", async () => {
-    const page = await stage.openPage({ expected: [/answer: 422/] })
-    await page.goto("/files")
-    await page.getByLabel("Import from a URL").fill("http://127.0.0.1:1/a.mp4")
-    await page.getByRole("button", { name: "Import" }).click()
-    const field = page.getByLabel("Import from a URL")
-    expect(await field.inputValue()).toBe("http://127.0.0.1:1/a.mp4")
-    expect(await field.getAttribute("aria-invalid")).toBe("true")
-  })
-
-  it("deletes a file after a question", async () => {
-    const page = await stage.openPage()
-    await openFile(page, "dropped.txt")
-    await page.getByRole("button", { name: "Delete" }).click()
-    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click()
-    await page.getByText("The file was deleted.").waitFor()
-    expect(await page.getByRole("link", { name: "dropped.txt" }).count()).toBe(0)
   })
 })
 

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { makeTempFolder } from "../../scripts/local/temp-folder.ts"
+import { makeTempFolder } from "../../scripts/cli/temp-folder.ts"
 
 /** A film with picture and sound in a folder that goes with it. */
 export async function makeFilm(name = "film.mp4", seconds = 4) {

@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core"
 import { beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { skipNote } from "../support/speech.ts"
-import { openKeyedCall } from "../system/keyed-call.ts"
+import { skipNote } from "../support/media/speech.ts"
+import { openKeyedCall } from "../system/operate/keyed-call.ts"
 import { DESK, expectAccessible, expectNoOverflow, LACK, PHONE, takePicture } from "./browser.ts"
 import { useStage } from "./stage.ts"
 
@@ -54,27 +54,27 @@ describe.skipIf(LACK !== null)(`every page${skipNote(LACK)}`, () => {
     made = await makeRecords()
   })
 
-  it("is accessible and no wider than its window: to who is not signed in", async () => {
+  it("is accessible and fits its window: for a visitor", async () => {
     expect(await lookAtAll(await stage.openVisit(), [...SIGN_IN_PATHS, ...ERROR_PATHS])).toEqual([])
   })
 
-  it("is accessible and no wider than its window: to an operator", async () => {
+  it("is accessible and fits its window: for an operator", async () => {
     expect(await lookAtAll(await stage.openPage(), PATHS)).toEqual([])
   })
 
-  it("is accessible and no wider than its window: with what the account has", async () => {
+  it("is accessible and fits its window: with records of the account", async () => {
     expect(await lookAtAll(await stage.openPage(), made)).toEqual([])
   })
 })
 
 describe.skipIf(LACK !== null)(`the dashboard in a browser${skipNote(LACK)}`, () => {
-  it("sends who is not signed in to the page for that", async () => {
+  it("redirects a visitor to the sign-in page", async () => {
     const page = await stage.openVisit()
     await page.goto("/")
     expect(new URL(page.url()).pathname).toBe("/sign-in")
   })
 
-  it("shows who is signed in their account", async () => {
+  it("shows a signed-in user the account", async () => {
     const page = await stage.openPage({ viewport: PHONE })
     await page.goto("/")
     expect(await page.title()).toContain("Overview")
@@ -83,7 +83,7 @@ describe.skipIf(LACK !== null)(`the dashboard in a browser${skipNote(LACK)}`, ()
     await takePicture(page, "overview-phone")
   })
 
-  it("runs no script and applies no style that is written into a page", async () => {
+  it("runs no inline script and applies no inline style", async () => {
     const page = await stage.openPage({
       expected: [/Content Security Policy/],
     })
@@ -98,7 +98,7 @@ describe.skipIf(LACK !== null)(`the dashboard in a browser${skipNote(LACK)}`, ()
     expect(await page.evaluate("getComputedStyle(p).color")).not.toBe("rgb(255, 0, 0)")
   })
 
-  it("is told apart from one that has faults", async () => {
+  it("fails the checks with a nameless button and an element that is too wide", async () => {
     const page = await stage.openPage({ expected: [/a fault on purpose/] })
     await page.goto("/")
     await page.evaluate(`

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process"
 import { beforeAll, describe, expect, it } from "vitest"
-import { skipNote } from "../support/speech.ts"
+import { skipNote } from "../support/media/speech.ts"
 import { expectAccessible, expectNoOverflow, LACK, PHONE, takePicture } from "./browser.ts"
 import { useStage } from "./stage.ts"
 import { makeFilm } from "./film.ts"
@@ -14,7 +14,7 @@ describe.skipIf(LACK !== null)(`the playground in a browser${skipNote(LACK)}`, (
     film = stage.use(await makeFilm())
   })
 
-  it("says what is wrong with a command as it is typed, and what is right about it", async () => {
+  it("validates a command while it is typed", async () => {
     const page = await stage.openPage()
     await page.goto("/playground")
     const command = page.getByLabel("FFmpeg command")
@@ -25,18 +25,18 @@ describe.skipIf(LACK !== null)(`the playground in a browser${skipNote(LACK)}`, (
     await expectAccessible(page)
     await takePicture(page, "playground-wrong")
     await command.fill("ffmpeg -f lavfi -i testsrc2=duration=1 {{out_1}}")
-    await page.getByText("This can be run.").waitFor()
+    await page.getByText("The command is valid.").waitFor()
     expect(await command.getAttribute("aria-invalid")).toBeNull()
     await page.getByText("testsrc2=duration=1 test-film.mp4").waitFor()
     await page.getByLabel("Output 1: name").fill("a/b.mp4")
     await page.locator("#error-output-1").getByText("without a folder").waitFor()
   })
 
-  it("tells keys that stand twice, missing files and the command at fault, and keeps other rows", async () => {
+  it("reports duplicate keys, missing files and the faulty command, and keeps other rows", async () => {
     const page = await stage.openPage({ expected: [/answer: 422 POST .*\/v1\/commands$/] })
     await page.goto("/playground?recipe=concat")
-    await page.locator("#error-input-2").getByText("choose a file, or give a URL").waitFor()
-    await page.getByText("This cannot be run yet").waitFor()
+    await page.locator("#error-input-2").getByText("choose a file, or enter a URL").waitFor()
+    await page.getByText("The command has errors").waitFor()
     await page.getByRole("button", { name: "Remove input 1" }).click()
     expect(await page.getByLabel("Input 1: key").inputValue()).toBe("in_2")
     await page.getByRole("button", { name: "Add an output" }).click()
@@ -45,16 +45,16 @@ describe.skipIf(LACK !== null)(`the playground in a browser${skipNote(LACK)}`, (
     )
     await page.getByLabel("Output 2: key").fill("out_1")
     await page.getByLabel("Output 2: name").fill("<b>.mp4")
-    await page.locator("#error-output-1").getByText("this key stands twice").waitFor()
+    await page.locator("#error-output-1").getByText("another row has this key").waitFor()
     await page.getByLabel("FFmpeg command").fill("ffmpeg -version\nffmpeg -i {{in_7}} {{out_1}}")
     await page.locator("#error-command").getByText("command 2: ").waitFor()
     expect(await page.getByLabel("Output 2: name").inputValue()).toBe("<b>.mp4")
     await page.getByRole("button", { name: "Run", exact: true }).click()
-    await page.getByText("The command cannot be run").waitFor()
+    await page.getByText("The command cannot run").waitFor()
     expect(new URL(page.url()).searchParams.has("job")).toBe(false)
   })
 
-  it("writes the request as a line for a shell, whatever is typed", async () => {
+  it("shows the request as a shell command, quoted for any input", async () => {
     const page = await stage.openPage()
     await page.goto("/playground")
     const typed = `ffmpeg -metadata 'title=it"s $(touch x) \`id\` a\\b $LATHE_KEY' {{out_1}}`
@@ -69,7 +69,7 @@ describe.skipIf(LACK !== null)(`the playground in a browser${skipNote(LACK)}`, (
     expect(JSON.parse(body)).toEqual({ input_files: {}, output_files, ffmpeg_command: typed })
   })
 
-  it("runs a command once for two clicks, and shows it again at the address of its job", async () => {
+  it("runs a command once for a double click, and shows it at the URL of its job", async () => {
     const page = await stage.openPage()
     await page.goto("/playground")
     const command = page.getByLabel("FFmpeg command")
@@ -79,7 +79,7 @@ describe.skipIf(LACK !== null)(`the playground in a browser${skipNote(LACK)}`, (
     await page.getByRole("button", { name: "Run", exact: true }).dblclick()
     await page.waitForURL("**/playground?job=*")
     await page.reload()
-    await page.getByText("This can be run.").waitFor()
+    await page.getByText("The command is valid.").waitFor()
     expect(await command.inputValue()).toContain("-f mp4")
     await page.goto("/jobs")
     expect(
@@ -95,10 +95,10 @@ describe.skipIf(LACK !== null)(`the playground in a browser${skipNote(LACK)}`, (
     await page.goto("/playground")
     await page.getByLabel("Recipe").selectOption("720p")
     await page.getByLabel("Input 1: file or URL").waitFor()
-    await page.locator("#error-input-1").getByText("choose a file, or give a URL").waitFor()
+    await page.locator("#error-input-1").getByText("choose a file, or enter a URL").waitFor()
     await page.getByLabel("Files to upload").setInputFiles(film.path)
     await page.locator("#note-input-1").getByText("film.mp4").waitFor()
-    await page.getByText("This can be run.").waitFor()
+    await page.getByText("The command is valid.").waitFor()
     await page.getByRole("button", { name: "Run" }).click()
     await page.locator("#result").getByText("completed").waitFor({ timeout: 30_000 })
     await page.locator("#result").getByRole("link", { name: "720p.mp4" }).waitFor()
@@ -110,7 +110,7 @@ describe.skipIf(LACK !== null)(`the playground in a browser${skipNote(LACK)}`, (
     await takePicture(page, "playground-phone")
   })
 
-  it("needs nothing but the keyboard", async () => {
+  it("works by keyboard alone", async () => {
     const page = await stage.openPage({ colorScheme: "dark" })
     await page.goto("/playground")
     await page.getByLabel("Recipe").focus()
@@ -130,7 +130,7 @@ describe.skipIf(LACK !== null)(`the playground in a browser${skipNote(LACK)}`, (
     await takePicture(page, "playground-dark")
   })
 
-  it("keeps what is typed while a job runs, and runs it as another one", async () => {
+  it("keeps edits made while a job runs, and submits them as a new job", async () => {
     const page = await stage.openPage()
     await page.goto("/playground")
     const command = page.getByLabel("FFmpeg command")

@@ -17,7 +17,7 @@ type Stage = {
   openPage(options?: LookOptions): Promise<Page>
   /** A page of nobody. */
   openVisit(options?: LookOptions): Promise<Page>
-  /** What is to be disposed of with the service. */
+  /** Disposes of a resource together with the service. */
   use<Resource extends AsyncDisposable>(resource: Resource): Resource
 }
 

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { hashPassword } from "better-auth/crypto"
 import { v7 as newId } from "uuid"
-import type { ServiceProcess } from "../../scripts/local/service-process.ts"
+import type { ServiceProcess } from "../../scripts/cli/service-process.ts"
 
 const BUSY_MS_MAX = 10_000
 

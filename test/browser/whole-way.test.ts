@@ -2,10 +2,10 @@ import { readFile } from "node:fs/promises"
 import { describe, expect, it } from "vitest"
 import pWaitFor from "p-wait-for"
 import { z } from "zod"
-import { skipNote } from "../support/speech.ts"
-import { openKeyedCall } from "../system/keyed-call.ts"
-import type { KeyedCall } from "../system/keyed-call.ts"
-import { mailedLink } from "../system/kept-mails.ts"
+import { skipNote } from "../support/media/speech.ts"
+import { openKeyedCall } from "../system/operate/keyed-call.ts"
+import type { KeyedCall } from "../system/operate/keyed-call.ts"
+import { mailedLink } from "../system/operate/kept-mails.ts"
 import { expectAccessible, LACK, takePicture } from "./browser.ts"
 import { useStage } from "./stage.ts"
 
@@ -17,8 +17,8 @@ const record = z.object({ id: z.string(), status: z.string() })
 
 const stage = useStage({ SIGN_UP: "open" })
 
-describe.skipIf(LACK !== null)(`a stranger${skipNote(LACK)}`, () => {
-  it("signs up, makes a key, runs a command with it, sees both, and revokes the key", async () => {
+describe.skipIf(LACK !== null)(`a new user${skipNote(LACK)}`, () => {
+  it("signs up, creates a key, runs a command with it, and revokes the key", async () => {
     const page = await stage.openVisit({ expected: [/^answer: 401 /] })
 
     await page.goto("/sign-up")
@@ -68,7 +68,7 @@ describe.skipIf(LACK !== null)(`a stranger${skipNote(LACK)}`, () => {
     await takePicture(page, "revoked-key")
   })
 
-  it("takes over, by a mail, the account that somebody else prepared", async () => {
+  it("takes over by mail an account that another person prepared", async () => {
     const email = "hedy@example.com"
     const page = await stage.openVisit({ expected: [/^answer: 422 /] })
     await page.goto("/sign-up")
@@ -80,7 +80,7 @@ describe.skipIf(LACK !== null)(`a stranger${skipNote(LACK)}`, () => {
     await page.goto(await mailedLink(stage.service.stateDir, email))
     await page.getByLabel("Password").fill(PASSWORD)
     await page.keyboard.press("Enter")
-    await page.getByText("This is not the password").waitFor()
+    await page.getByText("The password is not the one of the sign-up.").waitFor()
     await expectAccessible(page)
     await takePicture(page, "choose-a-password")
     await page.getByLabel("New password").fill(PASSWORD)

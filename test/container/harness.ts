@@ -5,20 +5,20 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { promisify } from "node:util"
-import { chooseSandbox } from "../../container/sandbox/choose.ts"
-import type { SandboxChoice } from "../../container/sandbox/choose.ts"
-import { toListener } from "../../container/server/http-adapter.ts"
-import type { Handler } from "../../container/server/http-adapter.ts"
-import { makeRunner } from "../../container/server/server.ts"
+import { chooseSandbox } from "../../container/sandbox/tiers/choose-sandbox.ts"
+import type { SandboxChoice } from "../../container/sandbox/tiers/choose-sandbox.ts"
+import { toNodeListener } from "../../container/server/node-adapter.ts"
+import type { RequestHandler } from "../../container/server/node-adapter.ts"
+import { createRunner } from "../../container/server/runner.ts"
 import type { RunnerSettings } from "../../container/settings.ts"
 import { FETCH_PYTHON_PATH } from "../../scripts/setup/yt-dlp.ts"
-import { runnerHeaders } from "../../src/contract/protocol.ts"
+import { makeRunnerHeaders } from "../../src/contract/protocol.ts"
 import type { OutputReport, Report } from "../../src/contract/report.ts"
 import type { TaskOrder } from "../../src/contract/task.ts"
 import { commandTask } from "../../src/contract/tasks/command.ts"
-import { makeIoServer } from "../support/io-server.ts"
-import type { IoServer } from "../support/io-server.ts"
-import { runnerSettings } from "../support/runner-settings.ts"
+import { makeIoServer } from "../support/runner/io-server.ts"
+import type { IoServer } from "../support/runner/io-server.ts"
+import { runnerSettings } from "../support/runner/runner-settings.ts"
 
 const run = promisify(execFile)
 
@@ -28,19 +28,19 @@ export type Harness = {
   runnerOrigin: string
   settings: RunnerSettings
   call(method: string, path: string, body?: unknown): Promise<Response>
-  /** An order for `commands` with the I/O server's inputs, and other fields where given. */
+  /** Returns an order for `commands` with the I/O server's inputs; `differing` replaces fields. */
   order(commands: string[][], differing?: Partial<TaskOrder>): TaskOrder
   /** Posts an order and waits for its last report. */
   finish(order: TaskOrder): Promise<Report>
-  /** Names of the workspaces that exist now. */
+  /** Names of the workspaces that currently exist. */
   workspaces(): Promise<string[]>
   shutDown(): Promise<void>
   close(): Promise<void>
-  /** Closes it; throws where a task has left its workspace. */
+  /** Closes the harness; throws if a task has left its workspace. */
   closeClean(): Promise<void>
 }
 
-/** The sandbox is chosen once for all runners of a test file. */
+/** Sandbox choice, shared by all runners of a test file. */
 let chosen: Promise<SandboxChoice> | null = null
 
 function chooseOnce(settings: RunnerSettings): Promise<SandboxChoice> {
@@ -48,7 +48,7 @@ function chooseOnce(settings: RunnerSettings): Promise<SandboxChoice> {
   return chosen
 }
 
-/** The first runner of a file may end before the choice does, and its work folder with it. */
+/** Chooses in a separate work folder: the first runner of a file may end before the choice does. */
 async function chooseInOwnFolder(settings: RunnerSettings): Promise<SandboxChoice> {
   const workDir = await mkdtemp(join(tmpdir(), "lathe-test-"))
   const choice = await chooseSandbox({ ...settings, workDir })
@@ -56,7 +56,7 @@ async function chooseInOwnFolder(settings: RunnerSettings): Promise<SandboxChoic
   return choice
 }
 
-/** Starts a runner and a stand-in for the Worker, each on a port of its own. */
+/** Starts a runner and a stand-in for the Worker, each on its own port. */
 export async function startHarness(
   differing: Partial<RunnerSettings> = {},
   choice?: SandboxChoice,
@@ -65,14 +65,14 @@ export async function startHarness(
   const settings = {
     ...runnerSettings({ FETCH_PYTHON_PATH }),
     capacity: 2,
-    // The workspaces that a test sees are those of its tasks.
-    placesMax: 0,
+    // Without warm sandboxes, all workspaces belong to tasks.
+    warmSandboxesMax: 0,
     workDir,
     ...differing,
   }
   const io = makeIoServer("a-token")
   const choosing = choice ? Promise.resolve(choice) : chooseOnce(settings)
-  const runner = makeRunner(settings, () => choosing)
+  const runner = createRunner(settings, () => choosing)
   const ioServer = await listen({ fetch: (request) => io.fetch(request) })
   const server = await listen(runner)
   const harness: Harness = {
@@ -104,12 +104,12 @@ export async function startHarness(
   return harness
 }
 
-/** The outputs in the result of a command task; none for a report of another kind. */
+/** Returns the outputs in the result of a command task; empty for other reports. */
 export function commandOutputs(report: Report): OutputReport[] {
   return report.kind === "finished" ? commandTask.result.parse(report.result).outputs : []
 }
 
-/** Calls a runner in its protocol. */
+/** Calls a runner with its protocol. */
 export function callRunner(
   url: string,
   method: string,
@@ -118,7 +118,7 @@ export function callRunner(
 ): Promise<Response> {
   return fetch(url, {
     method,
-    headers: runnerHeaders(token),
+    headers: makeRunnerHeaders(token),
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
 }
@@ -152,9 +152,9 @@ export function makeOrder(of: {
   }
 }
 
-/** Serves what answers web requests on a loopback port. */
-export async function listen(handler: Pick<Handler, "fetch"> & Partial<Handler>) {
-  const server = createServer(toListener({ refuseHead: () => undefined, ...handler }))
+/** Serves a handler of web requests on a loopback port. */
+export async function listen(handler: Pick<RequestHandler, "fetch"> & Partial<RequestHandler>) {
+  const server = createServer(toNodeListener({ refuseByHeaders: () => undefined, ...handler }))
   await new Promise<void>((resolve) => {
     server.listen(0, "127.0.0.1", resolve)
   })
@@ -181,7 +181,7 @@ export async function waitFor<Value>(
   throw new Error(`It did not happen within ${seconds} seconds.`)
 }
 
-/** Two seconds of a small picture and a tone, as an MP4. */
+/** Returns two seconds of a small picture and a tone, as an MP4. */
 export async function makeVideo(size = "128x72"): Promise<Uint8Array<ArrayBuffer>> {
   const folder = await mkdtemp(join(tmpdir(), "lathe-media-"))
   const commandLine = `-v error -f lavfi -i testsrc2=size=${size}:rate=10:duration=2 -f lavfi -i sine=d=2`
@@ -191,7 +191,7 @@ export async function makeVideo(size = "128x72"): Promise<Uint8Array<ArrayBuffer
   return bytes
 }
 
-/** Process ids of the tools that work in a folder, or below it. */
+/** Returns the process ids of tools that work in a folder or below it. */
 export async function processesIn(folder: string): Promise<number[]> {
   const { stdout } = await run("sh", ["-c", `ls -l /proc/[0-9]*/cwd 2>/dev/null || true`])
   return Array.from(stdout.matchAll(/\/proc\/(\d+)\/cwd -> (.*)$/gm))

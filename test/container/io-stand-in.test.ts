@@ -1,15 +1,15 @@
 import { describe } from "vitest"
-import type { IoUnderTest } from "../contracts/io-caller.ts"
-import { testIoRoutes } from "../contracts/io-routes.ts"
-import { testPartRoutes } from "../contracts/io-part-routes.ts"
-import { testResumableRoutes } from "../contracts/io-resumable-routes.ts"
-import { resumablePlace } from "../support/io-resumable.ts"
-import { makeIoServer } from "../support/io-server.ts"
+import type { IoUnderTest } from "../suites/io-caller.ts"
+import { testIoRoutes } from "../suites/io-routes.ts"
+import { testPartRoutes } from "../suites/io-part-routes.ts"
+import { testResumableRoutes } from "../suites/io-resumable-routes.ts"
+import { resumablePlace } from "../support/runner/io-resumable.ts"
+import { makeIoServer } from "../support/runner/io-server.ts"
 
 function openStandIn(): Promise<IoUnderTest> {
   const io = makeIoServer("a-token")
   const taskId = crypto.randomUUID()
-  const bytes = new TextEncoder().encode("what a runner reads")
+  const bytes = new TextEncoder().encode("reads of a runner")
   io.taskId = taskId
   io.inputs.set("in_1", bytes)
   io.outputKeys = new Set(["out_1", "out_2"])
@@ -33,7 +33,7 @@ function openStandIn(): Promise<IoUnderTest> {
   })
 }
 
-// The runner's tests are worth only as much as the stand-in that they run against.
+// The runner's tests rely on this stand-in, so it must pass the suite of the real routes.
 describe("the stand-in for the Worker's I/O routes", () => {
   testIoRoutes(openStandIn)
   testPartRoutes(openStandIn)

@@ -9,10 +9,10 @@ import { createInterface } from "node:readline"
 import { text } from "node:stream/consumers"
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest"
 import { z } from "zod"
-import { makeIoServer } from "../support/io-server.ts"
+import { makeIoServer } from "../support/runner/io-server.ts"
 import { ENDLESS, callRunner, listen, makeOrder, processesIn, waitFor } from "./harness.ts"
-import { bury, setImmovable } from "./sandbox/obstacles.ts"
-import { supportedTiers } from "../support/supported-tiers.ts"
+import { bury, setImmovable } from "./sandbox/tiers/obstacles.ts"
+import { supportedTiers } from "../support/runner/supported-tiers.ts"
 
 const logLine = z.looseObject({
   event: z.string(),
@@ -45,7 +45,7 @@ function launch(more: Record<string, string>, stderr: "pipe" | "inherit"): Child
   const environment = {
     RUNNER_PORT: "0",
     RUNNER_CAPACITY: "1",
-    // Sandboxes that wait have workspaces there too.
+    // Warm sandboxes have workspaces in the folder too.
     RUNNER_PLACES_MAX: "0",
     WORK_DIR: workDir,
     ANNOUNCE_URL: `${worker.origin}/io/announcement/reports`,
@@ -75,7 +75,7 @@ test("clears its work folder, announces itself, and interrupts its task on SIGTE
   await mkdir(join(workDir, "sockets-left"))
   await mkdir(join(workDir, "something-else"))
   const runner = await start()
-  // The self-test of the sandbox uses a workspace too, for a moment.
+  // The self-test of the sandbox briefly uses a workspace too.
   await expect.poll(() => readdir(workDir)).toEqual(["something-else"])
   await waitFor(() => io.requests.some(({ call }) => call === "POST /reports"))
 
@@ -94,7 +94,7 @@ test("clears its work folder, announces itself, and interrupts its task on SIGTE
   expect(JSON.stringify(lines)).not.toContain(io.token)
 })
 
-/** A runner with a task whose only output is not stored before `store` is called. */
+/** Starts a runner with a task whose only output is not stored before `store` is called. */
 async function startWithTask(more: Record<string, string>) {
   const runner = await start(more)
   const storing = Promise.withResolvers<null>()
@@ -112,14 +112,14 @@ async function sendSigterm(): Promise<void> {
   await waitFor(() => lines.filter(({ event }) => event === "runner.leaving").length > before)
 }
 
-test("ends its task after a SIGTERM within DRAIN_SECONDS_MAX, and takes no other", async () => {
+test("finishes its task after a SIGTERM within DRAIN_SECONDS_MAX, and accepts no other", async () => {
   const { runner, order, store } = await startWithTask({ DRAIN_SECONDS_MAX: "600" })
   await sendSigterm()
   await sendSigterm()
   const other = makeOrder({ io, ioOrigin: worker.origin, commands: [ENDLESS] })
   const refused = await callRunner(`${runner}/tasks`, "POST", other)
   expect([refused.status, await refused.json()]).toEqual([503, { error: "leaving" }])
-  // A Worker that lost the answer asks again.
+  // A Worker that lost the response sends the order again.
   expect((await callRunner(`${runner}/tasks`, "POST", order)).status).toBe(202)
   const left = once(child, "exit")
   store()
@@ -135,7 +135,7 @@ test("interrupts a task that has not ended DRAIN_SECONDS_MAX after a SIGTERM", a
   expect(io.reports.at(-1)).toMatchObject({ kind: "interrupted" })
 })
 
-test("interrupts a task that it drains at a SIGINT", async () => {
+test("interrupts a draining task on SIGINT", async () => {
   await startWithTask({ DRAIN_SECONDS_MAX: "600" })
   await sendSigterm()
   child.kill("SIGINT")
@@ -143,7 +143,7 @@ test("interrupts a task that it drains at a SIGINT", async () => {
   expect(io.reports.at(-1)).toMatchObject({ kind: "interrupted" })
 })
 
-test("starts beside workspaces that are deep, unreadable, or not to be removed at all", async () => {
+test("starts beside workspaces that are deep, unreadable, or impossible to remove", async () => {
   const deep = join(workDir, `${crypto.randomUUID()}.1`)
   await mkdir(deep)
   await bury(deep, 30)
@@ -172,7 +172,7 @@ test("starts beside workspaces that are deep, unreadable, or not to be removed a
   await expect.poll(() => readdir(workDir)).toEqual([])
 })
 
-test("does not start on an address that others reach without a token", async () => {
+test("refuses a non-loopback address without a token", async () => {
   child = launch({ RUNNER_HOST: "0.0.0.0" }, "pipe")
   if (!child.stderr) throw new Error("The runner has no stderr.")
   const [said, [exitCode]] = await Promise.all([text(child.stderr), once(child, "exit")])
@@ -181,7 +181,7 @@ test("does not start on an address that others reach without a token", async () 
 })
 
 test.runIf(process.getuid?.() === 0)(
-  "does not start in a work folder that another user may change, and removes nothing there",
+  "refuses a work folder that another user may change, and removes nothing there",
   async () => {
     const left = join(workDir, `${crypto.randomUUID()}.1`)
     await mkdir(left)
@@ -197,7 +197,7 @@ test.runIf(process.getuid?.() === 0)(
   },
 )
 
-test("ends itself after the self-tests that may fail, so that its container can be replaced", async ({
+test("exits after the maximum of failed self-tests, so that its container can be replaced", async ({
   skip,
 }) => {
   skip((await supportedTiers()).length === 0, "this machine has no sandbox")

@@ -1,18 +1,18 @@
 import { totalmem } from "node:os"
 import { expect, test } from "vitest"
-import { makeSettings, readEnvironment } from "../../container/settings.ts"
+import { toRunnerSettings, parseRunnerEnvironment } from "../../container/settings.ts"
 
 function egressOf(env: NodeJS.ProcessEnv) {
-  return makeSettings(readEnvironment(env)).egress
+  return toRunnerSettings(parseRunnerEnvironment(env)).egress
 }
 
-test("fetches reach all public sites, without a proxy, where nothing else is set", () => {
+test("fetches reach all public sites without a proxy by default", () => {
   expect(egressOf({})).toEqual({ allowedHosts: [], proxy: null, sites: [] })
   const empty = { ALLOWED_PRIVATE_HOSTS: "", FETCH_PROXY: "", FETCH_SITES: "" }
   expect(egressOf(empty)).toEqual({ allowedHosts: [], proxy: null, sites: [] })
 })
 
-test("fetches take the hosts, the proxy and the sites of the environment", () => {
+test("fetches use the hosts, proxy and sites of the environment", () => {
   const { allowedHosts, proxy, sites } = egressOf({
     ALLOWED_PRIVATE_HOSTS: "127.0.0.1:8080, NAS.lan",
     FETCH_PROXY: "http://user:pass%20word@10.0.0.1:3128",
@@ -30,9 +30,9 @@ test.for(["10.0.0.1:3128", "https://proxy.example", "socks5://proxy.example", "n
   },
 )
 
-test("a tool may hold 85 % of the memory, or what is set", () => {
+test("a tool may hold 85 % of the memory, or the configured limit", () => {
   function residentOf(env: NodeJS.ProcessEnv): number {
-    return makeSettings(readEnvironment(env)).limits.residentBytes
+    return toRunnerSettings(parseRunnerEnvironment(env)).limits.residentBytes
   }
   expect(residentOf({}) / totalmem()).toBeLessThanOrEqual(0.85)
   expect(residentOf({})).toBeGreaterThan(0)
@@ -40,10 +40,10 @@ test("a tool may hold 85 % of the memory, or what is set", () => {
 })
 
 function drainMsOf(env: NodeJS.ProcessEnv): number {
-  return makeSettings(readEnvironment(env)).drainMs
+  return toRunnerSettings(parseRunnerEnvironment(env)).drainMs
 }
 
-test("tasks are drained for as long as is set, and by default not at all", () => {
+test("tasks drain for the configured time, and by default not at all", () => {
   expect(drainMsOf({})).toBe(0)
   expect(drainMsOf({ DRAIN_SECONDS_MAX: "780" })).toBe(780_000)
   expect(() => drainMsOf({ DRAIN_SECONDS_MAX: "-1" })).toThrow("DRAIN_SECONDS_MAX")

@@ -1,6 +1,8 @@
 const HEADER_BYTES = 44
 
-/** The header of a WAV file of one channel of 8 bits, whose samples have so many bytes. */
+/**
+ * Returns the header of a WAV file with one channel of 8-bit samples; `sampleBytes` is their size.
+ */
 export function waveHeader(sampleBytes: number, rateHz: number): Buffer {
   const header = Buffer.alloc(HEADER_BYTES)
   header.write("RIFF", 0)

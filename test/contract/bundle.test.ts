@@ -1,5 +1,10 @@
 import { describe, expect, test } from "vitest"
-import { archiveNameOf, bundleKindOf, fitsPattern, memberName } from "../../src/contract/bundle.ts"
+import {
+  zipNameForOutput,
+  findBundleKind,
+  matchesNamePattern,
+  memberName,
+} from "../../src/contract/bundle.ts"
 import { processorMsOf } from "../support/processor-time.ts"
 
 test.for([
@@ -8,8 +13,12 @@ test.for([
   ["a.mpd", "playlist"],
   ["a_%v.m3u8", "series"],
   ["100%%.mp4", null],
+  ["100%%d.mp4", null],
+  ["50% off.mp4", null],
+  ["50% off.m3u8", "playlist"],
+  ["%Y-%m.png", null],
 ])("an output called %s is of the kind %s", ([name, kind]) => {
-  expect(bundleKindOf(name ?? "")).toBe(kind)
+  expect(findBundleKind({ name: name ?? "" })).toBe(kind)
 })
 
 test.for<[string, string, boolean]>([
@@ -38,16 +47,33 @@ test.for<[string, string, boolean]>([
   ["%v%v", "a", false],
   ["%v.ts%v", "a.ts.ts", true],
   ["a%va", "a", false],
-])("the pattern %s and the name %s fit: %s", ([pattern, name, fits]) => {
-  expect(fitsPattern(pattern, name)).toBe(fits)
+])("the pattern %s matches the name %s: %s", ([pattern, name, fits]) => {
+  expect(matchesNamePattern({ name: pattern }, name)).toBe(fits)
 })
 
-test("a pattern and a name that nearly fit in many ways are told apart in good time", async () => {
+test.for<[string, string, boolean]>([
+  ["%Y-%m-%d.png", "2026-11-26.png", true],
+  ["%Y-%m-%d.png", "2026-11-.png", false],
+  ["at %H.png", "at 09.png", true],
+  ["at %H.png", "at.png", false],
+  ["%s_%%03d.ts", "1_004.ts", true],
+  ["100%% %H.png", "100% 09.png", true],
+])("the pattern of times %s matches the name %s: %s", ([name, made, fits]) => {
+  const output = { name, has_times: true as const }
+  expect(findBundleKind(output)).toBe("series")
+  expect(matchesNamePattern(output, made)).toBe(fits)
+})
+
+test("the archive of a pattern of times has the text around the times", () => {
+  expect(zipNameForOutput({ name: "shot_%Y-%m-%d.png", has_times: true })).toBe("shot.zip")
+})
+
+test("matching takes linear time, also for a name that nearly matches in many ways", async () => {
   const tookMs = await processorMsOf(() => {
     for (const field of ["%v", "%d", "%02d", "%%"]) {
       const pattern = `1${`${field}1`.repeat(50)}x%d`
       for (let each = 0; each < 1000; each += 1) {
-        expect(fitsPattern(pattern, `${"1".repeat(238)}x${field}`)).toBe(false)
+        expect(matchesNamePattern({ name: pattern }, `${"1".repeat(238)}x${field}`)).toBe(false)
       }
     }
   })
@@ -61,8 +87,9 @@ test.for([
   ["a_%d_b.png", "a_b.zip"],
   ["%03d - frame.png", "frame.zip"],
   ["50%% %d.png", "50%.zip"],
+  ["50% off %03d.png", "50% off.zip"],
 ])("the archive of %s is called %s", ([pattern, name]) => {
-  expect(archiveNameOf(pattern ?? "")).toBe(name)
+  expect(zipNameForOutput({ name: pattern ?? "" })).toBe(name)
 })
 
 describe("a member", () => {

@@ -1,11 +1,11 @@
 import { expect, it } from "vitest"
 import { z } from "zod"
-import { isLogged, logLine, readLogLevel } from "../../src/contract/log-line.ts"
+import { isLogged, formatLogLine, readLogLevel } from "../../src/contract/log-line.ts"
 
 const entry = { part: "worker", level: "warn", event: "thing.odd" } as const
 
-it("is one line of JSON that begins with when, how bad and what", () => {
-  const line = logLine(entry, { request_id: "r1", text: "two\nlines" })
+it("is one line of JSON that begins with time, level and event", () => {
+  const line = formatLogLine(entry, { request_id: "r1", text: "two\nlines" })
   expect(line).not.toContain("\n")
   const read = z.record(z.string(), z.unknown()).parse(JSON.parse(line))
   expect(Object.entries(read)).toEqual([
@@ -18,8 +18,8 @@ it("is one line of JSON that begins with when, how bad and what", () => {
   ])
 })
 
-it("hides secrets at every depth and shortens what is long", () => {
-  const line = logLine(entry, {
+it("hides secrets at every depth and shortens long values", () => {
+  const line = formatLogLine(entry, {
     token: "hello",
     nested: { list: ["https://me:pw@example.com/x"], token: "hello" },
     long: "y".repeat(10_000),
@@ -31,7 +31,7 @@ it("hides secrets at every depth and shortens what is long", () => {
   expect(line.length).toBeLessThan(5000)
 })
 
-it("leaves out levels below the one that is set", () => {
+it("leaves out levels below the minimum", () => {
   expect(isLogged("debug", "info")).toBe(false)
   expect(isLogged("warn", "warn")).toBe(true)
   expect(readLogLevel("warn")).toBe("warn")

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { hideSecrets, redactFact, redactText } from "../../src/contract/redact.ts"
+import { registerSecrets, redactField, redactText } from "../../src/contract/redact.ts"
 
 const key = "lathe_0aZ9bY8cX7dW6eV5fU4gT3hS2iR1jQ0kP9lO8mN7"
 const signature = "q3Jx0aVb-7ZtLw_9KcPdE2uYsN4oMrT6iHgXfB1vQ8k"
@@ -39,14 +39,14 @@ describe("redactText", () => {
     expect(redactText(text)).toBe(text)
   })
 
-  it("tells the host of an address", () => {
+  it("keeps the host of a URL", () => {
     expect(redactText("fetch https://me:pw@example.com:81/x?y=z failed")).toBe(
       "fetch https://example.com:81/… failed",
     )
   })
 
-  it("hides values that it was told, however they are written", () => {
-    hideSecrets(['plain "words" here', undefined, "short"])
+  it("hides registered secrets in every encoding", () => {
+    registerSecrets(['plain "words" here', undefined, "short"])
     const inJson = JSON.stringify({ a: 'plain "words" here' })
     expect(redactText(inJson)).not.toContain("words")
     expect(redactText(`?${encodeURIComponent('plain "words" here')}`)).not.toContain("words")
@@ -54,14 +54,14 @@ describe("redactText", () => {
   })
 })
 
-describe("redactFact", () => {
-  it("hides what is a secret by its name, whatever it looks like", () => {
-    expect(redactFact("password", "hello")).toBe("[redacted]")
-    expect(redactFact("api_key", "hello")).toBe("[redacted]")
-    expect(redactFact("key_id", "hello")).toBe("hello")
+describe("redactField", () => {
+  it("hides every value under a secret's name", () => {
+    expect(redactField("password", "hello")).toBe("[redacted]")
+    expect(redactField("api_key", "hello")).toBe("[redacted]")
+    expect(redactField("key_id", "hello")).toBe("hello")
   })
 
   it("shows an error's stack without secrets", () => {
-    expect(redactFact("cause", new Error(`no ${key}`))).toMatch(/^Error: no lathe_\[redacted\]\n/)
+    expect(redactField("cause", new Error(`no ${key}`))).toMatch(/^Error: no lathe_\[redacted\]\n/)
   })
 })

@@ -20,7 +20,7 @@ const file = z.looseObject({
   name: z.string(),
   status: z.string(),
   download_url: z.url(),
-  ffprobe: z.looseObject({}).optional(),
+  ffprobe: z.looseObject({}).nullable(),
   ffprobe_error: z.string().optional(),
 })
 
@@ -36,7 +36,7 @@ export type CommandBody = {
   output_files: Record<string, string>
 }
 
-/** What came of a create: the record of a job that ended, or the refusal. */
+/** Result of a create: the record of the ended job, or the refusal. */
 export type Outcome =
   | { refused: null; record: CommandRecord }
   | { refused: { status: number; text: string }; record: null }

@@ -12,7 +12,7 @@ const run = promisify(execFile)
  * A file that comes with an attack: its text, C source, or the words of ffmpeg that make it and
  * what is done to it then.
  */
-export type Brought =
+export type AttackFile =
   | string
   | { made: string; turn?: (made: Buffer) => Buffer }
   | { source: string }
@@ -20,15 +20,15 @@ export type Brought =
 /** Something that a hostile user sends. */
 export type Attack = {
   name: string
-  /** What follows `ffmpeg`, by entries; inputs and outputs by their keys. */
+  /** Arguments of `ffmpeg`; inputs and outputs by their keys. */
   words: (place: CanaryPaths) => string | string[]
   /** Files that it brings along: name and content by key. */
-  inputs?: (place: CanaryPaths) => Record<string, [name: string, content: Brought]>
+  inputs?: (place: CanaryPaths) => Record<string, [name: string, content: AttackFile]>
   /** Names by key; one output of plain bytes unless it says otherwise. */
   outputs?: Record<string, string>
   /**
-   * What shows that it worked, beside the canaries: that it succeeds at all, or that something
-   * light is on what must be a black picture of 8 bits a pixel.
+   * Proof of harm besides the canaries: the run succeeds, or a picture that must be black (8 bits a
+   * pixel) has bright pixels.
    */
   harm?: "success" | "picture"
   /** Why the ffmpeg of this machine cannot do it; others can, or it may learn it. */
@@ -58,7 +58,7 @@ export async function bring(
   return await Promise.all(all)
 }
 
-async function contentOf(name: string, content: Brought): Promise<Buffer> {
+async function contentOf(name: string, content: AttackFile): Promise<Buffer> {
   if (typeof content === "string") return Buffer.from(content)
   const folder = await mkdtemp(join(tmpdir(), "lathe-brought-"))
   try {

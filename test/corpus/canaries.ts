@@ -6,7 +6,7 @@ import { Socket, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-/** What an attack aims at; nothing of it may be read, changed or reached. */
+/** Targets of attacks; a sandbox must let nothing read, change or reach them. */
 export type CanaryPaths = {
   /** A folder that every user may enter and write to; its files are of every kind. */
   outside: string
@@ -21,12 +21,12 @@ export type CanaryPaths = {
   unixPath: string
 }
 
-/** What an attack left behind where its sender can see it: texts and files by name. */
+/** Texts and files by name that an attack left visible to its sender. */
 export type Evidence = Record<string, string | Uint8Array>
 
 export type Canaries = AsyncDisposable & {
   place: CanaryPaths
-  /** What was read, changed or reached; nothing where all held. */
+  /** Canaries that were read, changed or reached; empty if the sandbox held. */
   damage(evidence: Evidence): Promise<string[]>
 }
 

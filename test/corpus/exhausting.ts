@@ -4,10 +4,10 @@ const CARD = "-f lavfi -i color=s=640x480:r=50"
 const LARGE = "-f lavfi -i color=s=1920x1080:r=100"
 const SAMPLES = "-f lavfi -i anullsrc"
 const DEEP = 3000
-/** What a command with some outputs takes on each core, whose stacks of 8 MB take address space. */
+/** Threads a core of a command with several outputs; their 8 MB stacks use address space. */
 const THREADS_A_CORE = 12
 
-/** What the service that is to be exhausted allows; small, so that little is wasted. */
+/** Limits of the service under attack; small, so that the attack is short. */
 export const SMALL_LIMITS = {
   RUN_SECONDS_MAX: "4",
   TOOL_LOG_BYTES_MAX: String(200 * 1024),
@@ -29,27 +29,27 @@ export type Exhausting = {
 }
 
 export const EXHAUSTING: Exhausting[] = [
-  { name: "a tone without end", words: `${SAMPLES} -f null out_1`, codes: ["time_limit"] },
+  { name: "an endless tone", words: `${SAMPLES} -f null out_1`, codes: ["time_limit"] },
   {
-    name: "a formula without end",
+    name: "an endless formula",
     words: `-f lavfi -i "aevalsrc=exprs='while(1,1)'" -f null out_1`,
     codes: ["time_limit"],
   },
   {
-    name: "a formula without end for every pixel",
+    name: "an endless formula for every pixel",
     words: `-f lavfi -i "nullsrc=s=16x16,geq=lum='while(1,1)'" -frames:v 1 -f rawvideo out_1`,
     codes: ["time_limit"],
   },
   {
-    name: "an input over and over",
+    name: "an endlessly repeated input",
     words: "-stream_loop -1 -f u8 -i in_1 -f null out_1",
-    text: "nothing but a text",
+    text: "only a text",
     codes: ["time_limit"],
   },
   { name: "the pace of a clock", words: `-re ${SAMPLES} -f u8 out_1`, codes: ["time_limit"] },
-  { name: "frames without end", words: `${CARD} -f rawvideo out_1`, codes: ["file_limit"] },
+  { name: "endless frames", words: `${CARD} -f rawvideo out_1`, codes: ["file_limit"] },
   {
-    name: "several files that are all allowed",
+    name: "several files, each within the limit",
     words: `${CARD} ${["a", "b", "c", "out_1"].map((name) => `-frames:v 40 -f rawvideo ${name}`).join(" ")} -f null -`,
     codes: ["disk_limit"],
   },
@@ -59,7 +59,7 @@ export const EXHAUSTING: Exhausting[] = [
     codes: ["disk_limit"],
   },
   {
-    name: "segments without end",
+    name: "endless segments",
     words: `${SAMPLES} -f segment -segment_time 0.01 -c:a pcm_u8 x%d.wav -f null out_1`,
     codes: ["disk_limit"],
   },
@@ -79,10 +79,10 @@ export const EXHAUSTING: Exhausting[] = [
     codes: ["out_of_memory", "time_limit"],
   },
   {
-    name: "a huge sheet",
+    name: "a huge contact sheet",
     words: `${LARGE} -vf tile=10x10 -f rawvideo out_1`,
     // ffmpeg 5 does not say why an encoder took no frame.
-    codes: ["out_of_memory", "filter_error", "file_limit", "command_failed"],
+    codes: ["out_of_memory", "filter_error", "file_limit", "command_failed", "time_limit"],
   },
   {
     name: "a huge picture",
@@ -90,17 +90,17 @@ export const EXHAUSTING: Exhausting[] = [
     codes: ["out_of_memory", "file_limit", "filter_error"],
   },
   {
-    name: "a picture of no possible size",
+    name: "a picture of an impossible size",
     words: "-f lavfi -i color=s=2000000000x2000000000 -f rawvideo out_1",
     codes: ["out_of_memory", "filter_error", "invalid_option", "invalid_input"],
   },
   {
-    name: "more threads than it may have",
+    name: "more threads than allowed",
     words: `${CARD} ${"-c:v libx264 -threads 128 -f mp4 a ".repeat(4)} -t 1 -f mp4 out_1`,
     codes: ["invalid_option", "process_limit", "out_of_memory"],
   },
   {
-    name: "a log without end",
+    name: "an endless log",
     words: `-v trace ${CARD} -vf showinfo -f null out_1`,
     codes: ["output_limit"],
   },
@@ -110,12 +110,12 @@ export const EXHAUSTING: Exhausting[] = [
     codes: ["output_limit"],
   },
   {
-    name: "bytes to stdout without end",
+    name: "endless bytes to stdout",
     words: `${CARD} -f rawvideo - -f null out_1`,
     codes: ["output_limit", "time_limit"],
   },
   {
-    name: "bytes to the pipe of progress without end",
+    name: "endless bytes to the pipe of progress",
     words: `${CARD} -f rawvideo pipe:3 -f null out_1`,
     codes: ["output_limit", "time_limit"],
   },
@@ -145,7 +145,7 @@ export const EXHAUSTING: Exhausting[] = [
     codes: ["filter_error", "command_failed"],
   },
   {
-    name: "hundreds of inputs that never end",
+    name: "hundreds of endless inputs",
     words: `${`${SAMPLES} `.repeat(400)} -filter_complex amix=inputs=400 -f null out_1`,
     codes: ["time_limit", "process_limit", "out_of_memory", "filter_error"],
   },

@@ -81,7 +81,7 @@ export function wordsOf(line: string): string[] {
   return split.words
 }
 
-async function findFont(): Promise<string> {
+export async function findFont(): Promise<string> {
   const root = "/usr/share/fonts"
   const names = await readdir(root, { recursive: true })
   const found =

@@ -22,10 +22,10 @@ const ADDRESSES: [address: string, unproven?: string][] = [
   ["mmsh://127.0.0.1:TCP/a"],
   ["gopher://127.0.0.1:TCP/a"],
   ["httpproxy:127.0.0.1:TCP"],
-  ["sftp://127.0.0.1:TCP/a", "its library asks a terminal first"],
+  ["sftp://127.0.0.1:TCP/a", "its library first prompts on a terminal"],
   ["async:http://127.0.0.1:TCP/a"],
   ["cache:http://127.0.0.1:TCP/a"],
-  ["crypto+http://127.0.0.1:TCP/a", "it wants a key"],
+  ["crypto+http://127.0.0.1:TCP/a", "it needs a key"],
   ["hls+http://127.0.0.1:TCP/a.m3u8"],
   ["unix:UNIX"],
 ]
@@ -74,7 +74,7 @@ export const CALLING: Attack[] = [
     words: ({ tcpPort }) => `${AAC} -f rtsp rtsp://127.0.0.1:${tcpPort}/a -f u8 out_1`,
   },
   {
-    name: "a session that is announced",
+    name: "an announced session",
     words: ({ udpPort }) =>
       `${AAC} -f sap sap://127.0.0.1:${udpPort}?announce_port=${udpPort} -f u8 out_1`,
   },
@@ -107,7 +107,7 @@ export const CALLING: Attack[] = [
     words: ({ tcpPort }) => `-rtsp_transport tcp -i rtsp://127.0.0.1:${tcpPort}/a -f u8 out_1`,
   },
   {
-    name: "concat: and subfile: of what the command allows",
+    name: "concat: and subfile: with a whitelist in the command",
     words: ({ tcpPort }) =>
       `-protocol_whitelist concat,subfile,file,http,tcp ${BYTES} -i "concat:subfile,,start,0,end,9,,:http://127.0.0.1:${tcpPort}/a" -f u8 out_1`,
   },
@@ -127,12 +127,12 @@ export const CALLING: Attack[] = [
       String.raw`${PICTURE} -vf "subtitles='http\://127.0.0.1\:${tcpPort}/a.srt'" -f rawvideo out_1`,
   },
   {
-    name: "segments that are sent",
+    name: "uploaded segments",
     words: ({ tcpPort }) =>
       `${AAC} -f hls -method PUT http://127.0.0.1:${tcpPort}/a.m3u8 -f u8 out_1`,
   },
   {
-    name: "segments of DASH that are sent",
+    name: "uploaded segments of DASH",
     words: ({ tcpPort }) =>
       `${AAC} -f dash -method PUT http://127.0.0.1:${tcpPort}/a.mpd -f u8 out_1`,
   },
@@ -141,6 +141,21 @@ export const CALLING: Attack[] = [
     words: () => `${AAC} -f hls -hls_key_info_file in_1 out_1`,
     inputs: ({ tcpPort }) => ({ in_1: ["key.txt", `key\nhttp://127.0.0.1:${tcpPort}/key\n`] }),
     outputs: { out_1: "out.m3u8" },
+  },
+  {
+    name: "a key for HLS by a URL that is fetched",
+    words: () => `${AAC} -f hls -hls_key_info_file in_1 out_1`,
+    inputs: ({ tcpPort }) => ({
+      in_1: ["key.txt", `http://127.0.0.1:${tcpPort}/a\nhttp://127.0.0.1:${tcpPort}/key\n`],
+    }),
+    outputs: { out_1: "out.m3u8" },
+  },
+  {
+    name: "a graph file",
+    words: () => `-f lavfi -i sine=d=0.1 -filter_complex_script in_1 -f u8 out_1`,
+    inputs: ({ tcpPort }) => ({
+      in_1: ["g.txt", String.raw`amovie='http\://127.0.0.1\:${tcpPort}/a.wav'`],
+    }),
   },
   {
     name: "a proxy",
@@ -153,7 +168,7 @@ export const CALLING: Attack[] = [
     inputs: ({ tcpPort }) => ({ in_1: ["a.m3u8", playlist(`http://127.0.0.1:${tcpPort}/a.ts`)] }),
   },
   {
-    name: "a playlist that is called a song",
+    name: "a playlist with the name of a song",
     words: () => "-protocol_whitelist file,http,tcp -i in_1 -c copy -f mpegts out_1",
     inputs: ({ tcpPort }) => ({ in_1: ["song.mp3", playlist(`http://127.0.0.1:${tcpPort}/a.ts`)] }),
   },
@@ -176,7 +191,7 @@ export const CALLING: Attack[] = [
         `ffconcat version 1.0\nfile http://127.0.0.1:${tcpPort}/a.wav\noption protocol_whitelist file,http,tcp\n`,
       ],
     }),
-    unproven: "a list cannot widen what the command allows",
+    unproven: "a list cannot extend the whitelist of the command",
   },
   {
     name: "a session in a file",
@@ -187,12 +202,12 @@ export const CALLING: Attack[] = [
         `v=0\no=- 0 0 IN IP4 127.0.0.1\ns=a\nc=IN IP4 127.0.0.1\nt=0 0\nm=audio ${udpPort} RTP/AVP 0\n`,
       ],
     }),
-    unproven: "it listens, and says nothing first",
+    unproven: "it listens, and sends nothing first",
   },
   {
     name: "a server of its own",
     words: ({ unixPath }) => `-listen 1 -timeout 1 -f u8 -i unix:${unixPath}.own -f u8 out_1`,
-    unproven: "nothing of it is left when it ends",
+    unproven: "it leaves no trace when it ends",
   },
   {
     name: "the screen",

@@ -21,7 +21,7 @@ export const RUNNING: Attack[] = [
     inputs: (place) => ({ in_1: ["lib.so", { source: sourceOf(place) }] }),
   },
   {
-    name: "a library for ladspa that is called a picture",
+    name: "a library for ladspa with the name of a picture",
     words: () => `${TONE} -filter_complex "[0:a]ladspa=./in_1.png:x[a]" -map "[a]" -f u8 out_1`,
     inputs: (place) => ({ in_1: ["lib.png", { source: sourceOf(place) }] }),
     unproven: "it adds .so to a name",
@@ -30,7 +30,7 @@ export const RUNNING: Attack[] = [
     name: "a library for frei0r",
     words: () => `${PICTURE} -vf frei0r=filter_name=./in_1 -f rawvideo out_1`,
     inputs: (place) => ({ in_1: ["lib.so", { source: sourceOf(place) }] }),
-    unproven: "it looks in its own folders only",
+    unproven: "it searches its own folders only",
   },
 ]
 

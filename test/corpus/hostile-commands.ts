@@ -9,9 +9,9 @@ import { WRITING } from "./hostile-writing.ts"
 /** Attacks by what they want. */
 export const ATTACKS: Record<string, Attack[]> = {
   "reading a file": [...READING, ...LINKING],
-  "having a file's text told": TELLING,
-  "having a file's text shown": SHOWING,
+  "leaking a file's text in messages": TELLING,
+  "leaking a file's text in pictures": SHOWING,
   "writing a file": WRITING,
-  "calling somebody": CALLING,
+  "opening a connection": CALLING,
   "running code": RUNNING,
 }

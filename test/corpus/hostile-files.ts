@@ -21,13 +21,13 @@ export const POINTERS: Pointer[] = [
     isFollowed: false,
   },
   {
-    name: "a playlist that calls",
+    name: "a playlist with a URL",
     text: ({ tcpPort }) => playlist(`http://127.0.0.1:${tcpPort}/a.ts`),
     isFollowed: false,
   },
   { name: "a manifest", text: ({ outside }) => manifest(`${outside}/film.mp4`), isFollowed: true },
   {
-    name: "a manifest that calls",
+    name: "a manifest with a URL",
     text: ({ tcpPort }) => manifest(`http://127.0.0.1:${tcpPort}/a.mp4`),
     isFollowed: false,
   },

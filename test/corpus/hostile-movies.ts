@@ -1,8 +1,8 @@
 import { TONE } from "./attack.ts"
-import type { Attack, Brought } from "./attack.ts"
+import type { Attack, AttackFile } from "./attack.ts"
 
 const ENTRY_HEAD_BYTES = 12
-/** What an alias says before its typed parts: volume, file name, levels. */
+/** Bytes of an alias before its typed parts: volume, file name, levels. */
 const ALIAS_BYTES = 150
 const ABSOLUTE_PATH = 2
 const PARENTS = ["moov", "trak", "mdia", "minf", "dinf"]
@@ -15,20 +15,20 @@ export const LINKING: Attack[] = [
     inputs: ({ outside }) => ({ in_1: ["a.mov", movieOf(`${outside}/secret`)] }),
   },
   {
-    name: "such a movie that is taken for a song",
+    name: "such a movie, as an audio input",
     words: () => "-enable_drefs true -use_absolute_path true -f mp4 -i in_1 -c copy -f u8 out_1",
     inputs: ({ outside }) => ({ in_1: ["a.mp3", movieOf(`${outside}/secret`)] }),
   },
   {
-    name: "such a movie, with nothing allowed",
+    name: "such a movie, with an empty whitelist",
     words: () => "-i in_1 -c copy -f u8 out_1",
     inputs: ({ outside }) => ({ in_1: ["a.mov", movieOf(`${outside}/secret`)] }),
-    unproven: "ffmpeg wants to be asked",
+    unproven: "ffmpeg needs an option for it",
   },
 ]
 
 /** A movie of sound whose samples begin where another file does. */
-function movieOf(path: string): Brought {
+function movieOf(path: string): AttackFile {
   return { made: `${TONE} -ar 8000 -t 0.02 -c:a pcm_u8 -f mov`, turn: (movie) => link(movie, path) }
 }
 

@@ -18,11 +18,11 @@ export const READING: Attack[] = [
     words: ({ outside }) => `-f data -i ${outside}/secret -map 0 -c copy -f hash -hash md5 out_1`,
   },
   {
-    name: "samples with the sign turned",
+    name: "samples with the sign inverted",
     words: ({ outside }) => `-f s8 -ar 8000 -i ${outside}/secret -f u8 out_1`,
   },
   {
-    name: "wide samples that are copied",
+    name: "wide samples, copied",
     words: ({ outside }) => `-f s16le -ar 8000 -i ${outside}/secret -c copy -f s16le out_1`,
   },
   {
@@ -49,11 +49,11 @@ export const READING: Attack[] = [
       `-f image2pipe ${PACKETS} -i ${outside}/secret -c copy -f rawvideo out_1`,
   },
   {
-    name: "a path that climbs",
+    name: "a path with ../",
     words: ({ outside }) => `${BYTES} -i ../../../../../../..${outside}/secret -f u8 out_1`,
   },
   {
-    name: "a path that begins in the folder and climbs",
+    name: "a path with ../ below the folder",
     words: ({ outside }) => `${BYTES} -i ./../../../../../../../..${outside}/secret -f u8 out_1`,
   },
   ...[
@@ -68,7 +68,7 @@ export const READING: Attack[] = [
   ].map((prefix): Attack => ({
     name: `the protocol ${prefix}`,
     words: ({ outside }) => `${BYTES} -i ${prefix}${outside}/secret -f u8 out_1`,
-    ...(prefix === "crypto:" && { unproven: "it wants a key" }),
+    ...(prefix === "crypto:" && { unproven: "it needs a key" }),
   })),
   {
     name: "concat: of a key and a path",
@@ -105,7 +105,7 @@ export const READING: Attack[] = [
     inputs: ({ outside }) => ({ in_1: ["l.txt", `file '${outside}/sound.wav'\n`] }),
   },
   {
-    name: "a list with a path that climbs",
+    name: "a list with a path with ../",
     words: () => "-f concat -safe 0 -i in_1 -c copy -f u8 out_1",
     inputs: ({ outside }) => ({
       in_1: ["l.txt", `file ../../../../../../..${outside}/sound.wav\n`],
@@ -117,7 +117,7 @@ export const READING: Attack[] = [
     inputs: ({ outside }) => ({ in_1: ["l.txt", `file file:${outside}/sound.wav\n`] }),
   },
   {
-    name: "a list that is not asked for",
+    name: "a list without -f concat",
     words: () => "-safe 0 -i in_1 -c copy -f u8 out_1",
     inputs: ({ outside }) => ({
       in_1: ["clip.mp4", `ffconcat version 1.0\nfile ${outside}/sound.wav\n`],
@@ -143,7 +143,7 @@ export const READING: Attack[] = [
     words: ({ outside }) => `-f ffmetadata -i ${outside}/words.txt -f ffmetadata out_1`,
   },
   {
-    name: "subtitles that are copied",
+    name: "copied subtitles",
     words: ({ outside }) => `-f srt -i ${outside}/words.srt -c copy -f srt out_1`,
   },
   {
@@ -174,25 +174,25 @@ export const READING: Attack[] = [
     name: "its own environment as an attachment",
     words: () =>
       `${TONE} -attach /proc/self/environ -metadata:s:t mimetype=text/plain -f matroska out_1`,
-    unproven: "such files say that they are empty",
+    unproven: "such files report a size of 0",
   },
   {
     name: "the environment of every process",
     words: () =>
       `-f image2 -pattern_type glob ${PACKETS} -i "/proc/[0-9]*/environ" -c copy -f rawvideo out_1`,
-    unproven: "such files say that they are empty",
+    unproven: "such files report a size of 0",
   },
   {
     name: "the environment of the parent",
     words: () => `${BYTES} -i /proc/thread-self/../../environ -f u8 out_1`,
   },
   {
-    name: "what others sent",
+    name: "inputs of other tasks",
     words: ({ work }) =>
       `-f image2 -pattern_type glob ${PACKETS} -i "${work}/*/in_1.txt" -c copy -f rawvideo out_1`,
   },
   {
-    name: "what lies beside the workspace",
+    name: "files beside the workspace",
     words: () =>
       `-f image2 -pattern_type glob ${PACKETS} -i "../*/in_1.txt" -c copy -f rawvideo out_1`,
   },
@@ -206,7 +206,7 @@ export const READING: Attack[] = [
       `-f image2 -pattern_type glob ${PACKETS} -i "${state}/*/*/*/*/*" -c copy -f rawvideo out_1`,
   },
   {
-    name: "a playlist that is called a film",
+    name: "a playlist with the name of a film",
     words: () => "-i in_1 -c copy -f mpegts out_1",
     inputs: ({ outside }) => ({ in_1: ["clip.mp4", playlist(`${outside}/film.ts`)] }),
     harm: "success",
@@ -218,7 +218,7 @@ export const READING: Attack[] = [
     harm: "success",
   },
   {
-    name: "a playlist that climbs",
+    name: "a playlist with ../",
     words: () => "-f hls -i in_1 -c copy -f mpegts out_1",
     inputs: ({ outside }) => ({
       in_1: ["a.m3u8", playlist(`../../../../../../..${outside}/film.ts`)],
@@ -226,7 +226,7 @@ export const READING: Attack[] = [
     harm: "success",
   },
   {
-    name: "a playlist that allows everything",
+    name: "a playlist with all protocols allowed",
     words: () =>
       "-protocol_whitelist file,crypto,data,http,tcp -allowed_extensions ALL -i in_1 -c copy -f mpegts out_1",
     inputs: ({ outside }) => ({ in_1: ["a.m3u8", playlist(`${outside}/film.ts`)] }),
@@ -247,13 +247,13 @@ export const READING: Attack[] = [
     harm: "success",
   },
   {
-    name: "a manifest that is called a film",
+    name: "a manifest with the name of a film",
     words: () => "-i in_1 -c copy -f mp4 out_1",
     inputs: ({ outside }) => ({ in_1: ["clip.mp4", manifest(`${outside}/film.mp4`)] }),
     harm: "success",
   },
   {
-    name: "a manifest of a base that climbs",
+    name: "a manifest with ../ in its base",
     words: () => "-f dash -i in_1 -c copy -f mp4 out_1",
     inputs: ({ outside }) => ({
       in_1: ["a.mpd", manifest(`../../../../../../..${outside}/film.mp4`)],

@@ -10,7 +10,7 @@ const PLAIN = `${TONE} -f u8 out_1`
 export const WRITING: Attack[] = [
   { name: "an output", words: ({ outside }) => `${TONE} ${outside}/out.wav -f u8 out_1` },
   {
-    name: "a path that climbs",
+    name: "a path with ../",
     words: ({ outside }) => `${TONE} ../../../../../../..${outside}/out.wav -f u8 out_1`,
   },
   {
@@ -18,7 +18,7 @@ export const WRITING: Attack[] = [
     words: ({ outside }) => `${TONE} file:${outside}/out.wav -f u8 out_1`,
   },
   {
-    name: "a file that is there",
+    name: "an existing file",
     words: ({ outside }) => `${TONE} -f u8 ${outside}/secret -f u8 out_1`,
   },
   { name: "/tmp", words: ({ name }) => `${TONE} -f wav /tmp/${name} -f u8 out_1` },
@@ -48,7 +48,7 @@ export const WRITING: Attack[] = [
     words: ({ outside }) => `${PICTURE} ${outside}/%d.png -f rawvideo out_1`,
   },
   {
-    name: "one picture over and over",
+    name: "a repeatedly updated picture",
     words: ({ outside }) => `${PICTURE} -f image2 -update 1 ${outside}/one.png -f rawvideo out_1`,
   },
   {
@@ -61,7 +61,7 @@ export const WRITING: Attack[] = [
     words: ({ outside }) => `${X264} -vstats_file ${outside}/stats -f rawvideo out_1`,
   },
   {
-    name: "statistics of the encoder by the new spelling",
+    name: "statistics of the encoder, by the new syntax",
     words: ({ outside }) => `${X264} -enc_stats_pre ${outside}/stats -f rawvideo out_1`,
     unproven: "ffmpeg 6 has it",
   },
@@ -100,7 +100,7 @@ export const WRITING: Attack[] = [
     outputs: { out_1: "out.m3u8" },
   },
   {
-    name: "a beginning of HLS",
+    name: "an initialization segment of HLS",
     words: ({ outside }) =>
       `${TONE} -c:a aac -f hls -hls_segment_type fmp4 -hls_fmp4_init_filename ../../../../../../..${outside}/init.mp4 out_1`,
     outputs: { out_1: "out.m3u8" },
@@ -167,7 +167,7 @@ export const WRITING: Attack[] = [
     words: ({ outside }) => `${PICTURE} ${PICTURE} -lavfi psnr=f=${outside}/psnr -f rawvideo out_1`,
   },
   {
-    name: "a filter's log of likeness",
+    name: "a filter's log of similarity",
     words: ({ outside }) =>
       `${PICTURE} ${PICTURE} -lavfi "[0][1]ssim=stats_file=${outside}/ssim" -f rawvideo out_1`,
   },
@@ -182,17 +182,17 @@ export const WRITING: Attack[] = [
       `-f lavfi -i testsrc2=s=64x64:d=1 -vf signature=filename=${outside}/signature -f rawvideo out_1`,
   },
   ...["stats=@:pass=1", "dump-yuv=@", "pass=1:stats='@'"].map((value): Attack => ({
-    name: `a parameter of x264: ${value}`,
+    name: `the x264 parameter ${value.replace("@", "FILE")}`,
     words: ({ outside }) =>
       `${X264} -x264-params "${value.replace("@", `${outside}/x264`)}" -f rawvideo out_1`,
-    ...(value.includes("'") && { unproven: "quotes do not stay together there" }),
+    ...(value.includes("'") && { unproven: "quotes have no effect there" }),
   })),
   {
-    name: "an option of x264",
+    name: "the option -x264opts",
     words: ({ outside }) => `${X264} -x264opts pass=1:stats=${outside}/x264 -f rawvideo out_1`,
   },
   ...["csv=@", "analysis-save=@", "pass=1:stats=@", "recon=@"].map((value): Attack => ({
-    name: `a parameter of x265: ${value}`,
+    name: `the x265 parameter ${value.replace("@", "FILE")}`,
     words: ({ outside }) =>
       `${X265} -x265-params ${value.replace("@", `${outside}/x265`)} -f rawvideo out_1`,
     ...(value.startsWith("recon") && { unproven: "only x265's own program takes it" }),
@@ -208,7 +208,7 @@ export const WRITING: Attack[] = [
     unproven: "it lies in the workspace alone",
   },
   {
-    name: "an entry after one that is well behaved",
+    name: "an entry after a harmless one",
     words: ({ outside }) => [`${TONE} -f u8 out_1`, `-f u8 -i out_1 ${outside}/second.wav`],
   },
 ]

@@ -8,7 +8,7 @@ const three = { in_1: "scene.png", in_2: "white.png", in_3: "scene.png" }
 /** Stills, animations, series, overlays, text and generated pictures. */
 export const PICTURES: Work[] = [
   {
-    name: "takes a thumbnail",
+    name: "extracts a thumbnail",
     inputs: clip,
     outputs: { out_1: ["thumb.jpg", { codecs: "mjpeg", size: "64x48" }] },
     run: "ffmpeg -ss 1 -i {{in_1}} -frames:v 1 -vf scale=64:-1 -q:v 2 {{out_1}}",
@@ -26,7 +26,7 @@ export const PICTURES: Work[] = [
     run: 'ffmpeg -i {{in_1}} -vf "fps=3,scale=80:60,tile=4x3:padding=1:margin=0,scale=324:184" -frames:v 1 {{out_1}}',
   },
   {
-    name: "makes a GIF with a palette of its own in one command",
+    name: "makes a GIF with its own palette in one command",
     inputs: clip,
     outputs: { out_1: ["loop.gif", { format: "gif", codecs: "gif", size: "80x60" }] },
     run: 'ffmpeg -i {{in_1}} -filter_complex "fps=5,scale=80:-1:flags=lanczos,split[a][b];[a]palettegen=max_colors=64[p];[b][p]paletteuse=dither=bayer" -loop 0 {{out_1}}',
@@ -95,19 +95,19 @@ export const PICTURES: Work[] = [
     run: "ffmpeg -framerate 2 -start_number 1 -i in_%d.png -c:v libx264 -preset ultrafast -pix_fmt yuv420p {{out_1}}",
   },
   {
-    name: "shows pictures from a list with durations",
+    name: "makes a slide show from a list with durations",
     inputs: { in_1: "scene.png", in_2: "white.png", in_3: "slides.txt" },
     outputs: { out_1: ["slides.mp4", { codecs: "h264", rate: "10/1" }] },
     run: "ffmpeg -f concat -safe 0 -i in_3 -r 10 -pix_fmt yuv420p -preset ultrafast out_1",
   },
   {
-    name: "makes a slide show with soft changes and music",
+    name: "makes a slide show with crossfades and music",
     inputs: { ...three, in_4: "music.mp3" },
     outputs: { out_1: ["show.mp4", { codecs: "h264 aac", seconds: 2 }] },
     run: 'ffmpeg -loop 1 -t 1 -i in_1 -loop 1 -t 1 -i in_2 -loop 1 -t 1 -i in_3 -i in_4 -filter_complex "[0:v][1:v]xfade=transition=slideleft:duration=0.5:offset=0.5[a];[a][2:v]xfade=transition=circleopen:duration=0.5:offset=1[v]" -map "[v]" -map 3:a -shortest -pix_fmt yuv420p -preset ultrafast out_1',
   },
   {
-    name: "moves through a photo",
+    name: "zooms and pans over a photo",
     inputs: { in_1: "photo.jpg" },
     outputs: { out_1: ["zoom.mp4", { size: "160x120", frames: 10 }] },
     run: "ffmpeg -loop 1 -i {{in_1}} -vf \"zoompan=z='min(zoom+0.01,1.5)':d=10:x='iw/2-(iw/zoom/2)':y='ih/2-(ih/zoom/2)':s=160x120:fps=10\" -frames:v 10 -pix_fmt yuv420p -preset ultrafast {{out_1}}",
@@ -119,25 +119,25 @@ export const PICTURES: Work[] = [
     run: "ffmpeg -loop 1 -framerate 2 -i {{in_1}} -i {{in_2}} -c:v libx264 -tune stillimage -preset ultrafast -c:a aac -pix_fmt yuv420p -shortest {{out_1}}",
   },
   {
-    name: "puts a logo in a corner",
+    name: "overlays a logo in a corner",
     inputs: withLogo,
     outputs: { out_1: ["branded.mp4", { luma: [10, 40], frames: 10 }] },
     run: 'ffmpeg -i {{in_1}} -i {{in_2}} -filter_complex "overlay=W-w-10:H-h-10" -preset ultrafast {{out_1}}',
   },
   {
-    name: "puts a half transparent logo over the middle for a while",
+    name: "overlays a half transparent logo on the centre for some seconds",
     inputs: withLogo,
     outputs: { out_1: ["branded.mp4", { luma: [3, 20] }] },
     run: "ffmpeg -i in_1 -i in_2 -filter_complex \"[1]format=rgba,colorchannelmixer=aa=0.5[l];[0][l]overlay=(W-w)/2:(H-h)/2:enable='lte(t,0.5)'\" -preset ultrafast out_1",
   },
   {
-    name: "puts a logo in by the source movie",
+    name: "overlays a logo by the source movie",
     inputs: withLogo,
     outputs: { out_1: ["branded.mp4", { luma: [10, 40] }] },
     run: 'ffmpeg -i in_1 -vf "movie=in_2[l];[in][l]overlay=5:5[out]" -preset ultrafast out_1',
   },
   {
-    name: "shows a picture in a picture",
+    name: "makes a picture-in-picture",
     inputs: { in_1: "clip.mp4", in_2: "tall.mov" },
     outputs: { out_1: ["both.mp4", { codecs: "h264 aac", size: "160x120", seconds: 1 }] },
     run: 'ffmpeg -i in_1 -i in_2 -filter_complex "[1:v]scale=48:-2[s];[0:v][s]overlay=main_w-overlay_w-4:4:shortest=1[v]" -map "[v]" -map 0:a -shortest -preset ultrafast out_1',
@@ -149,37 +149,37 @@ export const PICTURES: Work[] = [
     run: 'ffmpeg -i in_1 -i in_1 -i in_1 -i in_1 -filter_complex "[0:v][1:v][2:v][3:v]xstack=inputs=4:layout=0_0|w0_0|0_h0|w0_h0[v]" -map "[v]" -preset ultrafast out_1',
   },
   {
-    name: "writes a title",
+    name: "draws a title",
     inputs: dark,
     outputs: { out_1: ["title.mp4", { luma: [8, 80] }] },
     run: "ffmpeg -i {{in_1}} -vf \"drawtext=text='Hello':fontsize=48:fontcolor=white:x=(w-tw)/2:y=(h-th)/2\" -preset ultrafast {{out_1}}",
   },
   {
-    name: "writes a title in an uploaded font",
+    name: "draws a title in an uploaded font",
     inputs: { ...dark, in_2: "font.ttf" },
     outputs: { out_1: ["title.mp4", { luma: [8, 80] }] },
     run: 'ffmpeg -i {{in_1}} -vf "drawtext=fontfile={{in_2}}:text=Hello:fontsize=48:fontcolor=white:box=1:boxcolor=black@0.5:boxborderw=5" -preset ultrafast {{out_1}}',
   },
   {
-    name: "writes quotes, colons, percent signs, an address and umlauts",
+    name: "draws quotes, colons, percent signs, an address and umlauts",
     inputs: dark,
     outputs: { out_1: ["title.mp4", { luma: [3, 80] }] },
     run: String.raw`ffmpeg -i {{in_1}} -vf "drawtext=text='https\://example.com/ä?x=1 it'\\\''s \"50 \%\" – Größe':expansion=none:fontsize=14:fontcolor=white" -preset ultrafast {{out_1}}`,
   },
   {
-    name: "writes a text from a file",
+    name: "draws a text from a file",
     inputs: { ...dark, in_2: "text.txt" },
     outputs: { out_1: ["title.mp4", { luma: [3, 80] }] },
     run: "ffmpeg -i {{in_1}} -vf drawtext=textfile=in_2:fontsize=20:fontcolor=white:expansion=none -preset ultrafast {{out_1}}",
   },
   {
-    name: "writes the time code and the frame's number",
+    name: "draws the time code and the frame number",
     inputs: dark,
     outputs: { out_1: ["coded.mp4", { luma: [3, 80] }] },
     run: String.raw`ffmpeg -i {{in_1}} -vf "drawtext=timecode='09\:57\:00\:00':rate=10:fontsize=20:fontcolor=white,drawtext=text='%{n} %{pts\:hms}':y=40:fontsize=20:fontcolor=white" -preset ultrafast {{out_1}}`,
   },
   {
-    name: "lets a text run through",
+    name: "scrolls a text",
     inputs: dark,
     outputs: { out_1: ["news.mp4", { frames: 10 }] },
     run: "ffmpeg -i {{in_1}} -vf \"drawtext=text='News':x=w-mod(t*80\\,w+tw):y=h-th-5:fontsize=24:fontcolor=white:enable='gte(t,0.2)'\" -preset ultrafast {{out_1}}",
@@ -228,7 +228,7 @@ export const PICTURES: Work[] = [
     run: ["-i in_1 -frames:v 3 -pix_fmt yuv420p out_1", "-i out_1 -preset ultrafast out_2"],
   },
   {
-    name: "takes only key frames, and frames where the scene changes",
+    name: "extracts keyframes only, and frames at scene changes",
     inputs: clip,
     outputs: { out_1: ["keys.mp4", { codecs: "h264" }], out_2: ["scenes.mp4", { codecs: "h264" }] },
     run: "ffmpeg -i in_1 -an -vf \"select='eq(pict_type,I)',setpts=N/10/TB\" -preset ultrafast out_1 -an -vf \"select='gt(scene,0.0001)+eq(n,0)',setpts=N/10/TB\" -preset ultrafast out_2",

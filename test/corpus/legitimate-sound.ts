@@ -6,13 +6,13 @@ const clip = { in_1: "clip.mp4" }
 /** Codecs, levels, channels, cleaning and pictures of sound. */
 export const SOUND: Work[] = [
   {
-    name: "makes an MP3 of a video's sound",
+    name: "makes an MP3 of a video's audio",
     inputs: clip,
     outputs: { out_1: ["sound.mp3", { format: "mp3", codecs: "mp3", seconds: 2 }] },
     run: "ffmpeg -i {{in_1}} -vn -c:a libmp3lame -q:a 2 {{out_1}}",
   },
   {
-    name: "takes a video's sound out as it is",
+    name: "extracts a video's audio unchanged",
     inputs: clip,
     outputs: { out_1: ["sound.m4a", { codecs: "aac", seconds: 2 }] },
     run: "ffmpeg -i {{in_1}} -vn -acodec copy {{out_1}}",
@@ -55,7 +55,7 @@ export const SOUND: Work[] = [
     run: "ffmpeg -i {{in_1}} -c:a pcm_s24le -ar 96000 {{out_1}} {{out_2}}",
   },
   {
-    name: "makes what speech recognisers want",
+    name: "makes 16 kHz mono for speech recognition",
     inputs: clip,
     outputs: { out_1: ["speech.wav", { codecs: "pcm_s16le", sound: "16000 1", seconds: 2 }] },
     run: "ffmpeg -i {{in_1}} -vn -ac 1 -ar 16000 -c:a pcm_s16le {{out_1}}",
@@ -76,13 +76,13 @@ export const SOUND: Work[] = [
     run: "ffmpeg -i {{in_1}} -ar 8000 -ac 1 -c:a pcm_mulaw {{out_1}}",
   },
   {
-    name: "brings loudness to a level in one pass",
+    name: "normalizes loudness in one pass",
     inputs: tone,
     outputs: { out_1: ["even.wav", { sound: "44100 2", decibels: [-24, -12] }] },
     run: "ffmpeg -i {{in_1}} -af loudnorm=I=-16:TP=-1.5:LRA=11 -ar 44100 {{out_1}}",
   },
   {
-    name: "brings loudness to a level in two passes",
+    name: "normalizes loudness in two passes",
     inputs: tone,
     outputs: { out_1: ["even.wav", { decibels: [-34, -20] }] },
     run: [
@@ -97,7 +97,7 @@ export const SOUND: Work[] = [
     run: "ffmpeg -i {{in_1}} -af ebur128=metadata=1,volumedetect,astats=metadata=1,ametadata=print:file={{out_1}} -f null -",
   },
   {
-    name: "makes a sound much quieter",
+    name: "lowers the volume",
     inputs: tone,
     outputs: { out_1: ["quiet.wav", { decibels: [-75, -45] }] },
     run: 'ffmpeg -i {{in_1}} -af "volume=-36dB" {{out_1}}',
@@ -115,7 +115,7 @@ export const SOUND: Work[] = [
     run: 'ffmpeg -i {{in_1}} -af "silencedetect=n=-40dB:d=0.3,ametadata=mode=print:file={{out_1}}" -f null /dev/null',
   },
   {
-    name: "takes silences out",
+    name: "removes silence",
     inputs: { in_1: "pauses.wav" },
     outputs: { out_1: ["dense.wav", { seconds: 0.8 }] },
     run: "ffmpeg -i {{in_1}} -af silenceremove=stop_periods=-1:stop_duration=0.1:stop_threshold=-40dB {{out_1}}",
@@ -142,13 +142,13 @@ export const SOUND: Work[] = [
     ],
   },
   {
-    name: "makes stereo of 5.1",
+    name: "downmixes 5.1 to stereo",
     inputs: { in_1: "surround.wav" },
     outputs: { out_1: ["stereo.wav", { sound: "48000 2" }] },
     run: 'ffmpeg -i {{in_1}} -af "pan=stereo|FL<FL+0.7*FC+0.5*BL|FR<FR+0.7*FC+0.5*BR" {{out_1}}',
   },
   {
-    name: "gives each channel a file",
+    name: "writes each channel to a file",
     inputs: tone,
     outputs: {
       out_1: ["left.wav", { sound: "44100 1" }],
@@ -187,25 +187,25 @@ export const SOUND: Work[] = [
     run: "ffmpeg -i {{in_1}} -lavfi showspectrumpic=s=320x160:legend=0:color=viridis {{out_1}}",
   },
   {
-    name: "makes a video that dances to the sound",
+    name: "makes a video that visualizes audio",
     inputs: tone,
     outputs: { out_1: ["dance.mp4", { codecs: "h264 aac", size: "160x120", seconds: 2 }] },
     run: 'ffmpeg -i {{in_1}} -filter_complex "[0:a]asplit=3[a][b][c];[a]showwaves=s=160x60:mode=cline:r=10[w];[b]showcqt=s=160x60:fps=10:axis=0[f];[w][f]vstack,format=yuv420p[v]" -map "[v]" -map "[c]" -preset ultrafast {{out_1}}',
   },
   {
-    name: "draws a spectrum and a vector scope that move",
+    name: "animates a spectrum and a vector scope",
     inputs: tone,
     outputs: { out_1: ["scope.mp4", { codecs: "h264 aac", size: "320x160" }] },
     run: 'ffmpeg -i {{in_1}} -filter_complex "[0:a]asplit[a][b];[a]showspectrum=s=160x160:slide=scroll,fps=5[s];[b]avectorscope=s=160x160:r=5[v];[s][v]hstack,format=yuv420p" -t 1 -preset ultrafast {{out_1}}',
   },
   {
-    name: "replaces the sound of a video",
+    name: "replaces the audio of a video",
     inputs: { in_1: "clip.mp4", in_2: "music.mp3" },
     outputs: { out_1: ["new.mp4", { codecs: "h264 aac", seconds: 2 }] },
     run: "ffmpeg -i {{in_1}} -i {{in_2}} -map 0:v:0 -map 1:a:0 -c:v copy -c:a aac -shortest {{out_1}}",
   },
   {
-    name: "adds silence to a video that has no sound",
+    name: "adds silence to a video without audio",
     inputs: { in_1: "silent.mp4" },
     outputs: { out_1: ["new.mp4", { codecs: "h264 aac", decibels: [-100, -60] }] },
     run: "ffmpeg -i {{in_1}} -f lavfi -i anullsrc=channel_layout=stereo:sample_rate=44100 -c:v copy -c:a aac -shortest {{out_1}}",

@@ -33,7 +33,7 @@ export const STREAMS: Work[] = [
     ],
   },
   {
-    name: "adds subtitles that can be turned off to MP4",
+    name: "adds optional subtitles to MP4",
     inputs: { in_1: "clip.mp4", in_2: "words.srt" },
     outputs: { out_1: ["soft.mp4", { codecs: "h264 aac mov_text", languages: "und und ger" }] },
     run: "ffmpeg -i {{in_1}} -i {{in_2}} -map 0 -map 1 -c copy -c:s mov_text -metadata:s:s:0 language=ger -disposition:s:0 default {{out_1}}",
@@ -48,7 +48,7 @@ export const STREAMS: Work[] = [
     run: "ffmpeg -i in_1 -i in_2 -map 0:v -map 1 -c:v libvpx -deadline realtime -c:s webvtt out_1 -map 0 -map 1 -c copy -c:s srt out_2",
   },
   {
-    name: "takes subtitles out of a film",
+    name: "extracts subtitles of a film",
     inputs: film,
     outputs: {
       out_1: ["words.srt", { text: /00:00:00,0\d\d --> 00:00:01,9\d\d\s+The quick brown fox/ }],
@@ -64,7 +64,7 @@ export const STREAMS: Work[] = [
     run: "ffmpeg -itsoffset 1 -i {{in_1}} -c:s webvtt {{out_1}}",
   },
   {
-    name: "picks streams of every kind",
+    name: "selects streams of every kind",
     inputs: film,
     outputs: {
       out_1: ["all.mkv", { codecs: "h264 aac aac subrip", languages: "eng deu fre" }],
@@ -74,7 +74,7 @@ export const STREAMS: Work[] = [
     run: "ffmpeg -i in_1 -map 0 -c copy out_1 -map 0:m:language:deu -c copy out_2 -map 0 -map -0:a:1 -map -0:s -map 0:d? -c copy out_3",
   },
   {
-    name: "changes the container and nothing else",
+    name: "changes only the container",
     inputs: clip,
     outputs: {
       out_1: ["film.mkv", { format: "matroska", codecs: "h264 aac" }],
@@ -93,7 +93,7 @@ export const STREAMS: Work[] = [
     run: "ffmpeg -i in_1 -c copy -bsf:v h264_mp4toannexb -f mpegts out_1 -an -c:v copy -bsf:v h264_mp4toannexb,h264_metadata=level=4 -f h264 out_2",
   },
   {
-    name: "makes MP4 that starts at once, and MP4 in fragments",
+    name: "makes MP4 with faststart, and fragmented MP4",
     inputs: clip,
     outputs: {
       out_1: ["fast.mp4", { text: /^[\s\S]{4}ftyp[\s\S]*moov[\s\S]*mdat/ }],
@@ -123,13 +123,13 @@ export const STREAMS: Work[] = [
     ],
   },
   {
-    name: "puts a cover on a song",
+    name: "adds a cover to a song",
     inputs: { in_1: "music.mp3", in_2: "photo.jpg" },
     outputs: { out_1: ["song.mp3", { codecs: "mp3 mjpeg", size: "320x240" }] },
     run: 'ffmpeg -i in_1 -i in_2 -map 0:a -map 1:v -c copy -id3v2_version 3 -metadata:s:v title="Album cover" -metadata:s:v comment="Cover (front)" -disposition:v attached_pic out_1',
   },
   {
-    name: "takes the cover off a song",
+    name: "removes the cover of a song",
     inputs: { in_1: "covered.mp3" },
     outputs: { out_1: ["cover.jpg", { codecs: "mjpeg", size: "320x240" }] },
     run: "ffmpeg -i {{in_1}} -an -c:v copy {{out_1}}",
@@ -141,7 +141,7 @@ export const STREAMS: Work[] = [
     run: "ffmpeg -i in_1 -map 0 -c copy -attach in_2 -metadata:s:t:0 mimetype=application/x-truetype-font out_1",
   },
   {
-    name: "tells a player how a film is turned",
+    name: "sets the rotation of a film",
     inputs: clip,
     outputs: { out_1: ["turned.mp4", { codecs: "h264 aac", size: "160x120" }] },
     run: "ffmpeg -i {{in_1}} -c copy -metadata:s:v:0 rotate=90 -aspect 4:3 {{out_1}}",
@@ -157,7 +157,7 @@ export const STREAMS: Work[] = [
     run: "ffmpeg -i in_1 -f framemd5 out_1 -f md5 out_2 -f streamhash out_3",
   },
   {
-    name: "decodes to nothing and makes a picture beside it",
+    name: "decodes to the null format and extracts a picture",
     inputs: clip,
     outputs: { out_1: ["one.png", { size: "160x120" }] },
     run: "ffmpeg -v verbose -i in_1 -map 0 -f null - -frames:v 1 -update 1 out_1",
@@ -179,7 +179,7 @@ export const STREAMS: Work[] = [
     run: 'ffmpeg -i {{in_1}} -map 0 -c copy -f tee "[f=mp4]{{out_1}}|[f=mpegts:bsfs/v=h264_mp4toannexb]{{out_2}}"',
   },
   {
-    name: "splits a film into pieces",
+    name: "splits a film into segments",
     inputs: clip,
     outputs: {
       out_1: [
@@ -222,7 +222,7 @@ export const STREAMS: Work[] = [
     run: "ffmpeg -i in_1 -c copy -f hls -hls_time 1 -hls_segment_type fmp4 -hls_list_size 0 out_1",
   },
   {
-    name: "makes HLS in two qualities under one playlist",
+    name: "makes HLS in two qualities with a master playlist",
     inputs: clip,
     outputs: {
       out_1: [
@@ -244,7 +244,7 @@ export const STREAMS: Work[] = [
     run: 'ffmpeg -i {{in_1}} -map 0 -c copy -f dash -seg_duration 1 -adaptation_sets "id=0,streams=v id=1,streams=a" {{out_1}}',
   },
   {
-    name: "runs entries without the program's name, and one makes the other's input",
+    name: "runs commands without the program's name, the second on the output of the first",
     inputs: clip,
     outputs: {
       out_1: ["middle.mkv", { format: "matroska" }],
@@ -253,25 +253,25 @@ export const STREAMS: Work[] = [
     run: ["-i in_1 -c copy out_1", "ffmpeg -i out_1 -vf scale=80:60 -preset ultrafast out_2"],
   },
   {
-    name: "takes placeholders with backslashes and with blanks",
+    name: "accepts placeholders with backslashes and with blanks",
     inputs: clip,
     outputs: { out_1: ["a.mp4", { codecs: "h264 aac" }], out_2: ["b.mp4", { codecs: "h264" }] },
     run: String.raw`ffmpeg -i \{\{in_1\}\} -c copy \{\{out_1\}\} -an -c copy {{ out_2 }}`,
   },
   {
-    name: "takes a command over several lines",
+    name: "accepts a command over several lines",
     inputs: clip,
     outputs: { out_1: ["a.mp4", { size: "64x64" }] },
     run: 'ffmpeg \\\n  -i in_1 \\\n  -vf "scale=64:64" \\\n  -an \\\n  -preset ultrafast \\\n  out_1\n',
   },
   {
-    name: "takes keys and names of one's own, with umlauts and blanks",
+    name: "accepts custom keys and names, with umlauts and blanks",
     inputs: { video: "clip.mp4", LOGO_2: "logo.png" },
     outputs: { result: ["Größe (final) 2.mp4", { size: "160x120" }] },
     run: "ffmpeg -i '{{video}}' -i \"{{LOGO_2}}\" -filter_complex 'overlay=0:0' -an -preset ultrafast '{{result}}'",
   },
   {
-    name: "makes an empty sound where it is told to overwrite and to be quiet",
+    name: "makes an empty sound with -y and a quiet log",
     outputs: { out_1: ["none.wav", { seconds: 1, sound: "8000 1" }] },
     run: "ffmpeg -y -nostdin -hide_banner -loglevel warning -nostats -threads 2 -f lavfi -i anullsrc=r=8000:cl=mono -t 1 out_1",
   },

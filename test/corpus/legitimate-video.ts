@@ -12,7 +12,7 @@ export const VIDEO: Work[] = [
     run: "ffmpeg -i {{in_1}} -vf scale=80:-2 -c:v libx264 -preset veryfast -crf 28 -c:a aac -b:a 64k {{out_1}}",
   },
   {
-    name: "makes HEVC with the tag that Apple wants",
+    name: "makes HEVC with Apple's tag",
     inputs: clip,
     outputs: { out_1: ["film.mp4", { codecs: "hevc aac", frames: 20 }] },
     run: "ffmpeg -i {{in_1}} -c:v libx265 -preset ultrafast -x265-params log-level=error:keyint=10 -tag:v hvc1 -c:a copy {{out_1}}",
@@ -78,13 +78,13 @@ export const VIDEO: Work[] = [
     run: "ffmpeg -i {{in_1}} -c:v libx264 -preset ultrafast -c:a aac -movflags +faststart {{out_1}}",
   },
   {
-    name: "keeps an encoder to a rate with x264's own parameters",
+    name: "limits the bitrate by x264's own parameters",
     inputs: clip,
     outputs: { out_1: ["film.mp4", { codecs: "h264 aac", frames: 20 }] },
     run: 'ffmpeg -i {{in_1}} -c:v libx264 -preset ultrafast -b:v 100k -maxrate 120k -bufsize 240k -x264-params "keyint=10:min-keyint=10:scenecut=0:nal-hrd=vbr" -profile:v baseline -level 3.0 {{out_1}}',
   },
   {
-    name: "encodes in two passes with a log of a name of its own",
+    name: "encodes in two passes with a custom log name",
     inputs: clip,
     outputs: { out_1: ["film.mp4", { codecs: "h264 aac", frames: 20 }] },
     run: [
@@ -93,7 +93,7 @@ export const VIDEO: Work[] = [
     ],
   },
   {
-    name: "encodes VP9 in two passes with the usual log",
+    name: "encodes VP9 in two passes with the default log name",
     inputs: clip,
     outputs: { out_1: ["film.webm", { codecs: "vp9", seconds: 1 }] },
     run: [
@@ -102,25 +102,25 @@ export const VIDEO: Work[] = [
     ],
   },
   {
-    name: "cuts a piece without encoding it again",
+    name: "cuts a part without encoding",
     inputs: clip,
     outputs: { out_1: ["piece.mp4", { codecs: "h264 aac", seconds: 1 }] },
     run: "ffmpeg -ss 00:00:00.5 -i {{in_1}} -t 1 -c copy -avoid_negative_ts make_zero {{out_1}}",
   },
   {
-    name: "cuts a piece to the frame",
+    name: "cuts a part at exact frames",
     inputs: clip,
     outputs: { out_1: ["piece.mp4", { frames: 7 }] },
     run: "ffmpeg -i {{in_1}} -ss 0.5 -to 1.2 -c:v libx264 -preset ultrafast -an {{out_1}}",
   },
   {
-    name: "cuts a piece out with trim and atrim",
+    name: "cuts a part with trim and atrim",
     inputs: clip,
     outputs: { out_1: ["piece.mp4", { codecs: "h264 aac", seconds: 1 }] },
     run: 'ffmpeg -i {{in_1}} -filter_complex "[0:v]trim=0.5:1.5,setpts=PTS-STARTPTS[v];[0:a]atrim=0.5:1.5,asetpts=PTS-STARTPTS[a]" -map "[v]" -map "[a]" -preset ultrafast {{out_1}}',
   },
   {
-    name: "takes the last second of a clip",
+    name: "extracts the last second of a clip",
     inputs: clip,
     outputs: { out_1: ["end.mp4", { seconds: 1 }] },
     run: "ffmpeg -sseof -1 -i {{in_1}} -preset ultrafast {{out_1}}",
@@ -156,19 +156,19 @@ export const VIDEO: Work[] = [
     run: 'ffmpeg -i {{in_1}} -vf "crop=100:100:(iw-ow)/2:(ih-oh)/2,pad=128:128:(ow-iw)/2:(oh-ih)/2:color=black" -an -preset ultrafast {{out_1}}',
   },
   {
-    name: "makes a tall picture of a wide one over its own blur",
+    name: "makes a portrait video of a landscape one over its own blur",
     inputs: clip,
     outputs: { out_1: ["story.mp4", { size: "90x160" }] },
     run: 'ffmpeg -i {{in_1}} -filter_complex "[0:v]split[a][b];[a]scale=90:160:force_original_aspect_ratio=increase,crop=90:160,boxblur=10:2[bg];[b]scale=90:-2[fg];[bg][fg]overlay=(W-w)/2:(H-h)/2" -an -preset ultrafast {{out_1}}',
   },
   {
-    name: "turns a clip by a quarter",
+    name: "rotates a clip by 90 degrees",
     inputs: clip,
     outputs: { out_1: ["turned.mp4", { size: "120x160" }] },
     run: "ffmpeg -i {{in_1}} -vf transpose=1 -an -preset ultrafast {{out_1}}",
   },
   {
-    name: "turns a clip by an angle of its own, and mirrors it",
+    name: "rotates a clip by any angle, and mirrors it",
     inputs: clip,
     outputs: { out_1: ["turned.mp4", { size: "224x224" }] },
     run: 'ffmpeg -i {{in_1}} -vf "rotate=PI/6:ow=224:oh=ow:c=white,hflip,vflip" -an -preset ultrafast {{out_1}}',
@@ -180,7 +180,7 @@ export const VIDEO: Work[] = [
     run: "ffmpeg -i {{in_1}} -vf fps=5 -an -preset ultrafast {{out_1}}",
   },
   {
-    name: "makes slow motion with frames between the frames",
+    name: "makes slow motion with interpolated frames",
     inputs: { in_1: "tall.mov" },
     outputs: { out_1: ["slow.mp4", { seconds: 2, rate: "20/1" }] },
     run: 'ffmpeg -i {{in_1}} -filter_complex "[0:v]setpts=2*PTS,minterpolate=fps=20:mi_mode=blend[v];[0:a]atempo=0.5[a]" -map "[v]" -map "[a]" -preset ultrafast {{out_1}}',
@@ -204,13 +204,13 @@ export const VIDEO: Work[] = [
     run: "ffmpeg -stream_loop 2 -i {{in_1}} -c copy {{out_1}}",
   },
   {
-    name: "goes there and back, as a boomerang",
+    name: "plays a clip forwards and backwards, as a boomerang",
     inputs: clip,
     outputs: { out_1: ["boomerang.mp4", { frames: 40 }] },
     run: 'ffmpeg -i {{in_1}} -filter_complex "[0:v]split[a][b];[b]reverse[r];[a][r]concat=n=2:v=1[v]" -map "[v]" -preset ultrafast {{out_1}}',
   },
   {
-    name: "takes interlacing and noise out",
+    name: "removes interlacing and noise",
     inputs: clip,
     outputs: { out_1: ["clean.mp4", { frames: 20 }] },
     run: 'ffmpeg -i {{in_1}} -vf "bwdif=mode=0,hqdn3d=4:3:6:4.5,unsharp=5:5:0.8" -an -preset ultrafast {{out_1}}',
@@ -249,7 +249,7 @@ export const VIDEO: Work[] = [
     run: 'ffmpeg -i {{in_1}} -vf "fade=t=in:st=0:d=0.5,fade=t=out:st=1.5:d=0.5" -af "afade=t=in:d=0.5,afade=t=out:st=1.5:d=0.5" -preset ultrafast {{out_1}}',
   },
   {
-    name: "hides a face behind a blur",
+    name: "blurs a face",
     inputs: clip,
     outputs: { out_1: ["hidden.mp4", { size: "160x120", frames: 20 }] },
     run: "ffmpeg -i in_1 -filter_complex \"[0:v]crop=60:40:20:30,boxblur=8[b];[0:v][b]overlay=20:30:enable='between(t,0,1)'[v]\" -map [v] -map 0:a -c:a copy -preset ultrafast out_1",
@@ -261,13 +261,13 @@ export const VIDEO: Work[] = [
     run: "ffmpeg -i {{in_1}} -vf zscale=80:60:filter=lanczos,colorspace=bt709:iall=smpte170m:fast=1,format=yuv420p10le -c:v libx265 -preset ultrafast -x265-params log-level=none -an {{out_1}}",
   },
   {
-    name: "keeps the quality of two versions in a file",
+    name: "writes the quality of two versions to a file",
     inputs: { in_1: "clip.mp4", in_2: "old.avi" },
     outputs: { out_1: ["psnr.log", { text: /n:20 .*psnr_avg:/ }] },
     run: 'ffmpeg -i {{in_2}} -i {{in_1}} -lavfi "[0:v][1:v]psnr=stats_file={{out_1}}" -f null -',
   },
   {
-    name: "compares two versions and leaves the log behind",
+    name: "compares two versions by the log",
     inputs: { in_1: "clip.mp4", in_2: "old.avi" },
     outputs: { out_1: ["side.mp4", { size: "320x120" }] },
     run: 'ffmpeg -i in_1 -i in_2 -filter_complex "[0:v]split[a][b];[1:v]split[c][d];[a][c]ssim=stats_file=ssim.log[s];[b][d]hstack[v]" -map "[v]" -preset ultrafast out_1 -map "[s]" -f null -',

@@ -4,5 +4,5 @@ import { STREAMS } from "./legitimate-streams.ts"
 import { VIDEO } from "./legitimate-video.ts"
 import type { Work } from "./work.ts"
 
-/** What users of ffmpeg do; every one must work. */
+/** Commands that users of ffmpeg run; all must succeed. */
 export const LEGITIMATE: Work[] = [...VIDEO, ...PICTURES, ...SOUND, ...STREAMS]

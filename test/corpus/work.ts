@@ -1,6 +1,6 @@
-/** What is true of an output; only what is named is looked at. */
+/** Expected facts of an output; tests check only the given ones. */
 export type Facts = {
-  /** One of ffprobe's names of the format. */
+  /** A format name of ffprobe. */
   format?: string
   /** Codecs of the streams in their order, by blanks. */
   codecs?: string
@@ -19,7 +19,7 @@ export type Facts = {
   languages?: string
   chapters?: number
   bytes?: number
-  /** What its text has in it. */
+  /** Text that it contains. */
   text?: string | RegExp
   /** Mean brightness of the first picture, between these, of 255. */
   luma?: [number, number]
@@ -38,8 +38,8 @@ export type Work = {
   /** Fixtures by key. */
   inputs?: Record<string, string>
   outputs: Record<string, [name: string, facts: Facts]>
-  /** One line, or the lines of a sequence. */
+  /** A command line, or the lines of a sequence. */
   run: string | string[]
-  /** What is odd about it; nothing where this is not named. */
+  /** Expected warnings; none by default. */
   warnings?: { code: string; message: string }[]
 }

@@ -1,7 +1,7 @@
 import { renderToString } from "hono/jsx/dom/server"
 import { expect, test } from "vitest"
 import { BarChart } from "../../src/dashboard/components/bar-chart.tsx"
-import { sumByDay, sumByKey } from "../../src/dashboard/pages/usage/sum-usage.ts"
+import { sumByDay, sumByKey } from "../../src/dashboard/pages/usage.tsx"
 
 const NOTHING = {
   requests: 0,
@@ -23,12 +23,12 @@ test("a chart has a bar of the right height for each day", () => {
   expect(heights).toEqual(["0", "68", "136"])
 })
 
-test("a chart says what it shows", () => {
+test("a chart has a text description", () => {
   expect(draw([0, 5, 1200])).toContain('aria-label="Jobs: 1,205 in 3 days, most on Jan 3: 1,200."')
   expect(draw([0, 0])).toContain('aria-label="Jobs: none in 2 days."')
 })
 
-test("a chart has no style of its own, which the policy of pages would drop", () => {
+test("a chart has no inline style, which the policy of pages would block", () => {
   expect(draw([1, 2])).not.toContain("style=")
 })
 

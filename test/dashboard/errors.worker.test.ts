@@ -1,11 +1,15 @@
 import { beforeAll, describe, expect, test } from "vitest"
 import { z } from "zod"
 import { failureCode } from "../../src/contract/failure.ts"
-import { ANSWERS, DETAILS, FAILURES } from "../../src/dashboard/errors/explained.ts"
-import { DETAIL_CODES } from "../../src/faults.ts"
-import { PROBLEMS } from "../../src/http/problem.ts"
+import {
+  PROBLEM_EXPLANATIONS,
+  DETAIL_EXPLANATIONS,
+  FAILURE_EXPLANATIONS,
+} from "../../src/dashboard/errors/explanations.ts"
+import { FAULT_ONLY_CODES } from "../../src/domain/faults.ts"
+import { PROBLEMS } from "../../src/api/output/problem.ts"
 import { jobRecord } from "../../src/kinds/job-record.ts"
-import { REQUEST_MISTAKES } from "../http/mistakes/requests.ts"
+import { REQUEST_MISTAKES } from "../api/mistakes/requests.ts"
 import { ask, makeCaller } from "../support/caller.ts"
 import type { Caller } from "../support/caller.ts"
 import { readProblem } from "../support/problem.ts"
@@ -14,7 +18,7 @@ import { readProblem } from "../support/problem.ts"
 const CODES = new Set([
   ...Object.keys(PROBLEMS),
   ...failureCode.options,
-  ...DETAIL_CODES,
+  ...FAULT_ONLY_CODES,
   ...REQUEST_MISTAKES.map(({ code }) => code),
 ])
 
@@ -62,18 +66,18 @@ function asAnswer(example: unknown): Response {
 }
 
 describe("the page of an error code", () => {
-  test.each([...CODES])("%s says what it means and what to do, with examples", async (code) => {
+  test.each([...CODES])("%s has its meaning and its remedy, with examples", async (code) => {
     const { answer, html } = await visit(`/docs/errors/${code}`)
     expect(answer.status).toBe(200)
     expect(answer.headers.get("content-type")).toMatch(/^text\/html\b/)
     expect(html).toContain(`<h1><code>${code}</code></h1>`)
     const examples = examplesOf(html)
-    expect(examples.length).toBe(html.split("<h2>What to do</h2>").length - 1)
+    expect(examples.length).toBe(html.split("<h2>Remedy</h2>").length - 1)
     expect(examples.length).toBeGreaterThan(0)
     for (const example of examples) expect(await readExample(example)).toContain(code)
   })
 
-  test("has no script, and lets none run", async () => {
+  test("has no script, and blocks scripts", async () => {
     const { answer, html } = await visit("/docs/errors/internal")
     const policy = answer.headers.get("content-security-policy")
     expect(policy).toContain("default-src 'none'")
@@ -82,7 +86,7 @@ describe("the page of an error code", () => {
     expect(html).toContain('content="light dark"')
   })
 
-  test("is where the type of an error leads", async () => {
+  test("is the target of the type of an error", async () => {
     const { type } = await readProblem(await ask("/v1/nowhere"))
     expect((await visit(type)).answer.status).toBe(200)
   })
@@ -99,13 +103,13 @@ describe("the page of an error code", () => {
     expect(answer.headers.get("location")).toBe(`/docs/errors/${code}`)
   })
 
-  test("is the one that the error of a 422 leads to", async () => {
+  test("is the target of the type of a 422", async () => {
     const answer = await ask("/v1/jobs?kind=film", { headers: { "x-api-key": caller.key } })
     const { error } = await answer.json<{ error: string }>()
     expect((await visit(`/docs/errors/${error}`)).answer.status).toBe(308)
   })
 
-  test("is named where a code has a slip in it", async () => {
+  test("is suggested for a misspelled code", async () => {
     const { answer, html } = await visit("/docs/errors/not_fuond")
     expect(answer.status).toBe(404)
     expect(html).toContain("Did you mean not_found?")
@@ -117,7 +121,7 @@ describe("the page of an error code", () => {
       const { answer, html } = await visit(`/docs/errors/${code}`)
       expect(answer.status).toBe(404)
       expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'")
-      expect(html).toContain("There is no such error code")
+      expect(html).toContain("Unknown error code")
       expect(html).toContain('href="/docs/errors/internal"')
       expect(html).not.toContain("<script")
     },
@@ -126,9 +130,9 @@ describe("the page of an error code", () => {
 
 describe("docs/errors", () => {
   test.each([
-    ["answers", ANSWERS, Object.keys(PROBLEMS)],
-    ["failures", FAILURES, failureCode.options],
-    ["details", DETAILS, DETAIL_CODES],
+    ["answers", PROBLEM_EXPLANATIONS, Object.keys(PROBLEMS)],
+    ["failures", FAILURE_EXPLANATIONS, failureCode.options],
+    ["details", DETAIL_EXPLANATIONS, FAULT_ONLY_CODES],
   ])("%s.md explains each of its codes, and no other", (_, docs, codes) => {
     expect([...docs.keys()].toSorted()).toEqual([...codes].toSorted())
     for (const { means, remedy, message } of docs.values()) {
@@ -138,7 +142,7 @@ describe("docs/errors", () => {
 })
 
 describe("the index of error codes", () => {
-  test("names every code, and the page of the interface leads to it", async () => {
+  test("names every code, and the page of the interface links to it", async () => {
     const { html } = await visit("/docs/errors/")
     for (const code of CODES) expect(html).toContain(`href="/docs/errors/${code}"`)
     expect((await visit("/docs")).html).toContain('href="/docs/errors/"')

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest"
-import { signIn } from "../support/signed-in.ts"
-import type { SignedInCaller } from "../support/signed-in.ts"
+import { signIn } from "../support/accounts/signed-in.ts"
+import type { SignedInCaller } from "../support/accounts/signed-in.ts"
 
 const ORIGIN = "https://lathe.test"
 const HOSTILE = `<script>alert(1)<b> "'&amp; .txt`
@@ -12,14 +12,14 @@ beforeAll(async () => {
 })
 
 describe("the page of files", () => {
-  it("says what to do where there are none, and offers a form that uploads without script", async () => {
+  it("explains the first upload if there are no files, and has a form that works without scripts", async () => {
     const html = await textOf("/files")
-    expect(html).toContain("There are no files yet")
+    expect(html).toContain("No files yet")
     expect(html).toContain('action="/files" enctype="multipart/form-data"')
     expect(html).toMatch(/data-bytes-max="\d+"/)
   })
 
-  it("passes an upload on as it comes, and leads to the page of the file", async () => {
+  it("forwards an upload as a stream, and redirects to the page of the file", async () => {
     const answer = await upload(new File(["some text"], HOSTILE))
     expect(answer.status).toBe(303)
     const path = answer.headers.get("location") ?? ""
@@ -31,7 +31,7 @@ describe("the page of files", () => {
     expect(await textOf("/files")).toContain(path)
   })
 
-  it("publishes a file and takes that back, and shows its address and its digest", async () => {
+  it("publishes and unpublishes a file, and shows its URL and its digest", async () => {
     const answer = await upload(new File(["abc"], "open.txt"))
     const path = answer.headers.get("location") ?? ""
     const digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
@@ -45,13 +45,13 @@ describe("the page of files", () => {
     expect(await textOf(path)).not.toContain(address)
   })
 
-  it("says at the field why an upload was refused", async () => {
+  it("shows beside the field the reason for a refused upload", async () => {
     const answer = await upload(new File([], "empty.txt"))
     expect(answer.status).toBe(422)
-    expect(await answer.text()).toContain("file: it is empty")
+    expect(await answer.text()).toContain("file: the file is empty")
   })
 
-  it("keeps a URL that cannot be imported, and says why", async () => {
+  it("keeps a URL that cannot be imported, and shows the reason", async () => {
     const answer = await user.submit("/files/import", { file_url: "ftp://example.com/<a>.mp4" })
     expect(answer.status).toBe(422)
     const html = await answer.text()
@@ -59,7 +59,7 @@ describe("the page of files", () => {
     expect(html).toContain('id="field-file_url-error"')
   })
 
-  it("brings in a URL", async () => {
+  it("imports a URL", async () => {
     const answer = await user.submit("/files/import", { file_url: " https://example.com/a.mp4 " })
     expect(answer.status).toBe(303)
     const html = await textOf(answer.headers.get("location") ?? "")
@@ -67,15 +67,15 @@ describe("the page of files", () => {
     expect(html).toContain("data-poll")
   })
 
-  it("filters, and says so where nothing is like that", async () => {
+  it("filters, and says if no file matches", async () => {
     expect(await textOf("/files?source=import")).toContain("a.mp4")
     const html = await textOf("/files?source=output&status=")
-    expect(html).toContain("No file is like that")
+    expect(html).toContain("No file matches the filter")
     const wrong = await user.visit("/files?source=elsewhere")
     expect(wrong.status).toBe(422)
   })
 
-  it("leads from page to page", async () => {
+  it("links to the next page", async () => {
     const many = await signIn()
     for (let number = 0; number < 21; number += 1) {
       await many.submit("/files/import", { file_url: `https://example.com/${number}.mp4` })
@@ -95,7 +95,7 @@ describe("the page of files", () => {
     expect((await user.visit(path)).status).toBe(404)
   })
 
-  it("shows nobody else's file", async () => {
+  it("hides other accounts' files", async () => {
     const path = (await upload(new File(["x"], "mine.txt"))).headers.get("location") ?? ""
     const other = await signIn()
     expect((await other.visit(path)).status).toBe(404)
@@ -103,7 +103,7 @@ describe("the page of files", () => {
     expect((await user.visit(path)).status).toBe(200)
   })
 
-  it("takes no form of another origin", async () => {
+  it("refuses a form of another origin", async () => {
     const body = new FormData()
     body.append("file", new File(["x"], "x.txt"))
     const headers = { origin: "https://elsewhere.test" }

@@ -6,7 +6,7 @@ import {
   formatRelative,
 } from "../../src/dashboard/components/format.ts"
 
-describe("amounts read well", () => {
+describe("amounts have readable units", () => {
   test.each([
     [0, "0 B"],
     [1023, "1023 B"],

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { ask } from "../support/caller.ts"
-import { signIn } from "../support/signed-in.ts"
+import { signIn } from "../support/accounts/signed-in.ts"
 
-test("a page has its navigation, its title and the way past the navigation", async () => {
+test("a page has its navigation, its title and a skip link", async () => {
   const person = await signIn()
   const answer = await person.visit("/")
   expect(answer.status).toBe(200)
@@ -21,7 +21,7 @@ test("an operator has the operator's pages in the navigation", async () => {
   expect(html).toContain('href="/operate/accounts"')
 })
 
-test("who is not signed in is sent to the page for that, and back afterwards", async () => {
+test("a visitor who is not signed in is redirected to sign-in, and back afterwards", async () => {
   const answer = await ask("/?a=1")
   expect(answer.status).toBe(303)
   expect(answer.headers.get("location")).toBe("/sign-in?next=%2F%3Fa%3D1")
@@ -30,9 +30,9 @@ test("who is not signed in is sent to the page for that, and back afterwards", a
 describe("a form", () => {
   test.each([
     ["another site", { origin: "https://elsewhere.test" }],
-    ["nowhere in particular", {}],
+    ["an unknown place", {}],
     ["a page without an origin", { origin: "null", "sec-fetch-site": "cross-site" }],
-  ])("is refused from %s, and does nothing", async (_, headers: Record<string, string>) => {
+  ])("is refused from %s, without an effect", async (_, headers: Record<string, string>) => {
     const person = await signIn()
     const answer = await person.visit("/keys", {
       method: "POST",
@@ -47,9 +47,9 @@ describe("a form", () => {
   test.each([
     ["JSON", "application/json", 415],
     ["a type of its own", "application/x-www-form-urlencoded-not", 415],
-    ["parts that have no end", "multipart/form-data; boundary=x", 422],
+    ["parts without an end", "multipart/form-data; boundary=x", 422],
     ["parts without a boundary", "multipart/form-data", 422],
-  ])("is refused as %s, and does nothing", async (_, type, status) => {
+  ])("is refused as %s, without an effect", async (_, type, status) => {
     const person = await signIn()
     const headers = { origin: "https://lathe.test", "content-type": type }
     for (const path of ["/keys", "/settings/password", "/sign-in"]) {
@@ -58,7 +58,7 @@ describe("a form", () => {
     }
   })
 
-  test("of another type is taken from no other site", async () => {
+  test("of another type is refused from other sites", async () => {
     const person = await signIn()
     const headers = { origin: "https://elsewhere.test", "content-type": "application/json" }
     const answer = await person.visit("/webhooks/secret/rotate", { method: "POST", headers })
@@ -67,14 +67,14 @@ describe("a form", () => {
     expect((await person.visit("/keys")).status).toBe(200)
   })
 
-  test("is refused where it is too large", async () => {
+  test("is refused if it is too large", async () => {
     const person = await signIn()
     const answer = await person.submit("/keys", { name: "x".repeat(3_000_000) })
     expect(answer.status).toBe(413)
   })
 })
 
-test("pages let nothing in from elsewhere, and tell no other site about themselves", async () => {
+test("pages load nothing from other sites, and send them no referrer", async () => {
   const { headers } = await (await signIn()).visit("/")
   const policy = headers.get("content-security-policy") ?? ""
   expect(policy).toContain("default-src 'none'")
@@ -96,7 +96,7 @@ test.each([
   "/sign-in",
   "/sign-up",
   "/verify-email",
-])("%s stands in no frame and runs no script but those of its policy", async (path) => {
+])("%s refuses frames and runs only the scripts of its policy", async (path) => {
   const answer = await ask(path, { headers: { accept: "text/html" } })
   const html = await answer.text()
   expect(answer.headers.get("content-type")).toMatch(/^text\/html/)

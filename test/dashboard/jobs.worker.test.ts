@@ -1,10 +1,10 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
-import { databaseOf } from "../../src/storage/database.ts"
-import { findJob } from "../../src/storage/jobs.ts"
-import { keepLog } from "../support/kept-log.ts"
-import { signIn } from "../support/signed-in.ts"
-import type { SignedInCaller } from "../support/signed-in.ts"
+import { openDatabases } from "../../src/db/database.ts"
+import { findJob } from "../../src/db/jobs/jobs.ts"
+import { keepLog } from "../support/runner/kept-log.ts"
+import { signIn } from "../support/accounts/signed-in.ts"
+import type { SignedInCaller } from "../support/accounts/signed-in.ts"
 import { endTask } from "../support/tasks.ts"
 
 const ORIGIN = "https://lathe.test"
@@ -17,13 +17,13 @@ beforeAll(async () => {
 })
 
 describe("the pages of jobs", () => {
-  it("say what to do where there are none", async () => {
+  it("explain the first command if there are no jobs", async () => {
     const html = await textOf("/jobs")
     expect(html).toContain("Run a first command")
     expect(html).not.toContain("data-poll")
   })
 
-  it("follow a job that is open, and offer to cancel it", async () => {
+  it("follow an open job, and offer its cancellation", async () => {
     const id = await create()
     const html = await textOf(`/jobs/${id}`)
     expect(html).toContain(`data-follow="${id}"`)
@@ -33,7 +33,7 @@ describe("the pages of jobs", () => {
     expect(await textOf("/jobs?kind=command&status=queued")).toContain(`/jobs/${id}`)
   })
 
-  it("poll the list where more jobs are open than are followed", async () => {
+  it("poll the list if more jobs are open than event streams are allowed", async () => {
     const many = await signIn()
     for (let number = 0; number < 4; number += 1) await create(many)
     const html = await (await many.visit("/jobs")).text()
@@ -41,28 +41,28 @@ describe("the pages of jobs", () => {
     expect(html).not.toContain("data-follow")
   })
 
-  it("cancel a job once, and do it again as a new one", async () => {
+  it("cancel a job once, and retry it as a new one", async () => {
     const id = await create()
     const canceled = await user.submit(`/jobs/${id}/cancel`)
     expect(canceled.headers.get("location")).toBe(`/jobs/${id}`)
     expect(await textOf(`/jobs/${id}`)).toContain("canceled")
     await user.submit(`/jobs/${id}/cancel`)
-    expect(await textOf(`/jobs/${id}`)).toContain("there is nothing to cancel")
+    expect(await textOf(`/jobs/${id}`)).toContain("cannot be canceled")
     const again = await user.submit(`/jobs/${id}/retry`)
     const path = again.headers.get("location") ?? ""
     expect(path).toMatch(/^\/jobs\/[0-9a-f-]{36}$/)
     expect(await textOf(path)).toContain(`href="/jobs/${id}"`)
   })
 
-  it("link to what ffmpeg said, which a session may read", async () => {
+  it("link to the log of ffmpeg, which a session may read", async () => {
     const id = await create()
-    expect(await textOf(`/jobs/${id}`)).not.toContain("What ffmpeg said")
+    expect(await textOf(`/jobs/${id}`)).not.toContain("FFmpeg output")
     await keepLog(id)
     expect(await textOf(`/jobs/${id}`)).toContain(`href="/v1/jobs/${id}/log"`)
     expect(await textOf(`/v1/jobs/${id}/log`)).toBe("a line\n")
   })
 
-  it("say why a job failed, in the words of the tool", async () => {
+  it("show the tool's message for a failed job", async () => {
     const id = await create()
     const failure = { code: "command_failed" as const, message: "It said <b>no</b>." }
     await endTask(user.accountId, id, { failure })
@@ -72,7 +72,7 @@ describe("the pages of jobs", () => {
     expect(html).not.toContain("data-follow")
   })
 
-  it("show what a job made, and how it was delivered", async () => {
+  it("show the outputs of a job and its deliveries", async () => {
     const id = await create(user, { webhook: "https://example.com/hook" })
     const probe = {
       format_name: "mov",
@@ -95,10 +95,10 @@ describe("the pages of jobs", () => {
     const id = await create()
     const answer = await user.submit(`/jobs/${id}/delete`)
     expect(answer.headers.get("location")).toBe("/jobs")
-    expect(await findJob(databaseOf(env, user.accountId), id)).toBeNull()
+    expect(await findJob(openDatabases(env, user.accountId), id)).toBeNull()
   })
 
-  it("show nobody else's job, nor what was asked for", async () => {
+  it("hide other accounts' jobs and their requests", async () => {
     const id = await create()
     const other = await signIn()
     const answer = await other.visit(`/jobs/${id}`)

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, test } from "vitest"
 import { ask } from "../support/caller.ts"
-import { signIn } from "../support/signed-in.ts"
-import type { SignedInCaller } from "../support/signed-in.ts"
+import { signIn } from "../support/accounts/signed-in.ts"
+import type { SignedInCaller } from "../support/accounts/signed-in.ts"
 
 let person: SignedInCaller
 
@@ -24,13 +24,13 @@ async function statusWith(key: string): Promise<number> {
   return (await ask("/v1/jobs", { headers: { "x-api-key": key } })).status
 }
 
-test("an account without keys is told to make one", async () => {
+test("an account without keys gets a hint to create one", async () => {
   const html = await (await person.visit("/keys")).text()
-  expect(html).toContain("There is no key yet")
+  expect(html).toContain("No keys yet")
   expect(html).toContain('href="/keys/new"')
 })
 
-test("a key is shown whole once, where it was made, and never again", async () => {
+test("a key is shown completely once, after its creation", async () => {
   const made = await person.submit("/keys", { name: "CI <b>", scope: "read", days: "30" })
   expect(made.status).toBe(201)
   expect(made.headers.get("cache-control")).toBe("no-store")
@@ -46,12 +46,12 @@ test("a key is shown whole once, where it was made, and never again", async () =
   expect(list).toMatch(/in (?:29|30) days/)
 })
 
-describe("a form that cannot be used", () => {
+describe("an invalid form", () => {
   test.each([
-    ["too long a name", { name: "n".repeat(500), scope: "write", days: "" }, "name"],
+    ["a name that is too long", { name: "n".repeat(500), scope: "write", days: "" }, "name"],
     ["an unknown scope", { name: "fine", scope: "everything", days: "" }, "scope"],
-    ["an expiry that is none", { name: "fine", scope: "write", days: "soon" }, "days"],
-  ])("is shown again for %s, with the fault at its field", async (_, fields, name) => {
+    ["an invalid expiry", { name: "fine", scope: "write", days: "soon" }, "days"],
+  ])("is shown again for %s, with the fault beside its field", async (_, fields, name) => {
     const answer = await person.submit("/keys", fields)
     expect(answer.status).toBe(422)
     const html = await answer.text()
@@ -61,7 +61,7 @@ describe("a form that cannot be used", () => {
   })
 })
 
-test("a key is rotated: its successor counts at once, the old one for as long as was chosen", async () => {
+test("a key is rotated: the new one is valid at once, the old one for the chosen overlap", async () => {
   const old = keyIn(await (await person.submit("/keys", { name: "turn", scope: "write" })).text())
   const id = await idOf("turn")
   expect(await (await person.visit(`/keys/${id}/rotate`)).text()).toContain("Rotate turn")
@@ -71,7 +71,7 @@ test("a key is rotated: its successor counts at once, the old one for as long as
   expect(await (await person.visit("/keys")).text()).toContain("replaced")
 })
 
-test("a key is revoked, and said to be once", async () => {
+test("a key is revoked, with one confirmation", async () => {
   const key = keyIn(await (await person.submit("/keys", { name: "gone", scope: "write" })).text())
   const answer = await person.submit(`/keys/${await idOf("gone")}/revoke`)
   expect([answer.status, answer.headers.get("location")]).toEqual([303, "/keys"])
@@ -82,12 +82,12 @@ test("a key is revoked, and said to be once", async () => {
   expect(cookie).toMatch(/SameSite=Lax/)
   expect(cookie).toMatch(/Max-Age=60/)
   expect(await statusWith(key)).toBe(401)
-  const said = "The key is revoked: it is refused from now on."
+  const said = "The key is revoked and refused from now on."
   expect(await (await person.visit("/keys")).text()).toContain(said)
   expect(await (await person.visit("/keys")).text()).not.toContain(said)
 })
 
-test("the keys of another account cannot be seen, rotated or revoked", async () => {
+test("keys of another account are hidden, and cannot be rotated or revoked", async () => {
   const key = keyIn(await (await person.submit("/keys", { name: "mine", scope: "write" })).text())
   const id = await idOf("mine")
   const other = await signIn()

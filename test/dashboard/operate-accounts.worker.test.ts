@@ -1,10 +1,10 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
 import { ask, makeCaller } from "../support/caller.ts"
-import { GOLD } from "../support/own-plan.ts"
-import { putPlan } from "../support/operator-calls.ts"
-import { signIn } from "../support/signed-in.ts"
-import type { SignedInCaller } from "../support/signed-in.ts"
+import { GOLD } from "../support/accounts/own-plan.ts"
+import { putPlan } from "../support/accounts/operator-calls.ts"
+import { signIn } from "../support/accounts/signed-in.ts"
+import type { SignedInCaller } from "../support/accounts/signed-in.ts"
 
 let operator: SignedInCaller
 
@@ -47,7 +47,7 @@ const PAGES = [
 ] as const
 
 describe("the operator's pages", () => {
-  it("are not there for anybody else", async () => {
+  it("return 404 to other users", async () => {
     const person = await signIn()
     for (const [method, path] of PAGES) {
       const answer = method === "GET" ? await person.visit(path) : await person.submit(path)
@@ -55,7 +55,7 @@ describe("the operator's pages", () => {
     }
   })
 
-  it("are closed to an operator who is suspended, who cannot lift it", async () => {
+  it("refuse a suspended operator, who cannot resume the own account", async () => {
     const other = await signIn({ isOperator: true })
     const account = `/operate/accounts/${other.accountId}`
     await follow(await operator.submit(`${account}/suspend`))
@@ -68,7 +68,7 @@ describe("the operator's pages", () => {
     expect((await other.visit("/operate/accounts")).status).toBe(200)
   })
 
-  it("send who is not signed in to sign in", async () => {
+  it("redirect a visitor to sign-in", async () => {
     const answer = await ask("/operate/accounts")
     expect([answer.status, answer.headers.get("location")]).toEqual([
       303,
@@ -85,10 +85,10 @@ describe("/operate/accounts", () => {
     expect(all).toContain("operator@here.test")
     const found = await read("/operate/accounts?search=shown+%3Cb")
     expect(found).toContain("Shown &lt;b&gt;one&lt;/b&gt;")
-    expect(await read("/operate/accounts?search=nobody+at+all")).toContain("No account is found")
+    expect(await read("/operate/accounts?search=nobody+at+all")).toContain("No account matches")
   })
 
-  it("leads from page to page", async () => {
+  it("links to the next page", async () => {
     for (let made = 0; made < 51; made += 1) await makeCaller(`many of them ${made}`)
     const first = await read("/operate/accounts?search=many+of+them")
     const next = /href="(\/operate\/accounts\?[^"]+)" rel="next"/.exec(first)?.[1] ?? ""
@@ -98,7 +98,7 @@ describe("/operate/accounts", () => {
     expect(second).not.toContain('rel="next"')
   })
 
-  it("invites by email and withdraws", async () => {
+  it("invites by email and withdraws an invitation", async () => {
     const wrong = await operator.submit("/operate/invitations", { email: "nobody", plan: "trial" })
     expect(wrong.status).toBe(422)
     expect(await wrong.text()).toContain("expected an email address")
@@ -123,23 +123,23 @@ describe("/operate/accounts", () => {
       email: "operator@here.test",
       plan: "paid",
     })
-    expect(await taken.text()).toContain("a user has this address already")
+    expect(await taken.text()).toContain("another user has this email address")
   })
 })
 
 describe("/operate/accounts/{id}", () => {
-  it("gives an account another plan, one of the operator's own too", async () => {
+  it("changes the plan of an account, also to an operator's plan", async () => {
     const { call } = await makeCaller("given a plan")
     await putPlan("gold-page", GOLD)
     const path = `/operate/accounts/${await accountOf("given a plan")}`
-    expect(await read(path)).toContain("It was not used yet")
+    expect(await read(path)).toContain("No usage yet")
     const message = await follow(await operator.submit(`${path}/plan`, { plan: "gold-page" }))
     expect(message).toContain("The account has the plan gold-page.")
     expect((await call("/files")).headers.get("ratelimit-policy")).toContain("q=100;")
     expect((await operator.submit(`${path}/plan`, { plan: "none" })).status).toBe(422)
   })
 
-  it("suspends and lifts that", async () => {
+  it("suspends and resumes an account", async () => {
     const { call } = await makeCaller("suspended by page")
     const path = `/operate/accounts/${await accountOf("suspended by page")}`
     expect(await follow(await operator.submit(`${path}/suspend`))).toContain("is suspended")
@@ -148,12 +148,12 @@ describe("/operate/accounts/{id}", () => {
     expect((await call("/files")).status).toBe(200)
   })
 
-  it("deletes an account only where its name is typed", async () => {
+  it("deletes an account only after its name is typed", async () => {
     const { call } = await makeCaller("deleted by page")
     const path = `/operate/accounts/${await accountOf("deleted by page")}`
     const refused = await operator.submit(`${path}/delete`, { name: "deleted" })
     expect(refused.status).toBe(422)
-    expect(await refused.text()).toContain("this is not the account&#39;s name")
+    expect(await refused.text()).toContain("expected the name of the account")
     expect((await call("/files")).status).toBe(200)
     const done = await operator.submit(`${path}/delete`, { name: "deleted by page" })
     expect(await follow(done)).toContain("deleted by page is being deleted.")
@@ -168,7 +168,7 @@ describe("/operate/accounts/{id}", () => {
     for (const action of ["suspend", "delete"]) {
       const name = `account-${operator.accountId}`
       const answer = await operator.submit(`${path}/${action}`, { name })
-      expect(await follow(answer)).toContain("This is your own account")
+      expect(await follow(answer)).toContain("The account is your own")
     }
     expect(await read(path)).toContain("active")
   })

@@ -1,10 +1,13 @@
 import { beforeAll, describe, expect, it } from "vitest"
-import { draftOf, numbersOf } from "../../src/dashboard/pages/operate-plans/draft.ts"
-import { ownLimits } from "../../src/pipeline/accounts/own-limits.ts"
+import {
+  toPlanFormValues,
+  parsePlanNumbers,
+} from "../../src/dashboard/pages/operate-plans/plan-form.tsx"
+import { operatorPlanLimitsSchema } from "../../src/accounts/operator-plan-limits.ts"
 import { askOperator, makeCaller } from "../support/caller.ts"
-import { GOLD } from "../support/own-plan.ts"
-import { signIn } from "../support/signed-in.ts"
-import type { SignedInCaller } from "../support/signed-in.ts"
+import { GOLD } from "../support/accounts/own-plan.ts"
+import { signIn } from "../support/accounts/signed-in.ts"
+import type { SignedInCaller } from "../support/accounts/signed-in.ts"
 
 let operator: SignedInCaller
 
@@ -12,7 +15,7 @@ beforeAll(async () => {
   operator = await signIn({ isOperator: true })
 })
 
-/** What the form of a plan sends. */
+/** Fields of the form of a plan. */
 const FORM = {
   requests_per_minute: "100",
   running_jobs: "2",
@@ -37,14 +40,14 @@ async function follow(answer: Response): Promise<string> {
 }
 
 describe("/operate/plans", () => {
-  it("shows the plans that every service has side by side", async () => {
+  it("shows the built-in plans side by side", async () => {
     const page = await (await operator.visit("/operate/plans")).text()
     expect(page).toMatch(/<th[^>]*>trial<\/th><th[^>]*>paid<\/th>/)
     expect(page).toMatch(/Size of a file<\/td><td[^>]*>30 MB<\/td><td[^>]*>50 GB/)
-    expect(page).toContain("You have made no plan yet")
+    expect(page).toContain("No custom plans yet")
   })
 
-  it("asks for a name by a pattern that browsers know, and for numbers with their units", async () => {
+  it("has a pattern for the name that browsers support, and units for numbers", async () => {
     const form = await (await operator.visit("/operate/plans/new")).text()
     const [, pattern = ""] = / pattern="([^"]*)"/.exec(form) ?? []
     // With the flag that browsers set.
@@ -58,9 +61,9 @@ describe("/operate/plans", () => {
     expect(form).toContain("Size of a file, in GB")
   })
 
-  it("makes a plan, changes it and deletes it", async () => {
+  it("creates, changes and deletes a plan", async () => {
     const made = await operator.submit("/operate/plans", { ...FORM, name: "studio" })
-    expect(await follow(made)).toContain("The plan studio is made.")
+    expect(await follow(made)).toContain("The plan studio is created.")
     expect(await limitsOf("studio")).toEqual({
       ...GOLD,
       file_bytes: 2 ** 29,
@@ -84,7 +87,7 @@ describe("/operate/plans", () => {
     expect(await limitsOf("studio")).toBeUndefined()
   })
 
-  it("shows the form again with what is wrong, and what was sent", async () => {
+  it("shows an invalid form again with its faults and values", async () => {
     const answer = await operator.submit("/operate/plans", {
       ...FORM,
       name: "trial",
@@ -94,41 +97,47 @@ describe("/operate/plans", () => {
     })
     expect(answer.status).toBe(422)
     const page = await answer.text()
-    expect(page).toContain("trial and paid are plans that every service has")
+    expect(page).toContain("trial and paid are built-in plans; choose another name")
     expect(page).toContain("expected a number of GB above 0, up to 5 TB")
     expect(page).toContain("expected a whole number from 1 to 86400")
     expect(page).toContain("expected a number from 0 to 100")
     expect(page).toContain('value="1e9"')
   })
 
-  it("makes no plan of a name that is there, and none of those that every service has", async () => {
+  it("creates no plan with an existing name or the name of a built-in plan", async () => {
     await operator.submit("/operate/plans", { ...FORM, name: "there" })
     const again = await operator.submit("/operate/plans", { ...FORM, name: "there" })
     expect([again.status, await again.text()]).toEqual([
       422,
-      expect.stringContaining("there is such a plan"),
+      expect.stringContaining("a plan has this name; choose another"),
     ])
     for (const action of ["change", "delete"]) {
       expect((await operator.submit(`/operate/plans/trial/${action}`, FORM)).status).toBe(404)
     }
   })
 
-  it("keeps a plan that accounts have", async () => {
+  it("refuses to delete a plan that accounts have", async () => {
     await operator.submit("/operate/plans", { ...FORM, name: "held" })
     await makeCaller("holds it")
     const body = JSON.stringify({ account: "holds it", plan: "held" })
     await askOperator("/plans", { method: "PUT", body })
     const answer = await operator.submit("/operate/plans/held/delete")
-    expect(await follow(answer)).toContain("Accounts have the plan held")
+    expect(await follow(answer)).toContain("Accounts or invitations use the plan held")
     expect(await limitsOf("held")).toBeDefined()
   })
 })
 
 describe("the form of a plan", () => {
-  it("sends the very numbers that it shows, of bytes too", () => {
+  it("sends exactly the numbers that it shows, also of bytes", () => {
     for (const bytes of [1, 30 * 2 ** 20, 1_000_000, 5 * 2 ** 40]) {
-      const limits = ownLimits.parse({ ...GOLD, file_bytes: bytes, slots_share: 0.3 })
-      expect(ownLimits.parse(numbersOf(draftOf(limits)))).toEqual(limits)
+      const limits = operatorPlanLimitsSchema.parse({
+        ...GOLD,
+        file_bytes: bytes,
+        slots_share: 0.3,
+      })
+      expect(operatorPlanLimitsSchema.parse(parsePlanNumbers(toPlanFormValues(limits)))).toEqual(
+        limits,
+      )
     }
   })
 })

@@ -1,22 +1,22 @@
 import { createExecutionContext, createMessageBatch, waitOnExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
-import { newId } from "../../src/ids.ts"
+import { newId } from "../../src/platform/ids.ts"
 import { sweep } from "../support/sweep.ts"
-import { consume } from "../../src/queues.ts"
-import { directoryOf } from "../../src/storage/database.ts"
+import { consumeMessages } from "../../src/queues.ts"
+import { openDirectory } from "../../src/db/database.ts"
 import {
   countDeadLetters,
   deleteOldDeadLetters,
   findDeadLetter,
   insertDeadLetters,
-} from "../../src/storage/dead-letters.ts"
-import { makeQueuedJob } from "../support/queued-job.ts"
-import { signIn } from "../support/signed-in.ts"
-import type { SignedInCaller } from "../support/signed-in.ts"
+} from "../../src/db/dead-letters.ts"
+import { makeQueuedJob } from "../support/db/queued-job.ts"
+import { signIn } from "../support/accounts/signed-in.ts"
+import type { SignedInCaller } from "../support/accounts/signed-in.ts"
 
 const DAY_MS = 24 * 3_600_000
-const database = directoryOf(env)
+const database = openDirectory(env)
 
 let operator: SignedInCaller
 
@@ -28,7 +28,7 @@ async function giveUp(queue: string, body: unknown): Promise<string> {
   const id = newId()
   const ctx = createExecutionContext()
   const messages = [{ id, timestamp: new Date(), attempts: 1, body }]
-  await consume(createMessageBatch(queue, messages), env, ctx)
+  await consumeMessages(createMessageBatch(queue, messages), env, ctx)
   await waitOnExecutionContext(ctx)
   return id
 }
@@ -38,18 +38,18 @@ async function read(path: string): Promise<string> {
 }
 
 describe.each(["/operate/dead-letters", "/operate/health"])("%s", (path) => {
-  it("is not there for others", async () => {
+  it("returns 404 to other users", async () => {
     const person = await signIn()
     expect((await person.visit(path)).status).toBe(404)
   })
 
-  it("is there for an operator", async () => {
+  it("is visible to an operator", async () => {
     expect((await operator.visit(path)).status).toBe(200)
   })
 })
 
-describe("a message that nobody could take", () => {
-  it("is listed, with what has become of its job, until it is dismissed", async () => {
+describe("a dead letter", () => {
+  it("is listed with the state of its job until it is dismissed", async () => {
     const { jobId, message, accountId } = await makeJob()
     const id = await giveUp("lathe-jobs-dead", { accountId, tasks: [message] })
     expect(await read("/operate/dead-letters")).toContain(`href="/operate/dead-letters/${id}"`)
@@ -64,7 +64,7 @@ describe("a message that nobody could take", () => {
     expect(await read("/operate/dead-letters")).not.toContain(id)
   })
 
-  it("is no secret's hiding place, and not larger than a row takes", async () => {
+  it("is stored without secrets, within the limit of a row", async () => {
     const key = "lathe_0aZ9bY8cX7dW6eV5fU4gT3hS2iR1jQ0kP9lO8mN7"
     const id = await giveUp("lathe-webhooks-dead", {
       url: "https://me:hunter2@example.com/x?y=z",
@@ -75,10 +75,10 @@ describe("a message that nobody could take", () => {
     const text = JSON.stringify(await findDeadLetter(database, id))
     expect(text).not.toMatch(/hunter2|a=b|y=z|lathe_0aZ9/)
     expect(text.length).toBeLessThan(17_000)
-    expect(await read(`/operate/dead-letters/${id}`)).toContain("It cannot be told")
+    expect(await read(`/operate/dead-letters/${id}`)).toContain("Unknown subject")
   })
 
-  it("is kept once, though it comes twice", async () => {
+  it("is stored once, although it arrives twice", async () => {
     const before = await countDeadLetters(database)
     const letter = { id: newId(), queue: "lathe-jobs-dead", body: {}, receivedAt: Date.now() }
     await insertDeadLetters(database, [letter])
@@ -86,14 +86,14 @@ describe("a message that nobody could take", () => {
     expect(await countDeadLetters(database)).toBe(before + 1)
   })
 
-  it("cannot be dismissed by others", async () => {
+  it("can be dismissed by operators only", async () => {
     const id = await giveUp("lathe-jobs-dead", {})
     const person = await signIn()
     expect((await person.submit(`/operate/dead-letters/${id}/dismiss`)).status).toBe(404)
     expect(await findDeadLetter(database, id)).not.toBeNull()
   })
 
-  it("is forgotten by the sweep after 30 days", async () => {
+  it("is deleted by the sweep after 30 days", async () => {
     const now = Date.now()
     const [old, young] = [newId(), newId()]
     const letter = { queue: "lathe-jobs-dead", body: {} }
@@ -106,7 +106,7 @@ describe("a message that nobody could take", () => {
     expect(await findDeadLetter(database, young)).not.toBeNull()
   })
 
-  it("goes when a thousand came after it", async () => {
+  it("is deleted after a thousand later ones", async () => {
     const oldest = newId()
     const letter = { queue: "lathe-jobs-dead", body: {} }
     const others = Array.from({ length: 1000 }, () => ({
@@ -122,11 +122,11 @@ describe("a message that nobody could take", () => {
 })
 
 describe("the page of the service's health", () => {
-  it("says in sentences what is wrong, and what there is to do", async () => {
+  it("explains each problem and its remedy in sentences", async () => {
     const { accountId } = await makeJob()
     expect(accountId).not.toBe("")
     const page = await read("/operate/health")
-    expect(page).toContain("The runner does not answer: jobs wait.")
+    expect(page).toContain("The runner does not answer, so jobs wait.")
     expect(page).toContain("Open tasks by pool")
     expect(page).toMatch(/>media<\/td>/)
     expect(page).not.toContain("undefined")

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
-import { makeQueuedJob } from "../support/queued-job.ts"
-import { signIn } from "../support/signed-in.ts"
+import { makeQueuedJob } from "../support/db/queued-job.ts"
+import { signIn } from "../support/accounts/signed-in.ts"
 
-test("a new account sees its first steps, and a request that works", async () => {
+test("a new account sees its first steps, and a working request", async () => {
   const person = await signIn()
   const html = await (await person.visit("/")).text()
   expect(html).toContain("First steps")
@@ -23,7 +23,7 @@ test("a new account sees its first steps, and a request that works", async () =>
   expect(after).toContain("Last jobs")
 })
 
-test("the last jobs are shown, the newest first, and those of nobody else", async () => {
+test("the account's latest jobs are shown, newest first", async () => {
   const [person, other] = [await signIn(), await signIn()]
   const older = await makeQueuedJob(person.accountId)
   const newer = await makeQueuedJob(person.accountId)

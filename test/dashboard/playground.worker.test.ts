@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { RECIPES } from "../../src/dashboard/pages/playground/recipes.ts"
-import { signIn } from "../support/signed-in.ts"
-import type { SignedInCaller } from "../support/signed-in.ts"
+import { COMMAND_RECIPES } from "../../src/dashboard/pages/playground/recipes.ts"
+import { signIn } from "../support/accounts/signed-in.ts"
+import type { SignedInCaller } from "../support/accounts/signed-in.ts"
 
 const ORIGIN = "https://lathe.test"
 const COMMAND = {
@@ -17,14 +17,16 @@ beforeAll(async () => {
 })
 
 describe("the page of the playground", () => {
-  it("hands its recipes to its script", async () => {
+  it("passes its recipes to its script", async () => {
     const html = await textOf(await user.visit("/playground"))
     const json = /data-playground="([^"]*)"/.exec(html)?.[1]?.replaceAll("&quot;", '"') ?? "[]"
-    expect(JSON.parse(json.replaceAll("&amp;", "&").replaceAll("&#39;", "'"))).toEqual(RECIPES)
-    for (const { title } of RECIPES) expect(html).toContain(`>${title}</option>`)
+    expect(JSON.parse(json.replaceAll("&amp;", "&").replaceAll("&#39;", "'"))).toEqual(
+      COMMAND_RECIPES,
+    )
+    for (const { title } of COMMAND_RECIPES) expect(html).toContain(`>${title}</option>`)
   })
 
-  it("names the API where a browser runs no script", async () => {
+  it("names the API to a browser without scripts", async () => {
     const html = await textOf(await user.visit("/playground"))
     expect(/<noscript>(.*?)<\/noscript>/s.exec(html)?.[1]).toContain('href="/docs"')
   })
@@ -38,8 +40,8 @@ describe("the page of the playground", () => {
 })
 
 describe("the session of the page", () => {
-  it.each(RECIPES.map((recipe) => [recipe.id, recipe] as const))(
-    "checks the recipe %s, which can be run once its files are chosen",
+  it.each(COMMAND_RECIPES.map((recipe) => [recipe.id, recipe] as const))(
+    "checks the recipe %s, which can run once its files are chosen",
     async (_, { output_files, ffmpeg_command, ...recipe }) => {
       const keys = Object.keys(recipe.input_files)
       const input_files = Object.fromEntries(keys.map((key) => [key, `https://example.com/${key}`]))
@@ -51,8 +53,8 @@ describe("the session of the page", () => {
 
   it.each([
     ["another site", "https://elsewhere.test"],
-    ["nowhere in particular", null],
-  ])("runs no command that comes from %s", async (_, origin) => {
+    ["an unknown place", null],
+  ])("runs no command from %s", async (_, origin) => {
     const answer = await post("/v1/commands", COMMAND, origin)
     expect(answer.status).toBe(403)
   })

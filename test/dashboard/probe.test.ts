@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import {
   describeFormat,
   describeStreams,
-  readFraction,
+  formatFraction,
 } from "../../src/dashboard/pages/files/probe.ts"
 
 const PROBE = {
@@ -38,7 +38,7 @@ const PROBE = {
 }
 
 describe("describeStreams", () => {
-  it("says what people look for of a picture", () => {
+  it("shows the main facts of a picture", () => {
     const [video] = describeStreams(PROBE)
     expect(video?.title).toBe("Video · stream 0")
     expect(Object.fromEntries(video?.facts ?? [])).toEqual({
@@ -48,11 +48,11 @@ describe("describeStreams", () => {
       Pixels: "yuv420p10le, HDR",
       "Bit rate": "5.3 Mb/s",
       Duration: "1 min 2 s",
-      "Marked as": "default",
+      Disposition: "default",
     })
   })
 
-  it("says what people look for of sound", () => {
+  it("shows the main facts of audio", () => {
     const [, audio] = describeStreams(PROBE)
     expect(Object.fromEntries(audio?.facts ?? [])).toEqual({
       Codec: "aac",
@@ -63,13 +63,13 @@ describe("describeStreams", () => {
     })
   })
 
-  it("leaves out what is odd", () => {
+  it("omits implausible facts", () => {
     expect(describeStreams(PROBE)[2]).toEqual({ title: "Unknown · stream 2", facts: [] })
   })
 })
 
 describe("describeFormat", () => {
-  it("says what the container is", () => {
+  it("names the container", () => {
     expect(Object.fromEntries(describeFormat(PROBE).facts)).toEqual({
       Format: "QuickTime / MOV",
       Duration: "1 min 2 s",
@@ -79,7 +79,7 @@ describe("describeFormat", () => {
   })
 })
 
-describe("readFraction", () => {
+describe("formatFraction", () => {
   it.each([
     ["25/1", "25"],
     ["24000/1001", "23.98"],
@@ -88,6 +88,6 @@ describe("readFraction", () => {
     ["x", undefined],
     [undefined, undefined],
   ])("reads %s as %s", (fraction, expected) => {
-    expect(readFraction(fraction)).toBe(expected)
+    expect(formatFraction(fraction)).toBe(expected)
   })
 })

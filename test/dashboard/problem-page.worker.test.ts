@@ -2,23 +2,23 @@ import { env } from "cloudflare:workers"
 import { describe, expect, test } from "vitest"
 import { ask } from "../support/caller.ts"
 import { readProblem } from "../support/problem.ts"
-import { signIn } from "../support/signed-in.ts"
+import { signIn } from "../support/accounts/signed-in.ts"
 
 const FOR_PEOPLE = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" }
 
-describe("a path that is not there", () => {
-  test("is a page for a person", async () => {
+describe("an unknown path", () => {
+  test("returns a page to a browser", async () => {
     const answer = await ask("/nowhere", { headers: FOR_PEOPLE })
     expect(answer.status).toBe(404)
     expect(answer.headers.get("content-type")).toMatch(/^text\/html/)
     expect(answer.headers.get("content-security-policy")).toContain("script-src 'self'")
     const html = await answer.text()
-    expect(html).toContain("There is no page at this address.")
+    expect(html).toContain("No page exists at this address.")
     expect(html).toContain(answer.headers.get("x-request-id"))
     expect(html).not.toContain('aria-label="Main"')
   })
 
-  test("has the navigation for who is signed in", async () => {
+  test("has the navigation for a signed-in user", async () => {
     const person = await signIn()
     const answer = await person.visit("/nowhere")
     expect(answer.status).toBe(404)
@@ -27,29 +27,29 @@ describe("a path that is not there", () => {
 
   test.each([
     ["a program", "/nowhere", { accept: "application/json" }, "GET"],
-    ["who does not say what it accepts", "/nowhere", {}, "GET"],
+    ["a client without Accept", "/nowhere", {}, "GET"],
     ["a form", "/nowhere", FOR_PEOPLE, "POST"],
     ["a path of programs", "/assets/nowhere", FOR_PEOPLE, "GET"],
-  ])("is JSON for %s", async (_, path, headers, method) => {
+  ])("returns JSON to %s", async (_, path, headers, method) => {
     const answer = await ask(path, { headers, method })
     expect(answer.headers.get("content-type")).toBe("application/json")
     expect(await readProblem(answer)).toMatchObject({ code: "not_found" })
   })
 })
 
-test("a suspended account is told so in its frame, and its user may still sign out", async () => {
+test("a suspended account sees a notice on its pages, and its user may still sign out", async () => {
   const person = await signIn()
   const suspend = "update accounts set suspended_at = 1 where id = ?"
   await env.DB.prepare(suspend).bind(person.accountId).run()
   const answer = await person.visit("/")
   expect(answer.status).toBe(403)
   const html = await answer.text()
-  expect(html).toContain("This account is suspended")
+  expect(html).toContain("The account is suspended")
   expect(html).toContain('action="/sign-out"')
 })
 
 describe("an asset", () => {
-  test("is kept for ever at the address of its text, and is nowhere else", async () => {
+  test("is cached for ever at the URL with its hash, and has no other URL", async () => {
     const html = await (await ask("/nowhere", { headers: FOR_PEOPLE })).text()
     const [path = "", fingerprint = ""] = /\/assets\/(\w+)\/dashboard\.css/.exec(html) ?? []
     const answer = await ask(path)

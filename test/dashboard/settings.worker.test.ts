@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest"
-import { describeDevice } from "../../src/dashboard/pages/settings/device.ts"
-import { signIn } from "../support/signed-in.ts"
+import { describeDevice } from "../../src/dashboard/pages/settings/cards.tsx"
+import { signIn } from "../support/accounts/signed-in.ts"
 
 const NEW_PASSWORD = "another password, as long"
 
 describe("the password", () => {
-  test("is changed by who knows it, and other sessions end", async () => {
+  test("is changed by a user who knows it, and other sessions end", async () => {
     const person = await signIn()
     const elsewhere = await person.signInElsewhere()
     const fields = { current: person.password, next: NEW_PASSWORD }
@@ -15,7 +15,7 @@ describe("the password", () => {
     expect((await elsewhere.visit("/settings")).status).toBe(303)
   })
 
-  test("stays for who does not know it", async () => {
+  test("stays unchanged for a user who does not know it", async () => {
     const person = await signIn()
     const fields = { current: "not the password at all", next: NEW_PASSWORD }
     const answer = await person.submit("/settings/password", fields)
@@ -48,7 +48,7 @@ describe("sessions", () => {
     expect((await person.visit("/settings")).status).toBe(200)
   })
 
-  test("can all be ended but this one", async () => {
+  test("can all be ended except for the current one", async () => {
     const person = await signIn()
     const elsewhere = await person.signInElsewhere()
     expect((await person.submit("/settings/sessions/sign-out-others")).status).toBe(303)
@@ -56,7 +56,7 @@ describe("sessions", () => {
     expect((await person.visit("/settings")).status).toBe(200)
   })
 
-  test("of others cannot be ended", async () => {
+  test("of other users cannot be ended", async () => {
     const [person, other] = [await signIn(), await signIn()]
     await other.signInElsewhere()
     const html = await (await other.visit("/settings")).text()
@@ -65,12 +65,12 @@ describe("sessions", () => {
   })
 })
 
-test("the account is not deleted for who types another email or password", async () => {
+test("the account is not deleted for another email or password", async () => {
   const person = await signIn()
   const { email, password } = person
   const wrongEmail = await person.submit("/settings/delete", { email: "x@y.test", password })
   expect(wrongEmail.status).toBe(422)
-  expect(await wrongEmail.text()).toContain("This is not the email of the account.")
+  expect(await wrongEmail.text()).toContain("The email address is not that of the account.")
   const wrongPassword = await person.submit("/settings/delete", { email, password: "wrong one!" })
   expect(wrongPassword.status).toBe(422)
   expect((await person.visit("/settings")).status).toBe(200)
@@ -87,6 +87,6 @@ test.each([
     "Safari on iPhone",
   ],
   ["", "Unknown browser"],
-])("a device is named by what it says of itself: %s", (userAgent, name) => {
+])("a device is named by its User-Agent: %s", (userAgent, name) => {
   expect(describeDevice(userAgent)).toBe(name)
 })

@@ -1,16 +1,16 @@
 import { execFileSync } from "node:child_process"
 import { expect, it } from "vitest"
-import { curlDownload } from "../../src/dashboard/pages/shell.ts"
+import { curlDownloadCommand } from "../../src/dashboard/pages/shell.ts"
 
 const URL = "https://lathe.test/v1/files/1/x.mp4"
 
 const NAMES = ["plain", "it's", '"$(touch x)"', "a\\b", "`id`", "a b\nc", "$LATHE_KEY", "ü‮x", ""]
 
 it.each([...NAMES, "-x 'y'.mp4"])(
-  "the line to copy downloads to the name %j by the key of a variable",
+  "the command to copy downloads to the name %j with the key in a variable",
   (name) => {
     const words = ["-L", "-H", "X-API-Key: the key", "-o", name.replace(/^-/, "./-"), URL]
-    expect(wordsOf(curlDownload({ url: URL, name }))).toEqual(words)
+    expect(wordsOf(curlDownloadCommand({ url: URL, name }))).toEqual(words)
   },
 )
 

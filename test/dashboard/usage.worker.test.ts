@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers"
 import { expect, test } from "vitest"
-import { signIn } from "../support/signed-in.ts"
+import { signIn } from "../support/accounts/signed-in.ts"
 
-test("limits stand beside what is used of them, and usage of thirty days is drawn", async () => {
+test("limits are shown with their usage, and a chart shows the usage of thirty days", async () => {
   const person = await signIn({ plan: "trial" })
   const day = new Date(Date.now() - 3 * 86_400_000).toISOString().slice(0, 10)
   const insert = "insert into usage_days (account_id, day, key_id, requests, jobs, fetches) values"
@@ -16,7 +16,7 @@ test("limits stand beside what is used of them, and usage of thirty days is draw
   expect(html).toContain(person.accountId)
 })
 
-test("an account without use is told what to do", async () => {
+test("an account without usage gets a hint", async () => {
   const html = await (await (await signIn()).visit("/usage")).text()
   expect(html).toContain("none in 30 days")
 })

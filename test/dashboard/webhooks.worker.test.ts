@@ -1,11 +1,11 @@
 import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
-import { newId } from "../../src/ids.ts"
-import { databaseOf } from "../../src/storage/database.ts"
-import { endTry, insertDelivery } from "../../src/storage/deliveries.ts"
-import type { NewDelivery } from "../../src/storage/deliveries.ts"
-import { signIn } from "../support/signed-in.ts"
-import type { SignedInCaller } from "../support/signed-in.ts"
+import { newId } from "../../src/platform/ids.ts"
+import { openDatabases } from "../../src/db/database.ts"
+import { saveDeliveryTry, insertDelivery } from "../../src/db/deliveries.ts"
+import type { NewDelivery } from "../../src/db/deliveries.ts"
+import { signIn } from "../support/accounts/signed-in.ts"
+import type { SignedInCaller } from "../support/accounts/signed-in.ts"
 
 const HOUR_MS = 3_600_000
 
@@ -28,15 +28,16 @@ async function makeDelivery(changes: Partial<NewDelivery> = {}, owner = person.a
     createdAt: now,
     ...changes,
   }
-  await insertDelivery(databaseOf(env, owner), made)
+  await insertDelivery(openDatabases(env, owner), made)
   return made.id
 }
 
 async function makeTry(id: string, { answer, error }: { answer: string; error: string | null }) {
-  const database = databaseOf(env, person.accountId)
+  const database = openDatabases(env, person.accountId)
   const made = { startedAt: Date.now(), durationMs: 1234, status: 503, error, answer }
   const set = { state: "failed" as const, tries: 1, nextTryAt: 0, completedAt: Date.now() }
-  await endTry(database, { id, nextTryAt: 0 }, made, { set, receiver: null })
+  const read = { id, nextTryAt: 0, endpointId: "", url: "" }
+  await saveDeliveryTry(database, read, made, { set, receiver: null, isGone: false })
 }
 
 async function read(path: string): Promise<string> {
@@ -49,14 +50,14 @@ async function secret(): Promise<string> {
 }
 
 describe("the page of webhooks", () => {
-  it("says how to get a first one where there is none", async () => {
+  it("explains how to get a first delivery if there is none", async () => {
     const html = await read("/webhooks")
-    expect(html).toContain("There are no deliveries yet")
+    expect(html).toContain("No deliveries yet")
     expect(html).toContain("https://lathe.test/v1/commands")
     expect(html).toContain("standardwebhooks")
   })
 
-  it("lists deliveries of the own account alone, filtered as its address says", async () => {
+  it("lists deliveries of its account only, filtered by its query", async () => {
     const other = await signIn()
     const strange = await makeDelivery({}, other.accountId)
     const jobId = newId()
@@ -70,17 +71,17 @@ describe("the page of webhooks", () => {
     expect(has(await read("/webhooks"))).toEqual([true, true, false])
     expect(has(await read("/webhooks?status=failed&job_id="))).toEqual([false, true, false])
     expect(has(await read(`/webhooks?job_id=${jobId}`))).toEqual([true, false, false])
-    expect(await read("/webhooks?status=delivered")).toContain("No delivery is like that")
+    expect(await read("/webhooks?status=delivered")).toContain("No delivery matches the filter")
   })
 
-  it("says what is wrong with a filter, in its place", async () => {
+  it("shows the fault of a filter beside it", async () => {
     const html = await read("/webhooks?job_id=%22%3E%3Cscript%3E")
     expect(html).toContain("expected the id of a job")
     expect(html).toContain('aria-invalid="true"')
     expect(html).not.toContain("<script>")
   })
 
-  it("has twenty rows, and a link to the older ones, which keeps the filters", async () => {
+  it("has twenty rows, and a link to older ones that keeps the filters", async () => {
     for (let count = 0; count < 21; count += 1) await makeDelivery({ state: "failed" })
     const html = await read("/webhooks?status=failed")
     expect(html.match(/href="\/webhooks\/[\da-f-]{36}"/g)).toHaveLength(20)
@@ -92,28 +93,28 @@ describe("the page of webhooks", () => {
 })
 
 describe("the signing secret", () => {
-  it("is in no page but the answer to who asked for it", async () => {
+  it("is only in the response to a request for it", async () => {
     expect(await read("/webhooks")).not.toContain(await secret())
     const shown = await person.submit("/webhooks/secret")
     expect(shown.headers.get("cache-control")).toBe("no-store")
     expect(await shown.text()).toContain(`data-copy="${await secret()}"`)
   })
 
-  it("is rotated, and the page says until when the one before counts", async () => {
+  it("is rotated, and the page says until when the previous secret is valid", async () => {
     const before = await secret()
-    expect(await read("/webhooks")).not.toContain("counts until")
+    expect(await read("/webhooks")).not.toContain("is valid until")
     const answer = await person.submit("/webhooks/secret/rotate")
     expect([answer.status, answer.headers.get("location")]).toEqual([303, "/webhooks"])
     expect(await secret()).not.toBe(before)
     const html = await read("/webhooks")
     expect(html).toContain("A new secret signs from now on")
-    const [, until = ""] = /counts until <time datetime="([^"]+)"/.exec(html) ?? []
+    const [, until = ""] = /is valid until <time datetime="([^"]+)"/.exec(html) ?? []
     const hours = (Date.parse(until) - Date.now()) / HOUR_MS
     expect(hours).toBeGreaterThan(23.9)
     expect(hours).toBeLessThanOrEqual(24)
   })
 
-  it("is rotated by no form of another origin", async () => {
+  it("is not rotated by a form of another origin", async () => {
     const before = await secret()
     const init = { method: "POST", headers: { origin: "https://evil.example" } }
     const body = new URLSearchParams()
@@ -123,17 +124,17 @@ describe("the signing secret", () => {
 })
 
 describe("a test event", () => {
-  it("is sent to a URL and shown as a delivery", async () => {
+  it("is sent to a URL and listed as a delivery", async () => {
     const url = "https://receiver.example/hook"
     const answer = await person.submit("/webhooks/test", { url: ` ${url} ` })
     expect(answer.status).toBe(303)
     const html = await read(answer.headers.get("location") ?? "")
-    expect(html).toContain("The test event is on its way.")
+    expect(html).toContain("The test event is being sent.")
     expect(html).toContain("webhook.test")
     expect(html).toContain(url)
   })
 
-  it("is refused with what is wrong at the field, which keeps its value", async () => {
+  it("is refused with the fault beside the field, which keeps its value", async () => {
     const answer = await person.submit("/webhooks/test", { url: "http://10.0.0.1/hook" })
     expect(answer.status).toBe(422)
     const html = await answer.text()
@@ -143,7 +144,7 @@ describe("a test event", () => {
 })
 
 describe("the page of a delivery", () => {
-  it("has every try with what came of it, as text", async () => {
+  it("has every try with its response, as text", async () => {
     const jobId = newId()
     const id = await makeDelivery({ jobId, nextTryAt: 0 })
     await makeTry(id, { answer: "<b>down</b>", error: "it answered 503" })
@@ -156,7 +157,7 @@ describe("the page of a delivery", () => {
     expect(html).toContain("1.2 s")
   })
 
-  it("delivers it once more", async () => {
+  it("replays it", async () => {
     const id = await makeDelivery({ state: "failed" })
     const answer = await person.submit(`/webhooks/${id}/replay`)
     expect([answer.status, answer.headers.get("location")]).toEqual([303, `/webhooks/${id}`])
@@ -164,7 +165,7 @@ describe("the page of a delivery", () => {
     expect(Number(await row.first("next_try_at"))).toBeLessThan(Date.now() + HOUR_MS / 2)
   })
 
-  it("is not there for another account's delivery, which nobody else can replay", async () => {
+  it("returns 404 for another account's delivery, which cannot be replayed", async () => {
     const id = await makeDelivery({ state: "failed" }, (await signIn()).accountId)
     expect((await person.visit(`/webhooks/${id}`)).status).toBe(404)
     expect((await person.submit(`/webhooks/${id}/replay`)).status).toBe(404)

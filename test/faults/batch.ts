@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { z } from "zod"
-import { newId } from "../../src/ids.ts"
+import { newId } from "../../src/platform/ids.ts"
 import { readJson } from "./bed.ts"
 import type { Bed } from "./bed.ts"
 
@@ -15,7 +15,7 @@ export type AcceptedJob = {
   outputs: Record<string, string[]>
   /** Codecs of each of its renditions, in their order. */
   renditions?: string[][]
-  /** What its one file has to be. */
+  /** Expected checksum of its only file. */
   sha256?: string
   /** A word that its transcript has to have. */
   says?: string

@@ -2,11 +2,11 @@ import { chmod, readFile, symlink } from "node:fs/promises"
 import { join } from "node:path"
 import pWaitFor from "p-wait-for"
 import { z } from "zod"
-import { findProgram } from "../../container/sandbox/paths.ts"
-import { makeTempFolder } from "../../scripts/local/temp-folder.ts"
-import { freePort } from "../../scripts/local/ports.ts"
-import { startServiceProcess } from "../../scripts/local/service-process.ts"
-import type { ServiceProcess } from "../../scripts/local/service-process.ts"
+import { findProgram } from "../../container/sandbox/system-paths.ts"
+import { makeTempFolder } from "../../scripts/cli/temp-folder.ts"
+import { findFreePort } from "../../scripts/cli/ports.ts"
+import { startServiceProcess } from "../../scripts/cli/service-process.ts"
+import type { ServiceProcess } from "../../scripts/cli/service-process.ts"
 import { openEvents } from "./events.ts"
 import type { Events } from "./events.ts"
 import { makeMedia } from "./media.ts"
@@ -46,7 +46,7 @@ export type Bed = AsyncDisposable & {
   runnerProxy: Proxy
   receiver: Receiver
   events: Events
-  /** What jobs fetch from. */
+  /** Source that jobs fetch from. */
   source: Source
   /** The bytes of a small video, and a file of the account with the same. */
   media: Blob
@@ -70,7 +70,7 @@ export async function openBed(
   const ffmpegPath = await linkFfmpeg(opened.use(await makeTempFolder("tools")).path)
   const stateDir = stateFolder ?? opened.use(await makeTempFolder("service")).path
   const events = openEvents()
-  const port = await freePort()
+  const port = await findFreePort()
   const running = { service: await start() }
   opened.defer(async () => await running.service[Symbol.asyncDispose]())
   async function start(): Promise<ServiceProcess> {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { join } from "node:path"
 import pWaitFor from "p-wait-for"
 import { z } from "zod"
-import { newId } from "../../src/ids.ts"
+import { newId } from "../../src/platform/ids.ts"
 import { readJson } from "./bed.ts"
 import type { Bed } from "./bed.ts"
 import type { AcceptedJob } from "./batch.ts"
@@ -58,15 +58,15 @@ const jobRecord = z
 type JobRecord = z.infer<typeof record>
 
 /** A job at its end: its record word for word, and what is wrong with it. */
-export type Ended = { job: AcceptedJob; text: string; wrong: string | null }
+export type EndedJob = { job: AcceptedJob; text: string; wrong: string | null }
 
 /** Waits until jobs are final and looks at what each of them made. */
-export async function awaitEnds(bed: Bed, jobs: AcceptedJob[]): Promise<Ended[]> {
+export async function awaitEnds(bed: Bed, jobs: AcceptedJob[]): Promise<EndedJob[]> {
   return await Promise.all(jobs.map((job) => awaitEnd(bed, job)))
 }
 
-async function awaitEnd(bed: Bed, job: AcceptedJob): Promise<Ended> {
-  let ended: Ended = { job, text: "", wrong: "was never read" }
+async function awaitEnd(bed: Bed, job: AcceptedJob): Promise<EndedJob> {
+  let ended: EndedJob = { job, text: "", wrong: "was never read" }
   async function isFinal(): Promise<boolean> {
     const found = await readRecord(bed, job)
     const isOver = found.status === "success" || found.status === "failed"
@@ -80,7 +80,7 @@ async function awaitEnd(bed: Bed, job: AcceptedJob): Promise<Ended> {
 }
 
 /** The same jobs with what each of them made looked at. */
-export async function checkOutputs(bed: Bed, ended: Ended[]): Promise<Ended[]> {
+export async function checkOutputs(bed: Bed, ended: EndedJob[]): Promise<EndedJob[]> {
   return await Promise.all(
     ended.map(async (each) => {
       const wrong =
@@ -98,7 +98,7 @@ async function findWrong(bed: Bed, job: AcceptedJob, found: JobRecord): Promise<
   if (job.sha256 !== undefined) {
     const answer = await bed.call("GET", found.download_url ?? "")
     const hash = createHash("sha256").update(new Uint8Array(await answer.arrayBuffer()))
-    if (hash.digest("hex") !== job.sha256) return "has not the bytes of its source"
+    if (hash.digest("hex") !== job.sha256) return "differs from its source"
   }
   if (job.says !== undefined) return await findUnsaid(bed, job.says, found)
   if (job.readsOn === true) {
@@ -127,7 +127,7 @@ async function findWrong(bed: Bed, job: AcceptedJob, found: JobRecord): Promise<
   return await findMissingFile(bed, found)
 }
 
-/** What is wrong with an output, by its bytes. */
+/** Finds an error in the bytes of an output. */
 async function findWrongOutput(
   bed: Bed,
   { key, codecs, url }: { key: string; codecs: string[]; url: string | undefined },
@@ -142,14 +142,14 @@ async function findWrongOutput(
     : `made an output ${key} of ${probed.seconds} s`
 }
 
-/** What is wrong with a transcription that has to have a word. */
+/** Finds an error in a transcription that must contain a word. */
 async function findUnsaid(bed: Bed, word: string, found: JobRecord): Promise<string | null> {
   if (found.transcript?.includes(word) !== true) return `says ${found.transcript}`
   const captions = await bed.call("GET", found.srt ?? "")
-  return (await captions.text()).includes(word) ? null : "has other captions than words"
+  return (await captions.text()).includes(word) ? null : "has captions that differ from its words"
 }
 
-/** What is wrong with how often the bytes of an import were asked for, which was interrupted. */
+/** Finds bytes that an interrupted import requested too often. */
 function findReadAgain(bed: Bed, { sourcePath = "", sourceBytes = 0 }: AcceptedJob): string | null {
   const requests = bed.source.requestsOf(sourcePath)
   const sent = requests.reduce((sum, request) => sum + request.sent, 0)
@@ -159,7 +159,7 @@ function findReadAgain(bed: Bed, { sourcePath = "", sourceBytes = 0 }: AcceptedJ
     : `read ${sent} bytes of ${sourceBytes} by asking for ${ranges}`
 }
 
-/** What is wrong with the files of outputs that have several. */
+/** Finds a missing file among outputs with several files. */
 async function findMissingFile(bed: Bed, found: JobRecord): Promise<string | null> {
   for (const [key, made] of Object.entries(found.output_files ?? {})) {
     for (const file of typeof made === "string" ? [] : (made.files ?? [])) {
@@ -171,10 +171,10 @@ async function findMissingFile(bed: Bed, found: JobRecord): Promise<string | nul
   return null
 }
 
-/** What is wrong with jobs some time after their end, and which of them ended more than once. */
+/** Finds errors in jobs some time after their end, and jobs that ended more than once. */
 export async function checkAgain(
   bed: Bed,
-  ended: Ended[],
+  ended: EndedJob[],
 ): Promise<{ jobId: string; kind: "lost" | "doubled"; why: string }[]> {
   const timeout = { milliseconds: HEARD_MS_MAX, fallback: () => undefined }
   await pWaitFor(() => ended.every(({ job }) => bed.receiver.heardOf(job.id).times > 0), {
@@ -185,7 +185,7 @@ export async function checkAgain(
   return found.flat()
 }
 
-async function checkOneAgain(bed: Bed, { job, text, wrong }: Ended) {
+async function checkOneAgain(bed: Bed, { job, text, wrong }: EndedJob) {
   const { ids, types, bodies } = bed.receiver.heardOf(job.id)
   const kind = KINDS[job.room]
   const state = job.errorCode === "canceled" ? "canceled" : "failed"
@@ -193,10 +193,10 @@ async function checkOneAgain(bed: Bed, { job, text, wrong }: Ended) {
   const isMoved = JSON.stringify(await readRecord(bed, job)) !== text
   const facts: ["lost" | "doubled", boolean, string][] = [
     ["lost", wrong !== null, String(wrong)],
-    ["lost", ids.size === 0, "was not told of by a webhook"],
+    ["lost", ids.size === 0, "sent no webhook"],
     ["lost", ids.size > 0 && !types.has(type), `was told of as ${[...types].join()}`],
     ["doubled", ids.size > 1 || bodies.size > 1, `was told of by ${ids.size} webhooks`],
-    ["doubled", isMoved && wrong === null, "was something else after its end"],
+    ["doubled", isMoved && wrong === null, "changed after its end"],
   ]
   return facts
     .filter(([, holds]) => holds)

@@ -1,11 +1,11 @@
 import pWaitFor from "p-wait-for"
-import { readRunnerLine } from "../../scripts/local/runner-line.ts"
-import type { RunnerLine } from "../../scripts/local/runner-line.ts"
+import { parseRunnerLogEvent } from "../../scripts/start/runner-line.ts"
+import type { RunnerLogEvent } from "../../scripts/start/runner-line.ts"
 
 const POLL_MS = 5
 
 /** An event that the runner logged of a job. */
-export type RunnerEvent = Pick<RunnerLine, "event" | "atMs" | "fence">
+export type RunnerEvent = Pick<RunnerLogEvent, "event" | "atMs" | "fence">
 
 /** The log of a service's runner, job by job. */
 export type Events = {
@@ -23,7 +23,7 @@ export function openEvents(): Events {
   const logged = new Map<string, RunnerEvent[]>()
   const events: Events = {
     read(text) {
-      const said = readRunnerLine(text)
+      const said = parseRunnerLogEvent(text)
       if (said) logged.set(said.jobId, [...events.of(said.jobId), said])
     },
     of: (jobId) => logged.get(jobId) ?? [],

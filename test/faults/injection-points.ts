@@ -38,8 +38,8 @@ export const PART_POINTS = ["beginning parts", "storing a part", "completing par
 export const WEB_POINTS = [
   "accepted",
   "dispatched",
-  "asking the source",
-  "source half read",
+  "requesting the source",
+  "reading the source",
   "reporting",
   "reported",
 ] as const
@@ -221,8 +221,8 @@ async function waitUntil(
   point: InjectionPoint,
   { id, room, sourcePath = "" }: AcceptedJob,
 ): Promise<void> {
-  if (point === "asking the source" || point === "source half read") {
-    const bytes = point === "asking the source" ? 0 : HALF_BYTES
+  if (point === "requesting the source" || point === "reading the source") {
+    const bytes = point === "requesting the source" ? 0 : HALF_BYTES
     const timeout = { milliseconds: REACHED_MS_MAX, message: "the source was not asked" }
     await pWaitFor(() => bed.source.requestsOf(sourcePath).some(({ sent }) => sent >= bytes), {
       interval: POLL_MS,

@@ -4,14 +4,14 @@ import { DatabaseSync } from "node:sqlite"
 import pWaitFor from "p-wait-for"
 import type { Bed } from "./bed.ts"
 import { findTools } from "./processes.ts"
-import { takenWorkspaces } from "../support/places.ts"
+import { takenWorkspaces } from "../support/runner/places.ts"
 
 /** A delivery whose try died waits for the end of its claim, and then for a sweep. */
 const CLEAN_MS_MAX = 100_000
 const POLL_MS = 250
 const BUSY_MS_MAX = 5000
 
-/** What of D1 is no row of an end: a sentence's words, and the query that finds such rows. */
+/** Rows of D1 that must be gone after the end: their description and query. */
 const OPEN_ROWS: [string, string][] = [
   ["open job", "select id from jobs where state in ('waiting', 'running')"],
   ["open task", "select id from tasks where state in ('waiting', 'running')"],
@@ -20,7 +20,7 @@ const OPEN_ROWS: [string, string][] = [
   ["upload", "select id from uploads"],
   ["part of an upload", "select upload_id as id from upload_parts"],
   ["secret", "select task_id as id from task_secrets"],
-  ["garbage that nobody swept", "select prefix as id from garbage where deletions = 0"],
+  ["garbage left by the sweep", "select prefix as id from garbage where deletions = 0"],
 ]
 
 /** Waits until nothing of the jobs is left but what is theirs; what is there too long, in words. */
@@ -75,14 +75,14 @@ function leftInBucket(bed: Bed): string[] {
     ...objects
       .filter((row) => !owned.has(row["name"]))
       .map((row) => String(row["name"]))
-      // What a bundle consists of stands in an object of its own, and lies below one prefix.
+      // An object lists the members of a bundle, which lie below one prefix.
       .filter((name) => !bundles.some((prefix) => name.startsWith(prefix)))
       .map((name) => `object ${name}`),
     ...uploads.map((row) => `multipart upload of ${String(row["name"])}`),
   ]
 }
 
-/** What dispatchers and the pool hold. */
+/** Rows that dispatchers and the pool hold. */
 function leftInObjects(bed: Bed): string[] {
   const queued = storePaths(bed, "do/*Dispatcher").flatMap((path) =>
     read(path, "select id from queued_tasks").map((row) => `queued task ${String(row["id"])}`),

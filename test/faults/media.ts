@@ -3,10 +3,10 @@ import { rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { z } from "zod"
-import { readEnvironment } from "../../container/settings.ts"
+import { parseRunnerEnvironment } from "../../container/settings.ts"
 
 const run = promisify(execFile)
-const { FFMPEG_PATH, FFPROBE_PATH } = readEnvironment(
+const { FFMPEG_PATH, FFPROBE_PATH } = parseRunnerEnvironment(
   Object.fromEntries(
     ["FFMPEG_PATH", "FFPROBE_PATH"].flatMap((name) =>
       process.env[name] ? [[name, process.env[name]]] : [],
@@ -32,7 +32,7 @@ export async function makeMedia(folder: string): Promise<string> {
   return path
 }
 
-/** What ffprobe says of bytes: codecs and seconds; null where they are no media. */
+/** Codecs and seconds of bytes by ffprobe; null if they are no media. */
 export async function probeBytes(
   bytes: Uint8Array,
   path: string,

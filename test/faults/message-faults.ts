@@ -20,7 +20,7 @@ export const MESSAGE_FAULTS: Record<string, () => Rule> = {
   "delay reports": () => onFirst(isReport, delay),
   /** Each report arrives twice at once, and once more later. */
   "double reports": () => (passing) => (isReport(passing) ? forwardThrice(passing) : null),
-  /** What is said of the beginning arrives after what is said of the end. */
+  /** Delivers the report of the start after the report of the end. */
   "reorder reports": reorder,
   "500 to reports": () => refuseFirst(isReport),
   "500 to inputs": () => refuseFirst(({ call }) => call === "inputs"),

@@ -1,6 +1,7 @@
 import type { Bed } from "./bed.ts"
 import { LARGE, submitBatch } from "./batch.ts"
 import type { Batch } from "./batch.ts"
+import type { Cell, Fault, Group } from "./cell.ts"
 import { MESSAGE_FAULTS, REFUSALS_OF_TASKS, refuseTasks } from "./message-faults.ts"
 import type { Rule } from "./proxy.ts"
 import {
@@ -33,28 +34,6 @@ import { SOUND_GROUPS } from "./sound-plan.ts"
 import { submitWeb, WEB_TARGETS } from "./web-jobs.ts"
 import type { WebTarget } from "./web-jobs.ts"
 
-/** One cell of the matrix: a fault, and the point of a job's life at which it is injected. */
-export type Cell = {
-  fault: string
-  point: string
-  /** It is tried in one of this many rounds, since it takes long. */
-  everyRounds: number
-  /** What the proxy does until the jobs have ended. */
-  makeRule?: () => Rule
-  /** Submits jobs, injects the fault, and returns the jobs. */
-  run(bed: Bed): Promise<Batch>
-}
-
-/** Cells that share a service. */
-export type Group = {
-  name: string
-  /** What lies on a small disk of its own, which can be filled. */
-  smallDisk: "none" | "workspaces" | "state"
-  /** Why a machine cannot try it; null where it can. */
-  findLack?: () => Promise<string | null>
-  cells: Cell[]
-}
-
 /** Points of an import behind which only the rest of its source may be read. */
 const READING_ON = new Set<InjectionPoint>(["storing part 5", "completing"])
 
@@ -67,11 +46,9 @@ const SELF_TEST_MS = 3000
 const STOPPED_MS = 5000
 
 const SERVICE_POINTS = ["dispatched", "storing part 5", "reporting"] as const
-const SERVICE_POINTS_OF_COMMAND = ["source half read", "probed"] as const
+const SERVICE_POINTS_OF_COMMAND = ["reading the source", "probed"] as const
 
 const BOTH_POINTS = ["accepted", "encoding", "uploading", "reporting", "reported"] as const
-
-export type Fault = (bed: Bed) => Promise<void>
 
 const WEB_FAULTS: Record<string, Fault> = {
   "kill -9 runner": killRunner,
@@ -152,16 +129,19 @@ export const GROUPS: Group[] = [
     ...webCells("kill -9 service", restartService("SIGKILL"), "large import", SERVICE_POINTS),
     ...webCells("end service", restartService("SIGTERM"), "large import", SERVICE_POINTS),
     ...webCells("kill -9 service", restartService("SIGKILL"), "command", SERVICE_POINTS_OF_COMMAND),
-    ...webCells("end service", restartService("SIGTERM"), "fetch", ["source half read"]),
+    ...webCells("end service", restartService("SIGTERM"), "fetch", ["reading the source"]),
   ]),
   group("web: tools", [
-    ...webCells("kill -9 tools", killTools, "fetch", ["asking the source", "source half read"]),
-    ...webCells("kill -9 tools", killTools, "page import", ["source half read"]),
+    ...webCells("kill -9 tools", killTools, "fetch", [
+      "requesting the source",
+      "reading the source",
+    ]),
+    ...webCells("kill -9 tools", killTools, "page import", ["reading the source"]),
   ]),
   group("web: waiting", [
     ...webCells("runner stopped 5 s", stopRunner(STOPPED_MS), "large import", ["storing part 5"]),
     ...webCells("source stalls 5 s", stallSource(STOPPED_MS), "large import", ["storing part 2"]),
-    ...webCells("source stalls 5 s", stallSource(STOPPED_MS), "fetch", ["source half read"]),
+    ...webCells("source stalls 5 s", stallSource(STOPPED_MS), "fetch", ["reading the source"]),
     ...webCells("D1 refuses writes 3 s", lockDatabase(LOCK_MS), "large import", RESUMABLE_POINTS),
     ...webCells("D1 refuses writes 3 s", lockDatabase(LOCK_MS), "command", FOLLOWING_POINTS),
   ]),
@@ -174,7 +154,7 @@ export const GROUPS: Group[] = [
   ),
   {
     ...group("web: disk", [
-      ...webCells("disk full 1.5 s", fillDisk(FULL_MS, "workDir"), "fetch", ["source half read"]),
+      ...webCells("disk full 1.5 s", fillDisk(FULL_MS, "workDir"), "fetch", ["reading the source"]),
       ...webCells("disk full 1.5 s", fillDisk(FULL_MS, "workDir"), "command", ["accepted"]),
     ]),
     smallDisk: "workspaces",

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs"
 import { join } from "node:path"
-import { idlePlaces, isWaiting } from "../support/places.ts"
+import { idlePlaces, isWaiting } from "../support/runner/places.ts"
 
 type Process = { pid: number; parent: number; words: string[] }
 

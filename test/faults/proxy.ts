@@ -4,8 +4,8 @@ import type { IncomingMessage } from "node:http"
 import { buffer } from "node:stream/consumers"
 import { setTimeout as sleep } from "node:timers/promises"
 import { z } from "zod"
-import { startLoopbackServer } from "../../scripts/local/loopback-server.ts"
-import { parseJson } from "../../scripts/local/parse-json.ts"
+import { startLoopbackServer } from "../../scripts/cli/loopback-server.ts"
+import { parseJson } from "../../scripts/cli/parse-json.ts"
 
 export type Answer = { status: number; headers: Record<string, string>; body: Buffer }
 
@@ -13,7 +13,7 @@ export type Answer = { status: number; headers: Record<string, string>; body: Bu
 export type Passing = {
   /** The job whose task asks; empty where no task does. */
   jobId: string
-  /** What it is, as `inputs`, `outputs parts 1`, `reports started` or `/operator/runner-up`. */
+  /** Kind of the call, such as `inputs`, `outputs parts 1`, `reports started` or `/operator/runner-up`. */
   call: string
   /** Whether the runner still waits for an answer. */
   isWaitedFor(): boolean

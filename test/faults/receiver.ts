@@ -2,12 +2,17 @@ import type { IncomingMessage } from "node:http"
 import { text } from "node:stream/consumers"
 import { Webhook } from "standardwebhooks"
 import { z } from "zod"
-import { startLoopbackServer } from "../../scripts/local/loopback-server.ts"
+import { startLoopbackServer } from "../../scripts/cli/loopback-server.ts"
 
 const event = z.looseObject({ type: z.string(), data: z.looseObject({ id: z.string() }) })
 
 /** The webhooks of one job: their ids, types and bodies, and the number of deliveries. */
-export type Heard = { ids: Set<string>; types: Set<string>; bodies: Set<string>; times: number }
+export type ReceivedWebhooks = {
+  ids: Set<string>
+  types: Set<string>
+  bodies: Set<string>
+  times: number
+}
 
 /** Receives webhooks, verifies each one, and records them by job. */
 export type Receiver = AsyncDisposable & {
@@ -16,13 +21,13 @@ export type Receiver = AsyncDisposable & {
   setSecret(secret: string): void
   /** Descriptions of deliveries whose signature was wrong. */
   refused: string[]
-  heardOf(jobId: string): Heard
+  heardOf(jobId: string): ReceivedWebhooks
   /** Called before a delivery of a job is answered. */
   beforeAnswer: (jobId: string) => Promise<void>
 }
 
 export async function openReceiver(): Promise<Receiver> {
-  const heard = new Map<string, Heard>()
+  const heard = new Map<string, ReceivedWebhooks>()
   let secret = ""
   const server = await startLoopbackServer((request, response) => {
     void take(request).then(
@@ -62,7 +67,7 @@ export async function openReceiver(): Promise<Receiver> {
   return receiver
 }
 
-function nothing(): Heard {
+function nothing(): ReceivedWebhooks {
   return { ids: new Set(), types: new Set(), bodies: new Set(), times: 0 }
 }
 

@@ -1,5 +1,5 @@
 import pWaitFor from "p-wait-for"
-import { isHealthy } from "../../scripts/local/health.ts"
+import { isHealthy } from "../../scripts/cli/health.ts"
 import { cancelJobs, submitBatch, submitBlockers } from "./batch.ts"
 import { CAPACITY, openBed } from "./bed.ts"
 import type { Bed } from "./bed.ts"

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { newId } from "../../src/ids.ts"
+import { newId } from "../../src/platform/ids.ts"
 import { readJson } from "./bed.ts"
 import type { Bed } from "./bed.ts"
 import { submitOrders } from "./batch.ts"

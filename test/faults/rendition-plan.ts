@@ -1,6 +1,6 @@
 import { injectAt, SOUND_POINTS } from "./injection-points.ts"
 import { MESSAGE_FAULTS } from "./message-faults.ts"
-import type { Fault, Group } from "./plan.ts"
+import type { Fault, Group } from "./cell.ts"
 import { cutNetwork, killRunner, killTools, killWorkerd } from "./process-faults.ts"
 import { submitRenditions } from "./rendition-jobs.ts"
 

@@ -2,12 +2,12 @@ import { CAPACITY, openBed } from "./bed.ts"
 import type { Bed } from "./bed.ts"
 import { cancelJobs, submitBlockers } from "./batch.ts"
 import { awaitEnds, checkAgain, checkOutputs } from "./checks.ts"
-import type { Ended } from "./checks.ts"
+import type { EndedJob } from "./checks.ts"
 import { findLeftovers } from "./leftovers.ts"
-import type { Cell, Group } from "./plan.ts"
+import type { Cell, Group } from "./cell.ts"
 import { mountWorkDisk } from "./process-faults.ts"
 import type { Tally } from "./tally.ts"
-import { mountSmallDisk } from "../support/small-disk.ts"
+import { mountSmallDisk } from "../support/runner/small-disk.ts"
 
 const NO_SMALL_DISK = "this user may not mount a small disk"
 const AT_ONCE_MS_MAX = 20_000
@@ -19,7 +19,7 @@ const SWEEP_SECONDS = 15
 export type Session = { rounds: number; sweepSeconds?: number; signal?: AbortSignal }
 
 /** Jobs of one cell, which are checked again after the last cell. */
-type CellRun = { cell: Cell; ended: Ended[] }
+type CellRun = { cell: Cell; ended: EndedJob[] }
 
 /** Runs the cells of a group on one service, in this many rounds, and tallies the outcomes. */
 export async function runGroup(
@@ -111,5 +111,5 @@ async function findBusySlots(bed: Bed): Promise<string[]> {
   )
   const lastStart = Math.max(...said.map(({ startedMs }) => startedMs))
   const firstEnd = Math.min(...said.map(({ endedMs }) => endedMs))
-  return lastStart < firstEnd ? [] : ["a slot that new jobs did not find free"]
+  return lastStart < firstEnd ? [] : ["a slot that was not free for new jobs"]
 }

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises"
 import { z } from "zod"
-import { makeTempFolder } from "../../scripts/local/temp-folder.ts"
-import { newId } from "../../src/ids.ts"
-import { GREETING, speak } from "../support/speech.ts"
+import { makeTempFolder } from "../../scripts/cli/temp-folder.ts"
+import { newId } from "../../src/platform/ids.ts"
+import { GREETING, speak } from "../support/media/speech.ts"
 import { readJson } from "./bed.ts"
 import type { Bed } from "./bed.ts"
 import { submitOrders } from "./batch.ts"
@@ -16,7 +16,7 @@ const VIDEO = ["h264", "aac"]
 
 type SoundOrder = {
   room: SoundTarget
-  /** What makes the request, again where it is sent again. */
+  /** Makes the request, once for each time it is sent. */
   makeBody: (webhook: string) => Pick<RequestInit, "body" | "headers">
   ends: Partial<AcceptedJob>
 }

@@ -1,7 +1,7 @@
-import { whyNoSpeech } from "../support/speech.ts"
+import { whyNoSpeech } from "../support/media/speech.ts"
 import { injectAt, SOUND_POINTS } from "./injection-points.ts"
 import type { InjectionPoint } from "./injection-points.ts"
-import type { Cell, Fault, Group } from "./plan.ts"
+import type { Cell, Fault, Group } from "./cell.ts"
 import {
   endRunner,
   killRunner,

@@ -1,4 +1,4 @@
-import { formatTable } from "../../scripts/local/table.ts"
+import { formatTable } from "../../scripts/cli/table.ts"
 
 /** The outcome of one cell of the matrix over all rounds. */
 export type Row = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { describeAddress } from "../../src/hints/addresses.ts"
+import { describeAddressFault } from "../../src/hints/addresses.ts"
 import type { AddressUse } from "../../src/hints/addresses.ts"
 
 const origin = "http://127.0.0.1:8787"
@@ -7,10 +7,10 @@ const ID = "0198f0b2-7c11-7cc3-9f3e-0a6b3d2f1a11"
 const OWN = `svc_id://${ID}`
 
 function tell(text: string, use: AddressUse = "input"): string {
-  return describeAddress(text, { use, origin })
+  return describeAddressFault(text, { use, origin })
 }
 
-describe("what is no address of an input", () => {
+describe("a malformed address of an input", () => {
   it.each([
     "/home/me/a.mp4",
     "a.mp4",
@@ -27,7 +27,7 @@ describe("what is no address of an input", () => {
     "@/home/me/film.mp4",
   ])("%s is a file to upload first", (text) => {
     const told = tell(text)
-    expect(told).toContain(`\`${text}\` is a file of your own machine`)
+    expect(told).toContain(`\`${text}\` is a file on your own machine`)
     expect(told).toContain("POST /v1/files, and write `svc_id://<id>`")
   })
 
@@ -65,7 +65,7 @@ describe("what is no address of an input", () => {
     [`${origin}/v1/files/${ID}`, OWN],
     [`http://localhost:8787/public/1/${ID}/a.mp4`, OWN],
     [`/v1/files/${ID}/a.mp4`, OWN],
-  ])("%s was meant as %s", (text, meant) => {
+  ])("%s is corrected to %s", (text, meant) => {
     expect(tell(text)).toContain(`write`)
     expect(tell(text)).toContain(`\`${meant}\``)
   })
@@ -73,62 +73,62 @@ describe("what is no address of an input", () => {
   it.each([
     ["", "it is empty: expected svc_id://<uuid>, a File's download_url, a public URL"],
     ["  ", "it is empty"],
-    ["{{in_1}}", "is a key: it stands in the command"],
+    ["{{in_1}}", "is a key of the command"],
     ["in_1", "is a key"],
     ["<url>", "is a placeholder"],
     ["${URL}", "is a placeholder"],
     ["YOUR_FILE_URL", "is a placeholder"],
-    ["svc_id://<uuid>", "`<uuid>` in it is a placeholder"],
-    [OWN.slice(0, -1), "copy the id whole: one has 36 characters"],
-    ["svc_id://a.mp4", "expected the id of a File behind `svc_id://`"],
+    ["svc_id://<uuid>", "the placeholder `<uuid>`"],
+    [OWN.slice(0, -1), "copy the whole id: an id has 36 characters"],
+    ["svc_id://a.mp4", "expected the id of a File after `svc_id://`"],
     [
       "ftp://example.com/a.mp4",
-      "nothing is asked by `ftp:` here: give an http or https URL, or upload",
+      "the scheme `ftp:` is not supported: give an http or https URL, or upload",
     ],
-    ["rtmp://example.com/live", "nothing is asked by `rtmp:`"],
+    ["rtmp://example.com/live", "the scheme `rtmp:` is not supported"],
     ["data:video/mp4;base64,AAAA", "upload the file with POST /v1/files"],
-    ["QUJD".repeat(30), "bytes in base64: upload the file"],
-    ["https://example.com/a https://example.com/b", "one address, and there are several"],
-    [`${origin}/v1/commands/${ID}`, "is of this service and no File"],
+    ["QUJD".repeat(30), "a file in base64: upload the file"],
+    ["https://example.com/a https://example.com/b", "one address, but the text has several"],
+    [`${origin}/v1/commands/${ID}`, "is a path of this service, but not of a File"],
     [
       "film",
       "expected svc_id://<uuid>, a File's download_url, a public URL or s3://<bucket>/<key>",
     ],
-  ])("%j is told apart", (text, words) => {
+  ])("%j gets its own sentence", (text, words) => {
     expect(tell(text)).toContain(words)
   })
 })
 
-describe("what is no address to bring in from", () => {
+describe("a malformed address of an import", () => {
   it.each([
-    ["/home/me/a.mp4", "send the file itself with POST /v1/files, as `curl -F file=@film.mp4`"],
+    ["/home/me/a.mp4", "send the file itself with POST /v1/files, as in `curl -F file=@film.mp4`"],
     ["www.example.com/a", "write `https://www.example.com/a`"],
     [OWN, "is a URL of this service, which needs no import"],
     [ID, "is a URL of this service"],
     [`${origin}/v1/files/${ID}/a.mp4?key=secret`, "is a URL of this service"],
     ["film", "expected an http or https URL"],
-  ])("%s is told apart", (text, words) => {
+  ])("%s gets its own sentence", (text, words) => {
     expect(tell(text, "import")).toContain(words)
     expect(tell(text, "import")).not.toContain("secret")
   })
 })
 
-describe("what is no address to call", () => {
+describe("a malformed address of a webhook", () => {
   it.each([
     ["example.com/hook", "write `https://example.com/hook`"],
     ["hooks.example", "write `https://hooks.example`"],
     ["localhost:3000/hook", "write `http://localhost:3000/hook`"],
-    ["/hook", "`/hook` is no URL: give the http or https URL of a server"],
-    ["ftp://example.com/hook", "nothing is asked by `ftp:` here: give an http or https URL"],
-    ["mailto:me@example.com", "nothing is asked by `mailto:` here"],
-    ["https://<your-host>/hook", "`<your-host>` in it is a placeholder"],
-    [OWN, "expected is that of your own server"],
+    ["/hook", "`/hook` is not a URL: give the http or https URL of a server"],
+    ["ftp://example.com/hook", "the scheme `ftp:` is not supported: give an http or https URL"],
+    ["mailto:me@example.com", "the scheme `mailto:` is not supported"],
+    ["https://<your-host>/hook", "the placeholder `<your-host>`"],
+    [OWN, "but a webhook needs the URL of your own server"],
     ["", "it is empty: expected an http or https URL"],
-  ])("%s is told apart", (text, words) => {
+  ])("%s gets its own sentence", (text, words) => {
     expect(tell(text, "webhook")).toContain(words)
   })
 })
 
-it("is shown up to a length", () => {
+it("is cut to a length in the sentence", () => {
   expect(tell(`/${"a".repeat(5000)}.mp4`).length).toBeLessThan(500)
 })

@@ -1,49 +1,46 @@
 import { describe, expect, it } from "vitest"
 import { describeBrokenJson } from "../../src/hints/json.ts"
 
-describe("what is wrong with a text that is no JSON", () => {
+describe("the fault of malformed JSON", () => {
   it.each([
-    ['{\n "a": {"b": 1,},\n}', "line 2, column 14: take out the comma before `}`"],
-    ["[1, 2,]", "line 1, column 6: take out the comma before `]`"],
-    ['{"a":1,,"b":2}', "column 7: take out the comma before `,`"],
-    ['{,"a":1}', "column 2: take out the comma"],
-    ["{'a': 1}", "column 2: write `\"` for `'`"],
-    ["{“a”: 1}", 'column 2: write `"` for `“`'],
-    ['{"a": ‘b’}', 'column 7: write `"` for `‘`'],
-    ['{a_b: "x"}', 'column 2: put the name into double quotes: `"a_b"`'],
-    ['{"a": True}', "column 7: write `true` for `True`"],
-    ['{"a": None}', "column 7: write `null` for `None`"],
-    ['{"a": undefined}', "write `null` for `undefined`"],
-    ['{"a": 1\n "b": 2}', "line 2, column 2: a comma is missing before it"],
-    ['{"a": "x"\n "b": 2}', "line 2, column 2: a comma is missing before it"],
+    ['{\n "a": {"b": 1,},\n}', "line 2, column 14: remove the comma before `}`"],
+    ["[1, 2,]", "line 1, column 6: remove the comma before `]`"],
+    ['{"a":1,,"b":2}', "column 7: remove the comma before `,`"],
+    ['{,"a":1}', "column 2: remove the comma"],
+    ["{'a': 1}", "column 2: write `\"` instead of `'`"],
+    ["{“a”: 1}", 'column 2: write `"` instead of `“`'],
+    ['{"a": ‘b’}', 'column 7: write `"` instead of `‘`'],
+    ['{a_b: "x"}', 'column 2: put the name in double quotes: `"a_b"`'],
+    ['{"a": True}', "column 7: write `true` instead of `True`"],
+    ['{"a": None}', "column 7: write `null` instead of `None`"],
+    ['{"a": undefined}', "write `null` instead of `undefined`"],
+    ['{"a": 1\n "b": 2}', "line 2, column 2: a comma is missing before this character"],
+    ['{"a": "x"\n "b": 2}', "line 2, column 2: a comma is missing before this character"],
     [
       '{"a": "-vf "scale=1:2" x"}',
-      'column 13: the text ends before it: write a quote within a text as `\\"`',
+      'column 13: the string ends before this character: write a quote within a string as `\\"`',
     ],
-    ['{"a": 1', "column 8: it ends too early: `}` is missing"],
-    ['{"a": [1, {"b": 2', "it ends too early: `}` `]` `}` are missing"],
-    ['{"a": "b', 'it ends within a text: the `"` after it is missing'],
-    [
-      '{"a": "b\nc"}',
-      "line 1, column 9: a text ends on its line: write a line break in it as `\\n`",
-    ],
-    ['{"a": "b\tc"}', "write a tab within a text as `\\t`"],
-    ['{"a": "C:\\Users"}', "column 10: write a backslash within a text as `\\\\`, as in `\\\\U`"],
-    ['{"a": 1 // c\n}', "take out the comment: JSON has none"],
-    ["# c\n{}", "line 1, column 1: take out the comment"],
-    ['{"a": .5}', "`.5` is no number of JSON"],
-    ['{"a": 01}', "`01` is no number of JSON"],
-    ['{"a" = 1}', "column 6: write `:` between a name and its value, and not `=`"],
-    ['{"a": }', "a value is missing"],
-    ['{"a": hello}', "put the text into double quotes: it begins at `hello`"],
-    ['{"a": <id>}', "write a value in the place of `<id>`"],
-    ['{"a": ${ID}}', "write a value in the place of `${ID}`"],
-    ['{"a": ...}', "write a value in the place of `...`"],
-    ['{"a": 1;}', "expected a comma or the end of what is open, and there is `;`"],
-    ['{"a": [1}', "write `]` for `}`, or close what is within first"],
-    ['{"a": 1}}', "column 9: take out what follows the end of the JSON, from `}` on"],
-    ['{"a": 1} {"b": 2}', "take out what follows the end of the JSON"],
-    ["{\u00a0}", "take out the invisible character"],
+    ['{"a": 1', "column 8: the JSON ends too early: `}` is missing"],
+    ['{"a": [1, {"b": 2', "the JSON ends too early: `}` `]` `}` are missing"],
+    ['{"a": "b', 'the body ends within a string: its closing `"` is missing'],
+    ['{"a": "b\nc"}', "line 1, column 9: a string cannot span lines: write a line break as `\\n`"],
+    ['{"a": "b\tc"}', "write a tab within a string as `\\t`"],
+    ['{"a": "C:\\Users"}', "column 10: write a backslash within a string as `\\\\`, as in `\\\\U`"],
+    ['{"a": 1 // c\n}', "remove the comment: JSON has no comments"],
+    ["# c\n{}", "line 1, column 1: remove the comment"],
+    ['{"a": .5}', "`.5` is not a JSON number"],
+    ['{"a": 01}', "`01` is not a JSON number"],
+    ['{"a" = 1}', "column 6: write `:` between a name and its value, not `=`"],
+    ['{"a": }', "expected a value ("],
+    ['{"a": hello}', "put the string that begins at `hello` in double quotes"],
+    ['{"a": <id>}', "replace `<id>` by a value"],
+    ['{"a": ${ID}}', "replace `${ID}` by a value"],
+    ['{"a": ...}', "replace `...` by a value"],
+    ['{"a": 1;}', "expected a comma or a closing bracket instead of `;`"],
+    ['{"a": [1}', "write `]` instead of `}`, or close the inner value first"],
+    ['{"a": 1}}', "column 9: remove the text after the end of the JSON, from `}` on"],
+    ['{"a": 1} {"b": 2}', "remove the text after the end of the JSON"],
+    ["{\u00a0}", "remove the invisible character"],
     ['{"é": x}', "line 1, column 7:"],
   ])("%s", (text, words) => {
     expect(describeBrokenJson(text)).toMatch(/^expected JSON; line \d+, column \d+: /)
@@ -58,15 +55,15 @@ describe("what is wrong with a text that is no JSON", () => {
     ["a=1&b=2", 'the body is a form: write `{"a": …}`'],
     ["a: 1\nb: 2", 'the body is YAML: write `{"a": …}`'],
     ["<html>", "HTML"],
-    ["%7B%22a%22%3A1%7D", "encoded as in a URL"],
+    ["%7B%22a%22%3A1%7D", "the body is URL-encoded"],
     ["\u001f\ufffd\b\0", "the body is compressed"],
-    ["\ufffd\ufffd{\0}\0", "save it as UTF-8"],
+    ["\ufffd\ufffd{\0}\0", "encode it as UTF-8"],
   ])("%j is another format", (text, words) => {
-    expect(describeBrokenJson(text)).toContain(`expected JSON, and`)
+    expect(describeBrokenJson(text)).toContain("expected JSON, but")
     expect(describeBrokenJson(text)).toContain(words)
   })
 
-  it("has a place wherever JSON.parse finds a fault, and nowhere else", () => {
+  it("has a position exactly if JSON.parse finds a fault", () => {
     const whole = '{"a": [1, -2.5e3, true, null, "x\\"y\\n", {}], "b": {"c": [[], ""]}, "é": "ü"}'
     const inserts = [
       "",
@@ -102,7 +99,7 @@ describe("what is wrong with a text that is no JSON", () => {
     ["items", `${"[1,".repeat(340_000)}x`],
     ["digits", "1".repeat(2 ** 20)],
     ["blanks", `${" ".repeat(2 ** 20)}x`],
-  ])("is found in a body of nothing but %s", (_, text) => {
+  ])("is found in a body that only consists of %s", (_, text) => {
     expect(hasPlace(text) || isJson(text)).toBe(true)
     expect(describeBrokenJson(text).length).toBeLessThan(400)
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { didYouMean, nearestName } from "../../src/hints/nearest-name.ts"
+import { didYouMean, findNearestName } from "../../src/hints/nearest-name.ts"
 
 const NAMES = ["scale", "setpts", "pix_fmt", "libx264", "libx265", "movflags", "preset", "h"]
 
@@ -24,10 +24,10 @@ describe("the nearest name", () => {
     ["s".repeat(65), null],
     ["İ".repeat(64), null],
   ])("of %s", ([word, name]) => {
-    expect(nearestName(word, NAMES)).toBe(name)
+    expect(findNearestName(word, NAMES)).toBe(name)
   })
 
-  test("is told as one that was meant", () => {
+  test("is suggested with `did you mean`", () => {
     expect(didYouMean("scael", NAMES)).toBe("; did you mean `scale`?")
     expect(didYouMean("xyz", NAMES)).toBe("")
   })

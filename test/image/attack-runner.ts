@@ -5,16 +5,16 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { z } from "zod"
-import { runContainer } from "../../scripts/image/docker.ts"
-import { freePort } from "../../scripts/local/ports.ts"
-import { substitute } from "../../src/contract/tasks/command.ts"
-import { inputName } from "../../src/contract/task.ts"
+import { startContainer } from "../../scripts/image/docker.ts"
+import { findFreePort } from "../../scripts/cli/ports.ts"
+import { substituteKeys } from "../../src/ffmpeg/file-keys.ts"
+import { makeWorkspaceInputName } from "../../src/contract/task.ts"
 import { callRunner, listen, makeOrder, waitFor } from "../container/harness.ts"
 import { bring, outputsOf } from "../corpus/attack.ts"
 import type { Attack } from "../corpus/attack.ts"
 import type { CanaryPaths, Evidence } from "../corpus/canaries.ts"
 import { wordsOf } from "../corpus/fixtures.ts"
-import { makeIoServer } from "../support/io-server.ts"
+import { makeIoServer } from "../support/runner/io-server.ts"
 
 const RUN_SECONDS_MAX = 20
 const LAST = new Set(["finished", "failed", "interrupted"])
@@ -29,15 +29,15 @@ export type AttackedRunner = AsyncDisposable & {
   folders: Folders
 }
 
-/** What an attack left behind, and whether ffmpeg says that it succeeded. */
-export type Seen = { evidence: Evidence; isDone: boolean }
+/** Evidence that an attack left, and whether ffmpeg reports success. */
+export type AttackEvidence = { evidence: Evidence; isDone: boolean }
 
 const failedRun = z.object({ stderr: z.string() })
 const run = promisify(execFile)
 
 /** Starts it with these folders at the same paths, `work` being that of its workspaces. */
 export async function openRunner(folders: Folders, options: string[]): Promise<AttackedRunner> {
-  const port = await freePort()
+  const port = await findFreePort()
   const token = randomBytes(24).toString("hex")
   const environment = {
     RUNNER_HOST: "127.0.0.1",
@@ -46,7 +46,7 @@ export async function openRunner(folders: Folders, options: string[]): Promise<A
     RUNNER_NETWORK: "none",
     WORK_DIR: folders.work,
   }
-  const container = await runContainer([
+  const container = await startContainer([
     ...options,
     ...Object.entries(environment).flatMap(([name, value]) => ["--env", `${name}=${value}`]),
     "--network",
@@ -63,7 +63,7 @@ export async function attackInside(
   { origin, token }: AttackedRunner,
   attack: Attack,
   place: CanaryPaths,
-): Promise<Seen> {
+): Promise<AttackEvidence> {
   const brought = await bring(attack, place)
   const outputs = Object.entries(outputsOf(attack))
   const io = makeIoServer("a-token")
@@ -77,7 +77,7 @@ export async function attackInside(
       more: {
         inputs: brought.map(({ key, name, content }) => ({
           key,
-          name: inputName(key, name),
+          name: makeWorkspaceInputName(key, name),
           size_bytes: content.length,
         })),
       },
@@ -107,14 +107,14 @@ export async function attackBare(
   { id }: AttackedRunner,
   attack: Attack,
   place: CanaryPaths,
-): Promise<Seen> {
+): Promise<AttackEvidence> {
   const folder = await mkdtemp(join(tmpdir(), "lathe-bare-"))
   try {
     await chmod(folder, 0o777)
     const brought = await bring(attack, place)
-    const own = new Set(brought.map(({ key, name }) => inputName(key, name)))
+    const own = new Set(brought.map(({ key, name }) => makeWorkspaceInputName(key, name)))
     for (const { key, name, content } of brought) {
-      await writeFile(join(folder, inputName(key, name)), content)
+      await writeFile(join(folder, makeWorkspaceInputName(key, name)), content)
     }
     const evidence: Evidence = {}
     let isDone = true
@@ -145,7 +145,7 @@ function linesOf(
 ): string[][] {
   const names = new Map([
     ...Object.entries(outputsOf(attack)),
-    ...brought.map(({ key, name }) => [key, inputName(key, name)] as const),
+    ...brought.map(({ key, name }) => [key, makeWorkspaceInputName(key, name)] as const),
   ])
-  return [attack.words(place)].flat().map((line) => substitute(wordsOf(line), names))
+  return [attack.words(place)].flat().map((line) => substituteKeys(wordsOf(line), names))
 }

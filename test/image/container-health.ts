@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { z } from "zod"
-import { docker } from "../../scripts/image/docker.ts"
+import { runDocker } from "../../scripts/image/docker.ts"
 
 const TRIES_MAX = 20
 const RETRY_MS = 200
@@ -21,11 +21,11 @@ const health = z.object({
   }),
 })
 
-/** What the image's own health check prints, once the runner listens. */
+/** Output of the image's health check, once the runner listens. */
 export async function healthOf(id: string, word: "" | "all-attacks" = "") {
   const check = `node /app/container/health-check.ts ${word} 2>/dev/null; echo $?`
   for (let time = 0; time < TRIES_MAX; time += 1) {
-    const [printed = "", exitCode] = (await docker("exec", id, "sh", "-c", check)).split("\n")
+    const [printed = "", exitCode] = (await runDocker("exec", id, "sh", "-c", check)).split("\n")
     if (exitCode !== undefined) {
       return { ...health.parse(JSON.parse(printed)), isHealthy: exitCode === "0" }
     }

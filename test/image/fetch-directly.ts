@@ -1,7 +1,7 @@
 import { z } from "zod"
-import { runScriptIn } from "../../scripts/image/docker.ts"
+import { runScriptInContainer } from "../../scripts/image/docker.ts"
 import { report } from "../../src/contract/report.ts"
-import { MEDIA_KEY } from "../../src/contract/tasks/fetch.ts"
+import { MEDIA_OUTPUT_KEY } from "../../src/contract/tasks/fetch.ts"
 import { makeDirectOrder, scriptToHandOver } from "./hand-over.ts"
 
 /** Where the site listens in a container, which its runner has to be allowed to reach. */
@@ -19,7 +19,7 @@ export async function fetchDirectly(
   container: string,
   path: string,
 ): Promise<z.infer<typeof told>> {
-  const printed = await runScriptIn(container, scriptFor(`http://${SITE}${path}`))
+  const printed = await runScriptInContainer(container, scriptFor(`http://${SITE}${path}`))
   return told.parse(JSON.parse(printed))
 }
 
@@ -32,7 +32,7 @@ function orderFor(url: string): object {
     subtitles: [],
     bytes_max: 100_000_000,
     run_seconds_max: 60,
-    outputs: [{ key: MEDIA_KEY, name: "media" }],
+    outputs: [{ key: MEDIA_OUTPUT_KEY, name: "media" }],
   })
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { runContainer } from "../../scripts/image/docker.ts"
+import { startContainer } from "../../scripts/image/docker.ts"
 import { fetchTask } from "../../src/contract/tasks/fetch.ts"
 import { fetchDirectly, SITE } from "./fetch-directly.ts"
 
@@ -8,11 +8,11 @@ const LOCKED =
 
 describe("the image as a runner of fetches", () => {
   it.for([
-    ["as Docker starts it", []],
-    ["read-only, with no capability", LOCKED.split(" ")],
+    ["with Docker's defaults", []],
+    ["read-only, without capabilities", LOCKED.split(" ")],
   ] as const)("fetches a page and reaches nothing private, %s", async ([, options]) => {
     const allowed = ["--env", `ALLOWED_PRIVATE_HOSTS=${SITE}`]
-    await using container = await runContainer([...allowed, ...options])
+    await using container = await startContainer([...allowed, ...options])
     const fetched = await fetchDirectly(container.id, "/watch")
     if (fetched.report.kind !== "finished") throw new Error(JSON.stringify(fetched.report))
     const { title, media } = fetchTask.result.parse(fetched.report.result)

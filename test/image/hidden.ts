@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { makeTempFolder } from "../../scripts/local/temp-folder.ts"
+import { makeTempFolder } from "../../scripts/cli/temp-folder.ts"
 
 const NEW_USER = 0x10000000
 const ENOSYS = 38

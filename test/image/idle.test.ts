@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect, it } from "vitest"
 import { z } from "zod"
-import { submitCommand, untilSuccess } from "../../scripts/local/client/requests.ts"
+import { submitCommand, waitUntilSuccess } from "../../scripts/cli/client/requests.ts"
 import { startImageService } from "../../scripts/image/service.ts"
 
 const IDLE_SECONDS = 10
@@ -12,7 +12,7 @@ const TEST_MS_MAX = 240_000
 const job = z.looseObject({ attempts: z.number() })
 
 it(
-  "keeps a container as long as its task runs, and stops it once it was idle for ten seconds",
+  "keeps a container while its task runs, and stops it after ten idle seconds",
   { timeout: TEST_MS_MAX },
   async () => {
     await using service = await startImageService({ RUNNER_INSTANCES: "1" })
@@ -22,7 +22,7 @@ it(
       input_files: {},
       output_files: { out_1: "out.mp4" },
     })
-    await untilSuccess(caller, `/v1/commands/${id}`, { pollMs: 500 })
+    await waitUntilSuccess(caller, `/v1/commands/${id}`, { pollMs: 500 })
     const endedMs = performance.now()
     const { text } = await caller.ask("GET", `/v1/jobs/${id}`)
     expect(job.parse(JSON.parse(text))).toMatchObject({ attempts: 1 })

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { docker, runContainer } from "../../scripts/image/docker.ts"
+import { runDocker, startContainer } from "../../scripts/image/docker.ts"
 import { runDirectly } from "./run-directly.ts"
 
 const INSTANCE = ["--memory", "1g", "--memory-swap", "1g"]
@@ -7,12 +7,12 @@ const INSTANCE = ["--memory", "1g", "--memory-swap", "1g"]
 const HUNGRY = "-f lavfi -i testsrc2=s=4096x4096:r=25 -t 40 -vf reverse -f null out.bin".split(" ")
 const FRUGAL = "-f lavfi -i testsrc2=s=64x64:r=25 -t 1 -c:v mpeg4 -f mp4 out.bin".split(" ")
 
-it("ends a tool that needs more memory than the instance has, and serves on", async () => {
-  await using container = await runContainer(INSTANCE)
+it("kills a tool that exceeds the memory of the instance, and keeps serving", async () => {
+  await using container = await startContainer(INSTANCE)
   const failed = await runDirectly(container.id, HUNGRY)
   expect(failed).toContain('"kind":"failed"')
   expect(failed).toContain('"code":"out_of_memory"')
   const format = "{{.State.Running}} {{.State.OOMKilled}} {{.RestartCount}}"
-  expect(await docker("inspect", "--format", format, container.id)).toBe("true false 0")
+  expect(await runDocker("inspect", "--format", format, container.id)).toBe("true false 0")
   expect(await runDirectly(container.id, FRUGAL)).toContain('"kind":"finished"')
 })

@@ -5,13 +5,13 @@ import { pipeline } from "node:stream/promises"
 import pWaitFor from "p-wait-for"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { jsonBody } from "../../scripts/local/client/caller.ts"
-import type { Caller } from "../../scripts/local/client/caller.ts"
-import { uploadMedia } from "../../scripts/local/client/requests.ts"
+import { makeJsonBody } from "../../scripts/cli/client/caller.ts"
+import type { ApiCaller } from "../../scripts/cli/client/caller.ts"
+import { uploadMedia } from "../../scripts/cli/client/requests.ts"
 import { startImageService } from "../../scripts/image/service.ts"
-import { makeTempFolder } from "../../scripts/local/temp-folder.ts"
+import { makeTempFolder } from "../../scripts/cli/temp-folder.ts"
 import { findWrong } from "../renditions/find-wrong.ts"
-import type { Made } from "../renditions/find-wrong.ts"
+import type { ExpectedRendition } from "../renditions/find-wrong.ts"
 import { makeShape } from "../renditions/make-shape.ts"
 import { SHAPES } from "../renditions/shapes.ts"
 
@@ -48,7 +48,7 @@ const ASKED = [
 describe("renditions on containers", () => {
   const opened = new AsyncDisposableStack()
   let folder: string
-  let caller: Caller
+  let caller: ApiCaller
 
   beforeAll(async () => {
     folder = opened.use(await makeTempFolder("image-renditions")).path
@@ -58,7 +58,7 @@ describe("renditions on containers", () => {
 
   afterAll(() => opened.disposeAsync())
 
-  it.for(["10 bits", "turned by 90", "HDR10", "top field first", "a screen's capture"])(
+  it.for(["10 bits", "rotated by 90", "HDR10", "top field first", "a screen's capture"])(
     "play back in every codec: %s",
     { timeout: TEST_MS_MAX },
     async (name) => {
@@ -66,7 +66,7 @@ describe("renditions on containers", () => {
       if (!shape) throw new Error(`There is no shape ${name}.`)
       const source = await uploadMedia(caller, await makeShape(folder, shape))
       const outputs = ASKED.map(({ size, ...each }) => ({ ...each, resolution: size }))
-      const order = jsonBody({ source: `svc_id://${source}`, outputs, quality_metrics: true })
+      const order = makeJsonBody({ source: `svc_id://${source}`, outputs, quality_metrics: true })
       const { text } = await caller.ask("POST", "/v1/transcode", order)
       const ended = await untilEnd(created.parse(JSON.parse(text)).id)
       expect(ended).toMatchObject({ status: "completed" })
@@ -75,7 +75,7 @@ describe("renditions on containers", () => {
         const output = ended.outputs[index]
         if (!output) throw new Error("An output is missing.")
         const path = await download(output.url, `${index}.${asked.container}`)
-        const made: Made = { ...asked, path, output, bytes: (await stat(path)).size }
+        const made: ExpectedRendition = { ...asked, path, output, bytes: (await stat(path)).size }
         expect({ asked, wrong: (await findWrong(shape, made)).wrong }).toEqual({ asked, wrong: [] })
         expect(output.quality.score).toBeGreaterThan(output.quality.metric === "vmaf" ? 40 : 0.7)
       }

@@ -1,4 +1,4 @@
-import { runScriptIn } from "../../scripts/image/docker.ts"
+import { runScriptInContainer } from "../../scripts/image/docker.ts"
 import { makeDirectOrder, scriptToHandOver } from "./hand-over.ts"
 
 /**
@@ -12,7 +12,7 @@ export async function runDirectly(container: string, words: string[]): Promise<s
     outputs: [{ key: "out_1", name: "out.bin" }],
     run_seconds_max: 20,
   })
-  return await runScriptIn(
+  return await runScriptInContainer(
     container,
     `
 import { createServer } from "node:http"

@@ -8,25 +8,25 @@ import { text } from "node:stream/consumers"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
-import type { Caller } from "../../scripts/local/client/caller.ts"
+import type { ApiCaller } from "../../scripts/cli/client/caller.ts"
 import {
   makeMedia,
-  readMedia,
-  runBare,
-  SMALL_MEDIA,
-  tools,
-} from "../../scripts/local/client/media.ts"
+  readMediaBody,
+  runUnsandboxed,
+  SMALL_MEDIA_ARGUMENTS,
+  serviceToolPaths,
+} from "../../scripts/cli/client/media.ts"
 import {
   submitCommand,
-  untilFinal,
-  untilSuccess,
+  waitUntilFinal,
+  waitUntilSuccess,
   uploadFile,
-} from "../../scripts/local/client/requests.ts"
-import { docker, runContainer, runScriptIn } from "../../scripts/image/docker.ts"
+} from "../../scripts/cli/client/requests.ts"
+import { runDocker, startContainer, runScriptInContainer } from "../../scripts/image/docker.ts"
 import { startImageService } from "../../scripts/image/service.ts"
 import type { ImageService } from "../../scripts/image/service.ts"
 import { PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
-import { sign } from "../../src/crypto/signature.ts"
+import { sign } from "../../src/platform/crypto/signature.ts"
 import { runDirectly } from "./run-directly.ts"
 import { startReceiver } from "../system/receiver.ts"
 import type { Receiver } from "../system/receiver.ts"
@@ -45,7 +45,7 @@ const job = z.looseObject({
 
 let service: ImageService
 let receiver: Receiver
-let one: { key: string; caller: Caller }
+let one: { key: string; caller: ApiCaller }
 let folder: string
 const opened = new AsyncDisposableStack()
 
@@ -64,7 +64,7 @@ beforeAll(async () => {
 afterAll(() => opened.disposeAsync())
 
 /** Asks for a picture of so many seconds, made as slowly as it would be shown. */
-async function encode({ caller }: { caller: Caller }, seconds: number): Promise<string> {
+async function encode({ caller }: { caller: ApiCaller }, seconds: number): Promise<string> {
   return await submitCommand(caller, {
     ffmpeg_command: `ffmpeg -re -f lavfi -i testsrc=size=64x64:rate=10 -t ${seconds} -c:v mpeg4 {{out_1}}`,
     input_files: {},
@@ -73,7 +73,7 @@ async function encode({ caller }: { caller: Caller }, seconds: number): Promise<
   })
 }
 
-async function readJob({ caller }: { caller: Caller }, id: string) {
+async function readJob({ caller }: { caller: ApiCaller }, id: string) {
   return job.parse(JSON.parse((await caller.ask("GET", `/v1/jobs/${id}`)).text))
 }
 
@@ -82,7 +82,7 @@ async function until<Value>(ask: () => Promise<Value | null>, timeoutMs: number)
   for (;;) {
     const value = await ask()
     if (value !== null) return value
-    if (performance.now() > untilMs) throw new Error("it did not come to be in time")
+    if (performance.now() > untilMs) throw new Error("the state was not reached in time")
     await sleep(50)
   }
 }
@@ -96,7 +96,7 @@ async function untilEncoding(): Promise<string> {
 }
 
 async function isEncoding(id: string): Promise<boolean> {
-  return (await docker("top", id, "-eo", "pid,args").catch(() => "")).includes("testsrc")
+  return (await runDocker("top", id, "-eo", "pid,args").catch(() => "")).includes("testsrc")
 }
 
 async function untilGone(id: string, timeoutMs: number): Promise<void> {
@@ -109,34 +109,34 @@ async function countDeliveries(id: string): Promise<number> {
 }
 
 describe("the service on containers", () => {
-  it("takes a file, runs a command on it and gives back what came of it", async () => {
-    const path = await makeMedia(folder, "in.mp4", SMALL_MEDIA)
-    const file = await uploadFile(one.caller, "in.mp4", await readMedia(path))
-    await untilSuccess(one.caller, `/v1/files/${file.id}`)
+  it("runs a command on an uploaded file, and serves its output", async () => {
+    const path = await makeMedia(folder, "in.mp4", SMALL_MEDIA_ARGUMENTS)
+    const file = await uploadFile(one.caller, "in.mp4", await readMediaBody(path))
+    await waitUntilSuccess(one.caller, `/v1/files/${file.id}`)
     const id = await submitCommand(one.caller, {
       ffmpeg_command: "ffmpeg -i {{in_1}} -vf scale=32:32 -c:v libx264 {{out_1}}",
       input_files: { in_1: `svc_id://${file.id}` },
       output_files: { out_1: "small.mp4" },
     })
-    await untilSuccess(one.caller, `/v1/commands/${id}`)
+    await waitUntilSuccess(one.caller, `/v1/commands/${id}`)
     const made = await download(one, id)
     await writeFile(join(folder, "small.mp4"), made)
     const words = "-v error -show_entries stream=codec_name,width -of csv=p=0 small.mp4"
-    const streams = await runBare(tools.ffprobe, words.split(" "), folder)
+    const streams = await runUnsandboxed(serviceToolPaths.ffprobe, words.split(" "), folder)
     expect(streams.trim().split("\n")).toEqual(["h264,32", "aac"])
   })
 
-  it("keeps a job whose container is killed, and ends it once", async () => {
+  it("retries a job whose container is killed, and ends it once", async () => {
     const id = await encode(one, 5)
-    await docker("kill", await untilEncoding())
-    await untilSuccess(one.caller, `/v1/commands/${id}`)
+    await runDocker("kill", await untilEncoding())
+    await waitUntilSuccess(one.caller, `/v1/commands/${id}`)
     const ended = await readJob(one, id)
     expect(ended.attempts).toBe(2)
     expect(await countDeliveries(id)).toBe(1)
     expect(await readJob(one, id)).toEqual(ended)
   })
 
-  it("ends the process of a canceled job, and keeps the container", async () => {
+  it("kills the process of a canceled job, and keeps the container", async () => {
     const id = await encode(one, 60)
     const container = await untilEncoding()
     const beganMs = performance.now()
@@ -146,17 +146,17 @@ describe("the service on containers", () => {
     expect(await readJob(one, id)).toMatchObject({ status: "failed", error: { code: "canceled" } })
     expect(await service.containers()).toEqual([container])
     const states = "grep -h ^State: /proc/[0-9]*/status"
-    expect(await docker("exec", container, "sh", "-c", states)).not.toContain("Z (zombie)")
+    expect(await runDocker("exec", container, "sh", "-c", states)).not.toContain("Z (zombie)")
   })
 
-  it("lets a container that is told to end finish its job, while others start elsewhere", async () => {
+  it("lets a container finish its job after SIGTERM, while new jobs start elsewhere", async () => {
     const id = await encode(one, 6)
     const container = await untilEncoding()
     const log = followLog(container)
-    await docker("kill", "--signal", "TERM", container)
+    await runDocker("kill", "--signal", "TERM", container)
     const other = await encode(one, 1)
-    await untilSuccess(one.caller, `/v1/commands/${other}`)
-    await untilSuccess(one.caller, `/v1/commands/${id}`)
+    await waitUntilSuccess(one.caller, `/v1/commands/${other}`)
+    await waitUntilSuccess(one.caller, `/v1/commands/${id}`)
     await untilGone(container, LEFT_MS_MAX)
     const text = await log
     expect(text).toMatch(new RegExp(`"task.ended".*${id}.*"finished"`))
@@ -165,22 +165,22 @@ describe("the service on containers", () => {
     expect(await countDeliveries(id)).toBe(1)
   })
 
-  it("keeps a container warm for its account and ends it before another gets its slot", async () => {
+  it("keeps a container warm for its account, and stops it before another account gets its slot", async () => {
     const two = await service.openAccount("two")
     const containers: string[] = []
     for (const account of [one, one, two]) {
       const id = await encode(account, 2)
       containers.push(await untilEncoding())
-      await untilSuccess(account.caller, `/v1/commands/${id}`)
+      await waitUntilSuccess(account.caller, `/v1/commands/${id}`)
     }
     const [first, second, third] = containers
     expect(second).toBe(first)
     expect(third).not.toBe(first)
     expect(await service.containers()).toEqual([third])
     // A container that is gone already is as good as one that was ended.
-    await docker("kill", third ?? "")
+    await runDocker("kill", third ?? "")
     const id = await encode(one, 1)
-    await untilSuccess(one.caller, `/v1/commands/${id}`)
+    await waitUntilSuccess(one.caller, `/v1/commands/${id}`)
     expect(await service.containers()).not.toContain(third)
   })
 })
@@ -188,19 +188,19 @@ describe("the service on containers", () => {
 describe("a hostile command in a container", () => {
   const COPY = "-map 0 -c copy -f data out.bin".split(" ")
 
-  it("reads none of the container's files, which the same command does with an input", async () => {
+  it("reads its input and none of the container's files", async () => {
     const canary = `canary-${crypto.randomUUID()}`
     const input = await uploadFile(one.caller, "canary.mp4", bytesOf(canary))
-    await untilFinal(one.caller, `/v1/files/${input.id}`)
+    await waitUntilFinal(one.caller, `/v1/files/${input.id}`)
     const allowed = await submitCommand(one.caller, {
       ffmpeg_command: `ffmpeg -f data -i {{in_1}} -map 0 -c copy -f data {{out_1}}`,
       input_files: { in_1: `svc_id://${input.id}` },
       output_files: { out_1: "out.bin" },
     })
-    await untilSuccess(one.caller, `/v1/commands/${allowed}`)
+    await waitUntilSuccess(one.caller, `/v1/commands/${allowed}`)
     expect((await download(one, allowed)).toString()).toBe(canary)
     const [container = ""] = await service.containers()
-    await runScriptIn(
+    await runScriptInContainer(
       container,
       `
       import { writeFile } from "node:fs/promises"
@@ -216,7 +216,7 @@ describe("a hostile command in a container", () => {
     expect(await service.containers()).toEqual([container])
   })
 
-  it("reaches no listener, which a container without our network rules does", async () => {
+  it("reaches no listener, unlike a container without network rules", async () => {
     let reached = 0
     const listener = createServer((socket) => {
       reached += 1
@@ -226,14 +226,14 @@ describe("a hostile command in a container", () => {
     await once(listener, "listening")
     const address = listener.address()
     const port = address !== null && typeof address === "object" ? address.port : 0
-    await using plain = await runContainer()
+    await using plain = await startContainer()
     const template = "{{range .NetworkSettings.Networks}}{{.Gateway}}{{end}}"
-    const gateway = await docker("inspect", "--format", template, plain.id)
+    const gateway = await runDocker("inspect", "--format", template, plain.id)
     const connect = `import { connect } from "node:net"
       const socket = connect(${port}, "${gateway}", () => setTimeout(() => process.exit(), 200))
       socket.on("error", () => process.exit())
       setTimeout(() => process.exit(), 3000)`
-    await runScriptIn(plain.id, connect)
+    await runScriptInContainer(plain.id, connect)
     expect(reached).toBe(1)
     await refuses(`ffmpeg -i http://${gateway}:${port}/ -c copy {{out_1}}`)
     const [container = ""] = await service.containers()
@@ -247,19 +247,19 @@ describe("a hostile command in a container", () => {
       }
     }
     // The runner itself, which is in no sandbox, gets out neither.
-    await runScriptIn(container, connect)
+    await runScriptInContainer(container, connect)
     listener.close()
     expect(reached).toBe(1)
   })
 
-  it("gets nothing from the Worker with another task's token", async () => {
+  it("reads nothing from the Worker with another task's token", async () => {
     const id = await encode(one, 5)
     const container = await untilEncoding()
     const [mine, other] = [crypto.randomUUID(), crypto.randomUUID()]
     const run = `one.${mine}.${mine}.1`
     const token = `${run}.${await sign(service.secret, "task", run)}`
     function ask(task: string, bearer: string): Promise<string> {
-      return runScriptIn(
+      return runScriptInContainer(
         container,
         `const answer = await fetch("http://worker.internal/io/${task}/inputs/in_1",
            { headers: { "${PROTOCOL_HEADER}": "${PROTOCOL_VERSION}",
@@ -271,7 +271,7 @@ describe("a hostile command in a container", () => {
     expect(await ask(mine, `${token}0`)).toBe("401")
     // A true token of a task that does not run opens nothing either.
     expect(await ask(mine, token)).toBe("410")
-    await untilSuccess(one.caller, `/v1/commands/${id}`)
+    await waitUntilSuccess(one.caller, `/v1/commands/${id}`)
   })
 })
 
@@ -298,7 +298,7 @@ function bytesOf(text: string) {
   return { sizeBytes: bytes.byteLength, chunks: [bytes] }
 }
 
-/** What a container logs from now until it is gone. */
+/** Log of a container from now until its end. */
 async function followLog(id: string): Promise<string> {
   const words = ["logs", "--follow", "--tail", "0", id]
   const child = spawn("docker", words, { stdio: ["ignore", "pipe", "inherit"] })

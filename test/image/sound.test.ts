@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { jsonBody } from "../../scripts/local/client/caller.ts"
-import type { Caller } from "../../scripts/local/client/caller.ts"
-import { makeMedia } from "../../scripts/local/client/media.ts"
-import { untilSuccess, uploadMedia } from "../../scripts/local/client/requests.ts"
+import { makeJsonBody } from "../../scripts/cli/client/caller.ts"
+import type { ApiCaller } from "../../scripts/cli/client/caller.ts"
+import { makeMedia } from "../../scripts/cli/client/media.ts"
+import { waitUntilSuccess, uploadMedia } from "../../scripts/cli/client/requests.ts"
 import { startImageService } from "../../scripts/image/service.ts"
-import { makeTempFolder } from "../../scripts/local/temp-folder.ts"
-import { GREETING, skipNote, speak, whyNoVoice } from "../support/speech.ts"
-import { wordErrorRate } from "../support/word-error-rate.ts"
+import { makeTempFolder } from "../../scripts/cli/temp-folder.ts"
+import { GREETING, skipNote, speak, whyNoVoice } from "../support/media/speech.ts"
+import { wordErrorRate } from "../support/media/word-error-rate.ts"
 
 const LACK = await whyNoVoice()
 /** A container that is started loads its model, too. */
@@ -26,7 +26,7 @@ describe.skipIf(LACK !== null)(`sound on containers${skipNote(LACK)}`, () => {
   const opened = new AsyncDisposableStack()
   let folder: string
   let spoken: string
-  let caller: Caller
+  let caller: ApiCaller
 
   beforeAll(async () => {
     folder = opened.use(await makeTempFolder("image-sound")).path
@@ -44,14 +44,14 @@ describe.skipIf(LACK !== null)(`sound on containers${skipNote(LACK)}`, () => {
   it.for([
     ["linear", "speech.flac", -23, "-c:a flac"],
     ["dynamic", "speech.m4a", -12, "-c:a aac -b:a 128k"],
-  ] as const)("is brought to a loudness, %s, in %s", async ([type, name, target, words]) => {
+  ] as const)("reaches a target loudness, %s, in %s", async ([type, name, target, words]) => {
     const path = await makeMedia(folder, name, `-i ${spoken} ${words}`)
     const order = { file_url: `svc_id://${await uploadMedia(caller, path)}`, loudnorm_i: target }
-    const { text } = await caller.ask("POST", "/v1/normalize", jsonBody(order))
+    const { text } = await caller.ask("POST", "/v1/normalize", makeJsonBody(order))
     const { normalization_id: id } = z
       .object({ normalization_id: z.uuid() })
       .parse(JSON.parse(text))
-    await untilSuccess(caller, `/v1/normalize/${id}`, BUSY)
+    await waitUntilSuccess(caller, `/v1/normalize/${id}`, BUSY)
     const made = normalized.parse(await read(`/v1/normalize/${id}`))
     expect(made).toMatchObject({ normalization_type: type, target_reached: true })
     const { integrated_lufs, true_peak_dbtp } = made.measurements.after
@@ -59,11 +59,11 @@ describe.skipIf(LACK !== null)(`sound on containers${skipNote(LACK)}`, () => {
     expect(true_peak_dbtp).toBeLessThanOrEqual(-0.5)
   })
 
-  it("is written down where there is speech", async () => {
+  it("is transcribed if it contains speech", async () => {
     const order = { source: `svc_id://${await uploadMedia(caller, spoken)}`, format: "vtt" }
-    const { text } = await caller.ask("POST", "/v1/transcribe", jsonBody(order))
+    const { text } = await caller.ask("POST", "/v1/transcribe", makeJsonBody(order))
     const { transcribe_id: id } = z.object({ transcribe_id: z.uuid() }).parse(JSON.parse(text))
-    await untilSuccess(caller, `/v1/transcribe/${id}`, BUSY)
+    await waitUntilSuccess(caller, `/v1/transcribe/${id}`, BUSY)
     const { transcript, language } = z
       .object({ transcript: z.string(), language: z.string() })
       .parse(await read(`/v1/transcribe/${id}`))

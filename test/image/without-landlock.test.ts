@@ -1,10 +1,10 @@
 import { chmod, mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { NETWORK_ATTACKS } from "../../container/sandbox/network-test.ts"
-import { ATTACK_NAMES } from "../../container/sandbox/self-test.ts"
-import { docker, runContainer } from "../../scripts/image/docker.ts"
-import { makeTempFolder } from "../../scripts/local/temp-folder.ts"
+import { EXPECTED_NETWORK_ATTACK_OUTCOMES } from "../../container/sandbox/tiers/network-test.ts"
+import { ATTACK_NAMES } from "../../container/sandbox/tiers/self-test.ts"
+import { runDocker, startContainer } from "../../scripts/image/docker.ts"
+import { makeTempFolder } from "../../scripts/cli/temp-folder.ts"
 import { fetchTask } from "../../src/contract/tasks/fetch.ts"
 import { isLight } from "../corpus/attack.ts"
 import type { Attack } from "../corpus/attack.ts"
@@ -13,7 +13,7 @@ import { makeMarker, openCanaries } from "../corpus/canaries.ts"
 import type { Canaries } from "../corpus/canaries.ts"
 import { ATTACKS } from "../corpus/hostile-commands.ts"
 import { attackBare, attackInside, openRunner } from "./attack-runner.ts"
-import type { AttackedRunner, Seen } from "./attack-runner.ts"
+import type { AttackedRunner, AttackEvidence } from "./attack-runner.ts"
 import { healthOf, refusedOf } from "./container-health.ts"
 import { SITE, fetchDirectly } from "./fetch-directly.ts"
 import { openHiding } from "./hidden.ts"
@@ -23,8 +23,8 @@ const LOCKED = (
   "--network none"
 ).split(" ")
 const TRACES = ["traces_outside", "traces_on_the_network"]
-/** What the image's ffmpeg has no code for. */
-const IMPOSSIBLE = ["calling somebody", "running code"]
+/** Attacks for which the image's ffmpeg has no code. */
+const IMPOSSIBLE = ["opening a connection", "running code"]
 
 const opened = new AsyncDisposableStack()
 let hiding: Awaited<ReturnType<typeof openHiding>>
@@ -37,24 +37,26 @@ afterAll(async () => await opened.disposeAsync())
 
 describe("the image on a kernel without Landlock", () => {
   it.for([
-    ["as Docker starts it", []],
-    ["read-only, with no capability and no network", LOCKED],
+    ["with Docker's defaults", []],
+    ["read-only, without capabilities or a network", LOCKED],
     ["on a quarter of a processor", ["--cpus", "0.25"]],
     ["as root", ["--user", "0"]],
-  ] as const)("stands all attacks %s", async ([, options]) => {
-    await using container = await runContainer([...hiding.options, ...options])
+  ] as const)("withstands all attacks %s", async ([, options]) => {
+    await using container = await startContainer([...hiding.options, ...options])
     const { sandbox, isHealthy } = await healthOf(container.id, "all-attacks")
     expect(isHealthy).toBe(true)
     expect(sandbox).toMatchObject({ tier: "mounts", problem: null, network_problem: null })
     expect(sandbox.loss).toMatch(/^Tools run without Landlock/)
     expect(refusedOf(sandbox.attacks)).toEqual([...ATTACK_NAMES, ...TRACES])
-    expect(refusedOf(sandbox.network_attacks)).toEqual(Object.keys(NETWORK_ATTACKS))
-    expect(await docker("logs", container.id)).not.toContain("sandbox.refused")
+    expect(refusedOf(sandbox.network_attacks)).toEqual(
+      Object.keys(EXPECTED_NETWORK_ATTACK_OUTCOMES),
+    )
+    expect(await runDocker("logs", container.id)).not.toContain("sandbox.refused")
   })
 
   it("fetches a page and reaches nothing private", async () => {
     const allowed = ["--env", `ALLOWED_PRIVATE_HOSTS=${SITE}`]
-    await using container = await runContainer([...allowed, ...hiding.options])
+    await using container = await startContainer([...allowed, ...hiding.options])
     const fetched = await fetchDirectly(container.id, "/watch")
     if (fetched.report.kind !== "finished") throw new Error(JSON.stringify(fetched.report))
     expect(fetchTask.result.parse(fetched.report.result)).toMatchObject({ title: "A clip" })
@@ -64,7 +66,7 @@ describe("the image on a kernel without Landlock", () => {
   })
 })
 
-describe("a hostile command that nobody judged, in the image on a kernel without Landlock", () => {
+describe("the image on a kernel without Landlock, for commands that skip the policy", () => {
   const [neighbour, stored] = [makeMarker(), makeMarker()]
   let runner: AttackedRunner
   let media: Record<string, Uint8Array>
@@ -83,13 +85,13 @@ describe("a hostile command that nobody judged, in the image on a kernel without
     expect(await healthOf(runner.id)).toMatchObject({ sandbox: { tier: "mounts" } })
   })
 
-  /** What came of an attack by what is left of it; nothing where all held. */
-  async function harmOf(attack: Attack, canaries: Canaries, { evidence, isDone }: Seen) {
+  /** Harm that an attack did, by its evidence; empty if the sandbox held. */
+  async function harmOf(attack: Attack, canaries: Canaries, { evidence, isDone }: AttackEvidence) {
     const isShown = attack.harm === "picture" && isLight(Buffer.from(evidence["out.bin"] ?? ""))
     return [
       ...(await canaries.damage(evidence)),
       ...(attack.harm === "success" && isDone ? ["it succeeded"] : []),
-      ...(isShown ? ["it shows something"] : []),
+      ...(isShown ? ["it shows part of the file"] : []),
     ]
   }
 
@@ -97,14 +99,14 @@ describe("a hostile command that nobody judged, in the image on a kernel without
     return await openCanaries({ ...runner.folders, media }, [neighbour, stored])
   }
 
-  it("runs where it does no harm", async () => {
+  it("runs a harmless command", async () => {
     const harmless = { name: "harmless", words: () => "-f lavfi -i sine=d=0.1 -f u8 out_1" }
     await using canaries = await open()
     const { evidence, isDone } = await attackInside(runner, harmless, canaries.place)
     expect({ isDone, bytes: evidence["out.bin"]?.length }).toEqual({ isDone: true, bytes: 4410 })
   })
 
-  describe.for(Object.entries(ATTACKS))("does not get to %s", ([group, attacks]) => {
+  describe.for(Object.entries(ATTACKS))("prevents %s", ([group, attacks]) => {
     let fired = 0
 
     it.for(attacks.map((attack) => [attack.name, attack] as const))("by %s", async ([, attack]) => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest"
-import { nameOfSource, readImportUrl } from "../../src/kinds/import-url.ts"
+import { fileNameFromImportUrl, readImportUrl } from "../../src/kinds/import-url.ts"
 
 const RULES = { origin: "http://127.0.0.1:8787", allowedHosts: ["127.0.0.1:9000"], sites: [] }
 
-describe("a URL to bring something in from", () => {
+describe("the URL of an import", () => {
   it.each([
     ["https://a.example/x/film.mp4#t=3", "https://a.example/x/film.mp4", "film.mp4"],
     ["HTTPS://A.Example:443/x/../%66ilm.mp4?q=1", "https://a.example/%66ilm.mp4?q=1", "film.mp4"],
@@ -11,7 +11,7 @@ describe("a URL to bring something in from", () => {
     ["https://a.example/a%2Fb%5Cc.mp4", "https://a.example/a%2Fb%5Cc.mp4", "c.mp4"],
     ["https://a.example/%e4.mp4", "https://a.example/%e4.mp4", "%e4.mp4"],
     ["http://127.0.0.1:9000/x.mp4", "http://127.0.0.1:9000/x.mp4", "x.mp4"],
-  ])("%s is asked and named in one way", (text, url, name) => {
+  ])("%s has one normalized URL and one name", (text, url, name) => {
     const sourceUrl = text.replace(/#.*/, "")
     expect(readImportUrl(text, RULES)).toEqual({ url, sourceUrl, name })
   })
@@ -29,7 +29,7 @@ describe("a URL to bring something in from", () => {
     expect("error" in read && read.error).toMatch(why)
   })
 
-  it("is one of the operator's sites, or of below one, where there are some", () => {
+  it("must belong to the operator's sites or their subdomains, if any are set", () => {
     const rules = { ...RULES, sites: ["a.example"] }
     expect(readImportUrl("https://cdn.a.example/x", rules)).toHaveProperty("url")
     const read = readImportUrl("https://bad-a.example/x", rules)
@@ -40,20 +40,20 @@ describe("a URL to bring something in from", () => {
     ["s3://films/a b/50%25 #1?.mp4", "50% #1?.mp4"],
     ["S3://films/a%2Fb.mp4", "b.mp4"],
     ["s3://films/100%.mp4", "100%.mp4"],
-  ])("%s is taken as it stands from a bucket of the operator's", (text, name) => {
+  ])("%s is kept literally for a bucket of the operator", (text, name) => {
     const read = readImportUrl(text, { ...RULES, buckets: ["others", "films"] })
     expect(read).toEqual({ url: text, sourceUrl: text, name })
-    expect(nameOfSource(text)).toBe(name)
+    expect(fileNameFromImportUrl(text)).toBe(name)
   })
 
-  it("is of no other bucket, and tells of none", () => {
+  it("is refused for any other bucket, without naming the operator's", () => {
     for (const buckets of [["others"], ["film"], []]) {
       const read = readImportUrl("s3://films/a.mp4", { ...RULES, buckets })
       expect("error" in read && read.error).toMatch(/S3_SOURCES\), and "films" is not one of them$/)
     }
   })
 
-  it("is of no bucket where the web alone is meant", () => {
+  it("is refused for every bucket if only web URLs are allowed", () => {
     expect(readImportUrl("s3://films/a.mp4", RULES)).toEqual({
       error: "expected an http or https URL",
     })

@@ -1,12 +1,12 @@
 import { env } from "cloudflare:workers"
 import { expect, it } from "vitest"
-import { settle } from "../../src/pipeline/settle/settle.ts"
-import type { TerminalReport } from "../../src/pipeline/settle/transitions.ts"
-import { databaseOf } from "../../src/storage/database.ts"
-import { readSnapshot } from "../../src/storage/transitions.ts"
-import { claimTask } from "../../src/storage/tasks.ts"
-import { readBody } from "../../src/storage/hydrate.ts"
-import { accountOf } from "../support/bundle.ts"
+import { settleTask } from "../../src/jobs/settle/settle.ts"
+import type { TerminalReport } from "../../src/jobs/settle/transitions.ts"
+import { openDatabases } from "../../src/db/database.ts"
+import { readSnapshot } from "../../src/db/jobs/apply-transition.ts"
+import { claimTask } from "../../src/db/jobs/tasks.ts"
+import { readDeliveryBody } from "../../src/db/values/hydrate.ts"
+import { accountOf } from "../support/media/bundle.ts"
 import { makeCaller } from "../support/caller.ts"
 import { storedWebhook } from "../support/stored-webhook.ts"
 
@@ -19,7 +19,7 @@ async function settledFile(streams: Record<string, unknown>[]) {
   const created = await caller.call("/files", { method: "POST", body })
   const { id: jobId } = await created.json<{ id: string }>()
   const accountId = await accountOf(caller)
-  const database = databaseOf(env, accountId)
+  const database = openDatabases(env, accountId)
   const snapshot = await readSnapshot(database, jobId)
   const { id: taskId = "" } = snapshot?.tasks[0] ?? {}
   const claimed = await claimTask(database, {
@@ -29,7 +29,7 @@ async function settledFile(streams: Record<string, unknown>[]) {
     allocation: 2 ** 45,
     now: Date.now(),
   })
-  // The dispatcher may have been first; the report then comes at its fence.
+  // The dispatcher may have claimed the task first; the report then has its fence.
   const fence = claimed?.task.fence ?? (await readSnapshot(database, jobId))?.tasks[0]?.fence ?? 0
   const format = { format_name: "mov,mp4" }
   const report: TerminalReport = {
@@ -42,8 +42,10 @@ async function settledFile(streams: Record<string, unknown>[]) {
       probe: { width: 640, height: 360, duration: 1.5, format_name: "mov,mp4", streams, format },
     },
   }
-  expect((await settle(env, { accountId, jobId, taskId, fence }, report)).outcome).toBe("settled")
-  return { jobId, caller, webhook: await readBody(env.MEDIA, await storedWebhook(jobId)) }
+  expect((await settleTask(env, { accountId, jobId, taskId, fence }, report)).outcome).toBe(
+    "settled",
+  )
+  return { jobId, caller, webhook: await readDeliveryBody(env.MEDIA, await storedWebhook(jobId)) }
 }
 
 async function listKept(): Promise<string[]> {
@@ -53,19 +55,22 @@ async function listKept(): Promise<string[]> {
 it.each([
   ["small", 1],
   ["too big for a row", 2000],
-])("a webhook's data is byte for byte what GET answers, its probe %s", async (_, count) => {
-  const streams = Array.from({ length: count }, (__, index) => ({ index, codec_name: "h264" }))
-  const { jobId, caller, webhook } = await settledFile(streams)
-  const shown = await (await caller.call(`/files/${jobId}`)).text()
-  expect(JSON.parse(shown)).toMatchObject({
-    status: "success",
-    ffprobe: { width: 640, height: 360, duration: 1.5, format_name: "mov,mp4", streams },
-  })
-  expect(webhook?.endsWith(`,"data":${shown}}`)).toBe(true)
-  expect(webhook?.startsWith('{"type":"file.succeeded","timestamp":"')).toBe(true)
-})
+])(
+  "a webhook's data equals the response of GET byte for byte, with a probe that is %s",
+  async (_, count) => {
+    const streams = Array.from({ length: count }, (__, index) => ({ index, codec_name: "h264" }))
+    const { jobId, caller, webhook } = await settledFile(streams)
+    const shown = await (await caller.call(`/files/${jobId}`)).text()
+    expect(JSON.parse(shown)).toMatchObject({
+      status: "success",
+      ffprobe: { width: 640, height: 360, duration: 1.5, format_name: "mov,mp4", streams },
+    })
+    expect(webhook?.endsWith(`,"data":${shown}}`)).toBe(true)
+    expect(webhook?.startsWith('{"type":"file.succeeded","timestamp":"')).toBe(true)
+  },
+)
 
-it("a probe that is too big for a row goes with its file", async () => {
+it("a probe that is too big for a row is removed with its file", async () => {
   const streams = Array.from({ length: 2000 }, (_, index) => ({ index, codec_name: "h264" }))
   const { jobId, caller } = await settledFile(streams)
   expect((await listKept()).filter((key) => key.includes("/values/")).length).toBeGreaterThan(0)

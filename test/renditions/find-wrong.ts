@@ -6,7 +6,7 @@ import type { Decoded, Probed } from "./read-media.ts"
 import type { Shape } from "./shape.ts"
 
 /** A rendition as it was asked for, what the Job says of it, and where it was put. */
-export type Made = {
+export type ExpectedRendition = {
   codec: "h264" | "h265" | "vp9" | "av1"
   size: keyof typeof BOXES
   container: "mp4" | "webm" | "mov"
@@ -20,8 +20,8 @@ export type Made = {
   bytes: number
 }
 
-/** What was found of a rendition: what is wrong with it, and when it has its keyframes. */
-export type Found = { wrong: string[]; keyframes: number[]; resolution: string }
+/** Inspection of a rendition: its errors and the times of its keyframes. */
+export type Inspection = { wrong: string[]; keyframes: number[]; resolution: string }
 
 const STREAMS = {
   h264: { name: "h264", tag: "avc1", profiles: ["High", "Main", "Constrained Baseline"] },
@@ -42,7 +42,7 @@ const SYNC_FRAMES = 1.5
 const SYNC_SECONDS = 0.05
 
 /** Looks at all that can be wrong with a rendition of a shape. */
-export async function findWrong(shape: Shape, made: Made): Promise<Found> {
+export async function findWrong(shape: Shape, made: ExpectedRendition): Promise<Inspection> {
   const probed = await probeAll(made.path)
   const hasSound = probed.streams.some(({ codec_type }) => codec_type === "audio")
   const decoded = await decodeWhole(made.path, hasSound)
@@ -69,7 +69,11 @@ export async function findWrong(shape: Shape, made: Made): Promise<Found> {
   }
 }
 
-function wrongStreams(shape: Shape, made: Made, { streams, chapters, format }: Probed): string[] {
+function wrongStreams(
+  shape: Shape,
+  made: ExpectedRendition,
+  { streams, chapters, format }: Probed,
+): string[] {
   const [video, audio, ...more] = streams.toSorted((one, other) =>
     other.codec_type.localeCompare(one.codec_type),
   )
@@ -109,7 +113,7 @@ function wrongStreams(shape: Shape, made: Made, { streams, chapters, format }: P
 }
 
 /** The sides follow from what is shown: even, in the box, not larger, and with the same shape. */
-function wrongSize({ shown }: Shape, { size }: Made, { streams }: Probed): string[] {
+function wrongSize({ shown }: Shape, { size }: ExpectedRendition, { streams }: Probed): string[] {
   const video = streams.find(({ codec_type }) => codec_type === "video")
   const [width, height] = [Number(video?.["width"]), Number(video?.["height"])]
   const [long, short] = BOXES[size]
@@ -180,7 +184,10 @@ function wrongContent(shape: Shape, decoded: Decoded, times: number[]): string[]
   return Math.abs(off) <= allowed ? wrong : [...wrong, `sound is ${off.toFixed(3)} s late`]
 }
 
-function wrongRecord({ codec, output, bytes }: Made, { streams, format }: Probed): string[] {
+function wrongRecord(
+  { codec, output, bytes }: ExpectedRendition,
+  { streams, format }: Probed,
+): string[] {
   const video = streams.find(({ codec_type }) => codec_type === "video")
   const resolution = `${String(video?.["width"])}x${String(video?.["height"])}`
   const off = Math.abs((output.duration_seconds ?? 0) - format.duration)
@@ -193,7 +200,7 @@ function wrongRecord({ codec, output, bytes }: Made, { streams, format }: Probed
 }
 
 /** Whether a player can begin before it has the end of the file. */
-async function wrongOrder({ container, path }: Made): Promise<string[]> {
+async function wrongOrder({ container, path }: ExpectedRendition): Promise<string[]> {
   const parts = container === "webm" ? await elementsOf(path) : await boxesOf(path)
   const [index, media] = container === "webm" ? ["cues", "cluster"] : ["moov", "mdat"]
   const at = parts.indexOf(index)

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process"
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { tools } from "../../scripts/local/client/media.ts"
+import { serviceToolPaths } from "../../scripts/cli/client/media.ts"
 import type { Shape } from "./shape.ts"
 
 const LEADING = "-v error -nostdin -y".split(" ")
@@ -13,7 +13,8 @@ export async function makeShape(folder: string, shape: Shape): Promise<string> {
     await writeFile(join(folder, name), text)
   }
   for (const step of shape.steps) {
-    await promisify(execFile)(tools.ffmpeg, [...LEADING, ...wordsOf(step)], { cwd: folder })
+    const words = [...LEADING, ...wordsOf(step)]
+    await promisify(execFile)(serviceToolPaths.ffmpeg, words, { cwd: folder })
   }
   const path = join(folder, shape.file)
   if (shape.change) await writeFile(path, shape.change(new Uint8Array(await readFile(path))))

@@ -3,7 +3,7 @@ import { once } from "node:events"
 import { buffer, text } from "node:stream/consumers"
 import { promisify } from "node:util"
 import { z } from "zod"
-import { tools } from "../../scripts/local/client/media.ts"
+import { serviceToolPaths } from "../../scripts/cli/client/media.ts"
 
 const seconds = z.coerce.number()
 
@@ -35,10 +35,10 @@ export type Probed = z.infer<typeof probed>
 const PROBE = "-v error -show_format -show_streams -show_chapters -show_packets -of json".split(" ")
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
 
-/** What ffprobe says of a file, and of each packet in it. */
+/** Probe of a file and of each of its packets. */
 export async function probeAll(path: string): Promise<Probed> {
   const options = { maxBuffer: OUTPUT_BYTES_MAX }
-  const { stdout } = await promisify(execFile)(tools.ffprobe, [...PROBE, path], options)
+  const { stdout } = await promisify(execFile)(serviceToolPaths.ffprobe, [...PROBE, path], options)
   return probed.parse(JSON.parse(stdout))
 }
 
@@ -61,7 +61,7 @@ export async function decodeWhole(path: string, hasSound: boolean): Promise<Deco
   const video = `-map 0:v:0 -vf scale=${GRID}:${GRID}:flags=area,setsar=1,format=rgb24 -fps_mode passthrough -f rawvideo pipe:1`
   const audio = `-map 0:a:0 -af aresample=${SOUND_RATE}:async=1:first_pts=0 -ac 1 -f s16le pipe:3`
   const line = `-v warning -nostdin -xerror -copyts -i ${path} ${video} ${hasSound ? audio : ""}`
-  const child = spawn(tools.ffmpeg, line.trim().split(" "), {
+  const child = spawn(serviceToolPaths.ffmpeg, line.trim().split(" "), {
     stdio: ["ignore", "pipe", "pipe", "pipe"],
   })
   const [, stdout, stderr, sound] = child.stdio

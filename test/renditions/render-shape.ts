@@ -6,9 +6,9 @@ import {
   RENDITION_CODECS,
   RENDITION_SIZES,
 } from "../../src/contract/tasks/render.ts"
-import type { SoundStage } from "../system/sound-stage.ts"
+import type { SoundStage } from "../system/media/sound-stage.ts"
 import { findWrong } from "./find-wrong.ts"
-import type { Made } from "./find-wrong.ts"
+import type { ExpectedRendition } from "./find-wrong.ts"
 import { makeShape } from "./make-shape.ts"
 import type { Shape } from "./shape.ts"
 
@@ -28,10 +28,12 @@ const job = z.looseObject({
   ),
 })
 
-export type Asked = Pick<Made, "codec" | "size" | "container">
+const refusal = z.looseObject({ details: z.array(z.looseObject({ code: z.string() })) })
+
+export type RenditionRequest = Pick<ExpectedRendition, "codec" | "size" | "container">
 
 /** Every codec in every size and container that it can have. */
-export const ALL_RENDITIONS: readonly Asked[] = RENDITION_CODECS.flatMap((codec) =>
+export const ALL_RENDITIONS: readonly RenditionRequest[] = RENDITION_CODECS.flatMap((codec) =>
   RENDITION_SIZES.flatMap((size) =>
     CONTAINERS_OF_CODEC[codec].map((container) => ({ codec, size, container })),
   ),
@@ -44,7 +46,7 @@ const WAITS_MAX = 12
 export async function findWrongRenditions(
   stage: SoundStage,
   shape: Shape,
-  asked: readonly Asked[],
+  asked: readonly RenditionRequest[],
 ): Promise<string[]> {
   const folder = join(stage.folder, shape.name.replaceAll(/\W+/g, "-"))
   await mkdir(folder)
@@ -53,8 +55,12 @@ export async function findWrongRenditions(
     source: `svc_id://${source}`,
     outputs: asked.map(({ codec, size, container }) => ({ codec, resolution: size, container })),
   })
-  const accepted = job.safeParse(await answer.json())
-  if (!accepted.success) return [`it was answered ${answer.status}`]
+  const body: unknown = await answer.json()
+  const accepted = job.safeParse(body)
+  if (!accepted.success) {
+    const [fault] = refusal.parse(body).details
+    return fault?.code === shape.fails ? [] : [`it was answered ${answer.status}: ${fault?.code}`]
+  }
   const ended = await untilEnd(stage, accepted.data.id)
   if (ended.status !== "completed" || shape.fails !== undefined) {
     const code = ended.error?.code ?? ended.status
@@ -74,6 +80,8 @@ export async function findWrongRenditions(
   }
   const warnings = ended.warnings
     .map(({ code }) => code)
+    // A picture that is smaller than several boxes is made once.
+    .filter((code) => code !== "same_rendition")
     .toSorted()
     .join()
   return [
@@ -87,7 +95,7 @@ export async function findWrongRenditions(
 
 /** Renditions that a player may switch between have their keyframes at the same times. */
 function wrongTogether(
-  found: { keyframes: number[]; resolution: string; asked: Asked }[],
+  found: { keyframes: number[]; resolution: string; asked: RenditionRequest }[],
 ): string[] {
   // All times of a WebM are later by what Opus begins before zero.
   const rows = found.map(({ keyframes }) =>

@@ -21,7 +21,7 @@ export type Shape = {
   secondsOff?: number
   /** Frames a second, as a fraction; left out where they are not constant, or may become others. */
   rate?: string
-  /** What is heard of it; null where it has no sound. */
+  /** Its sound; null without sound. */
   sound: { channels: number } | null
   /** Where its corners are to be seen; null where they cannot be told. */
   corners: Corners | null

@@ -1,4 +1,4 @@
-/** One in fixed point, and one of the last column of a matrix. */
+/** The number 1 in fixed point, and in the last column of a matrix. */
 const ONE = 0x1_0000
 const ONE_AT_END = 0x4000_0000
 /** Where the matrix is in a track's header of version 0, from its name on. */

@@ -3,10 +3,10 @@ import { runInDurableObject } from "cloudflare:test"
 import { beforeEach, describe, expect, it, vi } from "vitest"
 import { PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
 import { MediaRunner } from "../../src/index.ts"
-import { newId } from "../../src/ids.ts"
-import { judgeIdle, openSlotMemory } from "../../src/runner/slot-memory.ts"
-import type { SlotMemory } from "../../src/runner/slot-memory.ts"
-import { makeTaskToken } from "../../src/runner/token.ts"
+import { newId } from "../../src/platform/ids.ts"
+import { decideIdleContainer, openContainerState } from "../../src/runner/container-state.ts"
+import type { StoredContainerState } from "../../src/runner/container-state.ts"
+import { makeTaskToken } from "../../src/runner/task-token.ts"
 import { ask, makeCaller, upload } from "../support/caller.ts"
 
 type TaskRow = { id: string; account_id: string; fence: number }
@@ -14,19 +14,19 @@ type TaskRow = { id: string; account_id: string; fence: number }
 const DAY_MS = 24 * 3600 * 1000
 const run = { accountId: "a", jobId: "j", taskId: "t", fence: 1 }
 
-describe("what the object of a container remembers", () => {
+describe("the stored state of a container", () => {
   let object: DurableObjectStub
 
   beforeEach(() => {
-    // Any object with storage of its own serves: there are no containers here.
+    // Any object with storage serves, because there are no containers here.
     object = env.POOL.getByName(crypto.randomUUID())
   })
 
-  function remember<Value>(look: (memory: SlotMemory) => Value): Promise<Value> {
-    return runInDurableObject(object, (_, { storage }) => look(openSlotMemory(storage.kv)))
+  function remember<Value>(look: (memory: StoredContainerState) => Value): Promise<Value> {
+    return runInDurableObject(object, (_, { storage }) => look(openContainerState(storage.kv)))
   }
 
-  it("refuses calls under a lower allocation than it knows, also when it came back", async () => {
+  it("refuses calls under a lower allocation, also after a restart", async () => {
     expect(await remember((memory) => memory.admits(7))).toBe(true)
     expect(await remember((memory) => memory.admits(7))).toBe(true)
     expect(await remember((memory) => memory.admits(6))).toBe(false)
@@ -34,7 +34,7 @@ describe("what the object of a container remembers", () => {
     expect(await remember((memory) => memory.admits(7))).toBe(false)
   })
 
-  it("refuses an allocation of days to come, and forgets one that a wrong clock made", async () => {
+  it("refuses an allocation days in the future, and forgets one from a wrong clock", async () => {
     const [now, later] = [Date.now(), Date.now() + 2 * DAY_MS]
     expect(await remember((memory) => memory.admits(later))).toBe(false)
     expect(await remember((memory) => memory.admits(now))).toBe(true)
@@ -54,7 +54,7 @@ describe("what the object of a container remembers", () => {
     expect(await remember((memory) => memory.token())).not.toBe(token)
   })
 
-  it("says once which process stopped with its container", async () => {
+  it("returns once which process stopped with its container", async () => {
     expect(await remember((memory) => memory.forgetProcess())).toBeNull()
     await remember((memory) => {
       memory.noteHanded({ slot: "media-0", run })
@@ -67,7 +67,7 @@ describe("what the object of a container remembers", () => {
     expect(await remember((memory) => [memory.forgetProcess(), memory.run()])).toEqual([null, null])
   })
 
-  it("forgets a run that ended, and not the one that came after it", async () => {
+  it("forgets a run that ended, and keeps the run after it", async () => {
     await remember((memory) => {
       memory.noteHanded({ slot: "media-0", run: { ...run, fence: 2 } })
       memory.forgetRun(run)
@@ -77,11 +77,11 @@ describe("what the object of a container remembers", () => {
       memory.noteHanded({ slot: "media-0", run: { ...run, fence: 3 } })
       expect(memory.run()).toMatchObject({ fence: 3 })
     })
-    // D1 says whether it still runs.
+    // D1 decides whether it still runs.
     expect(await remember((memory) => memory.run())).toMatchObject({ fence: 3 })
   })
 
-  it("takes a container that gets a task for one that does not stop", async () => {
+  it("drops the stop request of a container that gets a task", async () => {
     await remember((memory) => {
       memory.noteStopping()
       expect(memory.isStopping()).toBe(true)
@@ -98,15 +98,15 @@ describe("a container without calls for its idle time", () => {
     [{ holdsLease: false, isStopping: false }, "stop"],
     [{ holdsLease: false, isStopping: true }, "destroy"],
   ] as const)("%o: %s", ([facts, verdict]) => {
-    expect(judgeIdle(facts)).toBe(verdict)
+    expect(decideIdleContainer(facts)).toBe(verdict)
   })
 })
 
 describe("the I/O routes", () => {
-  /** The task of an upload's probe once it is under way, and the token that its runner would get. */
+  /** Starts the task of an upload's probe; returns it with the token of its runner. */
   async function startTask() {
     const caller = await makeCaller(`io-${crypto.randomUUID()}`)
-    const file = await upload(caller, "in.mp4", "what a runner reads")
+    const file = await upload(caller, "in.mp4", "reads of a runner")
     const sql = "select id, account_id, fence from tasks where job_id = ? and state = 'running'"
     const task = await vi.waitFor(async () => {
       const row = await env.DB.prepare(sql).bind(file.id).first<TaskRow>()
@@ -141,7 +141,7 @@ describe("the I/O routes", () => {
     return { status: answer.status, body: await answer.text() }
   }
 
-  it("answer a container and a plain runner alike", async () => {
+  it("serve a container and a plain runner alike", async () => {
     const { taskId, token } = await startTask()
     const own = `/io/${taskId}`
     const cases: [string, string, string, number][] = [

@@ -1,24 +1,25 @@
 import { runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { describe, expect, it } from "vitest"
-import { asInvocation } from "../../scripts/local/d1-limits.ts"
-import { newId } from "../../src/ids.ts"
-import { dispatchTask } from "../../src/pipeline/dispatch/dispatch-task.ts"
-import { newTask, startingTask } from "../../src/pipeline/dispatch/queued-task.ts"
-import type { RunnerAnswer } from "../../src/rpc.ts"
-import { databaseOf } from "../../src/storage/database.ts"
-import { createJob, draftJob, draftTask } from "../../src/storage/job-drafts.ts"
-import { TaskQueue } from "../../src/pipeline/dispatch/queue.ts"
-import type { QueuedTask } from "../../src/pipeline/dispatch/queued-task.ts"
-import { readSnapshot } from "../../src/storage/transitions.ts"
-import { withContainers } from "../support/containers.ts"
+import { runAsInvocation } from "../../scripts/start/worker/d1-limits.ts"
+import { newId } from "../../src/platform/ids.ts"
+import { dispatchTask } from "../../src/scheduler/dispatch-task.ts"
+import { toQueuedTask, toStartingTask } from "../../src/scheduler/queued-task.ts"
+import type { RunnerAnswer } from "../../src/bindings/rpc.ts"
+import { openDatabases } from "../../src/db/database.ts"
+import { createJob } from "../../src/db/jobs/create-job.ts"
+import { draftJobRow, draftTask } from "../../src/domain/job-draft.ts"
+import { TaskQueue } from "../../src/scheduler/queue.ts"
+import type { QueuedTask } from "../../src/scheduler/queued-task.ts"
+import { readSnapshot } from "../../src/db/jobs/apply-transition.ts"
+import { withContainers } from "../support/runner/containers.ts"
 import { jobFacts } from "../support/job-facts.ts"
 
 const notes = { keepClaim: () => undefined }
 
 describe("a task for a container", () => {
   const accountId = newId()
-  const database = databaseOf(env, accountId)
+  const database = openDatabases(env, accountId)
 
   async function makeWaitingTask() {
     const id = newId()
@@ -27,14 +28,14 @@ describe("a task for a container", () => {
     const task = draftTask(facts, { pool: "media", jobId: id, work, inputs: [], blocked: false })
     const request = { input_files: {}, output_files: {} }
     await createJob(database, {
-      job: draftJob(facts, { id, kind: "command", request }),
+      job: draftJobRow(facts, { id, kind: "command", request }),
       tasks: [task],
       files: [],
     })
     return { jobId: id, taskId: task.task.id }
   }
 
-  /** Works with a dispatcher's queue in which the task has just got a slot. */
+  /** Runs `work` on a dispatcher's queue in which the task has just got a slot. */
   function inQueue<Value>(
     { jobId, taskId }: { jobId: string; taskId: string },
     work: (queue: TaskQueue, task: QueuedTask) => Promise<Value>,
@@ -43,20 +44,20 @@ describe("a task for a container", () => {
     return runInDurableObject(object, (_, { storage }) => {
       const queue = new TaskQueue(storage.sql)
       const planned = { id: taskId, jobId, pool: "media", priority: 50, weight: 1, jobWeight: 1 }
-      const made = newTask({ ...planned, blocked: false, createdAt: Date.now() })
-      const task = startingTask(made, { id: 7, slot: "media-0" }, Date.now())
+      const made = toQueuedTask({ ...planned, blocked: false, createdAt: Date.now() })
+      const task = toStartingTask(made, { id: 7, slot: "media-0" }, Date.now())
       queue.add([task])
       return work(queue, task)
     })
   }
 
-  it("is dispatched anew where the invocation before had no statements of D1 left", async () => {
+  it("is dispatched again after an invocation that had used up its D1 statements", async () => {
     const made = await makeWaitingTask()
     const containers = withContainers({
       post: () => Promise.resolve({ status: 202, text: JSON.stringify({ boot: "a-boot" }) }),
     })
     await inQueue(made, async (queue, task) => {
-      const spent = asInvocation(async () => {
+      const spent = runAsInvocation(async () => {
         const statement = env.DB.prepare("select 1")
         for (let spentOf = 0; spentOf < 10; spentOf += 1) {
           await env.DB.batch(Array.from({ length: 100 }, () => statement))
@@ -68,7 +69,7 @@ describe("a task for a container", () => {
     })
   })
 
-  it("is handed over again until there is a container, at one fence and at no cost", async () => {
+  it("is posted again until there is a container, at one fence and at no cost", async () => {
     const { jobId, taskId } = await makeWaitingTask()
     const answers: (RunnerAnswer | Error)[] = [
       { status: 503, text: "There is no Container instance available at this time." },

@@ -3,20 +3,23 @@ import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
 import type { TaskOrder } from "../../src/contract/task.ts"
 import { MediaRunner } from "../../src/index.ts"
-import type { TaskRun } from "../../src/rpc.ts"
-import { countRows, sumOf } from "../support/counted-rows.ts"
+import type { TaskRun } from "../../src/bindings/rpc.ts"
+import { countRows, sumOf } from "../support/db/counted-rows.ts"
 import {
   freshContainer,
   giveContainer,
   makeOrder,
   withSettings,
-} from "../support/faked-container.ts"
-import type { FakedContainer } from "../support/faked-container.ts"
+} from "../support/runner/faked-container.ts"
+import type { FakedContainer } from "../support/runner/faked-container.ts"
 
-/** More than the second that a container of these tests may be idle. */
+/** Exceeds the idle time of one second in these tests. */
 const IDLE_MS_MORE = 1500
 const SIGTERM = 15
-/** States, alarms, a token and a process, most of them by the class of containers. */
+/**
+ * Rows of a start: states, alarms, a token and a process, most of them written by the container
+ * class.
+ */
 const START_ROWS_MAX = 9
 
 describe("the object of a container", () => {
@@ -39,7 +42,7 @@ describe("the object of a container", () => {
     return { accountId: "a", taskId, jobId, fence }
   }
 
-  it("holds no lease for a task that it refused for want of a sandbox", async () => {
+  it("holds no lease for a task that it refused for lack of a sandbox", async () => {
     const order = await makeOrder()
     container.hasSandbox = false
     await withRunner(async (runner) => {
@@ -49,7 +52,7 @@ describe("the object of a container", () => {
     expect(container.signals).toEqual([SIGTERM])
   })
 
-  it("stops it once it was idle for its seconds, and not while it has a run", async () => {
+  it("stops it after its idle time, and not during a run", async () => {
     const order = await makeOrder()
     await withRunner(async (runner) => {
       await runner.post(order)
@@ -63,7 +66,7 @@ describe("the object of a container", () => {
     })
   })
 
-  it("stops it once its run was killed, but not where it got the next one", async () => {
+  it("stops it after its run was killed, but not if it got the next one", async () => {
     const [order, next] = [await makeOrder(), await makeOrder()]
     container.killStatus = 200
     await withRunner(async (runner) => {
@@ -77,7 +80,7 @@ describe("the object of a container", () => {
     })
   })
 
-  it("writes two rows for a task where its container runs already, and few for its start", async () => {
+  it("writes two rows for a task if its container already runs, and few for its start", async () => {
     const [first, second] = [await makeOrder(), await makeOrder()]
     await withRunner(async (runner) => {
       const started = await countRows(() => runner.post(first))
@@ -86,7 +89,7 @@ describe("the object of a container", () => {
       const warm = await countRows(async () => {
         const order = { ...second, allocation: first.allocation + 1 }
         await runner.post(order)
-        // A post that is made again.
+        // Repeats the post.
         await runner.post(order)
         runner.runEnded(runOf(second))
       })
@@ -97,7 +100,7 @@ describe("the object of a container", () => {
     })
   })
 
-  it("refuses what comes under a lower allocation than it was handed last, also after a restart", async () => {
+  it("refuses calls under a lower allocation than the last, also after a restart", async () => {
     const [order, late] = [await makeOrder(), await makeOrder()]
     await withRunner((runner) => runner.post(order))
     const lower = { ...late, allocation: order.allocation - 1 }

@@ -7,11 +7,11 @@ import {
   giveContainer,
   makeOrder,
   withSettings,
-} from "../support/faked-container.ts"
+} from "../support/runner/faked-container.ts"
 
 const REFUSED = "there is no container instance that can be provided to this Durable Object"
 
-it("the object of a container says whether it runs, why a start failed, and its runner's health", async () => {
+it("the object of a container returns whether it runs, why a start failed, and its runner's health", async () => {
   const container = freshContainer()
   const object = env.POOL.getByName(crypto.randomUUID())
   await runInDurableObject(object, async (_, ctx) => {
@@ -30,7 +30,7 @@ it("the object of a container says whether it runs, why a start failed, and its 
     })
 
     container.startProblem = null
-    // A start that was refused is not tried again for a second.
+    // A refused start is not tried again for a second.
     await expect.poll(() => runner.post(order)).toMatchObject({ status: 202 })
     expect(await runner.inspect()).toEqual({
       isRunning: true,

@@ -8,24 +8,24 @@ import {
   MediaRunner,
   SpeechRunner,
 } from "../../src/index.ts"
-import { deleteTask, postTask } from "../../src/runner/client.ts"
+import { killTask, postTask } from "../../src/runner/client.ts"
 import {
   freshContainer,
   giveContainer,
   makeOrder,
   noteAsked,
   withSettings,
-} from "../support/faked-container.ts"
-import type { Asked, FakedContainer } from "../support/faked-container.ts"
+} from "../support/runner/faked-container.ts"
+import type { ContainerRequest, FakedContainer } from "../support/runner/faked-container.ts"
 
 const TOKEN = "a-token-of-this-start-of-the-service"
 
-describe("the Worker before a plain runner", () => {
+describe("the Worker with a plain runner", () => {
   it.for([
     [TOKEN, `Bearer ${TOKEN}`],
     [undefined, null],
   ] as const)("with the token %s sends %s with every call", async ([token, authorization]) => {
-    const asked: Asked[] = []
+    const asked: ContainerRequest[] = []
     const settings = withSettings({
       RUNNER_TOKEN: token,
       RUNNER: {
@@ -37,7 +37,7 @@ describe("the Worker before a plain runner", () => {
     })
     const order = await makeOrder()
     expect(await postTask(settings, order)).toEqual({ accepted: "a-boot" })
-    await deleteTask(settings, { slot: "media-0", taskId: order.task_id, fence: 1 })
+    await killTask(settings, { slot: "media-0", taskId: order.task_id, fence: 1 })
     const task = `http://127.0.0.1:9/tasks/${order.task_id}?fence=1`
     expect(asked).toEqual([
       { method: "POST", url: "http://127.0.0.1:9/tasks", authorization },
@@ -55,7 +55,7 @@ describe("the object of a container", () => {
     container = freshContainer()
   })
 
-  /** A new object each time, as after a restart, over the same storage and container. */
+  /** Runs `work` on a new object, as after a restart, over the same storage and container. */
   function inRunner<Value>(work: (runner: MediaRunner) => Promise<Value>): Promise<Value> {
     return runInDurableObject(object, async (_, ctx) => {
       giveContainer(ctx, container)
@@ -84,7 +84,7 @@ describe("the object of a container", () => {
     ["FetchRunner", FetchRunner, OF_WEB],
     ["LookupRunner", LookupRunner, OF_WEB],
     ["SpeechRunner", SpeechRunner, OF_SPEECH],
-  ] as const)("starts a %s with what it needs alone", async ([, Class, needed]) => {
+  ] as const)("starts a %s with only the settings of its pool", async ([, Class, needed]) => {
     await runInDurableObject(object, async (_, ctx) => {
       giveContainer(ctx, container)
       const settings = { ...OF_WEB, ...OF_SPEECH, FETCH_DAYS_MAX: "3", S3_SOURCES: "[]" }
@@ -99,7 +99,7 @@ describe("the object of a container", () => {
     expect(container.environment["DRAIN_SECONDS_MAX"]).toBe("780")
   })
 
-  it("says at the end of a run whether it has the yt-dlp that it was told to use", async () => {
+  it("reports at the end of a run whether its container has the requested yt-dlp", async () => {
     async function reasonsAfter(ytdlp: string, YTDLP_VERSION: string) {
       container.ytdlp = ytdlp
       await runInDurableObject(object, async (_, ctx) => {
@@ -120,7 +120,7 @@ describe("the object of a container", () => {
     await expect.poll(() => reasonsAfter("installed", asked)).toEqual([])
   })
 
-  it("starts it with a token, which it knows while the container runs", async () => {
+  it("starts it with a token, which it keeps while the container runs", async () => {
     const order = await makeOrder()
     expect(await inRunner((runner) => runner.post(order))).toMatchObject({ status: 202 })
     expect(container.tokens).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)])
@@ -133,7 +133,7 @@ describe("the object of a container", () => {
     )
   })
 
-  it("makes another token for another start, and one for all who wait for the same", async () => {
+  it("creates a token for each start, and one for all who wait for the same start", async () => {
     const order = await makeOrder()
     const both = await inRunner((runner) => Promise.all([runner.post(order), runner.post(order)]))
     expect(both).toMatchObject([{ status: 202 }, { status: 202 }])
@@ -143,7 +143,7 @@ describe("the object of a container", () => {
     expect(new Set(container.tokens).size).toBe(2)
   })
 
-  it("ends a container whose token it does not know, so that the next order gets one", async () => {
+  it("stops a container whose token it lost, so that the next order gets one", async () => {
     const order = await makeOrder()
     await inRunner((runner) => runner.post(order))
     container.wanted = "a-token-that-was-never-kept"
@@ -156,7 +156,7 @@ describe("the object of a container", () => {
     expect(container.tokens).toHaveLength(2)
   })
 
-  it("ends it again where the end failed, so that no later order is refused for that", async () => {
+  it("stops it again after a failed stop, which refuses no later order", async () => {
     const order = await makeOrder()
     await inRunner((runner) => runner.post(order))
     container.wanted = "a-token-that-was-never-kept"
@@ -171,7 +171,7 @@ describe("the object of a container", () => {
   it.for([
     "Maximum number of running container instances exceeded. Try again later.",
     "you are requesting too many containers per second",
-  ])("asks for a start no sooner than it may, after: %s", async (refusal) => {
+  ])("requests a start no sooner than its backoff allows, after: %s", async (refusal) => {
     const order = await makeOrder()
     container.refusal = refusal
     async function post() {
@@ -186,7 +186,7 @@ describe("the object of a container", () => {
     expect(container.tokens).toHaveLength(2)
   })
 
-  it("waits before another start, and longer each time, where containers have no sandbox", async () => {
+  it("waits longer before each start after containers without a sandbox", async () => {
     const order = await makeOrder()
     container.hasSandbox = false
     async function post() {
@@ -194,7 +194,7 @@ describe("the object of a container", () => {
     }
     expect(await post()).toMatchObject({ status: 503 })
     expect(await post()).toMatchObject({ status: 503 })
-    // It ended itself.
+    // The container ended itself.
     container.running = false
     expect(await post()).toEqual({ status: 503, text: "unsandboxed" })
     expect(container.tokens).toHaveLength(1)

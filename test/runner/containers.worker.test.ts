@@ -1,12 +1,12 @@
 import { runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
-import { Pool } from "../../src/pipeline/dispatch/pool.ts"
-import { LIMITS } from "../../src/plans.ts"
-import type { SlotAllocation, SlotProblem } from "../../src/rpc.ts"
-import { withContainers } from "../support/containers.ts"
+import { Pool } from "../../src/scheduler/pool.ts"
+import { PLAN_LIMITS } from "../../src/domain/plans.ts"
+import type { SlotAllocation, SlotDegradedReason } from "../../src/bindings/rpc.ts"
+import { withContainers } from "../support/runner/containers.ts"
 
-describe("a slot that is a container", () => {
+describe("a slot with a container", () => {
   let ended: { slot: string; allocation: number }[]
   let handedOver: Pick<SlotAllocation, "id" | "slot">[]
   let woken: string[]
@@ -47,8 +47,8 @@ describe("a slot that is a container", () => {
     return pool.requestSlots("media", { accountId, number, wanted, inUse: [], released })
   }
 
-  /** What an account has got once it was woken, as its dispatcher is. */
-  async function judge(pool: Pool, problem: SlotProblem, isThere: boolean): Promise<void> {
+  /** Reports a problem of a slot to its pool. */
+  async function judge(pool: Pool, problem: SlotDegradedReason, isThere: boolean): Promise<void> {
     await pool.problemJudged({ slot: "media-0", problem, isThere })
   }
 
@@ -57,7 +57,7 @@ describe("a slot that is a container", () => {
     return await request(pool, accountId, wanted)
   }
 
-  it("is ended under a number of its own before another account gets it, which is woken then", async () => {
+  it("is stopped under its own number before another account gets it and is woken", async () => {
     const steps: string[] = []
     answer = async () => {
       steps.push("ending")
@@ -80,7 +80,7 @@ describe("a slot that is a container", () => {
     expect(ended[0]?.allocation).toBeLessThanOrEqual(second?.id ?? 0)
   })
 
-  it("is ended beside others, as many as are wanted, and goes to whose turn it is by then", async () => {
+  it("is stopped concurrently with others, as many as are wanted, and goes to the account whose turn it is then", async () => {
     let open = 0
     let most = 0
     answer = async () => {
@@ -104,7 +104,7 @@ describe("a slot that is a container", () => {
     expect([ended.length, most]).toEqual([3, 3])
   })
 
-  it("is empty for whoever comes next once it was ended", async () => {
+  it("is empty for the next account once its container was stopped", async () => {
     answer = () => scheduler.wait(50).then(() => true)
     await inPool(async (pool) => {
       const [mine] = (await request(pool, "a", 1)) ?? []
@@ -116,7 +116,7 @@ describe("a slot that is a container", () => {
     expect(ended).toHaveLength(1)
   })
 
-  it("stays warm for the account that had it last", async () => {
+  it("stays warm for its last account", async () => {
     await inPool(async (pool) => {
       const [mine] = (await request(pool, "a", 1)) ?? []
       await request(pool, "a", 1, [mine?.id ?? 0])
@@ -124,7 +124,7 @@ describe("a slot that is a container", () => {
     expect(ended).toEqual([])
   })
 
-  it("is another account's only where none is left that it had itself", async () => {
+  it("goes to another account only if that has no slot of its own left", async () => {
     const slots = await inPool(async (pool) => {
       const [mine] = (await request(pool, "a", 1)) ?? []
       const [theirs] = (await request(pool, "b", 1)) ?? []
@@ -140,7 +140,7 @@ describe("a slot that is a container", () => {
   it.for([
     ["says that a later allocation has it", () => Promise.resolve(false)],
     ["cannot be reached", () => Promise.reject(new Error("gone"))],
-  ] as const)("goes to nobody else where its object %s", async ([, refuse]) => {
+  ] as const)("goes to no other account if its object %s", async ([, refuse]) => {
     answer = refuse
     const given = await inPool(async (pool) => {
       const [mine] = (await request(pool, "a", 1)) ?? []
@@ -151,7 +151,7 @@ describe("a slot that is a container", () => {
     expect(ended).toHaveLength(1)
   })
 
-  it("is ended before its account gets it again, where an end of it failed", async () => {
+  it("is stopped before its account gets it again, after a failed stop", async () => {
     answer = () => Promise.resolve(false)
     const [refused, reasons, given] = await inPool(async (pool) => {
       const [mine] = (await request(pool, "a", 1)) ?? []
@@ -172,7 +172,7 @@ describe("a slot that is a container", () => {
     expect(ended).toHaveLength(2)
   })
 
-  it("that cannot be ended is waited for once, and not by later requests", async () => {
+  it("delays only the first request if it cannot be stopped", async () => {
     answer = () => Promise.resolve(false)
     await inPool(async (pool) => {
       const [mine] = (await request(pool, "a", 1)) ?? []
@@ -185,7 +185,7 @@ describe("a slot that is a container", () => {
     expect(ended).toHaveLength(1)
   })
 
-  it("that cannot be ended is none that an account could get, where it waits for its turn", async () => {
+  it("is not offered to an account that waits for its turn if it cannot be stopped", async () => {
     answer = () => Promise.resolve(false)
     const [first, second] = await inPool(async (pool) => {
       const [one, two, three] = (await request(pool, "holder", 3)) ?? []
@@ -193,7 +193,7 @@ describe("a slot that is a container", () => {
       await request(pool, "rival", 1)
       await expect.poll(() => pool.degradedReasons()).not.toEqual([])
       const now = Date.now()
-      vi.spyOn(Date, "now").mockImplementation(() => now + LIMITS.trial.runSecondsMax * 1000)
+      vi.spyOn(Date, "now").mockImplementation(() => now + PLAN_LIMITS.trial.runSecondsMax * 1000)
       await pool.alarm()
       return [one, two]
     }, "3")
@@ -201,20 +201,20 @@ describe("a slot that is a container", () => {
     expect(first?.id).toBeLessThan(second?.id ?? 0)
   })
 
-  it("is ended before anybody gets it, where its runner fell silent", async () => {
+  it("is stopped before any account gets it after its runner fell silent", async () => {
     await inPool(async (pool) => {
       const [mine] = (await request(pool, "a", 1)) ?? []
       await pool.slotDistrusted({ slot: "media-0", allocation: mine?.id ?? 0 })
       expect(await request(pool, "a", 1, [mine?.id ?? 0])).toEqual([])
       const [next] = (await untilWoken(pool, "a")) ?? []
-      // What is said late of an earlier allocation is of no concern to a later one.
+      // A late report about an earlier allocation does not affect a later one.
       await pool.slotDistrusted({ slot: "media-0", allocation: mine?.id ?? 0 })
       await request(pool, "a", 1, [next?.id ?? 0])
     })
     expect(ended).toHaveLength(1)
   })
 
-  it("is allocated under a number that its end does not make late, also by a clock put right", async () => {
+  it("is allocated under a number that its stop does not make late, even after a clock is corrected", async () => {
     const given = await inPool(async (pool) => {
       const [mine] = (await request(pool, "a", 1)) ?? []
       await pool.slotDistrusted({ slot: "media-0", allocation: mine?.id ?? 0 })
@@ -230,7 +230,7 @@ describe("a slot that is a container", () => {
     expect(given?.[0]?.id).toBeGreaterThanOrEqual(ended[0]?.allocation ?? Infinity)
   })
 
-  it("is tried again by the alarm, also where nobody wants it", async () => {
+  it("is stopped by the alarm, even without demand", async () => {
     answer = () => Promise.reject(new Error("gone"))
     await inPool(async (pool) => {
       const [mine] = (await request(pool, "a", 1)) ?? []
@@ -247,7 +247,7 @@ describe("a slot that is a container", () => {
     expect(ended).toHaveLength(2)
   })
 
-  it("makes the health degraded once a start was refused for a minute, until one succeeds", async () => {
+  it("degrades the health after a minute of refused starts, until one succeeds", async () => {
     const began = Date.now()
     const clock = vi.spyOn(Date, "now")
     const [atOnce, lasting, started, forgotten] = await inPool(async (pool) => {
@@ -260,7 +260,7 @@ describe("a slot that is a container", () => {
       await judge(pool, "container_not_started", false)
       reasons.push(await pool.degradedReasons())
       await refuseAt(100)
-      // Nobody wanted the slot any more in between.
+      // Nobody wanted the slot in between.
       return [...reasons, await refuseAt(1000)]
     })
     expect(atOnce).toEqual([])
@@ -269,7 +269,7 @@ describe("a slot that is a container", () => {
     expect(forgotten).toEqual([])
   })
 
-  it("makes the health degraded while its containers have no sandbox", async () => {
+  it("degrades the health while its containers have no sandbox", async () => {
     const [failing, after] = await inPool(async (pool) => {
       await judge(pool, "sandbox_failed", true)
       const failed = await pool.degradedReasons()

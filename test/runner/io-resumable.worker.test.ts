@@ -1,11 +1,11 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
-import { resumableBegun } from "../../src/contract/resumable-upload.ts"
-import { endJob } from "../../src/pipeline/settle/settle.ts"
+import { resumableResponse } from "../../src/contract/resumable-upload.ts"
+import { endJob } from "../../src/jobs/settle/settle.ts"
 import { sweep } from "../support/sweep.ts"
-import { attemptPrefix } from "../../src/storage/objects.ts"
-import { startTask } from "../support/bundle.ts"
-import type { RunningTask } from "../support/bundle.ts"
+import { attemptPrefix } from "../../src/domain/object-keys.ts"
+import { startTask } from "../support/media/bundle.ts"
+import type { RunningTask } from "../support/media/bundle.ts"
 import { makeCaller } from "../support/caller.ts"
 import type { Caller } from "../support/caller.ts"
 
@@ -17,13 +17,13 @@ beforeAll(async () => {
   caller = await makeCaller("resumable")
 })
 
-/** A task that has stored a part of an output which later runs may go on with. */
+/** Starts a task with a stored part of an output, which later runs may continue. */
 async function startUpload(): Promise<RunningTask> {
   const task = await startTask(caller, { out_1: "a.bin" })
   const begin = JSON.stringify({ validator: "v", content_type: "video/mp4" })
   const path = "/outputs/out_1/resumable"
   const answer = await task.call(path, { method: "POST", body: begin })
-  const begun = resumableBegun.parse(await answer.json())
+  const begun = resumableResponse.parse(await answer.json())
   if ("stored_bytes" in begun) throw new Error("it is complete")
   const part = `${path}/parts/1?upload_id=${encodeURIComponent(begun.upload_id)}`
   const headers = { "content-length": "4" }
@@ -49,8 +49,8 @@ function prefixes({ accountId, taskId }: RunningTask, fences: number[]): string[
   return fences.map((fence) => attemptPrefix(accountId, { taskId, fence }))
 }
 
-describe("an upload that later runs go on with", () => {
-  it("is aborted by the sweep once its job is over without success", async () => {
+describe("a resumable upload", () => {
+  it("is aborted by the sweep after its job ended without success", async () => {
     const task = await startUpload()
     expect(await countUploads(task)).toEqual({ uploads: 1, parts: 1 })
     await endJob(env, task, { state: "canceled", failure: canceled })
@@ -71,19 +71,19 @@ describe("an upload that later runs go on with", () => {
     expect(await countUploads(task)).toEqual({ uploads: 1, parts: 1 })
   })
 
-  it("leaves nothing where its task was done without it", async () => {
+  it("leaves nothing if its task finished without it", async () => {
     const task = await startUpload()
     const headers = { "content-length": "3" }
     await task.call("/outputs/out_1", { method: "PUT", headers, body: "all" })
     const output = { key: "out_1", size_bytes: 3, content_type: "video/mp4" }
     expect((await task.finish([output])).status).toBe(200)
     expect(await garbageOf(task)).toEqual([])
-    // What is left of the upload alone, the sweep takes for abandoned a day later.
+    // The sweep removes the remaining upload as abandoned a day later.
     await sweep(env, Date.now() + 25 * 3_600_000)
     expect(await countUploads(task)).toEqual({ uploads: 0, parts: null })
   })
 
-  it("is garbage as a whole where the file that it is was deleted meanwhile", async () => {
+  it("becomes garbage as a whole if its file was deleted meanwhile", async () => {
     const task = await startUpload()
     await env.DB.prepare("delete from files where job_id = ?").bind(task.jobId).run()
     const output = { key: "out_1", size_bytes: 3, content_type: "video/mp4" }

@@ -3,13 +3,14 @@ import { env } from "cloudflare:workers"
 import { beforeAll, expect, it } from "vitest"
 import { app } from "../../src/app.ts"
 import { PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
-import { newId } from "../../src/ids.ts"
-import { endJob } from "../../src/pipeline/settle/settle.ts"
-import { makeTaskToken } from "../../src/runner/token.ts"
-import { databaseOf } from "../../src/storage/database.ts"
-import { createJob, draftJob, draftTask } from "../../src/storage/job-drafts.ts"
-import { claimTask } from "../../src/storage/tasks.ts"
-import { accountOf, startTask } from "../support/bundle.ts"
+import { newId } from "../../src/platform/ids.ts"
+import { endJob } from "../../src/jobs/settle/settle.ts"
+import { makeTaskToken } from "../../src/runner/task-token.ts"
+import { openDatabases } from "../../src/db/database.ts"
+import { createJob } from "../../src/db/jobs/create-job.ts"
+import { draftJobRow, draftTask } from "../../src/domain/job-draft.ts"
+import { claimTask } from "../../src/db/jobs/tasks.ts"
+import { accountOf, startTask } from "../support/media/bundle.ts"
 import { makeCaller } from "../support/caller.ts"
 import type { Caller } from "../support/caller.ts"
 
@@ -31,7 +32,7 @@ beforeAll(async () => {
   caller = await makeCaller("io-source")
 })
 
-/** A task that brings in what a URL names, and runs. */
+/** Starts a task that imports a URL. */
 async function startImport(url: string) {
   const now = Date.now()
   const id = newId()
@@ -52,15 +53,15 @@ async function startImport(url: string) {
     outputs: [{ key: "file", name: "a" }],
   }
   const task = draftTask(facts, { id, jobId: id, pool: "fetch", work, inputs: [], blocked: false })
-  const job = draftJob(facts, { id, kind: "file", request: { file_url: url } })
-  await createJob(databaseOf(env, accountId), { job, tasks: [task], files: [] })
+  const job = draftJobRow(facts, { id, kind: "file", request: { file_url: url } })
+  await createJob(openDatabases(env, accountId), { job, tasks: [task], files: [] })
   const claim = { taskId: id, jobId: id, slot: "fetch-0", allocation: 1, now }
-  const fence = (await claimTask(databaseOf(env, accountId), claim))?.task.fence ?? 0
+  const fence = (await claimTask(openDatabases(env, accountId), claim))?.task.fence ?? 0
   const run = { accountId, jobId: id, taskId: id, fence }
   return { run, taskId: id, token: await makeTaskToken(env.LATHE_SECRET ?? "", run) }
 }
 
-/** What the Worker answers about a task's source, and what it asked of the store. */
+/** Returns the Worker's response about a task's source, and its requests to the store. */
 async function readSource(
   { taskId, token }: { taskId: string; token: string },
   answerOf: (request: Request) => Response | Promise<Response>,
@@ -94,7 +95,7 @@ function refuse(status: number, code = ""): () => Response {
     new Response(`<Error><Code>${code}</Code><Message>KEY-ID</Message></Error>`, { status })
 }
 
-it("signs for the object of the task's own work, below the endpoint's path", async () => {
+it("signs the request for the object of the task's own work, below the endpoint's path", async () => {
   const { answer, body, asked } = await readSource(
     await startImport("s3://films/a b//ü?#.mp4"),
     () => new Response("bytes", { headers: { etag: '"one"', "x-amz-meta-secret": "x" } }),
@@ -114,7 +115,7 @@ it("signs for the object of the task's own work, below the endpoint's path", asy
   expect(told).not.toMatch(/KEY-ID|store\.example|x-amz/)
 })
 
-it("asks for the rest of one version, and takes a range for one where the store calls it all", async () => {
+it("requests the rest of one version, and recognizes a range that the store sends with status 200", async () => {
   const task = await startImport("s3://films/a.mp4")
   const range = { "content-range": "bytes 2-4/5" }
   const asked = { range: "bytes=2-", "if-range": '"one"' }
@@ -136,7 +137,7 @@ it("asks for the rest of one version, and takes a range for one where the store 
   expect(dated.asked[0]?.headers.get("if-unmodified-since")).toBe("Sun, 22 Nov 2026 07:00:00 GMT")
 })
 
-it("tries the decoded key where the literal one is not there, and tells of the literal one", async () => {
+it("tries the decoded key if the literal one is missing, and reports the literal one", async () => {
   const task = await startImport("s3://films/a%20b.mp4")
   const found = await readSource(task, ({ url }) =>
     url.endsWith("/a%20b.mp4") ? new Response("bytes") : refuse(403, "AccessDenied")(),
@@ -155,20 +156,23 @@ it.each([
   [301, "PermanentRedirect"],
   [503, "SlowDown"],
   [410, "Odd"],
-])("passes on a %i and its word, and nothing else of the store's", async (status, code) => {
-  const { answer, body } = await readSource(
-    await startImport("s3://films/a.mp4"),
-    refuse(status, code),
-  )
-  expect([answer.status, body]).toEqual([424, ""])
-  expect(Object.fromEntries(answer.headers)).toMatchObject({
-    "lathe-source": "refused",
-    "lathe-source-status": String(status),
-    "lathe-source-code": code,
-  })
-})
+])(
+  "passes on a %i and its code, and nothing else of the store's response",
+  async (status, code) => {
+    const { answer, body } = await readSource(
+      await startImport("s3://films/a.mp4"),
+      refuse(status, code),
+    )
+    expect([answer.status, body]).toEqual([424, ""])
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      "lathe-source": "refused",
+      "lathe-source-status": String(status),
+      "lathe-source-code": code,
+    })
+  },
+)
 
-it("says that a store does not answer, and that a bucket is not listed", async () => {
+it("reports a store that does not respond, and a bucket that is not listed", async () => {
   const gone = await readSource(await startImport("s3://films/a.mp4"), () => {
     throw new Error("store.example refused the connection")
   })
@@ -179,7 +183,7 @@ it("says that a store does not answer, and that a bucket is not listed", async (
   expect(other.answer.headers.get("lathe-source")).toBe("unlisted")
 })
 
-it("is for a run that goes on, and for its own token", async () => {
+it("requires a run that continues, and its own token", async () => {
   const task = await startImport("s3://films/a.mp4")
   function store() {
     return new Response("x")
@@ -194,7 +198,7 @@ it("is for a run that goes on, and for its own token", async () => {
   expect([over.answer.status, over.asked.length]).toEqual([410, 0])
 })
 
-it("has nothing for a task that brings in nothing of a store", async () => {
+it("returns 404 for a task that imports nothing from a store", async () => {
   for (const task of [
     await startImport("https://films.example/a.mp4"),
     await startImport("s3://films/../others/a.mp4"),

@@ -1,21 +1,21 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
-import { makeTaskToken, readTaskToken, RUN_KNOWN_MS } from "../../src/runner/token.ts"
-import { collectGarbage } from "../../src/pipeline/upkeep/garbage.ts"
-import { directoryOf } from "../../src/storage/database.ts"
-import { endJob } from "../../src/pipeline/settle/settle.ts"
-import { memberObjectKey, outputObjectKey } from "../../src/storage/objects.ts"
-import { callIo, createUpload, putPart } from "../contracts/io-caller.ts"
-import type { IoUnderTest } from "../contracts/io-caller.ts"
-import { testIoRoutes } from "../contracts/io-routes.ts"
-import { testPartRoutes } from "../contracts/io-part-routes.ts"
-import { testResumableRoutes } from "../contracts/io-resumable-routes.ts"
-import { BOOT, startTask } from "../support/bundle.ts"
+import { makeTaskToken, readTaskToken, GRANT_VALID_MS } from "../../src/runner/task-token.ts"
+import { collectGarbage } from "../../src/objects/collect-garbage.ts"
+import { openDirectory } from "../../src/db/database.ts"
+import { endJob } from "../../src/jobs/settle/settle.ts"
+import { memberObjectKey, outputObjectKey } from "../../src/domain/object-keys.ts"
+import { callIo, createUpload, putPart } from "../suites/io-caller.ts"
+import type { IoUnderTest } from "../suites/io-caller.ts"
+import { testIoRoutes } from "../suites/io-routes.ts"
+import { testPartRoutes } from "../suites/io-part-routes.ts"
+import { testResumableRoutes } from "../suites/io-resumable-routes.ts"
+import { BOOT, startTask } from "../support/media/bundle.ts"
 import { ask, makeCaller, upload } from "../support/caller.ts"
 import type { Caller } from "../support/caller.ts"
-import { countTrips } from "../support/counted-trips.ts"
+import { countTrips } from "../support/db/counted-trips.ts"
 
-const INPUT = "what a runner reads"
+const INPUT = "reads of a runner"
 const SECRET = env.LATHE_SECRET ?? ""
 const CANCELED = { code: "canceled" as const, message: "Canceled.", lines: [] }
 
@@ -50,7 +50,7 @@ async function openRoutes(): Promise<IoUnderTest> {
   }
 }
 
-async function inputObjectOf(taskId: string): Promise<string> {
+async function findInputObjectKey(taskId: string): Promise<string> {
   const sql = "select f.object_key from files f join task_inputs on file_id = id where task_id = ?"
   return (await env.DB.prepare(sql).bind(taskId).first<string>("object_key")) ?? ""
 }
@@ -62,7 +62,7 @@ async function readObject(objectKey: string) {
   return { bytes: new Uint8Array(await stored.arrayBuffer()), contentType }
 }
 
-/** The same, called as an outbound handler is: with a stream that does not tell its length. */
+/** Opens the routes as an outbound handler calls them: with a stream without a known length. */
 async function openOutbound(): Promise<IoUnderTest> {
   const io = await openRoutes()
   return {
@@ -86,7 +86,7 @@ describe("the Worker's I/O routes, called by a container", () => {
   it.for([
     ["an output in parts", "/outputs/out_1", "parts"],
     ["an upload that later runs go on with", "/outputs/out_1/resumable", ""],
-  ])("completes %s of the part that R2 answered last", async ([, path = "", word = ""]) => {
+  ])("completes %s with the part whose etag R2 returned last", async ([, path = "", word = ""]) => {
     const io = await openOutbound()
     const begin = JSON.stringify({ validator: "v", content_type: "video/mp4" })
     const begun = await callIo(io, [path, word].filter(Boolean).join("/"), {
@@ -124,12 +124,16 @@ describe("the Worker's I/O routes", () => {
   testPartRoutes(openRoutes)
   testResumableRoutes(openRoutes)
 
-  describe("with a token that grants what D1 said", () => {
+  describe("with a token that grants the state of D1", () => {
     async function openGranted(at: number) {
       const io = await openRoutes()
       const { run } = (await readTaskToken(SECRET, io.token)) ?? {}
       if (!run) throw new Error("the token is not valid")
-      const grant = { at, inputs: { in_1: await inputObjectOf(io.taskId) }, outputs: ["out_1"] }
+      const grant = {
+        at,
+        inputs: { in_1: await findInputObjectKey(io.taskId) },
+        outputs: ["out_1"],
+      }
       return { ...io, run, token: await makeTaskToken(SECRET, run, grant) }
     }
 
@@ -138,7 +142,7 @@ describe("the Worker's I/O routes", () => {
       return callIo(io, `/outputs/${key}`, { method: "PUT", headers, body: "x" })
     }
 
-    it("asks D1 of nothing for a while", async () => {
+    it("read nothing from D1 for a while", async () => {
       const io = await openGranted(Date.now())
       const trips = await countTrips(async () => {
         const answer = await callIo(io, "/inputs/in_1")
@@ -149,8 +153,8 @@ describe("the Worker's I/O routes", () => {
       expect(trips).toEqual([])
     })
 
-    it("asks once for outputs that come later, and for each input", async () => {
-      const io = await openGranted(Date.now() - RUN_KNOWN_MS)
+    it("read once for later outputs, and for each input", async () => {
+      const io = await openGranted(Date.now() - GRANT_VALID_MS)
       const trips = await countTrips(async () => {
         for (const key of ["out_1", "out_2"]) expect((await store(io, key)).status).toBe(200)
         await (await callIo(io, "/inputs/in_1")).text()
@@ -158,24 +162,24 @@ describe("the Worker's I/O routes", () => {
       expect(trips).toEqual(["select tasks", "select task_inputs"])
     })
 
-    it("is gone once the run ended, if not before the grant", async () => {
-      const io = await openGranted(Date.now() - RUN_KNOWN_MS)
+    it("return 410 once the run ended, except within the grant", async () => {
+      const io = await openGranted(Date.now() - GRANT_VALID_MS)
       await io.endRun()
       expect((await store(io, "out_1")).status).toBe(410)
       expect((await callIo(io, "/inputs/in_1")).status).toBe(410)
     })
 
-    it("leaves nothing of what came after the end", async () => {
+    it("leave nothing that was stored after the end", async () => {
       const io = await openGranted(Date.now())
       await io.endRun()
-      await collectGarbage(env, directoryOf(env), Date.now())
+      await collectGarbage(env, openDirectory(env), Date.now())
       expect((await store(io, "out_1")).status).toBe(200)
       expect(await io.readStored("out_1")).not.toBeNull()
-      await collectGarbage(env, directoryOf(env), Date.now() + 3_700_000)
+      await collectGarbage(env, openDirectory(env), Date.now() + 3_700_000)
       expect(await io.readStored("out_1")).toBeNull()
     })
 
-    it("is refused where another grant stands in it", async () => {
+    it("refuse a token with another grant in it", async () => {
       const io = await openGranted(Date.now())
       const others = { at: Date.now(), inputs: { in_1: "another/object" }, outputs: [] }
       const grant = btoa(JSON.stringify(others)).replaceAll("=", "")
@@ -184,7 +188,7 @@ describe("the Worker's I/O routes", () => {
     })
   })
 
-  it("leaves no upload of an output that was begun again", async () => {
+  it("leave no upload of an output that was started again", async () => {
     const io = await openRoutes()
     const path = "/outputs/out_2"
     const [left, id] = [

@@ -3,10 +3,10 @@ import { build } from "esbuild"
 import { describe, expect, it } from "vitest"
 import { unstable_readConfig } from "wrangler"
 import { z } from "zod"
-import { textModules } from "../../scripts/build/worker.ts"
+import { textModulesPlugin } from "../../scripts/build/worker.ts"
 import { TASK_DEFINITIONS } from "../../src/kinds/registry.ts"
-import { POOLS, instancesMax } from "../../src/runner/pools.ts"
-import type { Pool } from "../../src/runner/pools.ts"
+import { POOLS, computeContainerInstancesMax } from "../../src/bindings/pools.ts"
+import type { PoolDefinition } from "../../src/bindings/pools.ts"
 
 const config = z.object({
   vars: z.record(z.string(), z.unknown()),
@@ -21,8 +21,12 @@ const config = z.object({
 
 type Deployment = { config: z.infer<typeof config>; exported: string[] }
 
-/** What wrangler.toml and src/index.ts lack of a pool, each with what to write where. */
-function findMissing(name: string, pool: Pool, { config: deployed, exported }: Deployment) {
+/** Returns the missing parts of a pool in wrangler.toml and src/index.ts, each with its remedy. */
+function findMissing(
+  name: string,
+  pool: PoolDefinition,
+  { config: deployed, exported }: Deployment,
+) {
   const { className, binding, instances, instanceType } = pool
   const bound = deployed.durable_objects.bindings.find((each) => each.name === binding)
   const container = deployed.containers.find((each) => each.class_name === className)
@@ -45,7 +49,7 @@ function findMissing(name: string, pool: Pool, { config: deployed, exported }: D
     ],
     [most > 0, `wrangler.toml has no ${instances} in [vars]`],
     [
-      !container || container.max_instances === instancesMax(most),
+      !container || container.max_instances === computeContainerInstancesMax(most),
       `wrangler.toml: max_instances of ${className} is ${container?.max_instances}, and ${instances} is ${most}`,
     ],
   ]
@@ -63,7 +67,7 @@ async function readDeployment(): Promise<Deployment> {
     mainFields: ["module", "main"],
     conditions: ["workerd", "worker", "import"],
     external: ["cloudflare:*", "node:*", ...builtinModules],
-    plugins: [textModules],
+    plugins: [textModulesPlugin],
     outfile: "index.js",
     logLevel: "silent",
   })
@@ -76,7 +80,7 @@ describe("a pool of runners", () => {
     expect(findMissing(name, pool, await readDeployment())).toEqual([])
   })
 
-  it("is told what it lacks, and where", async () => {
+  it("has each missing part reported with its place", async () => {
     const deployment = await readDeployment()
     const other = { ...POOLS.media, className: "OtherRunner", binding: "OTHER_RUNNER" }
     expect(findMissing("other", other, deployment)).toEqual([
@@ -97,13 +101,13 @@ describe("a pool of runners", () => {
     [5, 8],
     [10, 15],
   ])("of %i slots may have %i instances while some drain", (slots, instances) => {
-    expect(instancesMax(slots)).toBe(instances)
+    expect(computeContainerInstancesMax(slots)).toBe(instances)
   })
 
-  it.each(TASK_DEFINITIONS)("is there for tasks of the kind $name", (definition) => {
+  it.each(TASK_DEFINITIONS)("exists for tasks of the kind $name", (definition) => {
     for (const input_bytes of [0, 2 ** 40]) {
       const pool = definition.pool({ kind: definition.name, input_bytes })
-      // The message of a failure names the pool that is missing.
+      // The message of a failure names the missing pool.
       expect(Object.keys(POOLS)).toContain(pool)
     }
   })

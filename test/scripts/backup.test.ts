@@ -17,8 +17,8 @@ import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { backUp } from "../../scripts/backup/back-up.ts"
-import { CliError } from "../../scripts/local/cli-error.ts"
-import { openStateFolder } from "../../scripts/local/state-folder.ts"
+import { CliError } from "../../scripts/cli/cli-error.ts"
+import { makeStateFolder } from "../../scripts/cli/state-folder.ts"
 
 const OTHER_UID = 23_456
 const isRoot = process.getuid?.() === 0
@@ -31,7 +31,7 @@ let state = ""
 let target = ""
 beforeEach(() => {
   parent = mkdtempSync(join(tmpdir(), "lathe-backup-"))
-  state = openStateFolder(join(parent, "state"))
+  state = makeStateFolder(join(parent, "state"))
   target = join(parent, "copy")
   for (const path of DATABASES) makeDatabase(join(state, path))
   put(join(state, "secrets.json"), "secrets")
@@ -79,14 +79,14 @@ async function refusalOf(folder = target): Promise<string> {
 }
 
 describe("a backup", () => {
-  test.each(DATABASES)("has no bytes of rows that were deleted from %s", async (path) => {
+  test.each(DATABASES)("contains no bytes of rows deleted from %s", async (path) => {
     expect(readFileSync(join(state, path)).includes(DELETED.slice(0, 1000))).toBe(true)
     await backUp(state, target)
     expect(readFileSync(join(target, path)).includes(DELETED.slice(0, 100))).toBe(false)
     expect(notesIn(join(target, path))).toEqual(["kept"])
   })
 
-  test("is made again over what one that was killed has left", async () => {
+  test("replaces the remains of a killed backup", async () => {
     await backUp(state, target)
     for (const path of [...DATABASES, "secrets.json", MARK]) {
       put(join(target, `${path}.new`), "left")
@@ -100,9 +100,9 @@ describe("a backup", () => {
 })
 
 describe("the folder of a backup", () => {
-  test("is made, but not the folders above it", async () => {
+  test("is created, without the folders above it", async () => {
     expect(await refusalOf(join(parent, "no", "such", "copy"))).toBe(
-      `${join(parent, "no", "such")} does not exist, which ${join(parent, "no", "such", "copy")} would be in: mount or make ${join(parent, "no", "such")} first, or back up to another folder.`,
+      `The folder ${join(parent, "no", "such")} above ${join(parent, "no", "such", "copy")} does not exist: mount or create ${join(parent, "no", "such")} first, or back up to another folder.`,
     )
     expect(existsSync(join(parent, "no"))).toBe(false)
     expect(await refusalOf(join(state, "secrets.json", "copy"))).toContain("is no folder")
@@ -110,13 +110,13 @@ describe("the folder of a backup", () => {
     expect(statSync(target).mode & 0o777).toBe(0o700)
   })
 
-  test("is not in the state folder, by whatever path", async () => {
+  test("is refused inside the state folder, by any path", async () => {
     symlinkSync(state, join(parent, "link"))
     expect(await refusalOf(join(parent, "link", "copy"))).toContain("name another folder")
     expect(existsSync(join(state, "copy"))).toBe(false)
   })
 
-  test("is refused below a folder that every user may change", async () => {
+  test("is refused below a folder that all users may change", async () => {
     mkdirSync(join(parent, "open"))
     chmodSync(join(parent, "open"), 0o777)
     const below = join(parent, "open", "copy")
@@ -126,7 +126,7 @@ describe("the folder of a backup", () => {
     await backUp(state, below)
   })
 
-  test("is closed with all that an earlier backup has in it", async () => {
+  test("is closed to other users, with all files of an earlier backup", async () => {
     await backUp(state, target)
     const paths = ["", MARK, "secrets.json", "v3", ...DATABASES]
     for (const path of paths) chmodSync(join(target, path), 0o777)
@@ -135,11 +135,11 @@ describe("the folder of a backup", () => {
     expect(statSync(join(target, "secrets.json")).mode & 0o077).toBe(0)
   })
 
-  test("that holds something else, or that users share, keeps its mode", async () => {
+  test("keeps its mode if it contains other files or users share it", async () => {
     mkdirSync(target)
     put(join(target, "letter.txt"), "dear reader")
     chmodSync(target, 0o755)
-    expect(await refusalOf()).toContain("holds something else than a backup")
+    expect(await refusalOf()).toContain("contains other files than a backup")
     expect(statSync(target).mode & 0o7777).toBe(0o755)
     put(join(target, MARK), "{}")
     chmodSync(target, 0o1777)
@@ -183,7 +183,7 @@ describe("the folder of a backup", () => {
 
 describe.runIf(isRoot)("another user", () => {
   test.for(["", MARK, "secrets.json", "v3", "v3/d1"])(
-    "who has %j of the folder of a backup gets no copy",
+    "is refused if another user owns %j of it",
     async (name) => {
       await backUp(state, target)
       rmSync(join(target, DATABASES[0] ?? ""))
@@ -196,14 +196,14 @@ describe.runIf(isRoot)("another user", () => {
     },
   )
 
-  test("whose folder is empty gets no copy either", async () => {
+  test("cannot receive a backup in an empty folder of that user", async () => {
     mkdirSync(target)
     chownSync(target, OTHER_UID, OTHER_UID)
     expect(await refusalOf()).toContain(`${target} belongs to user ${OTHER_UID}`)
     expect(readdirSync(target)).toEqual([])
   })
 
-  test("who has a state folder, or a link in one, has nothing copied from it", async () => {
+  test("cannot make a backup read a foreign state folder or follow a link", async () => {
     chownSync(state, OTHER_UID, OTHER_UID)
     expect(await refusalOf()).toContain(`${state} belongs to user ${OTHER_UID}`)
     chownSync(state, 0, 0)

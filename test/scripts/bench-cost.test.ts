@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
-import { reckonCost } from "../../scripts/bench/cost/reckon.ts"
-import { reckonLimits } from "../../scripts/bench/scale/limits.ts"
+import { computeCost } from "../../scripts/bench/cost/compute-cost.ts"
+import { computeLimitRows } from "../../scripts/bench/scale/scale.ts"
 
 const counts = {
   "worker.caller_requests": 2,
@@ -23,9 +23,9 @@ const counts = {
   "r2.class_b": 2,
 }
 
-it("reckons what a thousand jobs cost from the operations of some", () => {
+it("computes the cost of a thousand jobs from the operations of a few", () => {
   const taken = { jobs: 2, counts, workerMs: 20, tasks: 2, runnerSeconds: 10, vcpuSeconds: 4 }
-  const cost = reckonCost({ ...taken, pool: "light" })
+  const cost = computeCost({ ...taken, pool: "light" })
   // A basic container: 1 GiB and 4 GB, and an object beside it.
   const second = 0.0000025 + 4 * 0.00000007 + 0.128 * 0.0000125
   expect(cost.worker).toBeCloseTo(500 * (6 * 0.3e-6 + 20 * 0.02e-6), 9)
@@ -41,8 +41,8 @@ it("reckons what a thousand jobs cost from the operations of some", () => {
   expect(cost.idle).toBeCloseTo(1000 * 10 * second, 9)
 })
 
-it("reckons where each limit of the platform is reached", () => {
-  const rows = reckonLimits(counts, 2).map(([, takes, at]) => `${takes}: ${at}`)
+it("computes the rate of jobs at each limit of the platform", () => {
+  const rows = computeLimitRows(counts, 2).map(([, takes, at]) => `${takes}: ${at}`)
   expect(rows.slice(1)).toEqual([
     "10.0 statements: 6,000 jobs a minute",
     "2.0 ms: 30,000 jobs a minute",

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest"
-import { recipeFor } from "../../scripts/demo/command/recipe.ts"
+import { makeRecipes } from "../../scripts/demo/command/recipe.ts"
 
 const video = { index: 0, codec_type: "video", codec_name: "h264" }
 const audio = { index: 1, codec_type: "audio", codec_name: "aac" }
 const cover = { ...video, disposition: { attached_pic: 1 } }
 
 function recipesOf(streams: Record<string, unknown>[], facts: object = {}) {
-  return recipeFor({ format_name: "mov,mp4", duration: 10, streams, format: {}, ...facts })
+  return makeRecipes({ format_name: "mov,mp4", duration: 10, streams, format: {}, ...facts })
 }
 
 describe("the demo's recipe", () => {
@@ -20,7 +20,7 @@ describe("the demo's recipe", () => {
     expect(more).toEqual([])
   })
 
-  it("leaves out what a file does not have", () => {
+  it("omits streams that a file lacks", () => {
     expect(recipesOf([video])[0]?.command).not.toContain("-af")
     const [sound] = recipesOf([cover, audio])
     expect(sound?.command).not.toContain("-vf")
@@ -29,7 +29,7 @@ describe("the demo's recipe", () => {
     expect(recipesOf([{ index: 0, codec_type: "subtitle" }])).toEqual([])
   })
 
-  it("makes one picture of a picture", () => {
+  it("makes a single picture of a picture", () => {
     const [still] = recipesOf([video], { format_name: "png_pipe", duration: undefined })
     expect(still?.command).toContain("-frames:v 1")
     expect(still?.command).not.toMatch(/-ss|-t /)

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest"
-import { parseCommand } from "../../scripts/keys/command.ts"
-import { parseExpiry } from "../../scripts/keys/key-options.ts"
+import { parseKeysCommand, parseExpiry } from "../../scripts/keys/command.ts"
 
 test.each([
   ["create --account Ann", { kind: "create", wanted: { account: "Ann" } }],
@@ -37,8 +36,8 @@ test.each([
     "plan Ann trial --remote https://lathe.example",
     { kind: "plan", account: "Ann", plan: "trial", remote: "https://lathe.example" },
   ],
-])("%s is understood", (line, command) => {
-  expect(parseCommand(line.split(" "))).toEqual(command)
+])("%s is parsed", (line, command) => {
+  expect(parseKeysCommand(line.split(" "))).toEqual(command)
 })
 
 test.each([
@@ -59,7 +58,7 @@ test.each([
   ["move Ann 2", "Not a command: move Ann 2."],
   ["revoke", "revoke needs the ID of a key"],
   ["revoke one two", "Not a command: revoke one two."],
-  ["operator", "operator needs the EMAIL of who is to be one."],
+  ["operator", "operator needs the EMAIL of the operator."],
   ["operator one two", "Not a command: operator one two."],
   ["plan", "plan needs the NAME of an account, as list shows it, and a plan."],
   ["plan Ann", "plan needs the NAME of an account, as list shows it, and a plan."],
@@ -68,10 +67,10 @@ test.each([
   ["remove 0199", "Not a command: remove 0199."],
   ["list --all", "Unknown option '--all'"],
   ["list --remote lathe", "--remote needs the URL of a deployment."],
-])("'%s' is answered with what is wrong and the usage", (line, sentence) => {
+])("'%s' gets its fault and the usage", (line, sentence) => {
   const words = line.split(" ").filter((word) => word !== "")
-  expect(() => parseCommand(words)).toThrow(sentence)
-  expect(() => parseCommand(words)).toThrow("npm run keys -- create --account NAME")
+  expect(() => parseKeysCommand(words)).toThrow(sentence)
+  expect(() => parseKeysCommand(words)).toThrow("npm run keys -- create --account NAME")
 })
 
 const NOON = Date.parse("2026-11-22T12:00:00Z")

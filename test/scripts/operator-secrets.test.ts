@@ -3,19 +3,19 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
-import { freePort } from "../../scripts/local/ports.ts"
-import { secretNames, settingNames } from "../../src/settings.ts"
+import { findFreePort } from "../../scripts/cli/ports.ts"
+import { secretNames, settingNames } from "../../src/bindings/settings.ts"
 
-test("no secret of the operator is a setting, which stands in configurations and in outputs", () => {
+test("secrets of the operator are no settings, which configurations and outputs contain", () => {
   expect(settingNames.filter((name) => secretNames.some((each) => each === name))).toEqual([])
 })
 
-test("the start says which of them cannot be used, and shows none", async () => {
+test("the start names invalid secrets without their values", async () => {
   const stateDir = await mkdtemp(join(tmpdir(), "lathe-state-"))
   onTestFinished(async () => await rm(stateDir, { recursive: true }))
   const { exitCode, output } = await start({
     STATE_DIR: stateDir,
-    PORT: String(await freePort()),
+    PORT: String(await findFreePort()),
     FETCH_COOKIES: "session=a-session-that-nobody-sees",
     FETCH_PROXY: "socks5://user:a-password-that-nobody-sees@127.0.0.1:9",
     YTDLP_VERSION: "latest",
@@ -23,7 +23,7 @@ test("the start says which of them cannot be used, and shows none", async () => 
   })
   expect(exitCode).toBe(1)
   expect(output).toContain(
-    "A setting is not right. FETCH_COOKIES: expected cookies in Netscape's format",
+    "A setting is invalid. FETCH_COOKIES: expected cookies in Netscape's format",
   )
   expect(output).toContain("FETCH_PROXY: expected an http:// URL.")
   expect(output).toContain("YTDLP_VERSION: expected one version and the SHA-256 of its wheel")
@@ -34,8 +34,13 @@ test("the start says which of them cannot be used, and shows none", async () => 
 async function start(more: Record<string, string>): Promise<{ exitCode: number; output: string }> {
   const env = { ...process.env, ...more }
   return await new Promise((settle) => {
-    const child = execFile(process.execPath, ["scripts/start.ts"], { env }, (_error, out, err) => {
-      settle({ exitCode: child.exitCode ?? 0, output: out + err })
-    })
+    const child = execFile(
+      process.execPath,
+      ["scripts/start/main.ts"],
+      { env },
+      (_error, out, err) => {
+        settle({ exitCode: child.exitCode ?? 0, output: out + err })
+      },
+    )
   })
 }

@@ -1,5 +1,5 @@
 import { env, exports } from "cloudflare:workers"
-import type { Scope } from "../../src/scopes.ts"
+import type { Scope } from "../../src/domain/scopes.ts"
 
 const ORIGIN = "https://lathe.test"
 

@@ -1,6 +1,6 @@
 import type { D1Migration } from "@cloudflare/vitest-plugin"
 import type * as worker from "../../src/index.ts"
-import type { Env as WorkerEnv } from "../../src/env.ts"
+import type { Env as WorkerEnv } from "../../src/bindings/env.ts"
 
 declare global {
   namespace Cloudflare {

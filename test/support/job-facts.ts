@@ -1,7 +1,7 @@
-import type { JobFacts } from "../../src/storage/job-drafts.ts"
+import type { JobProperties } from "../../src/domain/job-draft.ts"
 
 /** Facts of a job that is made now and reports to `webhookUrl`. */
-export function jobFacts(webhookUrl: string | null): JobFacts {
+export function jobFacts(webhookUrl: string | null): JobProperties {
   return {
     origin: "https://lathe.test",
     now: Date.now(),

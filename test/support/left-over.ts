@@ -13,5 +13,5 @@ export async function leftOver(accountId: string) {
   return { files, uploads, jobs, objects: objects.length }
 }
 
-/** What is left of an account of which nothing is. */
+/** The rest of an account that left nothing. */
 export const NOTHING = { files: 0, uploads: 0, jobs: 0, objects: 0 }

@@ -1,13 +1,13 @@
 import { z } from "zod"
-import type { Operation } from "../../src/http/operation.ts"
-import { EXAMPLE } from "../../src/kinds/fetch/request.ts"
+import type { Operation } from "../../src/api/output/operation.ts"
+import { EXAMPLE_REQUEST } from "../../src/kinds/fetch/request.ts"
 import { EXAMPLE_INPUT } from "../../src/kinds/reference.ts"
-import { OPERATIONS } from "../../src/operations.ts"
+import { OPERATIONS } from "../../src/api/routes/operations.ts"
 import { ask } from "./caller.ts"
 import type { Caller } from "./caller.ts"
-import { finishFetch, knowMetadata } from "./fetched.ts"
-import { keepLog } from "./kept-log.ts"
-import { finishTranscription } from "./transcribed.ts"
+import { finishFetch, knowMetadata } from "./media/fetched.ts"
+import { keepLog } from "./runner/kept-log.ts"
+import { finishTranscription } from "./media/transcribed.ts"
 
 const members = z.array(z.looseObject({ id: z.uuid() }))
 
@@ -37,7 +37,8 @@ export function sendExample(
   given: Record<string, string> = {},
   bodyType?: string,
 ): Promise<Response> {
-  const { body, headers } = bodyOf(operation, parameters, bodyType)
+  const { body, headers: typed } = bodyOf(operation, parameters, bodyType)
+  const headers = { ...operation.requiredHeaders, ...typed }
   const path = `${pathOf(operation, parameters)}?${queryOf(operation).toString()}`
   const method = operation.method.toUpperCase()
   return ask(path, { method, headers: { ...headers, ...given }, ...(body && { body }) })
@@ -52,6 +53,8 @@ function bodyOf(
   const [type, given] = Object.entries(bodies).find(([each]) => each === bodyType) ?? []
   if (type === undefined || given === undefined) return { headers: {} }
   if (type === "multipart/form-data") return { body: formOf(given.example), headers: {} }
+  if (typeof given.example === "string")
+    return { body: given.example, headers: { "content-type": type } }
   const body = JSON.stringify(given.example).replaceAll(EXAMPLE_INPUT, input)
   return { body, headers: { "content-type": type } }
 }
@@ -71,13 +74,13 @@ const ENDS = new Map<string, (caller: Caller, jobId: string) => Promise<unknown>
 ])
 
 /**
- * Has an account make whatever operations with a body make. Nobody does work in these tests: what a
+ * Has an account make whatever creates with a body make. Nobody does work in these tests: what a
  * page says of its video is known before, and jobs that are to be over are ended as if they were
  * done. These come before jobs that stay open, so that the newest is one that can be canceled.
  */
 export async function makeMembers(caller: Caller): Promise<void> {
-  await knowMetadata(caller, EXAMPLE.url)
-  const makers = OPERATIONS.filter(({ bodies }) => bodies !== undefined)
+  await knowMetadata(caller, EXAMPLE_REQUEST.url)
+  const makers = OPERATIONS.filter(({ bodies, method }) => bodies && method === "post")
   const inputs = makers.filter(({ path }) => path === "/files")
   const ended = makers.filter(({ path }) => ENDS.has(path))
   const others = makers.filter((maker) => !inputs.includes(maker) && !ended.includes(maker))

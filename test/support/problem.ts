@@ -1,19 +1,9 @@
 import { expect } from "vitest"
 import { z } from "zod"
-import { PROBLEMS } from "../../src/http/problem.ts"
-import type { ProblemCode } from "../../src/http/problem.ts"
+import { PROBLEMS } from "../../src/api/output/problem.ts"
+import type { ProblemCode } from "../../src/api/output/problem.ts"
 
 const code = z.custom<ProblemCode>((name) => typeof name === "string" && name in PROBLEMS)
-
-const shared = {
-  message: z.string().min(1),
-  type: z.string(),
-  title: z.string(),
-  status: z.int(),
-  detail: z.string(),
-  code_name: code,
-  request_id: z.uuid(),
-}
 
 const detail = z.strictObject({
   field: z.string(),
@@ -21,6 +11,17 @@ const detail = z.strictObject({
   code: z.string().min(1),
   option: z.string().optional(),
 })
+
+const shared = {
+  message: z.string().min(1),
+  details: z.array(detail),
+  type: z.string(),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string(),
+  code_name: code,
+  request_id: z.uuid(),
+}
 
 const problem = z.union([
   z.strictObject({
@@ -35,14 +36,12 @@ const problem = z.union([
   z.strictObject({
     error: z.literal("validation_error"),
     code: z.literal(422),
-    details: z.array(detail).min(1),
     ...shared,
+    details: shared.details.min(1),
   }),
 ])
 
-export type ProblemBody = Omit<z.infer<typeof problem>, "request_id"> & {
-  details: z.infer<typeof detail>[]
-}
+export type ProblemBody = Omit<z.infer<typeof problem>, "request_id">
 
 /** Checks that an answer is an error with all members of one, and leaves out what tells requests apart. */
 export async function readProblem(answer: Response): Promise<ProblemBody> {
@@ -55,6 +54,8 @@ export async function readProblem(answer: Response): Promise<ProblemBody> {
   if (body.error !== "validation_error") {
     expect([body.code, body.error.code]).toEqual([body.code_name, body.code_name])
     expect(body.error.message).toBe(body.message)
+    const faults = body.details.map(({ field, message }) => `${field}: ${message}`)
+    if (faults.length > 0) expect(body.message).toBe(faults.join("; "))
   }
-  return { details: [], ...body }
+  return body
 }

@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers"
-import { unpackText } from "../../src/storage/packed-text.ts"
+import { unpackText } from "../../src/db/values/packed-text.ts"
 
 /** The type and the body of the webhook that tells of a job's end, as its row has them. */
 export async function storedWebhook(jobId: string) {

@@ -1,7 +1,7 @@
-import type { Env } from "../../src/env.ts"
-import { sweepDirectory } from "../../src/pipeline/upkeep/sweep.ts"
-import { sweepDatabase } from "../../src/pipeline/upkeep/sweep-database.ts"
-import { countDatabases } from "../../src/storage/database.ts"
+import type { Env } from "../../src/bindings/env.ts"
+import { sweepDirectory } from "../../src/upkeep/sweep.ts"
+import { sweepDatabase } from "../../src/upkeep/sweep-database.ts"
+import { countDatabases } from "../../src/db/database.ts"
 
 /** Does what a sweep has Durable Objects do for each database here, by the test's own environment. */
 export async function sweep(

@@ -1,18 +1,18 @@
 import { env } from "cloudflare:workers"
 import type { FailureCode } from "../../src/contract/failure.ts"
 import type { TaskResult } from "../../src/contract/task.ts"
-import { receiveReport } from "../../src/pipeline/settle/settle.ts"
-import { databaseOf } from "../../src/storage/database.ts"
-import { claimTask } from "../../src/storage/tasks.ts"
-import { readSnapshot } from "../../src/storage/transitions.ts"
-import { BOOT } from "./bundle.ts"
+import { handleReport } from "../../src/jobs/settle/settle.ts"
+import { openDatabases } from "../../src/db/database.ts"
+import { claimTask } from "../../src/db/jobs/tasks.ts"
+import { readSnapshot } from "../../src/db/jobs/apply-transition.ts"
+import { BOOT } from "./media/bundle.ts"
 
-/** What a runner says at the end of a task. */
+/** Last report of a runner for a task. */
 export type TaskEnd = { result: TaskResult } | { failure: { code: FailureCode; message: string } }
 
 /** Ends the one task of a job as its runner would; answers the run. */
 export async function endTask(accountId: string, jobId: string, end: TaskEnd) {
-  const database = databaseOf(env, accountId)
+  const database = openDatabases(env, accountId)
   const taskId = (await readSnapshot(database, jobId))?.tasks[0]?.id
   if (taskId === undefined) throw new Error(`the job ${jobId} has no task`)
   const claim = { taskId, jobId, slot: "fetch-0", allocation: 2 ** 45, now: Date.now() }
@@ -21,7 +21,7 @@ export async function endTask(accountId: string, jobId: string, end: TaskEnd) {
   const fence = (await readSnapshot(database, jobId))?.tasks[0]?.fence ?? 0
   const run = { accountId, jobId, taskId, fence }
   const moment = { boot: BOOT, at: new Date().toISOString(), processing_seconds: 1 }
-  const receipt = await receiveReport(
+  const receipt = await handleReport(
     env,
     run,
     "result" in end

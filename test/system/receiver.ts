@@ -1,18 +1,23 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http"
 import { text } from "node:stream/consumers"
 import pWaitFor from "p-wait-for"
-import { startLoopbackServer } from "../../scripts/local/loopback-server.ts"
+import { startLoopbackServer } from "../../scripts/cli/loopback-server.ts"
 
 const POLL_MS = 2
 
-export type Received = { at: number; path: string; headers: IncomingHttpHeaders; body: string }
+export type ReceivedRequest = {
+  at: number
+  path: string
+  headers: IncomingHttpHeaders
+  body: string
+}
 
 /** A receiver of webhooks on the loopback interface, and what it has received so far. */
 export type Receiver = AsyncDisposable & {
   origin: string
-  received: Received[]
+  received: ReceivedRequest[]
   /** Answers once that many were received. */
-  untilReceived: (count: number) => Promise<Received[]>
+  untilReceived: (count: number) => Promise<ReceivedRequest[]>
 }
 
 /** Starts a receiver; `answer` is told how many came before, and 204 answers where it does not. */
@@ -20,7 +25,7 @@ export async function startReceiver(
   answer: (response: ServerResponse, before: number, path: string) => void = (response) =>
     void response.writeHead(204).end(),
 ): Promise<Receiver> {
-  const received: Received[] = []
+  const received: ReceivedRequest[] = []
   async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const at = Date.now()
     const path = request.url ?? ""

@@ -1,5 +1,5 @@
-import { startServiceProcess } from "../../scripts/local/service-process.ts"
-import type { ServiceProcess } from "../../scripts/local/service-process.ts"
+import { startServiceProcess } from "../../scripts/cli/service-process.ts"
+import type { ServiceProcess } from "../../scripts/cli/service-process.ts"
 
 export type TestService = ServiceProcess
 

@@ -5,32 +5,29 @@ const NAME_BYTES_MAX = 200
 const DEFAULT_NAME = "download"
 const EXTENSION = /\.[A-Za-z0-9]{1,10}$/
 
-/** Types that say nothing of what a file is. */
-const VAGUE_TYPES = new Set([
-  "application/binary",
-  "application/download",
-  "application/force-download",
-  "application/octet-stream",
-  "application/unknown",
-  "application/x-download",
-  "binary/octet-stream",
-  "text/plain",
-])
+/** Media types that say nothing about the content. */
+const VAGUE_TYPES = new Set(
+  (
+    "application/binary application/download application/force-download application/octet-stream application/unknown " +
+    "application/x-download binary/octet-stream text/plain"
+  ).split(" "),
+)
 
-/** What a file is called and what it is, by the answer that brings it. */
-export type NamedSource = { name: string; contentType: string }
+/** File name and media type of a download. */
+export type SourceNameAndType = { name: string; contentType: string }
 
 /**
- * The name comes from Content-Disposition, else from the path of the URL, and has an extension; the
- * type is the server's where that says something, else that of the extension.
+ * Returns the file name of a download, from Content-Disposition or else from the path of the URL,
+ * and its media type. Adds the extension of the media type to a name without one. Replaces a vague
+ * media type by that of the extension.
  */
-export function nameSource(
+export function readSourceNameAndType(
   url: URL,
   disposition: string | undefined,
   contentType: string | null,
-): NamedSource {
-  const given = cleanName(readDisposition(disposition)) ?? cleanName(lastSegment(url))
-  const name = given ?? DEFAULT_NAME
+): SourceNameAndType {
+  const sourceName = cleanName(readDisposition(disposition)) ?? cleanName(lastSegment(url))
+  const name = sourceName ?? DEFAULT_NAME
   if (contentType === null || VAGUE_TYPES.has(contentType)) {
     const byName = mediaTypes.getType(name)
     return { name, contentType: byName ?? contentType ?? "application/octet-stream" }
@@ -39,7 +36,7 @@ export function nameSource(
   return { name: extension === null ? name : cut(name, `.${extension}`), contentType }
 }
 
-/** A name as a file may have it; null where nothing of it is left. */
+/** Removes folders and invalid characters from a file name. Returns null if nothing is left. */
 function cleanName(given: string | null): string | null {
   const last = given?.split(/[/\\]/).at(-1) ?? ""
   const plain = last
@@ -51,7 +48,10 @@ function cleanName(given: string | null): string | null {
   return cut(plain.slice(0, plain.length - extension.length), extension)
 }
 
-/** Cuts a name so that it fits together with its extension, between two characters. */
+/**
+ * Shortens the stem of a file name at a character boundary, so that the name with its extension has
+ * at most NAME_BYTES_MAX bytes.
+ */
 function cut(stem: string, extension: string): string {
   let bytes = Buffer.byteLength(extension)
   let kept = ""
@@ -69,7 +69,10 @@ function readDisposition(header: string | undefined): string | null {
   return filename === undefined ? null : decodeWords(decodePercent(readUtf8(filename)))
 }
 
-/** Node reads headers as Latin-1, and servers send UTF-8. */
+/**
+ * Decodes a header as UTF-8, which servers send, after Node has decoded it as Latin-1. Returns
+ * invalid UTF-8 unchanged.
+ */
 function readUtf8(text: string): string {
   const isBytes = Array.from(text).every((character) => character <= "\u00ff")
   return (isBytes ? decodeAs("utf-8", Buffer.from(text, "latin1")) : null) ?? text
@@ -79,7 +82,7 @@ function lastSegment({ pathname }: URL): string {
   return decodePercent(pathname.split("/").findLast((segment) => segment !== "") ?? "")
 }
 
-/** What cannot be decoded stays as it is. */
+/** Decodes percent-encoding. Returns invalid text unchanged. */
 function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -88,7 +91,7 @@ function decodePercent(text: string): string {
   }
 }
 
-/** Undoes the encoded words of mail (RFC 2047), which some servers use. */
+/** Decodes encoded words of RFC 2047 (`=?charset?encoding?text?=`), which some servers send. */
 function decodeWords(text: string): string {
   const joined = text.replace(/(\?=)\s+(=\?)/g, "$1$2")
   const word = /=\?([\w-]+)\?([bq])\?([^?]*)\?=/gi

@@ -1,41 +1,47 @@
 import { createHash } from "node:crypto"
 import { Readable } from "node:stream"
-import { IMPORT_KEY } from "../../../src/contract/tasks/import.ts"
+import { IMPORT_OUTPUT_KEY } from "../../../src/contract/tasks/import.ts"
 import { PARTS_MAX, RESUMABLE_PART_BYTES } from "../../../src/contract/resumable-upload.ts"
-import type { TransferContext } from "../../transfer/io-client.ts"
+import type { TransferContext } from "../../transfer/worker-client.ts"
 import { openPartReader } from "../../transfer/part-reader.ts"
-import { beginParts, beginResumable } from "../../transfer/part-upload.ts"
-import { storeParts } from "../../transfer/store-parts.ts"
-import { uploadBytes } from "../../transfer/upload.ts"
-import type { WebAnswer } from "../../transfer/web/open-source.ts"
+import type { PartReader } from "../../transfer/part-reader.ts"
+import { startPartUpload, startResumableUpload } from "../../transfer/part-upload.ts"
+import type { PartUpload } from "../../transfer/part-upload.ts"
+import { uploadBytesOutput } from "../../transfer/upload-outputs.ts"
+import type { SourceResponse } from "../../transfer/web/open-source.ts"
 import { SourceError } from "../../transfer/web/source-error.ts"
-import { ifRangeOf } from "../../transfer/web/source-facts.ts"
+import { ifRangeValue } from "../../transfer/web/source-properties.ts"
+import pMap, { pMapSkip } from "p-map"
 
-const IO_PATH = `/outputs/${IMPORT_KEY}`
+const IO_PATH = `/outputs/${IMPORT_OUTPUT_KEY}`
 const MIB = 1024 ** 2
 
-/** A source whose answer is there, to be stored as a file. */
-export type FileSource = {
-  /** The URL that was asked for. */
-  asked: URL
-  answer: WebAnswer
-  /** Its bytes, with their codings undone. */
+/** Download with an open response that is to be stored as a file. */
+export type SourceToStore = {
+  /** Requested URL, before redirects. */
+  requestUrl: URL
+  answer: SourceResponse
+  /** Body of the response with its content codings, such as gzip, decoded. */
   body: AsyncIterable<Uint8Array>
-  /** The bytes from a position on, where none were undone. */
+  /** Requests the body from a byte position on; works only for a source without content codings. */
   openRest(position: number): AsyncIterable<Uint8Array>
   contentType: string
-  /** Ends what reads it and what stores it. */
+  /** Aborts the download and the upload. */
   stop: AbortController
 }
 
-/** What was stored; its SHA-256 is known where this run had all of the bytes. */
-export type StoredFile = { sizeBytes: number; isResumable: boolean; sha256?: string }
+/** File that was stored. `sha256` is set only if this run has read all its bytes. */
+export type StoredSource = { sizeBytes: number; isResumable: boolean; sha256?: string }
 
 /**
- * Stores a source in parts as its bytes come; one that is smaller than a part is put as a whole.
- * Where its server tells its versions apart, a later run goes on behind the parts of this one.
+ * Uploads a download in parts while its bytes arrive, or in one PUT if it is smaller than a part.
+ * If the server identifies the version of the source, a later run resumes after the parts that are
+ * already stored.
  */
-export async function storeFile(io: TransferContext, source: FileSource): Promise<StoredFile> {
+export async function storeSource(
+  io: TransferContext,
+  source: SourceToStore,
+): Promise<StoredSource> {
   const { answer, contentType, stop } = source
   const partBytes = partBytesOf(answer.facts.length)
   const hash = createHash("sha256")
@@ -43,23 +49,20 @@ export async function storeFile(io: TransferContext, source: FileSource): Promis
   const filled = Buffer.allocUnsafeSlow(partBytes)
   const length = await reader.fill(filled)
   if (length === 0) {
-    throw new SourceError(
-      "not_found",
-      "There is nothing at the URL, since the server sent no bytes: check it.",
-    )
+    throw new SourceError("not_found", "The server sent no bytes: check the URL.")
   }
   if (length < partBytes) {
-    await uploadBytes(io, { ioPath: IO_PATH, bytes: filled.subarray(0, length), contentType })
+    await uploadBytesOutput(io, { ioPath: IO_PATH, bytes: filled.subarray(0, length), contentType })
     return { sizeBytes: length, isResumable: false, sha256: hash.digest("hex") }
   }
   const read = { reader, partBytes, filled, stop }
   const validator = validatorOf(source, partBytes)
   if (validator === null) {
-    const upload = await beginParts(io, IO_PATH, contentType)
+    const upload = await startPartUpload(io, IO_PATH, contentType)
     const sizeBytes = await storeParts(io, upload, read)
     return { sizeBytes, isResumable: false, sha256: hash.digest("hex") }
   }
-  const upload = await beginResumable(io, IO_PATH, { validator, contentType, partBytes })
+  const upload = await startResumableUpload(io, IO_PATH, { validator, contentType, partBytes })
   if ("completeBytes" in upload) return { sizeBytes: upload.completeBytes, isResumable: true }
   if (upload.storedParts === 0) {
     const sizeBytes = await storeParts(io, upload, read)
@@ -73,22 +76,81 @@ export async function storeFile(io: TransferContext, source: FileSource): Promis
   return { sizeBytes: storedBytes + (await storeParts(io, upload, left)), isResumable: true }
 }
 
-/** Equal parts, of which a whole of this length has no more than there may be. */
+/** Returns the size of a part with which a source of this length has at most PARTS_MAX parts. */
 function partBytesOf(length: number | null): number {
   const leastBytes = Math.ceil((length ?? 0) / PARTS_MAX / MIB) * MIB
   return Math.max(RESUMABLE_PART_BYTES, leastBytes)
 }
 
 /**
- * What stands for the bytes of a source: where they lie, and how their server tells them from
- * others. Null where a later run could not tell them, or not go on in the middle of them.
+ * Returns a hash of the location and version of a source and of the part size. A later run resumes
+ * the upload only if its hash is equal. Returns null if the server does not identify the version,
+ * or if the source cannot be read from the middle.
  */
-function validatorOf({ asked, answer }: FileSource, partBytes: number): string | null {
+function validatorOf({ requestUrl, answer }: SourceToStore, partBytes: number): string | null {
   const { url, facts } = answer
-  const version = ifRangeOf(facts)
+  const version = ifRangeValue(facts)
   if (version === null || facts.codings.length > 0) return null
-  // A redirect may lead to another link for each request, whose query is then a signature.
+  // Omits the query of the final URL, since a redirect may lead to another signed URL at each
+  // request.
   const place = facts.etag === null ? url.href : url.origin + url.pathname
-  const parts = [asked.href, place, version, facts.length, partBytes]
+  const parts = [requestUrl.href, place, version, facts.length, partBytes]
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex")
 }
+
+/** Number of parts that are filled or uploaded at the same time. */
+const PARTS_AT_ONCE = 2
+
+type PartSource = {
+  reader: PartReader
+  partBytes: number
+  /** First part, if it was already read from the source; else null. */
+  filled: Buffer<ArrayBuffer> | null
+  /** Aborts the download and the upload when one of them fails. */
+  stop: AbortController
+}
+
+/**
+ * Uploads the rest of a source in parts, several at the same time. Returns the number of bytes
+ * uploaded.
+ */
+async function storeParts(
+  context: TransferContext,
+  upload: PartUpload,
+  { reader, partBytes, filled, stop }: PartSource,
+): Promise<number> {
+  const spare: Buffer<ArrayBuffer>[] = []
+  let storedBytes = 0
+  async function* fillParts(): AsyncGenerator<FilledPart> {
+    let number = upload.storedParts + 1
+    if (filled) yield { number: number++, bytes: filled }
+    try {
+      for (; ; number += 1) {
+        const buffer = spare.pop() ?? Buffer.allocUnsafeSlow(partBytes)
+        const length = await reader.fill(buffer)
+        if (length > 0) yield { number, bytes: buffer.subarray(0, length) }
+        if (length < partBytes) return
+        if (number >= PARTS_MAX) throw new SourceError("too_large", "The file has too many bytes.")
+      }
+    } catch (error) {
+      stop.abort(error)
+    }
+  }
+  async function store({ number, bytes }: FilledPart): Promise<typeof pMapSkip> {
+    try {
+      context.signal.throwIfAborted()
+      await upload.store(context, number, bytes)
+      storedBytes += bytes.length
+      if (bytes.length === partBytes) spare.push(bytes)
+    } catch (error) {
+      stop.abort(error)
+    }
+    return pMapSkip
+  }
+  await pMap(fillParts(), store, { concurrency: PARTS_AT_ONCE })
+  context.signal.throwIfAborted()
+  await upload.complete(context)
+  return storedBytes
+}
+
+type FilledPart = { number: number; bytes: Buffer<ArrayBuffer> }

@@ -1,18 +1,21 @@
 import { rm } from "node:fs/promises"
 import { log } from "../../log.ts"
-import { openPlainFile, pathIn } from "../../sandbox/workspace.ts"
-import { compareArguments } from "../../tools/quality/compare-arguments.ts"
-import type { Comparison } from "../../tools/quality/compare-arguments.ts"
-import { METRICS } from "../../tools/quality/metrics.ts"
-import { runFfmpeg } from "../../tools/run-ffmpeg.ts"
-import { runFacts } from "../run-context.ts"
+import { openSafeFile, pathInWorkspace } from "../../sandbox/workspace.ts"
+import { qualityComparisonArguments } from "../../tools/quality/compare-arguments.ts"
+import type { QualityComparison } from "../../tools/quality/compare-arguments.ts"
+import { QUALITY_METRIC_DEFINITIONS } from "../../tools/quality/quality-metrics.ts"
+import { runFfmpeg } from "../../tools/ffmpeg/run-ffmpeg.ts"
+import { runLogFields } from "../run-context.ts"
 import type { RunContext } from "../run-context.ts"
 
-/** What measuring works with; a run has it. */
-export type MeasureContext = Omit<RunContext, "io" | "reporter">
+/** Part of a run's context that a measurement of quality needs. */
+export type QualityContext = Omit<RunContext, "io" | "reporter">
 
-/** A comparison whose renditions have no logs yet. */
-type Place = Omit<Comparison, "renditions"> & {
+/**
+ * Comparison of renditions with their source at one place of the film, without the names of the
+ * metric logs.
+ */
+type PendingComparison = Omit<QualityComparison, "renditions"> & {
   renditions: readonly { name: string; filters: readonly string[] }[]
   timeLimitMs: number
 }
@@ -20,23 +23,24 @@ type Place = Omit<Comparison, "renditions"> & {
 type End = "compared" | "time limit" | "failed"
 
 /**
- * Scores of the frames of a place by the order of the renditions. What was compared counts, however
- * it ended; a failure of ffmpeg is logged. Throws only where the run is to end.
+ * Compares renditions with their source at one place of the film. Returns the scores of the frames
+ * for each rendition, in the order of the renditions, including scores from before a timeout or
+ * failure. Logs a failure of ffmpeg. Throws only if the signal of the run aborts.
  */
-export async function comparePlace(
-  context: MeasureContext,
-  place: Place,
+export async function compareAtPlace(
+  context: QualityContext,
+  place: PendingComparison,
 ): Promise<{ scores: number[][]; end: End }> {
   const renditions = place.renditions.map((each, at) => ({ ...each, log: logName(at) }))
-  const argv = compareArguments({ ...place, renditions })
+  const argv = qualityComparisonArguments({ ...place, renditions })
   const end = await run(context, argv, place.timeLimitMs)
-  const { readScores } = METRICS[place.metric]
+  const { readScores } = QUALITY_METRIC_DEFINITIONS[place.metric]
   const scores: number[][] = []
-  for (const each of renditions) scores.push(readScores(await takeText(context, each.log)))
+  for (const each of renditions) scores.push(readScores(await readAndRemoveText(context, each.log)))
   return { scores, end }
 }
 
-async function run(context: MeasureContext, argv: string[], timeLimitMs: number): Promise<End> {
+async function run(context: QualityContext, argv: string[], timeLimitMs: number): Promise<End> {
   try {
     const failed = await runFfmpeg(context, {
       argv,
@@ -56,10 +60,10 @@ async function run(context: MeasureContext, argv: string[], timeLimitMs: number)
   return "failed"
 }
 
-/** The text of a file that a tool wrote, which is removed; empty where there is none. */
-async function takeText({ workspace }: MeasureContext, name: string): Promise<string> {
-  const path = pathIn(workspace, name)
-  const handle = await openPlainFile(path).catch(() => null)
+/** Reads and deletes a file that a tool wrote. Returns an empty text if there is no such file. */
+async function readAndRemoveText({ workspace }: QualityContext, name: string): Promise<string> {
+  const path = pathInWorkspace(workspace, name)
+  const handle = await openSafeFile(path).catch(() => null)
   if (!handle) return ""
   await using file = handle
   const text = await file.readFile("utf8")
@@ -71,6 +75,6 @@ function logName(at: number): string {
   return `quality-${at}.log`
 }
 
-function logFailure({ status }: MeasureContext, error: string): void {
-  log("warn", "quality.failed", { ...runFacts(status), error })
+function logFailure({ status }: QualityContext, error: string): void {
+  log("warn", "quality.failed", { ...runLogFields(status), error })
 }

@@ -1,21 +1,26 @@
-import type { TaskFailure } from "../../failures.ts"
+import type { TaskFailure } from "../../task-failure.ts"
 import type { RunClock } from "../run-clock.ts"
 import type { RunContext } from "../run-context.ts"
-import { runPass } from "../run-pass.ts"
+import { runFfmpegPass } from "../run-ffmpeg-pass.ts"
 
-/** What a stream of a file has: its frames, and the bytes of all its packets, to a KiB. */
-export type CountedStream = { frames: number; bytes: number }
+/**
+ * Number of frames in a video stream, and the total size of its packets in bytes, rounded to KiB.
+ */
+export type FrameCount = { frames: number; bytes: number }
 
 const KIB = 1024
 
-/** Counts the packets of a stream of pictures without decoding; `at` is the share of the task's work. */
-export async function countFrames(
+/**
+ * Counts the frames of a video stream without decoding it. `at` is the progress of the task that is
+ * reported meanwhile, from 0 to 1.
+ */
+export async function countStreamFrames(
   context: RunContext,
   clock: RunClock,
   { name, stream, at }: { name: string; stream: number; at: number },
-): Promise<CountedStream | TaskFailure> {
+): Promise<FrameCount | TaskFailure> {
   let frames = 0
-  const run = await runPass(context, clock, {
+  const run = await runFfmpegPass(context, clock, {
     argv: ["-i", name, "-map", `0:${stream}`, "-c", "copy", "-f", "null", "-"],
     from: at,
     to: at,

@@ -1,28 +1,41 @@
 import type { RenditionContainer } from "../../../src/contract/tasks/render.ts"
-import { audioArguments } from "../../tools/renditions/audio-encoder.ts"
-import { mixFilters } from "../../tools/renditions/mix-channels.ts"
-import { passesOf, videoArguments } from "../../tools/renditions/video-encoder.ts"
-import type { VideoTarget } from "../../tools/renditions/video-encoder.ts"
-import { pictureFilters } from "./filters.ts"
-import type { PictureFilters } from "./filters.ts"
-import { padFilters } from "./geometry.ts"
-import type { Size } from "./geometry.ts"
-import { rateText } from "./frame-rate.ts"
-import type { RenderSource, SourceAudio, SourceVideo } from "./source.ts"
+import { stereoMixFilters } from "../../tools/renditions/mix-channels.ts"
+import {
+  encodePassCount,
+  videoEncoderArguments,
+} from "../../tools/renditions/video-encoder-arguments.ts"
+import type {
+  FrameRate,
+  VideoEncodeTarget,
+} from "../../tools/renditions/video-encoder-arguments.ts"
+import { paddingFilters, swapSides } from "./geometry.ts"
+import type { PixelSize } from "./geometry.ts"
+import { formatFrameRate } from "./frame-rate.ts"
+import type { RenderSource, SourceAudioStream, SourceVideoStream } from "./render-source.ts"
+import { isRgbPixelFormat, planColourConversion } from "./colour-conversion.ts"
+import { AUDIO_ENCODER_PRESETS } from "../../tools/renditions/encoder-presets.ts"
 
-/** A rendition to encode: what it is to be, and the file of the workspace that it becomes. */
+/**
+ * Rendition to encode: the key of its output, its file name in the workspace and its encoding
+ * target.
+ */
 export type PlannedRendition = {
   key: string
   name: string
-  /** The picture, which is in the middle of a frame of the target's size. */
-  picture: Size
-  target: VideoTarget
-  /** The rate that the encoder is asked for; another than the target's where that was missed. */
-  askedKbps: number | null
+  /**
+   * Size of the scaled picture. If the frame of the target is larger, the picture is centred in it.
+   */
+  picture: PixelSize
+  target: VideoEncodeTarget
+  /**
+   * Bitrate that is passed to the encoder. It differs from the bitrate of the target after an
+   * encode that missed the target.
+   */
+  encoderKbps: number | null
 }
 
-/** A source that has a picture. */
-export type PictureSource = RenderSource & { video: SourceVideo }
+/** Source that has a video stream. */
+export type SourceWithVideo = RenderSource & { video: SourceVideoStream }
 
 type Pass = 1 | 2
 
@@ -31,32 +44,43 @@ const MUXERS: Record<RenditionContainer, readonly string[]> = {
   mov: ["-movflags", "+faststart", "-write_tmcd", "0", "-f", "mov"],
   webm: ["-cues_to_front", "1", "-f", "webm"],
 }
-/** What the source says of itself may be private, or not true of the rendition. */
+/**
+ * Options that drop the tags and chapters of the source, which may be private or wrong for the
+ * rendition.
+ */
 const WITHOUT_TAGS = ["-map_metadata", "-1", "-map_chapters", "-1"]
 /**
- * Opus begins with 6.5 ms that are not heard, for which ffmpeg 5 moves the picture: the sound is moved
- * by as much, so that keyframes are at the same times in every container.
+ * Audio filters that delay the sound in WebM. Opus begins with 6.5 ms of silence, by which ffmpeg 5
+ * delays the picture. The same delay of the sound gives keyframes the same times in every
+ * container.
  */
 const OPUS_DELAY: Record<RenditionContainer, readonly string[]> = {
   mp4: [],
   mov: [],
   webm: ["asetpts=PTS+0.0065/TB"],
 }
-/** An encoder may look far ahead before its first packet, and the sound waits for it. */
+/**
+ * Maximum number of queued packets. Audio packets are queued while a video encoder buffers many
+ * frames before its first packet.
+ */
 const QUEUE_PACKETS_MAX = "9999"
 
 /**
- * Words of ffmpeg that encode some renditions with one decode: all of them in the pass 2, or the
- * first pass of those that have two.
+ * Returns the arguments of ffmpeg that encode several renditions and decode the source once. Pass 1
+ * encodes only the renditions that need two passes, pass 2 encodes all.
  */
-export function encodeArguments(
-  source: PictureSource,
+export function renditionEncodeArguments(
+  source: SourceWithVideo,
   renditions: readonly PlannedRendition[],
   pass: Pass,
 ): string[] {
-  // A log is found by the number of its stream, which is the same where those with two are first.
-  const ordered = renditions.toSorted((one, other) => passesOf(other.target) - passesOf(one.target))
-  const encoded = pass === 2 ? ordered : ordered.filter(({ target }) => passesOf(target) === 2)
+  // Puts renditions with two passes first: ffmpeg numbers pass logs by stream, and the numbers must
+  // be equal in both passes.
+  const ordered = renditions.toSorted(
+    (one, other) => encodePassCount(other.target) - encodePassCount(one.target),
+  )
+  const encoded =
+    pass === 2 ? ordered : ordered.filter(({ target }) => encodePassCount(target) === 2)
   return [
     "-noautorotate",
     "-i",
@@ -74,11 +98,11 @@ export function encodeArguments(
 }
 
 /**
- * One filter graph with an output `v0`, `v1` and so on for each rendition. ffmpeg 5 copies what a
- * stream says of itself, such as how to turn it, to all outputs of a graph that has one input; so
- * that there is a second, which ends at once.
+ * Returns a filter graph with an output `v0`, `v1` and so on for each rendition. The graph has a
+ * second input that ends in nullsink, because ffmpeg 5 copies the side data of an only input, such
+ * as the rotation, to all outputs.
  */
-function filterGraph({ video }: PictureSource, renditions: readonly PlannedRendition[]): string {
+function filterGraph({ video }: SourceWithVideo, renditions: readonly PlannedRendition[]): string {
   const { shared, own } = renditionFilters(video, renditions)
   const input = `[0:${video.index}]`
   const second = `${input}nullsink`
@@ -90,34 +114,37 @@ function filterGraph({ video }: PictureSource, renditions: readonly PlannedRendi
   return [split, ...own.map((each, at) => `[s${at}]${each.join(",")}[v${at}]`), second].join(";")
 }
 
-/** The filters of renditions, by their order. */
+/** Returns the video filters of renditions, in the order of the renditions. */
 export function renditionFilters(
-  video: SourceVideo,
+  video: SourceVideoStream,
   renditions: readonly PlannedRendition[],
 ): PictureFilters {
   const [first] = renditions
   if (!first) throw new Error("There is nothing to encode.")
   const pictures = renditions.map(({ picture }) => picture)
-  const { shared, own } = pictureFilters(video, first.target.frameRate, pictures)
+  const { shared, own } = scaledPictureFilters(video, first.target.frameRate, pictures)
   const padded = renditions.map(({ picture, target }, at) => {
-    return [...(own[at] ?? []), ...padFilters(picture, target)]
+    return [...(own[at] ?? []), ...paddingFilters(picture, target)]
   })
   return { shared, own: padded }
 }
 
-function pictureArguments({ key, target, askedKbps }: PlannedRendition, pass: Pass): string[] {
+function pictureArguments({ key, target, encoderKbps }: PlannedRendition, pass: Pass): string[] {
   return [
-    ...videoArguments({ ...target, bitrateKbps: askedKbps }, { number: pass, log: `pass-${key}` }),
+    ...videoEncoderArguments(
+      { ...target, bitrateKbps: encoderKbps },
+      { number: pass, log: `pass-${key}` },
+    ),
     "-r",
-    rateText(target.frameRate),
+    formatFrameRate(target.frameRate),
     "-fps_mode",
     "cfr",
   ]
 }
 
-function finalArguments({ audio }: PictureSource, { name, target }: PlannedRendition): string[] {
+function finalArguments({ audio }: SourceWithVideo, { name, target }: PlannedRendition): string[] {
   return [
-    ...(audio ? soundArguments(audio, target.container) : []),
+    ...(audio ? filteredAudioArguments(audio, target.container) : []),
     ...WITHOUT_TAGS,
     ...(audio?.language ? ["-metadata:s:a:0", `language=${audio.language}`] : []),
     "-max_muxing_queue_size",
@@ -127,14 +154,145 @@ function finalArguments({ audio }: PictureSource, { name, target }: PlannedRendi
   ]
 }
 
-/** Gaps become silence, so that the sound stays with the picture. */
-function soundArguments(audio: SourceAudio, container: RenditionContainer): string[] {
+/**
+ * Returns arguments that mix, resample and encode the audio. Gaps become silence, so that the audio
+ * stays in sync with the picture.
+ */
+function filteredAudioArguments(audio: SourceAudioStream, container: RenditionContainer): string[] {
   const { channels, sampleRate, startSeconds } = audio
-  // Silence before a sound that begins later; a change of its channels would bring it again.
+  // Fills a late start with silence in this filter, which must not be followed by a change of
+  // channels: that would insert the silence again.
   const start = startSeconds > 0 ? ":first_pts=0" : ""
   return [
     "-af",
-    [...mixFilters(audio), `aresample=async=1${start}`, ...OPUS_DELAY[container]].join(","),
-    ...audioArguments(container, { channels, sampleRate }),
+    [...stereoMixFilters(audio), `aresample=async=1${start}`, ...OPUS_DELAY[container]].join(","),
+    ...audioEncodeArguments(container, { channels, sampleRate }),
+  ]
+}
+
+/** Video filters of several renditions. Each list is a chain of ffmpeg filters. */
+type PictureFilters = {
+  /** Filters that all renditions share. They run once. */
+  shared: readonly string[]
+  /** Further filters of each rendition. */
+  own: readonly (readonly string[])[]
+}
+
+/** Matches codecs whose pictures are never interlaced. */
+const PROGRESSIVE_CODECS = /^(?:vp8|vp9|av1|gif|a?png|webp|bmp|tiff|svg|qoi|jpegxl|flashsv2?|vvc)$/
+/** Matches codecs whose decoders mark interlaced frames. */
+const FIELD_MARKING_CODECS =
+  /^(?:h264|hevc|mpeg[124]video|mpeg4|vc1|wmv3|dvvideo|prores|mjpeg|dnxhd)$/
+/** Smallest picture that the deinterlacing filter accepts. */
+const DEINTERLACED_MIN: PixelSize = { width: 3, height: 4 }
+/** Matches pixel formats with transparency. */
+const TRANSPARENT = /^(?:yuva|gbrap|argb|rgba|abgr|bgra|ya\d|pal8|ayuv|vuya)/
+
+/**
+ * Returns the filters that convert decoded frames of a source to pictures of several sizes with a
+ * constant frame rate.
+ */
+export function scaledPictureFilters(
+  video: SourceVideoStream,
+  frameRate: FrameRate,
+  sizes: readonly PixelSize[],
+): PictureFilters {
+  const conversion = planColourConversion(video)
+  const steady = [...deinterlace(video), `fps=${formatFrameRate(frameRate)}`]
+  if (conversion.type === "matrix") {
+    const own = sizes.map((size) => [
+      ...scaleInMatrix(video, size, conversion.from),
+      ...finish(video, conversion),
+    ])
+    return { shared: steady, own }
+  }
+  // Converts the colours once, at the largest size, because this conversion is slow.
+  const largest = sizes.reduce((one, other) => (one.width < other.width ? other : one))
+  const shared = [...steady, scaleTo(video, largest), ...conversion.filters, "format=yuv420p"]
+  const own = sizes.map((size) => [
+    ...(size.width === largest.width && size.height === largest.height
+      ? []
+      : [scaleTo(video, size)]),
+    ...finish(video, { primaries: "bt709" }),
+  ])
+  return { shared, own }
+}
+
+/**
+ * Returns the filter that merges the two fields of an interlaced frame. Progressive frames stay
+ * unchanged.
+ */
+function deinterlace({ codec, fields, size }: SourceVideoStream): string[] {
+  const isSmall = size.width < DEINTERLACED_MIN.width || size.height < DEINTERLACED_MIN.height
+  if (fields === "progressive" || isSmall || PROGRESSIVE_CODECS.test(codec)) return []
+  if (fields === null || FIELD_MARKING_CODECS.test(codec))
+    return ["bwdif=mode=send_frame:deint=interlaced"]
+  const parity = fields === "top" ? "tff" : "bff"
+  return [`bwdif=mode=send_frame:parity=${parity}:deint=all`]
+}
+
+/**
+ * Returns filters that scale a picture and convert its colours to BT.709. `from` is the colour
+ * matrix of the source by its name in the filter `scale`; null for a source without one.
+ */
+function scaleInMatrix(video: SourceVideoStream, size: PixelSize, from: string | null): string[] {
+  const { pixelFormat } = video
+  const into = "out_color_matrix=bt709:out_range=tv"
+  if (TRANSPARENT.test(pixelFormat)) {
+    const matrix = from === null ? "" : `:in_color_matrix=${from}`
+    // Composes transparent pixels with a black background.
+    const flat = ["format=gbrap", "premultiply=inplace=1", "format=gbrp"]
+    return [`${scaleTo(video, size)}${matrix}`, ...flat, `scale=${into}`, "format=yuv420p"]
+  }
+  if (from === "bt709") return [`${scaleTo(video, size)}:out_range=tv`, "format=yuv420p"]
+  const matrix = from === null ? "" : `in_color_matrix=${from}:`
+  const exact = isRgbPixelFormat(pixelFormat) ? ":flags=bicubic+accurate_rnd+full_chroma_inp" : ""
+  return [`${scaleTo(video, size)}:${matrix}${into}${exact}`, "format=yuv420p"]
+}
+
+/**
+ * Returns the filter that scales a picture to a display size. The picture is rotated only later, so
+ * width and height may be exchanged.
+ */
+function scaleTo({ orientation }: SourceVideoStream, size: PixelSize): string {
+  const { width, height } = orientation.swapsSides ? swapSides(size) : size
+  return `scale=${width}:${height}`
+}
+
+/** Returns filters that rotate the picture and set the colour properties of its frames. */
+function finish(
+  { orientation }: SourceVideoStream,
+  { primaries }: { primaries: string },
+): string[] {
+  const colours = `range=tv:color_primaries=${primaries}:color_trc=bt709:colorspace=bt709`
+  return [
+    ...orientation.filters,
+    "setsar=1",
+    "sidedata=mode=delete",
+    `setparams=field_mode=prog:${colours}`,
+  ]
+}
+
+/**
+ * Returns the options of ffmpeg that encode the audio of an output. `sampleRate` is in samples per
+ * second.
+ */
+export function audioEncodeArguments(
+  container: RenditionContainer,
+  sound: { channels: number; sampleRate: number | null },
+): string[] {
+  const { encoder, kbps } = AUDIO_ENCODER_PRESETS[container === "webm" ? "opus" : "aac"]
+  // Mixes more than two channels to stereo, since web players differ in whether they can play them.
+  const channels = sound.channels === 1 ? 1 : 2
+  const rate = container !== "webm" && sound.sampleRate === 44_100 ? 44_100 : 48_000
+  return [
+    "-c:a",
+    encoder,
+    "-b:a",
+    `${channels === 1 ? kbps.mono : kbps.stereo}k`,
+    "-ac",
+    String(channels),
+    "-ar",
+    String(rate),
   ]
 }

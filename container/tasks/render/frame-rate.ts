@@ -1,88 +1,119 @@
-import type { FrameRate } from "../../tools/renditions/video-encoder.ts"
+import type { FrameRate } from "../../tools/renditions/video-encoder-arguments.ts"
 
-/** What a probe says of the rate of a picture; null where it says nothing that can be. */
-export type ProbedRate = {
-  /** The lowest rate at which the times of all frames can be told, as ffmpeg guesses it. */
+/**
+ * Frame rates of a video stream by ffprobe. A rate is null if ffprobe reports none or an invalid
+ * one.
+ */
+export type ProbedFrameRates = {
+  /** `r_frame_rate` of ffprobe: the lowest frame rate that represents all timestamps exactly. */
   base: FrameRate | null
   average: FrameRate | null
   isInterlaced: boolean
 }
 
-/** A picture of which nothing is known has this rate. */
-const USUAL = { frames: 25, seconds: 1 }
+/** Frame rate of renditions if that of the source is unknown. */
+const DEFAULT_FRAME_RATE = { frames: 25, seconds: 1 }
 const RATE_MAX = 60
-/** Below it frames are repeated, since players seek badly in what has fewer. */
+/**
+ * Lowest frame rate of renditions. Frames of a slower source are repeated, because players seek
+ * badly in slower videos.
+ */
 const RATE_MIN = 5
-/** More is the rate of a clock and not of a camera, as recordings of browsers have it. */
+/**
+ * Highest rate that counts as a frame rate. A higher rate is that of a clock, as in screen
+ * recordings by browsers.
+ */
 const CAMERA_RATE_MAX = 480
-/** More frames are not left out for one that is kept: the rest would be less even than 60. */
+/**
+ * Maximum number of source frames for each frame that is kept. For a higher number, renditions have
+ * 60 frames per second, which looks smoother.
+ */
 const DIVISOR_MAX = 4
 
-/** How far apart rates are that mean the same: where frames were counted, and where it is told. */
+/**
+ * Largest relative difference of two frame rates that count as equal: if a rate was computed from
+ * counted frames, and if both were probed.
+ */
 const COUNTED_SHARE = 0.01
-const TOLD_SHARE = 0.0004
+const PROBED_SHARE = 0.0004
 
-/** Rates of films, cameras and screens; one that is told nearly exactly becomes exact. */
+/**
+ * Frame rates of films, cameras and screens. A rate that is close to a standard rate is replaced by
+ * it.
+ */
 const STANDARD_RATES: readonly FrameRate[] = [
   ...[24_000, 30_000, 48_000, 60_000, 120_000].map((frames) => ({ frames, seconds: 1001 })),
-  ...[5, 6, 8, 10, 12, 15, 20, 24, 25, 30, 48, 50, 60, 100, 120].map(whole),
+  ...[5, 6, 8, 10, 12, 15, 20, 24, 25, 30, 48, 50, 60, 100, 120].map(perSecond),
 ]
-/** What a rate becomes that varies: it is known by its mean alone, and some frames come faster. */
+/**
+ * Constant frame rates for a source with a variable rate. Only the mean rate of the source is
+ * known, and some of its frames follow each other faster.
+ */
 const EVEN_RATES = [30, 50, 60] as const
 const FILM_RATE_MIN = 23.9
 
-/** Whether a probe does not tell the rate, so that frames have to be counted. */
-export function isRateUnknown({ base, average }: ProbedRate): boolean {
-  return !isOfCamera(base) && !isOfCamera(average)
+/** Reports whether neither probed rate is usable. The frames then have to be counted. */
+export function isFrameRateUnknown({ base, average }: ProbedFrameRates): boolean {
+  return !isCameraRate(base) && !isCameraRate(average)
 }
 
-/** The constant rate of renditions: the source's own, where it has one that players take. */
-export function chooseFrameRate({ base, average, isInterlaced }: ProbedRate): FrameRate {
-  const told = isOfCamera(base) ? base : null
-  const mean = isOfCamera(average) ? average : told
-  if (!mean) return USUAL
-  const fields = told && isInterlaced ? [dividedBy(told, 2)] : []
-  const steady = [told, ...fields].find((rate) => rate && isClose(rate, mean, COUNTED_SHARE))
+/**
+ * Chooses the constant frame rate of renditions: the rate of the source if it is constant and
+ * players support it.
+ */
+export function chooseFrameRate({ base, average, isInterlaced }: ProbedFrameRates): FrameRate {
+  const usableBase = isCameraRate(base) ? base : null
+  const mean = isCameraRate(average) ? average : usableBase
+  if (!mean) return DEFAULT_FRAME_RATE
+  const fields = usableBase && isInterlaced ? [dividedBy(usableBase, 2)] : []
+  const steady = [usableBase, ...fields].find((rate) => rate && isClose(rate, mean, COUNTED_SHARE))
   if (steady) return limit(snap(steady))
-  const isFine = told && valueOf(told) > valueOf(mean) && valueOf(told) <= EVEN_RATES[0]
-  return isFine ? limit(snap(told)) : evenRate(mean)
+  const isFine =
+    usableBase &&
+    framesPerSecond(usableBase) > framesPerSecond(mean) &&
+    framesPerSecond(usableBase) <= EVEN_RATES[0]
+  return isFine ? limit(snap(usableBase)) : evenRate(mean)
 }
 
-/** Frames a second. */
-export function valueOf({ frames, seconds }: FrameRate): number {
+/** Returns a frame rate as a number of frames per second. */
+export function framesPerSecond({ frames, seconds }: FrameRate): number {
   return frames / seconds
 }
 
-/** As ffmpeg's options and filters take it. */
-export function rateText({ frames, seconds }: FrameRate): string {
+/** Formats a frame rate for options and filters of ffmpeg, such as "30000/1001". */
+export function formatFrameRate({ frames, seconds }: FrameRate): string {
   return `${frames}/${seconds}`
 }
 
-function isOfCamera(rate: FrameRate | null): rate is FrameRate {
-  return rate !== null && valueOf(rate) <= CAMERA_RATE_MAX
+function isCameraRate(rate: FrameRate | null): rate is FrameRate {
+  return rate !== null && framesPerSecond(rate) <= CAMERA_RATE_MAX
 }
 
 function evenRate(mean: FrameRate): FrameRate {
   const film = snap(mean)
-  if (film !== mean && valueOf(film) > FILM_RATE_MIN && valueOf(film) <= RATE_MAX) return film
-  const least = valueOf(mean) * (1 - COUNTED_SHARE)
-  return whole(EVEN_RATES.find((rate) => rate >= least) ?? RATE_MAX)
+  if (film !== mean && framesPerSecond(film) > FILM_RATE_MIN && framesPerSecond(film) <= RATE_MAX)
+    return film
+  const least = framesPerSecond(mean) * (1 - COUNTED_SHARE)
+  return perSecond(EVEN_RATES.find((rate) => rate >= least) ?? RATE_MAX)
 }
 
-/** The standard rate that a rate nearly is; else itself. */
+/** Returns the standard rate that is close to a frame rate, or the rate itself if there is none. */
 function snap(rate: FrameRate): FrameRate {
-  return STANDARD_RATES.find((each) => isClose(each, rate, TOLD_SHARE)) ?? rate
+  return STANDARD_RATES.find((each) => isClose(each, rate, PROBED_SHARE)) ?? rate
 }
 
-/** Every second, third or fourth frame of what is too fast; each several times of what is too slow. */
+/**
+ * Limits a frame rate. Every second, third or fourth frame of a fast source is kept; frames of a
+ * slow source are repeated.
+ */
 function limit(rate: FrameRate): FrameRate {
-  const value = valueOf(rate)
+  const value = framesPerSecond(rate)
   if (value < RATE_MIN) {
     return snap({ ...rate, frames: rate.frames * Math.ceil(RATE_MIN / value) })
   }
-  const divisor = Math.ceil(value / RATE_MAX - TOLD_SHARE)
+  const divisor = Math.ceil(value / RATE_MAX - PROBED_SHARE)
   if (divisor <= 1) return rate
-  return divisor <= DIVISOR_MAX ? dividedBy(rate, divisor) : whole(RATE_MAX)
+  return divisor <= DIVISOR_MAX ? dividedBy(rate, divisor) : perSecond(RATE_MAX)
 }
 
 function dividedBy({ frames, seconds }: FrameRate, divisor: number): FrameRate {
@@ -92,9 +123,9 @@ function dividedBy({ frames, seconds }: FrameRate, divisor: number): FrameRate {
 }
 
 function isClose(one: FrameRate, other: FrameRate, share: number): boolean {
-  return Math.abs(valueOf(one) / valueOf(other) - 1) <= share
+  return Math.abs(framesPerSecond(one) / framesPerSecond(other) - 1) <= share
 }
 
-function whole(frames: number): FrameRate {
+function perSecond(frames: number): FrameRate {
   return { frames, seconds: 1 }
 }

@@ -1,44 +1,56 @@
 import type { RenditionSize } from "../../../src/contract/tasks/render.ts"
 
-/** Sides in pixels. */
-export type Size = { width: number; height: number }
+/** Width and height in pixels. */
+export type PixelSize = { width: number; height: number }
 
-/** How a picture is to be turned before it is shown. */
-export type Orientation = {
-  /** Whether its width becomes its height. */
-  isTurned: boolean
-  /** ffmpeg's filters that do it. */
+/** Rotation of a stored picture that players apply before display. */
+export type PictureRotation = {
+  /** Whether the rotation exchanges width and height. */
+  swapsSides: boolean
+  /** Filters of ffmpeg that apply the rotation. */
   filters: readonly string[]
 }
 
-/** The boxes that pictures fit in; those of portraits stand upright. */
-export const BOXES: Record<RenditionSize, Size> = {
+/**
+ * Maximum frame size for each requested resolution. For pictures in portrait format, width and
+ * height are exchanged.
+ */
+export const RENDITION_FRAME_SIZES: Record<RenditionSize, PixelSize> = {
+  "240p": { width: 426, height: 240 },
+  "360p": { width: 640, height: 360 },
   "480p": { width: 854, height: 480 },
   "720p": { width: 1280, height: 720 },
   "1080p": { width: 1920, height: 1080 },
+  "1440p": { width: 2560, height: 1440 },
   "4k": { width: 3840, height: 2160 },
 }
 
-/** Pixels that are further from square than this are a mistake of what wrote the file. */
+/** Maximum ratio of a pixel's sides. A larger ratio is an error in the file and is ignored. */
 const PIXEL_SHAPE_MAX = 10
 const SIDE_MIN = 2
 
-/** The size at which a picture is shown: pixels made square, and turned; not rounded. */
+/**
+ * Returns the size at which a picture is displayed: with square pixels, after rotation, and not
+ * rounded.
+ */
 export function displaySize(
-  { width, height }: Size,
-  { pixelShape, orientation }: { pixelShape: number; orientation: Orientation },
-): Size {
+  { width, height }: PixelSize,
+  { pixelShape, orientation }: { pixelShape: number; orientation: PictureRotation },
+): PixelSize {
   const isLikely = pixelShape <= PIXEL_SHAPE_MAX && pixelShape >= 1 / PIXEL_SHAPE_MAX
   const shown = { width: isLikely ? width * pixelShape : width, height }
-  return orientation.isTurned ? turned(shown) : shown
+  return orientation.swapsSides ? swapSides(shown) : shown
 }
 
 /**
- * The size of a rendition: the picture's shape, inside the box and not larger than it is shown, with
- * even sides.
+ * Returns the size of a rendition: the largest size with even sides that fits the requested
+ * resolution, keeps the aspect ratio and is not larger than the source.
  */
-export function fitSize(shown: Size, size: RenditionSize): Size {
-  const box = shown.height > shown.width ? turned(BOXES[size]) : BOXES[size]
+export function fitRenditionSize(shown: PixelSize, size: RenditionSize): PixelSize {
+  const box =
+    shown.height > shown.width
+      ? swapSides(RENDITION_FRAME_SIZES[size])
+      : RENDITION_FRAME_SIZES[size]
   const scale = Math.min(1, box.width / shown.width, box.height / shown.height)
   return {
     width: evenSide(shown.width * scale, Math.min(box.width, shown.width)),
@@ -46,27 +58,33 @@ export function fitSize(shown: Size, size: RenditionSize): Size {
   }
 }
 
-/** The size of the frame that a picture is encoded in, whose sides have a least. */
-export function frameSize({ width, height }: Size, sideMin: number): Size {
+/**
+ * Returns the size of the encoded frame: that of the picture, but no side is shorter than
+ * `sideMin`.
+ */
+export function encodedFrameSize({ width, height }: PixelSize, sideMin: number): PixelSize {
   return { width: Math.max(width, sideMin), height: Math.max(height, sideMin) }
 }
 
-/** The filters that put a picture into the middle of its frame, with black around it. */
-export function padFilters(picture: Size, frame: Size): string[] {
+/**
+ * Returns the filter that centres a picture in a larger frame with black borders; none if the sizes
+ * are equal.
+ */
+export function paddingFilters(picture: PixelSize, frame: PixelSize): string[] {
   if (picture.width === frame.width && picture.height === frame.height) return []
   return [`pad=${frame.width}:${frame.height}:-1:-1`]
 }
 
-/** A size with its sides exchanged. */
-export function turned({ width, height }: Size): Size {
+/** Exchanges the width and the height of a size. */
+export function swapSides({ width, height }: PixelSize): PixelSize {
   return { width: height, height: width }
 }
 
 /**
- * How a display matrix turns a picture, as ffprobe prints it; an angle between is taken for the
- * nearest quarter turn.
+ * Parses the rotation from a display matrix as ffprobe prints it. Angles are rounded to the nearest
+ * quarter turn.
  */
-export function readOrientation(displayMatrix: string): Orientation {
+export function readPictureRotation(displayMatrix: string): PictureRotation {
   const [first = [], second = []] = displayMatrix
     .trim()
     .split("\n")
@@ -79,21 +97,25 @@ export function readOrientation(displayMatrix: string): Orientation {
     )
   const [a = 1, b = 0] = first
   const [c = 0, d = 1] = second
-  if (![a, b, c, d].every(Number.isFinite)) return UPRIGHT
+  if (![a, b, c, d].every(Number.isFinite)) return NO_ROTATION
   if (Math.abs(b) + Math.abs(c) > Math.abs(a) + Math.abs(d)) {
     const [negative, positive] = b > 0 ? ["clock", "cclock_flip"] : ["clock_flip", "cclock"]
-    return { isTurned: true, filters: [`transpose=${c > 0 ? positive : negative}`] }
+    return { swapsSides: true, filters: [`transpose=${c > 0 ? positive : negative}`] }
   }
   const filters = [...(a < 0 ? ["hflip"] : []), ...(d < 0 ? ["vflip"] : [])]
-  return { isTurned: false, filters }
+  return { swapsSides: false, filters }
 }
 
-/** A picture that is stored as it is shown. */
-export const UPRIGHT: Orientation = { isTurned: false, filters: [] }
+/** Rotation of a picture that is displayed as it is stored. */
+export const NO_ROTATION: PictureRotation = { swapsSides: false, filters: [] }
 
-/** The nearest even number of pixels that is not above a limit; at least the least that can be. */
+/**
+ * Rounds the length of a side to the nearest even number of pixels, but not above `max` and not
+ * below SIDE_MIN.
+ */
 function evenSide(side: number, max: number): number {
-  // A side that is a fraction short of an even number by rounding alone is that number.
+  // Adds a tiny amount, since an even maximum may be a fraction too small after floating-point
+  // arithmetic.
   const most = 2 * Math.floor((max + 1e-6) / 2)
   return Math.max(SIDE_MIN, Math.min(2 * Math.round(side / 2), most))
 }

@@ -1,38 +1,47 @@
-import { findContainer, otherContainer } from "./containers.ts"
-import type { Container } from "./containers.ts"
-import { findEncoder, isLosslessSource } from "./encoders.ts"
-import type { AudioStream, Source } from "./source.ts"
+import { findAudioContainer, findSubstituteContainer } from "./audio-containers.ts"
+import type { AudioContainer } from "./audio-containers.ts"
+import { findAudioEncoder, needsLosslessEncoder } from "./audio-encoders.ts"
+import type { DecodableAudioStream, NormalizationSource } from "./normalization-source.ts"
 
-/** What a normalized file is to be: its container, the end of its name, and its codecs of sound. */
-export type OutputFormat = {
-  container: Container
+/** Format of a normalized file: the container, the file extension and the audio codecs. */
+export type NormalizedFormat = {
+  container: AudioContainer
   extension: string
-  /** The codec of each stream of sound, in their order. */
+  /** Codec of each audio stream, in the order of the streams. */
   codecs: string[]
-  /** Whether the container is that of the source, so that streams can be copied. */
+  /**
+   * Whether the container is the same as that of the source. Unchanged streams can then be copied.
+   */
   isSameContainer: boolean
 }
 
-/** The format of a source where it can be kept, else the nearest that fits. */
-export function chooseFormat(source: Source): OutputFormat | null {
-  const own = findContainer(source)
+/**
+ * Chooses the format of a normalized file: the format of the source if ffmpeg can write it, else
+ * the most similar one. Returns null if no format supports the channels of the source.
+ */
+export function chooseNormalizedFormat(source: NormalizationSource): NormalizedFormat | null {
+  const own = findAudioContainer(source)
   const kept = own && fitCodecs(source, own)
   if (own && kept) {
     const isKnown = own.extensions.includes(source.extension)
     const extension = isKnown ? source.extension : (own.extensions[0] ?? own.name)
     return { container: own, extension, codecs: kept, isSameContainer: true }
   }
-  const other = otherContainer(source, source.audio.every(isLosslessSource))
-  return (other && formatIn(source, other)) ?? roomyFormat(source)
+  const other = findSubstituteContainer(source, source.audio.every(needsLosslessEncoder))
+  return (other && formatIn(source, other)) ?? chooseFallbackFormat(source)
 }
 
-/** The format in which any source fits, for one that its own container turned out not to take. */
-export function roomyFormat(source: Source): OutputFormat | null {
-  const film = otherContainer({ ...source, audio: [...source.audio, ...source.audio] }, false)
+/**
+ * Returns a format that accepts nearly any stream, for a source whose first choice of container has
+ * rejected a stream.
+ */
+export function chooseFallbackFormat(source: NormalizationSource): NormalizedFormat | null {
+  const audio = [...source.audio, ...source.audio]
+  const film = findSubstituteContainer({ ...source, audio }, false)
   return film && formatIn(source, film)
 }
 
-function formatIn(source: Source, container: Container): OutputFormat | null {
+function formatIn(source: NormalizationSource, container: AudioContainer): NormalizedFormat | null {
   const codecs = fitCodecs(source, container)
   const [usual = container.name] = container.extensions
   const isSound = !source.others.some(({ type }) => type === "video")
@@ -40,25 +49,31 @@ function formatIn(source: Source, container: Container): OutputFormat | null {
   return codecs && { container, extension, codecs, isSameContainer: false }
 }
 
-/** The codec of each stream in a container; null where one of them fits none. */
-function fitCodecs({ audio }: Source, container: Container): string[] | null {
+/**
+ * Returns the codec of each audio stream in a container; null if a stream fits no codec of the
+ * container.
+ */
+function fitCodecs({ audio }: NormalizationSource, container: AudioContainer): string[] | null {
   const codecs = audio.flatMap((stream) => fitCodec(stream, container) ?? [])
   return codecs.length === audio.length ? codecs : null
 }
 
-function fitCodec(stream: AudioStream, { refuses, ...container }: Container): string | null {
+function fitCodec(
+  stream: DecodableAudioStream,
+  { refuses, ...container }: AudioContainer,
+): string | null {
   const { codec, channels } = stream
-  const own = findEncoder(codec)
+  const own = findAudioEncoder(codec)
   if (own && refuses?.test(codec) !== true && channels <= own.channelsMax) return codec
-  const candidates = isLosslessSource(stream)
+  const candidates = needsLosslessEncoder(stream)
     ? [...container.lossless, ...container.lossy]
     : container.lossy
-  const fitting = candidates.find((each) => channels <= (findEncoder(each)?.channelsMax ?? 0))
-  return fitting === undefined ? null : deepEnough(fitting, stream)
+  const fitting = candidates.find((each) => channels <= (findAudioEncoder(each)?.channelsMax ?? 0))
+  return fitting === undefined ? null : withEnoughBits(fitting, stream)
 }
 
-/** Plain samples of a converted stream have as many bits as its own. */
-function deepEnough(codec: string, { sampleFormat }: AudioStream): string {
+/** Replaces a PCM codec of 16 bits by that of 24 bits if the source has more than 16 bits. */
+function withEnoughBits(codec: string, { sampleFormat }: DecodableAudioStream): string {
   return codec.startsWith("pcm_s16") && /^(?:s32|flt|dbl)/.test(sampleFormat)
     ? codec.replace("s16", "s24")
     : codec

@@ -1,12 +1,15 @@
 import { writeFile } from "node:fs/promises"
-import { openPlainFile, pathIn } from "../../sandbox/workspace.ts"
-import type { OtherStream } from "./source.ts"
+import { openSafeFile, pathInWorkspace } from "../../sandbox/workspace.ts"
+import type { UnprocessedStream } from "./normalization-source.ts"
 
-/** A cover that was taken out of its file, since its container takes it as no stream. */
-export type CoverFile = { stream: OtherStream; name: string }
+/**
+ * Cover picture that is extracted to a file, because the output container cannot store it as a
+ * stream.
+ */
+export type CoverFile = { stream: UnprocessedStream; name: string }
 
-/** The name of the file of metadata that holds covers as comments. */
-export const COVER_TAGS_NAME = "covers.txt"
+/** Name of the metadata file that contains cover pictures as Ogg comments. */
+export const COVER_TAGS_FILE_NAME = "covers.txt"
 
 const MEDIA_TYPES: Record<string, string> = {
   mjpeg: "image/jpeg",
@@ -15,7 +18,7 @@ const MEDIA_TYPES: Record<string, string> = {
   webp: "image/webp",
   bmp: "image/bmp",
 }
-/** What ffmpeg calls the types of pictures that a file may have, in the order of their numbers. */
+/** Names that ffmpeg uses for the picture types of FLAC; the index is the number of the type. */
 const PICTURE_TYPES = [
   "other",
   "32x32 pixels 'file icon'",
@@ -24,34 +27,40 @@ const PICTURE_TYPES = [
   "cover (back)",
 ]
 const FRONT_COVER = 3
-/** The most characters of a cover's name, which is a word of a command. */
+/** Maximum length of the name of a cover picture, which becomes a part of the command line. */
 const NAME_LENGTH_MAX = 255
-/** The most bytes of covers that become comments, each of which players read into memory. */
+/**
+ * Maximum total size of cover pictures that are stored as comments, in bytes. Players read all
+ * comments into memory.
+ */
 const COMMENTED_BYTES_MAX = 64 * 1024 ** 2
 const COLOR_BITS = 24
 
-/** The names of the files that covers are taken out to. */
-export function coverFiles(covers: readonly OtherStream[]): CoverFile[] {
+/** Assigns a file name to each cover picture. */
+export function nameCoverFiles(covers: readonly UnprocessedStream[]): CoverFile[] {
   return covers.map((stream) => ({ stream, name: `cover-${stream.index}` }))
 }
 
-/** Arguments that take covers out of a file, each as it is. */
-export function extractionArguments(input: string, covers: readonly CoverFile[]): string[] {
+/** Returns the arguments of ffmpeg that extract cover pictures unchanged to files. */
+export function coverExtractionArguments(input: string, covers: readonly CoverFile[]): string[] {
   const outputs = covers.flatMap(({ stream, name }) =>
     `-map 0:${stream.index} -c copy -frames:v 1 -f image2pipe ${name}`.split(" "),
   )
   return ["-i", input, ...outputs]
 }
 
-/** Writes covers as comments of Ogg, as a file that ffmpeg reads; arguments may not be so long. */
-export async function writeCoverTags(
+/**
+ * Writes cover pictures as Ogg comments into a metadata file for ffmpeg, because they are too long
+ * for arguments.
+ */
+export async function writeCoverTagsFile(
   workspace: string,
   covers: readonly CoverFile[],
 ): Promise<void> {
   const lines: string[] = []
   let left = COMMENTED_BYTES_MAX
   for (const { stream, name } of covers) {
-    await using file = await openPlainFile(pathIn(workspace, name))
+    await using file = await openSafeFile(pathInWorkspace(workspace, name))
     const { size } = await file.stat()
     if (size > left) continue
     left -= size
@@ -59,13 +68,16 @@ export async function writeCoverTags(
     const text = block.toString("base64").replaceAll("=", String.raw`\=`)
     lines.push(`METADATA_BLOCK_PICTURE=${text}\n`)
   }
-  // What is there already is a tool's, and may lead elsewhere.
-  const path = pathIn(workspace, COVER_TAGS_NAME)
+  // Fails if the file exists (`wx`): a tool may have created it as a link to a file elsewhere.
+  const path = pathInWorkspace(workspace, COVER_TAGS_FILE_NAME)
   await writeFile(path, [";FFMETADATA1\n", ...lines].join(""), { flag: "wx" })
 }
 
-/** Arguments that attach covers to a file of Matroska; `attached` is how many it has before them. */
-export function attachmentArguments(covers: readonly CoverFile[], attached: number): string[] {
+/**
+ * Returns the arguments of ffmpeg that attach cover pictures to a Matroska file. `attached` is the
+ * number of attachments that precede them.
+ */
+export function coverAttachmentArguments(covers: readonly CoverFile[], attached: number): string[] {
   return covers.flatMap(({ stream, name }, index) => {
     const type = mediaTypeOf(stream)
     const named = stream.tags["filename"]?.slice(0, NAME_LENGTH_MAX)
@@ -80,24 +92,27 @@ export function attachmentArguments(covers: readonly CoverFile[], attached: numb
   })
 }
 
-/** A picture as FLAC and Ogg keep it: big-endian numbers, and texts behind their lengths. */
-function pictureBlock(stream: OtherStream, picture: Buffer): Buffer {
+/**
+ * Encodes a picture block as FLAC and Ogg store it: big-endian numbers, and texts that are preceded
+ * by their lengths.
+ */
+function pictureBlock(stream: UnprocessedStream, picture: Buffer): Buffer {
   const type = PICTURE_TYPES.indexOf(stream.tags["comment"]?.toLowerCase() ?? "")
   const { width, height } = stream.size ?? { width: 0, height: 0 }
   return Buffer.concat([
     numbers(type === -1 ? FRONT_COVER : type),
-    counted(Buffer.from(mediaTypeOf(stream))),
-    counted(Buffer.from(stream.tags["title"] ?? "")),
+    withLength(Buffer.from(mediaTypeOf(stream))),
+    withLength(Buffer.from(stream.tags["title"] ?? "")),
     numbers(width, height, COLOR_BITS, 0),
-    counted(picture),
+    withLength(picture),
   ])
 }
 
-function mediaTypeOf({ codec }: OtherStream): string {
+function mediaTypeOf({ codec }: UnprocessedStream): string {
   return MEDIA_TYPES[codec ?? ""] ?? "application/octet-stream"
 }
 
-function counted(bytes: Buffer): Buffer {
+function withLength(bytes: Buffer): Buffer {
   return Buffer.concat([numbers(bytes.length), bytes])
 }
 

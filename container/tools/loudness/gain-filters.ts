@@ -1,43 +1,64 @@
-import type { Compression, Gain } from "./gain.ts"
-import type { AudioStream } from "./source.ts"
+import type { RangeCompression, LoudnessGain } from "./gain.ts"
+import type { DecodableAudioStream } from "./normalization-source.ts"
 
-/** Peaks between samples show at four times the rate of them. */
+/**
+ * Oversampling factor of the limiter. At four times the sample rate, peaks between samples become
+ * visible.
+ */
 const OVERSAMPLING = 4
 const OVERSAMPLED_RATE_MAX = 192_000
-/** What is quieter is not compressed: noise stays where it is. */
+/** Threshold of the compressor. Quieter sound counts as noise and is not changed. */
 const THRESHOLD_DB = -60
-/** Slow enough that words and notes keep their shape. */
+/**
+ * Attack and release times in milliseconds, which are slow enough that the compressor does not
+ * distort words and notes.
+ */
 const COMPRESSOR_TIMES = "attack=100:release=1500"
 const LIMITER_TIMES = "attack=5:release=50"
 
-/** The layouts that are taken for those of files that name none, by the number of channels. */
+/** Channel layouts for streams without a declared layout; the index is the number of channels. */
 const USUAL_LAYOUTS = ["", "mono", "stereo", "2.1", "4.0", "5.0", "5.1", "6.1", "7.1"]
 
-/** The filters of a gain, for a stream that keeps its rate and its channels; none for no gain. */
-export function gainFilters(gain: Gain, stream: AudioStream): string[] {
+/**
+ * Returns the audio filters that apply a gain. They keep the sample rate and the channels. Returns
+ * none for the gain `none`.
+ */
+export function gainFilters(gain: LoudnessGain, stream: DecodableAudioStream): string[] {
   if (gain.type === "none") return []
   const volume = volumeFilter(gain.gainDb, stream)
-  const first = layoutFilters(stream)
+  const first = channelLayoutFilters(stream)
   if (gain.type === "linear") return [...first, volume]
   const compressor = gain.compression ? compressionFilters(gain.compression, stream) : []
   return [...first, ...compressor, volume, ...limiterFilters(gain.limitDb, stream)]
 }
 
-/** The filter that names the channels of a stream whose file does not; most filters need that. */
-export function layoutFilters({ layout, channels }: AudioStream): string[] {
+/**
+ * Returns the filter that sets a channel layout for a stream without one, since most filters need a
+ * layout; else none.
+ */
+export function channelLayoutFilters({ layout, channels }: DecodableAudioStream): string[] {
   const usual = USUAL_LAYOUTS[channels] ?? ""
   return layout !== null || usual === "" ? [] : [`aformat=channel_layouts=${usual}`]
 }
 
-/** The filters that narrow the range of a stream. */
-export function compressionFilters({ levelDb, ratio }: Compression, stream: AudioStream): string[] {
+/** Returns the filters that reduce the loudness range of a stream. */
+export function compressionFilters(
+  { levelDb, ratio }: RangeCompression,
+  stream: DecodableAudioStream,
+): string[] {
   const threshold = amplitudeOf(THRESHOLD_DB)
   const options = `threshold=${threshold}:ratio=${ratio.toFixed(4)}:${COMPRESSOR_TIMES}`
   return [volumeFilter(levelDb, stream), `acompressor=${options}:detection=rms:link=maximum`]
 }
 
-/** Limits true peaks, at a rate at which they can be seen, and keeps the sound in time. */
-function limiterFilters(limitDb: number, { rate, channels, ...stream }: AudioStream): string[] {
+/**
+ * Returns filters that limit true peaks. They oversample, and compensate for the delay of the
+ * limiter.
+ */
+function limiterFilters(
+  limitDb: number,
+  { rate, channels, ...stream }: DecodableAudioStream,
+): string[] {
   const layout = stream.layout ?? USUAL_LAYOUTS[channels] ?? ""
   const factor = [OVERSAMPLING, 2, 1].find((each) => rate * each <= OVERSAMPLED_RATE_MAX) ?? 1
   const layouts = layout === "" ? "" : `:channel_layouts=${layout}`
@@ -48,7 +69,7 @@ function limiterFilters(limitDb: number, { rate, channels, ...stream }: AudioStr
   ]
 }
 
-function volumeFilter(gainDb: number, { sampleFormat }: AudioStream): string {
+function volumeFilter(gainDb: number, { sampleFormat }: DecodableAudioStream): string {
   const isDeep = /^(?:s32|s64|dbl)/.test(sampleFormat)
   return `volume=${gainDb.toFixed(4)}dB:precision=${isDeep ? "double" : "float"}`
 }

@@ -1,69 +1,95 @@
-import type { Measured } from "./meter.ts"
+import type { StreamLoudness } from "./loudness-meter.ts"
 
-/** What a stream is to become: LUFS, LU and dBTP. */
+/**
+ * Loudness target of an audio stream: loudness in LUFS, maximum loudness range in LU and maximum
+ * true peak in dBTP.
+ */
 export type LoudnessTarget = {
   integrated_lufs: number
   range_lu: number
   true_peak_dbtp: number
 }
 
-/** A compression of the range: the sound is brought to a level first, at which its ratio holds. */
-export type Compression = { levelDb: number; ratio: number }
+/**
+ * Compression of the loudness range: the gain before the compressor in dB, and the ratio of the
+ * compressor.
+ */
+export type RangeCompression = { levelDb: number; ratio: number }
 
-/** What is done to a stream: nothing, one gain, or a gain with what follows the sound. */
-export type Gain =
+/**
+ * Change of an audio stream. `none`: no change. `linear`: a constant gain. `dynamic`: a gain with a
+ * limiter and possibly a compressor.
+ */
+export type LoudnessGain =
   | { type: "none" }
   | { type: "linear"; gainDb: number }
-  | { type: "dynamic"; gainDb: number; compression: Compression | null; limitDb: number }
+  | { type: "dynamic"; gainDb: number; compression: RangeCompression | null; limitDb: number }
 
-/** How far a stream may be from the target, in LU and in dB above the peak. */
-export type Tolerance = { loudnessLu: number; peakDb: number }
+/**
+ * Allowed deviation from a loudness target: of the loudness in LU, and of the true peak above its
+ * maximum in dB.
+ */
+export type LoudnessTolerance = { loudnessLu: number; peakDb: number }
 
-/** Below this a gain changes nothing that can be heard. */
+/** Smallest gain that is applied, in dB. A smaller gain is not audible. */
 const GAIN_DB_MIN = 0.05
-/** The meter has one decimal of a range, and three of an amplitude. */
+/** Rounding errors of the loudness meter: a range has one decimal place, a peak amplitude three. */
 const RANGE_ERROR_LU = 0.05
 const PEAK_ERROR_DB = 0.015
-/** Peaks rise a little where the sound is brought back from the limiter's rate to its own. */
+/** Amount by which peaks may rise when the limited audio is resampled to its original rate. */
 const LIMIT_MARGIN_DB = 0.15
-/** The level at which sound is compressed, so that all of a wide range is above the threshold. */
+/**
+ * Loudness of audio before the compressor, at which even a wide loudness range lies above the
+ * threshold.
+ */
 const COMPRESSION_LEVEL_LUFS = -20
 const RATIO_MAX = 20
-/** A range shrinks a little less than a ratio says. */
+/** Factor for the ratio of the compressor, since the loudness range shrinks less than the ratio. */
 const RATIO_MARGIN = 1.1
-/** What the limiter takes away beyond this, more gain would only distort. */
+/**
+ * Largest missing loudness, in LU, for which a higher gain before a limiter is tried. Beyond it,
+ * the limiter would only distort.
+ */
 const MISSING_LU_MAX = 3
-/** The least limit of the limiter. */
+/** Lowest limit of the limiter, in dB. */
 const LIMIT_DB_MIN = -24
 
-/** The compression that a measured stream needs; null where its range is not too wide. */
+/**
+ * Returns the compression that an audio stream needs; null if its loudness range fits the target.
+ */
 export function planCompression(
-  { integratedLufs, rangeLu }: Measured,
+  { integratedLufs, rangeLu }: StreamLoudness,
   { range_lu: targetLu }: LoudnessTarget,
-): Compression | null {
+): RangeCompression | null {
   if (integratedLufs === null || rangeLu === null || rangeLu <= targetLu + RANGE_ERROR_LU)
     return null
   const levelDb = COMPRESSION_LEVEL_LUFS - integratedLufs
   return { levelDb, ratio: Math.min(RATIO_MAX, (rangeLu / targetLu) * RATIO_MARGIN) }
 }
 
-/** The compression for a stream whose range is still too wide behind one; null where it is not. */
+/**
+ * Returns a stronger compression if the loudness range measured after the compression is still too
+ * wide; else null.
+ */
 export function strengthenCompression(
-  compression: Compression | null,
-  behind: Measured | undefined,
+  compression: RangeCompression | null,
+  behind: StreamLoudness | undefined,
   target: LoudnessTarget,
-): Compression | null {
+): RangeCompression | null {
   const more = compression && behind ? planCompression(behind, target) : null
   if (!compression || !more) return null
   return { ...compression, ratio: Math.min(RATIO_MAX, compression.ratio * more.ratio) }
 }
 
-/** What a stream needs that was measured, behind its compression where it has one. */
+/**
+ * Plans the gain of an audio stream from its measured loudness. With a compression, the loudness
+ * was measured after it.
+ */
 export function planGain(
-  { integratedLufs, truePeakDbtp }: Measured,
+  { integratedLufs, truePeakDbtp }: StreamLoudness,
   target: LoudnessTarget,
-  compression: Compression | null,
-): Gain {
+  compression: RangeCompression | null,
+): LoudnessGain {
   if (integratedLufs === null) return { type: "none" }
   const gainDb = target.integrated_lufs - integratedLufs
   const room = target.true_peak_dbtp - PEAK_ERROR_DB - (truePeakDbtp ?? -Infinity)
@@ -72,16 +98,19 @@ export function planGain(
   return Math.abs(gainDb) < GAIN_DB_MIN ? { type: "none" } : { type: "linear", gainDb }
 }
 
-/** The gain that a stream needs in the place of one that missed the target; null where it met it. */
+/**
+ * Returns a corrected gain for an audio stream whose loudness or peak missed the target. Returns
+ * null if the target is met or another gain cannot come closer.
+ */
 export function correctGain(
-  gain: Gain,
-  after: Measured,
+  gain: LoudnessGain,
+  after: StreamLoudness,
   target: LoudnessTarget,
-  { loudnessLu }: Pick<Tolerance, "loudnessLu">,
-): Gain | null {
+  { loudnessLu }: Pick<LoudnessTolerance, "loudnessLu">,
+): LoudnessGain | null {
   if (gain.type === "none" || after.integratedLufs === null) return null
   const missingLu = target.integrated_lufs - after.integratedLufs
-  const overDb = excessOf(after, target)
+  const overDb = peakExcessDb(after, target)
   if (overDb <= PEAK_ERROR_DB && Math.abs(missingLu) <= loudnessLu) return null
   const isOutOfReach = gain.type === "dynamic" && missingLu > MISSING_LU_MAX
   if (isOutOfReach && overDb <= PEAK_ERROR_DB) return null
@@ -98,17 +127,23 @@ export function correctGain(
   }
 }
 
-/** Whether a stream that could be measured has the loudness and the peak of the target. */
-export function meetsTarget(
-  after: Measured,
+/**
+ * Reports whether an audio stream meets the loudness and peak of the target. Returns true for a
+ * stream whose loudness could not be measured.
+ */
+export function meetsLoudnessTarget(
+  after: StreamLoudness,
   target: LoudnessTarget,
-  { loudnessLu, peakDb }: Tolerance,
+  { loudnessLu, peakDb }: LoudnessTolerance,
 ): boolean {
   if (after.integratedLufs === null) return true
   const missingLu = Math.abs(target.integrated_lufs - after.integratedLufs)
-  return missingLu <= loudnessLu && excessOf(after, target) <= peakDb + PEAK_ERROR_DB
+  return missingLu <= loudnessLu && peakExcessDb(after, target) <= peakDb + PEAK_ERROR_DB
 }
 
-function excessOf({ truePeakDbtp }: Measured, { true_peak_dbtp: peak }: LoudnessTarget): number {
+function peakExcessDb(
+  { truePeakDbtp }: StreamLoudness,
+  { true_peak_dbtp: peak }: LoudnessTarget,
+): number {
   return (truePeakDbtp ?? -Infinity) - peak
 }

@@ -1,46 +1,61 @@
-import { gopOf } from "../renditions/video-encoder.ts"
-import type { FrameRate } from "../renditions/video-encoder.ts"
-import { shareFilters } from "./filter-chain.ts"
-import { METRICS } from "./metrics.ts"
-import type { QualityMetric } from "./metrics.ts"
-import type { Place } from "./sample-places.ts"
+import { keyframeIntervalFrames } from "../renditions/video-encoder-arguments.ts"
+import type { FrameRate } from "../renditions/video-encoder-arguments.ts"
+import { QUALITY_METRIC_DEFINITIONS } from "./quality-metrics.ts"
+import type { QualityMetric } from "./quality-metrics.ts"
+import type { SamplePlace } from "./sample-places.ts"
 
-/** How long before a place the source is sought, and from when on its frames are kept, in seconds. */
-export type PreRoll = { seekSeconds: number; keptSeconds: number }
+/**
+ * Times before a sample place: at `seekSeconds` before the place, decoding of the source starts;
+ * from `keptSeconds` before it, decoded frames are kept.
+ */
+export type ComparisonPreRoll = { seekSeconds: number; keptSeconds: number }
 
-export type Comparison = {
-  /** `startSeconds` is the time of its own clock that is 0 in the renditions. */
+export type QualityComparison = {
+  /** `startSeconds` is the timestamp of the source that is time 0 in the renditions. */
   source: { name: string; videoStream: number; startSeconds: number }
-  /** Renditions of one rate; `log` is the name of what the metric writes of one. */
+  /**
+   * Renditions with the same frame rate. `log` is the name of the file to which the scores of a
+   * rendition are written.
+   */
   renditions: readonly { name: string; filters: readonly string[]; log: string }[]
   frameRate: FrameRate
-  place: Place
-  preRoll: PreRoll
+  place: SamplePlace
+  preRoll: ComparisonPreRoll
   metric: QualityMetric
 }
 
-/** Turning a picture is one of the encoder's filters. */
-const AS_STORED = ["-noautorotate"]
+/**
+ * Options that keep the stored orientation, because the filters of the renditions rotate the
+ * picture.
+ */
+const WITHOUT_ROTATION = ["-noautorotate"]
 
-/** Decoders of renditions are many, and each thread of one holds frames. */
+/**
+ * Number of threads of the decoder of each rendition. There are several decoders, and each thread
+ * keeps frames in memory.
+ */
 const RENDITION_THREADS = 2
 
 /**
- * Frames that a decoder shows before the first keyframe refer to others that it has not seen. Where
- * a format cannot be sought by keyframes, ffmpeg begins anywhere.
+ * Filter that drops frames before the first keyframe, which refer to missing frames. In formats
+ * without a keyframe index, ffmpeg may seek to any frame.
  */
-const FROM_KEYFRAME = "select='if(gt(key,0),st(0,1),0)+ld(0)'"
+const AFTER_KEYFRAME = "select='if(gt(key,0),st(0,1),0)+ld(0)'"
 
 /**
- * Arguments of ffmpeg that compare the frames of a place of renditions with those of their source.
- * Frames are paired by number: the times of the source stay its own (`-copyts`), lose the start that
- * the encoder's frames lost too, and go through the encoder's filters, which end in a constant rate;
- * so it does not matter where a seek leads, but for what is not there and is left out.
+ * Returns the arguments of ffmpeg that compare frames of renditions with frames of their source at
+ * one place of the film.
+ *
+ * Frames are paired by their number. The source keeps its timestamps (`-copyts`), is shifted by the
+ * same start as in the encode, and passes the filters of the rendition, which produce a constant
+ * frame rate. So the result does not depend on the frame to which ffmpeg seeks, and missing frames
+ * are omitted.
  */
-export function compareArguments(comparison: Comparison): string[] {
+export function qualityComparisonArguments(comparison: QualityComparison): string[] {
   const { renditions, metric } = comparison
   const compared = renditions.map(
-    ({ log }, at) => `[made${at}][source${at}]${METRICS[metric].filter(log)}[out${at}]`,
+    ({ log }, at) =>
+      `[made${at}][source${at}]${QUALITY_METRIC_DEFINITIONS[metric].filter(log)}[out${at}]`,
   )
   const graph = [...referenceChains(comparison), ...renditionChains(comparison), ...compared]
   return [
@@ -54,35 +69,44 @@ export function compareArguments(comparison: Comparison): string[] {
   ]
 }
 
-function sourceInput(comparison: Comparison): string[] {
+function sourceInput(comparison: QualityComparison): string[] {
   const { source, preRoll } = comparison
-  const seconds = startOf(comparison) - preRoll.seekSeconds
+  const seconds = placeStartSeconds(comparison) - preRoll.seekSeconds
   const seek = seconds > 0 ? seekTo(seconds + source.startSeconds) : []
-  return [...AS_STORED, ...seek, "-i", source.name]
+  return [...WITHOUT_ROTATION, ...seek, "-i", source.name]
 }
 
-/** Begins at the last keyframe up to the place; half a frame is for times that are rounded. */
-function renditionInput({ frameRate, place }: Comparison, name: string): string[] {
+/**
+ * Returns the input options of a rendition, which seek to the last keyframe before the place. The
+ * time of half a frame is added, because timestamps are rounded.
+ */
+function renditionInput({ frameRate, place }: QualityComparison, name: string): string[] {
   const { frames, seconds } = frameRate
-  const gop = gopOf(frameRate)
+  const gop = keyframeIntervalFrames(frameRate)
   const keyframe = Math.floor(place.first / gop) * gop
   const seek = keyframe > 0 ? seekTo(((keyframe + 0.5) * seconds) / frames) : []
-  return [...AS_STORED, "-threads", String(RENDITION_THREADS), ...seek, "-i", name]
+  return [...WITHOUT_ROTATION, "-threads", String(RENDITION_THREADS), ...seek, "-i", name]
 }
 
-/** Input options of a seek to a time of the file's own clock; what is decoded from there is kept. */
+/**
+ * Returns input options that seek to a timestamp of the file and keep all frames that are decoded
+ * from there on.
+ */
 function seekTo(seconds: number): string[] {
   return ["-noaccurate_seek", "-seek_timestamp", "1", "-ss", seconds.toFixed(6)]
 }
 
-/** One decode for all; what the chains begin with in common is done once too. */
-function referenceChains(comparison: Comparison): string[] {
+/**
+ * Returns filter chains that decode the source once for all renditions. Filters at the start of the
+ * chain that all renditions share run only once.
+ */
+function referenceChains(comparison: QualityComparison): string[] {
   const { source, renditions } = comparison
-  const isSought = startOf(comparison) > comparison.preRoll.seekSeconds
-  const { shared, rests } = shareFilters(renditions.map(({ filters }) => filters))
-  const keptFrom = startOf(comparison) - comparison.preRoll.keptSeconds
+  const isSought = placeStartSeconds(comparison) > comparison.preRoll.seekSeconds
+  const { shared, rests } = splitCommonFilters(renditions.map(({ filters }) => filters))
+  const keptFrom = placeStartSeconds(comparison) - comparison.preRoll.keptSeconds
   const head = [
-    ...(isSought ? [FROM_KEYFRAME] : []),
+    ...(isSought ? [AFTER_KEYFRAME] : []),
     `setpts=PTS-round(${source.startSeconds}/TB)`,
     ...(isSought ? [`trim=start=${keptFrom.toFixed(6)}`] : []),
     ...shared,
@@ -97,13 +121,16 @@ function referenceChains(comparison: Comparison): string[] {
   ]
 }
 
-function renditionChains(comparison: Comparison): string[] {
+function renditionChains(comparison: QualityComparison): string[] {
   const filters = numberedFrames(comparison).join(",")
   return comparison.renditions.map((_, at) => `[${at + 1}:v:0]${filters}[made${at}]`)
 }
 
-/** Filters that leave the frames of the place, each with its number as its time. */
-function numberedFrames({ frameRate, place }: Comparison): string[] {
+/**
+ * Returns filters that keep only the frames of the place, and set the timestamp of each frame to
+ * its number.
+ */
+function numberedFrames({ frameRate, place }: QualityComparison): string[] {
   return [
     `settb=${frameRate.seconds}/${frameRate.frames}`,
     `trim=start_pts=${place.first}:end_pts=${place.first + place.count}`,
@@ -111,7 +138,21 @@ function numberedFrames({ frameRate, place }: Comparison): string[] {
   ]
 }
 
-/** When a place begins, in seconds of the rendition. */
-function startOf({ frameRate, place }: Comparison): number {
+/** Returns the start time of the place in the renditions, in seconds. */
+function placeStartSeconds({ frameRate, place }: QualityComparison): number {
   return (place.first * frameRate.seconds) / frameRate.frames
+}
+
+/**
+ * Splits filter chains into the filters at the start that all chains share, and the rest of each
+ * chain.
+ */
+export function splitCommonFilters(chains: readonly (readonly string[])[]): {
+  shared: readonly string[]
+  rests: string[][]
+} {
+  const [first = []] = chains
+  const differing = first.findIndex((filter, at) => chains.some((chain) => chain[at] !== filter))
+  const length = differing === -1 ? first.length : differing
+  return { shared: first.slice(0, length), rests: chains.map((chain) => chain.slice(length)) }
 }

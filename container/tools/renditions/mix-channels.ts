@@ -1,4 +1,4 @@
-/** ffmpeg's names of layouts by their number of channels, without which it mixes nothing. */
+/** Channel layouts by the number of channels. ffmpeg cannot mix channels without a layout. */
 const LAYOUTS: Record<number, string> = {
   2: "stereo",
   3: "3.0",
@@ -8,23 +8,24 @@ const LAYOUTS: Record<number, string> = {
   7: "7.0",
   8: "7.1",
 }
-/** A layout that ffmpeg has no name for, with those of its channels. */
+/** Matches a channel layout without a name, for which ffmpeg prints the names of the channels. */
 const NAMED_CHANNELS = /^\d+ channels \((.+)\)$/
 
 /**
- * The filters that make two channels of those that ffmpeg cannot mix by itself, since their layout is
- * unknown or unusual; none where it can. `layout` is as ffprobe prints it.
+ * Returns filters that mix channels with an unknown or unusual layout to stereo; none if ffmpeg can
+ * mix them itself. `layout` is the channel layout as ffprobe prints it.
  */
-export function mixFilters(sound: { channels: number; layout: string | null }): string[] {
+export function stereoMixFilters(sound: { channels: number; layout: string | null }): string[] {
   const { channels, layout } = sound
   if (channels < 2) return []
-  // The first channel of a sphere of sound is what is heard from everywhere.
+  // Uses the first channel of ambisonic audio, which is omnidirectional, for both sides.
   if (layout?.startsWith("ambisonic")) return [pickChannels(0, 0)]
   const isKnown = channels in LAYOUTS
   const names = NAMED_CHANNELS.exec(layout ?? "")?.[1]?.split("+")
   if (names && isKnown) return [relabel(channels), mixByName(names)]
   const isNamed = layout !== null && layout !== "unknown" && !names
-  // Of many tracks in one stream the first two are the programme.
+  // Uses the first two channels of a stream with many tracks, which usually contain the main
+  // programme.
   return isNamed || isKnown ? [] : [pickChannels(0, 1)]
 }
 
@@ -32,20 +33,25 @@ function pickChannels(left: number, right: number): string {
   return `channelmap=map=${left}|${right}:channel_layout=stereo`
 }
 
-/** Gives channels a layout that filters take, whatever theirs is. */
+/**
+ * Returns the filter that assigns a known layout to channels, so that further filters accept them.
+ */
 function relabel(channels: number): string {
   const all = Array.from({ length: channels }, (_, at) => at).join("|")
   return `channelmap=map=${all}:channel_layout=${LAYOUTS[channels]}`
 }
 
-/** What is on the left goes to the left, what is in the middle to both; effects are left out. */
+/**
+ * Returns the filter that mixes channels to stereo by their names: left channels to the left, right
+ * channels to the right, others to both. Drops LFE channels.
+ */
 function mixByName(names: readonly string[]): string {
   const placed = names.map((name, at) => ({ name: name.replace(/@.*$/, ""), at }))
   const full = placed.filter(({ name }) => !name.startsWith("LFE"))
-  const heard = full.length > 0 ? full : placed
-  const left = heard.filter(({ name }) => !name.endsWith("R"))
-  const right = heard.filter(({ name }) => !name.endsWith("L"))
-  const sides = [left, right].map((side) => (side.length > 0 ? side : heard))
+  const audible = full.length > 0 ? full : placed
+  const left = audible.filter(({ name }) => !name.endsWith("R"))
+  const right = audible.filter(({ name }) => !name.endsWith("L"))
+  const sides = [left, right].map((side) => (side.length > 0 ? side : audible))
   const gains = sides.map((side, at) => `c${at}<${side.map((each) => `c${each.at}`).join("+")}`)
   return `pan=stereo|${gains.join("|")}`
 }

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { parseJson } from "../../parse-json.ts"
 
 const time = z.number().nonnegative()
 
@@ -6,7 +7,10 @@ const ready = z.object({ kind: z.literal("ready") })
 
 const words = z.object({
   kind: z.literal("words"),
-  /** Start and end in seconds of the sound, the word with the blank before it, and its confidence. */
+  /**
+   * Recognized words: start and end in seconds of the audio, text with a leading blank, and
+   * confidence.
+   */
   words: z.array(z.tuple([time, time, z.string(), z.number().min(0).max(1)])),
 })
 
@@ -26,15 +30,11 @@ const error = z.object({
 
 const line = z.discriminatedUnion("kind", [ready, words, progress, done, error])
 
-export type WorkerLine = z.infer<typeof line>
-export type WorkerError = z.infer<typeof error>
-export type SpokenWord = z.infer<typeof words>["words"][number]
+export type SpeechWorkerLine = z.infer<typeof line>
+export type SpeechWorkerErrorLine = z.infer<typeof error>
+export type RecognizedWord = z.infer<typeof words>["words"][number]
 
-/** A line of the driver; null where it is none. */
-export function readWorkerLine(text: string): WorkerLine | null {
-  try {
-    return line.safeParse(JSON.parse(text)).data ?? null
-  } catch {
-    return null
-  }
+/** Parses a JSON line that the Python driver has written. Returns null for an invalid line. */
+export function parseWorkerLine(text: string): SpeechWorkerLine | null {
+  return line.safeParse(parseJson(text)).data ?? null
 }

@@ -1,18 +1,19 @@
 import { lstat } from "node:fs/promises"
 import type { ProbeResult } from "../../../src/contract/probe.ts"
-import { callerFailure } from "../../failures.ts"
-import type { TaskFailure } from "../../failures.ts"
-import { isPlainFile, pathIn } from "../../sandbox/workspace.ts"
-import type { PageContext } from "./page-context.ts"
-import { probeFile } from "../ffprobe.ts"
-import { askPage } from "./ask-page.ts"
-import type { PageQuestion } from "./ask-page.ts"
-import type { DriverDone } from "./driver-lines.ts"
-import { fileNameOf } from "./file-name.ts"
-import { mediaExtension } from "./media-extension.ts"
+import { callerFailure } from "../../task-failure.ts"
+import type { TaskFailure } from "../../task-failure.ts"
+import { isSafeToOpen, pathInWorkspace } from "../../sandbox/workspace.ts"
+import type { PageQueryContext } from "./page-context.ts"
+import { probeFile } from "../ffmpeg/probe-file.ts"
+import { queryPage } from "./query-page.ts"
+import type { PageQuery } from "./query-page.ts"
+import type { YtdlpDriverResultLine } from "./driver-lines.ts"
 
-/** What is wanted of a page; by default its best quality, whole. */
-export type PageDownload = Omit<PageQuestion, "job"> & {
+/**
+ * Options for the download of a page's video. By default, the whole video is downloaded in its best
+ * quality.
+ */
+export type PageDownloadOptions = Omit<PageQuery, "job"> & {
   url: string
   quality?: string
   audioFormat?: string | undefined
@@ -22,20 +23,28 @@ export type PageDownload = Omit<PageQuestion, "job"> & {
   bytesMax: number
 }
 
-/** A file of the workspace, and the name that it is to have. */
-export type PageFile = { workspaceName: string; name: string; sizeBytes: number }
+/**
+ * Downloaded file in the workspace (`workspaceName`), and the file name that its output gets
+ * (`name`).
+ */
+export type DownloadedFile = { workspaceName: string; name: string; sizeBytes: number }
 
-/** What was downloaded of a page; `index` is the place of a language among those asked for. */
-export type DownloadedPage = {
+/**
+ * Downloaded files of a web page. `index` is the position of a subtitle language in the request.
+ */
+export type DownloadedPageMedia = {
   title: string | null
   durationSeconds: number | null
-  media: PageFile & { probe: ProbeResult }
-  subtitles: (PageFile & { index: number; language: string })[]
+  media: DownloadedFile & { probe: ProbeResult }
+  subtitles: (DownloadedFile & { index: number; language: string })[]
 }
 
-/** Downloads the media of a page into the workspace, as it is, and makes sure that it is media. */
-export async function downloadPage(
-  context: PageContext,
+/**
+ * Downloads the video of a web page into the workspace, and checks by a probe that the file is
+ * media.
+ */
+export async function downloadPageVideo(
+  context: PageQueryContext,
   {
     url,
     quality = "best",
@@ -45,42 +54,51 @@ export async function downloadPage(
     end,
     bytesMax,
     ...rest
-  }: PageDownload,
-): Promise<DownloadedPage | TaskFailure> {
+  }: PageDownloadOptions,
+): Promise<DownloadedPageMedia | TaskFailure> {
   const mode = "download" as const
   const job = { url, mode, quality, audioFormat, subtitles, start, end, bytesMax }
-  const done = await askPage(context, { ...rest, job })
-  return "failure" in done ? done : await inspect(context, done, { start })
+  const done = await queryPage(context, { ...rest, job })
+  return "failure" in done ? done : await inspectDownloadedMedia(context, done, start)
 }
 
-async function inspect(
-  context: PageContext,
-  done: DriverDone,
-  { start }: { start: number | undefined },
-): Promise<DownloadedPage | TaskFailure> {
+/**
+ * Probes downloaded media, and chooses file names. `start` is the start of the requested section,
+ * in seconds.
+ */
+export async function inspectDownloadedMedia(
+  context: PageQueryContext,
+  done: Pick<YtdlpDriverResultLine, "duration" | "media" | "subtitles" | "title">,
+  start?: number,
+): Promise<DownloadedPageMedia | TaskFailure> {
   const { settings, signal, taskSandbox, workspace } = context
   const title = done.title?.trim() ? done.title.trim() : null
   const file = done.media ?? ""
   const sizeBytes = await sizeOf(workspace, file)
-  if (sizeBytes === null) return callerFailure("incomplete", "No file came of the page: try again.")
+  if (sizeBytes === null)
+    return callerFailure("incomplete", "The download produced no file: try again.")
   const tool = settings.toolPaths.ffprobe
   const probed = await probeFile({ tool, taskSandbox, workspace, name: file, signal })
   context.status.processingMs += probed.wallMs
   const extension = "probe" in probed ? mediaExtension(file, probed.probe) : null
   if (!("probe" in probed) || extension === null) {
-    return start ? behindTheEnd(start) : noMedia("lines" in probed ? probed.lines : [])
+    return start ? startPastEnd(start) : noMedia("lines" in probed ? probed.lines : [])
   }
   const { probe } = probed
   return {
     title,
     durationSeconds: probe.duration ?? done.duration ?? null,
-    media: { workspaceName: file, name: fileNameOf(title, extension), sizeBytes, probe },
+    media: { workspaceName: file, name: fileNameForTitle(title, extension), sizeBytes, probe },
     subtitles: await findSubtitles(workspace, title, done),
   }
 }
 
-async function findSubtitles(workspace: string, title: string | null, done: DriverDone) {
-  const found: DownloadedPage["subtitles"] = []
+async function findSubtitles(
+  workspace: string,
+  title: string | null,
+  done: Pick<YtdlpDriverResultLine, "subtitles">,
+) {
+  const found: DownloadedPageMedia["subtitles"] = []
   for (const { index, language, name } of done.subtitles) {
     const sizeBytes = await sizeOf(workspace, name)
     if (sizeBytes === null) continue
@@ -89,25 +107,100 @@ async function findSubtitles(workspace: string, title: string | null, done: Driv
       index,
       language,
       workspaceName: name,
-      name: fileNameOf(title, extension),
+      name: fileNameForTitle(title, extension),
       sizeBytes,
     })
   }
   return found
 }
 
-/** Bytes of a file that yt-dlp names; null where it is no plain file of the workspace. */
+/**
+ * Returns the size of a file in the workspace that yt-dlp has named; null if there is no such
+ * regular file.
+ */
 async function sizeOf(workspace: string, name: string): Promise<number | null> {
-  const stats = await lstat(pathIn(workspace, name)).catch(() => null)
-  return stats && isPlainFile(stats) ? stats.size : null
+  const stats = await lstat(pathInWorkspace(workspace, name)).catch(() => null)
+  return stats && isSafeToOpen(stats) ? stats.size : null
 }
 
 function noMedia(lines: string[]): TaskFailure {
-  const message =
-    "What the URL leads to is no video and no sound: give the URL of one, or of its page."
+  const message = "The URL leads to neither video nor audio: use the URL of media or of its page."
   return callerFailure("unsupported_site", message, lines)
 }
 
-function behindTheEnd(start: number): TaskFailure {
-  return callerFailure("invalid_input", `start: ${start} is behind the end of the video.`)
+function startPastEnd(start: number): TaskFailure {
+  return callerFailure("invalid_input", `start: ${start} is past the end of the video.`)
+}
+
+const NAME_BYTES_MAX = 200
+const FALLBACK = "video"
+
+/**
+ * Matches control characters, lone surrogates, and characters that change the text direction or
+ * break lines.
+ */
+const INVISIBLE = /[\p{Cc}\p{Cs}\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]+/gu
+
+/**
+ * Returns a file name for the title of a video: one line without slashes, control characters and
+ * leading dots. The name has at most 200 bytes; the extension is never shortened.
+ */
+export function fileNameForTitle(title: string | null, extension: string): string {
+  const cleaned = (title ?? "")
+    .normalize("NFC")
+    .replaceAll(INVISIBLE, " ")
+    .replaceAll(/[/\\:*?"<>|]+/g, "-")
+    .replaceAll(/\s+/g, " ")
+    .replace(/^[\s.]+/, "")
+  const stem = cutToBytes(cleaned, NAME_BYTES_MAX - Buffer.byteLength(extension) - 1)
+  return `${stem.replace(/[\s.]+$/, "") || FALLBACK}.${extension}`
+}
+
+/** Shortens a text at a character boundary to at most `bytesMax` bytes in UTF-8. */
+function cutToBytes(text: string, bytesMax: number): string {
+  let bytes = 0
+  let end = 0
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    bytes += Buffer.byteLength(segment)
+    if (bytes > bytesMax) break
+    end += segment.length
+  }
+  return text.slice(0, end)
+}
+
+/** File extensions of media files. */
+const EXTENSIONS = new Set(
+  (
+    "3g2 3gp aac ac3 aif aiff amr ape asf avi caf divx f4v flac flv m2ts m4a m4b m4v mk3d mka mkv mov " +
+    "mp3 mp4 mpeg mpg mts mxf oga ogg ogv opus ts vob wav weba webm wma wmv"
+  ).split(" "),
+)
+
+/** Matches demuxers of still pictures. */
+const PICTURES = /_pipe$|^(?:image2|gif|apng|ico)(?:,|$)/
+
+/** Extensions for files whose name has no media extension, by format: for audio, and for video. */
+const EXTENSIONS_BY_FORMAT: Record<string, [sound: string, picture: string]> = {
+  mov: ["m4a", "mp4"],
+  matroska: ["mka", "mkv"],
+  mpegts: ["ts", "ts"],
+  ogg: ["ogg", "ogv"],
+  asf: ["wma", "wmv"],
+  mpeg: ["mpg", "mpg"],
+}
+
+/**
+ * Returns the file extension for a downloaded file; null if the file is neither video nor audio.
+ */
+function mediaExtension(fileName: string, probe: ProbeResult): string | null {
+  const types = probe.streams.map(({ codec_type: type }) => type)
+  if (PICTURES.test(probe.format_name)) return null
+  const hasPicture = types.includes("video")
+  if (!hasPicture && !types.includes("audio")) return null
+  const own = /\.([A-Za-z0-9]+)$/.exec(fileName)?.[1]?.toLowerCase()
+  if (own !== undefined && EXTENSIONS.has(own)) return own
+  const [format = ""] = probe.format_name.split(",")
+  const byFormat = EXTENSIONS_BY_FORMAT[format]?.[hasPicture ? 1 : 0]
+  if (byFormat !== undefined || EXTENSIONS.has(format)) return byFormat ?? format
+  return hasPicture ? "mkv" : "mka"
 }

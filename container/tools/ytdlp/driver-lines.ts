@@ -1,21 +1,26 @@
 import { z } from "zod"
+import { parseJson } from "../../parse-json.ts"
 
-/** A number that a site said; what is none, or not finite, counts as not said. */
-const said = z.number().nullish().catch(null)
+/** Number that a site has supplied; null if it is missing, invalid or not finite. */
+const siteNumber = z.number().nullish().catch(null)
 
-const info = z.object({ kind: z.literal("info"), title: z.string().nullish(), duration: said })
+const info = z.object({
+  kind: z.literal("info"),
+  title: z.string().nullish(),
+  duration: siteNumber,
+})
 
 const progress = z.object({
   kind: z.literal("progress"),
   fraction: z.number().min(0).max(1).catch(0),
-  eta: said,
+  eta: siteNumber,
 })
 
 const done = z.object({
   kind: z.literal("done"),
   title: z.string().nullish(),
-  duration: said,
-  /** Name of its file in the workspace. */
+  duration: siteNumber,
+  /** Name of the downloaded file in the workspace. */
   media: z.string().optional(),
   subtitles: z
     .array(z.object({ index: z.int().nonnegative(), language: z.string(), name: z.string() }))
@@ -25,12 +30,12 @@ const done = z.object({
 
 const error = z.object({
   kind: z.literal("error"),
-  /** A code of the driver's own, where it refused what it found. */
+  /** Failure code with which the Python driver has refused the video; absent for other errors. */
   refusal: z.string().optional(),
   facts: z.record(z.string(), z.unknown()).default({}),
-  /** Names of the exception's classes, the outermost first. */
+  /** Class names of the Python exception and its causes, the outermost first. */
   types: z.array(z.string()).default([]),
-  /** Of the answer of the site, or of the proxy where `isRefused`. */
+  /** HTTP status of the site's response, or of the proxy's response if `isRefused` is true. */
   status: z.int().nullish(),
   isRefused: z.boolean().default(false),
   isRedirectLoop: z.boolean().default(false),
@@ -40,15 +45,11 @@ const error = z.object({
 
 const line = z.discriminatedUnion("kind", [info, progress, done, error])
 
-export type DriverLine = z.infer<typeof line>
-export type DriverDone = z.infer<typeof done>
-export type DriverError = z.infer<typeof error>
+export type YtdlpDriverLine = z.infer<typeof line>
+export type YtdlpDriverResultLine = z.infer<typeof done>
+export type YtdlpDriverErrorLine = z.infer<typeof error>
 
-/** A line of the driver; null where it is none. */
-export function readDriverLine(text: string): DriverLine | null {
-  try {
-    return line.safeParse(JSON.parse(text)).data ?? null
-  } catch {
-    return null
-  }
+/** Parses a JSON line that the Python driver has written. Returns null for an invalid line. */
+export function parseYtdlpDriverLine(text: string): YtdlpDriverLine | null {
+  return line.safeParse(parseJson(text)).data ?? null
 }

@@ -1,28 +1,30 @@
 import type { FailureCode } from "../../../src/contract/failure.ts"
 
-/** What yt-dlp says, by its class or its words, and what it comes to. */
-export type PageRule = {
+/** Rule that explains a failure of yt-dlp by the class or the message of its exception. */
+export type PageFailureRule = {
   code: FailureCode
-  /** Names of exceptions, any of which counts. */
+  /** Class names of exceptions. The rule matches if the exception or a cause has one of them. */
   types?: readonly string[]
-  /** Counts where the class does not. */
+  /** Pattern for the message. The rule also matches if the pattern matches. */
   words?: RegExp
-  /** One sentence that says what to do. */
+  /** Error sentence with advice. */
   sentence: string
 }
 
-const LIVE =
-  "This is a live stream, or one that is to come: fetch it when it has ended and its recording is there."
+const LIVE = "The URL is a current or future live stream: fetch its recording after its end."
 
-/** In order: the first that fits counts. The words are those of yt-dlp and of its extractors. */
-export const PAGE_RULES: readonly PageRule[] = [
+/**
+ * Rules in the order in which they are tried; the first match applies. The patterns match messages
+ * of yt-dlp and its extractors.
+ */
+export const PAGE_FAILURE_RULES: readonly PageFailureRule[] = [
   {
     code: "url_not_allowed",
     types: ["NoSupportingHandlers"],
     words:
       /file:\/\/ URLs are disabled|Unsupported url scheme|No connection adapters were found|RTMP download detected/,
     sentence:
-      "The page leads to an address that is not of the web: media is fetched from http and https URLs alone.",
+      "The page leads to a URL of another scheme: media is fetched from http and https URLs only.",
   },
   {
     code: "invalid_input",
@@ -35,19 +37,19 @@ export const PAGE_RULES: readonly PageRule[] = [
     types: ["GeoRestrictedError"],
     words:
       /geo.?(?:restrict|block)|available (?:in|from) your (?:country|location|region)|blocked.{0,40} in your country|due to geo|outside of (?:the|your) (?:country|region)/i,
-    sentence: "The site does not show this video in the country that this service asks from.",
+    sentence: "The site does not show this video in the country of this service.",
   },
   {
     code: "drm_protected",
     words: /\bDRM\b|SAMPLE-AES|Widevine/,
-    sentence: "This video is protected by DRM, so that it cannot be fetched.",
+    sentence: "The video is protected by DRM and cannot be fetched.",
   },
   {
     code: "rate_limited_by_site",
     words:
       /not a bot|anti-bot challenge|captcha|rate.?limit|too many requests|API limit|IP address is (?:blocked|unable)|temporarily blocked/i,
     sentence:
-      "The site takes this service for a robot, or had too many requests of it: try again later, or give POST /fetch the cookies of an account there.",
+      "The site blocks this service as a bot or for too many requests: try again later, or give POST /fetch the cookies of an account.",
   },
   {
     code: "live_stream",
@@ -61,7 +63,7 @@ export const PAGE_RULES: readonly PageRule[] = [
     words:
       /log(?:ged)?[- ]?in\b|\blogin|sign(?:ed)?[- ]in\b|registered users|(?:subscribers?|members?|VIP|premium)[ -](?:members )?only|only (?:available )?(?:for|to) (?:subscribers|members)|private (?:video|playlist|subreddit)|(?:video|account|profile|playlist) is (?:likely either )?private|password|requires? .{0,40}(?:account|subscription|authentication|payment|purchase)|account (?:needed|credentials)|(?:your|an) account (?:does not|has|that)|do not have access|confirm your age|age.?(?:restricted|verification)|--cookies/i,
     sentence:
-      "The site shows this video to those who are logged in alone: give POST /fetch the cookies of an account that may see it.",
+      "The site requires a login for this video: give POST /fetch the cookies of an account with access.",
   },
   {
     code: "site_changed",
@@ -76,50 +78,47 @@ export const PAGE_RULES: readonly PageRule[] = [
     words:
       /Unable to extract|report this issue|nsig|JS challenge|Failed to parse|No video formats found/i,
     sentence:
-      "The site has changed, and this service's yt-dlp does not know it yet: try again later, or ask the operator to update yt-dlp.",
+      "The site has changed, and this service's yt-dlp does not support the change yet: try again later, or ask the operator to update yt-dlp.",
   },
   {
     code: "not_found",
     words:
       /has been (?:removed|deleted|terminated|taken down)|was (?:removed|deleted)|no longer (?:available|exists)|does(?: not|n't) exist|not found|is(?: currently)? (?:not available|unavailable)|video unavailable|has (?:most likely )?expired|available anymore|has been closed/i,
-    sentence: "The site has no such video, or has it no longer: check the URL.",
+    sentence: "The site has no such video, or removed it: check the URL.",
   },
   {
     code: "stream_not_found",
     words: /unable to obtain file audio codec/i,
-    sentence: "This video has no sound: ask for another quality than audio.",
+    sentence: "The video has no audio: request another quality than audio.",
   },
   {
     code: "unsupported_site",
     types: ["UnsupportedError"],
     words:
       /Unsupported (?:URL|page|playlist|embed|media|content)|not (?:a )?(?:valid URL|video|a media file)|no (?:video|media|audio|playable)[^.]{0,40}(?:found|available|on|in)|does not have (?:a|any) video|Requested format is not available|extracted extension|URL could be|not supported/i,
-    sentence:
-      "No video that can be fetched is on this page: give the URL of a page that shows one.",
+    sentence: "The page has no video that can be fetched: use the URL of a page with a video.",
   },
   {
     code: "too_many_redirects",
     words: /redirect(?:ion)? loop|too many redirects|Exceeded \d+ redirects/i,
-    sentence:
-      "The site redirects without end: open the page in a browser, and give the URL that it ends at.",
+    sentence: "The site redirects endlessly: open the page in a browser, and use the final URL.",
   },
   {
     code: "too_slow",
     words: /timed? ?out|timeout/i,
-    sentence: "The site did not answer in time: try again later.",
+    sentence: "The site did not respond in time: try again later.",
   },
   {
     code: "incomplete",
     types: ["IncompleteRead", "ContentTooShortError"],
     words:
       /bytes read|more expected|content too short|fragment.{0,40}not found|Did not get any data blocks|unable to continue|connection (?:was )?(?:closed|aborted|reset)/i,
-    sentence: "The site ended the connection before all of the video was there: try again.",
+    sentence: "The site closed the connection before the end of the video: try again.",
   },
   {
     code: "connection_failed",
     types: ["CertificateVerifyError", "SSLError"],
-    sentence:
-      "No secure connection to the site could be made: its certificate or its TLS is not valid.",
+    sentence: "The TLS connection to the site failed: its certificate or its TLS is invalid.",
   },
   {
     code: "connection_failed",
@@ -128,14 +127,17 @@ export const PAGE_RULES: readonly PageRule[] = [
   },
 ]
 
-/** What the status of a site's answer comes to; null for one that is no failure. */
-export function explainStatus(status: number): { code: FailureCode; sentence: string } | null {
+/**
+ * Returns the failure code and the sentence for an HTTP status of a site; null for a status that is
+ * no failure.
+ */
+export function explainHttpStatus(status: number): { code: FailureCode; sentence: string } | null {
   if (status < 300) return null
   const answered = `The site answered with status ${status}`
   if (status < 400) {
     return {
       code: "server_error",
-      sentence: `${answered}, and with nothing to go on to: check the URL.`,
+      sentence: `${answered}, a redirect without a target: check the URL.`,
     }
   }
   if (status === 401 || status === 403 || status === 407) {
@@ -155,7 +157,7 @@ export function explainStatus(status: number): { code: FailureCode; sentence: st
     }
   }
   if (status === 451) {
-    const sentence = `${answered}: it may not show this in the country that this service asks from.`
+    const sentence = `${answered}: it may not show the video in the country of this service.`
     return { code: "geo_blocked", sentence }
   }
   return { code: "server_error", sentence: `${answered}: try again later, or check the URL.` }

@@ -4,7 +4,7 @@ import type { VideoMetadata } from "../../../src/contract/tasks/metadata.ts"
 
 const TEXT_LENGTH_MAX = 10_000
 const ID_LENGTH_MAX = 200
-/** A film of a month, pictures of a mile: beyond these a site is wrong. */
+/** Largest plausible values. Larger values are errors of the site. */
 const SECONDS_MAX = 31 * 24 * 3600
 const PIXELS_MAX = 100_000
 const FPS_MAX = 1000
@@ -17,7 +17,10 @@ const text = z
   .catch(null)
   .transform((value) => (value === "" ? null : (value ?? null)))
 
-/** A number of a site: null where it is none, or is absurd. */
+/**
+ * Schema for a number that a site has supplied: null if it is missing, invalid, negative or above
+ * `max`.
+ */
 function numberTo(max: number) {
   return z
     .number()
@@ -64,9 +67,11 @@ const page = z.object({
   formats: z.array(format).catch([]),
 })
 
-/** What yt-dlp says of a video, as callers see it; null where it is not even in yt-dlp's form. */
-export function readMetadata(url: string, said: unknown): VideoMetadata | null {
-  const { data } = page.safeParse(said)
+/**
+ * Converts the metadata of yt-dlp to the form that callers get. Returns null for invalid metadata.
+ */
+export function toVideoMetadata(url: string, description: unknown): VideoMetadata | null {
+  const { data } = page.safeParse(description)
   if (!data) return null
   const { channel, timestamp, upload_date: day, is_live: isLive, formats, ...rest } = data
   return {
@@ -95,12 +100,12 @@ function describeFormat(each: z.infer<typeof format>): VideoMetadata["formats"][
   }
 }
 
-/** yt-dlp says `none` of a format without such a stream. */
+/** Returns a codec; null for "none", which yt-dlp writes for a format without such a stream. */
 function codecOf(codec: string | null): string | null {
   return codec === "none" ? null : codec
 }
 
-/** The time as ISO 8601 from seconds since 1970; null for a time that no calendar has. */
+/** Formats a timestamp in seconds since 1970 as ISO 8601; null outside the years 1970 to 9999. */
 function dateOf(seconds: number | null): string | null {
   if (seconds === null) return null
   const date = new Date(Math.round(seconds) * 1000)
@@ -108,7 +113,7 @@ function dateOf(seconds: number | null): string | null {
   return year >= 1970 && year < 10_000 ? `${date.toISOString().slice(0, 19)}Z` : null
 }
 
-/** A day as yt-dlp writes it, such as 20261122. */
+/** Converts a day that yt-dlp writes, such as 20261122, to ISO 8601; null for an invalid day. */
 function dayOf(day: string | null): string | null {
   const [, year, month, date] = /^(\d{4})(\d{2})(\d{2})$/.exec(day ?? "") ?? []
   const iso = `${year}-${month}-${date}`

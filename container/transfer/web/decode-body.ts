@@ -8,17 +8,23 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from "node:zlib"
-import { peek } from "./peek.ts"
+import { peekBody } from "./peek-body.ts"
 import { SourceError } from "./source-error.ts"
 
 const CODINGS_MAX = 3
-/** What RFC 9659 allows a sender; a larger window is memory for nothing. */
+/**
+ * Maximum window that RFC 9659 allows a sender, as a binary logarithm. It limits the memory of the
+ * decoder.
+ */
 const ZSTD_WINDOW_LOG_MAX = 23
 
 const ZLIB_METHOD = 8
 
-/** Undoes the codings of a body, the last applied first; throws a SourceError for others. */
-export async function decodeBody(
+/**
+ * Decodes the content codings of a body, such as gzip, in reverse order of their application.
+ * Throws a SourceError for an unknown coding.
+ */
+export async function decodeContentCodings(
   body: AsyncIterable<Uint8Array>,
   codings: readonly string[],
 ): Promise<AsyncIterable<Uint8Array>> {
@@ -26,32 +32,32 @@ export async function decodeBody(
     throw new SourceError("server_error", "The server sent the file in too many codings.")
   }
   let decoded = body
-  for (const coding of codings.toReversed()) decoded = await undo(decoded, coding)
+  for (const coding of codings.toReversed()) decoded = await decodeCoding(decoded, coding)
   return decoded
 }
 
-async function undo(
+async function decodeCoding(
   body: AsyncIterable<Uint8Array>,
   coding: string,
 ): Promise<AsyncIterable<Uint8Array>> {
-  const { head, whole } = await peek(body, 1)
-  // Nothing coded as nothing: some servers name a coding of a body that they do not send.
+  const { head, whole } = await peekBody(body, 1)
+  // Some servers declare a content coding for an empty body.
   if (head.length === 0) return whole
-  const decoder = decoderOf(coding, head)
+  const decoder = createDecoder(coding, head)
   if (!decoder) {
-    const message = `The server sent the file in a coding that is not known: ${coding.slice(0, 40)}.`
+    const message = `The server sent the file in an unknown coding: ${coding.slice(0, 40)}.`
     throw new SourceError("server_error", message)
   }
-  return decodedBy(decoder, whole, coding)
+  return decodeChunks(decoder, whole, coding)
 }
 
-function decoderOf(coding: string, head: Uint8Array): Transform | null {
+function createDecoder(coding: string, head: Uint8Array): Transform | null {
   switch (coding) {
     case "gzip":
     case "x-gzip":
       return createGunzip()
     case "deflate":
-      // Some servers leave out the wrapper that zlib puts around it.
+      // Some servers send raw deflate data without a zlib header.
       return ((head[0] ?? 0) & 0x0f) === ZLIB_METHOD ? createInflate() : createInflateRaw()
     case "br":
       return createBrotliDecompress()
@@ -64,7 +70,7 @@ function decoderOf(coding: string, head: Uint8Array): Transform | null {
   }
 }
 
-async function* decodedBy(
+async function* decodeChunks(
   decoder: Transform,
   body: AsyncIterable<Uint8Array>,
   coding: string,
@@ -73,13 +79,13 @@ async function* decodedBy(
   const decoded: AsyncIterable<unknown> = pipeline(source, decoder, () => undefined)
   try {
     for await (const chunk of decoded) {
-      if (!(chunk instanceof Uint8Array)) throw new TypeError("The body is no bytes.")
+      if (!(chunk instanceof Uint8Array)) throw new TypeError("The body does not consist of bytes.")
       yield chunk
     }
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : ""
     if (!/^(?:Z_|ERR__ERROR|ERR_BROTLI|ERR_ZSTD|ZSTD_)/.test(code)) throw error
-    const message = `What the server sent cannot be decoded as ${coding} (${code}).`
+    const message = `The server's data cannot be decoded as ${coding} (${code}).`
     throw new SourceError("incomplete", message, { cause: error })
   } finally {
     source.destroy()

@@ -1,114 +1,122 @@
 import type { IncomingMessage } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
-import { RATE_LIMITS } from "../../egress/rate-limits.ts"
-import type { RateLimits } from "../../egress/rate-limits.ts"
+import { DOWNLOAD_RATE_LIMITS } from "../../egress/download-rate-limits.ts"
+import type { DownloadRateLimits } from "../../egress/download-rate-limits.ts"
 import { SourceChangedError, SourceError, toSourceError } from "./source-error.ts"
 import {
-  ifRangeOf,
-  isPartOfVersion,
+  ifRangeValue,
+  isPartOfSameVersion,
   isSameVersion,
-  readFacts,
-  readUnsatisfied,
-} from "./source-facts.ts"
-import type { SourceFacts } from "./source-facts.ts"
+  readSourceProperties,
+  readLengthFrom416,
+} from "./source-properties.ts"
+import type { SourceProperties } from "./source-properties.ts"
 
-/** How long a server may take for what. */
-export type WebLimits = RateLimits & {
-  /** All tries to get an answer. */
+/** Time limits for the responses of a source's server. */
+export type SourceLimits = DownloadRateLimits & {
+  /** Maximum time for all attempts to get a response, in milliseconds. */
   startMs: number
-  /** One answer, from the request to its head. */
+  /** Maximum time from a request to the headers of its response, in milliseconds. */
   answerMs: number
-  /** The wait before the second try; it doubles. */
+  /**
+   * Delay before the second attempt, in milliseconds. The delay doubles for each further attempt.
+   */
   firstDelayMs: number
 }
 
-export const WEB_LIMITS: WebLimits = {
-  ...RATE_LIMITS,
+export const SOURCE_LIMITS: SourceLimits = {
+  ...DOWNLOAD_RATE_LIMITS,
   startMs: 60_000,
   answerMs: 30_000,
   firstDelayMs: 500,
 }
 
 /**
- * Asks for a source once, with these headers; throws a SourceError where an answer has none of its
- * bytes, but for a 416 to a range, or a SourceChangedError.
+ * Sends a request for a source with the given headers. Throws a SourceError or a SourceChangedError
+ * for a response without bytes of the source, except for status 416 after a range request.
  */
-export type Ask = (asked: {
+export type SourceRequester = (request: {
   url: URL
   headers: Record<string, string>
   signal: AbortSignal
-  /** How long the head of the answer may take. */
+  /** Timeout for the headers of the response, in milliseconds. */
   headMsMax: number
-}) => Promise<Omit<WebAnswer, "facts">>
+}) => Promise<Omit<SourceResponse, "facts">>
 
-/** What is asked for, and by which way. */
-export type WebRequest = {
+/** URL of a source, and the function that sends requests for it. */
+export type SourceRequest = {
   url: URL
-  ask: Ask
+  send: SourceRequester
   signal: AbortSignal
-  limits: WebLimits
+  limits: SourceLimits
 }
 
-/** An answer whose body is there to be read, and the URL that it is of in the end. */
-export type WebAnswer = { url: URL; response: IncomingMessage; facts: SourceFacts }
+/**
+ * Response with an unread body, the final URL after redirects, and the properties of the source.
+ */
+export type SourceResponse = { url: URL; response: IncomingMessage; facts: SourceProperties }
 
 const TRIES_MAX = 5
 
-/** Asks for the whole; throws a SourceError that says why there is none. */
-export async function openSource(request: WebRequest): Promise<WebAnswer> {
-  return await withTries(request, async (headMsMax) => {
-    const answer = await askWithin(request, headMsMax)
-    const facts = readFacts(answer.response)
+/**
+ * Requests a whole source. Throws a SourceError with the reason if the source cannot be downloaded.
+ */
+export async function openSource(request: SourceRequest): Promise<SourceResponse> {
+  return await retryRequest(request, async (headMsMax) => {
+    const answer = await sendRequest(request, headMsMax)
+    const facts = readSourceProperties(answer.response)
     if (facts?.offset === 0 && answer.response.statusCode !== 206) return { ...answer, facts }
     const sentBytes = Number(answer.response.headers["content-length"])
     if (facts?.offset === 0 && facts.length === sentBytes) return { ...answer, facts }
     answer.response.destroy()
-    throw new SourceError("incomplete", "The server sent a part of the file and not the whole.")
+    throw new SourceError("incomplete", "The server sent only a part of the file.")
   })
 }
 
 /**
- * Asks for the rest of a source from a byte on, which may be nothing. A server that knows no ranges
- * may answer with the whole of the same version; throws a SourceChangedError where neither comes.
+ * Requests a source from a byte position on. The rest may be empty. A server that does not support
+ * ranges may send the whole source again, if it is the same version. Throws a SourceChangedError if
+ * the version is not the same.
  */
-export async function openRest(
-  request: WebRequest,
-  first: SourceFacts,
+export async function openRestOfSource(
+  request: SourceRequest,
+  first: SourceProperties,
   position: number,
-): Promise<WebAnswer | "at its end"> {
-  const ifRange = ifRangeOf(first)
-  if (ifRange === null) throw new SourceChangedError("The source cannot be told from another.")
-  return await withTries(request, async (headMsMax) => {
+): Promise<SourceResponse | "at its end"> {
+  const ifRange = ifRangeValue(first)
+  if (ifRange === null)
+    throw new SourceChangedError("The source has no validator to compare versions by.")
+  return await retryRequest(request, async (headMsMax) => {
     const headers = { range: `bytes=${position}-`, "if-range": ifRange }
-    const answer = await askWithin(request, headMsMax, headers)
+    const answer = await sendRequest(request, headMsMax, headers)
     if (answer.response.statusCode === 416) {
       answer.response.destroy()
-      // With the validator that was asked for, the source only ends here.
-      if (readUnsatisfied(answer.response) === position) return "at its end"
-      throw new SourceChangedError("The source is shorter than before.")
+      // Status 416 with the expected length means that the source ends at this position.
+      if (readLengthFrom416(answer.response) === position) return "at its end"
+      throw new SourceChangedError("The source has become shorter.")
     }
-    const facts = readFacts(answer.response)
+    const facts = readSourceProperties(answer.response)
     const isPart = answer.response.statusCode === 206
     const isRest = isPart
-      ? facts?.offset === position && isPartOfVersion(first, facts)
+      ? facts?.offset === position && isPartOfSameVersion(first, facts)
       : facts && isSameVersion(first, facts)
     if (facts && isRest) return { ...answer, facts }
     answer.response.destroy()
-    throw new SourceChangedError("The source is another than before.")
+    throw new SourceChangedError("The source has changed.")
   })
 }
 
-async function askWithin(
-  { url, ask, signal }: WebRequest,
+async function sendRequest(
+  { url, send: ask, signal }: SourceRequest,
   headMsMax: number,
   headers: Record<string, string> = {},
-): Promise<Omit<WebAnswer, "facts">> {
+): Promise<Omit<SourceResponse, "facts">> {
   return await ask({ url, headers, signal, headMsMax })
 }
 
-/** Repeats a request while what is against it may pass, within the time for a start. */
-async function withTries<Value>(
-  { limits, signal }: WebRequest,
+/** Repeats a request while its failure may be temporary, within the time limit for all attempts. */
+async function retryRequest<Value>(
+  { limits, signal }: SourceRequest,
   work: (headMsMax: number) => Promise<Value>,
 ): Promise<Value> {
   const endsMs = performance.now() + limits.startMs

@@ -1,5 +1,8 @@
-/** Milliseconds that a Retry-After wants, in either of its forms; null where it wants nothing. */
-export function readRetryAfter(header: string | undefined): number | null {
+/**
+ * Parses a Retry-After header, which contains seconds or a date. Returns the delay in milliseconds;
+ * null without a valid header.
+ */
+export function parseRetryAfterMs(header: string | undefined): number | null {
   if (header === undefined) return null
   if (/^\s*\d+\s*$/.test(header)) return Number(header) * 1000
   const at = Date.parse(header)

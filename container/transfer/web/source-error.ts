@@ -1,14 +1,19 @@
 import type { FailureCode } from "../../../src/contract/failure.ts"
-import { adviseOn } from "../../egress/advise.ts"
+import { messageWithAdvice } from "../../egress/message-with-advice.ts"
 import { toEgressError } from "../../egress/dial.ts"
-import { RunnerError } from "../../failures.ts"
+import { RunnerError } from "../../task-failure.ts"
 
-/** Why the bytes that a URL names cannot be had, as their caller is told; `message` is a sentence. */
+/**
+ * Error that explains why a source cannot be downloaded. `message` is a sentence for the caller.
+ */
 export class SourceError extends Error {
   readonly code: FailureCode
-  /** Whether asking again may help. */
+  /** Whether the error is temporary: another attempt may succeed. */
   readonly isPassing: boolean
-  /** How long the server wants nobody to ask again; null where it does not say. */
+  /**
+   * Delay before another attempt that the server has requested, in milliseconds; null if it has
+   * requested none.
+   */
   readonly retryAfterMs: number | null
 
   constructor(
@@ -23,19 +28,25 @@ export class SourceError extends Error {
   }
 }
 
-/** The source is not what it was when it was first asked: whatever was read of it does not count. */
+/**
+ * Error that means that the source has changed since the first response. All bytes received so far
+ * are then useless.
+ */
 export class SourceChangedError extends Error {}
 
 const PASSING_CODES = new Set<FailureCode>(["connection_failed", "server_error", "too_slow"])
 
-/** What a failed request or a cut answer means; anything that is no fault of the web is thrown. */
+/**
+ * Converts the error of a failed request or a broken connection to a SourceError. Throws other
+ * errors.
+ */
 export function toSourceError(error: unknown): SourceError {
   if (error instanceof SourceError) return error
   const isOfConnection = error instanceof Error && "code" in error
   if (!isOfConnection || error instanceof RunnerError) throw error
   const refused = toEgressError(error, "the server")
   const { code } = refused
-  return new SourceError(code, adviseOn(refused), {
+  return new SourceError(code, messageWithAdvice(refused), {
     isPassing: PASSING_CODES.has(code),
     cause: error,
   })

@@ -1,36 +1,55 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import pWaitFor from "p-wait-for"
 import { z } from "zod"
-import { parseJson } from "../../local/parse-json.ts"
-import { formatTable } from "../../local/table.ts"
-import { countsSince } from "../counted/counts.ts"
-import { startCountedService, startReceiver } from "../counted/service.ts"
+import { parseJson } from "../../cli/parse-json.ts"
+import { formatTable } from "../../cli/table.ts"
+import { subtractCounts } from "../counted/counts.ts"
+import { startCountedService, startWebhookReceiver } from "../counted/service.ts"
 import type { CountedService } from "../counted/service.ts"
-import type { Figure } from "../figure.ts"
-import { findRunner, findWorkerd } from "../../local/processes/memory.ts"
-import { cpuTimeOf, familyTimeMs, watchTimes } from "../../local/processes/process-time.ts"
+import type { BenchFigure } from "../figure.ts"
+import { findRunnerPid, findWorkerdPid } from "../../cli/processes/memory.ts"
+import {
+  readCpuTime,
+  readProcessTreeCpuMs,
+  watchProcessTreeCpu,
+} from "../../cli/processes/process-time.ts"
 import type { BenchScope } from "../scope.ts"
-import { makeCases, openPage } from "./cases.ts"
-import type { CostCase } from "./cases.ts"
-import { messages, objectsOf, reckonCost, workerRequests } from "./reckon.ts"
-import type { Taken } from "./reckon.ts"
+import {
+  countQueueMessages,
+  sumObjectUse,
+  computeCost,
+  countWorkerInvocations,
+} from "./compute-cost.ts"
+import type { JobResourceUse } from "./compute-cost.ts"
+import { openSite } from "../../../test/support/site/site.ts"
+import type { PoolName } from "../../../src/bindings/pools.ts"
+import { GREETING, speak } from "../../../test/support/media/speech.ts"
+import { fliteStep } from "../../setup/test-tools.ts"
+import { ensureSteps } from "../../setup/step.ts"
+import { makeJsonBody } from "../../cli/client/caller.ts"
+import type { ApiCaller } from "../../cli/client/caller.ts"
+import { makeMedia, readMediaBody } from "../../cli/client/media.ts"
+import { uploadFile, uploadMedia } from "../../cli/client/requests.ts"
 
 const WARM_UP = 2
 const JOBS = 10
-/** What is done after the end of a job belongs to it, too. */
+/** Wait after a job's end, in milliseconds. Work of the service in this time counts for the job. */
 const SETTLE_MS = 1_500
 const JOB_MS_MAX = 120_000
 
 const line = z.object({ time: z.iso.datetime(), event: z.string(), task_id: z.string() })
 
-/** What a thousand jobs of each kind would cost, from the operations of some that are done one by one. */
-export async function benchCost(scope: BenchScope): Promise<Figure[]> {
+/**
+ * Prints the cost of a thousand jobs of each kind on Cloudflare, extrapolated from the operations
+ * of ten sequential jobs.
+ */
+export async function benchCost(scope: BenchScope): Promise<BenchFigure[]> {
   const page = await openPage(scope)
-  const receiver = await startReceiver(scope)
+  const receiver = await startWebhookReceiver(scope)
   const service = await startCountedService(scope, {
     ALLOWED_PRIVATE_HOSTS: `127.0.0.1,${page.host}`,
     PAID_REQUESTS_PER_MINUTE: "100000",
-    // A minute's sweep is not of any job.
+    // Disables the sweep, because it belongs to no job.
     SWEEP_SECONDS: "3600",
   })
   const runs = watchRuns(service)
@@ -43,13 +62,16 @@ export async function benchCost(scope: BenchScope): Promise<Figure[]> {
   return []
 }
 
-type Measured = {
+type CostMeasurement = {
   service: CountedService
-  receiver: Awaited<ReturnType<typeof startReceiver>>
+  receiver: Awaited<ReturnType<typeof startWebhookReceiver>>
   runs: { tasks: number; ms: number }
 }
 
-async function measure(each: CostCase, { service, receiver, runs }: Measured): Promise<Taken> {
+async function measure(
+  each: CostCase,
+  { service, receiver, runs }: CostMeasurement,
+): Promise<JobResourceUse> {
   async function doJobs(times: number): Promise<void> {
     for (let time = 0; time < times; time += 1) {
       const known = receiver.received()
@@ -59,39 +81,40 @@ async function measure(each: CostCase, { service, receiver, runs }: Measured): P
     }
     await sleep(SETTLE_MS)
   }
-  const runner = findRunner(service.pid) ?? 0
+  const runner = findRunnerPid(service.pid) ?? 0
   async function look() {
     return {
       counts: await service.counts(),
       ...runs,
-      workerMs: cpuTimeOf(findWorkerd(service.pid) ?? 0).ownMs,
-      runnerMs: familyTimeMs(runner),
+      workerMs: readCpuTime(findWorkerdPid(service.pid) ?? 0).ownMs,
+      runnerMs: readProcessTreeCpuMs(runner),
     }
   }
   await doJobs(WARM_UP)
   const before = await look()
-  const times = watchTimes(runner)
+  const times = watchProcessTreeCpu(runner)
   await doJobs(JOBS)
   const after = await look()
   times.stop()
   return {
     jobs: JOBS,
     pool: each.pool,
-    counts: countsSince(before.counts, after.counts),
+    counts: subtractCounts(before.counts, after.counts),
     workerMs: after.workerMs - before.workerMs,
     tasks: after.tasks - before.tasks,
     runnerSeconds: (after.ms - before.ms) / 1000,
-    // Short processes are waited for, and long ones seen.
+    // Takes the larger value: the first includes short processes that ended, the second long
+    // processes that a sandbox killed.
     vcpuSeconds: Math.max(after.runnerMs - before.runnerMs, times.ms()) / 1000,
   }
 }
 
-/** Tasks that were run so far, and the time that runners had them. */
+/** Counts the tasks that ran from now on, and the time that they occupied a runner. */
 function watchRuns(service: CountedService): { tasks: number; ms: number } {
   const runs = { tasks: 0, ms: 0 }
   const acceptedAt = new Map<string, number>()
-  service.onLine((said) => {
-    const { data } = line.safeParse(parseJson(said))
+  service.onLine((text) => {
+    const { data } = line.safeParse(parseJson(text))
     if (!data) return
     const at = Date.parse(data.time)
     if (data.event === "task.accepted") acceptedAt.set(data.task_id, at)
@@ -127,10 +150,10 @@ const HEADINGS = [
   "+ idle $",
 ]
 
-function rowOf(name: string, taken: Taken): string[] {
-  const { counts, jobs } = taken
-  const cost = reckonCost(taken)
-  const objects = objectsOf(counts)
+function rowOf(name: string, use: JobResourceUse): string[] {
+  const { counts, jobs } = use
+  const cost = computeCost(use)
+  const objects = sumObjectUse(counts)
   const thousands = [
     counts["d1.trips"] ?? 0,
     counts["d1.rows_read"] ?? 0,
@@ -139,15 +162,84 @@ function rowOf(name: string, taken: Taken): string[] {
     objects.rowsWritten,
     counts["r2.class_a"] ?? 0,
     counts["r2.class_b"] ?? 0,
-    messages(counts),
-    workerRequests(counts),
-    taken.workerMs / 1000,
-    taken.runnerSeconds,
-    taken.vcpuSeconds,
+    countQueueMessages(counts),
+    countWorkerInvocations(counts),
+    use.workerMs / 1000,
+    use.runnerSeconds,
+    use.vcpuSeconds,
   ].map((value) => Math.round((value * 1000) / jobs).toLocaleString("en"))
   const operations = [cost.worker, cost.d1, cost.objects, cost.r2, cost.queues]
   const all = [...operations, cost.container, cost.containerLeast, cost.all, cost.idle].map(
     (value) => value.toFixed(3),
   )
   return [name, ...thousands, ...all]
+}
+
+/** Kind of job to measure: the pool of its longest task, and the function that submits a job. */
+type CostCase = {
+  name: string
+  pool: PoolName
+  send: (caller: ApiCaller, webhook: string) => Promise<void>
+  /** Whether a webhook reports the end of the job. Otherwise `send` waits for it. */
+  hasWebhook: boolean
+}
+
+const FILM =
+  "-f lavfi -i testsrc=size=1280x720:rate=25 -f lavfi -i sine=frequency=440 -t 10 -c:v libx264 -c:a aac"
+const SITE_PAGE = "/page/video"
+
+/**
+ * Starts a web page to fetch media from. Returns its URL, and its host, which the service must be
+ * allowed to call.
+ */
+async function openPage(scope: BenchScope): Promise<{ host: string; url: string }> {
+  const site = scope.use(await openSite())
+  return { host: site.host, url: site.url(SITE_PAGE) }
+}
+
+/**
+ * Returns the kinds of jobs to measure, on ten seconds of 720p video, five seconds of speech, or
+ * one second of web video.
+ */
+async function makeCases(caller: ApiCaller, folder: string, pageUrl: string): Promise<CostCase[]> {
+  const path = await makeMedia(folder, "film.mp4", FILM)
+  const fileId = await uploadMedia(caller, path)
+  const media = await readMediaBody(path)
+  await ensureSteps([fliteStep])
+  const speech = await speak(folder, { name: "speech.wav", text: GREETING })
+  const speechId = await uploadMedia(caller, speech)
+  const source = `svc_id://${fileId}`
+  function post(name: string, pool: PoolName, at: string, body: object): CostCase {
+    async function send(by: ApiCaller, webhook: string): Promise<void> {
+      await by.ask("POST", at, makeJsonBody({ ...body, webhook }))
+    }
+    return { name, pool, send, hasWebhook: true }
+  }
+  function command(name: string, words: string): CostCase {
+    return post(name, "media", "/v1/commands", {
+      ffmpeg_command: `ffmpeg -i {{in_1}} ${words} {{out_1}}`,
+      input_files: { in_1: source },
+      output_files: { out_1: "out.mp4" },
+    })
+  }
+  return [
+    {
+      name: "upload, probed",
+      pool: "light",
+      hasWebhook: false,
+      async send(by) {
+        const { ffprobe } = await uploadFile(by, "film.mp4", media, { prefer: "wait=60" })
+        if (!ffprobe) throw new Error("a file that was probed has no ffprobe")
+      },
+    },
+    command("command, copies", "-c copy"),
+    command("command, encodes", "-c:v libx264 -preset medium -c:a copy"),
+    post("normalize", "media", "/v1/normalize", { file_url: source }),
+    post("transcode, 480p", "media", "/v1/transcode", {
+      source,
+      outputs: [{ codec: "h264", resolution: "480p" }],
+    }),
+    post("transcribe, 5 s", "speech", "/v1/transcribe", { file_url: `svc_id://${speechId}` }),
+    post("fetch", "fetch", "/v1/fetch", { url: pageUrl }),
+  ]
 }

@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { buildRuntime } from "../../build/runtime.ts"
 
-// Bundles the service as set-up does, with what counts in it. As a process of its own, since what it
-// takes is not to stay. Its one word is an empty folder.
+// Bundles the service as `npm run setup` does, with counters in the Worker and in D1. Runs as its
+// own process, so that its memory is freed at the end. The only argument is an empty folder.
 
 const COUNTERS = {
   worker: "scripts/bench/counted/worker.ts",

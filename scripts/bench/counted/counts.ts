@@ -1,18 +1,18 @@
-/** How much of each thing there was, by names as `d1.trips`; those that are not there are 0. */
-export type Counts = Record<string, number>
+/** Counts of operations by names such as `d1.trips`. A missing name means 0. */
+export type OperationCounts = Record<string, number>
 
-/** Where a service that counts says what it has counted. */
+/** Path at which a counted service returns its counts. */
 export const COUNTS_PATH = "/bench/counts"
 
-/** What came to earlier counts until later ones. */
-export function countsSince(earlier: Counts, later: Counts): Counts {
+/** Returns the differences between later and earlier counts. */
+export function subtractCounts(earlier: OperationCounts, later: OperationCounts): OperationCounts {
   return Object.fromEntries(
     Object.entries(later).map(([name, value]) => [name, value - (earlier[name] ?? 0)]),
   )
 }
 
-/** The sum of the counts whose names a pattern fits. */
-export function sumOf(counts: Counts, names: RegExp): number {
+/** Returns the sum of the counts whose names match a pattern. */
+export function sumCounts(counts: OperationCounts, names: RegExp): number {
   return Object.entries(counts).reduce(
     (sum, [name, value]) => sum + (names.test(name) ? value : 0),
     0,

@@ -1,18 +1,23 @@
-import type { Answer, Query, Value } from "../../local/d1/contract.ts"
-import { D1DatabaseObject as Database } from "../../local/d1/database.ts"
+import type { D1Response, D1Query, D1Value } from "../../start/worker/d1/contract.ts"
+import { D1DatabaseObject as Database } from "../../start/worker/d1/database.ts"
 
-// Run in workerd in place of the object that has the file of a D1 database, which it is, too.
+// Replaces the Durable Object of a D1 database in workerd, and counts its queries.
 
-/** The statement that asks for what was counted; it and those with the mark count for nothing. */
+/** Statement that returns the counts. It and statements that begin with `MARK` are not counted. */
 const COUNTS = "select 'counts'"
 const MARK = "/* of the bench */"
 
-/** Of all objects that were there, as an idle one is removed and made again. */
+/**
+ * Counts of the module and not of one object, because workerd evicts an idle object and creates it
+ * again.
+ */
 const counts = { trips: 0, statements: 0, rows_read: 0, rows_written: 0, ms: 0, failed: 0 }
 
-/** Counts what it is asked: a trip is one call, whatever number of statements it brings. */
+/**
+ * D1 database that counts its queries. A call counts as one trip, however many statements it has.
+ */
 export class D1DatabaseObject extends Database {
-  override async query(queries: Query[]): Promise<Answer> {
+  override async query(queries: D1Query[]): Promise<D1Response> {
     if (queries[0]?.sql === COUNTS)
       return tell(await super.query([{ sql: "select 1", values: [] }]))
     const answer = await super.query(queries)
@@ -31,13 +36,13 @@ function add(meta: { rows_read: number; rows_written: number; duration: number }
   counts.ms += meta.duration
 }
 
-function tell(answer: Answer): Answer {
+function tell(answer: D1Response): D1Response {
   if ("error" in answer) return answer
   return {
     results: answer.results.map(({ meta }) => {
-      const told = { ...counts, bytes: meta.size_after }
-      const rows: Value[][] = [Object.values(told)]
-      return { columns: Object.keys(told), rows, meta }
+      const row = { ...counts, bytes: meta.size_after }
+      const rows: D1Value[][] = [Object.values(row)]
+      return { columns: Object.keys(row), rows, meta }
     }),
   }
 }

@@ -2,22 +2,22 @@ import { execFile } from "node:child_process"
 import { text } from "node:stream/consumers"
 import { promisify } from "node:util"
 import { z } from "zod"
-import { startLoopbackServer } from "../../local/loopback-server.ts"
+import { startLoopbackServer } from "../../cli/loopback-server.ts"
 import { ensureBuilt } from "../../setup/build.ts"
 import type { BenchScope } from "../scope.ts"
 import { startBenchService } from "../service.ts"
 import type { BenchService } from "../service.ts"
 import { COUNTS_PATH } from "./counts.ts"
-import type { Counts } from "./counts.ts"
+import type { OperationCounts } from "./counts.ts"
 
 const counted = z.record(z.string(), z.number())
 
 export type CountedService = BenchService & {
-  /** What it has counted since it started. */
-  counts(): Promise<Counts>
+  /** Returns the counts since the start of the service. */
+  counts(): Promise<OperationCounts>
 }
 
-/** Starts a service that is that of `npm start`, and counts what it does. */
+/** Starts the service of `npm start` with counters of its operations. */
 export async function startCountedService(
   scope: BenchScope,
   settings: Record<string, string>,
@@ -36,8 +36,11 @@ export async function startCountedService(
   }
 }
 
-/** A receiver of webhooks on loopback, which counts those that differ; throws where a job failed. */
-export async function startReceiver(scope: BenchScope) {
+/**
+ * Starts a receiver of webhooks on loopback. Its `received` returns the number of different
+ * webhooks, and throws if one reports a failed job.
+ */
+export async function startWebhookReceiver(scope: BenchScope) {
   const ids = new Set<string>()
   let failure: string | null = null
   const server = scope.use(

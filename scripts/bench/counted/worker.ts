@@ -1,23 +1,27 @@
 import { AsyncLocalStorage } from "node:async_hooks"
 import { COUNTS_PATH } from "./counts.ts"
-import type { Counts } from "./counts.ts"
+import type { OperationCounts } from "./counts.ts"
 
-// Run inside the Worker, before anything of it: counts what the platform would bill or limit.
+// Runs inside the Worker before its own code. Counts the operations that Cloudflare would bill or
+// limit.
 
-type Method = (...given: unknown[]) => unknown
+type Method = (...callArguments: unknown[]) => unknown
 type Cursor = { rowsRead: number; rowsWritten: number }
 type Calls = { open: number; since: number }
 
 const STORES = ["put", "list"]
 const LOOKS = ["get", "head"]
-const counts: Counts = {}
+const counts: OperationCounts = {}
 const watched = new WeakSet<object>()
 const calls = new WeakMap<object, Calls>()
-/** The object that code runs in: what it calls of itself is no request. */
+/** Durable Object whose call is running. Calls of its own methods are no requests. */
 const inside = new AsyncLocalStorage<unknown>()
 
-/** Counts requests by who makes them, calls of objects, their rows and time, messages and R2's operations. */
-export function countWorker(worker: object, env: object): void {
+/**
+ * Replaces methods of the Worker and its bindings by methods that count: requests by caller, calls
+ * of Durable Objects with their rows and time, queue messages, and operations of R2.
+ */
+export function countWorkerOperations(worker: object, env: object): void {
   for (const name of Object.keys(worker)) {
     const exported: unknown = Reflect.get(worker, name)
     if (typeof exported === "function") countObjects(name, fieldOf(exported, "prototype"))
@@ -33,18 +37,18 @@ function add(name: string, amount = 1): void {
 }
 
 function countHandlers(handlers: object, env: object): void {
-  around(handlers, "fetch", (_, [request], call) => {
+  wrapMethod(handlers, "fetch", (_, [request], call) => {
     const { pathname } = new URL(request instanceof Request ? request.url : "http://nowhere")
     if (pathname === COUNTS_PATH) return tell(env)
     add(`worker.${pathname.startsWith("/io/") ? "runner" : "caller"}_requests`)
     return call()
   })
-  around(handlers, "queue", (_, [batch], call) => {
+  wrapMethod(handlers, "queue", (_, [batch], call) => {
     add("worker.queue_batches")
     add("queue.received", isObject(batch) ? sizeOf(Reflect.get(batch, "messages")) : 0)
     return call()
   })
-  around(handlers, "scheduled", (_, __, call) => {
+  wrapMethod(handlers, "scheduled", (_, __, call) => {
     add("worker.crons")
     return call()
   })
@@ -61,7 +65,7 @@ async function tell(env: object): Promise<Response> {
   return Response.json(all)
 }
 
-/** Jobs and webhooks by their states. */
+/** Query of the numbers of jobs and webhooks by state. */
 const BY_STATE = `/* of the bench */ select (select count(*) from jobs) as jobs,
   (select count(*) from jobs where state = 'succeeded') as succeeded_jobs,
   (select count(*) from jobs where state in ('waiting', 'running')) as open_jobs,
@@ -78,7 +82,7 @@ function countObjects(className: string, methods: object): void {
   for (const name of Object.getOwnPropertyNames(methods)) {
     const value: unknown = Object.getOwnPropertyDescriptor(methods, name)?.value
     if (name === "constructor" || !isMethod(value)) continue
-    around(methods, name, (object, _, call) => {
+    wrapMethod(methods, name, (object, _, call) => {
       if (!isObject(object) || inside.getStore() === object) return call()
       add(`object.${className}.${name === "alarm" ? "alarms" : "requests"}`)
       watchStorage(className, object)
@@ -87,7 +91,10 @@ function countObjects(className: string, methods: object): void {
   }
 }
 
-/** An object is billed for as long as a call of it is open, however many are. */
+/**
+ * Measures the time in which at least one call of a Durable Object is open, because that time is
+ * billed.
+ */
 function during(className: string, object: object, call: () => unknown): unknown {
   const known = calls.get(object) ?? { open: 0, since: 0 }
   calls.set(object, known)
@@ -108,72 +115,77 @@ function watchStorage(className: string, object: object): void {
   const sql = fieldOf(storage, "sql")
   if (watched.has(sql)) return
   watched.add(sql)
-  // Each object has its own, so that its class is known of each statement.
-  own(sql, "exec", (answer) => {
+  // Each object has its own `sql`, so that the class of the object is known for each statement.
+  observeMethod(sql, "exec", (answer) => {
     queueMicrotask(() => {
       if (!isCursor(answer)) return
       add(`object.${className}.rows_read`, answer.rowsRead)
       add(`object.${className}.rows_written`, answer.rowsWritten)
     })
   })
-  own(storage, "setAlarm", () => add(`object.${className}.rows_written`))
+  observeMethod(storage, "setAlarm", () => add(`object.${className}.rows_written`))
 }
 
 function countBucket(bucket: object): void {
-  for (const name of STORES) around(bucket, name, (_, __, call) => counted("r2.class_a", call))
-  for (const name of LOOKS) around(bucket, name, (_, __, call) => counted("r2.class_b", call))
-  around(bucket, "delete", (_, __, call) => counted("r2.deletes", call))
-  around(bucket, "createMultipartUpload", async (_, __, call) => {
-    return withCountedParts(await counted("r2.class_a", call))
+  for (const name of STORES)
+    wrapMethod(bucket, name, (_, __, call) => countCall("r2.class_a", call))
+  for (const name of LOOKS) wrapMethod(bucket, name, (_, __, call) => countCall("r2.class_b", call))
+  wrapMethod(bucket, "delete", (_, __, call) => countCall("r2.deletes", call))
+  wrapMethod(bucket, "createMultipartUpload", async (_, __, call) => {
+    return withCountedParts(await countCall("r2.class_a", call))
   })
-  around(bucket, "resumeMultipartUpload", (_, __, call) => withCountedParts(call()))
+  wrapMethod(bucket, "resumeMultipartUpload", (_, __, call) => withCountedParts(call()))
 }
 
 function withCountedParts(upload: unknown): unknown {
   if (!isObject(upload)) throw new Error("R2 made no upload")
-  own(upload, "uploadPart", () => add("r2.class_a"))
-  own(upload, "complete", () => add("r2.class_a"))
+  observeMethod(upload, "uploadPart", () => add("r2.class_a"))
+  observeMethod(upload, "complete", () => add("r2.class_a"))
   return upload
 }
 
-function counted(name: string, call: () => unknown): unknown {
+function countCall(name: string, call: () => unknown): unknown {
   add(name)
   return call()
 }
 
 function countQueue(name: string, queue: object): void {
-  own(queue, "send", () => add(`queue.${name}`))
-  own(queue, "sendBatch", (_, [messages]) => add(`queue.${name}`, sizeOf(messages)))
+  observeMethod(queue, "send", () => add(`queue.${name}`))
+  observeMethod(queue, "sendBatch", (_, [messages]) => add(`queue.${name}`, sizeOf(messages)))
 }
 
 function sizeOf(list: unknown): number {
   return Array.isArray(list) ? list.length : 0
 }
 
-/** Has a method of a class, or of an object with methods, pass a function first. */
-function around(
+/** Replaces a method by `pass`, which gets the original call as `call`. */
+function wrapMethod(
   owner: object,
   name: string,
-  pass: (self: unknown, given: unknown[], call: () => unknown) => unknown,
+  pass: (self: unknown, callArguments: unknown[], call: () => unknown) => unknown,
 ): void {
   const method: unknown = Reflect.get(owner, name)
   if (!isMethod(method)) throw new Error(`there is no method ${name}`)
   Object.defineProperty(owner, name, {
     ...Object.getOwnPropertyDescriptor(owner, name),
-    value(this: unknown, ...given: unknown[]): unknown {
-      return pass(this, given, () => Reflect.apply(method, this, given))
+    value(this: unknown, ...callArguments: unknown[]): unknown {
+      return pass(this, callArguments, () => Reflect.apply(method, this, callArguments))
     },
   })
 }
 
-/** Has a method of one object tell what it answered and was given. */
-function own(owner: object, name: string, see: (answer: unknown, given: unknown[]) => void): void {
+/** Makes a method of an object call `see` with its result and arguments after each call. */
+function observeMethod(
+  owner: object,
+  name: string,
+  see: (answer: unknown, callArguments: unknown[]) => void,
+): void {
   const method: unknown = Reflect.get(owner, name)
   if (!isMethod(method)) throw new Error(`there is no method ${name}`)
   Object.defineProperty(owner, name, {
-    value(...given: unknown[]): unknown {
-      const answer = Reflect.apply(method, owner, given)
-      see(answer, given)
+    value(...callArguments: unknown[]): unknown {
+      const answer = Reflect.apply(method, owner, callArguments)
+      see(answer, callArguments)
       return answer
     },
     configurable: true,
@@ -181,10 +193,10 @@ function own(owner: object, name: string, see: (answer: unknown, given: unknown[
   })
 }
 
-function callOf(owner: unknown, name: string, ...given: unknown[]): unknown {
+function callOf(owner: unknown, name: string, ...callArguments: unknown[]): unknown {
   const method: unknown = isObject(owner) ? Reflect.get(owner, name) : null
   if (!isMethod(method)) throw new Error(`there is no method ${name}`)
-  return Reflect.apply(method, owner, given)
+  return Reflect.apply(method, owner, callArguments)
 }
 
 function prototypeOf(of: object): object {

@@ -1,36 +1,36 @@
 import { readFile } from "node:fs/promises"
 import { setTimeout as sleep } from "node:timers/promises"
 import { z } from "zod"
-import { startLoopbackServer } from "../../local/loopback-server.ts"
-import { openCaller } from "../../local/client/caller.ts"
-import type { Caller } from "../../local/client/caller.ts"
-import { junk } from "../junk.ts"
-import { makeMedia, SMALL_MEDIA } from "../../local/client/media.ts"
-import { submitCommand, untilFinal, uploadFile } from "../../local/client/requests.ts"
+import { startLoopbackServer } from "../../cli/loopback-server.ts"
+import { openCaller } from "../../cli/client/caller.ts"
+import type { ApiCaller } from "../../cli/client/caller.ts"
+import { makeJunkBody } from "../junk.ts"
+import { makeMedia, SMALL_MEDIA_ARGUMENTS } from "../../cli/client/media.ts"
+import { submitCommand, waitUntilFinal, uploadFile } from "../../cli/client/requests.ts"
 import type { BenchScope } from "../scope.ts"
 
-/** How much of what has been done so far. */
-export type Tally = { commands: number; failed: number; uploads: number; webhooks: number }
+/** Counts of the load so far. */
+export type LoadCounts = { commands: number; failed: number; uploads: number; webhooks: number }
 
 export type MixedLoad = {
-  callers: Caller[]
+  callers: ApiCaller[]
   commandsPerMinute: number
   isOver: () => boolean
 }
 
 type Media = Awaited<ReturnType<typeof readMixedMedia>>
-type Work = { media: Media; webhook: string; tally: Tally }
+type Work = { media: Media; webhook: string; tally: LoadCounts }
 
 const FILM =
   "-f lavfi -i testsrc=size=640x360:rate=25 -f lavfi -i sine=frequency=440 -t 2 " +
   "-c:v libx264 -preset ultrafast -b:v 300k -c:a aac"
 const BYTES_OF_LARGE = 16 * 1024 ** 2
-/** Every so manieth command brings a new file, and every so manieth of these is a large one. */
+/** Number of commands per upload, and number of uploads per large upload. */
 const COMMANDS_PER_UPLOAD = 2
 const UPLOADS_PER_LARGE = 16
 const POLL_MS = 100
 
-/** Commands in turn: the last one fails. */
+/** Commands that the callers run in turn. The last one fails. */
 const COMMANDS = [
   { line: "ffmpeg -i {{in_1}} -c copy {{out_1}}", output: "copy.mp4" },
   { line: "ffmpeg -ss 0.5 -i {{in_1}} -frames:v 1 {{out_1}}", output: "thumbnail.jpg" },
@@ -48,12 +48,12 @@ const files = z.object({
 })
 
 /**
- * Has callers upload films, which are probed, run short commands on them at a pace of all together,
- * hear of their ends by webhook, download what they made, and list what there is, until the load is
- * over and their last commands are final.
+ * Runs a mixed load until it is over and the last commands are final. Each caller uploads videos,
+ * runs short commands on them, receives webhooks, downloads outputs, and lists commands and files.
+ * All callers together keep the pace of `commandsPerMinute`.
  */
-export async function runMixedLoad(scope: BenchScope, load: MixedLoad): Promise<Tally> {
-  const tally: Tally = { commands: 0, failed: 0, uploads: 0, webhooks: 0 }
+export async function runMixedLoad(scope: BenchScope, load: MixedLoad): Promise<LoadCounts> {
+  const tally: LoadCounts = { commands: 0, failed: 0, uploads: 0, webhooks: 0 }
   const receiver = scope.use(
     await startLoopbackServer((request, response) => {
       request.resume()
@@ -71,11 +71,14 @@ async function readMixedMedia(scope: BenchScope) {
   const folder = await scope.makeFolder()
   return {
     film: await readFile(await makeMedia(folder, "film.mp4", FILM)),
-    clip: await readFile(await makeMedia(folder, "clip.mp4", SMALL_MEDIA)),
+    clip: await readFile(await makeMedia(folder, "clip.mp4", SMALL_MEDIA_ARGUMENTS)),
   }
 }
 
-/** Numbers of commands, each when it is due; callers that lag behind get theirs at once. */
+/**
+ * Yields the number of each command when the command is due. A caller that is late gets its number
+ * at once.
+ */
 async function* takeTurns({ commandsPerMinute, isOver }: MixedLoad): AsyncGenerator<number, void> {
   const startedMs = performance.now()
   for (let turn = 0; !isOver(); turn += 1) {
@@ -86,7 +89,7 @@ async function* takeTurns({ commandsPerMinute, isOver }: MixedLoad): AsyncGenera
 }
 
 async function runCaller(
-  caller: Caller,
+  caller: ApiCaller,
   work: Work,
   turns: AsyncGenerator<number, void>,
 ): Promise<void> {
@@ -101,11 +104,14 @@ async function runCaller(
   }
 }
 
-/** Uploads a film, or more than one piece of it, and waits for its probe; the file's id. */
-async function upload(caller: Caller, { media, tally }: Work): Promise<string> {
+/**
+ * Uploads a video, and sometimes a large file too, and waits for the probe. Returns the id of the
+ * video.
+ */
+async function upload(caller: ApiCaller, { media, tally }: Work): Promise<string> {
   tally.uploads += 1
   if (tally.uploads % UPLOADS_PER_LARGE === 0) {
-    await uploadFile(caller, "junk.bin", junk(BYTES_OF_LARGE), { prefer: "wait=30" })
+    await uploadFile(caller, "junk.bin", makeJunkBody(BYTES_OF_LARGE), { prefer: "wait=30" })
   }
   const bytes = tally.uploads % 2 === 0 ? media.film : media.clip
   const file = { sizeBytes: bytes.byteLength, chunks: [bytes] }
@@ -113,7 +119,7 @@ async function upload(caller: Caller, { media, tally }: Work): Promise<string> {
 }
 
 async function runCommand(
-  caller: Caller,
+  caller: ApiCaller,
   { fileId, turn, work }: { fileId: string; turn: number; work: Work },
 ): Promise<void> {
   const { line = "", output = "" } = COMMANDS[turn % COMMANDS.length] ?? {}
@@ -124,13 +130,13 @@ async function runCommand(
     webhook: work.webhook,
   })
   work.tally.commands += 1
-  const { status } = await untilFinal(caller, `/v1/commands/${id}`, { pollMs: POLL_MS })
+  const { status } = await waitUntilFinal(caller, `/v1/commands/${id}`, { pollMs: POLL_MS })
   if (status === "failed") work.tally.failed += 1
   else await download(caller, id)
 }
 
-/** Follows the link of a command's first output and reads all of it. */
-async function download(caller: Caller, id: string): Promise<void> {
+/** Downloads the first output of a command through its signed link. */
+async function download(caller: ApiCaller, id: string): Promise<void> {
   const { text } = await caller.ask("GET", `/v1/commands/${id}`)
   const { output_files: outputs } = files.parse(JSON.parse(text))
   const redirect = await caller.open(new URL(outputs["out_1"]?.download_url ?? "").pathname)

@@ -1,32 +1,33 @@
 import {
-  familyBytes,
-  findRunner,
-  findWorkerd,
-  residentBytes,
-} from "../../local/processes/memory.ts"
+  readProcessTreeBytes,
+  findRunnerPid,
+  findWorkerdPid,
+  readResidentBytes,
+} from "../../cli/processes/memory.ts"
 import { formatMib } from "../figure.ts"
-import type { Figure } from "../figure.ts"
+import type { BenchFigure } from "../figure.ts"
 import type { BenchScope } from "../scope.ts"
 import { startBenchService } from "../service.ts"
 import { median } from "../statistics.ts"
 import { runMixedLoad } from "./callers.ts"
-import type { Tally } from "./callers.ts"
+import type { LoadCounts } from "./callers.ts"
 
 const CALLERS = 8
 const COMMANDS_PER_MINUTE = 250
 const EARLY_SECONDS = 60
 const GOAL_BYTES = 900e6
-/** The pace was held where so much of it was done. */
+/** Share of the intended commands that must have run for the load to count. */
 const PACE_SHARE_MIN = 0.9
 
 const SAMPLE_MS = 1000
 const SAMPLES_OF_MEDIAN = 15
 const SAMPLES_PER_LINE = 30
 
-/** What the processes of the service hold after so long a mixed load of short work. */
-export async function benchMemory(scope: BenchScope, seconds: number): Promise<Figure[]> {
+/** Measures the memory of the service's processes after a mixed load of short jobs. */
+export async function benchMemory(scope: BenchScope, seconds: number): Promise<BenchFigure[]> {
   const service = await startBenchService(scope, {
-    // Without facts a command of the load is accepted, and fails as it runs.
+    // Without facts of ffmpeg, the service accepts the bad command of the load, which then fails at
+    // run time.
     settings: { ALLOWED_PRIVATE_HOSTS: "127.0.0.1", FFMPEG_FACTS: "none" },
   })
   const names = Array.from({ length: CALLERS }, (_, index) => `caller-${index}`)
@@ -44,8 +45,10 @@ export async function benchMemory(scope: BenchScope, seconds: number): Promise<F
   return figures
 }
 
-/** All processes at the end, once no tool runs any more, beside the parts' sum of earlier. */
-function compareMemory(memory: ServiceMemory, seconds: number): Figure {
+/**
+ * Compares the memory of all processes at the end with the sum of the parts after the first minute.
+ */
+function compareMemory(memory: ServiceMemory, seconds: number): BenchFigure {
   const bytes = memory.allBytes()
   console.error(`after ${EARLY_SECONDS} s: ${formatParts(memory.partsAt(EARLY_SECONDS))}`)
   console.error(`after ${seconds} s: ${formatParts(memory.partsAt(seconds))}`)
@@ -59,16 +62,21 @@ function compareMemory(memory: ServiceMemory, seconds: number): Figure {
   }
 }
 
-/** Whether the load was one: commands at the pace, of which one sort fails, and their webhooks. */
-function countWork({ commands, failed, uploads, webhooks }: Tally, seconds: number): Figure {
-  const wanted = (COMMANDS_PER_MINUTE * seconds) / 60
+/**
+ * Reports whether the load kept its pace, with its counts of failed commands, uploads and webhooks.
+ */
+function countWork(
+  { commands, failed, uploads, webhooks }: LoadCounts,
+  seconds: number,
+): BenchFigure {
+  const expectedCommands = (COMMANDS_PER_MINUTE * seconds) / 60
   return {
     name: "memory: commands of that load",
     measured: String(commands),
-    reference: `${wanted.toFixed(0)} at ${COMMANDS_PER_MINUTE} a minute`,
+    reference: `${expectedCommands.toFixed(0)} at ${COMMANDS_PER_MINUTE} a minute`,
     comparison: `${failed} failed, ${uploads} uploads, ${webhooks} webhooks`,
     goal: `>= ${PACE_SHARE_MIN} of it`,
-    isMet: commands >= PACE_SHARE_MIN * wanted,
+    isMet: commands >= PACE_SHARE_MIN * expectedCommands,
   }
 }
 
@@ -76,23 +84,26 @@ type Part = "start" | "workerd" | "runner"
 
 type ServiceMemory = {
   stop(): void
-  /** The parts' medians of some seconds up to this one, in bytes. */
+  /** Returns each part's median memory over the 15 seconds before this second, in bytes. */
   partsAt(seconds: number): Record<Part, number>
-  /** The same of their sum. */
+  /** Returns the same for the sum of the parts. */
   totalAt(seconds: number): number
-  /** What all processes have now: the parts, and those that tools run in or wait in, in bytes. */
+  /** Returns the present memory of all processes in bytes, including tools and sandboxes. */
   allBytes(): number
 }
 
-/** Samples the resident memory of the parts of the service, without tools, and says it now and then. */
+/**
+ * Samples the resident memory of the start script, workerd and the runner each second, and prints
+ * every 30th sample.
+ */
 function watchService(pid: number): ServiceMemory {
   const samples: Record<Part, number>[] = []
-  const pids = { workerd: findWorkerd(pid), runner: findRunner(pid) }
+  const pids = { workerd: findWorkerdPid(pid), runner: findRunnerPid(pid) }
   const timer = setInterval(() => {
     const sample = {
-      start: residentBytes(pid) ?? 0,
-      workerd: residentBytes(pids.workerd) ?? 0,
-      runner: residentBytes(pids.runner) ?? 0,
+      start: readResidentBytes(pid) ?? 0,
+      workerd: readResidentBytes(pids.workerd) ?? 0,
+      runner: readResidentBytes(pids.runner) ?? 0,
     }
     samples.push(sample)
     if (samples.length % SAMPLES_PER_LINE !== 0) return
@@ -113,11 +124,13 @@ function watchService(pid: number): ServiceMemory {
       }
     },
     totalAt: (seconds) => median(samplesTo(seconds).map(sumOf)),
-    allBytes: () => familyBytes(pid),
+    allBytes: () => readProcessTreeBytes(pid),
   }
 }
 
-/** The parts as `start 70 MiB, workerd 300 MiB, runner 120 MiB`. */
+/**
+ * Formats the memory of the parts, for example as `start 70 MiB, workerd 300 MiB, runner 120 MiB`.
+ */
 function formatParts(parts: Record<Part, number>): string {
   return Object.entries(parts)
     .map(([name, bytes]) => `${name} ${formatMib(bytes)}`)

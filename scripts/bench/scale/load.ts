@@ -1,50 +1,56 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import pMap from "p-map"
 import { z } from "zod"
-import { fileBody, jsonBody, openCaller } from "../../local/client/caller.ts"
-import type { Answer, Caller } from "../../local/client/caller.ts"
+import { makeFileBody, makeJsonBody, openCaller } from "../../cli/client/caller.ts"
+import type { CallerResponse, ApiCaller } from "../../cli/client/caller.ts"
 
-/** Of ten jobs four are uploads with their probe and six are commands, of which two have a webhook. */
+/**
+ * Mix of jobs: of ten jobs, four are uploads with a probe, and six are commands, two of them with a
+ * webhook.
+ */
 const TURNS = 10
 const UPLOADS = 4
 const WEBHOOKS = 2
-/** So many jobs are under way at once, and as many more as end in some seconds, up to a limit. */
+/**
+ * Maximum number of open jobs: at least 8, plus the number of jobs that end in two seconds, and at
+ * most 256.
+ */
 const UNDER_WAY = { least: 8, seconds: 2, most: 256 }
 const PAUSE_MS = 5
 const MAKERS = 8
 const MEDIA = Buffer.from("not a film")
 
-const made = z.object({ id: z.string().optional(), command_id: z.string().optional() })
+const accepted = z.object({ id: z.string().optional(), command_id: z.string().optional() })
 
 type Account = { key: string; fileId: string }
 
-/** What became of a load. */
-export type LoadFacts = {
+/** Counts and times of a load. */
+export type LoadResult = {
   submitted: number
   withWebhook: number
   refused: number
-  /** From the sending of a create to its answer, in milliseconds. */
+  /** Times from sending a create to its response, in milliseconds. */
   submitMs: number[]
-  /** How long jobs were submitted. */
+  /** Duration of the submission of all jobs, in milliseconds. */
   tookMs: number
 }
 
-type Sent = { id: string; sentAt: number }
-type Tally = Omit<LoadFacts, "tookMs">
+type SentJob = { id: string; sentAt: number }
+type Tally = Omit<LoadResult, "tookMs">
 
-/** Callers of many accounts, and their jobs; `ended` are the ids of those that are over. */
+/** Opens a load of jobs by many accounts. `ended` has the ids of the jobs that are over. */
 export function openLoad(origin: string, receiver: string, ended: ReadonlySet<string>) {
   const caller = openCaller(origin)
   const handedAt = new Map<string, number>()
-  const sent: Sent[] = []
+  const sent: SentJob[] = []
   const accounts: Account[] = []
   return {
-    /** The runner was handed a task of this job. */
+    /** Notes that the runner got a task of a job. */
     note: (jobId: string) => void handedAt.set(jobId, performance.now()),
     close: () => caller.close(),
-    /** Milliseconds from creates to the runner's having their tasks; whole once nothing is open. */
+    /** Returns the milliseconds from sending each create until the runner got its task. */
     waitsMs: () => waitsOf(sent, handedAt),
-    /** Has each key upload a file, which its commands read. */
+    /** Uploads a file with each key, which the commands of its account read. */
     async prepare(keys: string[]): Promise<void> {
       async function addAccount(key: string): Promise<void> {
         const fileId = idOf(await upload(caller, key))
@@ -53,8 +59,8 @@ export function openLoad(origin: string, receiver: string, ended: ReadonlySet<st
       }
       await pMap(keys, addAccount, { concurrency: MAKERS })
     },
-    /** Submits jobs of all accounts in turn, so many a minute, for some seconds. */
-    async run({ rate, seconds }: { rate: number; seconds: number }): Promise<LoadFacts> {
+    /** Submits `rate` jobs per minute for some seconds, for all accounts in turn. */
+    async run({ rate, seconds }: { rate: number; seconds: number }): Promise<LoadResult> {
       const tally: Tally = { submitted: 0, withWebhook: 0, refused: 0, submitMs: [] }
       const endedBefore = ended.size
       const startedAt = performance.now()
@@ -94,7 +100,7 @@ export function openLoad(origin: string, receiver: string, ended: ReadonlySet<st
   }
 }
 
-function waitsOf(sent: readonly Sent[], handedAt: ReadonlyMap<string, number>): number[] {
+function waitsOf(sent: readonly SentJob[], handedAt: ReadonlyMap<string, number>): number[] {
   return sent.flatMap(({ id, sentAt }) => {
     const at = handedAt.get(id)
     return at === undefined ? [] : [at - sentAt]
@@ -102,8 +108,8 @@ function waitsOf(sent: readonly Sent[], handedAt: ReadonlyMap<string, number>): 
 }
 
 /**
- * How many jobs may be under way: a service that has as many as a minute's work would only have them
- * wait until leases expire.
+ * Limits the number of open jobs by the rate at which jobs end, so that a slow service does not get
+ * more jobs than it can process before their leases expire.
  */
 function openPace(ended: ReadonlySet<string>) {
   let [lookedAt, endedThen, perSecond] = [performance.now(), ended.size, 0]
@@ -120,26 +126,26 @@ function openPace(ended: ReadonlySet<string>) {
   }
 }
 
-async function upload(caller: Caller, key: string): Promise<Answer> {
-  const body = fileBody("clip.mp4", { sizeBytes: MEDIA.length, chunks: [MEDIA] })
+async function upload(caller: ApiCaller, key: string): Promise<CallerResponse> {
+  const body = makeFileBody("clip.mp4", { sizeBytes: MEDIA.length, chunks: [MEDIA] })
   return await caller.ask("POST", "/v1/files", body, { "x-api-key": key })
 }
 
 async function command(
-  caller: Caller,
+  caller: ApiCaller,
   { key, fileId }: Account,
   webhook: string | null,
-): Promise<Answer> {
+): Promise<CallerResponse> {
   const order = {
     ffmpeg_command: "ffmpeg -i {{in_1}} -c copy {{out_1}}",
     input_files: { in_1: `svc_id://${fileId}` },
     output_files: { out_1: "out.mp4" },
     ...(webhook !== null && { webhook }),
   }
-  return await caller.ask("POST", "/v1/commands", jsonBody(order), { "x-api-key": key })
+  return await caller.ask("POST", "/v1/commands", makeJsonBody(order), { "x-api-key": key })
 }
 
-function idOf({ text }: Answer): string {
-  const { id, command_id: commandId } = made.parse(JSON.parse(text))
+function idOf({ text }: CallerResponse): string {
+  const { id, command_id: commandId } = accepted.parse(JSON.parse(text))
   return id ?? commandId ?? ""
 }

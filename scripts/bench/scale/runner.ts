@@ -1,30 +1,33 @@
 import { json } from "node:stream/consumers"
 import { setTimeout as sleep } from "node:timers/promises"
-import { BOOT_HEADER, HEARTBEAT_MS, runnerHeaders } from "../../../src/contract/protocol.ts"
+import { BOOT_HEADER, HEARTBEAT_MS, makeRunnerHeaders } from "../../../src/contract/protocol.ts"
 import { taskOrder } from "../../../src/contract/task.ts"
 import type { TaskOrder } from "../../../src/contract/task.ts"
-import { startLoopbackServer } from "../../local/loopback-server.ts"
+import { startLoopbackServer } from "../../cli/loopback-server.ts"
 
 const BOOT = "pretended"
 const OUTPUT = Buffer.from("not a film, but stored as one")
 const TRIES_MAX = 5
 const RETRY_MS = 200
 
-/** A runner that only pretends: it takes every task, brings its inputs and stores its outputs. */
-export type PretendedRunner = AsyncDisposable & {
+/**
+ * Simulated runner: it accepts every task, reads its inputs and stores outputs without running a
+ * tool.
+ */
+export type SimulatedRunner = AsyncDisposable & {
   origin: string
-  /** Jobs of which a task's last report counted, and how many runs were killed. */
+  /** Ids of the jobs whose last report was accepted, and the number of runs that were killed. */
   ended: { finished: Set<string>; killed: number }
 }
 
 /**
- * Starts a runner on loopback that does nothing for a time that `drawMs` draws for each task, and
- * calls `onOrder` with each that it was handed.
+ * Starts a simulated runner on loopback. Each task lasts for the time that `drawMs` returns. Calls
+ * `onOrder` with each task that it gets.
  */
-export async function startPretendedRunner(
+export async function startSimulatedRunner(
   drawMs: () => number,
   onOrder: (order: TaskOrder) => void,
-): Promise<PretendedRunner> {
+): Promise<SimulatedRunner> {
   const ended = { finished: new Set<string>(), killed: 0 }
   const server = await startLoopbackServer((request, response) => {
     void answer().catch((error: unknown) => response.writeHead(500).end(String(error)))
@@ -69,19 +72,22 @@ function madeOf({ key }: { key: string }) {
   return { key, size_bytes: OUTPUT.length, content_type: "video/mp4", probe: PROBE }
 }
 
-async function report(order: TaskOrder, said: object): Promise<boolean> {
-  const body = JSON.stringify({ boot: BOOT, at: new Date().toISOString(), ...said })
+async function report(order: TaskOrder, fields: object): Promise<boolean> {
+  const body = JSON.stringify({ boot: BOOT, at: new Date().toISOString(), ...fields })
   return await callIo(order, "/reports", { method: "POST", body })
 }
 
-/** False where the run is no longer the task's; what fails otherwise is tried again. */
+/**
+ * Calls a route for the task. Returns false if the run no longer has the task. Repeats calls that
+ * fail for another reason.
+ */
 async function callIo(
   order: TaskOrder,
   path: string,
   init: Omit<RequestInit, "headers"> & { headers?: Record<string, string> } = {},
 ): Promise<boolean> {
   const { origin, token } = order.io
-  const headers = { ...runnerHeaders(token), [BOOT_HEADER]: BOOT, ...init.headers }
+  const headers = { ...makeRunnerHeaders(token), [BOOT_HEADER]: BOOT, ...init.headers }
   for (let tries = 1; ; tries += 1) {
     try {
       const answer = await fetch(origin + path, { ...init, headers })

@@ -1,36 +1,38 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import pMap from "p-map"
-import { formatTable } from "../../local/table.ts"
-import { countsSince } from "../counted/counts.ts"
-import type { Counts } from "../counted/counts.ts"
-import { startCountedService, startReceiver } from "../counted/service.ts"
+import { formatTable } from "../../cli/table.ts"
+import { subtractCounts, sumCounts } from "../counted/counts.ts"
+import type { OperationCounts } from "../counted/counts.ts"
+import { startCountedService, startWebhookReceiver } from "../counted/service.ts"
 import type { CountedService } from "../counted/service.ts"
-import type { Figure } from "../figure.ts"
 import { formatMib, formatMs } from "../figure.ts"
-import { findWorkerd, residentBytes, watchMemory } from "../../local/processes/memory.ts"
-import { cpuTimeOf } from "../../local/processes/process-time.ts"
+import type { BenchFigure } from "../figure.ts"
+import { findWorkerdPid, readResidentBytes, samplePeakMemory } from "../../cli/processes/memory.ts"
+import { readCpuTime } from "../../cli/processes/process-time.ts"
 import type { BenchScope } from "../scope.ts"
 import { quantile } from "../statistics.ts"
-import { reckonLimits } from "./limits.ts"
 import { openLoad } from "./load.ts"
-import type { LoadFacts } from "./load.ts"
-import { startPretendedRunner } from "./runner.ts"
+import type { LoadResult } from "./load.ts"
+import { startSimulatedRunner } from "./runner.ts"
 
-/** How many accounts have how many jobs a minute, together, for how many seconds. */
+/**
+ * Size of the load: the number of accounts, the jobs per minute of all accounts together, and the
+ * duration.
+ */
 export type ScaleOptions = { accounts: number; rate: number; seconds: number }
 
-/** What a run came to; `counts` is of its jobs alone, the accounts' first uploads are not in it. */
-export type ScaleRun = {
-  facts: LoadFacts
-  /** From the sending of a create to the runner's having its task, of every job. */
+/** Result of a run. `counts` covers its jobs, without the first upload of each account. */
+export type ScaleResult = {
+  facts: LoadResult
+  /** Time from sending a create until the runner got its task, for each job, in milliseconds. */
   waitMs: number[]
-  counts: Counts
+  counts: OperationCounts
   finished: number
   webhooks: number
-  /** From the first create until nothing of it was left to do. */
+  /** Time from the first create until all jobs and webhooks were done, in milliseconds. */
   tookMs: number
   workerdBytes: { before: number; peak: number }
-  /** CPU time of workerd, which does nearly all that the service does but for the runner. */
+  /** CPU time of workerd, which runs nearly all of the service except the runner. */
   workerdMs: number
 }
 
@@ -40,27 +42,30 @@ const SLOTS_MAX = 256
 const MAKERS = 8
 const SETTLE_MS_MAX = 120_000
 const LOOK_MS = 100
-/** What a dispatcher does after the end of a job is done by then. */
+/** Wait for the dispatchers' work after the last job, in milliseconds. */
 const REST_MS = 3_000
 
-/** Jobs of many accounts, with a runner that only pretends: what a job takes of everything. */
-export async function benchScale(scope: BenchScope, options: ScaleOptions): Promise<Figure[]> {
+/**
+ * Runs jobs of many accounts with a simulated runner. Prints the operations per job, and the rate
+ * at which each limit of Cloudflare would be reached.
+ */
+export async function benchScale(scope: BenchScope, options: ScaleOptions): Promise<BenchFigure[]> {
   const run = await runScale(scope, options)
   console.log(formatRun(run, options))
-  console.log(`\n${formatTable(reckonLimits(run.counts, run.finished))}`)
+  console.log(`\n${formatTable(computeLimitRows(run.counts, run.finished))}`)
   return []
 }
 
-/** Starts a service that counts, has the jobs made, and waits until all are over. */
+/** Starts a counted service, submits the jobs, and waits until all are over. */
 export async function runScale(
   scope: BenchScope,
   { accounts, rate, seconds }: ScaleOptions,
-): Promise<ScaleRun> {
-  const receiver = await startReceiver(scope)
+): Promise<ScaleResult> {
+  const receiver = await startWebhookReceiver(scope)
   const slots = (rate / 60) * (MEAN_WORK_MS / 1000) * 2 + SLOTS_MIN
   const notes: ((jobId: string) => void)[] = []
   const runner = scope.use(
-    await startPretendedRunner(drawMs, ({ job_id: id }) => notes.forEach((note) => note(id))),
+    await startSimulatedRunner(drawMs, ({ job_id: id }) => notes.forEach((note) => note(id))),
   )
   const service = await startCountedService(scope, {
     RUNNER_ORIGIN: runner.origin,
@@ -75,9 +80,9 @@ export async function runScale(
   await sleep(REST_MS)
 
   const [before, finishedBefore] = [await service.counts(), runner.ended.finished.size]
-  const workerd = findWorkerd(service.pid) ?? 0
-  const [beforeBytes, beforeMs] = [residentBytes(workerd) ?? 0, cpuTimeOf(workerd).ownMs]
-  const peak = watchMemory(workerd)
+  const workerd = findWorkerdPid(service.pid) ?? 0
+  const [beforeBytes, beforeMs] = [readResidentBytes(workerd) ?? 0, readCpuTime(workerd).ownMs]
+  const peak = samplePeakMemory(workerd)
   const startedAt = performance.now()
   const facts = await load.run({ rate, seconds })
   function isOver(): boolean {
@@ -89,12 +94,12 @@ export async function runScale(
   }
   const tookMs = performance.now() - startedAt
   await sleep(REST_MS)
-  const workerdMs = cpuTimeOf(workerd).ownMs - beforeMs
+  const workerdMs = readCpuTime(workerd).ownMs - beforeMs
   return {
     facts,
     waitMs: load.waitsMs(),
     workerdMs,
-    counts: countsSince(before, await service.counts()),
+    counts: subtractCounts(before, await service.counts()),
     finished: runner.ended.finished.size - finishedBefore,
     webhooks: receiver.received(),
     tookMs,
@@ -102,7 +107,10 @@ export async function runScale(
   }
 }
 
-/** An exponential distribution: most tasks are short, and a few take several times the mean. */
+/**
+ * Draws the duration of a task from an exponential distribution: most tasks are short, and a few
+ * take several times the mean.
+ */
 function drawMs(): number {
   return -MEAN_WORK_MS * Math.log(1 - Math.random())
 }
@@ -112,7 +120,7 @@ async function makeKeys(service: CountedService, accounts: number): Promise<stri
   return await pMap(names, (name) => service.makeKey(name, "paid"), { concurrency: MAKERS })
 }
 
-function formatRun(run: ScaleRun, { accounts, rate, seconds }: ScaleOptions): string {
+function formatRun(run: ScaleResult, { accounts, rate, seconds }: ScaleOptions): string {
   const { facts, counts, finished, tookMs, workerdBytes, workerdMs } = run
   const perMinute = (finished / tookMs) * 60_000
   const each = Object.entries(counts)
@@ -146,4 +154,79 @@ function formatRun(run: ScaleRun, { accounts, rate, seconds }: ScaleOptions): st
     ]),
     formatTable([["counted", "all", "a job"], ...each]),
   ].join("\n\n")
+}
+
+// Limits of Cloudflare, from its documentation in November 2026:
+// https://developers.cloudflare.com/d1/platform/limits/, …/queues/platform/limits/,
+// …/durable-objects/platform/limits/ and …/containers/platform-details/.
+
+/** A D1 database runs one statement at a time; a small statement takes about a millisecond. */
+const D1_STATEMENTS_PER_SECOND = 1_000
+const D1_BYTES_MAX = 10e9
+const QUEUE_MESSAGES_PER_SECOND = 5_000
+/** Soft limit: above it, a Durable Object responds that it is overloaded. */
+const OBJECT_REQUESTS_PER_SECOND = 1_000
+/** Concurrent vCPUs of all containers of a Cloudflare account. */
+const CONTAINERS_VCPU = 1_500
+const STANDARD_4_VCPU = 4
+const EXAMPLE_JOBS_PER_MINUTE = 10_000
+const MINUTES_PER_DAY = 1_440
+
+/**
+ * Computes the rate of such jobs at which each limit of Cloudflare would be reached. Returns rows
+ * of a table.
+ */
+export function computeLimitRows(counts: OperationCounts, jobs: number): string[][] {
+  const ms = (counts["d1.ms"] ?? 0) / jobs
+  const statements = (counts["d1.statements"] ?? 0) / jobs
+  const bytes = (counts["d1.bytes"] ?? 0) / jobs
+  const pool = sumCounts(counts, /^object\.Pool\.(?:requests|alarms)$/) / jobs
+  const dispatcher = sumCounts(counts, /^object\.Dispatcher\.(?:requests|alarms)$/) / jobs
+  const limiter = sumCounts(counts, /^object\.RateLimiter\.(?:requests|alarms)$/) / jobs
+  const messages = sumCounts(counts, /^queue\.(?:JOBS|WEBHOOKS)$/) / jobs
+  const kept = D1_BYTES_MAX / bytes
+  return [
+    ["limit", "a job takes", "is reached at"],
+    [
+      "D1: one statement after the other, 1 ms each",
+      `${statements.toFixed(1)} statements`,
+      perMinute(D1_STATEMENTS_PER_SECOND / statements),
+    ],
+    ["D1: the same, as long as SQLite took here", `${ms.toFixed(1)} ms`, perMinute(1000 / ms)],
+    [
+      "D1: 10 GB a database",
+      `${bytes.toFixed(0)} bytes`,
+      `${format(kept)} jobs kept; ${(kept / EXAMPLE_JOBS_PER_MINUTE / MINUTES_PER_DAY).toFixed(1)} days of ${format(EXAMPLE_JOBS_PER_MINUTE)} a minute`,
+    ],
+    [
+      "Queues: 5,000 messages a second each",
+      `${messages.toFixed(2)} messages`,
+      perMinute(QUEUE_MESSAGES_PER_SECOND / messages),
+    ],
+    objectRow("a pool's object", pool, "of one pool"),
+    objectRow("an account's dispatcher", dispatcher, "of one account"),
+    objectRow("a key's limiter", limiter, "of one key"),
+    [
+      "Containers: 1,500 vCPU, standard-4, 10 s a job",
+      "10 s of 4 vCPU",
+      perMinute(CONTAINERS_VCPU / STANDARD_4_VCPU / 10),
+    ],
+  ]
+}
+
+function objectRow(name: string, requests: number, of: string): string[] {
+  return [
+    `Durable Objects: 1,000 requests a second, ${name}`,
+    `${requests.toFixed(1)} requests`,
+    `${perMinute(OBJECT_REQUESTS_PER_SECOND / requests)} ${of}`,
+  ]
+}
+
+function perMinute(perSecond: number): string {
+  return Number.isFinite(perSecond) ? `${format(perSecond * 60)} jobs a minute` : "never"
+}
+
+/** Formats a number with two significant digits. */
+function format(value: number): string {
+  return Number(value.toPrecision(2)).toLocaleString("en")
 }

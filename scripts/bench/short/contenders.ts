@@ -3,20 +3,23 @@ import { readFile } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { buffer } from "node:stream/consumers"
 import { z } from "zod"
-import { jsonBody } from "../../local/client/caller.ts"
-import type { Body, Caller } from "../../local/client/caller.ts"
-import { runBare, tools } from "../../local/client/media.ts"
-import { uploadFile } from "../../local/client/requests.ts"
-import { findRunner } from "../../local/processes/memory.ts"
+import { makeJsonBody } from "../../cli/client/caller.ts"
+import type { SizedRequestBody, ApiCaller } from "../../cli/client/caller.ts"
+import { runUnsandboxed, serviceToolPaths } from "../../cli/client/media.ts"
+import { uploadFile } from "../../cli/client/requests.ts"
+import { findRunnerPid } from "../../cli/processes/memory.ts"
 import type { BenchService } from "../service.ts"
 
-/** Short work of a film, by this service or by bare tools. */
+/** Implementation of short work on a video: by this service, or by ffmpeg and ffprobe alone. */
 export type Contender = {
-  /** Learns what ffprobe says of the film, from its upload on where there is one. */
+  /** Uploads the video if the contender needs an upload, and reads ffprobe's result. */
   probe: () => Promise<void>
-  /** Has the film's streams copied into another mp4, from its upload on, and reads the new file. */
+  /**
+   * Uploads the video if the contender needs an upload, copies its streams into a new MP4 and reads
+   * the MP4.
+   */
   remux: () => Promise<void>
-  /** The same of a film that is there already. */
+  /** Does the same as `remux` with a video that was uploaded before. */
   remuxStored: () => Promise<void>
 }
 
@@ -30,15 +33,18 @@ const command = z.object({
   output_files: z.object({ out_1: z.object({ download_url: z.url() }) }),
 })
 
-type Film = Pick<Body, "sizeBytes" | "chunks">
+type Film = Pick<SizedRequestBody, "sizeBytes" | "chunks">
 
-/** This service as a caller uses it that wants its answer soon: in as few requests as there can be. */
-export type Lathe = Contender & {
-  /** Uploads a film and waits for its ffprobe; its id. */
+/** This service, used with as few requests as possible. */
+export type LatheContender = Contender & {
+  /** Uploads a video and waits for ffprobe's result. Returns the file's id. */
   upload: (film: Film) => Promise<string>
 }
 
-export async function openLathe({ caller }: BenchService, film: Film): Promise<Lathe> {
+export async function openLatheContender(
+  { caller }: BenchService,
+  film: Film,
+): Promise<LatheContender> {
   async function upload(file: Film): Promise<string> {
     const { id, ffprobe } = await uploadFile(caller, FILM_NAME, file, WAITS)
     if (!ffprobe) throw new Error("a file that was probed has no ffprobe")
@@ -50,7 +56,7 @@ export async function openLathe({ caller }: BenchService, film: Film): Promise<L
       input_files: { in_1: `svc_id://${fileId}` },
       output_files: { out_1: "remuxed.mp4" },
     }
-    const { text } = await caller.ask("POST", "/v1/commands", jsonBody(order), WAITS)
+    const { text } = await caller.ask("POST", "/v1/commands", makeJsonBody(order), WAITS)
     const { download_url } = command.parse(JSON.parse(text)).output_files.out_1
     await download(caller, download_url)
   }
@@ -61,7 +67,7 @@ export async function openLathe({ caller }: BenchService, film: Film): Promise<L
       await upload(film)
     },
     async remux() {
-      // The probe of the upload is a task beside that of the command, which needs not wait for it.
+      // Does not wait for the probe of the upload, because the command does not need it.
       const { id } = await uploadFile(caller, FILM_NAME, film)
       await remux(id)
     },
@@ -69,8 +75,8 @@ export async function openLathe({ caller }: BenchService, film: Film): Promise<L
   }
 }
 
-/** Reads a file where its address sends the caller: to a signed link. */
-async function download(caller: Caller, url: string): Promise<void> {
+/** Requests a file, follows the redirect to its signed link, and reads it. */
+async function download(caller: ApiCaller, url: string): Promise<void> {
   const redirect = await caller.open(url)
   redirect.resume()
   const answer = await caller.open(redirect.headers.location ?? "")
@@ -80,51 +86,60 @@ async function download(caller: Caller, url: string): Promise<void> {
   }
 }
 
-/** The tools that come with the system, whatever the service and the other benchmarks use. */
-export const systemTools = { ffmpeg: ofSystem("ffmpeg"), ffprobe: ofSystem("ffprobe") }
+/** ffmpeg and ffprobe of the operating system, whichever tools the service uses. */
+export const systemToolPaths = { ffmpeg: ofSystem("ffmpeg"), ffprobe: ofSystem("ffprobe") }
 
 function ofSystem(name: string): string {
   const path = `/usr/bin/${name}`
   return existsSync(path) ? path : name
 }
 
-/** The system's own tools on a film of the disk. */
-export function openBare(path: string): Contender {
+/** Opens the contender that runs the system's ffmpeg and ffprobe on a local video. */
+export function openBareContender(path: string): Contender {
   const [folder, name] = [dirname(path), basename(path)]
   async function remux(): Promise<void> {
     const copied = "bare.mp4"
     const words = ["-v", "error", "-nostdin", "-y", "-i", name, ...REMUX_WORDS, copied]
-    await runBare(systemTools.ffmpeg, words, folder)
+    await runUnsandboxed(systemToolPaths.ffmpeg, words, folder)
     await readFile(join(folder, copied))
   }
-  return { probe: async () => await probeBare(path), remux, remuxStored: remux }
+  return { probe: async () => await runSystemProbe(path), remux, remuxStored: remux }
 }
 
-/** Has the system's ffprobe read a file, and its answer parsed. */
-export async function probeBare(path: string): Promise<void> {
+/** Runs the system's ffprobe on a file and parses its output. */
+export async function runSystemProbe(path: string): Promise<void> {
   const words = [...PROBE_WORDS, `file:${basename(path)}`]
-  JSON.parse(await runBare(systemTools.ffprobe, words, dirname(path)))
+  JSON.parse(await runUnsandboxed(systemToolPaths.ffprobe, words, dirname(path)))
 }
 
-/** Prints which ffmpeg a service uses; whether it is the system's, which is the reference. */
-export async function sayTools({ pid }: BenchService): Promise<boolean> {
-  const [used, system] = await Promise.all([banner(ffprobeOf(pid)), banner(systemTools.ffprobe)])
+/**
+ * Prints the ffmpeg version of a service. Returns true if the service uses the system's ffmpeg,
+ * which is the reference.
+ */
+export async function printFfmpegVersions({ pid }: BenchService): Promise<boolean> {
+  const [used, system] = await Promise.all([
+    banner(ffprobeOf(pid)),
+    banner(systemToolPaths.ffprobe),
+  ])
   const versions = `${versionOf(used)}; the bare tools are the system's, ${versionOf(system)}`
   console.error(`The service uses ffmpeg ${versions}.`)
   return used === system
 }
 
-/** The runner's environment names it; where there is no /proc, this process's own is taken. */
+/**
+ * Returns the ffprobe of a service from the environment of its runner. Without /proc returns the
+ * ffprobe of this process.
+ */
 function ffprobeOf(servicePid: number): string {
-  const runner = findRunner(servicePid)
-  if (runner === null) return tools.ffprobe
+  const runner = findRunnerPid(servicePid)
+  if (runner === null) return serviceToolPaths.ffprobe
   const variables = readFileSync(`/proc/${runner}/environ`, "utf8").split("\0")
   const named = variables.find((each) => each.startsWith("FFPROBE_PATH="))
   return named?.slice("FFPROBE_PATH=".length) ?? "ffprobe"
 }
 
 async function banner(ffprobe: string): Promise<string> {
-  return await runBare(ffprobe, ["-version"], ".")
+  return await runUnsandboxed(ffprobe, ["-version"], ".")
 }
 
 function versionOf(banner: string): string {

@@ -1,24 +1,30 @@
 import { join } from "node:path"
 import pMap from "p-map"
-import { readMedia, runBare } from "../../local/client/media.ts"
-import { cpuTimeOf, familyTimeMs } from "../../local/processes/process-time.ts"
+import { readMediaBody, runUnsandboxed } from "../../cli/client/media.ts"
+import { readCpuTime, readProcessTreeCpuMs } from "../../cli/processes/process-time.ts"
 import { formatDifference, formatMs, formatRatio, formatSeconds } from "../figure.ts"
-import type { Figure } from "../figure.ts"
+import type { BenchFigure } from "../figure.ts"
 import type { BenchScope } from "../scope.ts"
 import { startBenchService } from "../service.ts"
 import type { BenchService } from "../service.ts"
-import { repeat, rotateMedians, timeMs } from "../statistics.ts"
-import { openBare, openLathe, probeBare, sayTools, systemTools } from "./contenders.ts"
-import type { Contender, Lathe } from "./contenders.ts"
+import { repeat, measureMediansInRotation, measureMs } from "../statistics.ts"
+import {
+  openBareContender,
+  openLatheContender,
+  runSystemProbe,
+  printFfmpegVersions,
+  systemToolPaths,
+} from "./contenders.ts"
+import type { Contender, LatheContender } from "./contenders.ts"
 
-// Code is compiled after some dozens of requests, as it is in a service that runs for days.
+// Warms up with 30 rounds, because V8 compiles the code only after some dozens of requests.
 const ROUNDS = { warmUp: 30, counted: 15 }
 const CROWD = { probes: 100, callers: 8, rounds: { warmUp: 1, counted: 3 } }
 const LARGE = { rounds: { warmUp: 1, counted: 3 }, goalMs: 1500 }
 const LARGE_BYTES = 300_000_000
 const PROCESSOR_TIMES = 20
 
-/** Video and audio of some seconds, 89 KB. */
+/** Arguments of ffmpeg that make a video with audio of 2.8 seconds and 89 KB. */
 const SMALL =
   "-f lavfi -i testsrc2=size=320x180:rate=16 -f lavfi -i sine=frequency=440 -t 2.8 " +
   "-c:v libx264 -preset veryfast -pix_fmt yuv420p -c:a aac -b:a 64k"
@@ -30,9 +36,12 @@ type Case = {
   name: string
   tool: "ffmpeg" | "ffprobe"
   rounds: { warmUp: number; counted: number }
-  /** Its longest time as a multiple of the bare tool's. */
+  /** Maximum time as a multiple of the bare tool's time. */
   ratio: number
-  /** Its longest time beyond the bare tool's, where the service uses the same one. */
+  /**
+   * Maximum time beyond the bare tool's time. Applies instead of `ratio` if the service uses the
+   * same tool.
+   */
   moreMs?: number
   workOf: (contender: Contender) => () => Promise<void>
 }
@@ -69,15 +78,18 @@ const CASES: Case[] = [
   },
 ]
 
-/** Short work from its request to its result, beside the system's bare tools on the same film. */
-export async function benchShort(scope: BenchScope): Promise<Figure[]> {
+/**
+ * Measures short work from its request to its result, and compares it with the system's tools on
+ * the same video.
+ */
+export async function benchShort(scope: BenchScope): Promise<BenchFigure[]> {
   const folder = await scope.makeFolder()
   const path = await makeFilm(folder, "film.mp4", SMALL.split(" "))
   const service = await startBenchService(scope)
-  const lathe = await openLathe(service, await readMedia(path))
-  const bare = openBare(path)
-  const usesBareTools = await sayTools(service)
-  const figures: Figure[] = []
+  const lathe = await openLatheContender(service, await readMediaBody(path))
+  const bare = openBareContender(path)
+  const usesBareTools = await printFfmpegVersions(service)
+  const figures: BenchFigure[] = []
   for (const each of CASES) figures.push(await compareCase(each, { bare, lathe, usesBareTools }))
   return [
     ...figures,
@@ -88,18 +100,22 @@ export async function benchShort(scope: BenchScope): Promise<Figure[]> {
 
 async function makeFilm(folder: string, name: string, words: string[]): Promise<string> {
   const path = join(folder, name)
-  await runBare(systemTools.ffmpeg, ["-v", "error", "-nostdin", "-y", ...words, path], folder)
+  await runUnsandboxed(
+    systemToolPaths.ffmpeg,
+    ["-v", "error", "-nostdin", "-y", ...words, path],
+    folder,
+  )
   return path
 }
 
-/** A film of 300 MB, some minutes with their index at the end. */
+/** Makes a video of 300 MB and some minutes, with its index at the end. */
 async function makeLargeFilm(folder: string): Promise<string> {
   const scene = await makeFilm(folder, "scene.mp4", SCENE.split(" "))
   const again = ["-stream_loop", "-1", "-i", scene, "-c", "copy", "-fs", String(LARGE_BYTES)]
   return await makeFilm(folder, "large.mp4", again)
 }
 
-/** The work by so many callers at once, so many times in all. */
+/** Returns a function that does the work 100 times, 8 times concurrently. */
 function crowd(work: () => Promise<void>): () => Promise<void> {
   const times = Array.from({ length: CROWD.probes })
   return async () => void (await pMap(times, work, { concurrency: CROWD.callers }))
@@ -108,14 +124,15 @@ function crowd(work: () => Promise<void>): () => Promise<void> {
 async function compareCase(
   { name, tool, rounds, ratio: ratioMax, moreMs: moreMsMax, workOf }: Case,
   { bare, lathe, usesBareTools }: { bare: Contender; lathe: Contender; usesBareTools: boolean },
-): Promise<Figure> {
-  const medianOf = await rotateMedians(rounds, {
-    bare: () => timeMs(workOf(bare)),
-    lathe: () => timeMs(workOf(lathe)),
+): Promise<BenchFigure> {
+  const medianOf = await measureMediansInRotation(rounds, {
+    bare: () => measureMs(workOf(bare)),
+    lathe: () => measureMs(workOf(lathe)),
   })
   const [measuredMs, referenceMs] = [medianOf("lathe"), medianOf("bare")]
   const [ratio, moreMs] = [measuredMs / referenceMs, measuredMs - referenceMs]
-  // Where the service uses the same tool, nothing is to be saved in it.
+  // Compares the difference if the service uses the same tool, because the time of the tool itself
+  // cannot be reduced.
   const isByMore = usesBareTools && moreMsMax !== undefined
   return {
     name: `short: ${name}`,
@@ -127,8 +144,12 @@ async function compareCase(
   }
 }
 
-async function benchLarge({ caller }: BenchService, lathe: Lathe, path: string): Promise<Figure> {
-  const film = await readMedia(path)
+async function benchLarge(
+  { caller }: BenchService,
+  lathe: LatheContender,
+  path: string,
+): Promise<BenchFigure> {
+  const film = await readMediaBody(path)
   async function probe(): Promise<number> {
     const startedMs = performance.now()
     const id = await lathe.upload(film)
@@ -136,9 +157,9 @@ async function benchLarge({ caller }: BenchService, lathe: Lathe, path: string):
     await caller.ask("DELETE", `/v1/files/${id}`)
     return tookMs
   }
-  const medianOf = await rotateMedians(LARGE.rounds, {
+  const medianOf = await measureMediansInRotation(LARGE.rounds, {
     probe,
-    bare: () => timeMs(async () => await probeBare(path)),
+    bare: () => measureMs(async () => await runSystemProbe(path)),
   })
   return {
     name: `short: probe of ${LARGE_BYTES / 1e6} MB, upload until ffprobe is there, median`,
@@ -150,17 +171,20 @@ async function benchLarge({ caller }: BenchService, lathe: Lathe, path: string):
   }
 }
 
-/** What short work takes of the processors: steadier than its time where others are at work. */
+/** Measures the CPU time of short work, which varies less than its duration on a busy machine. */
 async function benchProcessor(
   { pid }: BenchService,
-  lathe: Lathe,
+  lathe: LatheContender,
   bare: Contender,
-): Promise<Figure[]> {
-  if (familyTimeMs(pid) === 0) {
+): Promise<BenchFigure[]> {
+  if (readProcessTreeCpuMs(pid) === 0) {
     console.error("This system does not tell the processor time of processes.")
     return []
   }
-  const [ofService, ofBare] = [() => familyTimeMs(pid), () => cpuTimeOf(process.pid).childrenMs]
+  const [ofService, ofBare] = [
+    () => readProcessTreeCpuMs(pid),
+    () => readCpuTime(process.pid).childrenMs,
+  ]
   return [
     compareProcessor("a probe", "ffprobe", {
       measuredMs: await processorMs(ofService, lathe.probe),
@@ -183,7 +207,7 @@ function compareProcessor(
   what: string,
   tool: string,
   { measuredMs, referenceMs }: { measuredMs: number; referenceMs: number },
-): Figure {
+): BenchFigure {
   return {
     name: `short: processor time of ${what}, mean of ${PROCESSOR_TIMES}`,
     measured: formatMs(measuredMs),

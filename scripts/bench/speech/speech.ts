@@ -3,21 +3,24 @@ import { once } from "node:events"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { z } from "zod"
-import { ADVICE, GREETING, speak, STORY, VOICES } from "../../../test/support/speech.ts"
-import { wordErrorRate } from "../../../test/support/word-error-rate.ts"
-import { jsonBody } from "../../local/client/caller.ts"
-import { runBare } from "../../local/client/media.ts"
-import { untilSuccess, uploadMedia } from "../../local/client/requests.ts"
-import { flite } from "../../setup/flite.ts"
+import { ADVICE, GREETING, speak, STORY, VOICES } from "../../../test/support/media/speech.ts"
+import { wordErrorRate } from "../../../test/support/media/word-error-rate.ts"
+import { makeJsonBody } from "../../cli/client/caller.ts"
+import { runUnsandboxed } from "../../cli/client/media.ts"
+import { waitUntilSuccess, uploadMedia } from "../../cli/client/requests.ts"
+import {
+  WHISPER_CTRANSLATE2_PATH,
+  fliteStep,
+  whisperCtranslate2Step,
+} from "../../setup/test-tools.ts"
 import { SPEECH_MODELS_PATH, SPEECH_PYTHON_PATH } from "../../setup/speech.ts"
 import { ensureSteps } from "../../setup/step.ts"
-import { WHISPER_CTRANSLATE2_PATH, whisperCtranslate2 } from "../../setup/whisper-ctranslate2.ts"
 import { formatMs, formatRatio, formatSeconds } from "../figure.ts"
-import type { Figure } from "../figure.ts"
+import type { BenchFigure } from "../figure.ts"
 import type { BenchScope } from "../scope.ts"
 import { startBenchService } from "../service.ts"
 import type { BenchService } from "../service.ts"
-import { rotateMedians, timeMs } from "../statistics.ts"
+import { measureMediansInRotation, measureMs } from "../statistics.ts"
 
 const MODEL = "base"
 const WARM_WHISPER = join(import.meta.dirname, "warm-whisper.py")
@@ -30,13 +33,16 @@ const SHORT = { rounds: { warmUp: 2, counted: 15 }, goalRatio: 1.3 }
 const created = z.object({ transcribe_id: z.string() })
 const transcription = z.object({ transcript: z.string() })
 
-/** Transcriptions beside other programs with the same model, and their errors. */
-export async function benchSpeech(scope: BenchScope): Promise<Figure[]> {
-  await ensureSteps([flite, whisperCtranslate2])
+/**
+ * Measures the word error rate of transcriptions, and compares their speed with other programs that
+ * use the same model.
+ */
+export async function benchSpeech(scope: BenchScope): Promise<BenchFigure[]> {
+  await ensureSteps([fliteStep, whisperCtranslate2Step])
   const folder = await scope.makeFolder()
   const service = await startBenchService(scope, { settings: { WHISPER_MODEL: MODEL } })
   const model = join(SPEECH_MODELS_PATH, MODEL)
-  const figures: Figure[] = []
+  const figures: BenchFigure[] = []
   const paths: string[] = []
   for (const voice of VOICES) {
     const path = await speak(folder, { name: `${voice}.wav`, voice, text: TEXT })
@@ -51,7 +57,11 @@ export async function benchSpeech(scope: BenchScope): Promise<Figure[]> {
   ]
 }
 
-async function measureErrors(service: BenchService, voice: string, path: string): Promise<Figure> {
+async function measureErrors(
+  service: BenchService,
+  voice: string,
+  path: string,
+): Promise<BenchFigure> {
   const fileId = await uploadMedia(service.caller, path)
   const rate = wordErrorRate(TEXT, await transcribe(service, fileId))
   return {
@@ -68,16 +78,19 @@ function formatPercent(rate: number): string {
   return `${(100 * rate).toFixed(1)} %`
 }
 
-/** Speech of two minutes, beside a program that has its defaults and finds the language too. */
+/**
+ * Measures the transcription of two minutes of speech, and compares it with whisper-ctranslate2
+ * with its defaults. Both detect the language.
+ */
 async function benchLong(
   service: BenchService,
   { path, folder, model }: { path: string; folder: string; model: string },
-): Promise<Figure> {
+): Promise<BenchFigure> {
   const fileId = await uploadMedia(service.caller, path)
   const words = ["--model_directory", model, "--output_dir", folder, path]
-  const medianOf = await rotateMedians(LONG.rounds, {
-    job: () => timeMs(() => transcribe(service, fileId)),
-    reference: () => timeMs(() => runBare(WHISPER_CTRANSLATE2_PATH, words, folder)),
+  const medianOf = await measureMediansInRotation(LONG.rounds, {
+    job: () => measureMs(() => transcribe(service, fileId)),
+    reference: () => measureMs(() => runUnsandboxed(WHISPER_CTRANSLATE2_PATH, words, folder)),
   })
   const ratio = medianOf("job") / medianOf("reference")
   return {
@@ -90,18 +103,21 @@ async function benchLong(
   }
 }
 
-/** A few seconds of speech, beside a Python process that has the model in memory already. */
+/**
+ * Measures the transcription of a few seconds of speech, and compares it with a Python process that
+ * keeps the model in memory.
+ */
 async function benchShort(
   scope: BenchScope,
   service: BenchService,
   { folder, model }: { folder: string; model: string },
-): Promise<Figure> {
+): Promise<BenchFigure> {
   const path = await speak(folder, { name: "short.wav", text: GREETING })
   const fileId = await uploadMedia(service.caller, path)
   const whisper = scope.use(await openWarmWhisper(model))
-  const medianOf = await rotateMedians(SHORT.rounds, {
-    job: () => timeMs(() => transcribe(service, fileId, LANGUAGE)),
-    reference: () => timeMs(() => whisper.transcribe(path, LANGUAGE)),
+  const medianOf = await measureMediansInRotation(SHORT.rounds, {
+    job: () => measureMs(() => transcribe(service, fileId, LANGUAGE)),
+    reference: () => measureMs(() => whisper.transcribe(path, LANGUAGE)),
   })
   const ratio = medianOf("job") / medianOf("reference")
   return {
@@ -114,9 +130,9 @@ async function benchShort(
   }
 }
 
-/** A Python process that has a model in memory. */
+/** Python process that keeps a speech model in memory. */
 type WarmWhisper = AsyncDisposable & {
-  /** The words of a file. */
+  /** Returns the transcript of a file. */
   transcribe(path: string, language: string): Promise<string>
 }
 
@@ -145,18 +161,18 @@ async function openWarmWhisper(model: string): Promise<WarmWhisper> {
   }
 }
 
-/** The words of a file, as the service writes them down. */
+/** Transcribes an uploaded file with the service. Returns the transcript. */
 async function transcribe(
   { caller, whenLogged }: BenchService,
   fileId: string,
   language?: string,
 ): Promise<string> {
   const body = { file_url: `svc_id://${fileId}`, ...(language !== undefined && { language }) }
-  const { text } = await caller.ask("POST", "/v1/transcribe", jsonBody(body))
+  const { text } = await caller.ask("POST", "/v1/transcribe", makeJsonBody(body))
   const { transcribe_id: id } = created.parse(JSON.parse(text))
-  // Polling meanwhile would take processor time from what is measured.
+  // Waits for the log line, because polling would take CPU time from the measured job.
   await whenLogged("task.ended", id)
   const path = `/v1/transcribe/${id}` as const
-  await untilSuccess(caller, path)
+  await waitUntilSuccess(caller, path)
   return transcription.parse(JSON.parse((await caller.ask("GET", path)).text)).transcript
 }

@@ -1,4 +1,4 @@
-"""Transcribes by faster-whisper what stdin names, line by line; the words go to stdout as JSON."""
+"""Transcribes files by faster-whisper: reads one request per line from stdin, and writes each transcript to stdout as JSON."""
 
 import json
 import sys

@@ -1,22 +1,34 @@
-import { join } from "node:path"
-import { CliError } from "../../local/cli-error.ts"
-import { meterLoudness } from "../../local/loudness-meter.ts"
-import { download } from "../api.ts"
-import type { Api } from "../api.ts"
-import type { Demo, Stage } from "../demo.ts"
-import { keepResult } from "../paths.ts"
-import { openProgress } from "../progress.ts"
-import { curlLines } from "./curl-lines.ts"
-import { factsTable } from "./facts-table.ts"
-import { recipeFor } from "./recipe.ts"
-import type { Recipe } from "./recipe.ts"
-import { readFileRecord, runCommand, uploadFile } from "./requests.ts"
-import type { FileRecord } from "./requests.ts"
+import { basename, join } from "node:path"
+import { CliError } from "../../cli/cli-error.ts"
+import { meterLoudness } from "../../cli/loudness-meter.ts"
+import {
+  downloadToFile,
+  demoJobFields,
+  postFile,
+  postJson,
+  readRecord,
+  waitUntilFinal,
+} from "../api.ts"
+import type { DemoApi } from "../api.ts"
+import type { Demo, DemoContext } from "../demo.ts"
+import { copyResult } from "../paths.ts"
+import { openProgressBar } from "../progress.ts"
+import { makeRecipes } from "./recipe.ts"
+import type { DemoRecipe } from "./recipe.ts"
+import { CURL_KEY_HEADER, curlFileField } from "../curl.ts"
+import { probeResult } from "../../../src/contract/probe.ts"
+import type { ProbeResult } from "../../../src/contract/probe.ts"
+import { formatTable } from "../../cli/table.ts"
+import { isStillImage, findMainStreams } from "./media-facts.ts"
+import { z } from "zod"
 
-/** Of the sound's loudness in the table. */
+/** Maximum duration of the loudness measurement, in seconds. */
 const MEASURED_SECONDS_MAX = 60
 
-/** Uploads a file, runs a command on it that changes it visibly and audibly, and says what changed. */
+/**
+ * Demonstration that uploads a file, runs a command that changes its video and audio noticeably,
+ * and prints what changed.
+ */
 export const commandDemo: Demo = {
   name: "command",
   usage: "npm run demo [-- FILE]",
@@ -24,18 +36,18 @@ export const commandDemo: Demo = {
   show: showCommand,
 }
 
-async function showCommand({ api, paths, folder }: Stage): Promise<void> {
+async function showCommand({ api, paths, folder }: DemoContext): Promise<void> {
   console.log(`Upload    ${paths.shownSource}`)
   const before = await uploadFile(api, paths.source)
   const { recipe, after } = await makeResult(api, before, paths.shownSource)
   const fetched = join(folder, recipe.outputName)
-  await download(api, after.download_url, fetched)
+  await downloadToFile(api, after.download_url, fetched)
   const [loudnessBefore, loudnessAfter] = await Promise.all(
     [paths.source, fetched].map((path) =>
       meterLoudness(path, { secondsMax: MEASURED_SECONDS_MAX, signal: api.signal }),
     ),
   )
-  const result = keepResult(fetched, paths)
+  const result = copyResult(fetched, paths)
 
   console.log(
     factsTable(
@@ -47,10 +59,10 @@ async function showCommand({ api, paths, folder }: Stage): Promise<void> {
   console.log(curlLines(recipe, paths.shownSource))
 }
 
-async function makeResult(api: Api, before: FileRecord, shownSource: string) {
-  const recipes = before.ffprobe ? recipeFor(before.ffprobe) : []
+async function makeResult(api: DemoApi, before: FileRecord, shownSource: string) {
+  const recipes = before.ffprobe ? makeRecipes(before.ffprobe) : []
   if (recipes.length === 0) {
-    throw new CliError(`${shownSource} holds neither pictures nor sound that could be changed.`)
+    throw new CliError(`${shownSource} has neither video nor audio to convert.`)
   }
   let failure = ""
   for (const recipe of recipes) {
@@ -63,14 +75,132 @@ async function makeResult(api: Api, before: FileRecord, shownSource: string) {
 }
 
 async function tryRecipe(
-  api: Api,
+  api: DemoApi,
   before: FileRecord,
-  recipe: Recipe,
+  recipe: DemoRecipe,
 ): Promise<{ after: FileRecord } | { failure: string }> {
   console.log(`Command   it ${recipe.purpose}\n          ${recipe.command}`)
-  const progress = openProgress(process.stdout)
+  const progress = openProgressBar(process.stdout)
   const ended = await runCommand(api, before.id, recipe, (percent) => progress.show(percent))
   progress.end()
   if ("failure" in ended) return ended
   return { after: await readFileRecord(api, ended.outputId) }
+}
+
+/**
+ * Returns shell commands with curl that do the same with a service of `npm start`. `source` is the
+ * path of the file.
+ */
+function curlLines({ command, outputName }: DemoRecipe, source: string): string {
+  return `  KEY=$(npm run --silent keys -- create --account demo | tail -n 1)
+  API=http://127.0.0.1:8787/v1
+  FILE=$(curl -s ${CURL_KEY_HEADER} ${curlFileField(source)} $API/files | cut -d'"' -f4)
+  JOB=$(curl -s ${CURL_KEY_HEADER} -H "Content-Type: application/json" $API/commands -d '{
+    "ffmpeg_command": ${JSON.stringify(command)},
+    "input_files": {"in_1": "svc_id://'$FILE'"},
+    "output_files": {"out_1": "${outputName}"}
+  }' | cut -d'"' -f4)
+  until RECORD=$(curl -s ${CURL_KEY_HEADER} $API/commands/$JOB) &&
+    echo "$RECORD" | grep -qE '"status":"(success|failed)"'; do sleep 1; done
+  URL=$(echo "$RECORD" | grep -o '"download_url":"[^"]*' | cut -d'"' -f4)
+  curl -L ${CURL_KEY_HEADER} -o ${outputName} "$URL"`
+}
+
+type Facts = {
+  size_bytes: number
+  ffprobe: ProbeResult | null
+  /** Loudness in LUFS; null for a file without audio. */
+  loudness: number | null
+}
+
+/**
+ * Formats a table of a file's properties before and after. Leaves out properties that neither file
+ * has.
+ */
+function factsTable(before: Facts, after: Facts): string {
+  const rows = facts
+    .map(([name, tell]) => [name, tell(before), tell(after)] as const)
+    .filter(([, one, other]) => one !== null || other !== null)
+    .map(([name, one, other]) => [name, one ?? "-", other ?? "-"])
+  return `\n${formatTable([["", "before", "after"], ...rows])}`
+}
+
+const facts: [string, (facts: Facts) => string | null][] = [
+  [
+    "duration",
+    ({ ffprobe }) => (ffprobe && !isStillImage(ffprobe) ? seconds(ffprobe.duration) : null),
+  ],
+  ["size", ({ size_bytes }) => `${Math.ceil(size_bytes / 1000)} kB`],
+  ["resolution", ({ ffprobe }) => (ffprobe ? resolution(ffprobe) : null)],
+  ["codecs", ({ ffprobe }) => (ffprobe ? codecs(ffprobe) : null)],
+  ["loudness", ({ loudness }) => (loudness === null ? null : `${loudness.toFixed(1)} LUFS`)],
+]
+
+function seconds(duration: number | undefined): string | null {
+  return duration === undefined ? null : `${duration.toFixed(1)} s`
+}
+
+function resolution(probe: ProbeResult): string | null {
+  if (!findMainStreams(probe).video || probe.width === undefined) return null
+  return `${probe.width}x${probe.height ?? "?"}`
+}
+
+function codecs(probe: ProbeResult): string {
+  const { video, audio } = findMainStreams(probe)
+  return [video, audio].flatMap((each) => each?.codec_name ?? []).join(", ")
+}
+
+const fileRecord = z.object({
+  ...demoJobFields,
+  id: z.string(),
+  name: z.string(),
+  size_bytes: z.number(),
+  download_url: z.string(),
+  ffprobe: probeResult.nullable(),
+})
+const output = z.object({ id: z.string() })
+const commandRecord = z.object({
+  ...demoJobFields,
+  output_files: z.object({ out_1: z.union([output, z.string()]) }),
+})
+const created = z.object({ command_id: z.string() })
+
+type FileRecord = z.infer<typeof fileRecord>
+
+/** Uploads a file and waits until it is probed. Throws a CliError if the probe fails. */
+async function uploadFile(api: DemoApi, path: string): Promise<FileRecord> {
+  const { id } = fileRecord.parse(await postFile(api, "/files", path))
+  const record = await waitUntilFinal(async () => await readFileRecord(api, id), api.signal)
+  if (record.status === "success") return record
+  throw new CliError(`${basename(path)}: ${record.error ?? "it could not be probed."}`)
+}
+
+async function readFileRecord(api: DemoApi, id: string): Promise<FileRecord> {
+  return await readRecord(api, `/files/${id}`, fileRecord)
+}
+
+/**
+ * Runs a command on one file. Calls `onProgress` with the job's progress in percent until the job
+ * ends.
+ */
+async function runCommand(
+  api: DemoApi,
+  fileId: string,
+  { command, outputName }: { command: string; outputName: string },
+  onProgress: (percent: number) => void,
+): Promise<{ outputId: string } | { failure: string }> {
+  const answer = await postJson(api, "/commands", {
+    ffmpeg_command: command,
+    input_files: { in_1: `svc_id://${fileId}` },
+    output_files: { out_1: outputName },
+  })
+  const path = `/commands/${created.parse(answer).command_id}`
+  const record = await waitUntilFinal(
+    async () => await readRecord(api, path, commandRecord),
+    api.signal,
+    onProgress,
+  )
+  const { out_1: output } = record.output_files
+  if (record.status === "success" && typeof output !== "string") return { outputId: output.id }
+  return { failure: record.error ?? "It ended without a result." }
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes clip.mp4 anew: ten seconds that begin late and are too quiet, for the demo to mend.
+# Makes clip.mp4: ten seconds of video that start late and are too quiet, for the demonstration to correct.
 # Needs an ffmpeg with flite, libx264 and drawtext.
 set -eu
 cd "$(dirname "$0")"

@@ -10,10 +10,13 @@ const stream = z.object({
 
 const PICTURE_FORMATS = /^image2$|_pipe$/
 
-export type Stream = z.infer<typeof stream>
+export type ProbedStream = z.infer<typeof stream>
 
-/** The first video and the first audio stream; cover art does not count as video. */
-export function mainStreams(probe: ProbeResult) {
+/**
+ * Returns the first video stream and the first audio stream of a probe. Cover art does not count as
+ * video.
+ */
+export function findMainStreams(probe: ProbeResult) {
   const streams = probe.streams.map((each) => stream.parse(each))
   return {
     video: streams.find((each) => each.codec_type === "video" && !each.disposition?.attached_pic),
@@ -21,7 +24,7 @@ export function mainStreams(probe: ProbeResult) {
   }
 }
 
-/** Whether a file is a single image. */
-export function isStill(probe: ProbeResult): boolean {
+/** Reports whether a probed file is a single image. */
+export function isStillImage(probe: ProbeResult): boolean {
   return PICTURE_FORMATS.test(probe.format_name)
 }

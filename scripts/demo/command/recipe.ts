@@ -1,12 +1,15 @@
 import type { ProbeResult } from "../../../src/contract/probe.ts"
-import { isStill, mainStreams } from "./media-facts.ts"
-import type { Stream } from "./media-facts.ts"
+import { isStillImage, findMainStreams } from "./media-facts.ts"
+import type { ProbedStream } from "./media-facts.ts"
 
 const SKIPPED_SECONDS = 1
 const KEPT_SECONDS_MAX = 20
-/** Shorter media keep their beginning. */
+/** Minimum duration of media from which the first second is cut off, in seconds. */
 const SKIP_FROM_SECONDS = 5
-/** loudnorm looks three seconds ahead: shorter sound is padded with silence. */
+/**
+ * Duration below which audio is padded with silence, in seconds, because loudnorm analyzes three
+ * seconds ahead.
+ */
 const LOUDNORM_FROM_SECONDS = 6
 const WIDTH_MAX = 480
 const WIDTH_SHARE = 0.75
@@ -17,26 +20,27 @@ const TITLE =
   "box=1:boxcolor=black@0.5:boxborderw=8:x=(w-tw)/2:y=h-2*th"
 const FRAME = "hue=s=0.4,drawbox=x=0:y=0:w=iw:h=ih:color=orange:t=8"
 
-export type Recipe = {
-  /** One ffmpeg command from in_1 to out_1; it holds no single quote. */
+export type DemoRecipe = {
+  /** ffmpeg command that reads in_1 and writes out_1. Contains no single quotes. */
   command: string
   outputName: string
-  /** What it does, in words that follow "it". */
+  /** Effect of the command, as a phrase that follows the word "it". */
   purpose: string
 }
 
-/** Some options of the command line, and what they do. */
+/** Options of an ffmpeg command, and their effect. */
 type CommandPart = { words: string; purpose: string }
 
 /**
- * Commands that change a file visibly and audibly, best first: the second is for an ffmpeg without
- * drawtext or a font. None where there is neither video nor audio.
+ * Returns ffmpeg commands that change a file's video and audio noticeably. The second command is
+ * for an ffmpeg without the filter drawtext or a font. Returns none for a file with neither video
+ * nor audio.
  */
-export function recipeFor(probe: ProbeResult): Recipe[] {
-  const { video, audio } = mainStreams(probe)
+export function makeRecipes(probe: ProbeResult): DemoRecipe[] {
+  const { video, audio } = findMainStreams(probe)
   const sound = audio ? [mapped(audio, levelSound(probe.duration ?? Infinity))] : []
   if (!video) return audio ? [recipe(trim(probe), sound, "lathe-demo-output.m4a")] : []
-  const still = isStill(probe)
+  const still = isStillImage(probe)
   const outputName = still ? "lathe-demo-output.png" : "lathe-demo-output.mp4"
   return [
     { filter: TITLE, purpose: "writes a title" },
@@ -47,7 +51,7 @@ export function recipeFor(probe: ProbeResult): Recipe[] {
   })
 }
 
-function recipe(before: CommandPart[], after: CommandPart[], outputName: string): Recipe {
+function recipe(before: CommandPart[], after: CommandPart[], outputName: string): DemoRecipe {
   const words = [...before.map(wordsOf), "-i {{in_1}}", ...after.map(wordsOf)].join(" ")
   const purpose = [...before, ...after].map((part) => part.purpose).join(", ")
   return { command: `ffmpeg ${words} {{out_1}}`, outputName, purpose }
@@ -57,7 +61,7 @@ function wordsOf(part: CommandPart): string {
   return part.words
 }
 
-function mapped(stream: Stream, part: CommandPart): CommandPart {
+function mapped(stream: ProbedStream, part: CommandPart): CommandPart {
   return { ...part, words: `-map 0:${stream.index} ${part.words}` }
 }
 

@@ -1,19 +1,34 @@
 import { readFile } from "node:fs/promises"
 import { extname, join } from "node:path"
-import { meterLoudness } from "../../local/loudness-meter.ts"
-import { download } from "../api.ts"
-import type { Demo, Stage } from "../demo.ts"
-import { keepResult } from "../paths.ts"
-import { loudnessTable } from "./loudness-table.ts"
-import { normalize, transcribe } from "./requests.ts"
-import type { Normalized, Transcribed } from "./requests.ts"
+import { meterLoudness } from "../../cli/loudness-meter.ts"
+import type { MeteredLoudness } from "../../cli/loudness-meter.ts"
+import {
+  downloadToFile,
+  demoJobFields,
+  postFile,
+  postJson,
+  readRecord,
+  waitUntilFinal,
+} from "../api.ts"
+import type { DemoApi } from "../api.ts"
+import type { Demo, DemoContext } from "../demo.ts"
+import { copyResult } from "../paths.ts"
+import { loudness, NORMALIZATION_TYPES } from "../../../src/contract/tasks/normalize.ts"
+import type { Loudness } from "../../../src/contract/tasks/normalize.ts"
+import { formatTable } from "../../cli/table.ts"
+import { z } from "zod"
+import { CliError } from "../../cli/cli-error.ts"
+import { CURL_KEY_HEADER, curlFileField, quoteForShell } from "../curl.ts"
+import { openProgressBar } from "../progress.ts"
 
 const RESULT = "lathe-demo-output"
 const CUES_SHOWN = 3
 const LABEL_WIDTH = 10
 const LINE_WIDTH = 88
 
-/** Brings a file to the loudness of EBU R 128, and writes down what is said in it. */
+/**
+ * Demonstration that normalizes a file to the loudness of EBU R 128, and transcribes its speech.
+ */
 export const speechDemo: Demo = {
   name: "speech",
   usage: "npm run demo -- speech [FILE]",
@@ -21,7 +36,7 @@ export const speechDemo: Demo = {
   show: showSpeech,
 }
 
-async function showSpeech(stage: Stage): Promise<void> {
+async function showSpeech(stage: DemoContext): Promise<void> {
   const { api, paths } = stage
   console.log(`The requests are shown as they are sent, with API=${api.base}.`)
   const normalized = await normalize(api, paths.source, paths.shownSource)
@@ -34,10 +49,13 @@ async function showSpeech(stage: Stage): Promise<void> {
   )
 }
 
-async function tellLoudness({ api, paths, folder }: Stage, normalized: Normalized): Promise<void> {
+async function tellLoudness(
+  { api, paths, folder }: DemoContext,
+  normalized: Normalized,
+): Promise<void> {
   const url = normalized.download_url
   const fetched = join(folder, `${RESULT}${extname(new URL(url).pathname)}`)
-  await download(api, url, fetched)
+  await downloadToFile(api, url, fetched)
   const [before = null, after = null] = await Promise.all(
     [paths.source, fetched].map((path) => meterLoudness(path, { signal: api.signal })),
   )
@@ -47,22 +65,28 @@ async function tellLoudness({ api, paths, folder }: Stage, normalized: Normalize
     "Sound",
     `${codec} in ${container}, gain ${normalization_type}, target ${target_reached ? "reached" : "not reached"}`,
   )
-  tell("Result", keepResult(fetched, paths))
+  tell("Result", copyResult(fetched, paths))
   tell("", url)
 }
 
-async function tellSpeech({ api, paths, folder }: Stage, said: Transcribed): Promise<void> {
+async function tellSpeech(
+  { api, paths, folder }: DemoContext,
+  transcription: Transcribed,
+): Promise<void> {
   const captions = join(folder, `${RESULT}.srt`)
-  await download(api, said.srt, captions)
+  await downloadToFile(api, transcription.srt, captions)
   const cues = (await readFile(captions, "utf8")).trim().split("\n\n").slice(0, CUES_SHOWN)
-  tell("Language", `${said.language ?? "none was found"}, by the model ${said.model}`)
-  tell("Words", said.transcript === "" ? "nothing was said" : said.transcript)
+  tell(
+    "Language",
+    `${transcription.language ?? "none was found"}, by the model ${transcription.model}`,
+  )
+  tell("Words", transcription.transcript === "" ? "nothing was said" : transcription.transcript)
   tell("Captions", cues.join("\n\n") || "none")
-  tell("Result", keepResult(captions, paths))
-  for (const format of ["srt", "vtt", "json", "txt"] as const) tell("", said[format])
+  tell("Result", copyResult(captions, paths))
+  for (const format of ["srt", "vtt", "json", "txt"] as const) tell("", transcription[format])
 }
 
-/** Prints a text beside its label, in lines that fit a terminal. */
+/** Prints a text beside its label, wrapped to the width of a terminal. */
 function tell(label: string, text: string): void {
   for (const [index, line] of text.split("\n").flatMap(wrap).entries()) {
     console.log(((index === 0 ? label : "").padEnd(LABEL_WIDTH) + line).trimEnd())
@@ -72,4 +96,101 @@ function tell(label: string, text: string): void {
 function wrap(line: string): string[] {
   const words = new RegExp(`(?:.{1,${LINE_WIDTH}})(?:\\s+|$)|\\S+\\s*`, "g")
   return line.match(words)?.map((part) => part.trimEnd()) ?? [""]
+}
+
+type BeforeAndAfter<Value> = { before: Value; after: Value }
+
+/**
+ * Formats a table of the loudness before and after: by the record, and by the demonstration's own
+ * measurement.
+ */
+function loudnessTable(
+  { before, after }: BeforeAndAfter<Loudness>,
+  metered: BeforeAndAfter<MeteredLoudness | null>,
+): string {
+  const rows = facts.map(([name, unit, key]) => [
+    name,
+    amount(before[key], unit),
+    amount(after[key], unit),
+  ])
+  return formatTable([
+    ["", "before", "after"],
+    ...rows,
+    [
+      "by the demo's meter",
+      amount(metered.before?.lufs ?? null, "LUFS"),
+      amount(metered.after?.lufs ?? null, "LUFS"),
+    ],
+  ])
+}
+
+const facts: [string, string, keyof Loudness][] = [
+  ["loudness", "LUFS", "integrated_lufs"],
+  ["range", "LU", "range_lu"],
+  ["true peak", "dBTP", "true_peak_dbtp"],
+]
+
+function amount(value: number | null, unit: string): string {
+  return value === null ? "-" : `${value.toFixed(1)} ${unit}`
+}
+
+const normalized = z.object({
+  download_url: z.url(),
+  container: z.string(),
+  codec: z.string(),
+  measurements: z.object({ before: loudness, after: loudness }),
+  normalization_type: z.enum(NORMALIZATION_TYPES),
+  target_reached: z.boolean(),
+})
+const transcribed = z.object({
+  language: z.string().nullable(),
+  model: z.string(),
+  transcript: z.string(),
+  srt: z.url(),
+  vtt: z.url(),
+  json: z.url(),
+  txt: z.url(),
+})
+
+type Normalized = z.infer<typeof normalized>
+type Transcribed = z.infer<typeof transcribed>
+
+/** Normalizes a file to the loudness of EBU R 128. Throws a CliError if the job fails. */
+async function normalize(api: DemoApi, file: string, shown: string): Promise<Normalized> {
+  say(`${curlFileField(shown)} $API/normalize`)
+  const answer = await postFile(api, "/normalize", file)
+  const { normalization_id } = z.object({ normalization_id: z.string() }).parse(answer)
+  return await untilDone(api, `/normalize/${normalization_id}`, normalized)
+}
+
+/** Transcribes the file at a `download_url`. Throws a CliError if the job fails. */
+async function transcribe(api: DemoApi, url: string): Promise<Transcribed> {
+  const body = { file_url: url, language: "auto" }
+  say(
+    `-H "Content-Type: application/json" $API/transcribe \\\n    -d ${quoteForShell(JSON.stringify(body))}`,
+  )
+  const answer = await postJson(api, "/transcribe", body)
+  const { transcribe_id } = z.object({ transcribe_id: z.string() }).parse(answer)
+  return await untilDone(api, `/transcribe/${transcribe_id}`, transcribed)
+}
+
+/**
+ * Waits until a job has succeeded and shows its progress meanwhile. Returns the record, parsed by
+ * `schema`.
+ */
+async function untilDone<Done>(api: DemoApi, path: string, schema: z.ZodType<Done>): Promise<Done> {
+  say(`$API${path}`)
+  const progress = openProgressBar(process.stdout)
+  const record = await waitUntilFinal(
+    async () => await readRecord(api, path, z.looseObject(demoJobFields)),
+    api.signal,
+    (percent) => progress.show(percent),
+  )
+  progress.end()
+  if (record.status === "success") return schema.parse(record)
+  throw new CliError(record.error ?? "It ended without a result.")
+}
+
+function say(words: string): void {
+  console.log(`\n  curl -s ${CURL_KEY_HEADER} ${words}`)
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes clip.mp3 anew: two voices that are far too quiet, the second more than the first, for the
-# demo to mend and to write down. Needs flite, and an ffmpeg with libmp3lame.
+# Makes clip.mp3: two voices that are too quiet, the second more than the first, for the
+# demonstration to normalize and transcribe. Needs flite, and an ffmpeg with libmp3lame.
 set -eu
 cd "$(dirname "$0")"
 folder=$(mktemp -d)

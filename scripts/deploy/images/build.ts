@@ -1,35 +1,39 @@
 import { z } from "zod"
 import { BASE_IMAGE } from "../../image/docker.ts"
-import { CliError } from "../../local/cli-error.ts"
-import type { Config } from "../config.ts"
+import { CliError } from "../../cli/cli-error.ts"
+import type { WranglerConfig } from "../config.ts"
 import { refreshCredentials } from "../account.ts"
-import type { Cloudflare } from "../cloudflare.ts"
-import { runProgram, tailOf } from "../run-program.ts"
-import type { ProgramOptions, ProgramRun } from "../run-program.ts"
-import { parseJson } from "../wrangler.ts"
-import { REGISTRY, makeCredentials } from "./registry.ts"
+import type { CloudflareAccount } from "../cloudflare.ts"
+import { runProgram, lastOutputLines } from "../run-program.ts"
+import type { ProgramOptions, ProgramResult } from "../run-program.ts"
+import { parseJsonOutput } from "../wrangler.ts"
+import { IMAGE_REGISTRY, makeRegistryCredentials } from "./registry.ts"
 
-/** wrangler and its containers run on this platform alone. */
+/** Platform of the images: Cloudflare's containers run on no other. */
 const PLATFORM = "linux/amd64"
 
 const repoDigests = z.array(z.string())
 
-type Container = Config["containers"][number]
+type Container = WranglerConfig["containers"][number]
 
 export type ImageBuild = {
-  api: Cloudflare
-  /** The base image with its digest. */
+  api: CloudflareAccount
+  /** Reference of the base image, with its digest. */
   base: string
-  /** The tag of the images in the registry. */
+  /** Tag of the images in the registry. */
   tag: string
   logPath: string
 }
 
 /**
- * Builds and pushes each image that the containers of a configuration differ in, once; answers the
- * configuration with these by their digests. A container whose image is no Dockerfile stays as it is.
+ * Builds and pushes the images of a configuration's containers, each different image once. Returns
+ * the configuration with references to the pushed images by digest. Does not change a container
+ * whose image is not built from a Dockerfile.
  */
-export async function buildImages(config: Config, build: ImageBuild): Promise<Config> {
+export async function buildAndPushImages(
+  config: WranglerConfig,
+  build: ImageBuild,
+): Promise<WranglerConfig> {
   const images = new Map<string, string>()
   for (const container of config.containers.filter(isBuilt)) {
     const recipe = recipeOf(container)
@@ -39,25 +43,28 @@ export async function buildImages(config: Config, build: ImageBuild): Promise<Co
 }
 
 /**
- * The newest base image, by its digest; where its registry does not answer, the one that was used last, if
- * there is one.
+ * Pulls the newest base image, and returns its reference with the digest. If the registry does not
+ * respond, returns `last`, the reference that was used last. Throws a CliError if there is none.
  */
-export async function findBase(last: string | undefined): Promise<string> {
+export async function pullBaseImage(last: string | undefined): Promise<string> {
   const pull = await runDocker(["pull", "--platform", PLATFORM, BASE_IMAGE])
   const digest = pull.isOk ? await readDigest(BASE_IMAGE) : null
   if (digest !== null) return `${BASE_IMAGE}@${digest}`
   if (last !== undefined) {
-    console.log(`The registry of ${BASE_IMAGE} does not answer: the base of the last image stays.`)
+    console.log(`The registry of ${BASE_IMAGE} does not respond: the base of the last image stays.`)
     return last
   }
-  throw new CliError(`Docker does not get the base image ${BASE_IMAGE}:\n${tailOf(pull)}`)
+  throw new CliError(`Docker cannot pull the base image ${BASE_IMAGE}:\n${lastOutputLines(pull)}`)
 }
 
 function isBuilt({ image_build_context: context }: Container): boolean {
   return context !== undefined
 }
 
-/** Containers with the same recipe share an image. */
+/**
+ * Returns all that determines the image of a container. Containers with the same result share an
+ * image.
+ */
 function recipeOf({ image, image_build_context: context, image_vars: vars }: Container): string {
   return JSON.stringify([image, context, vars])
 }
@@ -69,7 +76,10 @@ function withImage(container: Container, images: ReadonlyMap<string, string>): C
   return { ...rest, image }
 }
 
-/** The image has the name of the first container that uses it, as it would have by wrangler alone. */
+/**
+ * Builds and pushes the image of a container. Returns its reference with the digest. The image gets
+ * the name of the first container that uses it, as with `wrangler deploy`.
+ */
 async function buildImage(container: Container, build: ImageBuild): Promise<string> {
   const {
     name,
@@ -78,7 +88,7 @@ async function buildImage(container: Container, build: ImageBuild): Promise<stri
     image_vars: vars,
   } = container
   const { api, base, tag, logPath } = build
-  const repository = `${REGISTRY}/${api.accountId}/${name}`
+  const repository = `${IMAGE_REGISTRY}/${api.accountId}/${name}`
   const local = `${repository}:${tag}`
   const variables = Object.entries({ ...vars, BASE: base }).flatMap(([variable, value]) => [
     "--build-arg",
@@ -88,31 +98,35 @@ async function buildImage(container: Container, build: ImageBuild): Promise<stri
   await runDockerOrThrow(["build", ...form, "-t", local, ...variables, "-f", dockerfile, context], {
     logPath,
   })
-  // A build may take longer than credentials last.
-  const { username, password } = await makeCredentials(await refreshCredentials(api), [
+  // Renews the credentials, because a build may take longer than they are valid.
+  const { username, password } = await makeRegistryCredentials(await refreshCredentials(api), [
     "push",
     "pull",
   ])
-  const words = ["login", "--username", username, "--password-stdin", REGISTRY]
+  const words = ["login", "--username", username, "--password-stdin", IMAGE_REGISTRY]
   await runDockerOrThrow(words, { input: password })
   await runDockerOrThrow(["push", local], { logPath })
   const digest = await readDigest(local)
-  if (digest === null) throw new CliError(`Docker does not tell the digest of ${local}.`)
+  if (digest === null) throw new CliError(`Docker returns no digest of ${local}.`)
   return `${repository}@${digest}`
 }
 
-/** Runs the Docker client that wrangler uses, to its end. */
-async function runDocker(words: string[], options: ProgramOptions = {}): Promise<ProgramRun> {
+/** Runs the Docker client that wrangler uses, until it ends. */
+async function runDocker(words: string[], options: ProgramOptions = {}): Promise<ProgramResult> {
   return await runProgram(process.env["WRANGLER_DOCKER_BIN"] ?? "docker", words, options)
 }
 
-/** As `runDocker`; throws a CliError with the end of its output where it fails. */
+/** Runs the Docker client. Throws a CliError with the end of its output if it fails. */
 async function runDockerOrThrow(words: string[], options: ProgramOptions): Promise<void> {
   const run = await runDocker(words, options)
-  if (!run.isOk) throw new CliError(`docker ${words.slice(0, 1).join(" ")} said:\n${tailOf(run)}`)
+  if (!run.isOk)
+    throw new CliError(`docker ${words.slice(0, 1).join(" ")} said:\n${lastOutputLines(run)}`)
 }
 
-/** The digest (`sha256:…`) that a local image has in its registry; null where Docker knows none. */
+/**
+ * Returns the digest (`sha256:…`) that a local image has in its registry. Returns null if Docker
+ * knows none.
+ */
 async function readDigest(image: string): Promise<string | null> {
   const { stdout } = await runDocker([
     "image",
@@ -121,8 +135,9 @@ async function readDigest(image: string): Promise<string | null> {
     "--format",
     "{{ json .RepoDigests }}",
   ])
-  const { data = [] } = repoDigests.safeParse(parseJson(stdout))
-  // An image that was pushed to several repositories may have a digest of each.
+  const { data = [] } = repoDigests.safeParse(parseJsonOutput(stdout))
+  // Prefers the digest of the image's own repository, because an image that was pushed to several
+  // repositories has several digests.
   const repository = image.replace(/:[^:/]*$/, "")
   const own = data.find((one) => one.startsWith(`${repository}@`)) ?? data[0]
   return own?.split("@")[1] ?? null

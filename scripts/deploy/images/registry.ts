@@ -1,30 +1,30 @@
 import { z } from "zod"
-import { callOrThrow } from "../cloudflare.ts"
-import type { Cloudflare } from "../cloudflare.ts"
+import { callCloudflareOrThrow } from "../cloudflare.ts"
+import type { CloudflareAccount } from "../cloudflare.ts"
 
-/** Where the images of containers are. */
-export const REGISTRY = "registry.cloudflare.com"
+/** Host of Cloudflare's registry of container images. */
+export const IMAGE_REGISTRY = "registry.cloudflare.com"
 
-/** Time for a push of a large image. */
+/** Validity of credentials, in minutes: enough for the push of a large image. */
 const CREDENTIALS_MINUTES = 15
 
 const credentials = z.object({ username: z.string().default("v1"), password: z.string() })
 
-export type Credentials = z.infer<typeof credentials>
+export type RegistryCredentials = z.infer<typeof credentials>
 
-/** Makes credentials of the registry that end by themselves. */
-export async function makeCredentials(
-  api: Cloudflare,
+/** Creates credentials for the registry that expire after 15 minutes. */
+export async function makeRegistryCredentials(
+  api: CloudflareAccount,
   permissions: ("pull" | "push")[],
-): Promise<Credentials> {
-  return await callOrThrow(api, credentials, {
+): Promise<RegistryCredentials> {
+  return await callCloudflareOrThrow(api, credentials, {
     method: "POST",
-    path: `/containers/registries/${REGISTRY}/credentials`,
+    path: `/containers/registries/${IMAGE_REGISTRY}/credentials`,
     body: { expiration_minutes: CREDENTIALS_MINUTES, permissions },
   })
 }
 
-/** The header for requests to the registry. */
-export function authorizationOf({ password }: Credentials): string {
+/** Returns the value of the `authorization` header for requests to the registry. */
+export function makeRegistryAuthorization({ password }: RegistryCredentials): string {
   return `Basic ${Buffer.from(`v1:${password}`).toString("base64")}`
 }

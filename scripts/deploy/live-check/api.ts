@@ -1,22 +1,23 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { z } from "zod"
+import { parseJson } from "../../cli/parse-json.ts"
 import { StepError } from "./step-error.ts"
-import type { Evidence } from "./step-error.ts"
+import type { StepEvidence } from "./step-error.ts"
 
 const ANSWER_MS_MAX = 60_000
-/** The service holds an answer back so long while a job goes on. */
+/** Time for which the service delays a response until a job ends, in seconds. */
 const WAIT_SECONDS = 10
 const POLL_MS = 250
 const SHOWN_CHARACTERS = 300
 
-/** The interface of a service with the key of the check, for one step. */
+/** Access of one step of the check to the API of the checked service. */
 export type CheckApi = {
   /** Origin of the service, without /v1. */
   origin: string
   key: string
-  /** Aborted where the whole check is to end. */
+  /** Aborted when the whole check is to end. */
   signal: AbortSignal
-  /** When the step has lasted too long, by `performance.now()`. */
+  /** Time at which the step has lasted too long, in the clock of `performance.now()`. */
   untilMs: number
 }
 
@@ -26,7 +27,7 @@ const problem = z.object({
   details: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
 })
 
-export const job = z.looseObject({
+export const checkedJob = z.looseObject({
   status: z.enum(["queued", "processing", "completed", "failed"]),
   outputs: z.array(
     z.looseObject({
@@ -41,9 +42,9 @@ export const job = z.looseObject({
   error: z.object({ code: z.string(), message: z.string() }).optional(),
 })
 
-export type Job = z.infer<typeof job>
+export type CheckedJob = z.infer<typeof checkedJob>
 
-/** Status words of records that are no Job. */
+/** Statuses of a Job by the statuses of records of other types. */
 const JOB_STATUS = {
   pending: "queued",
   running: "processing",
@@ -61,8 +62,11 @@ const file = z.looseObject({
 
 export type CheckedFile = z.infer<typeof file>
 
-/** Asks for JSON; throws a StepError where the answer is an error, or is no such JSON. */
-export async function askJson<Value>(
+/**
+ * Sends a request, and parses the JSON of the response by `schema`. Throws a StepError for an error
+ * response or another format.
+ */
+export async function requestJson<Value>(
   api: CheckApi,
   path: string,
   schema: z.ZodType<Value>,
@@ -72,12 +76,12 @@ export async function askJson<Value>(
   const text = await response.text()
   const method = init.method ?? "GET"
   if (!response.ok) throw refused(`${method} /v1${path}`, response.status, text)
-  const { data } = schema.safeParse(parse(text))
+  const { data } = schema.safeParse(parseJson(text))
   if (data !== undefined) return data
-  throw new StepError(`${method} /v1${path} was answered by something else: ${cut(text)}`)
+  throw new StepError(`${method} /v1${path} was answered by another server: ${cut(text)}`)
 }
 
-/** Sends a JSON body and returns the answer. */
+/** Posts a JSON body, and parses the response by `schema`. */
 export async function postJson<Value>(
   api: CheckApi,
   path: string,
@@ -85,66 +89,74 @@ export async function postJson<Value>(
   body: object,
 ): Promise<Value> {
   const headers = { "content-type": "application/json" }
-  return await askJson(api, path, schema, { method: "POST", headers, body: JSON.stringify(body) })
+  const init = { method: "POST", headers, body: JSON.stringify(body) }
+  return await requestJson(api, path, schema, init)
 }
 
-/** Uploads bytes as a file and waits until it is probed. */
-export async function uploadProbed(
+/**
+ * Uploads bytes as a file and waits until the file is probed. Throws a StepError if the probe
+ * fails.
+ */
+export async function uploadUntilProbed(
   api: CheckApi,
   name: string,
   bytes: Uint8Array<ArrayBuffer>,
 ): Promise<CheckedFile> {
   const form = new FormData()
   form.set("file", new Blob([bytes]), name)
-  const { id } = await askJson(api, "/files", file, { method: "POST", body: form })
+  const { id } = await requestJson(api, "/files", file, { method: "POST", body: form })
   const probed = await untilOver(api, { path: `/files/${id}`, schema: file, pool: "light" })
   if (probed.status === "success") return probed
   throw failed({ code: probed.error_code ?? "", message: probed.error ?? "" }, "light")
 }
 
-/** Waits for the end of a job; throws a StepError where it failed or does not end in time. */
-export async function untilCompleted(api: CheckApi, id: string, pool: string): Promise<Job> {
-  const ended = await untilOver(api, { path: `/jobs/${id}`, schema: job, pool })
+/** Waits for the end of a job. Throws a StepError if the job fails or does not end in time. */
+export async function waitUntilCompleted(
+  api: CheckApi,
+  id: string,
+  pool: string,
+): Promise<CheckedJob> {
+  const ended = await untilOver(api, { path: `/jobs/${id}`, schema: checkedJob, pool })
   if (ended.status === "completed") return ended
   throw failed(ended.error, pool)
 }
 
-/** The bytes behind a URL of a record, which redirects to a signed link. */
-export async function download(api: CheckApi, url: string): Promise<Uint8Array> {
+/** Downloads the bytes behind a URL of a record, which redirects to a signed link. */
+export async function downloadBytes(api: CheckApi, url: string): Promise<Uint8Array> {
   const response = await send(api, url, {})
   if (!response.ok) throw refused("the download", response.status, await response.text())
   return await response.bytes()
 }
 
-type Watched<Record> = { path: string; schema: z.ZodType<Record>; pool: string }
+type WatchedJob<Record> = { path: string; schema: z.ZodType<Record>; pool: string }
 
-async function untilOver<Record extends { status: Job["status"] | keyof typeof JOB_STATUS }>(
+async function untilOver<Record extends { status: CheckedJob["status"] | keyof typeof JOB_STATUS }>(
   api: CheckApi,
-  { path, schema, pool }: Watched<Record>,
+  { path, schema, pool }: WatchedJob<Record>,
 ): Promise<Record> {
   for (;;) {
-    const record = await askJson(api, path, schema, {
+    const record = await requestJson(api, path, schema, {
       headers: { prefer: `wait=${WAIT_SECONDS}` },
     })
     const state = jobStatusOf(record.status)
     if (state === "completed" || state === "failed") return record
     if (performance.now() > api.untilMs) {
-      const said = state === "queued" ? "no runner has begun it" : "it runs and does not end"
-      throw new StepError(`the job is still ${state}: ${said}`, { job: state, pool })
+      const description = state === "queued" ? "no runner has begun it" : "it runs and does not end"
+      throw new StepError(`the job is still ${state}: ${description}`, { job: state, pool })
     }
     await sleep(POLL_MS, undefined, { signal: api.signal })
   }
 }
 
-function jobStatusOf(status: Job["status"] | keyof typeof JOB_STATUS): Job["status"] {
+function jobStatusOf(status: CheckedJob["status"] | keyof typeof JOB_STATUS): CheckedJob["status"] {
   return status === "pending" || status === "running" || status === "success"
     ? JOB_STATUS[status]
     : status
 }
 
-function failed(error: Job["error"], pool: string): StepError {
-  const { code, message } = error ?? { code: "", message: "it does not say why" }
-  const evidence: Evidence = { job: "failed", code, pool }
+function failed(error: CheckedJob["error"], pool: string): StepError {
+  const { code, message } = error ?? { code: "", message: "it has no reason" }
+  const evidence: StepEvidence = { job: "failed", code, pool }
   return new StepError(`the job failed as ${code}: ${message}`, evidence)
 }
 
@@ -157,7 +169,7 @@ async function send(api: CheckApi, url: string, init: RequestInit): Promise<Resp
   } catch (error) {
     api.signal.throwIfAborted()
     throw new StepError(
-      `${new URL(url).host} does not answer: ${reasonOf(error)}`,
+      `${new URL(url).host} does not respond: ${reasonOf(error)}`,
       {},
       {
         cause: error,
@@ -166,24 +178,18 @@ async function send(api: CheckApi, url: string, init: RequestInit): Promise<Resp
   }
 }
 
-function refused(asked: string, status: number, text: string): StepError {
-  const { data } = problem.safeParse(parse(text))
-  if (!data) return new StepError(`${asked} was answered ${status}: ${cut(text)}`, { status })
+function refused(request: string, status: number, text: string): StepError {
+  const { data } = problem.safeParse(parseJson(text))
+  if (!data) return new StepError(`${request} was answered ${status}: ${cut(text)}`, { status })
   const { message, details = [], code_name: code = "" } = data
-  const said = [message, ...details.map((each) => `${each.field}: ${each.message}`)].join(" ")
+  const description = [message, ...details.map((each) => `${each.field}: ${each.message}`)].join(
+    " ",
+  )
   const evidence = { status, code, fields: details.map(({ field }) => field) }
-  return new StepError(`${asked} was answered ${status}: ${cut(said)}`, evidence)
+  return new StepError(`${request} was answered ${status}: ${cut(description)}`, evidence)
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}
-
-/** The begin of a text, on one line. */
+/** Returns the beginning of a text on one line, without HTML tags. */
 function cut(text: string): string {
   const line = text
     .replaceAll(/<[^>]*>|\s+/g, " ")

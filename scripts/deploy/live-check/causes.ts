@@ -1,27 +1,30 @@
 import type { OperatorHealth } from "./operator-health.ts"
-import type { Evidence } from "./step-error.ts"
-import { WRONG_OUTPUT } from "./steps.ts"
-import { ANSWERED_ELSEWHERE, NOT_TRIED } from "./webhook.ts"
+import type { StepEvidence } from "./step-error.ts"
+import { WRONG_OUTPUT_CODE } from "./steps.ts"
+import { WEBHOOK_ANSWERED_ELSEWHERE_CODE, WEBHOOK_NOT_TRIED_CODE } from "./webhook.ts"
 
-/** A step that failed, with what the operator's health said right after it; null where it said nothing. */
+/**
+ * Failed step of the check, with the operator's health right after it; null if the health could not
+ * be read.
+ */
 export type FailedStep = {
   name: string
   message: string
-  evidence: Evidence
+  evidence: StepEvidence
   health: OperatorHealth | null
 }
 
 type Cause = { fits: (failed: FailedStep) => boolean; says: string }
 
-/** The point of the platform that a failure looks like; null where it looks like none of them. */
-export function findCause(failed: FailedStep): string | null {
+/** Returns the likely cause of a failed step. Returns null if no known cause fits. */
+export function findLikelyCause(failed: FailedStep): string | null {
   return CAUSES.find(({ fits }) => fits(failed))?.says ?? null
 }
 
-/** Points at which real platforms differ from a test, the most telling first. */
+/** Known causes of failures on a real platform, the most specific first. */
 const CAUSES: readonly Cause[] = [
   {
-    fits: says(/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|certificate|does not answer/),
+    fits: says(/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|certificate|does not respond/),
     says: "the host name, which resolves and has its certificate some minutes after a first deployment; or the service is down.",
   },
   {
@@ -41,45 +44,45 @@ const CAUSES: readonly Cause[] = [
     says: "Access, a firewall rule or a bot challenge in front of the service, which refuses its own webhooks.",
   },
   {
-    fits: hasCode(ANSWERED_ELSEWHERE),
+    fits: hasCode(WEBHOOK_ANSWERED_ELSEWHERE_CODE),
     says: "PUBLIC_ORIGIN or LATHE_DOMAIN, which leads to another service.",
   },
   {
-    fits: hasCode(NOT_TRIED),
-    says: "a queue that nobody consumes: npx wrangler queues info lathe-webhooks shows its consumer and its backlog.",
+    fits: hasCode(WEBHOOK_NOT_TRIED_CODE),
+    says: "a queue without a consumer: npx wrangler queues info lathe-webhooks shows its consumer and its backlog.",
   },
   {
     fits: ({ health }) => health?.reasons.includes("runner_unreachable") === true,
-    says: "the runner of this machine, which does not answer: its lines in the log say why.",
+    says: "the runner of this machine, which does not respond: its log has the cause.",
   },
   {
     fits: (failed) =>
       failed.health?.reasons.includes("sandbox_failed") === true ||
       runnersOf(failed).some(({ sandbox }) => !sandbox.ok),
-    says: "a kernel without what the sandbox needs (seccomp, and Landlock or the right to make namespaces): the log says it as sandbox.refused.",
+    says: "a kernel that lacks support for the sandbox (seccomp, and Landlock or the right to create namespaces): the log has it as sandbox.refused.",
   },
   {
     fits: startFailed(
       /no container instance|maximum number of running|too many containers|\b429\b/i,
     ),
-    says: "an instance that is refused: max_instances of the pool, starts a second, or limits of the account. Fewer *_INSTANCES or smaller *_INSTANCE_TYPE need less.",
+    says: "a refused instance: max_instances of the pool, starts a second, or limits of the account. Fewer *_INSTANCES or smaller *_INSTANCE_TYPE need less.",
   },
   {
     fits: startFailed(/image|provision|not found|registry/i),
-    says: "an image that is not there yet, as in the first minutes of a deployment: npx wrangler containers list shows how far it is.",
+    says: "an image that is still being provisioned, as in the first minutes of a deployment: npx wrangler containers list shows its state.",
   },
   {
     fits: startFailed(/./),
-    says: "a container that does not come up in time: npx wrangler containers list, and its log in the dashboard.",
+    says: "a container that does not start in time: npx wrangler containers list, and its log in the dashboard.",
   },
   {
     fits: ({ evidence: { job }, health }) =>
       job === "queued" && health !== null && health.pools.every(({ used }) => used === 0),
-    says: "a queue that nobody consumes, or a dispatcher that does not begin: npx wrangler queues info lathe-jobs shows its consumer and its backlog.",
+    says: "a queue without a consumer, or a dispatcher that does not start: npx wrangler queues info lathe-jobs shows its consumer and its backlog.",
   },
   {
     fits: ({ evidence }) => evidence.job === "queued",
-    says: "an image that is not there yet, or instances that are all in use: the pool gave a slot, and no container took the task.",
+    says: "an image that is missing, or no free instance: the pool allocated a slot, and no container accepted the task.",
   },
   {
     fits: ({ evidence }) => evidence.job === "processing",
@@ -87,7 +90,7 @@ const CAUSES: readonly Cause[] = [
   },
   {
     fits: hasCode("runner_lost"),
-    says: "a container that ends while it works: out of memory, a rollout, or a host that is drained.",
+    says: "a container that ends during its work: out of memory, a rollout, or a host that is drained.",
   },
   {
     fits: hasCode("out_of_memory", "cpu_limit", "process_limit", "disk_full", "disk_limit"),
@@ -103,13 +106,13 @@ const CAUSES: readonly Cause[] = [
     says: "the site of CHECK_URL, which refuses addresses of data centres or is no media, or containers of the pools fetch and lookup without a way to the internet.",
   },
   {
-    fits: hasCode(WRONG_OUTPUT),
-    says: "media that were cut or changed on their way: a body whose length R2 or a proxy in between took for another.",
+    fits: hasCode(WRONG_OUTPUT_CODE),
+    says: "media that were cut or changed in transit: R2 or a proxy assumed another length of the body.",
   },
   {
     fits: ({ evidence, message }) =>
       evidence.status === 500 && message.startsWith("POST /v1/files "),
-    says: "R2 or D1: the bucket is missing or refuses, or a limit of D1 was met. npx wrangler tail has the error.",
+    says: "R2 or D1: the bucket is missing or refuses, or a limit of D1 was reached. npx wrangler tail has the error.",
   },
   {
     fits: ({ evidence }) => (evidence.status ?? 0) >= 500,
@@ -129,7 +132,10 @@ function hasCode(...codes: string[]): Cause["fits"] {
   return ({ evidence }) => codes.includes(evidence.code ?? "")
 }
 
-/** Whether a container of the step's pool could not be started, for a reason in these words. */
+/**
+ * Reports whether a container of the step's pool could not be started, for a reason that matches
+ * the pattern.
+ */
 function startFailed(pattern: RegExp): Cause["fits"] {
   return ({ evidence, health }) =>
     evidence.job === "queued" &&

@@ -1,33 +1,34 @@
-import type { Operator } from "../../keys/operator.ts"
-import { CliError } from "../../local/cli-error.ts"
-import { deploymentsNamed, findOperatorToken } from "../../local/deployment-record.ts"
-import { storedSecrets } from "../../local/secrets.ts"
-import { readServiceConfig } from "../../local/service-config.ts"
+import type { OperatorAccess } from "../../keys/operator.ts"
+import { CliError } from "../../cli/cli-error.ts"
+import { findDeploymentsByName, findOperatorToken } from "../../cli/deployment-record.ts"
+import { readStoredSecrets } from "../../cli/secrets.ts"
+import { readServiceConfig } from "../../cli/service-config.ts"
 
 /**
- * The service that is to be checked, and its operator token: the one at an origin, else the deployment
- * that this machine has made. Asks no service; throws a CliError that says what is missing.
+ * Finds the service to check and its operator token: the service at `wantedOrigin`, else the
+ * deployment that this machine has made. Sends no request. Throws a CliError that says what is
+ * missing.
  */
-export function findCheckedService(
+export function findServiceToCheck(
   environment: NodeJS.ProcessEnv,
   wantedOrigin: string | null,
-): Operator {
+): OperatorAccess {
   const { stateDir, origin: ownOrigin } = readServiceConfig(environment)
   const origin = wantedOrigin ?? findDeployment(environment, stateDir)
   const isLocal = origin === ownOrigin
   const token =
     environment["OPERATOR_TOKEN"] ??
     findOperatorToken(stateDir, origin) ??
-    (isLocal ? storedSecrets(stateDir)?.OPERATOR_TOKEN : undefined)
+    (isLocal ? readStoredSecrets(stateDir)?.OPERATOR_TOKEN : undefined)
   if (token) return { origin, token, isLocal }
   throw new CliError(
-    `This machine keeps no operator token of ${origin}: set OPERATOR_TOKEN, or STATE_DIR to the folder of its state.`,
+    `This machine has no operator token of ${origin}: set OPERATOR_TOKEN, or STATE_DIR to the folder of its state.`,
   )
 }
 
 function findDeployment(environment: NodeJS.ProcessEnv, stateDir: string): string {
   const { LATHE_NAME: name = "lathe", CLOUDFLARE_ACCOUNT_ID: account } = environment
-  const found = deploymentsNamed(stateDir, name).filter(
+  const found = findDeploymentsByName(stateDir, name).filter(
     ({ accountId }) => !account || accountId === account,
   )
   const [first, ...others] = found

@@ -9,7 +9,7 @@ const container = z.object({
   health: runnerHealth.nullable(),
 })
 
-/** The answer of `GET /operator/health`. */
+/** Schema of the response of `GET /operator/health`. */
 export const operatorHealth = z.object({
   reasons: z.array(z.string()),
   runner: z.union([runnerHealth, z.literal("unreachable")]).nullable(),
@@ -25,28 +25,33 @@ export const operatorHealth = z.object({
 
 export type OperatorHealth = z.infer<typeof operatorHealth>
 
-/** Runners by their pool, null for none that was seen so far; or the only one as `this machine`. */
-export type SeenRunners = Map<string, RunnerHealth | null>
+/**
+ * Health of a runner of each pool; null for a pool of which no runner was seen so far. The plain
+ * runner has the name `this machine`.
+ */
+export type RunnersByPool = Map<string, RunnerHealth | null>
 
-/** Keeps the first runner of each pool: containers end soon after their tasks. */
-export function noteRunners(seen: SeenRunners, { runner, pools }: OperatorHealth): void {
+/**
+ * Notes the first runner that is seen of each pool, because containers stop soon after their tasks.
+ */
+export function noteRunners(runners: RunnersByPool, { runner, pools }: OperatorHealth): void {
   if (runner !== null) {
-    if (runner !== "unreachable") seen.set("this machine", runner)
+    if (runner !== "unreachable") runners.set("this machine", runner)
     return
   }
   for (const { name, containers } of pools) {
     const found = containers.find(({ health }) => health !== null)?.health
-    seen.set(name, seen.get(name) ?? found ?? null)
+    runners.set(name, runners.get(name) ?? found ?? null)
   }
 }
 
-/** What the launcher found in a runner, in a line. */
+/** Describes the kernel, sandbox and ffmpeg of a runner in one line. */
 export function describeRunner(runner: RunnerHealth | null): string {
-  if (runner === null) return "no container of it was seen running"
+  if (runner === null) return "no running container was found"
   const { kernel, sandbox, ffmpeg } = runner
   const offers = kernel
     ? `Linux ${kernel.release}, ${describeLandlock(kernel.landlock_abi)}, seccomp ${sayWhether(kernel.seccomp)}, bubblewrap ${sayWhether(kernel.bubblewrap)}, namespaces ${sayWhether(kernel.namespaces)}`
-    : "a kernel that it does not tell of"
+    : "an unknown kernel"
   const tier = sandbox.ok
     ? `tier ${sandbox.tier ?? "unknown"}${describeAttacks(sandbox)}`
     : "no sandbox"

@@ -1,22 +1,22 @@
-/** What is known of a step that failed, by which its cause is looked for. */
-export type Evidence = {
-  /** Status of the answer that refused it. */
+/** Facts about a failed step, from which `findLikelyCause` finds the likely cause. */
+export type StepEvidence = {
+  /** Status of the error response. */
   status?: number
-  /** How far its job came; none where there is no job. */
+  /** Status of the step's job; absent if no job was created. */
   job?: "queued" | "processing" | "completed" | "failed"
-  /** Code of the error of its job or of the answer. */
+  /** Error code of the job or of the error response. */
   code?: string
-  /** Fields of the request that the answer finds fault with. */
+  /** Fields of the request that the error response names. */
   fields?: string[]
-  /** The pool that its task waits for or ran in. */
+  /** Pool for which the step's task waits or in which it ran. */
   pool?: string
 }
 
-/** A step of the check that failed: the message says what happened. */
+/** Failure of a step of the check. The message says what happened. */
 export class StepError extends Error {
-  readonly evidence: Evidence
+  readonly evidence: StepEvidence
 
-  constructor(message: string, evidence: Evidence = {}, options?: ErrorOptions) {
+  constructor(message: string, evidence: StepEvidence = {}, options?: ErrorOptions) {
     super(message, options)
     this.evidence = evidence
   }

@@ -1,35 +1,42 @@
 import { z } from "zod"
-import { askJson, download, postJson, untilCompleted, uploadProbed } from "./api.ts"
-import type { CheckApi, CheckedFile, Job } from "./api.ts"
-import { judgeMp4, judgeWav, makeTone } from "./sample.ts"
+import {
+  requestJson,
+  downloadBytes,
+  postJson,
+  waitUntilCompleted,
+  uploadUntilProbed,
+} from "./api.ts"
+import type { CheckApi, CheckedFile, CheckedJob } from "./api.ts"
 import { StepError } from "./step-error.ts"
-import { sendWebhook, untilDelivered } from "./webhook.ts"
+import { createJobWithWebhook, waitUntilDelivered } from "./webhook.ts"
 import type { CheckWebhook } from "./webhook.ts"
 
-/** What a step leaves for those after it. */
-export type Made = {
-  /** The address that receives the webhook of the check. */
+/** Results of earlier steps that later steps need. */
+export type StepResults = {
+  /** URL that receives the webhook of the check, and the expected response. */
   webhook: CheckWebhook
-  /** Media to fetch and to look up; null where the operator names none. */
+  /** URL of media to fetch and to look up; null if the operator names none. */
   checkUrl: string | null
-  /** `svc_id://` references. */
+  /** `svc_id://` references of uploaded files. */
   tone?: string
   film?: string
   commandId?: string
 }
 
-/** What a step found: the facts in a few words, or why they could not be checked. */
-export type Finding = { said: string } | { unchecked: string }
+/**
+ * Result of a step that did not fail: a summary, or the reason why the step could not be checked.
+ */
+export type StepResult = { summary: string } | { unchecked: string }
 
-export type Step = {
+export type CheckStep = {
   name: string
-  /** The step without whose result this one cannot be tried. */
+  /** Step whose result this step needs. */
   needs?: "upload" | "command"
-  run(api: CheckApi, made: Made): Promise<Finding>
+  run(api: CheckApi, results: StepResults): Promise<StepResult>
 }
 
-/** The steps of the check, in their order; each is a job of its own kind. */
-export const STEPS: readonly Step[] = [
+/** Steps of the check, in the order in which they run. Each tests another kind of work. */
+export const CHECK_STEPS: readonly CheckStep[] = [
   { name: "upload", run: uploadTone },
   { name: "command", needs: "upload", run: runCommand },
   { name: "webhook", needs: "command", run: receiveWebhook },
@@ -41,7 +48,7 @@ export const STEPS: readonly Step[] = [
 ]
 
 const SIZE = { width: 640, height: 480 }
-/** Encoders add up to a frame of sound at both ends. */
+/** Bounds of the probed duration, in seconds. Encoders may add a frame of audio at both ends. */
 const SECONDS = { least: 0.9, most: 1.3 }
 
 const facts = z.looseObject({
@@ -52,41 +59,44 @@ const facts = z.looseObject({
   streams: z.array(z.looseObject({ codec_name: z.string().optional() })),
 })
 
-async function uploadTone(api: CheckApi, made: Made): Promise<Finding> {
+async function uploadTone(api: CheckApi, results: StepResults): Promise<StepResult> {
   const bytes = makeTone()
-  const file = await uploadProbed(api, "tone.wav", bytes)
+  const file = await uploadUntilProbed(api, "tone.wav", bytes)
   expectFacts(file, { format_name: "wav", codecs: ["pcm_s16le"] })
-  made.tone = `svc_id://${file.id}`
-  return { said: `${bytes.byteLength} bytes were stored and probed as a second of WAV` }
+  results.tone = `svc_id://${file.id}`
+  return { summary: `${bytes.byteLength} bytes were stored and probed as a WAV of 1 second` }
 }
 
 const createdCommand = z.object({ command_id: z.string() })
 
-async function runCommand(api: CheckApi, made: Made): Promise<Finding> {
+async function runCommand(api: CheckApi, results: StepResults): Promise<StepResult> {
   const picture = `testsrc=size=${SIZE.width}x${SIZE.height}:rate=10:duration=1`
   const order = {
     ffmpeg_command: `ffmpeg -i {{in_1}} -f lavfi -i ${picture} -c:v libx264 -c:a aac {{out_1}}`,
-    input_files: { in_1: made.tone },
+    input_files: { in_1: results.tone },
     output_files: { out_1: "film.mp4" },
   }
-  const { command_id: id } = await sendWebhook(made.webhook, (webhook) =>
+  const { command_id: id } = await createJobWithWebhook(results.webhook, (webhook) =>
     postJson(api, "/commands", createdCommand, { ...order, ...webhook }),
   )
-  made.commandId = id
-  const film = await downloadOutput(api, await untilCompleted(api, id, "media"), judgeMp4)
-  // The bytes are probed anew, so that more is known of them than that they came.
-  const file = await uploadProbed(api, "film.mp4", Uint8Array.from(film))
+  results.commandId = id
+  const film = await downloadOutput(api, await waitUntilCompleted(api, id, "media"), judgeMp4)
+  // Uploads the output and has it probed, which checks its bytes and not only their number.
+  const file = await uploadUntilProbed(api, "film.mp4", Uint8Array.from(film))
   expectFacts(file, { format_name: "mov,mp4", codecs: ["h264", "aac"], ...SIZE })
-  made.film = `svc_id://${file.id}`
-  return { said: `${film.byteLength} bytes of MP4 came back, with H.264 and AAC` }
+  results.film = `svc_id://${file.id}`
+  return { summary: `${film.byteLength} bytes of MP4 were returned, with H.264 and AAC` }
 }
 
-async function receiveWebhook(api: CheckApi, { webhook, commandId }: Made): Promise<Finding> {
+async function receiveWebhook(
+  api: CheckApi,
+  { webhook, commandId }: StepResults,
+): Promise<StepResult> {
   if (webhook.refusal !== null) return { unchecked: describeRefusal(api, webhook.refusal) }
-  return { said: await untilDelivered(api, webhook, commandId ?? "") }
+  return { summary: await waitUntilDelivered(api, webhook, commandId ?? "") }
 }
 
-/** How the webhook of a service at a private address can be checked. */
+/** Explains how to check the webhook of a service at a private address. */
 function describeRefusal(api: CheckApi, refusal: string): string {
   const { host } = new URL(api.origin)
   return `the service calls no private address (${refusal}); start it with ALLOWED_PRIVATE_HOSTS=${host} for the check`
@@ -98,75 +108,82 @@ const normalized = z.object({
   measurements: z.object({ after: z.object({ integrated_lufs: z.number().nullable() }) }),
 })
 
-async function normalizeTone(api: CheckApi, { tone }: Made): Promise<Finding> {
+async function normalizeTone(api: CheckApi, { tone }: StepResults): Promise<StepResult> {
   const created = z.object({ normalization_id: z.string() })
   const order = { file_url: tone, loudnorm_i: TARGET_LUFS }
   const { normalization_id: id } = await postJson(api, "/normalize", created, order)
-  const bytes = await downloadOutput(api, await untilCompleted(api, id, "media"), judgeWav)
-  const { measurements } = await askJson(api, `/normalize/${id}`, normalized)
+  const bytes = await downloadOutput(api, await waitUntilCompleted(api, id, "media"), judgeWav)
+  const { measurements } = await requestJson(api, `/normalize/${id}`, normalized)
   const { integrated_lufs: reached } = measurements.after
   if (reached === null || Math.abs(reached - TARGET_LUFS) > TOLERANCE_LU) {
-    throw wrong(`the loudness is ${reached} LUFS, and ${TARGET_LUFS} was asked for`)
+    throw wrongOutput(`the loudness is ${reached} LUFS, and ${TARGET_LUFS} was requested`)
   }
-  return { said: `${bytes.byteLength} bytes of WAV came back, at ${reached} LUFS` }
+  return { summary: `${bytes.byteLength} bytes of WAV were returned, at ${reached} LUFS` }
 }
 
-async function transcodeFilm(api: CheckApi, { film }: Made): Promise<Finding> {
+async function transcodeFilm(api: CheckApi, { film }: StepResults): Promise<StepResult> {
   const created = z.object({ id: z.string() })
   const outputs = [{ codec: "h264", resolution: "480p" }]
   const { id } = await postJson(api, "/transcode", created, { source: film, outputs })
-  const ended = await untilCompleted(api, id, "media")
+  const ended = await waitUntilCompleted(api, id, "media")
   const bytes = await downloadOutput(api, ended, judgeMp4)
   const [output] = ended.outputs
-  if (output?.codec !== "h264") throw wrong(`the rendition has the codec ${output?.codec}`)
-  return { said: `${bytes.byteLength} bytes of ${output.resolution ?? "unknown size"} came back` }
+  if (output?.codec !== "h264") throw wrongOutput(`the rendition has the codec ${output?.codec}`)
+  return {
+    summary: `${bytes.byteLength} bytes of ${output.resolution ?? "unknown size"} were returned`,
+  }
 }
 
-async function transcribeTone(api: CheckApi, { tone }: Made): Promise<Finding> {
+async function transcribeTone(api: CheckApi, { tone }: StepResults): Promise<StepResult> {
   const created = z.object({ transcribe_id: z.string() })
   const order = { file_url: tone }
   const { transcribe_id: id } = await postJson(api, "/transcribe", created, order)
-  const { warnings } = await untilCompleted(api, id, "speech")
+  const { warnings } = await waitUntilCompleted(api, id, "speech")
   if (!warnings.some(({ code }) => code === "no_speech")) {
-    throw wrong("speech was found in a tone, and no_speech was expected")
+    throw wrongOutput("speech was found in a tone, and no_speech was expected")
   }
-  return { said: "a tone has no speech (no_speech), as expected" }
+  return { summary: "a tone has no speech (no_speech), as expected" }
 }
 
 const NO_URL = "CHECK_URL names no media to fetch"
 
-async function fetchMedia(api: CheckApi, { checkUrl }: Made): Promise<Finding> {
+async function fetchMedia(api: CheckApi, { checkUrl }: StepResults): Promise<StepResult> {
   if (checkUrl === null) return { unchecked: NO_URL }
   const created = z.object({ fetch_id: z.string() })
   const { fetch_id: id } = await postJson(api, "/fetch", created, { url: checkUrl })
-  await untilCompleted(api, id, "fetch")
-  const record = await askJson(api, `/fetch/${id}`, z.object({ download_url: z.url() }))
-  const bytes = await download(api, record.download_url)
-  if (bytes.byteLength === 0) throw wrong("what was fetched is empty")
-  return { said: `${bytes.byteLength} bytes were fetched from CHECK_URL` }
+  await waitUntilCompleted(api, id, "fetch")
+  const record = await requestJson(api, `/fetch/${id}`, z.object({ download_url: z.url() }))
+  const bytes = await downloadBytes(api, record.download_url)
+  if (bytes.byteLength === 0) throw wrongOutput("the fetched file is empty")
+  return { summary: `${bytes.byteLength} bytes were fetched from CHECK_URL` }
 }
 
-async function lookUpMedia(api: CheckApi, { checkUrl }: Made): Promise<Finding> {
+async function lookUpMedia(api: CheckApi, { checkUrl }: StepResults): Promise<StepResult> {
   if (checkUrl === null) return { unchecked: NO_URL }
   const path = `/fetch/metadata?${new URLSearchParams({ url: checkUrl }).toString()}`
-  const { title } = await askJson(api, path, z.object({ title: z.string().nullish() }))
-  return { said: `CHECK_URL was looked up: ${title ?? "it has no title"}` }
+  const { title } = await requestJson(api, path, z.object({ title: z.string().nullish() }))
+  return { summary: `CHECK_URL was looked up: ${title ?? "it has no title"}` }
 }
 
-/** The bytes of a job's first output, which are as many as its record says, and of the right format. */
+/**
+ * Downloads the first output of a job. Throws a StepError if its size differs from the record, or
+ * if `judge` finds an error in its format.
+ */
 async function downloadOutput(
   api: CheckApi,
-  { outputs }: Job,
+  { outputs }: CheckedJob,
   judge: (bytes: Uint8Array) => string | null,
 ): Promise<Uint8Array> {
   const [output] = outputs
-  if (!output) throw wrong("the job has no output")
-  const bytes = await download(api, output.url)
+  if (!output) throw wrongOutput("the job has no output")
+  const bytes = await downloadBytes(api, output.url)
   if (bytes.byteLength !== output.size_bytes) {
-    throw wrong(`${bytes.byteLength} bytes came of an output of ${output.size_bytes}`)
+    throw wrongOutput(
+      `${bytes.byteLength} bytes of an output of ${output.size_bytes} were returned`,
+    )
   }
   const problem = judge(bytes)
-  if (problem !== null) throw wrong(problem)
+  if (problem !== null) throw wrongOutput(problem)
   return bytes
 }
 
@@ -174,7 +191,7 @@ type Expected = { format_name: string; codecs: string[]; width?: number; height?
 
 function expectFacts({ ffprobe }: CheckedFile, expected: Expected): void {
   const { data } = facts.safeParse(ffprobe)
-  if (!data) throw wrong("the file has no facts of a probe")
+  if (!data) throw wrongOutput("the file has no probe")
   const { least, most } = SECONDS
   const codecs = data.streams.map(({ codec_name: name }) => name ?? "none")
   const isRight =
@@ -186,12 +203,71 @@ function expectFacts({ ffprobe }: CheckedFile, expected: Expected): void {
     codecs.join() === expected.codecs.join()
   if (isRight) return
   const { format_name: format, duration, width, height } = data
-  throw wrong(`it was probed as ${JSON.stringify({ format, duration, width, height, codecs })}`)
+  throw wrongOutput(
+    `it was probed as ${JSON.stringify({ format, duration, width, height, codecs })}`,
+  )
 }
 
-function wrong(sentence: string): StepError {
-  return new StepError(sentence, { code: WRONG_OUTPUT })
+function wrongOutput(sentence: string): StepError {
+  return new StepError(sentence, { code: WRONG_OUTPUT_CODE })
 }
 
-/** The code of media that came back and are not right. */
-export const WRONG_OUTPUT = "wrong_output"
+/** Code of the error for an output with the wrong content. */
+export const WRONG_OUTPUT_CODE = "wrong_output"
+
+const SAMPLES_PER_SECOND = 16_000
+const TONE_HERTZ = 440
+const AMPLITUDE = 8000
+const BYTES_PER_SAMPLE = 2
+const HEADER_BYTES = 44
+
+/** Makes a WAV file with one second of a tone, without any program of this machine. */
+function makeTone(): Uint8Array<ArrayBuffer> {
+  const samples = Int16Array.from({ length: SAMPLES_PER_SECOND }, (_, at) => {
+    return Math.round(AMPLITUDE * Math.sin((2 * Math.PI * TONE_HERTZ * at) / SAMPLES_PER_SECOND))
+  })
+  const data = Buffer.from(samples.buffer)
+  const head = Buffer.alloc(HEADER_BYTES)
+  head.write("RIFF    WAVEfmt ", "latin1")
+  head.writeUInt32LE(HEADER_BYTES - 8 + data.length, 4)
+  head.writeUInt32LE(16, 16)
+  head.writeUInt16LE(1, 20)
+  head.writeUInt16LE(1, 22)
+  head.writeUInt32LE(SAMPLES_PER_SECOND, 24)
+  head.writeUInt32LE(data.length, 28)
+  head.writeUInt16LE(BYTES_PER_SAMPLE, 32)
+  head.writeUInt16LE(8 * BYTES_PER_SAMPLE, 34)
+  head.write("data", 36, "latin1")
+  head.writeUInt32LE(data.length, 40)
+  return Uint8Array.from([...head, ...data])
+}
+
+const BOX_HEAD_BYTES = 8
+
+/**
+ * Returns an error in the box structure of an MP4, whose boxes must fill the file. Returns null if
+ * there is none.
+ */
+function judgeMp4(bytes: Uint8Array): string | null {
+  const buffer = Buffer.from(bytes)
+  const boxes: string[] = []
+  let at = 0
+  while (at + BOX_HEAD_BYTES <= buffer.length) {
+    const size = buffer.readUInt32BE(at)
+    boxes.push(buffer.toString("latin1", at + 4, at + BOX_HEAD_BYTES))
+    if (size < BOX_HEAD_BYTES) break
+    at += size
+  }
+  if (boxes[0] !== "ftyp") return "it is no MP4: its first box is not ftyp"
+  const missing = ["moov", "mdat"].filter((box) => !boxes.includes(box))
+  if (missing.length > 0) return `it is an MP4 without ${missing.join(" and ")}`
+  if (at !== bytes.byteLength) return `its boxes have ${at} bytes, and it has ${bytes.byteLength}`
+  return null
+}
+
+/** Returns an error in the header of a WAV. Returns null if there is none. */
+function judgeWav(bytes: Uint8Array): string | null {
+  const head = Buffer.from(bytes).toString("latin1", 0, HEADER_BYTES)
+  const isWav = bytes.byteLength > HEADER_BYTES && /^RIFF.{4}WAVE/s.test(head)
+  return isWav ? null : "it is no WAV: it does not begin with RIFF and WAVE"
+}

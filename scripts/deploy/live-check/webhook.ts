@@ -1,14 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { z } from "zod"
-import { askJson } from "./api.ts"
+import { requestJson } from "./api.ts"
 import type { CheckApi } from "./api.ts"
 import { StepError } from "./step-error.ts"
 
 const POLL_MS = 500
-/** The first try begins within seconds; tries after it wait for minutes. */
+/**
+ * Maximum wait for the first try of the webhook, in milliseconds. It starts within seconds after
+ * the end of the job.
+ */
 const DELIVERED_MS_MAX = 60_000
 
-/** The address of one check of webhooks, and what the service answers there. */
+/**
+ * URL that receives the webhook of one check, and the response that the service sends there.
+ * `refusal` is the reason why the service refuses the URL, else null.
+ */
 export type CheckWebhook = { url: string; answer: string; refusal: string | null }
 
 const deliveries = z.array(
@@ -24,8 +30,11 @@ const deliveries = z.array(
   }),
 )
 
-/** Creates a job with the webhook of the check, and without one where the service refuses its address. */
-export async function sendWebhook<Created>(
+/**
+ * Creates a job with the webhook of the check. If the service refuses the webhook's address,
+ * creates the job without it and notes the refusal.
+ */
+export async function createJobWithWebhook<Created>(
   webhook: CheckWebhook,
   create: (fields: { webhook?: string }) => Promise<Created>,
 ): Promise<Created> {
@@ -39,33 +48,39 @@ export async function sendWebhook<Created>(
   }
 }
 
-/** Waits until the webhook of a job arrived at its address, which its answer proves. */
-export async function untilDelivered(
+/**
+ * Waits until the webhook of a job was delivered. Throws a StepError unless the response proves
+ * that it arrived at the right service.
+ */
+export async function waitUntilDelivered(
   api: CheckApi,
   { answer }: CheckWebhook,
   jobId: string,
 ): Promise<string> {
   const untilMs = Math.min(api.untilMs, performance.now() + DELIVERED_MS_MAX)
   for (;;) {
-    const [delivery] = await askJson(api, `/webhooks/deliveries?job_id=${jobId}`, deliveries)
+    const [delivery] = await requestJson(api, `/webhooks/deliveries?job_id=${jobId}`, deliveries)
     const last = delivery?.tries.at(-1)
     if (delivery?.status === "delivered") {
       if (last?.answer?.includes(answer)) return "it arrived with its nonce, and was answered 200"
-      const message = `something else answered it with ${last?.status}: ${last?.answer ?? ""}`
-      throw new StepError(message, { code: ANSWERED_ELSEWHERE })
+      const message = `another server answered it with ${last?.status}: ${last?.answer ?? ""}`
+      throw new StepError(message, { code: WEBHOOK_ANSWERED_ELSEWHERE_CODE })
     }
-    // Tries after the first wait longer than a check does.
+    // Fails after the first failed try, because the next try would be later than the end of the
+    // check.
     if (last) {
       const message = `its first try failed: ${last.error ?? last.status}`
       throw new StepError(message, { ...(last.status !== null && { status: last.status }) })
     }
     if (performance.now() > untilMs) {
-      throw new StepError("it was not tried within a minute of its job's end", { code: NOT_TRIED })
+      throw new StepError("it was not tried within a minute of its job's end", {
+        code: WEBHOOK_NOT_TRIED_CODE,
+      })
     }
     await sleep(POLL_MS, undefined, { signal: api.signal })
   }
 }
 
-/** Codes of webhooks that did not arrive. */
-export const NOT_TRIED = "webhook_not_tried"
-export const ANSWERED_ELSEWHERE = "webhook_answered_elsewhere"
+/** Codes of errors for a webhook that was not tried, or that another server answered. */
+export const WEBHOOK_NOT_TRIED_CODE = "webhook_not_tried"
+export const WEBHOOK_ANSWERED_ELSEWHERE_CODE = "webhook_answered_elsewhere"

@@ -2,14 +2,19 @@ import { execFileSync } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { parseArgs } from "node:util"
-import { CLONE, CONFIG_OF_CLONE } from "../config.ts"
+import { CLONE_FOLDER, WRANGLER_CONFIG_PATH } from "../config.ts"
 
-/** The program that each of wrangler's starters runs, and its arguments. */
+/** Path of the program that all launchers of wrangler run. */
 const WRANGLER = /wrangler-dist[/\\]cli\.js$/
-/** A custom build is a shell's child, and that shell wrangler's. */
+/**
+ * Maximum number of ancestors to examine. A custom build is the child of a shell, which is a child
+ * of wrangler.
+ */
 const GENERATIONS_MAX = 8
 
-/** Options of `wrangler deploy` that leave its Worker, names and variables as wrangler.toml has them. */
+/**
+ * Options of `wrangler deploy` that do not change the Worker, names and variables of wrangler.toml.
+ */
 const HARMLESS = {
   autoconfig: { type: "boolean" },
   config: { type: "string", short: "c" },
@@ -29,34 +34,38 @@ const HARMLESS = {
 } as const
 
 export type WranglerCommand =
-  /** `wrangler deploy` of wrangler.toml as it is. */
+  /** `wrangler deploy` of the unchanged wrangler.toml. */
   | "deploy"
   /** `wrangler deploy` with options that may deploy something else. */
   | "deploy otherwise"
-  /** Another command, a dry run, or one that is not known for sure. */
+  /** Another command, a dry run, or an unknown command. */
   | "other"
 
-/** The command of the wrangler whose custom build a process is; `pid` names the process. */
+/**
+ * Returns the command of the wrangler that runs a process as its custom build. `pid` is the id of
+ * the process.
+ */
 export function findWranglerCommand(pid = process.pid): WranglerCommand {
   let each: number | null = pid
   for (let generation = 0; each !== null && generation < GENERATIONS_MAX; generation++) {
     const ancestor = readProcess(each)
     const at = ancestor?.words.findIndex((word) => WRANGLER.test(word)) ?? -1
-    if (ancestor && at !== -1) return readCommand(ancestor.words.slice(at + 1))
+    if (ancestor && at !== -1) return classifyCommand(ancestor.words.slice(at + 1))
     each = ancestor?.parent ?? null
   }
   return "other"
 }
 
-/** Sorts the arguments of wrangler. */
-export function readCommand([command, ...options]: string[]): WranglerCommand {
+/** Classifies a command line of wrangler by its arguments. */
+export function classifyCommand([command, ...options]: string[]): WranglerCommand {
   if (command !== "deploy") return "other"
   if (options.some((option) => /^--?(?:(?:no-)?dry-?run|help|version)\b|^-[hv]$/i.test(option))) {
     return "other"
   }
   try {
     const { values } = parseArgs({ args: options, options: HARMLESS, allowNegative: true })
-    const isOfClone = resolve(CLONE, values.config ?? CONFIG_OF_CLONE) === CONFIG_OF_CLONE
+    const isOfClone =
+      resolve(CLONE_FOLDER, values.config ?? WRANGLER_CONFIG_PATH) === WRANGLER_CONFIG_PATH
     return isOfClone ? "deploy" : "deploy otherwise"
   } catch {
     return "deploy otherwise"
@@ -65,10 +74,13 @@ export function readCommand([command, ...options]: string[]): WranglerCommand {
 
 type Ancestor = { parent: number | null; words: string[] }
 
-/** Null where the process is gone, or where the system does not tell. */
+/**
+ * Reads the parent and arguments of a process. Returns null if the process has ended or the system
+ * does not show them.
+ */
 function readProcess(pid: number): Ancestor | null {
   try {
-    return existsSync("/proc/self/cmdline") ? readProc(pid) : readPs(pid)
+    return existsSync("/proc/self/cmdline") ? readProc(pid) : readProcessByPs(pid)
   } catch {
     return null
   }
@@ -76,14 +88,15 @@ function readProcess(pid: number): Ancestor | null {
 
 function readProc(pid: number): Ancestor {
   const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(0, -1)
-  // The second field is the program's name in brackets, which may hold brackets and spaces itself.
+  // Splits after the last parenthesis: the second field is the program's name in parentheses, which
+  // may contain parentheses and spaces.
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
   const [, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
   return { parent: parentOf(parent), words }
 }
 
-/** A process by `ps`, for systems without /proc; words with spaces come apart there. */
-export function readPs(pid: number): Ancestor {
+/** Reads a process by `ps`, on systems without /proc. Arguments with spaces are split. */
+export function readProcessByPs(pid: number): Ancestor {
   const line = execFileSync("ps", ["-ww", "-o", "ppid=,args=", "-p", String(pid)], {
     encoding: "utf8",
   })

@@ -1,63 +1,72 @@
 import { z } from "zod"
-import { CliError } from "../../local/cli-error.ts"
-import { readDeploymentRecord, writeDeploymentRecord } from "../../local/deployment-record.ts"
-import { NO_ANALYTICS, hasAnalytics } from "../analytics.ts"
-import { checkEverything } from "../checks.ts"
+import { CliError } from "../../cli/cli-error.ts"
+import { readDeploymentRecord, writeDeploymentRecord } from "../../cli/deployment-record.ts"
+import { NO_ANALYTICS_CLAUSE, canBindAnalytics } from "../analytics.ts"
+import { checkDeployment } from "../checks.ts"
 import type { Deployment } from "../checks.ts"
-import { find } from "../cloudflare.ts"
-import { deriveConfig, readConfigOfClone, writeConfig } from "../config.ts"
-import type { Config } from "../config.ts"
-import { migrate } from "../migrate.ts"
-import { makeResources } from "../resources.ts"
+import { findCloudflareResource } from "../cloudflare.ts"
+import { deriveConfig, readWranglerConfig, writeConfig } from "../config.ts"
+import type { WranglerConfig } from "../config.ts"
+import { migrateDatabases } from "../migrate.ts"
+import { createMissingResources } from "../resources.ts"
 import { planSecrets, withSecretsFile } from "../secrets.ts"
-import { readWanted, settingsBeyond } from "../settings.ts"
+import { readDeploymentSettings, listChangedSettings } from "../settings.ts"
 import { runWranglerOrThrow } from "../wrangler.ts"
 
 /**
- * Makes what `wrangler deploy` of wrangler.toml needs and does not make itself: storage, queues, a Worker
- * with the required secrets, migrated databases. A CliError where the deployment differs from the file.
+ * Creates what `wrangler deploy` of wrangler.toml needs and does not create itself: storage,
+ * queues, a Worker with the required secrets, and migrated databases. Throws a CliError if the
+ * deployed settings differ from the file.
  */
-export async function prepare(environment: NodeJS.ProcessEnv, stateDir: string): Promise<void> {
-  const source = readConfigOfClone()
+export async function prepareWranglerDeploy(
+  environment: NodeJS.ProcessEnv,
+  stateDir: string,
+): Promise<void> {
+  const source = readWranglerConfig()
   refuseOtherConfig(source)
   warnOfSettings(environment)
-  const deployment = await checkEverything(environmentOf(environment, source), stateDir)
+  const deployment = await checkDeployment(environmentOf(environment, source), stateDir)
   refuseOtherSettings(deployment, source)
   await refuseLostDatabases(deployment)
-  if (!(await hasAnalytics(deployment))) {
+  if (!(await canBindAnalytics(deployment))) {
     throw new CliError(
-      `Nothing was changed: ${NO_ANALYTICS}, and wrangler.toml has a dataset. Turn it on, or deploy with ` +
+      `Nothing was changed: ${NO_ANALYTICS_CLAUSE}, and wrangler.toml has a dataset. Turn it on, or deploy with ` +
         "`npm run deploy`, which leaves the metrics out.",
     )
   }
 
   const { api, name, vars } = deployment
   const base = { name, vars, accountId: api.accountId }
-  const { made, databaseIds } = await makeResources(api, deriveConfig(base))
-  console.log(`Storage and queues: ${made.length > 0 ? `made ${made.join(", ")}` : "all there"}.`)
+  const { createdNames, databaseIds } = await createMissingResources(api, deriveConfig(base))
+  console.log(
+    `Storage and queues: ${createdNames.length > 0 ? `created ${createdNames.join(", ")}` : "all there"}.`,
+  )
   const config = deriveConfig({ ...base, databaseIds })
   const configPath = writeConfig(stateDir, name, config)
   console.log(`Secrets: ${await sendSecrets(deployment, configPath)}.`)
-  console.log(`Database: ${await migrate(config, configPath, ["--remote"])}.`)
+  console.log(`Database: ${await migrateDatabases(config, configPath, ["--remote"])}.`)
   console.log(
     `wrangler deploys the rest. A key then: npm run keys -- create --account me --plan paid --remote ${deployment.origin}`,
   )
 }
 
-/** The account is chosen as wrangler chooses it; settings of the environment have no part in this. */
+/**
+ * Returns the environment for the checks: the account as wrangler selects it, without settings,
+ * which `wrangler deploy` does not read.
+ */
 function environmentOf(
   { CLOUDFLARE_API_TOKEN: token, CLOUDFLARE_ACCOUNT_ID: chosen }: NodeJS.ProcessEnv,
-  { account_id: accountId = chosen, name }: Config,
+  { account_id: accountId = chosen, name }: WranglerConfig,
 ): NodeJS.ProcessEnv {
   return {
     CLOUDFLARE_API_TOKEN: token,
     CLOUDFLARE_ACCOUNT_ID: accountId,
-    ...(name !== readWanted({}).name && { LATHE_NAME: name }),
+    ...(name !== readDeploymentSettings({}).name && { LATHE_NAME: name }),
   }
 }
 
 function warnOfSettings(environment: NodeJS.ProcessEnv): void {
-  const { values, secrets } = readWanted(environment)
+  const { values, secrets } = readDeploymentSettings(environment)
   const names = [...Object.keys(values), ...Object.keys(secrets)]
   if (environment["LATHE_NAME"] !== undefined) names.push("LATHE_NAME")
   if (names.length === 0) return
@@ -66,9 +75,12 @@ function warnOfSettings(environment: NodeJS.ProcessEnv): void {
   )
 }
 
-/** wrangler would put the deployment back to the settings of the file, without a word. */
-function refuseOtherSettings({ vars, name }: Deployment, { vars: ofFile }: Config): void {
-  const names = settingsBeyond(ofFile, vars)
+/**
+ * Throws a CliError if the deployed settings differ from wrangler.toml, because wrangler would
+ * reset them without a warning.
+ */
+function refuseOtherSettings({ vars, name }: Deployment, { vars: ofFile }: WranglerConfig): void {
+  const names = listChangedSettings(ofFile, vars)
   if (names.length === 0) return
   throw new CliError(
     `Nothing was changed: "${name}" is deployed with settings that wrangler.toml lacks or has otherwise ` +
@@ -76,10 +88,13 @@ function refuseOtherSettings({ vars, name }: Deployment, { vars: ofFile }: Confi
   )
 }
 
-/** wrangler asks for the database that is bound, and fails without saying why where that is gone. */
+/**
+ * Throws a CliError if a bound database no longer exists, because wrangler would fail without the
+ * reason.
+ */
 async function refuseLostDatabases({ api, deployed }: Deployment): Promise<void> {
   for (const id of deployed?.databaseIds ?? []) {
-    if (await find(api, z.unknown(), `/d1/database/${id}`)) continue
+    if (await findCloudflareResource(api, z.unknown(), `/d1/database/${id}`)) continue
     throw new CliError(
       `Nothing was changed: the deployed Worker is bound to the D1 database ${id}, which is gone with all that ` +
         "was in it. `npm run deploy` makes an empty one and binds it.",
@@ -87,8 +102,11 @@ async function refuseLostDatabases({ api, deployed }: Deployment): Promise<void>
   }
 }
 
-/** A setting may decide on more than its variable, and `npm run deploy` alone derives that. */
-function refuseOtherConfig(source: Config): void {
+/**
+ * Throws a CliError if wrangler.toml has settings from which `npm run deploy` would derive other
+ * parts of the configuration.
+ */
+function refuseOtherConfig(source: WranglerConfig): void {
   const derived = deriveConfig({ name: source.name, vars: source.vars })
   const differing = PARTS.filter(([, partOf]) => {
     return JSON.stringify(partOf(derived)) !== JSON.stringify(partOf(source))
@@ -101,8 +119,8 @@ function refuseOtherConfig(source: Config): void {
   )
 }
 
-/** Parts of a configuration that settings or the name decide on. */
-const PARTS: [name: string, partOf: (config: Config) => unknown][] = [
+/** Parts of a configuration that are derived from the settings or the name. */
+const PARTS: [name: string, partOf: (config: WranglerConfig) => unknown][] = [
   ["d1_databases", (config) => config.d1_databases.map((one) => one.database_name)],
   ["r2_buckets", (config) => config.r2_buckets.map((one) => one.bucket_name)],
   ["queues", (config) => config.queues],
@@ -120,15 +138,18 @@ const PARTS: [name: string, partOf: (config: Config) => unknown][] = [
   ],
 ]
 
-/** Sends the secrets that the Worker lacks, by which wrangler makes a Worker that answers nothing where there is none. */
+/**
+ * Sends the secrets that the Worker lacks, and returns a summary. If there is no Worker, wrangler
+ * creates one without code.
+ */
 async function sendSecrets(deployment: Deployment, configPath: string): Promise<string> {
   const { id, name, origin } = deployment
-  const { toSend, said } = planSecrets(deployment, false)
-  if (Object.keys(toSend).length === 0) return said
+  const { toSend, summary } = planSecrets(deployment, false)
+  if (Object.keys(toSend).length === 0) return summary
   await withSecretsFile(configPath, toSend, async (path) => {
     await runWranglerOrThrow(["secret", "bulk", path, "--name", name, "--config", configPath])
   })
   const { nextOperatorToken: token, ...kept } = readDeploymentRecord(id)
   if (token !== undefined) writeDeploymentRecord(id, { ...kept, origin, operatorToken: token })
-  return said
+  return summary
 }

@@ -1,29 +1,31 @@
 import type { z } from "zod"
 
-/** Programs that tasks run; a runner's health says which of them it has. */
+/** Programs that tasks run; the health of a runner lists the programs that the runner has. */
 export const TOOL_NAMES = ["ffmpeg", "ffprobe", "yt-dlp", "whisper"] as const
 
 export type ToolName = (typeof TOOL_NAMES)[number]
 
 /**
- * A kind of task: what both sides of the wire must agree on. The Worker plans `work` and parses
- * `result`; the runner parses `work` and makes `result`.
+ * Definition of a kind of task, shared by Worker and runner. The Worker plans `work` and parses
+ * `result`; the runner parses `work` and produces `result`.
  */
 export type TaskDefinition<
   Work extends z.ZodType = z.ZodType,
   Result extends z.ZodType = z.ZodType,
 > = {
-  /** The value of `kind` in its work and its result. */
+  /** Value of `kind` in the work and the result of the task. */
   name: string
-  /** The pool of runners that does it, by its name in src/runner/pools.ts. */
+  /** Returns the name of the runner pool for a task's work, as in src/bindings/pools.ts. */
   pool(work: z.output<Work>): string
-  /** Programs that its runner needs. */
+  /** Programs that the runner needs for the task. */
   tools: readonly ToolName[]
-  /** Whether its work says how long it may run, where the account's plan would allow more. */
-  limitsItself?: boolean
-  /** Whether it brings in media from a URL, of which an account may have so many a day. */
-  bringsIn?: true
-  /** A run may take so long whatever the plan allows, since the network decides how long it takes. */
+  /** Whether the work sets its own time limit, which may be below that of the account's plan. */
+  hasOwnTimeLimit?: boolean
+  /** Whether the task downloads media from a URL, which counts toward the account's daily limit. */
+  downloadsMedia?: true
+  /**
+   * Minimum time limit of a run in seconds, even above the plan's: the network decides the speed.
+   */
   runSecondsMin?: number
   work: Work
   result: Result

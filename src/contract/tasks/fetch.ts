@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { outputReport } from "../report.ts"
-import { taskOutput, taskWarnings } from "../task.ts"
+import { hasHeadersSchema, taskOutput, taskWarnings } from "../task.ts"
 import type { TaskDefinition } from "./definition.ts"
 
 export const QUALITIES = [
@@ -16,37 +16,38 @@ export const QUALITIES = [
 
 export const AUDIO_FORMATS = ["m4a", "mp3", "opus", "flac", "wav"] as const
 
-/** The most languages of subtitles that one fetch may ask for. */
+/** Maximum number of subtitle languages of one fetch. */
 export const SUBTITLES_MAX = 10
 
-/** The output that the media is; subtitles are `subtitles_1` and so on, in the order asked for. */
-export const MEDIA_KEY = "media"
+/** Output key of the fetched media. Subtitles are `subtitles_1` and so on, in requested order. */
+export const MEDIA_OUTPUT_KEY = "media"
 
-export function subtitlesKey(index: number): string {
+export function subtitlesOutputKey(index: number): string {
   return `subtitles_${index + 1}`
 }
 
-/** Names of what a fetch made are known at its end. */
+/** Output of a fetch; the name is known only at the end. */
 const fetchedOutput = outputReport.extend({ name: z.string().min(1).max(255) })
 
-/** Downloads the media of a page by yt-dlp. */
+/** Task that downloads the media of a page by yt-dlp, or a file whose URL came with headers. */
 export const fetchTask = {
   name: "fetch",
   pool: () => "fetch",
-  bringsIn: true,
+  downloadsMedia: true,
   tools: ["yt-dlp", "ffmpeg", "ffprobe"],
   work: z.object({
     kind: z.literal("fetch"),
     url: z.url(),
+    has_headers: hasHeadersSchema,
     quality: z.enum(QUALITIES),
-    /** With the quality `audio` only; without it the sound stays as it is. */
+    /** Audio format, only with the quality `audio`; without a format the audio keeps its codec. */
     audio_format: z.enum(AUDIO_FORMATS).optional(),
-    /** Languages (BCP-47). */
+    /** Languages of the subtitles (BCP-47). */
     subtitles: z.array(z.string()).max(SUBTITLES_MAX),
-    /** The part to fetch, in seconds. */
+    /** Section of the media to fetch: from `start` to `end`, in seconds. */
     start: z.number().nonnegative().optional(),
     end: z.number().positive().optional(),
-    /** The most bytes that the media may have. */
+    /** Maximum size of the media, in bytes. */
     bytes_max: z.int().positive(),
     run_seconds_max: z.int().positive(),
     outputs: z.array(taskOutput).min(1),

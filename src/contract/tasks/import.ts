@@ -1,41 +1,45 @@
 import { z } from "zod"
 import { sha256Text } from "../sha256.ts"
-import { taskOutput, taskWarnings } from "../task.ts"
+import { hasHeadersSchema, taskOutput, taskWarnings } from "../task.ts"
 import type { TaskDefinition } from "./definition.ts"
 
-/** The one output of an import. */
-export const IMPORT_KEY = "file"
+/** Key of the only output of an import. */
+export const IMPORT_OUTPUT_KEY = "file"
 
-/** Enough for 50 GiB at 30 Mbit/s; a source that is too slow for its own good ends before. */
+/** Minimum time limit of an import, for 50 GiB at 30 Mbit/s; a stalled source fails earlier. */
 const RUN_SECONDS_MIN = 4 * 3600
 
 /**
- * Brings what a URL names into storage: a direct file as it is, a page by yt-dlp, and an object of a
- * store (`s3://bucket/key`), which the runner gets through the Worker.
+ * Task that imports a URL into storage: a file as it is, media of a page by yt-dlp, or an object of
+ * a store (`s3://bucket/key`) that the runner reads through the Worker.
  */
 export const importTask = {
   name: "import",
   pool: () => "fetch",
-  bringsIn: true,
+  downloadsMedia: true,
   tools: ["yt-dlp", "ffmpeg", "ffprobe"],
   runSecondsMin: RUN_SECONDS_MIN,
   work: z.object({
     kind: z.literal("import"),
     url: z.url(),
-    /** The most bytes that the file may have. */
+    has_headers: hasHeadersSchema,
+    /** Maximum size of the file, in bytes. */
     bytes_max: z.int().positive(),
     run_seconds_max: z.int().positive(),
     outputs: z.array(taskOutput).length(1),
   }),
   result: z.object({
     kind: z.literal("import"),
-    /** From Content-Disposition, the URL or the title of the page. */
+    /** Name of the file, from Content-Disposition, the URL or the title of the page. */
     name: z.string().min(1).max(255),
     size_bytes: z.int().nonnegative(),
     content_type: z.string().max(200),
-    /** Where one run had all of the bytes. */
+    /** SHA-256 of the file; present if one run downloaded all bytes. */
     sha256: sha256Text.optional(),
-    /** Whether it is stored where every run of the task stores it, since runs went on from others. */
+    /**
+     * Whether the file was stored by a resumable upload, whose location is the same for every run
+     * of the task.
+     */
     is_resumable: z.boolean(),
     warnings: taskWarnings,
   }),

@@ -5,7 +5,7 @@ import type { TaskDefinition } from "./definition.ts"
 const count = z.int().nonnegative().nullable()
 const text = z.string().max(10_000).nullable()
 
-/** One of the forms in which a site offers a video. */
+/** Format in which a site offers a video. */
 export const videoFormat = z.object({
   format_id: z.string().max(200),
   ext: text,
@@ -20,7 +20,7 @@ export const videoFormat = z.object({
 
 export const FORMATS_MAX = 200
 
-/** What a page says of its video; null where it does not say it. */
+/** Metadata of a page's video; null for a value that the page does not provide. */
 export const videoMetadata = z.object({
   url: z.url(),
   title: text,
@@ -29,22 +29,22 @@ export const videoMetadata = z.object({
   like_count: count,
   comment_count: count,
   uploader: text,
-  /** ISO 8601, the day alone where the time is not known. */
+  /** Time of the upload in ISO 8601; only the date if the time is unknown. */
   upload_date: text,
   description: text,
   thumbnail: text,
   is_live: z.boolean(),
-  /** The name that yt-dlp has for the site. */
+  /** Name of yt-dlp's extractor of the site. */
   extractor: text,
   formats: z.array(videoFormat).max(FORMATS_MAX),
 })
 
-/** Asks a page what its video is; downloads nothing of the video. */
+/** Task that reads the metadata of a page's video without downloading the media. */
 export const metadataTask = {
   name: "metadata",
   pool: () => "lookup",
   tools: ["yt-dlp"],
-  limitsItself: true,
+  hasOwnTimeLimit: true,
   work: z.object({
     kind: z.literal("metadata"),
     url: z.url(),

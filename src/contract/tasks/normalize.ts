@@ -3,12 +3,15 @@ import { outputReport } from "../report.ts"
 import { taskOutput, taskWarnings } from "../task.ts"
 import type { TaskDefinition } from "./definition.ts"
 
-/** The one output of a normalization; its name is `output.` and the extension of its container. */
-export const NORMALIZED_KEY = "output"
+/**
+ * Key of the only output of a normalization. The runner names the file `output` with the extension
+ * of its container.
+ */
+export const NORMALIZED_OUTPUT_KEY = "output"
 
 /**
- * Loudness as measured by EBU R 128: integrated (LUFS), range (LU) and true peak (dBTP). Null where
- * there is nothing to measure, as in silence.
+ * Loudness by EBU R 128: integrated (LUFS), range (LU) and true peak (dBTP). A value is null if it
+ * cannot be measured, as for silence.
  */
 export const loudness = z.object({
   integrated_lufs: z.number().nullable(),
@@ -16,16 +19,16 @@ export const loudness = z.object({
   true_peak_dbtp: z.number().nullable(),
 })
 
-/** How the sound was changed: by one gain, by gains that follow the sound or limit it, or not at all. */
+/** Change of the audio: `linear` is one constant gain, `dynamic` a varying gain or a limiter. */
 export const NORMALIZATION_TYPES = ["linear", "dynamic", "none"] as const
 
-/** A container and the codec of the first audio stream, by ffmpeg's names. */
+/** Container and codec of the first audio stream, by ffmpeg's names. */
 export const audioFormat = z.object({
   container: z.string().max(100),
   codec: z.string().max(100),
 })
 
-/** Brings all audio streams of the one input to a loudness. */
+/** Task that normalizes all audio streams of the input to a target loudness. */
 export const normalizeTask = {
   name: "normalize",
   pool: () => "media",
@@ -43,16 +46,16 @@ export const normalizeTask = {
   result: z.object({
     kind: z.literal("normalize"),
     outputs: z.array(outputReport.extend({ name: z.string().min(1).max(255) })).length(1),
-    /** Of the first audio stream. */
+    /** Loudness of the first audio stream. */
     measurements: z.object({ before: loudness, after: loudness }),
     normalization_type: z.enum(NORMALIZATION_TYPES),
     /**
-     * Whether every audio stream that can be measured has the target loudness and peak; false where
-     * none can, as of silence.
+     * Whether every measurable audio stream has the target loudness and peak; false if no stream is
+     * measurable.
      */
     target_reached: z.boolean(),
     format: audioFormat,
-    /** Where the input's container or codec could not be kept. */
+    /** Format of the input if its container or codec could not be kept; else null. */
     converted_from: audioFormat.nullable(),
     warnings: taskWarnings,
   }),

@@ -9,25 +9,25 @@ const ERROR_LENGTH_MAX = 1000
 const work = z.object({
   kind: z.literal("probe"),
   input_bytes: z.int().nonnegative().default(0),
-  /** Whether the job goes on where the input is not media; the result then says why. */
+  /** Whether the job continues if the input is not media; the result then has the reason. */
   is_optional: z.boolean().optional(),
 })
 
-/** Reads with ffprobe what the one input is. */
+const errorText = z.string().transform((text) => text.slice(0, ERROR_LENGTH_MAX))
+
+/** Task that runs ffprobe; reports neither `probe` nor `probe_error` for input without media. */
 export const probeTask = {
   name: "probe",
-  // A small runner has little disk, and the input lies there whole.
+  // The whole input has to fit on the runner's disk, and small runners have little.
   pool: ({ input_bytes }) => (input_bytes > LIGHT_INPUT_BYTES_MAX ? "media" : "light"),
   tools: ["ffprobe"],
   work,
   result: z.object({
     kind: z.literal("probe"),
     probe: probeResult.optional(),
-    /** Why an optional probe found nothing. */
-    probe_error: z
-      .string()
-      .transform((text) => text.slice(0, ERROR_LENGTH_MAX))
-      .optional(),
+    /** Reason why an optional probe failed, and the lines that ffprobe printed, joined. */
+    probe_error: errorText.optional(),
+    probe_lines: errorText.optional(),
     warnings: taskWarnings,
   }),
 } as const satisfies TaskDefinition<typeof work>

@@ -4,14 +4,14 @@ import { fileKey, taskOutput, taskWarnings } from "../task.ts"
 import type { TaskDefinition } from "./definition.ts"
 
 export const RENDITION_CODECS = ["h264", "h265", "vp9", "av1"] as const
-export const RENDITION_SIZES = ["480p", "720p", "1080p", "4k"] as const
+export const RENDITION_SIZES = ["240p", "360p", "480p", "720p", "1080p", "1440p", "4k"] as const
 export const RENDITION_CONTAINERS = ["mp4", "webm", "mov"] as const
 
 export type RenditionCodec = (typeof RENDITION_CODECS)[number]
 export type RenditionSize = (typeof RENDITION_SIZES)[number]
 export type RenditionContainer = (typeof RENDITION_CONTAINERS)[number]
 
-/** The containers that players take a codec in. */
+/** Containers that players support for each codec. */
 export const CONTAINERS_OF_CODEC = {
   h264: ["mp4", "mov"],
   h265: ["mp4", "mov"],
@@ -19,30 +19,33 @@ export const CONTAINERS_OF_CODEC = {
   av1: ["mp4", "webm"],
 } as const satisfies Record<RenditionCodec, readonly RenditionContainer[]>
 
-/** The most renditions of one task: every codec in every size and container that it can have. */
+/** Maximum number of renditions of one task. */
 export const RENDITIONS_MAX = 32
-/** Bounds of the bit rate of a picture, in kilobits (1000 bits) a second. */
+/** Bounds of the video bit rate, in kilobits (1000 bits) per second. */
 export const BITRATE_KBPS_MIN = 100
 export const BITRATE_KBPS_MAX = 200_000
 
-/** Metrics of how like its source a rendition is: VMAF from 0 to 100, SSIM from 0 to 1. */
+/** Metrics of a rendition's similarity to its source: VMAF from 0 to 100, SSIM from 0 to 1. */
 export const QUALITY_METRICS = ["vmaf", "ssim"] as const
 
-/** What was measured of a rendition, on a sample of its pictures. */
+/** Quality score of a rendition, measured on a sample of its frames. */
 export const renditionQuality = z.object({ metric: z.enum(QUALITY_METRICS), score: z.number() })
 
-/** One rendition to make; its output has the same key. */
+/** Rendition to encode; the output of the rendition has the same key. */
 export const rendition = z.object({
   key: fileKey,
   codec: z.enum(RENDITION_CODECS),
-  /** The box that the picture fits in, turned for a portrait. */
+  /** Bounding box of the frame, rotated for portrait video. */
   resolution: z.enum(RENDITION_SIZES),
   container: z.enum(RENDITION_CONTAINERS),
-  /** The mean rate of the picture's stream; without it the preset's quality decides. */
+  /** Average bit rate of the video stream; without it the preset's quality decides. */
   bitrate_kbps: z.int().min(BITRATE_KBPS_MIN).max(BITRATE_KBPS_MAX).optional(),
 })
 
-/** Makes renditions of the one input, in the order of the work. */
+/**
+ * Task that encodes renditions of the input, in the order of the work. Identical renditions are
+ * encoded once: each omitted rendition is in `same`, with the key of the output that replaces it.
+ */
 export const renderTask = {
   name: "render",
   pool: () => "media",
@@ -50,7 +53,7 @@ export const renderTask = {
   work: z.object({
     kind: z.literal("render"),
     renditions: z.array(rendition).min(1).max(RENDITIONS_MAX),
-    /** Whether the quality of each is measured. */
+    /** Whether the quality of each rendition is measured. */
     measures_quality: z.boolean(),
     run_seconds_max: z.int().positive(),
     outputs: z.array(taskOutput).min(1).max(RENDITIONS_MAX),
@@ -61,6 +64,10 @@ export const renderTask = {
       .array(outputReport.extend({ quality: renditionQuality.optional() }))
       .min(1)
       .max(RENDITIONS_MAX),
+    same: z
+      .array(z.object({ key: fileKey, same_as: fileKey }))
+      .max(RENDITIONS_MAX)
+      .optional(),
     warnings: taskWarnings,
   }),
 } as const satisfies TaskDefinition

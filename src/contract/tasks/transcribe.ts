@@ -4,12 +4,12 @@ import { taskOutput, taskWarnings } from "../task.ts"
 import { languageCode } from "../whisper-languages.ts"
 import type { TaskDefinition } from "./definition.ts"
 
-/** What is written of every transcript: the key of each output is its extension. */
+/** Formats in which every transcript is written; the key of each output is the extension. */
 export const TRANSCRIPT_FORMATS = ["json", "srt", "vtt", "txt"] as const
 
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number]
 
-/** Media types of transcripts, all of which are UTF-8. */
+/** Media types of transcripts; all are UTF-8. */
 export const TRANSCRIPT_MEDIA_TYPES: Readonly<Record<TranscriptFormat, string>> = {
   json: "application/json",
   srt: "application/x-subrip",
@@ -24,41 +24,41 @@ export const WORDS_PER_CUE_MAX = 50
 export const LINE_LENGTH_MIN = 10
 export const LINE_LENGTH_MAX = 120
 
-/** The most characters of a transcript that a report carries. */
+/** Maximum length of the transcript's text in a report, in characters. */
 const TEXT_LENGTH_MAX = 2_000_000
 
-/** Name of the output of a format. */
+/** Returns the output name of a transcript format, such as `transcript.srt`. */
 export function transcriptName(format: TranscriptFormat): string {
   return `transcript.${format}`
 }
 
-/** Writes down what is said in the one input, by whisper. */
+/** Task that transcribes the speech of the input by whisper. */
 export const transcribeTask = {
   name: "transcribe",
   pool: () => "speech",
   tools: ["whisper", "ffmpeg", "ffprobe"],
   work: z.object({
     kind: z.literal("transcribe"),
-    /** Name of one of the deployment's models. */
+    /** Name of a speech model of the deployment. */
     model: z.string().min(1),
-    /** Whisper's code of the language that is spoken; `auto` finds it. */
+    /** Whisper's code of the spoken language; `auto` detects it. */
     language: z.union([languageCode, z.literal("auto")]),
-    /** How the caller names that language (BCP-47). */
+    /** Language tag of the request, in BCP-47. */
     language_tag: z.string().max(100).optional(),
-    /** `translate` writes English, whatever is spoken. */
+    /** `translate` writes English from any language. */
     task: z.enum(SPEECH_TASKS),
-    /** Words that may be heard, such as names. */
+    /** Words that the speech is likely to contain, such as names. */
     prompt: z.string().max(PROMPT_LENGTH_MAX).optional(),
     words_per_cue: z.int().positive().max(WORDS_PER_CUE_MAX).optional(),
     max_line_length: z.int().min(LINE_LENGTH_MIN).max(LINE_LENGTH_MAX).optional(),
     run_seconds_max: z.int().positive(),
-    /** One of each format. */
+    /** Outputs of the transcription, one for each format. */
     outputs: z.array(taskOutput).length(TRANSCRIPT_FORMATS.length),
   }),
   result: z.object({
     kind: z.literal("transcribe"),
     outputs: z.array(outputReport).length(TRANSCRIPT_FORMATS.length),
-    /** Whisper's code; null where nothing was said and none was asked for. */
+    /** Whisper's code of the language; null without speech if the request names no language. */
     language: languageCode.nullable(),
     duration_seconds: z.number().nonnegative(),
     text: z.string().transform((text) => text.slice(0, TEXT_LENGTH_MAX)),

@@ -1,6 +1,6 @@
-// Keeps a page as of now: jobs are followed by their events, parts that are marked as live are
-// brought up to date in their place, and players outlive the links that they play from.
-/** Streams at once; a browser has six connections to an origin of HTTP/1.1. */
+// Keeps a page up to date: follows jobs by server-sent events, replaces the live parts of the page,
+// and renews the expired links of players.
+/** Maximum number of event streams. Browsers open six connections to an HTTP/1.1 origin. */
 const STREAMS_MAX = 3
 const RETRY_MS = 4000
 
@@ -10,12 +10,12 @@ const streams = new Map()
 let timer
 let fetches = 0
 
-/** Gets the page anew and shows what is new in it. */
+/** Loads the page again and replaces its live parts. */
 async function refresh() {
   const number = (fetches += 1)
   try {
     const answer = await fetch(location.href, { headers: { accept: "text/html" } })
-    // Who is signed out is sent to another page.
+    // A redirect means that the user is signed out.
     if (answer.redirected) return location.reload()
     if (answer.status === 429 || answer.status >= 500) return schedule(RETRY_MS)
     if (answer.ok && number === fetches) show(await answer.text())
@@ -31,7 +31,7 @@ function schedule(ms) {
 }
 
 /**
- * Shows what a page has anew in its live parts.
+ * Replaces the live parts of the page by those of a newly loaded page.
  * @param {string} html
  */
 function show(html) {
@@ -45,29 +45,30 @@ function show(html) {
 }
 
 /** @type {WeakMap<Element, string>} */
-const shown = new WeakMap()
+const versions = new WeakMap()
 
 /**
- * The part itself stays, so that screen readers hear what is new in it; so does the focus.
+ * Replaces the content of a live part. The element itself and the focus stay, so that screen
+ * readers announce the changes.
  * @param {Element} part
  * @param {Element} next
  */
 function replace(part, next) {
   const html = next.innerHTML
-  if ((shown.get(part) ?? part.innerHTML) === html) return
-  shown.set(part, html)
+  if ((versions.get(part) ?? part.innerHTML) === html) return
+  versions.set(part, html)
   const focused = part.contains(document.activeElement) ? document.activeElement : null
   const place = focused?.id || focused?.getAttribute("name")
   part.replaceChildren(...next.childNodes)
   if (!focused) return
-  const again = place && part.querySelector(`[id="${place}"], [name="${place}"]`)
-  if (again instanceof HTMLElement) return again.focus()
+  const successor = place && part.querySelector(`[id="${place}"], [name="${place}"]`)
+  if (successor instanceof HTMLElement) return successor.focus()
   if (!(part instanceof HTMLElement)) return
   part.tabIndex = -1
   part.focus()
 }
 
-/** Follows the open jobs of the page, polls where it says so, and checks what browsers can play. */
+/** Follows the open jobs of the page, polls pages with a marker, and checks which media can play. */
 function start() {
   /** @type {NodeListOf<HTMLElement>} */
   const followed = document.querySelectorAll("[data-follow]")
@@ -79,8 +80,8 @@ function start() {
   for (const video of document.querySelectorAll("video[data-needs]")) {
     if (!(video instanceof HTMLVideoElement) || video.canPlayType(video.dataset["needs"] ?? ""))
       continue
-    const told = video.parentElement?.querySelector("[data-unless-played]")
-    if (told instanceof HTMLElement) told.hidden = false
+    const hint = video.parentElement?.querySelector("[data-unless-played]")
+    if (hint instanceof HTMLElement) hint.hidden = false
   }
 }
 
@@ -88,13 +89,13 @@ function start() {
 function follow(id) {
   const stream = new EventSource(`/v1/jobs/${id}/events`)
   streams.set(id, stream)
-  let seen = document.getElementById(`status-${id}`)?.textContent
+  let lastStatus = document.getElementById(`status-${id}`)?.textContent
   stream.addEventListener("progress", (event) => move(id, JSON.parse(event.data)))
   stream.addEventListener("state", (event) => {
     const job = JSON.parse(event.data)
     move(id, job)
-    if (job.status === seen) return
-    seen = job.status
+    if (job.status === lastStatus) return
+    lastStatus = job.status
     if (job.completed_at) end(id, stream)
     void refresh()
   })
@@ -115,14 +116,14 @@ function end(id, stream) {
 }
 
 /**
- * Moves the progress of a job that runs.
+ * Shows the progress of a running job.
  * @param {string} id
  * @param {{ progress: number | null, eta_seconds: number | null }} job
  */
 function move(id, { progress, eta_seconds: eta }) {
   for (const place of document.querySelectorAll(`[data-follow="${id}"]`)) {
     const bar = place.querySelector("progress")
-    // Without its value it shows that something goes on.
+    // A progress element without a value is indeterminate.
     if (progress === null) bar?.removeAttribute("value")
     else if (bar) bar.value = progress
     tell(place, ".progress-text", progress === null ? "…" : `${Math.floor(progress)} %`)
@@ -136,8 +137,8 @@ function move(id, { progress, eta_seconds: eta }) {
  * @param {string} text
  */
 function tell(place, selector, text) {
-  const told = place.querySelector(selector)
-  if (told && told.textContent !== text) told.textContent = text
+  const line = place.querySelector(selector)
+  if (line && line.textContent !== text) line.textContent = text
 }
 
 /** @param {number} seconds */
@@ -145,23 +146,23 @@ function inWords(seconds) {
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 }
 
-// Another script of the page knows that it is out of date.
+// Another script of the page dispatches this event after a change.
 document.addEventListener("page:stale", () => void refresh())
 
-// A filter is applied as it is chosen.
+// A selected filter applies at once.
 document.addEventListener("change", ({ target }) => {
   if (!(target instanceof HTMLSelectElement)) return
   if (target.form?.matches("[data-filters]")) target.form.requestSubmit()
 })
 
-/** Players that have begun, and may ask for more under a link that has expired by then. */
-const begun = new WeakSet()
+/** Players that have started. The link of their file may expire while they play. */
+const playing = new WeakSet()
 
-document.addEventListener("loadedmetadata", ({ target }) => begun.add(target ?? document), true)
+document.addEventListener("loadedmetadata", ({ target }) => playing.add(target ?? document), true)
 document.addEventListener(
   "error",
   ({ target: player }) => {
-    if (!(player instanceof HTMLMediaElement) || !begun.delete(player)) return
+    if (!(player instanceof HTMLMediaElement) || !playing.delete(player)) return
     const { currentTime: at, paused } = player
     player.load()
     player.currentTime = at

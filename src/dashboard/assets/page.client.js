@@ -1,4 +1,4 @@
-// Small helps that every page has; each page works without them.
+// Conveniences of every page: copy buttons, confirmations, relative times. Pages work without them.
 
 document.addEventListener("click", (event) => {
   const button = event.target instanceof Element ? event.target.closest("[data-copy]") : null
@@ -18,7 +18,7 @@ async function copy(button) {
 }
 
 /**
- * Copies where a page came by plain HTTP from another machine, and there is no clipboard.
+ * Copies a text on pages without the Clipboard API, which browsers offer only over HTTPS.
  * @param {string} text
  */
 function copyBySelection(text) {
@@ -31,7 +31,7 @@ function copyBySelection(text) {
 }
 
 /**
- * Tells screen readers what happened.
+ * Makes screen readers announce a text.
  * @param {string} text
  */
 function announce(text) {
@@ -46,9 +46,9 @@ function announce(text) {
 /** @type {WeakSet<HTMLElement>} */
 const confirmed = new WeakSet()
 /** @type {WeakSet<HTMLFormElement>} */
-let sent = new WeakSet()
+let submittedForms = new WeakSet()
 
-// A form is sent once, and one whose button asks first only after its question.
+// Each form is submitted once. A form with a question is submitted after its confirmation.
 document.addEventListener("submit", (event) => {
   const { submitter: button, target: form } = event
   if (event.defaultPrevented || !(form instanceof HTMLFormElement)) return
@@ -58,17 +58,17 @@ document.addEventListener("submit", (event) => {
     ask(question, button, form)
     return
   }
-  if (sent.has(form)) event.preventDefault()
-  if (form.method === "post") sent.add(form)
+  if (submittedForms.has(form)) event.preventDefault()
+  if (form.method === "post") submittedForms.add(form)
 })
 
-// A page that comes back from the browser's memory may send its forms again.
+// The forms of a page from the back-forward cache may be submitted again.
 addEventListener("pageshow", () => {
-  sent = new WeakSet()
+  submittedForms = new WeakSet()
 })
 
 /**
- * Asks before a form is sent.
+ * Asks for confirmation before a form is submitted.
  * @param {string} question
  * @param {HTMLElement} button
  * @param {HTMLFormElement} form
@@ -84,7 +84,7 @@ function ask(question, button, form) {
   answers.className = "actions"
   answers.append(
     answer("Cancel", "", "button"),
-    answer(button.firstChild?.textContent?.trim() || "Go on", "yes", button.className),
+    answer(button.firstChild?.textContent?.trim() || "Continue", "yes", button.className),
   )
   dialog.append(text, answers)
   dialog.addEventListener("close", () => {
@@ -122,7 +122,7 @@ const STEPS = [
 ]
 
 /**
- * As formatRelative of components/format.ts says it.
+ * Formats a relative time like formatRelative in components/format.ts.
  * @param {number} seconds
  */
 function describe(seconds) {
@@ -131,7 +131,7 @@ function describe(seconds) {
   return seconds > 1 ? "in less than a minute" : "just now"
 }
 
-/** Times of the page as of now, with titles in the words and the zone of the reader. */
+/** Updates the relative times of the page. Their tooltips use the language and zone of the browser. */
 function showTimes() {
   for (const time of document.querySelectorAll("time[data-relative]")) {
     const at = new Date(time.getAttribute("datetime") ?? "")

@@ -1,8 +1,9 @@
-// Fills the playground's form, checks its command through the API as it is typed, and runs it.
-// live.client.js follows the job that runs.
+// Fills the form of the playground, checks its command by the API while the user types, and runs the
+// command. live.client.js follows the job.
 
 /**
- * The fields of POST /v1/commands, and a row: `value` refers to an input file or names an output.
+ * Body of POST /v1/commands, and a row of the form: `value` is a file or URL of an input, or the
+ * name of an output.
  * @typedef {{ input_files?: Record<string, string>, output_files?: Record<string, string>,
  *   ffmpeg_command?: string, ffmpeg_commands?: string[] }} CommandBody
  * @typedef {{ key: string, value: string }} Row
@@ -14,8 +15,8 @@
 
 const TYPED_MS = 300
 const FILE_RECIPE = "720p"
-const VALID = "This can be run."
-const WRONG = "This cannot be run yet; what is wrong stands at the fields."
+const VALID = "The command is valid."
+const WRONG = "The command has errors; each field shows its own."
 
 const form = find(HTMLFormElement, "form[data-playground]")
 const recipeField = find(HTMLSelectElement, "[name=recipe]")
@@ -51,12 +52,12 @@ void begin()
  * @param {string} selector
  */
 function find(type, selector) {
-  const found = document.querySelector(selector)
-  if (!(found instanceof type)) throw new Error(`The page has no ${selector}.`)
-  return found
+  const element = document.querySelector(selector)
+  if (!(element instanceof type)) throw new Error(`The page has no ${selector}.`)
+  return element
 }
 
-/** Shows the command of the job, the recipe or the file that the page's address names. */
+/** Fills the form with the job, the recipe or the file that the URL of the page names. */
 async function begin() {
   const query = new URLSearchParams(location.search)
   const job = query.get("job")
@@ -81,7 +82,7 @@ function act(action) {
   void check()
 }
 
-/** Shows the chosen recipe with files for its inputs, in their order. */
+/** Fills the form with the selected recipe. Its inputs keep the files of the form, in order. */
 function useRecipe(references = readRows("input").map(({ value }) => value)) {
   const recipe = recipes.find(({ id }) => id === recipeField.value)
   if (recipe) show(recipe, references)
@@ -89,7 +90,7 @@ function useRecipe(references = readRows("input").map(({ value }) => value)) {
 
 /**
  * @param {CommandBody} body
- * @param {string[]} references Files in place of those of the body, in their order.
+ * @param {string[]} references Files that replace those of the body, in order.
  */
 function show(body, references = []) {
   const inputs = rowsOf(body.input_files)
@@ -98,7 +99,7 @@ function show(body, references = []) {
     inputs.map(({ key, value }, at) => ({ key, value: references[at] ?? value })),
   )
   showRows("output", rowsOf(body.output_files))
-  // A line that begins with another word would continue the line before.
+  // A line that does not begin with ffmpeg continues the previous line.
   const lines = body.ffmpeg_commands?.map((line) => line.replace(/^\s*(?!\s*ffmpeg\s)/, "ffmpeg "))
   commandField.value = body.ffmpeg_command ?? lines?.join("\n") ?? ""
 }
@@ -132,21 +133,21 @@ function showRows(kind, rows) {
 /**
  * @param {HTMLTemplateElement} template
  * @param {Row} row
- * @param {string} number Takes the place of # in the template's attributes.
+ * @param {string} number Replaces # in the template's attributes.
  */
 function makeRow(template, { key, value }, number) {
-  const made = document.importNode(template.content, true)
-  for (const { attributes } of made.querySelectorAll("*")) {
+  const fragment = document.importNode(template.content, true)
+  for (const { attributes } of fragment.querySelectorAll("*")) {
     for (const attribute of attributes) attribute.value = attribute.value.replace("#", number)
   }
-  for (const [at, field] of made.querySelectorAll("input").entries()) {
+  for (const [at, field] of fragment.querySelectorAll("input").entries()) {
     field.value = at === 0 ? key : value
   }
-  return made
+  return fragment
 }
 
 /**
- * Adds a row, or drops the one of a number; the focus stays at the rows.
+ * Adds a row, or removes the row with a number. The focus stays in the rows.
  * @param {Kind} kind
  * @param {string | null | undefined} dropped
  */
@@ -164,7 +165,7 @@ function changeRows(kind, dropped) {
 }
 
 /**
- * Puts an uploaded file into the first input that has none.
+ * Sets an uploaded file in the first input row without a file.
  * @param {{ id: string, name: string }} file
  */
 function choose({ id, name }) {
@@ -194,7 +195,7 @@ function readFiles(kind) {
   return Object.fromEntries(filled.map(({ key, value }) => [key, value]))
 }
 
-/** Shows what is wrong with the command and what would run; a newer check stops an older one. */
+/** Checks the command: shows its errors and the commands that would run. Aborts an earlier check. */
 async function check() {
   checking?.abort()
   const { signal } = (checking = new AbortController())
@@ -206,7 +207,7 @@ async function check() {
   if (answer) showFaults(answer.errors ?? faultsOf(answer), answer.commands ?? [])
 }
 
-/** Runs the command once, also where a browser sends a request again after a lost connection. */
+/** Runs the command once, even if the browser repeats the request after a lost connection. */
 async function run() {
   if (isRunning) return
   isRunning = true
@@ -217,7 +218,7 @@ async function run() {
   if (!answer) return
   if (!answer.command_id) {
     showFaults(faultsOf(answer), [])
-    return tell("The command cannot be run")
+    return tell("The command cannot run")
   }
   history.replaceState(null, "", `${location.pathname}?job=${answer.command_id}`)
   tell("The command runs as a job")
@@ -230,8 +231,8 @@ function scrollToResult() {
 }
 
 /**
- * Asks the API by the session of the page, which leads to the sign-in where it has ended; null
- * where there is no answer.
+ * Sends a request to the API with the session of the page. Opens the sign-in page if the session
+ * has expired. Returns null without a response.
  * @param {string} path
  * @param {CommandBody} body
  * @param {{ signal?: AbortSignal, headers?: Record<string, string> }} init
@@ -244,10 +245,10 @@ async function post(path, body, init) {
     const answer = await fetch(`/v1${path}`, request)
     if (answer.status === 401) location.reload()
     /** @type {Answer} */
-    const said = await answer.json()
-    return said
+    const body = await answer.json()
+    return body
   } catch (error) {
-    if (!init.signal?.aborted) tell(`This did not reach the service: ${String(error)}`)
+    if (!init.signal?.aborted) tell(`The request did not reach the service: ${String(error)}`)
     return null
   }
 }
@@ -261,16 +262,16 @@ function faultsOf({ message, details = [] }) {
 }
 
 /**
- * @param {Fault[]} told
- * @param {string[][]} commands Words of the commands that would run.
+ * @param {Fault[]} faults
+ * @param {string[][]} commands Arguments of the commands that would run.
  */
-function showFaults(told, commands) {
-  const left = [...takeRowFaults("input", told), ...takeRowFaults("output", told)]
-  const ofRows = new Set(left)
-  const others = told.filter((fault) => !ofRows.has(fault))
+function showFaults(faults, commands) {
+  const remaining = [...takeRowFaults("input", faults), ...takeRowFaults("output", faults)]
+  const ofRows = new Set(remaining)
+  const others = faults.filter((fault) => !ofRows.has(fault))
   const ofCommand = others.filter(({ field }) => field.startsWith("ffmpeg_command"))
   setFault("command", ofCommand.map(sayLine))
-  const isValid = left.length + others.length === 0
+  const isValid = remaining.length + others.length === 0
   const notices = others
     .filter((fault) => !ofCommand.includes(fault))
     .map(({ field, message }) => {
@@ -278,27 +279,29 @@ function showFaults(told, commands) {
     })
   const blocks = commands
     .filter((words) => words.length > 0)
-    .map((words, at) => makeCode(`Command ${at + 1} as it is run`, words.map(shellWord).join(" ")))
+    .map((words, at) =>
+      makeCode(`Command ${at + 1} as it will run`, words.map(shellWord).join(" ")),
+    )
   const verdict = makeText("p", `verdict ${isValid ? "good" : "bad"}`, isValid ? VALID : WRONG)
   find(HTMLElement, "#check").replaceChildren(verdict, ...notices, ...blocks)
 }
 
 /**
- * Shows faults at the rows of a kind, and the names of files; answers those that it has shown.
+ * Shows errors and file names in the rows of a kind. Returns the errors that have a row.
  * @param {Kind} kind
- * @param {Fault[]} told
+ * @param {Fault[]} faults
  */
-function takeRowFaults(kind, told) {
+function takeRowFaults(kind, faults) {
   const rows = readRows(kind)
   return rows.flatMap(({ key, value }, at) => {
     const field = `${kind}_files.${key}`
-    // A request has the last of them alone.
+    // Of rows with the same key, the request contains only the last.
     const isTwice = key !== "" && rows.filter((row) => row.key === key).length > 1
-    const twice = isTwice ? [{ field, message: "this key stands twice" }] : []
-    const own = [...twice, ...told.filter((fault) => fault.field === field)]
+    const twice = isTwice ? [{ field, message: "another row has this key" }] : []
+    const own = [...twice, ...faults.filter((fault) => fault.field === field)]
     const isMissing = kind === "input" && value === ""
     const messages = own.map(({ message }) =>
-      isMissing ? "choose a file, or give a URL" : message,
+      isMissing ? "choose a file, or enter a URL" : message,
     )
     setFault(`${kind}-${at + 1}`, messages.slice(0, 1))
     find(HTMLElement, `#note-${kind}-${at + 1}`).textContent = nameOf(value)
@@ -349,11 +352,11 @@ function makeText(tag, className, text) {
  * @param {string} text
  */
 function makeCode(label, text) {
-  const made = document.importNode(codeTemplate.content, true)
-  made.querySelector("pre")?.setAttribute("aria-label", label)
-  made.querySelector("code")?.append(text)
-  made.querySelector("[data-copy]")?.setAttribute("data-copy", text)
-  return made
+  const fragment = document.importNode(codeTemplate.content, true)
+  fragment.querySelector("pre")?.setAttribute("aria-label", label)
+  fragment.querySelector("code")?.append(text)
+  fragment.querySelector("[data-copy]")?.setAttribute("data-copy", text)
+  return fragment
 }
 
 /** @param {CommandBody} body */

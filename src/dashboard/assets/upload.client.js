@@ -1,7 +1,7 @@
-// Uploads files that are dropped anywhere on the page or chosen, several at a time. A file that was
-// uploaded is told of by the event `file:uploaded`.
+// Uploads files that the user drops on the page or selects, several at a time. Dispatches the event
+// `file:uploaded` after each upload.
 const AT_ONCE_MAX = 2
-/** Over how long the rate is taken. */
+/** Time over which the upload rate is averaged, in milliseconds. */
 const RATE_MS = 4000
 
 /**
@@ -12,7 +12,7 @@ const RATE_MS = 4000
 const form = document.querySelector("form[data-uploader]")
 const list = document.querySelector("[data-uploads]")
 const chooser = form?.querySelector("input[type=file]")
-/** What the service would refuse is not sent to it. */
+/** Maximum size of a file. Larger files are refused without a request. */
 const bytesMax = Number(form?.getAttribute("data-bytes-max") ?? Infinity)
 /** @type {Upload[]} */
 const waiting = []
@@ -82,7 +82,7 @@ function makeItem(file) {
   bar.setAttribute("aria-label", `Upload of ${file.name}`)
   const text = document.createElement("span")
   text.className = "hint"
-  text.textContent = `${bytes(file.size)}, waits`
+  text.textContent = `${bytes(file.size)}, waiting`
   item.append(name, bar, text)
   const upload = { file, item, bar, text, request: null, samples: [] }
   button(upload, "Cancel", () => cancel(upload))
@@ -94,20 +94,20 @@ function makeItem(file) {
 }
 
 /**
- * The one button of an item.
+ * Shows a button for an upload, which replaces the previous button.
  * @param {Upload} upload
  * @param {string} title
  * @param {() => void} act
  */
 function button({ file, item }, title, act) {
   item.querySelector("button")?.remove()
-  const made = document.createElement("button")
-  made.type = "button"
-  made.className = "button quiet"
-  made.textContent = title
-  made.setAttribute("aria-label", `${title}: ${file.name}`)
-  made.addEventListener("click", act)
-  item.append(made)
+  const button = document.createElement("button")
+  button.type = "button"
+  button.className = "button quiet"
+  button.textContent = title
+  button.setAttribute("aria-label", `${title}: ${file.name}`)
+  button.addEventListener("click", act)
+  item.append(button)
 }
 
 function next() {
@@ -116,7 +116,7 @@ function next() {
     if (!upload) break
     running.add(upload)
     if (upload.file.size <= bytesMax) send(upload)
-    else fail(upload, `A file of this account may have ${bytes(bytesMax)}.`)
+    else fail(upload, `The plan limits a file to ${bytes(bytesMax)}.`)
   }
 }
 
@@ -137,20 +137,23 @@ function send(upload) {
 
 /**
  * @param {Upload} upload
- * @param {number} loaded bytes of the whole body
+ * @param {number} loaded Sent bytes of the request body.
  */
 function move(upload, loaded) {
   const { file, bar, text, samples } = upload
   const now = performance.now()
-  const sent = Math.min(loaded, file.size)
-  bar.value = sent
-  samples.push({ at: now, sent })
+  const sentBytes = Math.min(loaded, file.size)
+  bar.value = sentBytes
+  samples.push({ at: now, sent: sentBytes })
   while ((samples[1]?.at ?? now) < now - RATE_MS) samples.shift()
-  const [first = { at: now, sent }] = samples
-  const rate = ((sent - first.sent) / Math.max(1, now - first.at)) * 1000
-  const left = rate > 0 ? `, ${bytes(rate)}/s, ${seconds((file.size - sent) / rate)} left` : ""
+  const [first = { at: now, sent: sentBytes }] = samples
+  const rate = ((sentBytes - first.sent) / Math.max(1, now - first.at)) * 1000
+  const remaining =
+    rate > 0 ? `, ${bytes(rate)}/s, ${seconds((file.size - sentBytes) / rate)} left` : ""
   text.textContent =
-    sent < file.size ? `${bytes(sent)} of ${bytes(file.size)}${left}` : "Sent; it is being stored."
+    sentBytes < file.size
+      ? `${bytes(sentBytes)} of ${bytes(file.size)}${remaining}`
+      : "Sent; the service stores the file."
 }
 
 /**
@@ -160,21 +163,21 @@ function move(upload, loaded) {
 function finish(upload, request) {
   if (request.status !== 201) return fail(upload, sentence(request))
   const { file, item, bar, text } = upload
-  const made = JSON.parse(request.responseText)
+  const record = JSON.parse(request.responseText)
   bar.remove()
   item.querySelector("button")?.remove()
   text.textContent = `${bytes(file.size)}, uploaded`
   const link = document.createElement("a")
-  link.href = `/files/${made.id}`
-  link.textContent = made.name
+  link.href = `/files/${record.id}`
+  link.textContent = record.name
   item.querySelector("bdi")?.replaceChildren(link)
-  document.dispatchEvent(new CustomEvent("file:uploaded", { detail: made }))
-  announce(`${made.name} was uploaded`)
+  document.dispatchEvent(new CustomEvent("file:uploaded", { detail: record }))
+  announce(`${record.name} was uploaded`)
   over(upload)
 }
 
 /**
- * Why the service did not take a file.
+ * Returns the reason why the service refused a file.
  * @param {XMLHttpRequest} request
  */
 function sentence(request) {
@@ -183,7 +186,7 @@ function sentence(request) {
     const { message } = JSON.parse(request.responseText)
     if (typeof message === "string") return message
   } catch {
-    // What is no JSON is not of the service itself.
+    // A proxy, and not the service, sends a body that is not JSON.
   }
   return `The service answered with status ${request.status}.`
 }
@@ -200,7 +203,7 @@ function fail(upload, message) {
   announce(`${file.name}: ${message}`)
   button(upload, "Try again", () => {
     item.classList.remove("is-failed")
-    text.textContent = `${bytes(file.size)}, waits`
+    text.textContent = `${bytes(file.size)}, waiting`
     button(upload, "Cancel", () => cancel(upload))
     waiting.push(upload)
     next()
@@ -242,8 +245,8 @@ function bytes(count) {
   return `${value.toFixed(digits).replace(/\.0$/, "")} ${["B", "KB", "MB", "GB", "TB"][power]}`
 }
 
-/** @param {number} left */
-function seconds(left) {
-  const whole = Math.ceil(left)
+/** @param {number} count */
+function seconds(count) {
+  const whole = Math.ceil(count)
   return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`
 }

@@ -1,13 +1,14 @@
 import type { Child } from "hono/jsx"
 
+/** Color of a badge or notice: success, error, work in progress, or neutral. */
 export type Tone = "good" | "bad" | "busy" | "idle"
 
-/** A word or two about a state; its colour repeats what the text says. */
+/** Colored label for a state. The color repeats the meaning of the text. */
 export function Badge(props: { tone: Tone; children?: Child }) {
   return <span class={`badge ${props.tone}`}>{props.children}</span>
 }
 
-/** Statuses of jobs, files, deliveries, keys and accounts by what they mean to who reads them. */
+/** Colors of the statuses of jobs, files, deliveries, keys and accounts. */
 const TONES: Readonly<Record<string, Tone>> = {
   active: "good",
   completed: "good",
@@ -29,7 +30,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   suspended: "bad",
 }
 
-/** A status in its own word; one that is not known here is neither good nor bad. */
+/** Badge for a status of the API. An unknown status is neutral. */
 export function StatusBadge(props: { status: string }) {
   const words = props.status.replaceAll("_", " ")
   return <Badge tone={TONES[props.status] ?? "idle"}>{words}</Badge>

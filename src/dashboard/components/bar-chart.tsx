@@ -1,15 +1,15 @@
 import { formatCount } from "./format.ts"
 
-/** A value of a day, `YYYY-MM-DD`. */
-export type Bar = { day: string; value: number }
+/** Value of one day (`YYYY-MM-DD`) in a bar chart. */
+export type DayBar = { day: string; value: number }
 
 const SIZE = { width: 400, height: 168, left: 36, top: 8, bottom: 24 }
 const PLOT_HEIGHT = SIZE.height - SIZE.top - SIZE.bottom
 const GAP = 0.25
 const LABELS = 4
 
-/** A bar for each day, drawn by the server; each bar says its day and value when it is pointed at. */
-export function BarChart({ title, bars }: { title: string; bars: readonly Bar[] }) {
+/** Bar chart as SVG, with one bar for each day. A tooltip shows the day and value of a bar. */
+export function BarChart({ title, bars }: { title: string; bars: readonly DayBar[] }) {
   const top = roundUp(Math.max(1, ...bars.map(({ value }) => value)))
   const step = (SIZE.width - SIZE.left) / Math.max(1, bars.length)
   const everyNth = Math.ceil(bars.length / LABELS)
@@ -77,7 +77,7 @@ function formatDay(day: string): string {
   return dayFormat.format(new Date(day))
 }
 
-/** The next number that reads well on an axis: 1, 2, 5 or 10 times a power of ten. */
+/** Rounds up to 1, 2, 5 or 10 times a power of ten, for the top of an axis. */
 function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value))
   const factor = [1, 2, 5].find((candidate) => candidate * power >= value) ?? 10
@@ -88,10 +88,10 @@ function round(value: number): number {
   return Math.round(value * 10) / 10
 }
 
-/** What a chart shows, for who does not see it. */
-function describeBars(title: string, bars: readonly Bar[]): string {
+/** Describes a chart in a sentence for screen readers. */
+function describeBars(title: string, bars: readonly DayBar[]): string {
   const total = bars.reduce((sum, { value }) => sum + value, 0)
-  const most = bars.reduce<Bar | null>((a, b) => (a && a.value >= b.value ? a : b), null)
+  const most = bars.reduce<DayBar | null>((a, b) => (a && a.value >= b.value ? a : b), null)
   if (most === null || total === 0) return `${title}: none in ${bars.length} days.`
   const peak = `most on ${formatDay(most.day)}: ${formatCount(most.value)}`
   return `${title}: ${formatCount(total)} in ${bars.length} days, ${peak}.`

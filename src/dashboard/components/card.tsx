@@ -1,6 +1,6 @@
 import type { Child } from "hono/jsx"
 
-/** One matter of a page: a title, what can be done about it, and its content. */
+/** Section of a page with a title, buttons and content. */
 export function Card(props: { title?: string; id?: string; actions?: Child; children?: Child }) {
   const { title, id, actions, children } = props
   return (

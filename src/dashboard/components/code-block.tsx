@@ -1,6 +1,4 @@
-import { CopyButton } from "./copy-button.tsx"
-
-/** Lines to be copied, such as a command for a shell; long ones scroll. */
+/** Code with a copy button, such as a shell command. Long lines scroll. */
 export function CodeBlock(props: { label: string; text: string }) {
   return (
     <div class="code-block">
@@ -9,5 +7,15 @@ export function CodeBlock(props: { label: string; text: string }) {
       </pre>
       <CopyButton text={props.text} />
     </div>
+  )
+}
+
+/** Button that copies a text. It is hidden without JavaScript. */
+export function CopyButton(props: { text: string; label?: string }) {
+  const { text, label = "Copy" } = props
+  return (
+    <button type="button" class="button quiet copy" data-copy={text}>
+      {label}
+    </button>
   )
 }

@@ -1,6 +1,6 @@
 import type { Child } from "hono/jsx"
 
-/** What stands where there is nothing yet: a title, and what to do next. */
+/** Placeholder for an empty list, with a title and the next step. */
 export function EmptyState(props: { title: string; children?: Child }) {
   return (
     <div class="empty-state">

@@ -1,4 +1,4 @@
-/** An error code, which leads to the page that says what to do. */
+/** Error code as a link to the documentation of the error. */
 export function ErrorCode({ code }: { code: string }) {
   return (
     <a href={`/docs/errors/${code}`}>

@@ -1,7 +1,9 @@
 import type { Child } from "hono/jsx"
 
-/** Terms and what is so about each. */
-export function Facts(props: { rows: readonly (readonly [term: string, value: Child])[] }) {
+/** Description list: terms with their values. */
+export function DescriptionList(props: {
+  rows: readonly (readonly [term: string, value: Child])[]
+}) {
   return (
     <dl class="facts">
       {props.rows.map(([term, value]) => (

@@ -1,16 +1,16 @@
 import type { Child } from "hono/jsx"
 
-type Described = {
+type FieldFacts = {
   label: string
   name: string
-  /** Where two forms of a page have a field of the same name. */
+  /** Id of the input, for a page with two forms that have a field of the same name. */
   id?: string
   hint?: Child
-  /** What is wrong with the value that was sent. */
+  /** Error message for the submitted value. */
   error?: string | null | undefined
 }
 
-type InputFacts = Described & {
+type InputFacts = FieldFacts & {
   type?:
     | "text"
     | "email"
@@ -41,19 +41,19 @@ type InputFacts = Described & {
   step?: number | "any"
 }
 
-/** One line of input with its label, a hint, and what was wrong with it. */
+/** Input with its label, hint and error message. */
 export function Field({ label, name, id, hint, error, value, ...input }: InputFacts) {
   const facts = { label, name, id: id ?? `field-${name}`, hint, error }
   return (
     <Labelled {...facts}>
-      <input {...input} {...described(facts)} value={value === null ? undefined : value} />
+      <input {...input} {...describedBy(facts)} value={value === null ? undefined : value} />
     </Labelled>
   )
 }
 
-/** One of some values; an option is a value, or a value and how it is called. */
+/** Drop-down list. An option is a value, or a value with its label. */
 export function Select(
-  props: Described & {
+  props: FieldFacts & {
     options: readonly (string | readonly [value: string, title: string])[]
     value?: string | null | undefined
     required?: boolean
@@ -63,7 +63,7 @@ export function Select(
   const facts = { label, name, id: id ?? `field-${name}`, hint, error }
   return (
     <Labelled {...facts}>
-      <select {...input} {...described(facts)}>
+      <select {...input} {...describedBy(facts)}>
         {options
           .map((option) => (typeof option === "string" ? [option, option] : option))
           .map(([key, title]) => (
@@ -76,9 +76,9 @@ export function Select(
   )
 }
 
-type Placed = Described & { id: string }
+type FieldPosition = FieldFacts & { id: string }
 
-function Labelled({ label, id, hint, error, children }: Placed & { children: Child }) {
+function Labelled({ label, id, hint, error, children }: FieldPosition & { children: Child }) {
   return (
     <div class="field">
       <label for={id}>{label}</label>
@@ -97,7 +97,7 @@ function Labelled({ label, id, hint, error, children }: Placed & { children: Chi
   )
 }
 
-function described({ id, name, hint, error }: Placed) {
+function describedBy({ id, name, hint, error }: FieldPosition) {
   const texts = [error && `${id}-error`, hint !== undefined && `${id}-hint`].filter(Boolean)
   return {
     id,

@@ -1,8 +1,14 @@
+import { LIMIT_FIELDS } from "../../domain/plan-fields.ts"
+import type { LimitName } from "../../domain/plan-fields.ts"
+
 const BYTE_UNITS = ["B", "KB", "MB", "GB", "TB", "PB"]
 const counts = new Intl.NumberFormat("en")
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "always" })
 
-/** Bytes in the largest unit that leaves a number of at least 1 (1 KB is 1024 bytes): `1.5 GB`. */
+/**
+ * Formats a number of bytes in the largest unit with a value of at least 1 (1 KB is 1024 bytes):
+ * `1.5 GB`.
+ */
 export function formatBytes(bytes: number): string {
   if (!Number.isFinite(bytes)) return "unlimited"
   const exponent = bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10)
@@ -12,7 +18,7 @@ export function formatBytes(bytes: number): string {
   return `${trimZero(value.toFixed(digits))} ${BYTE_UNITS[power]}`
 }
 
-/** A length of time in seconds, by its two largest units: `1 h 5 min`, `12.4 s`. */
+/** Formats a duration in seconds by its two largest units: `1 h 5 min`, `12.4 s`. */
 export function formatDuration(seconds: number): string {
   if (!Number.isFinite(seconds)) return "unlimited"
   if (seconds < 1 && seconds > 0) return `${Math.max(1, Math.round(seconds * 1000))} ms`
@@ -25,7 +31,7 @@ export function formatDuration(seconds: number): string {
   return join([Math.floor(hours / 24), "d"], [hours % 24, "h"])
 }
 
-/** A number with its thousands apart: `20,000`. */
+/** Formats a number with thousands separators: `20,000`. */
 export function formatCount(count: number): string {
   return Number.isFinite(count) ? counts.format(count) : "unlimited"
 }
@@ -38,7 +44,10 @@ const STEPS = [
   ["minute", 60],
 ] as const
 
-/** How long ago or ahead a moment is, in milliseconds since 1970; page.client.js says the same. */
+/**
+ * Formats a time relative to another, both in milliseconds since 1970: `5 minutes ago`.
+ * page.client.js formats times in the same way.
+ */
 export function formatRelative(atMs: number, nowMs: number): string {
   const seconds = (atMs - nowMs) / 1000
   for (const [unit, unitSeconds] of STEPS) {
@@ -49,16 +58,40 @@ export function formatRelative(atMs: number, nowMs: number): string {
   return seconds > 1 ? "in less than a minute" : "just now"
 }
 
-/** A moment to the second: `2026-01-31 12:00:00 UTC`. */
-export function formatMoment(atMs: number): string {
+/** Formats a time in milliseconds since 1970: `2026-01-31 12:00:00 UTC`. */
+export function formatUtcTime(atMs: number): string {
   return `${new Date(atMs).toISOString().slice(0, 19).replace("T", " ")} UTC`
 }
 
 function join(...parts: [number, string][]): string {
-  const told = parts.filter(([value], at) => at === 0 || value > 0)
-  return told.map(([value, unit]) => `${value} ${unit}`).join(" ")
+  const shownParts = parts.filter(([value], at) => at === 0 || value > 0)
+  return shownParts.map(([value, unit]) => `${value} ${unit}`).join(" ")
 }
 
 function trimZero(text: string): string {
   return text.replace(/\.0$/, "")
+}
+
+/** Formats a value of a limit in the limit's unit: `5 GB`, `5 min`, `20,000`. */
+export function formatLimitAmount(name: LimitName, amount: number): string {
+  const { unit } = LIMIT_FIELDS[name]
+  if (unit === "bytes") return formatBytes(amount)
+  return unit === "seconds" ? formatDuration(amount) : formatCount(amount)
+}
+
+const TITLES: Record<LimitName, string> = {
+  requests_per_minute: "Requests this minute",
+  running_jobs: "Running jobs",
+  waiting_jobs: "Waiting jobs",
+  file_bytes: "Size of a file",
+  input_bytes: "Size of a job's inputs",
+  run_seconds: "Run time of a job",
+  storage_bytes: "Storage",
+  fetches_per_day: "Fetches today",
+  link_seconds: "Life of a link",
+}
+
+/** Returns the title of a limit on the usage page. */
+export function usageLimitTitle(name: LimitName): string {
+  return TITLES[name]
 }

@@ -1,10 +1,10 @@
 import type { Child } from "hono/jsx"
-import { mapLimits } from "../../plan-fields.ts"
-import type { LimitName } from "../../plan-fields.ts"
-import type { AccountRecord } from "../../resources/account/record.ts"
-import { formatAmount, titleOfLimit } from "./amount.ts"
+import { mapLimits } from "../../domain/plan-fields.ts"
+import type { LimitName } from "../../domain/plan-fields.ts"
+import type { AccountRecord } from "../../api/routes/account-record.ts"
+import { formatLimitAmount, usageLimitTitle } from "./format.ts"
 
-/** A bar for each limit that is used up. */
+/** Bars for the limits whose use is known, such as storage and running jobs. */
 export function LimitBars({ account: { limits, usage } }: { account: AccountRecord }) {
   const bars = mapLimits((_, name): Child => {
     const used = usage[name]
@@ -13,7 +13,7 @@ export function LimitBars({ account: { limits, usage } }: { account: AccountReco
   return <div class="limit-bars">{Object.values(bars)}</div>
 }
 
-/** How much of a limit is used; the text says what the bar shows. */
+/** Bar with the used share of a limit, and the same amounts as text. */
 function LimitBar(props: { name: LimitName; used: number; limit: number }) {
   const { name, used, limit } = props
   const share = limit === 0 ? 0 : Math.min(1, used / limit)
@@ -21,9 +21,9 @@ function LimitBar(props: { name: LimitName; used: number; limit: number }) {
   return (
     <div class="limit-bar">
       <p>
-        <span>{titleOfLimit(name)}</span>
+        <span>{usageLimitTitle(name)}</span>
         <span class="limit-amount">
-          <strong>{formatAmount(name, used)}</strong> of {formatAmount(name, limit)}
+          <strong>{formatLimitAmount(name, used)}</strong> of {formatLimitAmount(name, limit)}
         </span>
       </p>
       <meter
@@ -31,7 +31,7 @@ function LimitBar(props: { name: LimitName; used: number; limit: number }) {
         max={100}
         value={percent}
         class={toneOf(share)}
-        aria-label={`${titleOfLimit(name)}: ${percent} % used`}
+        aria-label={`${usageLimitTitle(name)}: ${percent} % used`}
       ></meter>
       {share >= NEAR && (
         <p class="hint">{share >= 1 ? "The limit is reached." : `${percent} % of the limit.`}</p>
@@ -40,7 +40,7 @@ function LimitBar(props: { name: LimitName; used: number; limit: number }) {
   )
 }
 
-/** From this share on a limit is worth a word. */
+/** Used share of a limit from which the bar has a warning. */
 const NEAR = 0.8
 
 function toneOf(share: number): string | undefined {

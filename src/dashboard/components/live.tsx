@@ -1,10 +1,10 @@
 import type { Child } from "hono/jsx"
 
 /**
- * A part of a page that live.client.js brings up to date in its place, by its id, whenever it gets
- * the page anew. `tells` has screen readers say what is new in it.
+ * Part of a page that live.client.js replaces by id whenever it loads the page again. With `tells`,
+ * screen readers announce its changes.
  */
-export function Live(props: {
+export function LiveRegion(props: {
   id: string
   as?: "div" | "span" | "p"
   tells?: boolean
@@ -21,11 +21,14 @@ export function Live(props: {
 
 const POLL_SECONDS = 4
 
-/** Has the page brought up to date every few seconds, as long as it stands there. */
-export function Polled(props: { isOpen: boolean }) {
+/**
+ * Marker that makes live.client.js load the page again every few seconds, as long as `isOpen` is
+ * true.
+ */
+export function PollMarker(props: { isOpen: boolean }) {
   return (
-    <Live id="polled" as="span">
+    <LiveRegion id="polled" as="span">
       {props.isOpen && <span data-poll={POLL_SECONDS} />}
-    </Live>
+    </LiveRegion>
   )
 }

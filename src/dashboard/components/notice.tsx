@@ -1,7 +1,7 @@
 import type { Child } from "hono/jsx"
 import type { Tone } from "./badge.tsx"
 
-/** A sentence that matters now; a bad one is told to screen readers at once. */
+/** Notice with a border. Screen readers announce a notice of the tone `bad` at once. */
 export function Notice(props: { tone: Tone; children?: Child }) {
   const { tone, children } = props
   return (

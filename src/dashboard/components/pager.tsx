@@ -1,4 +1,4 @@
-/** The way to older rows; nothing where there are none. */
+/** Link to the next page of a list, which has older rows; nothing on the last page. */
 export function Pager(props: { next: string | null }) {
   if (props.next === null) return null
   return (

@@ -1,53 +1,54 @@
-/** Something that was made or stored, as far as a page may show it. */
-export type Playable = {
+/** File or output that a page can show or play. */
+export type PlayableFile = {
   name: string
-  /** Its download_url, which is one of this service's own. */
+  /** Download URL of the file, at this service. */
   url: string
   contentType?: string | null | undefined
 }
 
+/** Way in which a page shows a file. */
 export type PlayableKind = "video" | "audio" | "picture" | "captions" | "other"
 
 const BY_EXTENSION: Readonly<Record<string, PlayableKind>> = {
-  ...named("video", "mp4 m4v mov webm mkv m3u8 ogv"),
-  ...named("audio", "mp3 m4a aac ogg oga opus wav flac"),
-  ...named("picture", "png jpg jpeg gif webp avif svg bmp apng"),
-  ...named("captions", "vtt"),
+  ...byExtension("video", "mp4 m4v mov webm mkv m3u8 ogv"),
+  ...byExtension("audio", "mp3 m4a aac ogg oga opus wav flac"),
+  ...byExtension("picture", "png jpg jpeg gif webp avif svg bmp apng"),
+  ...byExtension("captions", "vtt"),
 }
 
-/** How a page shows something, by its name, or else by its media type. */
-export function playableKind({ name, contentType }: Playable): PlayableKind {
+/** Returns how a page shows a file, by the extension of its name, or else by its media type. */
+export function detectPlayableKind({ name, contentType }: PlayableFile): PlayableKind {
   const extension = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ""
-  const known = BY_EXTENSION[extension]
-  if (known) return known
+  const kind = BY_EXTENSION[extension]
+  if (kind) return kind
   if (contentType?.startsWith("video/")) return "video"
   return contentType?.startsWith("audio/") ? "audio" : "other"
 }
 
-/** The address under this origin that leads to a signed link, which a browser shows or plays. */
-export function inlineUrl(url: string): string {
+/** Returns the path that redirects to a signed link for display or playback in the browser. */
+export function inlinePath(url: string): string {
   return `${downloadPath(url)}?disposition=inline`
 }
 
-/** The address under this origin that leads to a signed link, which a browser saves. */
+/** Returns the path that redirects to a signed link for a download. */
 export function downloadPath(url: string): string {
   return new URL(url).pathname
 }
 
 /**
- * A player of a video or of sound, or a picture; nothing of what browsers show in no way. `tracks`
- * are captions that belong to it.
+ * Video player, audio player or picture for a file; nothing for a file that browsers cannot show.
+ * `tracks` are the captions of a video.
  */
-export function Player(props: { shown: Playable; tracks?: readonly Playable[] }) {
+export function Player(props: { shown: PlayableFile; tracks?: readonly PlayableFile[] }) {
   const { shown, tracks = [] } = props
   const { name, url } = shown
-  const kind = playableKind(shown)
+  const kind = detectPlayableKind(shown)
   if (kind === "picture") {
-    return <img class="media" src={inlineUrl(url)} alt={`The picture ${name}`} loading="lazy" />
+    return <img class="media" src={inlinePath(url)} alt={`The picture ${name}`} loading="lazy" />
   }
   if (kind === "audio") {
     return (
-      <audio class="media" src={inlineUrl(url)} controls preload="metadata" aria-label={name} />
+      <audio class="media" src={inlinePath(url)} controls preload="metadata" aria-label={name} />
     )
   }
   if (kind !== "video") return null
@@ -56,7 +57,7 @@ export function Player(props: { shown: Playable; tracks?: readonly Playable[] })
     <>
       <video
         class="media"
-        src={inlineUrl(url)}
+        src={inlinePath(url)}
         controls
         playsinline
         preload="metadata"
@@ -64,18 +65,18 @@ export function Player(props: { shown: Playable; tracks?: readonly Playable[] })
         data-needs={isHls ? "application/vnd.apple.mpegurl" : undefined}
       >
         {tracks.map((track) => (
-          <track kind="captions" src={inlineUrl(track.url)} label={track.name} />
+          <track kind="captions" src={inlinePath(track.url)} label={track.name} />
         ))}
       </video>
       {isHls && (
         <p class="hint" data-unless-played hidden>
-          This browser plays no HLS: open the address of the playlist in a player that does.
+          This browser cannot play HLS: open the URL of the playlist in another player.
         </p>
       )}
     </>
   )
 }
 
-function named(kind: PlayableKind, extensions: string): Record<string, PlayableKind> {
+function byExtension(kind: PlayableKind, extensions: string): Record<string, PlayableKind> {
   return Object.fromEntries(extensions.split(" ").map((extension) => [extension, kind]))
 }

@@ -1,5 +1,5 @@
-/** How much of something is done, from 0 to 100; unknown where it is null. */
-export function Progress(props: { percent: number | null; label?: string }) {
+/** Progress bar from 0 to 100 percent; indeterminate if `percent` is null. */
+export function ProgressBar(props: { percent: number | null; label?: string }) {
   const { percent, label = "Progress" } = props
   const whole = percent === null ? null : Math.max(0, Math.min(100, Math.floor(percent)))
   return (

@@ -1,17 +1,16 @@
 import type { Child } from "hono/jsx"
 
-/** A column: its heading, or a heading whose cells are numbers and stand at the right. */
-export type Column = string | { title: string; isNumeric: true }
+/** Column of a table: its heading, and whether its cells are right-aligned numbers. */
+export type TableColumn = string | { title: string; isNumeric: true }
 
 /**
- * A table whose rows become blocks of labelled cells on a phone, headed by their first cell; one
- * whose columns are to be compared scrolls inside itself instead. The caption names it to screen
- * readers; the column called "Actions" has no visible heading. The roles say what the elements are
- * where their display would hide it.
+ * Table with a caption for screen readers. On narrow screens each row becomes a block of labelled
+ * cells; with `comparesColumns`, the table scrolls instead. The heading of the column "Actions" is
+ * invisible. The ARIA roles are explicit because CSS `display` removes the implicit roles.
  */
 export function Table(props: {
   caption: string
-  columns: readonly Column[]
+  columns: readonly TableColumn[]
   rows: readonly (readonly Child[])[]
   empty?: Child
   comparesColumns?: boolean
@@ -51,11 +50,11 @@ export function Table(props: {
 type ShownColumn = {
   title: string
   cellClass: string | undefined
-  /** What stands above a cell whose heading is out of sight. */
+  /** Label above the cell on narrow screens, where the header row is hidden. */
   label: string | undefined
 }
 
-function describeColumn(column: Column): ShownColumn {
+function describeColumn(column: TableColumn): ShownColumn {
   const { title, isNumeric = false } = typeof column === "string" ? { title: column } : column
   if (title === "Actions") return { title, cellClass: "row-actions", label: undefined }
   return { title, cellClass: isNumeric ? "numeric" : undefined, label: title }

@@ -1,7 +1,7 @@
-import { formatMoment, formatRelative } from "./format.ts"
+import { formatUtcTime, formatRelative } from "./format.ts"
 
-/** A moment as how long ago or ahead it is, with the exact one as its title; a dash for none. */
-export function Time(props: { at: string | number | null | undefined }) {
+/** Time relative to now, with the exact time as a tooltip; a dash without a time. */
+export function RelativeTime(props: { at: string | number | null | undefined }) {
   const atMs = typeof props.at === "string" ? Date.parse(props.at) : props.at
   if (atMs === null || atMs === undefined || Number.isNaN(atMs)) {
     return (
@@ -12,7 +12,7 @@ export function Time(props: { at: string | number | null | undefined }) {
     )
   }
   return (
-    <time datetime={new Date(atMs).toISOString()} title={formatMoment(atMs)} data-relative>
+    <time datetime={new Date(atMs).toISOString()} title={formatUtcTime(atMs)} data-relative>
       {formatRelative(atMs, Date.now())}
     </time>
   )

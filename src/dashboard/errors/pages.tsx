@@ -1,21 +1,36 @@
 import { Hono } from "hono"
 import type { Child } from "hono/jsx"
 import { failureCode } from "../../contract/failure.ts"
-import { DETAIL_CODES } from "../../faults.ts"
-import { guardMethods } from "../../http/methods.ts"
-import { pageHeaders } from "../../http/page-headers.ts"
-import { isProblemCode, PROBLEMS } from "../../http/problem.ts"
-import type { App } from "../../http/request.ts"
+import type { FailureCode } from "../../contract/failure.ts"
+import { FAULT_ONLY_CODES } from "../../domain/faults.ts"
+import type { FaultCode } from "../../domain/faults.ts"
+import { refuseOtherMethods } from "../../api/routes/methods.ts"
+import { pageHeaders } from "../../api/middleware/page-headers.ts"
+import {
+  isProblemCode,
+  Problem,
+  problemResponse,
+  PROBLEMS,
+  invalidFieldsProblem,
+} from "../../api/output/problem.ts"
+import type { ProblemCode } from "../../api/output/problem.ts"
+import type { AppEnv } from "../../api/context.ts"
 import { didYouMean } from "../../hints/nearest-name.ts"
 import { Card } from "../components/card.tsx"
 import { Table } from "../components/table.tsx"
-import { Brand, Document } from "../layout.tsx"
-import { exampleAnswer, exampleJob, exampleRefusal } from "./examples.ts"
-import { ANSWERS, DETAILS, explainCode, FAILURES } from "./explained.ts"
-import type { ErrorDocs, Explained } from "./explained.ts"
+import { BrandLink, HtmlDocument } from "../layout.tsx"
+import {
+  PROBLEM_EXPLANATIONS,
+  DETAIL_EXPLANATIONS,
+  getCodeExplanation,
+  FAILURE_EXPLANATIONS,
+} from "./explanations.ts"
+import type { CodeExplanations, CodeExplanation } from "./explanations.ts"
+import { EXAMPLE_ID } from "../../platform/ids.ts"
+import type { JobRecord } from "../../kinds/job-record.ts"
 
-/** Pages that say what each code means and what to do, for whoever has met it. */
-export const errorPages = new Hono<App>()
+/** Pages with the meaning and remedy of each error code. */
+export const errorPages = new Hono<AppEnv>()
 
 errorPages.use(pageHeaders({ styleSrc: ["'self'"], imgSrc: ["'self'"], formAction: ["'none'"] }))
 
@@ -26,13 +41,13 @@ errorPages.get("/:code", async (c) => {
   const sections = await sectionsOf(code)
   const [first] = sections
   if (first) return await c.html(<CodePage code={code} title={first.title} sections={sections} />)
-  const meant = findMeant(code)
-  if (meant !== null) return c.redirect(`/docs/errors/${meant}`, 308)
+  const nearest = findMeant(code)
+  if (nearest !== null) return c.redirect(`/docs/errors/${nearest}`, 308)
   const near = didYouMean(code, CODES, (name) => name).replace("; did", "Did")
   return await c.html(
     <Index
-      title="There is no such error code"
-      lead={`${near} These are the codes of this service.`.trim()}
+      title="Unknown error code"
+      lead={`${near} The list below has all codes of this service.`.trim()}
     />,
     404,
   )
@@ -42,32 +57,37 @@ errorPages.get("/:code/", (c) => {
   return c.redirect(`/docs/errors/${encodeURIComponent(c.req.param("code"))}`, 308)
 })
 
-guardMethods(errorPages)
+refuseOtherMethods(errorPages)
 
-const LEAD =
-  "Every code that this service answers, ends a job with, or names in the details of a refusal."
+const LEAD = "All codes of error answers, failed jobs and details of a 422."
 
-const CODES = [...new Set([...Object.keys(PROBLEMS), ...FAILURES.keys(), ...DETAILS.keys()])]
+const CODES = [
+  ...new Set([
+    ...Object.keys(PROBLEMS),
+    ...FAILURE_EXPLANATIONS.keys(),
+    ...DETAIL_EXPLANATIONS.keys(),
+  ]),
+]
 
-/** The code whose page another address leads to; null where there is none such. */
+/** Returns the code that a path with other spelling means; null if there is none. */
 function findMeant(text: string): string | null {
   const plain = text.toLowerCase().replaceAll("-", "_")
-  // The word that `error` is in the body of a 422.
+  // Value of `error` in the body of a 422 response.
   if (plain === "validation_error") return "unprocessable"
   return CODES.find((code) => code === plain) ?? null
 }
 
-/** What a code means in one of the places where it stands. */
-type Section = Explained & { where: string; example: object }
+/** Meaning of a code at one place in the API, such as an error response or a failed job. */
+type Section = CodeExplanation & { where: string; example: object }
 
-/** The sections of a code's page, by the places where it stands; none of what is no code. */
+/** Returns the meanings of a code at all places where it occurs; none for an unknown code. */
 async function sectionsOf(code: string): Promise<Section[]> {
   const sections: Section[] = []
   if (isProblemCode(code)) {
     const { status, title } = PROBLEMS[code]
-    const where = `The code of an answer with the status ${status}.`
+    const where = `Code of an answer with the status ${status}.`
     sections.push({
-      ...explainCode(ANSWERS, code),
+      ...getCodeExplanation(PROBLEM_EXPLANATIONS, code),
       title,
       where,
       example: await exampleAnswer(code),
@@ -76,13 +96,21 @@ async function sectionsOf(code: string): Promise<Section[]> {
   const failed = failureCode.safeParse(code).data
   if (failed !== undefined) {
     const where =
-      "The `error_code` of a job or File that failed, `error.code` of its Job; also in `details` of a 422 where it is known at once."
-    sections.push({ ...explainCode(FAILURES, failed), where, example: exampleJob(failed) })
+      "`error_code` of a failed job or File, and `error.code` of its Job; also in `details` of a 422 if the create finds the fault."
+    sections.push({
+      ...getCodeExplanation(FAILURE_EXPLANATIONS, failed),
+      where,
+      example: exampleJob(failed),
+    })
   }
-  const detail = DETAIL_CODES.find((each) => each === code)
+  const detail = FAULT_ONLY_CODES.find((each) => each === code)
   if (detail !== undefined) {
-    const where = "A code in `details` of an answer with the status 422."
-    sections.push({ ...explainCode(DETAILS, detail), where, example: await exampleRefusal(detail) })
+    const where = "Code in `details` of an answer with the status 422."
+    sections.push({
+      ...getCodeExplanation(DETAIL_EXPLANATIONS, detail),
+      where,
+      example: await exampleRefusal(detail),
+    })
   }
   return sections
 }
@@ -102,16 +130,16 @@ function CodePage(props: { code: string; title: string; sections: Section[] }) {
           <p class="soft">
             <Prose text={where} />
           </p>
-          <h2>What it means</h2>
+          <h2>Meaning</h2>
           <p>
             <Prose text={means} />
           </p>
-          <h2>What to do</h2>
+          <h2>Remedy</h2>
           <p>
             <Prose text={remedy} />
           </p>
-          <h2>An example</h2>
-          <pre tabindex={0} role="region" aria-label="An example">
+          <h2>Example</h2>
+          <pre tabindex={0} role="region" aria-label="Example">
             <code>{JSON.stringify(example, null, 2)}</code>
           </pre>
         </Card>
@@ -124,10 +152,10 @@ function CodePage(props: { code: string; title: string; sections: Section[] }) {
 }
 
 function Index({ title, lead }: { title: string; lead: string }) {
-  const answers = Object.entries(PROBLEMS).map(([code, told]) => [
+  const answers = Object.entries(PROBLEMS).map(([code, problem]) => [
     code,
-    `${told.status}`,
-    told.title,
+    `${problem.status}`,
+    problem.title,
   ])
   return (
     <Frame title={title}>
@@ -136,8 +164,8 @@ function Index({ title, lead }: { title: string; lead: string }) {
         <p class="lead">{lead}</p>
       </header>
       <Codes title="Answers" columns={["Code", "Status", "Meaning"]} rows={answers} />
-      <Codes title="Jobs and Files that failed" rows={titlesOf(FAILURES)} />
-      <Codes title="Details of a 422" rows={titlesOf(DETAILS)} />
+      <Codes title="Failed jobs and Files" rows={titlesOf(FAILURE_EXPLANATIONS)} />
+      <Codes title="Details of a 422" rows={titlesOf(DETAIL_EXPLANATIONS)} />
       <p>
         <a href="/docs">The interface</a>
       </p>
@@ -145,11 +173,11 @@ function Index({ title, lead }: { title: string; lead: string }) {
   )
 }
 
-function titlesOf(docs: ErrorDocs): string[][] {
+function titlesOf(docs: CodeExplanations): string[][] {
   return [...docs].map(([code, { title }]) => [code, title])
 }
 
-/** A sentence whose words between backticks are code. */
+/** Sentence in which text between backticks is shown as code. */
 function Prose({ text }: { text: string }) {
   return <>{text.split("`").map((part, at) => (at % 2 === 1 ? <code>{part}</code> : part))}</>
 }
@@ -174,11 +202,53 @@ function Codes(props: { title: string; columns?: string[]; rows: string[][] }) {
 
 function Frame({ title, children }: { title: string; children: Child }) {
   return (
-    <Document title={title} scripts={null}>
+    <HtmlDocument title={title} scripts={null}>
       <main class="reading">
-        <Brand />
+        <BrandLink />
         {children}
       </main>
-    </Document>
+    </HtmlDocument>
   )
+}
+
+/** Returns the body of an error response with a code. */
+async function exampleAnswer(code: ProblemCode): Promise<object> {
+  const { message, retryAfterSeconds } = getCodeExplanation(PROBLEM_EXPLANATIONS, code)
+  if (code === "too_complex")
+    return await bodyOf(invalidFieldsProblem([{ field: "ffmpeg_command", code, message }]))
+  if (code === "unprocessable")
+    return await bodyOf(invalidFieldsProblem([{ field: "file_url", message }]))
+  const facts = retryAfterSeconds === undefined ? {} : { retryAfterSeconds }
+  return await bodyOf(new Problem(code, message, facts))
+}
+
+/** Returns the body of a 422 response with a code in its details. */
+async function exampleRefusal(code: FaultCode): Promise<object> {
+  const { field = "", option, message } = getCodeExplanation(DETAIL_EXPLANATIONS, code)
+  const fault = { field, code, message, ...(option !== undefined && { option }) }
+  return await bodyOf(invalidFieldsProblem([fault]))
+}
+
+/** Returns the record of a job that failed with a code. */
+function exampleJob(code: FailureCode): JobRecord {
+  const { message } = getCodeExplanation(FAILURE_EXPLANATIONS, code)
+  return {
+    id: EXAMPLE_ID,
+    kind: "command",
+    status: "failed",
+    created_at: "2026-11-22T09:00:00.000Z",
+    outputs: [],
+    progress: null,
+    eta_seconds: null,
+    attempts: 1,
+    metadata: {},
+    warnings: [],
+    started_at: "2026-11-22T09:00:01.000Z",
+    completed_at: "2026-11-22T09:00:09.000Z",
+    error: { code, message },
+  }
+}
+
+async function bodyOf(problem: Problem): Promise<object> {
+  return await problemResponse(problem, { requestId: EXAMPLE_ID, accept: "" }).json()
 }

@@ -1,26 +1,37 @@
 import { Hono } from "hono"
 import { z } from "zod"
-import { jobRecord } from "../../kinds/job-record.ts"
-import { deliveryRecord } from "../../resources/webhooks/record.ts"
-import { findJob } from "../../storage/jobs.ts"
-import { databaseOf } from "../../storage/database.ts"
-import { hydrateJob } from "../../storage/hydrate.ts"
-import { valueOf } from "../api.ts"
+import { JOB_STATUSES, jobRecord } from "../../kinds/job-record.ts"
+import type { JobRecord } from "../../kinds/job-record.ts"
+import { deliveryRecord } from "../../api/routes/webhooks/record.ts"
+import { findJob } from "../../db/jobs/jobs.ts"
+import { openDatabases } from "../../db/database.ts"
+import { hydrateJob } from "../../db/values/hydrate.ts"
+import { unwrapAnswer } from "../api.ts"
 import type { ApiAnswer } from "../api.ts"
-import type { PageContext, Pages } from "../context.ts"
-import { redirectWith } from "../flash.ts"
+import { readEncodedPathId } from "../context.ts"
+import type { PageContext, PageEnv } from "../context.ts"
+import { redirectWithMessage } from "../flash.ts"
 import { showPage } from "../layout.tsx"
-import { nextPage, readListQuery } from "../list-page.ts"
+import { nextPagePath, readListQuery } from "../list-page.ts"
 import { JobDetail, jobTitle } from "./jobs/detail.tsx"
-import { JOB_FILTERS, JobTable } from "./jobs/list.tsx"
+import { LISTED_KIND_NAMES } from "../../kinds/registry.ts"
+import { LinkButton } from "../components/buttons.tsx"
+import { Card } from "../components/card.tsx"
+import { EmptyState } from "../components/empty-state.tsx"
+import { Select } from "../components/field.tsx"
+import { LiveRegion, PollMarker } from "../components/live.tsx"
+import { Pager } from "../components/pager.tsx"
+import { Table } from "../components/table.tsx"
+import { RelativeTime } from "../components/time.tsx"
+import { isJobOpen, JobLink, JobProgress, JobStatusBadge, formatRunTime } from "./jobs/state.tsx"
 
-/** The account's jobs: a list, and a page of each that follows it to its end. */
-export const jobs = new Hono<Pages>()
+/** Pages of the account's jobs: a list, and a page for each job that follows its progress. */
+export const jobPages = new Hono<PageEnv>()
 
 const PATH = "/jobs"
 const SCRIPTS = ["live.client.js"] as const
 
-jobs.get(PATH, async (c) => {
+jobPages.get(PATH, async (c) => {
   const { filters, query, isFirstPage } = readListQuery(c, JOB_FILTERS)
   const answer = await c.get("api")(`/jobs?${query.toString()}`, z.array(jobRecord))
   return await showPage(
@@ -28,25 +39,25 @@ jobs.get(PATH, async (c) => {
     {
       title: "Jobs",
       section: "jobs",
-      lead: "Everything this account has run, newest first. Open jobs update by themselves.",
+      lead: "All jobs of this account, newest first. Open jobs update automatically.",
       scripts: SCRIPTS,
     },
     <JobTable
-      jobs={valueOf(answer)}
+      jobs={unwrapAnswer(answer)}
       filters={filters}
-      next={nextPage(PATH, answer)}
+      next={nextPagePath(PATH, answer)}
       isFirstPage={isFirstPage}
     />,
   )
 })
 
-jobs.get(`${PATH}/:id`, async (c) => {
+jobPages.get(`${PATH}/:id`, async (c) => {
   const [answer, deliveries, request] = await Promise.all([
-    c.get("api")(`/jobs/${pathId(c)}`, jobRecord),
-    c.get("api")(`/webhooks/deliveries?job_id=${pathId(c)}`, z.array(deliveryRecord)),
+    c.get("api")(`/jobs/${readEncodedPathId(c)}`, jobRecord),
+    c.get("api")(`/webhooks/deliveries?job_id=${readEncodedPathId(c)}`, z.array(deliveryRecord)),
     findRequest(c),
   ])
-  const job = valueOf(answer)
+  const job = unwrapAnswer(answer)
   return await showPage(
     c,
     { title: jobTitle(job), section: "jobs", scripts: SCRIPTS },
@@ -54,42 +65,138 @@ jobs.get(`${PATH}/:id`, async (c) => {
   )
 })
 
-jobs.post(`${PATH}/:id/cancel`, async (c) => {
+jobPages.post(`${PATH}/:id/cancel`, async (c) => {
   const answer = await post(c, "/cancel")
-  if (answer.ok) return redirectWith(c, `/jobs/${answer.value.id}`, "The job was canceled.")
+  if (answer.ok) return redirectWithMessage(c, `/jobs/${answer.value.id}`, "The job was canceled.")
   return refuse(c, answer)
 })
 
-jobs.post(`${PATH}/:id/retry`, async (c) => {
+jobPages.post(`${PATH}/:id/retry`, async (c) => {
   const answer = await post(c, "/retry")
-  const said = "This is the job once more, as a new one."
-  if (answer.ok) return redirectWith(c, `/jobs/${answer.value.id}`, said)
+  const message = "The job runs again as this new job."
+  if (answer.ok) return redirectWithMessage(c, `/jobs/${answer.value.id}`, message)
   return refuse(c, answer)
 })
 
-jobs.post(`${PATH}/:id/delete`, async (c) => {
-  const answer = await c.get("api")(`/jobs/${pathId(c)}`, z.object({}), { method: "DELETE" })
-  valueOf(answer)
-  return redirectWith(c, PATH, "The job was deleted, with what it made.")
+jobPages.post(`${PATH}/:id/delete`, async (c) => {
+  const answer = await c.get("api")(`/jobs/${readEncodedPathId(c)}`, z.object({}), {
+    method: "DELETE",
+  })
+  unwrapAnswer(answer)
+  return redirectWithMessage(c, PATH, "The job and its files were deleted.")
 })
 
 async function post(c: PageContext, action: "/cancel" | "/retry") {
-  return await c.get("api")(`/jobs/${pathId(c)}${action}`, jobRecord, { method: "POST" })
+  return await c.get("api")(`/jobs/${readEncodedPathId(c)}${action}`, jobRecord, { method: "POST" })
 }
 
-/** Back to the page of a job, which says why it stays as it is. */
+/** Redirects to the page of a job, which shows why the action was refused. */
 function refuse(c: PageContext, answer: Exclude<ApiAnswer<unknown>, { ok: true }>): Response {
-  if (answer.status === 404) valueOf(answer)
-  return redirectWith(c, `/jobs/${pathId(c)}`, answer.message, "bad")
+  if (answer.status === 404) unwrapAnswer(answer)
+  return redirectWithMessage(c, `/jobs/${readEncodedPathId(c)}`, answer.message, "bad")
 }
 
-/** What a job was asked for as it is kept; the records of the API have no request of some kinds. */
+/** Reads the request of a job from the database, because not every kind's record contains it. */
 async function findRequest(c: PageContext): Promise<unknown> {
-  const database = databaseOf(c.env, c.get("signedIn").account.id)
+  const database = openDatabases(c.env, c.get("signedIn").account.id)
   const job = await findJob(database, (c.req.param("id") ?? "").toLowerCase())
   return job && (await hydrateJob(c.env.MEDIA, job)).request
 }
 
-function pathId(c: PageContext): string {
-  return encodeURIComponent(c.req.param("id") ?? "")
+/** Query parameters that filter the list of jobs. */
+const JOB_FILTERS = ["kind", "status"] as const
+
+/**
+ * Number of open jobs up to which the list follows each job by server-sent events. With more open
+ * jobs, the list is polled.
+ */
+const FOLLOWED_MAX = 3
+
+/** Table with one page of jobs. */
+function JobTable(props: {
+  jobs: JobRecord[]
+  filters: URLSearchParams
+  next: string | null
+  isFirstPage: boolean
+}) {
+  const { jobs, filters, next, isFirstPage } = props
+  const isNarrowed = filters.size > 0 || !isFirstPage
+  const isEmpty = jobs.length === 0 && !isNarrowed
+  const areFollowed = jobs.filter(isJobOpen).length <= FOLLOWED_MAX
+  return (
+    <Card title="All jobs" actions={isEmpty ? null : <JobFilters filters={filters} />}>
+      <PollMarker isOpen={!areFollowed} />
+      <Table
+        caption="Jobs"
+        columns={[
+          "Job",
+          "Status",
+          "Progress",
+          { title: "Ran for", isNumeric: true },
+          { title: "Outputs", isNumeric: true },
+          "Created",
+        ]}
+        rows={jobs.map((job) => jobRow(job, areFollowed))}
+        empty={isNarrowed ? <NothingFound /> : <NoJobs />}
+      />
+      <Pager next={next} />
+    </Card>
+  )
+}
+
+function jobRow(job: JobRecord, isFollowed: boolean) {
+  const { id } = job
+  return [
+    <JobLink job={job} />,
+    <JobStatusBadge job={job} />,
+    <JobProgress job={job} isFollowed={isFollowed} />,
+    <LiveRegion id={`ran-${id}`} as="span">
+      {formatRunTime(job)}
+    </LiveRegion>,
+    <LiveRegion id={`made-${id}`} as="span">
+      {job.outputs.length === 0 ? "–" : job.outputs.length}
+    </LiveRegion>,
+    <RelativeTime at={job.created_at} />,
+  ]
+}
+
+function JobFilters({ filters }: { filters: URLSearchParams }) {
+  return (
+    <form method="get" action="/jobs" class="filters" data-filters>
+      <Select
+        label="Kind"
+        name="kind"
+        value={filters.get("kind") ?? ""}
+        options={[["", "Any kind"], ...LISTED_KIND_NAMES]}
+      />
+      <Select
+        label="Status"
+        name="status"
+        value={filters.get("status") ?? ""}
+        options={[["", "Any status"], ...JOB_STATUSES]}
+      />
+      <button class="button">Filter</button>
+    </form>
+  )
+}
+
+function NoJobs() {
+  return (
+    <EmptyState title="No jobs yet">
+      <p>
+        <LinkButton to="/playground" tone="primary" text="Run a first command" />
+      </p>
+      <p>The playground also shows the request for the API.</p>
+    </EmptyState>
+  )
+}
+
+function NothingFound() {
+  return (
+    <EmptyState title="No job matches the filter">
+      <p>
+        <a href="/jobs">Show all jobs</a>
+      </p>
+    </EmptyState>
+  )
 }

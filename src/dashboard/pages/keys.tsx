@@ -1,51 +1,53 @@
 import { Hono } from "hono"
 import { z } from "zod"
-import { keyRecord } from "../../http/key-fields.ts"
-import { publicOrigin } from "../../http/request.ts"
-import { valueOf } from "../api.ts"
+import { keyRecord } from "../../api/output/key-fields.ts"
+import { getPublicOrigin } from "../../api/input/request.ts"
+import { unwrapAnswer } from "../api.ts"
 import type { ApiAnswer } from "../api.ts"
+import { ActionForm, LinkButton } from "../components/buttons.tsx"
 import { Card } from "../components/card.tsx"
 import { Pager } from "../components/pager.tsx"
-import type { PageContext, Pages } from "../context.ts"
-import { redirectWith } from "../flash.ts"
+import { readEncodedPathId } from "../context.ts"
+import type { PageContext, PageEnv } from "../context.ts"
+import { redirectWithMessage } from "../flash.ts"
 import { showPage } from "../layout.tsx"
-import { nextPage, readListQuery } from "../list-page.ts"
+import { nextPagePath, readListQuery } from "../list-page.ts"
 import { readForm } from "../read-form.ts"
-import { CreateForm, RotateForm } from "./keys/forms.tsx"
-import type { KeyDraft } from "./keys/forms.tsx"
-import { KeyTable } from "./keys/key-table.tsx"
-import { NewKey } from "./keys/new-key.tsx"
-import { newKeyRecord, titleOfKey } from "./keys/record.ts"
-import type { NewKeyRecord } from "./keys/record.ts"
+import { CreateKeyForm, RotateKeyForm } from "./keys/forms.tsx"
+import type { KeyFormValues } from "./keys/forms.tsx"
+import { newKeyRecord, computeKeyState, formatKeyTitle } from "./keys/record.ts"
+import type { KeyRecord, NewKeyRecord } from "./keys/record.ts"
+import { CodeBlock } from "../components/code-block.tsx"
+import { Notice } from "../components/notice.tsx"
+import { StatusBadge } from "../components/badge.tsx"
+import { EmptyState } from "../components/empty-state.tsx"
+import { Table } from "../components/table.tsx"
+import { RelativeTime } from "../components/time.tsx"
 
-/** The keys of the account. */
-export const keyPages = new Hono<Pages>()
+/** Pages of the account's API keys: a list, and forms to create and rotate a key. */
+export const keyPages = new Hono<PageEnv>()
 
 const DAY_MS = 86_400_000
 const KEYS_OF_PAGE = "100"
-const EMPTY: KeyDraft = { name: "", scope: "write", days: "" }
+const EMPTY: KeyFormValues = { name: "", scope: "write", days: "" }
 
 keyPages.get("/keys", async (c) => {
   const { query } = readListQuery(c, [])
   query.set("limit", KEYS_OF_PAGE)
   const answer = await c.get("api")(`/keys?${query.toString()}`, z.array(keyRecord))
-  const keys = valueOf(answer)
+  const keys = unwrapAnswer(answer)
   const facts = {
     title: "API keys",
     section: "keys" as const,
-    lead: "Each of your programs should have a key of its own.",
-    actions: keys.length > 0 && (
-      <a class="button primary" href="/keys/new">
-        Create a key
-      </a>
-    ),
+    lead: "Give each of your programs its own key.",
+    actions: keys.length > 0 && <LinkButton to="/keys/new" tone="primary" text="Create a key" />,
   }
   const content = (
     <>
       <Card>
         <KeyTable keys={keys} />
       </Card>
-      <Pager next={nextPage("/keys", answer)} />
+      <Pager next={nextPagePath("/keys", answer)} />
     </>
   )
   return await showPage(c, facts, content)
@@ -67,22 +69,23 @@ keyPages.get("/keys/:id/rotate", async (c) => await showRotateForm(c, null))
 keyPages.post("/keys/:id/rotate", async (c) => {
   const { overlap_seconds: seconds } = await readForm(c)
   const json = { overlap_seconds: Number(seconds) }
-  const path = `/keys/${idOf(c)}/rotate`
+  const path = `/keys/${readEncodedPathId(c)}/rotate`
   const answer = await c.get("api")(path, newKeyRecord, { method: "POST", json })
   if (!answer.ok) return await showRotateForm(c, answer)
   return await showNewKey(c, answer.value)
 })
 
 keyPages.post("/keys/:id/revoke", async (c) => {
-  valueOf(await c.get("api")(`/keys/${idOf(c)}`, z.unknown(), { method: "DELETE" }))
-  return redirectWith(c, "/keys", "The key is revoked: it is refused from now on.")
+  unwrapAnswer(
+    await c.get("api")(`/keys/${readEncodedPathId(c)}`, z.unknown(), { method: "DELETE" }),
+  )
+  return redirectWithMessage(c, "/keys", "The key is revoked and refused from now on.")
 })
 
-function idOf(c: PageContext): string {
-  return encodeURIComponent(c.req.param("id") ?? "")
-}
-
-/** When a key expires that lasts for some days; nothing for one that lasts. */
+/**
+ * Returns the expiry of a key that is valid for a number of days; none for a key that never
+ * expires.
+ */
 function expiryOf(days: string): { expires_at?: string } {
   if (days === "") return {}
   if (!/^\d{1,4}$/.test(days)) return { expires_at: days }
@@ -91,36 +94,120 @@ function expiryOf(days: string): { expires_at?: string } {
 
 async function showCreateForm(
   c: PageContext,
-  draft: KeyDraft,
+  draft: KeyFormValues,
   refusal: ApiAnswer<NewKeyRecord> | null,
 ): Promise<Response> {
   const facts = { title: "Create a key", section: "keys" as const, status: statusOf(refusal) }
-  return await showPage(c, facts, <CreateForm draft={draft} refusal={refusal} />)
+  return await showPage(c, facts, <CreateKeyForm draft={draft} refusal={refusal} />)
 }
 
 async function showRotateForm(
   c: PageContext,
   refusal: ApiAnswer<NewKeyRecord> | null,
 ): Promise<Response> {
-  const key = valueOf(await c.get("api")(`/keys/${idOf(c)}`, keyRecord))
+  const key = unwrapAnswer(await c.get("api")(`/keys/${readEncodedPathId(c)}`, keyRecord))
   const facts = {
-    title: `Rotate ${titleOfKey(key)}`,
+    title: `Rotate ${formatKeyTitle(key)}`,
     section: "keys" as const,
     status: statusOf(refusal),
   }
-  return await showPage(c, facts, <RotateForm keyToRotate={key} refusal={refusal} />)
+  return await showPage(c, facts, <RotateKeyForm keyToRotate={key} refusal={refusal} />)
 }
 
-/** A form that was refused is shown again with 422, whatever the interface's own status was. */
+/** Returns the status of a page with a form: 422 after any refusal of the API. */
 function statusOf(refusal: ApiAnswer<unknown> | null): 200 | 422 {
   return refusal === null ? 200 : 422
 }
 
-async function showNewKey(c: PageContext, made: NewKeyRecord): Promise<Response> {
+async function showNewKey(c: PageContext, newKey: NewKeyRecord): Promise<Response> {
   const facts = {
-    title: `New key: ${titleOfKey(made)}`,
+    title: `New key: ${formatKeyTitle(newKey)}`,
     section: "keys" as const,
     status: 201 as const,
   }
-  return await showPage(c, facts, <NewKey made={made} origin={publicOrigin(c)} />)
+  return await showPage(c, facts, <NewKey made={newKey} origin={getPublicOrigin(c)} />)
+}
+
+/** New API key, which is shown only once, with an example request. */
+function NewKey({ made, origin }: { made: NewKeyRecord; origin: string }) {
+  return (
+    <>
+      <Notice tone="busy">
+        <p>
+          <strong>Copy the key now.</strong> The service stores only its hash and cannot show it
+          again.
+        </p>
+      </Notice>
+      <Card title="Your key">
+        <CodeBlock label="The new key" text={made.key} />
+      </Card>
+      <Card title="Try the key">
+        <CodeBlock
+          label="A request with the new key"
+          text={`curl ${origin}/v1/account \\\n  -H "x-api-key: ${made.key}"`}
+        />
+        <p>
+          <LinkButton to="/keys" tone="primary" text="I have stored the key" />
+        </p>
+      </Card>
+    </>
+  )
+}
+
+const COLUMNS = ["Name", "Key", "Scopes", "Created", "Last used", "Expires", "State", "Actions"]
+
+/** Table of API keys with buttons to rotate and revoke them. */
+function KeyTable({ keys }: { keys: readonly KeyRecord[] }) {
+  const now = Date.now()
+  return (
+    <Table
+      caption="API keys"
+      columns={COLUMNS}
+      rows={keys.map((key) => cellsOf(key, now))}
+      empty={
+        <EmptyState title="No keys yet">
+          <p>A key lets your programs use the API for this account.</p>
+          <p>
+            <LinkButton to="/keys/new" tone="primary" text="Create a key" />
+          </p>
+        </EmptyState>
+      }
+    />
+  )
+}
+
+function cellsOf(key: KeyRecord, now: number) {
+  const state = computeKeyState(key, now)
+  return [
+    key.name === "" ? <span class="soft">without a name</span> : key.name,
+    <code class="nowrap">{key.prefix}…</code>,
+    key.scopes.join(", "),
+    <RelativeTime at={key.created_at} />,
+    <RelativeTime at={key.last_used_at} />,
+    <RelativeTime at={key.expires_at} />,
+    <StatusBadge status={state} />,
+    state === "active" || state === "replaced" ? (
+      <KeyActions keyOfRow={key} isReplaced={state === "replaced"} />
+    ) : null,
+  ]
+}
+
+function KeyActions({ keyOfRow: key, isReplaced }: { keyOfRow: KeyRecord; isReplaced: boolean }) {
+  const title = formatKeyTitle(key)
+  return (
+    <>
+      {!isReplaced && (
+        <LinkButton to={`/keys/${key.id}/rotate`} tone="quiet">
+          Rotate<span class="visually-hidden"> {title}</span>
+        </LinkButton>
+      )}
+      <ActionForm
+        action={`/keys/${key.id}/revoke`}
+        tone="danger"
+        asks={`Revoke the key ${title}? Programs that use it are refused at once.`}
+      >
+        Revoke<span class="visually-hidden"> {title}</span>
+      </ActionForm>
+    </>
+  )
 }

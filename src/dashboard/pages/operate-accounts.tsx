@@ -1,120 +1,141 @@
 import { Hono } from "hono"
 import { z } from "zod"
-import { notFound } from "../../http/problem.ts"
-import { publicOrigin } from "../../http/request.ts"
-import { deleteAccount } from "../../pipeline/accounts/deletion.ts"
+import { notFoundProblem } from "../../api/output/problem.ts"
+import { getPublicOrigin } from "../../api/input/request.ts"
+import { beginAccountDeletion } from "../../accounts/deletion.ts"
 import {
   inviteUser,
-  listInvitations,
+  listPendingInvitations,
   withdrawInvitation,
-} from "../../pipeline/accounts/invitations.ts"
-import { changePlanOf } from "../../pipeline/accounts/plan.ts"
-import { isPlan, listPlanNames } from "../../pipeline/accounts/plans.ts"
-import { resumeAccount, suspendAccount } from "../../pipeline/accounts/suspension.ts"
-import { findAccount, listAccountDays, listAccounts } from "../../storage/account-list.ts"
-import type { AccountFacts } from "../../storage/account-list.ts"
-import { databaseOf } from "../../storage/database.ts"
+} from "../../accounts/invitations.ts"
+import { assignPlanByAccountId } from "../../accounts/assign-plan.ts"
+import { isPlanName, listPlanNames } from "../../accounts/manage-plans.ts"
+import { resumeAccount, suspendAccount } from "../../accounts/suspension.ts"
+import { findAccount, listDailyActivity, listAccounts } from "../../db/accounts/account-list.ts"
+import type { AccountOverview } from "../../db/accounts/account-list.ts"
+import { openDatabases } from "../../db/database.ts"
 import { Pager } from "../components/pager.tsx"
-import type { PageContext, Pages } from "../context.ts"
-import { redirectWith } from "../flash.ts"
+import type { PageContext, PageEnv } from "../context.ts"
+import { redirectWithMessage } from "../flash.ts"
 import { showPage } from "../layout.tsx"
 import { requireOperator } from "../operator.ts"
 import { readForm } from "../read-form.ts"
-import { AccountTable } from "./operate-accounts/account-table.tsx"
 import { AccountCards } from "./operate-accounts/account-cards.tsx"
-import { InvitationCard, NewInvitation } from "./operate-accounts/invitations.tsx"
-import type { InvitationDraft, MadeInvitation } from "./operate-accounts/invitations.tsx"
+import { InvitationCard, NewInvitationNotice } from "./operate-accounts/invitations.tsx"
+import type { InvitationFormValues, InvitationResult } from "./operate-accounts/invitations.tsx"
+import { StatusBadge } from "../components/badge.tsx"
+import { Card } from "../components/card.tsx"
+import { EmptyState } from "../components/empty-state.tsx"
+import { Field } from "../components/field.tsx"
+import { formatBytes, formatCount } from "../components/format.ts"
+import { Table } from "../components/table.tsx"
+import { RelativeTime } from "../components/time.tsx"
 
 const ACCOUNTS_OF_PAGE = 50
 const DAYS_SHOWN = 14
-const NOTHING: InvitationDraft = { email: "", plan: "", error: null }
-const OWN = "This is your own account: another operator has to do that."
+const NOTHING: InvitationFormValues = { email: "", plan: "", error: null }
+const OWN = "The account is your own; ask another operator to change it."
 
-/** The operator's pages of accounts and invitations. */
-export const operateAccounts = new Hono<Pages>()
+/** Operator's pages of accounts and invitations. */
+export const operatorAccountPages = new Hono<PageEnv>()
 
-operateAccounts.get("/operate/accounts", requireOperator, async (c) => await showList(c, NOTHING))
+operatorAccountPages.get(
+  "/operate/accounts",
+  requireOperator,
+  async (c) => await showList(c, NOTHING),
+)
 
-operateAccounts.post("/operate/invitations", requireOperator, async (c) => {
+operatorAccountPages.post("/operate/invitations", requireOperator, async (c) => {
   const { email = "", plan = "" } = await readForm(c)
   const draft = { email: email.trim(), plan, error: null }
   if (!z.email().safeParse(draft.email).success) {
     return await showList(c, { ...draft, error: "expected an email address" })
   }
-  if (!(await isPlan(c.env, plan))) return await showList(c, { ...draft, error: "no such plan" })
-  const made = await inviteUser(c.env, publicOrigin(c), { email: draft.email, plan })
-  if (!made) return await showList(c, { ...draft, error: "a user has this address already" })
-  const { invitation, link, mail } = made
+  if (!(await isPlanName(c.env, plan)))
+    return await showList(c, { ...draft, error: "unknown plan" })
+  const newInvitation = await inviteUser(c.env, getPublicOrigin(c), { email: draft.email, plan })
+  if (!newInvitation)
+    return await showList(c, { ...draft, error: "another user has this email address" })
+  const { invitation, link, mail } = newInvitation
   return await showList(c, NOTHING, { email: invitation.email, link, mail })
 })
 
-operateAccounts.post("/operate/invitations/:id/withdraw", requireOperator, async (c) => {
-  if (!(await withdrawInvitation(c.env, c.req.param("id")))) throw notFound("invitation")
-  return redirectWith(c, "/operate/accounts", "The invitation is withdrawn: its link is void.")
+operatorAccountPages.post("/operate/invitations/:id/withdraw", requireOperator, async (c) => {
+  if (!(await withdrawInvitation(c.env, c.req.param("id")))) throw notFoundProblem("invitation")
+  return redirectWithMessage(
+    c,
+    "/operate/accounts",
+    "The invitation is withdrawn and its link is invalid.",
+  )
 })
 
-operateAccounts.get(
+operatorAccountPages.get(
   "/operate/accounts/:id",
   requireOperator,
   async (c) => await showAccount(c, await find(c)),
 )
 
-operateAccounts.post("/operate/accounts/:id/plan", requireOperator, async (c) => {
+operatorAccountPages.post("/operate/accounts/:id/plan", requireOperator, async (c) => {
   const account = await find(c)
   const { plan = "" } = await readForm(c)
-  if (!(await isPlan(c.env, plan))) return await showAccount(c, account, { plan: "no such plan" })
-  if (!(await changePlanOf(c.env, account.id, plan))) throw notFound("account")
-  return redirectWith(c, pathOf(account), `The account has the plan ${plan}.`)
+  if (!(await isPlanName(c.env, plan)))
+    return await showAccount(c, account, { plan: "unknown plan" })
+  if (!(await assignPlanByAccountId(c.env, account.id, plan))) throw notFoundProblem("account")
+  return redirectWithMessage(c, pathOf(account), `The account has the plan ${plan}.`)
 })
 
-operateAccounts.post("/operate/accounts/:id/suspend", requireOperator, async (c) => {
+operatorAccountPages.post("/operate/accounts/:id/suspend", requireOperator, async (c) => {
   const account = await find(c)
-  if (isOwn(c, account)) return redirectWith(c, pathOf(account), OWN, "bad")
-  if (!(await suspendAccount(c.env, account.id))) throw notFound("account")
-  return redirectWith(c, pathOf(account), "The account is suspended: it is refused from now on.")
+  if (isOwn(c, account)) return redirectWithMessage(c, pathOf(account), OWN, "bad")
+  if (!(await suspendAccount(c.env, account.id))) throw notFoundProblem("account")
+  return redirectWithMessage(
+    c,
+    pathOf(account),
+    "The account is suspended and refused from now on.",
+  )
 })
 
-operateAccounts.post("/operate/accounts/:id/resume", requireOperator, async (c) => {
+operatorAccountPages.post("/operate/accounts/:id/resume", requireOperator, async (c) => {
   const account = await find(c)
-  if (!(await resumeAccount(c.env, account.id))) throw notFound("account")
-  return redirectWith(c, pathOf(account), "The suspension is lifted.")
+  if (!(await resumeAccount(c.env, account.id))) throw notFoundProblem("account")
+  return redirectWithMessage(c, pathOf(account), "The suspension is lifted.")
 })
 
-operateAccounts.post("/operate/accounts/:id/delete", requireOperator, async (c) => {
+operatorAccountPages.post("/operate/accounts/:id/delete", requireOperator, async (c) => {
   const account = await find(c)
-  if (isOwn(c, account)) return redirectWith(c, pathOf(account), OWN, "bad")
+  if (isOwn(c, account)) return redirectWithMessage(c, pathOf(account), OWN, "bad")
   const { name = "" } = await readForm(c)
   if (name.trim() !== account.name) {
-    return await showAccount(c, account, { name: "this is not the account's name" })
+    return await showAccount(c, account, { name: "expected the name of the account" })
   }
-  if (!(await deleteAccount(c.env, account.id))) throw notFound("account")
-  return redirectWith(c, "/operate/accounts", `${account.name} is being deleted.`)
+  if (!(await beginAccountDeletion(c.env, account.id))) throw notFoundProblem("account")
+  return redirectWithMessage(c, "/operate/accounts", `${account.name} is being deleted.`)
 })
 
-function pathOf({ id }: AccountFacts): `/${string}` {
+function pathOf({ id }: AccountOverview): `/${string}` {
   return `/operate/accounts/${id}`
 }
 
-function isOwn(c: PageContext, { id }: AccountFacts): boolean {
+function isOwn(c: PageContext, { id }: AccountOverview): boolean {
   return c.get("signedIn").account.id === id
 }
 
-async function find(c: PageContext): Promise<AccountFacts> {
+async function find(c: PageContext): Promise<AccountOverview> {
   const account = await findAccount(c.env, c.req.param("id") ?? "", Date.now())
-  if (!account) throw notFound("account")
+  if (!account) throw notFoundProblem("account")
   return account
 }
 
 async function showList(
   c: PageContext,
-  draft: InvitationDraft,
-  made?: MadeInvitation,
+  draft: InvitationFormValues,
+  invitation?: InvitationResult,
 ): Promise<Response> {
   const { search = "", before } = c.req.query()
   const page = { limit: ACCOUNTS_OF_PAGE, search: search.trim(), before }
   const [accounts, invitations, plans] = await Promise.all([
     listAccounts(c.env, page, Date.now()),
-    listInvitations(c.env),
+    listPendingInvitations(c.env),
     listPlanNames(c.env),
   ])
   const last = accounts.length === ACCOUNTS_OF_PAGE ? accounts.at(-1) : undefined
@@ -122,12 +143,12 @@ async function showList(
   const facts = {
     title: "Accounts",
     section: "accounts" as const,
-    lead: "Who uses this service, and who is invited to.",
+    lead: "Accounts of this service, and open invitations.",
     status: draft.error === null ? (200 as const) : (422 as const),
   }
   const content = (
     <>
-      {made && <NewInvitation {...made} />}
+      {invitation && <NewInvitationNotice {...invitation} />}
       <AccountTable accounts={accounts} search={search} />
       <Pager next={next ? `/operate/accounts?${next.toString()}` : null} />
       <InvitationCard invitations={invitations} plans={plans} draft={draft} />
@@ -138,11 +159,11 @@ async function showList(
 
 async function showAccount(
   c: PageContext,
-  account: AccountFacts,
+  account: AccountOverview,
   errors: { plan?: string; name?: string } = {},
 ): Promise<Response> {
   const [days, plans] = await Promise.all([
-    listAccountDays(databaseOf(c.env, account.id), DAYS_SHOWN),
+    listDailyActivity(openDatabases(c.env, account.id), DAYS_SHOWN),
     listPlanNames(c.env),
   ])
   const facts = {
@@ -150,6 +171,80 @@ async function showAccount(
     section: "accounts" as const,
     status: Object.keys(errors).length === 0 ? (200 as const) : (422 as const),
   }
-  const shown = { account, days, plans, errors, isOwn: isOwn(c, account) }
-  return await showPage(c, facts, <AccountCards {...shown} />)
+  const props = { account, days, plans, errors, isOwn: isOwn(c, account) }
+  return await showPage(c, facts, <AccountCards {...props} />)
+}
+
+const COLUMNS = [
+  "Account",
+  "Status",
+  "Plan",
+  { title: "Stored", isNumeric: true },
+  { title: "Open jobs", isNumeric: true },
+  { title: "Jobs today", isNumeric: true },
+  "Created",
+] as const
+
+/** Table of accounts with a search form. */
+function AccountTable(props: { accounts: readonly AccountOverview[]; search: string }) {
+  const { accounts, search } = props
+  return (
+    <Card>
+      <form method="get" action="/operate/accounts" role="search">
+        <Field
+          label="Search"
+          name="search"
+          type="search"
+          value={search}
+          maxlength={200}
+          placeholder="Part of a name or an email"
+        />
+      </form>
+      <Table
+        caption="Accounts"
+        columns={COLUMNS}
+        rows={accounts.map(rowOf)}
+        empty={<NoAccounts search={search} />}
+      />
+    </Card>
+  )
+}
+
+function rowOf(account: AccountOverview) {
+  return [
+    <AccountName account={account} />,
+    <StatusBadge status={account.suspendedAt === null ? "active" : "suspended"} />,
+    account.plan,
+    formatBytes(account.storageBytes),
+    formatCount(account.waitingJobs + account.runningJobs),
+    formatCount(account.jobsToday),
+    <RelativeTime at={account.createdAt} />,
+  ]
+}
+
+function AccountName({ account: { id, name, users } }: { account: AccountOverview }) {
+  const others = users.map(({ email }) => email).filter((email) => email !== name)
+  return (
+    <>
+      <a href={`/operate/accounts/${id}`}>{name}</a>
+      {others.length > 0 && <span class="hint">{others.join(", ")}</span>}
+    </>
+  )
+}
+
+function NoAccounts({ search }: { search: string }) {
+  if (search === "") {
+    return (
+      <EmptyState title="No accounts yet">
+        <p>Invite a user below, or create an account with a key by npm run keys.</p>
+      </EmptyState>
+    )
+  }
+  return (
+    <EmptyState title="No account matches">
+      <p>
+        <a href="/operate/accounts">Show all accounts</a>
+      </p>
+    </EmptyState>
+  )
 }

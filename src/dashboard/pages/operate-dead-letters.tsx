@@ -1,38 +1,39 @@
 import { Hono } from "hono"
 import type { Child } from "hono/jsx"
-import { notFound } from "../../http/problem.ts"
-import { readDeadLetter } from "../../pipeline/upkeep/dead-letters.ts"
-import type { LetterSubject } from "../../pipeline/upkeep/dead-letters.ts"
-import { directoryOf } from "../../storage/database.ts"
-import { deleteDeadLetter, listDeadLetters } from "../../storage/dead-letters.ts"
-import type { DeadLetter } from "../../storage/schema/operations.ts"
+import { notFoundProblem } from "../../api/output/problem.ts"
+import { readDeadLetter } from "../../upkeep/dead-letters.ts"
+import type { DeadLetterSubject } from "../../upkeep/dead-letters.ts"
+import { openDirectory } from "../../db/database.ts"
+import { deleteDeadLetter, listDeadLetters } from "../../db/dead-letters.ts"
+import type { DeadLetter } from "../../db/schema/operations.ts"
+import { ActionForm } from "../components/buttons.tsx"
 import { StatusBadge } from "../components/badge.tsx"
 import { Card } from "../components/card.tsx"
 import { EmptyState } from "../components/empty-state.tsx"
-import { Facts } from "../components/facts.tsx"
+import { DescriptionList } from "../components/facts.tsx"
 import { Pager } from "../components/pager.tsx"
 import { Table } from "../components/table.tsx"
-import { Time } from "../components/time.tsx"
-import type { Pages } from "../context.ts"
-import { redirectWith } from "../flash.ts"
+import { RelativeTime } from "../components/time.tsx"
+import type { PageEnv } from "../context.ts"
+import { redirectWithMessage } from "../flash.ts"
 import { showPage } from "../layout.tsx"
 import { requireOperator } from "../operator.ts"
 
 const PATH = "/operate/dead-letters"
 const PAGE_SIZE = 50
-/** No more are kept. */
+/** Maximum number of stored dead letters. */
 const OFFSET_MAX = 1000
 const LEAD =
-  "Messages that were tried too often. What they were about is not lost: the sweep, which runs each minute, finds open jobs and due webhooks by themselves and sends another message. Each is kept for 30 days, the newest 1000 of them."
+  "Queue messages that failed too often. Their jobs and webhooks are not lost: each minute the sweep finds open jobs and due webhooks and sends new messages. The service keeps the newest 1000 dead letters for 30 days."
 
-/** Messages of queues that nobody could take, for the operator. */
-export const operateDeadLetters = new Hono<Pages>()
+/** Operator's pages of dead letters: queue messages that failed too often. */
+export const operatorDeadLetterPages = new Hono<PageEnv>()
 
-operateDeadLetters.get(PATH, requireOperator, async (c) => {
-  const asked = Number.parseInt(c.req.query("offset") ?? "0", 10) || 0
-  const offset = Math.min(Math.max(0, asked), OFFSET_MAX)
-  const found = await listDeadLetters(directoryOf(c.env), { offset, limit: PAGE_SIZE + 1 })
-  const hasMore = found.length > PAGE_SIZE
+operatorDeadLetterPages.get(PATH, requireOperator, async (c) => {
+  const requestedOffset = Number.parseInt(c.req.query("offset") ?? "0", 10) || 0
+  const offset = Math.min(Math.max(0, requestedOffset), OFFSET_MAX)
+  const letters = await listDeadLetters(openDirectory(c.env), { offset, limit: PAGE_SIZE + 1 })
+  const hasMore = letters.length > PAGE_SIZE
   return showPage(
     c,
     { title: "Dead letters", section: "dead-letters", lead: LEAD },
@@ -40,17 +41,17 @@ operateDeadLetters.get(PATH, requireOperator, async (c) => {
       <Table
         caption="Dead letters"
         columns={["Received", "Queue", "About", "Actions"]}
-        rows={found
+        rows={letters
           .slice(0, PAGE_SIZE)
           .map((letter) => [
-            <Time at={letter.receivedAt} />,
+            <RelativeTime at={letter.receivedAt} />,
             letter.queue,
             <a href={`${PATH}/${letter.id}`}>{describeQueue(letter.queue).subject}</a>,
             <DismissForm id={letter.id} />,
           ])}
         empty={
           <EmptyState title="No dead letters">
-            <p>Every message was taken. One that cannot be would stand here.</p>
+            <p>Queue messages that fail too often appear here.</p>
           </EmptyState>
         }
       />
@@ -59,9 +60,9 @@ operateDeadLetters.get(PATH, requireOperator, async (c) => {
   )
 })
 
-operateDeadLetters.get(`${PATH}/:id`, requireOperator, async (c) => {
+operatorDeadLetterPages.get(`${PATH}/:id`, requireOperator, async (c) => {
   const read = await readDeadLetter(c.env, c.req.param("id"))
-  if (!read) throw notFound("dead letter")
+  if (!read) throw notFoundProblem("dead letter")
   const { letter, accountId, subjects } = read
   const { why, sweep } = describeQueue(letter.queue)
   return showPage(
@@ -69,9 +70,9 @@ operateDeadLetters.get(`${PATH}/:id`, requireOperator, async (c) => {
     { title: "Dead letter", section: "dead-letters" },
     <>
       <Card title="The message" actions={<DismissForm id={letter.id} />}>
-        <Facts
+        <DescriptionList
           rows={[
-            ["Received", <Time at={letter.receivedAt} />],
+            ["Received", <RelativeTime at={letter.receivedAt} />],
             ["Queue", letter.queue],
             ["Id", letter.id],
             ["Account", accountLink(accountId)],
@@ -80,31 +81,35 @@ operateDeadLetters.get(`${PATH}/:id`, requireOperator, async (c) => {
         <p>{why}</p>
         <p>{sweep}</p>
       </Card>
-      <Card title="What it was about">
+      <Card title="Subject">
         <Table
-          caption="What it was about"
+          caption="Subject"
           columns={["What", "Id", "State now"]}
           rows={subjects.map(({ type, id, state }) => [NAMES[type], id, <State of={state} />])}
           empty={
-            <EmptyState title="It cannot be told">
-              <p>The message has none of the forms that this version knows.</p>
+            <EmptyState title="Unknown subject">
+              <p>This version does not know the form of the message.</p>
             </EmptyState>
           }
         />
       </Card>
-      <Card title="Its text">
+      <Card title="Body">
         <pre>{bodyText(letter)}</pre>
       </Card>
     </>,
   )
 })
 
-operateDeadLetters.post(`${PATH}/:id/dismiss`, requireOperator, async (c) => {
-  const isGone = await deleteDeadLetter(directoryOf(c.env), c.req.param("id"))
-  return redirectWith(c, PATH, isGone ? "The dead letter is gone." : "It was gone already.")
+operatorDeadLetterPages.post(`${PATH}/:id/dismiss`, requireOperator, async (c) => {
+  const isGone = await deleteDeadLetter(openDirectory(c.env), c.req.param("id"))
+  return redirectWithMessage(
+    c,
+    PATH,
+    isGone ? "The dead letter is dismissed." : "The dead letter was already dismissed.",
+  )
 })
 
-const NAMES: Record<LetterSubject["type"], string> = { job: "Job", delivery: "Webhook" }
+const NAMES: Record<DeadLetterSubject["type"], string> = { job: "Job", delivery: "Webhook" }
 
 function State(props: { of: string | null }) {
   return props.of === null ? <>gone</> : <StatusBadge status={props.of} />
@@ -112,19 +117,17 @@ function State(props: { of: string | null }) {
 
 function DismissForm(props: { id: string }) {
   return (
-    <form method="post" action={`${PATH}/${props.id}/dismiss`}>
-      <button
-        class="button quiet"
-        data-confirm="Dismiss this dead letter? What it was about stays as it is."
-      >
-        Dismiss
-      </button>
-    </form>
+    <ActionForm
+      action={`${PATH}/${props.id}/dismiss`}
+      tone="quiet"
+      asks="Dismiss this dead letter? Its job or webhook stays unchanged."
+      text="Dismiss"
+    />
   )
 }
 
 function accountLink(accountId: string | null): Child {
-  if (accountId === null) return "It names none."
+  if (accountId === null) return "none"
   return <a href={`/operate/accounts/${encodeURIComponent(accountId)}`}>{accountId}</a>
 }
 
@@ -136,15 +139,15 @@ function describeQueue(queue: string): { subject: string; why: string; sweep: st
   if (queue.includes("webhooks")) {
     return {
       subject: "A webhook",
-      why: "A webhook was due, and the consumer could not begin its try 4 times in a row: the Worker or D1 did not answer. A receiver that fails is none of this; its webhook has tries of its own.",
+      why: "The consumer failed 4 times in a row to begin the try of a due webhook: the Worker or D1 did not answer. A failing receiver is not the cause; its webhook has its own tries.",
       sweep:
-        "As long as the webhook waits, the sweep sends another message each minute from when its next try is due.",
+        "The sweep sends another message each minute while the next try of the webhook is due.",
     }
   }
   return {
     subject: "New tasks",
-    why: "Tasks of a new job were to be queued, and the account's dispatcher did not take them 11 times in a row.",
+    why: "The account's dispatcher failed 11 times in a row to enqueue the tasks of a new job.",
     sweep:
-      "As long as a job is open and no dispatcher has accepted it, the sweep sends another message each minute, and it wakes the dispatcher of every account with open jobs.",
+      "The sweep sends another message each minute while the job is open and no dispatcher has accepted it. The sweep also wakes the dispatcher of each account with open jobs.",
   }
 }

@@ -1,25 +1,25 @@
 import { Hono } from "hono"
 import type { Child } from "hono/jsx"
 import type { DegradedReason, RunnerHealth } from "../../contract/runner-health.ts"
-import { missingTools } from "../../contract/runner-health.ts"
-import { readServiceState } from "../../pipeline/upkeep/service-state.ts"
-import type { ServiceState } from "../../pipeline/upkeep/service-state.ts"
+import { listMissingTools } from "../../contract/runner-health.ts"
+import { readServiceState } from "../../upkeep/service-state.ts"
+import type { ServiceState } from "../../upkeep/service-state.ts"
 import { Badge } from "../components/badge.tsx"
 import { Card } from "../components/card.tsx"
 import { EmptyState } from "../components/empty-state.tsx"
-import { Facts } from "../components/facts.tsx"
+import { DescriptionList } from "../components/facts.tsx"
 import { formatBytes, formatCount } from "../components/format.ts"
 import { Notice } from "../components/notice.tsx"
 import { Table } from "../components/table.tsx"
-import { Time } from "../components/time.tsx"
-import type { Pages } from "../context.ts"
+import { RelativeTime } from "../components/time.tsx"
+import type { PageEnv } from "../context.ts"
 import { showPage } from "../layout.tsx"
 import { requireOperator } from "../operator.ts"
 
-/** How the service is, for its operator. */
-export const operateHealth = new Hono<Pages>()
+/** Operator's page with the health of the service: queues, runners and storage. */
+export const operatorHealthPage = new Hono<PageEnv>()
 
-operateHealth.get("/operate/health", requireOperator, async (c) => {
+operatorHealthPage.get("/operate/health", requireOperator, async (c) => {
   const state = await readServiceState(c.env)
   return showPage(
     c,
@@ -36,19 +36,19 @@ operateHealth.get("/operate/health", requireOperator, async (c) => {
 
 const SENTENCES: Record<DegradedReason, string> = {
   container_not_started:
-    "For a minute and more a container could not be started: jobs wait. Lines in the log (runner.not_started) say why; the platform may have no room, or max_instances may be too small.",
+    "No container has started for a minute or more, so jobs wait. The log (runner.not_started) has the reason; the platform may lack capacity, or max_instances may be too small.",
   database_filling:
-    "The database has four fifths of the bytes that it may have. Keep finished jobs for fewer days (JOB_DAYS_MAX, RETENTION_DAYS), or spread accounts over more databases.",
+    "The database has reached 80 % of its size limit. Keep finished jobs for fewer days (JOB_DAYS_MAX, RETENTION_DAYS), or spread accounts over more databases.",
   disk_full:
-    "The disk of this machine has less room than its reserve: uploads are refused, and no task that stores anything begins. Free some of it, or delete files.",
+    "The disk of this machine has less free space than its reserve. Uploads are refused and tasks with outputs do not start: free disk space, or delete files.",
   runner_unreachable:
-    "The runner does not answer: jobs wait. It is started again by itself; its lines in the log say why it ended.",
+    "The runner does not answer, so jobs wait. The service restarts it; the log has the reason of its end.",
   sandbox_failed:
-    "A runner has no sandbox for its tools, and takes no tasks: its lines in the log (sandbox.refused) say why.",
+    "A runner has no sandbox for its tools and takes no tasks. The log (sandbox.refused) has the reason.",
   slot_not_ended:
-    "A container that fell silent could not be ended, so that its slot is not used; the pool tries again.",
+    "A silent container could not be stopped, so its slot is unused. The pool tries again.",
   ytdlp_update_failed:
-    "The yt-dlp that YTDLP_VERSION names could not be installed: fetches use the built-in one.",
+    "The yt-dlp of YTDLP_VERSION could not be installed; fetches use the built-in version.",
 }
 
 function Summary(props: { reasons: DegradedReason[] }) {
@@ -74,7 +74,7 @@ function QueueCard({ state }: { state: ServiceState }) {
         rows={jobs.map(openRow)}
         empty={
           <EmptyState title="No open jobs">
-            <p>Every job that was created is over.</p>
+            <p>All jobs have ended.</p>
           </EmptyState>
         }
       />
@@ -85,10 +85,10 @@ function QueueCard({ state }: { state: ServiceState }) {
           rows={tasks.map(openRow)}
         />
       )}
-      <Facts
+      <DescriptionList
         rows={[
           ["Webhooks waiting", `${formatCount(deliveries.waiting)}, ${deliveries.due} of them due`],
-          ["Webhooks given up in the last day", formatCount(deliveries.failed)],
+          ["Failed webhooks of the last day", formatCount(deliveries.failed)],
           ["Dead letters", <a href="/operate/dead-letters">{formatCount(deadLetters)}</a>],
         ]}
       />
@@ -98,7 +98,12 @@ function QueueCard({ state }: { state: ServiceState }) {
 
 function openRow({ name, state, count, oldestAt }: ServiceState["jobs"][number]): Child[] {
   const tone = state === "running" ? "busy" : "idle"
-  return [name, <Badge tone={tone}>{state}</Badge>, formatCount(count), <Time at={oldestAt} />]
+  return [
+    name,
+    <Badge tone={tone}>{state}</Badge>,
+    formatCount(count),
+    <RelativeTime at={oldestAt} />,
+  ]
 }
 
 function PoolsCard({ state }: { state: ServiceState }) {
@@ -114,7 +119,7 @@ function PoolsCard({ state }: { state: ServiceState }) {
         ]}
         rows={state.pools.map((pool) =>
           pool.slots === null
-            ? [pool.name, "–", "It did not answer.", "–"]
+            ? [pool.name, "–", "The pool did not answer.", "–"]
             : [pool.name, pool.slots, pool.used, pool.waitingAccounts],
         )}
       />
@@ -126,22 +131,22 @@ function RunnerCard({ runner }: { runner: RunnerHealth | "unreachable" }) {
   if (runner === "unreachable") {
     return (
       <Card title="This machine's runner">
-        <p>It does not answer.</p>
+        <p>The runner does not answer.</p>
       </Card>
     )
   }
   const { sandbox, speech } = runner
-  const missing = missingTools(runner).map(({ name, reason }) => `${name}: ${reason}`)
+  const missing = listMissingTools(runner).map(({ name, reason }) => `${name}: ${reason}`)
   return (
     <Card title="This machine's runner">
-      <Facts
+      <DescriptionList
         rows={[
           ["Sandbox", describeSandbox(sandbox)],
           ["ffmpeg", runner.ffmpeg ?? "unknown"],
           ["ffprobe", runner.ffprobe ?? "unknown"],
           ["yt-dlp", describeYtdlp(runner)],
           ["Speech", speech ? `${speech.engine}, models ${speech.models.join(", ")}` : "none"],
-          ["What is missing", missing.length > 0 ? missing.join("; ") : "nothing"],
+          ["Missing tools", missing.length > 0 ? missing.join("; ") : "nothing"],
         ]}
       />
     </Card>
@@ -149,14 +154,14 @@ function RunnerCard({ runner }: { runner: RunnerHealth | "unreachable" }) {
 }
 
 function describeSandbox({ ok, problem, loss }: RunnerHealth["sandbox"]): string {
-  if (!ok) return `None: ${problem ?? "its self-test failed"}`
-  return loss === null ? "It passed its self-test." : `It passed its self-test, without: ${loss}`
+  if (!ok) return `none: ${problem ?? "its self-test failed"}`
+  return loss === null ? "passed its self-test" : `passed its self-test, without: ${loss}`
 }
 
 function describeYtdlp({ "yt-dlp": version = "unknown", ytdlp_update: update }: RunnerHealth) {
   if (!update || update.state === "installed") return version
-  const asked = update.version ?? "another one"
-  return `${version}; ${asked} is ${update.state === "failed" ? "not installed" : "being installed"}`
+  const target = update.version ?? "another one"
+  return `${version}; ${target} is ${update.state === "failed" ? "not installed" : "being installed"}`
 }
 
 function StoresCard({ state }: { state: ServiceState }) {
@@ -164,7 +169,7 @@ function StoresCard({ state }: { state: ServiceState }) {
   const files = `${formatBytes(storage.bytes)} of ${formatCount(storage.accounts)} ${storage.accounts === 1 ? "account" : "accounts"}`
   return (
     <Card title="Storage">
-      <Facts
+      <DescriptionList
         rows={[
           ["Files", files],
           ["Database", databaseBytes === null ? "unknown" : formatBytes(databaseBytes)],

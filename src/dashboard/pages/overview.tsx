@@ -1,43 +1,44 @@
 import { Hono } from "hono"
 import { z } from "zod"
-import { publicOrigin } from "../../http/request.ts"
+import { getPublicOrigin } from "../../api/input/request.ts"
 import { jobRecord } from "../../kinds/job-record.ts"
 import type { JobRecord } from "../../kinds/job-record.ts"
-import { accountRecord } from "../../resources/account/record.ts"
-import { valueOf } from "../api.ts"
+import { accountRecord } from "../../api/routes/account-record.ts"
+import { unwrapAnswer } from "../api.ts"
+import { LinkButton } from "../components/buttons.tsx"
 import { Badge } from "../components/badge.tsx"
 import { Card } from "../components/card.tsx"
 import { LimitBars } from "../components/limit-bars.tsx"
 import { Table } from "../components/table.tsx"
-import { Time } from "../components/time.tsx"
-import type { Pages } from "../context.ts"
+import { RelativeTime } from "../components/time.tsx"
+import type { PageEnv } from "../context.ts"
 import { showPage } from "../layout.tsx"
-import { JobLink, JobStatus } from "./jobs/state.tsx"
-import { FirstSteps } from "./overview/first-steps.tsx"
+import { JobLink, JobStatusBadge } from "./jobs/state.tsx"
+import { CodeBlock } from "../components/code-block.tsx"
 
-/** What runs, what was done last, and how much of the plan is used. */
-export const overview = new Hono<Pages>()
+/** Page with the use of the plan and the latest jobs. */
+export const overviewPage = new Hono<PageEnv>()
 
 const LAST_JOBS = 8
 
 const keyRow = z.object({ revoked_at: z.string().nullable() })
 
-overview.get("/", async (c) => {
+overviewPage.get("/", async (c) => {
   const api = c.get("api")
   const answers = await Promise.all([
     api("/account", accountRecord),
     api(`/jobs?limit=${LAST_JOBS}`, z.array(jobRecord)),
     api("/keys?limit=1", z.array(keyRow)),
   ])
-  const [account, jobs, keys] = [valueOf(answers[0]), valueOf(answers[1]), valueOf(answers[2])]
+  const [account, jobs, keys] = [
+    unwrapAnswer(answers[0]),
+    unwrapAnswer(answers[1]),
+    unwrapAnswer(answers[2]),
+  ]
   const facts = {
     title: "Overview",
     section: "overview" as const,
-    actions: jobs.length > 0 && (
-      <a class="button primary" href="/playground">
-        Run a command
-      </a>
-    ),
+    actions: jobs.length > 0 && <LinkButton to="/playground" tone="primary" text="Run a command" />,
   }
   const content = (
     <>
@@ -45,7 +46,7 @@ overview.get("/", async (c) => {
         <LimitBars account={account} />
       </Card>
       {jobs.length === 0 ? (
-        <FirstSteps origin={publicOrigin(c)} hasKey={keys.length > 0} />
+        <FirstSteps origin={getPublicOrigin(c)} hasKey={keys.length > 0} />
       ) : (
         <LastJobs jobs={jobs} />
       )}
@@ -71,10 +72,60 @@ function LastJobs({ jobs }: { jobs: readonly JobRecord[] }) {
         columns={["Job", "Status", "Created"]}
         rows={jobs.map((job) => [
           <JobLink job={job} />,
-          <JobStatus job={job} />,
-          <Time at={job.created_at} />,
+          <JobStatusBadge job={job} />,
+          <RelativeTime at={job.created_at} />,
         ])}
       />
     </Card>
   )
+}
+
+/** Guide for a new account: create a key, send a request, open the playground. */
+function FirstSteps({ origin, hasKey }: { origin: string; hasKey: boolean }) {
+  return (
+    <Card title="First steps">
+      <ol class="steps">
+        <li>
+          <h3>{hasKey ? "The account has a key" : "Create a key"}</h3>
+          <p class="soft">Your programs send the key with each request.</p>
+          {!hasKey && (
+            <p>
+              <LinkButton to="/keys/new" tone="primary" text="Create a key" />
+            </p>
+          )}
+        </li>
+        <li>
+          <h3>Run a command</h3>
+          <p class="soft">
+            The example needs no file: it makes a two-second test video. Replace YOUR_KEY by your
+            key.
+          </p>
+          <CodeBlock label="A request that runs a command" text={firstCommand(origin)} />
+        </li>
+        <li>
+          <h3>Try a command here</h3>
+          <p class="soft">The playground builds commands and runs them on your files.</p>
+          <p>
+            <LinkButton to="/playground" text="Open the playground" />
+          </p>
+        </li>
+      </ol>
+    </Card>
+  )
+}
+
+const FIRST_COMMAND = {
+  ffmpeg_command: "ffmpeg -f lavfi -i testsrc=duration=2 {{out_1}}",
+  input_files: {},
+  output_files: { out_1: "first.mp4" },
+}
+
+/** Returns a curl command with a placeholder for the key. */
+function firstCommand(origin: string): string {
+  return [
+    `curl ${origin}/v1/commands \\`,
+    `  -H "x-api-key: YOUR_KEY" \\`,
+    `  -H "content-type: application/json" \\`,
+    `  -d '${JSON.stringify(FIRST_COMMAND, null, 2)}'`,
+  ].join("\n")
 }

@@ -3,18 +3,18 @@ import { z } from "zod"
 import { fileRecord } from "../../kinds/file/record.ts"
 import { jobRecord } from "../../kinds/job-record.ts"
 import type { JobRecord } from "../../kinds/job-record.ts"
-import type { PageContext, Pages } from "../context.ts"
+import type { PageContext, PageEnv } from "../context.ts"
 import { showPage } from "../layout.tsx"
-import { fileBytesMax } from "./limits.ts"
+import { readFileBytesMax } from "./file-bytes-max.ts"
 import { PlaygroundView } from "./playground/view.tsx"
 
-/** The page of the playground, whose script checks and runs commands through /v1. */
-export const playground = new Hono<Pages>()
+/** Page of the playground. Its script checks and runs FFmpeg commands through the API. */
+export const playgroundPage = new Hono<PageEnv>()
 
 const SCRIPTS = ["live.client.js", "playground.client.js", "upload.client.js"] as const
 const FILES_MAX = 100
 
-playground.get("/playground", async (c) => {
+playgroundPage.get("/playground", async (c) => {
   const api = c.get("api")
   const [job, files] = await Promise.all([
     findCommand(c),
@@ -25,18 +25,21 @@ playground.get("/playground", async (c) => {
     {
       title: "Playground",
       section: "playground",
-      lead: "Build an FFmpeg command, see what is wrong with it as you type, and run it.",
+      lead: "Build an FFmpeg command, see its errors as you type, and run it.",
       scripts: SCRIPTS,
     },
     <PlaygroundView
       job={job}
       files={files.ok ? files.value.filter(({ status }) => status !== "failed") : []}
-      bytesMax={fileBytesMax(c)}
+      bytesMax={readFileBytesMax(c)}
     />,
   )
 })
 
-/** The job that `?job=` names, where it is a command of the account; null otherwise. */
+/**
+ * Returns the command job that the query parameter `job` names; null if the account has no such
+ * job.
+ */
 async function findCommand(c: PageContext): Promise<JobRecord | null> {
   const id = c.req.query("job")
   if (id === undefined) return null

@@ -1,9 +1,11 @@
-/** The command that downloads something; the key is the variable LATHE_KEY. */
-export function curlDownload({ url, name }: { url: string; name: string }): string {
+/**
+ * Returns the curl command that downloads a file. It reads the API key from the variable LATHE_KEY.
+ */
+export function curlDownloadCommand({ url, name }: { url: string; name: string }): string {
   return `curl -L -H "X-API-Key: $LATHE_KEY" -o ${shellWord(name.replace(/^-/, "./-"))} ${shellWord(url)}`
 }
 
-/** A text as one word of a POSIX shell. */
+/** Quotes a text as one word of a POSIX shell. */
 function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

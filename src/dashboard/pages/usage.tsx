@@ -1,20 +1,29 @@
 import { Hono } from "hono"
 import { z } from "zod"
-import { accountRecord, usageRecord } from "../../resources/account/record.ts"
-import { valueOf } from "../api.ts"
+import { accountRecord, usageRecord } from "../../api/routes/account-record.ts"
+import type { AccountRecord, UsageRecord } from "../../api/routes/account-record.ts"
+import { unwrapAnswer } from "../api.ts"
 import { BarChart } from "../components/bar-chart.tsx"
 import { Card } from "../components/card.tsx"
 import { EmptyState } from "../components/empty-state.tsx"
-import { formatCount, formatDuration } from "../components/format.ts"
+import {
+  formatLimitAmount,
+  formatCount,
+  formatDuration,
+  usageLimitTitle,
+} from "../components/format.ts"
 import { Table } from "../components/table.tsx"
-import type { Pages } from "../context.ts"
+import type { PageEnv } from "../context.ts"
 import { showPage } from "../layout.tsx"
-import { PlanCard } from "./usage/plan-card.tsx"
-import { add, sumByDay, sumByKey } from "./usage/sum-usage.ts"
-import type { DaySums, KeySums, Sums } from "./usage/sum-usage.ts"
+import { LIMIT_FIELDS, mapLimits } from "../../domain/plan-fields.ts"
+import type { LimitName } from "../../domain/plan-fields.ts"
+import { Badge } from "../components/badge.tsx"
+import { DescriptionList } from "../components/facts.tsx"
+import { LimitBars } from "../components/limit-bars.tsx"
+import { formatUtcDay } from "../../db/accounts/account-limits.ts"
 
-/** What the account may, and what it used. */
-export const usagePages = new Hono<Pages>()
+/** Page with the account's plan, limits and usage of the last 30 days. */
+export const usagePages = new Hono<PageEnv>()
 
 const DAYS = 30
 
@@ -24,12 +33,12 @@ usagePages.get("/usage", async (c) => {
     api("/account", accountRecord),
     api(`/account/usage?days=${DAYS}`, z.array(usageRecord)),
   ])
-  const rows = valueOf(usage)
+  const rows = unwrapAnswer(usage)
   const days = sumByDay(rows, DAYS, Date.now())
   const facts = { title: "Usage and plan", section: "usage" as const }
   const content = (
     <>
-      <PlanCard account={valueOf(account)} />
+      <PlanCard account={unwrapAnswer(account)} />
       <div class="columns narrow">
         <DayChart title="Requests" name="requests" days={days} />
         <DayChart title="Jobs" name="jobs" days={days} />
@@ -79,9 +88,9 @@ function KeyCard({ keys }: { keys: KeySums[] }) {
         columns={["Key", ...AMOUNTS]}
         rows={keys.map((sums) => [sums.title, ...cellsOf(sums)])}
         empty={
-          <EmptyState title="Nothing was used in these days">
+          <EmptyState title="No usage in these days">
             <p>
-              Run something in the <a href="/playground">playground</a>, or{" "}
+              Run a command in the <a href="/playground">playground</a>, or{" "}
               <a href="/keys/new">create a key</a> for your programs.
             </p>
           </EmptyState>
@@ -91,7 +100,7 @@ function KeyCard({ keys }: { keys: KeySums[] }) {
   )
 }
 
-/** The numbers of the charts, for who would rather read them. */
+/** Table with the numbers of the charts. */
 function DaysCard({ days }: { days: DaySums[] }) {
   return (
     <details class="card">
@@ -103,4 +112,87 @@ function DaysCard({ days }: { days: DaySums[] }) {
       />
     </details>
   )
+}
+
+/** Card with the plan's limits: limits with a known use as bars, the others as a list. */
+function PlanCard({ account }: { account: AccountRecord }) {
+  const { limits, usage, plan } = account
+  const others = limitNames()
+    .filter((name) => usage[name] === null)
+    .map((name) => [usageLimitTitle(name), <Bound name={name} limit={limits[name]} />] as const)
+  return (
+    <Card title="Plan and limits" actions={<Badge tone="idle">{plan}</Badge>}>
+      <LimitBars account={account} />
+      <DescriptionList rows={others} />
+      <p class="soft">
+        The operator of this service sets the plan. To change it, ask the operator and name the
+        account <code>{account.id}</code>.
+      </p>
+    </Card>
+  )
+}
+
+function Bound({ name, limit }: { name: LimitName; limit: number }) {
+  return (
+    <>
+      at most {formatLimitAmount(name, limit)}{" "}
+      <span class="hint">{LIMIT_FIELDS[name].meaning}</span>
+    </>
+  )
+}
+
+function limitNames(): LimitName[] {
+  return Object.values(mapLimits((_, name) => name))
+}
+
+/** Fields of a usage record that are summed by day or by key. */
+type Sums = Pick<
+  UsageRecord,
+  "requests" | "jobs" | "fetches" | "succeeded_jobs" | "failed_jobs" | "processing_seconds"
+>
+
+type DaySums = Sums & { day: string }
+type KeySums = Sums & { title: string }
+
+const DAY_MS = 86_400_000
+
+/**
+ * Returns the sums of all keys for each of the last days, oldest first. Days without usage are
+ * zero.
+ */
+export function sumByDay(rows: readonly UsageRecord[], days: number, nowMs: number): DaySums[] {
+  const rowsByDay = Map.groupBy(rows, ({ day }) => day)
+  return Array.from({ length: days }, (_, at) => {
+    const day = formatUtcDay(nowMs - (days - 1 - at) * DAY_MS)
+    return { day, ...add(rowsByDay.get(day) ?? []) }
+  })
+}
+
+/** Returns the sums of each key, the key with the most requests first. */
+export function sumByKey(rows: readonly UsageRecord[]): KeySums[] {
+  const rowsByKey = Map.groupBy(rows, ({ key_id: id }) => id)
+  return [...rowsByKey.values()]
+    .map((some) => ({ title: titleOf(some[0]), ...add(some) }))
+    .toSorted((one, other) => other.requests - one.requests || other.jobs - one.jobs)
+}
+
+/** Adds up rows of a day, of a key or of all days. */
+function add(rows: readonly Sums[]): Sums {
+  return {
+    requests: sum(rows, "requests"),
+    jobs: sum(rows, "jobs"),
+    fetches: sum(rows, "fetches"),
+    succeeded_jobs: sum(rows, "succeeded_jobs"),
+    failed_jobs: sum(rows, "failed_jobs"),
+    processing_seconds: sum(rows, "processing_seconds"),
+  }
+}
+
+function sum(rows: readonly Sums[], name: keyof Sums): number {
+  return rows.reduce((total, row) => total + row[name], 0)
+}
+
+function titleOf(row: UsageRecord | undefined): string {
+  if (!row || row.key_id === null) return "Dashboard"
+  return row.key_name || `Key ${row.key_id.slice(0, 8)}…`
 }

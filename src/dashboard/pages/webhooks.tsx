@@ -1,24 +1,34 @@
 import { Hono } from "hono"
 import { z } from "zod"
-import { publicOrigin } from "../../http/request.ts"
-import { deliveryRecord } from "../../resources/webhooks/record.ts"
-import type { DeliveryRecord } from "../../resources/webhooks/record.ts"
-import { secretRecord } from "../../resources/webhooks/secret.ts"
-import { valueOf } from "../api.ts"
+import { getPublicOrigin } from "../../api/input/request.ts"
+import { endpointRecord } from "../../api/routes/webhooks/endpoint-record.ts"
+import { deliveryRecord } from "../../api/routes/webhooks/record.ts"
+import type { DeliveryRecord } from "../../api/routes/webhooks/record.ts"
+import { secretRecord } from "../../api/routes/webhooks/secret.ts"
+import { findFieldError, unwrapAnswer } from "../api.ts"
 import type { ApiAnswer } from "../api.ts"
 import { Pager } from "../components/pager.tsx"
-import type { PageContext, Pages } from "../context.ts"
-import { redirectWith } from "../flash.ts"
+import { readEncodedPathId } from "../context.ts"
+import type { PageContext, PageEnv } from "../context.ts"
+import { redirectWithMessage } from "../flash.ts"
 import { showPage } from "../layout.tsx"
-import { nextPage, readListQuery } from "../list-page.ts"
+import { nextPagePath, readListQuery } from "../list-page.ts"
 import { readForm } from "../read-form.ts"
 import { DeliveryPage } from "./webhooks/delivery.tsx"
 import { DELIVERY_FILTERS, DeliveryList } from "./webhooks/delivery-list.tsx"
-import { SecretCard } from "./webhooks/secret-card.tsx"
-import { TestForm } from "./webhooks/test-form.tsx"
+import { EndpointCard } from "./webhooks/endpoints.tsx"
+import { ActionForm, LinkButton, SubmitButton } from "../components/buttons.tsx"
+import { Card } from "../components/card.tsx"
+import { Field } from "../components/field.tsx"
+import { Notice } from "../components/notice.tsx"
+import { CodeBlock } from "../components/code-block.tsx"
+import { RelativeTime } from "../components/time.tsx"
 
-/** The account's webhooks: the secret that signs them, and every delivery with its tries. */
-export const webhookPages = new Hono<Pages>()
+/**
+ * Pages of the account's webhooks: deliveries with their tries, the signing secret, and test
+ * events.
+ */
+export const webhookPages = new Hono<PageEnv>()
 
 const PATH = "/webhooks"
 
@@ -28,9 +38,9 @@ webhookPages.post(`${PATH}/secret`, async (c) => await showWebhooks(c, { isSecre
 
 webhookPages.post(`${PATH}/secret/rotate`, async (c) => {
   const path = "/webhooks/secret/rotate"
-  valueOf(await c.get("api")(path, secretRecord, { method: "POST" }))
-  const message = "A new secret signs from now on, and the one before beside it for a day."
-  return redirectWith(c, PATH, message)
+  unwrapAnswer(await c.get("api")(path, secretRecord, { method: "POST" }))
+  const message = "A new secret signs from now on. The old secret also signs for a day."
+  return redirectWithMessage(c, PATH, message)
 })
 
 webhookPages.post(`${PATH}/test`, async (c) => {
@@ -38,31 +48,34 @@ webhookPages.post(`${PATH}/test`, async (c) => {
   const json = { url: url.trim() }
   const answer = await c.get("api")("/webhooks/test", deliveryRecord, { method: "POST", json })
   if (!answer.ok) return await showWebhooks(c, { refused: { url, answer } })
-  return redirectWith(c, `${PATH}/${answer.value.id}`, "The test event is on its way.")
+  return redirectWithMessage(c, `${PATH}/${answer.value.id}`, "The test event is being sent.")
 })
 
 webhookPages.get(`${PATH}/:id`, async (c) => {
-  const delivery = valueOf(await c.get("api")(`/webhooks/deliveries/${idOf(c)}`, deliveryRecord))
+  const delivery = unwrapAnswer(
+    await c.get("api")(`/webhooks/deliveries/${readEncodedPathId(c)}`, deliveryRecord),
+  )
   const scripts = ["live.client.js"] as const
   const facts = { title: delivery.type, section: "webhooks" as const, scripts }
   return await showPage(c, facts, <DeliveryPage delivery={delivery} />)
 })
 
 webhookPages.post(`${PATH}/:id/replay`, async (c) => {
-  const path = `/webhooks/deliveries/${idOf(c)}/replay`
-  const { id } = valueOf(await c.get("api")(path, deliveryRecord, { method: "POST" }))
-  return redirectWith(c, `${PATH}/${id}`, "It is delivered once more, with all tries before it.")
+  const path = `/webhooks/deliveries/${readEncodedPathId(c)}/replay`
+  const { id } = unwrapAnswer(await c.get("api")(path, deliveryRecord, { method: "POST" }))
+  return redirectWithMessage(c, `${PATH}/${id}`, "The delivery starts a new series of tries.")
 })
 
-type Shown = {
+type WebhooksPageProps = {
   isSecretShown?: boolean
-  /** A test event that was refused. */
+  /** Test event that the API refused, with its URL. */
   refused?: { url: string; answer: ApiAnswer<DeliveryRecord> }
 }
 
-async function showWebhooks(c: PageContext, { isSecretShown = false, refused }: Shown) {
+async function showWebhooks(c: PageContext, { isSecretShown = false, refused }: WebhooksPageProps) {
   const { filters, query, isFirstPage } = readListQuery(c, DELIVERY_FILTERS)
-  const [secret, deliveries] = await Promise.all([
+  const [endpoints, secret, deliveries] = await Promise.all([
+    c.get("api")("/webhooks/endpoints", z.array(endpointRecord)),
     c.get("api")("/webhooks/secret", secretRecord),
     c.get("api")(`/webhooks/deliveries?${query.toString()}`, z.array(deliveryRecord)),
   ])
@@ -72,11 +85,12 @@ async function showWebhooks(c: PageContext, { isSecretShown = false, refused }: 
         deliveries={deliveries}
         filters={filters}
         isFirstPage={isFirstPage}
-        origin={publicOrigin(c)}
+        origin={getPublicOrigin(c)}
       />
-      <Pager next={nextPage(PATH, deliveries)} />
+      <Pager next={nextPagePath(PATH, deliveries)} />
+      <EndpointCard endpoints={unwrapAnswer(endpoints)} />
       <div class="columns">
-        <SecretCard secret={valueOf(secret)} isShown={isSecretShown} />
+        <SecretCard secret={unwrapAnswer(secret)} isShown={isSecretShown} />
         <TestForm refused={refused} />
       </div>
     </>
@@ -84,12 +98,81 @@ async function showWebhooks(c: PageContext, { isSecretShown = false, refused }: 
   const facts = {
     title: "Webhooks",
     section: "webhooks" as const,
-    lead: "Calls of your own URLs when a job ends, signed and tried again until they arrive.",
+    lead: "Signed requests to your URLs when a job ends, with retries until they arrive.",
     status: refused ? (422 as const) : (200 as const),
   }
   return await showPage(c, facts, content)
 }
 
-function idOf(c: PageContext): string {
-  return encodeURIComponent(c.req.param("id") ?? "")
+type RefusedTest = { url: string; answer: ApiAnswer<DeliveryRecord> }
+
+/** Form that sends a test event to a URL. */
+function TestForm({ refused }: { refused: RefusedTest | undefined }) {
+  const answer = refused?.answer ?? null
+  const fault = findFieldError(answer, "url")
+  return (
+    <Card title="Send a test event">
+      <p>A signed event of the type webhook.test shows whether your receiver is reachable.</p>
+      {answer && !answer.ok && fault === null && <Notice tone="bad">{answer.message}</Notice>}
+      <form method="post" action="/webhooks/test" class="form">
+        <Field
+          label="URL of your receiver"
+          name="url"
+          type="url"
+          value={refused?.url}
+          required
+          autofocus={fault !== null}
+          autocomplete="off"
+          placeholder="https://example.com/hooks/lathe"
+          error={fault}
+        />
+        <div class="actions">
+          <SubmitButton tone="primary" text="Send a test event" />
+        </div>
+      </form>
+    </Card>
+  )
+}
+
+const QUESTION = "Make a new secret? The old secret also signs for a day."
+
+/** Card with the secret that signs webhooks. The page contains the secret only after a click. */
+function SecretCard(props: { secret: z.infer<typeof secretRecord>; isShown: boolean }) {
+  const { secret, previous_valid_until: previousValidUntil } = props.secret
+  return (
+    <Card title="Signing secret" id="secret">
+      <p>
+        Your receiver verifies webhooks of requests with this secret; each endpoint has a secret of
+        its own. The signature follows{" "}
+        <a href="https://www.standardwebhooks.com" rel="noreferrer">
+          Standard Webhooks
+        </a>
+        , which has libraries for most languages.
+      </p>
+      {props.isShown ? <CodeBlock label="Signing secret" text={secret} /> : <HiddenSecret />}
+      {previousValidUntil !== null && (
+        <p class="soft">
+          The previous secret is valid until <RelativeTime at={previousValidUntil} />.
+        </p>
+      )}
+      <div class="actions">
+        {props.isShown && <LinkButton to="/webhooks" text="Hide the secret" />}
+        <ActionForm
+          action="/webhooks/secret/rotate"
+          tone="danger"
+          asks={QUESTION}
+          text="Rotate the secret"
+        />
+      </div>
+    </Card>
+  )
+}
+
+function HiddenSecret() {
+  return (
+    <form method="post" action="/webhooks/secret#secret" class="actions">
+      <code aria-hidden="true">whsec_••••••••••••••••</code>
+      <SubmitButton text="Show the secret" />
+    </form>
+  )
 }

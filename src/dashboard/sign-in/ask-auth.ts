@@ -1,41 +1,39 @@
 import type { Context } from "hono"
 import { z } from "zod"
-import { answerAuth } from "../../auth/answer.ts"
-import { AUTH_PATH } from "../../auth/auth.ts"
-import type { BodyPath } from "../../auth/bodies.ts"
-import { publicOrigin } from "../../http/request.ts"
-import type { App } from "../../http/request.ts"
+import { serveAuthRoute } from "../../accounts/sign-in/serve-auth-route.ts"
+import { AUTH_PATH } from "../../accounts/sign-in/auth.ts"
+import type { AuthBodyPath } from "../../accounts/sign-in/bodies.ts"
+import { getPublicOrigin } from "../../api/input/request.ts"
+import type { AppEnv } from "../../api/context.ts"
 
-/** What better-auth answered: its body, or why it refuses. */
-export type AuthAnswer = { ok: true; body: unknown } | { ok: false; refusal: Refusal }
+/** Result of a call of better-auth: the body, or the refusal. */
+export type AuthAnswer = { ok: true; body: unknown } | { ok: false; refusal: AuthRefusal }
 
-export type Refusal = { status: 403 | 422 | 429; code: string; message: string }
+/** Error of better-auth that a page shows. */
+export type AuthRefusal = { status: 403 | 422 | 429; code: string; message: string }
 
-/** Headers by which better-auth knows the caller, and whether a page of this service asks. */
-const CARRIED = [
-  "cf-connecting-ip",
-  "cookie",
-  "origin",
-  "referer",
-  "sec-fetch-dest",
-  "sec-fetch-mode",
-  "sec-fetch-site",
-  "user-agent",
-]
+/** Request headers that better-auth needs to identify the caller and to check the origin. */
+const CARRIED = (
+  "cf-connecting-ip cookie origin referer sec-fetch-dest " +
+  "sec-fetch-mode sec-fetch-site user-agent"
+).split(" ")
 
 const refused = z.object({
   code: z.string().default(""),
-  message: z.string().default("That did not work."),
+  message: z.string().default("The request failed. Try again."),
 })
 
-/** Asks a route of sign-in as the caller of a page; the caller gets its cookies. */
-export async function askAuth<Known extends App>(
+/**
+ * Calls a route of better-auth with the headers of the page's request, and passes the cookies of
+ * the response to the browser.
+ */
+export async function callAuth<Known extends AppEnv>(
   c: Context<Known>,
-  path: BodyPath,
+  path: AuthBodyPath,
   json: Record<string, string | boolean>,
   own: Record<string, string> = {},
 ): Promise<AuthAnswer> {
-  const origin = publicOrigin(c)
+  const origin = getPublicOrigin(c)
   const headers = new Headers()
   for (const name of CARRIED) {
     const value = c.req.header(name)
@@ -45,8 +43,8 @@ export async function askAuth<Known extends App>(
   headers.set("content-type", "application/json")
   const init = { headers, method: "POST", body: JSON.stringify(json) }
   const request = new Request(`${origin}${AUTH_PATH}${path}`, init)
-  const answer = await answerAuth(c.env, origin, request)
-  if (!answer) throw new Error(`${path} is no route of better-auth that is mounted`)
+  const answer = await serveAuthRoute(c.env, origin, request)
+  if (!answer) throw new Error(`${path} is not a mounted route of better-auth`)
   for (const cookie of answer.headers.getSetCookie()) {
     c.header("set-cookie", cookie, { append: true })
   }
@@ -55,7 +53,7 @@ export async function askAuth<Known extends App>(
   return { ok: false, refusal: refusalOf(c, answer, body) }
 }
 
-function refusalOf(c: Pick<Context, "header">, answer: Response, body: unknown): Refusal {
+function refusalOf(c: Pick<Context, "header">, answer: Response, body: unknown): AuthRefusal {
   const { code, message } = refused.catch(refused.parse({})).parse(body)
   if (answer.status === 429) {
     const seconds = answer.headers.get("retry-after") ?? "60"

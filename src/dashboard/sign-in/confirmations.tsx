@@ -1,90 +1,90 @@
 import { Hono } from "hono"
 import type { Context } from "hono"
-import { readEmailLink } from "../../auth/email-links.ts"
-import type { EmailLink } from "../../auth/email-links.ts"
-import { findSignedIn } from "../../auth/session.ts"
-import { publicOrigin } from "../../http/request.ts"
-import type { App } from "../../http/request.ts"
+import { readEmailLink } from "../../accounts/sign-in/email-links.ts"
+import type { EmailLink } from "../../accounts/sign-in/email-links.ts"
+import { findSignedInUser } from "../../accounts/sign-in/signed-in-user.ts"
+import { getPublicOrigin } from "../../api/input/request.ts"
+import type { AppEnv } from "../../api/context.ts"
+import { SubmitButton } from "../components/buttons.tsx"
 import { Card } from "../components/card.tsx"
 import { Field } from "../components/field.tsx"
-import { redirectWith } from "../flash.ts"
-import { askAuth } from "./ask-auth.ts"
-import type { Refusal } from "./ask-auth.ts"
-import { EmailForm } from "./email-form.tsx"
-import { readFields, showSignInPage } from "./frame.tsx"
+import { redirectWithMessage } from "../flash.ts"
+import { callAuth } from "./ask-auth.ts"
+import type { AuthRefusal } from "./ask-auth.ts"
+import { EmailField, EmailForm } from "./email-form.tsx"
+import { readSignInFields, showSignInPage } from "./frame.tsx"
 import { NewPasswordField } from "./new-password.tsx"
-import { withNext } from "./next-path.ts"
+import { addNextPath } from "./next-path.ts"
 
 /**
- * Pages of mailed links that confirm an email. A GET changes nothing: scanners of mails open links, and
- * an attacker may send a link of the attacker's own account to sign somebody in to that account.
+ * Pages of the mailed links that confirm an email. A GET request changes nothing, because mail
+ * scanners open links, and because an attacker could send a link that signs the victim in to the
+ * attacker's account.
  */
-export const confirmations = new Hono<App>()
+export const confirmationRoutes = new Hono<AppEnv>()
 
 const PATH = "/verify-email"
 
-confirmations.get(PATH, async (c) => {
+confirmationRoutes.get(PATH, async (c) => {
   const token = c.req.query("token")
   if (token === undefined) return await showAwaiting(c, {})
   const link = await readEmailLink(c.env, token)
   if (!link) return await showAwaiting(c, { refusal: VOID })
-  const signedIn = await findSignedIn(c.env, publicOrigin(c), c.req.raw.headers)
+  const signedIn = await findSignedInUser(c.env, getPublicOrigin(c), c.req.raw.headers)
   if (signedIn && signedIn.user.id !== link.user.id) {
     return await showOther(c, signedIn.user.email, link)
   }
   if (link.purpose !== "confirm") {
     const next = `${PATH}?token=${encodeURIComponent(token)}`
-    if (!signedIn) return c.redirect(withNext("/sign-in", next), 303)
+    if (!signedIn) return c.redirect(addNextPath("/sign-in", next), 303)
     return await showChange(c, token, link)
   }
-  const shown = { token, email: link.user.email }
-  return c.req.query("password") === "new"
-    ? await showNewPassword(c, shown)
-    : await showConfirmation(c, shown)
+  const form = { token, email: link.user.email }
+  return await showConfirmation(c, form, c.req.query("password") === "new")
 })
 
-confirmations.post(PATH, async (c) => {
-  const { email, token, password, newPassword } = await readFields(c)
+confirmationRoutes.post(PATH, async (c) => {
+  const { email, token, password, newPassword } = await readSignInFields(c)
   if (token === "") return await mailAgain(c, email)
   const link = await readEmailLink(c.env, token)
   if (!link) return await showAwaiting(c, { refusal: VOID })
   if (link.purpose !== "confirm") return await change(c, token, link)
   const json = newPassword === undefined ? { token, password } : { token, newPassword }
-  const answer = await askAuth(c, "/confirm-email", json)
-  if (answer.ok) return redirectWith(c, "/", "Your email is confirmed. Welcome.")
+  const answer = await callAuth(c, "/confirm-email", json)
+  if (answer.ok) return redirectWithMessage(c, "/", "Your email is confirmed. Welcome.")
   const { refusal } = answer
   if (refusal.code === "INVALID_TOKEN") return await showAwaiting(c, { refusal })
-  const shown = { token, email: link.user.email, refusal }
-  return newPassword === undefined && refusal.code !== "PASSWORD_DIFFERS"
-    ? await showConfirmation(c, shown)
-    : await showNewPassword(c, shown)
+  const form = { token, email: link.user.email, refusal }
+  const isNew = newPassword !== undefined || refusal.code === "PASSWORD_DIFFERS"
+  return await showConfirmation(c, form, isNew)
 })
 
-const VOID: Refusal = { status: 422, code: "INVALID_TOKEN", message: "" }
+const VOID: AuthRefusal = { status: 422, code: "INVALID_TOKEN", message: "" }
 
-async function mailAgain(c: Context<App>, email: string) {
-  const answer = await askAuth(c, "/send-verification-email", { email })
+async function mailAgain(c: Context<AppEnv>, email: string) {
+  const answer = await callAuth(c, "/send-verification-email", { email })
   return await showAwaiting(c, answer.ok ? { email } : { email, refusal: answer.refusal })
 }
 
-async function change(c: Context<App>, token: string, { purpose }: EmailLink) {
-  const answer = await askAuth(c, "/confirm-email-change", { token })
+async function change(c: Context<AppEnv>, token: string, { purpose }: EmailLink) {
+  const answer = await callAuth(c, "/confirm-email-change", { token })
   if (!answer.ok) return await showAwaiting(c, { refusal: answer.refusal })
-  if (purpose === "change") return redirectWith(c, "/settings", "Your new email is confirmed.")
+  if (purpose === "change")
+    return redirectWithMessage(c, "/settings", "Your new email is confirmed.")
   return await showSignInPage(
     c,
-    { title: "One more mail" },
-    <p>Now follow the link in the mail that was sent to your new address.</p>,
+    { title: "Confirm your new email address" },
+    <p>Follow the link in the mail that we sent to your new address.</p>,
   )
 }
 
-async function showAwaiting(c: Context<App>, shown: { email?: string; refusal?: Refusal }) {
-  const { email, refusal = null } = shown
+async function showAwaiting(c: Context<AppEnv>, form: { email?: string; refusal?: AuthRefusal }) {
+  const { email, refusal = null } = form
   return await showSignInPage(
     c,
     { title: "Confirm your email", refusal },
     <>
-      <p>Follow the link in the mail that was sent to you; it works for a day.</p>
+      <p>Follow the link in the mail that we sent you. The link works for a day.</p>
       <Card title="No mail?">
         <EmailForm action={PATH} email={email} submit="Send it again" />
       </Card>
@@ -92,83 +92,65 @@ async function showAwaiting(c: Context<App>, shown: { email?: string; refusal?: 
   )
 }
 
-type Confirmation = { token: string; email: string; refusal?: Refusal }
+type Confirmation = { token: string; email: string; refusal?: AuthRefusal }
 
-async function showConfirmation(c: Context<App>, { token, email, refusal }: Confirmation) {
+/**
+ * Page with the form that confirms an email by the password of the sign-up, or by a new password.
+ */
+async function showConfirmation(
+  c: Context<AppEnv>,
+  { token, email, refusal }: Confirmation,
+  isNew: boolean,
+) {
+  const other = `${PATH}?${isNew ? "" : "password=new&"}token=${encodeURIComponent(token)}`
   return await showSignInPage(
     c,
-    { title: "Confirm your email", refusal: refusal ?? null },
+    { title: isNew ? "Choose a password" : "Confirm your email", refusal: refusal ?? null },
     <>
       <Card>
         <form method="post" action={PATH} class="form">
-          <TokenAndEmail token={token} email={email} />
-          <Field
-            label="Password"
-            name="password"
-            type="password"
-            hint="The one that was chosen at sign-up."
-            autocomplete="current-password"
-            required
-            autofocus
-          />
-          <button type="submit" class="button primary">
-            Confirm and sign in
-          </button>
+          <input type="hidden" name="token" value={token} />
+          {/* For password managers. */}
+          <EmailField value={email} readonly />
+          {isNew ? <NewPassword /> : <SignUpPassword />}
+          <SubmitButton tone="primary" text="Confirm and sign in" />
         </form>
       </Card>
       <p>
-        <a href={`${PATH}?password=new&token=${encodeURIComponent(token)}`}>
-          Choose another password
+        <a href={other}>
+          {isNew ? "Enter the password of the sign-up" : "Choose another password"}
         </a>
       </p>
     </>,
   )
 }
 
-async function showNewPassword(c: Context<App>, { token, email, refusal }: Confirmation) {
-  return await showSignInPage(
-    c,
-    { title: "Choose a password", refusal: refusal ?? null },
-    <>
-      <Card>
-        <form method="post" action={PATH} class="form">
-          <TokenAndEmail token={token} email={email} />
-          <NewPasswordField
-            label="New password"
-            name="newPassword"
-            hint="The one that was chosen at sign-up counts no more."
-          />
-          <button type="submit" class="button primary">
-            Confirm and sign in
-          </button>
-        </form>
-      </Card>
-      <p>
-        <a href={`${PATH}?token=${encodeURIComponent(token)}`}>Enter the one of the sign-up</a>
-      </p>
-    </>,
+function NewPassword() {
+  return (
+    <NewPasswordField
+      label="New password"
+      name="newPassword"
+      hint="The new password replaces that of the sign-up."
+    />
   )
 }
 
-/** The token of the link, and the email for password managers. */
-function TokenAndEmail({ token, email }: { token: string; email: string }) {
+function SignUpPassword() {
   return (
-    <>
-      <input type="hidden" name="token" value={token} />
-      <Field
-        label="Email"
-        name="email"
-        type="email"
-        value={email}
-        autocomplete="username"
-        readonly
-      />
-    </>
+    <Field
+      label="Password"
+      name="password"
+      type="password"
+      hint="The password that you chose at sign-up."
+      autocomplete="current-password"
+      required
+      autofocus
+    />
   )
 }
 
 async function showChange(
-  c: Context<App>,
+  c: Context<AppEnv>,
   token: string,
   { user, purpose, newEmail }: Extract<EmailLink, { newEmail: string }>,
 ) {
@@ -177,33 +159,31 @@ async function showChange(
     { title: "Change your email" },
     <Card>
       <p>
-        You sign in as <strong>{user.email}</strong>, and want to do so as{" "}
+        Your email address is <strong>{user.email}</strong>. The new address is{" "}
         <strong>{newEmail}</strong>.
       </p>
       <form method="post" action={PATH} class="form">
         <input type="hidden" name="token" value={token} />
-        <button type="submit" class="button primary">
+        <SubmitButton tone="primary">
           {purpose === "agree" ? "Send a link to the new address" : "Change the email"}
-        </button>
+        </SubmitButton>
       </form>
     </Card>,
   )
 }
 
-/** Tells a user who is signed in that the link belongs to another user. */
-async function showOther(c: Context<App>, email: string, { user }: EmailLink) {
+/** Page that tells the signed-in user that the link belongs to another user. */
+async function showOther(c: Context<AppEnv>, email: string, { user }: EmailLink) {
   return await showSignInPage(
     c,
-    { title: "This link is for another user", status: 403 },
+    { title: "The link is for another user", status: 403 },
     <Card>
       <p>
         You are signed in as <strong>{email}</strong>, and the link is for{" "}
-        <strong>{user.email}</strong>. Sign out and follow the link again if that is you, too.
+        <strong>{user.email}</strong>. If you are that user, sign out and follow the link again.
       </p>
       <form method="post" action="/sign-out" class="form">
-        <button type="submit" class="button">
-          Sign out
-        </button>
+        <SubmitButton text="Sign out" />
       </form>
     </Card>,
   )

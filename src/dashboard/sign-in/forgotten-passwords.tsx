@@ -1,28 +1,31 @@
 import { Hono } from "hono"
 import type { Context } from "hono"
-import type { App } from "../../http/request.ts"
+import type { AppEnv } from "../../api/context.ts"
+import { SubmitButton } from "../components/buttons.tsx"
 import { Card } from "../components/card.tsx"
-import { redirectWith } from "../flash.ts"
-import { askAuth } from "./ask-auth.ts"
-import type { Refusal } from "./ask-auth.ts"
+import { redirectWithMessage } from "../flash.ts"
+import { callAuth } from "./ask-auth.ts"
+import type { AuthRefusal } from "./ask-auth.ts"
 import { EmailForm } from "./email-form.tsx"
-import { readFields, showSignInPage } from "./frame.tsx"
+import { readSignInFields, showSignInPage } from "./frame.tsx"
 import { NewPasswordField } from "./new-password.tsx"
 
-/** Pages that set a password: the request of a mailed link, and the page of that link. */
-export const forgottenPasswords = new Hono<App>()
+/**
+ * Pages to reset a password: the request of a mailed link, and the form to which the link leads.
+ */
+export const passwordResetRoutes = new Hono<AppEnv>()
 
-forgottenPasswords.get("/forgot-password", async (c) => await showForgot(c, {}))
+passwordResetRoutes.get("/forgot-password", async (c) => await showForgot(c, {}))
 
-forgottenPasswords.post("/forgot-password", async (c) => {
-  const { email } = await readFields(c)
-  const answer = await askAuth(c, "/request-password-reset", { email })
+passwordResetRoutes.post("/forgot-password", async (c) => {
+  const { email } = await readSignInFields(c)
+  const answer = await callAuth(c, "/request-password-reset", { email })
   if (!answer.ok) return await showForgot(c, { email, refusal: answer.refusal })
   return await showSignInPage(
     c,
-    { title: "Look into your mail" },
+    { title: "Check your mail" },
     <>
-      <p>If there is a user with this email, a link to set a new password is on its way to it.</p>
+      <p>If a user has this email address, we mail a link to set a new password to it.</p>
       <p>
         <a href="/sign-in">Back to sign-in</a>
       </p>
@@ -30,32 +33,32 @@ forgottenPasswords.post("/forgot-password", async (c) => {
   )
 })
 
-forgottenPasswords.get(
+passwordResetRoutes.get(
   "/reset-password",
   async (c) => await showReset(c, c.req.query("token") ?? ""),
 )
 
-forgottenPasswords.post("/reset-password", async (c) => {
-  const { token, password } = await readFields(c)
-  const answer = await askAuth(c, "/reset-password", { token, newPassword: password })
+passwordResetRoutes.post("/reset-password", async (c) => {
+  const { token, password } = await readSignInFields(c)
+  const answer = await callAuth(c, "/reset-password", { token, newPassword: password })
   if (!answer.ok) return await showReset(c, token, answer.refusal)
-  return redirectWith(c, "/sign-in", "The new password is set. Sign in with it.")
+  return redirectWithMessage(c, "/sign-in", "The new password is set. Sign in with it.")
 })
 
-type Form = { email?: string; refusal?: Refusal }
+type Form = { email?: string; refusal?: AuthRefusal }
 
-async function showForgot(c: Context<App>, { email, refusal }: Form) {
+async function showForgot(c: Context<AppEnv>, { email, refusal }: Form) {
   return await showSignInPage(
     c,
     { title: "Forgot the password?", refusal: refusal ?? null },
     <Card>
-      <p>We mail a link by which you can set a new one.</p>
+      <p>We mail you a link to set a new password.</p>
       <EmailForm action="/forgot-password" email={email} submit="Send the link" />
     </Card>,
   )
 }
 
-async function showReset(c: Context<App>, token: string, refusal?: Refusal) {
+async function showReset(c: Context<AppEnv>, token: string, refusal?: AuthRefusal) {
   return await showSignInPage(
     c,
     { title: "Set a password", refusal: refusal ?? null },
@@ -66,15 +69,13 @@ async function showReset(c: Context<App>, token: string, refusal?: Refusal) {
           <NewPasswordField
             label="New password"
             name="password"
-            hint="Whoever is signed in as you is signed out."
+            hint="The change signs out all your devices."
           />
-          <button type="submit" class="button primary">
-            Set the password
-          </button>
+          <SubmitButton tone="primary" text="Set the password" />
         </form>
       </Card>
       <p>
-        <a href="/forgot-password">Ask for another link</a>
+        <a href="/forgot-password">Request another link</a>
       </p>
     </>,
   )

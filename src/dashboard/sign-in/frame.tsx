@@ -1,33 +1,37 @@
 import type { Context } from "hono"
 import type { Child } from "hono/jsx"
 import { z } from "zod"
-import type { App } from "../../http/request.ts"
+import type { AppEnv } from "../../api/context.ts"
 import { Notice } from "../components/notice.tsx"
 import { takeFlash } from "../flash.ts"
-import { Brand, Document } from "../layout.tsx"
+import { BrandLink, HtmlDocument } from "../layout.tsx"
 import { readForm } from "../read-form.ts"
-import { sentenceOf } from "./sentences.ts"
-import type { Refusal } from "./ask-auth.ts"
+import { explainRefusal } from "./sentences.ts"
+import type { AuthRefusal } from "./ask-auth.ts"
 
-type Shown = { title: string; refusal?: Refusal | null; status?: 200 | 403 | 404 | 422 | 429 }
+type FrameProps = {
+  title: string
+  refusal?: AuthRefusal | null
+  status?: 200 | 403 | 404 | 422 | 429
+}
 
-/** A page for who is not signed in: one matter, and what went wrong with it. */
+/** Responds with a page that requires no signed-in user, and shows the refusal of the last form. */
 export function showSignInPage(
-  c: Context<App>,
-  { title, refusal = null, status = refusal?.status ?? 200 }: Shown,
+  c: Context<AppEnv>,
+  { title, refusal = null, status = refusal?.status ?? 200 }: FrameProps,
   content: Child,
 ): Response | Promise<Response> {
   const flash = takeFlash(c)
   const page = (
-    <Document title={title}>
+    <HtmlDocument title={title}>
       <main>
-        <Brand />
+        <BrandLink />
         <h1>{title}</h1>
         {flash && <Notice tone={flash.tone}>{flash.message}</Notice>}
-        {refusal && <Notice tone="bad">{sentenceOf(refusal)}</Notice>}
+        {refusal && <Notice tone="bad">{explainRefusal(refusal)}</Notice>}
         {content}
       </main>
-    </Document>
+    </HtmlDocument>
   )
   return c.html(page, status)
 }
@@ -43,8 +47,11 @@ const fields = z.object({
   invitation: z.string().optional().catch(undefined),
 })
 
-/** The fields of a form of these pages; what is missing is empty, and better-auth says so. */
-export async function readFields(c: Context<App>): Promise<z.infer<typeof fields>> {
+/**
+ * Reads the fields of a form of the sign-in pages. Missing fields are empty; better-auth reports
+ * them.
+ */
+export async function readSignInFields(c: Context<AppEnv>): Promise<z.infer<typeof fields>> {
   const { email, ...others } = fields.parse(await readForm(c))
   return { ...others, email: email.trim() }
 }

@@ -1,15 +1,15 @@
-import { PASSWORD_CHARACTERS } from "../../auth/limits.ts"
+import { PASSWORD_CHARACTERS } from "../../accounts/sign-in/limits.ts"
 import { Field } from "../components/field.tsx"
 
 type NewPassword = {
   label: string
   name: string
-  /** What follows from it, after how long it has to be. */
+  /** Sentence that follows the hint about the required length. */
   hint?: string
   error?: string | null
 }
 
-/** The field of a password that somebody chooses. */
+/** Input for a new password. */
 export function NewPasswordField({ hint = "", ...facts }: NewPassword) {
   return (
     <Field

@@ -1,12 +1,14 @@
-/** The page of this origin that comes after sign-in; the overview where it would be another one's. */
-export function nextPath(text: string | undefined, origin: string): string {
+/**
+ * Returns the page to show after the sign-in; the overview if `text` is not a path of this origin.
+ */
+export function sanitizeNextPath(text: string | undefined, origin: string): string {
   if (!text?.startsWith("/")) return "/"
   const url = URL.parse(text, origin)
   if (url?.origin !== new URL(origin).origin || url.pathname.startsWith("//")) return "/"
   return url.pathname + url.search
 }
 
-/** A path of the sign-in pages that leads to a page afterwards. */
-export function withNext(path: string, next: string): string {
+/** Adds the page to show after the sign-in to a path of the sign-in pages. */
+export function addNextPath(path: string, next: string): string {
   return next === "/" ? path : `${path}?next=${encodeURIComponent(next)}`
 }

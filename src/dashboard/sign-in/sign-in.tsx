@@ -1,84 +1,78 @@
 import { Hono } from "hono"
 import type { Context } from "hono"
 import { z } from "zod"
-import { settingsOf } from "../../env.ts"
-import { publicOrigin } from "../../http/request.ts"
-import type { App } from "../../http/request.ts"
-import { findSignedIn } from "../../auth/session.ts"
-import { isSignInProvider, readSignInProviders } from "../../sign-in-providers.ts"
-import type { SignInProvider } from "../../sign-in-providers.ts"
+import { getSettings } from "../../bindings/env.ts"
+import { getPublicOrigin } from "../../api/input/request.ts"
+import type { AppEnv } from "../../api/context.ts"
+import { findSignedInUser } from "../../accounts/sign-in/signed-in-user.ts"
+import { isSignInProvider, readSignInProviders } from "../../bindings/sign-in-providers.ts"
+import type { SignInProvider } from "../../bindings/sign-in-providers.ts"
+import { LinkButton, SubmitButton } from "../components/buttons.tsx"
 import { Card } from "../components/card.tsx"
 import { Field } from "../components/field.tsx"
 import { Notice } from "../components/notice.tsx"
-import { redirectWith } from "../flash.ts"
-import { askAuth } from "./ask-auth.ts"
-import type { Refusal } from "./ask-auth.ts"
-import { readFields, showSignInPage } from "./frame.tsx"
-import { nextPath, withNext } from "./next-path.ts"
-import { sentenceOfReturned } from "./sentences.ts"
+import { redirectWithMessage } from "../flash.ts"
+import { callAuth } from "./ask-auth.ts"
+import type { AuthRefusal } from "./ask-auth.ts"
+import { EmailField } from "./email-form.tsx"
+import { readSignInFields, showSignInPage } from "./frame.tsx"
+import { sanitizeNextPath, addNextPath } from "./next-path.ts"
+import { explainReturnedCode } from "./sentences.ts"
 
-/** Sign-in by password or by another service, and sign-out. */
-export const signIn = new Hono<App>()
+/** Pages to sign in by password or by a sign-in service, and to sign out. */
+export const signInRoutes = new Hono<AppEnv>()
 
-signIn.get("/sign-in", async (c) => {
-  const next = nextPath(c.req.query("next"), publicOrigin(c))
-  const signedIn = await findSignedIn(c.env, publicOrigin(c), c.req.raw.headers)
+signInRoutes.get("/sign-in", async (c) => {
+  const next = sanitizeNextPath(c.req.query("next"), getPublicOrigin(c))
+  const signedIn = await findSignedInUser(c.env, getPublicOrigin(c), c.req.raw.headers)
   if (signedIn) return c.redirect(next, 303)
   return await showForm(c, { next, returned: c.req.query("error") })
 })
 
-signIn.post("/sign-in", async (c) => {
-  const { email, password, next: wanted } = await readFields(c)
-  const next = nextPath(wanted, publicOrigin(c))
-  const answer = await askAuth(c, "/sign-in/email", { email, password })
+signInRoutes.post("/sign-in", async (c) => {
+  const { email, password, next: requestedPath } = await readSignInFields(c)
+  const next = sanitizeNextPath(requestedPath, getPublicOrigin(c))
+  const answer = await callAuth(c, "/sign-in/email", { email, password })
   if (answer.ok) return c.redirect(next, 303)
   return await showForm(c, { next, email, refusal: answer.refusal })
 })
 
 const provided = z.object({ url: z.url() })
 
-signIn.get("/sign-in/with/:provider", async (c) => {
+signInRoutes.get("/sign-in/with/:provider", async (c) => {
   const provider = c.req.param("provider")
-  const origin = publicOrigin(c)
-  const next = nextPath(c.req.query("next"), origin)
+  const origin = getPublicOrigin(c)
+  const next = sanitizeNextPath(c.req.query("next"), origin)
   const isKnown = isSignInProvider(provider) && provider in providersOf(c)
-  // A page of another site begins no sign-in here, and no sign-in replaces a session.
+  // Another site must not start a sign-in, and a sign-in must not replace a session.
   const isFromElsewhere = c.req.header("sec-fetch-site") === "cross-site"
-  const signedIn = await findSignedIn(c.env, origin, c.req.raw.headers)
+  const signedIn = await findSignedInUser(c.env, origin, c.req.raw.headers)
   if (signedIn) return c.redirect(next, 303)
-  if (!isKnown || isFromElsewhere) return c.redirect(withNext("/sign-in", next), 303)
+  if (!isKnown || isFromElsewhere) return c.redirect(addNextPath("/sign-in", next), 303)
   const urls = { callbackURL: `${origin}${next}`, errorCallbackURL: `${origin}/sign-in` }
-  const answer = await askAuth(c, "/sign-in/social", { provider, ...urls }, { origin })
+  const answer = await callAuth(c, "/sign-in/social", { provider, ...urls }, { origin })
   if (!answer.ok) return await showForm(c, { next, refusal: answer.refusal })
   return c.redirect(provided.parse(answer.body).url, 303)
 })
 
-signIn.post("/sign-out", async (c) => {
-  await askAuth(c, "/sign-out", {})
-  return redirectWith(c, "/sign-in", "You are signed out.")
+signInRoutes.post("/sign-out", async (c) => {
+  await callAuth(c, "/sign-out", {})
+  return redirectWithMessage(c, "/sign-in", "You are signed out.")
 })
 
-type Form = { next: string; email?: string; refusal?: Refusal; returned?: string | undefined }
+type Form = { next: string; email?: string; refusal?: AuthRefusal; returned?: string | undefined }
 
-async function showForm(c: Context<App>, { next, email, refusal, returned }: Form) {
-  const isOpen = settingsOf(c.env).SIGN_UP === "open"
+async function showForm(c: Context<AppEnv>, { next, email, refusal, returned }: Form) {
+  const isOpen = getSettings(c.env).SIGN_UP === "open"
   return await showSignInPage(
     c,
     { title: "Sign in", refusal: refusal ?? null },
     <>
-      {returned !== undefined && <Notice tone="bad">{sentenceOfReturned(returned)}</Notice>}
+      {returned !== undefined && <Notice tone="bad">{explainReturnedCode(returned)}</Notice>}
       <Card>
         <form method="post" action="/sign-in" class="form">
           <input type="hidden" name="next" value={next} />
-          <Field
-            label="Email"
-            name="email"
-            type="email"
-            value={email}
-            autocomplete="username"
-            required
-            autofocus
-          />
+          <EmailField value={email} autofocus />
           <Field
             label="Password"
             name="password"
@@ -86,9 +80,7 @@ async function showForm(c: Context<App>, { next, email, refusal, returned }: For
             autocomplete="current-password"
             required
           />
-          <button type="submit" class="button primary">
-            Sign in
-          </button>
+          <SubmitButton tone="primary" text="Sign in" />
         </form>
         <ProviderLinks c={c} next={next} />
       </Card>
@@ -104,16 +96,16 @@ async function showForm(c: Context<App>, { next, email, refusal, returned }: For
   )
 }
 
-/** Ways to sign in by other services, as far as the operator has set some. */
-function ProviderLinks({ c, next }: { c: Context<App>; next: string }) {
+/** Links to the sign-in services that the operator has configured. */
+function ProviderLinks({ c, next }: { c: Context<AppEnv>; next: string }) {
   const names = Object.keys(providersOf(c)).filter(isSignInProvider)
   return (
     <>
       {names.map((name) => (
         <p>
-          <a class="button" href={withNext(`/sign-in/with/${name}`, next)}>
+          <LinkButton to={addNextPath(`/sign-in/with/${name}`, next)}>
             Sign in with {TITLES[name]}
-          </a>
+          </LinkButton>
         </p>
       ))}
     </>
@@ -136,6 +128,6 @@ const TITLES: Record<SignInProvider, string> = {
   zoom: "Zoom",
 }
 
-function providersOf(c: Context<App>) {
+function providersOf(c: Context<AppEnv>) {
   return readSignInProviders(c.env.SIGN_IN_PROVIDERS)
 }

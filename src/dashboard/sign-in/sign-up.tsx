@@ -1,45 +1,46 @@
 import { Hono } from "hono"
 import type { Context } from "hono"
-import { settingsOf } from "../../env.ts"
-import type { App } from "../../http/request.ts"
-import { findInvitation } from "../../pipeline/accounts/invitations.ts"
+import { getSettings } from "../../bindings/env.ts"
+import type { AppEnv } from "../../api/context.ts"
+import { findInvitationByToken } from "../../accounts/invitations.ts"
+import { SubmitButton } from "../components/buttons.tsx"
 import { Card } from "../components/card.tsx"
-import { Field } from "../components/field.tsx"
-import { redirectWith } from "../flash.ts"
-import { askAuth } from "./ask-auth.ts"
-import type { Refusal } from "./ask-auth.ts"
-import { readFields, showSignInPage } from "./frame.tsx"
+import { redirectWithMessage } from "../flash.ts"
+import { callAuth } from "./ask-auth.ts"
+import type { AuthRefusal } from "./ask-auth.ts"
+import { EmailField } from "./email-form.tsx"
+import { readSignInFields, showSignInPage } from "./frame.tsx"
 import { NewPasswordField } from "./new-password.tsx"
 
-/** Sign-up, where it is open or for who has an invitation. */
-export const signUp = new Hono<App>()
+/** Pages to sign up. They need an invitation unless sign-up is open. */
+export const signUpRoutes = new Hono<AppEnv>()
 
-signUp.get("/sign-up", async (c) => {
+signUpRoutes.get("/sign-up", async (c) => {
   const token = c.req.query("invitation")
   if (token === undefined) {
-    return settingsOf(c.env).SIGN_UP === "open" ? await showForm(c, {}) : await showClosed(c)
+    return getSettings(c.env).SIGN_UP === "open" ? await showForm(c, {}) : await showClosed(c)
   }
-  const invitation = await findInvitation(c.env, token)
+  const invitation = await findInvitationByToken(c.env, token)
   if (!invitation) return await showVoid(c)
   return await showForm(c, { email: invitation.email, token })
 })
 
-signUp.post("/sign-up", async (c) => {
-  const { email, password, invitation: token } = await readFields(c)
+signUpRoutes.post("/sign-up", async (c) => {
+  const { email, password, invitation: token } = await readSignInFields(c)
   const invited = token === undefined ? {} : { invitation: token }
-  const answer = await askAuth(c, "/sign-up/email", { email, password, ...invited })
+  const answer = await callAuth(c, "/sign-up/email", { email, password, ...invited })
   if (!answer.ok) {
     return await showForm(c, { email, refusal: answer.refusal, ...(token && { token }) })
   }
   if (token === undefined) return c.redirect("/verify-email", 303)
-  const signedIn = await askAuth(c, "/sign-in/email", { email, password })
+  const signedIn = await callAuth(c, "/sign-in/email", { email, password })
   if (signedIn.ok) return c.redirect("/", 303)
-  return redirectWith(c, "/sign-in", "You have an account now. Sign in to it.")
+  return redirectWithMessage(c, "/sign-in", "Your account is created. Sign in.")
 })
 
-type Form = { email?: string; token?: string; refusal?: Refusal }
+type Form = { email?: string; token?: string; refusal?: AuthRefusal }
 
-async function showForm(c: Context<App>, { email, token, refusal }: Form) {
+async function showForm(c: Context<AppEnv>, { email, token, refusal }: Form) {
   return await showSignInPage(
     c,
     { title: "Sign up", refusal: refusal ?? null },
@@ -47,19 +48,9 @@ async function showForm(c: Context<App>, { email, token, refusal }: Form) {
       <Card>
         <form method="post" action="/sign-up" class="form">
           {token !== undefined && <input type="hidden" name="invitation" value={token} />}
-          <Field
-            label="Email"
-            name="email"
-            type="email"
-            value={email}
-            autocomplete="username"
-            readonly={token !== undefined}
-            required
-          />
+          <EmailField value={email} readonly={token !== undefined} />
           <NewPasswordField label="Password" name="password" />
-          <button type="submit" class="button primary">
-            Sign up
-          </button>
+          <SubmitButton tone="primary" text="Sign up" />
         </form>
       </Card>
       <ToSignIn />
@@ -67,8 +58,8 @@ async function showForm(c: Context<App>, { email, token, refusal }: Form) {
   )
 }
 
-async function showClosed(c: Context<App>) {
-  const isClosed = settingsOf(c.env).SIGN_UP === "closed"
+async function showClosed(c: Context<AppEnv>) {
+  const isClosed = getSettings(c.env).SIGN_UP === "closed"
   return await showSignInPage(
     c,
     { title: "Sign up", status: 403 },
@@ -82,14 +73,14 @@ async function showClosed(c: Context<App>) {
   )
 }
 
-async function showVoid(c: Context<App>) {
+async function showVoid(c: Context<AppEnv>) {
   return await showSignInPage(
     c,
-    { title: "This invitation is void", status: 404 },
+    { title: "The invitation is not valid", status: 404 },
     <>
       <p>
-        It was used, withdrawn, or is older than a week. If you signed up with it, sign in; else ask
-        the operator of this service for another one.
+        The invitation was used, withdrawn, or is older than a week. If you signed up with it, sign
+        in; otherwise ask the operator of this service for a new invitation.
       </p>
       <ToSignIn />
     </>,

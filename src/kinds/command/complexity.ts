@@ -1,17 +1,20 @@
-import type { CommandFault } from "./fault-codes.ts"
+import type { CommandFault } from "../../domain/faults.ts"
 
-/** The text of a command, and the field of the request that it stands in. */
+/** Text of a command, with its field in the request. */
 type Text = { field: string; text: string }
 
-/** Signs that begin a word, a filter, an option, a label or a quote, of all commands of a request. */
+/**
+ * Maximum number of separators (of words, filters, options, labels, quotes) in all commands of a
+ * request.
+ */
 const PARTS_MAX = 20_000
 const PART = /\s+|[,;:|=['"\\]/g
 
 /**
- * The fault of commands that take too long to judge, at the longest of them; null where they do not.
- * Sizes are counted, since no clock of a Worker goes on while it computes.
+ * Returns a fault if commands would take too long to check, in the field of the largest command.
+ * Counts separators instead of time, because a Worker's clock stands still during computation.
  */
-export function findComplexity(texts: readonly Text[]): CommandFault | null {
+export function judgeComplexity(texts: readonly Text[]): CommandFault | null {
   const counts = texts.map(({ text }) => text.match(PART)?.length ?? 0)
   const sum = counts.reduce((total, count) => total + count, 0)
   if (sum <= PARTS_MAX) return null

@@ -1,165 +1,198 @@
-import { inputName } from "../../contract/task.ts"
-import { substitute } from "../../contract/tasks/command.ts"
-import { isId } from "../../ids.ts"
-import type { FoundInput } from "../kind.ts"
-import type { CommandFault } from "./fault-codes.ts"
+import { makeWorkspaceInputName, getWorkspaceOutputNames } from "../../contract/task.ts"
+import type { TaskOutput } from "../../contract/task.ts"
+import { substituteKeys } from "../../ffmpeg/file-keys.ts"
+import { isId } from "../../platform/ids.ts"
+import type { ResolvedInput } from "../kind.ts"
+import type { CommandFault } from "../../domain/faults.ts"
 import { judgeKeys } from "./keys.ts"
-import { judgeOutputNames } from "./output-names.ts"
-import { checkByFacts } from "./facts/check-command.ts"
-import type { Known } from "./facts/known.ts"
-import { checkCommand } from "./policy/check.ts"
-import type { FileUse } from "./policy/file-names.ts"
-import { firstFaults } from "./policy/refusal.ts"
-import type { Refusal } from "./policy/refusal.ts"
-import type { Terms } from "./policy/terms.ts"
-import { explain } from "../../hints/command/explain.ts"
-import type { Explained } from "../../hints/command/explain.ts"
-import { failingFiles } from "../../hints/command/files.ts"
+import { judgeOutputNames, planOutputs } from "./output-names.ts"
+import { checkByCapabilities } from "./facts/check-command.ts"
+import type { FfmpegCapabilities } from "./facts/capabilities.ts"
+import { checkCommand } from "../../ffmpeg/policy/check.ts"
+import type { FileUse } from "../../ffmpeg/policy/file-names.ts"
+import { collectFaults } from "../../ffmpeg/policy/refusal.ts"
+import type { Refusal } from "../../ffmpeg/policy/refusal.ts"
+import type { Remedies } from "../../ffmpeg/policy/remedies.ts"
+import { replaceRefusalsByCauses } from "./hints/explain.ts"
+import type { RefusalReplacement } from "./hints/explain.ts"
+import { findUnusableFiles } from "./hints/files.ts"
+import { checkWords } from "./hints/words.ts"
 import { judgeSeeks } from "./seeks.ts"
-import type { KeyNames, Script } from "./script.ts"
+import type { WorkspaceNamesByKey, CommandScript } from "./script.ts"
 
-/** Everything wrong with what commands do: names of outputs, words, and where they seek. */
-export function judgeScript(
-  script: Script,
-  inputs: readonly FoundInput[],
-  ffmpeg: Known | null,
+/** Returns all faults of a request's commands: names of outputs, keys, words, and seeks. */
+export function judgeCommandScript(
+  script: CommandScript,
+  inputs: readonly ResolvedInput[],
+  ffmpeg: FfmpegCapabilities | null,
 ): CommandFault[] {
-  const given = {
-    inputs: workspaceNames(script.inputKeys, inputs),
+  const inputNames = {
+    inputs: computeInputNames(script.inputKeys, inputs),
     guessed: new Set(inputs.flatMap(({ key, source }) => (source ? [key] : []))),
   }
-  const misnamed = judgeOutputNames(script, given)
-  const names = { ...given, outputs: usableNames(script, misnamed) }
-  const unreadable = script.lines.flatMap((line) =>
+  const planned = planOutputs(
+    script.outputs,
+    script.lines.map((line) => ("words" in line ? line.words : [])),
+  )
+  const nameFaults = judgeOutputNames(script, planned, inputNames)
+  const names = { ...inputNames, outputs: assignOutputNames(script, planned, nameFaults) }
+  const syntaxFaults = script.lines.flatMap((line) =>
     "words" in line ? [] : [{ field: line.field, code: line.code, message: line.error }],
   )
-  const readable = script.lines.filter((line) => "words" in line)
-  // The keys that an unreadable command names are not known.
-  const areKeysKnown = readable.length > 0 && unreadable.length === 0
-  const miskeyed = areKeysKnown ? judgeKeys(readable, script) : []
-  const areNamed = misnamed.length === 0 && miskeyed.every(({ code }) => code !== "unknown_key")
+  const commandLines = script.lines.filter((line) => "words" in line)
+  // An unreadable command may name any key, so missing keys are not reported.
+  const areKeysKnown = commandLines.length > 0 && syntaxFaults.length === 0
+  const keyFaults = areKeysKnown ? judgeKeys(commandLines, script) : []
+  const areNamed = nameFaults.length === 0 && keyFaults.every(({ code }) => code !== "unknown_key")
   let isGarbled = false
-  const refused = firstFaults(readable.entries(), ([place, line]) => {
-    const isFirst = place === 0 && unreadable.length === 0
-    const judging = { terms: script.terms, inputs, ffmpeg, isFirst, areNamed }
-    const said = judgeLine(line, script, { names, judging })
-    isGarbled ||= said.isGarbled
-    return said.refusals.map((refusal) => ({ field: line.field, ...refusal }))
+  const lineFaults = collectFaults(commandLines.entries(), ([place, line]) => {
+    const isFirst = place === 0 && syntaxFaults.length === 0
+    const context = { remedies: script.remedies, inputs, ffmpeg, isFirst, areNamed }
+    const explanation = judgeLine(line, script, { names, context })
+    isGarbled ||= explanation.isGarbled
+    return explanation.refusals.map((refusal) => ({ field: line.field, ...refusal }))
   })
-  const keys = isGarbled ? [] : miskeyed
+  const shownKeyFaults = isGarbled ? [] : keyFaults
   return [
-    ...misnamed,
-    ...unreadable,
-    ...keys.filter(({ code }) => code !== "unused_output"),
-    ...refused,
-    ...readable.flatMap((line) => judgeSeeks(line, names, inputs)),
-    ...keys.filter(({ code }) => code === "unused_output"),
+    ...nameFaults,
+    ...syntaxFaults,
+    ...shownKeyFaults.filter(({ code }) => code !== "unused_output"),
+    ...lineFaults,
+    ...commandLines.flatMap((line) => judgeSeeks(line, names, inputs)),
+    ...shownKeyFaults.filter(({ code }) => code === "unused_output"),
   ]
 }
 
-/** What is refused of a line, by its root. */
+/** Returns the refusals of a command line, reduced to the mistake that caused them. */
 function judgeLine(
   { words, raws }: { words: string[]; raws: string[] },
-  { inputKeys, outputs, terms }: Script,
-  { names, judging }: { names: KeyNames; judging: Judging },
-): Explained {
-  const refused = refusals(words, names, judging)
+  { inputKeys, outputs, remedies }: CommandScript,
+  { names, context }: { names: WorkspaceNamesByKey; context: LineContext },
+): RefusalReplacement {
+  const wordRefusals = checkWords(words)
+  if (wordRefusals.length > 0) return { refusals: wordRefusals, isGarbled: true }
+  const lineRefusals = refusals(words, names, context)
   const outputKeys = outputs.map(({ key }) => key)
-  const written = { words, raws, inputKeys, outputKeys, terms, known: judging.ffmpeg }
-  if (refused.length > 0) return explain(written, refused)
-  const failing = failingFiles(written)
-  return { refusals: failing, isGarbled: failing.length > 0 }
+  const text = { words, raws, inputKeys, outputKeys, remedies, capabilities: context.ffmpeg }
+  if (lineRefusals.length > 0) return replaceRefusalsByCauses(text, lineRefusals)
+  const fileRefusals = findUnusableFiles(text)
+  return { refusals: fileRefusals, isGarbled: fileRefusals.length > 0 }
 }
 
 /**
- * The names of inputs in the workspace by key; an input that cannot be looked up has the name that
- * a file without an extension would have. That of one that is to be brought in is a guess by its URL:
- * any extension may come of it.
+ * Returns the workspace names of inputs by key. Unknown inputs get a name without an extension. The
+ * name of an input that is not imported yet is guessed from its URL; the extension may change.
  */
-export function workspaceNames(
+export function computeInputNames(
   keys: readonly string[],
-  inputs: readonly FoundInput[],
+  inputs: readonly ResolvedInput[],
 ): Map<string, string> {
   const fileNames = new Map(
     inputs.map(({ key, file, source }) => [key, file?.name ?? source?.name ?? ""]),
   )
-  return new Map(keys.map((key) => [key, inputName(key, fileNames.get(key) ?? "")] as const))
+  return new Map(
+    keys.map((key) => [key, makeWorkspaceInputName(key, fileNames.get(key) ?? "")] as const),
+  )
 }
 
-/** Names of outputs by key; one that is refused already is not judged a second time in commands. */
-function usableNames({ outputs }: Script, misnamed: CommandFault[]): Map<string, string> {
-  const refused = new Set(misnamed.map(({ field }) => field))
-  return new Map(outputs.map(({ key, name, field }) => [key, refused.has(field) ? key : name]))
+/**
+ * Returns the workspace names of outputs by key. Replaces a refused name by its key, so that
+ * commands get no second fault for the name.
+ */
+function assignOutputNames(
+  { outputs }: CommandScript,
+  planned: readonly TaskOutput[],
+  faults: CommandFault[],
+): Map<string, string> {
+  const names = getWorkspaceOutputNames(planned)
+  const refusedFields = new Set(faults.map(({ field }) => field))
+  return new Map(
+    outputs.map(({ key, field }) => [
+      key,
+      (refusedFields.has(field) ? null : names.get(key)) ?? key,
+    ]),
+  )
 }
 
-type Judging = {
-  terms: Terms
-  inputs: readonly FoundInput[]
-  ffmpeg: Known | null
-  /** Whether no command before it may have written files. */
+type LineContext = {
+  remedies: Remedies
+  inputs: readonly ResolvedInput[]
+  ffmpeg: FfmpegCapabilities | null
+  /** True if no earlier command may have written files. */
   isFirst: boolean
-  /** Whether all outputs have the names that they will have. */
+  /** True if all outputs have their final names. */
   areNamed: boolean
 }
 
 const TOO_MANY = new Set<Refusal["code"]>(["too_many_inputs", "too_many_outputs", "too_complex"])
 
-/** What the policy refuses, and else what ffmpeg itself would. */
+/** Returns the refusals by the policy, then those by the capabilities of the ffmpeg build. */
 function refusals(
   words: readonly string[],
-  names: KeyNames,
-  { terms, inputs: found, ffmpeg, isFirst, areNamed }: Judging,
+  names: WorkspaceNamesByKey,
+  { remedies, inputs: inputFiles, ffmpeg, isFirst, areNamed }: LineContext,
 ): Refusal[] {
   const { inputs, guessed, outputs } = names
-  // An undeclared key is reported by judgeKeys, so its name is not judged as well.
-  const named = substitute(words, {
+  // Replace an undeclared key by itself, so that only judgeKeys reports the key.
+  const argv = substituteKeys(words, {
     get: (key) => inputs.get(key) ?? outputs.get(key) ?? (/^\w+$/.test(key) ? key : undefined),
   })
   const inputNames = new Set(inputs.values())
-  const refused = checkCommand(named, {
+  const policyRefusals = checkCommand(argv, {
     inputs: { has: (name: string) => inputNames.has(name) || mayBeInput(guessed, name) },
     outputs: new Set(outputs.values()),
-    terms,
+    remedies,
     ...(isFirst && {
-      insteadOfAbsent: (name, use) => insteadOfAbsent(name, use, { terms, found, words }),
+      remedyForMissingFile: (name, use) =>
+        remedyForMissingFile(name, use, { remedies, inputFiles, words }),
     }),
   })
-  // Of as many files, each would be judged by all others.
-  if (refused.some(({ code }) => TOO_MANY.has(code))) return refused
-  // Placeholders of keys that nobody declared stand in the words as they are.
-  if (!ffmpeg || words.some((word) => /\{\{/.test(word) && named.includes(word))) return refused
-  const probes = found.flatMap(({ key, file }) =>
+  // The checks by capabilities compare files with each other, which takes too long for many files.
+  if (policyRefusals.some(({ code }) => TOO_MANY.has(code))) return policyRefusals
+  // Skip commands whose words still contain placeholders of undeclared keys.
+  if (!ffmpeg || words.some((word) => /\{\{/.test(word) && argv.includes(word)))
+    return policyRefusals
+  const probes = inputFiles.flatMap(({ key, file }) =>
     file?.probe ? [[inputs.get(key) ?? key, file.probe] as const] : [],
   )
-  const said = new Set(refused.map(({ option }) => option))
-  const more = checkByFacts(named, ffmpeg, new Map(probes))
+  const refusedOptions = new Set(policyRefusals.map(({ option }) => option))
+  const capabilityRefusals = checkByCapabilities(argv, ffmpeg, new Map(probes))
   return [
-    ...refused,
-    ...more.filter(({ option }) => (option === undefined ? areNamed : !said.has(option))),
+    ...policyRefusals,
+    ...capabilityRefusals.filter(({ option }) =>
+      option === undefined ? areNamed : !refusedOptions.has(option),
+    ),
   ]
 }
 
-/** Uses of files that were there before the command. */
+/** Uses of a file that must exist before the command runs. */
 const READING = new Set<FileUse>(["input", "read", "font"])
 
-function insteadOfAbsent(
+function remedyForMissingFile(
   name: string,
   use: FileUse,
-  { terms, found, words }: { terms: Terms; found: readonly FoundInput[]; words: readonly string[] },
+  {
+    remedies,
+    inputFiles,
+    words,
+  }: { remedies: Remedies; inputFiles: readonly ResolvedInput[]; words: readonly string[] },
 ): string | null {
-  // A key that nobody declared is told of as such.
+  // judgeKeys reports undeclared keys.
   if (words.some((word) => word.includes(`{{${name}}}`))) return null
-  // Patterns name several files, keys are told of elsewhere, and fonts have names of their own.
+  // Patterns name several files, keys are reported by judgeKeys, and fonts of the system have names
+  // of their own.
   if (!READING.has(use) || /[%*?[]/.test(name) || /^(?:in|out)_\w+$/.test(name)) return null
   if (use === "font" && !/\.(?:ttf|otf|ttc|woff2?)$/i.test(name)) return null
-  if (use === "input" && terms.giveInput === null) return null
-  const meant = found.find(({ file, source }) => (file?.name ?? source?.name) === name)
-  if (meant) return `it is the file of ${meant.field}, so write {{${meant.key}}} here`
-  if (isId(name)) return `it is an id: give svc_id://${name} as an input, and write its key here`
-  return use === "input" ? terms.giveInput : terms.giveFile
+  if (use === "input" && remedies.giveInput === null) return null
+  const sameFile = inputFiles.find(({ file, source }) => (file?.name ?? source?.name) === name)
+  if (sameFile)
+    return `the word is the file name of ${sameFile.field}: write {{${sameFile.key}}} here`
+  if (isId(name))
+    return `the word is an id: give svc_id://${name} as an input, and write its key here`
+  return use === "input" ? remedies.giveInput : remedies.giveFile
 }
 
-/** Whether a file of this name may be an input whose extension is not known yet. */
+/** Reports whether a file name may belong to an input whose extension is not known yet. */
 function mayBeInput(guessed: ReadonlySet<string>, name: string): boolean {
   return guessed.has(name.replace(/\.[^.]*$/, ""))
 }

@@ -1,92 +1,106 @@
-import { isWritten, readCommand } from "../../contract/command-line.ts"
-import type { Fault } from "../../faults.ts"
-import type { FoundInput, JudgeFacts } from "../kind.ts"
-import type { CommandFault } from "./fault-codes.ts"
-import { findComplexity } from "./complexity.ts"
-import { readLine } from "./lines.ts"
-import type { Line } from "./lines.ts"
-import { COMMAND_TERMS } from "./policy/terms.ts"
-import type { CommandPart } from "./request.ts"
-import { judgeScript } from "./judge-script.ts"
-import type { Script } from "./script.ts"
+import { isKeptOutput, readCommand } from "../../ffmpeg/command-line.ts"
+import type { Fault } from "../../domain/faults.ts"
+import type { ResolvedInput, JudgeContext } from "../kind.ts"
+import type { CommandFault } from "../../domain/faults.ts"
+import { judgeComplexity } from "./complexity.ts"
+import { parseCommandLine } from "./lines.ts"
+import type { CommandLine } from "./lines.ts"
+import { COMMAND_REMEDIES } from "../../ffmpeg/policy/remedies.ts"
+import type { CommandFields } from "./request.ts"
+import { judgeCommandScript } from "./judge-script.ts"
+import type { CommandScript } from "./script.ts"
 
-/** Faults that say nothing where the maps of keys cannot be read. */
+/** Codes of faults that mean nothing if `input_files` or `output_files` is malformed. */
 const FAULTS_OF_KEYS = new Set(["unknown_key", "unused_output"])
 
-/** Everything wrong with what a request does: names of outputs, commands, and where they seek. */
+/**
+ * Returns all faults of a command request beyond its schema: names of outputs, commands, and seeks.
+ */
 export function judgeCommand(
-  request: CommandPart,
-  inputs: FoundInput[],
+  request: CommandFields,
+  inputs: ResolvedInput[],
   malformed: ReadonlySet<string> = new Set(),
-  { ffmpeg }: Pick<JudgeFacts, "ffmpeg"> = { ffmpeg: null },
+  { ffmpeg }: Pick<JudgeContext, "ffmpeg"> = { ffmpeg: null },
 ): Fault[] {
-  const complexity = findComplexity(linesOf(request))
+  const complexity = judgeComplexity(listCommandLines(request))
   if (complexity) return [complexity]
-  const script = scriptOf(request)
-  const lacking = malformed.has("output_files") ? [] : judgeLack(script)
-  const faults = [...lacking, ...judgeFields(request), ...judgeScript(script, inputs, ffmpeg)]
+  const script = readCommandScript(request)
+  const missingOutput = malformed.has("output_files") ? [] : judgeMissingOutput(script)
+  const faults = [
+    ...missingOutput,
+    ...judgeFields(request),
+    ...judgeCommandScript(script, inputs, ffmpeg),
+  ]
   const areKeysKnown = !malformed.has("input_files") && !malformed.has("output_files")
-  if (areKeysKnown && lacking.length === 0) return faults
+  if (areKeysKnown && missingOutput.length === 0) return faults
   return faults.filter(({ code }) => !FAULTS_OF_KEYS.has(code))
 }
 
-/** The words of each command of a request that can be read, without the program's name. */
-export function readWords(request: CommandPart): string[][] {
-  return linesOf(request)
-    .map(readLine)
+/**
+ * Returns the words of each command without the program's name; empty for an unreadable command.
+ */
+export function readCommandWords(request: CommandFields): string[][] {
+  return listCommandLines(request)
+    .map(parseCommandLine)
     .map((line) => ("words" in line ? line.words : []))
 }
 
-function scriptOf(request: CommandPart): Script {
+function readCommandScript(request: CommandFields): CommandScript {
   return {
     inputKeys: Object.keys(request.input_files),
     outputs: Object.entries(request.output_files).map(([key, name]) => {
       return { key, name, field: `output_files.${key}` }
     }),
-    lines: isReadable(request) ? linesOf(request).map(readLine) : [],
-    terms: COMMAND_TERMS,
+    lines: isReadable(request) ? listCommandLines(request).map(parseCommandLine) : [],
+    remedies: COMMAND_REMEDIES,
   }
 }
 
-/** No output, though the last command writes a file; what earlier ones write may be for it alone. */
-function judgeLack({ outputs, lines }: Script): CommandFault[] {
+/**
+ * Returns the fault of a request without outputs if its last command writes a file. Files of
+ * earlier commands may be intermediate.
+ */
+function judgeMissingOutput({ outputs, lines }: CommandScript): CommandFault[] {
   const last = lines.at(-1)
-  const isKept = last && "words" in last && readCommand(last.words).files.some(isWritten)
+  const isKept = last && "words" in last && readCommand(last.words).files.some(isKeptOutput)
   if (outputs.length > 0 || !isKept) return []
   const message =
-    'expected at least one output, as {"out_1": "out.mp4"}; only a last command that keeps no file, as by -f null -, needs none'
+    'expected at least one output, such as {"out_1": "out.mp4"}; only a last command that keeps no file, as with -f null -, needs none'
   return [{ field: "output_files", code: "invalid_field", message }]
 }
 
-function judgeFields(request: CommandPart): CommandFault[] {
+function judgeFields(request: CommandFields): CommandFault[] {
   if (hasWordsAsCommands(request)) {
     const message =
-      'each entry is a whole command, and these are the words of one; join them, as `["ffmpeg -i {{in_1}} {{out_1}}"]`'
+      'each entry is a whole command, but these entries are the words of one; join them, as in `["ffmpeg -i {{in_1}} {{out_1}}"]`'
     return [{ field: "ffmpeg_commands", code: "invalid_field", message }]
   }
   if (hasOneForm(request)) return []
   const message =
     request.ffmpeg_command === undefined
-      ? "there is no command: give `ffmpeg_command`, or several as the array `ffmpeg_commands`"
-      : "both `ffmpeg_command` and `ffmpeg_commands` are given: leave one of the two out"
+      ? "the request has no command: give `ffmpeg_command`, or several as the array `ffmpeg_commands`"
+      : "the request has both `ffmpeg_command` and `ffmpeg_commands`: leave one out"
   return [{ field: "ffmpeg_command", code: "invalid_field", message }]
 }
 
-function isReadable(request: CommandPart): boolean {
+function isReadable(request: CommandFields): boolean {
   return hasOneForm(request) && !hasWordsAsCommands(request)
 }
 
-/** Whether one command stands in the list of commands, a word an entry. */
-function hasWordsAsCommands({ ffmpeg_commands: [first, second] = [] }: CommandPart): boolean {
+/** Reports whether the list of commands is one command, split into words. */
+function hasWordsAsCommands({ ffmpeg_commands: [first, second] = [] }: CommandFields): boolean {
   return first?.trim() === "ffmpeg" && second !== undefined
 }
 
-function hasOneForm({ ffmpeg_command: one, ffmpeg_commands: several }: CommandPart): boolean {
+function hasOneForm({ ffmpeg_command: one, ffmpeg_commands: several }: CommandFields): boolean {
   return (one === undefined) !== (several === undefined)
 }
 
-/** The commands of a request with the fields that they stand in. */
-function linesOf({ ffmpeg_command: one, ffmpeg_commands: several = [] }: CommandPart): Line[] {
+/** Returns the command lines of a request, with their fields. */
+function listCommandLines({
+  ffmpeg_command: one,
+  ffmpeg_commands: several = [],
+}: CommandFields): CommandLine[] {
   if (one !== undefined) return [{ field: "ffmpeg_command", text: one, mayOmitProgram: false }]
   return several.map((text, index) => {
     return { field: `ffmpeg_commands.${index}`, text, mayOmitProgram: true }

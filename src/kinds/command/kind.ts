@@ -1,19 +1,70 @@
 import { z } from "zod"
-import { substitute, commandTask } from "../../contract/tasks/command.ts"
-import type { JobDraft } from "../../storage/job-drafts.ts"
-import { jsonKind } from "../kind.ts"
-import type { FoundInput, PlanFacts } from "../kind.ts"
-import { commandChecks, describeChecks } from "./checks.ts"
-import { finishCommand } from "./finish.ts"
-import { judgeCommand, readWords } from "./judge.ts"
-import { draftCommand } from "./plan.ts"
+import { getWorkspaceOutputNames } from "../../contract/task.ts"
+import { commandTask } from "../../contract/tasks/command.ts"
+import { substituteKeys } from "../../ffmpeg/file-keys.ts"
+import type { JobDraft } from "../../domain/job-draft.ts"
+import { defineJsonKind } from "../kind.ts"
+import { getInputUrl } from "../private-input.ts"
+import type { ResolvedInput, PlanContext, JudgeContext } from "../kind.ts"
+import { judgeCommand, readCommandWords } from "./judge.ts"
+import { planOutputs } from "./output-names.ts"
+import { draftCommandJob } from "./plan.ts"
 import { commandRecord, viewCommand } from "./record.ts"
-import { commandRequest, EXAMPLE, readUsable } from "./request.ts"
-import type { CommandPart, CommandRequest } from "./request.ts"
-import { workspaceNames } from "./judge-script.ts"
+import { commandRequest, EXAMPLE_REQUEST, readUsableFields } from "./request.ts"
+import type { CommandFields, CommandRequest } from "./request.ts"
+import { computeInputNames } from "./judge-script.ts"
+import { findUnusedInputWarnings } from "./unused-inputs.ts"
+import { warningRecord } from "../record-fields.ts"
+import { finishOutputs } from "../outputs.ts"
 
-/** One ffmpeg command, or several that run one after the other on the same files. */
-export const command = jsonKind({
+/** Schema of a validation's coverage: the checks that were made, and those left to the run. */
+const commandChecks = z
+  .object({ judged: z.array(z.string()), left_to_run: z.array(z.string()) })
+  .meta({
+    description:
+      "Checks made before the run (`judged`), and checks that only ffmpeg makes as it runs the command.",
+  })
+
+const BY_POLICY = "forbidden files, options, filters and formats"
+const BY_CAPABILITIES = [
+  "names of options, filters and their options, encoders, decoders, formats and presets",
+  "encoders that the output format cannot hold, and odd sizes that are written in numbers",
+  "labels that no filter makes, and endless inputs without a limit",
+]
+const BY_RUN = [
+  "values of options and filters, and expressions in them",
+  "whether filters accept each other's output and the streams of the inputs",
+  "the default streams of an output, and whether its format can hold copied streams",
+  "whether the output of filters ends",
+]
+
+/**
+ * Lists the checks of a command before and during its run. Some need the capabilities of ffmpeg or
+ * the probes of inputs.
+ */
+function describeChecks(
+  inputs: readonly ResolvedInput[],
+  { ffmpeg }: Pick<JudgeContext, "ffmpeg">,
+): z.infer<typeof commandChecks> {
+  const unknown = inputs.filter(({ file }) => !file?.probe).map(({ key }) => key)
+  const isProbed = inputs.length > 0 && unknown.length === 0
+  const names = unknown.join(", ")
+  return {
+    judged: [
+      BY_POLICY,
+      ...(ffmpeg ? BY_CAPABILITIES : []),
+      ...(ffmpeg && isProbed ? ["streams that maps and labels select"] : []),
+    ],
+    left_to_run: [
+      ...(ffmpeg ? [] : BY_CAPABILITIES),
+      ...(unknown.length > 0 ? [`streams and lengths of inputs without a probe: ${names}`] : []),
+      ...BY_RUN,
+    ],
+  }
+}
+
+/** Job of one or several ffmpeg commands, which run in order on the same files. */
+export const command = defineJsonKind({
   name: "command",
   path: "commands",
   title: "command",
@@ -21,8 +72,8 @@ export const command = jsonKind({
   tasks: [commandTask],
   request: commandRequest,
   showsRequest: true,
-  example: EXAMPLE,
-  readUsable,
+  example: EXAMPLE_REQUEST,
+  readUsableFields,
   references: ({ input_files }) =>
     Object.entries(input_files).map(([key, reference]) => {
       return { key, field: `input_files.${key}`, reference }
@@ -30,30 +81,54 @@ export const command = jsonKind({
   inputField: (key) => `input_files.${key}`,
   judge: judgeCommand,
   preview: {
-    schema: z.object({ commands: z.array(z.array(z.string())), checks: commandChecks }),
-    show: (request, inputs, facts) => ({
-      commands: readArguments(request, inputs),
-      checks: describeChecks(inputs, facts),
+    schema: z.object({
+      commands: z.array(z.array(z.string())),
+      checks: commandChecks,
+      warnings: z.array(warningRecord),
     }),
+    show(request, inputs, facts) {
+      const commands = readCommandWords(request)
+      return {
+        commands: nameFiles(commands, request, inputs),
+        checks: describeChecks(inputs, facts),
+        warnings: findUnusedInputWarnings(commands, inputs),
+      }
+    },
   },
   plan: planCommand,
-  finish: finishCommand,
+  finish: finishOutputs,
   record: commandRecord,
   view: (base, { job }, progress) => viewCommand(base, job, progress),
 })
 
-function planCommand(request: CommandRequest, facts: PlanFacts): JobDraft {
-  const outputs = Object.entries(request.output_files).map(([key, name]) => ({ key, name }))
-  return draftCommand(facts, { kind: "command", request, commands: readWords(request), outputs })
+function planCommand(request: CommandRequest, facts: PlanContext): JobDraft {
+  const commands = readCommandWords(request)
+  const outputs = planOutputs(namedOutputs(request), commands)
+  const input_files = Object.fromEntries(
+    Object.entries(request.input_files).map(([key, input]) => [key, getInputUrl(input)]),
+  )
+  const kept = { ...request, input_files }
+  return draftCommandJob(facts, { kind: "command", request: kept, commands, outputs })
 }
 
-/** Each command with the program's name and with names in the place of keys; `[]` if unreadable. */
-function readArguments(request: CommandPart, inputs: FoundInput[]): string[][] {
+/**
+ * Returns each command with the program's name, and with keys replaced by file names; `[]` for an
+ * unreadable command.
+ */
+function nameFiles(
+  commands: string[][],
+  request: CommandFields,
+  inputs: ResolvedInput[],
+): string[][] {
   const names = new Map([
-    ...workspaceNames(Object.keys(request.input_files), inputs),
-    ...Object.entries(request.output_files),
+    ...computeInputNames(Object.keys(request.input_files), inputs),
+    ...getWorkspaceOutputNames(planOutputs(namedOutputs(request), commands)),
   ])
-  return readWords(request).map((words) => {
-    return words.length > 0 ? ["ffmpeg", ...substitute(words, names)] : []
+  return commands.map((words) => {
+    return words.length > 0 ? ["ffmpeg", ...substituteKeys(words, names)] : []
   })
+}
+
+function namedOutputs({ output_files }: CommandFields): { key: string; name: string }[] {
+  return Object.entries(output_files).map(([key, name]) => ({ key, name }))
 }

@@ -1,35 +1,32 @@
-import type { FaultCode } from "./fault-codes.ts"
-import { describeProgram } from "../../hints/command/programs.ts"
+import type { CommandFaultCode } from "../../domain/faults.ts"
+import { describeWrongProgram } from "./hints/programs.ts"
 
 const WORDS_MAX = 4000
 
-/** A command as it stands in a request, and the field that it stands in. */
-export type Line = { field: string; text: string; mayOmitProgram: boolean }
+/** Command line of a request, its field, and whether the word `ffmpeg` may be omitted. */
+export type CommandLine = { field: string; text: string; mayOmitProgram: boolean }
 
-/**
- * The words of a line without the program's name, and the same as they are written, with quotes; or why
- * it has none that can be read.
- */
-export type ReadLine = { field: string } & (
+/** Command line split into words, without `ffmpeg`: unquoted and as written; or the error. */
+export type ParsedCommandLine = { field: string } & (
   | { words: string[]; raws: string[] }
-  | { error: string; code: FaultCode }
+  | { error: string; code: CommandFaultCode }
 )
 
-/** Splits a command into words without the program, or says why it cannot be. */
-export function readLine({ field, text, mayOmitProgram }: Line): ReadLine {
-  const split = splitWords(text)
-  if ("error" in split) {
-    const error = `it cannot be split into words: ${split.error}`
+/** Splits a command line into words and removes the program's name. */
+export function parseCommandLine({ field, text, mayOmitProgram }: CommandLine): ParsedCommandLine {
+  const result = splitWords(text)
+  if ("error" in result) {
+    const error = `the command cannot be split into words: ${result.error}`
     return { field, error, code: "unreadable_command" }
   }
-  const [program = "", ...rest] = split.words
-  if (split.words.length > WORDS_MAX) {
+  const [program = "", ...rest] = result.words
+  if (result.words.length > WORDS_MAX) {
     return { field, error: `expected at most ${WORDS_MAX} words`, code: "too_many_words" }
   }
-  const words = program === "ffmpeg" ? rest : split.words
-  const raws = split.raws.slice(split.words.length - words.length)
+  const words = program === "ffmpeg" ? rest : result.words
+  const raws = result.raws.slice(result.words.length - words.length)
   if (program !== "ffmpeg" && words.length > 0 && !(mayOmitProgram && program.startsWith("-"))) {
-    const error = describeProgram(split.words, split.raws, mayOmitProgram)
+    const error = describeWrongProgram(result.words, result.raws, mayOmitProgram)
     return { field, error, code: "not_ffmpeg" }
   }
   if (words.length > 0) return { field, words, raws }
@@ -37,23 +34,23 @@ export function readLine({ field, text, mayOmitProgram }: Line): ReadLine {
   return { field, error, code: "empty_command" }
 }
 
-/** What stands for itself, by the quote that it stands in. */
+/** Patterns of characters without a special meaning, by the enclosing quote. */
 const PLAIN = { "": /[^\s'"\\]+/y, "'": /[^']+/y, '"': /[^"\\]+/y }
 
-/** A command line split into words, unquoted and as written, or a sentence that says why it cannot be. */
-type Split = { words: string[]; raws: string[] } | { error: string }
+/** Words of a command line, unquoted and as written; or the error as a clause. */
+type SplitResult = { words: string[]; raws: string[] } | { error: string }
 
 /**
- * Splits a line as a POSIX shell would: single and double quotes, backslash, backslash-newline.
+ * Splits a line as a POSIX shell does: single and double quotes, backslash, backslash-newline.
  * Nothing is expanded: `$`, `~` and globs are plain characters.
  */
-export function splitWords(line: string): Split {
-  if (line.includes("\0")) return { error: "it holds a NUL character" }
+export function splitWords(line: string): SplitResult {
+  if (line.includes("\0")) return { error: "it contains a NUL character" }
   const words: string[] = []
   const raws: string[] = []
   let word: string | null = null
   let begin = 0
-  let opened = 0
+  let quoteStart = 0
   let quote: "'" | '"' | null = null
   const source = line.replaceAll("\\\r\n", "\\\n").replace(/\{\{\s*([^{}\s]+)\s*\}\}/g, "{{$1}}")
   for (let at = 0; at < source.length; at += 1) {
@@ -70,13 +67,13 @@ export function splitWords(line: string): Split {
     if (character === quote) {
       quote = null
     } else if (character === "\\" && next === "") {
-      return { error: "it ends with a lone backslash; leave that out" }
+      return { error: "it ends with a lone backslash; leave the backslash out" }
     } else if (character === "\\" && (quote === null || '$`"\\\n'.includes(next))) {
       if (next !== "\n") word = (word ?? "") + next
       at += 1
     } else if (quote === null && (character === "'" || character === '"')) {
       quote = character
-      opened = at
+      quoteStart = at
       word ??= ""
     } else if (quote === null && /\s/.test(character)) {
       if (word !== null) {
@@ -89,7 +86,7 @@ export function splitWords(line: string): Split {
       word = (word ?? "") + character
     }
   }
-  if (quote !== null) return { error: describeOpenQuote(source, { quote, opened }) }
+  if (quote !== null) return { error: describeOpenQuote(source, { quote, quoteStart }) }
   if (word !== null) {
     words.push(word)
     raws.push(source.slice(begin))
@@ -97,12 +94,12 @@ export function splitWords(line: string): Split {
   return { words, raws }
 }
 
-/** Why a quote has no end: an apostrophe within a text, more often than not. */
+/** Describes an unclosed quote, which is mostly an apostrophe in a text. */
 function describeOpenQuote(
   source: string,
-  { quote, opened }: { quote: string; opened: number },
+  { quote, quoteStart }: { quote: string; quoteStart: number },
 ): string {
-  const near = source.slice(Math.max(0, opened - 10), opened + 10).trim()
+  const near = source.slice(Math.max(0, quoteStart - 10), quoteStart + 10).trim()
   const isApostrophe = /[a-z]'[a-z]/i.test(source)
   const instead =
     quote === "'" && isApostrophe

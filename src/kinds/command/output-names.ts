@@ -1,59 +1,151 @@
-import { bundleKindOf, byteLengthOf, fillFields, fitsPattern } from "../../contract/bundle.ts"
-import { inputName } from "../../contract/task.ts"
-import type { CommandFault } from "./fault-codes.ts"
-import type { KeyNames, Script } from "./script.ts"
+import {
+  findBundleKind,
+  utf8ByteLength,
+  isPlaylist,
+  matchesNamePattern,
+  splitNamePattern,
+} from "../../contract/bundle.ts"
+import type { OutputName } from "../../contract/bundle.ts"
+import { makeWorkspaceInputName } from "../../contract/task.ts"
+import type { TaskOutput } from "../../contract/task.ts"
+import type { CommandFault } from "../../domain/faults.ts"
+import { findLastOptionValue, readCommand } from "../../ffmpeg/command-line.ts"
+import { KEY_PLACEHOLDER } from "../../ffmpeg/file-keys.ts"
+import { sanitizeFileName } from "../file-name.ts"
+import type { WorkspaceNamesByKey, CommandScript } from "./script.ts"
 
-/** Begins so that it is no option, ends so that it keeps its extension. */
-const NAME_PATTERN = /^[\p{L}\p{N}_](?:[\p{L}\p{N}\p{M} ._()+@-]{0,198}[\p{L}\p{N}\p{M}_)])?$/u
-const NAME_BYTES_MAX = 240
-/** A number and a variant are enough for every muxer. */
+/** Maximum length of a workspace name in bytes; members of bundles may have longer names. */
+const WORKSPACE_BYTES_MAX = 240
+const CUT_BYTES = 180
+/** Maximum number of fields like `%d` in a name: a number and a variant suffice for every muxer. */
 const FIELDS_MAX = 2
+const TIME_FIELDS_MAX = 12
+
+/** Characters that graphs, muxers or playlists may misread. */
+const UNSAFE = /[^\p{L}\p{N}\p{M} ._()+@-]/gu
+const UNSAFE_START = /^[^\p{L}\p{N}_%]/u
+const UNSAFE_END = /[^\p{L}\p{N}\p{M}_)%]$/u
 
 /**
- * What is wrong with the names of outputs and keys; `inputs` are names in the workspace by key, those
- * of `guessed` without their extension.
+ * Returns the outputs of a task: each has the name of its File and, if tools could misread that
+ * name, another name in the workspace. `commands` are words; their options may add times to names.
+ */
+export function planOutputs(
+  outputs: readonly { key: string; name: string }[],
+  commands: readonly (readonly string[])[],
+): TaskOutput[] {
+  const timed = findTimed(commands)
+  const taken = new Set(outputs.map(({ name }) => name))
+  return outputs.map(({ key, name }) => {
+    const output = {
+      key,
+      name,
+      ...(timed.has(key) && !isPlaylist(name) && { has_times: true as const }),
+    }
+    const safe = toSafeName(output)
+    if (safe === name) return output
+    const workspace_name = taken.has(safe) ? `${key}_${safe}` : safe
+    taken.add(workspace_name)
+    return { ...output, workspace_name }
+  })
+}
+
+/** Returns the keys, among other words, of outputs whose names `-strftime 1` fills with times. */
+function findTimed(commands: readonly (readonly string[])[]): Set<string> {
+  const files = commands.flatMap((words) => readCommand(words).files)
+  const timed = files.filter((file) => {
+    return !/^(?:0|false|no|off|disabled?)?$/i.test(findLastOptionValue(file, "strftime") ?? "")
+  })
+  const words = timed.flatMap(({ word, options }) => [
+    word,
+    ...options.map(({ value }) => value ?? ""),
+  ])
+  return new Set(
+    words.flatMap((word) => [
+      word,
+      ...Array.from(word.matchAll(KEY_PLACEHOLDER), ([, key = ""]) => key),
+    ]),
+  )
+}
+
+/**
+ * Returns a name that no tool misreads. The fields of a pattern stay, and its muxer reads `%%` as a
+ * percent sign.
+ */
+function toSafeName(output: OutputName): string {
+  const isSeries = findBundleKind(output) === "series"
+  const texts = splitNamePattern(output).map(({ text, field }) => {
+    const parts = text.split(/%%?/).map((part) => part.replace(UNSAFE, "_"))
+    return (field ?? "") + parts.join(isSeries ? "%%" : "_")
+  })
+  const safe = texts.join("").replace(UNSAFE_START, "_").replace(UNSAFE_END, "_")
+  return isSeries || utf8ByteLength(safe) <= WORKSPACE_BYTES_MAX ? safe : cutName(safe)
+}
+
+/** Cuts a name to `CUT_BYTES`; its extension stays. */
+function cutName(name: string): string {
+  const extension = /\.[A-Za-z0-9]{1,10}$/.exec(name)?.[0] ?? ""
+  const stem = name.slice(0, name.length - extension.length)
+  let bytes = 0
+  const kept = Array.from(stem).filter((character) => {
+    bytes += utf8ByteLength(character)
+    return bytes <= CUT_BYTES
+  })
+  return kept.join("") + extension
+}
+
+/**
+ * Returns the faults of output names and keys. `inputs` are workspace names by key; those in
+ * `guessed` may get another extension.
  */
 export function judgeOutputNames(
-  { inputKeys, outputs }: Script,
-  { inputs, guessed }: Omit<KeyNames, "outputs">,
+  { inputKeys, outputs }: CommandScript,
+  planned: readonly TaskOutput[],
+  { inputs, guessed }: Omit<WorkspaceNamesByKey, "outputs">,
 ): CommandFault[] {
-  const taken = new Set(inputs.values())
-  return outputs.flatMap(({ key, name, field }): CommandFault[] => {
+  const usedNames: OutputName[] = [...inputs.values()].map((name) => ({ name }))
+  return outputs.flatMap(({ key, name, field }, index): CommandFault[] => {
+    const output = planned[index]
+    if (!output) return []
     if (inputKeys.includes(key)) {
       return [{ field, code: "name_taken", message: `"${key}" is the key of an input too` }]
     }
-    const message = checkOutputName(name)
+    const message = checkOutputName(output)
     if (message !== null) return [{ field, code: "invalid_name", message }]
-    const possible = [...guessed].map((input) => inputName(input, name))
-    const clash = [...taken, ...possible].find((other) => areOneFile(name, other))
-    taken.add(name)
+    const own = { ...output, name: output.workspace_name ?? name }
+    const importNames = [...guessed].map((input) => ({ name: makeWorkspaceInputName(input, name) }))
+    const clash = [...usedNames, ...importNames].find((other) => areOneFile(own, other))
+    usedNames.push(own)
     if (clash === undefined) return []
     return [
-      { field, code: "name_taken", message: `another file of this command is called ${clash}` },
+      {
+        field,
+        code: "name_taken",
+        message: `another file of this command is called ${clash.name}`,
+      },
     ]
   })
 }
 
-/** What is wrong with the name of an output by itself; null where nothing is. */
-export function checkOutputName(name: string): string | null {
+/** Returns an error message for an invalid output name; null for a valid one. */
+export function checkOutputName(output: OutputName): string | null {
+  const { name, has_times } = output
   if (/[/\\]/.test(name)) return "expected a file name without a folder"
-  const filled = fillFields(name)
-  if (filled.name.includes("%")) {
-    return "expected %d or %03d for a number, %v for a variant and %% for a percent sign"
+  const fields = splitNamePattern(output).length - 1
+  const fieldsMax = has_times ? TIME_FIELDS_MAX : FIELDS_MAX
+  if (fields > fieldsMax) return `expected at most ${fieldsMax} fields, as %d and %v, in a name`
+  if (fields > 0 && utf8ByteLength(toSafeName(output)) > WORKSPACE_BYTES_MAX) {
+    return `expected a pattern of at most ${WORKSPACE_BYTES_MAX} bytes`
   }
-  if (filled.count === 0 && name.includes("%")) {
-    return "expected no percent sign in a name without %d or %v"
-  }
-  if (filled.count > FIELDS_MAX) return `expected at most ${FIELDS_MAX} of %d and %v in a name`
-  if (NAME_PATTERN.test(filled.name) && byteLengthOf(name) <= NAME_BYTES_MAX) return null
-  return "expected a file name of letters, digits, spaces and . _ - ( ) + @ that begins with a letter, a digit or an underscore, up to 200 characters"
+  if (sanitizeFileName(name) === name.normalize("NFC")) return null
+  return "expected a file name of up to 200 characters, without control characters and without white space at its ends"
 }
 
-/** Whether two names are, or may become, the same. */
-function areOneFile(name: string, other: string): boolean {
-  if (name === other) return true
+/** Reports whether two names are the same file, or may become the same. */
+function areOneFile(one: OutputName, other: OutputName): boolean {
+  if (one.name === other.name) return true
   return (
-    (bundleKindOf(name) === "series" && fitsPattern(name, other)) ||
-    (bundleKindOf(other) === "series" && fitsPattern(other, name))
+    (findBundleKind(one) === "series" && matchesNamePattern(one, other.name)) ||
+    (findBundleKind(other) === "series" && matchesNamePattern(other, one.name))
   )
 }

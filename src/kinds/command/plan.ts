@@ -1,26 +1,42 @@
 import { commandTask } from "../../contract/tasks/command.ts"
+import type { CommandWork } from "../../contract/tasks/command.ts"
 import type { TaskOutput } from "../../contract/task.ts"
-import { newId } from "../../ids.ts"
-import { draftInputs, draftJob, draftOutput, draftTask } from "../../storage/job-drafts.ts"
-import type { JobDraft } from "../../storage/job-drafts.ts"
-import type { PlanFacts } from "../kind.ts"
+import { newId } from "../../platform/ids.ts"
+import { draftInputs, draftJobRow, draftOutputFile, draftTask } from "../../domain/job-draft.ts"
+import type { JobDraft } from "../../domain/job-draft.ts"
+import type { PlanContext } from "../kind.ts"
+import { findUnusedInputWarnings } from "./unused-inputs.ts"
 
-/** A job of this kind whose one task runs commands, given as words, and a file to come for each output. */
-export function draftCommand(
-  facts: PlanFacts,
-  made: { kind: string; request: unknown; commands: string[][]; outputs: TaskOutput[] },
+/** Drafts a job that runs commands (lists of words): one task, and a file for each output. */
+export function draftCommandJob(
+  facts: PlanContext,
+  work: {
+    kind: CommandWork["form"]
+    request: unknown
+    commands: string[][]
+    outputs: TaskOutput[]
+  },
 ): JobDraft {
   const id = newId()
-  const { kind, request, commands, outputs } = made
+  const { kind, request, commands, outputs } = work
+  const warnings = findUnusedInputWarnings(commands, facts.inputs)
   const task = draftTask(facts, {
     jobId: id,
     pool: commandTask.pool(),
-    work: { kind: "command", commands, outputs, run_seconds_max: facts.runSecondsMax },
+    work: {
+      kind: "command",
+      commands,
+      outputs,
+      run_seconds_max: facts.runSecondsMax,
+      ...(kind !== "command" && { form: kind }),
+    },
     ...draftInputs(facts.inputs),
   })
   return {
-    job: draftJob(facts, { id, kind, request }),
+    job: { ...draftJobRow(facts, { id, kind, request }), ...(warnings.length > 0 && { warnings }) },
     tasks: [task],
-    files: outputs.map(({ key, name }) => draftOutput(facts, { jobId: id, outputKey: key, name })),
+    files: outputs.map(({ key, name }) =>
+      draftOutputFile(facts, { jobId: id, outputKey: key, name }),
+    ),
   }
 }

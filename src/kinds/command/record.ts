@@ -1,15 +1,24 @@
 import { z } from "zod"
 import { sha256Text } from "../../contract/sha256.ts"
-import type { Progress } from "../../rpc.ts"
-import type { Job, JobResult } from "../../storage/schema/jobs.ts"
-import { bundleFields, bundleFieldSchemas, fileUrl } from "../file-links.ts"
+import type { Progress } from "../../domain/progress.ts"
+import type { Job, JobResult } from "../../db/schema/jobs.ts"
 import {
+  bundleFields,
+  bundleFieldSchemas,
+  fileUrl,
+  outputToLinkableFile,
+  publicUrlField,
+  publicUrlSchema,
+} from "../file-links.ts"
+import {
+  fileIdsField,
+  fileIdsFieldSchema,
   jobFields,
   jobFieldSchemas,
-  logField,
-  logFieldSchema,
-  recordHead,
-  recordHeadSchemas,
+  toolOutputFields,
+  toolOutputFieldSchemas,
+  statusFields,
+  statusFieldSchemas,
 } from "../record-fields.ts"
 
 const originalRequest = z.looseObject({
@@ -20,38 +29,42 @@ const originalRequest = z.looseObject({
   truncated: z
     .literal(true)
     .optional()
-    .meta({ description: "There alone, in lists, where the request has more than 16 KB." }),
+    .meta({ description: "True if the list omits the fields of a request of more than 16 KB." }),
 })
 
 const outputFile = z.object({
   id: z.uuid(),
   name: z.string(),
   download_url: z.url(),
+  public_url: publicUrlSchema,
   size_bytes: z.int(),
   content_type: z.string(),
-  sha256: sha256Text
-    .optional()
-    .meta({ description: "Of the bytes, where it was computed on their way in." }),
+  sha256: sha256Text.optional().meta({
+    description: "SHA-256 of the bytes, if the service computed it while it received them.",
+  }),
   duration_seconds: z.number().optional(),
-  width: z.int().optional().meta({ description: "Of the picture as it is shown, in pixels." }),
+  width: z.int().optional().meta({ description: "Width of the displayed picture in pixels." }),
   height: z.int().optional(),
-  rotation: z
-    .int()
-    .optional()
-    .meta({ description: "Degrees clockwise by which the stored picture is turned to be shown." }),
+  rotation: z.int().optional().meta({
+    description: "Clockwise rotation, in degrees, that players apply to the stored picture.",
+  }),
   ...bundleFieldSchemas,
 })
 
-/** The Command record; `output_files` has names by key, and files once the command succeeded. */
+/**
+ * Schema of the Command record. `output_files` has names by key, and files after the command has
+ * succeeded.
+ */
 export const commandRecord = z
   .object({
-    ...recordHeadSchemas,
+    ...statusFieldSchemas,
     original_request: originalRequest,
     output_files: z.record(z.string(), z.union([z.string(), outputFile])),
+    ...fileIdsFieldSchema,
     total_processing_seconds: z.number().min(0),
     processing_errors: z.array(z.string()).optional(),
     ...jobFieldSchemas,
-    ...logFieldSchema,
+    ...toolOutputFieldSchemas,
   })
   .meta({ id: "Command" })
 
@@ -59,40 +72,50 @@ export type CommandRecord = z.infer<typeof commandRecord>
 
 export function viewCommand(base: string, job: Job, progress: Progress | null): CommandRecord {
   const request = originalRequest.parse(job.request)
-  const head = recordHead(job)
+  const head = statusFields(job)
   return {
     ...head,
     original_request: request.truncated ? { truncated: true } : request,
     output_files:
       job.result && head.status === "success"
-        ? viewOutputs(base, job.result)
+        ? viewOutputs(base, job, job.result)
         : (request.output_files ?? {}),
+    ...fileIdsField(job),
     total_processing_seconds: job.processingMs / 1000,
     ...(head.status === "failed" && {
       processing_errors: [job.errorMessage ?? "The job failed.", ...(job.errorLines ?? [])],
     }),
     ...jobFields(job, progress),
-    ...logField(base, job),
+    ...toolOutputFields(base, job),
   }
 }
 
-function viewOutputs(base: string, result: JobResult): CommandRecord["output_files"] {
-  return Object.fromEntries(
-    result.outputs.map((output) => [
-      output.key,
-      {
-        id: output.fileId,
-        name: output.name,
-        download_url: fileUrl(base, { id: output.fileId, name: output.name }),
-        size_bytes: output.sizeBytes,
-        content_type: output.contentType,
-        ...(output.sha256 !== undefined && { sha256: output.sha256 }),
-        ...(output.durationSeconds !== undefined && { duration_seconds: output.durationSeconds }),
-        ...(output.width !== undefined && { width: output.width }),
-        ...(output.height !== undefined && { height: output.height }),
-        ...(output.rotation !== undefined && { rotation: output.rotation }),
-        ...bundleFields(base, output.fileId, { ...output, members: output.files }),
-      },
-    ]),
-  )
+function viewOutputs(
+  base: string,
+  job: Job,
+  { outputs }: JobResult,
+): Record<string, z.infer<typeof outputFile>> {
+  return Object.fromEntries(outputs.map((output) => [output.key, viewOutput(base, job, output)]))
+}
+
+function viewOutput(
+  base: string,
+  job: Job,
+  output: JobResult["outputs"][number],
+): z.infer<typeof outputFile> {
+  const linked = outputToLinkableFile(job, output)
+  return {
+    id: output.fileId,
+    name: output.name,
+    download_url: fileUrl(base, linked),
+    ...publicUrlField(base, linked),
+    size_bytes: output.sizeBytes,
+    content_type: output.contentType,
+    ...(output.sha256 !== undefined && { sha256: output.sha256 }),
+    ...(output.durationSeconds !== undefined && { duration_seconds: output.durationSeconds }),
+    ...(output.width !== undefined && { width: output.width }),
+    ...(output.height !== undefined && { height: output.height }),
+    ...(output.rotation !== undefined && { rotation: output.rotation }),
+    ...bundleFields(base, linked),
+  }
 }

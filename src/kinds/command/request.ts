@@ -1,65 +1,85 @@
 import { z } from "zod"
-import { cutText } from "../../cut-text.ts"
+import { cutText } from "../../contract/cut-text.ts"
 import { fileKey } from "../../contract/task.ts"
-import { boundedMap } from "../bounded-map.ts"
-import { createFields } from "../create-fields.ts"
-import { IMPORT_URL_LENGTH_MAX } from "../import-url.ts"
-import { describeKey, describeNoMap } from "../../hints/keyed.ts"
+import { boundedMapSchema } from "../bounded-map.ts"
+import { commonRequestFields, publishField } from "../create-fields.ts"
+import { INPUT_OPENAPI_SCHEMA, usableInputSchema } from "../private-input.ts"
+import { inputReferenceSchema } from "../reference.ts"
+import { describeKeyFault, describeExpectedMap } from "../../hints/key-map.ts"
 
 export const FILES_MAX = 64
 const COMMANDS_MAX = 20
 export const COMMAND_LENGTH_MAX = 64 * 1024
-export const NAME_LENGTH_MAX = 2048
+export const OUTPUT_NAME_LENGTH_MAX = 2048
 
 const line = z
   .string({ error: ({ input }) => describeNoLine(input) })
   .min(1, "it is empty")
   .max(COMMAND_LENGTH_MAX, `expected at most ${COMMAND_LENGTH_MAX} characters`)
 
-/** A map of keys to texts; `what` names its values in errors, and `prefix` begins keys as people write them. */
-function keyed(what: string, prefix: string, lengthMax: number) {
-  const text = z
-    .string("expected a text")
-    .max(lengthMax, `expected at most ${lengthMax} characters`)
-  return boundedMap(z.string(), text, {
+const outputName = z
+  .string("expected a string")
+  .max(OUTPUT_NAME_LENGTH_MAX, `expected at most ${OUTPUT_NAME_LENGTH_MAX} characters`)
+
+/**
+ * Returns the schema of a map of values by key. `what` names the values in errors, `prefix` is the
+ * usual beginning of keys, and `described` is a value in the OpenAPI document.
+ */
+function keyed<Value extends z.ZodType>(
+  value: Value,
+  { what, prefix, described }: { what: string; prefix: string; described: object },
+) {
+  return boundedMapSchema(z.string(), value, {
     most: FILES_MAX,
-    error: ({ input }) => describeNoMap(input, prefix, what),
+    error: ({ input }) => describeExpectedMap(input, prefix, what),
     tooMany: `expected at most ${FILES_MAX} ${what}`,
   })
     .superRefine((map, context) => {
       for (const name of Object.keys(map)) {
         if (fileKey.safeParse(name).success) continue
-        context.addIssue({ code: "custom", path: [name], message: describeKey(name) })
+        context.addIssue({ code: "custom", path: [name], message: describeKeyFault(name) })
       }
     })
     .meta({
-      additionalProperties: { type: "string", maxLength: lengthMax },
+      additionalProperties: described,
       propertyNames: { type: "string", pattern: "^[A-Za-z0-9_]{1,64}$" },
     })
 }
 
-/** The body of POST /commands. */
+const inputFiles = keyed(inputReferenceSchema, {
+  what: "input references",
+  prefix: "in",
+  described: INPUT_OPENAPI_SCHEMA,
+})
+const outputFiles = keyed(outputName, {
+  what: "file names",
+  prefix: "out",
+  described: { type: "string", maxLength: OUTPUT_NAME_LENGTH_MAX },
+})
+
+/** Body of POST /commands. */
 export const commandRequest = z
   .strictObject(
     {
       ffmpeg_command: line
         .optional()
-        .meta({ description: "One command, beginning with ffmpeg; or else ffmpeg_commands." }),
+        .meta({ description: "Command that begins with ffmpeg, instead of `ffmpeg_commands`." }),
       ffmpeg_commands: z
         .array(line, { error: ({ input }) => describeNoLines(input) })
         .min(1, "expected at least one command")
         .max(COMMANDS_MAX, `expected at most ${COMMANDS_MAX} commands`)
         .optional()
         .meta({ description: "Commands that run one after the other in one folder." }),
-      input_files: keyed("input references", "in", IMPORT_URL_LENGTH_MAX).default({}).meta({
+      input_files: inputFiles.default({}).meta({
         description:
-          "Inputs by key: svc_id://<uuid>, a File's download_url, or a public URL to bring in; none where the command makes all by -f lavfi.",
+          "Inputs by key: svc_id://<uuid>, a File's download_url, or a public URL to import. Commands that only use -f lavfi need none.",
       }),
-      output_files: keyed("file names", "out", NAME_LENGTH_MAX).default({}).meta({
+      output_files: outputFiles.default({}).meta({
         description:
-          "Names of outputs by key; none where the commands keep no file, as `-f null -` does, and are run for what `log` says of them.",
+          "Names of outputs by key. Commands that keep no file, such as those with `-f null -` or `-f md5 -`, need none; their messages are in `log` and `stdout`.",
       }),
-      ...createFields,
+      ...publishField,
+      ...commonRequestFields,
     },
     "expected an object of fields",
   )
@@ -67,14 +87,14 @@ export const commandRequest = z
 
 export type CommandRequest = z.infer<typeof commandRequest>
 
-/** What of a request says what its command does. */
-export type CommandPart = Pick<
+/** Fields of a command request that define the commands and their files. */
+export type CommandFields = Pick<
   CommandRequest,
   "ffmpeg_command" | "ffmpeg_commands" | "input_files" | "output_files"
 >
 
-/** A request that needs no upload. */
-export const EXAMPLE = {
+/** Example of a request that needs no upload. */
+export const EXAMPLE_REQUEST = {
   input_files: {},
   output_files: { out_1: "bars.mp4" },
   ffmpeg_command:
@@ -83,36 +103,36 @@ export const EXAMPLE = {
 
 const SHOWN_MAX = 200
 
-/** What to write instead of a command that is no text. */
+/** Describes a command that is not a string, with the remedy. */
 function describeNoLine(input: unknown): string {
-  if (!Array.isArray(input) || input.length === 0) return "expected a text"
+  if (!Array.isArray(input) || input.length === 0) return "expected a string"
   const words = input.map(String)
   if (words.every((word) => /^ffmpeg\s/.test(word))) {
-    return "expected one text; several commands go into `ffmpeg_commands`"
+    return "expected one string; put several commands in `ffmpeg_commands`"
   }
   const whole = words.map((word) => (/[\s;]/.test(word) ? `"${word}"` : word)).join(" ")
-  return `expected one text and no list, as \`${cutText(whole, SHOWN_MAX)}\``
+  return `expected one string, not a list, as in \`${cutText(whole, SHOWN_MAX)}\``
 }
 
-/** What to write instead of a list of commands that is none. */
+/** Describes a value that is not a list of commands, with the remedy. */
 function describeNoLines(input: unknown): string {
-  if (typeof input !== "string") return "expected an array of texts"
-  return `expected an array of texts, as \`[${JSON.stringify(cutText(input, SHOWN_MAX))}]\`; or give the one text as \`ffmpeg_command\``
+  if (typeof input !== "string") return "expected an array of strings"
+  return `expected an array of strings, as in \`[${JSON.stringify(cutText(input, SHOWN_MAX))}]\`; or send the string as \`ffmpeg_command\``
 }
 
-const texts = z.record(z.string(), z.unknown()).catch({}).transform(onlyTexts)
+const values = z.record(z.string(), z.unknown()).catch({})
 
-/** A longer one is refused for that alone, since judging it would take its time. */
+/** Command of an accepted length. Further checks of a longer one would take too long. */
 const usableLine = z.string().max(COMMAND_LENGTH_MAX)
 const usableRequest = z.object({
   ffmpeg_command: usableLine.optional().catch(undefined),
   ffmpeg_commands: z.array(usableLine.catch("")).optional().catch(undefined),
-  input_files: texts,
-  output_files: texts,
+  input_files: values.transform((map) => usableOf(map, usableInputSchema)),
+  output_files: values.transform((map) => usableOf(map, z.string())),
 })
 
-/** What of a body can be used, whatever else is wrong with it. */
-export function readUsable(body: object): z.output<typeof usableRequest> {
+/** Returns the valid fields of a request body; ignores invalid fields. */
+export function readUsableFields(body: object): z.output<typeof usableRequest> {
   const usable = usableRequest.parse(body)
   const commands = usable.ffmpeg_commands?.slice(0, COMMANDS_MAX)
   return {
@@ -123,15 +143,20 @@ export function readUsable(body: object): z.output<typeof usableRequest> {
   }
 }
 
-/** As much of a map as a request may have, since judging takes its time for each pair of them. */
-function firstOf(map: Record<string, string>): Record<string, string> {
+/** Returns the first `FILES_MAX` pairs of a map, since each pair takes time to check. */
+function firstOf<Value>(map: Record<string, Value>): Record<string, Value> {
   return Object.fromEntries(Object.entries(map).slice(0, FILES_MAX))
 }
 
-function onlyTexts(map: Record<string, unknown>): Record<string, string> {
+/** Returns the values of a map that fit a schema. */
+function usableOf<Value>(
+  map: Record<string, unknown>,
+  schema: z.ZodType<Value>,
+): Record<string, Value> {
   return Object.fromEntries(
-    Object.entries(map).flatMap(([key, value]) =>
-      typeof value === "string" ? [[key, value] as const] : [],
-    ),
+    Object.entries(map).flatMap(([key, value]) => {
+      const usable = schema.safeParse(value)
+      return usable.success ? [[key, usable.data] as const] : []
+    }),
   )
 }

@@ -1,19 +1,19 @@
-import type { ReadLine } from "./lines.ts"
-import type { Terms } from "./policy/terms.ts"
+import type { ParsedCommandLine } from "./lines.ts"
+import type { Remedies } from "../../ffmpeg/policy/remedies.ts"
 
-/** What a request for commands says, whatever its form: its files by key, and its lines. */
-export type Script = {
+/** Commands of a request in any form: keys of inputs, outputs, and command lines. */
+export type CommandScript = {
   inputKeys: readonly string[]
   outputs: readonly ScriptOutput[]
-  lines: readonly ReadLine[]
-  terms: Terms
+  lines: readonly ParsedCommandLine[]
+  remedies: Remedies
 }
 
-/** An output to come, and the field that gives it its name. */
+/** Output of a request: key, file name, and the request field that holds the name. */
 export type ScriptOutput = { key: string; name: string; field: string }
 
-/** The names that keys have in the workspace; inputs of `guessed` may have another extension. */
-export type KeyNames = {
+/** Workspace names of files by key; inputs in `guessed` may get another extension. */
+export type WorkspaceNamesByKey = {
   inputs: ReadonlyMap<string, string>
   guessed: ReadonlySet<string>
   outputs: ReadonlyMap<string, string>

@@ -1,58 +1,59 @@
-import { readCommand } from "../../contract/command-line.ts"
-import { hasExactLength } from "../../contract/probe.ts"
-import { describeLateSeek, findLateSeeks } from "../../contract/late-seek.ts"
-import type { SeekPlace } from "../../contract/late-seek.ts"
+import { readCommand } from "../../ffmpeg/command-line.ts"
+import { storesExactDuration } from "../../contract/probe.ts"
+import { describeSeekPastEnd, findSeeksPastEnd } from "../../ffmpeg/seek-past-end.ts"
+import type { SeekPosition } from "../../ffmpeg/seek-past-end.ts"
 import type { ProbeResult } from "../../contract/probe.ts"
-import { substitute } from "../../contract/tasks/command.ts"
-import type { FoundInput } from "../kind.ts"
-import type { CommandFault } from "./fault-codes.ts"
-import type { KeyNames } from "./script.ts"
+import { substituteKeys } from "../../ffmpeg/file-keys.ts"
+import type { ResolvedInput } from "../kind.ts"
+import type { CommandFault } from "../../domain/faults.ts"
+import type { WorkspaceNamesByKey } from "./script.ts"
 
 /**
- * Formats of which ffprobe estimates it: from a bit rate, or from the times of some packets. The
- * times of a transport stream that was joined begin anew, so that nothing is known of its length.
+ * Formats whose length ffprobe estimates from a bit rate or some timestamps. A concatenated
+ * transport stream restarts its timestamps, so its length stays unknown.
  */
 const ESTIMATED_FORMATS = /^(?:mp3|aac|ac3|eac3|flv|asf|mxf|nut)(?:,|$)/
-/** No estimate is so far off. */
+/** Largest error of an estimated length, as a factor. */
 const ESTIMATE_FACTOR_MAX = 20
 
 /**
- * Every `-ss` behind the end of an input whose length is known; where the probe is still to come,
- * and of pictures and lists, the run finds out.
+ * Returns a fault for each `-ss` past the end of an input with a known length. The run judges
+ * inputs without a probe, images and lists.
  */
 export function judgeSeeks(
   { field, words }: { field: string; words: readonly string[] },
-  names: KeyNames,
-  inputs: readonly FoundInput[],
+  names: WorkspaceNamesByKey,
+  inputs: readonly ResolvedInput[],
 ): CommandFault[] {
   const probes = inputs.flatMap(({ key, file }) =>
     file?.probe ? [[names.inputs.get(key) ?? key, file.probe] as const] : [],
   )
   const lengths = new Map(probes.map(([name, { duration = 0 }]) => [name, duration]))
   const probed = new Map(probes)
-  const named = substitute(words, {
+  const argv = substituteKeys(words, {
     get: (key) => names.inputs.get(key) ?? names.outputs.get(key),
   })
-  const late = findLateSeeks(readCommand(named), (name, place) => {
+  const late = findSeeksPastEnd(readCommand(argv), (name, position) => {
     const probe = probed.get(name)
-    return probe ? latestEnd(probe, place) : null
+    return probe ? latestEnd(probe, position) : null
   })
   return late.map((seek) => ({
     field,
     option: "-ss",
     code: "seek_behind_end" as const,
-    message: `${describeLateSeek(seek, lengths)}, so that nothing is left; seek to an earlier place`,
+    message: `${describeSeekPastEnd(seek, lengths)}; seek to an earlier time`,
   }))
 }
 
-/** The seconds that a file surely does not exceed; null where that is not known. */
+/** Returns an upper bound of a file's length in seconds; null if there is none. */
 function latestEnd(
   { duration, format_name: format }: ProbeResult,
-  place: SeekPlace,
+  position: SeekPosition,
 ): number | null {
   if (duration === undefined) return null
-  // Of Ogg files that were joined, the first or the last says how long it is, and all are read.
-  if (format === "ogg" && place === "output") return null
-  if (hasExactLength(format) || format === "avi") return duration
+  // A concatenated Ogg file reports the length of its first or last part, but an output reads all
+  // parts.
+  if (format === "ogg" && position === "output") return null
+  if (storesExactDuration(format) || format === "avi") return duration
   return ESTIMATED_FORMATS.test(format) ? duration * ESTIMATE_FACTOR_MAX : null
 }

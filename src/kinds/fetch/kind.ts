@@ -1,33 +1,105 @@
 import type { Failure } from "../../contract/failure.ts"
 import { fetchTask } from "../../contract/tasks/fetch.ts"
 import { renderTask } from "../../contract/tasks/render.ts"
-import type { Fault } from "../../faults.ts"
-import type { Task } from "../../storage/schema/tasks.ts"
-import { fetchedUrl } from "../file-links.ts"
-import { jsonKind } from "../kind.ts"
-import { finishFetch } from "./finish.ts"
+import type { Fault } from "../../domain/faults.ts"
+import type { Task } from "../../db/schema/tasks.ts"
+import { fetchOutputUrl } from "../file-links.ts"
+import { defineJsonKind } from "../kind.ts"
 import { planFetch } from "./plan.ts"
-import { fetchRecord, hadCookies, isFetched, viewFetch } from "./record.ts"
-import { EXAMPLE, fetchRequest, readUsable } from "./request.ts"
-import type { UsableFetch } from "./request.ts"
-import { judgeJobFields, readCreateFields, webhooksIn } from "./transcode.ts"
+import { fetchRecord, hadCookies, isFetchedOutput, viewFetch } from "./record.ts"
+import { EXAMPLE_REQUEST, fetchRequest, readUsableFields } from "./request.ts"
+import type { UsableFetchRequest } from "./request.ts"
+import { findJobFieldConflicts, listWebhookUrls, mergeJobFields } from "./transcode.ts"
+import type { FetchResult } from "../../contract/tasks/fetch.ts"
+import type { File } from "../../db/schema/files.ts"
+import type { FinishedTasks, FinishChanges, FinishedTask, ResolvedInput } from "../kind.ts"
+import { outputResult, storedFileColumns } from "../outputs.ts"
+import { finishRenditions } from "../renditions/finish.ts"
 
-/** The media of a page, fetched by yt-dlp and kept for some days, and renditions of it, which are Files. */
-export const fetch = jsonKind({
+type FetchedOutput = FetchResult["media"]
+
+/** Returns the changes after a fetch: media, available subtitles and renditions. */
+function finishFetch({ files, tasks }: FinishedTasks): FinishChanges {
+  const fetched = tasks.find(({ task }) => task.work.kind === fetchTask.name)
+  if (!fetched) return { files: [], result: { outputs: [] } }
+  const ofFetch = files.filter(({ source }) => source === "fetch")
+  const { mediaName, ...media } = finishMedia(ofFetch, fetched)
+  const rendered = tasks.find(({ task }) => task.work.kind === renderTask.name)
+  if (!rendered) return media
+  const renditions = finishRenditions(files, rendered, mediaName)
+  const intermediates = media.result.outputs.map((output) => ({ ...output, isIntermediate: true }))
+  return {
+    files: [...media.files, ...renditions.files],
+    result: { ...media.result, outputs: [...renditions.result.outputs, ...intermediates] },
+  }
+}
+
+function finishMedia(files: File[], done: FinishedTask): FinishChanges & { mediaName: string } {
+  const fetched = fetchTask.result.parse(done.result)
+  const stored = uniqueNames([fetched.media, ...fetched.subtitles]).flatMap((output) => {
+    const file = files.find(({ outputKey }) => outputKey === output.key)
+    return file ? [{ output, file: { ...file, name: output.name } }] : []
+  })
+  const storedIds = new Set(stored.map(({ file }) => file.id))
+  return {
+    mediaName: fetched.media.name,
+    files: [
+      ...stored.map(({ output, file }) => outputFileChange(done.task, output, file)),
+      ...files
+        .filter(({ id }) => !storedIds.has(id))
+        .map(({ id }) => ({ id, set: SUBTITLES_NOT_FOUND })),
+    ],
+    result: {
+      outputs: stored.map(({ output, file }) => outputResult(file, output)),
+      fetched: {
+        title: fetched.title,
+        durationSeconds: fetched.duration_seconds,
+        subtitles: fetched.subtitles.map(({ key, language }) => ({ key, language })),
+      },
+    },
+  }
+}
+
+const SUBTITLES_NOT_FOUND = {
+  state: "failed",
+  errorCode: "not_found",
+  errorMessage: "The media has no subtitles in this language.",
+} as const satisfies Partial<File>
+
+function outputFileChange(
+  task: Task,
+  output: FetchedOutput,
+  file: File,
+): FinishChanges["files"][number] {
+  return { id: file.id, set: { name: output.name, ...storedFileColumns(task, file, output) } }
+}
+
+/** Makes output names unique: the download URL addresses outputs by name. */
+function uniqueNames(outputs: FetchedOutput[]): FetchedOutput[] {
+  const names = new Set<string>()
+  return outputs.map((output) => {
+    const name = names.has(output.name) ? `${output.key}.${output.name}` : output.name
+    names.add(name)
+    return { ...output, name }
+  })
+}
+
+/** Job that stores the media of a web page for some days and can encode renditions as Files. */
+export const fetch = defineJsonKind({
   name: "fetch",
   path: "fetch",
   title: "fetch",
   idField: "fetch_id",
-  answersJob: true,
+  respondsWithJob: true,
   tasks: [fetchTask, renderTask],
   request: fetchRequest,
-  example: EXAMPLE,
-  readUsable,
+  example: EXAMPLE_REQUEST,
+  readUsableFields,
   jobFormFields: ["transcode", "webhook_url"],
   references: () => [],
   urls: ({ url }) => (url === undefined ? [] : [{ field: "url", url }]),
-  webhooks: (request: UsableFetch) => webhooksIn(request),
-  createFields: readCreateFields,
+  webhooks: (request: UsableFetchRequest) => listWebhookUrls(request),
+  createFields: mergeJobFields,
   inputField: (key) => key,
   judge: judgeFetch,
   plan: planFetch,
@@ -35,35 +107,55 @@ export const fetch = jsonKind({
   record: fetchRecord,
   view: (base, { job }, progress, retention) => viewFetch(base, job, { progress, retention }),
   outputUrl: (base, jobId, { key, name }) =>
-    isFetched(key) ? fetchedUrl(base, jobId, name) : null,
-  explainFailure: nameHalf,
+    isFetchedOutput(key) ? fetchOutputUrl(base, jobId, name) : null,
+  explainFailure: nameFailedPart,
   refuseRetry: (request) =>
     hadCookies(request)
-      ? "The fetch had cookies, which were not kept: send it again with POST /fetch."
+      ? "The service did not keep the cookies of this fetch. Send it again with POST /fetch."
       : null,
 })
 
-function judgeFetch(request: UsableFetch): Fault[] {
+function judgeFetch(
+  request: UsableFetchRequest,
+  _inputs: readonly ResolvedInput[],
+  malformed: ReadonlySet<string>,
+): Fault[] {
   const { quality, audio_format, start = 0, end, transcode } = request
-  const faults = judgeJobFields(request)
+  const faults = [...findJobFieldConflicts(request), ...judgeHeaderConflicts(request)]
+  if (request.publish === true && !transcode && !malformed.has("transcode")) {
+    const message = "expected transcode beside it: renditions are Files, and fetched media are not"
+    faults.push({ field: "publish", message })
+  }
   if (transcode && (audio_format !== undefined || quality === "audio")) {
     const [field, expected] =
-      audio_format === undefined ? ["quality", "another than audio"] : ["audio_format", "none"]
-    faults.push({ field, message: `expected ${expected} beside transcode, which needs a picture` })
+      audio_format === undefined
+        ? ["quality", "a quality other than audio"]
+        : ["audio_format", "no value"]
+    faults.push({ field, message: `expected ${expected} with transcode, which needs video` })
   }
   if (audio_format !== undefined && (quality ?? "audio") !== "audio") {
-    const message = `expected the quality audio beside it, or none, and it is ${quality}`
+    const message = `expected the quality audio or no quality with audio_format, but quality is ${quality}`
     faults.push({ field: "audio_format", message })
   }
   if (end !== undefined && end <= start) {
-    faults.push({ field: "end", message: `expected more than the start, ${start}` })
+    faults.push({ field: "end", message: `expected a time after start, which is ${start}` })
   }
   return faults
 }
 
-/** Says which half of a job failed that was to make renditions of what it fetched. */
-function nameHalf(failure: Failure, { work }: Task, { length }: readonly Task[]): Failure {
+/** Returns the faults of fields that only yt-dlp supports, for a URL with headers. */
+function judgeHeaderConflicts({ url, ...request }: UsableFetchRequest): Fault[] {
+  if (url === undefined || typeof url === "string") return []
+  const fields = ["audio_format", "subtitles", "start", "end", "cookies"] as const
+  const given = fields.filter((field) => request[field] !== undefined)
+  const message = "expected no value beside headers, because the file is fetched unchanged"
+  const { quality = "best" } = request
+  return [...(quality === "best" ? [] : ["quality"]), ...given].map((field) => ({ field, message }))
+}
+
+/** Adds the failed part, fetch or transcode, to the message if the job has both tasks. */
+function nameFailedPart(failure: Failure, { work }: Task, { length }: readonly Task[]): Failure {
   if (length === 1) return failure
-  const half = work.kind === renderTask.name ? "transcode" : "fetch"
-  return { ...failure, message: `The ${half} failed: ${failure.message}` }
+  const part = work.kind === renderTask.name ? "transcode" : "fetch"
+  return { ...failure, message: `The ${part} failed: ${failure.message}` }
 }

@@ -1,91 +1,102 @@
-import { fetchTask, MEDIA_KEY, subtitlesKey } from "../../contract/tasks/fetch.ts"
+import { fetchTask, MEDIA_OUTPUT_KEY, subtitlesOutputKey } from "../../contract/tasks/fetch.ts"
 import type { FetchWork } from "../../contract/tasks/fetch.ts"
-import { newId } from "../../ids.ts"
-import { draftJob, draftOutput, draftTask } from "../../storage/job-drafts.ts"
-import type { JobDraft } from "../../storage/job-drafts.ts"
-import type { PlanFacts } from "../kind.ts"
-import { draftRenditions, SOURCE_KEY } from "../renditions/plan.ts"
-import { tidyCookies } from "./cookies.ts"
+import type { TaskSecrets } from "../../contract/task.ts"
+import { newId } from "../../platform/ids.ts"
+import { draftJobRow, draftOutputFile, draftTask } from "../../domain/job-draft.ts"
+import type { JobDraft } from "../../domain/job-draft.ts"
+import type { PlanContext } from "../kind.ts"
+import { getInputHeaders, getInputUrl } from "../private-input.ts"
+import { draftRenditions, SOURCE_INPUT_KEY } from "../renditions/plan.ts"
+import { normalizeCookies } from "../../contract/netscape-cookies.ts"
 import type { FetchRequest } from "./request.ts"
 import type { FetchTranscode } from "./transcode.ts"
 
-/** Of the progress of a job that makes renditions of what it fetches. */
+/** Shares of the two tasks in the progress of a fetch with renditions, in percent. */
 const WEIGHTS = { fetch: 30, render: 70 }
 
 /**
- * One task, and files to come: the media, and one for each language. Where renditions are to be made
- * of the media, a second task that waits for it, and their files.
+ * Drafts the job of a fetch: one task, with a file for the media and for each subtitle language.
+ * With `transcode`, a second task waits for the media and encodes renditions of the media.
  */
-export function planFetch(request: FetchRequest, facts: PlanFacts): JobDraft {
+export function planFetch(request: FetchRequest, context: PlanContext): JobDraft {
   const id = newId()
-  const { cookies, transcode, ...asked } = request
-  const work = workOf(request, facts)
-  const task = draftTask(facts, {
+  const { cookies, transcode, ...fields } = request
+  const work = buildWork(request, context)
+  const task = draftTask(context, {
     jobId: id,
     pool: fetchTask.pool(),
     work,
     ...(transcode && { weight: WEIGHTS.fetch }),
     inputs: [],
     blocked: false,
-    secrets: cookies === undefined ? null : { cookies: tidyCookies(cookies) },
+    secrets: buildSecrets(request),
   })
   const files = work.outputs.map(({ key, name }) =>
-    draftOutput(facts, { jobId: id, outputKey: key, name, source: "fetch" }),
+    draftOutputFile(context, { jobId: id, outputKey: key, name, source: "fetch" }),
   )
-  const rendered = transcode && draftTranscode(facts, transcode, files)
-  const kept = {
-    ...asked,
+  const rendered = transcode && draftTranscode(context, transcode, files)
+  const storedRequest = {
+    ...fields,
+    url: getInputUrl(request.url),
     quality: work.quality,
     ...(cookies !== undefined && { cookies: true }),
-    ...(transcode && { transcode: keptTranscode(transcode) }),
+    ...(transcode && { transcode: storedTranscode(transcode) }),
   }
   return {
-    job: draftJob(facts, { id, kind: "fetch", request: kept }),
+    job: draftJobRow(context, { id, kind: "fetch", request: storedRequest }),
     tasks: [task, ...(rendered ? [rendered.task] : [])],
     files: [...files, ...(rendered?.files ?? [])],
   }
 }
 
 function draftTranscode(
-  facts: PlanFacts,
+  context: PlanContext,
   transcode: FetchTranscode,
-  files: readonly ReturnType<typeof draftOutput>[],
+  files: readonly ReturnType<typeof draftOutputFile>[],
 ) {
-  const media = files.find(({ outputKey }) => outputKey === MEDIA_KEY)
+  const media = files.find(({ outputKey }) => outputKey === MEDIA_OUTPUT_KEY)
   if (!media) throw new Error("a fetch has no media to come")
-  return draftRenditions(facts, transcode, {
+  return draftRenditions(context, transcode, {
     jobId: media.jobId,
-    // It gets its name, and they theirs, when it is known what it is.
+    // `finishFetch` names the media and the renditions, when the format is known.
     sourceName: media.name,
     weight: WEIGHTS.render,
-    inputs: [{ key: SOURCE_KEY, fileId: media.id }],
+    inputs: [{ key: SOURCE_INPUT_KEY, fileId: media.id }],
     blocked: true,
   })
 }
 
-function keptTranscode({ outputs, quality_metrics }: FetchTranscode) {
+/** Returns the headers or cookies of a request as secrets; null if the request has neither. */
+function buildSecrets({ url, cookies }: FetchRequest): TaskSecrets | null {
+  const headers = getInputHeaders(url)
+  if (headers) return { headers }
+  return cookies === undefined ? null : { cookies: normalizeCookies(cookies) }
+}
+
+function storedTranscode({ outputs, quality_metrics }: FetchTranscode) {
   return { outputs, quality_metrics }
 }
 
-function workOf(request: FetchRequest, facts: PlanFacts): FetchWork {
+function buildWork(request: FetchRequest, context: PlanContext): FetchWork {
   const { audio_format, start, end } = request
   const languages = new Map(request.subtitles?.map((tag) => [tag.toLowerCase(), tag]))
   const subtitles = [...languages.values()]
-  const url = new URL(request.url)
-  // No server sees what stands there, and extractors of yt-dlp give it meanings.
+  const url = new URL(getInputUrl(request.url))
+  // Removes the fragment, which servers never receive but extractors of yt-dlp interpret.
   url.hash = ""
-  const keys = [MEDIA_KEY, ...subtitles.map((_, index) => subtitlesKey(index))]
+  const keys = [MEDIA_OUTPUT_KEY, ...subtitles.map((_, index) => subtitlesOutputKey(index))]
   return {
     kind: "fetch",
     url: url.href,
+    ...(getInputHeaders(request.url) && { has_headers: true as const }),
     quality: request.quality ?? (audio_format === undefined ? "best" : "audio"),
     ...(audio_format !== undefined && { audio_format }),
     subtitles,
     ...(start !== undefined && { start }),
     ...(end !== undefined && { end }),
-    bytes_max: facts.fileBytesMax,
-    run_seconds_max: facts.runSecondsMax,
-    // They get their names when it is known what they are.
+    bytes_max: context.fileBytesMax,
+    run_seconds_max: context.runSecondsMax,
+    // `finishFetch` names the outputs, since their formats are unknown before.
     outputs: keys.map((key) => ({ key, name: key })),
   }
 }

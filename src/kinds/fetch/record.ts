@@ -1,31 +1,33 @@
 import { z } from "zod"
-import { AUDIO_FORMATS, MEDIA_KEY, QUALITIES } from "../../contract/tasks/fetch.ts"
-import type { Progress } from "../../rpc.ts"
-import type { Job, JobResult } from "../../storage/schema/jobs.ts"
-import { fetchedUrl, fileUrl } from "../file-links.ts"
+import { AUDIO_FORMATS, MEDIA_OUTPUT_KEY, QUALITIES } from "../../contract/tasks/fetch.ts"
+import type { Progress } from "../../domain/progress.ts"
+import type { Job, JobResult } from "../../db/schema/jobs.ts"
+import { fetchOutputUrl } from "../file-links.ts"
 import { jobOutput, viewOutputs } from "../job-record.ts"
-import type { Retention } from "../../retention.ts"
+import type { Retention } from "../../domain/retention.ts"
 import {
-  expiryOf,
+  computeExpiry,
+  fileIdsField,
+  fileIdsFieldSchema,
   jobFields,
   jobFieldSchemas,
-  recordHead,
-  recordHeadSchemas,
+  statusFields,
+  statusFieldSchemas,
   toDateTime,
 } from "../record-fields.ts"
 
-/** What of the request its job keeps. */
-const keptRequest = z.object({
+/** Schema of the request fields that the job stores and the record shows. */
+const storedRequestFields = z.object({
   url: z.string(),
   quality: z.enum(QUALITIES),
   audio_format: z.enum(AUDIO_FORMATS).optional(),
 })
 
-/** The Fetch record; what there is to download is there until `expires_at`. */
+/** Schema of the Fetch record. The media can be downloaded until `expires_at`. */
 export const fetchRecord = z
   .object({
-    ...recordHeadSchemas,
-    ...keptRequest.shape,
+    ...statusFieldSchemas,
+    ...storedRequestFields.shape,
     download_url: z.url().optional(),
     subtitles: z.array(z.object({ language: z.string(), url: z.url() })),
     title: z.string().nullish(),
@@ -38,7 +40,8 @@ export const fetchRecord = z
     outputs: z
       .array(jobOutput)
       .optional()
-      .meta({ description: "The renditions, where some were asked for; they are Files." }),
+      .meta({ description: "The renditions as Files, if the request has `transcode`." }),
+    ...fileIdsFieldSchema,
     ...jobFieldSchemas,
   })
   .meta({ id: "Fetch" })
@@ -51,48 +54,49 @@ export function viewFetch(
   { progress, retention }: { progress: Progress | null; retention: Retention },
 ): FetchRecord {
   const { result } = job
-  const isKept = result !== null && !isExpired(job, retention)
+  const isKept = result !== null && !isMediaExpired(job, retention)
   return {
-    ...recordHead(job),
-    ...keptRequest.parse(job.request),
+    ...statusFields(job),
+    ...storedRequestFields.parse(job.request),
     subtitles: isKept ? viewSubtitles(base, job.id, result) : [],
     ...(result && viewMedia(base, job.id, result, isKept)),
-    ...(result && makesRenditions(result) && { outputs: viewRenditions(base, job) }),
+    ...(result && makesRenditions(result) && { outputs: viewOutputs(base, job) }),
+    ...fileIdsField(job),
     ...jobFields(job, progress),
-    ...(result && { expires_at: toDateTime(mediaExpiryOf(job, retention)) }),
+    ...(result && { expires_at: toDateTime(computeMediaExpiry(job, retention)) }),
   }
 }
 
-/** Whether an output of this key is what was fetched, and not a rendition of it. */
-export function isFetched(key: string): boolean {
-  return key === MEDIA_KEY || key.startsWith("subtitles_")
+/** Reports whether the output with the key is fetched media or subtitles, and not a rendition. */
+export function isFetchedOutput(key: string): boolean {
+  return key === MEDIA_OUTPUT_KEY || key.startsWith("subtitles_")
 }
 
-/** Whether what a fetch made is no longer kept. */
-export function isExpired(job: Job, retention: Retention): boolean {
+/** Reports whether the media of a fetch has expired or was removed earlier. */
+export function isMediaExpired(job: Job, retention: Retention): boolean {
   if (job.mediaRemovedAt !== null) return true
-  return mediaExpiryOf(job, retention) <= retention.now
+  return computeMediaExpiry(job, retention) <= retention.now
 }
 
-/** Whether the request of a fetch came with cookies, which its job does not keep. */
+/** Reports whether the request of a fetch had cookies, which the job does not store. */
 export function hadCookies(request: unknown): boolean {
   return z.object({ cookies: z.literal(true) }).safeParse(request).success
 }
 
-/** What was fetched goes with its job at the latest. */
-function mediaExpiryOf(job: Job, { fetchedMs }: Retention): number {
+/** Returns the time when fetched media expires, in milliseconds: at the latest with its job. */
+function computeMediaExpiry(job: Job, { fetchedMs }: Retention): number {
   const { completedAt, createdAt } = job
-  return Math.min((completedAt ?? createdAt) + fetchedMs, expiryOf(job) ?? Infinity)
+  return Math.min((completedAt ?? createdAt) + fetchedMs, computeExpiry(job) ?? Infinity)
 }
 
 function viewMedia(base: string, jobId: string, { outputs, fetched }: JobResult, isKept: boolean) {
-  const media = outputs.find(({ key }) => key === MEDIA_KEY)
+  const media = outputs.find(({ key }) => key === MEDIA_OUTPUT_KEY)
   const durationSeconds = media?.durationSeconds ?? fetched?.durationSeconds ?? null
   return {
     title: fetched?.title ?? null,
     ...(durationSeconds !== null && { duration_seconds: durationSeconds }),
     ...(media && {
-      ...(isKept && { download_url: fetchedUrl(base, jobId, media.name) }),
+      ...(isKept && { download_url: fetchOutputUrl(base, jobId, media.name) }),
       size_bytes: media.sizeBytes,
       content_type: media.contentType,
       ...(media.width !== undefined && { width: media.width }),
@@ -103,17 +107,13 @@ function viewMedia(base: string, jobId: string, { outputs, fetched }: JobResult,
 }
 
 function makesRenditions({ outputs }: JobResult): boolean {
-  return outputs.some(({ key }) => !isFetched(key))
-}
-
-function viewRenditions(base: string, job: Job) {
-  return viewOutputs(job, ({ fileId, name }) => fileUrl(base, { id: fileId, name }))
+  return outputs.some(({ key }) => !isFetchedOutput(key))
 }
 
 function viewSubtitles(base: string, jobId: string, { outputs, fetched }: JobResult) {
   const names = new Map(outputs.map(({ key, name }) => [key, name]))
   return (fetched?.subtitles ?? []).flatMap(({ key, language }) => {
     const name = names.get(key)
-    return name === undefined ? [] : [{ language, url: fetchedUrl(base, jobId, name) }]
+    return name === undefined ? [] : [{ language, url: fetchOutputUrl(base, jobId, name) }]
   })
 }

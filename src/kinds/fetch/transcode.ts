@@ -1,57 +1,66 @@
 import { z } from "zod"
-import type { Fault } from "../../faults.ts"
-import { createFields, optionalPriority, webhookUrl } from "../create-fields.ts"
+import type { Fault } from "../../domain/faults.ts"
+import { COLUMN_FIELDS } from "../../domain/job-draft.ts"
+import {
+  commonRequestFields,
+  optionalPriority,
+  publishField,
+  webhookUrl,
+} from "../create-fields.ts"
 import type { CreateRequest } from "../kind.ts"
 import { renditionFields } from "../renditions/request.ts"
-import { judgeWebhooks } from "../webhook-fields.ts"
+import { refuseBothWebhooks } from "../webhook-fields.ts"
 
-/** The body of POST /transcode as a part of that of POST /fetch, whose media is its source. */
+/**
+ * Schema of the field `transcode` of POST /fetch: the body of POST /transcode, with the fetched
+ * media as the source.
+ */
 export const fetchTranscode = z
   .strictObject(
     {
       source: z
         .unknown()
         .optional()
-        .meta({ description: "Ignored, since the media that is fetched is the source." }),
+        .meta({ description: "Ignored, because the fetched media is the source." }),
       ...renditionFields,
-      webhook: createFields.webhook,
+      webhook: commonRequestFields.webhook,
       webhook_url: webhookUrl.nullish(),
-      metadata: createFields.metadata,
+      metadata: commonRequestFields.metadata,
       priority: optionalPriority,
-      expires_in: createFields.expires_in,
+      expires_in: commonRequestFields.expires_in,
+      ...publishField,
     },
     "expected an object of fields",
   )
   .meta({
     id: "FetchTranscode",
     description:
-      "Renditions to make of what is fetched. Fields of the job may stand here or outside.",
+      "Renditions to make of the fetched media. Fields of the job may be here or at the top level.",
   })
 
 export type FetchTranscode = z.infer<typeof fetchTranscode>
 
-const JOB_FIELDS = ["webhook", "webhook_url", "metadata", "priority", "expires_in"] as const
-
 const text = z.string().optional().catch(undefined)
-const given = z.unknown().optional()
+const unknownField = z.unknown().optional()
 
-/** What of the fields of a job can be used, whatever else is wrong with a body. */
+/** Schemas of the job's fields in an invalid body. */
 export const usableJobFields = {
   webhook: text,
   webhook_url: text,
-  metadata: given,
-  priority: given,
-  expires_in: given,
+  metadata: unknownField,
+  priority: unknownField,
+  expires_in: unknownField,
+  publish: unknownField,
 }
 
 const usable = z.object(usableJobFields)
 
-/** The fields of its job that a request has, and those that its transcode has. */
+/** Valid job fields of a request, from the top level or from `transcode`. */
 export type UsableJobFields = z.infer<typeof usable>
-type Places = UsableJobFields & { transcode?: UsableJobFields | undefined }
+type NestedJobFields = UsableJobFields & { transcode?: UsableJobFields | undefined }
 
-/** The fields of the job of a request, which has each in one place at most. */
-export function readCreateFields({
+/** Merges the job fields of the top level and of `transcode`; the top level has precedence. */
+export function mergeJobFields({
   transcode,
   ...outer
 }: CreateRequest & { transcode?: CreateRequest | undefined }): CreateRequest {
@@ -61,11 +70,15 @@ export function readCreateFields({
     metadata: outer.metadata ?? transcode?.metadata,
     priority: outer.priority ?? transcode?.priority,
     expires_in: outer.expires_in ?? transcode?.expires_in,
+    publish: outer.publish ?? transcode?.publish,
   }
 }
 
-/** The URLs to call at the end that a request has in either place, by field. */
-export function webhooksIn({ transcode, ...outer }: Places): { field: string; url: string }[] {
+/** Returns the webhook URLs of the top level and of `transcode`, with the names of their fields. */
+export function listWebhookUrls({
+  transcode,
+  ...outer
+}: NestedJobFields): { field: string; url: string }[] {
   const places = [
     { prefix: "", fields: outer },
     ...(transcode ? [{ prefix: "transcode.", fields: transcode }] : []),
@@ -78,21 +91,21 @@ export function webhooksIn({ transcode, ...outer }: Places): { field: string; ur
   )
 }
 
-/** What is wrong with fields of the job that a request has in both places, or in both forms. */
-export function judgeJobFields(request: Places): Fault[] {
+/** Returns the faults of job fields set at both levels, and of `webhook` with `webhook_url`. */
+export function findJobFieldConflicts(request: NestedJobFields): Fault[] {
   const { transcode } = request
-  const doubled = JOB_FIELDS.filter((name) => isGiven(request[name]) && isGiven(transcode?.[name]))
+  const doubled = COLUMN_FIELDS.filter((name) => isSet(request[name]) && isSet(transcode?.[name]))
   const webhook = request.webhook ?? transcode?.webhook
   const webhook_url = request.webhook_url ?? transcode?.webhook_url
   return [
     ...doubled.map((name) => ({
       field: `transcode.${name}`,
-      message: "expected it here or outside of transcode, and not both",
+      message: "expected this field either in transcode or at the top level, not in both",
     })),
-    ...judgeWebhooks({ webhook, webhook_url }),
+    ...refuseBothWebhooks({ webhook, webhook_url }),
   ]
 }
 
-function isGiven(value: unknown): boolean {
+function isSet(value: unknown): boolean {
   return value !== undefined && value !== null
 }

@@ -1,17 +1,19 @@
 import { commandTask } from "../../contract/tasks/command.ts"
-import type { JobDraft } from "../../storage/job-drafts.ts"
-import { draftCommand } from "../command/plan.ts"
-import { jobRecord, viewJobOfFiles } from "../job-record.ts"
-import { jsonKind } from "../kind.ts"
-import type { PlanFacts } from "../kind.ts"
+import type { JobDraft } from "../../domain/job-draft.ts"
+import { planOutputs } from "../command/output-names.ts"
+import { draftCommandJob } from "../command/plan.ts"
+import { jobRecord, viewJobWithFileUrls } from "../job-record.ts"
+import { defineJsonKind } from "../kind.ts"
+import { getInputUrl } from "../private-input.ts"
+import type { PlanContext } from "../kind.ts"
 import { finishOutputs } from "../outputs.ts"
 import { judgeFfmpeg } from "./judge.ts"
-import { inputField, inputKey, readRequest } from "./read-request.ts"
-import { EXAMPLE, ffmpegRequest, readUsable } from "./request.ts"
+import { inputField, inputKey, parseFfmpegRequest } from "./read-request.ts"
+import { EXAMPLE_REQUEST, ffmpegRequest, readUsableFields } from "./request.ts"
 import type { FfmpegRequest } from "./request.ts"
 
-/** One ffmpeg command with one output, whose inputs are given by their places or their URIs. */
-export const ffmpeg = jsonKind({
+/** Job of one ffmpeg command with one output; inputs are named by position or URI. */
+export const ffmpeg = defineJsonKind({
   name: "ffmpeg",
   path: "ffmpeg",
   title: "ffmpeg job",
@@ -19,8 +21,8 @@ export const ffmpeg = jsonKind({
   isJobForm: true,
   tasks: [commandTask],
   request: ffmpegRequest,
-  example: EXAMPLE,
-  readUsable,
+  example: EXAMPLE_REQUEST,
+  readUsableFields,
   references: ({ inputs }) =>
     inputs.flatMap((reference, place) => {
       const key = inputKey(place)
@@ -31,12 +33,13 @@ export const ffmpeg = jsonKind({
   plan: planFfmpeg,
   finish: finishOutputs,
   record: jobRecord,
-  view: (base, { job }, progress) => viewJobOfFiles(base, job, progress),
+  view: (base, { job }, progress) => viewJobWithFileUrls(base, job, progress),
 })
 
-/** A job as that of a command: what differs is only how the request says it. */
-function planFfmpeg(request: FfmpegRequest, facts: PlanFacts): JobDraft {
-  const { words, output } = readRequest(request)
-  const outputs = output ? [{ key: output.key, name: output.name }] : []
-  return draftCommand(facts, { kind: "ffmpeg", request, commands: [words], outputs })
+/** Drafts the same task as a command; only the form of the request differs. */
+function planFfmpeg(request: FfmpegRequest, facts: PlanContext): JobDraft {
+  const { words, output } = parseFfmpegRequest(request)
+  const outputs = planOutputs(output ? [{ key: output.key, name: output.name }] : [], [words])
+  const kept = { ...request, inputs: request.inputs.map(getInputUrl) }
+  return draftCommandJob(facts, { kind: "ffmpeg", request: kept, commands: [words], outputs })
 }

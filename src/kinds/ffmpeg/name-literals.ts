@@ -1,26 +1,29 @@
-import { isFilterArgument } from "../../contract/tasks/command.ts"
+import { findFilePositions, findFilesInGraph, findGraphWords } from "../../ffmpeg/file-keys.ts"
 
-/** A text that stands in a command for the file of a key. */
-export type Literal = { text: string; key: string }
+/** Text in a command, such as a URI, that stands for the file of a key. */
+export type FileLiteral = { text: string; key: string }
 
-/** What may stand behind a value of a filter's option. */
+/** Characters that may follow the value of a filter option. */
 const VALUE_ENDS = ":,;[]"
-/** What is escaped in graphs. */
+/** Escaped characters in filter graphs. */
 const ESCAPED = /\\+([:,;=[\]'\\])/g
 
 /**
- * Puts placeholders of keys in the place of texts that stand for their files, where a bare key may
- * stand: as a whole word, as a whole option value of a filter argument, as a part of `concat:a|b`.
- * Where one begins as another does, the longer one is meant.
+ * Replaces texts that stand for files by placeholders of their keys, in the positions of file names
+ * and in `concat:a|b`. If one text is a prefix of another, the longer one wins.
  */
-export function nameLiterals(words: readonly string[], literals: readonly Literal[]): string[] {
+export function replaceFileLiterals(
+  words: readonly string[],
+  literals: readonly FileLiteral[],
+): string[] {
   const whole = new Map(literals.toReversed().map(({ text, key }) => [text, `{{${key}}}`]))
   const longestFirst = [...whole].toSorted(([one], [other]) => other.length - one.length)
+  const graphs = findGraphWords(words)
+  const files = new Set(findFilePositions(words).map(({ index }) => index))
   return words.map((word, index) => {
-    const named = whole.get(word)
-    if (named !== undefined) return named
-    if (isFilterArgument(words, index)) return nameInGraph(word, longestFirst)
-    return words[index - 1] === "-i" ? nameInList(word, whole) : word
+    if (graphs.has(index)) return nameInGraph(word, longestFirst)
+    if (!files.has(index)) return word
+    return whole.get(word) ?? (words[index - 1] === "-i" ? nameInList(word, whole) : word)
   })
 }
 
@@ -29,10 +32,38 @@ function nameInList(word: string, whole: ReadonlyMap<string, string>): string {
   return parts ? `concat:${parts.map((part) => whole.get(part) ?? part).join("|")}` : word
 }
 
+/** Part of a graph that a placeholder may replace, up to the index `to`. */
+type Match = { from: number; to: number; placeholder: string }
+
 function nameInGraph(graph: string, literals: readonly (readonly [string, string])[]): string {
-  const plain = withoutEscapes(graph)
-  let named = ""
+  const matches = findValues(graph, literals)
+  // A URI may contain characters that end a value, so parse the graph with all matches replaced.
+  const named = replace(graph, matches)
+  const files = new Set(findFilesInGraph(named.text).map(({ from }) => from))
+  return replace(
+    graph,
+    matches.filter((_, index) => files.has(named.places[index] ?? -1)),
+  ).text
+}
+
+/** Replaces parts of a graph; `places` has the index of each placeholder in the new text. */
+function replace(graph: string, matches: readonly Match[]): { text: string; places: number[] } {
+  const places: number[] = []
+  let text = ""
   let copied = 0
+  for (const { from, to, placeholder } of matches) {
+    text += graph.slice(copied, from)
+    places.push(text.length)
+    text += placeholder
+    copied = to
+  }
+  return { text: text + graph.slice(copied), places }
+}
+
+/** Finds texts that stand for files and are the whole value of a filter option. */
+function findValues(graph: string, literals: readonly (readonly [string, string])[]): Match[] {
+  const plain = withoutEscapes(graph)
+  const matches: Match[] = []
   for (let at = plain.text.indexOf("="); at >= 0; at = plain.text.indexOf("=", at)) {
     at += 1
     const quote = plain.text.charAt(at) === "'" ? "'" : ""
@@ -41,16 +72,15 @@ function nameInGraph(graph: string, literals: readonly (readonly [string, string
     if (!found) continue
     const [text, placeholder] = found
     const end = begin + text.length
-    named += graph.slice(copied, plain.placeOf(begin)) + placeholder
-    copied = plain.placeOf(end)
+    matches.push({ from: plain.placeOf(begin), to: plain.placeOf(end), placeholder })
     at = end
   }
-  return named + graph.slice(copied)
+  return matches
 }
 
-/** Whether the whole value that begins here is this text. */
+/** Reports whether the value that begins at this index is exactly the text. */
 function isValue(graph: string, begin: number, text: string, quote: string): boolean {
-  // An equal slice is found by one comparison of memory; `startsWith` takes each character by itself.
+  // A comparison of slices is one memory comparison; `startsWith` compares single characters.
   if (graph.slice(begin, begin + text.length) !== text) return false
   const behind = graph.slice(begin + text.length, begin + text.length + quote.length + 1)
   if (!behind.startsWith(quote)) return false
@@ -58,7 +88,10 @@ function isValue(graph: string, begin: number, text: string, quote: string): boo
   return next === "" || VALUE_ENDS.includes(next)
 }
 
-/** A graph without its backslashes before what is escaped, and where each place of it was. */
+/**
+ * Removes the backslashes before escaped characters; `placeOf` maps an index back to the original
+ * graph.
+ */
 function withoutEscapes(graph: string): { text: string; placeOf: (at: number) => number } {
   const places: number[] = []
   let text = ""

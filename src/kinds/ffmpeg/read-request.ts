@@ -1,53 +1,139 @@
-import { readLine } from "../command/lines.ts"
-import type { Script, ScriptOutput } from "../command/script.ts"
-import type { CommandFault } from "../command/fault-codes.ts"
-import { findOutput, OUTPUT_KEY } from "./find-output.ts"
-import { nameLiterals } from "./name-literals.ts"
-import type { UsableFfmpeg } from "./request.ts"
-import { FFMPEG_TERMS } from "./terms.ts"
+import { parseCommandLine } from "../command/lines.ts"
+import type { CommandScript, ScriptOutput } from "../command/script.ts"
+import type { CommandFault } from "../../domain/faults.ts"
+import { replaceFileLiterals } from "./name-literals.ts"
+import { getInputUrl } from "../private-input.ts"
+import type { UsableFfmpegRequest } from "./request.ts"
+import { FFMPEG_REMEDIES } from "../../ffmpeg/policy/remedies.ts"
+import { isKeptOutput, readCommand } from "../../ffmpeg/command-line.ts"
+import { KEY_PLACEHOLDER } from "../../ffmpeg/file-keys.ts"
+import { findNamedKeys } from "../command/keys.ts"
+import { checkOutputName } from "../command/output-names.ts"
+import { quoteValue } from "../../ffmpeg/policy/refusal.ts"
 
-/** What of a request says what its command does. */
-export type FfmpegPart = Pick<UsableFfmpeg, "inputs"> & {
+const OUTPUT_KEY = "out_1"
+const OUTPUT_PLACEHOLDER = `{{${OUTPUT_KEY}}}`
+
+/**
+ * Words of a command with a placeholder for its output, the output (null if none is kept), and the
+ * output's fault.
+ */
+type OutputResult = {
+  words: string[]
+  output: ScriptOutput | null
+  fault: CommandFault | null
+}
+
+/**
+ * Finds the output of a command whose inputs are keys. Appends the placeholder of a given
+ * `outputName` unless the command names the output. Without `outputName`, the last plain word is
+ * the output.
+ */
+function findOutput(words: string[], outputName: string | undefined): OutputResult {
+  const isNamed = findNamedKeys(words, new Set([OUTPUT_KEY])).known.has(OUTPUT_KEY)
+  const { files, incompleteOption } = readCommand(words)
+  const outputWords = files.filter(isKeptOutput).map(({ word }) => word)
+  if (outputName === undefined) {
+    if (isNamed) return withoutName(words)
+    const hasOutput = files.some(({ kind }) => kind === "output")
+    const isForLog = hasOutput && outputWords.length === 0
+    return isForLog ? { words, output: null, fault: null } : byLastWord(words, outputWords)
+  }
+  const output = { key: OUTPUT_KEY, name: outputName, field: "output_filename" }
+  const lastOutput = outputWords.at(-1)
+  if (isNamed) return { words, output, fault: null }
+  if (lastOutput !== undefined) return { words, output, fault: twoNames(lastOutput, outputName) }
+  // After an option without a value, ffmpeg would take the output as the value.
+  if (incompleteOption !== null) return { words, output: null, fault: null }
+  return { words: [...words, OUTPUT_PLACEHOLDER], output, fault: null }
+}
+
+function withoutName(words: string[]): OutputResult {
+  const message = `expected a file name whose extension selects the format of ${OUTPUT_KEY}, as in output.mp4`
+  const output = { key: OUTPUT_KEY, name: OUTPUT_KEY, field: "output_filename" }
+  return { words, output, fault: { field: "output_filename", code: "no_output", message } }
+}
+
+function byLastWord(words: string[], outputWords: readonly string[]): OutputResult {
+  const name = outputWords.findLast(isPlain)
+  if (name === undefined) {
+    const message = "expected a file name here or at the end of the command, as in output.mp4"
+    const fault = { field: "output_filename", code: "no_output" as const, message }
+    return { words, output: null, fault }
+  }
+  if (!isPlainName(name)) {
+    const message =
+      "expected a file name of letters, digits, spaces and . _ - ( ) + @ % that begins with a letter, a digit, an underscore or a percent sign; give any other name as output_filename"
+    return { words, output: null, fault: { field: "command", code: "invalid_name", message } }
+  }
+  const wordsWithKey = words.with(words.lastIndexOf(name), OUTPUT_PLACEHOLDER)
+  return { words: wordsWithKey, output: { key: OUTPUT_KEY, name, field: "command" }, fault: null }
+}
+
+/** File name that cannot be an option, a protocol or a list. */
+const PLAIN_NAME = /^[\p{L}\p{N}_%][\p{L}\p{N}\p{M} ._()+@%-]*$/u
+
+/** Reports whether a word of a command can only be the name of one file. */
+export function isPlainName(word: string): boolean {
+  return PLAIN_NAME.test(word) && checkOutputName({ name: word }) === null
+}
+
+/** Reports whether a word is neither a key nor a placeholder nor `ffmpeg`. */
+function isPlain(word: string): boolean {
+  return !/^(?:in|out)_\w+$/.test(word) && word.search(KEY_PLACEHOLDER) < 0 && word !== "ffmpeg"
+}
+
+function twoNames(commandName: string, outputName: string): CommandFault {
+  const message = `the command writes ${quoteValue(commandName)}, but output_filename is ${quoteValue(outputName)}: give only one of the names, or write ${OUTPUT_PLACEHOLDER} for the output`
+  return { field: "output_filename", code: "name_not_allowed", message }
+}
+
+/** Fields of a request to POST /ffmpeg that define the command and its files. */
+export type FfmpegFields = Pick<UsableFfmpegRequest, "inputs"> & {
   command?: string | null | undefined
   output_filename?: string | null | undefined
 }
 
-/** A request as its command is judged and run: with keys in the place of all that stands for files. */
-export type ReadFfmpeg = {
-  script: Script
-  /** The words of the command, and its output; null where it keeps none, or there is a fault. */
+/** Parsed request to POST /ffmpeg, with keys instead of file names. */
+export type ParsedFfmpegRequest = {
+  script: CommandScript
+  /** Words of the command. `output` is null if the command keeps no output or has a fault. */
   words: string[]
   output: ScriptOutput | null
-  /** Why the output cannot be known. */
+  /** Fault of the output; null if there is none. */
   outputFault: CommandFault | null
 }
 
-/** The key of an input by its place in `inputs`, from 0. */
-export function inputKey(place: number): string {
-  return `in_${place + 1}`
+/** Returns the key of an input by its position in `inputs`, from 0. */
+export function inputKey(position: number): string {
+  return `in_${position + 1}`
 }
 
-/** The field of the input of a key. */
+/** Returns the field of an input by its key. */
 export function inputField(key: string): string {
   return `inputs.${Number(key.slice("in_".length)) - 1}`
 }
 
-/** Reads a request into a command whose inputs and output are named by keys. */
-export function readRequest({ inputs, command, output_filename }: FfmpegPart): ReadFfmpeg {
-  const given = output_filename ?? undefined
-  const line = readLine({ field: "command", text: command ?? "", mayOmitProgram: true })
+/** Parses a request into a command with keys for its inputs and output. */
+export function parseFfmpegRequest({
+  inputs,
+  command,
+  output_filename,
+}: FfmpegFields): ParsedFfmpegRequest {
+  const outputName = output_filename ?? undefined
+  const line = parseCommandLine({ field: "command", text: command ?? "", mayOmitProgram: true })
   const inputKeys = inputs.map((_, place) => inputKey(place))
   if ("error" in line) {
-    const outputs = given === undefined ? [] : [outputOf(given)]
-    const script = { inputKeys, outputs, lines: [line], terms: FFMPEG_TERMS }
+    const outputs = outputName === undefined ? [] : [outputOf(outputName)]
+    const script = { inputKeys, outputs, lines: [line], remedies: FFMPEG_REMEDIES }
     return { script, words: [], output: null, outputFault: null }
   }
-  const { words, output, fault } = findOutput(nameFiles(line.words, inputs, given), given)
+  const { words, output, fault } = findOutput(nameFiles(line.words, inputs, outputName), outputName)
   const script = {
     inputKeys,
     outputs: output ? [output] : [],
     lines: [{ ...line, words }],
-    terms: FFMPEG_TERMS,
+    remedies: FFMPEG_REMEDIES,
   }
   return { script, words, output, outputFault: fault }
 }
@@ -56,15 +142,20 @@ function outputOf(name: string): ScriptOutput {
   return { key: OUTPUT_KEY, name, field: "output_filename" }
 }
 
-/** Words with keys in the place of URIs and of the output's name, which is never read. */
+/** Replaces URIs of inputs and the output's name by keys. A word after -i is never the output. */
 function nameFiles(
   words: readonly string[],
-  inputs: UsableFfmpeg["inputs"],
+  inputs: UsableFfmpegRequest["inputs"],
   outputName: string | undefined,
 ): string[] {
-  const uris = inputs.flatMap((text, place) => (text ? [{ text, key: inputKey(place) }] : []))
-  const read = nameLiterals(words, uris)
-  if (outputName === undefined) return read
-  const written = nameLiterals(read, [{ text: outputName, key: OUTPUT_KEY }])
-  return written.map((word, index) => (read[index - 1] === "-i" ? (read[index] ?? word) : word))
+  const uris = inputs.flatMap((input, place) => {
+    const text = input === null ? "" : getInputUrl(input)
+    return text === "" ? [] : [{ text, key: inputKey(place) }]
+  })
+  const withInputs = replaceFileLiterals(words, uris)
+  if (outputName === undefined) return withInputs
+  const withOutput = replaceFileLiterals(withInputs, [{ text: outputName, key: OUTPUT_KEY }])
+  return withOutput.map((word, index) =>
+    withInputs[index - 1] === "-i" ? (withInputs[index] ?? word) : word,
+  )
 }

@@ -1,38 +1,42 @@
 import { z } from "zod"
-import { COMMAND_LENGTH_MAX, FILES_MAX, NAME_LENGTH_MAX } from "../command/request.ts"
-import { createFields, webhookUrl } from "../create-fields.ts"
-import { inputReference } from "../reference.ts"
+import { COMMAND_LENGTH_MAX, FILES_MAX, OUTPUT_NAME_LENGTH_MAX } from "../command/request.ts"
+import { commonRequestFields, publishField, webhookUrl } from "../create-fields.ts"
+import { usableInputSchema } from "../private-input.ts"
+import { inputReferenceSchema } from "../reference.ts"
 
-/** The body of POST /ffmpeg. */
+/** Body of POST /ffmpeg. */
 export const ffmpegRequest = z
   .strictObject(
     {
       inputs: z
-        .array(inputReference.meta({ format: "uri" }), "expected an array of URIs")
+        .array(inputReferenceSchema.meta({ format: "uri" }), "expected an array of URIs")
         .max(FILES_MAX, `expected at most ${FILES_MAX} inputs`)
         .meta({
           description:
             "The inputs in_1, in_2 and so on: each svc_id://<uuid>, a File's download_url, a public URL or s3://<bucket>/<key>.",
         }),
       command: z
-        .string("expected a text")
+        .string("expected a string")
         .min(1, "it is empty")
         .max(COMMAND_LENGTH_MAX, `expected at most ${COMMAND_LENGTH_MAX} characters`)
         .meta({
           description:
-            "Arguments of FFmpeg. Inputs are named as {{in_1}}, in_1 or by their URIs; the output as {{out_1}}, out_1 or by output_filename, and is appended where it is not named.",
+            "Arguments of FFmpeg. They name inputs as {{in_1}}, in_1 or by URI, and the output as {{out_1}}, out_1 or by output_filename, which is appended if it is missing.",
         }),
       output_filename: z
-        .string("expected a text")
+        .string("expected a string")
         .min(1, "it is empty")
-        .max(NAME_LENGTH_MAX, `expected at most ${NAME_LENGTH_MAX} characters`)
+        .max(OUTPUT_NAME_LENGTH_MAX, `expected at most ${OUTPUT_NAME_LENGTH_MAX} characters`)
         .nullish()
         .meta({
           description:
-            "The name of the output; without it, the last plain word of the command. A command that ends in -f null - keeps no file and needs none.",
+            "Name of the output; the last plain word of the command by default. A command that ends in -f null - or in standard output keeps no file and needs no name.",
         }),
-      ...createFields,
-      webhook_url: webhookUrl.nullish().meta({ description: "The same as webhook; not both." }),
+      ...publishField,
+      ...commonRequestFields,
+      webhook_url: webhookUrl
+        .nullish()
+        .meta({ description: "Alternative name of `webhook`. Give only one of the two." }),
     },
     "expected an object of fields",
   )
@@ -40,8 +44,8 @@ export const ffmpegRequest = z
 
 export type FfmpegRequest = z.infer<typeof ffmpegRequest>
 
-/** A request that needs no upload. */
-export const EXAMPLE = {
+/** Example of a request that needs no upload. */
+export const EXAMPLE_REQUEST = {
   inputs: [],
   command: "-f lavfi -i testsrc2=size=320x180:duration=1 -c:v libx264 -pix_fmt yuv420p",
   output_filename: "bars.mp4",
@@ -50,19 +54,20 @@ export const EXAMPLE = {
 const text = z.string().optional().catch(undefined)
 
 const usableRequest = z.object({
-  /** What is no text stands as null, so that the others keep their places. */
-  inputs: z.array(z.string().nullable().catch(null)).catch([]),
-  /** A longer one is refused for that alone, since judging it would take its time. */
+  /** Inputs; an invalid input is null, so that the other inputs keep their positions. */
+  inputs: z.array(usableInputSchema.nullable().catch(null)).catch([]),
+  /** Command of an accepted length. Further checks of a longer one would take too long. */
   command: z.string().max(COMMAND_LENGTH_MAX).optional().catch(undefined),
-  output_filename: text,
+  /** Name of an accepted length, for the same reason. */
+  output_filename: z.string().max(OUTPUT_NAME_LENGTH_MAX).optional().catch(undefined),
   webhook: text,
   webhook_url: text,
 })
 
-export type UsableFfmpeg = z.output<typeof usableRequest>
+export type UsableFfmpegRequest = z.output<typeof usableRequest>
 
-/** What of a body can be used, whatever else is wrong with it. */
-export function readUsable(body: object): UsableFfmpeg {
+/** Returns the valid fields of a request body; ignores invalid fields. */
+export function readUsableFields(body: object): UsableFfmpegRequest {
   const usable = usableRequest.parse(body)
   return { ...usable, inputs: usable.inputs.slice(0, FILES_MAX) }
 }

@@ -1,30 +1,29 @@
-import { newId } from "../../ids.ts"
-import { draftJob } from "../../storage/job-drafts.ts"
-import type { JobDraft, JobFacts } from "../../storage/job-drafts.ts"
+import { newId } from "../../platform/ids.ts"
+import { draftJobRow } from "../../domain/job-draft.ts"
+import type { JobDraft, JobProperties } from "../../domain/job-draft.ts"
 import type { ImportUrl } from "../import-url.ts"
 import { draftImport } from "../imports.ts"
 import type { ImportLimits } from "../imports.ts"
 import { draftUpload } from "../uploads.ts"
 import type { StoredUpload } from "../uploads.ts"
 
-/** The job of an uploaded file: one task that probes it. */
-export function planUpload(stored: StoredUpload, facts: JobFacts): JobDraft {
-  const id = newId()
-  const made = { jobId: id, fileId: id, key: "file", isOptional: false }
-  const { task, file } = draftUpload(facts, stored, made)
+/** Drafts the job of an uploaded file, which has the id of the file: one task that probes it. */
+export function planUpload(stored: StoredUpload, facts: JobProperties, id = newId()): JobDraft {
+  const input = { jobId: id, fileId: id, key: "file", isOptional: false }
+  const { task, file } = draftUpload(facts, stored, input)
   return {
-    job: draftJob(facts, { id, kind: "file", request: { name: stored.name } }),
+    job: draftJobRow(facts, { id, kind: "file", request: { name: stored.name } }),
     tasks: [task],
     files: [file],
     uploadId: stored.upload.id,
   }
 }
 
-/** Of the progress of a file's job; its probe is the rest. */
+/** Share of the import in the progress of the job, in percent. The probe has the rest. */
 const IMPORT_WEIGHT = 99
 
-/** The job of a file that a URL names: a task that brings it in, and one that probes it then. */
-export function planImport(source: ImportUrl, facts: JobFacts & ImportLimits): JobDraft {
+/** Drafts the job of a file from a URL: one task imports the file, and one probes the file. */
+export function planImport(source: ImportUrl, facts: JobProperties & ImportLimits): JobDraft {
   const id = newId()
   const { tasks, file } = draftImport(facts, facts, {
     jobId: id,
@@ -35,5 +34,5 @@ export function planImport(source: ImportUrl, facts: JobFacts & ImportLimits): J
     weight: IMPORT_WEIGHT,
   })
   const request = { file_url: source.sourceUrl }
-  return { job: draftJob(facts, { id, kind: "file", request }), tasks, files: [file] }
+  return { job: draftJobRow(facts, { id, kind: "file", request }), tasks, files: [file] }
 }

@@ -1,47 +1,59 @@
 import { z } from "zod"
 import { probeResult } from "../../contract/probe.ts"
 import { sha256Text } from "../../contract/sha256.ts"
-import type { Progress } from "../../rpc.ts"
-import type { FileWithJob } from "../../storage/files.ts"
-import type { FileSource } from "../../storage/schema/states.ts"
-import { bundleFields, bundleFieldSchemas, fileUrl, publicUrl } from "../file-links.ts"
+import { NOT_MEDIA_WARNING } from "../../contract/warning.ts"
+import type { Progress } from "../../domain/progress.ts"
+import type { FileWithJob } from "../../domain/snapshot.ts"
+import type { FileSource } from "../../domain/states.ts"
+import { isNotMedia } from "../required-streams.ts"
+import {
+  bundleFields,
+  bundleFieldSchemas,
+  fileUrl,
+  toLinkableFile,
+  publicUrlField,
+  publicUrlSchema,
+} from "../file-links.ts"
 import {
   expiryField,
   jobFields,
   jobFieldSchemas,
-  recordHead,
-  recordHeadSchemas,
+  statusFields,
+  statusFieldSchemas,
 } from "../record-fields.ts"
 
-/** Where the Files of an account come from; what a fetch made is none of them. */
+/** Schema of the source of a File. Fetched media are not Files, so `fetch` is not in the list. */
 export const fileSource = z.enum(
   ["upload", "import", "output"] satisfies FileSource[],
   "expected one of upload, import, output",
 )
 
-/** The File record. One that was an output, or came with another job as its input, has none of a job's fields. */
+/**
+ * Schema of the File record. A File that another job made, as its output or its input, has no job
+ * fields such as `progress`.
+ */
 export const fileRecord = z
   .object({
-    ...recordHeadSchemas,
+    ...statusFieldSchemas,
     name: z.string(),
     source: fileSource,
-    source_url: z
-      .string()
-      .optional()
-      .meta({ description: "The URL of an import, as it was given." }),
+    source_url: z.string().optional().meta({ description: "URL of an import, as in its request." }),
     download_url: z.url(),
-    public_url: z.url().optional().meta({
-      description: "Where whoever knows the address reads the file, once it is published.",
-    }),
+    public_url: publicUrlSchema,
     size_bytes: z.int().nullable(),
     content_type: z.string().nullable(),
-    sha256: sha256Text
-      .optional()
-      .meta({ description: "Of the bytes, where it was computed on their way in." }),
+    sha256: sha256Text.optional().meta({
+      description: "SHA-256 of the bytes, if the service computed it while it received them.",
+    }),
     duration_seconds: z.number().optional(),
     ...bundleFieldSchemas,
-    ffprobe: probeResult.optional(),
-    ffprobe_error: z.string().optional(),
+    ffprobe: probeResult.nullable().meta({
+      description: "The probe; null until the File is probed, and of a File that is no media.",
+    }),
+    ffprobe_error: z
+      .string()
+      .optional()
+      .meta({ description: "Why there is no probe, in the words of ffprobe." }),
     ...z.object(jobFieldSchemas).partial().shape,
   })
   .meta({ id: "File" })
@@ -53,23 +65,24 @@ export function viewFile(
   { file, job, expiresAt }: FileWithJob,
   progress: Progress | null,
 ): FileRecord {
+  const linked = toLinkableFile(file)
   return {
-    ...recordHead(file),
+    ...statusFields(file),
     name: file.name,
     source: fileSource.parse(file.source),
     ...(file.sourceUrl !== null && { source_url: file.sourceUrl }),
     download_url: fileUrl(base, file),
-    ...(file.publishedAt !== null && { public_url: publicUrl(base, file) }),
+    ...publicUrlField(base, linked),
     size_bytes: file.sizeBytes,
     content_type: file.contentType,
     ...(file.sha256 !== null && { sha256: file.sha256 }),
     ...(file.bundle?.durationSeconds !== undefined && {
       duration_seconds: file.bundle.durationSeconds,
     }),
-    ...(file.bundle && bundleFields(base, file.id, file.bundle)),
-    ...(file.probe && { ffprobe: file.probe }),
+    ...bundleFields(base, linked),
+    ffprobe: file.probe,
     ...(file.probeError !== null && { ffprobe_error: file.probeError }),
-    ...(job && jobFields(job, progress)),
+    ...(job ? jobFields(job, progress) : isNotMedia(file) && { warnings: [NOT_MEDIA_WARNING] }),
     ...expiryField(expiresAt),
   }
 }

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { describeBrokenJson } from "../../hints/json.ts"
-import { createFields, filePart } from "../create-fields.ts"
-import { IMPORT_URL_LENGTH_MAX } from "../import-url.ts"
+import { commonRequestFields, filePartSchema, publishField } from "../create-fields.ts"
+import { inputTextSchema, inputValueSchema } from "../private-input.ts"
 
 const jsonText = z.string().transform((text, context) => {
   try {
@@ -12,47 +12,56 @@ const jsonText = z.string().transform((text, context) => {
   }
 })
 
-/** The number that a text of a form is; the text itself where it is none. */
+/** Converts `true` or `false` in a form to a boolean; returns any other value unchanged. */
+function readFlag(text: unknown): unknown {
+  return text === "true" || text === "false" ? text === "true" : text
+}
+
+/** Converts at most 9 digits in a form to a number; returns any other value unchanged. */
 function readDigits(text: unknown): unknown {
   return typeof text === "string" && /^\d{1,9}$/.test(text) ? Number(text) : text
 }
 
-const fileUrl = z
-  .string("expected a URL")
-  .max(IMPORT_URL_LENGTH_MAX, `expected at most ${IMPORT_URL_LENGTH_MAX} characters`)
-  .meta({
-    description:
-      "An http or https URL: of media, or of a page that has some; or s3://<bucket>/<key> of a bucket that the operator lists. It is brought in.",
-    format: "uri",
-  })
+const EXPECTED_URL = "expected a URL"
 
-/** The fields of POST /files beside the file itself; multipart knows texts only. */
-export const fileFields = z.strictObject({
-  file_url: fileUrl.optional(),
-  webhook: createFields.webhook,
-  metadata: jsonText.pipe(createFields.metadata).optional(),
-  priority: z.preprocess(readDigits, createFields.priority),
-  expires_in: z.preprocess(readDigits, createFields.expires_in),
+const fileUrl = inputTextSchema(EXPECTED_URL).meta({
+  description:
+    "URL to import: an http or https URL of media or of a page with media, or s3://<bucket>/<key> of a bucket that the operator lists.",
+  format: "uri",
 })
 
-export type FileFields = z.infer<typeof fileFields>
+/** Schema of the text fields in the multipart form of POST /files. */
+export const fileFormFields = z.strictObject({
+  file_url: fileUrl.optional(),
+  webhook: commonRequestFields.webhook,
+  metadata: jsonText.pipe(commonRequestFields.metadata).optional(),
+  priority: z.preprocess(readDigits, commonRequestFields.priority),
+  expires_in: z.preprocess(readDigits, commonRequestFields.expires_in),
+  publish: z.preprocess(readFlag, publishField.publish),
+})
 
-/** The whole form of POST /files, for its documentation. */
+export type FileFormFields = z.infer<typeof fileFormFields>
+
+/** Schema of the whole multipart form of POST /files, for the OpenAPI document. */
 export const fileForm = z
   .strictObject({
-    file: filePart("file_url"),
+    file: filePartSchema("file_url"),
     file_url: fileUrl.optional(),
-    webhook: createFields.webhook.unwrap().unwrap().optional(),
-    metadata: z.string().optional().meta({ description: "A JSON object of texts." }),
-    priority: createFields.priority,
-    expires_in: createFields.expires_in.unwrap().unwrap().optional(),
+    webhook: commonRequestFields.webhook.unwrap().unwrap().optional(),
+    metadata: z.string().optional().meta({ description: "A JSON object of strings." }),
+    priority: commonRequestFields.priority,
+    expires_in: commonRequestFields.expires_in.unwrap().unwrap().optional(),
+    ...publishField,
   })
   .meta({ id: "FileForm" })
 
-/** The JSON body of POST /files, which names a file by its URL. */
-export const fileImport = z
-  .strictObject({ file_url: fileUrl, ...createFields }, "expected an object of fields")
+/** Schema of the JSON body of POST /files, which has the URL of the file. */
+export const fileImportRequest = z
+  .strictObject(
+    { file_url: inputValueSchema(fileUrl, EXPECTED_URL), ...publishField, ...commonRequestFields },
+    "expected an object of fields",
+  )
   .meta({ id: "FileImport" })
 
-/** A URL that nothing is behind. */
+/** Example request of POST /files; its URL serves no file. */
 export const IMPORT_EXAMPLE = { file_url: "https://example.com/clip.mp4" }

@@ -1,10 +1,10 @@
 import { metadataTask, videoMetadata } from "../../contract/tasks/metadata.ts"
 import type { Kind } from "../kind.ts"
 
-/** What a page says of its video, as answers carry it. */
+/** Schema of the video metadata of a web page in responses. */
 export const metadataRecord = videoMetadata.meta({ id: "VideoMetadata" })
 
-/** A lookup of what a page says of its video. Callers wait for it, and know of no job. */
+/** Job that reads the video metadata of a web page. Callers get the metadata, never the job. */
 export const metadata = {
   name: "metadata",
   path: "fetch/metadata",

@@ -1,13 +1,13 @@
 import { metadataTask } from "../../contract/tasks/metadata.ts"
 import type { MetadataWork } from "../../contract/tasks/metadata.ts"
-import { newId } from "../../ids.ts"
-import { draftJob, draftTask } from "../../storage/job-drafts.ts"
-import type { JobDraft } from "../../storage/job-drafts.ts"
+import { newId } from "../../platform/ids.ts"
+import { draftJobRow, draftTask } from "../../domain/job-draft.ts"
+import type { JobDraft } from "../../domain/job-draft.ts"
 
-/** Somebody waits for a lookup, so that it comes before all work of the account. */
+/** Priority above all other jobs of the account, because a caller waits for the metadata. */
 const PRIORITY = 1000
 
-/** The job of a lookup: one task that asks the page. */
+/** Drafts the job of a metadata lookup: one task, which reads the page. */
 export function planMetadata(
   url: string,
   { origin, now, runSecondsMax }: { origin: string; now: number; runSecondsMax: number },
@@ -24,7 +24,7 @@ export function planMetadata(
   const work: MetadataWork = { kind: "metadata", url, run_seconds_max: runSecondsMax }
   const pool = metadataTask.pool()
   return {
-    job: draftJob(facts, { id, kind: "metadata", request: {} }),
+    job: draftJobRow(facts, { id, kind: "metadata", request: {} }),
     tasks: [draftTask(facts, { jobId: id, pool, work, inputs: [], blocked: false })],
     files: [],
   }

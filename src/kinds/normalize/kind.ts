@@ -1,17 +1,22 @@
-import { NORMALIZED_KEY, normalizeTask } from "../../contract/tasks/normalize.ts"
-import { newId } from "../../ids.ts"
-import { draftInputs, draftJob, draftOutput, draftTask } from "../../storage/job-drafts.ts"
-import type { JobDraft } from "../../storage/job-drafts.ts"
-import { withNewInput } from "../kept-input.ts"
-import { jsonKind } from "../kind.ts"
-import type { FoundInput, PlanFacts } from "../kind.ts"
-import { finishNormalize } from "./finish.ts"
-import { normalizationRecord, viewNormalization } from "./record.ts"
-import { EXAMPLE, normalizeRequest, readUsable } from "./request.ts"
+import { NORMALIZED_OUTPUT_KEY, normalizeTask } from "../../contract/tasks/normalize.ts"
+import { newId } from "../../platform/ids.ts"
+import { draftInputs, draftJobRow, draftOutputFile, draftTask } from "../../domain/job-draft.ts"
+import type { JobDraft } from "../../domain/job-draft.ts"
+import { isCallerFileSource } from "../../domain/states.ts"
+import { fileExtension } from "../file-name.ts"
+import { replaceStoredInput } from "../stored-input.ts"
+import { defineJsonKind } from "../kind.ts"
+import { judgeStreams } from "../required-streams.ts"
+import type { PlanContext, FinishedTasks, FinishChanges } from "../kind.ts"
+import { getInputUrl } from "../private-input.ts"
+import { sourceNameInRequest, normalizationRecord, viewNormalization } from "./record.ts"
+import { normalizedFileName } from "./names.ts"
+import { EXAMPLE_REQUEST, normalizeRequest, readUsableFields } from "./request.ts"
 import type { NormalizeRequest } from "./request.ts"
+import { finishOutputs } from "../outputs.ts"
 
-/** Media whose sound is brought to a loudness, all else kept as it is. */
-export const normalize = jsonKind({
+/** Job that normalizes the loudness of media and changes nothing else. */
+export const normalize = defineJsonKind({
   name: "normalize",
   path: "normalize",
   title: "normalization",
@@ -19,25 +24,29 @@ export const normalize = jsonKind({
   tasks: [normalizeTask],
   request: normalizeRequest,
   uploadField: "file_url",
-  example: EXAMPLE,
-  readUsable,
+  example: EXAMPLE_REQUEST,
+  readUsableFields,
   references: ({ file_url }) =>
     file_url === undefined ? [] : [{ key: "file", field: "file_url", reference: file_url }],
   inputField: () => "file_url",
-  judge: () => [],
+  judge: (_request, inputs) => judgeStreams(inputs, "audio"),
   plan: planNormalize,
   finish: finishNormalize,
   record: normalizationRecord,
   view: (base, { job }, progress) => viewNormalization(base, job, progress),
-  requestAgain: withNewInput,
+  retryRequest: replaceStoredInput,
 })
 
-/** One task, and the file that it makes. */
-function planNormalize(request: NormalizeRequest, facts: PlanFacts): JobDraft {
+/** Drafts the job of a normalization: one task with one output file. */
+function planNormalize(request: NormalizeRequest, context: PlanContext): JobDraft {
   const id = newId()
-  const [input] = facts.inputs
-  const output = { key: NORMALIZED_KEY, name: outputName(input) }
-  const task = draftTask(facts, {
+  const [input] = context.inputs
+  const sourceName = input?.file?.name ?? input?.source?.name ?? ""
+  const output = {
+    key: NORMALIZED_OUTPUT_KEY,
+    name: `output${fileExtension(sourceName).toLowerCase()}`,
+  }
+  const task = draftTask(context, {
     jobId: id,
     pool: normalizeTask.pool(),
     work: {
@@ -47,21 +56,45 @@ function planNormalize(request: NormalizeRequest, facts: PlanFacts): JobDraft {
         range_lu: request.loudnorm_lra,
         true_peak_dbtp: request.loudnorm_tp,
       },
-      run_seconds_max: facts.runSecondsMax,
+      run_seconds_max: context.runSecondsMax,
       outputs: [output],
     },
-    ...draftInputs(facts.inputs),
+    ...draftInputs(context.inputs),
   })
-  const kept = { ...request, file_id: input?.fileId }
+  const storedRequest = {
+    ...request,
+    file_url: getInputUrl(request.file_url),
+    file_id: input?.fileId,
+    source_name: sourceName,
+  }
+  const name = normalizedFileName(sourceName, output.name)
   return {
-    job: draftJob(facts, { id, kind: "normalize", request: kept }),
+    job: draftJobRow(context, { id, kind: "normalize", request: storedRequest }),
     tasks: [task],
-    files: [draftOutput(facts, { jobId: id, outputKey: output.key, name: output.name })],
+    files: [draftOutputFile(context, { jobId: id, outputKey: output.key, name })],
   }
 }
 
-/** A guess by the input's name; what it is in the end is the task's to say. */
-function outputName(input: FoundInput | undefined): string {
-  const name = input?.file?.name ?? input?.source?.name ?? ""
-  return `output${/\.[A-Za-z0-9]{1,10}$/.exec(name)?.[0].toLowerCase() ?? ""}`
+/**
+ * Returns the changes after a normalization: the output, named after the source, and the loudness
+ * measurements. An imported source has its final name by now.
+ */
+function finishNormalize({ job, files, tasks }: FinishedTasks): FinishChanges {
+  const [done] = tasks
+  if (!done) return { files: [], result: { outputs: [] } }
+  const result = normalizeTask.result.parse(done.result)
+  const { measurements, normalization_type, target_reached, format, converted_from } = result
+  const importedFile = files.find(({ source }) => isCallerFileSource(source))
+  const sourceName = importedFile?.name ?? sourceNameInRequest.parse(job.request).source_name
+  const outputs = result.outputs.map((output) => {
+    return { ...output, name: normalizedFileName(sourceName, output.name) }
+  })
+  const stored = finishOutputs({ files, tasks: [{ ...done, result: { ...result, outputs } }] })
+  return {
+    files: stored.files,
+    result: {
+      ...stored.result,
+      normalized: { measurements, normalization_type, target_reached, format, converted_from },
+    },
+  }
 }

@@ -3,52 +3,68 @@ import {
   audioFormat,
   loudness,
   NORMALIZATION_TYPES,
-  NORMALIZED_KEY,
+  NORMALIZED_OUTPUT_KEY,
 } from "../../contract/tasks/normalize.ts"
-import type { Progress } from "../../rpc.ts"
-import type { Job, JobResult } from "../../storage/schema/jobs.ts"
+import type { Progress } from "../../domain/progress.ts"
+import type { Job, JobResult } from "../../db/schema/jobs.ts"
 import { fileUrl } from "../file-links.ts"
-import { keptInput } from "../kept-input.ts"
-import { jobFields, jobFieldSchemas, recordHead, recordHeadSchemas } from "../record-fields.ts"
+import { jobOutput, viewOutputs } from "../job-record.ts"
+import { normalizedDownloadName } from "./names.ts"
+import { storedInput } from "../stored-input.ts"
+import {
+  fileIdsField,
+  fileIdsFieldSchema,
+  jobFields,
+  jobFieldSchemas,
+  statusFields,
+  statusFieldSchemas,
+} from "../record-fields.ts"
 
-/** What of the request its job keeps, and the File that its input is. */
-const keptRequest = keptInput.extend({
+/** Schema of the request fields that the job stores and the record shows. */
+const storedRequestFields = storedInput.extend({
   loudnorm_i: z.number(),
   loudnorm_lra: z.number(),
   loudnorm_tp: z.number(),
 })
 
-/** What there is to say once the sound was normalized. */
-const made = z.object({
+/** Schema of the source's name in the stored request; jobs of earlier versions have no name. */
+export const sourceNameInRequest = z.object({ source_name: z.string().catch("") })
+
+/** Schema of the record fields that are present after success. */
+const resultFields = z.object({
   download_url: z.url(),
   size_bytes: z.int(),
   content_type: z.string(),
+  outputs: z
+    .array(jobOutput)
+    .meta({ description: "The result as a File, with its id; the `id` above is the job's." }),
   duration_seconds: z.number().optional(),
   measurements: z.object({ before: loudness, after: loudness }).meta({
     description: "Loudness of the first audio stream, measured by EBU R 128.",
   }),
   normalization_type: z.enum(NORMALIZATION_TYPES).meta({
     description:
-      "`linear`: one gain for all of it. `dynamic`: gains that follow the sound or limit it. `none`: it is as it was.",
+      "`linear`: one gain for the whole audio. `dynamic`: a varying gain or a limiter. `none`: unchanged audio.",
   }),
   target_reached: z.boolean().meta({
     description:
-      "Whether every audio stream that can be measured has the target loudness and peak; of silence false.",
+      "True if every measurable audio stream has the target loudness and peak. False for silence.",
   }),
   container: z.string(),
   codec: z.string(),
   converted_from: audioFormat
     .nullable()
-    .meta({ description: "The input's container and codec where they could not be kept." }),
+    .meta({ description: "Container and codec of the input, if the output could not keep them." }),
 })
 
-/** The Normalization record. */
+/** Schema of the Normalization record. */
 export const normalizationRecord = z
   .object({
-    ...recordHeadSchemas,
-    ...keptRequest.shape,
+    ...statusFieldSchemas,
+    ...storedRequestFields.shape,
     total_processing_seconds: z.number().min(0),
-    ...made.partial().shape,
+    ...fileIdsFieldSchema,
+    ...resultFields.partial().shape,
     ...jobFieldSchemas,
   })
   .meta({ id: "Normalization" })
@@ -61,22 +77,28 @@ export function viewNormalization(
   progress: Progress | null,
 ): NormalizationRecord {
   return {
-    ...recordHead(job),
-    ...keptRequest.parse(job.request),
+    ...statusFields(job),
+    ...storedRequestFields.parse(job.request),
     total_processing_seconds: job.processingMs / 1000,
-    ...(job.result && viewMade(base, job.result)),
+    ...fileIdsField(job),
+    ...(job.result && viewResult(base, job, job.result)),
     ...jobFields(job, progress),
   }
 }
 
-function viewMade(base: string, { outputs, normalized }: JobResult): Partial<z.infer<typeof made>> {
-  const output = outputs.find(({ key }) => key === NORMALIZED_KEY)
+function viewResult(
+  base: string,
+  job: Job,
+  { outputs, normalized }: JobResult,
+): Partial<z.infer<typeof resultFields>> {
+  const output = outputs.find(({ key }) => key === NORMALIZED_OUTPUT_KEY)
   if (!output || !normalized) return {}
   const { format, ...measured } = normalized
   return {
-    download_url: fileUrl(base, { id: output.fileId, name: output.name }),
+    download_url: fileUrl(base, { id: output.fileId, name: normalizedDownloadName(output) }),
     size_bytes: output.sizeBytes,
     content_type: output.contentType,
+    outputs: viewOutputs(base, job),
     ...(output.durationSeconds !== undefined && { duration_seconds: output.durationSeconds }),
     ...measured,
     ...format,

@@ -1,30 +1,49 @@
 import { renderTask } from "../../contract/tasks/render.ts"
-import type { Finish, FinishedTask } from "../kind.ts"
-import type { File } from "../../storage/schema/files.ts"
+import type { RenderResult } from "../../contract/tasks/render.ts"
+import type { FinishChanges, FinishedTask } from "../kind.ts"
+import type { File } from "../../db/schema/files.ts"
 import { finishOutputs } from "../outputs.ts"
-import { renditionNames } from "./names.ts"
+import { nameRenditions } from "./names.ts"
 
-/** The finish of a task that made renditions, named after the file that they were made from. */
+/**
+ * Returns the changes after a task that encodes renditions, which are named after their source
+ * file. Identical renditions share one File, which is the output of each of them.
+ */
 export function finishRenditions(
   files: File[],
   { task, result }: FinishedTask,
   sourceName: string,
-): Finish {
+): FinishChanges {
   const { renditions } = renderTask.work.parse(task.work)
-  const made = renderTask.result.parse(result)
-  const names = renditionNames(sourceName, renditions)
-  const outputs = made.outputs.map((output) => ({ ...output, name: names.get(output.key) }))
-  const stored = finishOutputs({ files, tasks: [{ task, result: { ...made, outputs } }] })
-  const codecs = new Map(renditions.map(({ key, codec }) => [key, codec]))
-  const qualities = new Map(made.outputs.map(({ key, quality }) => [key, quality]))
+  const rendered = renderTask.result.parse(result)
+  const names = nameRenditions(sourceName, renditions)
+  const outputs = rendered.outputs.map((output) => ({ ...output, name: names.get(output.key) }))
+  const stored = finishOutputs({ files, tasks: [{ task, result: { ...rendered, outputs } }] })
+  const made = new Map(stored.result.outputs.map((output) => [output.key, output]))
+  const qualities = new Map(rendered.outputs.map(({ key, quality }) => [key, quality]))
+  const sameAs = new Map(rendered.same?.map(({ key, same_as }) => [key, same_as]))
   return {
-    files: stored.files,
+    files: [...stored.files, ...failDuplicates(files, rendered)],
     result: {
-      outputs: stored.result.outputs.map((output) => {
-        const codec = codecs.get(output.key)
-        const quality = qualities.get(output.key)
-        return { ...output, ...(codec && { codec }), ...(quality && { quality }) }
+      outputs: renditions.flatMap(({ key, codec }) => {
+        const madeKey = sameAs.get(key) ?? key
+        const output = made.get(madeKey)
+        const quality = qualities.get(madeKey)
+        return output ? [{ ...output, key, codec, ...(quality && { quality }) }] : []
       }),
     },
   }
+}
+
+/** Marks files as failed whose rendition is identical to an encoded rendition. */
+function failDuplicates(
+  files: readonly File[],
+  { same = [] }: RenderResult,
+): FinishChanges["files"] {
+  return same.flatMap(({ key, same_as }) => {
+    const file = files.find(({ outputKey }) => outputKey === key)
+    const errorMessage = `The rendition is the same as ${same_as}, which was encoded once.`
+    const set = { state: "failed", errorCode: "not_found", errorMessage } as const
+    return file ? [{ id: file.id, set }] : []
+  })
 }

@@ -1,30 +1,26 @@
+import { fileStem } from "../file-name.ts"
 import type { Rendition } from "../../contract/tasks/render.ts"
 
-/** So long that a name with it has less than 255 bytes, whatever its characters. */
+/** Maximum length of a stem in characters, so that a name has less than 255 bytes in UTF-8. */
 const STEM_LENGTH_MAX = 50
 
 /**
- * The names of renditions by their keys: `film_720p_h264.mp4` of `film.mkv`, and a number where
- * several would have the same.
+ * Returns the file names of renditions by key, such as `film_720p_h264.mp4` for `film.mkv`. Adds a
+ * number to a name that occurs again.
  */
-export function renditionNames(
+export function nameRenditions(
   sourceName: string,
   renditions: readonly Rendition[],
 ): ReadonlyMap<string, string> {
-  const stem = stemOf(sourceName)
-  const taken = new Map<string, number>()
+  const stem = fileStem(sourceName, { lengthMax: STEM_LENGTH_MAX, fallback: "video" })
+  const useCounts = new Map<string, number>()
   return new Map(
     renditions.map(({ key, codec, resolution, container }) => {
       const base = [stem, resolution, codec].join("_")
       const name = `${base}.${container}`
-      const number = (taken.get(name) ?? 0) + 1
-      taken.set(name, number)
+      const number = (useCounts.get(name) ?? 0) + 1
+      useCounts.set(name, number)
       return [key, number === 1 ? name : `${base}_${number}.${container}`] as const
     }),
   )
-}
-
-function stemOf(name: string): string {
-  const stem = name.replace(/\.[A-Za-z0-9]{1,10}$/, "").trim()
-  return (stem === "" ? "video" : stem).slice(0, STEM_LENGTH_MAX).toWellFormed().trimEnd()
 }

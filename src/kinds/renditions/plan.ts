@@ -1,25 +1,25 @@
 import { renderTask } from "../../contract/tasks/render.ts"
 import type { Rendition } from "../../contract/tasks/render.ts"
-import { draftOutput, draftTask } from "../../storage/job-drafts.ts"
-import type { JobDraft, JobFacts, TaskDraft } from "../../storage/job-drafts.ts"
-import { renditionNames } from "./names.ts"
+import { draftOutputFile, draftTask } from "../../domain/job-draft.ts"
+import type { JobDraft, JobProperties, TaskDraft } from "../../domain/job-draft.ts"
+import { nameRenditions } from "./names.ts"
 import type { RenditionRequest } from "./request.ts"
 
-/** The key of the one input of a task that makes renditions. */
-export const SOURCE_KEY = "source"
+/** Key of the only input of a task that encodes renditions. */
+export const SOURCE_INPUT_KEY = "source"
 
-/** The task that makes renditions, and the files that they become. */
+/** Drafts the task that encodes renditions, and the rows of their files. */
 export function draftRenditions(
-  facts: JobFacts & { runSecondsMax: number },
+  facts: JobProperties & { runSecondsMax: number },
   request: RenditionRequest,
-  made: { jobId: string; sourceName: string; weight?: number } & Pick<
+  placement: { jobId: string; sourceName: string; weight?: number } & Pick<
     TaskDraft,
     "inputs" | "blocked"
   >,
 ): { task: TaskDraft; files: JobDraft["files"] } {
-  const { jobId, sourceName, ...planned } = made
-  const renditions = renditionsOf(request)
-  const names = renditionNames(sourceName, renditions)
+  const { jobId, sourceName, ...planned } = placement
+  const renditions = listRenditions(request)
+  const names = nameRenditions(sourceName, renditions)
   const task = draftTask(facts, {
     ...planned,
     jobId,
@@ -33,12 +33,12 @@ export function draftRenditions(
     },
   })
   const files = renditions.map(({ key }) =>
-    draftOutput(facts, { jobId, outputKey: key, name: names.get(key) ?? key }),
+    draftOutputFile(facts, { jobId, outputKey: key, name: names.get(key) ?? key }),
   )
   return { task, files }
 }
 
-function renditionsOf({ outputs }: RenditionRequest): Rendition[] {
+function listRenditions({ outputs }: RenditionRequest): Rendition[] {
   return outputs.map(({ bitrate_kbps, ...rendition }, index) => ({
     key: `out_${index + 1}`,
     ...rendition,

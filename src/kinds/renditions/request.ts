@@ -13,7 +13,7 @@ import type { RenditionCodec, RenditionContainer } from "../../contract/tasks/re
 const EXPECTED_RATE = `expected a whole number from ${BITRATE_KBPS_MIN} to ${BITRATE_KBPS_MAX}`
 
 const EXPECTED_RENDITIONS =
-  'expected an array of renditions, as `[{"codec": "h264", "resolution": "720p"}]`'
+  'expected an array of renditions, such as `[{"codec": "h264", "resolution": "720p"}]`'
 
 const outputRendition = z
   .strictObject(
@@ -21,7 +21,7 @@ const outputRendition = z
       codec: z.enum(RENDITION_CODECS, `expected one of ${RENDITION_CODECS.join(", ")}`),
       resolution: z
         .enum(RENDITION_SIZES, `expected one of ${RENDITION_SIZES.join(", ")}`)
-        .meta({ description: "The box that the picture fits in; it is never made larger." }),
+        .meta({ description: "Box that the picture fits in. The picture is never enlarged." }),
       container: z
         .enum(RENDITION_CONTAINERS, `expected one of ${RENDITION_CONTAINERS.join(", ")}`)
         .default("mp4")
@@ -33,7 +33,7 @@ const outputRendition = z
         .optional()
         .meta({
           description:
-            "The mean rate of the picture in kilobits a second; where left out, its quality decides.",
+            "Mean bitrate of the video in kilobits per second. Without it the encoder keeps a constant quality.",
         }),
     },
     "expected an object of fields",
@@ -44,7 +44,7 @@ const outputRendition = z
   })
   .meta({ id: "OutputRendition" })
 
-/** The fields that say which renditions to make. */
+/** Schemas of the request fields that define renditions. */
 export const renditionFields = {
   outputs: z
     .array(outputRendition, EXPECTED_RENDITIONS)
@@ -53,17 +53,17 @@ export const renditionFields = {
     .meta({ description: "The renditions to make; the Job's outputs are in the same order." }),
   quality_metrics: z.boolean("expected true or false").default(false).meta({
     description:
-      "Whether the runner scores each rendition against its source: `quality` of the Job's outputs.",
+      "Scores each rendition against its source; the Job's outputs have the score as `quality`.",
   }),
 }
 
 const renditionRequest = z.object(renditionFields)
 
-/** What a request says of its renditions. */
+/** Fields of a request that define its renditions. */
 export type RenditionRequest = z.infer<typeof renditionRequest>
 
 function judgeContainer(codec: RenditionCodec, container: RenditionContainer): string | null {
-  const possible: readonly string[] = CONTAINERS_OF_CODEC[codec]
-  if (possible.includes(container)) return null
-  return `expected ${possible.join(" or ")}, since players take no ${codec} in ${container}`
+  const containers: readonly string[] = CONTAINERS_OF_CODEC[codec]
+  if (containers.includes(container)) return null
+  return `expected ${containers.join(" or ")}, since players do not play ${codec} in ${container}`
 }

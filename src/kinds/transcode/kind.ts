@@ -1,24 +1,26 @@
 import { z } from "zod"
 import { renderTask } from "../../contract/tasks/render.ts"
-import { newId } from "../../ids.ts"
-import { draftInputs, draftJob } from "../../storage/job-drafts.ts"
-import type { JobDraft } from "../../storage/job-drafts.ts"
-import { isOfCaller } from "../../storage/schema/states.ts"
-import { jobRecord, viewJobOfFiles } from "../job-record.ts"
-import { keptInput, withNewInput } from "../kept-input.ts"
-import { jsonKind } from "../kind.ts"
-import type { DoneTasks, Finish, PlanFacts } from "../kind.ts"
+import { newId } from "../../platform/ids.ts"
+import { draftInputs, draftJobRow } from "../../domain/job-draft.ts"
+import type { JobDraft } from "../../domain/job-draft.ts"
+import { isCallerFileSource } from "../../domain/states.ts"
+import { jobRecord, viewJobWithFileUrls } from "../job-record.ts"
+import { replaceStoredInput, storedInput } from "../stored-input.ts"
+import { defineJsonKind } from "../kind.ts"
+import type { FinishChanges, FinishedTasks, PlanContext } from "../kind.ts"
+import { getInputUrl } from "../private-input.ts"
 import { finishRenditions } from "../renditions/finish.ts"
-import { draftRenditions, SOURCE_KEY } from "../renditions/plan.ts"
-import { judgeWebhooks } from "../webhook-fields.ts"
-import { EXAMPLE, readUsable, transcodeRequest } from "./request.ts"
-import type { TranscodeRequest, UsableTranscode } from "./request.ts"
+import { draftRenditions, SOURCE_INPUT_KEY } from "../renditions/plan.ts"
+import { judgeStreams } from "../required-streams.ts"
+import { refuseBothWebhooks } from "../webhook-fields.ts"
+import { EXAMPLE_REQUEST, readUsableFields, transcodeRequest } from "./request.ts"
+import type { TranscodeRequest, UsableTranscodeRequest } from "./request.ts"
 
-/** What of the request its job keeps beside it: the File that the source is, and its name. */
-const keptSource = keptInput.extend({ source_name: z.string() })
+/** Schema of fields that the job stores with its request: id and name of the source's File. */
+const storedSource = storedInput.extend({ source_name: z.string() })
 
-/** A video in other sizes and codecs, ready for the web. */
-export const transcode = jsonKind({
+/** Job that encodes a video in other sizes and codecs, ready for the web. */
+export const transcode = defineJsonKind({
   name: "transcode",
   path: "transcode",
   title: "transcode",
@@ -26,37 +28,49 @@ export const transcode = jsonKind({
   isJobForm: true,
   tasks: [renderTask],
   request: transcodeRequest,
-  example: EXAMPLE,
-  readUsable,
+  example: EXAMPLE_REQUEST,
+  readUsableFields,
   references: ({ source }) =>
-    source === undefined ? [] : [{ key: SOURCE_KEY, field: "source", reference: source }],
+    source === undefined ? [] : [{ key: SOURCE_INPUT_KEY, field: "source", reference: source }],
   inputField: () => "source",
-  judge: (request: UsableTranscode) => judgeWebhooks(request),
+  judge: (request: UsableTranscodeRequest, inputs) => [
+    ...judgeStreams(inputs, "video"),
+    ...refuseBothWebhooks(request),
+  ],
   plan: planTranscode,
   finish: finishTranscode,
   record: jobRecord,
-  view: (base, { job }, progress) => viewJobOfFiles(base, job, progress),
-  requestAgain: withNewInput,
+  view: (base, { job }, progress) => viewJobWithFileUrls(base, job, progress),
+  retryRequest: replaceStoredInput,
 })
 
-function planTranscode(request: TranscodeRequest, facts: PlanFacts): JobDraft {
+function planTranscode(request: TranscodeRequest, context: PlanContext): JobDraft {
   const id = newId()
-  const [input] = facts.inputs
+  const [input] = context.inputs
   const sourceName = input?.file?.name ?? input?.source?.name ?? ""
-  const { task, files } = draftRenditions(facts, request, {
+  const { task, files } = draftRenditions(context, request, {
     jobId: id,
     sourceName,
-    ...draftInputs(facts.inputs),
+    ...draftInputs(context.inputs),
   })
-  const kept = { ...request, file_id: input?.fileId, source_name: sourceName }
-  return { job: draftJob(facts, { id, kind: "transcode", request: kept }), tasks: [task], files }
+  const storedRequest = {
+    ...request,
+    source: getInputUrl(request.source),
+    file_id: input?.fileId,
+    source_name: sourceName,
+  }
+  return {
+    job: draftJobRow(context, { id, kind: "transcode", request: storedRequest }),
+    tasks: [task],
+    files,
+  }
 }
 
-/** A source that was brought in has its name by now. */
-function finishTranscode({ job, files, tasks }: DoneTasks): Finish {
+/** Returns the changes after a transcode. An imported source has its final name by now. */
+function finishTranscode({ job, files, tasks }: FinishedTasks): FinishChanges {
   const [done] = tasks
   if (!done) return { files: [], result: { outputs: [] } }
-  const broughtIn = files.find(({ source }) => isOfCaller(source))
-  const sourceName = broughtIn?.name ?? keptSource.parse(job.request).source_name
+  const importedFile = files.find(({ source }) => isCallerFileSource(source))
+  const sourceName = importedFile?.name ?? storedSource.parse(job.request).source_name
   return finishRenditions(files, done, sourceName)
 }

@@ -1,20 +1,24 @@
 import { z } from "zod"
-import { createFields, webhookUrl } from "../create-fields.ts"
-import { EXAMPLE_INPUT, inputReference } from "../reference.ts"
+import { commonRequestFields, publishField, webhookUrl } from "../create-fields.ts"
+import { usableInputSchema } from "../private-input.ts"
+import { EXAMPLE_INPUT, inputReferenceSchema } from "../reference.ts"
 import { renditionFields } from "../renditions/request.ts"
 
-/** The body of POST /transcode. */
+/** Schema of the body of POST /transcode. */
 export const transcodeRequest = z
   .strictObject(
     {
-      source: inputReference.meta({
+      source: inputReferenceSchema.meta({
         description:
           "The video: a public URL, s3://<bucket>/<key>, svc_id://<uuid> or a File's download_url.",
         format: "uri",
       }),
       ...renditionFields,
-      ...createFields,
-      webhook_url: webhookUrl.nullish().meta({ description: "The same as webhook; not both." }),
+      ...publishField,
+      ...commonRequestFields,
+      webhook_url: webhookUrl
+        .nullish()
+        .meta({ description: "Alternative name of `webhook`. Give only one of the two." }),
     },
     "expected an object of fields",
   )
@@ -22,18 +26,22 @@ export const transcodeRequest = z
 
 export type TranscodeRequest = z.infer<typeof transcodeRequest>
 
-export const EXAMPLE = {
+export const EXAMPLE_REQUEST = {
   source: EXAMPLE_INPUT,
   outputs: [{ codec: "h264", resolution: "480p" }],
 }
 
 const text = z.string().optional().catch(undefined)
 
-const usableRequest = z.object({ source: text, webhook: text, webhook_url: text })
+const usableRequest = z.object({
+  source: usableInputSchema.optional().catch(undefined),
+  webhook: text,
+  webhook_url: text,
+})
 
-export type UsableTranscode = z.output<typeof usableRequest>
+export type UsableTranscodeRequest = z.output<typeof usableRequest>
 
-/** What of a body can be used, whatever else is wrong with it. */
-export function readUsable(body: object): UsableTranscode {
+/** Returns the valid fields of a body, even if other fields are invalid. */
+export function readUsableFields(body: object): UsableTranscodeRequest {
   return usableRequest.parse(body)
 }

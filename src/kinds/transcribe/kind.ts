@@ -5,36 +5,106 @@ import {
   transcriptName,
 } from "../../contract/tasks/transcribe.ts"
 import type { TranscribeWork } from "../../contract/tasks/transcribe.ts"
-import { newId } from "../../ids.ts"
-import { draftInputs, draftJob, draftOutput, draftTask } from "../../storage/job-drafts.ts"
-import type { JobDraft } from "../../storage/job-drafts.ts"
+import { newId } from "../../platform/ids.ts"
+import { draftInputs, draftJobRow, draftOutputFile, draftTask } from "../../domain/job-draft.ts"
+import type { JobDraft } from "../../domain/job-draft.ts"
 import { transcriptUrl } from "../file-links.ts"
-import { withNewInput } from "../kept-input.ts"
-import { jsonKind } from "../kind.ts"
-import type { InputReference, PlanFacts } from "../kind.ts"
-import { finishTranscribe } from "./finish.ts"
-import { judgeTranscribe } from "./judge.ts"
-import { AUTO, isAuto, readLanguage } from "./languages.ts"
+import { replaceStoredInput } from "../stored-input.ts"
+import { defineJsonKind } from "../kind.ts"
+import type {
+  InputReference,
+  PlanContext,
+  FinishedTasks,
+  FinishChanges,
+  DeploymentProperties,
+  ResolvedInput,
+} from "../kind.ts"
+import { getInputUrl } from "../private-input.ts"
+import { judgeStreams } from "../required-streams.ts"
+import { AUTO_LANGUAGE, isAutoLanguage, readLanguageTag, supportsCantonese } from "./languages.ts"
 import type { SpokenLanguage } from "./languages.ts"
 import { transcriptionRecord, viewTranscription } from "./record.ts"
-import { EXAMPLE, readUsable, transcribeRequest } from "./request.ts"
-import type { TranscribeRequest, UsableTranscribe } from "./request.ts"
+import { EXAMPLE_REQUEST, readUsableFields, transcribeRequest } from "./request.ts"
+import type { TranscribeRequest, UsableTranscribeRequest } from "./request.ts"
+import { finishOutputs } from "../outputs.ts"
+import type { Fault } from "../../domain/faults.ts"
+import { refuseBothWebhooks } from "../webhook-fields.ts"
+
+const EXPECTED_ONE = "expected exactly one of file_url, source, and file in a multipart body"
+
+/** Returns the faults of a request that its schema cannot find. */
+function judgeTranscribe(
+  request: UsableTranscribeRequest,
+  inputs: ResolvedInput[],
+  malformed: ReadonlySet<string>,
+  { speechModels }: DeploymentProperties,
+): Fault[] {
+  const { model = speechModels.default } = request
+  const isKnown = speechModels.names.includes(model)
+  return [
+    ...judgeSources(request, malformed),
+    ...judgeStreams(inputs, "audio"),
+    ...judgeWebhookForm(request),
+    ...(isKnown ? judgeSpeech(request, model) : [unknownModel(speechModels.names)]),
+  ]
+}
+
+function judgeSources(
+  { file_url, source }: UsableTranscribeRequest,
+  malformed: ReadonlySet<string>,
+): Fault[] {
+  const isNamed = file_url !== undefined || malformed.has("file_url")
+  if (source === undefined && !malformed.has("source")) {
+    return isNamed ? [] : [{ field: "file_url", message: `${EXPECTED_ONE}; the request has none` }]
+  }
+  return isNamed ? [{ field: "source", message: `${EXPECTED_ONE}; the request has several` }] : []
+}
+
+function judgeWebhookForm({ source, webhook, webhook_url }: UsableTranscribeRequest): Fault[] {
+  if (webhook_url === undefined) return []
+  const both = refuseBothWebhooks({ webhook, webhook_url })
+  if (both.length > 0 || source !== undefined) return both
+  const message = "expected webhook_url only with source; otherwise use webhook"
+  return [{ field: "webhook_url", message }]
+}
+
+function unknownModel(names: readonly string[]): Fault {
+  return { field: "model", message: `expected one of ${names.join(", ")}` }
+}
+
+/** Returns the faults of a language or a task that the model does not support. */
+function judgeSpeech({ language = "auto", task }: UsableTranscribeRequest, model: string): Fault[] {
+  const spoken = isAutoLanguage(language) ? null : readLanguageTag(language)
+  const code = spoken && "code" in spoken ? spoken.code : null
+  if (!isEnglishOnly(model)) {
+    if (code !== "yue" || supportsCantonese(model)) return []
+    const message = `expected zh, since the model ${model} does not distinguish Cantonese from Chinese`
+    return [{ field: "language", message }]
+  }
+  const why = `since the model ${model} knows only English`
+  return [
+    ...(code === null || code === "en"
+      ? []
+      : [{ field: "language", message: `expected en or auto, ${why}` }]),
+    ...(task === "translate" ? [{ field: "task", message: `expected transcribe, ${why}` }] : []),
+  ]
+}
 
 const INPUT_KEY = "file"
 const ENGLISH: SpokenLanguage = { tag: "en", code: "en" }
 
-/** What is said in a file, written down by whisper. */
-export const transcribe = jsonKind({
+/** Job that transcribes the speech in a file with Whisper. */
+export const transcribe = defineJsonKind({
   name: "transcribe",
   path: "transcribe",
   title: "transcription",
   idField: "transcribe_id",
-  answersJob: true,
+  respondsWithJob: true,
   tasks: [transcribeTask],
   request: transcribeRequest,
   uploadField: "file_url",
-  example: EXAMPLE,
-  readUsable,
+  example: EXAMPLE_REQUEST,
+  readUsableFields,
   jobFormFields: ["source"],
   references,
   inputField: () => "file_url",
@@ -44,56 +114,84 @@ export const transcribe = jsonKind({
   record: transcriptionRecord,
   view: (base, { job }, progress) => viewTranscription(base, job, progress),
   outputUrl: (base, jobId, { name }) => transcriptUrl(base, jobId, name),
-  requestAgain: withNewInput,
+  retryRequest: replaceStoredInput,
 })
 
-function references({ file_url, source }: UsableTranscribe): InputReference[] {
+function references({ file_url, source }: UsableTranscribeRequest): InputReference[] {
   return Object.entries({ file_url, source }).flatMap(([field, reference]) =>
     reference === undefined ? [] : [{ key: INPUT_KEY, field, reference }],
   )
 }
 
-/** One task, and a file to come for each format, the asked one first. */
-function planTranscribe(request: TranscribeRequest, facts: PlanFacts): JobDraft {
+/** Drafts one task and a file for each format, the requested format first. */
+function planTranscribe(request: TranscribeRequest, context: PlanContext): JobDraft {
   const id = newId()
-  const [input] = facts.inputs
+  const [input] = context.inputs
   const { format, prompt, words_per_cue, max_line_length } = request
-  const model = request.model ?? facts.speechModels.default
-  const language = languageOf(request, model)
+  const model = request.model ?? context.speechModels.default
+  const language = chooseLanguage(request, model)
   const formats = [format, ...TRANSCRIPT_FORMATS.filter((other) => other !== format)]
   const outputs = formats.map((key) => ({ key, name: transcriptName(key) }))
   const work: TranscribeWork = {
     kind: "transcribe",
     model,
-    language: language?.code ?? AUTO,
+    language: language?.code ?? AUTO_LANGUAGE,
     ...(language && { language_tag: language.tag }),
     task: request.task,
     ...(prompt !== undefined && { prompt }),
     ...(words_per_cue !== undefined && { words_per_cue }),
     ...(max_line_length !== undefined && { max_line_length }),
-    run_seconds_max: facts.runSecondsMax,
+    run_seconds_max: context.runSecondsMax,
     outputs,
   }
-  const asked = { ...request, model, language: language?.tag ?? AUTO, file_id: input?.fileId }
+  const { file_url, source } = request
+  const stored = {
+    ...request,
+    ...(file_url !== undefined && { file_url: getInputUrl(file_url) }),
+    ...(source !== undefined && { source: getInputUrl(source) }),
+    model,
+    language: language?.tag ?? AUTO_LANGUAGE,
+    file_id: input?.fileId,
+  }
   return {
-    job: draftJob(facts, { id, kind: "transcribe", request: asked }),
+    job: draftJobRow(context, { id, kind: "transcribe", request: stored }),
     tasks: [
-      draftTask(facts, {
+      draftTask(context, {
         jobId: id,
         pool: transcribeTask.pool(),
         work,
-        ...draftInputs(facts.inputs),
+        ...draftInputs(context.inputs),
       }),
     ],
     files: outputs.map(({ key, name }) =>
-      draftOutput(facts, { jobId: id, outputKey: key, name, source: "transcript" }),
+      draftOutputFile(context, { jobId: id, outputKey: key, name, source: "transcript" }),
     ),
   }
 }
 
-/** The language that is known to be spoken; null where it is to be found. */
-function languageOf({ language }: TranscribeRequest, model: string): SpokenLanguage | null {
-  if (isAuto(language)) return isEnglishOnly(model) ? ENGLISH : null
-  const read = readLanguage(language)
-  return "error" in read ? null : read
+/** Returns the spoken language; null if Whisper detects the language. */
+function chooseLanguage({ language }: TranscribeRequest, model: string): SpokenLanguage | null {
+  if (isAutoLanguage(language)) return isEnglishOnly(model) ? ENGLISH : null
+  const spoken = readLanguageTag(language)
+  return "error" in spoken ? null : spoken
+}
+
+/** Returns the changes after a transcription; the output in the requested format is first. */
+function finishTranscribe({ files, tasks }: Pick<FinishedTasks, "files" | "tasks">): FinishChanges {
+  const [done] = tasks
+  if (!done) return { files: [], result: { outputs: [] } }
+  const { language, duration_seconds, text } = transcribeTask.result.parse(done.result)
+  const stored = finishOutputs({ files, tasks })
+  const order = done.task.work.outputs?.map(({ key }) => key) ?? []
+  const outputs = stored.result.outputs
+    .toSorted((one, other) => order.indexOf(one.key) - order.indexOf(other.key))
+    // Formats with timestamps are as long as the audio; plain text has no length.
+    .map((output) => ({
+      ...output,
+      ...(output.key !== "txt" && { durationSeconds: duration_seconds }),
+    }))
+  return {
+    files: stored.files,
+    result: { outputs, transcribed: { language, duration_seconds, text } },
+  }
 }

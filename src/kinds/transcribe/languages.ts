@@ -1,60 +1,64 @@
-import { languageTag, WHISPER_LANGUAGES } from "../../contract/whisper-languages.ts"
+import { toLanguageTag, WHISPER_LANGUAGES } from "../../contract/whisper-languages.ts"
 
-export const AUTO = "auto"
+export const AUTO_LANGUAGE = "auto"
 export const LANGUAGE_LENGTH_MAX = 100
 
-/** A language that may be spoken: its canonical BCP-47 tag, and whisper's code of it. */
+/** Spoken language: the canonical BCP-47 tag, and the code that Whisper uses. */
 export type SpokenLanguage = { tag: string; code: string }
 
 const EXPECTED = "expected a language such as en or pt-BR (BCP-47), or auto"
 
-/** Language subtags in canonical form that whisper knows by another code. */
+/** Codes of Whisper for canonical BCP-47 subtags that Whisper spells differently. */
 const CODES: ReadonlyMap<string, string> = new Map([
   ["jv", "jw"],
   ["fil", "tl"],
   ["nb", "no"],
   ["zlm", "ms"],
-  // What is written alike, and spoken in many ways.
+  // Chinese languages share a written form, so their code is that of Chinese.
   ...["cdo", "cjy", "cpx", "czh", "czo", "gan", "hak", "hsn", "lzh", "mnp", "nan", "wuu"].map(
     (dialect) => [dialect, "zh"] as const,
   ),
 ])
 
-/** A language and one of its extended subtags, which BCP-47 takes for a language too: `zh-yue`. */
+/** Tag with an extended language subtag, such as `zh-yue`; BCP-47 also allows `yue` alone. */
 const EXTENDED = /^(?<language>[a-z]{2,3})-(?:[a-z]{3}-)?(?<extended>[a-z]{3}(?:-.*)?)$/i
 
-/** Reads a tag that is not `auto`; what is no tag, or no language of whisper, says what is expected. */
-export function readLanguage(text: string): SpokenLanguage | { error: string } {
+/** Parses a language tag except `auto`; returns an error if Whisper does not know the language. */
+export function readLanguageTag(text: string): SpokenLanguage | { error: string } {
   const { language = "", extended = text } = EXTENDED.exec(text)?.groups ?? {}
   const tag = canonicalTag(extended)
   if (tag === null) {
-    const meant = canonicalTag(text.replaceAll("_", "-"))
-    const isMeant = text.includes("_") && meant !== null && whisperCode(meant) !== null
-    return { error: isMeant ? `${EXPECTED}; did you mean \`${meant}\`?` : EXPECTED }
+    const hyphenated = canonicalTag(text.replaceAll("_", "-"))
+    const isCorrection =
+      text.includes("_") && hyphenated !== null && whisperCode(hyphenated) !== null
+    return { error: isCorrection ? `${EXPECTED}; did you mean \`${hyphenated}\`?` : EXPECTED }
   }
   const code = whisperCode(tag) ?? whisperCode(canonicalTag(language) ?? "")
   if (code !== null) return { tag, code }
-  const named = codeOfName(text)
-  if (named !== null) return { error: `${EXPECTED}; did you mean \`${named}\`?` }
-  return { error: `${EXPECTED}, and "${tag}" is none that whisper knows` }
+  const tagByName = findTagByName(text)
+  if (tagByName !== null) return { error: `${EXPECTED}; did you mean \`${tagByName}\`?` }
+  return { error: `${EXPECTED}; Whisper does not know "${tag}"` }
 }
 
-/** The tag of a language that is called by its English name; null where none is. */
-function codeOfName(text: string): string | null {
+/** Returns the tag of a language from its English name; null for any other text. */
+function findTagByName(text: string): string | null {
   const names = new Intl.DisplayNames("en", { type: "language" })
   const code = WHISPER_LANGUAGES.find((each) => {
     return names.of(each)?.toLowerCase() === text.toLowerCase()
   })
-  return code === undefined ? null : languageTag(code)
+  return code === undefined ? null : toLanguageTag(code)
 }
 
-/** Whether a request leaves it to whisper which language is spoken. */
-export function isAuto(text: string): boolean {
-  return text.toLowerCase() === AUTO
+/** Reports whether the text is `auto`, in any case: Whisper then detects the language. */
+export function isAutoLanguage(text: string): boolean {
+  return text.toLowerCase() === AUTO_LANGUAGE
 }
 
-/** Whether a model tells Cantonese from other Chinese: the latest large ones do. */
-export function hearsCantonese(model: string): boolean {
+/**
+ * Reports whether a Whisper model distinguishes Cantonese from other Chinese languages, as the
+ * latest large models do.
+ */
+export function supportsCantonese(model: string): boolean {
   return /large-v3|turbo/.test(model)
 }
 

@@ -4,35 +4,35 @@ import {
   TRANSCRIPT_FORMATS,
   transcriptName,
 } from "../../contract/tasks/transcribe.ts"
-import { languageTag } from "../../contract/whisper-languages.ts"
-import type { Progress } from "../../rpc.ts"
-import type { Job } from "../../storage/schema/jobs.ts"
+import { toLanguageTag } from "../../contract/whisper-languages.ts"
+import type { Progress } from "../../domain/progress.ts"
+import type { Job } from "../../db/schema/jobs.ts"
 import { transcriptUrl } from "../file-links.ts"
-import { keptInput } from "../kept-input.ts"
-import { jobFields, jobFieldSchemas, recordHead, recordHeadSchemas } from "../record-fields.ts"
-import { isAuto } from "./languages.ts"
+import { storedInput } from "../stored-input.ts"
+import { jobFields, jobFieldSchemas, statusFields, statusFieldSchemas } from "../record-fields.ts"
+import { isAutoLanguage } from "./languages.ts"
 
-/** What of the request its job keeps for the record. */
-const keptRequest = keptInput.extend({
+/** Schema of the request fields that the job stores and the record shows. */
+const storedRequestFields = storedInput.extend({
   language: z.string(),
   model: z.string(),
   task: z.enum(SPEECH_TASKS),
   format: z.enum(TRANSCRIPT_FORMATS).exclude(["txt"]),
 })
 
-/** The Transcription record; it has the transcript and its URLs once it succeeded. */
+/** Schema of the Transcription record. The transcript and its URLs are present after success. */
 export const transcriptionRecord = z
   .object({
-    ...recordHeadSchemas,
-    ...keptRequest.shape,
+    ...statusFieldSchemas,
+    ...storedRequestFields.shape,
     language: z.string().nullable().meta({
-      description: "The language that was asked for, or found; null while it is not known.",
+      description: "Spoken language, as requested or detected; null while it is unknown.",
     }),
     total_processing_seconds: z.number().min(0),
     transcript: z
       .string()
       .nullish()
-      .meta({ description: "All that is said; null in lists where it is long." }),
+      .meta({ description: "Whole text of the speech; null in lists if it is long." }),
     srt: z.url().optional(),
     vtt: z.url().optional(),
     json: z.url().optional().meta({
@@ -52,12 +52,12 @@ export function viewTranscription(
   job: Job,
   progress: Progress | null,
 ): TranscriptionRecord {
-  const { language, ...request } = keptRequest.parse(job.request)
+  const { language, ...request } = storedRequestFields.parse(job.request)
   const found = job.result?.transcribed
   return {
-    ...recordHead(job),
+    ...statusFields(job),
     ...request,
-    language: isAuto(language) ? foundLanguage(found?.language) : language,
+    language: isAutoLanguage(language) ? detectedLanguage(found?.language) : language,
     total_processing_seconds: job.processingMs / 1000,
     ...(found && {
       transcript: found.text ?? null,
@@ -73,6 +73,6 @@ export function viewTranscription(
   }
 }
 
-function foundLanguage(code: string | null | undefined): string | null {
-  return typeof code === "string" ? languageTag(code) : null
+function detectedLanguage(code: string | null | undefined): string | null {
+  return typeof code === "string" ? toLanguageTag(code) : null
 }

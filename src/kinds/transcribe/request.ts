@@ -6,11 +6,12 @@ import {
   SPEECH_TASKS,
   WORDS_PER_CUE_MAX,
 } from "../../contract/tasks/transcribe.ts"
-import { createFields, webhookUrl } from "../create-fields.ts"
-import { EXAMPLE_INPUT, inputReference } from "../reference.ts"
-import { AUTO, isAuto, LANGUAGE_LENGTH_MAX, readLanguage } from "./languages.ts"
+import { commonRequestFields, webhookUrl } from "../create-fields.ts"
+import { usableInputSchema } from "../private-input.ts"
+import { EXAMPLE_INPUT, inputReferenceSchema } from "../reference.ts"
+import { AUTO_LANGUAGE, isAutoLanguage, LANGUAGE_LENGTH_MAX, readLanguageTag } from "./languages.ts"
 
-/** Formats that a request may ask for; the plain text is always there beside them. */
+/** Formats that a request can choose. Every transcription also has a plain text. */
 const FORMATS = ["json", "srt", "vtt"] as const
 const MODEL_LENGTH_MAX = 100
 
@@ -18,63 +19,68 @@ const EXPECTED_WORDS = `expected a whole number from 1 to ${WORDS_PER_CUE_MAX}`
 const EXPECTED_LENGTH = `expected a whole number from ${LINE_LENGTH_MIN} to ${LINE_LENGTH_MAX}`
 
 const language = z
-  .string("expected a text")
+  .string("expected a string")
   .max(LANGUAGE_LENGTH_MAX, `expected at most ${LANGUAGE_LENGTH_MAX} characters`)
   .superRefine((text, context) => {
-    const read = isAuto(text) ? null : readLanguage(text)
-    if (read && "error" in read) context.addIssue({ code: "custom", message: read.error })
+    const spoken = isAutoLanguage(text) ? null : readLanguageTag(text)
+    if (spoken && "error" in spoken) context.addIssue({ code: "custom", message: spoken.error })
   })
 
-/** The body of POST /transcribe, in both forms; which of them it is in, `source` tells. */
+/** Schema of the body of POST /transcribe; a request with `source` has the Job form. */
 export const transcribeRequest = z
   .strictObject(
     {
-      file_url: inputReference.optional().meta({
+      file_url: inputReferenceSchema.optional().meta({
         description:
-          "What to transcribe: a public URL, svc_id://<uuid> or a File's download_url; or else source.",
+          "The media: a public URL, svc_id://<uuid> or a File's download_url. Alternative to `source`.",
         format: "uri",
       }),
-      source: inputReference
-        .optional()
-        .meta({ description: "The same in the Job form, instead of file_url.", format: "uri" }),
-      language: language.default(AUTO).meta({
-        description: "The language that is spoken, as a BCP-47 tag; `auto` finds it.",
+      source: inputReferenceSchema.optional().meta({
+        description: "The media in the Job form. Alternative to `file_url`.",
+        format: "uri",
+      }),
+      language: language.default(AUTO_LANGUAGE).meta({
+        description: "Spoken language as a BCP-47 tag; `auto` detects it.",
       }),
       format: z
         .enum(FORMATS, `expected one of ${FORMATS.join(", ")}`)
         .default("json")
-        .meta({ description: "The first of the Job's outputs; all are always there." }),
+        .meta({
+          description: "Format of the first of the Job's outputs. A Job always has all formats.",
+        }),
       task: z
         .enum(SPEECH_TASKS, `expected one of ${SPEECH_TASKS.join(", ")}`)
         .default("transcribe")
-        .meta({ description: "`translate` writes English, whatever is spoken." }),
+        .meta({ description: "`translate` writes English, for every spoken language." }),
       prompt: z
-        .string("expected a text")
+        .string("expected a string")
         .max(PROMPT_LENGTH_MAX, `expected at most ${PROMPT_LENGTH_MAX} characters`)
-        .refine((text) => text.isWellFormed(), "expected no half of a character (lone surrogate)")
+        .refine((text) => text.isWellFormed(), "expected valid Unicode without a lone surrogate")
         .optional()
-        .meta({ description: "Words that may be heard, such as names." }),
+        .meta({ description: "Words that may occur in the speech, such as names." }),
       words_per_cue: z
         .int(EXPECTED_WORDS)
         .min(1, EXPECTED_WORDS)
         .max(WORDS_PER_CUE_MAX, EXPECTED_WORDS)
         .optional()
-        .meta({ description: "The most words of a caption." }),
+        .meta({ description: "Maximum number of words in a caption." }),
       max_line_length: z
         .int(EXPECTED_LENGTH)
         .min(LINE_LENGTH_MIN, EXPECTED_LENGTH)
         .max(LINE_LENGTH_MAX, EXPECTED_LENGTH)
         .optional()
-        .meta({ description: "The most characters of a line of a caption; 42 where left out." }),
+        .meta({
+          description: "Maximum number of characters in a line of a caption; 42 by default.",
+        }),
       model: z
         .string("expected the name of a model")
         .max(MODEL_LENGTH_MAX, `expected at most ${MODEL_LENGTH_MAX} characters`)
         .optional()
-        .meta({ description: "One of this service's models; its default where left out." }),
-      ...createFields,
+        .meta({ description: "Name of a model of this service, which also has a default." }),
+      ...commonRequestFields,
       webhook_url: webhookUrl
         .nullish()
-        .meta({ description: "What the Job form calls webhook; beside source alone." }),
+        .meta({ description: "Name of `webhook` in the Job form; only with `source`." }),
     },
     "expected an object of fields",
   )
@@ -82,13 +88,15 @@ export const transcribeRequest = z
 
 export type TranscribeRequest = z.infer<typeof transcribeRequest>
 
-export const EXAMPLE = { file_url: EXAMPLE_INPUT, language: "en", format: "srt" }
+export const EXAMPLE_REQUEST = { file_url: EXAMPLE_INPUT, language: "en", format: "srt" }
 
 const text = z.string().optional().catch(undefined)
 
+const input = usableInputSchema.optional().catch(undefined)
+
 const usableRequest = z.object({
-  file_url: text,
-  source: text,
+  file_url: input,
+  source: input,
   language: text,
   task: text,
   model: text,
@@ -96,9 +104,9 @@ const usableRequest = z.object({
   webhook_url: text,
 })
 
-export type UsableTranscribe = z.output<typeof usableRequest>
+export type UsableTranscribeRequest = z.output<typeof usableRequest>
 
-/** What of a body can be used, whatever else is wrong with it. */
-export function readUsable(body: object): UsableTranscribe {
+/** Returns the valid fields of a body, even if other fields are invalid. */
+export function readUsableFields(body: object): UsableTranscribeRequest {
   return usableRequest.parse(body)
 }

@@ -1,9 +1,9 @@
 import stringWidth from "string-width"
 import { expect, test } from "vitest"
-import { shapeCues } from "../../../container/captions/shape-cues.ts"
-import type { Cue, CueShape } from "../../../container/captions/shape-cues.ts"
-import { plainText } from "../../../container/captions/write-transcript.ts"
-import type { Segment } from "../../../container/captions/segment.ts"
+import { toSubtitleCues } from "../../../container/captions/shape-cues.ts"
+import type { SubtitleCue, CueOptions } from "../../../container/captions/shape-cues.ts"
+import { formatTranscriptInOneLine } from "../../../container/captions/format-transcript.ts"
+import type { TranscriptSegment } from "../../../container/captions/transcript-segment.ts"
 import { openRandom } from "../../corpus/mutations.ts"
 import { segmentOf } from "./spoken.ts"
 
@@ -21,7 +21,7 @@ const PARTS = [
   " ",
 ]
 
-test("cues of any words hold all of them, in order, within all bounds", () => {
+test("cues of random words keep all words in order, within all limits", () => {
   for (let seed = 1; seed <= STREAMS; seed += 1) {
     const random = openRandom(seed)
     const shape = {
@@ -29,15 +29,17 @@ test("cues of any words hold all of them, in order, within all bounds", () => {
       ...(random() < 0.5 && { maxLineLength: 10 + Math.floor(random() * 60) }),
     }
     const segments = streamOf(random)
-    const cues = shapeCues(segments, shape)
+    const cues = toSubtitleCues(segments, shape)
     requireOrder(cues, seed)
     requireShape(cues, shape, seed)
     const shown = cues.flatMap(({ lines }) => lines).join("")
-    expect(shown.replaceAll(" ", ""), `seed ${seed}`).toBe(plainText(segments).replaceAll(" ", ""))
+    expect(shown.replaceAll(" ", ""), `seed ${seed}`).toBe(
+      formatTranscriptInOneLine(segments).replaceAll(" ", ""),
+    )
   }
 })
 
-function requireOrder(cues: readonly Cue[], seed: number): void {
+function requireOrder(cues: readonly SubtitleCue[], seed: number): void {
   for (const [index, { startMs, endMs }] of cues.entries()) {
     expect(Number.isInteger(startMs) && Number.isInteger(endMs), `seed ${seed}`).toBe(true)
     expect(endMs, `seed ${seed}`).toBeGreaterThan(startMs)
@@ -50,7 +52,7 @@ function requireOrder(cues: readonly Cue[], seed: number): void {
   }
 }
 
-function requireShape(cues: readonly Cue[], shape: CueShape, seed: number): void {
+function requireShape(cues: readonly SubtitleCue[], shape: CueOptions, seed: number): void {
   const { maxLineLength = 42, wordsPerCue = Infinity } = shape
   for (const { lines } of cues) {
     expect([1, 2], `seed ${seed}`).toContain(lines.length)
@@ -68,8 +70,8 @@ function requireShape(cues: readonly Cue[], shape: CueShape, seed: number): void
   }
 }
 
-/** Segments of random words; their times may be equal, go back a little, or jump. */
-function streamOf(random: () => number): Segment[] {
+/** Generates segments of random words. Their times may be equal, overlap or jump. */
+function streamOf(random: () => number): TranscriptSegment[] {
   let seconds = random() * 10
   return Array.from({ length: 1 + Math.floor(random() * 12) }, () => {
     const words = Array.from({ length: Math.floor(random() * 25) }, () => {

@@ -1,11 +1,11 @@
-import type { Segment } from "../../../container/captions/segment.ts"
+import type { TranscriptSegment } from "../../../container/captions/transcript-segment.ts"
 
 /**
- * A segment as whisper says it: each word of the text takes `wordSeconds`, and `(1.5)` among them is
- * a pause of so many seconds.
+ * Creates a segment as whisper returns it. Each word takes `wordSeconds`; `(1.5)` is a pause of 1.5
+ * seconds.
  */
-export function spoken(text: string, start = 0, wordSeconds = 0.3): Segment {
-  const words: Segment["words"] = []
+export function spoken(text: string, start = 0, wordSeconds = 0.3): TranscriptSegment {
+  const words: TranscriptSegment["words"] = []
   let seconds = start
   for (const part of text.split(" ")) {
     const pause = /^\(([\d.]+)\)$/.exec(part)?.[1]
@@ -18,15 +18,15 @@ export function spoken(text: string, start = 0, wordSeconds = 0.3): Segment {
   return segmentOf(words)
 }
 
-/** A segment of words; its text is theirs. */
-export function segmentOf(words: Segment["words"]): Segment {
+/** Creates a segment from words. */
+export function segmentOf(words: TranscriptSegment["words"]): TranscriptSegment {
   const text = words.map(({ word }) => word).join("")
   const [start, end] = [words[0]?.start ?? 0, words.at(-1)?.end ?? 0]
   return { start, end, text, confidence: 0.9, words }
 }
 
-/** A segment in a script without blanks: each character takes `characterSeconds`. */
-export function spokenUnspaced(text: string, start = 0, characterSeconds = 0.2): Segment {
+/** Creates a segment in a script without blanks. Each character takes `characterSeconds`. */
+export function spokenUnspaced(text: string, start = 0, characterSeconds = 0.2): TranscriptSegment {
   return segmentOf(
     Array.from(text, (word, index) => ({
       start: start + index * characterSeconds,

@@ -1,23 +1,23 @@
 import type { IncomingMessage } from "node:http"
 import { text } from "node:stream/consumers"
-import { openUrl } from "../../../container/egress/client.ts"
-import type { OpenOptions } from "../../../container/egress/client.ts"
+import { openUrl } from "../../../container/egress/open-url.ts"
+import type { OpenUrlOptions } from "../../../container/egress/open-url.ts"
 import { EgressError } from "../../../container/egress/dial.ts"
 import { testDial, to } from "./lab.ts"
 
 const { signal } = new AbortController()
 const dial = testDial({ allowedHosts: ["a.example", "b.example"], resolve: to("127.0.0.1") })
 
-/** Opens a URL of a.example or b.example, which are this machine. */
+/** Opens a URL of a.example or b.example, which resolve to this machine. */
 export async function open(
   url: string,
-  options: Partial<OpenOptions> = {},
+  options: Partial<OpenUrlOptions> = {},
 ): Promise<{ url: URL; response: IncomingMessage }> {
   return await openUrl(new URL(url), { dial, signal, ...options })
 }
 
-/** Opens and reads a URL; null, or the code and the sentence of the error that it ends with. */
-export async function ends(url: string, options: Partial<OpenOptions> = {}): Promise<unknown> {
+/** Opens and reads a URL; returns null, or the code and sentence of the error. */
+export async function ends(url: string, options: Partial<OpenUrlOptions> = {}): Promise<unknown> {
   try {
     const { response } = await open(url, options)
     await text(response)

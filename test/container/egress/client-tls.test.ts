@@ -25,21 +25,25 @@ describe("TLS", async () => {
   await run("openssl", ["req", "-x509", ...ec, ...name, "-keyout", keyPath, "-out", certPath])
   const [key, cert] = [await readFile(keyPath, "utf8"), await readFile(certPath, "utf8")]
   const site = opened.use(
-    await listen(createTlsServer({ key, cert }, (_, answer) => answer.end("secret"))),
+    await listen(
+      createTlsServer({ key, cert }, (incoming, answer) => {
+        answer.end(incoming.headers.authorization ?? "secret")
+      }),
+    ),
   )
 
-  it("is refused to a certificate that nobody signed", async () => {
+  it("fails for a self-signed certificate", async () => {
     expect(await ends(`https://a.example:${site.port}/`)).toEqual([
       "connection_failed",
       'The certificate of "a.example" is signed by itself.',
     ])
   })
 
-  it("is told from what is no TLS", async () => {
+  it("fails with a TLS error if the server does not speak TLS", async () => {
     await using plain = await serve((_, answer) => answer.end())
     expect(await ends(`https://a.example:${plain.port}/`)).toEqual([
       "connection_failed",
-      expect.stringMatching(/^No TLS connection to "a.example" could be made/),
+      expect.stringMatching(/^The TLS handshake with "a.example" failed/),
     ])
     await using ending = await serveBytes((socket) => socket.end())
     expect(await ends(`https://a.example:${ending.port}/`)).toEqual([
@@ -49,15 +53,18 @@ describe("TLS", async () => {
     await using silent = await serveBytes(() => undefined)
     expect(await ends(`https://a.example:${silent.port}/`, { headMsMax: 100 })).toEqual([
       "too_slow",
-      '"a.example" did not answer in time.',
+      '"a.example" did not respond in time.',
     ])
     await pWaitFor(() => silent.open.size === 0)
   })
 
-  it("is made with the name of the URL, which the certificate must have", async () => {
+  it("uses the URL's host name, which the certificate must match", async () => {
     setDefaultCACertificates([cert])
     const { response } = await open(`https://a.example:${site.port}/`)
     expect(await text(response)).toBe("secret")
+    const privateHeaders: [string, string][] = [["Authorization", "Bearer x"]]
+    const opened = await open(`https://a.example:${site.port}/`, { privateHeaders })
+    expect(await text(opened.response)).toBe("Bearer x")
     expect(
       await open(`https://a.example.:${site.port}/`).catch((error: unknown) => error),
     ).toMatchObject({ code: "url_not_allowed" })

@@ -1,14 +1,14 @@
 import { afterAll, describe, expect, it, vi } from "vitest"
 import { EgressError } from "../../../container/egress/dial.ts"
 import type { Dial } from "../../../container/egress/dial.ts"
-import type { Resolve } from "../../../container/egress/resolve-host.ts"
+import type { ResolveHost } from "../../../container/egress/resolve-host.ts"
 import { PUBLIC, serve, startUpstream, testDial, to } from "./lab.ts"
 
 const opened = new AsyncDisposableStack()
 afterAll(async () => await opened.disposeAsync())
 const { signal } = new AbortController()
 
-/** What a dial comes to: an open connection, or the error. */
+/** Returns the result of a dial: an open connection, or its error. */
 async function outcome(dial: Dial, url: string, until = signal): Promise<unknown> {
   try {
     const socket = await dial(new URL(url), until)
@@ -24,7 +24,7 @@ function systemError(code: string): Error {
 }
 
 describe("a dial", () => {
-  it("refuses a host with any address that is not public, without saying which", async () => {
+  it("refuses a host with any private address, without naming that address", async () => {
     for (const inside of ["10.0.0.8", "::1", "::ffff:10.0.0.8", "169.254.169.254", "no address"]) {
       const dial = testDial({ resolve: to(PUBLIC, inside) })
       expect(await outcome(dial, "http://a.example/")).toEqual([
@@ -34,7 +34,7 @@ describe("a dial", () => {
     }
   })
 
-  it("refuses an address of this machine's own, as it is at that moment", async () => {
+  it("refuses an address that this machine has at the time of the call", async () => {
     const own: string[] = []
     await using server = await serve((_, answer) => answer.end())
     const upstream = opened.use(await startUpstream(() => server.port))
@@ -47,7 +47,7 @@ describe("a dial", () => {
     ])
   })
 
-  it("looks a name up once, and connects to what it checked", async () => {
+  it("resolves a name once, and connects to the checked address", async () => {
     await using server = await serve((_, answer) => answer.end())
     await using upstream = await startUpstream(() => server.port)
     let lookups = 0
@@ -62,7 +62,7 @@ describe("a dial", () => {
     expect(upstream.targets).toEqual([`${PUBLIC}:443`, `${PUBLIC}:443`])
   })
 
-  it("tries one address after the other", async () => {
+  it("tries one address after another", async () => {
     await using server = await serve((_, answer) => answer.end())
     const addresses = ["127.0.0.2", "::1", "127.0.0.1"]
     const dial = testDial({ allowedHosts: ["many.example"], resolve: to(...addresses) })
@@ -70,9 +70,9 @@ describe("a dial", () => {
     expect(server.count()).toBe(1)
   })
 
-  it("tells the operator that hosts are allowed by name, with or without a port", async () => {
+  it("reaches hosts that the operator allows by name, with or without a port", async () => {
     await using server = await serve((_, answer) => answer.end())
-    const resolve = vi.fn<Resolve>(to("127.0.0.1"))
+    const resolve = vi.fn<ResolveHost>(to("127.0.0.1"))
     const url = `http://inside.example:${server.port}/`
     const host = new URL(url).host
     expect(await outcome(testDial({ allowedHosts: [host], resolve }), url)).toBe("open")
@@ -82,14 +82,14 @@ describe("a dial", () => {
     expect(resolve).toHaveBeenLastCalledWith("inside.example", false)
   })
 
-  it("tells apart why a host cannot be reached, and names no address", async () => {
-    async function said(resolve: Resolve): Promise<unknown> {
+  it("reports why a host cannot be reached, without naming an address", async () => {
+    async function said(resolve: ResolveHost): Promise<unknown> {
       return await outcome(
         testDial({ allowedHosts: ["a.example"], resolve }),
         "http://a.example:9/",
       )
     }
-    function failing(code: string): Resolve {
+    function failing(code: string): ResolveHost {
       return () => Promise.reject(systemError(code))
     }
     expect(await said(to())).toEqual(["connection_failed", 'The host "a.example" has no address.'])
@@ -99,7 +99,7 @@ describe("a dial", () => {
     ])
     expect(await said(failing("ETIMEOUT"))).toEqual([
       "too_slow",
-      '"a.example" did not answer in time.',
+      '"a.example" did not respond in time.',
     ])
     expect(await said(failing("ESERVFAIL"))).toEqual([
       "connection_failed",
@@ -115,7 +115,7 @@ describe("a dial", () => {
     ])
   })
 
-  it("waits neither for a look-up nor for a connection once its signal aborts", async () => {
+  it("stops a lookup and a connection attempt once its signal aborts", async () => {
     const stop = new AbortController()
     const dial = testDial({ resolve: () => new Promise(() => undefined) })
     const ended = outcome(dial, "http://a.example/", stop.signal)
@@ -126,7 +126,7 @@ describe("a dial", () => {
 })
 
 describe("the operator's proxy", () => {
-  it("is asked for the checked address alone, with the password that its URL has", async () => {
+  it("receives only the checked address, with the password from its URL", async () => {
     await using server = await serve((_, answer) => answer.end())
     await using upstream = await startUpstream(() => server.port)
     upstream.url.username = "us er"
@@ -137,7 +137,7 @@ describe("the operator's proxy", () => {
     expect(upstream.credentials).toEqual([`Basic ${Buffer.from("us er:p:ä").toString("base64")}`])
   })
 
-  it("is asked for the next address where it does not reach one", async () => {
+  it("receives the next address if it cannot reach the first", async () => {
     await using server = await serve((_, answer) => answer.end())
     await using upstream = await startUpstream((target) =>
       target.startsWith("[") ? null : server.port,
@@ -149,7 +149,7 @@ describe("the operator's proxy", () => {
     expect(upstream.targets).toEqual(["[2606:4700:4700::1111]:80", `${PUBLIC}:80`])
   })
 
-  it("is named where it refuses, or is not there", async () => {
+  it("is named in the error if it refuses or is unreachable", async () => {
     await using upstream = await startUpstream(() => null)
     expect(await outcome(testDial({ upstream: upstream.url }), "http://a.example/")).toEqual([
       "connection_failed",

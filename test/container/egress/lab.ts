@@ -8,24 +8,24 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Duplex } from "node:stream"
 import { text } from "node:stream/consumers"
-import { makeDial } from "../../../container/egress/dial.ts"
+import { createDial } from "../../../container/egress/dial.ts"
 import type { Dial, DialOptions } from "../../../container/egress/dial.ts"
-import { openProxy } from "../../../container/egress/proxy.ts"
-import type { Proxy, ProxyOptions } from "../../../container/egress/proxy.ts"
-import type { Resolve } from "../../../container/egress/resolve-host.ts"
+import { openToolProxy } from "../../../container/egress/tool-proxy.ts"
+import type { ToolProxy, ToolProxyOptions } from "../../../container/egress/tool-proxy.ts"
+import type { ResolveHost } from "../../../container/egress/resolve-host.ts"
 
-/** An address that counts as public; nothing is ever sent to it. */
+/** Address that counts as public; no test sends anything to it. */
 export const PUBLIC = "93.184.216.34"
 
-/** A server on the loopback interface, with the sockets that are open at it. */
+/** Server on the loopback interface, with its open sockets. */
 export type TestServer = AsyncDisposable & {
   port: number
   open: ReadonlySet<Socket>
   count(): number
 }
 
-/** Stands in for the name servers: every host has these addresses. */
-export function to(...addresses: string[]): Resolve {
+/** Returns a stand-in for the name servers: every host has these addresses. */
+export function to(...addresses: string[]): ResolveHost {
   const found = addresses.map(
     (address) => ({ address, family: address.includes(":") ? 6 : 4 }) as const,
   )
@@ -36,7 +36,7 @@ export async function serve(listener: RequestListener): Promise<TestServer> {
   return await listen(createServer(listener))
 }
 
-/** A server that speaks by bytes; what it does not listen to, it reads and drops. */
+/** Starts a byte-level server; input that the listener ignores is read and dropped. */
 export async function serveBytes(listener: (socket: Socket) => void): Promise<TestServer> {
   return await listen(createTcpServer((socket) => listener(socket.resume())))
 }
@@ -64,10 +64,13 @@ export async function listen(server: Server, host = "127.0.0.1"): Promise<TestSe
   }
 }
 
-/** An operator's proxy that takes every CONNECT to one local port, and what it was asked. */
+/** Operator's proxy that connects every CONNECT to a local port, and records its requests. */
 export type Upstream = TestServer & { url: URL; targets: string[]; credentials: unknown[] }
 
-/** With it the tests reach "public" hosts, and nothing leaves the machine. */
+/**
+ * Starts an operator's proxy: tests reach "public" hosts through it, and nothing leaves the
+ * machine.
+ */
 export async function startUpstream(portOf: (target: string) => number | null): Promise<Upstream> {
   const targets: string[] = []
   const credentials: unknown[] = []
@@ -95,9 +98,9 @@ export async function startUpstream(portOf: (target: string) => number | null): 
   return { ...listening, url, targets, credentials }
 }
 
-/** A dial for tests: no address is this machine's own but those that are private anyway. */
+/** Returns a dial for tests: this machine has no addresses of its own except private ones. */
 export function testDial(options: Partial<DialOptions> = {}): Dial {
-  return makeDial({
+  return createDial({
     allowedHosts: [],
     upstream: null,
     readOwn: () => [],
@@ -106,11 +109,21 @@ export function testDial(options: Partial<DialOptions> = {}): Dial {
   })
 }
 
-export async function startProxy(dial: Dial, options: Partial<ProxyOptions> = {}): Promise<Proxy> {
+export async function startProxy(
+  dial: Dial,
+  options: Partial<ToolProxyOptions> = {},
+): Promise<ToolProxy> {
   const folder = await mkdtemp(join(tmpdir(), "egress-"))
   const signal = new AbortController().signal
   const socketPath = join(folder, "proxy")
-  const proxy = await openProxy({ socketPath, uid: null, dial, bytesMax: 1e9, signal, ...options })
+  const proxy = await openToolProxy({
+    socketPath,
+    uid: null,
+    dial,
+    bytesMax: 1e9,
+    signal,
+    ...options,
+  })
   return {
     ...proxy,
     async [Symbol.asyncDispose]() {
@@ -120,29 +133,29 @@ export async function startProxy(dial: Dial, options: Partial<ProxyOptions> = {}
   }
 }
 
-/** Sends bytes to a proxy, as they are, and reads all that comes back. */
-export async function send(proxy: Proxy, ...lines: string[]): Promise<string> {
+/** Sends raw bytes to a proxy, and reads its whole response. */
+export async function send(proxy: ToolProxy, ...lines: string[]): Promise<string> {
   const socket = connect({ path: proxy.socketPath, allowHalfOpen: true })
   socket.on("error", () => undefined)
   socket.write(`${lines.join("\r\n")}\r\n\r\n`)
   return await text(socket).catch((error: unknown) => String(error))
 }
 
-/** A request for a URL in absolute form; what the answer's head and body are. */
-export async function get(proxy: Proxy, url: string, ...headers: string[]): Promise<string> {
+/** Sends a request for a URL in absolute form; returns the head and body of the response. */
+export async function get(proxy: ToolProxy, url: string, ...headers: string[]): Promise<string> {
   return await send(proxy, `GET ${url} HTTP/1.1`, "Host: tool", "Connection: close", ...headers)
 }
 
-/** Opens a tunnel; the socket's next bytes are the answer of the proxy. */
-export function openTunnel(proxy: Proxy, authority: string): Socket {
+/** Opens a tunnel; the next bytes on the socket are the proxy's response. */
+export function openTunnel(proxy: ToolProxy, authority: string): Socket {
   const socket = connect(proxy.socketPath)
   socket.on("error", () => undefined)
   socket.write(`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\n`)
   return socket
 }
 
-/** Lets tools that know no UNIX sockets reach a proxy: a TCP port that leads to it. */
-export async function forward(proxy: Proxy): Promise<TestServer> {
+/** Opens a TCP port that leads to a proxy, for tools without UNIX sockets. */
+export async function forward(proxy: ToolProxy): Promise<TestServer> {
   return await serveBytes((client) => {
     const socket = connect({ path: proxy.socketPath, allowHalfOpen: true })
     socket.on("error", () => client.destroy())
@@ -150,7 +163,7 @@ export async function forward(proxy: Proxy): Promise<TestServer> {
   })
 }
 
-/** Resolves when a socket is gone, whether it broke or ended. */
+/** Resolves when a socket is closed, with or without an error. */
 export async function gone(socket: Socket): Promise<void> {
   await new Promise<void>((resolve) => void socket.once("close", () => resolve()).resume())
 }

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { openUrl } from "../../../container/egress/client.ts"
+import { openUrl } from "../../../container/egress/open-url.ts"
 import { EgressError } from "../../../container/egress/dial.ts"
-import type { Proxy } from "../../../container/egress/proxy.ts"
+import type { ToolProxy } from "../../../container/egress/tool-proxy.ts"
 import { forward, get, send, serve, startProxy, testDial, to } from "./lab.ts"
 import type { TestServer } from "./lab.ts"
 import { OTHER_URLS, PRIVATE_HOSTS } from "./spellings.ts"
@@ -11,10 +11,10 @@ import { OTHER_URLS, PRIVATE_HOSTS } from "./spellings.ts"
 const run = promisify(execFile)
 const opened = new AsyncDisposableStack()
 const { signal } = new AbortController()
-// A name that nothing is known of leads inside.
+// An unknown name resolves to this machine.
 const dial = testDial({ resolve: to("127.0.0.1") })
 let canary: TestServer
-let proxy: Proxy
+let proxy: ToolProxy
 
 beforeAll(async () => {
   canary = opened.use(await serve((_, answer) => answer.end("inside")))
@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(async () => await opened.disposeAsync())
 
-/** The code by which a URL is refused where it is opened; what is no URL is refused before. */
+/** Returns the code with which a URL is refused on opening; a malformed URL is refused earlier. */
 async function refusalOf(text: string): Promise<unknown> {
   const url = URL.parse(text)
   if (!url) return "url_not_allowed"
@@ -43,7 +43,7 @@ describe.for(PRIVATE_HOSTS)("a host that is written %j", (host) => {
     expect(canary.count()).toBe(0)
   })
 
-  it("is refused where it is opened", async () => {
+  it("is refused on opening", async () => {
     expect(await refusalOf(url())).toBe("url_not_allowed")
     expect(canary.count()).toBe(0)
   })
@@ -54,12 +54,12 @@ describe.for(OTHER_URLS)("the URL %j", (url) => {
     expect(await get(proxy, url)).toMatch(/^HTTP\/1.1 40[03] /)
   })
 
-  it("is refused where it is opened", async () => {
+  it("is refused on opening", async () => {
     expect(await refusalOf(url)).toBe("url_not_allowed")
   })
 })
 
-it("reaches no private host from curl, by requests or tunnels, whatever curl makes of its name", async () => {
+it("blocks curl's requests and tunnels to private hosts, however curl reads the name", async () => {
   await using port = await forward(proxy)
   const urls = PRIVATE_HOSTS.map((host) => `http://${host}:${canary.port}/`)
   const options = ["-sgk", "--noproxy", "", "-m", "5", "-x", `http://127.0.0.1:${port.port}`]
@@ -71,7 +71,7 @@ it("reaches no private host from curl, by requests or tunnels, whatever curl mak
   expect(canary.count()).toBe(0)
 })
 
-it("would hear of it if one came", async () => {
+it("detects a connection to the canary", async () => {
   const allowing = testDial({ allowedHosts: ["127.0.0.1"], resolve: to("127.0.0.1") })
   await using open = await startProxy(allowing)
   expect(await get(open, `http://0x7f.1:${canary.port}/`)).toContain("inside")

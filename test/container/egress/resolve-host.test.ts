@@ -13,7 +13,7 @@ const PROGRAM = `
 `
 
 test.runIf(process.getuid?.() === 0)(
-  "a host that the operator allows has its addresses of IPv4 first",
+  "a host that the operator allows lists its IPv4 addresses first",
   async () => {
     const folder = await mkdtemp(join(tmpdir(), "lathe-hosts-"))
     const hosts = join(folder, "hosts")

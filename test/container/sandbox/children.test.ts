@@ -5,17 +5,20 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
-import { TIERS, describeSandbox } from "../../../container/sandbox/choose.ts"
-import { openNetworkTargets } from "../../../container/sandbox/network-targets.ts"
-import { launchArgv } from "../../../container/sandbox/sandbox.ts"
-import type { Tier } from "../../../container/sandbox/tier.ts"
-import { startProcess } from "../../../container/sandbox/start.ts"
+import {
+  createTierSandbox,
+  SANDBOX_TIERS,
+} from "../../../container/sandbox/tiers/choose-sandbox.ts"
+import { openNetworkTargets } from "../../../container/sandbox/tiers/network-test.ts"
+import { toolLaunchArgv } from "../../../container/sandbox/sandbox.ts"
+import type { SandboxTier } from "../../../container/sandbox/tiers/tier.ts"
+import { startToolProcess } from "../../../container/sandbox/start-process.ts"
 import { closeTaskSandbox, openTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
-import { makeWorkspace } from "../../../container/sandbox/workspace.ts"
+import { createWorkspace } from "../../../container/sandbox/workspace.ts"
 import { DEFAULT_TOOL_LIMITS } from "../../../container/settings.ts"
 import { processesIn } from "../harness.ts"
-import { runnerSettings } from "../../support/runner-settings.ts"
-import { supportedTiers } from "../../support/supported-tiers.ts"
+import { runnerSettings } from "../../support/runner/runner-settings.ts"
+import { supportedTiers } from "../../support/runner/supported-tiers.ts"
 
 const MIB = 1024 ** 2
 const LIMITS = { ...DEFAULT_TOOL_LIMITS, threads: 50, workspaceBytes: 50 * MIB }
@@ -99,11 +102,11 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }))
 
-async function openTask(tier: Tier) {
+async function openTask(tier: SandboxTier) {
   const settings = runnerSettings()
-  const taskSandbox = openTaskSandbox(describeSandbox(tier, { ...settings, limits: LIMITS }))
+  const taskSandbox = openTaskSandbox(createTierSandbox(tier, { ...settings, limits: LIMITS }))
   const run = { taskId: crypto.randomUUID(), fence: 1 }
-  const cwd = await makeWorkspace(join(folder, "work"), run, taskSandbox.uid)
+  const cwd = await createWorkspace(join(folder, "work"), run, taskSandbox.uid)
   return {
     spec: {
       tool: join(folder, "tool"),
@@ -117,7 +120,9 @@ async function openTask(tier: Tier) {
   }
 }
 
-/** Processes of a workspace that stay; those that were killed take a moment to be gone. */
+/**
+ * Returns the processes that remain in a workspace; killed processes need a moment to disappear.
+ */
 async function leftIn(cwd: string) {
   const isGone = vi.waitFor(async () => expect(await processesIn(cwd)).toEqual([]), 60_000)
   return await isGone.then(
@@ -126,7 +131,7 @@ async function leftIn(cwd: string) {
   )
 }
 
-describe.concurrent.for(TIERS)("in the tier %s", (tier) => {
+describe.concurrent.for(SANDBOX_TIERS)("in the tier %s", (tier) => {
   beforeEach(({ skip }) => {
     skip(!tiers.includes(tier), "this machine does not support it")
     skip(!hasCompiler, "there is no C compiler")
@@ -136,39 +141,39 @@ describe.concurrent.for(TIERS)("in the tier %s", (tier) => {
     await using task = await openTask(tier)
     const { signal } = new AbortController()
     const spec = { ...task.spec, argv: [how], signal, stdoutBytesMax: 100 }
-    const end = await startProcess(spec).finished
+    const end = await startToolProcess(spec).finished
     return { ...end, left: await leftIn(task.spec.cwd) }
   }
 
-  test("children that a tool leaves end with it", async () => {
+  test("a tool's leftover children end with it", async () => {
     const end = await run("leave")
     expect(end).toMatchObject({ exitCode: 0, cause: null, left: [] })
     expect(end.wallMs).toBeLessThan(60_000)
   })
 
-  test("a tool may end its children", async () => {
+  test("a tool may kill its children", async () => {
     expect(await run("end-child")).toMatchObject({ exitCode: 0, stderrTail: "" })
   })
 
-  test("a deleted file that the child of a thread holds kills its tool", async () => {
+  test("a deleted file held by a thread's child kills its tool", async () => {
     expect(await run("hold")).toMatchObject({ cause: "disk_limit", left: [] })
   })
 
-  test("a deleted file that each process passes on kills its tool", async () => {
+  test("a deleted file that processes pass on kills its tool", async () => {
     expect(await run("pass-on")).toMatchObject({ cause: "disk_limit", left: [] })
   })
 
-  test("processes are limited as threads are", async () => {
+  test("processes count towards the limit of threads", async () => {
     const { stdout } = await run("many")
     expect(Number(stdout)).toBeGreaterThan(10)
     expect(Number(stdout)).toBeLessThan(50)
   })
 
-  test("children with a network end where the runner is killed", async () => {
+  test("children with a network end when the runner is killed", async () => {
     await using task = await openTask(tier)
     await using targets = await openNetworkTargets(task.spec.taskSandbox.uid)
-    const launch = launchArgv({ ...task.spec, argv: ["stay"], network: targets.socketPath })
-    // The shell is the runner; its tool leads a group of its own.
+    const launch = toolLaunchArgv({ ...task.spec, argv: ["stay"], network: targets.socketPath })
+    // The shell acts as the runner; its tool leads its own process group.
     const runner = spawn("sh", ["-c", 'setsid "$@" & wait', "sh", ...launch], {
       stdio: ["ignore", "pipe", "inherit"],
     })
@@ -179,19 +184,20 @@ describe.concurrent.for(TIERS)("in the tier %s", (tier) => {
   })
 })
 
-test("a tool without a sandbox is given no network", async () => {
+test("a tool without a sandbox has no network", async () => {
   await using task = await openTask("none")
   const { signal } = new AbortController()
   const spec = { ...task.spec, argv: ["leave"], network: join(folder, "socket"), signal }
-  expect(await startProcess(spec).finished).toMatchObject({
+  expect(await startToolProcess(spec).finished).toMatchObject({
     cause: "spawn_failed",
-    spawnError: expect.stringMatching(/^Tools without a sandbox can be given no network/),
+    spawnError: expect.stringMatching(/^Tools without a sandbox cannot have a network/),
   })
 })
 
-test("a tool gets the text of its standard input", async () => {
+test("a tool reads the text on its standard input", async () => {
   await using task = await openTask("none")
   const { signal } = new AbortController()
   const spec = { ...task.spec, tool: "cat", argv: [], stdin: "some text", signal }
-  expect((await startProcess({ ...spec, stdoutBytesMax: 100 }).finished).stdout).toBe("some text")
+  const { stdout } = await startToolProcess({ ...spec, stdoutBytesMax: 100 }).finished
+  expect(stdout).toBe("some text")
 })

@@ -1,21 +1,25 @@
-import { TIERS, describeSandbox } from "../../../container/sandbox/choose.ts"
-import type { Tier } from "../../../container/sandbox/tier.ts"
-import { startProcess } from "../../../container/sandbox/start.ts"
+import {
+  SANDBOX_TIERS,
+  createTierSandbox,
+} from "../../../container/sandbox/tiers/choose-sandbox.ts"
+import type { SandboxTier } from "../../../container/sandbox/tiers/tier.ts"
+import { startToolProcess } from "../../../container/sandbox/start-process.ts"
 import { closeTaskSandbox, openTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
-import { makeWorkspace } from "../../../container/sandbox/workspace.ts"
-import { runnerSettings } from "../../support/runner-settings.ts"
+import { createWorkspace } from "../../../container/sandbox/workspace.ts"
+import { runnerSettings } from "../../support/runner/runner-settings.ts"
 
 /**
- * Runs a tool as a task does, under the user that this process has:
+ * Runs a tool as a task does, under this process's user. Prints the end of the tool, and removes
+ * the workspace after a byte on stdin. Usage:
+ *
  *   hiding-run.ts TIER TOOL WORD WORKING_FOLDER
- * It prints how the tool ended, and after a byte on stdin removes the workspace.
  */
 const [, , tier, tool = "", word = "", workDir = ""] = process.argv
 const settings = runnerSettings({ WORKSPACE_BYTES_MAX: "10000000", WORKSPACE_FILES_MAX: "500" })
-const taskSandbox = openTaskSandbox(describeSandbox(readTier(tier), settings))
+const taskSandbox = openTaskSandbox(createTierSandbox(readTier(tier), settings))
 const run = { taskId: crypto.randomUUID(), fence: 1 }
-const cwd = await makeWorkspace(workDir, run, taskSandbox.uid)
-const end = await startProcess({
+const cwd = await createWorkspace(workDir, run, taskSandbox.uid)
+const end = await startToolProcess({
   tool,
   argv: [word],
   taskSandbox,
@@ -29,6 +33,6 @@ await process.stdin[Symbol.asyncIterator]().next()
 await closeTaskSandbox(taskSandbox, cwd)
 process.exit()
 
-function readTier(text: string | undefined): Tier {
-  return TIERS.find((tier) => tier === text) ?? "none"
+function readTier(text: string | undefined): SandboxTier {
+  return SANDBOX_TIERS.find((tier) => tier === text) ?? "none"
 }

@@ -1,6 +1,8 @@
 /*
- * Writes what the runner is not to see:  hiding HOW
- * It writes 300 MiB, a MiB each 10 ms, and ends with 3 where it cannot begin.
+ * Writes 300 MiB, one MiB each 10 ms, in a form that the runner may fail to measure. Exits with 3
+ * if it cannot begin.
+ *
+ *   hiding HOW
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -64,7 +66,7 @@ static void *write_on(void *file) {
   exit(0);
 }
 
-/* The file has a new name each time; with decoys, an empty file takes the name that it had. */
+/* Renames the file continuously; with decoys, an empty file takes its previous name. */
 static void under_new_names(int with_decoys) {
   pthread_t thread;
   char name[64], next[64];

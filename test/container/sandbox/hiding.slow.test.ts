@@ -7,7 +7,7 @@ import { createInterface } from "node:readline"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { z } from "zod"
-import { isOpenToAll } from "../../../container/sandbox/paths.ts"
+import { isReadableByAllUsers } from "../../../container/sandbox/system-paths.ts"
 import { UNPRIVILEGED_UID, VARIANTS } from "./lab.ts"
 import type { Variant } from "./lab.ts"
 
@@ -36,7 +36,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** How the tool ended, what it left in its workspace, and what the removal of that left. */
+/** Returns the end of the tool, the content of its workspace, and the leftovers of its removal. */
 async function hide({ tier, user }: Variant, how: string) {
   const asUser = isRoot && user === "unprivileged"
   const identity = asUser ? { uid: UNPRIVILEGED_UID, gid: UNPRIVILEGED_UID } : {}
@@ -58,12 +58,13 @@ describe.for(VARIANTS)("in the tier $tier as $user", (variant) => {
   beforeEach(({ skip }) => {
     skip(!variant.isSupported, "this machine does not support it")
     skip(!hasCompiler, "there is no C compiler")
-    const isReachable = isOpenToAll(import.meta.dirname) && isOpenToAll(process.execPath)
+    const isReachable =
+      isReadableByAllUsers(import.meta.dirname) && isReadableByAllUsers(process.execPath)
     skip(variant.user === "unprivileged" && isRoot && !isReachable, "others cannot run this code")
   })
 
   test.for(["depth", "folder-mode", "many-files"])(
-    "a tool makes no folder to hide what it writes: %s",
+    "a tool cannot create folders to hide its files: %s",
     async (how) => {
       const { bytes, ...end } = await hide(variant, how)
       expect(end).toEqual({

@@ -4,23 +4,25 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
-import { describeSandbox } from "../../../container/sandbox/choose.ts"
-import { openPlaces } from "../../../container/sandbox/places.ts"
+import { createTierSandbox } from "../../../container/sandbox/tiers/choose-sandbox.ts"
+import { openWarmSandboxPool } from "../../../container/sandbox/warm/warm-sandbox-pool.ts"
 import type { TaskSandbox } from "../../../container/sandbox/sandbox.ts"
-import { startProcess } from "../../../container/sandbox/start.ts"
-import { closeTaskSandbox, prepareTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
-import { runnerSettings } from "../../support/runner-settings.ts"
-import { tierWithNamespaces } from "../../support/supported-tiers.ts"
+import { startToolProcess } from "../../../container/sandbox/start-process.ts"
+import { closeTaskSandbox, openWarmTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
+import { runnerSettings } from "../../support/runner/runner-settings.ts"
+import { tierWithNamespaces } from "../../support/runner/supported-tiers.ts"
 
 const tier = await tierWithNamespaces()
 const settings = runnerSettings()
-const sandbox = describeSandbox(tier ?? "none", settings)
+const sandbox = createTierSandbox(tier ?? "none", settings)
 const access = "read" as const
 
 const GREETING = `#include <stdio.h>
   int main(void) { puts("hello"); return 0; }`
 
-/** Has a thread before its main() begins, which Landlock would not bind. */
+/**
+ * Source of a library that starts a thread before `main()`; Landlock would not bind that thread.
+ */
 const THREADED = `
   #include <pthread.h>
   #include <stdio.h>
@@ -30,7 +32,10 @@ const THREADED = `
   __attribute__((constructor)) static void start(void) { pthread_create(&thread, NULL, stay, NULL); }
   int main(void) { puts("hello"); return 0; }`
 
-/** Prints what its libraries see of the environment, what it sees, and whether it executes itself. */
+/**
+ * Source of a tool that prints the environment that it and its libraries see, and tries to execute
+ * itself.
+ */
 const CURIOUS = `
   #include <errno.h>
   #include <stdio.h>
@@ -76,14 +81,14 @@ async function compile(source: string, skip: (why: string) => never, ...words: s
 }
 
 async function prepare(tool: string) {
-  return await prepareTaskSandbox(sandbox, folder, [{ tool, access }], "tool")
+  return await openWarmTaskSandbox(sandbox, folder, [{ tool, access }], "tool")
 }
 
 function run(taskSandbox: TaskSandbox, tool: string, argv: string[] = []) {
-  const cwd = taskSandbox.place?.folder ?? folder
+  const cwd = taskSandbox.warmSandbox?.folder ?? folder
   const { signal } = new AbortController()
   const spec = { taskSandbox, tool, argv, cwd, access, signal, timeLimitMs: 10_000 }
-  return startProcess({ ...spec, stdoutBytesMax: 4096 }).finished
+  return startToolProcess({ ...spec, stdoutBytesMax: 4096 }).finished
 }
 
 function taken(place: TaskSandbox | null): TaskSandbox {
@@ -91,37 +96,42 @@ function taken(place: TaskSandbox | null): TaskSandbox {
   return place
 }
 
-describe("a tool that is held", () => {
-  test("knows nothing of that, and executes no program, not even itself", async ({ skip }) => {
+describe("a tool in a warm sandbox", () => {
+  test("does not notice the hold, and executes no program, not even itself", async ({ skip }) => {
     const tool = await compile(CURIOUS, skip)
     const prepared = await prepare(tool)
-    expect(await prepared.place.ready).toBe(true)
+    expect(await prepared.warmSandbox.ready).toBe(true)
     const end = await run(prepared, tool, ["word"])
     expect(end).toMatchObject({ exitCode: 0, stdout: "1 1 plain word\n1\n1\n" })
-    expect(prepared.place.countBegun()).toBe(1)
+    expect(prepared.warmSandbox.countStarted()).toBe(1)
     await closeTaskSandbox(prepared, null)
   })
 
   test.for<[string, string, string[]]>([
     ["is linked statically", GREETING, ["-static"]],
     ["has threads before its main()", THREADED, []],
-  ])("is none that %s", async ([, source, words], { skip }) => {
+  ])("is not held if it %s, and starts cold", async ([, source, words], { skip }) => {
     const tool = await compile(source, skip, ...words)
     const prepared = await prepare(tool)
-    expect(await prepared.place.ready).toBe(false)
+    expect(await prepared.warmSandbox.ready).toBe(false)
     expect(await run(prepared, tool)).toMatchObject({ exitCode: 0, stdout: "hello\n" })
-    expect(prepared.place.countBegun()).toBe(0)
+    expect(prepared.warmSandbox.countStarted()).toBe(0)
     await closeTaskSandbox(prepared, null)
   })
 
-  test("makes way for a launcher that waits, where a tool cannot be held", async ({ skip }) => {
+  test("is replaced by a waiting launcher if it cannot be held", async ({ skip }) => {
     const tool = await compile(GREETING, skip, "-static")
     const toolPaths = { ...settings.toolPaths, ffprobe: tool }
-    const places = openPlaces({ ...settings, toolPaths, workDir: folder, placesMax: 1 })
+    const places = openWarmSandboxPool({
+      ...settings,
+      toolPaths,
+      workDir: folder,
+      warmSandboxesMax: 1,
+    })
     places.open(sandbox)
     const taskSandbox = await vi.waitFor(() => taken(places.take("light")), 60_000)
     expect(await run(taskSandbox, tool)).toMatchObject({ exitCode: 0, stdout: "hello\n" })
-    expect(taskSandbox.place?.countBegun()).toBe(1)
+    expect(taskSandbox.warmSandbox?.countStarted()).toBe(1)
     await closeTaskSandbox(taskSandbox, null)
     await places.close()
   })

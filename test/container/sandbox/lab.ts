@@ -15,67 +15,78 @@ import { Socket, createServer } from "node:net"
 import { createSocket } from "node:dgram"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { TIERS, describeSandbox } from "../../../container/sandbox/choose.ts"
-import { launchArgv, orderWords, waitingArgv } from "../../../container/sandbox/sandbox.ts"
-import type { Launch, TaskSandbox, WaitingForm } from "../../../container/sandbox/sandbox.ts"
-import { hasNamespaces } from "../../../container/sandbox/tier.ts"
-import type { Tier } from "../../../container/sandbox/tier.ts"
-import { encodeOrder } from "../../../container/sandbox/waiting.ts"
+import {
+  SANDBOX_TIERS,
+  createTierSandbox,
+} from "../../../container/sandbox/tiers/choose-sandbox.ts"
+import {
+  toolLaunchArgv,
+  launchOrderArgv,
+  heldProcessArgv,
+} from "../../../container/sandbox/sandbox.ts"
+import type {
+  ToolLaunch,
+  TaskSandbox,
+  HeldProcessKind,
+} from "../../../container/sandbox/sandbox.ts"
+import { usesNamespaces } from "../../../container/sandbox/tiers/tier.ts"
+import type { SandboxTier } from "../../../container/sandbox/tiers/tier.ts"
+import { encodeLaunchOrder } from "../../../container/sandbox/warm/held-process.ts"
 import type { ToolLimits } from "../../../container/settings.ts"
 import { waveHeader } from "../wave.ts"
-import { runnerSettings } from "../../support/runner-settings.ts"
-import { supportedTiers } from "../../support/supported-tiers.ts"
+import { runnerSettings } from "../../support/runner/runner-settings.ts"
+import { supportedTiers } from "../../support/runner/supported-tiers.ts"
 
-/** A tier of the sandbox, with a runner that is root or an unprivileged user. */
+/** Tier of the sandbox, with a runner that is root or unprivileged. */
 export type Variant = {
-  tier: Tier
+  tier: SandboxTier
   user: "root" | "unprivileged"
   isSupported: boolean
-  /** What waits in its sandboxes for the order. */
-  waits?: WaitingForm
+  /** Form of the held processes; without it, tools start cold. */
+  waits?: HeldProcessKind
 }
 
 export type ToolRun = { exitCode: number | null; signal: string | null; text: string }
 
-/** A workspace in a sandbox, and targets outside it that no tool may reach. */
+/** Workspace in a sandbox, with targets outside that no tool may reach. */
 export type SandboxLab = {
   taskSandbox: TaskSandbox
   workspace: string
-  /** A folder outside that the tool's user owns; all its files contain the canary. */
+  /** Folder outside that the tool's user owns; all its files contain the canary. */
   outside: string
   tcpPort: number
   udpPort: number
   unixPath: string
   /** Runs a tool as the runner does, and waits for its end. */
-  run(tool: string, argv: string[], differing?: Partial<Launch>): Promise<ToolRun>
-  /** Runs ffmpeg with a command line that is split at blanks. */
+  run(tool: string, argv: string[], differing?: Partial<ToolLaunch>): Promise<ToolRun>
+  /** Runs ffmpeg with a command line that is split at spaces. */
   ffmpeg(commandLine: string): Promise<ToolRun>
   put(name: string, text: string): Promise<void>
-  /** What a tool reached or changed outside; empty where the sandbox held. */
+  /** Returns the targets outside that a tool reached or changed; empty if the sandbox held. */
   findDamage(run: ToolRun): Promise<string[]>
   [Symbol.asyncDispose](): Promise<void>
 }
 
 export const CANARY = "canary-7f3a90-of-the-sandbox"
 
-/** Whom an unprivileged runner of a lab is, where the tests are root. */
+/** User id of an unprivileged runner in a lab, if the tests run as root. */
 export const UNPRIVILEGED_UID = runnerSettings().sandboxFirstUid + 40
 const isRoot = process.getuid?.() === 0
 const tiers = await supportedTiers()
 
-/** All variants; those that this machine does not support are skipped by name. */
-export const VARIANTS: Variant[] = TIERS.flatMap((tier) =>
+/** All variants; unsupported variants are skipped by name. */
+export const VARIANTS: Variant[] = SANDBOX_TIERS.flatMap((tier) =>
   (["root", "unprivileged"] as const).map((user) => {
     const hasUser = isRoot || user === "unprivileged"
     return { tier, user, isSupported: tiers.includes(tier) && hasUser }
   }),
 )
 
-/** Those variants, and those in which something waits in the sandbox for the order. */
+/** All variants, and those with held processes. */
 export const ALL_VARIANTS: (Variant & { how: string })[] = [
   ...VARIANTS.map((each) => ({ ...each, how: `${each.tier} as ${each.user}` })),
   ...(["launcher", "tool"] as const).flatMap((waits) =>
-    VARIANTS.filter(({ tier }) => hasNamespaces(tier)).map((each) => ({
+    VARIANTS.filter(({ tier }) => usesNamespaces(tier)).map((each) => ({
       ...each,
       waits,
       how: `${each.tier} as ${each.user} in which a ${waits} waits`,
@@ -91,7 +102,7 @@ export async function openSandboxLab(
   const base = await mkdtemp(join(tmpdir(), "lathe-sandbox-"))
   await chmod(base, 0o711)
   const settings = runnerSettings()
-  const described = describeSandbox(tier, {
+  const described = createTierSandbox(tier, {
     ...settings,
     limits: { ...settings.limits, ...limits },
   })
@@ -129,12 +140,12 @@ export async function openSandboxLab(
       const all = { ...launch, ...differing }
       if (waits)
         return runArgv(
-          waitingArgv(all, waits),
+          heldProcessArgv(all, waits),
           workspace,
           identity,
-          encodeOrder(orderWords(all, true)),
+          encodeLaunchOrder(launchOrderArgv(all, true)),
         )
-      return runArgv(launchArgv(all), workspace, identity)
+      return runArgv(toolLaunchArgv(all), workspace, identity)
     },
     ffmpeg: (commandLine) =>
       lab.run("ffmpeg", [
@@ -169,7 +180,7 @@ async function makeFolder(path: string, uid: number | null): Promise<string> {
   return path
 }
 
-/** A WAV file of 8 bits with these samples, which decoding leaves as they are. */
+/** Returns a WAV file of 8-bit samples, which decoding preserves. */
 function makeWave(samples: string): Buffer {
   const header = waveHeader(samples.length, 8000)
   return Buffer.concat([header, Buffer.from(samples)])

@@ -4,19 +4,22 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { TIERS, describeSandbox } from "../../../container/sandbox/choose.ts"
-import { startProcess } from "../../../container/sandbox/start.ts"
+import {
+  SANDBOX_TIERS,
+  createTierSandbox,
+} from "../../../container/sandbox/tiers/choose-sandbox.ts"
+import { startToolProcess } from "../../../container/sandbox/start-process.ts"
 import { closeTaskSandbox, openTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
-import { makeWorkspace } from "../../../container/sandbox/workspace.ts"
+import { createWorkspace } from "../../../container/sandbox/workspace.ts"
 import { DEFAULT_TOOL_LIMITS } from "../../../container/settings.ts"
 import type { ToolLimits } from "../../../container/settings.ts"
-import { runnerSettings } from "../../support/runner-settings.ts"
-import { supportedTiers } from "../../support/supported-tiers.ts"
+import { runnerSettings } from "../../support/runner/runner-settings.ts"
+import { supportedTiers } from "../../support/runner/supported-tiers.ts"
 
 const MIB = 1024 ** 2
 const tiers = await supportedTiers()
 
-/** Arguments of a source that never ends. */
+/** Arguments of an endless source. */
 const ENDLESS = "-f lavfi -i color=s=1280x720"
 
 let folder: string
@@ -27,24 +30,24 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }))
 
-describe.for(TIERS)("in the tier %s", (tier) => {
+describe.for(SANDBOX_TIERS)("in the tier %s", (tier) => {
   beforeEach(({ skip }) => skip(!tiers.includes(tier), "this machine does not support it"))
 
   async function run(tool: string, words: string, limits: Partial<ToolLimits>) {
     const settings = runnerSettings()
     const all = { ...DEFAULT_TOOL_LIMITS, ...limits }
-    const taskSandbox = openTaskSandbox(describeSandbox(tier, { ...settings, limits: all }))
+    const taskSandbox = openTaskSandbox(createTierSandbox(tier, { ...settings, limits: all }))
     const run = { taskId: crypto.randomUUID(), fence: 1 }
-    const cwd = await makeWorkspace(join(folder, "work"), run, taskSandbox.uid)
+    const cwd = await createWorkspace(join(folder, "work"), run, taskSandbox.uid)
     const argv = words.split(" ").filter(Boolean)
     const spec = { tool, argv, taskSandbox, cwd, access: "write" as const, timeLimitMs: 15_000 }
     const { signal } = new AbortController()
-    const end = await startProcess({ ...spec, signal, stdoutBytesMax: 1000 }).finished
+    const end = await startToolProcess({ ...spec, signal, stdoutBytesMax: 1000 }).finished
     await closeTaskSandbox(taskSandbox, cwd)
     return end
   }
 
-  /** Compiles a program; null where there is no compiler. */
+  /** Compiles a program; null without a compiler. */
   async function compile(source: string, ...words: string[]): Promise<string | null> {
     const program = join(folder, "program")
     await writeFile(`${program}.c`, source)
@@ -55,7 +58,7 @@ describe.for(TIERS)("in the tier %s", (tier) => {
   }
 
   beforeEach(async () => {
-    // mkdtemp sets 0700, and the tool's user must be able to traverse the folder.
+    // mkdtemp sets mode 0700, but the tool's user must be able to enter the folder.
     await promisify(execFile)("chmod", ["711", folder])
   })
 
@@ -63,7 +66,7 @@ describe.for(TIERS)("in the tier %s", (tier) => {
     return run("ffmpeg", `-nostdin -v error -y ${words}`, limits)
   }
 
-  test("a tool that holds more memory than it may is ended, and is told so", async () => {
+  test("a tool that exceeds its memory is killed with out_of_memory", async () => {
     const words = "-f lavfi -i testsrc2=s=1920x1080:d=60 -vf reverse -f null -"
     const end = await run("ffmpeg", words, { residentBytes: 300 * MIB })
     expect(end).toMatchObject({ cause: "out_of_memory", signal: "SIGKILL" })
@@ -75,7 +78,7 @@ describe.for(TIERS)("in the tier %s", (tier) => {
     expect(end).toMatchObject({ cause: "disk_limit", signal: "SIGKILL" })
   })
 
-  test("a tool that exceeds its limit and ends before the first poll is noticed", async () => {
+  test("a tool that exceeds its limit before the first poll is detected", async () => {
     const words = "-f lavfi -i color=s=640x360 -frames:v 20 -f rawvideo out.raw"
     const end = await runFfmpeg(words, { workspaceBytes: 2 * MIB })
     expect(end).toMatchObject({ cause: "disk_limit" })
@@ -110,7 +113,7 @@ describe.for(TIERS)("in the tier %s", (tier) => {
     expect(end).toMatchObject({ cause: "file_limit", signal: "SIGXFSZ" })
   })
 
-  test("processor time that is used up kills its tool", async () => {
+  test("exhausted processor time kills its tool", async () => {
     const words = "-threads 1 -f lavfi -i testsrc2=s=640x360 -f null -"
     const end = await runFfmpeg(words, { cpuSeconds: 1 })
     expect(end.cause).toBe("cpu_limit")
@@ -127,7 +130,7 @@ describe.for(TIERS)("in the tier %s", (tier) => {
     ["open", "sleep(10);"],
     ["open in a second thread alone", "end_first_thread();"],
     ["mapped", "mmap(0, 4096, PROT_READ, MAP_PRIVATE, file, 0); close(file); sleep(10);"],
-  ])("a file that is deleted and still %s kills its tool", async ([, holding], { skip }) => {
+  ])("a deleted file that is still %s kills its tool", async ([, holding], { skip }) => {
     const source = `
       #include <fcntl.h>
       #include <pthread.h>
@@ -192,7 +195,7 @@ describe.for(TIERS)("in the tier %s", (tier) => {
     )
   })
 
-  test("threads share two arenas, each of which takes address space", async ({ skip }) => {
+  test("threads share two arenas, each of which uses address space", async ({ skip }) => {
     const source = `
       #include <malloc.h>
       #include <pthread.h>

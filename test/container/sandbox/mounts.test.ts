@@ -4,17 +4,20 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, beforeEach, describe, expect, test } from "vitest"
 import { z } from "zod"
-import { NETWORK_ATTACKS } from "../../../container/sandbox/network-test.ts"
-import { PROGRAMS } from "../../../container/sandbox/programs.ts"
-import { ATTACK_NAMES } from "../../../container/sandbox/self-test.ts"
-import { makeTempFolder } from "../../../scripts/local/temp-folder.ts"
-import { buildHider } from "../../support/hide.ts"
-import { supportedTiers } from "../../support/supported-tiers.ts"
+import { EXPECTED_NETWORK_ATTACK_OUTCOMES } from "../../../container/sandbox/tiers/network-test.ts"
+import { LAUNCHER_PROGRAMS } from "../../../container/sandbox/launcher-programs.ts"
+import { ATTACK_NAMES } from "../../../container/sandbox/tiers/self-test.ts"
+import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
+import { buildHider } from "../../support/runner/hide.ts"
+import { supportedTiers } from "../../support/runner/supported-tiers.ts"
 import { VARIANTS, openSandboxLab } from "./lab.ts"
 
 const SCRIPT = join(import.meta.dirname, "choose-program.ts")
 
-/** Creates a file in each folder that it finds, and prints those where that succeeded. */
+/**
+ * Source of a tool that tries to create a file in each folder, and prints the folders where it
+ * succeeded.
+ */
 const SPREADER = `
   #define _GNU_SOURCE
   #include <fcntl.h>
@@ -53,7 +56,7 @@ const tiers = await supportedTiers()
 const hider = await buildHider()
 afterAll(async () => await hider?.[Symbol.asyncDispose]())
 
-/** The choice of a runner on a kernel that seems to have less. */
+/** Returns a runner's choice on a kernel that seems to lack features. */
 async function choose(hidden: "landlock" | "both") {
   if (!hider) throw new Error("there is no C compiler")
   await using work = await makeTempFolder("work")
@@ -66,7 +69,7 @@ async function choose(hidden: "landlock" | "both") {
 describe("on a kernel without Landlock", () => {
   beforeEach(({ skip }) => skip(!hider, "there is no C compiler"))
 
-  test("a runner takes the tier of mounts, which withstands all attacks", async ({ skip }) => {
+  test("a runner takes the tier `mounts`, which withstands all attacks", async ({ skip }) => {
     skip(!tiers.includes("mounts"), "this machine makes no namespaces")
     const { kernel, test: tried, all } = await choose("landlock")
     expect(kernel.namespaces).toBe(true)
@@ -74,10 +77,12 @@ describe("on a kernel without Landlock", () => {
     expect(tried.loss).toMatch(/^Tools run without Landlock, /)
     const traces = ["traces_outside", "traces_on_the_network"]
     expect(all?.attacks.map(({ name }) => name)).toEqual([...ATTACK_NAMES, ...traces])
-    expect(all?.network_attacks.map(({ name }) => name)).toEqual(Object.keys(NETWORK_ATTACKS))
+    expect(all?.network_attacks.map(({ name }) => name)).toEqual(
+      Object.keys(EXPECTED_NETWORK_ATTACK_OUTCOMES),
+    )
   })
 
-  test("and without namespaces it refuses, and says both", async () => {
+  test("a runner that also lacks namespaces refuses, and names both", async () => {
     const { kernel, test: tried, all } = await choose("both")
     expect(kernel.namespaces).toBe(false)
     expect(tried).toMatchObject({ tier: "none", ok: false, supported: false })
@@ -86,12 +91,16 @@ describe("on a kernel without Landlock", () => {
   })
 })
 
-test("the launcher starts nothing without Landlock where no mounts are around it", async ({
-  skip,
-}) => {
+test("the launcher starts nothing without Landlock unless mounts surround it", async ({ skip }) => {
   skip(tiers.length === 0, "this machine has no launcher")
   const uid = process.getuid?.() === 0 ? ["--uid", "65534"] : []
-  const started = run(PROGRAMS.launcher, [...uid, "--mounted", "--", "/bin/echo", "started"])
+  const started = run(LAUNCHER_PROGRAMS.launcher, [
+    ...uid,
+    "--mounted",
+    "--",
+    "/bin/echo",
+    "started",
+  ])
   await expect(started).rejects.toMatchObject({
     code: 126,
     stdout: "",
@@ -104,7 +113,7 @@ test("the launcher starts nothing without Landlock where no mounts are around it
 describe.for(VARIANTS.filter(({ tier }) => tier === "mounts"))(
   "in the tier $tier as $user",
   (variant) => {
-    test("a tool creates files in its workspace alone", async ({ skip }) => {
+    test("a tool creates files only in its workspace", async ({ skip }) => {
       skip(!variant.isSupported, "this machine does not support it")
       await using lab = await openSandboxLab(variant)
       const program = join(lab.outside, "../spread")

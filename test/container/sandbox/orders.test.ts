@@ -4,28 +4,32 @@ import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { describeSandbox } from "../../../container/sandbox/choose.ts"
-import { PROGRAMS } from "../../../container/sandbox/programs.ts"
-import { waitingArgv } from "../../../container/sandbox/sandbox.ts"
-import type { Place, TaskSandbox, WaitingForm } from "../../../container/sandbox/sandbox.ts"
-import { closeTaskSandbox, prepareTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
-import { encodeOrder } from "../../../container/sandbox/waiting.ts"
-import { runnerSettings } from "../../support/runner-settings.ts"
-import { tierWithNamespaces } from "../../support/supported-tiers.ts"
+import { createTierSandbox } from "../../../container/sandbox/tiers/choose-sandbox.ts"
+import { LAUNCHER_PROGRAMS } from "../../../container/sandbox/launcher-programs.ts"
+import { heldProcessArgv } from "../../../container/sandbox/sandbox.ts"
+import type {
+  WarmSandbox,
+  TaskSandbox,
+  HeldProcessKind,
+} from "../../../container/sandbox/sandbox.ts"
+import { closeTaskSandbox, openWarmTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
+import { encodeLaunchOrder } from "../../../container/sandbox/warm/held-process.ts"
+import { runnerSettings } from "../../support/runner/runner-settings.ts"
+import { tierWithNamespaces } from "../../support/runner/supported-tiers.ts"
 
 const tier = await tierWithNamespaces()
 const LIST = "/bin/ls"
 const READER = { tool: LIST, access: "read" as const }
 
 let workDir: string
-let prepared: TaskSandbox & { place: Place }
+let prepared: TaskSandbox & { warmSandbox: WarmSandbox }
 
 beforeEach(async ({ skip }) => {
   skip(tier === undefined, "this machine does not support namespaces")
   workDir = await mkdtemp(join(tmpdir(), "lathe-orders-"))
   await chmod(workDir, 0o711)
-  const sandbox = describeSandbox(tier ?? "none", runnerSettings())
-  prepared = await prepareTaskSandbox(sandbox, workDir, [], "launcher")
+  const sandbox = createTierSandbox(tier ?? "none", runnerSettings())
+  prepared = await openWarmTaskSandbox(sandbox, workDir, [], "launcher")
 })
 
 afterEach(async () => {
@@ -34,11 +38,11 @@ afterEach(async () => {
   await rm(workDir, { recursive: true })
 })
 
-/** What is answered to these bytes on its stdin, in the sandbox of the place's reading tool. */
-async function sendOrder(bytes: Buffer, form: WaitingForm) {
-  const { folder } = prepared.place
+/** Sends bytes to the held process of the reading tool; returns its output. */
+async function sendOrder(bytes: Buffer, form: HeldProcessKind) {
+  const { folder } = prepared.warmSandbox
   const launch = { taskSandbox: prepared, cwd: folder, argv: [], timeLimitMs: 0, ...READER }
-  const [program, ...argv] = waitingArgv(launch, form)
+  const [program, ...argv] = heldProcessArgv(launch, form)
   const child = spawn(program, argv, { cwd: folder, stdio: ["pipe", "pipe", "pipe", "pipe"] })
   let text = ""
   child.stdout?.on("data", (chunk: Buffer) => (text += chunk.toString()))
@@ -49,10 +53,10 @@ async function sendOrder(bytes: Buffer, form: WaitingForm) {
 }
 
 function orderOf(...words: string[]): Buffer {
-  return encodeOrder(words) ?? Buffer.alloc(0)
+  return encodeLaunchOrder(words) ?? Buffer.alloc(0)
 }
 
-describe.for(["launcher", "tool"] as const)("a %s that waits", (form) => {
+describe.for(["launcher", "tool"] as const)("a waiting %s", (form) => {
   const held = tier === "mounts" ? ["--mounted"] : []
   const least = [...held, "--memory", "1000000000", "--run", LIST, "--read", "/usr", "--"]
   const length = Buffer.alloc(4)
@@ -71,7 +75,7 @@ describe.for(["launcher", "tool"] as const)("a %s that waits", (form) => {
     ["a fork", () => orderOf("--fork", "--", LIST), /the order/],
     ["a network", () => orderOf("--connect", "/tmp/socket", "--", LIST), /the order/],
     ["another descriptor", () => orderOf("--keep-fd", "0", "--", LIST), /the order/],
-    ["a path outside", () => orderOf("--read", PROGRAMS.attack, ...least, LIST), /attack/],
+    ["a path outside", () => orderOf("--read", LAUNCHER_PROGRAMS.attack, ...least, LIST), /attack/],
     ["a program outside", () => orderOf("--run", "/bin/cp", ...least, "/bin/cp"), /\/bin\/cp/],
   ])("starts nothing on %s", async ([, order, reason]) => {
     const end = await sendOrder(order(), form)

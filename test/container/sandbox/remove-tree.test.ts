@@ -18,10 +18,10 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { removeTree } from "../../../container/sandbox/remove-tree.ts"
-import { bury } from "./obstacles.ts"
+import { bury } from "./tiers/obstacles.ts"
 
 const OTHER_UID = 23_456
-/** So many that removing them takes longer than an exchange. */
+/** Number of files whose removal takes longer than an exchange. */
 const FILES = 2000
 const isRoot = process.getuid?.() === 0
 
@@ -40,7 +40,7 @@ async function makeFiles(path: string, count: number): Promise<void> {
   for (let index = 0; index < count; index += 1) await writeFile(join(path, `${index}`), "x")
 }
 
-test.for([3, 100])("a folder of %i files is removed, the large ones too", async (count) => {
+test.for([3, 100])("a folder of %i files is removed, with large ones", async (count) => {
   await makeFiles(folder, count)
   await truncate(join(folder, "0"), 10 ** 9)
   await symlink("nowhere", join(folder, "symbolic"))
@@ -61,7 +61,7 @@ test("a folder is removed whatever its depth, names and modes", async () => {
   expect(await readdir(parent)).toEqual([])
 })
 
-test("a link is removed as such, and its target stays", async () => {
+test("a link itself is removed, and its target stays", async () => {
   const outside = join(parent, "outside")
   await mkdir(outside)
   await writeFile(join(outside, "file"), "")
@@ -73,7 +73,7 @@ test("a link is removed as such, and its target stays", async () => {
   expect(await readdir(outside)).toEqual(["file"])
 })
 
-test("another user who exchanges a folder for a link meanwhile has nothing outside removed", async ({
+test("a folder that another user exchanges for a link causes no removal outside", async ({
   skip,
 }) => {
   skip(!isRoot, "only root can be another user")
@@ -97,7 +97,7 @@ test("another user who exchanges a folder for a link meanwhile has nothing outsi
   expect(await readdir(outside)).toHaveLength(FILES)
 })
 
-/** A program that the other user runs; null where none can be built. */
+/** Builds the program that the other user runs; null without a compiler. */
 async function buildSwap(): Promise<string | null> {
   const program = join(parent, "swap")
   await chmod(parent, 0o711)

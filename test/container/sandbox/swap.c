@@ -1,6 +1,8 @@
 /*
- * Exchanges a folder and a link once somebody begins to remove what is in the folder:  swap FOLDER LINK
- * It prints a line when it waits, and ends with 3 where it cannot begin.
+ * Exchanges a folder and a link once another process begins to empty the folder. Prints a line when
+ * it waits, and exits with 3 if it cannot begin.
+ *
+ *   swap FOLDER LINK
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -6,22 +6,22 @@ import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { promisify } from "node:util"
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest"
-import { describeSandbox } from "../../../container/sandbox/choose.ts"
-import { countProcesses } from "../../../container/sandbox/count-processes.ts"
-import { findProgram } from "../../../container/sandbox/paths.ts"
+import { createTierSandbox } from "../../../container/sandbox/tiers/choose-sandbox.ts"
 import {
   closeTaskSandbox,
-  dropTaskSandbox,
+  countUserProcesses,
+  releaseUnusedTaskSandbox,
   openTaskSandbox,
-  removeLeftWorkspaces,
+  removeAbandonedWorkspaces,
 } from "../../../container/sandbox/task-sandbox.ts"
-import { setImmovable } from "./obstacles.ts"
-import { runnerSettings } from "../../support/runner-settings.ts"
-import { tierWithNamespaces } from "../../support/supported-tiers.ts"
+import { findProgram } from "../../../container/sandbox/system-paths.ts"
+import { setImmovable } from "./tiers/obstacles.ts"
+import { runnerSettings } from "../../support/runner/runner-settings.ts"
+import { tierWithNamespaces } from "../../support/runner/supported-tiers.ts"
 
 const PATIENT = { timeout: 60_000, interval: 100 }
 const isRoot = process.getuid?.() === 0
-const sandbox = describeSandbox("landlock", runnerSettings())
+const sandbox = createTierSandbox("landlock", runnerSettings())
 
 let workDir: string
 let workspace: string
@@ -34,7 +34,9 @@ beforeEach(async () => {
 
 afterEach(() => promisify(execFile)("rm", ["-rf", workDir]))
 
-/** Makes a file that nobody can remove before the returned function is called; null: impossible. */
+/**
+ * Makes a file that cannot be removed until the returned function is called; null if unsupported.
+ */
 async function holdBack(folder: string): Promise<(() => Promise<unknown>) | null> {
   const path = join(folder, "immovable")
   await writeFile(path, "")
@@ -46,7 +48,9 @@ async function holdBack(folder: string): Promise<(() => Promise<unknown>) | null
   return free
 }
 
-test("a workspace that cannot be removed keeps its user, and is tried again", async ({ skip }) => {
+test("a workspace that cannot be removed keeps its user id, and its removal is retried", async ({
+  skip,
+}) => {
   skip(!isRoot, "only root gives users to tools")
   const free = await holdBack(workspace)
   if (!free) return skip("this file system has no immovable files")
@@ -57,10 +61,10 @@ test("a workspace that cannot be removed keeps its user, and is tried again", as
   await free()
   await expect.poll(() => readdir(workDir), PATIENT).toEqual([])
   await expect.poll(() => reopen(second.uid), PATIENT).toBe(first.uid)
-  dropTaskSandbox(second)
+  releaseUnusedTaskSandbox(second)
 })
 
-test("a user with a process that survived is given to no other task", async ({ skip }) => {
+test("a user id with a surviving process goes to no other task", async ({ skip }) => {
   if (!isRoot) return skip("only root gives users to tools")
   const first = openTaskSandbox(sandbox)
   const uid = first.uid ?? 0
@@ -73,43 +77,41 @@ test("a user with a process that survived is given to no other task", async ({ s
   expect(second.uid).toBe(uid + 1)
   survivor.kill("SIGKILL")
   await expect.poll(() => reopen(second.uid), PATIENT).toBe(uid)
-  dropTaskSandbox(second)
+  releaseUnusedTaskSandbox(second)
 })
 
-test("users are counted together, and each has its own number", async ({ skip }) => {
+test("counts of several users are batched, and each user gets its own", async ({ skip }) => {
   if (!isRoot) return skip("only root looks at other users")
   const uid = (sandbox.firstUid ?? 0) + 300
   const survivor = spawn("sleep", ["60"], { uid, gid: uid, stdio: "ignore" })
   await once(survivor, "spawn")
-  const asked = [uid + 1, uid, uid + 2, uid].map(countProcesses)
+  const asked = [uid + 1, uid, uid + 2, uid].map(countUserProcesses)
   expect(await Promise.all(asked)).toEqual([0, 1, 0, 1])
   survivor.kill("SIGKILL")
 })
 
-test("users of workspaces that are left are given to no task before these are gone", async ({
-  skip,
-}) => {
+test("user ids of leftover workspaces go to no task before their removal", async ({ skip }) => {
   skip(!isRoot, "only root gives users to tools")
   const free = await holdBack(workspace)
   if (!free) return skip("this file system has no immovable files")
   const uid = (sandbox.firstUid ?? 0) + 1
   await chown(workspace, uid, uid)
   await mkdir(join(workDir, `${crypto.randomUUID()}.2`))
-  await removeLeftWorkspaces(workDir)
+  await removeAbandonedWorkspaces(workDir)
   const opened = openTaskSandbox(sandbox)
   expect(opened.uid).toBe(uid + 1)
   await free()
   await expect.poll(() => readdir(workDir), PATIENT).toEqual([])
   await expect.poll(() => reopen(opened.uid), PATIENT).toBe(uid)
-  dropTaskSandbox(opened)
+  releaseUnusedTaskSandbox(opened)
 })
 
-test("what a killed runner left of sandboxes ends with its workspace", async ({ skip }) => {
+test("leftover sandboxes of a killed runner end with their workspace", async ({ skip }) => {
   skip((await tierWithNamespaces()) === undefined, "this machine does not support namespaces")
   const other = join(await mkdtemp(join(tmpdir(), "lathe-other-")), basename(workspace))
   await mkdir(other)
   const [left, kept] = await Promise.all([startOrphan(workspace), startOrphan(other)])
-  await removeLeftWorkspaces(workDir)
+  await removeAbandonedWorkspaces(workDir)
   await expect.poll(() => readdir(workDir), PATIENT).toEqual([])
   await expect.poll(() => existsSync(`/proc/${left}`), PATIENT).toBe(false)
   expect(existsSync(`/proc/${kept}`)).toBe(true)
@@ -117,24 +119,24 @@ test("what a killed runner left of sandboxes ends with its workspace", async ({ 
   await rm(dirname(other), { recursive: true })
 })
 
-/** A sandbox in a folder whose outer process was killed; the id of the one within. */
+/** Starts a sandbox in a folder and kills its outer process; returns the pid of the inner one. */
 async function startOrphan(folder: string): Promise<number> {
   const within = ["--unshare-pid", "--bind", "/", "/", "--chdir", folder, "--", "sleep", "60"]
   const outer = spawn(findProgram("bwrap"), within, { stdio: "ignore" })
   await once(outer, "spawn")
   const children = `/proc/${outer.pid}/task/${outer.pid}/children`
   const pid = await vi.waitUntil(() => Number(readFileSync(children, "utf8").trim()), PATIENT)
-  // It is what its outer process was, until it becomes the tool.
+  // The inner process is a copy of its outer process until it becomes the tool.
   await vi.waitUntil(() => existsSync(`/proc/${pid}/task/${pid}/children`), PATIENT)
   outer.kill("SIGKILL")
   await once(outer, "exit")
   return pid
 }
 
-/** The user that the next task would get, which is released again. */
+/** Returns the user id that the next task would get, and releases it. */
 function reopen(held: number | null): number | null {
   const opened = openTaskSandbox(sandbox)
   if (opened.uid === held) throw new Error("A user was given twice.")
-  dropTaskSandbox(opened)
+  releaseUnusedTaskSandbox(opened)
   return opened.uid
 }

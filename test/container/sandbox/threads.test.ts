@@ -35,7 +35,7 @@ describe.concurrent.for(ALL_VARIANTS)("the tier $how", (variant) => {
     if (!isBuilt) skip("there is no C compiler")
     const { text } = await lab.run(program, [])
     expect(Number(text)).toBeGreaterThan(10)
-    // The bound is set beside what the user runs, of which some may end meanwhile.
+    // The limit is added to the user's other threads, some of which may end meanwhile.
     expect(Number(text)).toBeLessThan(100)
   })
 })

@@ -4,17 +4,17 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { expect, it, onTestFinished, test } from "vitest"
-import { describeSandbox } from "../../../container/sandbox/choose.ts"
-import { runnerSandbox } from "../../../container/sandbox/sandbox.ts"
-import { makeSettings, readEnvironment } from "../../../container/settings.ts"
-import { startWatched } from "../../../container/sandbox/watched-reads.ts"
-import type { Stretch, WatchedFile } from "../../../container/sandbox/watched-reads.ts"
+import { createTierSandbox } from "../../../container/sandbox/tiers/choose-sandbox.ts"
+import { sandboxOutsideTasks } from "../../../container/sandbox/sandbox.ts"
+import { toRunnerSettings, parseRunnerEnvironment } from "../../../container/settings.ts"
+import { startProcessWithWatchedReads } from "../../../container/sandbox/watched-reads.ts"
+import type { ByteRange, OnDemandFile } from "../../../container/sandbox/watched-reads.ts"
 import { makeRandom } from "../../support/random.ts"
 
 const SIZE = 300_000
 const BLOCK = 1000
 
-it("has what a tool reads brought before, wherever it reads", async () => {
+it("loads bytes before a tool reads them, wherever it reads", async () => {
   const { draw, whole } = makeRandom(5)
   for (let round = 0; round < 10; round += 1) {
     const start = whole(SIZE)
@@ -24,16 +24,16 @@ it("has what a tool reads brought before, wherever it reads", async () => {
   }
 })
 
-it("leaves other files as they are", async () => {
+it("leaves other files unchanged", async () => {
   const { text } = await readLazily(0, 1, 0n)
-  // A file that nobody brings is one of holes.
+  // A file whose bytes are never loaded consists of holes.
   expect(text).toBe("\0".repeat(SIZE))
 })
 
-it("gives a tool no bytes that were not brought", async () => {
+it("gives a tool no bytes before they are loaded", async () => {
   const lab = await openLab(() => Promise.reject(new Error("It is gone.")))
   const failures: unknown[] = []
-  const started = startWatched(lab.spec(0), lab.file, (error) => {
+  const started = startProcessWithWatchedReads(lab.spec(0), lab.file, (error) => {
     failures.push(error)
     lab.stop.abort()
   })
@@ -41,7 +41,7 @@ it("gives a tool no bytes that were not brought", async () => {
   expect(failures).toEqual([new Error("It is gone.")])
 })
 
-it("fails a tool that nobody answers", async () => {
+it("fails a tool whose requests get no answer", async () => {
   const reads = new URL("../../../container/launcher/build/reads.so", import.meta.url).pathname
   const reading = promisify(execFile)("cat", [import.meta.filename], {
     env: { ...process.env, LD_PRELOAD: reads },
@@ -52,14 +52,14 @@ it("fails a tool that nobody answers", async () => {
 test.for<[string, string, number]>([
   ["for ever, and reads no answer", "while :; do echo '0 0 1'; done >&3", 0],
   ["again before it is answered", "printf '%s 0 9\\n%s 9 9\\n' $INODE $INODE >&3; sleep 9", 1],
-  ["for what is behind the end", `echo "$INODE ${SIZE} 1" >&3; sleep 9`, 0],
-  ["for a stretch that ends behind the end", `echo "$INODE 0 ${SIZE + 1}" >&3; sleep 9`, 0],
+  ["for a range past the end", `echo "$INODE ${SIZE} 1" >&3; sleep 9`, 0],
+  ["for a range that ends past the end", `echo "$INODE 0 ${SIZE + 1}" >&3; sleep 9`, 0],
   ["for nothing", 'echo "$INODE 5 0" >&3; sleep 9', 0],
-  ["for more than a number holds", 'echo "$INODE 9999999999999999 1" >&3; sleep 9', 0],
+  ["for numbers above the maximum", 'echo "$INODE 9999999999999999 1" >&3; sleep 9', 0],
   ["before the beginning", 'echo "$INODE -5 9" >&3; sleep 9', 0],
-  ["in no words", "head -c 300000 /dev/zero >&3; echo >&3; sleep 9", 0],
+  ["by a malformed line", "head -c 300000 /dev/zero >&3; echo >&3; sleep 9", 0],
   ["too often", "while yes '0 0 1' | head -n 2000 >&3; do head -c 32000; done >/dev/null", 0],
-])("ends a tool that was taken over and asks %s", async ([, script, brought]) => {
+])("ends a hostile tool that asks %s", async ([, script, brought]) => {
   let brings = 0
   const lab = await openLab(async (wanted) => {
     brings += 1
@@ -69,7 +69,7 @@ test.for<[string, string, number]>([
   const failures: unknown[] = []
   const argv = ["-c", script.replaceAll("$INODE", String(lab.file.inode))]
   const spec = { ...lab.spec(0), tool: "sh", argv, timeLimitMs: 60_000 }
-  const { cause } = await startWatched(spec, lab.file, (error) => {
+  const { cause } = await startProcessWithWatchedReads(spec, lab.file, (error) => {
     failures.push(error)
     lab.stop.abort()
   }).finished
@@ -80,7 +80,7 @@ test.for<[string, string, number]>([
   })
 })
 
-/** Has `tail` read a file from a byte on, of which so many blocks are brought at a time. */
+/** Has `tail` read a file from a byte on, with `blocks` blocks loaded at a time. */
 async function readLazily(start: number, blocks: number, inode?: bigint) {
   const lab = await openLab(async (wanted) => {
     const from = Math.floor(wanted.start / BLOCK) * BLOCK
@@ -89,13 +89,13 @@ async function readLazily(start: number, blocks: number, inode?: bigint) {
     return { start: from, end }
   })
   const file = inode === undefined ? lab.file : { ...lab.file, inode }
-  const started = startWatched(lab.spec(start), file, () => lab.stop.abort())
+  const started = startProcessWithWatchedReads(lab.spec(start), file, () => lab.stop.abort())
   const { stdout, exitCode } = await started.finished
   expect(exitCode).toBe(0)
   return { lab, text: stdout }
 }
 
-async function openLab(bring: WatchedFile["bring"]) {
+async function openLab(load: OnDemandFile["load"]) {
   const workspace = await mkdtemp(join(tmpdir(), "lathe-reads-"))
   const handle = await open(join(workspace, "in"), "wx")
   onTestFinished(async () => {
@@ -105,19 +105,19 @@ async function openLab(bring: WatchedFile["bring"]) {
   await handle.truncate(SIZE)
   const { ino: inode } = await handle.stat({ bigint: true })
   const stop = new AbortController()
-  const sandbox = describeSandbox("none", makeSettings(readEnvironment({})))
+  const sandbox = createTierSandbox("none", toRunnerSettings(parseRunnerEnvironment({})))
   const lab = {
     stop,
     broughtFrom: SIZE,
-    file: { inode, size: SIZE, bring },
-    async fill({ start, end }: Stretch): Promise<void> {
+    file: { inode, size: SIZE, load },
+    async fill({ start, end }: ByteRange): Promise<void> {
       lab.broughtFrom = Math.min(lab.broughtFrom, start)
       await handle.write(textFrom({ start, end }), start)
     },
     spec: (start: number) => ({
       tool: "tail",
       argv: ["-c", `+${start + 1}`, "in"],
-      taskSandbox: runnerSandbox(sandbox),
+      taskSandbox: sandboxOutsideTasks(sandbox),
       cwd: workspace,
       access: "read" as const,
       timeLimitMs: 10_000,
@@ -128,8 +128,8 @@ async function openLab(bring: WatchedFile["bring"]) {
   return lab
 }
 
-/** What the file holds there: numbers, each in eight places. */
-function textFrom({ start, end }: Stretch): string {
+/** Returns the file's content in a range: numbers of eight characters each. */
+function textFrom({ start, end }: ByteRange): string {
   const first = Math.floor(start / 8)
   const count = Math.ceil((end - start) / 8) + 1
   const numbers = Array.from({ length: count }, (_, index) =>

@@ -3,7 +3,7 @@ import { link, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { readSmallPlainFile } from "../../../container/sandbox/workspace.ts"
+import { readSmallSafeFile } from "../../../container/sandbox/workspace.ts"
 
 let workspace: string
 
@@ -13,20 +13,20 @@ beforeEach(async () => {
 
 afterEach(() => rm(workspace, { recursive: true, force: true }))
 
-test("a small file is read at once, and a larger one is not", async () => {
+test("a small file is read into memory, and a larger one is not", async () => {
   const path = join(workspace, "file")
   await writeFile(path, "text")
-  expect(readSmallPlainFile(path, 4)).toEqual(Buffer.from("text"))
-  expect(readSmallPlainFile(path, 3)).toBeNull()
+  expect(readSmallSafeFile(path, 4)).toEqual(Buffer.from("text"))
+  expect(readSmallSafeFile(path, 3)).toBeNull()
 })
 
-test("a link, a file with two names, and a pipe are not read", async () => {
+test("a link, a file with two names, and a pipe are refused", async () => {
   const path = join(workspace, "file")
   await writeFile(path, "text")
   await symlink("file", join(workspace, "symbolic"))
   await link(path, join(workspace, "hard"))
   execFileSync("mkfifo", [join(workspace, "pipe")])
-  expect(() => readSmallPlainFile(join(workspace, "symbolic"), 10)).toThrow("ELOOP")
-  expect(() => readSmallPlainFile(join(workspace, "hard"), 10)).toThrow("not a plain file")
-  expect(() => readSmallPlainFile(join(workspace, "pipe"), 10)).toThrow("not a plain file")
+  expect(() => readSmallSafeFile(join(workspace, "symbolic"), 10)).toThrow("ELOOP")
+  expect(() => readSmallSafeFile(join(workspace, "hard"), 10)).toThrow("not a plain file")
+  expect(() => readSmallSafeFile(join(workspace, "pipe"), 10)).toThrow("not a plain file")
 })

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
 import { z } from "zod"
-import { NETWORK_ATTACKS } from "../../../container/sandbox/network-test.ts"
-import { ATTACK_NAMES, SHORT_ATTACK_NAMES } from "../../../container/sandbox/self-test.ts"
+import { EXPECTED_NETWORK_ATTACK_OUTCOMES } from "../../../container/sandbox/tiers/network-test.ts"
+import { ATTACK_NAMES, STARTUP_ATTACK_NAMES } from "../../../container/sandbox/tiers/self-test.ts"
 import { startHarness } from "../harness.ts"
-import { supportedTiers } from "../../support/supported-tiers.ts"
+import { supportedTiers } from "../../support/runner/supported-tiers.ts"
 
 const TRACES = ["traces_outside", "traces_on_the_network"]
 const attacks = z.array(z.object({ name: z.string(), refused: z.literal(true) }))
@@ -30,12 +30,12 @@ test("health tries all attacks on request", async ({ skip }) => {
     }
   }
   const before = await ask("")
-  expect(before.attacks).toEqual([...SHORT_ATTACK_NAMES, ...TRACES])
+  expect(before.attacks).toEqual([...STARTUP_ATTACK_NAMES, ...TRACES])
   const tried = await Promise.all([ask("?attacks=all"), ask("?attacks=all")])
   for (const each of tried) {
     expect(each.tier).toBe(before.tier)
     expect(each.attacks).toEqual([...ATTACK_NAMES, ...TRACES])
-    expect(each.network_attacks).toEqual(Object.keys(NETWORK_ATTACKS))
+    expect(each.network_attacks).toEqual(Object.keys(EXPECTED_NETWORK_ATTACK_OUTCOMES))
   }
   await harness.close()
 })

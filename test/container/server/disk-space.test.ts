@@ -5,8 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { DEFAULT_TOOL_LIMITS } from "../../../container/settings.ts"
 import type { TaskInput, TaskOrder } from "../../../src/contract/task.ts"
-import { mountSmallDisk } from "../../support/small-disk.ts"
-import type { SmallDisk } from "../../support/small-disk.ts"
+import { mountSmallDisk } from "../../support/runner/small-disk.ts"
+import type { SmallDisk } from "../../support/runner/small-disk.ts"
 import { ENDLESS, startHarness, waitFor } from "../harness.ts"
 import type { Harness } from "../harness.ts"
 
@@ -15,7 +15,7 @@ const DISK_BYTES = 128 * MIB
 const RESERVE_BYTES = 32 * MIB
 const DISK_WAIT_MS = 500
 
-/** Writes 3.5 MB for each picture, in small files or in one. */
+/** Arguments that write 3.5 MB for each picture, in small files or in one. */
 const PICTURES = "-f lavfi -i color=s=1280x720"
 const SEGMENTS = `${PICTURES} -f segment -segment_time 0.1 -c:v rawvideo -f rawvideo out_1`
 const ONE_FILE = `${PICTURES} -f rawvideo out_1`
@@ -36,7 +36,7 @@ describe("a runner on a small disk", () => {
     disk?.[Symbol.dispose]()
   })
 
-  /** An order with inputs of these sizes, of which only the first has bytes. */
+  /** Returns an order with inputs of these sizes, of which only the first has bytes. */
   function withInputs(sizes: number[], words = ENDLESS): TaskOrder {
     harness.io.inputs.set("in_1", new Uint8Array(sizes[0] ?? 0))
     const inputs: TaskInput[] = sizes.map((size_bytes, index) => {
@@ -49,7 +49,7 @@ describe("a runner on a small disk", () => {
     return harness.order([words.split(" ")])
   }
 
-  test("fails a task for good whose inputs do not fit the whole disk", async () => {
+  test("fails a task whose inputs can never fit the disk", async () => {
     expect(await harness.finish(withInputs([DISK_BYTES]))).toMatchObject({
       kind: "failed",
       blame: "caller",
@@ -57,7 +57,7 @@ describe("a runner on a small disk", () => {
     })
   })
 
-  test("refuses a task that does not fit beside another, and takes it after that", async () => {
+  test("refuses a task that does not fit beside another, and accepts it afterwards", async () => {
     const first = withInputs([40 * MIB])
     expect((await harness.call("POST", "/tasks", first)).status).toBe(202)
     const second = withInputs([50 * MIB])
@@ -68,7 +68,7 @@ describe("a runner on a small disk", () => {
     await waitFor(async () => (await harness.call("POST", "/tasks", second)).status === 202)
   })
 
-  test("refuses a task while something else has the disk down to its reserve", async () => {
+  test("refuses a task while other files fill the disk down to its reserve", async () => {
     const filler = join(harness.settings.workDir, "filler")
     await writeFile(filler, new Uint8Array(DISK_BYTES - RESERVE_BYTES))
     const order = orderOf("-f lavfi -i color=d=0.2:s=64x36 out_1")
@@ -91,7 +91,7 @@ describe("a runner on a small disk", () => {
     return await waitFor(() => harness.io.reports.find(({ kind }) => kind === "failed"))
   }
 
-  test("fails inputs with the numbers for which no end of another task would make room", async () => {
+  test("fails inputs that the end of no other task would make room for, with the numbers", async () => {
     await writeFile(join(harness.settings.workDir, "filler"), new Uint8Array(56 * MIB))
     const small = orderOf(ENDLESS.join(" "))
     expect((await harness.call("POST", "/tasks", small)).status).toBe(202)
@@ -100,13 +100,13 @@ describe("a runner on a small disk", () => {
       failure: {
         code: "inputs_too_large",
         message: expect.stringMatching(
-          /have 60 MiB together, and .* hold 2[34](\.\d)? MiB of them/,
+          /have 60 MiB together, and .* has room for 2[34](\.\d)? MiB/,
         ),
       },
     })
   })
 
-  test("fails a task without inputs as one for which the disk is full, with the number", async () => {
+  test("fails a task without inputs with disk_full, and names the lacking bytes", async () => {
     const filler = join(harness.settings.workDir, "filler")
     await writeFile(filler, new Uint8Array(DISK_BYTES - RESERVE_BYTES - 10 * MIB))
     const outputs = [{ key: "out_1", name: "out.raw" }]
@@ -121,7 +121,7 @@ describe("a runner on a small disk", () => {
   test("keeps a task waiting while the end of another would make room", async () => {
     const first = withInputs([40 * MIB])
     expect((await harness.call("POST", "/tasks", first)).status).toBe(202)
-    // Both read the same bytes, which are to be the first's until it has them.
+    // Both tasks read the same bytes; the first task must download its input before they change.
     await waitFor(() => harness.io.reports.some(({ kind }) => kind === "started"))
     const second = withInputs([60 * MIB])
     expect(new Set(await postFor(3 * DISK_WAIT_MS, second))).toEqual(new Set([507]))
@@ -136,12 +136,12 @@ describe("a runner on a small disk", () => {
     return await harness.finish({ ...order, work: { ...order.work, outputs } })
   }
 
-  test("ends a tool whose files together take more than its part", async () => {
+  test("kills a tool whose files together exceed its share", async () => {
     const report = await finishRaw(SEGMENTS)
     expect(report).toMatchObject({ kind: "failed", blame: "ours", failure: { code: "disk_full" } })
   })
 
-  test("lets no single file of a tool take the disk down to its reserve", async () => {
+  test("keeps a single file of a tool from filling the disk down to its reserve", async () => {
     let leastBytes = DISK_BYTES
     const watch = setInterval(() => {
       const { bavail, bsize } = statfsSync(harness.settings.workDir)
@@ -154,7 +154,7 @@ describe("a runner on a small disk", () => {
     expect(leastBytes).toBeGreaterThanOrEqual(RESERVE_BYTES)
   })
 
-  test("ends a tool when something else takes the disk down to its reserve", async () => {
+  test("kills a tool when other files fill the disk down to its reserve", async () => {
     const order = orderOf(ENDLESS.join(" "))
     expect((await harness.call("POST", "/tasks", order)).status).toBe(202)
     await waitFor(() => harness.io.reports.some(({ kind }) => kind === "started"))
@@ -166,7 +166,7 @@ describe("a runner on a small disk", () => {
     expect(report).toMatchObject({ blame: "ours", failure: { code: "disk_full" } })
   })
 
-  test("fails a task as one for which the disk is full when its outputs are refused", async () => {
+  test("fails a task with disk_full when its outputs are refused", async () => {
     harness.io.intercept = (call) =>
       call.startsWith("PUT /outputs/") ? new Response(null, { status: 507 }) : null
     const report = await harness.finish(orderOf("-f lavfi -i color=d=0.2:s=64x36 out_1"))

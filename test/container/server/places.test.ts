@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { startHarness } from "../harness.ts"
 import type { Harness } from "../harness.ts"
-import { tierWithNamespaces } from "../../support/supported-tiers.ts"
+import { tierWithNamespaces } from "../../support/runner/supported-tiers.ts"
 
 const tier = await tierWithNamespaces()
 const PATIENT = { timeout: 60_000 }
-/** A place of each pool that has some. */
+/** Warm sandboxes at the start: one for each pool that has any. */
 const PLACES = 2
 const COMMAND = "-f lavfi -i testsrc2=size=64x36:d=0.2 -c:v mpeg4 out.mp4".split(" ")
 
@@ -13,7 +13,7 @@ let harness: Harness
 
 beforeEach(async ({ skip }) => {
   skip(tier === undefined, "this machine does not support namespaces")
-  harness = await startHarness({ placesMax: 1 })
+  harness = await startHarness({ warmSandboxesMax: 1 })
   await expect.poll(() => harness.workspaces(), PATIENT).toHaveLength(PLACES)
 })
 
@@ -21,8 +21,11 @@ afterEach(async () => {
   if (tier !== undefined) await harness.close()
 })
 
-test("a task works in a place that waits for it, and another is made for the next", async () => {
-  /** How many of the places of before are left after a task, which finds one only where it is ready. */
+test("a task uses a warm sandbox, and another is started for the next task", async () => {
+  /**
+   * Returns how many of the earlier warm sandboxes are left after a task; a task uses only one that
+   * is ready.
+   */
   async function countLeft(): Promise<number> {
     const before = await harness.workspaces()
     const order = harness.order([COMMAND])
@@ -35,7 +38,7 @@ test("a task works in a place that waits for it, and another is made for the nex
   while ((await countLeft()) !== PLACES - 1);
 })
 
-test("a runner that leaves gives all places up", async () => {
+test("a runner that shuts down discards all warm sandboxes", async () => {
   await harness.shutDown()
   expect(await harness.workspaces()).toEqual([])
 })

@@ -1,6 +1,6 @@
 import { describe } from "vitest"
-import { testRunnerProtocol } from "../../contracts/runner-protocol.ts"
-import type { RunnerUnderTest } from "../../contracts/runner-protocol.ts"
+import { testRunnerProtocol } from "../../suites/runner-protocol.ts"
+import type { RunnerUnderTest } from "../../suites/runner-protocol.ts"
 import { ENDLESS, startHarness } from "../harness.ts"
 
 const TOKEN = "a-token-of-this-start-of-the-runner"

@@ -1,16 +1,16 @@
 import { expect, test } from "vitest"
 import { z } from "zod"
 import { runnerHealth } from "../../../src/contract/runner-health.ts"
-import { makeSettings, readEnvironment } from "../../../container/settings.ts"
+import { toRunnerSettings, parseRunnerEnvironment } from "../../../container/settings.ts"
 import { startHarness } from "../harness.ts"
 import { SPEECH_MODELS_PATH, SPEECH_PYTHON_PATH } from "../../../scripts/setup/speech.ts"
-import { skipNote, whyNoModel } from "../../support/speech.ts"
+import { skipNote, whyNoModel } from "../../support/media/speech.ts"
 
 const SPEECH_ENVIRONMENT = { SPEECH_PYTHON_PATH, SPEECH_MODELS_PATH }
 const lack = await whyNoModel()
 
 async function healthOf(environment: Record<string, string>) {
-  const { speech, toolPaths } = makeSettings(readEnvironment(environment))
+  const { speech, toolPaths } = toRunnerSettings(parseRunnerEnvironment(environment))
   const harness = await startHarness({ speech, toolPaths })
   try {
     const answer = await harness.call("GET", "/health")
@@ -21,7 +21,7 @@ async function healthOf(environment: Record<string, string>) {
 }
 
 test.skipIf(lack !== null)(
-  `the engine, its models and languages are told${skipNote(lack)}`,
+  `health lists the engine, its models and languages${skipNote(lack)}`,
   async () => {
     const health = await healthOf({ ...SPEECH_ENVIRONMENT, WHISPER_MODELS: "huge" })
     expect(health).toMatchObject({
@@ -36,16 +36,16 @@ test.skipIf(lack !== null)(
   },
 )
 
-test.skipIf(lack !== null)(`a missing default model is told${skipNote(lack)}`, async () => {
+test.skipIf(lack !== null)(`health reports a missing default model${skipNote(lack)}`, async () => {
   const health = await healthOf({ ...SPEECH_ENVIRONMENT, WHISPER_MODEL: "huge" })
   expect(health).toMatchObject({
     whisper: "unavailable",
     speech: null,
-    speech_problem: 'the speech model "huge" is not there',
+    speech_problem: 'the speech model "huge" is missing',
   })
 })
 
-test("a runner without faster-whisper says so", async () => {
+test("a runner without faster-whisper reports that", async () => {
   const health = await healthOf({ SPEECH_PYTHON_PATH: "/nowhere/bin/python" })
   expect(health).toMatchObject({
     whisper: "unavailable",

@@ -1,8 +1,12 @@
 import { once } from "node:events"
 import { connect } from "node:net"
 import { expect, test } from "vitest"
-import { problemOfHost, readEnvironment } from "../../../container/settings.ts"
-import { PROTOCOL_HEADER, PROTOCOL_VERSION, runnerHeaders } from "../../../src/contract/protocol.ts"
+import { findUnsafeHostProblem, parseRunnerEnvironment } from "../../../container/settings.ts"
+import {
+  PROTOCOL_HEADER,
+  PROTOCOL_VERSION,
+  makeRunnerHeaders,
+} from "../../../src/contract/protocol.ts"
 import { ENDLESS, startHarness } from "../harness.ts"
 
 const TOKEN = "a-token-of-this-start-of-the-runner"
@@ -51,29 +55,29 @@ test("a runner with a token answers no request without it", async () => {
 })
 
 test("requests to a runner without a token carry none", () => {
-  expect(runnerHeaders(null)).toEqual({ [PROTOCOL_HEADER]: PROTOCOL_VERSION })
+  expect(makeRunnerHeaders(null)).toEqual({ [PROTOCOL_HEADER]: PROTOCOL_VERSION })
 })
 
 test.each(["127.0.0.1", "127.8.9.1", "::1", "localhost"])(
   "a runner without a token may listen on %s",
   (host) => {
-    expect(problemOfHost(host, null)).toBeNull()
+    expect(findUnsafeHostProblem(host, null)).toBeNull()
   },
 )
 
 test.each(["0.0.0.0", "::", "10.0.0.7", "127.example.com", "runner"])(
   "a runner without a token may not listen on %s, one with a token may",
   (host) => {
-    expect(problemOfHost(host, null)).toContain("set RUNNER_TOKEN")
-    expect(problemOfHost(host, TOKEN)).toBeNull()
+    expect(findUnsafeHostProblem(host, null)).toContain("set RUNNER_TOKEN")
+    expect(findUnsafeHostProblem(host, TOKEN)).toBeNull()
   },
 )
 
 test.each(["", "short"])("the token %j is too short", (token) => {
-  expect(() => readEnvironment({ RUNNER_TOKEN: token })).toThrow("RUNNER_TOKEN")
+  expect(() => parseRunnerEnvironment({ RUNNER_TOKEN: token })).toThrow("RUNNER_TOKEN")
 })
 
-test("a runner refuses who has no token before it reads a body", async () => {
+test("a runner refuses a request without the token before it reads the body", async () => {
   const harness = await startHarness({ token: TOKEN })
   const socket = connect(Number(new URL(harness.runnerOrigin).port), "127.0.0.1")
   try {

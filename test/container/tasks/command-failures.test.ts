@@ -42,7 +42,11 @@ test.for([
   ["-i in_1 -crf abc out_1", "invalid_option", '"-crf" does not take "abc"'],
   ["-i in_1 -preset bogus out_1", "invalid_option", '"bogus"'],
   ["-i in_1 -ss abc out_1", "invalid_option", '"-ss" does not take "abc"'],
-  ["-i in_1 -vf scale=63:35 -c:v libx264 -pix_fmt yuv420p out_1", "invalid_option", "even widths"],
+  [
+    "-i in_1 -vf scale=63:35 -c:v libx264 -pix_fmt yuv420p out_1",
+    "invalid_option",
+    "an even width and height",
+  ],
   ["-i in_1 -c copy out.webm", "invalid_option", "Only VP8"],
   ["-i in_1 -f image2 many.png -c copy out_1", "invalid_option", '"many.png" is one name'],
   ["-loglevel foo -i in_1 out_1", "invalid_option", '"-loglevel" does not take "foo"'],
@@ -55,7 +59,7 @@ test.for([
   [
     "-ss 100 -i in_1 -f mpegts out_1",
     "no_output",
-    "-ss 100 lies behind the end of in_1.mp4, which lasts 2",
+    "-ss 100 is past the end of in_1.mp4 (2 seconds long)",
   ],
 ])("%s fails with %s and mentions %s", async ([command = "", code = "", expected = ""]) => {
   const report = await harness.finish(harness.order([command.split(" ")]))
@@ -81,7 +85,7 @@ async function finishList(text: string) {
   return report
 }
 
-test("a list that names a missing file fails, though ffmpeg skips it", async () => {
+test("a list with a missing file fails, although ffmpeg skips the file", async () => {
   const report = await finishList("file in_1.mp4\nfile gone.mp4\n")
   expect(report).toMatchObject({
     kind: "failed",
@@ -92,7 +96,7 @@ test("a list that names a missing file fails, though ffmpeg skips it", async () 
   })
 })
 
-test("a list that names a path outside fails alike whether the path exists or not", async () => {
+test("a list with a path outside fails the same way whether the path exists or not", async () => {
   const reported = []
   for (const path of ["/etc/shadow", "/etc/nosuch", "/etc/passwd/nosuch"]) {
     const report = await finishList(`file '${path}'\n`)

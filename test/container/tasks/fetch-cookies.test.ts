@@ -28,17 +28,17 @@ afterAll(async () => {
 const secrets = { cookies: COOKIES }
 
 describe("cookies of a caller", () => {
-  test("open what is for who is logged in", async () => {
+  test("open pages that need a login", async () => {
     const { media } = fetched(await lab.fetch("/cookies/page", {}, { secrets }))
     expect(media.probe?.width).toBe(640)
   })
 
-  test("open a part of it", async () => {
+  test("also serve a section of a video", async () => {
     const report = await lab.fetch("/cookies/page", { start: 1, end: 3 }, { secrets })
     expect(fetched(report).duration_seconds).toBeCloseTo(2, 0)
   })
 
-  test("go to their own domain alone", async () => {
+  test("are sent only to their own domain", async () => {
     const to = encodeURIComponent(other.url("/media/clip.mp4"))
     fetched(await lab.fetch(`/cookies/away?to=${to}`, {}, { secrets }))
     expect(lab.site.requests.some(({ headers }) => headers.cookie?.includes(SECRET))).toBe(true)
@@ -46,7 +46,7 @@ describe("cookies of a caller", () => {
     expect(other.requests.every(({ headers }) => headers.cookie === undefined)).toBe(true)
   })
 
-  test("are in no report and no log", async () => {
+  test("appear in no report and no log", async () => {
     const written = vi.spyOn(console, "log")
     const report = await lab.fetch(`/status/404?${SECRET}`, {}, { secrets })
     expect(report).toMatchObject({ kind: "failed", failure: { code: "not_found" } })
@@ -55,7 +55,7 @@ describe("cookies of a caller", () => {
     written.mockRestore()
   })
 
-  test("that are none are a fault that says so", async () => {
+  test("fail as invalid input in another format", async () => {
     const bad = { cookies: "session=right" }
     const report = await lab.fetch("/page/video", {}, { secrets: bad })
     expect(report).toMatchObject({ kind: "failed", failure: { code: "invalid_input" } })

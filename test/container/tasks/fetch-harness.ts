@@ -9,16 +9,19 @@ import type { Site } from "../../support/site/site.ts"
 import { startHarness } from "../harness.ts"
 import type { Harness } from "../harness.ts"
 
-/** A runner with the real yt-dlp, and the one web site that it may reach. */
+/** Runner with the real yt-dlp, and the web site that it may reach. */
 export type FetchHarness = AsyncDisposable & {
   site: Site
   harness: Harness
-  /** Fetches a path of the site, or a URL, and returns the last report. */
+  /** Fetches a path of the site or a URL; returns the last report. */
   fetch(path: string, differing?: Partial<FetchWork>, more?: Partial<TaskOrder>): Promise<Report>
   metadata(path: string, more?: Partial<TaskOrder>): Promise<Report>
 }
 
-/** Starts a runner and a site; `differing` are settings of the runner, which may reach `hosts` too. */
+/**
+ * Starts a runner and a site. `differing` overrides settings of the runner, which may also reach
+ * `hosts`.
+ */
 export async function startFetchHarness(
   differing: Partial<RunnerSettings> = {},
   hosts: readonly string[] = [],
@@ -62,13 +65,13 @@ const DEFAULT_WORK = {
   outputs: ["media", "subtitles_1", "subtitles_2"].map((key) => ({ key, name: key })),
 }
 
-/** What a fetch reported that went well. */
+/** Returns the result of a successful fetch; throws for any other report. */
 export function fetched(report: Report): FetchResult {
   if (report.kind === "finished") return fetchTask.result.parse(report.result)
   throw new Error(`It did not go well: ${JSON.stringify(report)}`)
 }
 
-/** What a page was found to have. */
+/** Returns the metadata of a successful lookup; throws for any other report. */
 export function described(report: Report) {
   if (report.kind === "finished") return metadataTask.result.parse(report.result).metadata
   throw new Error(`It did not go well: ${JSON.stringify(report)}`)

@@ -1,9 +1,11 @@
 import { expect, test } from "vitest"
-import { makeSettings, readEnvironment } from "../../../container/settings.ts"
+import { toRunnerSettings, parseRunnerEnvironment } from "../../../container/settings.ts"
 import { startFetchHarness } from "./fetch-harness.ts"
 
-test("a runner without yt-dlp says so in its health, and in what fails", async () => {
-  const { toolPaths } = makeSettings(readEnvironment({ FETCH_PYTHON_PATH: "/nowhere/bin/python" }))
+test("a runner without yt-dlp reports that in its health and in failures", async () => {
+  const { toolPaths } = toRunnerSettings(
+    parseRunnerEnvironment({ FETCH_PYTHON_PATH: "/nowhere/bin/python" }),
+  )
   await using lab = await startFetchHarness({ toolPaths })
   const health = await lab.harness.call("GET", "/health")
   expect(await health.json()).toMatchObject({ "yt-dlp": "unavailable" })
@@ -14,7 +16,7 @@ test("a runner without yt-dlp says so in its health, and in what fails", async (
   })
 })
 
-test("sites that the operator has not listed are not fetched from", async () => {
+test("a runner with a list of sites fetches from no other site", async () => {
   const egress = { allowedHosts: ["127.0.0.1"], proxy: null, sites: ["example.com"] }
   await using lab = await startFetchHarness({ egress })
   expect(await lab.fetch("/page/video")).toMatchObject({

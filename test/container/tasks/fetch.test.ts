@@ -52,7 +52,7 @@ afterAll(async () => {
 })
 
 describe("a fetch", () => {
-  test("stores the video of a page, byte for byte, and says what it is", async () => {
+  test("stores the video of a page byte for byte, and describes it", async () => {
     const report = await lab.fetch("/page/video?title=A / clip")
     const stored = lab.harness.io.outputs.get("media")
     const original = await fetch(lab.site.url("/media/clip.mp4"))
@@ -70,7 +70,7 @@ describe("a fetch", () => {
     expect(JSON.stringify(report)).not.toContain(lab.harness.settings.workDir)
   })
 
-  test("stores a file that a URL leads to, under its own name", async () => {
+  test("stores the file of a direct URL under its own name", async () => {
     const { media } = fetched(await lab.fetch("/media/clip.webm"))
     expect(media).toMatchObject({ name: "clip.webm", content_type: "video/webm" })
   })
@@ -86,39 +86,39 @@ describe("a fetch", () => {
     expect(media.name).toMatch(/\.mp4$/)
   })
 
-  test.for(SOUNDS)("of the sound of %s as %s", async ([path, format, extension, codec]) => {
+  test.for(SOUNDS)("of the audio of %s as %s", async ([path, format, extension, codec]) => {
     const of = { quality: "audio" as const, ...(format && { audio_format: format }) }
     const { media } = fetched(await lab.fetch(path, of))
     expect(media.name).toMatch(new RegExp(`\\.${extension}$`))
     expect(media.probe?.streams).toMatchObject([{ codec_type: "audio", codec_name: codec }])
   })
 
-  test.for(SECTIONS)("of a part of %s", async ([, path, start, end]) => {
+  test.for(SECTIONS)("of a section of %s", async ([, path, start, end]) => {
     const { media, duration_seconds: seconds } = fetched(await lab.fetch(path, { start, end }))
     expect(seconds).toBeCloseTo(Math.min(end, SECONDS) - start, 0)
     expect(media.probe?.streams).toHaveLength(2)
   })
 
   test.for([
-    ["that the site says is sound", "/page/audio"],
-    ["of which nothing is said", "/as/sound.php?file=clip.mp3&type="],
-  ])("of a part of sound %s", async ([, path]) => {
+    ["which the site marks as audio", "/page/audio"],
+    ["without a type from the site", "/as/sound.php?file=clip.mp3&type="],
+  ])("of a section of audio, %s", async ([, path]) => {
     const { media } = fetched(await lab.fetch(path ?? "", { start: 2, end: 4 }))
     expect(media.probe?.streams).toMatchObject([{ codec_type: "audio" }])
   })
 
-  test("stores subtitles in the languages that there are, as WebVTT", async () => {
+  test("stores subtitles in the languages that exist, as WebVTT", async () => {
     const result = fetched(await lab.fetch("/page/track?title=Talk", { subtitles: ["fr", "de"] }))
     expect(result.subtitles).toMatchObject([
       { key: "subtitles_2", language: "de", name: "Talk.de.vtt", content_type: "text/vtt" },
     ])
-    const message = 'The site gave no subtitles in the languages that were asked for: "fr".'
+    const message = 'The site has no subtitles in the requested languages: "fr".'
     expect(result.warnings).toEqual([{ code: "subtitles_not_found", message }])
     const stored = lab.harness.io.outputs.get("subtitles_2")
     expect(new TextDecoder().decode(stored?.bytes)).toMatch(/^WEBVTT\n[^]*Goodbye\./)
   })
 
-  test("stores subtitles of a part alone, timed from where the part begins", async () => {
+  test("stores subtitles of a section with times from its start", async () => {
     const of = { subtitles: ["en", "de"], start: 1.5, end: 4 }
     const { subtitles, warnings } = fetched(await lab.fetch("/page/track", of))
     expect(subtitles).toHaveLength(2)
@@ -140,7 +140,7 @@ describe("a fetch", () => {
     expect(subtitles).toMatchObject([{ key: "subtitles_1", language: "en" }])
   })
 
-  test("reports how far it is", async () => {
+  test("reports its progress", async () => {
     fetched(await lab.fetch("/as/slow.mp4?file=clip.mp4&rate=60000"))
     const percents = lab.harness.io.reports.flatMap((report) =>
       report.kind === "progress" ? report.percent : [],
@@ -149,7 +149,7 @@ describe("a fetch", () => {
     expect(percents).toEqual(percents.toSorted((one, other) => one - other))
   })
 
-  test("goes on after a cut", async () => {
+  test("resumes after a broken connection", async () => {
     const { media } = fetched(await lab.fetch("/media/clip.mp4?cut=20000&times=2"))
     expect(media.probe?.streams).toHaveLength(2)
   })

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { crc32 } from "node:zlib"
-import { gatherBundles } from "../../../container/tasks/gather-bundles.ts"
+import { assignFilesToBundles } from "../../../container/tasks/outputs/gather-bundles.ts"
 import type { Report } from "../../../src/contract/report.ts"
 import type { TaskOrder } from "../../../src/contract/task.ts"
 import { commandOutputs, startHarness } from "../harness.ts"
@@ -25,20 +25,20 @@ beforeEach(async () => {
 
 afterEach(() => harness.close())
 
-/** An order for commands whose outputs have these names. */
+/** Creates an order for commands whose outputs have these names. */
 function orderOf(commands: string[][], names: string[]): TaskOrder {
   const outputs = names.map((name, index) => ({ key: `out_${index + 1}`, name }))
   const work = { kind: "command" as const, commands, outputs, run_seconds_max: 60 }
   return harness.order(commands, { work })
 }
 
-/** Runs commands whose outputs have these names, as `out_1` and so on. */
+/** Runs commands whose outputs have these names, with keys `out_1` and so on. */
 async function run(lines: string[], names: string[]): Promise<Report> {
   const commands = lines.map((line) => line.split(" "))
   return await harness.finish(orderOf(commands, names))
 }
 
-/** Names of the members of each output, by its key. */
+/** Returns the names of the members of each output, by its key. */
 function membersOf(report: Report): Record<string, string[] | undefined> {
   expect(report.kind === "failed" ? report.failure : report.kind).toBe("finished")
   return Object.fromEntries(
@@ -47,7 +47,7 @@ function membersOf(report: Report): Record<string, string[] | undefined> {
 }
 
 describe("a bundle", () => {
-  test("of numbered pictures has each of them, with its size and CRC-32", async () => {
+  test("of numbered pictures has all of them, with size and CRC-32", async () => {
     const report = await run([`${PICTURE} out_1`], ["frame %03d.png"])
     const names = membersOf(report)["out_1"] ?? []
     expect(names).toHaveLength(20)
@@ -70,7 +70,7 @@ describe("a bundle", () => {
     expect(JSON.parse(manifest)).toEqual({ members: output?.members })
   })
 
-  test("has large members that are uploaded in parts, with the CRC-32 of the whole", async () => {
+  test("uploads large members in parts, with the CRC-32 of the whole", async () => {
     const report = await run(["-f lavfi -i sine=d=6 -f segment -segment_time 3 out_1"], ["a%d.wav"])
     membersOf(report)
     const [member] = commandOutputs(report)[0]?.members ?? []
@@ -79,7 +79,7 @@ describe("a bundle", () => {
     expect(member?.crc32).toBe(crc32(stored?.bytes ?? new Uint8Array()))
   })
 
-  test("of a playlist has the playlist first, the files it refers to, and its duration", async () => {
+  test("of a playlist has the playlist first, the files that it names, and its duration", async () => {
     const report = await run([`${PICTURE} ${HLS} -hls_segment_type fmp4 out_1`], ["Stück 1.m3u8"])
     expect(membersOf(report)).toEqual({
       out_1: ["Stück 1.m3u8", "init.mp4", "Stück 10.m4s", "Stück 11.m4s"],
@@ -89,7 +89,7 @@ describe("a bundle", () => {
     ])
   })
 
-  test("leaves pass logs, inputs and plain outputs aside", async () => {
+  test("has no pass logs, inputs or plain outputs", async () => {
     const pass = `${PICTURE} -c:v libx264 -b:v 50k -preset ultrafast`
     harness.io.inputs.set("in_1", new TextEncoder().encode("text"))
     const report = await run(
@@ -106,7 +106,7 @@ describe("a bundle", () => {
     })
   })
 
-  test("has regular files only: no links of either kind, no folders, no pipes", async () => {
+  test("has only regular files: no links, folders or pipes", async () => {
     const workspace = await mkdtemp(join(tmpdir(), "lathe-bundle-"))
     function at(name: string): string {
       return join(workspace, name)
@@ -121,14 +121,19 @@ describe("a bundle", () => {
     await writeFile(at("x265_2pass.log.cutree"), "log")
     const order = harness.order([["x"]])
     const outputs = [{ key: "out_1", name: "f_%d.png" }]
-    const gathered = await gatherBundles({ workspace, order, signal: never }, outputs)
+    const gathered = await assignFilesToBundles({ workspace, order, signal: never }, outputs)
     await rm(workspace, { recursive: true })
     expect(gathered).toEqual(
-      new Map([["out_1", { names: ["f_1.png"], playlist: null, durationSeconds: null }]]),
+      new Map([
+        [
+          "out_1",
+          { names: ["f_1.png"], playlist: null, durationSeconds: null, isEncrypted: false },
+        ],
+      ]),
     )
   })
 
-  test("beside another has the files it refers to, and the first has the rest", async () => {
+  test("has the files that it names, and the first bundle has all others", async () => {
     const report = await run(
       [
         `${SOUND} -f segment -segment_time 1 out_1`,
@@ -143,7 +148,7 @@ describe("a bundle", () => {
     })
   })
 
-  test("shares a file that two of them need, so that each plays on its own", async () => {
+  test("shares a file that two bundles need, so that each plays alone", async () => {
     const report = await run(
       [`${PICTURE} ${HLS} -hls_segment_filename out_2 out_1`],
       ["film.m3u8", "seg_%02d.ts"],
@@ -186,9 +191,9 @@ describe("a bundle", () => {
   })
 
   test.for<[string, string, string]>([
-    ["a series without a file", "other.wav", "frame_%03d.png"],
+    ["an empty series", "other.wav", "frame_%03d.png"],
     ["a playlist that was not written", "other.wav", "list.m3u8"],
-  ])("fails as no output for %s", async ([, written, name]) => {
+  ])("fails without an output for %s", async ([, written, name]) => {
     const names = name.includes("%") ? ["all.m3u8", name] : [name]
     const hls = name.includes("%") ? [`${SOUND} -f hls out_1`] : [`${SOUND} ${written}`]
     const report = await run(hls, names)
@@ -202,13 +207,13 @@ describe("a bundle", () => {
     })
   })
 
-  test("uploads nothing where its command fails half-way", async () => {
+  test("uploads nothing if a later command fails", async () => {
     const report = await run([`${PICTURE} ${HLS} out_1`, `-i none.mp4 x.mp4`], ["film.m3u8"])
     expect(report).toMatchObject({ kind: "failed" })
     expect(harness.io.outputs.size).toBe(0)
   })
 
-  test("is a plain file where the one file has the pattern as its name", async () => {
+  test("is a plain file if its only file is named like the pattern", async () => {
     const report = await run([`${SOUND} out_1`], ["part_%d.wav"])
     expect(report).toMatchObject({
       kind: "finished",
@@ -219,7 +224,7 @@ describe("a bundle", () => {
     expect(report).not.toHaveProperty("result.outputs.0.members")
   })
 
-  test("with a name that an archive cannot have fails with a sentence", async () => {
+  test("with a file name that an archive cannot hold fails", async () => {
     const report = await run([`${SOUND} -f segment back\\slash_%d.wav`], ["part_%d.wav"])
     expect(report).toMatchObject({
       failure: { code: "no_output", message: expect.stringContaining("no backslash") },
@@ -229,20 +234,20 @@ describe("a bundle", () => {
   test.for<[string, string[]]>([
     ["more files than a command may make", Array.from({ length: 5001 }, (_, n) => `f_${n}.png`)],
     [
-      "names that are too long together",
+      "names that exceed their total length",
       Array.from({ length: 2000 }, (_, n) => `${"é".repeat(110)}_${n}.png`),
     ],
-  ])("with %s fails as too many", async ([, names]) => {
+  ])("with %s fails", async ([, names]) => {
     const workspace = await mkdtemp(join(tmpdir(), "lathe-bundle-"))
     for (const name of names) await writeFile(join(workspace, name), "x")
     const order = harness.order([["x"]])
     const outputs = [{ key: "out_1", name: "f_%d.png" }]
-    const gathered = await gatherBundles({ workspace, order, signal: never }, outputs)
+    const gathered = await assignFilesToBundles({ workspace, order, signal: never }, outputs)
     await rm(workspace, { recursive: true })
     expect(gathered).toMatchObject({ blame: "caller", failure: { code: "file_limit" } })
   })
 
-  test("uploads a member again where the service fails once", async () => {
+  test("uploads a member again after a 503", async () => {
     const failed = new Set<string>()
     harness.io.intercept = (call) => {
       if (!call.includes("/members/") || failed.has(call)) return null
@@ -255,7 +260,7 @@ describe("a bundle", () => {
     expect(failed.size).toBeGreaterThanOrEqual(3)
   })
 
-  test("of 300 files is stored several at a time", async () => {
+  test("of 300 files is stored with 8 uploads at a time", async () => {
     const { io } = harness
     const serve = io.fetch.bind(io)
     let [atOnce, most] = [0, 0]

@@ -3,7 +3,10 @@ import { promisify } from "node:util"
 
 const run = promisify(execFile)
 
-/** Media of 17 MB in all layouts that place their index and their lengths differently, or lie of them. */
+/**
+ * Generates media of 17 MB in formats that place index and duration differently, some of them with
+ * wrong headers.
+ */
 const SCRIPT = String.raw`
 set -e
 make() { ffmpeg -v fatal -y "$@"; }
@@ -54,7 +57,7 @@ yes "Plain words" | head -c $size >words.txt
 rm short.*
 `
 
-/** Makes the media in a folder, and a short film.mp4 beside them. */
+/** Creates the media in a folder, and a short film.mp4 beside them. */
 export async function makeLargeMedia(folder: string): Promise<void> {
   await run("sh", ["-c", SCRIPT], { cwd: folder })
 }

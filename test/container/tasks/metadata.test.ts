@@ -14,7 +14,7 @@ afterAll(async () => {
 })
 
 describe("metadata", () => {
-  test("are what a page says", async () => {
+  test("are the fields of a page", async () => {
     const url = lab.site.url("/page/json-ld")
     expect(described(await lab.metadata("/page/json-ld"))).toMatchObject({
       url,
@@ -33,13 +33,13 @@ describe("metadata", () => {
     expect(lab.harness.io.outputs.size).toBe(0)
   })
 
-  test("have null where a page says nothing, and the forms of a manifest", async () => {
+  test("have null for missing fields, and the formats of a manifest", async () => {
     const found = described(await lab.metadata("/page/hls?title=A clip"))
     expect(found).toMatchObject({ title: "A clip", view_count: null, uploader: null })
     expect(found.formats.map(({ height }) => height)).toEqual([360, 720, 1080])
   })
 
-  test("have texts that are too long cut", async () => {
+  test("cut long texts", async () => {
     const found = described(await lab.metadata("/page/json-ld?times=10000"))
     expect(found.title).toBe(JSON_LD_FACTS.title)
     expect(found.description).toHaveLength(10_000)
@@ -48,7 +48,7 @@ describe("metadata", () => {
     expect(titled).toMatchObject({ title, formats: [{ ext: "mp4" }] })
   })
 
-  test.for(["/live/index.m3u8", "/page/live"])("of the live stream %s say so", async (path) => {
+  test.for(["/live/index.m3u8", "/page/live"])("mark %s as a live stream", async (path) => {
     expect(described(await lab.metadata(path))).toMatchObject({ is_live: true })
   })
 
@@ -56,7 +56,7 @@ describe("metadata", () => {
     "/media/clip.webm",
     "/as/clip.mp4?file=clip.mp4&type=text/plain",
     "/as/get.php?file=clip.mp4&type=",
-  ])("of the file %s are told", async (path) => {
+  ])("describe the file %s", async (path) => {
     expect(described(await lab.metadata(path))).toMatchObject({ is_live: false })
   })
 
@@ -65,7 +65,7 @@ describe("metadata", () => {
     "/media/picture.png",
     "/bytes/archive.zip",
     "/as/words.txt?file=captions.srt&type=text/plain",
-  ])("of %s fail, where there is no video", async (path) => {
+  ])("of %s fail without a video", async (path) => {
     const report = await lab.metadata(path)
     expect(report).toMatchObject({ kind: "failed", failure: { code: "unsupported_site" } })
   })

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { listBundleFiles } from "../../../container/tasks/bundle-files.ts"
-import { findOutputFailure } from "../../../container/tasks/outputs.ts"
+import { listBundleCandidates } from "../../../container/tasks/outputs/gather-bundles.ts"
+import { findMissingOutputFailure } from "../../../container/tasks/outputs/store-outputs.ts"
 
 let workspace: string
 
@@ -13,9 +13,9 @@ beforeEach(async () => {
 
 afterEach(() => rm(workspace, { recursive: true, force: true }))
 
-test("an output that was made without the right to read it is the caller's failure", async () => {
+test("an unreadable output is the caller's failure", async () => {
   await writeFile(join(workspace, "out.mp4"), "x", { mode: 0 })
-  const failure = findOutputFailure(workspace, [{ key: "out_1", name: "out.mp4" }], [])
+  const failure = findMissingOutputFailure(workspace, [{ key: "out_1", name: "out.mp4" }], [])
   expect(failure).toMatchObject({
     blame: "caller",
     failure: {
@@ -25,12 +25,12 @@ test("an output that was made without the right to read it is the caller's failu
   })
 })
 
-test("a bundle has no folders, no unreadable files, and no names that are no text", async () => {
+test("a bundle has no folders, unreadable files or names that are not UTF-8", async () => {
   await writeFile(join(workspace, "1.ts"), "x")
   await writeFile(join(workspace, "2.ts"), "x", { mode: 0 })
   await writeFile(Buffer.concat([Buffer.from(`${workspace}/3`), Buffer.from([0xff])]), "x")
   await mkdir(join(workspace, "4.ts"))
   const finished = { workspace, order: { inputs: [] }, signal: new AbortController().signal }
-  const files = await listBundleFiles(finished, [{ key: "out_1", name: "out.m3u8" }])
+  const files = await listBundleCandidates(finished, [{ key: "out_1", name: "out.m3u8" }])
   expect([...files.keys()]).toEqual(["1.ts"])
 })

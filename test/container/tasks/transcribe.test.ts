@@ -8,18 +8,18 @@ import { z } from "zod"
 import { SPEECH_MODELS_PATH, SPEECH_PYTHON_PATH } from "../../../scripts/setup/speech.ts"
 import type { Report } from "../../../src/contract/report.ts"
 import { transcribeTask } from "../../../src/contract/tasks/transcribe.ts"
-import { skipNote, speak, whyNoSpeech } from "../../support/speech.ts"
+import { skipNote, speak, whyNoSpeech } from "../../support/media/speech.ts"
 import { startHarness } from "../harness.ts"
 import type { Harness } from "../harness.ts"
 import { waveHeader } from "../wave.ts"
-import { runnerSettings } from "../../support/runner-settings.ts"
+import { runnerSettings } from "../../support/runner/runner-settings.ts"
 
 const run = promisify(execFile)
 
 const SPOKEN = "The old man walked along the river. It was a cold morning in November."
-/** Without the first words, of which whisper hears others where a recording begins with them. */
+/** Text without its first words, which whisper may mishear at the start of a recording. */
 const WORDS = /man walked along the river\W+it was a cold morning in november/i
-/** Three hours and a half, which ffmpeg decodes in more than a second. */
+/** Three and a half hours, which ffmpeg decodes in more than a second. */
 const HOURS_BYTES = 100_000_000
 const FORMATS = ["srt", "json", "vtt", "txt"]
 
@@ -49,16 +49,16 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-describe("an input fails", () => {
+describe("a transcription fails for an input", () => {
   test.for([
-    ["no sound", "no_audio", "-f lavfi -i testsrc2=d=1:s=64x36 in.mp4", "in.mp4"],
+    ["no audio", "no_audio", "-f lavfi -i testsrc2=d=1:s=64x36 in.mp4", "in.mp4"],
     [
-      "an encrypted sound",
+      "encrypted audio",
       "drm_protected",
       `-f lavfi -i sine=d=5 -c:a aac -encryption_scheme cenc-aes-ctr -encryption_key ${"7".repeat(32)} -encryption_kid ${"a".repeat(32)} in.mp4`,
       "in.mp4",
     ],
-  ] as const)("that has %s", async ([, code, words, name]) => {
+  ] as const)("with %s", async ([, code, words, name]) => {
     const report = await transcribe(await media(words, name), name)
     expect(report).toMatchObject({
       kind: "failed",
@@ -67,19 +67,19 @@ describe("an input fails", () => {
     })
   })
 
-  test("that is no media", async () => {
+  test("of plain text", async () => {
     const report = await transcribe(new TextEncoder().encode("Plain words.\n"), "in.mp4")
     expect(report).toMatchObject({
       kind: "failed",
       blame: "caller",
       failure: {
         code: "invalid_input",
-        message: '"file.mp4" is damaged, or not a media file that can be read.',
+        message: '"file.mp4" is damaged or no readable media.',
       },
     })
   })
 
-  test("that takes longer to decode than it may", async () => {
+  test("beyond its time limit", async () => {
     const header = waveHeader(HOURS_BYTES, 8000)
     const bytes = Buffer.concat([header, Buffer.alloc(HOURS_BYTES)])
     const report = await transcribe(bytes, "in.wav", { run_seconds_max: 1 }, { plan: "trial" })
@@ -88,19 +88,19 @@ describe("an input fails", () => {
       failure: {
         code: "time_limit",
         message:
-          "It was stopped: a transcription may run for 1 seconds on the trial plan: do it in parts, or ask the operator of this service for another plan; GET /v1/account shows limits and use.",
+          "The work was stopped: a transcription may run for 1 seconds on the trial plan: divide the work, or ask the operator of this service for another plan; GET /v1/account shows limits and use.",
       },
     })
   })
 })
 
-test("a sound without samples succeeds with an empty transcript", async () => {
+test("audio without samples succeeds with an empty transcript", async () => {
   const bytes = await media("-f lavfi -i anullsrc=r=16000 -t 0 -c:a pcm_s16le in.wav", "in.wav")
   expect(isNothing(await transcribe(bytes, "in.wav"))).toBe(true)
 })
 
 describe.skipIf(LACK !== null)(`whisper${skipNote(LACK)}`, () => {
-  test("hears what is said in the middle of six channels, and all formats are stored", async () => {
+  test("transcribes the centre of six channels, and stores all formats", async () => {
     const bytes = await media("-i spoken.wav -af pan=5.1|FC=c0|FL=0*c0 in.flac", "in.flac")
     const report = await transcribe(bytes, "in.flac", { language: "en", language_tag: "en-GB" })
     const result = resultOf(report)
@@ -136,16 +136,16 @@ describe.skipIf(LACK !== null)(`whisper${skipNote(LACK)}`, () => {
 
   test.for([
     [
-      "that begins late, in channels that cancel each other",
+      "with a late start, in channels of opposite polarity",
       "-f lavfi -i testsrc2=s=64x36:d=8 -itsoffset 2 -i spoken.wav -map 0:v -map 1:a -af pan=stereo|c0=c0|c1=-1*c0 in.mkv",
       2000,
     ],
     [
-      "in channels that have no places",
+      "in channels without a layout",
       `-i spoken.wav -af aeval=val(0)|val(0)${"|0".repeat(10)} in.wav`,
       0,
     ],
-  ] as const)("hears a sound %s, at its time", async ([, words, fromMs]) => {
+  ] as const)("transcribes audio %s, at its time", async ([, words, fromMs]) => {
     const name = words.split(" ").at(-1) ?? ""
     const report = await transcribe(await media(words, name), name)
     expect(resultOf(report).text).toMatch(WORDS)
@@ -154,7 +154,7 @@ describe.skipIf(LACK !== null)(`whisper${skipNote(LACK)}`, () => {
     expect(Math.abs(startMs - fromMs)).toBeLessThan(700)
   })
 
-  test("hears what is left of a damaged file, in cues as they were asked for", async () => {
+  test("transcribes the intact part of a damaged file, with the requested shape of cues", async () => {
     const whole = await media("-i spoken.wav -c:a libmp3lame in.mp3", "in.mp3")
     const shape = { words_per_cue: 4, max_line_length: 20 }
     const report = await transcribe(whole.slice(0, Math.floor(whole.length * 0.7)), "in.mp3", shape)
@@ -167,13 +167,13 @@ describe.skipIf(LACK !== null)(`whisper${skipNote(LACK)}`, () => {
     for (const line of texts) expect(line.length).toBeLessThanOrEqual(20)
   })
 
-  test("hears nothing in silence, and a warning says so", async () => {
+  test("transcribes silence as an empty text, with a warning", async () => {
     const bytes = await media("-f lavfi -i anullsrc=r=16000 -t 3 in.wav", "in.wav")
     expect(isNothing(await transcribe(bytes, "in.wav"))).toBe(true)
   })
 })
 
-/** Runs a transcription of bytes to its last report. */
+/** Transcribes bytes; returns the last report. */
 function transcribe(
   bytes: Uint8Array,
   name: string,
@@ -203,7 +203,7 @@ function resultOf(report: Report) {
   return transcribeTask.result.parse(report.kind === "finished" ? report.result : null)
 }
 
-/** Whether a transcription succeeded with nothing in it, in all formats. */
+/** Reports whether a transcription succeeded and is empty in all formats. */
 function isNothing(report: Report): boolean {
   const { text, language, warnings } = resultOf(report)
   const { segments } = z
@@ -221,7 +221,7 @@ function stored(key: string): string {
   return new TextDecoder().decode(bytes)
 }
 
-/** What ffmpeg makes of a command. */
+/** Creates a file by ffmpeg; returns its bytes. */
 async function media(words: string, name: string): Promise<Uint8Array> {
   await run("ffmpeg", ["-v", "error", "-y", ...words.split(" ")], { cwd: folder })
   return await readFile(join(folder, name))

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest"
 import {
   cleanLines,
-  NOISE,
-  ERROR_WORDS,
+  NOISE_LINE_PATTERNS,
+  ERROR_WORD_PATTERN,
   selectErrorLines,
-  applyRule,
-  explain,
-} from "../../../container/tools/explain.ts"
-import { EXPLAIN_RULES } from "../../../container/tools/rules/order.ts"
+  applyExplainRule,
+  explainFfmpegFailure,
+} from "../../../container/tools/ffmpeg/explain-failure.ts"
+import { EXPLAIN_RULES } from "../../../container/tools/ffmpeg/rules/explain-rules.ts"
 import { processorMsOf } from "../../support/processor-time.ts"
 
 const TEXT_LENGTH = 64 * 1024
@@ -15,7 +15,7 @@ const LINE_LENGTH = 500
 const FILLERS = ["", "a", "1", "_1", " ", "'", "]", "a ", "=a", ": ", "a.", "(a) "]
 const MS_MAX = 1500
 
-/** The literal parts of a pattern, in their order. */
+/** Returns the literal parts of a pattern in their order. */
 function literalsOf({ source }: RegExp): string[] {
   const plain = source
     .replace(/\\[dwsS][+*?]*/g, "\n")
@@ -24,7 +24,7 @@ function literalsOf({ source }: RegExp): string[] {
   return plain.split("\n").filter(Boolean)
 }
 
-/** Lines that nearly match a pattern in as many ways as their length allows. */
+/** Returns lines that nearly match a pattern in many ways. */
 function nearMatches(pattern: RegExp): string[] {
   const words = literalsOf(pattern)
   return FILLERS.flatMap((filler) => [
@@ -38,7 +38,7 @@ function nearMatches(pattern: RegExp): string[] {
   ]).map((line) => line.slice(0, LINE_LENGTH - 8))
 }
 
-/** As many variations of a line as the kept tail of stderr holds. */
+/** Returns as many variations of a line as fit in the kept tail of stderr. */
 function linesLike(line: string): string[] {
   const count = Math.floor(TEXT_LENGTH / (line.length + 8))
   return Array.from({ length: Math.min(count, 3000) }, (_, place) => `${line}!${place}`)
@@ -50,20 +50,21 @@ async function longestMs(texts: string[][], work: (lines: string[]) => unknown):
   return longest
 }
 
-describe("64 KiB that nearly match", () => {
+describe("64 KiB of near matches", () => {
   const patterns = EXPLAIN_RULES.map((rule) => [rule.pattern.source, rule] as const)
 
-  test.for(patterns)("%s are matched quickly", async ([, rule]) => {
+  test.for(patterns)("of %s are matched quickly", async ([, rule]) => {
     const texts = nearMatches(rule.pattern).map(linesLike)
     expect(texts.length).toBeGreaterThan(20)
     const second = rule.next ?? rule.later
     const both = second ? nearMatches(second).map((line) => nearPairs(rule.pattern, line)) : []
-    const took = await longestMs([...texts, ...both], (lines) => applyRule(rule, lines))
+    const took = await longestMs([...texts, ...both], (lines) => applyExplainRule(rule, lines))
     expect(took).toBeLessThan(MS_MAX)
   })
 
-  test.for([...NOISE, ERROR_WORDS].map((pattern) => [pattern.source, pattern] as const))(
-    "the cleaning pattern %s are matched quickly",
+  const cleaningPatterns = [...NOISE_LINE_PATTERNS, ERROR_WORD_PATTERN]
+  test.for(cleaningPatterns.map((pattern) => [pattern.source, pattern] as const))(
+    "of the cleaning pattern %s are matched quickly",
     async ([, pattern]) => {
       const texts = nearMatches(pattern).map(linesLike)
       const took = await longestMs(texts, (lines) =>
@@ -73,17 +74,17 @@ describe("64 KiB that nearly match", () => {
     },
   )
 
-  test("many pairs of which the second is missing are matched quickly", async () => {
+  test("with many first lines and no second line are matched quickly", async () => {
     const firsts = Array.from({ length: 1200 }, (_, n) => `No option name near 'x${n}'`)
     const rest = Array.from({ length: 60 }, (_, n) => "a".repeat(490) + n)
     const stderr = [...firsts, "Error parsing filterchain '", ...rest].join("\n")
     const position = { number: 1, total: 1 }
     const about = { argv: [], stderr, exitCode: 1, workspace: "/w/1", position }
-    expect(await processorMsOf(() => explain(about))).toBeLessThan(MS_MAX)
+    expect(await processorMsOf(() => explainFfmpegFailure(about))).toBeLessThan(MS_MAX)
   })
 })
 
-/** Lines that match the first pattern, each before one that nearly matches the second. */
+/** Returns lines that match the first pattern, each before one that nearly matches the second. */
 function nearPairs(first: RegExp, second: string): string[] {
   const begin = literalsOf(first).join("a")
   return linesLike(begin + second).flatMap((_, place) => [`${begin}${place}`, `${second}${place}`])

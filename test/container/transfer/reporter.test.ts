@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { openIoClient } from "../../../container/transfer/io-client.ts"
-import { openReporter } from "../../../container/transfer/reporter.ts"
-import type { Reporter } from "../../../container/transfer/reporter.ts"
-import { makeIoServer } from "../../support/io-server.ts"
-import type { IoServer } from "../../support/io-server.ts"
+import { openWorkerClient } from "../../../container/transfer/worker-client.ts"
+import { openRunReporter } from "../../../container/transfer/reporter.ts"
+import type { RunReporter } from "../../../container/transfer/reporter.ts"
+import { makeIoServer } from "../../support/runner/io-server.ts"
+import type { IoServer } from "../../support/runner/io-server.ts"
 import { listen, makeOrder, waitFor } from "../harness.ts"
 
 const ENDED = { kind: "interrupted", processing_seconds: 1 } as const
 
 let io: IoServer
-let reporter: Reporter
+let reporter: RunReporter
 let close: () => void
 
 beforeEach(async () => {
@@ -17,8 +17,8 @@ beforeEach(async () => {
   const server = await listen({ fetch: (request) => io.fetch(request) })
   const kill = new AbortController()
   const order = makeOrder({ io, ioOrigin: server.origin, commands: [] })
-  reporter = openReporter(
-    openIoClient(order, { boot: "a-boot", ioSocket: null, transferIdleMs: 60_000 }, kill),
+  reporter = openRunReporter(
+    openWorkerClient(order, { boot: "a-boot", ioSocket: null, transferIdleMs: 60_000 }, kill),
     "a-boot",
     kill,
   )
@@ -30,7 +30,7 @@ beforeEach(async () => {
 
 afterEach(() => close())
 
-test("says of work that lasts that it began, once", async () => {
+test("reports the start of long work once", async () => {
   reporter.started()
   reporter.started()
   await waitFor(() => io.reports.length > 0)
@@ -39,7 +39,7 @@ test("says of work that lasts that it began, once", async () => {
   expect(kinds()).toEqual(["started", "interrupted"])
 })
 
-test("says of work that ends at once only how it ended", async () => {
+test("reports only the end of work that ends at once", async () => {
   reporter.started()
   await reporter.end(ENDED)
   expect(kinds()).toEqual(["interrupted"])

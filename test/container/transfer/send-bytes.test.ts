@@ -2,7 +2,7 @@ import { createServer } from "node:http"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { once } from "node:events"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { sendBytes } from "../../../container/transfer/send-bytes.ts"
+import { sendBufferedRequest } from "../../../container/transfer/worker-client.ts"
 
 const SIGNAL = new AbortController().signal
 
@@ -26,7 +26,7 @@ function send(
   bytes: Uint8Array | Blob = Buffer.from("bytes"),
   idleMsMax = 60_000,
 ): Promise<Response> {
-  return sendBytes(origin + path, {
+  return sendBufferedRequest(origin + path, {
     method: "POST",
     headers: {},
     bytes,
@@ -36,29 +36,7 @@ function send(
   })
 }
 
-test("an answer without a body is one", async () => {
-  answer = (_, outgoing) => outgoing.writeHead(204).end()
-  const response = await send()
-  expect([response.status, await response.text()]).toEqual([204, ""])
-})
-
-test("a Blob is sent with its length", async () => {
-  answer = (incoming, outgoing) => incoming.pipe(outgoing)
-  const lengths: (string | undefined)[] = []
-  server.once("request", ({ headers }) => lengths.push(headers["content-length"]))
-  expect(await (await send("/", new Blob(["of ", "pieces"]))).text()).toBe("of pieces")
-  expect(lengths).toEqual(["9"])
-})
-
-test.for([Buffer.from("bytes"), new Blob(["bytes"])])(
-  "a request fails on whose connection nothing moves",
-  async (bytes) => {
-    answer = () => undefined
-    await expect(send("/", bytes, 100)).rejects.toThrow("Nothing moved for 0.1 seconds.")
-  },
-)
-
-test("a request is sent again where a connection that was kept turns out to be closed", async () => {
+test("a request is sent again if its reused connection turns out to be closed", async () => {
   const asked: string[] = []
   const known = new Set<unknown>()
   answer = (incoming, outgoing) => {
@@ -73,7 +51,7 @@ test("a request is sent again where a connection that was kept turns out to be c
   expect(asked).toEqual(["/first", "/second", "/second"])
 })
 
-test("a request is sent once where its own connection breaks", async () => {
+test("a request is not sent again if its own new connection breaks", async () => {
   let asked = 0
   answer = (incoming) => {
     asked += 1

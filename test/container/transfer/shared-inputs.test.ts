@@ -1,7 +1,7 @@
 import { lstat, readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { openMeter } from "../../../container/sandbox/meter.ts"
+import { openWorkspaceMeter } from "../../../container/sandbox/workspace-meter.ts"
 import { DEFAULT_TOOL_LIMITS } from "../../../container/settings.ts"
 import type { TaskInput, TaskOrder } from "../../../src/contract/task.ts"
 import { ENDLESS, makeVideo, startHarness, waitFor } from "../harness.ts"
@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 afterEach(() => harness.close())
 
-/** An order whose 64 inputs are one file. */
+/** Returns an order whose 64 inputs are one file. */
 async function shared(words: string[]): Promise<{ order: TaskOrder; bytes: number }> {
   const video = await makeVideo("320x180")
   const fileId = crypto.randomUUID()
@@ -31,7 +31,7 @@ async function shared(words: string[]): Promise<{ order: TaskOrder; bytes: numbe
   return { order: harness.order([words], { inputs }), bytes: video.byteLength }
 }
 
-test("a file that 64 inputs name is downloaded once, and none of them can be written to", async () => {
+test("a file that 64 inputs name is downloaded once, and all its names are read-only", async () => {
   const { order, bytes } = await shared(ENDLESS)
   expect((await harness.call("POST", "/tasks", order)).status).toBe(202)
   await waitFor(() => harness.io.reports.some(({ kind }) => kind === "started"))
@@ -43,19 +43,19 @@ test("a file that 64 inputs name is downloaded once, and none of them can be wri
   const stats = await Promise.all(names.map((name) => lstat(join(workspace, name))))
   expect(new Set(stats.map(({ ino }) => ino)).size).toBe(1)
   expect(stats.every(({ mode }) => (mode & 0o222) === 0)).toBe(true)
-  const meter = openMeter("landlock", workspace, 1000)
+  const meter = openWorkspaceMeter("landlock", workspace, 1000)
   expect((await meter.measure()).bytes).toBeLessThan(2 * bytes + WORKSPACE_BYTES)
   meter.close()
 })
 
-test("all its names are read, and it counts once on the workspace's limit", async () => {
+test("all its names can be read, and it counts once towards the workspace's limit", async () => {
   const words = Array.from({ length: KEYS }, (_, index) => ["-i", `in_${index + 1}`]).flat()
   const { order } = await shared([...words, "-map", "63:a", "-c", "copy", "out_1"])
   expect(await harness.finish(order)).toMatchObject({ kind: "finished" })
 })
 
-test("what the tool writes is not counted against copies that are not there", async () => {
-  // More than a workspace may have, and less than 64 copies of the input.
+test("hard links do not count as copies towards the limit of the tool's output", async () => {
+  // Exceeds the limit of a workspace, but not 64 copies of the input.
   const words = `-f lavfi -i color=s=320x180 -t 0.4 -c:v rawvideo -f rawvideo out_1`.split(" ")
   const { order, bytes } = await shared(words)
   expect(KEYS * bytes).toBeGreaterThan(10 * 320 * 180 * 1.5)

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { toListener } from "../../../container/server/http-adapter.ts"
-import { startLoopbackServer } from "../../../scripts/local/loopback-server.ts"
+import { toNodeListener } from "../../../container/server/node-adapter.ts"
+import { startLoopbackServer } from "../../../scripts/cli/loopback-server.ts"
 import { startHarness } from "../harness.ts"
 import type { Harness } from "../harness.ts"
 
@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 afterEach(() => harness.close())
 
-/** An order for a WAV file of about `seconds` × 16 kB. */
+/** Returns an order for a WAV file of about `seconds` × 16 kB. */
 function sound(seconds: number) {
   const words = `-f lavfi -i sine=d=${seconds}:r=8000 {{out_1}}`
   const order = harness.order([words.split(" ")])
@@ -46,13 +46,13 @@ test("a large output is uploaded in equal parts", async () => {
   expect(stored?.partSizes.length).toBe(Math.ceil((stored?.bytes.length ?? 0) / PART_BYTES))
 })
 
-test("a small output is uploaded as a whole, and reported with its SHA-256", async () => {
+test("a small output is uploaded in one request, and reported with its SHA-256", async () => {
   const report = await harness.finish(copy(noise(500)))
   const sha256 = hash("sha256", noise(500))
   expect(report).toMatchObject({ result: { outputs: [{ size_bytes: 500, sha256 }] } })
 })
 
-test("an output in parts begins anew where the service has other parts of it", async () => {
+test("an output in parts starts again if the service has other parts of it", async () => {
   const completions: string[] = []
   harness.io.intercept = (call) => {
     if (!call.endsWith("/complete")) return null
@@ -64,7 +64,7 @@ test("an output in parts begins anew where the service has other parts of it", a
   expect(harness.io.outputs.has("out_1")).toBe(true)
 })
 
-test("an output whose bytes did not all arrive is sent again", async () => {
+test("an output with missing bytes is sent again", async () => {
   const cut = new Set<string>()
   harness.io.intercept = (call) => {
     if (!call.startsWith("PUT ") || cut.has(call)) return null
@@ -76,7 +76,7 @@ test("an output whose bytes did not all arrive is sent again", async () => {
   expect(harness.io.outputs.has("out_1")).toBe(true)
 })
 
-describe("a transfer that stalls", () => {
+describe("a stalled transfer", () => {
   const IDLE_MS = 2000
 
   beforeEach(async () => {
@@ -84,11 +84,11 @@ describe("a transfer that stalls", () => {
     harness = await startHarness({ outputPartBytes: PART_BYTES, transferIdleMs: IDLE_MS })
   })
 
-  test("in the middle of an input goes on behind the last byte", async () => {
+  test("resumes after the last byte of an input", async () => {
     const bytes = noise(1024 * 1024)
     const ranges: (string | undefined)[] = []
-    const serve = toListener({
-      refuseHead: () => undefined,
+    const serve = toNodeListener({
+      refuseByHeaders: () => undefined,
       fetch: (request) => harness.io.fetch(request),
     })
     await using server = await startLoopbackServer((incoming, answer) => {
@@ -104,7 +104,7 @@ describe("a transfer that stalls", () => {
     expect(harness.io.outputs.get("out_1")?.bytes).toEqual(bytes)
   })
 
-  test("before the answer to an output is sent again", async () => {
+  test("is sent again if an output gets no response", async () => {
     const stalled: string[] = []
     harness.io.intercept = (call) => {
       if (!call.startsWith("PUT ") || stalled.length > 0) return null
@@ -116,7 +116,7 @@ describe("a transfer that stalls", () => {
   })
 })
 
-test("an output is uploaded again where the service fails once", async () => {
+test("an output is uploaded again if the service fails once", async () => {
   const failed = new Set<string>()
   harness.io.intercept = (call) => {
     if (!call.includes("/outputs/") || failed.has(call)) return null
@@ -127,7 +127,7 @@ test("an output is uploaded again where the service fails once", async () => {
   expect(harness.io.outputs.get("out_1")?.bytes.length).toBeGreaterThan(PART_BYTES)
 })
 
-test("a transfer is tried again while the service fails for some seconds", async () => {
+test("a transfer is retried while the service fails for some seconds", async () => {
   const failures = new Map<string, number>()
   harness.io.intercept = (call) => {
     const count = failures.get(call) ?? 0
@@ -140,7 +140,7 @@ test("a transfer is tried again while the service fails for some seconds", async
   expect(harness.io.outputs.get("out_1")?.bytes).toEqual(bytes)
 })
 
-test("an input that is smaller than its order says is not asked for again and again", async () => {
+test("an input smaller than its order states is not requested forever", async () => {
   const order = copy(noise(100))
   harness.io.inputs.set("in_1", noise(99))
   expect(await harness.finish(order)).toMatchObject({ failure: { code: "input_failed" } })
@@ -159,7 +159,7 @@ test("an interrupted download is resumed, not restarted", async () => {
   expect(harness.io.outputs.get("out_1")?.bytes).toEqual(bytes)
 })
 
-test("a missing input is our failure", async () => {
+test("a missing input is the service's failure", async () => {
   const order = copy(noise(100))
   harness.io.missingInputs.add("in_1")
   expect(await harness.finish(order)).toMatchObject({
@@ -169,7 +169,7 @@ test("a missing input is our failure", async () => {
   })
 })
 
-test("an input larger than its order says is refused", async () => {
+test("an input larger than its order states is refused", async () => {
   const order = copy(noise(100))
   harness.io.inputs.set("in_1", noise(101))
   expect(await harness.finish(order)).toMatchObject({ failure: { code: "input_failed" } })

@@ -40,7 +40,7 @@ async function workOf(body: Record<string, unknown>) {
 }
 
 describe("POST /fetch", () => {
-  it("answers the id and the Job", async () => {
+  it("returns the id and the Job", async () => {
     const answer = await create({ url: URL, metadata: { mine: "1" } })
     expect(answer.status).toBe(202)
     const body = accepted.parse(await answer.json())
@@ -55,7 +55,7 @@ describe("POST /fetch", () => {
     expect(body).not.toHaveProperty("url")
   })
 
-  it("answers the fields of the record too where its caller prefers to wait", async () => {
+  it("also returns the record's fields for Prefer: wait", async () => {
     const answer = await create({ url: URL, quality: "720p" }, { prefer: "wait=0" })
     expect(await answer.json()).toMatchObject({
       url: URL,
@@ -79,7 +79,7 @@ describe("POST /fetch", () => {
     })
   })
 
-  it("fetches the sound alone where an audio format is given", async () => {
+  it("fetches only the audio for an audio format", async () => {
     expect(await workOf({ url: URL, audio_format: "mp3", subtitles: "en" })).toMatchObject({
       quality: "audio",
       audio_format: "mp3",
@@ -102,7 +102,7 @@ describe("POST /fetch", () => {
     ["cookies", { url: URL, cookies: "no cookies" }],
     ["nonsense", { url: URL, nonsense: 1 }],
     ["webhook", { url: URL, webhook: "http://localhost/" }],
-  ])("names what is wrong with %s", async (field, body) => {
+  ])("names the fault of %s", async (field, body) => {
     const faults = await faultsOf(body)
     expect(faults.map((fault) => fault.field)).toContain(field)
   })
@@ -140,7 +140,7 @@ describe("POST /fetch", () => {
 })
 
 describe("GET /fetch", () => {
-  it("lists fetches alone, newest first, by status and page", async () => {
+  it("lists only fetches, newest first, by status and page", async () => {
     const ids = []
     for (let made = 0; made < 3; made += 1) {
       const answer = await caller.post("/fetch", { url: URL })

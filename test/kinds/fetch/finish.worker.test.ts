@@ -2,10 +2,10 @@ import { env } from "cloudflare:workers"
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
 import { sweep } from "../../support/sweep.ts"
-import { accountOf } from "../../support/bundle.ts"
+import { accountOf } from "../../support/media/bundle.ts"
 import { makeCaller, upload } from "../../support/caller.ts"
 import type { Caller } from "../../support/caller.ts"
-import { fetchResult, finishFetch } from "../../support/fetched.ts"
+import { fetchResult, finishFetch } from "../../support/media/fetched.ts"
 import { endTask } from "../../support/tasks.ts"
 import { storedWebhook } from "../../support/stored-webhook.ts"
 
@@ -23,7 +23,7 @@ async function get(caller: Caller, path: string) {
   return record.parse(await (await caller.call(path)).json())
 }
 
-/** A fetch that is over, with subtitles in the first of two languages. */
+/** Runs a fetch to its end, with subtitles in the first of two languages. */
 async function fetched() {
   const caller = await makeCaller(crypto.randomUUID())
   const webhook = "https://receiver.example/"
@@ -33,7 +33,7 @@ async function fetched() {
 }
 
 describe("a fetch that succeeded", () => {
-  it("says what it fetched", async () => {
+  it("has the fetched media in its record", async () => {
     const { caller, id, base } = await fetched()
     const shown = await get(caller, `/fetch/${id}`)
     expect(shown).toMatchObject({
@@ -56,7 +56,7 @@ describe("a fetch that succeeded", () => {
     expect(Date.parse(expires_at) - Date.parse(completed_at)).toBe(7 * DAY_MS)
   })
 
-  it("is a Job whose outputs are downloaded from it, and tells its webhook what GET answers", async () => {
+  it("is a Job whose outputs have download URLs, and its webhook carries the response of GET", async () => {
     const { caller, id, base } = await fetched()
     expect(await get(caller, `/jobs/${id}`)).toMatchObject({
       kind: "fetch",
@@ -68,7 +68,7 @@ describe("a fetch that succeeded", () => {
     expect(body).toContain(`"data":${await (await caller.call(`/fetch/${id}`)).text()}}`)
   })
 
-  it("leaves no file open, and none that is a File or an input", async () => {
+  it("ends all its files, none of which is listed or usable as an input", async () => {
     const { caller, id } = await fetched()
     const rows = env.DB.prepare("select * from files where job_id = ? order by output_key").bind(id)
     const { results } = await rows.all<{ id: string; state: string; error_code: string | null }>()
@@ -93,7 +93,7 @@ describe("a fetch that succeeded", () => {
     }
   })
 
-  it("is no input by its download_url either", async () => {
+  it("is refused as an input by its download_url", async () => {
     const { caller, base } = await fetched()
     const answer = await caller.post("/commands", {
       ffmpeg_command: "ffmpeg -i {{in_1}} {{out_1}}",
@@ -103,7 +103,7 @@ describe("a fetch that succeeded", () => {
     expect(await answer.json()).toMatchObject({ details: [{ code: "fetch_not_an_input" }] })
   })
 
-  it("is done again by a retry, as a fetch", async () => {
+  it("is repeated as a fetch by a retry", async () => {
     const { caller, id } = await fetched()
     const again = await caller.call(`/jobs/${id}/retry`, { method: "POST" })
     expect(again.status).toBe(202)
@@ -117,7 +117,7 @@ describe("a fetch that succeeded", () => {
     expect(await (await caller.call("/files")).json()).toEqual([])
   })
 
-  it("keeps apart outputs that its runner gave one name", async () => {
+  it("renames outputs to which its runner gave the same name", async () => {
     const caller = await makeCaller(crypto.randomUUID())
     const id = await create(caller, { subtitles: "en" })
     const result = fetchResult(["en"])
@@ -131,7 +131,7 @@ describe("a fetch that succeeded", () => {
 })
 
 describe("a fetch that failed", () => {
-  it("says why, has nothing to download, and tells its webhook", async () => {
+  it("has its error, nothing to download, and a webhook", async () => {
     const caller = await makeCaller(crypto.randomUUID())
     const id = await create(caller, { webhook: "https://receiver.example/" })
     const failure = { code: "login_required" as const, message: "The site wants a login." }
@@ -151,8 +151,8 @@ describe("a fetch that failed", () => {
   })
 })
 
-describe("what was fetched", () => {
-  it("is removed after some days; its record stays, and its download is gone", async () => {
+describe("fetched media", () => {
+  it("are removed after some days; the record stays, and the download returns 410", async () => {
     const { caller, id, objectKey } = await fetched()
     await env.DB.batch([
       env.DB.prepare("update jobs set completed_at = completed_at - ? where id = ?").bind(
@@ -164,7 +164,7 @@ describe("what was fetched", () => {
         id,
       ),
     ])
-    // It is over already, also before the sweep has come.
+    // The media has expired, even before the sweep removes it.
     expect((await caller.call(`/fetch/${id}/A%20clip.mp4`)).status).toBe(410)
     for (let swept = 0; swept < 2; swept += 1) await sweep(env, Date.now())
     await expect.poll(() => env.MEDIA.head(objectKey)).toBeNull()
@@ -178,13 +178,13 @@ describe("what was fetched", () => {
     expect((await caller.call(`/fetch/${id}/another.mp4`)).status).toBe(404)
   })
 
-  it("stays removed where it is to be kept for longer from now on", async () => {
+  it("stay removed after a later setting extends the retention", async () => {
     const { caller, id } = await fetched()
     await sweep({ ...env, FETCH_DAYS_MAX: "1" }, Date.now() + 2 * DAY_MS)
     expect(await get(caller, `/fetch/${id}`)).not.toHaveProperty("download_url")
   })
 
-  it("goes with its record, deleted or too old, and leaves Files alone", async () => {
+  it("are removed with a deleted or expired record, and Files stay", async () => {
     const { caller, id, objectKey } = await fetched()
     const file = await upload(caller, "mine.txt", "x")
     expect((await caller.call(`/fetch/${id}`, { method: "DELETE" })).status).toBe(200)

@@ -4,14 +4,14 @@ import { z } from "zod"
 import type { TaskOrder } from "../../../src/contract/task.ts"
 import { planFetch } from "../../../src/kinds/fetch/plan.ts"
 import { fetchRequest } from "../../../src/kinds/fetch/request.ts"
-import { dispatcherOf } from "../../../src/placement.ts"
-import { databaseOf } from "../../../src/storage/database.ts"
-import { createJob, sealDraft } from "../../../src/storage/job-drafts.ts"
-import { accountOf } from "../../support/bundle.ts"
+import { getDispatcher } from "../../../src/bindings/durable-objects.ts"
+import { openDatabases } from "../../../src/db/database.ts"
+import { createJob, encryptDraftSecrets } from "../../../src/db/jobs/create-job.ts"
+import { accountOf } from "../../support/media/bundle.ts"
 import { makeCaller } from "../../support/caller.ts"
 import type { Caller } from "../../support/caller.ts"
 import { jobFacts } from "../../support/job-facts.ts"
-import { startTinyRunner } from "../../support/tiny-runner.ts"
+import { startTinyRunner } from "../../support/runner/tiny-runner.ts"
 
 const OTHER_SECRET = "the secret that this service had before"
 const COOKIES = [".video.example.com", "TRUE", "/", "TRUE", "0", "session", "a-value"].join("\t")
@@ -40,7 +40,7 @@ async function untilOver(caller: Caller, id: string): Promise<string | null> {
   )
 }
 
-it("cookies come to the runner as they were sent", async () => {
+it("cookies reach the runner unchanged", async () => {
   const caller = await makeCaller(crypto.randomUUID())
   const answer = await caller.post("/fetch", REQUEST)
   const { fetch_id: id } = await answer.json<{ fetch_id: string }>()
@@ -48,7 +48,7 @@ it("cookies come to the runner as they were sent", async () => {
   expect(orders.map(({ secrets }) => secrets?.cookies)).toEqual([expect.stringContaining(COOKIES)])
 })
 
-it("a fetch whose cookies were encrypted under another secret fails before any runner has it", async () => {
+it("a fetch with cookies encrypted under another secret fails before it reaches a runner", async () => {
   const caller = await makeCaller(crypto.randomUUID())
   const accountId = await accountOf(caller)
   const draft = planFetch(fetchRequest.parse(REQUEST), {
@@ -58,16 +58,16 @@ it("a fetch whose cookies were encrypted under another secret fails before any r
     fileBytesMax: 1_000_000,
     speechModels: { default: "base", names: ["base"] },
   })
-  await createJob(databaseOf(env, accountId), await sealDraft(OTHER_SECRET, draft))
+  await createJob(openDatabases(env, accountId), await encryptDraftSecrets(OTHER_SECRET, draft))
   const { id: jobId } = draft.job
   const tasks = draft.tasks.map(({ task, pool, blocked }) => {
     const { id, priority, createdAt } = task
     return { id, jobId, pool, blocked, priority, createdAt, weight: 1, jobWeight: 1 }
   })
-  await dispatcherOf(env, accountId).accept(accountId, tasks)
+  await getDispatcher(env, accountId).accept(accountId, tasks)
   expect(await untilOver(caller, jobId)).toBe("secrets_lost")
   expect(orders).toEqual([])
   const record = await (await caller.call(`/fetch/${jobId}`)).text()
-  expect(record).toContain("send the request again")
+  expect(record).toContain("Send the request again")
   expect(record).not.toContain("a-value")
 })

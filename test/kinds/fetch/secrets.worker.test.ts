@@ -1,17 +1,17 @@
 import { env } from "cloudflare:workers"
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
-import { expiryTransition } from "../../../src/pipeline/settle/expiry.ts"
-import { transitionJob } from "../../../src/pipeline/settle/settle.ts"
+import { computeExpiryTransition } from "../../../src/scheduler/expire.ts"
+import { transitionJob } from "../../../src/jobs/settle/settle.ts"
 import { sweep } from "../../support/sweep.ts"
-import { databaseOf } from "../../../src/storage/database.ts"
-import { openSecrets } from "../../../src/storage/task-secrets.ts"
-import { claimTask } from "../../../src/storage/tasks.ts"
-import { readSnapshot } from "../../../src/storage/transitions.ts"
-import { accountOf } from "../../support/bundle.ts"
+import { openDatabases } from "../../../src/db/database.ts"
+import { decryptSecrets } from "../../../src/db/jobs/task-secrets.ts"
+import { claimTask } from "../../../src/db/jobs/tasks.ts"
+import { readSnapshot } from "../../../src/db/jobs/apply-transition.ts"
+import { accountOf } from "../../support/media/bundle.ts"
 import { makeCaller } from "../../support/caller.ts"
 import type { Caller } from "../../support/caller.ts"
-import { finishFetch } from "../../support/fetched.ts"
+import { finishFetch } from "../../support/media/fetched.ts"
 import { endTask } from "../../support/tasks.ts"
 
 const DAY_MS = 24 * 3_600_000
@@ -21,7 +21,7 @@ function cookiesOf(value: string): string {
   return [".video.example.com", "TRUE", "/", "TRUE", "0", "session", value].join("\t")
 }
 
-/** A fetch with cookies whose value is nowhere else. */
+/** Creates a fetch with cookies whose value occurs nowhere else. */
 async function createSecret() {
   const caller = await makeCaller(crypto.randomUUID())
   const value = crypto.randomUUID()
@@ -35,7 +35,7 @@ async function createSecret() {
   return { caller, id, value }
 }
 
-/** Tables whose rows have a text in them. */
+/** Returns the tables with a text in any row. */
 async function tablesWith(text: string): Promise<string[]> {
   const names = await env.DB.prepare(
     "select name from sqlite_master where type = 'table' and name not like '_cf%' and name not like 'sqlite_%'",
@@ -48,7 +48,7 @@ async function tablesWith(text: string): Promise<string[]> {
   return found
 }
 
-/** Rows of secrets of the tasks of a job. */
+/** Counts the rows of secrets of a job's tasks. */
 async function countSecrets(jobId: string): Promise<number | null> {
   const query = "select count(*) as n from task_secrets where job_id = ?"
   return await env.DB.prepare(query).bind(jobId).first<number>("n")
@@ -68,13 +68,13 @@ async function shownOf(caller: Caller, id: string): Promise<string> {
 }
 
 describe("the cookies of a fetch", () => {
-  it("are in the task's order, and in clear in no row", async () => {
+  it("are in the task's order and in plain text in no row", async () => {
     const { caller, id, value } = await createSecret()
     expect(await tablesWith(value)).toEqual([])
     expect(await isInMedia(value)).toBe(false)
     expect(await countSecrets(id)).toBe(1)
     expect(await shownOf(caller, id)).not.toContain(value)
-    const database = databaseOf(env, await accountOf(caller))
+    const database = openDatabases(env, await accountOf(caller))
     const taskId = (await readSnapshot(database, id))?.tasks[0]?.id ?? ""
     const held = env.DB.prepare("select slot, allocation from tasks where id = ?")
     const own = { slot: "fetch-0", allocation: 2 ** 45 }
@@ -82,7 +82,7 @@ describe("the cookies of a fetch", () => {
     const claim = await held.bind(taskId).first<typeof own>()
     const again = { taskId, jobId: id, ...(claim ?? own), now: Date.now() }
     const sealed = (await claimTask(database, again))?.sealedSecrets ?? ""
-    const secrets = await openSecrets(env.LATHE_SECRET ?? "", taskId, sealed)
+    const secrets = await decryptSecrets(env.LATHE_SECRET ?? "", taskId, sealed)
     expect(secrets?.cookies).toMatch(new RegExp(`^# Netscape HTTP Cookie File\n.*${value}\n$`))
   })
 
@@ -105,14 +105,16 @@ describe("the cookies of a fetch", () => {
       async (caller: Caller, id: string) => {
         const job = { accountId: await accountOf(caller), jobId: id }
         const now = Date.now() + 2 * DAY_MS
-        await transitionJob(env, job, (read) => expiryTransition(read, { now, waitMsMax: DAY_MS }))
+        await transitionJob(env, job, (read) =>
+          computeExpiryTransition(read, { now, waitMsMax: DAY_MS }),
+        )
       },
     ],
     [
       "was deleted",
       async (caller: Caller, id: string) => await caller.call(`/fetch/${id}`, { method: "DELETE" }),
     ],
-  ])("are nowhere once it %s", async (_, end) => {
+  ])("are removed after it %s", async (_, end) => {
     const { caller, id, value } = await createSecret()
     expect(await countSecrets(id)).toBe(1)
     await end(caller, id)
@@ -122,7 +124,7 @@ describe("the cookies of a fetch", () => {
     expect(await shownOf(caller, id)).not.toContain(value)
   })
 
-  it("are removed by the sweep where a row of theirs was left", async () => {
+  it("are removed by the sweep if their row is left over", async () => {
     const { id } = await createSecret()
     const open = await createSecret()
     await env.DB.prepare("update jobs set state = 'failed', completed_at = 1 where id = ?")
@@ -132,7 +134,7 @@ describe("the cookies of a fetch", () => {
     expect([await countSecrets(id), await countSecrets(open.id)]).toEqual([0, 1])
   })
 
-  it("make a retry impossible, which says why", async () => {
+  it("prevent a retry, whose refusal names the reason", async () => {
     const { caller, id } = await createSecret()
     await finishFetch(caller, id)
     const answer = await caller.call(`/jobs/${id}/retry`, { method: "POST" })
@@ -143,7 +145,7 @@ describe("the cookies of a fetch", () => {
     })
   })
 
-  it("are part of what makes two requests the same", async () => {
+  it("are compared when an Idempotency-Key is used again", async () => {
     const caller = await makeCaller(crypto.randomUUID())
     const key = crypto.randomUUID()
     async function send(value: string) {

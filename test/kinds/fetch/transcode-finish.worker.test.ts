@@ -2,15 +2,15 @@ import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { sweep } from "../../support/sweep.ts"
-import { outputObjectKey } from "../../../src/storage/objects.ts"
-import { accountOf } from "../../support/bundle.ts"
+import { outputObjectKey } from "../../../src/domain/object-keys.ts"
+import { accountOf } from "../../support/media/bundle.ts"
 import { makeCaller } from "../../support/caller.ts"
 import type { Caller } from "../../support/caller.ts"
-import { fetchResult } from "../../support/fetched.ts"
+import { fetchResult } from "../../support/media/fetched.ts"
 import { leftOver, NOTHING } from "../../support/left-over.ts"
-import { renderResult } from "../../support/rendered.ts"
-import { endTask, findTask, readinessOf, readJob } from "../../support/stand-in-runner.ts"
-import type { TaskEnd } from "../../support/stand-in-runner.ts"
+import { renderResult } from "../../support/media/rendered.ts"
+import { endTask, findTask, readinessOf, readJob } from "../../support/runner/stand-in-runner.ts"
+import type { TaskEnd } from "../../support/runner/stand-in-runner.ts"
 import { storedWebhook } from "../../support/stored-webhook.ts"
 
 const DAY_MS = 24 * 3_600_000
@@ -43,7 +43,7 @@ async function create(changes: Record<string, unknown> = {}): Promise<string> {
   return accepted.parse(await answer.json()).id
 }
 
-/** Ends a half of a job; what it made is stored as its runner would. */
+/** Ends one of a job's two tasks; its output is stored as by its runner. */
 async function end(
   id: string,
   half: "fetch" | "render",
@@ -81,7 +81,7 @@ async function made(changes: Record<string, unknown> = {}): Promise<string> {
 }
 
 describe("a fetch with renditions", () => {
-  it("makes them once the media is there, under whose name they read it", async () => {
+  it("encodes them after the media is stored, from a file of the media's name", async () => {
     const id = await create()
     const { id: renderId } = await findTask(accountId, id, "render")
     expect(await readinessOf(accountId, renderId)).toBe("pending")
@@ -103,7 +103,10 @@ describe("a fetch with renditions", () => {
     const { outputs } = z.looseObject({ outputs: shownOutputs }).parse(await get(`/jobs/${id}`))
     expect(outputs).toEqual([
       {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        name: "A clip_480p_h265.mp4",
         url: expect.stringMatching(/\/v1\/files\/[0-9a-f-]{36}\/A%20clip_480p_h265\.mp4$/),
+        content_type: "video/mp4",
         codec: "h265",
         resolution: "640x360",
         duration_seconds: 1.5,
@@ -127,7 +130,7 @@ describe("a fetch with renditions", () => {
     expect(await (await caller.call("/files")).json()).toHaveLength(2)
   })
 
-  it("shows what it fetched as any fetch, and its renditions", async () => {
+  it("shows its media like any fetch, and its renditions", async () => {
     const id = await made()
     const base = `https://lathe.test/v1/fetch/${id}`
     const { outputs } = await get(`/jobs/${id}`)
@@ -148,7 +151,7 @@ describe("a fetch with renditions", () => {
   it.each([
     ["webhook_url", "jobs"],
     ["webhook", "fetch"],
-  ])("tells its %s what GET /%s/{id} answers", async (field, room) => {
+  ])("sends its %s the response of GET /%s/{id}", async (field, room) => {
     const id = await made({ [field]: HOOK })
     const { type, body } = await storedWebhook(id)
     expect(type).toBe("fetch.succeeded")
@@ -158,7 +161,7 @@ describe("a fetch with renditions", () => {
   it.each([
     ["fetch", "The fetch failed: It is not there."],
     ["render", "The transcode failed: It is not there."],
-  ] as const)("names its half %s where that failed", async (half, message) => {
+  ] as const)("names the failed part, %s", async (half, message) => {
     const id = await create()
     if (half === "render") await endFetch(id)
     const code = half === "fetch" ? "not_found" : "no_video"
@@ -175,7 +178,7 @@ describe("a fetch with renditions", () => {
     await expectNothingStored()
   })
 
-  it("forgets its cookies with the end of the fetch", async () => {
+  it("removes its cookies at the end of the fetch", async () => {
     const id = await create({ cookies: ".a.example\tTRUE\t/\tFALSE\t0\tname\tvalue" })
     const count = env.DB.prepare("select count(*) as n from task_secrets where job_id = ?").bind(id)
     expect(await count.first("n")).toBe(1)
@@ -184,7 +187,7 @@ describe("a fetch with renditions", () => {
     expect((await readJob(accountId, id)).job.state).toBe("running")
   })
 
-  it("names its half where that was tried too often", async () => {
+  it("names the part that was tried too often", async () => {
     const id = await create()
     await endFetch(id)
     const failure = { code: "internal" as const, message: "It broke." }
@@ -193,14 +196,14 @@ describe("a fetch with renditions", () => {
     expect(await get(`/jobs/${id}`)).toMatchObject({ status: "failed", error })
   })
 
-  it("says of a fetch alone what its task said", async () => {
+  it("keeps the task's message for a fetch without renditions", async () => {
     const id = await create({ transcode: undefined })
     await end(id, "fetch", { failure: { code: "not_found", message: "It is not there." } })
     const error = { code: "not_found", message: "It is not there." }
     expect(await get(`/jobs/${id}`)).toMatchObject({ error })
   })
 
-  it("is canceled as a whole in its second half", async () => {
+  it("is canceled as a whole during its second part", async () => {
     const id = await create()
     await endFetch(id)
     expect((await caller.call(`/jobs/${id}/cancel`, { method: "POST" })).status).toBe(200)
@@ -209,7 +212,7 @@ describe("a fetch with renditions", () => {
     await expectNothingStored()
   })
 
-  it("is done again by a retry, both halves in their order", async () => {
+  it("is repeated by a retry, both parts in order", async () => {
     const first = await made()
     const again = await caller.call(`/jobs/${first}/retry`, { method: "POST" })
     expect(again.status).toBe(202)
@@ -234,7 +237,7 @@ describe("a fetch with renditions", () => {
     expect(shown["outputs"]).not.toEqual(outputs)
   })
 
-  it("takes nothing with it when what it fetched is removed", async () => {
+  it("keeps its renditions when its fetched media is removed", async () => {
     const id = await made()
     const { outputs } = await get(`/fetch/${id}`)
     await age(id, 7 * DAY_MS)
@@ -249,7 +252,7 @@ describe("a fetch with renditions", () => {
     }
   })
 
-  it("keeps what it fetched for as long as it is under way, however old that is", async () => {
+  it("keeps its fetched media while it runs, whatever the age of the media", async () => {
     const id = await create()
     await endFetch(id)
     await age(id, 8 * DAY_MS)
@@ -260,7 +263,7 @@ describe("a fetch with renditions", () => {
     expect(await env.MEDIA.head(media?.objectKey ?? "")).not.toBeNull()
   })
 
-  it("goes with all that it made", async () => {
+  it("is removed with all its files", async () => {
     const id = await made()
     expect((await caller.call(`/fetch/${id}`, { method: "DELETE" })).status).toBe(200)
     expect((await caller.call(`/jobs/${id}`)).status).toBe(404)
@@ -268,13 +271,13 @@ describe("a fetch with renditions", () => {
   })
 })
 
-/** Expects that what a fetch brought is gone with a job that makes nothing of it. */
+/** Expects that the media of a fetch is removed with a job that made no rendition of it. */
 async function expectNothingStored(): Promise<void> {
   await sweep(env, Date.now())
   await expect.poll(async () => (await leftOver(accountId)).objects).toBe(0)
 }
 
-/** Makes the ends of a job and of its files earlier. */
+/** Moves the end times of a job and its files into the past. */
 async function age(id: string, byMs: number): Promise<void> {
   await env.DB.batch(
     ["update jobs set completed_at = completed_at - ? where id = ?"]

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
-import { substitute } from "../../../src/contract/tasks/command.ts"
+import { substituteKeys } from "../../../src/ffmpeg/file-keys.ts"
 import { splitWords } from "../../../src/kinds/command/lines.ts"
-import { nameLiterals } from "../../../src/kinds/ffmpeg/name-literals.ts"
+import { replaceFileLiterals } from "../../../src/kinds/ffmpeg/name-literals.ts"
 
 const FILM = "https://h.example/film.mp4"
 const SIGNED = "https://h.example/film.mp4?a=1&b=x%20y:z"
@@ -13,14 +13,14 @@ const URIS = [FILM, SIGNED, SPACED, TEXTS, STORED, FILM]
 const LITERALS = URIS.map((text, place) => ({ text, key: `in_${place + 1}` }))
 const NAMES = new Map(LITERALS.map(({ key }) => [key, `<${key}>`]))
 
-/** The words of a line with `<in_1>` and so on where a file would stand. */
+/** Returns the words of a line, with `<in_1>` and so on at the positions of files. */
 function fill(line: string): string {
   const split = splitWords(line)
   if ("error" in split) throw new Error(split.error)
-  return substitute(nameLiterals(split.words, LITERALS), NAMES).join(" ")
+  return substituteKeys(replaceFileLiterals(split.words, LITERALS), NAMES).join(" ")
 }
 
-describe("a URI stands for its file", () => {
+describe("a URI names its file", () => {
   test.for<[string, string]>([
     [`-i ${FILM} -i ${SIGNED}`, "-i <in_1> -i <in_2>"],
     [`-i '${SIGNED}' -i "${SPACED}"`, "-i <in_2> -i <in_3>"],
@@ -38,6 +38,8 @@ describe("a URI stands for its file", () => {
       "-filter_complex movie=<in_2>[a];movie='<in_3>'[b];[0][a]overlay",
     ],
     [`-f lavfi -i movie=${FILM}`, "-f lavfi -i movie=<in_1>"],
+    [`-vf "drawtext=text='${FILM}':x=1"`, `-vf drawtext=text='${FILM}':x=1`],
+    [`-vf drawtext=text=${FILM},subtitles=${TEXTS}`, `-vf drawtext=text=${FILM},subtitles=<in_4>`],
     [
       String.raw`-vf "drawtext=text='a\:b',movie=https\://h.example/film.mp4[w]"`,
       String.raw`-vf drawtext=text='a\:b',movie=<in_1>[w]`,
@@ -47,12 +49,15 @@ describe("a URI stands for its file", () => {
   })
 })
 
-describe("nothing is put in the place of", () => {
+describe("a key does not replace", () => {
   test.for([
     `-i ${FILM}x`,
     `-i x${FILM}`,
     `-i ${FILM}/part`,
     `-metadata comment=${FILM}`,
+    `-metadata ${FILM}`,
+    `-vf drawtext=text=${FILM}`,
+    `-vf drawtext=text=${SIGNED},hflip`,
     `-vf subtitles=${TEXTS}x`,
     `-vf subtitles=x${TEXTS}`,
     `-vf [${TEXTS}]hflip`,

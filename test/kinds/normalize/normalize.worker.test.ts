@@ -1,11 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { z } from "zod"
 import { normalizeTask } from "../../../src/contract/tasks/normalize.ts"
-import { accountOf, startTask } from "../../support/bundle.ts"
+import { accountOf, startTask } from "../../support/media/bundle.ts"
 import { makeCaller, upload } from "../../support/caller.ts"
 import type { Caller } from "../../support/caller.ts"
-import { normalizeResult } from "../../support/normalized.ts"
+import { normalizeResult } from "../../support/media/normalized.ts"
 import { readProblem } from "../../support/problem.ts"
-import { endTask, findTask, imported, PROBED, readJob } from "../../support/stand-in-runner.ts"
+import {
+  endTask,
+  findTask,
+  imported,
+  PROBED,
+  readJob,
+} from "../../support/runner/stand-in-runner.ts"
 import { storedWebhook } from "../../support/stored-webhook.ts"
 
 const PAGE = "https://media.example/talk.mp3"
@@ -18,7 +25,7 @@ beforeEach(async () => {
   accountId = await accountOf(caller)
 })
 
-// What is left open would hold slots that the next test wants.
+// Ends open jobs, since they would hold slots that the next test needs.
 afterEach(async () => {
   const jobs = await (await caller.call("/jobs?limit=100")).json<{ id: string }[]>()
   for (const { id } of jobs) await caller.call(`/jobs/${id}`, { method: "DELETE" })
@@ -38,12 +45,16 @@ async function read(path: string): Promise<Record<string, unknown>> {
   return answer.status === 200 ? await answer.json() : { gone: answer.status }
 }
 
+function urlOf(fileId: string | undefined, name: string): string {
+  return `https://lathe.test/v1/files/${fileId}/${name}`
+}
+
 function taskOf(id: string) {
   return findTask(accountId, id, "normalize")
 }
 
 describe("POST /normalize", () => {
-  it("asks for EBU R 128 where nothing else is asked for", async () => {
+  it("defaults to EBU R 128", async () => {
     const { id, fileId } = await create()
     const { work } = await taskOf(id)
     expect(normalizeTask.work.parse(work)).toMatchObject({
@@ -64,7 +75,7 @@ describe("POST /normalize", () => {
     ["loudnorm_i", [-70, -5], [-70.1, -4.9]],
     ["loudnorm_lra", [1, 50], [0.9, 50.1]],
     ["loudnorm_tp", [-9, 0], [-9.1, 0.1]],
-  ])("takes %s within its bounds and names it outside of them", async (field, taken, refused) => {
+  ])("accepts %s within its bounds and names it outside of them", async (field, taken, refused) => {
     const { id: fileId } = await upload(caller, "talk.wav", "bytes")
     const file_url = `svc_id://${fileId}`
     for (const value of taken) {
@@ -84,8 +95,8 @@ describe("POST /normalize", () => {
   it.each<[string, () => unknown, string]>([
     ["no file_url", () => undefined, "invalid_field"],
     ["a number", () => 7, "invalid_field"],
-    ["a text that is no reference", () => "talk.wav", "invalid_reference"],
-    ["a file that is not there", () => `svc_id://${crypto.randomUUID()}`, "no_such_file"],
+    ["a malformed reference", () => "talk.wav", "invalid_reference"],
+    ["a missing file", () => `svc_id://${crypto.randomUUID()}`, "no_such_file"],
     ["a private address", () => "http://10.0.0.1/a.wav", "url_not_allowed"],
     ["a series of files", seriesOf, "series_as_input"],
   ])("refuses %s as its input", async (_, file_url, code) => {
@@ -114,12 +125,12 @@ describe("a normalization that succeeded", () => {
     return made
   }
 
-  it("says what was measured and done, and where the output is", async () => {
+  it("has its measurements, its type and the URL of its output", async () => {
     const { id, fileId } = await normalized()
     const { outputs, measurements } = normalizeResult()
     const shown = await read(`/normalize/${id}`)
     const files = await (await caller.call("/files?source=output")).json<{ id: string }[]>()
-    expect(files).toMatchObject([{ name: "output.wav", status: "success", size_bytes: 9 }])
+    expect(files).toMatchObject([{ name: "Talk.wav", status: "success", size_bytes: 9 }])
     expect(shown).toMatchObject({
       id,
       file_id: fileId,
@@ -127,6 +138,9 @@ describe("a normalization that succeeded", () => {
       progress: 100,
       total_processing_seconds: 1,
       download_url: `https://lathe.test/v1/files/${files[0]?.id}/output.wav`,
+      outputs: [
+        { id: files[0]?.id, name: "Talk.wav", url: urlOf(files[0]?.id, "Talk.wav"), size_bytes: 9 },
+      ],
       size_bytes: 9,
       content_type: outputs[0]?.content_type,
       duration_seconds: 2.5,
@@ -141,7 +155,7 @@ describe("a normalization that succeeded", () => {
     expect(await (await caller.call("/normalize?status=success")).json()).toEqual([shown])
   })
 
-  it("has the name that its container got in the end, and its warnings", async () => {
+  it("has the final name of its output, and its warnings", async () => {
     const [output] = normalizeResult().outputs
     const warnings = [{ code: "format_changed" as const, message: "It is FLAC now." }]
     const { id } = await normalized({
@@ -153,28 +167,65 @@ describe("a normalization that succeeded", () => {
     const shown = await read(`/normalize/${id}`)
     expect(shown).toMatchObject({
       download_url: expect.stringMatching(/\/output\.flac$/),
+      outputs: [{ name: "Talk.flac", url: expect.stringMatching(/\/Talk\.flac$/) }],
       container: "flac",
       converted_from: { container: "wma", codec: "wmav2" },
       warnings,
     })
   })
 
-  it("is a Job with its output, and tells its webhook what GET answers", async () => {
+  it("is a Job with its output, and its webhook carries the response of GET", async () => {
     const { id } = await normalized({}, { webhook: "https://receiver.example/" })
     const shown = await caller.call(`/normalize/${id}`)
     const text = await shown.text()
-    const { download_url } = JSON.parse(text)
+    const { outputs } = JSON.parse(text)
+    expect(outputs).toMatchObject([{ codec: "pcm_s16le", duration_seconds: 2.5, size_bytes: 9 }])
     expect(await read(`/jobs/${id}`)).toMatchObject({
       kind: "normalize",
       status: "completed",
-      outputs: [{ url: download_url, codec: "pcm_s16le", duration_seconds: 2.5, size_bytes: 9 }],
+      outputs,
     })
     const { type, body } = await storedWebhook(id)
     expect(type).toBe("normalize.succeeded")
     expect(body).toContain(`"data":${text}}`)
   })
 
-  it("goes with its output when it is deleted, and leaves its input", async () => {
+  it("is downloaded by the fixed name and by that of its File, and saved as its File", async () => {
+    const { id } = await normalized()
+    const { download_url, outputs } = await read(`/normalize/${id}`)
+    const [output] = z.array(z.looseObject({ id: z.string(), url: z.url() })).parse(outputs)
+    for (const url of [String(download_url), output?.url ?? ""]) {
+      const link = await caller.call(url.slice("https://lathe.test/v1".length))
+      expect([link.status, link.headers.get("location")]).toEqual([
+        302,
+        expect.stringMatching(/\/Talk\.wav$/),
+      ])
+    }
+    for (const name of ["output.mp3", "output", "talk.wav"]) {
+      expect((await caller.call(`/files/${output?.id}/${name}`)).status).toBe(404)
+    }
+  })
+
+  it.each([
+    ["Der Vortrag.mov", "output.mp4", "Der Vortrag.mp4"],
+    ["talk.tar.gz", "output.wav", "talk.tar.wav"],
+    ["no extension", "output", "no extension"],
+    [".wav", "output.wav", "output.wav"],
+    [`${"ä".repeat(196)}.wav`, "output.flac", `${"ä".repeat(189)}.flac`],
+  ])("is named after an import called %s", async (name, written, expected) => {
+    const answer = await caller.post("/normalize", { file_url: PAGE })
+    const { normalization_id: id } = await answer.json<{ normalization_id: string }>()
+    await endTask(await findTask(accountId, id, "import"), imported({ name }))
+    await endTask(await findTask(accountId, id, "probe"), PROBED)
+    const outputs = normalizeResult().outputs.map((output) => ({ ...output, name: written }))
+    const result = normalizeResult({ outputs })
+    await endTask(await taskOf(id), { result })
+    const { download_url, ...shown } = await read(`/normalize/${id}`)
+    expect(shown["outputs"]).toMatchObject([{ name: expected }])
+    expect(download_url).toMatch(new RegExp(`/${written.replace(".", "[.]")}$`))
+  })
+
+  it("is deleted with its output, and its input stays", async () => {
     const { id, fileId } = await normalized()
     expect((await caller.call(`/normalize/${id}`, { method: "DELETE" })).status).toBe(200)
     expect(await read(`/normalize/${id}`)).toEqual({ gone: 404 })
@@ -182,7 +233,7 @@ describe("a normalization that succeeded", () => {
     expect(files.map((file) => file.id)).toEqual([fileId])
   })
 
-  it("does not take a result that is none", async () => {
+  it("refuses a malformed result", async () => {
     const { id } = await create()
     const result = { ...normalizeResult(), outputs: [] }
     expect(await endTask(await taskOf(id), { result })).toBe("invalid")
@@ -190,7 +241,7 @@ describe("a normalization that succeeded", () => {
 })
 
 describe("a normalization that failed", () => {
-  it("says no_audio of an input without sound, which it accepted", async () => {
+  it("has the code no_audio for an input without audio", async () => {
     const { id } = await create()
     const failure = { code: "no_audio" as const, message: "The input has no audio stream." }
     await endTask(await taskOf(id), { failure })
@@ -204,7 +255,7 @@ describe("a normalization that failed", () => {
     expect(await (await caller.call("/files?source=output")).json()).toEqual([])
   })
 
-  it("is done again with what its URL names then, which is another File", async () => {
+  it("imports its URL again for a retry, as another File", async () => {
     const answer = await caller.post("/normalize", { file_url: PAGE, loudnorm_i: -16 })
     const { normalization_id: id } = await answer.json<{ normalization_id: string }>()
     const { file_id: before } = await read(`/normalize/${id}`)

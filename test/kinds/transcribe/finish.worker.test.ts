@@ -3,12 +3,16 @@ import { beforeEach, describe, expect, it } from "vitest"
 import { z } from "zod"
 import type { TranscribeResult } from "../../../src/contract/tasks/transcribe.ts"
 import { sweep } from "../../support/sweep.ts"
-import { readBody } from "../../../src/storage/hydrate.ts"
-import { accountOf } from "../../support/bundle.ts"
+import { readDeliveryBody } from "../../../src/db/values/hydrate.ts"
+import { accountOf } from "../../support/media/bundle.ts"
 import { makeCaller, upload } from "../../support/caller.ts"
 import type { Caller } from "../../support/caller.ts"
 import { endTask } from "../../support/tasks.ts"
-import { finishTranscription, transcribeResult, transcriptOf } from "../../support/transcribed.ts"
+import {
+  finishTranscription,
+  transcribeResult,
+  transcriptOf,
+} from "../../support/media/transcribed.ts"
 import { storedWebhook } from "../../support/stored-webhook.ts"
 
 const HOOK = "https://receiver.example/"
@@ -39,7 +43,7 @@ async function list(path: string) {
   return z.array(record).parse(await (await caller.call(path)).json())
 }
 
-/** A transcription that is over. */
+/** Runs a transcription to its end. */
 async function transcribed(
   result: Partial<TranscribeResult> = {},
   changes: Record<string, unknown> = {},
@@ -51,7 +55,7 @@ async function transcribed(
 
 async function deliveryOf(id: string): Promise<{ type: string; body: string | null }> {
   const found = await storedWebhook(id)
-  return { type: found.type, body: await readBody(env.MEDIA, found) }
+  return { type: found.type, body: await readDeliveryBody(env.MEDIA, found) }
 }
 
 async function rowsOf(id: string) {
@@ -85,13 +89,15 @@ describe("a transcription that succeeded", () => {
     ["json", ["json", "srt", "vtt", "txt"]],
     ["srt", ["srt", "json", "vtt", "txt"]],
     ["vtt", ["vtt", "json", "srt", "txt"]],
-  ])("is a Job whose first output is the asked %s", async (format, order) => {
+  ])("is a Job whose first output is the requested %s", async (format, order) => {
     const { id, base } = await transcribed({}, { format })
     const job = await get(`/jobs/${id}`)
     expect(job).toMatchObject({ kind: "transcribe", status: "completed" })
     expect(job["outputs"]).toEqual(
       order.map((extension) => ({
+        name: `transcript.${extension}`,
         url: `${base}/transcript.${extension}`,
+        content_type: expect.any(String),
         size_bytes: transcriptOf(extension).length,
         ...(extension !== "txt" && { duration_seconds: 5.2 }),
       })),
@@ -102,7 +108,7 @@ describe("a transcription that succeeded", () => {
   it.each([
     ["small", "Guten Tag."],
     ["too long for a row", LONG],
-  ])("tells its webhook what GET answers, its text %s", async (_, text) => {
+  ])("sends its webhook the response of GET, with a text that is %s", async (_, text) => {
     const { id } = await transcribed({ text })
     const shown = await (await caller.call(`/transcribe/${id}`)).text()
     expect(JSON.parse(shown)).toMatchObject({ transcript: text })
@@ -111,7 +117,7 @@ describe("a transcription that succeeded", () => {
     expect(body?.endsWith(`,"data":${shown}}`)).toBe(true)
   })
 
-  it("is listed without a text that is too long for a row, and with all else", async () => {
+  it("is listed completely except for a text that is too long for a row", async () => {
     const { id, base } = await transcribed({ text: LONG })
     const short = await transcribed()
     expect(await list("/transcribe?status=success")).toMatchObject([
@@ -121,7 +127,7 @@ describe("a transcription that succeeded", () => {
     expect((await caller.call(`/transcribe/${id}/transcript.txt`)).status).toBe(302)
   })
 
-  it("where nothing was said has an empty transcript, no language, and a warning", async () => {
+  it("without speech has an empty transcript, no language, and a warning", async () => {
     const warnings = [{ code: "no_speech" as const, message: "There is no speech in the sound." }]
     const { id } = await transcribed({ text: "", language: null, warnings })
     expect(await get(`/transcribe/${id}`)).toMatchObject({
@@ -137,12 +143,12 @@ describe("a transcription that succeeded", () => {
     [{ language: "auto" }, "tl", "fil"],
     [{ language: "pt-br" }, "pt", "pt-BR"],
     [{ language: "nb", task: "translate" }, "no", "nb"],
-  ])("of %o, where whisper says %s, has the language %s", async (asked, language, tag) => {
+  ])("of %o has, for whisper's %s, the language %s", async (asked, language, tag) => {
     const { id } = await transcribed({ language }, asked)
     expect(await get(`/transcribe/${id}`)).toMatchObject({ language: tag })
   })
 
-  it("leaves its transcripts in no list of files, and usable as none", async () => {
+  it("has transcripts that are neither listed as files nor usable as inputs", async () => {
     const { id } = await transcribed()
     const rows = await rowsOf(id)
     expect(rows.map(({ state, source }) => [state, source])).toEqual(
@@ -161,8 +167,8 @@ describe("a transcription that succeeded", () => {
   })
 })
 
-describe("a transcription done again by a retry", () => {
-  it("is of the same request", async () => {
+describe("a retry of a transcription", () => {
+  it("has the same request", async () => {
     const { id } = await transcribed({}, { language: "pt-BR", format: "vtt" })
     const again = await caller.call(`/jobs/${id}/retry`, { method: "POST" })
     expect(again.status).toBe(202)
@@ -181,7 +187,7 @@ describe("a transcription done again by a retry", () => {
     expect((await rowsOf(second)).every(({ source }) => source === "transcript")).toBe(true)
   })
 
-  it("names the File that it brings in anew", async () => {
+  it("names the File that it imports again", async () => {
     const id = await create({ file_url: "https://media.example/talk.mp3" })
     await caller.call(`/jobs/${id}/cancel`, { method: "POST" })
     const before = await get(`/transcribe/${id}`)
@@ -192,7 +198,7 @@ describe("a transcription done again by a retry", () => {
     expect(await get(`/files/${file_id ?? ""}`)).toMatchObject({ status: "pending" })
   })
 
-  it("is refused where its File is gone, which the field names", async () => {
+  it("is refused if its File is removed, with a fault in its field", async () => {
     const { id } = await transcribed()
     await caller.call(`/files/${fileId}`, { method: "DELETE" })
     const again = await caller.call(`/jobs/${id}/retry`, { method: "POST" })
@@ -202,7 +208,7 @@ describe("a transcription done again by a retry", () => {
 })
 
 describe("a transcription that failed", () => {
-  it("says why, has nothing to download, and tells its webhook", async () => {
+  it("has its error, nothing to download, and a webhook", async () => {
     const id = await create()
     const failure = { code: "no_audio" as const, message: "The file has no sound." }
     await endTask(await accountOf(caller), id, { failure })
@@ -221,7 +227,7 @@ describe("a transcription that failed", () => {
     expect((await list("/files")).map((file) => file.id)).toEqual([fileId])
   })
 
-  it("is one that was canceled, too", async () => {
+  it("may be a canceled one", async () => {
     const id = await create()
     const canceled = await caller.call(`/jobs/${id}/cancel`, { method: "POST" })
     expect(await canceled.json()).toMatchObject({ status: "failed", error: { code: "canceled" } })
@@ -230,7 +236,7 @@ describe("a transcription that failed", () => {
 })
 
 describe("transcripts", () => {
-  it("go with their transcription where it is deleted; what was transcribed stays", async () => {
+  it("are deleted with their transcription; its input stays", async () => {
     const { id, objectKeys } = await transcribed({ text: LONG })
     const removed = await caller.call(`/transcribe/${id}`, { method: "DELETE" })
     expect([removed.status, await removed.json()]).toEqual([200, {}])
@@ -249,7 +255,7 @@ describe("transcripts", () => {
     expect((await caller.call(`/transcribe/${id}/transcript.srt`)).status).toBe(302)
   })
 
-  it("go with a record that is too old", async () => {
+  it("are removed with an expired record", async () => {
     const { id, objectKeys } = await transcribed()
     const short = { ...env, JOB_DAYS_MAX: "1" }
     for (let swept = 0; swept < 2; swept += 1) await sweep(short, Date.now() + 2 * DAY_MS)

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { accountOf } from "../../support/bundle.ts"
+import { accountOf } from "../../support/media/bundle.ts"
 import { makeCaller, upload } from "../../support/caller.ts"
 import type { Caller } from "../../support/caller.ts"
 import { leftOver, NOTHING } from "../../support/left-over.ts"
 import { readProblem } from "../../support/problem.ts"
-import { findTask } from "../../support/stand-in-runner.ts"
+import { findTask } from "../../support/runner/stand-in-runner.ts"
 
 const URL = "https://media.example/talk.mp3"
 
@@ -27,7 +27,7 @@ async function send(fields: Record<string, string>, content?: string): Promise<R
 }
 
 describe("POST /transcribe as a form", () => {
-  it("transcribes the file that came with it, which becomes a File", async () => {
+  it("transcribes its uploaded file, which becomes a File", async () => {
     const fields = { language: "nb", format: "vtt", words_per_cue: "5", prompt: "42" }
     const answer = await send(fields, "sound")
     expect(answer.status).toBe(202)
@@ -42,7 +42,7 @@ describe("POST /transcribe as a form", () => {
     expect((await caller.call(`/files/${file_id}`)).status).toBe(200)
   })
 
-  it.each(["file_url", "source"])("brings in a URL that is its %s", async (field) => {
+  it.each(["file_url", "source"])("imports the URL in %s", async (field) => {
     const answer = await send({ [field]: URL, max_line_length: "30" })
     expect(answer.status).toBe(202)
     const { transcribe_id: id } = accepted.parse(await answer.json())
@@ -72,20 +72,23 @@ describe("POST /transcribe as a form", () => {
     [/^source: expected exactly one of /, { source: URL }, "sound"],
     [/source: expected exactly one of /, { source: URL, file_url: URL }, undefined],
     [/source: expected exactly one of /, { source: URL, file_url: URL }, "sound"],
-    [/^file: it is empty/, { source: URL }, ""],
+    [/^file: the file is empty/, { source: URL }, ""],
     [/^format: expected one of /, { source: URL, format: "txt" }, undefined],
-  ])("in the Job form is refused with a 400 that says %s: %o", async (message, fields, content) => {
-    const answer = await send(fields, content)
-    expect(answer.status).toBe(400)
-    const problem = await readProblem(answer)
-    expect(problem.message).toMatch(message)
-    expect(problem.details).toEqual([])
-    await expect.poll(() => leftOver(accountId)).toEqual(NOTHING)
-  })
+  ])(
+    "in the Job form is refused with a 400 and the message %s: %o",
+    async (message, fields, content) => {
+      const answer = await send(fields, content)
+      expect(answer.status).toBe(400)
+      const problem = await readProblem(answer)
+      expect(problem.message).toMatch(message)
+      expect(problem.details).not.toEqual([])
+      await expect.poll(() => leftOver(accountId)).toEqual(NOTHING)
+    },
+  )
 })
 
 describe("a JSON body with the bytes of a file", () => {
-  it("is told to come as a form", async () => {
+  it("is refused with a hint at the form", async () => {
     const answer = await caller.post("/transcribe", { file: "sound" })
     expect(answer.status).toBe(422)
     const { details } = await readProblem(answer)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
-import { WHISPER_LANGUAGES, languageTag } from "../../../src/contract/whisper-languages.ts"
-import { readLanguage } from "../../../src/kinds/transcribe/languages.ts"
+import { WHISPER_LANGUAGES, toLanguageTag } from "../../../src/contract/whisper-languages.ts"
+import { readLanguageTag } from "../../../src/kinds/transcribe/languages.ts"
 
 describe("a language tag", () => {
   it.each([
@@ -10,14 +10,14 @@ describe("a language tag", () => {
     ["sr-Latn-RS", "sr-Latn-RS", "sr"],
     ["de-DE-1996", "de-DE-1996", "de"],
     ["en-x-mine", "en-x-mine", "en"],
-    // Three letters, and tags of old.
+    // Three-letter and deprecated tags.
     ["eng", "en", "en"],
     ["ger", "de", "de"],
     ["iw", "he", "he"],
     ["ji", "yi", "yi"],
     ["mo", "ro", "ro"],
     ["sh", "sr-Latn", "sr"],
-    // Languages that whisper has another code for.
+    // Languages with another code in whisper.
     ["jv", "jv", "jw"],
     ["jw", "jv", "jw"],
     ["tl", "fil", "tl"],
@@ -26,7 +26,7 @@ describe("a language tag", () => {
     ["nb-NO", "nb-NO", "no"],
     ["nn", "nn", "nn"],
     ["zsm", "ms", "ms"],
-    // Chinese in its ways.
+    // Variants of Chinese.
     ["zh-TW", "zh-TW", "zh"],
     ["zh-Hant-HK", "zh-Hant-HK", "zh"],
     ["cmn-Hans", "zh-Hans", "zh"],
@@ -39,7 +39,7 @@ describe("a language tag", () => {
     // An extended subtag that whisper does not know is a dialect of its language.
     ["ar-arz", "arz", "ar"],
   ])("%s is %s, and whisper's %s", (text, tag, code) => {
-    expect(readLanguage(text)).toEqual({ tag, code })
+    expect(readLanguageTag(text)).toEqual({ tag, code })
   })
 
   it.each([
@@ -47,38 +47,38 @@ describe("a language tag", () => {
     ["english", "en"],
     ["German", "de"],
     ["Javanese", "jv"],
-  ])("that is written as %s was meant as %s", (text, tag) => {
-    expect(readLanguage(text)).toEqual({
+  ])("%s is refused with the suggestion %s", (text, tag) => {
+    expect(readLanguageTag(text)).toEqual({
       error: `expected a language such as en or pt-BR (BCP-47), or auto; did you mean \`${tag}\`?`,
     })
   })
 
   it.each(["", "e", "en-", "-en", "en US", "x-mine", "english language", "en-US-US-US", "ü"])(
-    "that is malformed, as %j, says what is expected",
+    "%j is refused as malformed, with the expected form",
     (text) => {
-      expect(readLanguage(text)).toEqual({
+      expect(readLanguageTag(text)).toEqual({
         error: "expected a language such as en or pt-BR (BCP-47), or auto",
       })
     },
   )
 
   it.each(["tlh", "und", "mul", "gsw", "klingon", "ckb", "xx-US"])(
-    "that whisper does not know, as %s, says so",
+    "%s is refused as unknown to whisper",
     (text) => {
-      expect(readLanguage(text)).toMatchObject({
-        error: expect.stringMatching(/^expected a language such as en .* whisper knows$/),
+      expect(readLanguageTag(text)).toMatchObject({
+        error: expect.stringMatching(/^expected a language such as en .* Whisper does not know/),
       })
     },
   )
 })
 
 describe("whisper's codes", () => {
-  it.each(WHISPER_LANGUAGES)("%s is a tag that is read as the same code", (code) => {
-    expect(readLanguage(languageTag(code))).toMatchObject({ code })
+  it.each(WHISPER_LANGUAGES)("%s is a tag with the same code", (code) => {
+    expect(readLanguageTag(toLanguageTag(code))).toMatchObject({ code })
   })
 
-  it("are shown as BCP-47 has them", () => {
-    expect(["jw", "tl", "no", "haw", "yue"].map(languageTag)).toEqual([
+  it("are shown as canonical BCP-47 tags", () => {
+    expect(["jw", "tl", "no", "haw", "yue"].map(toLanguageTag)).toEqual([
       "jv",
       "fil",
       "no",

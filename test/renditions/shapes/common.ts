@@ -5,7 +5,7 @@ import { turnMovie } from "../turn-movie.ts"
 
 const STEREO = { channels: 2 }
 
-/** What nearly everybody sends, and the pictures that are wide, narrow, small or large. */
+/** Common sources, and pictures that are wide, narrow, small or large. */
 export const COMMON_SHAPES: Shape[] = [
   simple("plain 16:9", "1280x720", { rate: 12 }),
   simple("portrait", "406x720", { rate: 12 }),
@@ -30,11 +30,11 @@ export const COMMON_SHAPES: Shape[] = [
   stretched("PAL 4:3", "720x576", "16/15", 768),
   stretched("PAL 16:9", "720x576", "64/45", 1024),
   { ...stretched("NTSC 4:3", "720x480", "8/9", 640), shown: { width: 640, height: 480 } },
-  phone("turned by 90", 1),
-  phone("turned by 180", 2),
-  phone("turned by 270", 3),
-  simple("HD that says no colors", "1280x720", { rate: 6 }, `${PLAIN_X264} ${AAC}`),
-  simple("SD that says no colors", "640x480", { pixels: SD }, `${PLAIN_X264} ${AAC}`),
+  phone("rotated by 90", 1),
+  phone("rotated by 180", 2),
+  phone("rotated by 270", 3),
+  simple("HD without color tags", "1280x720", { rate: 6 }, `${PLAIN_X264} ${AAC}`),
+  simple("SD without color tags", "640x480", { pixels: SD }, `${PLAIN_X264} ${AAC}`),
 ]
 
 function simple(

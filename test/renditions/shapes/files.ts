@@ -31,7 +31,7 @@ const KEPT_SHARE = 0.6
 export const FILE_SHAPES: Shape[] = [
   { ...of("no sound", "mp4", `${SILENT} ${X264}`), sound: null },
   mono("mono", "mp4", 48_000, AAC),
-  mono("a telephone's sound", "mov", 8000, "-c:a pcm_mulaw"),
+  mono("telephone audio", "mov", 8000, "-c:a pcm_mulaw"),
   of("96 kHz", "mov", `${SILENT} ${sound({ rate: 96_000 })} ${X264} -c:a pcm_s24le`),
   {
     ...of("5.1", "mp4", `${SILENT} ${sound({ channels: 6 })} ${X264} ${AAC}`),
@@ -61,9 +61,9 @@ export const FILE_SHAPES: Shape[] = [
   },
   still("a still picture", "png", "-frames:v 1"),
   still("a photograph", "jpg", "-frames:v 1 -pix_fmt yuvj420p"),
-  { ...of("an animation of GIF", "gif", picture({ size: SMALL, rate: 10 })), sound: null },
+  { ...of("an animated GIF", "gif", picture({ size: SMALL, rate: 10 })), sound: null },
   {
-    ...of("an animation of PNG", "apng", `${picture({ size: SMALL, rate: 10 })} -plays 1`),
+    ...of("an animated PNG", "apng", `${picture({ size: SMALL, rate: 10 })} -plays 1`),
     sound: null,
   },
   of("fragments", "mp4", `${BOTH} ${X264} ${AAC} -movflags frag_keyframe+empty_moov`),
@@ -132,7 +132,7 @@ function still(name: string, extension: string, words: string): Shape {
   return { ...made, seconds: 0.04, sound: null, flashes: false }
 }
 
-/** What is left of a file whose transfer ended early. */
+/** The beginning of a file, as after a transfer that ended early. */
 function cut(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   return bytes.slice(0, Math.round(bytes.length * KEPT_SHARE))
 }

@@ -35,7 +35,7 @@ export const PIXEL_SHAPES: Shape[] = [
   fields("DV", "bff", "-c:v dvvideo -ar 48000", "dv"),
   fields("H.264 of fields", "tff", `${X264} -x264-params tff=1 ${AAC}`, "mkv"),
   {
-    ...fields("fields that nothing tells of", "tff", `${X264} ${AAC}`, "mp4", "setfield=prog"),
+    ...fields("fields without a tag", "tff", `${X264} ${AAC}`, "mp4", "setfield=prog"),
     isInterlaced: false,
   },
 ]

@@ -38,29 +38,29 @@ export const TIME_SHAPES: Shape[] = [
     ]),
     seconds: 3 + GAP,
   },
-  // What is before zero is not shown.
+  // Players do not show frames before zero.
   {
     ...of("times below zero", "mp4", [
       `${BOTH} ${X264} ${AAC} -avoid_negative_ts disabled -output_ts_offset -0.4 source.mp4`,
     ]),
     seconds: 2.2,
   },
-  of("sound that begins late", "mp4", [
+  of("audio with a late start", "mp4", [
     `${picture({ size: SMALL })} -itsoffset 0.5 ${sound({ seconds: 2.1, clickAt: 0.5 })} ${X264} ${AAC} source.mp4`,
   ]),
-  of("a picture that begins late", "mp4", [
+  of("a picture with a late start", "mp4", [
     `-itsoffset 0.5 ${picture({ size: SMALL, seconds: 2.1, flashAt: 0.5 })} ${sound()} ${X264} ${AAC} source.mp4`,
   ]),
-  of("a picture of a stream that begins late", "ts", [
+  of("a video stream with a late start", "ts", [
     `-itsoffset 0.5 ${picture({ size: SMALL, seconds: 2.1, flashAt: 0.5 })} ${sound()} ${TS} source.ts`,
   ]),
   {
-    ...of("sound that is longer", "mp4", [
+    ...of("longer audio", "mp4", [
       `${picture({ size: SMALL })} ${sound({ seconds: 4 })} ${X264} ${AAC} source.mp4`,
     ]),
     seconds: 4,
   },
-  of("sound that is shorter", "mp4", [
+  of("shorter audio", "mp4", [
     `${picture({ size: SMALL })} ${sound({ seconds: 1.5 })} ${X264} ${AAC} source.mp4`,
   ]),
   {
@@ -73,7 +73,7 @@ export const TIME_SHAPES: Shape[] = [
   },
   of("open groups of pictures", "mp4", [`${BOTH} ${OPEN} source.mp4`]),
   {
-    ...of("begun in the middle", "ts", [
+    ...of("a start in the middle", "ts", [
       `${picture({ size: SMALL, flashAt: 2, seconds: 4 })} ${sound({ clickAt: 2, seconds: 4 })} ${OPEN} whole.ts`,
       "-i whole.ts -c copy -copyts -bsf:v noise=drop='lt(n\\,17)' source.ts",
     ]),

@@ -1,36 +1,28 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest"
-import { widely } from "../../support/wide.ts"
+import { expect, test } from "vitest"
+import { wideTest } from "../../support/wide-test.ts"
 import { isChange } from "./cloudflare-routes.ts"
-import { startCloudflare } from "./cloudflare.ts"
 import type { CloudflareStandIn } from "./cloudflare.ts"
-import { makeMachine } from "./deployment.ts"
 import type { Machine } from "./deployment.ts"
-
-// Each run starts wrangler several times.
-vi.setConfig({ testTimeout: 300_000 })
+import { useDeployment } from "./use-deployment.ts"
 
 let cloudflare: CloudflareStandIn
 let machine: Machine
-beforeEach(async () => {
-  cloudflare = await startCloudflare()
-  machine = makeMachine(cloudflare)
-})
-afterEach(async () => {
-  expect(cloudflare.unknown).toEqual([])
-  machine.remove()
-  await cloudflare.close()
+useDeployment((...started) => {
+  ;[cloudflare, machine] = started
 })
 
-test("an account without Analytics Engine is deployed to without metrics, before an image is built", async () => {
+test("a deployment to an account without Analytics Engine omits the metrics before it builds an image", async () => {
   cloudflare.hasAnalytics = false
   const { exitCode, output } = await machine.deploy()
-  expect(output).toMatch(/Metrics: left out[^]*Storage and queues: made[^]*Building and deploying/)
+  expect(output).toMatch(
+    /Metrics: left out[^]*Storage and queues: created[^]*Building and deploying/,
+  )
   expect(exitCode).toBe(0)
   expect(cloudflare.worker?.bindings.filter(({ name }) => name === "METRICS")).toEqual([])
   expect(cloudflare.workers).toHaveLength(1)
 })
 
-test.each(widely([], ["has them"]))("once it is turned on, the next deployment %s", async () => {
+wideTest("once it is turned on, the next deployment has them", async () => {
   cloudflare.hasAnalytics = false
   await machine.deploy()
   cloudflare.hasAnalytics = true
@@ -39,7 +31,7 @@ test.each(widely([], ["has them"]))("once it is turned on, the next deployment %
   expect(cloudflare.worker?.bindings).toContainEqual(expect.objectContaining({ name: "METRICS" }))
 })
 
-test("without Analytics Engine `wrangler deploy` stops before anything is made", async () => {
+test("`wrangler deploy` stops before any change without Analytics Engine", async () => {
   cloudflare.hasAnalytics = false
   const { exitCode, output } = await machine.wrangler(["deploy"])
   expect(output).toContain("is not turned on in this account (https://dash.cloudflare.com/")

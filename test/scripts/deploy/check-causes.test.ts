@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { findCause } from "../../../scripts/deploy/live-check/causes.ts"
+import { findLikelyCause } from "../../../scripts/deploy/live-check/causes.ts"
 import type { FailedStep } from "../../../scripts/deploy/live-check/causes.ts"
 import type { RunnerHealth } from "../../../src/contract/runner-health.ts"
 
@@ -27,11 +27,11 @@ function failedStep(failed: Partial<FailedStep>): FailedStep {
 const QUEUED = { job: "queued", pool: "media" } as const
 
 test.each<[string, Partial<FailedStep>, string]>([
-  ["a name that is not there", { message: "x.dev does not answer: getaddrinfo ENOTFOUND" }, "host"],
+  ["an unknown host name", { message: "x.dev does not respond: getaddrinfo ENOTFOUND" }, "host"],
   ["error 1042", { message: "its first try failed: error code: 1042" }, "global_fetch_strictly"],
   ["error 1102", { message: "was answered 503: error code: 1102" }, "limits.cpu_ms"],
-  ["a page of the edge", { evidence: { status: 413 } }, "limit of a request body"],
-  ["a webhook that was not tried", { evidence: { code: "webhook_not_tried" } }, "lathe-webhooks"],
+  ["an error page of the edge", { evidence: { status: 413 } }, "limit of a request body"],
+  ["an untried webhook", { evidence: { code: "webhook_not_tried" } }, "lathe-webhooks"],
   [
     "a refused webhook",
     { name: "webhook", evidence: { status: 403 } },
@@ -43,7 +43,7 @@ test.each<[string, Partial<FailedStep>, string]>([
       evidence: QUEUED,
       health: poolWith({ problem: "Maximum number of running container instances exceeded" }),
     },
-    "an instance that is refused",
+    "a refused instance",
   ],
   [
     "too many starts",
@@ -56,17 +56,17 @@ test.each<[string, Partial<FailedStep>, string]>([
   [
     "no image",
     { evidence: QUEUED, health: poolWith({ problem: "the image is being provisioned" }) },
-    "an image that is not there yet",
+    "an image that is still being provisioned",
   ],
   [
     "a start that takes too long",
     { evidence: QUEUED, health: poolWith({ problem: "port 8788 did not open" }) },
-    "a container that does not come up in time",
+    "a container that does not start in time",
   ],
   [
     "a runner without a sandbox",
     { evidence: QUEUED, health: poolWith({ health: UNSANDBOXED }) },
-    "a kernel without what the sandbox needs",
+    "a kernel that lacks support for the sandbox",
   ],
   [
     "a queue without a consumer",
@@ -76,7 +76,7 @@ test.each<[string, Partial<FailedStep>, string]>([
   [
     "a slot without a container",
     { evidence: QUEUED, health: poolWith({}) },
-    "an image that is not",
+    "an image that is missing",
   ],
   ["a job that does not end", { evidence: { job: "processing" } }, "worker.internal"],
   [
@@ -99,12 +99,12 @@ test.each<[string, Partial<FailedStep>, string]>([
   ["a site that refuses", { name: "lookup", evidence: { status: 502 } }, "the site of CHECK_URL"],
   ["another 500", { message: "GET /v1/jobs", evidence: { status: 500 } }, "a migration"],
 ])("%s is named", (_case, failed, words) => {
-  expect(findCause(failedStep(failed))).toContain(words)
+  expect(findLikelyCause(failedStep(failed))).toContain(words)
 })
 
-test("problems of other pools say nothing of a step", () => {
+test("problems of other pools do not explain a step", () => {
   const health = poolWith({ problem: "no container instance" })
-  const cause = findCause(failedStep({ evidence: { job: "queued", pool: "speech" }, health }))
+  const cause = findLikelyCause(failedStep({ evidence: { job: "queued", pool: "speech" }, health }))
   expect(cause).not.toContain("refused")
-  expect(findCause(failedStep({ evidence: { job: "failed", code: "no_audio" } }))).toBeNull()
+  expect(findLikelyCause(failedStep({ evidence: { job: "failed", code: "no_audio" } }))).toBeNull()
 })

@@ -4,7 +4,7 @@ import {
   noteRunners,
   operatorHealth,
 } from "../../../scripts/deploy/live-check/operator-health.ts"
-import type { SeenRunners } from "../../../scripts/deploy/live-check/operator-health.ts"
+import type { RunnersByPool } from "../../../scripts/deploy/live-check/operator-health.ts"
 
 const RUNNER = {
   ffmpeg: "7.1.5",
@@ -37,17 +37,17 @@ function healthWith(runners: Record<string, object>) {
   return operatorHealth.parse({ reasons: [], runner: null, pools })
 }
 
-test("the runner of each pool is kept once it was seen, and its kernel is told", () => {
-  const seen: SeenRunners = new Map()
+test("the runner of each pool is remembered once seen, and its kernel is reported", () => {
+  const seen: RunnersByPool = new Map()
   noteRunners(seen, healthWith({ media: RUNNER }))
   noteRunners(seen, healthWith({}))
   expect([...seen].map(([pool, runner]) => `${pool}: ${describeRunner(runner)}`)).toEqual([
     "media: Linux 6.12.1, Landlock ABI 4, seccomp yes, bubblewrap yes, namespaces yes; tier namespaces, 2 of 3 attacks refused; ffmpeg 7.1.5",
-    "light: no container of it was seen running",
+    "light: no running container was found",
   ])
 })
 
-test("a sandbox that is missing, or lacks something, says so", () => {
+test("a missing or incomplete sandbox is reported", () => {
   const { sandbox } = RUNNER
   const kernel = { ...RUNNER.kernel, landlock_abi: 0 }
   const none = {
@@ -55,7 +55,7 @@ test("a sandbox that is missing, or lacks something, says so", () => {
     kernel,
     sandbox: { ...sandbox, ok: false, problem: "no Landlock here" },
   }
-  const seen: SeenRunners = new Map()
+  const seen: RunnersByPool = new Map()
   const light = { ...RUNNER, sandbox: { ...sandbox, tier: "landlock", loss: "No namespaces." } }
   noteRunners(seen, healthWith({ media: none, light }))
   expect(describeRunner(seen.get("media") ?? null)).toContain("no Landlock, seccomp yes")

@@ -1,14 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest"
-import { accountsLeft } from "../../system/check-stage.ts"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { wideTest } from "../../support/wide-test.ts"
+import { accountsLeft } from "../../system/operate/check-stage.ts"
 import { startService } from "../../system/service.ts"
 import type { TestService } from "../../system/service.ts"
-import { startCloudflare } from "./cloudflare.ts"
 import type { CloudflareStandIn } from "./cloudflare.ts"
 import { makeMachine, readAll } from "./deployment.ts"
 import type { Machine } from "./deployment.ts"
-
-// Each deployment starts wrangler several times, and real jobs run after it.
-vi.setConfig({ testTimeout: 300_000 })
+import { useDeployment } from "./use-deployment.ts"
 
 let service: TestService
 let cloudflare: CloudflareStandIn
@@ -19,21 +17,15 @@ beforeAll(async () => {
 })
 afterAll(async () => await service[Symbol.asyncDispose]())
 
-beforeEach(async () => {
-  cloudflare = await startCloudflare()
+useDeployment((...started) => {
+  ;[cloudflare, machine] = started
   cloudflare.service = service.operator
-  machine = makeMachine(cloudflare)
-})
-afterEach(async () => {
-  expect(cloudflare.unknown).toEqual([])
-  machine.remove()
-  await cloudflare.close()
 })
 
-test("a deployment ends with real jobs, and --check alone has them again and changes nothing", async () => {
+test("a deployment ends with real jobs, and --check runs them again and changes nothing", async () => {
   const deployed = await machine.run("deploy")
   expect(deployed.output).toContain(`Check of ${cloudflare.origin}: real jobs`)
-  expect(deployed.output).toMatch(/ {2}command {4}ok, [\d.]+ s: \d+ bytes of MP4 came back/)
+  expect(deployed.output).toMatch(/ {2}command {4}ok, [\d.]+ s: \d+ bytes of MP4 were returned/)
   expect(deployed.output).toMatch(/ {2}webhook {4}ok, /)
   expect(deployed.output).toContain("runner of this machine: Linux ")
   expect(deployed.output).toContain("fetch, lookup.")
@@ -56,34 +48,37 @@ test("a deployment ends with real jobs, and --check alone has them again and cha
   expect(await accountsLeft(service.operator)).toEqual([])
 })
 
-test("a deployment whose check fails stays, and ends with 1", async () => {
+test("a deployment whose check fails stays, and exits with 1", async () => {
   const { exitCode, output } = await machine.run("deploy", [], {
     CHECK_URL: "http://127.0.0.1:9/nothing.mp4",
   })
-  expect(output).toContain(`Lathe answers at ${cloudflare.origin}/v1.`)
+  expect(output).toContain(`Lathe runs at ${cloudflare.origin}/v1.`)
   expect(output).toMatch(/ {2}fetch {6}failed, .*connection_failed/)
   expect(output).toContain("Check: fetch, lookup failed")
   expect(exitCode).toBe(1)
   expect(cloudflare.worker).not.toBeNull()
 })
 
-test("a check that cannot be made is told before the deployment, or leaves it as it is", async () => {
-  const refused = await machine.run("deploy", [], { CHECK_URL: "no address" })
-  expect(refused.output).toContain('CHECK_URL is "no address": expected the URL of media')
-  expect(refused.exitCode).toBe(1)
-  expect(cloudflare.calls).toEqual([])
-  await machine.deploy()
-  const other = makeMachine(cloudflare)
-  const { exitCode, output } = await other.run("deploy")
-  expect(output).toContain("Check: left out, since this machine keeps no operator token")
-  expect(exitCode).toBe(0)
-  other.remove()
-})
+wideTest(
+  "an impossible check is reported before the deployment, or leaves the deployment unchanged",
+  async () => {
+    const refused = await machine.run("deploy", [], { CHECK_URL: "no address" })
+    expect(refused.output).toContain('CHECK_URL is "no address": expected the URL of media')
+    expect(refused.exitCode).toBe(1)
+    expect(cloudflare.calls).toEqual([])
+    await machine.deploy()
+    const other = makeMachine(cloudflare)
+    const { exitCode, output } = await other.run("deploy")
+    expect(output).toContain("Check: skipped, since this machine has no operator token")
+    expect(exitCode).toBe(0)
+    other.remove()
+  },
+)
 
 test.each([
   ["without a deployment", [], "This machine has not deployed"],
-  ["without a token", ["--origin", "http://127.0.0.1:9"], "keeps no operator token of http://127"],
-])("a check alone %s says what is missing", async (_case, words, sentence) => {
+  ["without a token", ["--origin", "http://127.0.0.1:9"], "has no operator token of http://127"],
+])("a check alone %s names the missing token or deployment", async (_case, words, sentence) => {
   const { exitCode, output } = await machine.run("deploy", ["--check", ...words])
   expect(output).toContain(sentence)
   expect(output).not.toContain("    at ")

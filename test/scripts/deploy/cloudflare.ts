@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { buffer } from "node:stream/consumers"
-import type { Operator } from "../../../scripts/keys/operator.ts"
-import { startLoopbackServer } from "../../../scripts/local/loopback-server.ts"
+import type { OperatorAccess } from "../../../scripts/keys/operator.ts"
+import { startLoopbackServer } from "../../../scripts/cli/loopback-server.ts"
 import { answerRegistry } from "./cloudflare-registry.ts"
 import { answerApi } from "./cloudflare-routes.ts"
 import { refusal } from "./cloudflare-scripts.ts"
@@ -9,8 +9,8 @@ import { makeCloudflareState } from "./cloudflare-state.ts"
 import type { CloudflareState } from "./cloudflare-state.ts"
 
 export type CloudflareStandIn = CloudflareState & {
-  /** What does the work of the deployed Worker; null: it answers its health and nothing else. */
-  service: Operator | null
+  /** Service behind the deployed Worker; null: it answers its health and nothing else. */
+  service: OperatorAccess | null
   /** Where the deployed service answers. */
   origin: string
   apiBase: string
@@ -74,7 +74,7 @@ async function respond(state: Standing, request: Request): Promise<Response> {
 
 /** Has the service answer, whose operator token is another one than that of the deployed Worker. */
 async function passOn(
-  { origin, token }: Operator,
+  { origin, token }: OperatorAccess,
   deployedToken: string | undefined,
   request: Request,
 ): Promise<Response> {
@@ -101,7 +101,7 @@ export function tablesOf(state: CloudflareState): unknown[] {
   return rows.map((row) => row["name"])
 }
 
-/** What a deployment has made at the stand-in, by names. */
+/** Resources that a deployment made at the stand-in, by name. */
 export function whatIsThere({
   databases,
   buckets,
@@ -128,7 +128,7 @@ export function varsOf({ worker }: CloudflareStandIn): Record<string, string | u
   return Object.fromEntries(vars.map(({ name, text }) => [name, text]))
 }
 
-/** What the first deployment makes. */
+/** Resources of the first deployment. */
 export const EVERYTHING = {
   databases: ["lathe"],
   buckets: { "lathe-media": ["Default Multipart Abort Rule", "abort-unfinished-uploads"] },

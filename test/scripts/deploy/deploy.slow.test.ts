@@ -1,31 +1,24 @@
 import { statSync } from "node:fs"
 import { join } from "node:path"
-import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { expect, test } from "vitest"
+import { wideTest } from "../../support/wide-test.ts"
 import { widely } from "../../support/wide.ts"
-import { EVERYTHING, startCloudflare, tablesOf, varsOf, whatIsThere } from "./cloudflare.ts"
+import { EVERYTHING, tablesOf, varsOf, whatIsThere } from "./cloudflare.ts"
 import type { CloudflareStandIn } from "./cloudflare.ts"
 import { isChange } from "./cloudflare-routes.ts"
 import { makeMachine, readAll } from "./deployment.ts"
 import type { Machine } from "./deployment.ts"
-
-// Each run starts wrangler several times.
-vi.setConfig({ testTimeout: 300_000 })
+import { useDeployment } from "./use-deployment.ts"
 
 let cloudflare: CloudflareStandIn
 let machine: Machine
-beforeEach(async () => {
-  cloudflare = await startCloudflare()
-  machine = makeMachine(cloudflare)
-})
-afterEach(async () => {
-  expect(cloudflare.unknown).toEqual([])
-  machine.remove()
-  await cloudflare.close()
+useDeployment((...started) => {
+  ;[cloudflare, machine] = started
 })
 
-test("the first deployment makes everything once, the second changes nothing", async () => {
+test("the first deployment creates everything once, the second changes nothing", async () => {
   const first = await machine.deploy()
-  expect(first.output).toContain(`Lathe answers at ${cloudflare.origin}/v1.`)
+  expect(first.output).toContain(`Lathe runs at ${cloudflare.origin}/v1.`)
   expect(first.output).toContain(`Settings: PUBLIC_ORIGIN=${cloudflare.origin}`)
   expect(first.exitCode).toBe(0)
   expect(whatIsThere(cloudflare)).toEqual(EVERYTHING)
@@ -39,18 +32,35 @@ test("the first deployment makes everything once, the second changes nothing", a
   expect(second.output).toContain("Storage and queues: all there.")
   expect(second.output).toContain("Secrets: the Worker has them.")
   expect(second.output).toContain("Database: lathe has every migration.")
-  expect(second.output).toContain("Worker and containers: as this clone has it, left alone.")
+  expect(second.output).toContain("Worker and containers: unchanged, since this clone is deployed.")
   expect(new Set(cloudflare.calls.filter(isChange))).toEqual(
     new Set(["POST /accounts/*/d1/database/*/query"]),
   )
   expect(cloudflare.worker).toEqual(before)
 })
 
-test("secrets are on no command line, in no output and in no file but the operator's own", async () => {
-  const { output } = await machine.deploy()
-  const { secrets } = cloudflare.worker ?? {}
-  const secret = secrets?.get("LATHE_SECRET") ?? ""
-  const token = secrets?.get("OPERATOR_TOKEN") ?? ""
+/** Settings of the operator's own that are secret; nothing of theirs may be seen anywhere. */
+const SECRET_SETTINGS = {
+  S3_SOURCES: JSON.stringify([
+    {
+      bucket: "films",
+      endpoint: "https://nobody-sees-this-store.invalid",
+      access_key_id: "nobody-sees-this-id",
+      secret_access_key: "nobody-sees-this-key",
+    },
+  ]),
+  FETCH_COOKIES: "example.com\tFALSE\t/\tTRUE\t0\tsession\tnobody-sees-this-session",
+  FETCH_PROXY: "http://nobody-sees-this-user@proxy.acme.invalid:3128",
+}
+
+test("secrets appear on no command line, in no output and only in the operator's own file", async () => {
+  const { output, exitCode } = await machine.deploy([], SECRET_SETTINGS)
+  expect(exitCode).toBe(0)
+  expect(output).toContain("FETCH_COOKIES, FETCH_PROXY, S3_SOURCES from the environment")
+  const secrets = cloudflare.worker?.secrets ?? new Map<string, string>()
+  expect(Object.fromEntries(secrets)).toMatchObject(SECRET_SETTINGS)
+  const secret = secrets.get("LATHE_SECRET") ?? ""
+  const token = secrets.get("OPERATOR_TOKEN") ?? ""
   expect(Math.min(secret.length, token.length)).toBeGreaterThanOrEqual(32)
   const files = readAll(machine.folder)
   const kept = join(machine.stateDir, "remote", "account-1", "lathe.json")
@@ -60,6 +70,13 @@ test("secrets are on no command line, in no output and in no file but the operat
     expect(text).not.toContain(token)
     expect(text).not.toContain(cloudflare.token)
   }
+  for (const text of [
+    output,
+    machine.words(),
+    JSON.stringify(varsOf(cloudflare)),
+    ...files.values(),
+  ])
+    expect(text).not.toContain("nobody-sees-this")
   expect([...files].filter(([, text]) => text.includes(secret))).toEqual([])
   const paths = [...files].filter(([, text]) => text.includes(token)).map(([path]) => path)
   expect(paths).toEqual([kept])
@@ -69,45 +86,17 @@ test("secrets are on no command line, in no output and in no file but the operat
   expect(keys).toMatchObject({ exitCode: 0, output: expect.stringContaining("ACCOUNT") })
 })
 
-test("what the operator keeps secret goes to the Worker as secrets, and stays until it is emptied", async () => {
-  const given = {
-    S3_SOURCES: JSON.stringify([
-      {
-        bucket: "films",
-        endpoint: "https://nobody-sees-this-store.invalid",
-        access_key_id: "nobody-sees-this-id",
-        secret_access_key: "nobody-sees-this-key",
-      },
-    ]),
-    FETCH_COOKIES: "example.com\tFALSE\t/\tTRUE\t0\tsession\tnobody-sees-this-session",
-    FETCH_PROXY: "http://nobody-sees-this-user@proxy.acme.invalid:3128",
-  }
-  const first = await machine.deploy([], given)
-  expect(first).toMatchObject({ exitCode: 0 })
-  expect(first.output).toContain(
-    "FETCH_COOKIES, FETCH_PROXY, S3_SOURCES as the environment has them",
-  )
-  expect(cloudflare.worker?.secrets.get("FETCH_COOKIES")).toBe(given.FETCH_COOKIES)
-  expect(cloudflare.worker?.secrets.get("FETCH_PROXY")).toBe(given.FETCH_PROXY)
-  expect(cloudflare.worker?.secrets.get("S3_SOURCES")).toBe(given.S3_SOURCES)
-  const files = [...readAll(machine.folder).values()]
-  for (const text of [
-    first.output,
-    machine.words(),
-    JSON.stringify(varsOf(cloudflare)),
-    ...files,
-  ]) {
-    expect(text).not.toContain("nobody-sees-this")
-  }
+wideTest("secret settings remain until they are emptied", async () => {
+  await machine.deploy([], SECRET_SETTINGS)
   const emptied = await machine.deploy([], { FETCH_PROXY: "", S3_SOURCES: "" })
   expect(emptied.output).toContain("removed FETCH_PROXY, S3_SOURCES")
   const names = ["FETCH_COOKIES", "LATHE_SECRET", "OPERATOR_TOKEN"]
   expect([...(cloudflare.worker?.secrets.keys() ?? [])].toSorted()).toEqual(names)
   const { output } = await machine.deploy()
-  expect(output).toContain("Worker and containers: as this clone has it, left alone.")
+  expect(output).toContain("Worker and containers: unchanged, since this clone is deployed.")
 })
 
-test("settings stay until they are set anew or emptied, and size the containers", async () => {
+wideTest("settings remain until they are changed or emptied, and size the containers", async () => {
   const settings = {
     RUN_SECONDS_MAX: "60",
     RUNNER_INSTANCES: "3",
@@ -142,24 +131,27 @@ test("settings stay until they are set anew or emptied, and size the containers"
   expect(cloudflare.worker?.versionCount).toBe(3)
 })
 
-test("a region reaches all that is made, and replicas are as they are set", async () => {
-  await machine.deploy([], { REGION: "me", LATHE_NAME: "near" })
-  expect(Object.fromEntries(cloudflare.places)).toEqual({ near: "eeur", "near-media": "eeur" })
-  expect(varsOf(cloudflare)).toMatchObject({ REGION: "me" })
-  for (const application of cloudflare.applications) {
-    expect(application).toMatchObject({ constraints: { regions: ["ME"] } })
-  }
-  expect(cloudflare.databases[0]?.replicas).toBe("auto")
-  const changed = await machine.deploy([], { LATHE_NAME: "near", D1_REPLICAS: "disabled" })
-  expect(changed.output).toContain("replicas of near: disabled")
-  expect(cloudflare.databases[0]?.replicas).toBe("disabled")
-  expect(varsOf(cloudflare)).toMatchObject({ REGION: "me", D1_REPLICAS: "disabled" })
-  const refused = await machine.deploy([], { REGION: "mars", LATHE_NAME: "near" })
-  expect(refused.exitCode).not.toBe(0)
-  expect(refused.output).toContain('REGION is "mars": expected one of wnam, enam')
-})
+wideTest(
+  "a region applies to all created resources, and replicas follow their setting",
+  async () => {
+    await machine.deploy([], { REGION: "me", LATHE_NAME: "near" })
+    expect(Object.fromEntries(cloudflare.places)).toEqual({ near: "eeur", "near-media": "eeur" })
+    expect(varsOf(cloudflare)).toMatchObject({ REGION: "me" })
+    for (const application of cloudflare.applications) {
+      expect(application).toMatchObject({ constraints: { regions: ["ME"] } })
+    }
+    expect(cloudflare.databases[0]?.replicas).toBe("auto")
+    const changed = await machine.deploy([], { LATHE_NAME: "near", D1_REPLICAS: "disabled" })
+    expect(changed.output).toContain("replicas of near: disabled")
+    expect(cloudflare.databases[0]?.replicas).toBe("disabled")
+    expect(varsOf(cloudflare)).toMatchObject({ REGION: "me", D1_REPLICAS: "disabled" })
+    const refused = await machine.deploy([], { REGION: "mars", LATHE_NAME: "near" })
+    expect(refused.exitCode).not.toBe(0)
+    expect(refused.output).toContain('REGION is "mars": expected one of wnam, enam')
+  },
+)
 
-test("databases are made and migrated as many as are wanted, and never fewer than there were", async () => {
+wideTest("databases are created and migrated up to DATABASES, which may not fall", async () => {
   const first = await machine.deploy([], { DATABASES: "3" })
   expect(first.output).toContain("D1 database lathe-3")
   expect(first.output).toContain("lathe-3 brought to the newest migration")
@@ -180,7 +172,7 @@ test("databases are made and migrated as many as are wanted, and never fewer tha
 const CALLS_OF_EVERY_RUN = ["POST /accounts/*/queues", "POST /accounts/*/containers/applications"]
 /** Calls in the order of a deployment, and the sentences that name the step that they belong to. */
 const FAILURES: [call: string, sentence: string][] = [
-  ["GET /accounts/*/containers/me", "Cloudflare's API is not well"],
+  ["GET /accounts/*/containers/me", "Cloudflare's API failed"],
   ["POST /accounts/*/d1/database", "Storage and queues: failed."],
   ["POST /accounts/*/r2/buckets", "Storage and queues: failed."],
   ["PUT /accounts/*/r2/buckets/*/lifecycle", "Storage and queues: failed."],
@@ -194,7 +186,7 @@ const FAILURES: [call: string, sentence: string][] = [
   ["GET /accounts/*/workers/scripts/*/deployments", "Cloudflare refused GET"],
 ]
 
-test("wherever Cloudflare fails, the step is named and the next run goes on", async () => {
+test("a failure of Cloudflare at any step is named, and the next run continues there", async () => {
   const calls = widely(
     CALLS_OF_EVERY_RUN,
     FAILURES.map(([call]) => call),
@@ -214,7 +206,7 @@ test("wherever Cloudflare fails, the step is named and the next run goes on", as
   expect(output).toContain("ACCOUNT")
 })
 
-test("another machine updates without the operator token, and can make a new one", async () => {
+wideTest("another machine updates without the operator token, and can rotate it", async () => {
   await machine.deploy()
   const secrets = new Map(cloudflare.worker?.secrets)
   const other = makeMachine(cloudflare)
@@ -223,7 +215,7 @@ test("another machine updates without the operator token, and can make a new one
   expect(update.output).toContain("npm run deploy -- --rotate-operator-token")
   expect(cloudflare.worker?.secrets).toEqual(secrets)
   const refused = await other.run("keys", ["list", "--remote", cloudflare.origin])
-  expect(refused.output).toContain("This machine keeps no operator token")
+  expect(refused.output).toContain("This machine has no operator token")
 
   const rotation = await other.deploy(["--rotate-operator-token"])
   expect(rotation.output).toContain("A key: npm run keys")
@@ -234,7 +226,7 @@ test("another machine updates without the operator token, and can make a new one
   other.remove()
 })
 
-test("a name and a domain of one's own reach everything that is made", async () => {
+wideTest("a custom name and domain apply to all created resources", async () => {
   const environment = { LATHE_NAME: "cutter", LATHE_DOMAIN: "media.acme.invalid" }
   const { exitCode } = await machine.deploy([], environment)
   expect(exitCode).toBe(0)
@@ -257,7 +249,7 @@ test("a name and a domain of one's own reach everything that is made", async () 
   expect(whatIsThere(cloudflare).databases).toEqual(["cutter"])
 })
 
-test("all that is missing is said at once, before anything is changed", async () => {
+test("all missing requirements are reported at once, before any change", async () => {
   cloudflare.hasSubdomain = false
   cloudflare.hasContainers = false
   cloudflare.hasR2 = false
@@ -268,11 +260,11 @@ test("all that is missing is said at once, before anything is changed", async ()
   expect(output).toContain("has no workers.dev name yet")
   expect(output).toContain("need the Workers Paid plan")
   expect(output).toContain("R2 is switched on once")
-  expect(output).toContain("Docker does not answer")
+  expect(output).toContain("Docker does not respond")
   expect(cloudflare.calls.filter(isChange)).toEqual([])
 })
 
-test("one account of the log-in is taken, several ask for CLOUDFLARE_ACCOUNT_ID", async () => {
+wideTest("one account of the log-in is taken, several ask for CLOUDFLARE_ACCOUNT_ID", async () => {
   cloudflare.hasContainers = false
   const one = await machine.deploy([], { CLOUDFLARE_ACCOUNT_ID: "" })
   expect(one.output).toContain("for containers on account account-1")
@@ -284,12 +276,16 @@ test("one account of the log-in is taken, several ask for CLOUDFLARE_ACCOUNT_ID"
 })
 
 test.each([
-  ["without a log-in", { CLOUDFLARE_API_TOKEN: "" }, "Nobody is logged in to Cloudflare"],
+  ["without a log-in", { CLOUDFLARE_API_TOKEN: "" }, "No Cloudflare account is logged in"],
   ["with a token that is not valid", { CLOUDFLARE_API_TOKEN: "wrong" }, "Authentication error"],
   ["with a bad setting", { LINK_SECONDS: "soon" }, 'LINK_SECONDS is "soon"'],
   ["with a bad name", { LATHE_NAME: "My Lathe" }, 'LATHE_NAME is "My Lathe"'],
-  ["with nobody at the API", { CLOUDFLARE_API_BASE_URL: "http://127.0.0.1:9" }, "does not answer"],
-])("%s, one sentence says what to do", async (_case, environment, sentence) => {
+  [
+    "with an API that does not respond",
+    { CLOUDFLARE_API_BASE_URL: "http://127.0.0.1:9" },
+    "does not respond",
+  ],
+])("%s, one sentence has the remedy", async (_case, environment, sentence) => {
   const { exitCode, output } = await machine.deploy([], environment)
   expect(output).toContain(sentence)
   expect(output).not.toContain("    at ")

@@ -4,10 +4,10 @@ import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import {
   findOperatorToken,
-  recordedNames,
+  listRecordedDeployments,
   readDeploymentRecord,
   writeDeploymentRecord,
-} from "../../../scripts/local/deployment-record.ts"
+} from "../../../scripts/cli/deployment-record.ts"
 
 const ORIGIN = "https://lathe.acme.workers.dev"
 
@@ -17,28 +17,28 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(stateDir, { recursive: true }))
 
-test("nothing is kept where nothing was deployed", () => {
+test("the record is empty before a deployment", () => {
   expect(readDeploymentRecord({ stateDir, accountId: "one", name: "lathe" })).toEqual({})
-  expect(recordedNames({ stateDir, accountId: "one" })).toEqual([])
+  expect(listRecordedDeployments({ stateDir, accountId: "one" })).toEqual([])
   expect(findOperatorToken(stateDir, ORIGIN)).toBeNull()
 })
 
-test("a token is given for its own origin only", () => {
+test("a token is returned for its own origin only", () => {
   const id = { stateDir, accountId: "one", name: "lathe" }
   writeDeploymentRecord(id, { origin: ORIGIN, operatorToken: "first" })
   expect(readDeploymentRecord(id)).toEqual({ origin: ORIGIN, operatorToken: "first" })
-  expect(recordedNames(id)).toEqual(["lathe"])
+  expect(listRecordedDeployments(id)).toEqual(["lathe"])
   expect(findOperatorToken(stateDir, ORIGIN)).toBe("first")
   expect(findOperatorToken(stateDir, "https://lathe.acme.workers.dev.evil.example")).toBeNull()
 })
 
-test("a token that no Worker has yet is not given", () => {
+test("a token that no Worker has yet is not returned", () => {
   const id = { stateDir, accountId: "one", name: "lathe" }
   writeDeploymentRecord(id, { origin: ORIGIN, nextOperatorToken: "next" })
   expect(findOperatorToken(stateDir, ORIGIN)).toBeNull()
 })
 
-test("of two accounts that served an origin, the one deployed last has its token", () => {
+test("the account deployed last provides the token of an origin that two accounts served", () => {
   writeDeploymentRecord(
     { stateDir, accountId: "b", name: "lathe" },
     { origin: ORIGIN, operatorToken: "new" },

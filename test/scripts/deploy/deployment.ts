@@ -59,7 +59,7 @@ export function makeMachine(cloudflare: CloudflareStandIn): Machine {
     words: string[] = [],
     environment: Record<string, string> = {},
   ): Promise<Run> {
-    const line = [join(CLONE, "scripts", `${script}.ts`), ...words]
+    const line = [join(CLONE, "scripts", script, "main.ts"), ...words]
     return await start(line, { ...base, ...environment }).run
   }
   return {

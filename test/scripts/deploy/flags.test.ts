@@ -1,21 +1,23 @@
 import { expect, test } from "vitest"
-import { parseFlags } from "../../../scripts/deploy/flags.ts"
+import { parseDeployFlags } from "../../../scripts/deploy/flags.ts"
 
-test("flags are understood", () => {
-  expect(parseFlags([])).toEqual({
+test("flags are parsed", () => {
+  expect(parseDeployFlags([])).toEqual({
     wantsHelp: false,
     isRehearsal: false,
     rotatesOperatorToken: false,
     check: "after",
     origin: null,
   })
-  expect(parseFlags(["--dry-run"])).toMatchObject({ isRehearsal: true })
-  expect(parseFlags(["--rotate-operator-token"])).toMatchObject({ rotatesOperatorToken: true })
-  expect(parseFlags(["--no-check"])).toMatchObject({ check: "none" })
-  expect(parseFlags(["--check"])).toMatchObject({ check: "alone", origin: null })
+  expect(parseDeployFlags(["--dry-run"])).toMatchObject({ isRehearsal: true })
+  expect(parseDeployFlags(["--rotate-operator-token"])).toMatchObject({
+    rotatesOperatorToken: true,
+  })
+  expect(parseDeployFlags(["--no-check"])).toMatchObject({ check: "none" })
+  expect(parseDeployFlags(["--check"])).toMatchObject({ check: "alone", origin: null })
   const origin = "https://media.example.com"
-  expect(parseFlags(["--check", "--origin", `${origin}/v1`])).toMatchObject({ origin })
-  expect(parseFlags(["--help"])).toMatchObject({ wantsHelp: true })
+  expect(parseDeployFlags(["--check", "--origin", `${origin}/v1`])).toMatchObject({ origin })
+  expect(parseDeployFlags(["--help"])).toMatchObject({ wantsHelp: true })
 })
 
 test.each([
@@ -27,6 +29,6 @@ test.each([
   ["--origin https://media.example.com", "--origin says what --check is to check"],
   ["--check --origin media.example.com", '--origin is "media.example.com": expected an address'],
 ])("%s is refused with the usage", (line, sentence) => {
-  expect(() => parseFlags(line.split(" "))).toThrow(sentence)
-  expect(() => parseFlags(line.split(" "))).toThrow("Usage: npm run deploy")
+  expect(() => parseDeployFlags(line.split(" "))).toThrow(sentence)
+  expect(() => parseDeployFlags(line.split(" "))).toThrow("Usage: npm run deploy")
 })

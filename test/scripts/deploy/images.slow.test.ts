@@ -1,32 +1,22 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { expect, test } from "vitest"
 import { z } from "zod"
 import { BASE_IMAGE } from "../../../scripts/image/docker.ts"
-import { widely } from "../../support/wide.ts"
-import { startCloudflare } from "./cloudflare.ts"
+import { wideTest } from "../../support/wide-test.ts"
 import type { CloudflareStandIn } from "./cloudflare.ts"
-import { makeMachine } from "./deployment.ts"
 import type { Machine } from "./deployment.ts"
-
-// Each run starts wrangler several times.
-vi.setConfig({ testTimeout: 600_000 })
+import { useDeployment } from "./use-deployment.ts"
 
 const configured = z.object({ image: z.string() })
 
 let cloudflare: CloudflareStandIn
 let machine: Machine
-beforeEach(async () => {
-  cloudflare = await startCloudflare()
-  machine = makeMachine(cloudflare)
-})
-afterEach(async () => {
-  expect(cloudflare.unknown).toEqual([])
-  machine.remove()
-  await cloudflare.close()
+useDeployment((...started) => {
+  ;[cloudflare, machine] = started
 })
 
-test("pools that are equal share an image by its digest, and old images go but the one before", async () => {
+test("equal pools share an image by its digest, and only the latest and the previous image stay", async () => {
   const first = await machine.deploy()
   expect(first.output).toContain(`with images on ${BASE_IMAGE}@sha256:${"0".repeat(63)}5`)
   const builds = readFileSync(join(machine.folder, "docker-images/words"), "utf8")
@@ -52,8 +42,8 @@ test("pools that are equal share an image by its digest, and old images go but t
   expect(namesOf()).toContain("somebody-else")
 })
 
-test.each(widely([], ["settings alone"]))(
-  "a deployment of %s deletes no image, and one of a third base those of the first",
+wideTest(
+  "a deployment of settings alone deletes no image, and a third base deletes the images of the first",
   async () => {
     await machine.deploy()
     const first = imagesOf()
@@ -71,34 +61,28 @@ test.each(widely([], ["settings alone"]))(
   },
 )
 
-test.each(widely([], ["run"]))(
-  "an image that an unfinished roll-out may still %s stays",
-  async () => {
-    await machine.deploy()
-    cloudflare.images.set("account-1/lathe-media-runner:old", `sha256:${"a".repeat(64)}`)
-    for (const application of cloudflare.applications) application["active_rollout_id"] = "rolling"
-    const { output, exitCode } = await machine.deploy([], { STAND_IN_BASE: "6" })
-    expect(output).toContain("deployed version")
-    expect(exitCode).toBe(0)
-    expect([...cloudflare.images.keys()]).toContain("account-1/lathe-media-runner:old")
-  },
-)
+wideTest("an image that an unfinished roll-out may still run stays", async () => {
+  await machine.deploy()
+  cloudflare.images.set("account-1/lathe-media-runner:old", `sha256:${"a".repeat(64)}`)
+  for (const application of cloudflare.applications) application["active_rollout_id"] = "rolling"
+  const { output, exitCode } = await machine.deploy([], { STAND_IN_BASE: "6" })
+  expect(output).toContain("deployed version")
+  expect(exitCode).toBe(0)
+  expect([...cloudflare.images.keys()]).toContain("account-1/lathe-media-runner:old")
+})
 
-test.each(widely([], ["used"]))(
-  "without the base's registry the base of the last image is %s",
-  async () => {
-    const refused = await machine.deploy([], { STAND_IN_BASE: "none" })
-    expect(refused.output).toContain(`Docker does not get the base image ${BASE_IMAGE}`)
-    expect(refused.exitCode).toBe(1)
-    await machine.deploy()
-    const { output, exitCode } = await machine.deploy([], { STAND_IN_BASE: "none" })
-    expect(output).toContain("the base of the last image stays")
-    expect(output).toContain("Worker and containers: as this clone has it, left alone.")
-    expect(exitCode).toBe(0)
-  },
-)
+wideTest("the base of the last image is used if the registry does not respond", async () => {
+  const refused = await machine.deploy([], { STAND_IN_BASE: "none" })
+  expect(refused.output).toContain(`Docker cannot pull the base image ${BASE_IMAGE}`)
+  expect(refused.exitCode).toBe(1)
+  await machine.deploy()
+  const { output, exitCode } = await machine.deploy([], { STAND_IN_BASE: "none" })
+  expect(output).toContain("the base of the last image stays")
+  expect(output).toContain("Worker and containers: unchanged, since this clone is deployed.")
+  expect(exitCode).toBe(0)
+})
 
-test("every stage of the image begins from the base that a deployment names", () => {
+test("every stage of the image begins from the base of the deployment", () => {
   const dockerfile = readFileSync("container/Dockerfile", "utf8")
   expect(dockerfile).toContain(`\nARG BASE=${BASE_IMAGE}\n`)
   const stages = [...dockerfile.matchAll(/^FROM (\S+)(?: AS (\S+))?/gm)]

@@ -1,32 +1,25 @@
 import { DatabaseSync } from "node:sqlite"
-import { afterEach, beforeEach, expect, test, vi } from "vitest"
-import { readDeploymentRecord } from "../../../scripts/local/deployment-record.ts"
+import { expect, test } from "vitest"
+import { readDeploymentRecord } from "../../../scripts/cli/deployment-record.ts"
+import { wideTest } from "../../support/wide-test.ts"
 import { widely } from "../../support/wide.ts"
 import { RIGHTS, isChange } from "./cloudflare-routes.ts"
-import { EVERYTHING, startCloudflare, tablesOf, varsOf, whatIsThere } from "./cloudflare.ts"
+import { EVERYTHING, tablesOf, varsOf, whatIsThere } from "./cloudflare.ts"
 import type { CloudflareStandIn } from "./cloudflare.ts"
-import { makeMachine, readAll } from "./deployment.ts"
+import { readAll } from "./deployment.ts"
 import type { Machine } from "./deployment.ts"
-
-// Each run starts wrangler several times, and the wide ones follow one another.
-vi.setConfig({ testTimeout: 900_000 })
+import { useDeployment } from "./use-deployment.ts"
 
 let cloudflare: CloudflareStandIn
 let machine: Machine
-beforeEach(async () => {
-  cloudflare = await startCloudflare()
-  machine = makeMachine(cloudflare)
-})
-afterEach(async () => {
-  expect(cloudflare.unknown).toEqual([])
-  machine.remove()
-  await cloudflare.close()
+useDeployment((...started) => {
+  ;[cloudflare, machine] = started
 })
 
-test("`wrangler deploy` ends in a whole deployment, and again it makes nothing more", async () => {
+test("`wrangler deploy` completes a deployment, and a repeat creates nothing", async () => {
   const first = await machine.wrangler(["deploy"])
-  expect(first.output).toContain("Storage and queues: made D1 database lathe")
-  expect(first.output).toContain("Secrets: made LATHE_SECRET and OPERATOR_TOKEN")
+  expect(first.output).toContain("Storage and queues: created D1 database lathe")
+  expect(first.output).toContain("Secrets: created LATHE_SECRET and OPERATOR_TOKEN")
   expect(first.output).toContain("Database: lathe brought to the newest migration.")
   expect(first.exitCode).toBe(0)
   expectWhole()
@@ -54,7 +47,7 @@ test("`wrangler deploy` ends in a whole deployment, and again it makes nothing m
   expect(cloudflare.calls.filter((call) => made.test(call))).toEqual([])
 })
 
-test("a dry run of `wrangler deploy` asks the account nothing", async () => {
+test("a dry run of `wrangler deploy` sends no request to the account", async () => {
   const { output, exitCode } = await machine.wrangler([
     "deploy",
     "--dry-run",
@@ -120,7 +113,7 @@ const LOSSES: [name: string, lose: () => void][] = [
 ]
 const DEFAULT_RULES = [{ id: "Default Multipart Abort Rule" }]
 
-test.each(widely([], [true]))("`wrangler deploy` makes again whatever is missing", async () => {
+wideTest("`wrangler deploy` recreates missing resources", async () => {
   await machine.wrangler(["deploy"])
   for (const [name, lose] of LOSSES) {
     lose()
@@ -139,7 +132,7 @@ test.each(
     [],
     RIGHTS.flatMap(([right]) => [right, `${right}: edit`]),
   ),
-)("a token without %s is told by the right's name, and goes on once it has it", async (lacked) => {
+)("a token without %s gets an error that names the right, and works with it", async (lacked) => {
   cloudflare.lacking.add(lacked)
   const refused = await machine.wrangler(["deploy"])
   expect(refused.output).toContain(
@@ -153,8 +146,8 @@ test.each(
   expectWhole()
 })
 
-test.each(widely([], ["before it knows of it"]))(
-  "a deployment that is killed after each of its changes, %s, goes on when it is run again",
+wideTest(
+  "a deployment killed after any change, before its response, continues on the next run",
   async () => {
     const seen = new Set<string>()
     for (let runs = 0; ; runs++) {

@@ -12,8 +12,8 @@ import {
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
+import { wideTest } from "../../support/wide-test.ts"
 
-// Each run starts wrangler twice.
 const CLONE = resolve(import.meta.dirname, "../../..")
 const COPIED = [
   "container",
@@ -42,14 +42,12 @@ test("a rehearsal needs no account and no network, and leaves the clone clean", 
     RETENTION_DAY: "30",
     WRANGLER_DOCKER_BIN: join(import.meta.dirname, "docker-stand-in.sh"),
   })
-  expect(output).toContain(
-    "Warning: RETENTION_DAY is no setting, and changes nothing; did you mean",
-  )
+  expect(output).toContain("Warning: RETENTION_DAY is no setting, and has no effect; did you mean")
   expect(output).toContain('cutter-media-runner ("standard-4", up to 6)')
   expect(output).toContain("cutter-jobs, cutter-webhooks, cutter-jobs-dead, cutter-webhooks-dead")
   expect(output).toContain("Database: cutter brought to the newest migration")
-  expect(output).toContain("Worker: wrangler builds it and takes its configuration")
-  expect(output).toContain("The rehearsal went well.")
+  expect(output).toContain("Worker: wrangler builds it and accepts its configuration")
+  expect(output).toContain("The rehearsal succeeded.")
   expect(exitCode).toBe(0)
   expect(readdirSync(copy).toSorted()).toEqual([".lathe", "node_modules", ...COPIED].toSorted())
   for (const name of ["wrangler.toml", "package.json"]) {
@@ -57,20 +55,20 @@ test("a rehearsal needs no account and no network, and leaves the clone clean", 
   }
 })
 
-test("a rehearsal without Docker does all the rest, says at its end what is missing, and fails", async () => {
+test("a rehearsal without Docker completes all other steps, reports that Docker is missing, and fails", async () => {
   const { exitCode, output } = await rehearse({})
-  expect(output).toContain("Worker: wrangler builds it and takes its configuration")
-  expect(output).not.toContain("The rehearsal went well")
+  expect(output).toContain("Worker: wrangler builds it and accepts its configuration")
+  expect(output).not.toContain("The rehearsal succeeded")
   expect(output.trimEnd().split("\n").slice(-2)).toEqual([
-    "The rest went well, but a deployment from here would stop, since this is missing:",
+    "All other steps succeeded, but a deployment from this machine would stop. Missing:",
     expect.stringMatching(
-      /^- Docker does not answer, and it builds the image of the runners: install/,
+      /^- Docker does not respond, and it builds the image of the runners: install/,
     ),
   ])
   expect(exitCode).toBe(1)
 })
 
-test("a rehearsal fails with a migration that does not apply", async () => {
+test("a rehearsal fails for a migration that does not apply", async () => {
   writeFileSync(join(copy, "migrations", "9999_twice.sql"), "CREATE TABLE jobs (id TEXT);\n")
   const { exitCode, output } = await rehearse({})
   expect(output).toContain("9999_twice.sql")
@@ -78,14 +76,14 @@ test("a rehearsal fails with a migration that does not apply", async () => {
   expect(exitCode).toBe(1)
 })
 
-test("a rehearsal fails with a Worker that does not build", async () => {
+wideTest("a rehearsal fails for a Worker that does not build", async () => {
   appendFileSync(join(copy, "src", "index.ts"), 'import "./missing.ts"\n')
   const { exitCode, output } = await rehearse({})
   expect(output).toContain("missing.ts")
   expect(exitCode).toBe(1)
 })
 
-test("a rehearsal fails with a setting that is not valid", async () => {
+wideTest("a rehearsal fails for an invalid setting", async () => {
   const { exitCode, output } = await rehearse({ FETCH_INSTANCES: "many" })
   expect(output).toContain('FETCH_INSTANCES is "many"')
   expect(exitCode).toBe(1)

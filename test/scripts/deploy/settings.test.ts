@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
-import { mergeSettings, readWanted } from "../../../scripts/deploy/settings.ts"
+import { mergeSettings, readDeploymentSettings } from "../../../scripts/deploy/settings.ts"
 
-test("what only a runner on one machine needs, and secrets, are not deployed", () => {
-  const { values } = readWanted({
+test("settings of a runner on one machine, and secrets, are not deployed", () => {
+  const { values } = readDeploymentSettings({
     RUNNER_ORIGIN: "http://127.0.0.1:9000",
     RUNNER_TOKEN: "z".repeat(40),
     ANNOUNCE_TOKEN: "w".repeat(40),
@@ -28,39 +28,48 @@ const S3_SOURCES = JSON.stringify([
   },
 ])
 
-test("secrets are kept apart from the settings that are shown", () => {
+test("secrets are separate from the settings that are shown", () => {
   const secrets = {
     S3_SOURCES,
     FETCH_COOKIES: `# Netscape HTTP Cookie File\n\n${COOKIES}\n`,
     FETCH_PROXY: "http://user:password@proxy.example.com:3128",
     YTDLP_VERSION: `2026.10.26 sha256:${"a".repeat(64)}`,
   }
-  const wanted = readWanted({ ...secrets, FETCH_SITES: "example.com, video.example.org" })
+  const wanted = readDeploymentSettings({
+    ...secrets,
+    FETCH_SITES: "example.com, video.example.org",
+  })
   expect(wanted).toMatchObject({ secrets, droppedSecrets: [], problems: [] })
   expect(wanted.values).toEqual({ FETCH_SITES: "example.com, video.example.org" })
-  const { droppedSecrets, ...emptied } = readWanted({ FETCH_PROXY: "", FETCH_DAYS_MAX: "30" })
+  const { droppedSecrets, ...emptied } = readDeploymentSettings({
+    FETCH_PROXY: "",
+    FETCH_DAYS_MAX: "30",
+  })
   expect(droppedSecrets).toEqual(["FETCH_PROXY"])
   expect(emptied).toMatchObject({ secrets: {}, values: { FETCH_DAYS_MAX: "30" } })
 })
 
-test("an origin that is not written as browsers send it is a problem, which says how", () => {
-  const { problems } = readWanted({ CORS_ORIGINS: "https://app.example.com/" })
+test("an origin in another form than browsers send is a problem, which has the right form", () => {
+  const { problems } = readDeploymentSettings({ CORS_ORIGINS: "https://app.example.com/" })
   expect(problems).toEqual([
-    'CORS_ORIGINS is "https://app.example.com/": "https://app.example.com/" is not an origin as browsers send it: write https://app.example.com.',
+    'CORS_ORIGINS is "https://app.example.com/": "https://app.example.com/" is not in the form that browsers send: write https://app.example.com.',
   ])
 })
 
 test.each([
   ["FETCH_COOKIES", "session=a-session", "expected cookies in Netscape's format"],
-  ["FETCH_COOKIES", `${COOKIES}\n`.repeat(100), "bytes, and Cloudflare takes 5120"],
+  ["FETCH_COOKIES", `${COOKIES}\n`.repeat(100), "bytes, and Cloudflare accepts at most 5120"],
   ["FETCH_PROXY", "socks5://proxy.example.com:1080", "expected an http:// URL"],
   ["S3_SOURCES", S3_SOURCES.slice(1), "S3_SOURCES: expected a JSON list of objects with bucket"],
   ["S3_SOURCES", S3_SOURCES.replace("films", ""), "S3_SOURCES: entry 1: bucket: expected the name"],
   ["S3_SOURCE", S3_SOURCES, "S3_SOURCE is no setting"],
   ["YTDLP_VERSION", "2031.4.9", "expected one version and the SHA-256 of its wheel"],
   ["FETCH_COOKIE", COOKIES, "FETCH_COOKIE is no setting"],
-])("a %s that cannot be used is a problem, which does not show it", (name, value, problem) => {
-  const { problems } = readWanted({ [name]: value, FETCH_PYTHON_PATH: "/usr/bin/python3" })
+])("an invalid %s is a problem, which does not show its value", (name, value, problem) => {
+  const { problems } = readDeploymentSettings({
+    [name]: value,
+    FETCH_PYTHON_PATH: "/usr/bin/python3",
+  })
   expect(problems).toEqual([expect.stringContaining(problem)])
   expect(problems[0]).not.toContain(value.trim().slice(0, 40))
 })
@@ -76,7 +85,7 @@ test.each([
   ["PUBLIC_ORIGIN", "media.example.com"],
   ["WEBHOOK_RETRY_SECONDS", "5;300"],
 ])("%s=%s is a problem", (name, value) => {
-  expect(readWanted({ [name]: value }).problems).toEqual([
+  expect(readDeploymentSettings({ [name]: value }).problems).toEqual([
     expect.stringContaining(`${name} is "${value}": `),
   ])
 })
@@ -86,19 +95,19 @@ test.each([
   ["WHISPER_MODEL", "huge"],
   ["WHISPER_MODELS", "base, huge"],
 ])("%s=%s is a problem, since no image has it", (name, value) => {
-  expect(readWanted({ [name]: value }).problems).toEqual([
-    expect.stringMatching(
-      /^WHISPER_MODELS? has "\S+", and the image .* base and tiny\.en alone\.$/,
-    ),
+  expect(readDeploymentSettings({ [name]: value }).problems).toEqual([
+    expect.stringMatching(/^WHISPER_MODELS? has "\S+", and the image .* only base and tiny\.en\.$/),
   ])
-  expect(readWanted({ WHISPER_MODEL: "tiny.en", WHISPER_MODELS: "base" }).problems).toEqual([])
+  expect(
+    readDeploymentSettings({ WHISPER_MODEL: "tiny.en", WHISPER_MODELS: "base" }).problems,
+  ).toEqual([])
 })
 
 const ORIGIN = "https://media.example.com"
 test.each([
   ["a domain gives the origin", { LATHE_DOMAIN: "media.example.com" }, {}, ORIGIN],
   [
-    "an origin that is set stays beside a domain",
+    "an explicit origin stays beside a domain",
     { LATHE_DOMAIN: "media.example.com", PUBLIC_ORIGIN: "https://cdn.example.com" },
     {},
     "https://cdn.example.com",
@@ -110,34 +119,34 @@ test.each([
     ORIGIN,
   ],
   [
-    "a new domain leaves an origin alone that was set",
+    "a new domain keeps an explicit origin",
     { LATHE_DOMAIN: "media.example.com" },
     { LATHE_DOMAIN: "old.example.com", PUBLIC_ORIGIN: "https://cdn.example.com" },
     "https://cdn.example.com",
   ],
   [
-    "a domain taken back takes its origin along",
+    "a removed domain removes its origin",
     { LATHE_DOMAIN: "" },
     { LATHE_DOMAIN: "media.example.com", PUBLIC_ORIGIN: ORIGIN },
     undefined,
   ],
 ])("%s", (_case, environment, deployed, origin) => {
-  const merged = mergeSettings(readWanted(environment), deployed, {})
+  const merged = mergeSettings(readDeploymentSettings(environment), deployed, {})
   expect(merged["PUBLIC_ORIGIN"]).toBe(origin)
 })
 
-test("settings of the Worker that nobody speaks of stay, whatever they are", () => {
+test("settings of the Worker that the environment does not name remain", () => {
   const deployed = { LINK_SECONDS: "60", MADE_BY_HAND: { deep: [1] } }
-  expect(mergeSettings(readWanted({}), deployed, {})).toEqual(deployed)
+  expect(mergeSettings(readDeploymentSettings({}), deployed, {})).toEqual(deployed)
 })
 
-test("a clone's own settings follow the clone until an operator sets them", () => {
-  const first = mergeSettings(readWanted({}), {}, { RUNNER_INSTANCES: "10" })
+test("settings of the clone follow the clone until an operator sets them", () => {
+  const first = mergeSettings(readDeploymentSettings({}), {}, { RUNNER_INSTANCES: "10" })
   expect(first).toEqual({ RUNNER_INSTANCES: "10" })
-  const newer = mergeSettings(readWanted({}), first, { RUNNER_INSTANCES: "20" })
+  const newer = mergeSettings(readDeploymentSettings({}), first, { RUNNER_INSTANCES: "20" })
   expect(newer).toEqual({ RUNNER_INSTANCES: "20" })
-  const set = mergeSettings(readWanted({ RUNNER_INSTANCES: "3" }), newer, newer)
-  expect(mergeSettings(readWanted({}), set, { RUNNER_INSTANCES: "30" })).toEqual(set)
-  const dropped = mergeSettings(readWanted({ RUNNER_INSTANCES: "" }), set, newer)
+  const set = mergeSettings(readDeploymentSettings({ RUNNER_INSTANCES: "3" }), newer, newer)
+  expect(mergeSettings(readDeploymentSettings({}), set, { RUNNER_INSTANCES: "30" })).toEqual(set)
+  const dropped = mergeSettings(readDeploymentSettings({ RUNNER_INSTANCES: "" }), set, newer)
   expect(dropped).toEqual(newer)
 })

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
 import {
   findWranglerCommand,
-  readCommand,
-  readPs,
+  classifyCommand,
+  readProcessByPs,
 } from "../../../scripts/deploy/plain/command-line.ts"
 
 test.each([
@@ -27,15 +27,15 @@ test.each([
   ["dev", "other"],
   ["", "other"],
 ])("wrangler %s is %s", (line, command) => {
-  expect(readCommand(line.split(" "))).toBe(command)
+  expect(classifyCommand(line.split(" "))).toBe(command)
 })
 
-test("a process that no wrangler started runs no command of it", () => {
+test("a process without a wrangler parent runs no wrangler command", () => {
   expect(findWranglerCommand()).toBe("other")
 })
 
-test("`ps` tells the parent and the words of a process", () => {
-  const { parent, words } = readPs(process.pid)
+test("`ps` reports the parent and the arguments of a process", () => {
+  const { parent, words } = readProcessByPs(process.pid)
   expect(parent).toBe(process.ppid)
   expect(words.join(" ")).toContain("node")
 })

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest"
 import { unstable_readConfig } from "wrangler"
 import { z } from "zod"
-import { deriveConfig, queuesOf } from "../../../scripts/deploy/config.ts"
-import type { Config } from "../../../scripts/deploy/config.ts"
-import { POOLS, instancesMax } from "../../../src/runner/pools.ts"
-import { settings } from "../../../src/settings.ts"
+import { deriveConfig, listQueueNames } from "../../../scripts/deploy/config.ts"
+import type { WranglerConfig } from "../../../scripts/deploy/config.ts"
+import { POOLS, computeContainerInstancesMax } from "../../../src/bindings/pools.ts"
+import { settings } from "../../../src/bindings/settings.ts"
 
 const config = z.object({
   vars: z.record(z.string(), z.coerce.number()),
@@ -20,14 +20,14 @@ const config = z.object({
 const { vars, containers } = config.parse(unstable_readConfig({ config: "wrangler.toml" }))
 
 test.each(Object.entries(POOLS))(
-  "the platform may start half as many containers again as the pool %s has slots",
+  "the maximum of containers is 1.5 times the slots of the pool %s",
   (_, { className, instances }) => {
     const container = containers.find(({ class_name }) => class_name === className)
-    expect(container?.max_instances).toBe(instancesMax(vars[instances] ?? 0))
+    expect(container?.max_instances).toBe(computeContainerInstancesMax(vars[instances] ?? 0))
   },
 )
 
-test("a rollout leaves a container alone for as long as a command may run", () => {
+test("a rollout waits for a container as long as a command may run", () => {
   const longestSeconds = settings.shape.RUN_SECONDS_MAX.parse(undefined)
   expect(containers).toHaveLength(Object.keys(POOLS).length)
   for (const { rollout_active_grace_period } of containers) {
@@ -35,7 +35,7 @@ test("a rollout leaves a container alone for as long as a command may run", () =
   }
 })
 
-test("only containers that transcribe carry models, and those that the Worker offers", () => {
+test("only containers that transcribe have models, which are those that the Worker offers", () => {
   const vars = { WHISPER_MODEL: "tiny.en", WHISPER_MODELS: "base", RUNNER_INSTANCES: "3" }
   const { containers } = deriveConfig({ name: "lathe", vars })
   const carried = containers.map(({ class_name, image_vars }) => [class_name, image_vars])
@@ -49,14 +49,14 @@ test("only containers that transcribe carry models, and those that the Worker of
   })
 })
 
-test("deployments of one account share nothing that is named, their metrics included", () => {
+test("deployments of one account share no named resource, including metrics", () => {
   const named = deriveConfig({ name: "my-media", vars: {} })
   const shared = new Set(namesOf(deriveConfig({ name: "lathe", vars: {} })))
   expect(namesOf(named).filter((name) => shared.has(name))).toEqual([])
   expect(named.analytics_engine_datasets).toMatchObject([{ dataset: "my_media" }])
 })
 
-test("the numbers of rate limits are whole numbers below 2^31, as Cloudflare has them", () => {
+test("namespace ids of rate limits are whole numbers below 2^31", () => {
   const names = Array.from({ length: 64 }, (_, at) => `media-${at}`)
   const ids = names.map(
     (name) => deriveConfig({ name, vars: {} }).ratelimits[0]?.namespace_id ?? "",
@@ -66,13 +66,13 @@ test("the numbers of rate limits are whole numbers below 2^31, as Cloudflare has
   expect(new Set(ids).size).toBe(names.length)
 })
 
-function namesOf(derived: Config): string[] {
+function namesOf(derived: WranglerConfig): string[] {
   return [
     derived.analytics_engine_datasets.map(({ dataset }) => dataset),
     derived.containers.map(({ name }) => name),
     derived.d1_databases.map(({ database_name }) => database_name),
     derived.ratelimits.map(({ namespace_id }) => namespace_id),
     derived.r2_buckets.map(({ bucket_name }) => bucket_name),
-    queuesOf(derived),
+    listQueueNames(derived),
   ].flat()
 }

@@ -13,7 +13,7 @@ export type Canary = AsyncDisposable & {
   url(path: string): string
   /** TCP connections that reached it. */
   connections(): number
-  /** What each connection said first. */
+  /** First line of each connection. */
   heard: string[]
   close(): Promise<void>
 }

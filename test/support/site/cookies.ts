@@ -6,7 +6,7 @@ import type { Answer, Visit } from "./visit.ts"
 export const RIGHT_COOKIE = "session=right"
 
 /**
- * What has to do with cookies: `/cookies/page` (a page with a video for who is logged in, 403 and a
+ * Routes about cookies: `/cookies/page` (a page with a video for who is logged in, 403 and a
  * login page for all others), `/cookies/clip.mp4` (its video, which wants the cookie too),
  * `/cookies/away?to=URL` (such a page whose video is `to`, on another host), `/cookies/echo` (the
  * cookies that came), `/cookies/set?to=URL` (sets one and leads to `to`).

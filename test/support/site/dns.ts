@@ -4,7 +4,7 @@ import { isIPv4, isIPv6 } from "node:net"
 import { decode, encode } from "dns-packet"
 import type { Answer, Question } from "dns-packet"
 
-/** What a name is at the first question, at the second and so on; the last one from then on. */
+/** Addresses of a name at the first query, the second and so on; the last entry repeats. */
 export type NameAnswers = readonly (readonly string[] | NameTrouble)[]
 
 /** `nxdomain` and `servfail` say so, `silence` never answers. */
@@ -14,7 +14,7 @@ type NameTrouble = "nxdomain" | "servfail" | "silence"
 export type NameServer = AsyncDisposable & {
   address: string
   port: number
-  /** What is asked of each name; names and their answers may be changed at any time. */
+  /** Answers by name; tests may change them at any time. */
   names: Map<string, NameAnswers>
   /** All questions so far, as `TYPE name`. */
   questions: string[]

@@ -11,7 +11,7 @@ const event = z.union([
 
 /** The site in the far network, as a program of runBetweenNetworks sees it. */
 export type FarSite = AsyncDisposable & {
-  /** What it was asked for so far, as `HOST PATH`. */
+  /** Requests so far, as `HOST PATH`. */
   requests: string[]
   /** The private addresses that were reached. */
   reached: string[]

@@ -10,7 +10,7 @@ const HLS = "-f hls -hls_time 1 -hls_playlist_type vod"
 const X264 = "-c:v libx264 -preset ultrafast -pix_fmt yuv420p -g 10"
 const HEIGHTS = [360, 720, 1080]
 
-/** What ffmpeg makes, in order; later ones are made of earlier ones. */
+/** Files that ffmpeg makes, in order; later files use earlier ones. */
 export const recipes: Recipe[] = [
   ...HEIGHTS.map((height) => ({ to: `${height}p.mp4`, words: videoWords(height) })),
   { to: "clip.mp4", words: "-i 360p.mp4 -c copy -movflags +faststart" },
@@ -38,7 +38,7 @@ export const recipes: Recipe[] = [
   },
 ]
 
-/** What is written as it is. */
+/** Files that are written as they are. */
 export const texts: Record<string, string> = {
   "captions.vtt":
     "WEBVTT\n\n00:00.000 --> 00:02.000\nHello.\n\n00:02.000 --> 00:05.000\nGoodbye.\n",

@@ -4,11 +4,11 @@ import { existsSync } from "node:fs"
 import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { promisify } from "node:util"
-import { readEnvironment } from "../../../container/settings.ts"
+import { parseRunnerEnvironment } from "../../../container/settings.ts"
 import { recipes, texts } from "./media-recipes.ts"
 
 const run = promisify(execFile)
-const { FFMPEG_PATH } = readEnvironment(
+const { FFMPEG_PATH } = parseRunnerEnvironment(
   process.env["FFMPEG_PATH"] ? { FFMPEG_PATH: process.env["FFMPEG_PATH"] } : {},
 )
 const CACHE = join(import.meta.dirname, "../../../node_modules/.cache")

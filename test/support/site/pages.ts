@@ -1,7 +1,7 @@
 import { escapeHtml, pageAnswer } from "./visit.ts"
 import type { Answer, Visit } from "./visit.ts"
 
-/** What the page `json-ld` says of its video. */
+/** Facts of the video on the page `json-ld`. */
 export const JSON_LD_FACTS = {
   title: "A clip with facts",
   description: "All that a page can say of a video.",

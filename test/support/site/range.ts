@@ -5,7 +5,7 @@ import type { Answer, SiteRequest } from "./visit.ts"
 const MODIFIED_AT = "Mon, 02 Nov 2026 10:00:00 GMT"
 const RANGE = /^bytes=(\d*)-(\d*)$/
 
-/** What an answer says of its version. */
+/** Headers that validate the version of a response. */
 export function validatorsOf(
   answer: Answer,
   { etag, modified }: Manner,

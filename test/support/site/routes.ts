@@ -5,7 +5,7 @@ import { mediaAnswer } from "./media-answer.ts"
 import { page } from "./pages.ts"
 import { redirectAnswer } from "./redirects.ts"
 import { soundAnswer } from "./sound.ts"
-import { towardAnswer } from "./toward.ts"
+import { towardAnswer } from "./toward/toward.ts"
 import { pageAnswer } from "./visit.ts"
 import type { Answer, Visit } from "./visit.ts"
 
@@ -28,7 +28,7 @@ const routes: Record<string, Route> = {
   }),
 }
 
-/** What an address of the site has. */
+/** Answer of the site to a visit. */
 export function answerTo(visit: Visit): Answer {
   const [, room = "", rest = ""] = /^\/([^/]*)\/?(.*)$/.exec(visit.url.pathname) ?? []
   const answer = routes[room]?.(visit, rest)

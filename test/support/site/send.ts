@@ -87,7 +87,7 @@ function writeLength(response: ServerResponse, { length }: Manner, size: number 
   if (length === "close") response.useChunkedEncodingByDefault = false
   if (typeof length !== "number") return
   response.setHeader("content-length", length)
-  // What is said is wrong, so that only the end of the connection ends the body.
+  // The announced length is wrong: only the end of the connection ends the body.
   response.setHeader("connection", "close")
 }
 

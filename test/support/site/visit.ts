@@ -13,7 +13,7 @@ export type SiteRequest = {
   sent: number
 }
 
-/** What a route is given. */
+/** Arguments of a route. */
 export type Visit = {
   /** Of this site, by the name that it was asked by. */
   url: URL
@@ -24,7 +24,7 @@ export type Visit = {
   times: number
 }
 
-/** What an address has, all of it; how it is sent is told by the manner. */
+/** Whole content of an address; the manner decides how it is sent. */
 export type Answer = {
   status: number
   type: string
@@ -33,7 +33,7 @@ export type Answer = {
   size: number
   /** The bytes from an offset up to another. */
   read(from: number, to: number): Iterable<Uint8Array>
-  /** What a validator of it is made of. */
+  /** Version from which validators are made. */
   version: string
   /** Said on the bare connection instead of all else. */
   raw?: Buffer

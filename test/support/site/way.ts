@@ -1,6 +1,6 @@
 /** How a body leads to a URL. */
 export type Way = {
   type: string
-  /** What is sent, for a URL as it is written. */
+  /** Returns the body for a URL. */
   write: (to: string) => string
 }

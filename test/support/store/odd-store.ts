@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib"
-import { startLoopbackServer } from "../../../scripts/local/loopback-server.ts"
-import type { LoopbackServer } from "../../../scripts/local/loopback-server.ts"
+import { startLoopbackServer } from "../../../scripts/cli/loopback-server.ts"
+import type { LoopbackServer } from "../../../scripts/cli/loopback-server.ts"
 
 /**
  * Starts a store that answers as some do: it codes `/odd/coded.wav`, sends `/odd/moved.wav` to another

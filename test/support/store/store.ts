@@ -5,10 +5,10 @@ import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
 import { AwsClient } from "aws4fetch"
 import waitFor from "p-wait-for"
-import { freePort } from "../../../scripts/local/ports.ts"
-import { makeTempFolder } from "../../../scripts/local/temp-folder.ts"
-import { RCLONE_PATH } from "../../../scripts/setup/rclone.ts"
-import { encodeKey } from "../../../src/contract/s3-url.ts"
+import { findFreePort } from "../../../scripts/cli/ports.ts"
+import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
+import { RCLONE_PATH } from "../../../scripts/setup/test-tools.ts"
+import { encodeS3Key } from "../../../src/contract/urls/s3-url.ts"
 
 const START_MS_MAX = 20_000
 
@@ -32,7 +32,7 @@ export async function startStore(bucket: string): Promise<Store> {
   await using started = new AsyncDisposableStack()
   const { path } = started.use(await makeTempFolder("store"))
   await mkdir(join(path, "buckets", bucket), { recursive: true })
-  const port = await freePort()
+  const port = await findFreePort()
   const endpoint = `http://127.0.0.1:${port}`
   let child: ChildProcess | null = null
   async function start(): Promise<void> {
@@ -68,7 +68,7 @@ export async function startStore(bucket: string): Promise<Store> {
     kill,
     start,
     async put(key, body) {
-      const url = `${endpoint}/${bucket}/${encodeKey(key)}`
+      const url = `${endpoint}/${bucket}/${encodeS3Key(key)}`
       const answer = await client.fetch(url, { method: "PUT", body })
       if (!answer.ok) throw new Error(`${key}: ${answer.status} ${await answer.text()}`)
     },

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { COMMAND_LENGTH_MAX } from "../../../src/kinds/command/request.ts"
-import { EXAMPLE_ID } from "../../../src/ids.ts"
+import { EXAMPLE_ID } from "../../../src/platform/ids.ts"
 import { widely } from "../../support/wide.ts"
 import { COMMANDS, TEXTS } from "./grammars.ts"
 import type { Grow } from "./grammars.ts"
@@ -65,11 +65,15 @@ function growingField(example: object, field: string): Growing[] {
   return [
     ...sampled(TEXTS).map((text, place) => growing(`text ${place}`, text)),
     growing("a map of numbers", (bytes) => map(bytes, 1)),
-    growing("a map of texts", (bytes) => map(bytes, "a.mp4")),
+    growing("a map of strings", (bytes) => map(bytes, "a.mp4")),
     growing("a map of inputs", (bytes) => map(bytes, "svc_id://x", "in_")),
     growing("a list of numbers", (bytes) => list(bytes, 1)),
-    growing("a list of texts", (bytes) => list(bytes, "ffmpeg")),
+    growing("a list of strings", (bytes) => list(bytes, "ffmpeg")),
     growing("a list of objects", (bytes) => list(bytes, { a: 1 })),
+    growing("a URL with headers", (bytes) => ({
+      url: "https://a.example/",
+      headers: map(bytes, "a", "X-"),
+    })),
     growing("a nest", (bytes) => nest(Math.min(bytes / 2, 4000))),
   ]
 }

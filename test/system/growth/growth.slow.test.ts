@@ -3,13 +3,13 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { z } from "zod"
-import { findWorkerd, residentBytes } from "../../../scripts/local/processes/memory.ts"
-import { mediaTools } from "../../../scripts/local/media-tools.ts"
+import { findWorkerdPid, readResidentBytes } from "../../../scripts/cli/processes/memory.ts"
+import { findMediaTools } from "../../../scripts/cli/media-tools.ts"
 import { widely } from "../../support/wide.ts"
 import { startService } from "../service.ts"
 import type { TestService } from "../service.ts"
-import { EXAMPLE_ID } from "../../../src/ids.ts"
-import { signInAsOperator } from "../visitor.ts"
+import { EXAMPLE_ID } from "../../../src/platform/ids.ts"
+import { signInAsOperator } from "../operate/visitor.ts"
 import { growingBodies, growingCommands, INPUT, readOperations, sampled } from "./bodies.ts"
 import type { Growing, WithBody } from "./bodies.ts"
 import { TEXTS } from "./grammars.ts"
@@ -24,7 +24,7 @@ const SMALL_MS = 30
 const GROWTH_MAX = 3
 /** The event loop may be held so long; beside a slower machine's reference, longer. */
 const HELD_MS_MAX = 100
-const REFERENCES_MAX = 12
+const REFERENCES_MAX = 30
 /** For thousands of requests of a megabyte. */
 const WIDE_MS_MAX = 40 * 60 * 1000
 const GROWN_BYTES_MAX = 100 * 1024 * 1024
@@ -33,7 +33,6 @@ let service: TestService
 let workerdPid: number
 let key: string
 let input: string
-let heldMsMax: number
 let operations: WithBody[]
 
 beforeAll(async () => {
@@ -42,12 +41,10 @@ beforeAll(async () => {
     ALLOWED_PRIVATE_HOSTS: "127.0.0.1:9",
     PAID_REQUESTS_PER_MINUTE: "1000000",
   })
-  workerdPid = findWorkerd(service.pid) ?? 0
+  workerdPid = findWorkerdPid(service.pid) ?? 0
   key = await service.makeKey("growth", "paid")
   input = await storeClip()
   operations = readOperations(await (await fetch(`${service.origin}/v1/openapi.json`)).json())
-  const reference = await leastHeld(() => post("/commands/validate", { url: "x".repeat(BYTES) }))
-  heldMsMax = Math.max(HELD_MS_MAX, REFERENCES_MAX * reference)
 })
 
 afterAll(async () => await service[Symbol.asyncDispose]())
@@ -57,7 +54,7 @@ async function storeClip(): Promise<string> {
   const path = join(service.stateDir, "clip.mp4")
   const sources = ["testsrc=size=64x64:rate=5:duration=1", "sine=duration=1"]
   const inputs = sources.flatMap((source) => ["-f", "lavfi", "-i", source])
-  execFileSync(mediaTools().ffmpeg, ["-v", "error", ...inputs, path])
+  execFileSync(findMediaTools().ffmpeg, ["-v", "error", ...inputs, path])
   const body = new FormData()
   body.append("file", new File([readFileSync(path)], "clip.mp4"))
   const headers = { "x-api-key": key, prefer: "wait=30" }
@@ -77,18 +74,37 @@ async function post(path: string, body: object): Promise<Response> {
 
 /** How long the answer to a request holds the event loop, in milliseconds. */
 async function held(send: () => Promise<Response>): Promise<number> {
-  const before = { ms: loopMs(workerdPid), bytes: residentBytes(workerdPid) ?? 0 }
+  const before = { ms: loopMs(workerdPid), bytes: readResidentBytes(workerdPid) ?? 0 }
   const answer = await send()
   await answer.arrayBuffer()
   const heldMs = loopMs(workerdPid) - before.ms
   expect(answer.status).toBeLessThan(500)
-  expect((residentBytes(workerdPid) ?? 0) - before.bytes).toBeLessThan(GROWN_BYTES_MAX)
+  expect((readResidentBytes(workerdPid) ?? 0) - before.bytes).toBeLessThan(GROWN_BYTES_MAX)
   return heldMs
 }
 
 /** The least of three: what else the service does meanwhile is not the request's. */
 async function leastHeld(send: () => Promise<Response>): Promise<number> {
   return Math.min(await held(send), await held(send), await held(send))
+}
+
+/**
+ * Reports whether a request holds the event loop too long. A busy machine is slower now and then, so
+ * that the request and its reference are measured up to three times, each pair together.
+ */
+async function isHeldTooLong(send: () => Promise<Response>): Promise<boolean> {
+  for (let tries = 0; tries < 3; tries += 1) {
+    const before = await held(postReference)
+    const heldMs = await leastHeld(send)
+    const reference = Math.max(before, await held(postReference))
+    if (heldMs <= Math.max(HELD_MS_MAX, REFERENCES_MAX * reference)) return false
+  }
+  return true
+}
+
+/** A body of the largest size that is refused by its schema. */
+async function postReference(): Promise<Response> {
+  return await post("/commands/validate", { url: "x".repeat(BYTES) })
 }
 
 /** A request that grows; `name` says how. */
@@ -105,7 +121,7 @@ async function judge(ways: readonly Way[], largest = BYTES): Promise<string[]> {
     }
     const [quarter = 0, , last = 0] = times.slice(-3)
     const isFast = last > Math.max(SMALL_MS, GROWTH_MAX ** 2 * quarter)
-    if (!isFast && Math.max(...times) <= heldMsMax) continue
+    if (!isFast && !(await isHeldTooLong(() => sendAt(largest)))) continue
     wrong.push(`${name}: ${times.map((ms) => ms.toFixed(1)).join(", ")} ms`)
   }
   return wrong

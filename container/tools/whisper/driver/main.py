@@ -1,22 +1,19 @@
-"""Writes down speech by faster-whisper: `python -I -S -B main.py`, for as long as stdin is open.
-
-The first line of stdin is JSON and names the folders of packages and of the model, and how many
-threads there are. Each task is one more line of JSON and the samples of its sound, as many as the line
-says: mono, of 16 bits, the low byte first, 16,000 a second. One task is served after the other.
-
-What happens is told as JSON lines on file descriptor 3: `ready` once the model is loaded; of a task
-`words`, `progress`, and last `done`. After an `error` the process ends.
-"""
+"""Transcribes speech by faster-whisper until stdin is closed: `python -I -S -B main.py`. The first
+line of stdin is a JSON object with the package folders, the model folder and the number of threads.
+Each task is another line of JSON, followed by the announced number of samples: mono, 16-bit
+little-endian, 16,000 Hz. Tasks run one after another. Events are JSON lines on file descriptor 3:
+`ready` after the model is loaded, then for each task `words`, `progress` and finally `done`. After
+an `error` the process exits."""
 
 import gc
 import json
 import os
 import sys
 
-# Modules beside this one, which an isolated Python does not find by itself.
+# In isolated mode, Python does not search this folder for modules.
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from memory import give_back, keep_freed
+from memory import keep_freed_memory, return_freed_memory
 
 
 def main() -> int:
@@ -24,40 +21,42 @@ def main() -> int:
     setup = json.loads(orders.readline())
     sys.path[1:1] = setup["packages"]
     os.environ["HF_HUB_OFFLINE"] = "1"
-    # Halves of characters, which a model may say, have no form in UTF-8.
+    # A model may emit lone surrogates, which UTF-8 cannot encode; they are replaced.
     with os.fdopen(3, "w", encoding="utf-8", errors="replace") as lines:
 
-        def tell(kind: str, **fields) -> None:
+        def report(kind: str, **fields) -> None:
             lines.write(json.dumps({"kind": kind, **fields}, ensure_ascii=False) + "\n")
             lines.flush()
 
-        return run(setup, orders, tell)
+        return run(setup, orders, report)
 
 
-def run(setup: dict, orders, tell) -> int:
+def run(setup: dict, orders, report) -> int:
     try:
-        keep_freed()
-        # These need the packages.
+        keep_freed_memory()
+        # Imported here, because these modules need the package folders.
         from model import load_model
-        from task import serve
+        from task import run_task
 
         model = load_model(setup["model"], setup["threads"])
-        tell("ready")
+        report("ready")
         while line := orders.readline():
-            tell("done", **serve(model, json.loads(line), orders, tell))
-            # What the task had is gone before the next one is read.
-            model.forget()
+            report("done", **run_task(model, json.loads(line), orders, report))
+            # Frees the memory of the task before the next task is read.
+            model.drop_cached_audio()
             gc.collect()
-            give_back()
+            return_freed_memory()
         return 0
-    # The engine raises whatever its parts do; the next task gets a new process.
+    # Catches all exceptions, since faster-whisper raises those of all its libraries. The runner
+    # starts a new process for the next task.
     except Exception as error:
-        tell("error", isOutOfMemory=is_out_of_memory(error), message=repr(error)[:2000])
+        report("error", isOutOfMemory=is_out_of_memory(error), message=repr(error)[:2000])
         return 1
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Whether an allocation failed, which native code says in words."""
+    """Reports whether an exception means that memory could not be allocated. Native code reports
+    this only in the message."""
     words = ("bad_alloc", "bad allocation", "allocate memory", "out of memory")
     return isinstance(error, MemoryError) or any(each in str(error) for each in words)
 

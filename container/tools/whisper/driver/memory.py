@@ -1,8 +1,8 @@
-"""How the C library keeps memory that was freed."""
+"""Memory settings of the GNU C library."""
 
 import ctypes
 
-# Numbers of the parameters in the GNU library, from its malloc.h.
+# Numbers of the parameters of mallopt(), from malloc.h.
 M_TRIM_THRESHOLD = -1
 M_TOP_PAD = -2
 M_MMAP_THRESHOLD = -3
@@ -12,10 +12,11 @@ GIB = 1024**3
 MIB = 1024**2
 
 
-def keep_freed() -> None:
-    """Has freed memory used again, and not returned and taken anew, which costs a fifth of the time."""
+def keep_freed_memory() -> None:
+    """Makes malloc keep freed memory for reuse. Returning it to the system after each use would
+    take a fifth of the time of a transcription."""
     set_option = getattr(ctypes.CDLL(None), "mallopt", None)
-    # Another C library has ways of its own.
+    # Other C libraries have no mallopt().
     if set_option is None:
         return
     set_option(M_ARENA_MAX, 1)
@@ -24,8 +25,8 @@ def keep_freed() -> None:
     set_option(M_TOP_PAD, 64 * MIB)
 
 
-def give_back() -> None:
-    """Returns to the system what a task has freed."""
+def return_freed_memory() -> None:
+    """Returns the memory that a task has freed to the system."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

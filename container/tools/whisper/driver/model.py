@@ -1,4 +1,4 @@
-"""The model, as faster-whisper loads it."""
+"""Speech model of faster-whisper."""
 
 import numpy as np
 from faster_whisper import WhisperModel
@@ -6,7 +6,8 @@ from faster_whisper.audio import pad_or_trim
 
 
 class Model(WhisperModel):
-    """Encodes a sound once for finding its language and for writing it down."""
+    """Speech model that caches the last encoded audio, because language detection and transcription
+    encode the same audio."""
 
     _last: tuple[np.ndarray, object] | None = None
 
@@ -16,19 +17,19 @@ class Model(WhisperModel):
         self._last = (features, super().encode(features))
         return self._last[1]
 
-    def forget(self) -> None:
-        """Drops what is left of the sounds that it heard."""
+    def drop_cached_audio(self) -> None:
+        """Drops the cached encoded audio."""
         self._last = None
 
-    def language_of(self, sound: np.ndarray) -> tuple[str, float]:
-        """The most probable language of up to 30 seconds, and its probability."""
-        features = pad_or_trim(self.feature_extractor(sound)[..., :-1])
+    def detect_audio_language(self, samples: np.ndarray) -> tuple[str, float]:
+        """Returns the most probable language of up to 30 seconds of audio, and its probability."""
+        features = pad_or_trim(self.feature_extractor(samples)[..., :-1])
         token, probability = self.model.detect_language(self.encode(features))[0][0]
         return token[2:-2], probability
 
 
 def load_model(folder: str, threads: int) -> Model:
-    """Loads the model of a folder."""
+    """Loads a speech model from a folder."""
     return Model(
         folder, device="cpu", compute_type="int8", cpu_threads=threads, local_files_only=True
     )

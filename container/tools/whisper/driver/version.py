@@ -1,4 +1,5 @@
-"""Prints the version of the engine: `python -I -S -B version.py FOLDER...`, the folders of packages."""
+"""Prints the versions of faster-whisper and CTranslate2: `python -I -S -B version.py FOLDER...`,
+with the package folders."""
 
 import os
 import runpy

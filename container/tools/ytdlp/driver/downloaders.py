@@ -1,4 +1,4 @@
-"""The downloaders that yt-dlp is to use."""
+"""Configures how yt-dlp downloads."""
 
 from live import may_grow
 from refusal import Refusal
@@ -9,7 +9,8 @@ from yt_dlp.postprocessor import FFmpegPostProcessor
 
 
 class FinishedHlsFD(HlsFD):
-    """HLS without ffmpeg; refuses a playlist that may grow, which never ends."""
+    """Downloads HLS without ffmpeg. Refuses a playlist that may still grow, because its download
+    would never end."""
 
     @classmethod
     def can_download(cls, manifest, info_dict, allow_unplayable_formats=False):
@@ -19,12 +20,13 @@ class FinishedHlsFD(HlsFD):
 
 
 def use_native_downloaders() -> None:
-    """Has yt-dlp download by its own code; ffmpeg alone can download a section."""
+    """Makes yt-dlp download HLS by its own code instead of ffmpeg. Sections still need ffmpeg."""
     PROTOCOL_MAP["m3u8"] = PROTOCOL_MAP["m3u8_native"] = FinishedHlsFD
 
 
 def use_programs(job: dict) -> None:
-    """Has yt-dlp use the job's ffmpeg and ffprobe, and another ffmpeg for what that downloads."""
+    """Makes yt-dlp use the ffmpeg and ffprobe that the job names, and a separate ffmpeg with
+    network access for downloads."""
 
     def paths_for(processor: FFmpegPostProcessor) -> dict:
         downloads = isinstance(processor._downloader, FFmpegFD)

@@ -1,4 +1,4 @@
-"""Describes exceptions by what they are, so that the runner can say what they mean."""
+"""Describes exceptions for the runner, which explains them to callers."""
 
 from refusal import Refusal
 
@@ -6,7 +6,8 @@ CAUSES_MAX = 10
 
 
 def describe_failure(error: BaseException) -> dict:
-    """The classes of an exception and its causes, the answer of the server, and the words."""
+    """Returns the class names of an exception and its causes, the HTTP status and the message. For
+    a Refusal, returns its code and facts."""
     chain = list(_causes(error))
     for each in chain:
         if isinstance(each, Refusal):
@@ -22,7 +23,7 @@ def describe_failure(error: BaseException) -> dict:
 
 
 def _causes(error: BaseException):
-    """The exception and all that it comes from, the outermost first."""
+    """Returns an exception and its causes, the outermost first."""
     seen: list[BaseException] = []
     waiting = [error]
     while waiting and len(seen) < CAUSES_MAX:
@@ -36,6 +37,7 @@ def _causes(error: BaseException):
 
 
 def _is_refused(error: BaseException) -> bool:
-    """Whether an answer is of the service's own proxy, and not of the site."""
+    """Reports whether an error has a response that came from the runner's proxy and not from the
+    site."""
     headers = getattr(getattr(error, "response", None), "headers", None)
     return headers is not None and headers.get("lathe-refused") is not None

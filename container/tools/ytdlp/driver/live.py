@@ -1,4 +1,4 @@
-"""Whether a video is a live stream."""
+"""Detects live streams."""
 
 from yt_dlp import YoutubeDL
 from yt_dlp.networking import Request
@@ -9,12 +9,14 @@ SECONDS_MAX = 5
 
 
 def may_grow(playlist: str) -> bool:
-    """Whether a media playlist of HLS may get more segments, as that of a live stream."""
+    """Reports whether an HLS media playlist may still get more segments, like that of a live
+    stream."""
     return "#EXT-X-ENDLIST" not in playlist
 
 
 def is_live(ydl: YoutubeDL, info: dict) -> bool:
-    """What the site says, or, where yt-dlp reads a page that it does not know, the playlist."""
+    """Reports whether a video is live, as the site says or, for sites that yt-dlp does not know, as
+    the HLS playlist shows."""
     said = info.get("is_live")
     formats = info.get("formats") or []
     if said is not None or info.get("extractor") not in ("generic", "html5"):
@@ -27,7 +29,8 @@ def is_live(ydl: YoutubeDL, info: dict) -> bool:
 
 
 def _read(ydl: YoutubeDL, each: dict) -> str:
-    """The playlist of a format; nothing where it cannot be read, which a fetch would say."""
+    """Returns the HLS playlist of a format; empty if it cannot be read. The failure is reported
+    when the video is fetched."""
     headers = each.get("http_headers") or {}
     request = Request(each["url"], headers=headers, extensions={"timeout": SECONDS_MAX})
     try:

@@ -1,11 +1,11 @@
-"""What yt-dlp says, kept for the failure that it may end in."""
+"""Log of yt-dlp for the description of a failure."""
 
 LINES_MAX = 20
 LINE_LENGTH_MAX = 2000
 
 
-class Log:
-    """yt-dlp's logger: keeps warnings and errors, and drops the rest."""
+class YtdlpLog:
+    """Logger for yt-dlp. Keeps the latest warnings and errors, and drops other messages."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
@@ -20,7 +20,7 @@ class Log:
         self._add(message)
 
     def lines(self) -> list[str]:
-        """The last lines, each once."""
+        """Returns the latest lines, without duplicates."""
         return list(dict.fromkeys(self._lines))[-LINES_MAX:]
 
     def _add(self, message: str) -> None:

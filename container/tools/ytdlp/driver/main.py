@@ -1,48 +1,46 @@
-"""Asks a page for its one video, by yt-dlp: `python -I -S -B main.py`, a job as JSON on stdin.
-
-What happens is told as JSON lines on file descriptor 3: `info`, `progress`, and last `done` or
-`error`. Nothing of the job is ever written to a file but the media and its subtitles.
-"""
+"""Queries a web page for its video by yt-dlp: `python -I -S -B main.py`, with a job as JSON on
+stdin. Events are JSON lines on file descriptor 3: `info`, `progress`, and finally `done` or
+`error`. The program writes no files except the media and its subtitles."""
 
 import json
 import os
 import sys
 
-# Modules beside this one, which an isolated Python does not find by itself.
+# In isolated mode, Python does not search this folder for modules.
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from line import to_line
+from json_lines import to_json_line
 
 
 def main() -> int:
     job = json.load(sys.stdin)
     sys.path[1:1] = job["packages"]
     os.environ["YTDLP_NO_PLUGINS"] = "1"
-    # Programs that yt-dlp starts, such as ffmpeg, find the way out by these.
+    # Sets the proxy for programs that yt-dlp starts, such as ffmpeg.
     os.environ.update(http_proxy=job["proxy"], https_proxy=job["proxy"])
-    # Halves of characters, which a site may say, have no form in UTF-8.
+    # A site may send lone surrogates, which UTF-8 cannot encode; they are replaced.
     with os.fdopen(3, "w", encoding="utf-8", errors="replace") as lines:
 
-        def tell(kind: str, **fields) -> None:
-            lines.write(to_line({"kind": kind, **fields}) + "\n")
+        def report(kind: str, **fields) -> None:
+            lines.write(to_json_line({"kind": kind, **fields}) + "\n")
             lines.flush()
 
-        return run(job, tell)
+        return run(job, report)
 
 
-def run(job: dict, tell) -> int:
-    # These need the packages of the job.
+def run(job: dict, report) -> int:
+    # Imported here, because these modules need the package folders.
     from failure import describe_failure
-    from log import Log
-    from page import fetch
+    from log import YtdlpLog
+    from page import run_job
 
-    log = Log()
+    log = YtdlpLog()
     try:
-        tell("done", **fetch(job, log, tell))
+        report("done", **run_job(job, log, report))
         return 0
-    # yt-dlp's extractors may raise anything over a page that they did not expect.
+    # Catches all exceptions, since extractors of yt-dlp may raise any for an unexpected page.
     except Exception as error:
-        tell("error", **describe_failure(error), lines=log.lines())
+        report("error", **describe_failure(error), lines=log.lines())
         return 1
 
 

@@ -1,38 +1,17 @@
-"""What is told of a video whose page was read."""
+"""Selects the metadata of a video that the runner needs."""
 
 FORMATS_MAX = 200
 
 FIELDS = (
-    "webpage_url",
-    "duration",
-    "view_count",
-    "like_count",
-    "comment_count",
-    "uploader",
-    "channel",
-    "timestamp",
-    "upload_date",
-    "description",
-    "thumbnail",
-    "extractor",
-)
-FORMAT_FIELDS = (
-    "format_id",
-    "ext",
-    "width",
-    "height",
-    "fps",
-    "vcodec",
-    "acodec",
-    "tbr",
-    "filesize",
-    "filesize_approx",
-)
+    "webpage_url duration view_count like_count comment_count uploader channel timestamp "
+    "upload_date description thumbnail extractor"
+).split()
+FORMAT_FIELDS = "format_id ext width height fps vcodec acodec tbr filesize filesize_approx".split()
 
 
 def describe_metadata(info: dict, title: str | None) -> dict:
-    """Plain values alone, whatever an extractor put in their place."""
-    # A video of one format is its own format.
+    """Returns the selected metadata of a video. Drops values that are not text or numbers."""
+    # A video with a single format has no list of formats.
     formats = info.get("formats") or ([info] if info.get("url") else [])
     return {
         **_plain(info, FIELDS),
@@ -41,6 +20,6 @@ def describe_metadata(info: dict, title: str | None) -> dict:
     }
 
 
-def _plain(values: dict, names: tuple[str, ...]) -> dict:
+def _plain(values: dict, names: list[str]) -> dict:
     return {name: values[name] for name in names if isinstance(values.get(name), (str, int, float))}
 

@@ -1,4 +1,4 @@
-"""The options that yt-dlp always runs with, and those that a job asks for."""
+"""Options of yt-dlp: fixed options, and options that depend on the job."""
 
 import io
 
@@ -9,15 +9,15 @@ FRAGMENTS_AT_ONCE = 4
 
 AUDIO_FORMATS = "ba/ba*"
 VIDEO_FORMATS = "bv*+ba/b"
-# Of pictures with sound, those with the best sound and, of these, the smallest picture.
+# Preference among formats for audio: the best sound, and among equals the smallest picture.
 AUDIO_SORT = ["lang", "quality", "acodec", "abr", "+res"]
 
 
 def make_options(job: dict, log) -> dict:
-    """Options for YoutubeDL."""
+    """Returns the options of YoutubeDL for a job."""
     cookies = job.get("cookies")
     return {
-        **SAFE,
+        **FIXED_OPTIONS,
         "logger": log,
         "proxy": job["proxy"],
         "cookiefile": None if cookies is None else io.StringIO(cookies),
@@ -30,11 +30,11 @@ def _wait_before(n: int) -> float:
     return min(0.5 * 2**n, RETRY_SECONDS_MAX)
 
 
-SAFE = {
+FIXED_OPTIONS = {
     "quiet": True,
     "noprogress": True,
     "color": "never",
-    # Nothing is read but the page, and nothing written but its media, in one flat folder.
+    # Uses no caches, credentials or local files, and writes the media into the working folder.
     "cachedir": False,
     "usenetrc": False,
     "enable_file_urls": False,
@@ -45,7 +45,7 @@ SAFE = {
     "overwrites": True,
     "default_search": "error",
     "noplaylist": True,
-    # Two entries tell one video from several.
+    # Reads only two entries of a playlist, which shows whether there are several videos.
     "playlist_items": "1:2",
     "extract_flat": "in_playlist",
     "live_from_start": False,
@@ -57,7 +57,7 @@ SAFE = {
     "extractor_retries": 1,
     "retry_sleep_functions": {"http": _wait_before, "fragment": _wait_before, "extractor": _wait_before},
     "concurrent_fragment_downloads": FRAGMENTS_AT_ONCE,
-    # A fragment that is missing is a failure, not a gap.
+    # Fails if a fragment is missing, instead of leaving a gap.
     "skip_unavailable_fragments": False,
 }
 

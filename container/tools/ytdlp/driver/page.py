@@ -1,13 +1,13 @@
-"""The one video of a page: what it is, and its download."""
+"""Describes or downloads the video of a web page."""
 
 from downloaders import use_native_downloaders, use_programs
-from judge import judge, judge_link, judge_made
+from checks import check_download, check_link, check_video
 from live import is_live
 from metadata import describe_metadata
 from options import make_options
-from progress import Progress
+from progress import DownloadProgress
 from refusal import Refusal
-from section import Section
+from section import VideoSection
 from subtitles import fetch_subtitles
 from yt_dlp import YoutubeDL
 from yt_dlp.postprocessor import FFmpegExtractAudioPP, FFmpegPostProcessor
@@ -15,31 +15,32 @@ from yt_dlp.postprocessor import FFmpegExtractAudioPP, FFmpegPostProcessor
 NESTING_MAX = 4
 
 
-def fetch(job: dict, log, tell) -> dict:
-    """Does what the job says, and returns what is to be told of it."""
+def run_job(job: dict, log, report) -> dict:
+    """Runs a job of the runner. Returns the fields of the `done` event."""
     use_programs(job)
     use_native_downloaders()
     ydl = YoutubeDL(make_options(job, log))
     info = find_video(ydl, job["url"])
     if job["mode"] == "metadata":
-        judge_link(info)
+        check_link(info)
         metadata = describe_metadata(info, title_of(info))
         return {"metadata": {**metadata, "is_live": is_live(ydl, info)}}
     title = title_of(info)
-    judge(info, job)
-    tell("info", title=title, duration=info.get("duration"))
-    media = download(ydl, info, job, tell)
-    judge_made(media, job["bytesMax"])
+    check_video(info, job)
+    report("info", title=title, duration=info.get("duration"))
+    media = download(ydl, info, job, report)
+    check_download(media, job["bytesMax"])
     return {
         "title": title,
         "duration": info.get("duration"),
         "media": media,
-        "subtitles": fetch_subtitles(ydl, info, job["subtitles"], Section.of(job, info)),
+        "subtitles": fetch_subtitles(ydl, info, job["subtitles"], VideoSection.of(job, info)),
     }
 
 
 def find_video(ydl: YoutubeDL, url: str) -> dict:
-    """What yt-dlp says of the page's video, with the formats chosen; refuses several videos."""
+    """Returns the description that yt-dlp has of a page's video, with the selected formats. Raises
+    a Refusal for a page with no or several videos."""
     found = ydl.extract_info(url, download=False)
     for _ in range(NESTING_MAX):
         if not found:
@@ -58,20 +59,21 @@ def find_video(ydl: YoutubeDL, url: str) -> dict:
 
 
 def title_of(info: dict) -> str | None:
-    """The title, without the number that yt-dlp gives each `<video>` of a page."""
+    """Returns the title of a video, without the number that yt-dlp appends for each `<video>`
+    element of a page."""
     title = info.get("fulltitle") or info.get("title")
     is_numbered = info.get("extractor") == "html5" and isinstance(title, str)
     return title.removesuffix(" (1)") if is_numbered else title
 
 
-def download(ydl: YoutubeDL, info: dict, job: dict, tell) -> str:
-    """Downloads the video that was found, and returns the name of its file."""
+def download(ydl: YoutubeDL, info: dict, job: dict, report) -> str:
+    """Downloads the requested video or audio. Returns the name of the file."""
     if job["quality"] == "audio" and (job.get("audioFormat") or _has_picture(info)):
         codec = job.get("audioFormat") or "best"
         ydl.add_post_processor(FFmpegExtractAudioPP(ydl, preferredcodec=codec))
-    progress = Progress(info, job["bytesMax"], tell)
+    progress = DownloadProgress(info, job["bytesMax"], report)
     ydl.add_progress_hook(progress.hook)
-    name = Section.of(job, info).download(ydl, info)
+    name = VideoSection.of(job, info).download(ydl, info)
     progress.end()
     return name
 

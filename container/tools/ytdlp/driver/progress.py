@@ -1,4 +1,4 @@
-"""How far a download is, over all of its parts."""
+"""Progress of a download that may have several files."""
 
 import time
 
@@ -7,25 +7,26 @@ from refusal import Refusal
 SECONDS_BETWEEN = 0.25
 
 
-class Progress:
-    """Tells of a download as a fraction from 0 to 1, and ends it where it gets too large."""
+class DownloadProgress:
+    """Reports the fraction of a download that is done, from 0 to 1. Raises a Refusal if the
+    download becomes too large."""
 
-    def __init__(self, info: dict, bytes_max: int, tell) -> None:
+    def __init__(self, info: dict, bytes_max: int, report) -> None:
         self._formats = info.get("requested_formats") or [info]
         self._bytes_max = bytes_max
-        self._tell = tell
-        self._told_at = 0.0
+        self._report = report
+        self._reported_at = 0.0
         self._is_over = False
-        # Bytes and fraction of each part by the name of its file.
+        # Bytes and fraction of each file, by its name.
         self._bytes: dict[str, int] = {}
         self._fractions: dict[str, float] = {}
 
     def end(self) -> None:
-        """What is downloaded from here on is no part of the media."""
+        """Ends the reports. Later downloads, such as subtitles, are not counted."""
         self._is_over = True
 
     def hook(self, status: dict) -> None:
-        """A progress hook of yt-dlp."""
+        """Callback that yt-dlp calls with the status of a download."""
         if self._is_over:
             return
         name = status.get("filename") or ""
@@ -36,12 +37,12 @@ class Progress:
             raise Refusal("too_large", bytes=None if total is None else sum(self._bytes.values()))
         self._fractions[name] = _fraction(status)
         now = time.monotonic()
-        if now - self._told_at < SECONDS_BETWEEN and status.get("status") != "finished":
+        if now - self._reported_at < SECONDS_BETWEEN and status.get("status") != "finished":
             return
-        self._told_at = now
+        self._reported_at = now
         parts = max(len(self._formats), len(self._fractions))
         eta = status.get("eta") if parts == 1 else None
-        self._tell("progress", fraction=sum(self._fractions.values()) / parts, eta=eta)
+        self._report("progress", fraction=sum(self._fractions.values()) / parts, eta=eta)
 
 
 def _fraction(status: dict) -> float:

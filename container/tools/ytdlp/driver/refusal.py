@@ -1,10 +1,11 @@
-"""What this driver refuses itself, where yt-dlp would go on."""
+"""Refusals of videos that yt-dlp itself would accept."""
 
 from yt_dlp.utils import DownloadCancelled
 
 
 class Refusal(DownloadCancelled):
-    """`code` is one of those of the runner's failures; `facts` go into its sentence."""
+    """Refusal of a video. `code` is a failure code of the runner, and `facts` are values for its
+    error sentence."""
 
     def __init__(self, code: str, **facts) -> None:
         super().__init__(code)

@@ -1,4 +1,4 @@
-"""The part of a video between two times."""
+"""Download of a section of a video."""
 
 import os
 import re
@@ -12,8 +12,8 @@ from yt_dlp.utils import DownloadError
 FFMPEG_FAILED = re.compile(r"ffmpeg exited|Postprocessing: ")
 
 
-class Section:
-    """Times in seconds; `end` is None for the end of the video."""
+class VideoSection:
+    """Section of a video between two times in seconds. `end` is None for the end of the video."""
 
     def __init__(self, start: float, end: float | None, has_picture: bool) -> None:
         self.start = start
@@ -21,53 +21,57 @@ class Section:
         self.has_picture = has_picture
 
     @staticmethod
-    def of(job: dict, info: dict) -> "Section":
+    def of(job: dict, info: dict) -> "VideoSection":
         has_picture = job["quality"] != "audio" and info.get("vcodec") != "none"
-        return Section(job.get("start") or 0, job.get("end"), has_picture)
+        return VideoSection(job.get("start") or 0, job.get("end"), has_picture)
 
     @property
     def is_whole(self) -> bool:
         return not self.start and self.end is None
 
     def download(self, ydl: YoutubeDL, info: dict) -> str:
-        """Downloads the section alone, or, where that cannot be, all of it, which is cut here."""
+        """Downloads only the section or, if that is not possible, the whole video, and cuts it.
+        Returns the name of the file."""
         if self.is_whole:
             return _download(ydl, info)
         if not _needs_secrets(ydl, info):
-            name = self._download_alone(ydl, info)
+            name = self._download_section(ydl, info)
             if name is not None and not self._lacks_picture(ydl, name):
                 return name
-            # Whether there is a picture before is not always known without all of the video.
+            # If the site names no codec, only the whole video shows whether it has a picture.
             if name is not None and info.get("vcodec"):
-                raise self._behind_the_end()
-            _remove_remains()
+                raise self._start_past_end()
+            _remove_partial_files()
         name = _download(ydl, info)
         duration = _duration_of(ydl, name)
         if duration is not None and self.start >= duration:
-            raise self._behind_the_end(duration)
+            raise self._start_past_end(duration)
         had_picture = _has_picture(ydl, name)
         made = self._cut_file(ydl, name)
         if had_picture and self._lacks_picture(ydl, made):
-            raise self._behind_the_end()
+            raise self._start_past_end()
         return made
 
     def _lacks_picture(self, ydl: YoutubeDL, name: str) -> bool:
-        """Whether a part that is to have a picture has none, as where only the sound lasts longer."""
+        """Reports whether a file lacks the picture that the video has, for example because only the
+        audio lasts until the section."""
         return self.has_picture and not _has_picture(ydl, name)
 
-    def _behind_the_end(self, duration: float | None = None) -> Refusal:
+    def _start_past_end(self, duration: float | None = None) -> Refusal:
         return Refusal("invalid_input", start=self.start, duration=duration)
 
-    def _download_alone(self, ydl: YoutubeDL, info: dict) -> str | None:
-        """Has ffmpeg download the section; None where it cannot, as of a server without ranges."""
+    def _download_section(self, ydl: YoutubeDL, info: dict) -> str | None:
+        """Downloads only the section, by ffmpeg. Returns None if that is not possible, for example
+        if the server does not support byte ranges."""
         end = float("inf") if self.end is None else self.end
         ydl.params["download_ranges"] = lambda *_: [{"start_time": self.start, "end_time": end}]
         if self.has_picture:
-            # A cut at other places than key frames takes new frames, which MP4 takes quickest.
+            # The section is encoded again, since it may start between keyframes; the encoder for
+            # MP4 is the fastest.
             ydl.params["force_keyframes_at_cuts"] = True
-            ydl.add_post_processor(IntoMp4(ydl), when="video")
+            ydl.add_post_processor(SectionAsMp4(ydl), when="video")
         try:
-            # A copy, since yt-dlp changes what it is given.
+            # Passes a copy, since yt-dlp changes its argument.
             name = _download(ydl, {**info})
             return name if _duration_of(ydl, name) else None
         except DownloadError as error:
@@ -89,8 +93,8 @@ class Section:
         return made
 
 
-class IntoMp4(PostProcessor):
-    """Has a section written as MP4, whatever the video is."""
+class SectionAsMp4(PostProcessor):
+    """Makes yt-dlp write a section as MP4, whatever the format of the video."""
 
     def run(self, info: dict):
         if "section_start" not in info:
@@ -99,7 +103,7 @@ class IntoMp4(PostProcessor):
 
 
 def _download(ydl: YoutubeDL, info: dict) -> str:
-    """Downloads what was found, and returns the name of the one file that it made."""
+    """Downloads a video. Returns the name of its only file."""
     made = ydl.process_ie_result(info, download=True)
     downloads = (made or {}).get("requested_downloads") or []
     paths = [each["filepath"] for each in downloads if each.get("filepath")]
@@ -113,7 +117,7 @@ def _duration_of(ydl: YoutubeDL, name: str) -> float | None:
 
 
 def _has_picture(ydl: YoutubeDL, name: str) -> bool:
-    """Whether a file has a picture that moves, and not only that of a cover."""
+    """Reports whether a file has a video stream that is no cover picture."""
     streams = FFmpegPostProcessor(ydl).get_metadata_object(name).get("streams") or []
     return any(
         each.get("codec_type") == "video"
@@ -122,15 +126,16 @@ def _has_picture(ydl: YoutubeDL, name: str) -> bool:
     )
 
 
-def _remove_remains() -> None:
-    """Removes what ffmpeg has written, which yt-dlp would take for the beginning of the media."""
+def _remove_partial_files() -> None:
+    """Removes incomplete files of ffmpeg, which yt-dlp would try to resume."""
     for name in os.listdir():
         if name.startswith("media."):
             os.remove(name)
 
 
 def _needs_secrets(ydl: YoutubeDL, info: dict) -> bool:
-    """Whether ffmpeg would need cookies or credentials, which it takes as arguments only."""
+    """Reports whether ffmpeg would need cookies or credentials. They could only be passed as
+    arguments, which other processes may see."""
     for each in info.get("requested_formats") or [info]:
         headers = {name.lower() for name in each.get("http_headers") or {}}
         if "authorization" in headers:

@@ -1,4 +1,5 @@
-"""Prints the version of yt-dlp: `python -I -S -B version.py FOLDER...`, the folders of packages."""
+"""Prints the version of yt-dlp: `python -I -S -B version.py FOLDER...`, with the package folders.
+"""
 
 import os
 import runpy

@@ -1,51 +1,56 @@
 import type { FileRecord } from "../../../kinds/file/record.ts"
+import { ActionForm, LinkButton } from "../../components/buttons.tsx"
 import { StatusBadge } from "../../components/badge.tsx"
 import { Card } from "../../components/card.tsx"
-import { CodeBlock } from "../../components/code-block.tsx"
-import { CopyButton } from "../../components/copy-button.tsx"
+import { CodeBlock, CopyButton } from "../../components/code-block.tsx"
 import { ErrorCode } from "../../components/error-code.tsx"
-import { Facts } from "../../components/facts.tsx"
+import { DescriptionList } from "../../components/facts.tsx"
 import { formatBytes, formatCount, formatDuration } from "../../components/format.ts"
-import { Live, Polled } from "../../components/live.tsx"
+import { LiveRegion, PollMarker } from "../../components/live.tsx"
 import { Notice } from "../../components/notice.tsx"
-import { downloadPath, inlineUrl, Player } from "../../components/player.tsx"
-import { Progress } from "../../components/progress.tsx"
+import { downloadPath, inlinePath, Player } from "../../components/player.tsx"
+import { ProgressBar } from "../../components/progress.tsx"
 import { Table } from "../../components/table.tsx"
-import { Time } from "../../components/time.tsx"
-import { curlDownload } from "../shell.ts"
-import { durationOf } from "./list.tsx"
+import { RelativeTime } from "../../components/time.tsx"
+import { curlDownloadCommand } from "../shell.ts"
+import { playbackSeconds } from "./list.tsx"
 import { describeFormat, describeStreams } from "./probe.ts"
-import type { Described } from "./probe.ts"
+import type { ProbeSection } from "./probe.ts"
 
-/** A file: what it is, a player, and what ffprobe says of it. */
+/** Page of a File: its properties, a player, and the output of ffprobe. */
 export function FileDetail({ file }: { file: FileRecord }) {
   const isOpen = file.status === "pending" || file.status === "running"
   const isStored = file.size_bytes !== null && file.status !== "failed"
   return (
     <>
-      <Polled isOpen={isOpen} />
-      <Live id="file-failure" tells>
+      <PollMarker isOpen={isOpen} />
+      <LiveRegion id="file-failure" tells>
         {file.error !== undefined && (
           <Notice tone="bad">
             {file.error} {file.error_code && <ErrorCode code={file.error_code} />}
           </Notice>
         )}
         {file.ffprobe_error !== undefined && (
-          <Notice tone="idle">It could not be probed: {file.ffprobe_error}</Notice>
+          <Notice tone="idle">The probe failed: {file.ffprobe_error}</Notice>
         )}
-      </Live>
-      <Live id="file-player">{isStored && <Shown file={file} />}</Live>
+        {file.warnings?.map(({ code, message }) => (
+          <Notice tone="busy">
+            {message} <code>{code}</code>
+          </Notice>
+        ))}
+      </LiveRegion>
+      <LiveRegion id="file-player">{isStored && <Shown file={file} />}</LiveRegion>
       <Card title="About this file" actions={<Actions file={file} isStored={isStored} />}>
-        <Live id="file-facts">
+        <LiveRegion id="file-facts">
           <About file={file} isOpen={isOpen} />
-        </Live>
+        </LiveRegion>
       </Card>
-      <Live id="file-members">{file.files && <Members files={file.files} />}</Live>
-      <Live id="file-probe">{file.ffprobe && <Probe probe={file.ffprobe} />}</Live>
-      <Card title="Download it by the API">
+      <LiveRegion id="file-members">{file.files && <Members files={file.files} />}</LiveRegion>
+      <LiveRegion id="file-probe">{file.ffprobe && <Probe probe={file.ffprobe} />}</LiveRegion>
+      <Card title="Download by the API">
         <CodeBlock
           label="Command that downloads the file"
-          text={curlDownload({ url: file.download_url, name: file.name })}
+          text={curlDownloadCommand({ url: file.download_url, name: file.name })}
         />
       </Card>
     </>
@@ -60,53 +65,49 @@ function Shown({ file }: { file: FileRecord }) {
 function Actions({ file, isStored }: { file: FileRecord; isStored: boolean }) {
   return (
     <>
-      <Live id="file-links" as="span">
+      <LiveRegion id="file-links" as="span">
         {isStored && (
           <>
             <a class="button" href={downloadPath(file.download_url)} download>
               Download
             </a>{" "}
             {!file.files && (
-              <a class="button primary" href={`/playground?file=${file.id}`}>
-                Use in playground
-              </a>
+              <LinkButton
+                to={`/playground?file=${file.id}`}
+                tone="primary"
+                text="Use in playground"
+              />
             )}
           </>
         )}
-      </Live>
+      </LiveRegion>
       {isStored && <PublishForm file={file} />}
-      <form method="post" action={`/files/${file.id}/delete`}>
-        <button
-          class="button danger"
-          data-confirm={`Delete “${file.name}”? Nothing brings it back, and jobs that wait for it fail.`}
-        >
-          Delete
-        </button>
-      </form>
+      <ActionForm
+        action={`/files/${file.id}/delete`}
+        tone="danger"
+        asks={`Delete “${file.name}”? The file cannot be restored, and jobs that wait for it fail.`}
+        text="Delete"
+      />
     </>
   )
 }
 
 function PublishForm({ file: { id, public_url } }: { file: FileRecord }) {
   const [act, title] =
-    public_url === undefined ? ["publish", "Publish"] : ["unpublish", "Take back from the public"]
-  return (
-    <form method="post" action={`/files/${id}/${act}`}>
-      <button class="button">{title}</button>
-    </form>
-  )
+    public_url === undefined ? ["publish", "Publish"] : ["unpublish", "Unpublish"]
+  return <ActionForm action={`/files/${id}/${act}`}>{title}</ActionForm>
 }
 
 function About({ file, isOpen }: { file: FileRecord; isOpen: boolean }) {
   const { id, ffprobe, source_url: sourceUrl, size_bytes: bytes } = file
   const { public_url: publicUrl, expires_at: expiresAt, sha256 } = file
-  const duration = durationOf(file)
+  const duration = playbackSeconds(file)
   const reference = `svc_id://${id}`
   return (
-    <Facts
+    <DescriptionList
       rows={[
         ["Status", <StatusBadge status={file.status} />],
-        ...(isOpen ? [["Progress", <Progress percent={file.progress ?? null} />] as const] : []),
+        ...(isOpen ? [["Progress", <ProgressBar percent={file.progress ?? null} />] as const] : []),
         [
           "Reference",
           <>
@@ -124,9 +125,9 @@ function About({ file, isOpen }: { file: FileRecord; isOpen: boolean }) {
         ...(sha256 === undefined ? [] : [["SHA-256", <code>{sha256}</code>] as const]),
         ...(publicUrl === undefined
           ? []
-          : [["Public address", <PublicAddress url={publicUrl} />] as const]),
-        ["Created", <Time at={file.created_at} />],
-        ...(expiresAt === undefined ? [] : [["Removed", <Time at={expiresAt} />] as const]),
+          : [["Public URL", <PublicAddress url={publicUrl} />] as const]),
+        ["Created", <RelativeTime at={file.created_at} />],
+        ...(expiresAt === undefined ? [] : [["Removed", <RelativeTime at={expiresAt} />] as const]),
       ]}
     />
   )
@@ -143,26 +144,28 @@ function PublicAddress({ url }: { url: string }) {
   )
 }
 
-/** Lists longer than that say how much longer they are. */
+/** Maximum number of bundle members that are listed; the page counts the others. */
 const MEMBERS_SHOWN_MAX = 100
 
 function Members({ files }: { files: NonNullable<FileRecord["files"]> }) {
-  const shown = files.slice(0, MEMBERS_SHOWN_MAX)
+  const firstFiles = files.slice(0, MEMBERS_SHOWN_MAX)
   return (
-    <Card title={`Its ${formatCount(files.length)} files`}>
+    <Card title={`Files of the bundle (${formatCount(files.length)})`}>
       <Table
         caption="Files of the bundle"
         columns={["Name", "Type", { title: "Size", isNumeric: true }]}
-        rows={shown.map((member) => [
-          <a href={inlineUrl(member.download_url)}>
+        rows={firstFiles.map((member) => [
+          <a href={inlinePath(member.download_url)}>
             <bdi>{member.name}</bdi>
           </a>,
           member.content_type,
           formatBytes(member.size_bytes),
         ])}
       />
-      {files.length > shown.length && (
-        <p class="hint">And {formatCount(files.length - shown.length)} more.</p>
+      {files.length > firstFiles.length && (
+        <p class="hint">
+          {formatCount(files.length - firstFiles.length)} more files are not shown.
+        </p>
       )}
     </Card>
   )
@@ -170,25 +173,25 @@ function Members({ files }: { files: NonNullable<FileRecord["files"]> }) {
 
 function Probe({ probe }: { probe: NonNullable<FileRecord["ffprobe"]> }) {
   return (
-    <Card title="What is in it">
+    <Card title="Content">
       <div class="streams">
-        {[describeFormat(probe), ...describeStreams(probe)].map((described) => (
-          <Section {...described} />
+        {[describeFormat(probe), ...describeStreams(probe)].map((section) => (
+          <Section {...section} />
         ))}
       </div>
       <details>
-        <summary>All that ffprobe says, as JSON</summary>
+        <summary>Full output of ffprobe as JSON</summary>
         <CodeBlock label="ffprobe as JSON" text={JSON.stringify(probe, null, 2)} />
       </details>
     </Card>
   )
 }
 
-function Section({ title, facts }: Described) {
+function Section({ title, facts }: ProbeSection) {
   return (
     <section class="stream">
       <h3>{title}</h3>
-      <Facts rows={facts} />
+      <DescriptionList rows={facts} />
     </section>
   )
 }

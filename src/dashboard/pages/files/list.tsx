@@ -1,29 +1,32 @@
 import { fileSource } from "../../../kinds/file/record.ts"
 import type { FileRecord } from "../../../kinds/file/record.ts"
-import { STATUSES } from "../../../kinds/record-fields.ts"
+import { RECORD_STATUSES } from "../../../kinds/record-fields.ts"
 import { StatusBadge } from "../../components/badge.tsx"
 import { Card } from "../../components/card.tsx"
 import { EmptyState } from "../../components/empty-state.tsx"
 import { Field, Select } from "../../components/field.tsx"
 import { formatBytes, formatDuration } from "../../components/format.ts"
-import { Live, Polled } from "../../components/live.tsx"
+import { LiveRegion, PollMarker } from "../../components/live.tsx"
 import { Pager } from "../../components/pager.tsx"
 import { Table } from "../../components/table.tsx"
-import { Time } from "../../components/time.tsx"
+import { RelativeTime } from "../../components/time.tsx"
 import { UploadForm } from "./upload.tsx"
 
-/** The filters of the list. */
+/** Query parameters that filter the list of Files. */
 export const FILE_FILTERS = ["source", "status"] as const
 
-/** What was wrong with what was sent, and the URL that was. */
+/** Error messages of the forms that add Files, and the submitted URL. */
 export type AddFilesFaults = {
   upload?: string | undefined
   import?: string | undefined
   url?: string | undefined
 }
 
-/** Two ways to bring files in; the one for uploads takes several at once where there is script. */
-export function AddFiles(props: { faults: AddFilesFaults; bytesMax: number }) {
+/**
+ * Forms to upload files and to import a file from a URL. With JavaScript, several files upload at
+ * once.
+ */
+export function AddFilesCard(props: { faults: AddFilesFaults; bytesMax: number }) {
   const { faults, bytesMax } = props
   return (
     <Card title="Add files">
@@ -39,7 +42,7 @@ export function AddFiles(props: { faults: AddFilesFaults; bytesMax: number }) {
             value={faults.url}
             required
             error={faults.import}
-            hint="Of media, or of a page that has some."
+            hint="URL of a media file, or of a page with media."
             placeholder="https://"
           />
           <button class="button">Import</button>
@@ -49,7 +52,7 @@ export function AddFiles(props: { faults: AddFilesFaults; bytesMax: number }) {
   )
 }
 
-/** A page of files. */
+/** Table with one page of Files. */
 export function FileTable(props: {
   files: FileRecord[]
   filters: URLSearchParams
@@ -61,8 +64,10 @@ export function FileTable(props: {
   const isEmpty = files.length === 0 && !isFiltered
   return (
     <Card title="All files" actions={isEmpty ? null : <FileFilters filters={filters} />}>
-      <Polled isOpen={files.some(({ status }) => status === "pending" || status === "running")} />
-      <Live id="file-list">
+      <PollMarker
+        isOpen={files.some(({ status }) => status === "pending" || status === "running")}
+      />
+      <LiveRegion id="file-list">
         <Table
           caption="Files"
           columns={[
@@ -78,22 +83,22 @@ export function FileTable(props: {
           empty={isFiltered ? <NothingFound /> : <NoFiles />}
         />
         <Pager next={next} />
-      </Live>
+      </LiveRegion>
     </Card>
   )
 }
 
-/** How long media of a file play, in seconds; null where nothing plays, as in a picture. */
-export function durationOf(file: FileRecord): number | null {
+/** Returns the playing time of a File in seconds; null if nothing plays, as for a picture. */
+export function playbackSeconds(file: FileRecord): number | null {
   const { duration_seconds: seconds, ffprobe, content_type: type } = file
-  // Of a picture ffprobe tells the length of its one frame.
+  // For a picture, ffprobe reports the duration of one frame.
   if (type?.startsWith("image/") && type !== "image/gif") return null
   return seconds ?? ffprobe?.duration ?? null
 }
 
 function fileRow(file: FileRecord) {
   const { id, name, status, size_bytes: bytes, content_type: type } = file
-  const duration = durationOf(file)
+  const duration = playbackSeconds(file)
   return [
     <a class="name" href={`/files/${id}`}>
       <bdi>{name}</bdi>
@@ -105,7 +110,7 @@ function fileRow(file: FileRecord) {
     bytes === null ? "–" : formatBytes(bytes),
     duration === null ? "–" : formatDuration(duration),
     file.source,
-    <Time at={file.created_at} />,
+    <RelativeTime at={file.created_at} />,
   ]
 }
 
@@ -122,7 +127,7 @@ function FileFilters({ filters }: { filters: URLSearchParams }) {
         label="Status"
         name="status"
         value={filters.get("status") ?? ""}
-        options={[["", "Any status"], ...STATUSES]}
+        options={[["", "Any status"], ...RECORD_STATUSES]}
       />
       <button class="button">Filter</button>
     </form>
@@ -131,10 +136,10 @@ function FileFilters({ filters }: { filters: URLSearchParams }) {
 
 function NoFiles() {
   return (
-    <EmptyState title="There are no files yet">
+    <EmptyState title="No files yet">
       <p>
-        Upload a video, a sound or a picture above, or <a href="/playground">run a command</a>: what
-        it makes lands here.
+        Upload a video, an audio file or an image above, or <a href="/playground">run a command</a>.
+        Its outputs appear here.
       </p>
     </EmptyState>
   )
@@ -142,7 +147,7 @@ function NoFiles() {
 
 function NothingFound() {
   return (
-    <EmptyState title="No file is like that">
+    <EmptyState title="No file matches the filter">
       <p>
         <a href="/files">Show all files</a>
       </p>

@@ -2,14 +2,14 @@ import { z } from "zod"
 import type { ProbeResult } from "../../../contract/probe.ts"
 import { formatBytes, formatCount, formatDuration } from "../../components/format.ts"
 
-/** A stream of a file, or the file as a whole, in words that people read. */
-export type Described = { title: string; facts: (readonly [term: string, text: string])[] }
+/** Properties of a stream or of the container, with a title, as readable text. */
+export type ProbeSection = { title: string; facts: (readonly [term: string, text: string])[] }
 
 const text = z.string().min(1).max(200).optional().catch(undefined)
 const number = z.number().optional().catch(undefined)
 const tags = z.record(z.string(), z.unknown()).catch({})
 
-/** What is read of ffprobe's section of a stream; whatever is odd there counts as left out. */
+/** Schema of a stream in ffprobe's output. An unexpected value counts as missing. */
 const stream = z.object({
   codec_type: text,
   codec_name: text,
@@ -41,8 +41,8 @@ const format = z.object({
 
 type Stream = z.infer<typeof stream>
 
-/** The streams of a file, each with what is known of it. */
-export function describeStreams({ streams }: ProbeResult): Described[] {
+/** Returns the known properties of each stream of a file. */
+export function describeStreams({ streams }: ProbeResult): ProbeSection[] {
   return streams.map((section, at) => {
     const read = stream.parse(section)
     const type = read.codec_type ?? "unknown"
@@ -54,14 +54,14 @@ export function describeStreams({ streams }: ProbeResult): Described[] {
       ["Duration", seconds(read.duration)],
       ["Language", tag(read.tags, "language", ["und"])],
       ["Title", tag(read.tags, "title")],
-      ["Marked as", marksOf(read.disposition)],
+      ["Disposition", marksOf(read.disposition)],
     ] as const
-    return { title: `${capitalized(type)} · stream ${at}`, facts: known(facts) }
+    return { title: `${capitalized(type)} · stream ${at}`, facts: withoutUnknown(facts) }
   })
 }
 
-/** The container of a file. */
-export function describeFormat(probe: ProbeResult): Described {
+/** Returns the known properties of a file's container. */
+export function describeFormat(probe: ProbeResult): ProbeSection {
   const read = format.parse(probe.format)
   const facts = [
     ["Format", read.format_long_name ?? read.format_name],
@@ -71,11 +71,14 @@ export function describeFormat(probe: ProbeResult): Described {
     ["Title", tag(read.tags, "title")],
     ["Encoder", tag(read.tags, "encoder")],
   ] as const
-  return { title: "Container", facts: known(facts) }
+  return { title: "Container", facts: withoutUnknown(facts) }
 }
 
-/** A fraction of ffprobe, such as `30000/1001`, with two digits; nothing where it says nothing. */
-export function readFraction(fraction: string | undefined): string | undefined {
+/**
+ * Converts a fraction in ffprobe's output, such as `30000/1001`, to a number with at most two
+ * decimals; undefined if it is not positive.
+ */
+export function formatFraction(fraction: string | undefined): string | undefined {
   const [above = Number.NaN, below = 1] = (fraction ?? "").split("/").map(Number)
   const value = above / below
   return Number.isFinite(value) && value > 0 ? String(Number(value.toFixed(2))) : undefined
@@ -87,7 +90,7 @@ function pictureFacts(read: Stream): Fact[] {
   const { width, height, display_aspect_ratio: ratio } = read
   if (read.codec_type !== "video") return []
   const size = width && height ? `${width} × ${height}` : undefined
-  const rate = readFraction(read.avg_frame_rate)
+  const rate = formatFraction(read.avg_frame_rate)
   const isHdr = /^(?:smpte2084|arib-std-b67)$/.test(read.color_transfer ?? "")
   return [
     ["Picture", size && ratio && ratio !== "N/A" ? `${size} (${ratio})` : size],
@@ -138,7 +141,7 @@ function positive(value: string | undefined, show: (value: number) => string) {
   return value !== undefined && Number.isFinite(read) && read > 0 ? show(read) : undefined
 }
 
-function known(facts: readonly Fact[]): Described["facts"] {
+function withoutUnknown(facts: readonly Fact[]): ProbeSection["facts"] {
   return facts.flatMap(([term, value]) => (value === undefined ? [] : [[term, value] as const]))
 }
 

@@ -1,6 +1,6 @@
 import { Field } from "../../components/field.tsx"
 
-/** A form that uploads: one file where there is no script, several at once where there is. */
+/** Form that uploads one file, or several at once with JavaScript. */
 export function UploadForm(props: { id: string; bytesMax: number; fault?: string | undefined }) {
   const { id, bytesMax, fault } = props
   return (

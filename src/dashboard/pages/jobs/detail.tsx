@@ -1,23 +1,27 @@
 import type { JobRecord } from "../../../kinds/job-record.ts"
-import type { DeliveryRecord } from "../../../resources/webhooks/record.ts"
+import type { DeliveryRecord } from "../../../api/routes/webhooks/record.ts"
+import { LinkButton } from "../../components/buttons.tsx"
 import { StatusBadge } from "../../components/badge.tsx"
 import { Card } from "../../components/card.tsx"
-import { CodeBlock } from "../../components/code-block.tsx"
-import { CopyButton } from "../../components/copy-button.tsx"
-import { Facts } from "../../components/facts.tsx"
-import { Live, Polled } from "../../components/live.tsx"
+import { CodeBlock, CopyButton } from "../../components/code-block.tsx"
+import { DescriptionList } from "../../components/facts.tsx"
+import { LiveRegion, PollMarker } from "../../components/live.tsx"
 import { Table } from "../../components/table.tsx"
-import { Time } from "../../components/time.tsx"
-import { lastAnswer } from "../webhooks/delivery-list.tsx"
-import { JobOutcome } from "./outcome.tsx"
-import { isOpen, JobProgress, JobStatus, ranFor, waitedFor } from "./state.tsx"
+import { RelativeTime } from "../../components/time.tsx"
+import { describeLastAnswer } from "../webhooks/delivery-list.tsx"
+import { isJobOpen, JobProgress, JobStatusBadge, formatRunTime, formatWaitTime } from "./state.tsx"
+import { ErrorCode } from "../../components/error-code.tsx"
+import { formatBytes, formatDuration } from "../../components/format.ts"
+import { Notice } from "../../components/notice.tsx"
+import { downloadPath, detectPlayableKind, Player } from "../../components/player.tsx"
+import type { PlayableFile } from "../../components/player.tsx"
 
-/** How a job is called: the ends of ids tell them apart. */
+/** Returns the title of a job: its kind and the last characters of its id. */
 export function jobTitle({ kind, id }: Pick<JobRecord, "kind" | "id">): string {
   return `${kind.charAt(0).toUpperCase()}${kind.slice(1)} ${id.slice(-8)}`
 }
 
-/** A job, followed to its end: where it stands, what came of it, and what it was asked for. */
+/** Page of a job: its state, outputs, properties and request. It follows the job until its end. */
 export function JobDetail(props: {
   job: JobRecord
   request: unknown
@@ -26,15 +30,15 @@ export function JobDetail(props: {
   const { job, request, deliveries } = props
   return (
     <>
-      <Polled isOpen={deliveries.some(({ status }) => status === "waiting")} />
+      <PollMarker isOpen={deliveries.some(({ status }) => status === "waiting")} />
       <Card title="State" actions={<JobActions job={job} />}>
-        <JobState job={job} />
+        <JobStateView job={job} />
       </Card>
       <div class="columns">
         <Card title="About this job">
-          <Live id="job-facts">
+          <LiveRegion id="job-facts">
             <About job={job} />
-          </Live>
+          </LiveRegion>
         </Card>
         {request !== null && (
           <Card title="Request">
@@ -42,55 +46,53 @@ export function JobDetail(props: {
           </Card>
         )}
       </div>
-      <Live id="job-deliveries">
+      <LiveRegion id="job-deliveries">
         {deliveries.length > 0 && <Deliveries deliveries={deliveries} />}
-      </Live>
+      </LiveRegion>
     </>
   )
 }
 
-/** Where a job stands, and what came of it. */
-export function JobState({ job }: { job: JobRecord }) {
+/** Status, progress and outcome of a job. */
+export function JobStateView({ job }: { job: JobRecord }) {
   return (
     <>
       <p class="job-state">
-        <JobStatus job={job} /> <JobProgress job={job} isFollowed />
+        <JobStatusBadge job={job} /> <JobProgress job={job} isFollowed />
       </p>
       <JobOutcome job={job} />
     </>
   )
 }
 
-/** What can be done with a job as it now is. */
+/** Buttons for the actions that the job's state permits. */
 function JobActions({ job }: { job: JobRecord }) {
   return (
-    <Live id={`actions-${job.id}`} as="span">
+    <LiveRegion id={`actions-${job.id}`} as="span">
       <span class="actions">
-        {isOpen(job) ? (
-          <JobAction job={job} action="cancel" title="Cancel" />
+        {isJobOpen(job) ? (
+          <JobActionButton job={job} action="cancel" title="Cancel" />
         ) : (
           <>
             {job.kind === "command" && (
-              <a class="button" href={`/playground?job=${job.id}`}>
-                Edit in playground
-              </a>
+              <LinkButton to={`/playground?job=${job.id}`} text="Edit in playground" />
             )}
-            <JobAction job={job} action="retry" title="Run again" />
-            <JobAction
+            <JobActionButton job={job} action="retry" title="Run again" />
+            <JobActionButton
               job={job}
               action="delete"
               title="Delete"
-              asks="Delete the job, with all that it made? Nothing brings it back."
+              asks="Delete the job and its files? They cannot be restored."
             />
           </>
         )}
       </span>
-    </Live>
+    </LiveRegion>
   )
 }
 
-/** A button that does something to a job. */
-export function JobAction(props: {
+/** Button that cancels, retries or deletes a job. */
+export function JobActionButton(props: {
   job: Pick<JobRecord, "id">
   action: "cancel" | "retry" | "delete"
   title: string
@@ -109,7 +111,7 @@ export function JobAction(props: {
 function About({ job }: { job: JobRecord }) {
   const { id, log, retry_of: before } = job
   return (
-    <Facts
+    <DescriptionList
       rows={[
         [
           "Id",
@@ -119,17 +121,17 @@ function About({ job }: { job: JobRecord }) {
         ],
         ["Kind", job.kind],
         ["Attempts", job.attempts],
-        ["Created", <Time at={job.created_at} />],
-        ["Waited for", waitedFor(job)],
-        ["Started", <Time at={job.started_at} />],
-        ["Ran for", ranFor(job)],
-        ["Completed", <Time at={job.completed_at} />],
+        ["Created", <RelativeTime at={job.created_at} />],
+        ["Waited for", formatWaitTime(job)],
+        ["Started", <RelativeTime at={job.started_at} />],
+        ["Ran for", formatRunTime(job)],
+        ["Completed", <RelativeTime at={job.completed_at} />],
         ...(log === undefined
           ? []
-          : [["What ffmpeg said", <a href={`/v1/jobs/${id}/log`}>log</a>] as const]),
+          : [["FFmpeg output", <a href={`/v1/jobs/${id}/log`}>log</a>] as const]),
         ...(before === undefined
           ? []
-          : [["Again of", <a href={`/jobs/${before}`}>{before}</a>] as const]),
+          : [["Retry of", <a href={`/jobs/${before}`}>{before}</a>] as const]),
         ...Object.entries(job.metadata).map(([key, value]) => [key, <bdi>{value}</bdi>] as const),
       ]}
     />
@@ -146,10 +148,103 @@ function Deliveries({ deliveries }: { deliveries: DeliveryRecord[] }) {
           <StatusBadge status={status} />,
           <bdi>{url}</bdi>,
           tries.length,
-          lastAnswer(tries),
-          <Time at={createdAt} />,
+          describeLastAnswer(tries),
+          <RelativeTime at={createdAt} />,
         ])}
       />
     </Card>
   )
+}
+
+type Output = JobRecord["outputs"][number]
+
+/** Outcome of a job: outputs with players and warnings, or the failure. */
+function JobOutcome({ job }: { job: JobRecord }) {
+  return (
+    <>
+      <LiveRegion id={`failure-${job.id}`} tells>
+        {job.error && <Failure error={job.error} lines={job.processing_errors ?? []} />}
+        {job.warnings.map(({ code, message }) => (
+          <Notice tone="busy">
+            {message} <code>{code}</code>
+          </Notice>
+        ))}
+      </LiveRegion>
+      <LiveRegion id={`outputs-${job.id}`}>
+        {job.outputs.length > 0 && <Outputs outputs={job.outputs} />}
+      </LiveRegion>
+    </>
+  )
+}
+
+function Failure(props: { error: NonNullable<JobRecord["error"]>; lines: string[] }) {
+  const { error, lines } = props
+  // The first line repeats the sentence of the error.
+  const toolLines = lines.slice(1)
+  return (
+    <Notice tone={error.code === "canceled" ? "idle" : "bad"}>
+      <p>
+        {error.message} <ErrorCode code={error.code} />
+      </p>
+      {toolLines.length > 0 && (
+        <pre tabindex={0} role="region" aria-label="Last lines of the tool">
+          <code>{toolLines.join("\n")}</code>
+        </pre>
+      )}
+    </Notice>
+  )
+}
+
+function Outputs({ outputs }: { outputs: Output[] }) {
+  const rows = outputs.map((output) => ({ output, playable: playableOf(output) }))
+  const tracks = rows
+    .map(({ playable }) => playable)
+    .filter((playable) => detectPlayableKind(playable) === "captions")
+  return (
+    <ul class="outputs">
+      {rows.map(({ output, playable }) => (
+        <li>
+          <Player shown={playable} tracks={tracks} />
+          <p class="output-name">
+            <OutputName output={output} />
+            <span class="hint">{factsOf(output, isStill(playable))}</span>
+          </p>
+          <a class="button" href={downloadPath(output.url)} download>
+            Download
+          </a>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** Name of an output, with a link to its File if it is one. */
+function OutputName({ output: { id, name } }: { output: Output }) {
+  if (id === undefined) return <bdi>{name}</bdi>
+  return (
+    <a href={`/files/${id}`}>
+      <bdi>{name}</bdi>
+    </a>
+  )
+}
+
+function isStill(playable: PlayableFile): boolean {
+  return detectPlayableKind(playable) === "picture" && !/\.gif$/i.test(playable.name)
+}
+
+function factsOf(output: Output, isPicture: boolean): string {
+  const { codec, resolution, duration_seconds: duration, size_bytes: bytes, quality } = output
+  const facts = [
+    codec,
+    resolution?.replace("x", " × "),
+    // For a picture, it is the duration of one frame.
+    duration === undefined || isPicture ? undefined : formatDuration(duration),
+    formatBytes(bytes),
+    quality && `${quality.metric} ${quality.score}`,
+  ]
+  return facts.filter((fact) => fact !== undefined).join(" · ")
+}
+
+function playableOf({ name, url, content_type: contentType }: Output): PlayableFile {
+  return { name, url, contentType }
 }

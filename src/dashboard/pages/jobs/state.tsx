@@ -1,15 +1,15 @@
 import type { JobRecord } from "../../../kinds/job-record.ts"
 import { Badge, StatusBadge } from "../../components/badge.tsx"
 import { formatDuration } from "../../components/format.ts"
-import { Live } from "../../components/live.tsx"
-import { Progress } from "../../components/progress.tsx"
+import { LiveRegion } from "../../components/live.tsx"
+import { ProgressBar } from "../../components/progress.tsx"
 
-/** Whether a job is not over yet. */
-export function isOpen({ status }: JobRecord): boolean {
+/** Reports whether a job has not ended yet. */
+export function isJobOpen({ status }: JobRecord): boolean {
   return status === "queued" || status === "processing"
 }
 
-/** A job by its kind and the end of its id, which tells it apart. */
+/** Link to a job, with its kind and the last characters of its id. */
 export function JobLink({ job: { id, kind } }: { job: Pick<JobRecord, "id" | "kind"> }) {
   return (
     <a class="name" href={`/jobs/${id}`}>
@@ -18,45 +18,45 @@ export function JobLink({ job: { id, kind } }: { job: Pick<JobRecord, "id" | "ki
   )
 }
 
-/** The status of a job; one that was canceled says so. */
-export function JobStatus({ job }: { job: JobRecord }) {
+/** Status of a job as a badge. A canceled job, whose status is `failed`, is shown as canceled. */
+export function JobStatusBadge({ job }: { job: JobRecord }) {
   const { id, status, error } = job
   const isCanceled = error?.code === "canceled"
   return (
-    <Live id={`status-${id}`} as="span">
+    <LiveRegion id={`status-${id}`} as="span">
       {isCanceled ? <Badge tone="idle">canceled</Badge> : <StatusBadge status={status} />}
-    </Live>
+    </LiveRegion>
   )
 }
 
-/** How far a job is; its events move it in its place where it is followed. */
+/** Progress of a job. With `isFollowed`, live.client.js updates it by server-sent events. */
 export function JobProgress({ job, isFollowed }: { job: JobRecord; isFollowed: boolean }) {
   const { id, progress, eta_seconds: eta } = job
   const where = progress === null ? "ended" : `ended at ${Math.floor(progress)} %`
-  const ended = job.status === "completed" ? "done" : where
+  const label = job.status === "completed" ? "done" : where
   return (
-    <Live id={`progress-${id}`} as="span">
-      {isOpen(job) ? (
+    <LiveRegion id={`progress-${id}`} as="span">
+      {isJobOpen(job) ? (
         <span data-follow={isFollowed ? id : undefined} class="job-progress">
-          <Progress percent={progress} label="Progress of the job" />{" "}
+          <ProgressBar percent={progress} label="Progress of the job" />{" "}
           <span class="soft" data-eta>
             {eta === null ? "" : `${formatDuration(eta)} left`}
           </span>
         </span>
       ) : (
-        <span class="soft">{ended}</span>
+        <span class="soft">{label}</span>
       )}
-    </Live>
+    </LiveRegion>
   )
 }
 
-/** How long a job ran, in words; a dash for one that did not begin, or still does. */
-export function ranFor({ started_at: started, completed_at: completed }: JobRecord): string {
+/** Formats the run time of a job; a dash if the job has not started or not ended. */
+export function formatRunTime({ started_at: started, completed_at: completed }: JobRecord): string {
   return between(started, completed) ?? "–"
 }
 
-/** How long a job waited for its beginning. */
-export function waitedFor({ created_at: created, started_at: started }: JobRecord): string {
+/** Formats the time from a job's creation to its start; a dash if the job has not started. */
+export function formatWaitTime({ created_at: created, started_at: started }: JobRecord): string {
   return between(created, started) ?? "–"
 }
 

@@ -1,15 +1,16 @@
-import { faultOf } from "../../api.ts"
+import { findFieldError } from "../../api.ts"
 import type { ApiAnswer } from "../../api.ts"
+import { LinkButton, SubmitButton } from "../../components/buttons.tsx"
 import { Card } from "../../components/card.tsx"
 import { Field, Select } from "../../components/field.tsx"
 import { Notice } from "../../components/notice.tsx"
-import { titleOfKey } from "./record.ts"
+import { formatKeyTitle } from "./record.ts"
 import type { KeyRecord, NewKeyRecord } from "./record.ts"
 
 const SCOPE_OPTIONS = [
   ["write", "Read and write: files, jobs, usage"],
   ["read", "Read only"],
-  ["admin", "Everything, keys and the webhook secret included"],
+  ["admin", "Everything, including keys and the webhook secret"],
 ] as const
 
 const DAY_SECONDS = 86_400
@@ -26,16 +27,16 @@ const OVERLAP_OPTIONS = [
   [String(DAY_SECONDS), "For a day"],
   ["3600", "For an hour"],
   [String(7 * DAY_SECONDS), "For a week"],
-  ["0", "Not at all: refuse it at once"],
+  ["0", "No overlap: refuse the old key at once"],
 ] as const
 
 type Refusal = ApiAnswer<NewKeyRecord> | null
 
-/** What a form sent, to be shown again. */
-export type KeyDraft = { name: string; scope: string; days: string }
+/** Submitted values of the form for a new key, which a refused form shows again. */
+export type KeyFormValues = { name: string; scope: string; days: string }
 
-/** The form of a new key, again with its faults where it was refused. */
-export function CreateForm({ draft, refusal }: { draft: KeyDraft; refusal: Refusal }) {
+/** Form for a new key. After a refusal it shows the submitted values with their errors. */
+export function CreateKeyForm({ draft, refusal }: { draft: KeyFormValues; refusal: Refusal }) {
   return (
     <Card>
       <form method="post" action="/keys" class="form">
@@ -48,22 +49,22 @@ export function CreateForm({ draft, refusal }: { draft: KeyDraft; refusal: Refus
           maxlength={100}
           autocomplete="off"
           placeholder="Production server"
-          hint="What or who will use it, so that you can tell your keys apart."
-          error={faultOf(refusal, "name")}
+          hint="Name of the program or person that uses the key."
+          error={findFieldError(refusal, "name")}
         />
         <Select
-          label="What it may do"
+          label="Rights"
           name="scope"
           options={SCOPE_OPTIONS}
           value={draft.scope}
-          error={faultOf(refusal, "scopes")}
+          error={findFieldError(refusal, "scopes")}
         />
         <Select
           label="Expires"
           name="days"
           options={EXPIRY_OPTIONS}
           value={draft.days}
-          error={faultOf(refusal, "expires_at")}
+          error={findFieldError(refusal, "expires_at")}
         />
         <Actions title="Create the key" />
       </form>
@@ -71,8 +72,8 @@ export function CreateForm({ draft, refusal }: { draft: KeyDraft; refusal: Refus
   )
 }
 
-/** The form that gives a key a successor. */
-export function RotateForm({
+/** Form that rotates a key: a new key replaces it after an overlap. */
+export function RotateKeyForm({
   keyToRotate: key,
   refusal,
 }: {
@@ -84,14 +85,14 @@ export function RotateForm({
       <form method="post" action={`/keys/${key.id}/rotate`} class="form">
         <OtherFault refusal={refusal} fields={["overlap_seconds"]} />
         <p>
-          A new key with the name and the scopes of <strong>{titleOfKey(key)}</strong> takes its
-          place. The old one goes on for a while, so that your programs can change over.
+          A new key with the name and the scopes of <strong>{formatKeyTitle(key)}</strong> replaces
+          it. The old key stays valid for an overlap, so that your programs can change over.
         </p>
         <Select
-          label="How long the old key goes on"
+          label="Overlap of the old key"
           name="overlap_seconds"
           options={OVERLAP_OPTIONS}
-          error={faultOf(refusal, "overlap_seconds")}
+          error={findFieldError(refusal, "overlap_seconds")}
         />
         <Actions title="Rotate the key" />
       </form>
@@ -99,23 +100,19 @@ export function RotateForm({
   )
 }
 
-/** Sends the form, or goes back to the keys. */
+/** Buttons that submit the form or lead back to the list of keys. */
 function Actions({ title }: { title: string }) {
   return (
     <div class="actions">
-      <button type="submit" class="button primary">
-        {title}
-      </button>
-      <a class="button" href="/keys">
-        Cancel
-      </a>
+      <SubmitButton tone="primary">{title}</SubmitButton>
+      <LinkButton to="/keys" text="Cancel" />
     </div>
   )
 }
 
-/** A refusal that is about none of the fields of the form. */
+/** Notice for a refusal that concerns none of the form's fields. */
 function OtherFault({ refusal, fields }: { refusal: Refusal; fields: string[] }) {
   if (refusal === null || refusal.ok) return null
-  if (fields.some((field) => faultOf(refusal, field) !== null)) return null
+  if (fields.some((field) => findFieldError(refusal, field) !== null)) return null
   return <Notice tone="bad">{refusal.message}</Notice>
 }

@@ -1,22 +1,23 @@
 import { z } from "zod"
-import { keyRecord } from "../../../http/key-fields.ts"
+import { keyRecord } from "../../../api/output/key-fields.ts"
 
-/** A key that was just made: the only time that it is seen whole. */
+/** Schema of a new key in the API's response, the only record that contains the key itself. */
 export const newKeyRecord = keyRecord.extend({ key: z.string() })
 
 export type KeyRecord = z.infer<typeof keyRecord>
 export type NewKeyRecord = z.infer<typeof newKeyRecord>
 
+/** State of an API key, as the list shows it. */
 export type KeyState = "active" | "replaced" | "expired" | "revoked"
 
-/** What has become of a key at a moment; one that was replaced counts until it expires. */
-export function stateOfKey(key: KeyRecord, nowMs: number): KeyState {
+/** Returns the state of a key at a time. A replaced key is valid until it expires. */
+export function computeKeyState(key: KeyRecord, nowMs: number): KeyState {
   if (key.revoked_at !== null) return "revoked"
   if (key.expires_at !== null && Date.parse(key.expires_at) <= nowMs) return "expired"
   return key.replaced_by === null ? "active" : "replaced"
 }
 
-/** What a person calls a key. */
-export function titleOfKey({ name, prefix }: KeyRecord): string {
+/** Returns the name of a key, or its first characters if it has no name. */
+export function formatKeyTitle({ name, prefix }: KeyRecord): string {
   return name === "" ? `${prefix}…` : name
 }

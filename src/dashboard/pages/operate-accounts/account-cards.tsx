@@ -1,25 +1,26 @@
-import type { AccountDay, AccountFacts } from "../../../storage/account-list.ts"
+import type { AccountActivityOnDay, AccountOverview } from "../../../db/accounts/account-list.ts"
+import { ActionForm, SubmitButton } from "../../components/buttons.tsx"
 import { Badge, StatusBadge } from "../../components/badge.tsx"
 import { Card } from "../../components/card.tsx"
 import { EmptyState } from "../../components/empty-state.tsx"
-import { Facts } from "../../components/facts.tsx"
+import { DescriptionList } from "../../components/facts.tsx"
 import { Field, Select } from "../../components/field.tsx"
 import { formatBytes, formatCount } from "../../components/format.ts"
 import { Table } from "../../components/table.tsx"
-import { Time } from "../../components/time.tsx"
+import { RelativeTime } from "../../components/time.tsx"
 
-type Shown = {
-  account: AccountFacts
-  days: readonly AccountDay[]
+type AccountCardsProps = {
+  account: AccountOverview
+  days: readonly AccountActivityOnDay[]
   plans: readonly string[]
-  /** What is wrong with what a form sent. */
+  /** Error messages of the submitted form, by field. */
   errors: { plan?: string; name?: string }
-  /** Whether it is the account of who looks at it. */
+  /** Whether the account belongs to the operator who looks at the page. */
   isOwn: boolean
 }
 
-/** What an operator knows of an account and does with it. */
-export function AccountCards({ account, days, plans, errors, isOwn }: Shown) {
+/** Properties of an account, and forms to change its plan, suspend it or delete it. */
+export function AccountCards({ account, days, plans, errors, isOwn }: AccountCardsProps) {
   return (
     <>
       <div class="columns">
@@ -32,18 +33,18 @@ export function AccountCards({ account, days, plans, errors, isOwn }: Shown) {
   )
 }
 
-function FactsCard({ account }: { account: AccountFacts }) {
+function FactsCard({ account }: { account: AccountOverview }) {
   const { id, users, suspendedAt } = account
   return (
     <Card title="Account">
-      <Facts
+      <DescriptionList
         rows={[
           ["Id", <code>{id}</code>],
           ["Status", <StatusBadge status={suspendedAt === null ? "active" : "suspended"} />],
-          ["Created", <Time at={account.createdAt} />],
+          ["Created", <RelativeTime at={account.createdAt} />],
           [
             "Users",
-            users.length === 0 ? "none: it is used by its keys alone" : <Users of={users} />,
+            users.length === 0 ? "none: only API keys use the account" : <Users of={users} />,
           ],
           ["Keys", formatCount(account.keyCount)],
           ["Stored", formatBytes(account.storageBytes)],
@@ -56,7 +57,7 @@ function FactsCard({ account }: { account: AccountFacts }) {
   )
 }
 
-function Users({ of: users }: { of: AccountFacts["users"] }) {
+function Users({ of: users }: { of: AccountOverview["users"] }) {
   return (
     <>
       {users.map(({ email, isOperator }) => (
@@ -69,7 +70,7 @@ function Users({ of: users }: { of: AccountFacts["users"] }) {
 }
 
 function PlanCard(props: {
-  account: AccountFacts
+  account: AccountOverview
   plans: readonly string[]
   error: string | undefined
 }) {
@@ -83,12 +84,10 @@ function PlanCard(props: {
           options={plans}
           value={account.plan}
           error={error}
-          hint={<a href="/operate/plans">What each plan allows</a>}
+          hint={<a href="/operate/plans">Limits of all plans</a>}
         />
         <div class="actions">
-          <button type="submit" class="button primary">
-            Change the plan
-          </button>
+          <SubmitButton tone="primary" text="Change the plan" />
         </div>
       </form>
     </Card>
@@ -103,7 +102,7 @@ const DAY_COLUMNS = [
   { title: "Fetches", isNumeric: true },
 ] as const
 
-function DaysCard({ days }: { days: readonly AccountDay[] }) {
+function DaysCard({ days }: { days: readonly AccountActivityOnDay[] }) {
   return (
     <Card title="Usage">
       <Table
@@ -114,8 +113,8 @@ function DaysCard({ days }: { days: readonly AccountDay[] }) {
           ...[requests, jobs, failedJobs, fetches].map(formatCount),
         ])}
         empty={
-          <EmptyState title="It was not used yet">
-            <p>Its requests and jobs are counted here from the first one on.</p>
+          <EmptyState title="No usage yet">
+            <p>The table will show requests and jobs of the account.</p>
           </EmptyState>
         }
       />
@@ -127,13 +126,13 @@ function OwnCard() {
   return (
     <Card title="Suspend or delete">
       <p class="soft">
-        This is your own account, which only another operator may suspend or delete here.
+        The account is your own. Only another operator can suspend or delete it here.
       </p>
     </Card>
   )
 }
 
-function EndCard({ account, error }: { account: AccountFacts; error: string | undefined }) {
+function EndCard({ account, error }: { account: AccountOverview; error: string | undefined }) {
   return (
     <div class="columns">
       {account.suspendedAt === null ? (
@@ -143,8 +142,8 @@ function EndCard({ account, error }: { account: AccountFacts; error: string | un
       )}
       <Card title="Delete">
         <p>
-          Its keys and users are refused at once, open jobs are canceled, and all that it stores is
-          removed. This cannot be undone.
+          Deletion refuses the keys and users of the account at once, cancels its open jobs and
+          removes all its data. Deletion cannot be undone.
         </p>
         <form method="post" action={`/operate/accounts/${account.id}/delete`} class="form">
           <Field
@@ -157,13 +156,11 @@ function EndCard({ account, error }: { account: AccountFacts; error: string | un
             error={error}
           />
           <div class="actions">
-            <button
-              type="submit"
-              class="button danger"
-              data-confirm={`Delete ${account.name} with everything it owns?`}
-            >
-              Delete the account
-            </button>
+            <SubmitButton
+              tone="danger"
+              asks={`Delete ${account.name} and all its data?`}
+              text="Delete the account"
+            />
           </div>
         </form>
       </Card>
@@ -171,33 +168,35 @@ function EndCard({ account, error }: { account: AccountFacts; error: string | un
   )
 }
 
-function SuspendCard({ account: { id, name } }: { account: AccountFacts }) {
+function SuspendCard({ account: { id, name } }: { account: AccountOverview }) {
   return (
     <Card title="Suspend">
       <p>
-        Its keys and users are refused within a second. Jobs that were accepted go on, and their
-        webhooks go out. Nothing is deleted.
+        Suspension refuses the keys and users of the account within a second. Accepted jobs continue
+        and send their webhooks. Nothing is deleted.
       </p>
-      <form method="post" action={`/operate/accounts/${id}/suspend`}>
-        <button type="submit" class="button danger" data-confirm={`Suspend ${name}?`}>
-          Suspend the account
-        </button>
-      </form>
+      <ActionForm
+        action={`/operate/accounts/${id}/suspend`}
+        tone="danger"
+        asks={`Suspend ${name}?`}
+        text="Suspend the account"
+      />
     </Card>
   )
 }
 
-function ResumeCard({ account: { id, suspendedAt } }: { account: AccountFacts }) {
+function ResumeCard({ account: { id, suspendedAt } }: { account: AccountOverview }) {
   return (
     <Card title="Suspended">
       <p>
-        Its keys and users are refused; it was suspended <Time at={suspendedAt} />.
+        The keys and users of the account are refused; it was suspended{" "}
+        <RelativeTime at={suspendedAt} />.
       </p>
-      <form method="post" action={`/operate/accounts/${id}/resume`}>
-        <button type="submit" class="button primary">
-          Lift the suspension
-        </button>
-      </form>
+      <ActionForm
+        action={`/operate/accounts/${id}/resume`}
+        tone="primary"
+        text="Lift the suspension"
+      />
     </Card>
   )
 }

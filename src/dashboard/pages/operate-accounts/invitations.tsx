@@ -1,20 +1,21 @@
-import { MAILS_PER_HOUR } from "../../../pipeline/accounts/limited-mail.ts"
-import type { MailOutcome } from "../../../pipeline/accounts/limited-mail.ts"
-import { DEFAULT_PLAN } from "../../../plans.ts"
-import type { Invitation } from "../../../storage/schema/users.ts"
+import { MAILS_PER_HOUR } from "../../../accounts/mail/limited-mail.ts"
+import type { MailOutcome } from "../../../accounts/mail/limited-mail.ts"
+import { DEFAULT_PLAN } from "../../../domain/plans.ts"
+import type { Invitation } from "../../../db/schema/users.ts"
+import { ActionForm, SubmitButton } from "../../components/buttons.tsx"
 import { Card } from "../../components/card.tsx"
 import { CodeBlock } from "../../components/code-block.tsx"
 import { EmptyState } from "../../components/empty-state.tsx"
 import { Field, Select } from "../../components/field.tsx"
 import { Notice } from "../../components/notice.tsx"
 import { Table } from "../../components/table.tsx"
-import { Time } from "../../components/time.tsx"
+import { RelativeTime } from "../../components/time.tsx"
 
-/** Values of the form of an invitation, and their fault. */
-export type InvitationDraft = { email: string; plan: string; error: string | null }
+/** Submitted values of the invitation form, and their error. */
+export type InvitationFormValues = { email: string; plan: string; error: string | null }
 
-/** An invitation that was just made; its link is shown only now. */
-export function NewInvitation({ email, link, mail }: MadeInvitation) {
+/** Notice about a new invitation with its link, which is shown only once. */
+export function NewInvitationNotice({ email, link, mail }: InvitationResult) {
   return (
     <Notice tone={mail === "sent" ? "good" : "bad"}>
       <p>{SENTENCES[mail](email)}</p>
@@ -23,22 +24,23 @@ export function NewInvitation({ email, link, mail }: MadeInvitation) {
   )
 }
 
-export type MadeInvitation = { email: string; link: string; mail: MailOutcome }
+/** New invitation with its link and the outcome of its mail. */
+export type InvitationResult = { email: string; link: string; mail: MailOutcome }
 
 const SENTENCES: Record<MailOutcome, (email: string) => string> = {
   sent: (email) =>
-    `${email} is invited by a mail. Its link is shown only now, should the mail not arrive:`,
+    `${email} is invited by mail. In case the mail does not arrive, store the link, which only this page shows:`,
   failed: (email) =>
-    `${email} is invited, and the mail could not be sent: the log says why. Pass on the link, which is shown only now:`,
+    `${email} is invited, but the mail could not be sent; the log has the reason. Pass on the link, which only this page shows:`,
   limited: (email) =>
-    `${email} is invited without a mail: the address had ${MAILS_PER_HOUR.invitation} mails within an hour. Pass on the link, which is shown only now:`,
+    `${email} is invited without a mail, because the address had ${MAILS_PER_HOUR.invitation} mails within an hour. Pass on the link, which only this page shows:`,
 }
 
-/** Invites by email, and shows who is invited and did not come yet. */
+/** Form that invites an email, and the table of pending invitations. */
 export function InvitationCard(props: {
   invitations: readonly Invitation[]
   plans: readonly string[]
-  draft: InvitationDraft
+  draft: InvitationFormValues
 }) {
   const { invitations, plans, draft } = props
   return (
@@ -62,9 +64,7 @@ export function InvitationCard(props: {
           />
         </div>
         <div class="actions">
-          <button type="submit" class="button primary">
-            Invite
-          </button>
+          <SubmitButton tone="primary" text="Invite" />
         </div>
       </form>
       <Table
@@ -73,21 +73,17 @@ export function InvitationCard(props: {
         rows={invitations.map(({ id, email, plan, createdAt, expiresAt }) => [
           email,
           plan,
-          <Time at={createdAt} />,
-          <Time at={expiresAt} />,
-          <form method="post" action={`/operate/invitations/${id}/withdraw`}>
-            <button
-              type="submit"
-              class="button"
-              data-confirm={`Withdraw the invitation of ${email}?`}
-            >
-              Withdraw
-            </button>
-          </form>,
+          <RelativeTime at={createdAt} />,
+          <RelativeTime at={expiresAt} />,
+          <ActionForm
+            action={`/operate/invitations/${id}/withdraw`}
+            asks={`Withdraw the invitation of ${email}?`}
+            text="Withdraw"
+          />,
         ])}
         empty={
-          <EmptyState title="Nobody is invited">
-            <p>Whoever is invited gets a mail with a link that makes the account.</p>
+          <EmptyState title="No open invitations">
+            <p>An invitation mails a link that creates the account.</p>
           </EmptyState>
         }
       />

@@ -1,23 +1,25 @@
-import { LIMIT_BOUNDS } from "../../../pipeline/accounts/own-limits.ts"
-import type { ListedPlan } from "../../../pipeline/accounts/plans.ts"
-import { LIMIT_FIELDS, mapLimits } from "../../../plan-fields.ts"
-import type { LimitName } from "../../../plan-fields.ts"
+import { LIMIT_BOUNDS } from "../../../accounts/operator-plan-limits.ts"
+import type { ListedPlan } from "../../../accounts/manage-plans.ts"
+import { LIMIT_FIELDS, mapLimits, viewLimits } from "../../../domain/plan-fields.ts"
+import type { LimitName } from "../../../domain/plan-fields.ts"
+import { LinkButton, SubmitButton } from "../../components/buttons.tsx"
 import { Card } from "../../components/card.tsx"
 import { Field } from "../../components/field.tsx"
-import { formatBytes } from "../../components/format.ts"
+import { formatBytes, usageLimitTitle } from "../../components/format.ts"
 import { Notice } from "../../components/notice.tsx"
-import { isInGb } from "./draft.ts"
-import type { PlanDraft } from "./draft.ts"
-import { titleInPlan } from "./title.ts"
+import type { Limits } from "../../../domain/plans.ts"
 
 type Fault = { field: string; message: string }
 
 const NAMES: readonly LimitName[] = Object.values(mapLimits((_, name) => name))
 
-/** The form of a new plan, or of one that is changed, again with its faults where it was refused. */
+/**
+ * Form that creates a plan, or changes a plan. After a refusal it shows the submitted values with
+ * their errors.
+ */
 export function PlanForm(props: {
   plan: ListedPlan | null
-  draft: PlanDraft
+  draft: PlanFormValues
   faults: readonly Fault[]
 }) {
   const { plan, draft, faults } = props
@@ -30,7 +32,9 @@ export function PlanForm(props: {
         class="form"
       >
         {plan && plan.accountCount > 0 && (
-          <Notice tone="busy">{countAccounts(plan.accountCount)} the new numbers at once.</Notice>
+          <Notice tone="busy">
+            The new limits apply at once to {countAccounts(plan.accountCount)}.
+          </Notice>
         )}
         {!plan && <NameField draft={draft} error={errors.get("name")} />}
         {NAMES.map((name) => (
@@ -45,23 +49,19 @@ export function PlanForm(props: {
           step="any"
           value={draft["slots_share"]}
           required
-          hint="Of a pool's places, while other accounts want some."
+          hint="Largest share of a pool's slots while other accounts wait."
           error={errors.has("slots_share") ? "expected a number from 0 to 100" : null}
         />
         <div class="actions">
-          <button type="submit" class="button primary">
-            {plan ? "Change the plan" : "Make the plan"}
-          </button>
-          <a class="button" href="/operate/plans">
-            Cancel
-          </a>
+          <SubmitButton tone="primary">{plan ? "Change the plan" : "Create the plan"}</SubmitButton>
+          <LinkButton to="/operate/plans" text="Cancel" />
         </div>
       </form>
     </Card>
   )
 }
 
-function NameField({ draft, error }: { draft: PlanDraft; error: string | undefined }) {
+function NameField({ draft, error }: { draft: PlanFormValues; error: string | undefined }) {
   return (
     <Field
       label="Name"
@@ -73,13 +73,13 @@ function NameField({ draft, error }: { draft: PlanDraft; error: string | undefin
       autocomplete="off"
       spellcheck={false}
       placeholder="studio"
-      hint="Small letters, digits and hyphens; people see it on their pages."
+      hint="Lowercase letters, digits and hyphens. Users see the name."
       error={error}
     />
   )
 }
 
-function LimitInput(props: { name: LimitName; draft: PlanDraft; isWrong: boolean }) {
+function LimitInput(props: { name: LimitName; draft: PlanFormValues; isWrong: boolean }) {
   const { name, draft, isWrong } = props
   const [min, max] = LIMIT_BOUNDS[name]
   return (
@@ -98,10 +98,10 @@ function LimitInput(props: { name: LimitName; draft: PlanDraft; isWrong: boolean
 }
 
 function labelOf(name: LimitName): string {
-  if (isInGb(name)) return `${titleInPlan(name)}, in GB`
+  if (isInGb(name)) return `${planLimitTitle(name)}, in GB`
   return LIMIT_FIELDS[name].unit === "seconds"
-    ? `${titleInPlan(name)}, in seconds`
-    : titleInPlan(name)
+    ? `${planLimitTitle(name)}, in seconds`
+    : planLimitTitle(name)
 }
 
 function describeBounds(name: LimitName, min: number, max: number): string {
@@ -110,5 +110,46 @@ function describeBounds(name: LimitName, min: number, max: number): string {
 }
 
 function countAccounts(count: number): string {
-  return count === 1 ? "1 account has" : `${count} accounts have`
+  return count === 1 ? "1 account" : `${count} accounts`
+}
+
+/** Returns the title of a limit on the plan pages, which show no usage. */
+export function planLimitTitle(name: LimitName): string {
+  if (name === "requests_per_minute") return "Requests a minute"
+  return name === "fetches_per_day" ? "Fetches a day" : usageLimitTitle(name)
+}
+
+/** Values of the plan form by the public names of limits, as text. Bytes are in GB. */
+export type PlanFormValues = Readonly<Record<string, string>>
+
+const GIB = 1024 ** 3
+
+/** Reports whether the form shows a limit in GB. */
+function isInGb(name: LimitName): boolean {
+  return LIMIT_FIELDS[name].unit === "bytes"
+}
+
+/** Converts the limits of a plan to values of the plan form. */
+export function toPlanFormValues(limits: Limits | null): PlanFormValues {
+  if (!limits) return {}
+  const numbers = viewLimits(limits)
+  return {
+    ...mapLimits((_, name) => String(isInGb(name) ? numbers[name] / GIB : numbers[name])),
+    slots_share: String(limits.slotsShareMax * 100),
+  }
+}
+
+/** Converts submitted values of the plan form to numbers; NaN for a missing value. */
+export function parsePlanNumbers(draft: PlanFormValues): Record<string, number> {
+  return {
+    ...mapLimits((_, name) => {
+      const value = numberOf(draft[name])
+      return isInGb(name) ? Math.round(value * GIB) : value
+    }),
+    slots_share: numberOf(draft["slots_share"]) / 100,
+  }
+}
+
+function numberOf(text: string | undefined): number {
+  return text === undefined || text.trim() === "" ? Number.NaN : Number(text)
 }

@@ -1,20 +1,23 @@
-import type { CommandPart } from "../../../kinds/command/request.ts"
+import type { CommandFields } from "../../../kinds/command/request.ts"
 
-/** A body of POST /v1/commands to begin with; empty references stand for files to choose. */
-export type Recipe = { id: string; title: string } & Pick<
-  CommandPart,
+/**
+ * Example command, as fields of the body of POST /v1/commands. Empty values of `input_files` stand
+ * for files that the user chooses.
+ */
+export type CommandRecipe = { id: string; title: string } & Pick<
+  CommandFields,
   "input_files" | "output_files" | "ffmpeg_command"
 >
 
 const ONE = { in_1: "" }
 const TWO = { in_1: "", in_2: "" }
 
-/** One picture of 1280 by 720, whatever it was. */
+/** FFmpeg filter that fits any picture into 1280 by 720. */
 const FRAME =
   "scale=1280:720:force_original_aspect_ratio=decrease,pad=1280:720:-1:-1,setsar=1,fps=30"
 
-/** Commands that people look for, first the one that needs no file. */
-export const RECIPES: readonly Recipe[] = [
+/** Common commands. The first needs no input file. */
+export const COMMAND_RECIPES: readonly CommandRecipe[] = [
   {
     id: "test-film",
     title: "Make a test film (needs no file)",
@@ -40,7 +43,7 @@ export const RECIPES: readonly Recipe[] = [
   },
   {
     id: "trim",
-    title: "Cut out five seconds",
+    title: "Cut five seconds",
     input_files: ONE,
     output_files: { out_1: "cut.mp4" },
     ffmpeg_command:
@@ -71,14 +74,14 @@ export const RECIPES: readonly Recipe[] = [
   },
   {
     id: "audio",
-    title: "Extract the sound as MP3",
+    title: "Extract the audio as MP3",
     input_files: ONE,
     output_files: { out_1: "sound.mp3" },
     ffmpeg_command: "ffmpeg -i {{in_1}} -vn -c:a libmp3lame -q:a 2 {{out_1}}",
   },
   {
     id: "loudness",
-    title: "Bring the sound to −16 LUFS",
+    title: "Normalize the audio to −16 LUFS",
     input_files: ONE,
     output_files: { out_1: "level.mp4" },
     ffmpeg_command:
@@ -109,7 +112,7 @@ export const RECIPES: readonly Recipe[] = [
   },
   {
     id: "watermark",
-    title: "Lay a watermark over it",
+    title: "Overlay a watermark",
     input_files: TWO,
     output_files: { out_1: "marked.mp4" },
     ffmpeg_command:

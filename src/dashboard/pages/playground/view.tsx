@@ -5,18 +5,18 @@ import { Card } from "../../components/card.tsx"
 import { CodeBlock } from "../../components/code-block.tsx"
 import { Select } from "../../components/field.tsx"
 import { formatBytes } from "../../components/format.ts"
-import { Live } from "../../components/live.tsx"
+import { LiveRegion } from "../../components/live.tsx"
 import { Notice } from "../../components/notice.tsx"
 import { UploadForm } from "../files/upload.tsx"
-import { JobAction, JobState, jobTitle } from "../jobs/detail.tsx"
-import { isOpen } from "../jobs/state.tsx"
-import { RECIPES } from "./recipes.ts"
+import { JobActionButton, JobStateView, jobTitle } from "../jobs/detail.tsx"
+import { isJobOpen } from "../jobs/state.tsx"
+import { COMMAND_RECIPES } from "./recipes.ts"
 
 const FILE_LIST = "known-files"
 
 /**
- * The playground: a form that playground.client.js fills, its check, and the job that runs. Templates have the
- * markup that the script repeats.
+ * Content of the playground: the form, the check of its command, and the job that runs.
+ * playground.client.js fills the form, and copies the markup of the <template> elements.
  */
 export function PlaygroundView(props: {
   job: JobRecord | null
@@ -41,13 +41,13 @@ export function PlaygroundView(props: {
         </Card>
       </div>
       <div class="stack">
-        <Live id="result" class="stack">
+        <LiveRegion id="result" class="stack">
           {job && <Result job={job} />}
-        </Live>
-        <Card title="What will run">
+        </LiveRegion>
+        <Card title="Commands to run">
           <div id="check" class="stack" aria-live="polite" />
         </Card>
-        <Card title="The same by the API">
+        <Card title="Request for the API">
           <div id="curl" />
         </Card>
       </div>
@@ -58,10 +58,10 @@ export function PlaygroundView(props: {
   )
 }
 
-/** The empty form; its recipes are JSON, each with the fields of a body of POST /v1/commands. */
+/** Empty form for a command. The attribute `data-playground` holds the recipes as JSON. */
 function CommandForm({ files }: { files: readonly FileRecord[] }) {
   return (
-    <form class="form wide" data-playground={JSON.stringify(RECIPES)} novalidate hidden>
+    <form class="form wide" data-playground={JSON.stringify(COMMAND_RECIPES)} novalidate hidden>
       {/* The button that Enter in a line presses. */}
       <button class="visually-hidden" name="action" value="check" tabindex={-1} aria-hidden="true">
         Check
@@ -70,7 +70,10 @@ function CommandForm({ files }: { files: readonly FileRecord[] }) {
         <Select
           label="Recipe"
           name="recipe"
-          options={[["", "My own"], ...RECIPES.map(({ id, title }) => [id, title] as const)]}
+          options={[
+            ["", "My own"],
+            ...COMMAND_RECIPES.map(({ id, title }) => [id, title] as const),
+          ]}
         />
         <button class="button" name="action" value="recipe">
           Use it
@@ -103,7 +106,7 @@ function CommandForm({ files }: { files: readonly FileRecord[] }) {
 
 type RowKind = "input" | "output"
 
-/** Rows of a key and its file or name, and the template of a row: # stands for its number. */
+/** Rows with a key and a file or name. In the row's <template>, # stands for the row's number. */
 function Rows(props: { of: RowKind; title: string; value: string; children?: Child }) {
   const { of, title, value, children } = props
   const facts = { autocomplete: "off", spellcheck: false, "aria-describedby": `error-${of}-#` }
@@ -119,7 +122,7 @@ function Rows(props: { of: RowKind; title: string; value: string; children?: Chi
             {...facts}
             aria-label={`${row}: ${value}`}
             list={isInput ? FILE_LIST : undefined}
-            placeholder={isInput ? "Search your files, or give a URL" : "film.mp4"}
+            placeholder={isInput ? "Search your files, or enter a URL" : "film.mp4"}
           />
           <button
             class="button quiet"
@@ -146,7 +149,7 @@ function Rows(props: { of: RowKind; title: string; value: string; children?: Chi
   )
 }
 
-/** The text of a command. */
+/** Text area for the FFmpeg command. */
 function CommandText() {
   return (
     <div class="field">
@@ -162,8 +165,8 @@ function CommandText() {
       />
       <div class="field-error" id="error-command" aria-live="polite" />
       <p class="hint" id="hint-command">
-        Write <code>{"{{in_1}}"}</code> and <code>{"{{out_1}}"}</code> where files go. A further
-        line that begins with ffmpeg is a further command.
+        Write <code>{"{{in_1}}"}</code> and <code>{"{{out_1}}"}</code> for files. Each line that
+        begins with ffmpeg is a separate command.
       </p>
     </div>
   )
@@ -175,13 +178,13 @@ function Result({ job }: { job: JobRecord }) {
     <Card
       title={jobTitle(job)}
       actions={
-        <Live id={`actions-${job.id}`} as="span" class="actions">
-          {isOpen(job) ? <JobAction job={job} action="cancel" title="Cancel" /> : null}
+        <LiveRegion id={`actions-${job.id}`} as="span" class="actions">
+          {isJobOpen(job) ? <JobActionButton job={job} action="cancel" title="Cancel" /> : null}
           {title}
-        </Live>
+        </LiveRegion>
       }
     >
-      <JobState job={job} />
+      <JobStateView job={job} />
     </Card>
   )
 }

@@ -1,21 +1,24 @@
-import type { OpenSession } from "../../../auth/sessions.ts"
+import type { ActiveSession } from "../../../accounts/sign-in/active-sessions.ts"
+import { ActionForm, SubmitButton } from "../../components/buttons.tsx"
 import { Badge } from "../../components/badge.tsx"
 import { Card } from "../../components/card.tsx"
 import { Field } from "../../components/field.tsx"
 import { Notice } from "../../components/notice.tsx"
 import { Table } from "../../components/table.tsx"
-import { Time } from "../../components/time.tsx"
-import type { Refusal } from "../../sign-in/ask-auth.ts"
+import { RelativeTime } from "../../components/time.tsx"
+import type { AuthRefusal } from "../../sign-in/ask-auth.ts"
 import { NewPasswordField } from "../../sign-in/new-password.tsx"
-import { sentenceOf } from "../../sign-in/sentences.ts"
-import { describeDevice } from "./device.ts"
+import { explainRefusal } from "../../sign-in/sentences.ts"
 
-/** A form of the page that was refused, and why. */
-export type Refused = { form: "email" | "password" | "sessions" | "delete"; refusal: Refusal }
+/** Form of the settings page that was refused, with the refusal. */
+export type RefusedForm = {
+  form: "email" | "password" | "sessions" | "delete"
+  refusal: AuthRefusal
+}
 
-type Answered = { refused: Refused | null }
+type CardProps = { refused: RefusedForm | null }
 
-export function EmailCard({ email, refused }: Answered & { email: string }) {
+export function EmailCard({ email, refused }: CardProps & { email: string }) {
   return (
     <Card title="Email">
       <form method="post" action="/settings/email" class="form">
@@ -29,26 +32,24 @@ export function EmailCard({ email, refused }: Answered & { email: string }) {
           required
           maxlength={320}
           autocomplete="email"
-          hint="It counts once you have followed the link in the mail that is sent for it."
+          hint="The new address is active once you follow the links that we mail you."
           error={sentenceFor(refused, "email")}
         />
         <div class="actions">
-          <button type="submit" class="button">
-            Change the email
-          </button>
+          <SubmitButton text="Change the email" />
         </div>
       </form>
     </Card>
   )
 }
 
-export function PasswordCard({ hasPassword, refused }: Answered & { hasPassword: boolean }) {
+export function PasswordCard({ hasPassword, refused }: CardProps & { hasPassword: boolean }) {
   if (!hasPassword) {
     return (
       <Card title="Password">
         <p>
-          You sign in by another service. <a href="/forgot-password">Ask for a link</a> to set a
-          password beside it.
+          You sign in with another service. <a href="/forgot-password">Request a link</a> to also
+          set a password.
         </p>
       </Card>
     )
@@ -69,44 +70,42 @@ export function PasswordCard({ hasPassword, refused }: Answered & { hasPassword:
         <NewPasswordField
           label="New password"
           name="next"
-          hint="All other places where you are signed in are signed out."
+          hint="The change signs out all other devices."
           error={isNewAtFault ? fault : null}
         />
         <div class="actions">
-          <button type="submit" class="button">
-            Change the password
-          </button>
+          <SubmitButton text="Change the password" />
         </div>
       </form>
     </Card>
   )
 }
 
-type Sessions = { sessions: readonly OpenSession[]; sessionId: string }
+type Sessions = { sessions: readonly ActiveSession[]; sessionId: string }
 
-export function SessionsCard({ sessions, sessionId, refused }: Answered & Sessions) {
+export function SessionsCard({ sessions, sessionId, refused }: CardProps & Sessions) {
   const fault = sentenceFor(refused, "sessions")
   return (
     <Card
-      title="Where you are signed in"
+      title="Signed-in devices"
       actions={
         sessions.length > 1 && (
-          <form method="post" action="/settings/sessions/sign-out-others">
-            <button type="submit" class="button" data-confirm="Sign out everywhere but here?">
-              Sign out everywhere else
-            </button>
-          </form>
+          <ActionForm
+            action="/settings/sessions/sign-out-others"
+            asks="Sign out all other devices?"
+            text="Sign out all other devices"
+          />
         )
       }
     >
       {fault && <Notice tone="bad">{fault}</Notice>}
       <Table
-        caption="Where you are signed in"
+        caption="Signed-in devices"
         columns={["Device", "Address", "Since", "Actions"]}
         rows={sessions.map((session) => [
           describeDevice(session.userAgent),
           session.ipAddress || <span class="soft">unknown</span>,
-          <Time at={session.createdAt.getTime()} />,
+          <RelativeTime at={session.createdAt.getTime()} />,
           session.id === sessionId ? <Badge tone="good">here</Badge> : <SignOut of={session} />,
         ])}
       />
@@ -114,28 +113,26 @@ export function SessionsCard({ sessions, sessionId, refused }: Answered & Sessio
   )
 }
 
-function SignOut({ of: { id, userAgent } }: { of: OpenSession }) {
+function SignOut({ of: { id, userAgent } }: { of: ActiveSession }) {
   return (
-    <form method="post" action={`/settings/sessions/${id}/sign-out`}>
-      <button type="submit" class="button quiet">
-        Sign out<span class="visually-hidden"> {describeDevice(userAgent)}</span>
-      </button>
-    </form>
+    <ActionForm action={`/settings/sessions/${id}/sign-out`} tone="quiet">
+      Sign out<span class="visually-hidden"> {describeDevice(userAgent)}</span>
+    </ActionForm>
   )
 }
 
-export function DeleteCard(props: Answered & { email: string; hasPassword: boolean }) {
+export function DeleteAccountCard(props: CardProps & { email: string; hasPassword: boolean }) {
   const { email, hasPassword, refused } = props
   const code = refused?.refusal.code
   const fault = sentenceFor(refused, "delete")
   return (
     <Card title="Delete the account" id="delete">
       <p>
-        Everything goes with it: keys are refused at once, jobs are canceled, files are deleted. It
-        cannot be undone.
+        Deletion refuses the keys at once, cancels jobs and deletes files. Deletion cannot be
+        undone.
       </p>
       <form method="post" action="/settings/delete" class="form">
-        {fault && code !== NAME_WRONG && code !== PASSWORD_WRONG && (
+        {fault && code !== EMAIL_DIFFERS_CODE && code !== PASSWORD_WRONG && (
           <Notice tone="bad">{fault}</Notice>
         )}
         <Field
@@ -145,7 +142,7 @@ export function DeleteCard(props: Answered & { email: string; hasPassword: boole
           type="email"
           required
           autocomplete="off"
-          error={code === NAME_WRONG ? fault : null}
+          error={code === EMAIL_DIFFERS_CODE ? fault : null}
         />
         {hasPassword && (
           <Field
@@ -159,30 +156,56 @@ export function DeleteCard(props: Answered & { email: string; hasPassword: boole
           />
         )}
         <div class="actions">
-          <button
-            type="submit"
-            class="button danger"
-            data-confirm="Delete the account with everything it owns?"
-          >
-            Delete the account
-          </button>
+          <SubmitButton
+            tone="danger"
+            asks="Delete the account and all its data?"
+            text="Delete the account"
+          />
         </div>
       </form>
     </Card>
   )
 }
 
-/** The code of a deletion whose email is not that of the account. */
-export const NAME_WRONG = "EMAIL_DIFFERS"
+/** Code of the refusal to delete the account if the typed email is wrong. */
+export const EMAIL_DIFFERS_CODE = "EMAIL_DIFFERS"
 const PASSWORD_WRONG = "INVALID_PASSWORD"
 
-/** Codes that say something else here than in the pages of sign-in. */
+/** Sentences for codes that have another meaning on this page than on the sign-in pages. */
 const OWN_SENTENCES: Record<string, string> = {
-  INVALID_EMAIL: "This is not an email address.",
-  SESSION_EXPIRED: "You signed in a while ago: sign out, sign in again, and then delete.",
+  INVALID_EMAIL: "Enter a valid email address.",
+  SESSION_EXPIRED:
+    "Your sign-in is too old to delete the account: sign out, sign in again, then delete.",
 }
 
-function sentenceFor(refused: Refused | null, form: Refused["form"]): string | null {
+function sentenceFor(refused: RefusedForm | null, form: RefusedForm["form"]): string | null {
   if (refused?.form !== form) return null
-  return OWN_SENTENCES[refused.refusal.code] ?? sentenceOf(refused.refusal)
+  return OWN_SENTENCES[refused.refusal.code] ?? explainRefusal(refused.refusal)
+}
+
+const BROWSERS = [
+  ["Edge", /\bEdg(?:e|A|iOS)?\//],
+  ["Opera", /\bOPR\//],
+  ["Firefox", /\b(?:Firefox|FxiOS)\//],
+  ["Chrome", /\b(?:Chrome|Chromium|CriOS)\//],
+  ["Safari", /\bSafari\//],
+  ["curl", /^curl\//],
+] as const
+
+const SYSTEMS = [
+  ["iPhone", /\biPhone\b/],
+  ["iPad", /\biPad\b/],
+  ["Android", /\bAndroid\b/],
+  ["ChromeOS", /\bCrOS\b/],
+  ["Windows", /\bWindows\b/],
+  ["macOS", /\bMacintosh\b/],
+  ["Linux", /\bLinux\b/],
+] as const
+
+/** Describes a device by its User-Agent header: `Firefox on Linux`. */
+export function describeDevice(userAgent: string | null | undefined): string {
+  const text = userAgent ?? ""
+  const browser = BROWSERS.find(([, pattern]) => pattern.test(text))?.[0] ?? "Unknown browser"
+  const system = SYSTEMS.find(([, pattern]) => pattern.test(text))?.[0]
+  return system === undefined ? browser : `${browser} on ${system}`
 }

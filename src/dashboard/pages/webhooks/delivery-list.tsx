@@ -1,20 +1,21 @@
-import type { DeliveryRecord } from "../../../resources/webhooks/record.ts"
-import { DELIVERY_STATES } from "../../../storage/schema/states.ts"
-import { faultOf } from "../../api.ts"
+import type { DeliveryRecord } from "../../../api/routes/webhooks/record.ts"
+import { DELIVERY_STATES } from "../../../domain/states.ts"
+import { findFieldError } from "../../api.ts"
 import type { ApiAnswer } from "../../api.ts"
+import { LinkButton, SubmitButton } from "../../components/buttons.tsx"
 import { StatusBadge } from "../../components/badge.tsx"
 import { Card } from "../../components/card.tsx"
 import { EmptyState } from "../../components/empty-state.tsx"
 import { Field, Select } from "../../components/field.tsx"
 import { Notice } from "../../components/notice.tsx"
 import { Table } from "../../components/table.tsx"
-import { Time } from "../../components/time.tsx"
-import { Guide } from "./guide.tsx"
+import { RelativeTime } from "../../components/time.tsx"
+import { CodeBlock } from "../../components/code-block.tsx"
 
-/** The filters of the list, as the interface names them. */
+/** Query parameters that filter the list of deliveries. */
 export const DELIVERY_FILTERS = ["status", "job_id"] as const
 
-/** A page of deliveries; where there never was one, what to do to get one. */
+/** Table with one page of deliveries. An account without any delivery sees a guide instead. */
 export function DeliveryList(props: {
   deliveries: ApiAnswer<DeliveryRecord[]>
   filters: URLSearchParams
@@ -30,7 +31,7 @@ export function DeliveryList(props: {
       </Card>
     )
   }
-  const fault = faultOf(answer, "job_id")
+  const fault = findFieldError(answer, "job_id")
   return (
     <Card title="Deliveries">
       <Filters filters={filters} fault={fault} />
@@ -64,14 +65,14 @@ function rowOf({ id, type, url, status, tries, next_try_at, created_at }: Delive
     <span title={url}>{URL.parse(url)?.host ?? url}</span>,
     <StatusBadge status={status} />,
     tries.length,
-    lastAnswer(tries),
-    <Time at={next_try_at} />,
-    <Time at={created_at} />,
+    describeLastAnswer(tries),
+    <RelativeTime at={next_try_at} />,
+    <RelativeTime at={created_at} />,
   ]
 }
 
-/** What a receiver answered last; a dash where it was not called yet. */
-export function lastAnswer(tries: DeliveryRecord["tries"]): string {
+/** Describes the last response of a receiver; a dash before the first try. */
+export function describeLastAnswer(tries: DeliveryRecord["tries"]): string {
   const last = tries.at(-1)
   if (!last) return "–"
   return last.status === null ? (last.error ?? "no answer") : `status ${last.status}`
@@ -95,21 +96,62 @@ function Filters({ filters, fault }: { filters: URLSearchParams; fault: string |
         spellcheck={false}
         error={fault}
       />
-      <button type="submit" class="button">
-        Filter
-      </button>
+      <SubmitButton text="Filter" />
     </form>
   )
 }
 
 function NothingFound() {
   return (
-    <EmptyState title="No delivery is like that">
+    <EmptyState title="No delivery matches the filter">
       <p>
-        <a class="button" href="/webhooks">
-          Show all deliveries
-        </a>
+        <LinkButton to="/webhooks" text="Show all deliveries" />
       </p>
     </EmptyState>
   )
 }
+
+/** Guide to a first webhook and its verification. */
+function Guide({ origin }: { origin: string }) {
+  return (
+    <EmptyState title="No deliveries yet">
+      <p>
+        Send a URL of yours as <code>webhook</code> in any request that creates a job. The service
+        posts the record of the job to it when the job ends.
+      </p>
+      <CodeBlock label="A request with a webhook" text={requestOf(origin)} />
+      <p>
+        Your receiver must verify each webhook with the signing secret below and answer 2xx within
+        15 seconds. The example uses the package <code>standardwebhooks</code>:
+      </p>
+      <CodeBlock label="A receiver that verifies webhooks" text={RECEIVER} />
+    </EmptyState>
+  )
+}
+
+function requestOf(origin: string): string {
+  return `curl ${origin}/v1/commands \\
+  -H "X-API-Key: $LATHE_KEY" -H "Content-Type: application/json" \\
+  -d '{
+    "input_files": {},
+    "output_files": {"out_1": "test.mp4"},
+    "ffmpeg_command": "ffmpeg -f lavfi -i testsrc=d=5 {{out_1}}",
+    "webhook": "https://example.com/hooks/lathe"
+  }'`
+}
+
+const RECEIVER = `import { createServer } from "node:http"
+import { text } from "node:stream/consumers"
+import { Webhook } from "standardwebhooks"
+
+const webhook = new Webhook(process.env.WEBHOOK_SECRET)
+
+createServer(async (request, response) => {
+  try {
+    const event = webhook.verify(await text(request), request.headers)
+    console.log(event.type, event.data.id)
+    response.writeHead(204).end()
+  } catch {
+    response.writeHead(400).end()
+  }
+}).listen(8080)`

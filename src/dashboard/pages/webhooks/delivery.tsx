@@ -1,53 +1,61 @@
-import type { DeliveryRecord } from "../../../resources/webhooks/record.ts"
+import type { DeliveryRecord } from "../../../api/routes/webhooks/record.ts"
+import { ActionForm } from "../../components/buttons.tsx"
 import { StatusBadge } from "../../components/badge.tsx"
 import { Card } from "../../components/card.tsx"
-import { Facts } from "../../components/facts.tsx"
+import { DescriptionList } from "../../components/facts.tsx"
 import { formatDuration } from "../../components/format.ts"
-import { Live, Polled } from "../../components/live.tsx"
+import { LiveRegion, PollMarker } from "../../components/live.tsx"
 import { Table } from "../../components/table.tsx"
-import { Time } from "../../components/time.tsx"
+import { RelativeTime } from "../../components/time.tsx"
 
-/** A page that waits for a try for so long is brought up to date by itself; a claimed try takes 60 s. */
+/**
+ * Time before a try in which the page is polled. It exceeds 60 seconds, the duration of a claim of
+ * the try.
+ */
 const SOON_MS = 90_000
 
-/** One delivery with every try that was made of it. */
+/** Content of the page of a delivery, with all its tries. */
 export function DeliveryPage({ delivery }: { delivery: DeliveryRecord }) {
-  const { id, job_id: jobId, url, status, tries } = delivery
+  const { id, job_id: jobId, endpoint_id: endpointId, url, status, tries } = delivery
   return (
     <>
-      <Polled isOpen={isDueSoon(delivery)} />
+      <PollMarker isOpen={isDueSoon(delivery)} />
       <Card title="Delivery" actions={<ReplayButton id={id} />}>
-        <Live id="delivery">
-          <Facts
+        <LiveRegion id="delivery">
+          <DescriptionList
             rows={[
               ["Status", <StatusBadge status={status} />],
               ["Receiver", url],
               [
                 "Job",
-                jobId === null ? "None: a test event" : <a href={`/jobs/${jobId}`}>{jobId}</a>,
+                jobId === null ? "none: a test event" : <a href={`/jobs/${jobId}`}>{jobId}</a>,
               ],
-              ["Created", <Time at={delivery.created_at} />],
+              [
+                "Sent to",
+                endpointId === null ? "The URL of a request" : "An endpoint of the account",
+              ],
+              ["Created", <RelativeTime at={delivery.created_at} />],
               status === "waiting"
-                ? ["Next try", <Time at={delivery.next_try_at} />]
-                : ["Ended", <Time at={delivery.completed_at} />],
+                ? ["Next try", <RelativeTime at={delivery.next_try_at} />]
+                : ["Ended", <RelativeTime at={delivery.completed_at} />],
               ["Id", <code>{id}</code>],
             ]}
           />
-        </Live>
+        </LiveRegion>
         <p class="soft">
-          Every try sends the same body and the id as <code>webhook-id</code>, so that your receiver
-          can tell one that came before.
+          Each try sends the same body and the id in <code>webhook-id</code>, so that your receiver
+          can recognize a repeated webhook.
         </p>
       </Card>
       <Card title="Tries">
-        <Live id="tries" tells>
+        <LiveRegion id="tries" tells>
           <Table
             caption="Tries"
             columns={["Try", "When", "Result", { title: "Took", isNumeric: true }, "Answer"]}
             rows={tries.toReversed().map(rowOf)}
-            empty={<p>There was no try yet; the first one is on its way.</p>}
+            empty={<p>No try yet; the first try begins shortly.</p>}
           />
-        </Live>
+        </LiveRegion>
       </Card>
     </>
   )
@@ -67,24 +75,24 @@ function rowOf({
 }: DeliveryRecord["tries"][number]) {
   return [
     `#${number}`,
-    <Time at={at} />,
+    <RelativeTime at={at} />,
     <>
       <StatusBadge status={error === undefined ? "delivered" : "failed"} />{" "}
-      {error ?? `It answered ${status}.`}
+      {error ?? `The receiver answered ${status}.`}
     </>,
     formatDuration(duration_ms / 1000),
     answer ? <Answer text={answer} number={number} /> : <span class="soft">Nothing</span>,
   ]
 }
 
-/** The first bytes of what was answered, which a line shows where it is short. */
+/** First characters of a receiver's response. A long response is collapsed. */
 function Answer({ text, number }: { text: string; number: number }) {
   const isShort = text.length <= 60 && !text.includes("\n")
   if (isShort) return <code>{text}</code>
   return (
     <details>
       <summary>Its first {text.length} characters</summary>
-      <pre tabindex={0} role="region" aria-label={`What try ${number} was answered`}>
+      <pre tabindex={0} role="region" aria-label={`Answer to try ${number}`}>
         {text}
       </pre>
     </details>
@@ -92,11 +100,5 @@ function Answer({ text, number }: { text: string; number: number }) {
 }
 
 function ReplayButton({ id }: { id: string }) {
-  return (
-    <form method="post" action={`/webhooks/${id}/replay`}>
-      <button type="submit" class="button primary">
-        Deliver once more
-      </button>
-    </form>
-  )
+  return <ActionForm action={`/webhooks/${id}/replay`} tone="primary" text="Replay" />
 }

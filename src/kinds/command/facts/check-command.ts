@@ -1,32 +1,140 @@
-import { readCommand } from "../../../contract/command-line.ts"
-import { firstFaults } from "../policy/refusal.ts"
-import type { Refusal } from "../policy/refusal.ts"
+import { readCommand, findLastOptionValue, listAllOptions } from "../../../ffmpeg/command-line.ts"
+import { collectFaults } from "../../../ffmpeg/policy/refusal.ts"
+import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
 import { checkCodecs } from "./check-codecs.ts"
-import { checkEnds } from "./check-ends.ts"
-import { checkGraphs, graphsOf } from "./check-graphs.ts"
-import { checkOptions, checkTrailing } from "./check-options.ts"
-import { checkStreams } from "./check-streams.ts"
-import type { Probes } from "./check-streams.ts"
-import type { Known } from "./known.ts"
-import { checkSizes } from "./odd-sizes.ts"
+import { checkGraphs, parseGraphs } from "./check-graphs.ts"
+import { checkOptions, checkTrailingOption } from "./check-options.ts"
+import { checkStreams, findMediumLetter } from "./check-streams.ts"
+import type { ProbesByName } from "./check-streams.ts"
+import type { FfmpegCapabilities } from "./capabilities.ts"
+import type { ParsedCommand, CommandFile } from "../../../ffmpeg/command-line.ts"
+import { findEncoder, findMuxers } from "./codecs.ts"
+import { findEndlessInput } from "../../../ffmpeg/endless.ts"
+import { readMetaValues } from "./capabilities.ts"
+
+/** Options that end an output or choose its streams. */
+const BOUNDING =
+  /^(?:t|to|fs|[vad]?frames|shortest|map|[vasd]n|filter_complex\w*|filter_script|lavfi|attach|target|\/.*)$/
+/** Words of a filter graph that may end a stream. */
+const BOUNDING_GRAPH = /trim|end|shortest|duration|first|select|segment|eof/
+/** File names of formats that ffmpeg can rewind, so that -stream_loop works. */
+const REPEATED_NAME =
+  /\.(?:mp4|m4v|mov|mkv|webm|ts|mp3|m4a|aac|wav|flac|og[ag]|opus|avi|gif|png|webp)$/i
+const GRAPH_NAMES = /^(?:vf|af|filter)$/
+
+/** Refuses an endless input if no option or filter of the command can end the output. */
+function checkEnds(
+  command: ParsedCommand,
+  capabilities: FfmpegCapabilities,
+  probes: ProbesByName,
+): Refusal[] {
+  const isBound = listAllOptions(command).some(({ name, value }) => {
+    return BOUNDING.test(name) || (GRAPH_NAMES.test(name) && BOUNDING_GRAPH.test(value ?? ""))
+  })
+  const inputs = command.files.filter(({ kind }) => kind === "input")
+  const outputs = command.files.filter(({ kind }) => kind === "output")
+  const endless = inputs.flatMap((input) => {
+    const found = findEndlessInput(input)
+    const format = findLastOptionValue(input, "f")
+    // A graph of several chains may end with one of its sources. -stream_loop has no effect on
+    // formats that cannot be rewound.
+    const isSure =
+      format === "lavfi"
+        ? !/[[;]/.test(input.word) && findLastOptionValue(input, "stream_loop") === null
+        : !found?.reason.startsWith("-stream_loop") ||
+          format === "concat" ||
+          REPEATED_NAME.test(input.word)
+    return found && isSure ? [{ input, ...found }] : []
+  })
+  const [first] = endless
+  const [output] = outputs
+  if (!first || !output || isBound) return []
+  const finite = inputs.filter((input) => endless.every((other) => other.input !== input))
+  // The endless stream reaches the output for certain only if no other input has a stream of its
+  // medium.
+  const { medium } = first
+  const isAlone = finite.every(({ word }) => {
+    const streams = probes.get(word)?.streams
+    return (
+      medium !== null && streams && !streams.some((stream) => findMediumLetter(stream) === medium)
+    )
+  })
+  const muxers = findMuxers(output, capabilities)
+  const [codec] =
+    muxers?.length === 1 ? muxers.flatMap((muxer) => readMetaValues(muxer, medium ?? "")) : []
+  // Audio formats take video only as cover art.
+  const isWritten = codec !== undefined && codec !== "png"
+  if (finite.length > 0 && !(isAlone && isWritten)) return []
+  const shortest = finite.length > 0 ? ", use -shortest to end with the shortest stream" : ""
+  const option = /^-[a-z_]+/.exec(first.reason)?.[0] ?? "-i"
+  const message = `${option}: ${first.name} is endless: ${first.reason}, so "${output.word}" would never finish; write -t with the seconds before the output${shortest}, or ${first.remedy}`
+  return [{ code: "endless_input", option, message }]
+}
+
+/** Size in numbers, as the value of -s or of a lone scale filter. */
+const WRITTEN_SIZE = /^(?:scale=)?(?:w(?:idth)?=)?(\d+)[x:](?:h(?:eight)?=)?(\d+)$/
+
+/** Refuses odd widths and heights, written in numbers, for H.264 and H.265 in yuv420p. */
+function checkSizes(
+  command: ParsedCommand,
+  capabilities: FfmpegCapabilities,
+  probes: ProbesByName,
+): Refusal[] {
+  return command.files.flatMap((file) => {
+    if (file.kind !== "output") return []
+    const encoder = findEncoder(file, "V", capabilities)
+    const option = file.options.findLast(({ name, word }) => {
+      return name === "s" || name === "vf" || word === "-filter:v"
+    })
+    const sides = WRITTEN_SIZE.exec(option?.value ?? "")?.slice(1) ?? []
+    const odd = sides.map(Number).find((side) => side % 2 === 1)
+    const isHalved = /^libx26[45]$/.test(encoder ?? "") && findPixelFormat(file, command, probes)
+    const isOther = file.options.some(({ name }) => /^(?:target|vn|map|filter\w+)$/.test(name))
+    if (!option || odd === undefined || isHalved !== "yuv420p" || isOther) return []
+    const message = `${option.word}: ${encoder} needs even widths and heights in yuv420p, and ${sides.join("x")} has ${odd}; write ${odd - 1} or ${odd + 1}, or -2 to derive a side from the other, as in scale=640:-2`
+    return [{ code: "invalid_option", option: option.word, message }]
+  })
+}
 
 /**
- * Refuses what an ffmpeg would certainly not do of a command, as far as names, labels, streams and
- * common faults tell it; all else is left to the run. Words come with names in the place of keys, and
- * probes are by the names of inputs.
+ * Returns the pixel format of an output: its -pix_fmt, or that of the only input's only video
+ * stream; otherwise null.
  */
-export function checkByFacts(words: readonly string[], known: Known, probes: Probes): Refusal[] {
+function findPixelFormat(
+  file: CommandFile,
+  { files }: ParsedCommand,
+  probes: ProbesByName,
+): string | null {
+  const own = findLastOptionValue(file, "pix_fmt")
+  if (own !== null) return own
+  const [input, ...others] = files.filter(({ kind }) => kind === "input")
+  const streams = probes.get(input?.word ?? "")?.streams ?? []
+  const [video, ...more] = streams.filter(({ codec_type: type }) => type === "video")
+  const format = video?.["pix_fmt"]
+  return others.length + more.length === 0 && typeof format === "string" ? format : null
+}
+
+/**
+ * Refuses commands that would certainly fail: unknown names, undefined labels, missing streams and
+ * common mistakes. The run reports all other errors. `words` contain file names instead of keys;
+ * `probes` are by the file names of inputs.
+ */
+export function checkByCapabilities(
+  words: readonly string[],
+  capabilities: FfmpegCapabilities,
+  probes: ProbesByName,
+): Refusal[] {
   const command = readCommand(words)
-  const graphs = graphsOf(command)
+  const graphs = parseGraphs(command)
   return [
-    ...firstFaults(command.files, (file) => [
-      ...checkOptions(file, known),
-      ...checkCodecs(file, known),
+    ...collectFaults(command.files, (file) => [
+      ...checkOptions(file, capabilities),
+      ...checkCodecs(file, capabilities),
     ]),
-    ...firstFaults(command.trailing, (option) => checkTrailing(option, known)),
-    ...checkGraphs(command, graphs, known),
+    ...collectFaults(command.trailing, (option) => checkTrailingOption(option, capabilities)),
+    ...checkGraphs(command, graphs, capabilities),
     ...checkStreams(command, graphs, probes),
-    ...checkSizes(command, known, probes),
-    ...checkEnds(command, known, probes),
+    ...checkSizes(command, capabilities, probes),
+    ...checkEnds(command, capabilities, probes),
   ]
 }

@@ -1,50 +1,58 @@
-import { lastValue } from "../../../contract/command-line.ts"
-import type { ReadCommand, ReadFile, ReadOption } from "../../../contract/command-line.ts"
+import { findLastOptionValue } from "../../../ffmpeg/command-line.ts"
+import type { ParsedCommand, CommandFile, CommandOption } from "../../../ffmpeg/command-line.ts"
 import { didYouMean } from "../../../hints/nearest-name.ts"
-import { kindOfFilterOption, reasonAgainstFilter } from "../policy/filters.ts"
-import { firstFaults, quote, REFUSALS_MAX } from "../policy/refusal.ts"
-import type { Refusal } from "../policy/refusal.ts"
-import { mediumOf } from "./codecs.ts"
-import { readChains } from "./graph.ts"
-import type { ChainFilter, ReadChains } from "./graph.ts"
-import { findOption } from "./known.ts"
-import type { Known, KnownEntry } from "./known.ts"
-import { expectedName } from "./named-values.ts"
-import { findGeneric } from "./option-words.ts"
-import { meant, usualFilterOption } from "./usual-names.ts"
+import { findFilterOptionKind, reasonAgainstFilter } from "../../../ffmpeg/policy/filters.ts"
+import { collectFaults, quoteValue, REFUSALS_MAX } from "../../../ffmpeg/policy/refusal.ts"
+import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
+import { findOptionMedium } from "./codecs.ts"
+import { parseFilterChains } from "../../../ffmpeg/filter-chains.ts"
+import type { ChainFilter, FilterChainsResult } from "../../../ffmpeg/filter-chains.ts"
+import { findOption } from "./capabilities.ts"
+import type { FfmpegCapabilities, FfmpegComponent } from "./capabilities.ts"
+import { describeWrongValue } from "./value-names.ts"
+import { findGenericOption } from "./known-options.ts"
+import { suggestName, suggestFilterOption } from "./name-suggestions.ts"
 
-/** A graph of a command: the option that it is the value of, and its medium where it has one alone. */
-export type Graph = { option: string; isComplex: boolean; isOfSound: boolean; read: ReadChains }
+/** Filter graph of a command, with the option that holds it. */
+export type ParsedGraph = {
+  option: string
+  isComplex: boolean
+  isAudio: boolean
+  read: FilterChainsResult
+}
 
-/** Reads all graphs that a command holds. */
-export function graphsOf({ files, trailing }: ReadCommand): Graph[] {
+/** Parses all filter graphs of a command. */
+export function parseGraphs({ files, trailing }: ParsedCommand): ParsedGraph[] {
   return [
-    ...files.flatMap((file) => [...file.options.flatMap(graphOf), ...sourceOf(file)]),
-    ...trailing.flatMap(graphOf),
+    ...files.flatMap((file) => [
+      ...file.options.flatMap(parseOptionGraph),
+      ...parseInputGraph(file),
+    ]),
+    ...trailing.flatMap(parseOptionGraph),
   ]
 }
 
-function graphOf(option: ReadOption): Graph[] {
+function parseOptionGraph(option: CommandOption): ParsedGraph[] {
   const { word, name, value } = option
   const isComplex = name === "filter_complex" || name === "lavfi"
   if (value === null || !(isComplex || /^(?:vf|af|filter)$/.test(name))) return []
-  const isOfSound = name === "af" || (name === "filter" && mediumOf(option) === "A")
-  return [{ option: word, isComplex, isOfSound, read: readChains(value) }]
+  const isAudio = name === "af" || (name === "filter" && findOptionMedium(option) === "A")
+  return [{ option: word, isComplex, isAudio, read: parseFilterChains(value) }]
 }
 
-function sourceOf(file: ReadFile): Graph[] {
-  if (file.kind !== "input" || lastValue(file, "f")?.toLowerCase() !== "lavfi") return []
-  return [{ option: "-i", isComplex: false, isOfSound: false, read: readChains(file.word) }]
+function parseInputGraph(file: CommandFile): ParsedGraph[] {
+  if (file.kind !== "input" || findLastOptionValue(file, "f")?.toLowerCase() !== "lavfi") return []
+  return [{ option: "-i", isComplex: false, isAudio: false, read: parseFilterChains(file.word) }]
 }
 
-/** Refuses filters and options of filters that ffmpeg has not, and labels that no graph makes. */
+/** Refuses unknown filters and filter options, and -map options with undefined labels. */
 export function checkGraphs(
-  command: ReadCommand,
-  graphs: readonly Graph[],
-  known: Known,
+  command: ParsedCommand,
+  graphs: readonly ParsedGraph[],
+  capabilities: FfmpegCapabilities,
 ): Refusal[] {
   const refusals = graphs.flatMap((graph) =>
-    checkGraph(graph, known).map((message) => ({
+    checkGraph(graph, capabilities).map((message) => ({
       code: "filter_error" as const,
       option: graph.option,
       message: `${graph.option}: ${message}`,
@@ -53,28 +61,39 @@ export function checkGraphs(
   return refusals.length > 0 ? refusals : checkLabels(command, graphs)
 }
 
-function checkGraph({ read, isOfSound }: Graph, known: Known): string[] {
+function checkGraph({ read, isAudio }: ParsedGraph, capabilities: FfmpegCapabilities): string[] {
   if ("error" in read) return [read.error]
-  if (read.chains.length === 0) return ["it is empty; write a filter, or leave the option out"]
-  const faults = firstFaults(read.chains.flat(), (filter) => {
+  if (read.chains.length === 0)
+    return ["the graph is empty; write a filter, or leave the option out"]
+  const faults = collectFaults(read.chains.flat(), (filter) => {
     if (reasonAgainstFilter(filter.name)) return []
-    const entry = known.find("filters", filter.name)
-    if (!entry) return [describeUnknown(filter.name, known, isOfSound)]
-    return checkOptions(filter, entry, known).map((each) => `the filter ${filter.name}: ${each}`)
+    const entry = capabilities.find("filters", filter.name)
+    if (!entry) return [describeUnknown(filter.name, capabilities, isAudio)]
+    return checkOptions(filter, entry, capabilities).map(
+      (each) => `the filter ${filter.name}: ${each}`,
+    )
   })
   return [...new Set(faults)]
 }
 
-function describeUnknown(name: string, known: Known, isOfSound: boolean): string {
-  const near = meant(isOfSound ? "soundFilters" : "filters", name, known.names("filters"))
+function describeUnknown(name: string, capabilities: FfmpegCapabilities, isAudio: boolean): string {
+  const near = suggestName(
+    isAudio ? "soundFilters" : "filters",
+    name,
+    capabilities.names("filters"),
+  )
   const escaped = /^\w+$/.test(name) ? "" : "; escape , and ; within values as \\, and \\;"
-  return `there is no filter ${quote(name)}${near === "" ? escaped : near}`
+  return `ffmpeg has no filter ${quoteValue(name)}${near === "" ? escaped : near}`
 }
 
-function checkOptions(filter: ChainFilter, entry: KnownEntry, known: Known): string[] {
-  const generic = known.find("generic", "filter")?.options ?? []
+function checkOptions(
+  filter: ChainFilter,
+  entry: FfmpegComponent,
+  capabilities: FfmpegCapabilities,
+): string[] {
+  const generic = capabilities.find("generic", "filter")?.options ?? []
   let last: string | null = null
-  return firstFaults(filter.options.entries(), ([place, { name, value }]) => {
+  return collectFaults(filter.options.entries(), ([place, { name, value }]) => {
     if (name === null && last !== null) return [describeNameless(filter, last, value)]
     last = name
     if (name?.startsWith("/") === true) return []
@@ -84,50 +103,51 @@ function checkOptions(filter: ChainFilter, entry: KnownEntry, known: Known): str
         : (findOption(entry.options, name) ?? findOption(generic, name))
     if (!option) return [describeOption(filter, name ?? value, entry, name === null)]
     if (filter.name === "scale" && option.names.includes("flags")) {
-      // ffmpeg 5 crashes over flags that it has not.
-      const flags = findGeneric(["sws"], "sws_flags", known)
-      const expected = flags && expectedName([flags], value, known)
-      return expected ? [`flags=${quote(value)}: ${expected}`] : []
+      // ffmpeg 5 crashes on unknown flags of the scale filter.
+      const flags = findGenericOption(["sws"], "sws_flags", capabilities)
+      const expected = flags && describeWrongValue([flags], value, capabilities)
+      return expected ? [`flags=${quoteValue(value)}: ${expected}`] : []
     }
-    const isText = kindOfFilterOption(filter.name, name ?? option.names[0] ?? "") !== null
-    const expected = isText || /[\\'"]/.test(value) ? null : expectedName([option], value, known)
-    return expected === null ? [] : [`${name ?? option.names[0]}=${quote(value)}: ${expected}`]
+    const isText = findFilterOptionKind(filter.name, name ?? option.names[0] ?? "") !== null
+    const expected =
+      isText || /[\\'"]/.test(value) ? null : describeWrongValue([option], value, capabilities)
+    return expected === null ? [] : [`${name ?? option.names[0]}=${quoteValue(value)}: ${expected}`]
   })
 }
 
 function describeOption(
   { name: filter }: ChainFilter,
-  given: string,
-  { options }: KnownEntry,
+  word: string,
+  { options }: FfmpegComponent,
   isNameless: boolean,
 ): string {
   const names = options.flatMap((option) => option.names)
   if (names.length === 0) {
-    return `it takes no options, and ${quote(given)} is given; write ${filter} alone`
+    return `it takes no options; write ${filter} without ${quoteValue(word)}`
   }
   if (isNameless) {
-    return `it takes ${options.length} values, and ${quote(given)} is one too many; leave it out`
+    return `it takes at most ${options.length} values, and ${quoteValue(word)} is one too many; leave it out`
   }
-  const usual = usualFilterOption(filter, given)
-  const near = usual === null ? didYouMean(given, names) : `; write \`${usual}\``
-  const listed = `; it has ${names.slice(0, 8).join(", ")}${names.length > 8 ? " and more" : ""}`
-  return `it has no option ${quote(given)}${near === "" ? listed : near}`
+  const usual = suggestFilterOption(filter, word)
+  const near = usual === null ? didYouMean(word, names) : `; write \`${usual}\``
+  const choices = `; it has ${names.slice(0, 8).join(", ")}${names.length > 8 ? " and others" : ""}`
+  return `it has no option ${quoteValue(word)}${near === "" ? choices : near}`
 }
 
-/** A value without a name behind one that has a name. */
+/** Describes a positional filter value after a named one, which ffmpeg refuses. */
 function describeNameless({ name: filter }: ChainFilter, last: string, value: string): string {
-  const isText = kindOfFilterOption(filter, last) !== null || /^[xy]$/.test(last)
+  const isText = findFilterOptionKind(filter, last) !== null || /^[xy]$/.test(last)
   if (isText) {
-    return `${quote(value)} stands behind a colon of ${last} and has no name; within a value write \\: for a colon, in a graph \\\\: or '…\\:…', as in text='10\\:30'`
+    return `${quoteValue(value)} follows a colon of ${last} and has no name; write a colon within a value as \\:, and within a graph as \\\\: or '…\\:…', as in text='10\\:30'`
   }
-  return `${quote(value)} has no name and stands behind ${last}=, which has one; name it too, or write \\: where the colon is a part of the value`
+  return `${quoteValue(value)} has no name, but follows the named option ${last}; name it too, or write \\: if the colon is a part of the value`
 }
 
-/** Refuses maps of labels that no graph makes. */
-function checkLabels({ files }: ReadCommand, graphs: readonly Graph[]): Refusal[] {
+/** Refuses -map options with labels that no filter graph defines. */
+function checkLabels({ files }: ParsedCommand, graphs: readonly ParsedGraph[]): Refusal[] {
   const options = files.flatMap((file) => file.options)
   if (options.some(({ name }) => /^(?:\/.+|filter_complex_script)$/.test(name))) return []
-  const made = new Set(
+  const labels = new Set(
     graphs.flatMap(({ isComplex, read }) =>
       isComplex && "chains" in read ? read.chains.flat().flatMap(({ outputs }) => outputs) : [],
     ),
@@ -135,29 +155,29 @@ function checkLabels({ files }: ReadCommand, graphs: readonly Graph[]): Refusal[
   const mapped = options.flatMap(({ name, value }) =>
     name === "map" ? (/^\[([^\]]+)\]$/.exec(value ?? "")?.[1] ?? []) : [],
   )
-  const unmade = mapped.filter((label) => !made.has(label)).slice(0, REFUSALS_MAX)
-  return unmade.map((label) => ({
+  const undefinedLabels = mapped.filter((label) => !labels.has(label)).slice(0, REFUSALS_MAX)
+  return undefinedLabels.map((label) => ({
     code: "stream_not_found",
     option: "-map",
-    message: `-map: ${describeUnmade(label, [...made], options)}`,
+    message: `-map: ${describeUndefined(label, [...labels], options)}`,
   }))
 }
 
-function describeUnmade(
+function describeUndefined(
   label: string,
-  made: readonly string[],
-  options: readonly ReadOption[],
+  labels: readonly string[],
+  options: readonly CommandOption[],
 ): string {
   const simple = options.find(({ name, value }) => {
     return /^(?:vf|af|filter)$/.test(name) && value?.includes(`[${label}]`)
   })
   if (simple) {
     const input = simple.name === "af" ? "[0:a]" : "[0:v]"
-    return `[${label}] stands in ${simple.word}, whose filters are for one stream and have no labels to map; write them as -filter_complex "${input}…[${label}]"`
+    return `[${label}] is in ${simple.word}, whose filters take one stream and have no labels to map; write the filters as -filter_complex "${input}…[${label}]"`
   }
-  const listed =
-    made.length === 0
-      ? "; label the output of a filter so"
-      : `; they make ${made.map((each) => `[${each}]`).join(" ")}`
-  return `no filter makes [${label}]${didYouMean(label, made, (name) => `\`[${name}]\``) || listed}`
+  const choices =
+    labels.length === 0
+      ? "; add this label to the output of a filter"
+      : `; the filters make ${labels.map((name) => `[${name}]`).join(" ")}`
+  return `no filter makes [${label}]${didYouMean(label, labels, (name) => `\`[${name}]\``) || choices}`
 }

@@ -1,16 +1,16 @@
-import { lastValue } from "../../../contract/command-line.ts"
-import type { ReadFile, ReadOption } from "../../../contract/command-line.ts"
-import { metaOf } from "./known.ts"
-import type { Known, KnownEntry } from "./known.ts"
+import { findLastOptionValue } from "../../../ffmpeg/command-line.ts"
+import type { CommandFile, CommandOption } from "../../../ffmpeg/command-line.ts"
+import { readMetaValues } from "./capabilities.ts"
+import type { FfmpegCapabilities, FfmpegComponent } from "./capabilities.ts"
 
-/** What a stream is: picture, sound, or subtitles. */
+/** Medium of a stream: video, audio or subtitles. */
 export type Medium = "V" | "A" | "S"
 
-/** What media are called in sentences. */
-export const MEDIUM_NAMES: Record<Medium, string> = { V: "pictures", A: "sound", S: "subtitles" }
+/** Names of media in error messages. */
+export const MEDIUM_NAMES: Record<Medium, string> = { V: "video", A: "audio", S: "subtitles" }
 
-/** Encoders that ffmpeg takes for a codec where none is named, if they are there. */
-const FIRST_ENCODERS: Record<string, string> = {
+/** Encoders that ffmpeg prefers for a codec, if the build has them. */
+const DEFAULT_ENCODERS: Record<string, string> = {
   h264: "libx264",
   hevc: "libx265",
   vp8: "libvpx",
@@ -21,7 +21,7 @@ const FIRST_ENCODERS: Record<string, string> = {
   theora: "libtheora",
 }
 
-/** Names of options that choose a codec, and the one medium that some are for. */
+/** Options that choose a codec, with the medium that the name implies; null for any medium. */
 const MEDIA_OF = new Map<string, Medium | null>([
   ["c", null],
   ["codec", null],
@@ -30,25 +30,30 @@ const MEDIA_OF = new Map<string, Medium | null>([
   ["scodec", "S"],
 ])
 
-const codecs = new WeakMap<Known, Partial<Record<"decodable" | "encodable", Map<string, string>>>>()
+const codecs = new WeakMap<
+  FfmpegCapabilities,
+  Partial<Record<"decodable" | "encodable", Map<string, string>>>
+>()
 
-/** The codecs that are decoded or encoded: the letters of their media by name. */
-export function codecsOf(
-  known: Known,
+/** Returns the codecs that the build can decode or encode, with the letters of their media. */
+export function listCodecs(
+  capabilities: FfmpegCapabilities,
   list: "decodable" | "encodable",
 ): ReadonlyMap<string, string> {
-  const kept = codecs.get(known) ?? {}
-  codecs.set(known, kept)
-  return (kept[list] ??= new Map(
-    [...known.names(list)].map((each) => {
+  const lists = codecs.get(capabilities) ?? {}
+  codecs.set(capabilities, lists)
+  return (lists[list] ??= new Map(
+    [...capabilities.names(list)].map((each) => {
       const [name = "", media = ""] = each.split(":")
       return [name, media] as const
     }),
   ))
 }
 
-/** Which medium an option's specifier is of: `V` of `-c:v:0`; null where it says none. */
-export function mediumOf({ word, name }: ReadOption): Medium | null {
+/**
+ * Returns the medium that an option applies to: `V` for `-c:v:0`; null if the option names none.
+ */
+export function findOptionMedium({ word, name }: CommandOption): Medium | null {
   const own = MEDIA_OF.get(name)
   if (own) return own
   const [, letter = ""] = /^-\w+:([vVas])(?::|$)/.exec(word) ?? []
@@ -61,55 +66,66 @@ const MEDIA = new Map<string, Medium>([
   ["s", "S"],
 ])
 
-/** Whether an option chooses a codec. */
-export function choosesCodec(name: string): boolean {
+/** Reports whether an option chooses a codec. */
+export function isCodecOption(name: string): boolean {
   return MEDIA_OF.has(name)
 }
 
-/** What was found of a file: it is asked for with each of its options, and looks through all of them. */
-type Found = {
-  known: Known
-  muxers?: KnownEntry[] | null
+/**
+ * Cached formats and encoders of a file: every option needs them, and a lookup scans all options.
+ */
+type FileLookups = {
+  capabilities: FfmpegCapabilities
+  muxers?: FfmpegComponent[] | null
   encoders: Partial<Record<Medium, string | null>>
 }
-const found = new WeakMap<ReadFile, Found>()
+const lookups = new WeakMap<CommandFile, FileLookups>()
 
-function foundOf(file: ReadFile, known: Known): Found {
-  const kept = found.get(file)
-  if (kept?.known === known) return kept
-  const made: Found = { known, encoders: {} }
-  found.set(file, made)
-  return made
+function getFileLookups(file: CommandFile, capabilities: FfmpegCapabilities): FileLookups {
+  const cached = lookups.get(file)
+  if (cached?.capabilities === capabilities) return cached
+  const fresh: FileLookups = { capabilities, encoders: {} }
+  lookups.set(file, fresh)
+  return fresh
 }
 
-/** The formats that an output may be, by -f or else by its name; null where nothing says. */
-export function muxersOf(file: ReadFile, known: Known): KnownEntry[] | null {
-  const kept = foundOf(file, known)
-  if (kept.muxers === undefined) kept.muxers = findMuxers(file, known)
-  return kept.muxers
+/** Returns the formats that an output may have, by -f or by its extension; null if unknown. */
+export function findMuxers(
+  file: CommandFile,
+  capabilities: FfmpegCapabilities,
+): FfmpegComponent[] | null {
+  const cached = getFileLookups(file, capabilities)
+  if (cached.muxers === undefined) cached.muxers = lookUpMuxers(file, capabilities)
+  return cached.muxers
 }
 
-function findMuxers(file: ReadFile, known: Known): KnownEntry[] | null {
-  const format = lastValue(file, "f")?.toLowerCase()
+function lookUpMuxers(
+  file: CommandFile,
+  capabilities: FfmpegCapabilities,
+): FfmpegComponent[] | null {
+  const format = findLastOptionValue(file, "f")?.toLowerCase()
   if (format !== undefined) {
-    const entry = known.find("muxers", format)
+    const entry = capabilities.find("muxers", format)
     return entry && [entry]
   }
   const extension = /\.([^.]+)$/.exec(file.word)?.[1]?.toLowerCase()
   if (extension === undefined) return null
-  const own = known.find("muxers", FIRST_MUXERS[extension] ?? extension)
-  if (own && (FIRST_MUXERS[extension] !== undefined || metaOf(own, "x").includes(extension))) {
+  const own = capabilities.find("muxers", DEFAULT_MUXERS[extension] ?? extension)
+  if (
+    own &&
+    (DEFAULT_MUXERS[extension] !== undefined || readMetaValues(own, "x").includes(extension))
+  ) {
     return [own]
   }
-  const found = [...known.names("muxers")].flatMap((name) => {
-    const entry = known.find("muxers", name)
-    return entry && metaOf(entry, "x").includes(extension) ? [entry] : []
+  const found = [...capabilities.names("muxers")].flatMap((name) => {
+    const entry = capabilities.find("muxers", name)
+    return entry && readMetaValues(entry, "x").includes(extension) ? [entry] : []
   })
   return found.length > 0 ? found : null
 }
 
-/** Formats that ffmpeg takes first for an extension, or has a second time by another. */
-const FIRST_MUXERS: Record<string, string> = {
+/** Formats that ffmpeg prefers for extensions that several formats share. */
+const DEFAULT_MUXERS: Record<string, string> = {
   m4a: "ipod",
   m4v: "ipod",
   mka: "matroska",
@@ -118,31 +134,46 @@ const FIRST_MUXERS: Record<string, string> = {
   vob: "vob",
 }
 
-/** The encoder of a medium of an output: named, or that of its format; null where it is not known. */
-export function encoderOf(file: ReadFile, medium: Medium, known: Known): string | null {
-  const { encoders } = foundOf(file, known)
-  const kept = encoders[medium]
-  if (kept !== undefined) return kept
-  const made = findEncoder(file, medium, known)
-  encoders[medium] = made
-  return made
+/**
+ * Returns the encoder of an output's streams of a medium: the named encoder, or the format's
+ * default; null if unknown.
+ */
+export function findEncoder(
+  file: CommandFile,
+  medium: Medium,
+  capabilities: FfmpegCapabilities,
+): string | null {
+  const { encoders } = getFileLookups(file, capabilities)
+  const cached = encoders[medium]
+  if (cached !== undefined) return cached
+  const encoder = lookUpEncoder(file, medium, capabilities)
+  encoders[medium] = encoder
+  return encoder
 }
 
-function findEncoder(file: ReadFile, medium: Medium, known: Known): string | null {
-  const named = file.options.filter((option) => {
-    return choosesCodec(option.name) && [null, medium].includes(mediumOf(option))
+function lookUpEncoder(
+  file: CommandFile,
+  medium: Medium,
+  capabilities: FfmpegCapabilities,
+): string | null {
+  const codecOptions = file.options.filter((option) => {
+    return isCodecOption(option.name) && [null, medium].includes(findOptionMedium(option))
   })
-  // Of several that are for single streams, nothing is known.
-  if (new Set(named.map(({ value }) => value)).size > 1) return null
-  const codec = named.at(-1)?.value ?? defaultCodec(file, medium, known)
-  if (codec === null || known.names("encoders").has(codec)) return codec
-  const first = FIRST_ENCODERS[codec]
-  if (first !== undefined && known.names("encoders").has(first)) return first
+  // With different codecs for single streams, the codec of the medium is unknown.
+  if (new Set(codecOptions.map(({ value }) => value)).size > 1) return null
+  const codec = codecOptions.at(-1)?.value ?? defaultCodec(file, medium, capabilities)
+  if (codec === null || capabilities.names("encoders").has(codec)) return codec
+  const first = DEFAULT_ENCODERS[codec]
+  if (first !== undefined && capabilities.names("encoders").has(first)) return first
   return codec === "copy" ? codec : null
 }
 
-function defaultCodec(file: ReadFile, medium: Medium, known: Known): string | null {
-  const [muxer, ...others] = muxersOf(file, known) ?? []
+function defaultCodec(
+  file: CommandFile,
+  medium: Medium,
+  capabilities: FfmpegCapabilities,
+): string | null {
+  const [muxer, ...others] = findMuxers(file, capabilities) ?? []
   if (!muxer || others.length > 0) return null
-  return metaOf(muxer, medium.toLowerCase())[0] ?? null
+  return readMetaValues(muxer, medium.toLowerCase())[0] ?? null
 }

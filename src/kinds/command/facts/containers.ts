@@ -1,7 +1,7 @@
 import type { Medium } from "./codecs.ts"
 
-/** Encoders whose names are not those of the codecs that they make. */
-const MAKES = new Map(
+/** Codecs of encoders whose names differ from the codec's name. */
+const ENCODED_CODECS = new Map(
   Object.entries({
     h264: "libx264 libx264rgb",
     hevc: "libx265",
@@ -22,10 +22,13 @@ const MAKES = new Map(
   }).flatMap(([codec, encoders]) => encoders.split(" ").map((name) => [name, codec] as const)),
 )
 
-type Held = { codecs: string; instead: string }
+type CodecSupport = { codecs: string; instead: string }
 
-/** Codecs that formats hold of a medium, and an encoder that fits, for formats that do not hold all. */
-const HOLDS: Record<string, Partial<Record<Medium, Held>>> = {
+/**
+ * Codecs that container formats can hold, by medium, with a remedy for other codecs. Formats that
+ * hold every codec of a medium are absent.
+ */
+const SUPPORTED_CODECS: Record<string, Partial<Record<Medium, CodecSupport>>> = {
   webm: {
     V: { codecs: "vp8 vp9 av1", instead: "use libvpx-vp9, or write an .mkv" },
     A: { codecs: "opus vorbis", instead: "use libopus, or write an .mkv" },
@@ -36,7 +39,7 @@ const HOLDS: Record<string, Partial<Record<Medium, Held>>> = {
       codecs: "h264 hevc vp9 av1 mpeg4 mpeg2video mjpeg png",
       instead: "use libx264, or write an .mkv",
     },
-    // ffmpeg 7 has PCM here, and ffmpeg 5 has not.
+    // ffmpeg 7 supports PCM in MP4, ffmpeg 5 does not.
     A: {
       codecs: "aac mp3 opus vorbis flac ac3 alac mp2 pcm_s16le pcm_s24le",
       instead: "use aac, or write an .mkv",
@@ -65,17 +68,19 @@ const HOLDS: Record<string, Partial<Record<Medium, Held>>> = {
   webvtt: { S: { codecs: "webvtt", instead: "use webvtt" } },
 }
 
-/** Codecs that are known well enough to say where they do not belong. */
+/** Codecs for which SUPPORTED_CODECS is complete. */
 const KNOWN_CODECS = new Set(
   "h264 hevc vp8 vp9 av1 mpeg4 mpeg2video mjpeg prores theora gif ffv1 rawvideo webp huffyuv dnxhd png flv1 aac mp3 opus vorbis flac ac3 alac wmav2 mp2 pcm_s16le pcm_s24le mov_text subrip ass webvtt dvd_subtitle".split(
     " ",
   ),
 )
 
-/** Says what to do where a format cannot hold what an encoder makes; null where it may. */
-export function refusedBy(muxer: string, medium: Medium, encoder: string): string | null {
-  const codec = MAKES.get(encoder) ?? encoder
-  const holds = Object.hasOwn(HOLDS, muxer) ? HOLDS[muxer]?.[medium] : undefined
+/** Returns the remedy if a format cannot hold an encoder's codec; null if it can, or if unknown. */
+export function findCodecRemedy(muxer: string, medium: Medium, encoder: string): string | null {
+  const codec = ENCODED_CODECS.get(encoder) ?? encoder
+  const holds = Object.hasOwn(SUPPORTED_CODECS, muxer)
+    ? SUPPORTED_CODECS[muxer]?.[medium]
+    : undefined
   if (!holds || !KNOWN_CODECS.has(codec)) return null
   return holds.codecs.split(" ").includes(codec) ? null : holds.instead
 }

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As in ffmpeg's libavutil. */
+/* Same as in ffmpeg's libavutil. */
 void *av_malloc(size_t size)
 {
     void *start = NULL;

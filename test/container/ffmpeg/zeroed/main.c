@@ -27,7 +27,7 @@ static int holds(const char *start, size_t size, char byte)
     return 1;
 }
 
-/* Takes memory that was in use before, between neighbours that are. */
+/* Allocates memory that was in use before, between blocks that are in use. */
 static int isZeroed(size_t size)
 {
     char *used = filled(size);
@@ -53,7 +53,9 @@ static long countFaults(void)
 
 int main(int argc, char **argv)
 {
-    /* Blocks of any size in the heap, as where ffmpeg has freed some already, or each in its own mapping. */
+    /*
+     * Blocks of any size in the heap, as after frees by ffmpeg, or each block in its own mapping.
+     */
     if (argc > 1 && strcmp(argv[1], "heap") == 0) {
         mallopt(M_MMAP_THRESHOLD, 1024 * KIB * KIB);
         mallopt(M_TRIM_THRESHOLD, 1024 * KIB * KIB);

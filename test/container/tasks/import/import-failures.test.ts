@@ -18,7 +18,7 @@ beforeEach(() => {
   harness.io.outputs.clear()
 })
 
-describe("a file that does not come", () => {
+describe("an import fails", () => {
   test.for([
     [401, "login_required"],
     [403, "login_required"],
@@ -29,14 +29,14 @@ describe("a file that does not come", () => {
     [204, "not_found"],
     [501, "server_error"],
     [304, "server_error"],
-  ] as const)("with %d is %s at once", async ([status, code]) => {
+  ] as const)("with status %d as %s, without a retry", async ([status, code]) => {
     const imported = await importFrom(harness, (_, answer) => void answer.writeHead(status).end())
     expect(failureOf(imported).code).toBe(code)
     expect(failureOf(imported).message).toContain(String(status))
     expect(imported.requests.length).toBe(1)
   })
 
-  test("at first comes by another try", async () => {
+  test("only after retries: a 503 and a reset are retried", async () => {
     const { stored, requests } = await importFrom(harness, (incoming, answer, count) => {
       if (count === 1) answer.writeHead(503, { "retry-after": "1" }).end()
       else if (count === 2) incoming.socket.resetAndDestroy()
@@ -46,7 +46,7 @@ describe("a file that does not come", () => {
     expect(small.equals(stored?.bytes ?? new Uint8Array())).toBe(true)
   })
 
-  test("is told at once where its server wants to be asked much later", async () => {
+  test("at once if its server asks for a late retry", async () => {
     const imported = await importFrom(
       harness,
       (_, answer) => void answer.writeHead(429, { "retry-after": "3600" }).end(),
@@ -54,12 +54,12 @@ describe("a file that does not come", () => {
     expect(failureOf(imported).code).toBe("rate_limited_by_site")
   })
 
-  test("since it is empty is not found", async () => {
+  test("of an empty file as not found", async () => {
     const imported = await importFrom(harness, (_, answer) => void answer.writeHead(200).end())
     expect(failureOf(imported).code).toBe("not_found")
   })
 
-  test("since it is a part of it is incomplete", async () => {
+  test("of a partial response as incomplete", async () => {
     const headers = { "content-range": `bytes 10-${small.length - 1}/${small.length}` }
     for (const given of [headers, { "content-type": "multipart/byteranges; boundary=x" }]) {
       const imported = await importFrom(
@@ -70,7 +70,7 @@ describe("a file that does not come", () => {
     }
   })
 
-  test("since it is too large is refused before a byte is stored", async () => {
+  test("of a large file as too large, before a byte is stored", async () => {
     const imported = await importFrom(
       harness,
       (incoming, answer) => sendRest(incoming, answer, { bytes: small }),
@@ -81,7 +81,7 @@ describe("a file that does not come", () => {
     expect(harness.io.outputs.size).toBe(0)
   })
 
-  test("since it is a bomb ends at the limit", async () => {
+  test("of a decompression bomb at the limit", async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024))
     const imported = await importFrom(
       harness,
@@ -98,7 +98,7 @@ describe("a file that does not come", () => {
     ["gzip", small],
     ["br", small],
     ["zstd", small],
-  ] as const)("whole as %s is incomplete", async ([coding, bytes]) => {
+  ] as const)("of an invalid %s body as incomplete", async ([coding, bytes]) => {
     const imported = await importFrom(
       harness,
       (_, answer) => void answer.writeHead(200, { "content-encoding": coding }).end(bytes),
@@ -106,7 +106,7 @@ describe("a file that does not come", () => {
     expect(failureOf(imported).code).toBe("incomplete")
   })
 
-  test("in a coding that is known is a failure of its server", async () => {
+  test("of an unknown content coding as a server error", async () => {
     const imported = await importFrom(
       harness,
       (_, answer) => void answer.writeHead(200, { "content-encoding": "rot13" }).end(small),
@@ -114,7 +114,7 @@ describe("a file that does not come", () => {
     expect(failureOf(imported)).toMatchObject({ code: "server_error" })
   })
 
-  test("within the time of its run is too slow", async () => {
+  test("after its time limit as too slow", async () => {
     const imported = await importFrom(
       harness,
       (_, answer) => {
@@ -127,7 +127,7 @@ describe("a file that does not come", () => {
     expect(failureOf(imported).code).toBe("too_slow")
   })
 
-  test("since redirects go on and on says so", async () => {
+  test("of endless redirects as too many redirects", async () => {
     const imported = await importFrom(
       harness,
       (_, answer, count) => void answer.writeHead(302, { location: `/${count}` }).end(),
@@ -135,7 +135,7 @@ describe("a file that does not come", () => {
     expect(failureOf(imported).code).toBe("too_many_redirects")
   })
 
-  test("since it leads elsewhere is not allowed", async () => {
+  test("of a redirect to a private address as not allowed", async () => {
     const imported = await importFrom(
       harness,
       (_, answer) => void answer.writeHead(302, { location: "http://127.0.0.2/" }).end(),

@@ -22,7 +22,7 @@ const small = makeBytes(100_000)
 const large = makeBytes(PART_BYTES + 12_345)
 const sha256 = hash("sha256", large)
 const ETAG = { etag: '"one"' }
-/** A busy machine takes its time. */
+/** Long timeout for a busy machine. */
 const PATIENT = { timeout: 60_000 }
 
 let harness: Harness
@@ -39,7 +39,7 @@ beforeEach(() => {
 })
 
 describe("a direct file", () => {
-  test("that is small is put as a whole", async () => {
+  test("is stored by one PUT if it is small", async () => {
     const { result, stored } = await importFrom(harness, (incoming, answer) =>
       sendRest(incoming, answer, { bytes: small }),
     )
@@ -61,19 +61,22 @@ describe("a direct file", () => {
     ["/film.flac", "text/plain; charset=utf-8", "audio/flac"],
     ["/film", "text/plain", "application/octet-stream"],
     ["/film.html", "text/html", "application/octet-stream"],
-  ] as const)("at %s, of bytes that are no %s, is %s", async ([path, said, contentType]) => {
-    const { result, stored } = await importFrom(
-      harness,
-      (incoming, answer) => {
-        sendRest(incoming, answer, { bytes: small, headers: { "content-type": said } })
-      },
-      path,
-    )
-    expect(result).toMatchObject({ content_type: contentType })
-    expect(stored?.contentType).toBe(contentType)
-  })
+  ] as const)(
+    "at %s, binary and with the type %s, is stored as %s",
+    async ([path, said, contentType]) => {
+      const { result, stored } = await importFrom(
+        harness,
+        (incoming, answer) => {
+          sendRest(incoming, answer, { bytes: small, headers: { "content-type": said } })
+        },
+        path,
+      )
+      expect(result).toMatchObject({ content_type: contentType })
+      expect(stored?.contentType).toBe(contentType)
+    },
+  )
 
-  test("that is large is stored in equal parts", async () => {
+  test("is stored in equal parts if it is large", async () => {
     const { result, stored } = await importFrom(harness, (incoming, answer) =>
       sendRest(incoming, answer, { bytes: large, headers: ETAG }),
     )
@@ -82,7 +85,7 @@ describe("a direct file", () => {
     expect(stored?.partSizes).toEqual([PART_BYTES, 12_345])
   })
 
-  test("may have as many bytes as a part", async () => {
+  test("may have exactly the size of a part", async () => {
     const bytes = large.subarray(0, PART_BYTES)
     const { stored } = await importFrom(harness, (incoming, answer) =>
       sendRest(incoming, answer, { bytes, headers: ETAG }),
@@ -91,7 +94,7 @@ describe("a direct file", () => {
     expect(stored?.partSizes).toEqual([PART_BYTES])
   })
 
-  test.for([small, large])("may come without a length", async (bytes) => {
+  test.for([small, large])("may come without a Content-Length", async (bytes) => {
     for (const isChunked of [true, false]) {
       const { stored } = await importFrom(harness, (_, answer) => {
         answer.useChunkedEncodingByDefault = isChunked
@@ -112,7 +115,7 @@ describe("a direct file", () => {
     ["br", brotliCompressSync],
     ["zstd", zstdCompressSync],
     ["gzip, deflate", (bytes: Buffer) => deflateSync(gzipSync(bytes))],
-  ] as const)("that is sent as %s is decoded", async ([coding, encode]) => {
+  ] as const)("is decoded from %s", async ([coding, encode]) => {
     const { result, stored } = await importFrom(harness, (_, answer) => {
       answer.writeHead(200, { "content-encoding": coding, ...ETAG })
       answer.end(encode(small))
@@ -135,9 +138,9 @@ describe("a direct file", () => {
   })
 })
 
-describe("a source that is cut", () => {
+describe("an interrupted source", () => {
   test.for([1, PART_BYTES, PART_BYTES + 1, large.length - 1])(
-    "behind byte %d goes on there",
+    "resumes at byte %d",
     async (cutAt) => {
       const { stored, requests, result } = await importFrom(harness, (incoming, answer, count) => {
         const sent = { bytes: large, headers: ETAG, ...(count === 1 && { cutAt }) }
@@ -149,28 +152,30 @@ describe("a source that is cut", () => {
     },
   )
 
-  test("goes on by the date of its last change, where it has no strong ETag", async () => {
+  test("resumes by Last-Modified if it has no strong ETag", async () => {
     const headers = {
       etag: 'W/"weak"',
       "last-modified": "Mon, 05 Jan 2026 10:00:00 GMT",
     }
-    const { stored, requests } = await importFrom(harness, (incoming, answer) =>
-      sendRest(incoming, answer, { bytes: large, headers, cutAt: PART_BYTES + 7 }),
-    )
+    const { stored, requests } = await importFrom(harness, (incoming, answer, count) => {
+      const cutAt = count === 1 ? PART_BYTES + 7 : undefined
+      sendRest(incoming, answer, { bytes: large, headers, cutAt })
+    })
     expect(large.equals(stored?.bytes ?? new Uint8Array())).toBe(true)
     expect(requests[1]?.headers["if-range"]).toBe("Mon, 05 Jan 2026 10:00:00 GMT")
   })
 
-  test("goes on while its bytes are decoded", async () => {
+  test("resumes while its bytes are decoded", async () => {
     const coded = gzipSync(large, { level: 1 })
     const headers = { "content-encoding": "gzip", ...ETAG }
-    const { stored } = await importFrom(harness, (incoming, answer) =>
-      sendRest(incoming, answer, { bytes: coded, headers, cutAt: coded.length - 100 }),
-    )
+    const { stored } = await importFrom(harness, (incoming, answer, count) => {
+      const cutAt = count === 1 ? coded.length - 100 : undefined
+      sendRest(incoming, answer, { bytes: coded, headers, cutAt })
+    })
     expect(large.equals(stored?.bytes ?? new Uint8Array())).toBe(true)
   })
 
-  test("goes on where its server knows no ranges, with what is left of the whole", async () => {
+  test("resumes without range support by skipping stored bytes", async () => {
     const { stored, requests } = await importFrom(harness, (incoming, answer, count) => {
       delete incoming.headers.range
       const cutAt = count === 1 ? PART_BYTES + 7 : undefined
@@ -180,7 +185,7 @@ describe("a source that is cut", () => {
     expect(large.equals(stored?.bytes ?? new Uint8Array())).toBe(true)
   })
 
-  test("is begun anew where nothing tells one version from another", async () => {
+  test("restarts without an ETag or Last-Modified", async () => {
     const { result, stored, requests } = await importFrom(harness, (incoming, answer, count) => {
       sendRest(incoming, answer, { bytes: large, cutAt: count === 1 ? PART_BYTES + 7 : undefined })
     })
@@ -189,7 +194,7 @@ describe("a source that is cut", () => {
     expect(large.equals(stored?.bytes ?? new Uint8Array())).toBe(true)
   })
 
-  test("is begun anew where it is another version now", async () => {
+  test("restarts after a change of the source", async () => {
     const other = makeBytes(large.length + 4).subarray(4)
     const { stored } = await importFrom(harness, (incoming, answer, count) => {
       if (count === 1) {
@@ -204,10 +209,10 @@ describe("a source that is cut", () => {
   })
 
   test.for([
-    ["another place", "bytes 5-9/10"],
+    ["another position", "bytes 5-9/10"],
     ["another length", `bytes ${PART_BYTES + 7}-${large.length}/${large.length + 1}`],
-    ["no place", undefined],
-  ])("is incomplete where each rest is of %s", async ([, range]) => {
+    ["no position", undefined],
+  ])("is incomplete if each further response has %s", async ([, range]) => {
     const imported = await importFrom(harness, (incoming, answer) => {
       if (rangeStart(incoming) === null) {
         sendRest(incoming, answer, { bytes: large, headers: ETAG, cutAt: PART_BYTES + 7 })
@@ -221,13 +226,13 @@ describe("a source that is cut", () => {
   })
 })
 
-describe("what has been stored already", () => {
-  test("is not read again by a later run", async () => {
+describe("stored parts", () => {
+  test("are not downloaded again by a later run", async () => {
     await using source = await startSource((incoming, answer) =>
       sendRest(incoming, answer, { bytes: large, headers: ETAG }),
     )
     const task_id = crypto.randomUUID()
-    // Its second part ends the first run, once the first part is stored.
+    // Its second part ends the first run after the first part is stored.
     harness.io.intercept = async (call) => {
       if (!call.startsWith("PUT /outputs/file/resumable/parts/2")) return null
       await waitFor(() => [...harness.io.resumables.values()][0]?.parts.has(1))
@@ -243,14 +248,14 @@ describe("what has been stored already", () => {
     const before = harness.io.requests.length
     const { result, stored } = await importUrl(harness, url, {}, { task_id, fence: 2 })
     expect(result).toMatchObject({ size_bytes: large.length, is_resumable: true })
-    // This run had only the rest of the bytes.
+    // This run downloaded only the rest of the bytes.
     expect(result).not.toHaveProperty("sha256")
     expect(large.equals(stored?.bytes ?? new Uint8Array())).toBe(true)
     const calls = harness.io.requests.slice(before).map(({ call }) => call)
     expect(calls.filter((call) => call.startsWith("PUT"))).not.toContain(
       "PUT /outputs/file/resumable/parts/1",
     )
-    // Once more, where the report of the run was lost and nothing else.
+    // A third run, as after a lost report: everything is stored already.
     const again = await importUrl(harness, url, {}, { task_id, fence: 3 })
     expect(again.result).toEqual(result)
   })

@@ -4,17 +4,17 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Readable } from "node:stream"
 import { expect, onTestFinished, test } from "vitest"
-import { taskAccepted } from "../../../../src/contract/task.ts"
-import { makeIoServer } from "../../../support/io-server.ts"
+import { taskAcceptedResponse } from "../../../../src/contract/task.ts"
+import { makeIoServer } from "../../../support/runner/io-server.ts"
 import { callRunner, makeOrder, waitFor } from "../../harness.ts"
 import { serveStreams, startRunnerProcess } from "./runner-process.ts"
 
 const MIB = 1024 ** 2
 const SIZE_BYTES = 192 * MIB
-/** More than it needs, as the benchmark shows, and less than the chunks of what it imports. */
+/** Limit between the need that the benchmark shows and the size of the import. */
 const MEMORY_BYTES_MAX = 170 * MIB
 
-/** The Worker's routes that an import needs, which keep nothing of what they get. */
+/** Serves the Worker's routes of an import, and discards the bytes. */
 async function serveIo() {
   const seen = { storedBytes: 0, ending: "" }
   async function answerTo(incoming: IncomingMessage): Promise<unknown> {
@@ -33,7 +33,7 @@ async function serveIo() {
   return { ...server, seen }
 }
 
-test("a runner keeps a few parts of what it imports, and no more", async () => {
+test("an import keeps only a few parts in the runner's memory", async () => {
   const workDir = await mkdtemp(join(tmpdir(), "lathe-test-"))
   const block = Buffer.alloc(MIB, 1)
   const source = await serveStreams((_, answer) => {
@@ -60,7 +60,7 @@ test("a runner keeps a few parts of what it imports, and no more", async () => {
     const answer = await callRunner(`${runner.origin}/tasks`, "POST", makeOrder(of))
     return answer.status === 202 && answer
   })
-  taskAccepted.parse(await posted.json())
+  taskAcceptedResponse.parse(await posted.json())
   let peakBytes = 0
   await waitFor(async () => {
     peakBytes = Math.max(peakBytes, await runner.residentBytes())

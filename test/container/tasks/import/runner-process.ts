@@ -10,7 +10,7 @@ import { waitFor } from "../../harness.ts"
 const main = join(import.meta.dirname, "../../../../container/main.ts")
 const listening = z.looseObject({ event: z.literal("runner.listening"), port: z.int() })
 
-/** A runner as a process of its own, which may import from loopback. */
+/** Starts a runner as a process of its own, which may import from loopback. */
 export async function startRunnerProcess(workDir: string) {
   const child = spawn(process.execPath, [main], {
     env: {
@@ -31,7 +31,7 @@ export async function startRunnerProcess(workDir: string) {
   return {
     origin: `http://127.0.0.1:${port}`,
     kill: () => child.kill("SIGKILL"),
-    /** Its resident memory, in bytes. */
+    /** Returns its resident memory in bytes. */
     async residentBytes(): Promise<number> {
       const status = await readFile(`/proc/${child.pid}/status`, "utf8")
       return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024
@@ -39,7 +39,7 @@ export async function startRunnerProcess(workDir: string) {
   }
 }
 
-/** Serves requests in streams, on a port of its own. */
+/** Serves streamed responses on a port of its own. */
 export async function serveStreams(
   handler: (incoming: IncomingMessage, answer: ServerResponse) => void,
 ) {

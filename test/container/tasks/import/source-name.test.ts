@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest"
-import { nameSource } from "../../../../container/tasks/import/source-name.ts"
+import { readSourceNameAndType } from "../../../../container/tasks/import/source-name.ts"
 
 function nameOf(url: string, disposition?: string, type: string | null = "video/mp4"): string {
-  return nameSource(new URL(url, "http://a.example"), disposition, type).name
+  return readSourceNameAndType(new URL(url, "http://a.example"), disposition, type).name
 }
 
-/** A header as Node reads it: bytes of UTF-8 as characters of Latin-1. */
+/** Returns a header as Node decodes it: bytes of UTF-8 as Latin-1. */
 function latin1(text: string): string {
   return Buffer.from(text).toString("latin1")
 }
@@ -45,7 +45,7 @@ describe("the name of a source", () => {
     expect(nameOf("/a.mp4", disposition)).toBe(name)
   })
 
-  test("has 200 bytes at most, with its extension, and no half of a character", () => {
+  test("has at most 200 bytes with its extension, and only whole characters", () => {
     const name = nameOf(`/${"ü".repeat(300)}.webm`)
     expect(name).toBe(`${"ü".repeat(97)}.webm`)
     expect(Buffer.byteLength(name)).toBeLessThanOrEqual(200)
@@ -61,7 +61,8 @@ describe("the type of a source", () => {
     ["/a.txt", "text/plain", "text/plain"],
     ["/a", null, "application/octet-stream"],
     ["/a", "binary/octet-stream", "binary/octet-stream"],
-  ] as const)("of %s as %s is %s", ([path, given, type]) => {
-    expect(nameSource(new URL(path, "http://a.example"), undefined, given).contentType).toBe(type)
+  ] as const)("at %s with Content-Type %s is %s", ([path, given, type]) => {
+    const named = readSourceNameAndType(new URL(path, "http://a.example"), undefined, given)
+    expect(named.contentType).toBe(type)
   })
 })

@@ -1,14 +1,14 @@
 import { createServer } from "node:http"
 import type { IncomingMessage, ServerResponse } from "node:http"
 
-/** A web server on loopback that answers as a test says. */
+/** Web server on loopback with responses of a test. */
 export type SourceServer = AsyncDisposable & {
   origin: string
-  /** The requests so far, in order. */
+  /** Requests so far, in order. */
   requests: IncomingMessage[]
 }
 
-/** Answers a request; `count` is its number, from 1 on. */
+/** Responds to a request; `count` is its number, from 1. */
 export type Answer = (
   incoming: IncomingMessage,
   answer: ServerResponse,
@@ -38,7 +38,7 @@ export async function startSource(handler: Answer): Promise<SourceServer> {
   }
 }
 
-/** Bytes that no text has, and of which no two places are the same. */
+/** Returns binary bytes that differ at every position. */
 export function makeBytes(length: number): Buffer {
   const bytes = Buffer.alloc(length)
   let state = 1
@@ -50,13 +50,13 @@ export function makeBytes(length: number): Buffer {
   return bytes
 }
 
-/** Where the range of a request begins; null where it has none. */
+/** Returns the start of the range of a request; null without one. */
 export function rangeStart({ headers }: IncomingMessage): number | null {
   const start = /^bytes=(\d+)-$/.exec(headers.range ?? "")?.[1]
   return start === undefined ? null : Number(start)
 }
 
-/** Answers with the rest that was asked for, or with the whole, of a source that knows ranges. */
+/** Sends the requested range, or the whole, as a server with range support. */
 export function sendRest(
   incoming: IncomingMessage,
   answer: ServerResponse,
@@ -82,6 +82,6 @@ export function sendRest(
 export type SentSource = {
   bytes: Buffer
   headers?: Record<string, string>
-  /** The connection is cut behind this byte of the whole. */
+  /** Position in the whole at which the connection is reset. */
   cutAt?: number | undefined
 }

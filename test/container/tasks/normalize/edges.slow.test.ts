@@ -8,12 +8,12 @@ import { measureIntegrated } from "./reference-meter.ts"
 
 const SILENCE = "-f lavfi -i anullsrc=r=48000:cl=stereo:d=2"
 const KEY = "-encryption_scheme cenc-aes-ctr -encryption_key 76a6c65c5ea762046bd749a2e632ccbb"
-/** Quiet for most of the time, so that what is loud makes its range wide. */
+/** Noise that is quiet most of the time, so that its loud part makes the range wide. */
 const WIDE =
   "-f lavfi -i anoisesrc=c=pink:r=48000:a=0.5:seed=7:d=40,volume='if(lt(t,8),1,0.03+0.03*floor(t/16))':eval=frame,aformat=channel_layouts=mono"
 
 let lab: NormalizeHarness
-/** A file that takes a while to measure. */
+/** Path of a file that takes long to measure. */
 let long: string
 
 beforeAll(async () => {
@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => lab[Symbol.asyncDispose]())
 
-describe("what cannot be measured succeeds, unchanged", () => {
+describe("unmeasurable or finished audio stays unchanged:", () => {
   test.for([
     ["silence", "silent.wav", SILENCE, "silent"],
     ["silence of a codec", "silent.mp3", SILENCE, "silent"],
@@ -43,7 +43,7 @@ describe("what cannot be measured succeeds, unchanged", () => {
     expect(await readFile(made.path)).toEqual(await readFile(path))
   })
 
-  test("sound that has the loudness already", async () => {
+  test("audio that already has the loudness", async () => {
     const path = await lab.make("loud.wav", SOUND)
     const first = await lab.normalize(path)
     const second = await lab.normalize(first.path)
@@ -52,7 +52,7 @@ describe("what cannot be measured succeeds, unchanged", () => {
     expect(await readFile(second.path)).toEqual(await readFile(first.path))
   })
 
-  test("a silent stream beside one that is not", async () => {
+  test("a silent stream beside a loud one", async () => {
     const path = await lab.make("two.mkv", `${SILENCE} ${SOUND} -map 0 -map 1 -c:a flac`)
     const made = await lab.normalize(path)
     expect(made.result).toMatchObject({
@@ -64,27 +64,24 @@ describe("what cannot be measured succeeds, unchanged", () => {
   })
 })
 
-describe("the peak wins", () => {
+describe("the peak limit holds", () => {
   const loud = { ...EBU, integrated_lufs: -12 }
 
   test.for([
     ["limited.wav", "", -1],
     ["limited.mp3", "-b:a 128k", -0.5],
-  ] as const)(
-    "and the loudness is reached where a limiter can, in %s",
-    async ([name, words, peak]) => {
-      const made = await lab.normalize(await lab.make(name, `${SOUND} ${words}`), loud)
-      expect(made.result).toMatchObject({ normalization_type: "dynamic", target_reached: true })
-      expect(await measurePeak(made.path)).toBeLessThanOrEqual(peak)
-      expect(Math.abs((await measureIntegrated(made.path)) + 12)).toBeLessThanOrEqual(0.5)
-      expect(made.result.measurements.after.range_lu).toBeCloseTo(
-        made.result.measurements.before.range_lu ?? 0,
-        -1,
-      )
-    },
-  )
+  ] as const)("and a limiter reaches the loudness in %s", async ([name, words, peak]) => {
+    const made = await lab.normalize(await lab.make(name, `${SOUND} ${words}`), loud)
+    expect(made.result).toMatchObject({ normalization_type: "dynamic", target_reached: true })
+    expect(await measurePeak(made.path)).toBeLessThanOrEqual(peak)
+    expect(Math.abs((await measureIntegrated(made.path)) + 12)).toBeLessThanOrEqual(0.5)
+    expect(made.result.measurements.after.range_lu).toBeCloseTo(
+      made.result.measurements.before.range_lu ?? 0,
+      -1,
+    )
+  })
 
-  test("and the result says so where both cannot be had", async () => {
+  test("and a warning reports an unreachable loudness", async () => {
     const target = { integrated_lufs: -5, range_lu: 20, true_peak_dbtp: -9 }
     const made = await lab.normalize(await lab.make("both.wav", SOUND), target)
     expect(made.result).toMatchObject({
@@ -103,7 +100,7 @@ describe("the peak wins", () => {
   })
 })
 
-test("a target that samples of 16 bits are too coarse for is missed, and no peak is named for it", async () => {
+test("a target too quiet for 16-bit samples is missed, without blaming the peak", async () => {
   const made = await lab.normalize(await lab.make("coarse.wav", SOUND), {
     ...EBU,
     integrated_lufs: -70,
@@ -119,7 +116,7 @@ test("a target that samples of 16 bits are too coarse for is missed, and no peak
   })
 })
 
-test("a range that is too wide becomes as narrow as is asked for, and the sound stays as long", async () => {
+test("a wide range is narrowed to the target, and the duration stays", async () => {
   const path = await lab.make("wide.wav", WIDE)
   const made = await lab.normalize(path, { ...EBU, range_lu: 8 })
   const { before, after } = made.result.measurements
@@ -131,13 +128,13 @@ test("a range that is too wide becomes as narrow as is asked for, and the sound 
   expect(is.streams[0]?.["duration_ts"]).toBe(was.streams[0]?.["duration_ts"])
 })
 
-describe("a normalization fails for good", () => {
-  test("where there is no sound", async () => {
+describe("a normalization fails", () => {
+  test("without audio", async () => {
     const path = await lab.make("mute.mp4", "-f lavfi -i testsrc2=d=1:s=64x36")
     expect(await lab.report(path)).toMatchObject(failure("no_audio"))
   })
 
-  test("where the input is no media", async () => {
+  test("for an input that is no media", async () => {
     const path = join(lab.folder, "broken.mp3")
     await writeFile(path, "This is no sound. ".repeat(100))
     const report = await lab.report(path)
@@ -145,19 +142,19 @@ describe("a normalization fails for good", () => {
     expect(JSON.stringify(report)).not.toContain(lab.harness.settings.workDir)
   })
 
-  test("where the input is encrypted", async () => {
+  test("for an encrypted input", async () => {
     const id = "-encryption_kid a7e61c373e219033c21091fa607bf3b8"
     const path = await lab.make("locked.mp4", `${SOUND} -c:a aac ${KEY} ${id}`)
     expect(await lab.report(path)).toMatchObject(failure("drm_protected"))
   })
 
-  test("where it takes longer than it may", async () => {
+  test("after its time limit", async () => {
     const report = await lab.report(long, EBU, 1)
     expect(report).toMatchObject(failure("time_limit"))
   })
 })
 
-test("a damaged input gives what can be read of it, with a warning", async () => {
+test("a damaged input is normalized as far as it decodes, with a warning", async () => {
   const whole = await readFile(await lab.make("whole.mp3", SOUND))
   const path = join(lab.folder, "cut.mp3")
   await writeFile(path, whole.subarray(0, whole.length / 2))
@@ -168,7 +165,7 @@ test("a damaged input gives what can be read of it, with a warning", async () =>
   })
 })
 
-test("progress only increases, over all passes", async () => {
+test("progress never decreases over all passes", async () => {
   await lab.normalize(await lab.make("some.mp3", SOUND), { ...EBU, integrated_lufs: -12 })
   const reports = lab.harness.io.reports.filter((report) => report.kind === "progress")
   const percents = reports.map(({ percent }) => percent)
@@ -176,7 +173,7 @@ test("progress only increases, over all passes", async () => {
   expect(percents.at(-1)).toBeLessThanOrEqual(99)
 })
 
-test("a normalization that is killed ends its tool at once", async () => {
+test("a killed normalization ends its tool at once", async () => {
   const bytes = new Uint8Array(await readFile(long))
   lab.harness.io.outputs.clear()
   lab.harness.io.inputs.set("file", bytes)

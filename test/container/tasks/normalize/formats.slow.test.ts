@@ -7,10 +7,10 @@ import { measureIntegrated } from "./reference-meter.ts"
 type Case = {
   name: string
   words: string
-  /** What the sound of the result is: codec, rate, channels; and its sample format where that counts. */
+  /** Expected audio stream: codec, sample rate, channels and optionally the sample format. */
   sound: [codec: string, rate: number, channels: number, format?: string]
   isExact: boolean
-  /** The end of the result's name, where it is not the input's. */
+  /** Expected extension, if it differs from that of the input. */
   extension?: string
 }
 
@@ -70,7 +70,7 @@ beforeAll(async () => {
 
 afterAll(() => lab[Symbol.asyncDispose]())
 
-test.for(widely(FEW, OTHERS))("$name keeps its format and gets the loudness", async (each) => {
+test.for(widely(FEW, OTHERS))("$name keeps its format and reaches the target", async (each) => {
   const { name, words, sound, isExact } = each
   const [codec, rate, channels, format] = sound
   const made = await lab.normalize(await lab.make(name, `${SOUND} ${words}`))

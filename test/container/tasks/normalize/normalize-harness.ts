@@ -12,29 +12,29 @@ import type { Harness } from "../../harness.ts"
 
 const run = promisify(execFile)
 
-/** Sound with the dynamics of speech, six seconds of it, as words of ffmpeg. */
+/** ffmpeg's words for six seconds of audio with the dynamics of speech. */
 export const SOUND =
   "-f lavfi -i anoisesrc=c=pink:r=48000:a=0.5:seed=7:d=6,volume='0.05+0.9*pow(abs(sin(5*t)),3)*(0.5+0.5*abs(sin(t/2)))':eval=frame,aformat=sample_fmts=s16:channel_layouts=stereo"
-/** A cover, as words of ffmpeg. */
+/** ffmpeg's words for a cover. */
 export const COVER = "-f lavfi -i testsrc2=s=64x64:d=1 -frames:v 1"
 
-/** What EBU R 128 says, as the service takes it. */
+/** Target of EBU R 128. */
 export const EBU = { integrated_lufs: -23, range_lu: 20, true_peak_dbtp: -1 }
 
-/** What a normalization reported that went well, and the file that it stored. */
+/** Result of a successful normalization, and its stored file. */
 export type NormalizedFile = { result: NormalizeResult; path: string }
 
-/** A runner, and a folder of media to normalize. */
+/** Runner, and a folder of media to normalize. */
 export type NormalizeHarness = AsyncDisposable & {
   harness: Harness
   folder: string
-  /** Makes a file of the folder by ffmpeg; the words are those before its name. */
+  /** Creates a file of the folder by ffmpeg; `words` precede its name. */
   make(name: string, words: string): Promise<string>
-  /** Adds the cover of a FLAC to an Ogg file, as a comment, and gives it a name. */
+  /** Copies an Ogg file and adds the cover of a FLAC as a comment. */
   addCover(path: string, flac: string, name: string): Promise<string>
-  /** Normalizes a file, and returns the last report. */
+  /** Normalizes a file; returns the last report. */
   report(path: string, target?: NormalizeWork["target"], seconds?: number): Promise<Report>
-  /** Normalizes a file, which is to go well. */
+  /** Normalizes a file; throws unless it succeeds. */
   normalize(path: string, target?: NormalizeWork["target"]): Promise<NormalizedFile>
 }
 
@@ -92,7 +92,7 @@ export async function startNormalizeHarness(): Promise<NormalizeHarness> {
   }
 }
 
-/** The block of a FLAC file that is its cover. */
+/** Returns the picture block of a FLAC file. */
 function pictureOf(flac: Buffer): Buffer {
   const pictureType = 6
   let at = "fLaC".length
@@ -104,7 +104,10 @@ function pictureOf(flac: Buffer): Buffer {
   throw new Error("The file has no cover.")
 }
 
-/** True peak of a stream in dBTP, by another meter than the runner's: that of ffmpeg's loudnorm. */
+/**
+ * Measures the true peak of a stream in dBTP by ffmpeg's loudnorm, a meter independent of the
+ * runner's.
+ */
 export async function measurePeak(path: string, stream = 0): Promise<number> {
   const filter = "loudnorm=print_format=json"
   const argv = `-nostdin -hide_banner -i ${path} -map 0:a:${stream} -af ${filter} -f null -`
@@ -134,14 +137,14 @@ const probed = z.object({
   }),
 })
 
-/** What ffprobe says of a file. */
+/** Returns ffprobe's description of a file. */
 export async function probe(path: string): Promise<z.infer<typeof probed>> {
   const argv = "-v error -show_format -show_streams -show_chapters -of json".split(" ")
   const { stdout } = await run("ffprobe", [...argv, path])
   return probed.parse(JSON.parse(stdout))
 }
 
-/** Sums of the packets of some streams, as they stand in a file. */
+/** Returns hashes of the stored packets of streams. */
 export async function packetSums(path: string, specifier: string): Promise<string> {
   const argv = `-v error -i ${path} -map 0:${specifier} -c copy -f streamhash -`.split(" ")
   const { stdout } = await run("ffmpeg", argv)

@@ -6,16 +6,19 @@ const run = promisify(execFile)
 const RATE = 48_000
 const BLOCK = RATE * 0.4
 const STEP = BLOCK / 4
-/** The two filters of ITU-R BS.1770-4 at 48 kHz: b0, b1, b2, a1, a2. */
+/** Filters of ITU-R BS.1770-4 at 48 kHz: b0, b1, b2, a1, a2. */
 const SHELF = [
   1.53512485958697, -2.69169618940638, 1.19839281085285, -1.69065929318241, 0.73248077421585,
 ]
 const HIGH_PASS = [1, -2, 1, -1.99004745483398, 0.99007225036621]
-/** Weights of the channels of 5.1: left, right, center, low frequencies, and two behind. */
+/** Weights of the channels of 5.1: left, right, centre, LFE and two surrounds. */
 const SURROUND = [1, 1, 1, 0, 1.41, 1.41]
 const DECODED_BYTES_MAX = 256 * 1024 * 1024
 
-/** Integrated loudness in LUFS, measured as the standard says, by nothing of the runner or ffmpeg. */
+/**
+ * Measures integrated loudness in LUFS by the standard, independently of the runner and of ffmpeg's
+ * meters.
+ */
 export async function measureIntegrated(path: string, stream = 0, channels = 2): Promise<number> {
   const argv = `-v error -nostdin -i ${path} -map 0:a:${stream} -ar ${RATE} -f f32le -`.split(" ")
   const options = { encoding: "buffer" as const, maxBuffer: DECODED_BYTES_MAX }

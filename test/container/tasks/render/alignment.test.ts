@@ -1,22 +1,25 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { comparePlace } from "../../../../container/tasks/render/compare-place.ts"
+import { compareAtPlace } from "../../../../container/tasks/render/compare-place.ts"
 import type {
-  MadeRendition,
-  RenditionSource,
+  EncodedRendition,
+  ComparisonSource,
 } from "../../../../container/tasks/render/measure-quality.ts"
 import { openQualityLab } from "./quality-lab.ts"
 import type { QualityLab } from "./quality-lab.ts"
 
-/** A frame is unlike its neighbours all over, and no two are alike. */
+/** Video whose frames all differ visibly. */
 const MOVING =
   "-f lavfi -i testsrc2=size=160x90:rate=30000/1001:duration=6,format=yuv420p -f lavfi -i sine=d=6"
 const X264 = "-c:v libx264 -preset veryfast -crf 12 -bf 3 -c:a aac"
 const SCALE = "scale=96:54:flags=bicubic,format=yuv420p"
 const NTSC = [30_000, 1001] as const
 const FRAMES = 4
-/** The shortest source ends soon after it. */
+/** Latest compared time; the shortest source ends soon after it. */
 const LAST_SECONDS = 4.2
-/** SSIM of frames of a rendition that lost nothing, beside their source and another frame of it. */
+/**
+ * SSIM limits for a lossless rendition: at least EXACT against its own frame, below OTHER_FRAME
+ * against another.
+ */
 const EXACT = 0.9995
 const OTHER_FRAME = 0.98
 
@@ -26,11 +29,11 @@ type Case = {
   words: string
   filters: string
   rate: readonly [number, number]
-  /** Which sound the rendition has; without it the first. */
+  /** Index of the audio stream in the rendition; the first by default. */
   sound?: number
-  /** How long before a place it is sought, where 0.5 s is not enough. */
+  /** Seconds of seek before a place, if 0.5 s is too short. */
   seekSeconds?: number
-  /** What of the source is cut and packed anew. */
+  /** Copy that is cut from the source, or packed anew. */
   cut?: { name: string; words: string }
   rendition?: { name: string; words: string }
 }
@@ -44,14 +47,14 @@ const CASES: Case[] = [
     rate: NTSC,
   },
   {
-    title: "a rate that varies, with a gap",
+    title: "a variable rate, with a gap",
     name: "varying.mp4",
     words: `${MOVING} -vf select='not(eq(mod(n,5),2))*not(between(n,60,75))' -fps_mode vfr ${X264} -g 40`,
     filters: `fps=30000/1001,${SCALE}`,
     rate: NTSC,
   },
   {
-    title: "times of milliseconds, at another rate",
+    title: "times in milliseconds, at another rate",
     name: "varying.mkv",
     words: `${MOVING} -vf select='not(eq(mod(n,7),3))' -fps_mode vfr ${X264} -g 40`,
     filters: `fps=25,${SCALE}`,
@@ -59,7 +62,7 @@ const CASES: Case[] = [
     rendition: { name: "out.webm", words: "-c:v libvpx-vp9 -lossless 1 -cpu-used 8 -c:a libopus" },
   },
   {
-    title: "MPEG-TS that begins late, sound first, with open groups of pictures",
+    title: "MPEG-TS with a late start, sound first, and open groups of pictures",
     name: "late.ts",
     words: `${MOVING} ${X264} -x264-params open-gop=1:scenecut=0:keyint=50 -output_ts_offset 5000`,
     filters: `fps=30000/1001,${SCALE}`,
@@ -67,7 +70,7 @@ const CASES: Case[] = [
     seekSeconds: 2.5,
   },
   {
-    title: "MPEG-TS whose first sound, which begins earlier, is not taken",
+    title: "MPEG-TS with an earlier audio stream that is not used",
     name: "sounds.ts",
     words: `${MOVING} -f lavfi -i sine=d=6 -filter_complex [0:v]setpts=PTS+0.5/TB[v];[2:a]asetpts=PTS+0.7/TB[a] -map [v] -map 1:a -map [a] ${X264} -g 30 -copyts`,
     sound: 1,
@@ -76,7 +79,7 @@ const CASES: Case[] = [
     seekSeconds: 2.5,
   },
   {
-    title: "a cut that an edit list makes",
+    title: "a cut by an edit list",
     name: "whole.mp4",
     words: `${MOVING} ${X264} -g 90`,
     cut: { name: "cut.mp4", words: "-ss 1.3 -i whole.mp4 -c copy" },
@@ -109,7 +112,7 @@ beforeAll(async () => {
 
 afterAll(() => lab[Symbol.asyncDispose]())
 
-describe("frames of a rendition are compared with those that they were made of", () => {
+describe("a comparison pairs frames with their source:", () => {
   test.for(CASES)("$title", async (each) => {
     await lab.make(each.name, each.words)
     if (each.cut) await lab.make(each.cut.name, each.cut.words)
@@ -124,19 +127,19 @@ describe("frames of a rendition are compared with those that they were made of",
     const last = Math.floor((LAST_SECONDS * each.rate[0]) / each.rate[1])
     for (const first of [0, Math.round(last / 2) + 3, last]) {
       const exact = await compare(source, made, first, each.seekSeconds)
-      // A picture that begins after the sound has no frames of its own before.
+      // A picture that starts after the audio lacks its first frame.
       const least = first === 0 ? FRAMES - 1 : FRAMES
       expect(exact.length, `from frame ${first}`).toBeGreaterThanOrEqual(least)
       expect(Math.min(...exact), `from frame ${first}`).toBeGreaterThan(EXACT)
     }
-    // One frame off is seen, so that the above says something.
+    // A shift by one frame lowers the score, so the comparison is sensitive.
     const [frames, seconds] = each.rate
     const later = { ...source, startSeconds: source.startSeconds + seconds / frames }
     const shifted = await compare(later, made, last, each.seekSeconds)
     expect(Math.min(...shifted)).toBeLessThan(OTHER_FRAME)
   })
 
-  test("where a seek leads into the midst of a group of pictures, what it breaks is left out", async () => {
+  test("frames that a seek into a group of pictures breaks are left out", async () => {
     const [, , , late] = CASES
     await lab.make("open.ts", late?.words ?? "")
     const source = await lab.describe("open.ts")
@@ -153,12 +156,12 @@ describe("frames of a rendition are compared with those that they were made of",
 })
 
 async function compare(
-  source: RenditionSource,
-  made: MadeRendition,
+  source: ComparisonSource,
+  made: EncodedRendition,
   first: number,
   seekSeconds = 0.5,
 ): Promise<number[]> {
-  const { scores, end } = await comparePlace(lab.context, {
+  const { scores, end } = await compareAtPlace(lab.context, {
     source,
     renditions: [made],
     frameRate: made.frameRate,

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest"
 import {
   chooseFrameRate,
-  isRateUnknown,
-  rateText,
+  isFrameRateUnknown,
+  formatFrameRate,
 } from "../../../../container/tasks/render/frame-rate.ts"
-import type { FrameRate } from "../../../../container/tools/renditions/video-encoder.ts"
+import type { FrameRate } from "../../../../container/tools/renditions/video-encoder-arguments.ts"
 
 function rate(text: string): FrameRate | null {
   const [frames = 0, seconds = 1] = text.split("/").map(Number)
@@ -35,21 +35,23 @@ test.for<[string, string, string, string]>([
   ["an average alone", "0/0", "30000/1001", "30000/1001"],
 ])("%s of %s, on average %s, becomes %s", ([, base, average, chosen]) => {
   const probed = { base: rate(base), average: rate(average), isInterlaced: false }
-  expect(rateText(chooseFrameRate(probed))).toBe(chosen)
+  expect(formatFrameRate(chooseFrameRate(probed))).toBe(chosen)
 })
 
-test("the rate of fields is not that of frames", () => {
+test("a rate of fields is not taken for one of frames", () => {
   const probed = { base: rate("50/1"), average: rate("25/1"), isInterlaced: true }
-  expect(rateText(chooseFrameRate(probed))).toBe("25/1")
+  expect(formatFrameRate(chooseFrameRate(probed))).toBe("25/1")
   const ntsc = { base: rate("60000/1001"), average: rate("30000/1001"), isInterlaced: true }
-  expect(rateText(chooseFrameRate(ntsc))).toBe("30000/1001")
+  expect(formatFrameRate(chooseFrameRate(ntsc))).toBe("30000/1001")
 })
 
-test("only a clock, or nothing, has to be counted", () => {
-  expect(isRateUnknown({ base: rate("1000/1"), average: null, isInterlaced: false })).toBe(true)
-  expect(isRateUnknown({ base: null, average: null, isInterlaced: false })).toBe(true)
-  expect(isRateUnknown({ base: rate("1000/1"), average: rate("30/1"), isInterlaced: false })).toBe(
-    false,
+test("frames are counted only for a clock rate or an unknown rate", () => {
+  expect(isFrameRateUnknown({ base: rate("1000/1"), average: null, isInterlaced: false })).toBe(
+    true,
   )
-  expect(isRateUnknown({ base: rate("30/1"), average: null, isInterlaced: false })).toBe(false)
+  expect(isFrameRateUnknown({ base: null, average: null, isInterlaced: false })).toBe(true)
+  expect(
+    isFrameRateUnknown({ base: rate("1000/1"), average: rate("30/1"), isInterlaced: false }),
+  ).toBe(false)
+  expect(isFrameRateUnknown({ base: rate("30/1"), average: null, isInterlaced: false })).toBe(false)
 })

@@ -1,19 +1,23 @@
 import { describe, expect, test } from "vitest"
 import {
   displaySize,
-  fitSize,
-  readOrientation,
-  UPRIGHT,
+  fitRenditionSize,
+  readPictureRotation,
+  NO_ROTATION,
 } from "../../../../container/tasks/render/geometry.ts"
 import type { RenditionSize } from "../../../../src/contract/tasks/render.ts"
 
 describe("a picture fits in its box", () => {
   test.for<[number, number, RenditionSize, number, number]>([
+    [1920, 1080, "240p", 426, 240],
+    [1080, 1920, "240p", 240, 426],
+    [1920, 1080, "360p", 640, 360],
     [1920, 1080, "480p", 854, 480],
     [1920, 1080, "720p", 1280, 720],
     [1920, 1080, "1080p", 1920, 1080],
     [1920, 1080, "4k", 1920, 1080],
     [3840, 2160, "1080p", 1920, 1080],
+    [3840, 2160, "1440p", 2560, 1440],
     [4096, 2160, "4k", 3840, 2026],
     [1080, 1920, "480p", 480, 854],
     [1000, 1000, "480p", 480, 480],
@@ -25,13 +29,16 @@ describe("a picture fits in its box", () => {
     [16, 16, "4k", 16, 16],
     [7680, 4320, "4k", 3840, 2160],
   ])("%d x %d in %s is %d x %d", ([width, height, size, fitWidth, fitHeight]) => {
-    expect(fitSize({ width, height }, size)).toEqual({ width: fitWidth, height: fitHeight })
+    expect(fitRenditionSize({ width, height }, size)).toEqual({
+      width: fitWidth,
+      height: fitHeight,
+    })
   })
 
-  test("with even sides, not larger than it was, and in its shape, whatever it was", () => {
+  test("with even sides, no larger than before, and in its shape, for any size", () => {
     for (let width = 2; width < 2200; width += 37) {
       for (let height = 2; height < 2200; height += 41) {
-        const fit = fitSize({ width, height }, "720p")
+        const fit = fitRenditionSize({ width, height }, "720p")
         expect([fit.width % 2, fit.height % 2]).toEqual([0, 0])
         expect(fit.width).toBeLessThanOrEqual(width)
         expect(fit.height).toBeLessThanOrEqual(height)
@@ -50,8 +57,8 @@ test.for<[number, number, number, boolean, number, number]>([
   [720, 576, 16 / 15, true, 576, 768],
   [320, 240, 1000, false, 320, 240],
 ])("%d x %d with pixels of %d, turned: %s, is shown as %d x %d", (row) => {
-  const [width, height, pixelShape, isTurned, shownWidth, shownHeight] = row
-  const orientation = { ...UPRIGHT, isTurned }
+  const [width, height, pixelShape, swapsSides, shownWidth, shownHeight] = row
+  const orientation = { ...NO_ROTATION, swapsSides }
   const shown = displaySize({ width, height }, { pixelShape, orientation })
   expect(shown.width).toBeCloseTo(shownWidth)
   expect(shown.height).toBeCloseTo(shownHeight)
@@ -68,16 +75,16 @@ describe("a display matrix", () => {
     ["of a mirror, turned back", [0, -65536, -65536, 0], true, ["transpose=clock_flip"]],
     ["of 30 degrees", [56755, -32767, 32767, 56755], false, []],
     ["of 80 degrees", [11380, -64540, 64540, 11380], true, ["transpose=cclock"]],
-  ])("%s", ([, [a = 0, b = 0, c = 0, d = 0], isTurned, filters]) => {
+  ])("%s", ([, [a = 0, b = 0, c = 0, d = 0], swapsSides, filters]) => {
     const printed = [
       `00000000: ${a} ${b} 0`,
       `00000001: ${c} ${d} 0`,
       "00000002: 0 0 1073741824",
     ].join("\n")
-    expect(readOrientation(`\n${printed}\n`)).toEqual({ isTurned, filters })
+    expect(readPictureRotation(`\n${printed}\n`)).toEqual({ swapsSides, filters })
   })
 
-  test("that cannot be read turns nothing", () => {
-    expect(readOrientation("nothing")).toEqual(UPRIGHT)
+  test("without valid numbers rotates nothing", () => {
+    expect(readPictureRotation("nothing")).toEqual(NO_ROTATION)
   })
 })

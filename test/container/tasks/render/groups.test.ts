@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { groupRenditions } from "../../../../container/tasks/render/groups.ts"
-import type { ProcessLimits } from "../../../../container/tasks/render/groups.ts"
+import { groupByEncodeLimits } from "../../../../container/tasks/render/encode-renditions.ts"
+import type { EncodeLimits } from "../../../../container/tasks/render/encode-renditions.ts"
 import type { RenditionCodec } from "../../../../src/contract/tasks/render.ts"
 
 const GIB = 1024 ** 3
@@ -19,28 +19,28 @@ function sizesOf(codecs: RenditionCodec[], memoryBytes: number, width = 1920, he
 
 function sizesWithin(
   codecs: RenditionCodec[],
-  limits: ProcessLimits,
+  limits: EncodeLimits,
   width: number,
   height: number,
 ) {
   const renditions = codecs.map((codec) => rendition(codec, width, height))
-  const groups = groupRenditions(renditions, SOURCE, limits)
+  const groups = groupByEncodeLimits(renditions, SOURCE, limits)
   expect(new Set(groups.flat())).toEqual(new Set(renditions))
   return groups.map(({ length }) => length)
 }
 
-test("what fits in the memory of a process is made with one decode", () => {
+test("renditions within the memory of a process share one decode", () => {
   expect(sizesOf(["h264", "h264", "h264"], 16 * GIB)).toEqual([3])
   expect(sizesOf(["h264", "h265", "vp9", "av1"], 16 * GIB)).toEqual([4])
 })
 
-test("what does not fit is made by several, and by one each where there is least", () => {
+test("renditions beyond the memory are divided, at least one a process", () => {
   expect(sizesOf(["av1", "av1"], 4 * GIB)).toEqual([1, 1])
   expect(sizesOf(["av1", "av1", "av1"], 16 * GIB, 3840, 2160)).toEqual([2, 1])
   expect(sizesOf(["h265", "h265"], 1 * GIB)).toEqual([1, 1])
 })
 
-test("no process has encoders that want more threads than it may have", () => {
+test("encoders of a process stay within its thread limit", () => {
   const threads = 512
   const many = Array.from({ length: 8 }, () => "av1" as const)
   expect(sizesWithin(many, { memoryBytes: 64 * GIB, threads }, 320, 180)).toEqual([3, 3, 2])
@@ -49,7 +49,7 @@ test("no process has encoders that want more threads than it may have", () => {
   )
 })
 
-test("no process has more outputs than are made faster together", () => {
+test("a process has at most 8 outputs", () => {
   const many = Array.from({ length: 32 }, () => "h264" as const)
   const groups = sizesOf(many, 64 * GIB, 320, 180)
   expect(Math.max(...groups)).toBe(8)

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest"
-import { callerFailure } from "../../../../container/failures.ts"
-import { needsMoreRoom } from "../../../../container/tasks/render/judge-failure.ts"
+import { callerFailure } from "../../../../container/task-failure.ts"
+import { isEncodeLimitFailure } from "../../../../container/tasks/render/encode-renditions.ts"
 
 test.for([
   ["out_of_memory", true],
   ["process_limit", true],
   ["time_limit", false],
   ["command_failed", false],
-] as const)("a group that failed with %s is made one by one: %s", ([code, expected]) => {
+] as const)("after %s a group is divided: %s", ([code, expected]) => {
   const failed = callerFailure(code, "It failed.")
-  expect(needsMoreRoom(failed)).toBe(expected)
-  expect(needsMoreRoom({ ...failed, blame: "ours" })).toBe(false)
+  expect(isEncodeLimitFailure(failed)).toBe(expected)
+  expect(isEncodeLimitFailure({ ...failed, blame: "ours" })).toBe(false)
 })

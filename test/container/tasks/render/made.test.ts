@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { placeOf } from "../../../../container/tasks/render/made.ts"
-import { readSource } from "../../../../container/tasks/render/source.ts"
+import { toComparisonSource } from "../../../../container/tasks/render/render.ts"
+import { readRenderSource } from "../../../../container/tasks/render/render-source.ts"
 
 const STREAMS = [
   {
@@ -33,9 +33,9 @@ test.for([
   ["mpeg", 1.2],
   ["ogg", 1.2],
   ["matroska,webm", 0.5],
-] as const)("renditions of %s show 0 where its clock shows %d", ([format, expected]) => {
+] as const)("renditions of %s start at the source timestamp %d", ([format, expected]) => {
   const probe = { format_name: format, format: { start_time: "0.500000" }, streams: STREAMS }
-  const { video, ...source } = readSource(probe, "source")
+  const { video, ...source } = readRenderSource(probe, "source")
   if (!video) throw new Error("There is no picture.")
-  expect(placeOf({ ...source, video }).startSeconds).toBeCloseTo(expected, 6)
+  expect(toComparisonSource({ ...source, video }).startSeconds).toBeCloseTo(expected, 6)
 })

@@ -2,10 +2,10 @@ import { execFileSync } from "node:child_process"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { measureQuality } from "../../../../container/tasks/render/measure-quality.ts"
+import { measureRenditionQuality } from "../../../../container/tasks/render/measure-quality.ts"
 import type {
-  MadeRendition,
-  RenditionSource,
+  EncodedRendition,
+  ComparisonSource,
 } from "../../../../container/tasks/render/measure-quality.ts"
 import { openQualityLab } from "./quality-lab.ts"
 import type { QualityLab } from "./quality-lab.ts"
@@ -16,14 +16,14 @@ const X264 = "-c:v libx264 -preset veryfast"
 const CLOCK = { leftMs: () => 60_000 }
 const ENCODE_MS = 30_000
 
-/** A build of ffmpeg that has VMAF, as the package imageio-ffmpeg of PyPI brings it. */
+/** Build of ffmpeg with VMAF, from the PyPI package imageio-ffmpeg. */
 const vmafBuild = findVmafBuild()
 const LACK = "Python 3 here has no package imageio-ffmpeg, whose ffmpeg has VMAF"
 
 describe("the quality of renditions", () => {
   let lab: QualityLab
-  let source: RenditionSource
-  let made: MadeRendition[]
+  let source: ComparisonSource
+  let made: EncodedRendition[]
 
   beforeAll(async () => {
     lab = await openQualityLab()
@@ -32,8 +32,8 @@ describe("the quality of renditions", () => {
 
   afterAll(() => lab[Symbol.asyncDispose]())
 
-  test("is the mean SSIM of frames, which tells good ones from bad ones", async () => {
-    const qualities = await measureQuality(lab.context, CLOCK, source, made, ENCODE_MS)
+  test("is the mean SSIM of frames, and separates good from bad ones", async () => {
+    const qualities = await measureRenditionQuality(lab.context, CLOCK, source, made, ENCODE_MS)
     expect([...qualities.keys()]).toEqual(made.map(({ key }) => key))
     const scores = [...qualities.values()].map(({ metric, score }) => {
       expect(metric).toBe("ssim")
@@ -46,39 +46,41 @@ describe("the quality of renditions", () => {
     expect(Math.max(...scores)).toBeLessThan(1)
   })
 
-  test("is measured in one place of the shortest encode, as of one that took long", async () => {
-    const least = await measureQuality(lab.context, CLOCK, source, made, 1)
-    const most = await measureQuality(lab.context, CLOCK, source, made, ENCODE_MS)
+  test("of the shortest encode takes one place, and is close to that of a long one", async () => {
+    const least = await measureRenditionQuality(lab.context, CLOCK, source, made, 1)
+    const most = await measureRenditionQuality(lab.context, CLOCK, source, made, ENCODE_MS)
     expect(least.size).toBe(made.length)
     for (const [key, { score }] of least) {
       expect(Math.abs(score - (most.get(key)?.score ?? 0))).toBeLessThan(0.03)
     }
   })
 
-  test("is measured at the start where the length is unknown", async () => {
+  test("is measured at the start if the duration is unknown", async () => {
     const endless = { ...source, durationSeconds: null }
-    const qualities = await measureQuality(lab.context, CLOCK, endless, made, ENCODE_MS)
+    const qualities = await measureRenditionQuality(lab.context, CLOCK, endless, made, ENCODE_MS)
     expect(qualities.size).toBe(made.length)
   })
 
-  test("is measured at the start where a film is said to be longer than it is", async () => {
+  test("is measured at the start if the probed duration is too long", async () => {
     const long = { ...source, durationSeconds: 3600 }
-    const qualities = await measureQuality(lab.context, CLOCK, long, made, 1)
+    const qualities = await measureRenditionQuality(lab.context, CLOCK, long, made, 1)
     expect(qualities.size).toBe(made.length)
   })
 
   test("leaves no files", async () => {
     const before = await lab.files()
-    await measureQuality(lab.context, CLOCK, source, made, ENCODE_MS)
+    await measureRenditionQuality(lab.context, CLOCK, source, made, ENCODE_MS)
     expect(await lab.files()).toEqual(before)
   })
 
-  test("is left out where no time is left", async () => {
+  test("is left out if no time remains", async () => {
     const clock = { leftMs: () => 0 }
-    expect((await measureQuality(lab.context, clock, source, made, ENCODE_MS)).size).toBe(0)
+    expect((await measureRenditionQuality(lab.context, clock, source, made, ENCODE_MS)).size).toBe(
+      0,
+    )
   })
 
-  test("is left out of what cannot be read, and measured of others", async () => {
+  test("is left out for an unreadable rendition, and measured for others", async () => {
     await writeFile(join(lab.context.workspace, "broken.mp4"), "no media")
     const [first] = made
     if (!first) throw new Error("There is no rendition.")
@@ -88,14 +90,20 @@ describe("the quality of renditions", () => {
       name: "broken.mp4",
       frameRate: { frames: 50, seconds: 1 },
     }
-    const qualities = await measureQuality(lab.context, CLOCK, source, [broken, first], ENCODE_MS)
+    const qualities = await measureRenditionQuality(
+      lab.context,
+      CLOCK,
+      source,
+      [broken, first],
+      ENCODE_MS,
+    )
     expect([...qualities.keys()]).toEqual([first.key])
   })
 
-  test("ends with its run", async () => {
+  test("stops with its run", async () => {
     const abort = new AbortController()
     const context = { ...lab.context, signal: abort.signal }
-    const measuring = measureQuality(context, CLOCK, source, made, ENCODE_MS)
+    const measuring = measureRenditionQuality(context, CLOCK, source, made, ENCODE_MS)
     abort.abort(new Error("canceled"))
     await expect(measuring).rejects.toThrow("canceled")
   })
@@ -112,9 +120,9 @@ describe.skipIf(vmafBuild === null)(
 
     afterAll(() => lab[Symbol.asyncDispose]())
 
-    test("is from 0 to 100 where the build of ffmpeg has it", async () => {
+    test("is between 0 and 100", async () => {
       const { source, made } = await makeRenditions(lab)
-      const qualities = await measureQuality(lab.context, CLOCK, source, made, ENCODE_MS)
+      const qualities = await measureRenditionQuality(lab.context, CLOCK, source, made, ENCODE_MS)
       const scores = [...qualities.values()].map(({ metric, score }) => {
         expect(metric).toBe("vmaf")
         return score
@@ -128,10 +136,10 @@ describe.skipIf(vmafBuild === null)(
   },
 )
 
-/** Renditions of a moving picture: a good one, a bad one, and a good one that is smaller. */
+/** Encodes renditions of a moving picture: a good one, a bad one, and a small good one. */
 async function makeRenditions(
   lab: QualityLab,
-): Promise<{ source: RenditionSource; made: MadeRendition[] }> {
+): Promise<{ source: ComparisonSource; made: EncodedRendition[] }> {
   await lab.make("source.mp4", `${PICTURE} ${X264} -crf 10`)
   const source = await lab.describe("source.mp4")
   const filters = "fps=25,format=yuv420p"

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { ffmpegBuildOf, turning } from "../../../support/ffmpeg-builds.ts"
+import { ffmpegBuildOf, turning } from "../../../support/media/ffmpeg-builds.ts"
 import {
   colourAt,
   FILM,
@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(() => lab[Symbol.asyncDispose]())
 
-describe("a picture is shown as it was", () => {
+describe("a rendition shows the picture", () => {
   test.for<[string, number, number, number]>([
     ["a quarter turn", 270, 32, 96],
     ["three quarters", 90, 32, 32],
@@ -59,7 +59,7 @@ describe("a picture is shown as it was", () => {
     expect(right[2]).toBeGreaterThan(240)
   })
 
-  test("in what of HDR a screen can show", async () => {
+  test("with HDR reduced to the range of a screen", async () => {
     const colours = "-color_primaries bt2020 -color_trc smpte2084 -colorspace bt2020nc"
     const words = `-pix_fmt yuv420p10le -c:v libx265 -x265-params log-level=none ${colours}`
     const { video } = await renderOne(lab, "hdr.mp4", `${FILM} ${words}`)
@@ -71,7 +71,7 @@ describe("a picture is shown as it was", () => {
     })
   })
 
-  test("over black where it can be seen through", async () => {
+  test("over black if it is transparent", async () => {
     const words = "-f lavfi -i color=white@0:s=64x64:r=25:d=1,format=rgba -c:v png"
     const { path } = await renderOne(lab, "clear.mov", words)
     expect(Math.max(...(await colourAt(path, { x: 32, y: 32 })))).toBeLessThan(15)
@@ -87,7 +87,7 @@ describe("a picture is shown as it was", () => {
     expect(video).toMatchObject({ width, height, sample_aspect_ratio: "1:1" })
   })
 
-  test("where it changes its size on the way", async () => {
+  test("at the first size if the size changes", async () => {
     const one = await lab.make("one.ts", `${FILM} ${QUICK}`)
     const two = await lab.make(
       "two.ts",

@@ -4,38 +4,44 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { z } from "zod"
-import { chooseSandbox } from "../../../../container/sandbox/choose.ts"
+import { chooseSandbox } from "../../../../container/sandbox/tiers/choose-sandbox.ts"
 import { closeTaskSandbox, openTaskSandbox } from "../../../../container/sandbox/task-sandbox.ts"
-import { makeWorkspace } from "../../../../container/sandbox/workspace.ts"
-import { outputStart } from "../../../../container/tools/quality/output-start.ts"
-import type { MeasureContext } from "../../../../container/tasks/render/compare-place.ts"
+import { createWorkspace } from "../../../../container/sandbox/workspace.ts"
+import { outputZeroTimestamp } from "../../../../container/tasks/render/render.ts"
+import type { QualityContext } from "../../../../container/tasks/render/compare-place.ts"
 import type {
-  MadeRendition,
-  RenditionSource,
+  EncodedRendition,
+  ComparisonSource,
 } from "../../../../container/tasks/render/measure-quality.ts"
-import { runnerSettings } from "../../../support/runner-settings.ts"
+import { runnerSettings } from "../../../support/runner/runner-settings.ts"
 
 const run = promisify(execFile)
 
 export type QualityLab = AsyncDisposable & {
-  context: MeasureContext
-  /** Names of the files in the workspace. */
+  context: QualityContext
+  /** Returns the names of the files in the workspace. */
   files(): Promise<string[]>
-  /** Makes a file of the workspace by ffmpeg without a sandbox; the words are those before its name. */
+  /** Creates a file of the workspace by ffmpeg without a sandbox; `words` precede its name. */
   make(name: string, words: string): Promise<string>
-  /** A rendition of the first video of a source and its first sound, as a render task makes them. */
-  encode(source: RenditionSource, as: Encode): Promise<MadeRendition>
-  /** A source as a measurement is told of it, whose sound is the first or another. */
-  describe(name: string, sound?: number): Promise<RenditionSource>
+  /**
+   * Encodes a rendition of a source's first video stream and one audio stream, as a render task
+   * does.
+   */
+  encode(source: ComparisonSource, as: Encode): Promise<EncodedRendition>
+  /**
+   * Describes a source for a measurement; `sound` is the index of its audio stream, by default the
+   * first.
+   */
+  describe(name: string, sound?: number): Promise<ComparisonSource>
 }
 
 type Encode = {
   name: string
   filters: string
   rate: readonly [frames: number, seconds: number]
-  /** The encoder; without it nothing is lost. */
+  /** Words of the encoder; lossless by default. */
   words?: string
-  /** Which sound it has, if there is one. */
+  /** Index of its audio stream, if the source has one. */
   sound?: number
 }
 
@@ -56,7 +62,7 @@ const probed = z.object({
 
 const LOSSLESS = "-c:v libx264 -preset ultrafast -qp 0 -bf 3"
 
-/** A workspace, and the sandbox of a task; `ffmpeg` is another build. */
+/** Opens a workspace and the sandbox of a task; `ffmpeg` is the path of another build. */
 export async function openQualityLab({
   ffmpeg,
   signal = new AbortController().signal,
@@ -69,7 +75,7 @@ export async function openQualityLab({
   if (!sandbox) throw new Error("There is no sandbox.")
   const taskSandbox = openTaskSandbox(sandbox)
   const taskId = crypto.randomUUID()
-  const workspace = await makeWorkspace(workDir, { taskId, fence: 1 }, taskSandbox.uid)
+  const workspace = await createWorkspace(workDir, { taskId, fence: 1 }, taskSandbox.uid)
   async function probe(name: string, entries: string, form = "csv=p=0"): Promise<string> {
     const words = ["-v", "error", "-show_entries", entries, "-of", form, name]
     return (await run("ffprobe", words, { cwd: workspace })).stdout.trim()
@@ -95,7 +101,7 @@ export async function openQualityLab({
       const gop = Math.round((2 * rate[0]) / rate[1])
       const graph = `-filter_complex [0:${videoStream}]${filters}[v] -map [v] -map 0:a:${sound}?`
       const keyframes = `-g ${gop} -keyint_min ${gop} -sc_threshold 0`
-      // By the build that compares: filters of another one differ by some values.
+      // Encodes by the build that compares: filters of another build differ slightly.
       const line = `-noautorotate -i ${source} ${graph} ${words} ${keyframes}`
       await make(name, line, read.toolPaths.ffmpeg)
       const frameRate = { frames: rate[0], seconds: rate[1] }
@@ -111,7 +117,7 @@ export async function openQualityLab({
       return {
         name,
         videoStream: video?.index ?? 0,
-        startSeconds: outputStart(file, starts),
+        startSeconds: outputZeroTimestamp(file, starts),
         durationSeconds: format.duration,
       }
     },
@@ -122,7 +128,7 @@ export async function openQualityLab({
   }
 }
 
-function emptyOrder(taskId: string): MeasureContext["order"] {
+function emptyOrder(taskId: string): QualityContext["order"] {
   return {
     task_id: taskId,
     job_id: crypto.randomUUID(),
@@ -135,7 +141,7 @@ function emptyOrder(taskId: string): MeasureContext["order"] {
   }
 }
 
-function emptyStatus(taskId: string): MeasureContext["status"] {
+function emptyStatus(taskId: string): QualityContext["status"] {
   return {
     taskId,
     jobId: crypto.randomUUID(),

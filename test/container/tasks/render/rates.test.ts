@@ -3,7 +3,7 @@ import { promisify } from "node:util"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { widely } from "../../../support/wide.ts"
 import { SMALL, startRenderHarness } from "./render-harness.ts"
-import type { Asked, RenderHarness } from "./render-harness.ts"
+import type { RenditionRequest, RenderHarness } from "./render-harness.ts"
 
 const SECONDS = 6
 /** Shots that are easy and hard to encode, with grain. */
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => lab[Symbol.asyncDispose]())
 
 test.each(
-  widely<readonly [Asked["codec"], number]>(
+  widely<readonly [RenditionRequest["codec"], number]>(
     [["h264", 200]],
     [
       ["h264", 600],
@@ -36,14 +36,14 @@ test.each(
       ["av1", 600],
     ],
   ),
-)("a picture of %s has the mean rate of %i kbit/s within a tenth", async (codec, kbps) => {
+)("a rendition in %s at %i kbit/s has a mean bitrate within 10 %", async (codec, kbps) => {
   const { paths } = await lab.render(path, [{ ...SMALL, codec, bitrate_kbps: kbps }])
   const [made = ""] = paths
   const rate = ((await pictureBytes(made)) * 8) / 1000 / SECONDS
   expect(Math.abs(rate / kbps - 1)).toBeLessThanOrEqual(0.1)
 })
 
-/** Bytes of the packets of a picture. */
+/** Returns the size of the video packets in bytes. */
 async function pictureBytes(path: string): Promise<number> {
   const words = "-v error -select_streams v:0 -show_entries packet=size -of csv=p=0".split(" ")
   const { stdout } = await promisify(execFile)("ffprobe", [...words, path])

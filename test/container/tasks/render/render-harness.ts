@@ -13,32 +13,32 @@ import type { Harness } from "../../harness.ts"
 
 const run = promisify(execFile)
 
-/** A rendition to ask for; its key follows from its place. */
-export type Asked = Omit<Rendition, "key">
+/** Rendition of a work without its key, which follows from its position. */
+export type RenditionRequest = Omit<Rendition, "key">
 
-/** Words of ffmpeg for an encode that costs little, and for a moving picture of a second. */
+/** Words of ffmpeg for a fast encode, and for one second of moving picture. */
 export const QUICK = "-c:v libx264 -preset ultrafast"
 export const FILM = "-f lavfi -i testsrc2=s=192x108:r=25:d=1"
 
-/** A rendition that costs little. */
-export const SMALL: Asked = { codec: "h264", resolution: "480p", container: "mp4" }
+/** Rendition that encodes fast. */
+export const SMALL: RenditionRequest = { codec: "h264", resolution: "480p", container: "mp4" }
 
-/** What a task reported that went well, and the files that it stored, in the order of the work. */
+/** Result of a successful task, and its stored files in the order of the work. */
 export type Rendered = { result: RenderResult; paths: string[] }
 
-/** A runner, and a folder of media to make renditions of. */
+/** Runner, and a folder of source media. */
 export type RenderHarness = AsyncDisposable & {
   harness: Harness
   folder: string
-  /** Makes a file of the folder by ffmpeg; the words are those before its name. */
+  /** Creates a file of the folder by ffmpeg; `words` precede its name. */
   make(name: string, words: string): Promise<string>
-  /** Makes renditions of a file, and returns the last report. */
-  report(path: string, asked?: Asked[], work?: Partial<RenderWork>): Promise<Report>
-  /** Makes renditions of a file, which is to go well. */
-  render(path: string, asked?: Asked[]): Promise<Rendered>
+  /** Renders a file; returns the last report. */
+  report(path: string, asked?: RenditionRequest[], work?: Partial<RenderWork>): Promise<Report>
+  /** Renders a file; throws unless it succeeds. */
+  render(path: string, asked?: RenditionRequest[]): Promise<Rendered>
 }
 
-/** Encoders are slow where other tests run beside them. */
+/** Long timeout: encoders are slow beside other tests. */
 const WAIT_SECONDS_MAX = 60
 
 /** Starts a runner for renditions. */
@@ -93,7 +93,7 @@ export async function startRenderHarness(
   }
 }
 
-function workOf(asked: readonly Asked[]): RenderWork {
+function workOf(asked: readonly RenditionRequest[]): RenderWork {
   const renditions = asked.map((each, at) => ({ key: `out_${at + 1}`, ...each }))
   return {
     kind: "render",
@@ -129,14 +129,14 @@ const probed = z.object({
   }),
 })
 
-/** What ffprobe says of a file. */
+/** Returns ffprobe's description of a file. */
 export async function probe(path: string): Promise<z.infer<typeof probed>> {
   const argv = "-v error -show_format -show_streams -show_chapters -of json".split(" ")
   const { stdout } = await run("ffprobe", [...argv, path])
   return probed.parse(JSON.parse(stdout))
 }
 
-/** Makes a file and one rendition of it, which can be decoded; answers what ffprobe says of that. */
+/** Creates a file, renders it once, verifies that the rendition decodes, and returns its probe. */
 export async function renderOne(lab: RenderHarness, name: string, words: string) {
   const { result, paths } = await lab.render(await lab.make(name, words))
   const [path = ""] = paths
@@ -145,13 +145,13 @@ export async function renderOne(lab: RenderHarness, name: string, words: string)
   return { result, path, probed, video: probed.streams[0] }
 }
 
-/** Decodes a file wholly; throws where ffmpeg has anything to say against it. */
+/** Decodes a whole file; throws on any warning of ffmpeg. */
 export async function decodeWhole(path: string): Promise<void> {
   const { stderr } = await run("ffmpeg", `-v warning -xerror -i ${path} -f null -`.split(" "))
   if (stderr.trim() !== "") throw new Error(stderr)
 }
 
-/** The times of the frames of a picture in seconds, and whether each is a keyframe. */
+/** Returns the times of the frames in seconds, and whether each is a keyframe. */
 export async function frameTimes(path: string): Promise<{ seconds: number; isKey: boolean }[]> {
   const words = "-v error -select_streams v:0 -show_entries packet=pts_time,flags -of csv=p=0"
   const { stdout } = await run("ffprobe", [...words.split(" "), path])
@@ -162,7 +162,7 @@ export async function frameTimes(path: string): Promise<{ seconds: number; isKey
     .map(([time = "", flags = ""]) => ({ seconds: Number(time), isKey: flags.startsWith("K") }))
     .toSorted((one, other) => one.seconds - other.seconds)
 }
-/** The colour of a place of the picture at a time, as red, green and blue from 0 to 255. */
+/** Returns the colour of a pixel at a time, as red, green and blue from 0 to 255. */
 export async function colourAt(
   path: string,
   { x, y, seconds = 0 }: { x: number; y: number; seconds?: number },

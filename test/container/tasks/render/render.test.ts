@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => lab[Symbol.asyncDispose]())
 
-test("renditions of one source have its rate, its sound and keyframes at the same times", async () => {
+test("renditions of one source have its frame rate, its audio and keyframes at the same times", async () => {
   const path = await lab.make(
     "film.mkv",
     `${FILM} -c:v libx264 -preset ultrafast -c:a aac -metadata:s:a:0 language=fra -metadata title=x`,
@@ -43,4 +43,35 @@ test("renditions of one source have its rate, its sound and keyframes at the sam
     const keys = (await frameTimes(made)).filter(({ isKey }) => isKey)
     expect(keys.map(({ seconds }) => seconds.toFixed(3))).toEqual(["0.000", "2.002", "4.004"])
   }
+})
+
+test("a rendition that would be the same as an earlier one is encoded and stored once", async () => {
+  const path = await lab.make("small.mp4", "-f lavfi -i testsrc2=s=640x360:r=5:d=1 -c:v libx264")
+  const sizes = ["240p", "360p", "480p", "4k"] as const
+  const { result, paths } = await lab.render(path, [
+    ...sizes.map((resolution) => ({ ...SMALL, resolution })),
+    { ...SMALL, resolution: "240p" },
+  ])
+  expect(result.outputs.map(({ key }) => key)).toEqual(["out_1", "out_2"])
+  expect(result.same).toEqual([
+    { key: "out_3", same_as: "out_2" },
+    { key: "out_4", same_as: "out_2" },
+    { key: "out_5", same_as: "out_1" },
+  ])
+  expect(result.warnings?.map(({ code }) => code)).toEqual(["same_rendition", "same_rendition"])
+  expect([...lab.harness.io.outputs.keys()].toSorted()).toEqual(["out_1", "out_2"])
+  const [small, large] = await Promise.all(paths.map(probe))
+  expect([small?.streams[0]?.height, large?.streams[0]?.height]).toEqual([240, 360])
+})
+
+test("renditions of 1440p have the size and a level for it", async () => {
+  const path = await lab.make(
+    "large.mp4",
+    "-f lavfi -i testsrc2=s=2592x1458:r=5:d=0.4 -c:v libx264",
+  )
+  const { paths } = await lab.render(path, [{ ...SMALL, resolution: "1440p" }])
+  const [made = ""] = paths
+  await decodeWhole(made)
+  const [video] = (await probe(made)).streams
+  expect(video).toMatchObject({ width: 2560, height: 1440, codec_name: "h264", level: 50 })
 })

@@ -24,8 +24,8 @@ beforeAll(async () => {
 
 afterAll(() => lab[Symbol.asyncDispose]())
 
-describe("times are kept", () => {
-  test("of a picture that varies, at a constant rate", async () => {
+describe("a rendition keeps the times", () => {
+  test("of a variable frame rate, at a constant rate", async () => {
     const select = String.raw`-vf select='lt(mod(n\,10)\,3)' -fps_mode vfr`
     const words = `-f lavfi -i testsrc2=s=96x54:r=25:d=4 ${select} ${QUICK}`
     const { path, probed } = await renderOne(lab, "varying.mp4", words)
@@ -35,8 +35,8 @@ describe("times are kept", () => {
   })
 
   test.for<[string, string]>([
-    ["a picture that begins later", "-itsoffset 0.6 -i still.mp4 -i tone.m4a"],
-    ["a sound that begins later", "-i still.mp4 -itsoffset 0.6 -i tone.m4a"],
+    ["a picture with a later start", "-itsoffset 0.6 -i still.mp4 -i tone.m4a"],
+    ["audio with a later start", "-i still.mp4 -itsoffset 0.6 -i tone.m4a"],
   ])("of %s", async ([, inputs]) => {
     await lab.make("still.mp4", `${FILM} ${QUICK}`)
     await lab.make("tone.m4a", SOUND)
@@ -49,7 +49,7 @@ describe("times are kept", () => {
     expect(Number(audio?.duration)).toBeCloseTo(isLateVideo ? 1 : 1.6, 1)
   })
 
-  test("of a recording whose rate is that of a clock", async () => {
+  test("of a recording with a clock rate", async () => {
     const words = `${FILM} -c:v libvpx -deadline realtime -cpu-used 8 -f webm -live 1`
     const { video } = await renderOne(lab, "browser.webm", words)
     expect(video?.r_frame_rate).toMatch(/^(?:25|30)\/1$/)
@@ -62,15 +62,15 @@ describe("times are kept", () => {
 })
 
 test.for<[string, string]>([
-  ["more channels than there are layouts", "0.1|".repeat(12).slice(0, -1)],
+  ["more channels than any layout has", "0.1|".repeat(12).slice(0, -1)],
   ["channels of an unusual layout", "0.1|0.1:c=SL+SR"],
-])("sound is mixed of %s", async ([, tracks]) => {
+])("audio is mixed from %s", async ([, tracks]) => {
   const words = `${FILM} -f lavfi -i aevalsrc=${tracks}:d=1 ${QUICK} -c:a pcm_s16le`
   const { probed } = await renderOne(lab, "tracks.mov", words)
   expect(probed.streams[1]).toMatchObject({ codec_name: "aac", channels: 2 })
 })
 
-test("a picture that an encoder takes for too small is in the middle of a larger frame", async () => {
+test("a picture below an encoder's minimum is centred in a larger frame", async () => {
   const path = await lab.make("line.mkv", "-f lavfi -i color=red:s=640x4:r=5:d=1 -c:v ffv1")
   const { paths } = await lab.render(path, [SMALL, { ...SMALL, codec: "h265" }])
   const [line = "", frame = ""] = paths
@@ -84,11 +84,11 @@ test("a picture that an encoder takes for too small is in the middle of a larger
   expect(above).toBeLessThan(40)
 })
 
-describe("a source fails", () => {
+describe("a render task fails for a source", () => {
   test.for<[string, string, string]>([
-    ["that has sound alone", "tone.m4a", SOUND],
+    ["with only sound", "tone.m4a", SOUND],
     [
-      "that has a cover alone",
+      "with only a cover",
       "cover.mp3",
       `${SOUND} ${FILM} -map 0 -map 1 -frames:v 1 -c:v mjpeg -disposition:v attached_pic`,
     ],
@@ -97,11 +97,11 @@ describe("a source fails", () => {
     expect(last).toMatchObject({
       kind: "failed",
       blame: "caller",
-      failure: { code: "no_video", message: expect.stringContaining("no picture") },
+      failure: { code: "no_video", message: expect.stringContaining("no video stream") },
     })
   })
 
-  test("that is no media", async () => {
+  test("of plain text", async () => {
     const path = join(lab.folder, "text.mp4")
     await writeFile(path, "no media")
     const last = await lab.report(path)
@@ -112,7 +112,7 @@ describe("a source fails", () => {
     })
   })
 
-  test("that is encrypted", async () => {
+  test("with encryption", async () => {
     const path = await lab.make(
       "locked.mp4",
       `${FILM} ${QUICK} ${KEY} -encryption_kid ${"0".repeat(32)}`,
@@ -125,7 +125,7 @@ describe("a source fails", () => {
     })
   })
 
-  test("whose time is up", async () => {
+  test("beyond its time limit", async () => {
     const path = await lab.make("long.mp4", `-f lavfi -i testsrc2=s=640x360:r=25:d=20 ${QUICK}`)
     const last = await lab.report(path, [{ ...SMALL, codec: "h265" }], { run_seconds_max: 1 })
     const message = expect.stringContaining("a transcode may run for 1 seconds")

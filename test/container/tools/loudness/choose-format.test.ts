@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { chooseFormat } from "../../../../container/tools/loudness/choose-format.ts"
-import { readSource } from "../../../../container/tools/loudness/source.ts"
+import { chooseNormalizedFormat } from "../../../../container/tools/loudness/choose-format.ts"
+import { readNormalizationSource } from "../../../../container/tools/loudness/normalization-source.ts"
 
 type Sound = { codec: string; channels?: number; profile?: string; sample_fmt?: string }
 
@@ -15,7 +15,9 @@ function choose(format: string, name: string, sound: Sound, hasVideo = false) {
   }
   const video = { codec_type: "video", codec_name: "h264", width: 64, height: 36 }
   const streams = [...(hasVideo ? [video] : []), audio].map((each, index) => ({ index, ...each }))
-  const chosen = chooseFormat(readSource({ format_name: format, streams, format: {} }, name))
+  const chosen = chooseNormalizedFormat(
+    readNormalizationSource({ format_name: format, streams, format: {} }, name),
+  )
   return chosen && [chosen.container.name, chosen.extension, ...chosen.codecs].join(" ")
 }
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
-import { planPlaces } from "../../../../container/tools/quality/sample-places.ts"
+import { planSamplePlaces } from "../../../../container/tools/quality/sample-places.ts"
 
-describe("places of a sample", () => {
+describe("sample places", () => {
   test("lie one in each of equal parts of the film", () => {
-    const places = planPlaces(16_000, 12)
+    const places = planSamplePlaces(16_000, 12)
     const parts = places.map(({ first }) => Math.floor(first / 1000))
     expect(parts.toSorted((one, other) => one - other)).toEqual([...Array(16).keys()])
     for (const { first, count } of places) {
@@ -12,8 +12,8 @@ describe("places of a sample", () => {
     }
   })
 
-  test.for([1, 2, 4, 8])("are spread over the film from the first %i on", (count) => {
-    const firsts = planPlaces(16_000, 12)
+  test.for([1, 2, 4, 8])("are spread over the film by the first %i", (count) => {
+    const firsts = planSamplePlaces(16_000, 12)
       .slice(0, count)
       .map(({ first }) => first)
       .toSorted((one, other) => one - other)
@@ -22,16 +22,18 @@ describe("places of a sample", () => {
     expect(Math.max(...gaps)).toBeLessThanOrEqual((2 * 16_000) / (count + 1))
   })
 
-  test("are at different distances from keyframes of whatever period", () => {
+  test("have different distances from keyframes at any interval", () => {
     for (const period of [48, 50, 60, 120, 250]) {
-      const phases = planPlaces(16 * period * 20, 12).map(({ first }) => (first % period) / period)
+      const phases = planSamplePlaces(16 * period * 20, 12).map(
+        ({ first }) => (first % period) / period,
+      )
       const quarters = new Set(phases.map((phase) => Math.floor(phase * 4)))
       expect(quarters.size, `period ${period}`).toBe(4)
     }
   })
 
-  test("are fewer in a short film, and do not overlap", () => {
-    const places = planPlaces(40, 12)
+  test("are fewer in a short film, without overlap", () => {
+    const places = planSamplePlaces(40, 12)
     expect(places).toHaveLength(3)
     const frames = places.flatMap(({ first, count }) =>
       Array.from({ length: count }, (_, at) => first + at),
@@ -40,11 +42,11 @@ describe("places of a sample", () => {
     expect(Math.max(...frames)).toBeLessThan(40)
   })
 
-  test.for([1, 5, 12])("are all of a film of %i frames", (frames) => {
-    expect(planPlaces(frames, 12)).toEqual([{ first: 0, count: frames }])
+  test.for([1, 5, 12])("cover all of a film of %i frames", (frames) => {
+    expect(planSamplePlaces(frames, 12)).toEqual([{ first: 0, count: frames }])
   })
 
-  test("are the start of a film of unknown length", () => {
-    expect(planPlaces(null, 12)).toEqual([{ first: 0, count: 12 }])
+  test("are the start of a film of unknown duration", () => {
+    expect(planSamplePlaces(null, 12)).toEqual([{ first: 0, count: 12 }])
   })
 })

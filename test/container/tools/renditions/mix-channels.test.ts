@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { mixFilters } from "../../../../container/tools/renditions/mix-channels.ts"
+import { stereoMixFilters } from "../../../../container/tools/renditions/mix-channels.ts"
 
 test.for<[number, string | null, string]>([
   [1, "1 channels (LFE)", ""],
@@ -18,5 +18,5 @@ test.for<[number, string | null, string]>([
   ],
   [2, "2 channels (FL+LFE)", "channelmap=map=0|1:channel_layout=stereo,pan=stereo|c0<c0|c1<c0"],
 ])("%i channels of the layout %s", ([channels, layout, expected]) => {
-  expect(mixFilters({ channels, layout }).join(",")).toBe(expected)
+  expect(stereoMixFilters({ channels, layout }).join(",")).toBe(expected)
 })

@@ -3,39 +3,39 @@ import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { describeSandbox } from "../../../../container/sandbox/choose.ts"
+import { createTierSandbox } from "../../../../container/sandbox/tiers/choose-sandbox.ts"
 import type { RunnerSettings } from "../../../../container/settings.ts"
-import { transcribeSound } from "../../../../container/tools/whisper/transcribe-sound.ts"
+import { transcribeAudio } from "../../../../container/tools/whisper/transcribe-audio.ts"
 import type {
-  HeardSpeech,
-  SpeechQuestion,
-} from "../../../../container/tools/whisper/transcribe-sound.ts"
-import { speechWorkersOf } from "../../../../container/tools/whisper/workers.ts"
-import type { TaskFailure } from "../../../../container/failures.ts"
+  SpeechTranscript,
+  TranscriptionRequest,
+} from "../../../../container/tools/whisper/transcribe-audio.ts"
+import { getSpeechWorkerPool } from "../../../../container/tools/whisper/speech-worker-pool.ts"
+import type { TaskFailure } from "../../../../container/task-failure.ts"
 import { SPEECH_MODELS_PATH, SPEECH_PYTHON_PATH } from "../../../../scripts/setup/speech.ts"
-import { speak } from "../../../support/speech.ts"
-import type { Voice } from "../../../support/speech.ts"
-import { runnerSettings } from "../../../support/runner-settings.ts"
-import { supportedTiers } from "../../../support/supported-tiers.ts"
+import { speak } from "../../../support/media/speech.ts"
+import type { Voice } from "../../../support/media/speech.ts"
+import { runnerSettings } from "../../../support/runner/runner-settings.ts"
+import { supportedTiers } from "../../../support/runner/supported-tiers.ts"
 
 const run = promisify(execFile)
 
-/** Samples a second of sounds that are transcribed. */
+/** Sample rate of transcribed audio. */
 export const RATE = 16_000
 
-/** What transcribes as a runner does, and makes sounds for that. */
+/** Transcriber with the settings of a runner, and a speech synthesizer. */
 export type SpeechLab = {
   settings: RunnerSettings
-  /** Samples of words that a voice of flite says. */
+  /** Returns samples of words in a voice of flite. */
   say(text: string, voice?: Voice): Promise<Buffer>
-  hear(
+  transcribe(
     sound: Buffer,
-    differing?: Partial<SpeechQuestion> & { signal?: AbortSignal; accountId?: string },
-  ): Promise<HeardSpeech | TaskFailure | "time limit">
+    differing?: Partial<TranscriptionRequest> & { signal?: AbortSignal; accountId?: string },
+  ): Promise<SpeechTranscript | TaskFailure | "time limit">
   close(): Promise<void>
 }
 
-/** Opens a lab with the strongest sandbox that this machine has. */
+/** Opens a lab with the strongest sandbox of this machine. */
 export async function openSpeechLab(differing: Partial<RunnerSettings> = {}): Promise<SpeechLab> {
   const folder = await mkdtemp(join(tmpdir(), "lathe-speech-"))
   const settings = {
@@ -43,7 +43,7 @@ export async function openSpeechLab(differing: Partial<RunnerSettings> = {}): Pr
     ...differing,
   }
   const [tier = "none"] = await supportedTiers()
-  const sandbox = describeSandbox(tier, settings)
+  const sandbox = createTierSandbox(tier, settings)
   const taskSandbox = { sandbox, uid: null, workspaceBytes: 0 }
   let sounds = 0
   return {
@@ -55,13 +55,16 @@ export async function openSpeechLab(differing: Partial<RunnerSettings> = {}): Pr
       await run("ffmpeg", ["-v", "error", "-i", path, ...raw])
       return await readFile(`${path}.raw`)
     },
-    async hear(sound, { signal = new AbortController().signal, accountId = "one", ...asked } = {}) {
+    async transcribe(
+      sound,
+      { signal = new AbortController().signal, accountId = "one", ...asked } = {},
+    ) {
       sounds += 1
       const path = join(folder, `${sounds}.raw`)
       await writeFile(path, sound)
       const { size } = await stat(path)
       const order = { account_id: accountId }
-      return await transcribeSound(
+      return await transcribeAudio(
         { order, settings, signal, status: { processingMs: 0 }, taskSandbox },
         {
           path,
@@ -76,27 +79,29 @@ export async function openSpeechLab(differing: Partial<RunnerSettings> = {}): Pr
       )
     },
     async close() {
-      await speechWorkersOf(settings).close()
+      await getSpeechWorkerPool(settings).close()
       await rm(folder, { recursive: true, force: true })
     },
   }
 }
 
-/** What was heard; throws where that failed. */
-export function heardIn(answer: HeardSpeech | TaskFailure | "time limit"): HeardSpeech {
+/** Returns the transcribed speech; throws for a failure. */
+export function requireSpeech(
+  answer: SpeechTranscript | TaskFailure | "time limit",
+): SpeechTranscript {
   if (answer === "time limit") throw new Error("It took too long.")
   if ("segments" in answer) return answer
   throw new Error(answer.failure.message)
 }
 
-export function textOf({ segments }: HeardSpeech): string {
+export function textOf({ segments }: SpeechTranscript): string {
   return segments.map(({ text }) => text).join(" ")
 }
 
-/** A sound of this length that nobody speaks in: noise, or nothing where the level is 0. */
+/** Returns samples without speech: noise, or silence at level 0. */
 export function noise(seconds: number, level: number): Buffer {
   const samples = Int16Array.from({ length: seconds * RATE }, (_, index) => {
-    // A generator of pseudo-random numbers, so that the noise is the same each time.
+    // Pseudo-random numbers, so that the noise is always the same.
     const random = ((Math.imul(index + 1, 2_654_435_761) >>> 8) % 65_536) / 32_768 - 1
     return Math.round(random * level * 32_767)
   })

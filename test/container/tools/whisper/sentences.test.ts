@@ -1,22 +1,26 @@
 import { expect, test } from "vitest"
-import { toSegments } from "../../../../container/tools/whisper/sentences.ts"
-import type { SpokenWord } from "../../../../container/tools/whisper/worker-lines.ts"
+import { toTranscriptSegments } from "../../../../container/tools/whisper/transcribe-audio.ts"
+import type { RecognizedWord } from "../../../../container/tools/whisper/worker-lines.ts"
 
-/** Words of half a second each, from this time on. */
-function spoken(text: string, from = 0): SpokenWord[] {
+/** Returns words of half a second each from a start time. */
+function spoken(text: string, from = 0): RecognizedWord[] {
   return text.split(" ").map((word, index) => {
     const start = from + index * 0.5
     return [start, start + 0.5, ` ${word}`, 0.5]
   })
 }
 
-function textsOf(words: SpokenWord[]): string[] {
-  return toSegments(words).map(({ text }) => text)
+function textsOf(words: RecognizedWord[]): string[] {
+  return toTranscriptSegments(words).map(({ text }) => text)
 }
 
 test("a sentence is a segment, with its times and the mean confidence of its words", () => {
   expect(
-    toSegments([...spoken("One two.").slice(0, 1), [0.5, 1, " two.", 1], ...spoken("Three", 1)]),
+    toTranscriptSegments([
+      ...spoken("One two.").slice(0, 1),
+      [0.5, 1, " two.", 1],
+      ...spoken("Three", 1),
+    ]),
   ).toEqual([
     {
       start: 0,
@@ -42,7 +46,7 @@ test.each([
   ["a quotation", "He said “stop!” Then he left.", ["He said “stop!”", "Then he left."]],
   ["a number", "It costs 3.50 here", ["It costs 3.50 here"]],
   ["nothing", "", []],
-])("the end of a sentence is found in %s", (_, text, segments) => {
+])("sentences end correctly in %s", (_, text, segments) => {
   expect(textsOf(text === "" ? [] : spoken(text))).toEqual(segments)
 })
 
@@ -50,7 +54,7 @@ test("a pause ends a segment", () => {
   expect(textsOf([...spoken("one two"), ...spoken("three", 2)])).toEqual(["one two", "three"])
 })
 
-test("speech without an end is cut after half a minute", () => {
+test("speech without sentences is cut after 30 seconds", () => {
   const words = spoken(Array.from({ length: 100 }, () => "on").join(" "))
-  expect(toSegments(words).map(({ end, start }) => end - start)).toEqual([30, 20])
+  expect(toTranscriptSegments(words).map(({ end, start }) => end - start)).toEqual([30, 20])
 })

@@ -4,17 +4,20 @@ import { mkdtemp, rm, writeFile, chmod } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { startProcess } from "../../../../container/sandbox/start.ts"
-import { findModel, findWhisper } from "../../../../container/tools/whisper/environment.ts"
-import { workerLaunch } from "../../../../container/tools/whisper/worker.ts"
+import { startToolProcess } from "../../../../container/sandbox/start-process.ts"
+import {
+  findSpeechModelFolder,
+  findWhisperEnvironment,
+} from "../../../../container/tools/whisper/whisper-environment.ts"
+import { speechWorkerLaunchOptions } from "../../../../container/tools/whisper/speech-worker.ts"
 import { VARIANTS, openSandboxLab } from "../../sandbox/lab.ts"
-import { skipNote, whyNoModel } from "../../../support/speech.ts"
+import { skipNote, whyNoModel } from "../../../support/media/speech.ts"
 import { openSpeechLab } from "./lab.ts"
 
 const SECRET = "canary-of-the-runner"
 const lack = await whyNoModel()
 
-/** What code inside of a worker tries; it prints what it managed, and what it came back with. */
+/** Attacks from inside a worker; the program prints those that succeed. */
 const ATTACKS = `
 import os, socket, sys
 folder, port = sys.argv[1], int(sys.argv[2])
@@ -58,7 +61,7 @@ describe.skipIf(lack !== null)(`code inside of a speech worker${skipNote(lack)}`
 
   beforeAll(async () => {
     process.env["RUNNER_CANARY"] = SECRET
-    // Open to all users, so that the sandbox alone protects it.
+    // Open to all users, so that only the sandbox protects it.
     folder = await mkdtemp(join(tmpdir(), "lathe-other-task-"))
     await writeFile(join(folder, "input"), SECRET)
     await chmod(folder, 0o777)
@@ -79,12 +82,12 @@ describe.skipIf(lack !== null)(`code inside of a speech worker${skipNote(lack)}`
     test.skipIf(!variant.isSupported)(`reaches nothing by ${variant.tier}`, async () => {
       await using sandboxLab = await openSandboxLab(variant)
       const { settings } = await openSpeechLab()
-      const whisper = findWhisper(settings)
-      const modelFolder = findModel(settings, "base")
+      const whisper = findWhisperEnvironment(settings)
+      const modelFolder = findSpeechModelFolder(settings, "base")
       if (!whisper || modelFolder === null) throw new Error("There is no whisper.")
       const { taskSandbox } = sandboxLab
-      const end = await startProcess({
-        ...workerLaunch({ sandbox: taskSandbox.sandbox, whisper, modelFolder }),
+      const end = await startToolProcess({
+        ...speechWorkerLaunchOptions({ sandbox: taskSandbox.sandbox, whisper, modelFolder }),
         argv: [
           "-I",
           "-S",

@@ -1,10 +1,10 @@
-"""Has yt-dlp solve a JavaScript challenge, as YouTube's player has them; the job is that of main.py."""
+"""Solves a JavaScript challenge by yt-dlp, as in YouTube's player. The job is that of main.py."""
 
 import json
 import os
 import sys
 
-# As players write it: the solver looks for a function that sets "alr" to "yes".
+# The solver looks for a function that sets "alr" to "yes", as in real players.
 PLAYER = """(function () {
   function Page(sig) { this.map = { s: sig } }
   Page.prototype.set = function (key, value) { this.map[key] = value }
@@ -22,7 +22,7 @@ def main() -> None:
     job = json.load(sys.stdin)
     sys.path[:0] = [job["driver"], *job["packages"]]
     os.environ["YTDLP_NO_PLUGINS"] = "1"
-    from log import Log
+    from log import YtdlpLog
     from options import make_options
     from yt_dlp import YoutubeDL
     from yt_dlp.extractor.youtube.jsc._builtin.node import NodeJCP
@@ -39,7 +39,7 @@ def main() -> None:
 
         trace = debug = info = warning = error = _ignore
 
-    ydl = YoutubeDL(make_options(job, Log()))
+    ydl = YoutubeDL(make_options(job, YtdlpLog()))
     youtube = ydl.get_info_extractor("Youtube")
     youtube._load_player = lambda **_: PLAYER
     provider = NodeJCP(youtube, QuietLogger(), {})

@@ -2,24 +2,27 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { chooseSandbox } from "../../../../container/sandbox/choose.ts"
+import { chooseSandbox } from "../../../../container/sandbox/tiers/choose-sandbox.ts"
 import { closeTaskSandbox, openTaskSandbox } from "../../../../container/sandbox/task-sandbox.ts"
-import { startProcess } from "../../../../container/sandbox/start.ts"
-import { makeWorkspace } from "../../../../container/sandbox/workspace.ts"
-import { findYtdlp, grantsOf } from "../../../../container/tools/ytdlp/environment.ts"
+import { startToolProcess } from "../../../../container/sandbox/start-process.ts"
+import { createWorkspace } from "../../../../container/sandbox/workspace.ts"
+import {
+  findYtdlpEnvironment,
+  ytdlpGrants,
+} from "../../../../container/tools/ytdlp/ytdlp-environment.ts"
 import { FETCH_PYTHON_PATH } from "../../../../scripts/setup/yt-dlp.ts"
-import { runnerSettings } from "../../../support/runner-settings.ts"
+import { runnerSettings } from "../../../support/runner/runner-settings.ts"
 
-test("yt-dlp has a site's JavaScript run by Node in the sandbox, by scripts of its own", async () => {
+test("yt-dlp runs a site's JavaScript in Node inside the sandbox, with its own scripts", async () => {
   const settings = runnerSettings({ FETCH_PYTHON_PATH })
   const { sandbox } = await chooseSandbox(settings)
-  const ytdlp = findYtdlp(settings)
+  const ytdlp = findYtdlpEnvironment(settings)
   if (!sandbox || !ytdlp) throw new Error("There is no sandbox, or no yt-dlp.")
   const workDir = await mkdtemp(join(tmpdir(), "lathe-test-"))
   const taskSandbox = openTaskSandbox(sandbox)
-  const workspace = await makeWorkspace(workDir, { taskId: "a", fence: 1 }, taskSandbox.uid)
-  const grants = grantsOf(ytdlp)
-  const { finished } = startProcess({
+  const workspace = await createWorkspace(workDir, { taskId: "a", fence: 1 }, taskSandbox.uid)
+  const grants = ytdlpGrants(ytdlp)
+  const { finished } = startToolProcess({
     tool: ytdlp.python,
     argv: ["-I", "-S", "-B", join(import.meta.dirname, "challenge.py")],
     stdin: JSON.stringify({

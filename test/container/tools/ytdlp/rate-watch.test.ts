@@ -2,29 +2,29 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
-import { RATE_LIMITS } from "../../../../container/egress/rate-limits.ts"
-import { chooseSandbox } from "../../../../container/sandbox/choose.ts"
+import { DOWNLOAD_RATE_LIMITS } from "../../../../container/egress/download-rate-limits.ts"
+import { chooseSandbox } from "../../../../container/sandbox/tiers/choose-sandbox.ts"
 import { closeTaskSandbox, openTaskSandbox } from "../../../../container/sandbox/task-sandbox.ts"
-import { makeWorkspace } from "../../../../container/sandbox/workspace.ts"
-import { askPage } from "../../../../container/tools/ytdlp/ask-page.ts"
-import { watchRate } from "../../../../container/tools/ytdlp/rate-watch.ts"
+import { createWorkspace } from "../../../../container/sandbox/workspace.ts"
+import { queryPage } from "../../../../container/tools/ytdlp/query-page.ts"
+import { watchDownloadRate } from "../../../../container/tools/ytdlp/run-ytdlp.ts"
 import { FETCH_PYTHON_PATH } from "../../../../scripts/setup/yt-dlp.ts"
 import { openSite } from "../../../support/site/site.ts"
-import { runnerSettings } from "../../../support/runner-settings.ts"
+import { runnerSettings } from "../../../support/runner/runner-settings.ts"
 
-test("a video that drips is given up as too slow", async () => {
+test("a very slow download fails as too slow", async () => {
   await using site = await openSite()
   const settings = runnerSettings({ FETCH_PYTHON_PATH, ALLOWED_PRIVATE_HOSTS: site.host })
   const { sandbox } = await chooseSandbox(settings)
   if (!sandbox) throw new Error("There is no sandbox.")
   const workDir = await mkdtemp(join(tmpdir(), "lathe-test-"))
   const taskSandbox = openTaskSandbox(sandbox)
-  const workspace = await makeWorkspace(workDir, { taskId: "a", fence: 1 }, taskSandbox.uid)
+  const workspace = await createWorkspace(workDir, { taskId: "a", fence: 1 }, taskSandbox.uid)
   const { signal } = new AbortController()
   const status = { processingMs: 0 }
   const url = site.url("/page/slow")
   const job = { url, mode: "download", quality: "best", subtitles: [], bytesMax: 1e9 } as const
-  const answer = await askPage(
+  const answer = await queryPage(
     { order: {}, settings, status, workspace, taskSandbox, signal },
     { job, timeLimitMs: 60_000, onSpawn: () => undefined },
     { slowMs: 1000, bytesPerSecondMin: 20_000, stallMs: 1000 },
@@ -35,17 +35,17 @@ test("a video that drips is given up as too slow", async () => {
   expect(answer).toMatchObject({ blame: "caller", failure: { code: "too_slow", message } })
 })
 
-describe("what comes in by a proxy", () => {
+describe("a download through a proxy", () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  /** Watches a proxy by which so much comes in at a time, in turn and by turn again. */
+  /** Watches a proxy for some seconds; `at` returns the bytes that arrive in each second. */
   function rateAfter(seconds: number, at: (second: number) => { bytes: number; isOpen?: boolean }) {
     let received = 0
     let now = at(0)
-    using watch = watchRate(
+    using watch = watchDownloadRate(
       { received: () => received, isOpen: () => now.isOpen ?? true },
-      RATE_LIMITS,
+      DOWNLOAD_RATE_LIMITS,
     )
     for (let second = 0; second < seconds; second += 1) {
       now = at(second)
@@ -56,14 +56,14 @@ describe("what comes in by a proxy", () => {
     return watch.slowRate()
   }
 
-  test("is too slow where it drips for a minute", () => {
+  test("is too slow after a minute of dripping", () => {
     expect(rateAfter(59, () => ({ bytes: 100 }))).toBe(null)
     expect(rateAfter(61, () => ({ bytes: 100 }))).toBe(100)
     expect(rateAfter(200, (second) => ({ bytes: second % 15 === 0 ? 150 : 0 }))).toBe(12)
     expect(rateAfter(300, () => ({ bytes: 2048 }))).toBe(null)
   })
 
-  test("is not where nothing is open, or a connection is kept and not used", () => {
+  test("is not too slow without a connection, or with an unused one", () => {
     expect(rateAfter(300, () => ({ bytes: 1, isOpen: false }))).toBe(null)
     expect(rateAfter(300, (second) => ({ bytes: second < 5 ? 100 : 0 }))).toBe(null)
     expect(rateAfter(900, (second) => ({ bytes: second % 100 === 0 ? 65_536 : 0 }))).toBe(null)

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest"
-import { readMetadata } from "../../../../container/tools/ytdlp/read-metadata.ts"
+import { toVideoMetadata } from "../../../../container/tools/ytdlp/read-metadata.ts"
 import { videoMetadata } from "../../../../src/contract/tasks/metadata.ts"
 
 const url = "https://example.com/v"
 
-test("all is null that a page does not say", () => {
-  const found = readMetadata(url, {})
+test("missing fields are null", () => {
+  const found = toVideoMetadata(url, {})
   expect(videoMetadata.parse(found)).toEqual({
     url,
     title: null,
@@ -23,8 +23,8 @@ test("all is null that a page does not say", () => {
   })
 })
 
-test("what is absurd is null, and what is too long is cut", () => {
-  const found = readMetadata(url, {
+test("implausible values are null, and long texts are cut", () => {
+  const found = toVideoMetadata(url, {
     title: "x".repeat(20_000),
     duration: -5,
     view_count: 1e300,
@@ -49,10 +49,10 @@ test("what is absurd is null, and what is too long is cut", () => {
   })
 })
 
-test("a time comes before a day", () => {
+test("a timestamp takes precedence over a day", () => {
   const day = { upload_date: "20261120" }
-  expect(readMetadata(url, day)?.upload_date).toBe("2026-11-20")
-  expect(readMetadata(url, { ...day, timestamp: 1_795_308_652 })?.upload_date).toBe(
+  expect(toVideoMetadata(url, day)?.upload_date).toBe("2026-11-20")
+  expect(toVideoMetadata(url, { ...day, timestamp: 1_795_308_652 })?.upload_date).toBe(
     "2026-11-22T00:50:52Z",
   )
 })

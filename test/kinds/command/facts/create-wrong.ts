@@ -1,14 +1,14 @@
 import type { ProbeResult } from "../../../../src/contract/probe.ts"
-import { substitute } from "../../../../src/contract/tasks/command.ts"
-import { checkByFacts } from "../../../../src/kinds/command/facts/check-command.ts"
+import { substituteKeys } from "../../../../src/ffmpeg/file-keys.ts"
+import { checkByCapabilities } from "../../../../src/kinds/command/facts/check-command.ts"
 import image from "../../../../src/kinds/command/facts/image.json" with { type: "json" }
-import { openFacts } from "../../../../src/kinds/command/facts/known.ts"
+import { createCapabilities } from "../../../../src/kinds/command/facts/capabilities.ts"
 import { splitWords } from "../../../../src/kinds/command/lines.ts"
-import { checkCommand } from "../../../../src/kinds/command/policy/check.ts"
-import { COMMAND_TERMS } from "../../../../src/kinds/command/policy/terms.ts"
+import { checkCommand } from "../../../../src/ffmpeg/policy/check.ts"
+import { COMMAND_REMEDIES } from "../../../../src/ffmpeg/policy/remedies.ts"
 
-/** What the image's ffmpeg knows. */
-export const known = openFacts(image)
+/** Capabilities of the image's ffmpeg. */
+export const known = createCapabilities(image)
 
 const PICTURE = {
   codec_type: "video",
@@ -22,7 +22,7 @@ const SOUND = { codec_type: "audio", codec_name: "aac", channels: 1, sample_rate
 const TEXT = { codec_type: "subtitle", codec_name: "subrip" }
 const MOVIE = "mov,mp4,m4a,3gp,3g2,mj2"
 
-/** The files of wrong commands by key: their names in a workspace, and their probes where they have one. */
+/** Files of wrong commands by key: workspace names, and probes of media. */
 const FILES: Record<string, readonly [name: string, probe: ProbeResult | null]> = {
   in_1: ["in_1.mp4", probeOf(MOVIE, PICTURE, SOUND)],
   in_2: ["in_2.srt", probeOf("srt", TEXT)],
@@ -40,7 +40,7 @@ const FILES: Record<string, readonly [name: string, probe: ProbeResult | null]> 
   in_pics_3: ["in_pics_3.png", null],
 }
 
-/** What ffprobe says of a file of one second, without what nothing looks for. */
+/** Returns a probe of one second with only the fields that checks read. */
 function probeOf(format_name: string, ...streams: Record<string, unknown>[]): ProbeResult {
   const isPicture = format_name === "png_pipe"
   return { format_name, format: {}, streams, ...(!isPicture && { duration: 1 }) }
@@ -54,20 +54,25 @@ const PROBES = new Map(
 function wordsOfWrong(line: string): string[] {
   const split = splitWords(line)
   if ("error" in split) throw new Error(split.error)
-  return substitute(split.words, NAMES)
+  return substituteKeys(split.words, NAMES)
 }
 
-/** What a create says of a line, whose output is its last word; `hasProbes`: its inputs were probed. */
+/**
+ * Returns the messages of a create for a line; its last word is its output. `hasProbes` gives its
+ * inputs their probes.
+ */
 export function judgeWrong(line: string, hasProbes = true): string[] {
   const words = wordsOfWrong(line)
   const inputs = new Set([...NAMES.values(), "in_pics_%d.png"])
-  const names = { inputs, outputs: new Set([words.at(-1) ?? ""]), terms: COMMAND_TERMS }
+  const names = { inputs, outputs: new Set([words.at(-1) ?? ""]), remedies: COMMAND_REMEDIES }
   const probes = hasProbes ? PROBES : new Map<string, ProbeResult>()
-  const refused = [...checkCommand(words, names), ...checkByFacts(words, known, probes)]
+  const refused = [...checkCommand(words, names), ...checkByCapabilities(words, known, probes)]
   return refused.map(({ message }) => message)
 }
 
-/** What a runner is told of a line: the words of its command, and all files by key. */
+/**
+ * Returns the work of a line as its runner gets it: the words of the command, and all files by key.
+ */
 export function workOf(line: string) {
   const words = wordsOfWrong(line)
   const name = words.at(-1) ?? ""

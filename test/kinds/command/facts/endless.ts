@@ -1,6 +1,6 @@
 /**
- * Commands that never end, or for longer than a job may take, without the program, whose output is their
- * last word; and the name of what has no end.
+ * Commands that never end, or run longer than a job may, with the name of the endless part. The
+ * program's name is left out, and the last word is the output.
  */
 export const ENDLESS: [line: string, remedy: string][] = [
   // Inputs
@@ -110,7 +110,7 @@ export const ENDLESS: [line: string, remedy: string][] = [
   ],
 ]
 
-/** Commands that look as if they had no end, and have one; or of which that is not known. */
+/** Commands that look endless but end, or that may end. */
 export const ENDING: string[] = [
   "-f lavfi -i testsrc2=s=16x16:d=1 out.mkv",
   "-f lavfi -i testsrc2=16x16:25:1 out.mkv",

@@ -1,25 +1,28 @@
 import { describe, expect, test } from "vitest"
 import image from "../../../../src/kinds/command/facts/image.json" with { type: "json" }
-import { openFacts } from "../../../../src/kinds/command/facts/known.ts"
-import type { Known } from "../../../../src/kinds/command/facts/known.ts"
+import { createCapabilities } from "../../../../src/kinds/command/facts/capabilities.ts"
+import type { FfmpegCapabilities } from "../../../../src/kinds/command/facts/capabilities.ts"
 import { judgeCommand } from "../../../../src/kinds/command/judge.ts"
 
-const known = openFacts(image)
+const capabilities = createCapabilities(image)
 const OPTIONS = 1900
 const COMMANDS = 3
 const FAULTS_MAX = 100
 
-/** The faults of commands that have these words many times, and what they looked up of ffmpeg's data. */
+/**
+ * Returns the faults of a command with many such words, and the number of lookups in ffmpeg's data.
+ */
 function judgeMany(words: (place: number) => string, times = OPTIONS) {
   const asked: string[] = []
-  const counted: Known = {
+  const counted: FfmpegCapabilities = {
+    version: capabilities.version,
     find(table, name) {
       asked.push(table)
-      return known.find(table, name)
+      return capabilities.find(table, name)
     },
     names(of) {
       asked.push(of)
-      return known.names(of)
+      return capabilities.names(of)
     },
   }
   const line = `ffmpeg -i {{in_1}} ${Array.from({ length: times }, (_, place) => words(place)).join(" ")} {{out_1}}`
@@ -32,12 +35,12 @@ function judgeMany(words: (place: number) => string, times = OPTIONS) {
   return { faults, asked: (of: string) => asked.filter((each) => each === of).length }
 }
 
-describe("commands with very many options", () => {
+describe("a command with thousands of options", () => {
   test.for<[string, (place: number) => string]>([
     ["of the format", (place) => `-metadata a=${place}`],
     ["of a stream", () => "-map 0:a"],
     ["of an encoder", (place) => `-b:a ${place}k`],
-  ])("have the format and encoders of their output looked up once: %s", ([, words]) => {
+  ])("looks up the format and encoders of its output once: %s", ([, words]) => {
     const { faults, asked } = judgeMany(words)
     expect(faults).toEqual([])
     expect(asked("muxers")).toBeLessThan(10 * COMMANDS)
@@ -58,13 +61,13 @@ describe("commands with very many options", () => {
       () => `-filter_complex ${listOf(600, "sine[a", ";")} ${listOf(600, "-map [b", " ")}`,
       1,
     ],
-  ])("have as many faults found as are told, of unknown %s", ([, words, times]) => {
+  ])("stops judging at the limit of refusals, for unknown %s", ([, words, times]) => {
     const { faults } = judgeMany(words, times)
     expect(faults).toHaveLength(FAULTS_MAX)
   })
 })
 
-/** Words that each have a number; those that open a label close it. */
+/** Returns numbered words; words that open a label close it. */
 function listOf(length: number, word: string, between: string): string {
   return Array.from(
     { length },
@@ -72,7 +75,7 @@ function listOf(length: number, word: string, between: string): string {
   ).join(between)
 }
 
-test("what has more files than a command may have is not judged by what ffmpeg knows", () => {
+test("a command above the limit of files is not judged by ffmpeg's capabilities", () => {
   const { faults, asked } = judgeMany((place) => `-c:a nosuch o${place}.wav`, 600)
   expect(new Set(faults.map(({ code }) => code))).toEqual(new Set(["too_many_outputs"]))
   expect(asked("encoders")).toBe(0)

@@ -1,6 +1,8 @@
-/** Commands that look like wrong ones of the tables beside, and work; their last word is their output. */
+/**
+ * Commands that resemble the wrong ones of the other tables but work; the last word is the output.
+ */
 export const RIGHT: string[] = [
-  // A label takes a stream that one without a label has taken before it.
+  // A labeled input reads a stream that an unlabeled one has already read.
   "-i in_1 -filter_complex hflip[a];[0:v][a]hstack out.mp4",
   "-i in_1 -filter_complex hflip[a] -filter_complex [0:v]vflip[b] -map [a] -map [b] out.mkv",
   "-i in_1 -filter_complex trim=0:0.4[a];[0:v]trim=0.5:1,setpts=PTS-STARTPTS[b];[a][b]concat out.mp4",
@@ -16,7 +18,7 @@ export const RIGHT: string[] = [
   "-i in_1 -i in_mute -i in_1 -filter_complex xstack=inputs=2:grid=3x1:shortest=1 out.mp4",
   "-f lavfi -i color=s=160x120[a];movie=in_mute[b];[a][b]overlay=shortest=1 out.mp4",
   "-f lavfi -i sine[a];amovie=in_snd[b];[a][b]amerge out.wav",
-  // One stream of several, where there is room for one
+  // Only a single stream of several, because the format has room for one.
   "-i in_full -i in_snd -map 0 -map 1 -vn -sn -map -0:a out.wav",
   "-i in_1 -i in_snd -filter_complex [0:a][1:a]amix[a] -map [a] out.wav",
   "-i in_1 -i in_snd -map 0:a -map 1:a out.m4a",
@@ -24,13 +26,16 @@ export const RIGHT: string[] = [
   "-i in_snd -i in_pic -map 0 -map 1 -disposition:v attached_pic out.flac",
   "-i in_snd -i in_pic -i in_pic -map 0 -map 1 -map 2 -disposition:v attached_pic out.mp3",
   "-i in_full -vf subtitles=in_full.mkv:si=0 out.mp4",
-  // One picture alone
+  // Single images.
   "-i in_still out.png",
   "-i in_still -vf fps=25,scale=80:-1 out.png",
   "-i in_1 -vf fps=2 -update 1 out.png",
 ]
 
-/** Commands that a build of ffmpeg ends well, and that write no picture, or that another build does not. */
+/**
+ * Commands that succeed in one build of ffmpeg without writing a frame, or that fail in another
+ * build.
+ */
 export const UNCERTAIN: string[] = [
   "-stream_loop -1 -i in_flv out.mp4",
   "-stream_loop -1 -i in_2 out.srt",

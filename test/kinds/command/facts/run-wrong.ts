@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { mediaTools } from "../../../../scripts/local/media-tools.ts"
+import { findMediaTools } from "../../../../scripts/cli/media-tools.ts"
 import type { Report } from "../../../../src/contract/report.ts"
 import { startHarness } from "../../../container/harness.ts"
 import type { Harness } from "../../../container/harness.ts"
@@ -11,7 +11,7 @@ import { workOf } from "./create-wrong.ts"
 
 const run = promisify(execFile)
 
-/** How the media of wrong commands are made, by the names that they have in a workspace. */
+/** Commands that make the media of wrong commands, with their workspace names. */
 const MEDIA: readonly (readonly [key: string, name: string, line: string])[] = [
   [
     "in_1",
@@ -41,10 +41,10 @@ const TEXTS: Record<string, string> = {
   in_list: "file in_1.mp4\nfile in_1.mp4\n",
 }
 
-/** How a run ended: `finished`, or the code and the sentence of its failure. */
-export type Ended = { code: string; message: string }
+/** Outcome of a run: the code `finished`, or code and message of the failure. */
+export type RunOutcome = { code: string; message: string }
 
-/** A runner with the media of wrong commands, which runs one line at a time. */
+/** Starts a runner with the media of wrong commands; it runs one line at a time. */
 export async function startRuns() {
   const harness = await startHarness()
   await makeMedia(harness)
@@ -60,13 +60,13 @@ async function makeMedia({ io }: Harness) {
     const path = join(folder, name)
     const argv = ["-y", "-nostdin", "-v", "error", ...line.split(" "), name]
     if (line === "") await writeFile(path, TEXTS[key] ?? "")
-    else await run(mediaTools().ffmpeg, argv, { cwd: folder })
+    else await run(findMediaTools().ffmpeg, argv, { cwd: folder })
     io.inputs.set(key, new Uint8Array(await readFile(path)))
   }
   await rm(folder, { recursive: true, force: true })
 }
 
-async function runLine(harness: Harness, line: string, secondsMax: number): Promise<Ended> {
+async function runLine(harness: Harness, line: string, secondsMax: number): Promise<RunOutcome> {
   const { commands, inputs, outputs } = workOf(line)
   const { io } = harness
   io.reports.length = 0

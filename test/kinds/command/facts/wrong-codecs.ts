@@ -1,6 +1,8 @@
 import type { Wrong } from "./wrong.ts"
 
-/** Codecs and formats that there are not, that do not fit, and values that encoders do not take. */
+/**
+ * Unknown codecs and formats, codecs that do not fit their format, and invalid values of encoders.
+ */
 export const WRONG_CODECS: Wrong[] = [
   ["-i in_1 -vn -c:a libmp3lame out.m4a", "use aac, or write an .mka"],
   ["-i in_1 -c libx264 out.mp4", "write -c:v libx264"],
@@ -19,12 +21,12 @@ export const WRONG_CODECS: Wrong[] = [
   ["-i in_1 -vn -c:a libopos out.opus", "did you mean `libopus`?"],
   ["-i in_1 -vn -acodec pcm16 out.wav", "no such encoder"],
   ["-i in_1 -vcodec cpoy out.mp4", "did you mean `copy`?"],
-  ["-i in_1 -c:a libx264 out.mp4", "encodes pictures"],
-  ["-i in_1 -c:v aac out.mp4", "encodes sound"],
-  ["-i in_1 -vcodec libmp3lame out.mp4", "encodes sound"],
-  ["-i in_2 -c:s libx264 out.mkv", "encodes pictures"],
+  ["-i in_1 -c:a libx264 out.mp4", "encodes video"],
+  ["-i in_1 -c:v aac out.mp4", "encodes audio"],
+  ["-i in_1 -vcodec libmp3lame out.mp4", "encodes audio"],
+  ["-i in_2 -c:s libx264 out.mkv", "encodes video"],
   ["-i in_2 -scodec subrib out.srt", "did you mean `subrip`?"],
-  ["-c:v libx264 -i in_1 out.mp4", "it encodes"],
+  ["-c:v libx264 -i in_1 out.mp4", "this encoder cannot decode"],
   ["-c:v h264x -i in_1 out.mp4", "did you mean `h264`?"],
   ["-f mp4x -i in_1 out.mp4", "no such format"],
   ["-f matrosca -i in_1 out.mp4", "did you mean `matroska`?"],
@@ -36,15 +38,15 @@ export const WRONG_CODECS: Wrong[] = [
   ["-i in_1 -f aac out.aac", "did you mean `adts`?"],
   ["-i in_1 out", "has no extension"],
   ["-i in_1 -c copy out_file", "has no extension"],
-  ["-i in_1 out.mpeg4", "no format is called by the extension"],
-  ["-i in_1 out.xyz", "no format is called by the extension"],
-  ["-i in_1 out.mp4a", "no format is called by the extension"],
+  ["-i in_1 out.mpeg4", "no format has the extension"],
+  ["-i in_1 out.xyz", "no format has the extension"],
+  ["-i in_1 out.mp4a", "no format has the extension"],
   ["-i in_1 -c:v copy -vf scale=80:60 out.mp4", "cannot be filtered"],
   ["-i in_1 -c copy -vf scale=80:60 out.mp4", "cannot be filtered"],
   ["-i in_1 -c copy -af volume=2 out.mp4", "cannot be filtered"],
   ["-i in_1 -codec copy -filter:a loudnorm out.mp4", "cannot be filtered"],
   ["-i in_1 -acodec copy -af atempo=2 -vcodec libx264 out.mp4", "cannot be filtered"],
-  // What a format cannot hold
+  // Codecs that a format cannot hold
   ["-i in_1 -c:v libx264 out.webm", "use libvpx-vp9"],
   ["-i in_1 -c:v libvpx-vp9 -c:a aac out.webm", "use libopus"],
   ["-i in_1 -c:v libx265 -an out.webm", "use libvpx-vp9"],
@@ -109,7 +111,7 @@ export const WRONG_CODECS: Wrong[] = [
   ["-i in_1 -c copy -bsf:v h264_metadata=colour=1 out.mp4", "has no option"],
   ["-i in_1 -c:a dca out.mka", "write -strict -2 before the output, or take another"],
   ["-i in_1 -c:a vorbis -ac 1 out.mka", "write -strict -2 before the output, or take another"],
-  // Streams that ffmpeg chooses itself
+  // Streams that ffmpeg selects by default
   ["-i in_1 -an -vn out.mp4", "no stream of the inputs is left"],
   ["-i in_pic -vn out.m4a", "no stream of the inputs is left"],
   ["-i in_snd -an out.mp4", "leave it out"],

@@ -1,17 +1,17 @@
 import type { Wrong } from "./wrong.ts"
 
-/** Filters that there are not, graphs that are none, and streams that no input has. */
+/** Unknown filters, invalid graphs, and streams that no input has. */
 export const WRONG_GRAPHS: Wrong[] = [
   ["-i in_1 -vf sclae=80:60 out.mp4", "did you mean `scale`?"],
   ["-i in_1 -vf resize=80:60 out.mp4", "did you mean `scale`?"],
-  ["-i in_1 -vf gray out.mp4", "there is no filter"],
-  ["-i in_1 -vf fadein=0:10 out.mp4", "there is no filter"],
+  ["-i in_1 -vf gray out.mp4", "ffmpeg has no filter"],
+  ["-i in_1 -vf fadein=0:10 out.mp4", "ffmpeg has no filter"],
   ["-i in_1 -vf drawtxt=text=A out.mp4", "did you mean `drawtext`?"],
   ["-i in_1 -af normalize out.mp4", "put them into -vf, or write them in -filter_complex"],
   ["-i in_1 -af loudnrm out.mp4", "did you mean `loudnorm`?"],
   ["-i in_1 -af volum=2 out.mp4", "did you mean `volume`?"],
-  ["-i in_1 -vf rotate90 out.mp4", "there is no filter"],
-  ["-i in_1 -vf speed=2 out.mp4", "there is no filter"],
+  ["-i in_1 -vf rotate90 out.mp4", "ffmpeg has no filter"],
+  ["-i in_1 -vf speed=2 out.mp4", "ffmpeg has no filter"],
   ["-i in_1 -vf scale=80:60,hflp out.mp4", "did you mean `hflip`?"],
   ["-i in_1 -filter_complex [0:v]crp=10:10[v] -map [v] out.mp4", "did you mean `crop`?"],
   ["-f lavfi -i testsrc3=d=1 out.mp4", "did you mean `testsrc`?"],
@@ -38,7 +38,7 @@ export const WRONG_GRAPHS: Wrong[] = [
   ["-i in_1 -vf fps=25:round=nearest out.mp4", "or `near`"],
   ["-i in_1 -vf yadif=mode=fast out.mp4", "expected"],
   ["-i in_1 -vf tile=2 out.png", "write columns and rows, as 3x2"],
-  ["-i in_1 -vf hflip=1 out.mp4", "write hflip alone"],
+  ["-i in_1 -vf hflip=1 out.mp4", "write hflip without"],
   ["-i in_1 -vf scale=80:60:enable=1 out.mp4", "leave that out"],
   ["-i in_1 -vf transpose=1:none:3 out.mp4", "leave it out"],
   ["-i in_1 -vf setsar=1:1:1:1:1 out.mp4", "too many"],
@@ -46,7 +46,10 @@ export const WRONG_GRAPHS: Wrong[] = [
   ["-i in_1 -vf drawbox=1:1:9:9:color=#fff out.mp4", "6 or 8 hexadecimal digits"],
   ["-i in_1 -vf pad=200:200:0:0:color=blak out.mp4", "did you mean `black`?"],
   ["-i in_1 -vf drawtext=text=10:30 out.mp4", "10\\:30"],
-  ["-i in_1 -vf \"drawtext=text='Time 10:30':fontsize=20\" out.mp4", "write \\: for a colon"],
+  [
+    "-i in_1 -vf \"drawtext=text='Time 10:30':fontsize=20\" out.mp4",
+    "write a colon within a value as \\:",
+  ],
   ["-i in_1 -vf drawtext=fontsize=20:text=A:fontcolour=white out.mp4", "did you mean `fontcolor`?"],
   ["-i in_1 -vf drawtext=text=A:fontcolor=whit out.mp4", "did you mean `white`?"],
   ["-i in_1 -vf thumbnail=n=0 out.png", "write 2 or more"],
@@ -78,8 +81,8 @@ export const WRONG_GRAPHS: Wrong[] = [
   ["-i in_1 -i in_1 -filter_complex overlay=x=right:y=0 out.mp4", 'knows no "right"'],
   ["-i in_1 -vf setpts=0.5*pts out.mp4", "write PTS"],
   // Graphs
-  ["-i in_1 -vf scale=80:60,, out.mp4", "too many"],
-  ["-i in_1 -vf ,hflip out.mp4", "too many"],
+  ["-i in_1 -vf scale=80:60,, out.mp4", "remove the extra comma"],
+  ["-i in_1 -vf ,hflip out.mp4", "remove the extra comma"],
   ["-i in_1 -filter_complex [0:v]hflip[v -map [v] out.mp4", "never closed"],
   ["-i in_1 -filter_complex '[0:v]hflip[v] vflip[w]' -map [w] out.mp4", "between filters"],
   ["-i in_1 -vf overlay out.mp4", "use -filter_complex"],
@@ -102,7 +105,10 @@ export const WRONG_GRAPHS: Wrong[] = [
     "-i in_1 -filter_complex [0:v]hflip[a][b] -map [a] out.mp4",
     ", or make more outputs by split or asplit",
   ],
-  ["-i in_1 -filter_complex [0:v][1:v]overlay[v] -map [v] out.mp4", "the only one is 0"],
+  [
+    "-i in_1 -filter_complex [0:v][1:v]overlay[v] -map [v] out.mp4",
+    "the only input has the number 0",
+  ],
   [
     "-i in_1 -filter_complex [0:v][0:v]hflip[v] -map [v] out.mp4",
     "leave out what is too many, or write ",
@@ -112,13 +118,13 @@ export const WRONG_GRAPHS: Wrong[] = [
     "give each filter its own, as [0:v] for pictures and",
   ],
   ["-i in_1 -map [v] out.mp4", "no filter makes [v]"],
-  ["-i in_1 -map 1:a out.mp4", "the only one is 0"],
-  ["-i in_1 -i in_1 -map 2 out.mp4", "they are 0 to 1"],
+  ["-i in_1 -map 1:a out.mp4", "the only input has the number 0"],
+  ["-i in_1 -i in_1 -map 2 out.mp4", "the inputs have the numbers 0 to 1"],
   ["-i in_1 -map 0:a:1 out.mp4", "which has v:0 (h264), a:0 (aac)"],
   ["-i in_1 -map 0:s out.mp4", "which has v:0 (h264), a:0 (aac)"],
-  ["-i in_1 -map 0:7 out.mp4", "is no stream of"],
+  ["-i in_1 -map 0:7 out.mp4", "is not a stream of"],
   ["-i in_snd -map 0:v out.mp4", "which has a:0 (pcm_s16le)"],
-  ["-i in_snd -filter_complex [0:v]hflip[v] -map [v] out.mp4", "is no stream of"],
-  // Without an end, and others
+  ["-i in_snd -filter_complex [0:v]hflip[v] -map [v] out.mp4", "is not a stream of"],
+  // Odd sizes, endless graphs and others
   ["-i in_1 -vf scale=81:61 -c:v libx264 -pix_fmt yuv420p out.mp4", "-2"],
 ]

@@ -1,10 +1,11 @@
 import type { Wrong } from "./wrong.ts"
 
-/** Options that there are not, that stand on the wrong side, or whose values nothing takes. */
+/** Unknown options, options on the wrong side, and invalid values. */
 export const WRONG_OPTIONS: Wrong[] = [
-  // Slips of names
+  // Misspelled names
   ["-i in_1 -codec_video libx264 out.mp4", "no such option"],
   ["-i in_1 -vcodce libx264 out.mp4", "did you mean `-vcodec`?"],
+  ["-i in_1 -acodecs aac out.mp4", "did you mean `-acodec`?"],
   ["-i in_1 -c:v libx264 -crff 23 out.mp4", "did you mean `-crf`?"],
   ["-i in_1 -prset fast out.mp4", "did you mean `-preset`?"],
   ["-i in_1 -moflags +faststart out.mp4", "did you mean `-movflags`?"],
@@ -43,7 +44,7 @@ export const WRONG_OPTIONS: Wrong[] = [
   ["-i in_1 -itsoffset 1 out.mp4", "it is for an input"],
   ["-i in_1 -sseof -1 out.mp4", "it is for an input"],
   ["-i in_1 -accurate_seek out.mp4", "it is for an input"],
-  ["-i in_1 -autorotate 0 out.mp4", "give it one, as in 0.mp4, or write -f be"],
+  ["-i in_1 -autorotate 0 out.mp4", "add an extension, as in 0.mp4, or"],
   // Values of ffmpeg's own options
   ["-i in_1 -t abc out.mp4", "write a time, as 90, 1.5, 500ms or 00:01:30"],
   ["-i in_1 -t 1min out.mp4", "write a time, as 90, 1.5, 500ms or 00:01:30"],

@@ -1,6 +1,6 @@
 import type { Wrong } from "./wrong.ts"
 
-/** Outputs that are one name for many, options of another format, and what encoders do not take. */
+/** Several frames for one image name, options of another format, and input that encoders refuse. */
 export const WRONG_OUTPUTS: Wrong[] = [
   ["-i in_1 out.png", "write a pattern as frame_%03d.png for all of them, or"],
   ["-i in_1 -vf scale=80:-2 out.jpg", "write a pattern as frame_%03d.png for all of them, or"],
@@ -14,7 +14,7 @@ export const WRONG_OUTPUTS: Wrong[] = [
   ["-i in_1 -c copy -f segment -segment_time 1 out.mp4", "as out_%03d.mp4"],
   ["-i in_1 -hls_segment_filename seg.ts -hls_time 0.2 -g 5 out.m3u8", "as seg_%03d.ts"],
   ["-i in_1 -map_metadata 5 out.mp4", "the only one is 0"],
-  ["-i in_1 -i in_2 -map_chapters 2 out.mp4", "they are 0 to 1"],
+  ["-i in_1 -i in_2 -map_chapters 2 out.mp4", "the inputs have the numbers 0 to 1"],
   ["-i in_1 -metadata:v title=A out.mp4", "write s before it, as -metadata:s:v"],
   ["-i in_1 -metadata:a:0 language=eng out.mp4", "write s before it, as -metadata:s:a"],
   ["-i in_1 -force_key_frames abc out.mp4", "write times with commas between, as 0,2,4, or"],
@@ -70,12 +70,12 @@ export const WRONG_OUTPUTS: Wrong[] = [
   ["-i in_1 -vn -c:a libvorbis -b:a 64 out.ogg", "write 64k"],
 ]
 
-/** Commands that make nothing, of which only the service says that they fail. */
+/** Commands that write nothing; ffmpeg succeeds, and only the service reports a failure. */
 export const EMPTY: Wrong[] = [
   ["-i in_1 -t 0 out.mp4", "write a larger number"],
   ["-i in_1 -frames:v 0 -an out.mp4", "write a larger number"],
   ["-i in_1 -an -vf fps=0 out.mp4", "more than 0 frames"],
 ]
 
-/** Mistakes that the service completes with a warning, by some builds of ffmpeg. */
+/** Mistakes that succeed with a warning in some builds of ffmpeg. */
 export const SUCCEEDING: readonly string[] = ["-i in_1 -vf fps=0 out.mp4"]

@@ -1,6 +1,6 @@
 import type { Wrong } from "./wrong.ts"
 
-/** Sizes that the pictures of the input do not allow, which have 160x120. */
+/** Sizes that do not fit the input's frames of 160x120. */
 export const WRONG_SIZES: Wrong[] = [
   ["-i in_1 -vf scale=-1:91 out.mp4", "write even numbers, or -2 for a side that is to follow"],
   ["-i in_1 -vf scale=-2:91 out.mp4", "write even numbers, or -2 for a side that is to follow"],
@@ -18,7 +18,7 @@ export const WRONG_SIZES: Wrong[] = [
     "-i in_1 -filter_complex [0:v]scale=81:61[v] -map [v] -pix_fmt yuv420p out.mp4",
     "write even numbers, or -2 for a side that is to follow",
   ],
-  ["-i in_1 -vf scale=100000:100000 out.mp4", "larger than ffmpeg makes pictures"],
+  ["-i in_1 -vf scale=100000:100000 out.mp4", "larger than the largest picture of ffmpeg"],
   ["-i in_1 -vf crop=640:480 out.mp4", "crop less, as crop=iw/2:ih/2, or scale it before"],
   ["-i in_1 -vf crop=iw+10:ih out.mp4", "crop less, as crop=iw/2:ih/2, or scale it before"],
   [

@@ -1,6 +1,6 @@
 import type { Wrong } from "./wrong.ts"
 
-/** Slips that a create takes, since only ffmpeg knows what it makes of them. */
+/** Misspellings that a create accepts, since only ffmpeg can judge them. */
 export const WRONG_SLIPS: Wrong[] = [
   ["-i in_1 -vf scale=640p out.mp4", "write scale=-2:640"],
   ["-i in_1 -vf crop=100px:80px out.mp4", "write 100 alone, without a unit"],

@@ -1,6 +1,6 @@
 import type { Wrong } from "./wrong.ts"
 
-/** Outputs for which the inputs have nothing, or what the format does not hold. */
+/** Outputs for which the inputs have no stream, and streams that the format cannot hold. */
 export const WRONG_STREAMS: Wrong[] = [
   ["-i in_mute out.mp3", "is to hold sound, and no input has any"],
   ["-i in_pic out.flac", "take an input that has sound"],
@@ -37,7 +37,7 @@ export const WRONG_STREAMS: Wrong[] = [
   ["-i in_1 -map video out.mp4", "names no streams"],
   ["-i in_1 -map 0:video out.mp4", "names no streams"],
   ["-i in_1 -map 0.0 out.mp4", " v, a or s with a number if need be, as "],
-  // How many there are
+  // Number of streams
   ["-i in_1 -map 0:a -map 0:a out.wav", "map one stream alone, as -map 0:a:0, mix several by"],
   [
     "-i in_1 -i in_snd -map 0:a -map 1:a out.mp3",
@@ -83,8 +83,8 @@ export const WRONG_STREAMS: Wrong[] = [
     "give an .srt or .ass file as an input, or a film that",
   ],
   ["-i in_1 -vf hflip,subtitles=f=in_1.mp4:si=0 out.mp4", "give an .srt or .ass file"],
-  ["-i in_1 -vf hflip[v] -map [v] out.mp4", 'write them as -filter_complex "[0:v]'],
-  // What formats hold
+  ["-i in_1 -vf hflip[v] -map [v] out.mp4", 'write the filters as -filter_complex "[0:v]'],
+  // Codecs of formats
   ["-i in_1 -an -c:v ffv1 out.mp4", "use libx264"],
   ["-i in_1 -an -c:v rawvideo out.mp4", "use libx264"],
   ["-i in_1 -an -c:v libvpx-vp9 -t 0.2 out.mov", "mov cannot hold"],

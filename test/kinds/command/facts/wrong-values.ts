@@ -1,6 +1,6 @@
 import type { Wrong } from "./wrong.ts"
 
-/** Values that are no numbers, no times, no sizes, no colors, and no expressions. */
+/** Invalid numbers, times, sizes, colors and expressions. */
 export const WRONG_VALUES: Wrong[] = [
   ["-i in_1 -crf 18,5 out.mp4", "write a number with a point and without a unit, as 23.5"],
   ["-i in_1 -crf 23.5.1 out.mp4", "write a number with a point and without a unit, as 23.5"],
@@ -70,7 +70,7 @@ export const WRONG_VALUES: Wrong[] = [
   ["-i in_1 -vf lut=r=negval2 out.mp4", "write a number, or a name that the filter has, as iw,"],
   ['-f lavfi -i "aevalsrc=sin(440*2*PI*x):d=1" out.wav', 'knows no "x"'],
   ["-f lavfi -i aevalsrc=sin(440*2*PI*t:d=1 out.wav", "never closed"],
-  // What filters need
+  // Requirements of filters
   [
     "-i in_1 -vf drawtext=fontsize=20 out.mp4",
     "write text=Hello, or textfile= and the key of an input",

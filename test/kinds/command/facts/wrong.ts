@@ -1,5 +1,5 @@
 /**
- * A command, without the program, that fails, and what the refusal of its create says of what to write,
- * or else the failure of its run.
+ * Failing command without the program's name, and the remedy in the refusal of its create, or else
+ * in the failure of its run.
  */
 export type Wrong = readonly [line: string, remedy: string]

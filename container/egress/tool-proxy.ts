@@ -1,0 +1,258 @@
+import { once } from "node:events"
+import { chmod, chown } from "node:fs/promises"
+import { createServer, STATUS_CODES } from "node:http"
+import type { IncomingMessage, Server, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+import { EgressError, hostWithoutBrackets, toEgressError } from "./dial.ts"
+import type { Dial } from "./dial.ts"
+import { createToolTraffic } from "./tool-traffic.ts"
+import type { ToolTraffic } from "./tool-traffic.ts"
+import { pipeline } from "node:stream/promises"
+import type { FailureCode } from "../../src/contract/failure.ts"
+import { readWebUrl } from "../../src/contract/urls/user-url.ts"
+import { relayRequest } from "./relay-request.ts"
+
+/**
+ * Proxy URL for the environment of tools. The sandbox directs every TCP connection of a tool to
+ * the UNIX socket of its proxy, so nothing listens at this address.
+ */
+const PROXY_URL = "http://127.0.0.1:3128"
+
+const CONNECTIONS_MAX = 64
+const HEAD_BYTES_MAX = 64 * 1024
+const HEAD_MS_MAX = 20_000
+const IDLE_MS_MAX = 60_000
+
+/** ToolHTTP proxy for one tool and its child processes. */
+export type ToolProxy = AsyncDisposable & {
+  socketPath: string
+  /** Proxy URL for the tool's environment. */
+  url: string
+  /** Reports whether a connection to a remote host is open. */
+  isOpen(): boolean
+  /** Returns the number of bytes received from remote hosts on all connections. */
+  received(): number
+  /** Returns the errors of the latest refused or failed connections, in order. */
+  refusals(): readonly EgressError[]
+  /**
+   * Reports whether more than `bytesMax` bytes were received. If so, all connections are closed and
+   * new ones are refused.
+   */
+  isTooLarge(): boolean
+}
+
+export type ToolProxyOptions = {
+  /**
+   * Path of the UNIX socket, at most 107 bytes long, in a folder that only this process and the
+   * tool's broker can enter.
+   */
+  socketPath: string
+  /** User id that may connect to the socket; null for the user of this process. */
+  uid: number | null
+  dial: Dial
+  bytesMax: number
+  /** Timeout of an idle connection to a remote host, in milliseconds. */
+  idleMsMax?: number
+  /** Closes the proxy and removes its socket, as disposal of the proxy does. */
+  signal: AbortSignal
+}
+
+/**
+ * Opens an HTTP proxy on a UNIX socket. The proxy forwards requests for absolute http URLs, and
+ * opens a tunnel for CONNECT. Each request gets its own connection to the remote host, opened by
+ * `dial`.
+ */
+export async function openToolProxy(options: ToolProxyOptions): Promise<ToolProxy> {
+  const { socketPath, uid, signal, ...limits } = options
+  signal.throwIfAborted()
+  const server = openServer()
+  const clients = trackClients(server)
+  const traffic = createToolTraffic({ ...limits, onTooLarge: () => closeAll(clients) })
+  function contextOf(client: Socket): ProxyContext {
+    return { traffic, signal: clients.get(client) ?? AbortSignal.abort() }
+  }
+  server.on("request", (incoming, answer) => {
+    void forwardRequest(incoming, answer, contextOf(incoming.socket))
+  })
+  server.on("connect", (incoming, _client, head) => {
+    void forwardTunnel(incoming, head, contextOf(incoming.socket))
+  })
+  await once(server.listen(socketPath), "listening")
+  signal.addEventListener("abort", close, { once: true })
+  function close() {
+    closeAll(clients)
+    traffic.close()
+    // Closing the server also removes the socket file.
+    server.close()
+  }
+  const proxy: ToolProxy = {
+    socketPath,
+    url: PROXY_URL,
+    isOpen: () => traffic.isOpen(),
+    received: () => traffic.received(),
+    refusals: () => traffic.refusals(),
+    isTooLarge: () => traffic.isTooLarge(),
+    async [Symbol.asyncDispose]() {
+      signal.removeEventListener("abort", close)
+      const closed = server.listening ? once(server, "close") : null
+      close()
+      await closed
+    },
+  }
+  try {
+    await chmod(socketPath, 0o600)
+    if (uid !== null) await chown(socketPath, uid, -1)
+  } catch (error) {
+    await proxy[Symbol.asyncDispose]()
+    throw error
+  }
+  return proxy
+}
+
+function openServer(): Server {
+  const server = createServer({
+    maxHeaderSize: HEAD_BYTES_MAX,
+    headersTimeout: HEAD_MS_MAX,
+    keepAliveTimeout: IDLE_MS_MAX,
+    requestTimeout: 0,
+  })
+  server.maxConnections = CONNECTIONS_MAX
+  return server
+}
+
+/**
+ * Tracks the connections of the tool. The signal of a connection aborts when the connection closes.
+ */
+function trackClients(server: Server): ReadonlyMap<Socket, AbortSignal> {
+  const clients = new Map<Socket, AbortSignal>()
+  server.on("connection", (socket) => {
+    const hangUp = new AbortController()
+    clients.set(socket, hangUp.signal)
+    socket.once("close", () => {
+      clients.delete(socket)
+      hangUp.abort()
+    })
+  })
+  return clients
+}
+
+function closeAll(clients: ReadonlyMap<Socket, AbortSignal>): void {
+  for (const socket of clients.keys()) socket.destroy()
+}
+
+/** Header that marks the proxy's own responses; its value is the code of the refusal. */
+const REFUSED_HEADER = "lathe-refused"
+
+const REFUSAL_HEADERS = { "content-type": "text/plain; charset=utf-8" }
+
+const STATUS: Partial<Record<FailureCode, number>> = {
+  url_not_allowed: 403,
+  too_large: 403,
+  too_slow: 504,
+}
+
+/** Context of a proxied request; `signal` aborts when the tool's connection closes. */
+type ProxyContext = { traffic: ToolTraffic; signal: AbortSignal }
+
+/** Serves a request for an http URL in absolute form, on a new connection to the URL's host. */
+async function forwardRequest(
+  incoming: IncomingMessage,
+  answer: ServerResponse,
+  { traffic, signal }: ProxyContext,
+): Promise<void> {
+  const target = textOf(incoming.url)
+  if (/^(?:\/|\*|https:)/i.test(target)) {
+    answer.writeHead(400).end("Expected a request for an absolute http URL, or CONNECT.")
+    return
+  }
+  const url = readWebUrl(target)
+  if (!url) return refuse(answer, traffic.record(notAllowed("expected an http URL")))
+  let outside: Socket | null = null
+  try {
+    outside = await traffic.open(url, signal)
+    await relayRequest(url, incoming, answer, {
+      socket: outside,
+      signal,
+      onResponse: (response) => traffic.watch(response),
+    })
+  } catch (error) {
+    const failure = toEgressError(outside?.errored ?? error, nameOf(url))
+    // A broken connection carries an EgressError only if the timeout for idle connections closed
+    // it.
+    if (answer.headersSent && failure === outside?.errored) traffic.record(failure)
+    if (answer.headersSent || signal.aborted) answer.destroy()
+    else refuse(answer, traffic.record(failure))
+  } finally {
+    outside?.destroy()
+  }
+}
+
+/**
+ * Serves a CONNECT request: once the remote host is connected, the connection of the tool becomes a
+ * tunnel.
+ */
+async function forwardTunnel(
+  incoming: IncomingMessage,
+  head: Buffer,
+  { traffic, signal }: ProxyContext,
+): Promise<void> {
+  const client = incoming.socket
+  client.on("error", () => undefined)
+  const url = readAuthority(textOf(incoming.url))
+  if (!url) return refuseTunnel(client, traffic.record(notAllowed("expected a host and a port")))
+  const outside = await traffic.open(url, signal).catch((error: unknown) => {
+    if (signal.aborted) client.destroy()
+    else refuseTunnel(client, traffic.record(toEgressError(error, nameOf(url))))
+    return null
+  })
+  if (!outside) return
+  // If the host ends first, the tool can still read the remaining bytes.
+  outside.allowHalfOpen = true
+  client.write("HTTP/1.1 200 Connection established\r\n\r\n")
+  if (head.length > 0) outside.write(head)
+  traffic.watch(outside)
+  // Records a failure of an idle tunnel only if the tool waits for a response; a tool may keep a
+  // tunnel open for later requests.
+  let isAwaited = false
+  client.on("data", () => (isAwaited = true))
+  outside.on("data", () => (isAwaited = false))
+  // If one side breaks, the other side ends too. The tool itself reports the reason.
+  await Promise.allSettled([pipeline(client, outside), pipeline(outside, client)])
+  if (isAwaited && outside.errored instanceof EgressError) traffic.record(outside.errored)
+  outside.destroy()
+  client.destroy()
+}
+
+function readAuthority(target: string): URL | null {
+  const isAuthority = /^(?:\[[0-9a-f:.]+\]|[^[\]/?#@:]+):\d{1,5}$/i.test(target)
+  return isAuthority ? readWebUrl(`https://${target}/`) : null
+}
+
+/** Decodes a request target as UTF-8, which tools write; Node decodes it as Latin-1. */
+function textOf(target = ""): string {
+  return Buffer.from(target, "latin1").toString("utf8")
+}
+
+function nameOf(url: URL): string {
+  return `"${hostWithoutBrackets(url)}"`
+}
+
+function notAllowed(reason: string): EgressError {
+  return new EgressError("url_not_allowed", reason)
+}
+
+function refuse(answer: ServerResponse, { code, message }: EgressError): void {
+  answer.writeHead(STATUS[code] ?? 502, { ...REFUSAL_HEADERS, [REFUSED_HEADER]: code }).end(message)
+}
+
+/**
+ * Refuses a CONNECT request. Writes the response by hand, because Node's response could keep the
+ * connection open.
+ */
+function refuseTunnel(client: Socket, { code, message }: EgressError): void {
+  const status = STATUS[code] ?? 502
+  const headers = { ...REFUSAL_HEADERS, [REFUSED_HEADER]: code, connection: "close" }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  client.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${message}`)
+  client.destroySoon()
+}

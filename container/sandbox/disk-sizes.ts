@@ -1,0 +1,71 @@
+import { statfsSync } from "node:fs"
+import { RunnerError } from "../task-failure.ts"
+
+/** Sizes of a disk: free bytes and total bytes. */
+export type DiskSizes = { free: number; total: number }
+
+const FREE_SPACE_POLL_MS = 100
+
+/** Number of free bytes below which a write may already have failed. */
+const FREE_BYTES_MIN = 64 * 1024
+
+/** Returns the sizes of the disk that holds a folder; null if they cannot be read. */
+export function readDiskSizes(folder: string): DiskSizes | null {
+  try {
+    const { bavail, blocks, bsize } = statfsSync(folder)
+    return { free: bavail * bsize, total: blocks * bsize }
+  } catch {
+    return null
+  }
+}
+
+/** Throws a RunnerError if the disk that holds a folder has fewer free bytes than `bytes`. */
+export function requireFreeBytes(folder: string, bytes: number): void {
+  const disk = readDiskSizes(folder)
+  if (disk === null || disk.free >= bytes) return
+  throw new RunnerError("disk_full", "The disk currently has no space for the inputs.")
+}
+
+/** Reports whether a file system error, or its cause, means that the disk is full. */
+export function isDiskFullError(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const code = "code" in error ? error.code : null
+  return code === "ENOSPC" || code === "EDQUOT" || isDiskFullError(error.cause)
+}
+
+/**
+ * Polls the free space of the disk that holds a folder. Calls `onLow` once, when the free space
+ * falls below `floorBytes`. `end` stops the polls and reports whether the disk was full at any
+ * poll.
+ */
+export function watchFreeSpace(
+  folder: string,
+  floorBytes: number,
+  onLow: () => void,
+): { end(): boolean } {
+  let wasFull = false
+  let wasLow = false
+  function poll(): void {
+    const freeBytes = freeBytesOf(folder)
+    wasFull ||= freeBytes < FREE_BYTES_MIN
+    if (wasLow || freeBytes >= floorBytes) return
+    wasLow = true
+    onLow()
+  }
+  const timer = setInterval(poll, FREE_SPACE_POLL_MS)
+  return {
+    end() {
+      clearInterval(timer)
+      wasFull ||= freeBytesOf(folder) < FREE_BYTES_MIN
+      return wasFull
+    },
+  }
+}
+
+/**
+ * Returns the free bytes of the disk that holds a folder; Infinity if they cannot be read, for
+ * example because the folder was removed.
+ */
+function freeBytesOf(folder: string): number {
+  return readDiskSizes(folder)?.free ?? Number.POSITIVE_INFINITY
+}

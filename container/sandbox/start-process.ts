@@ -1,0 +1,201 @@
+import { spawn } from "node:child_process"
+import type { ChildProcess } from "node:child_process"
+import { once } from "node:events"
+import { availableParallelism, constants } from "node:os"
+import { log } from "../log.ts"
+import type { WorkspaceMeter } from "./workspace-meter.ts"
+import { onEachLine, isReadableStream, collectFirstBytes, collectLastBytes } from "./tool-output.ts"
+import type { ToolProcessEnd, ToolProcessSpec, StartedToolProcess } from "./tool-process.ts"
+import {
+  LAUNCHER_REPORT_FD,
+  cpuLimitSeconds,
+  toolLaunchArgv,
+  launchOrderArgv,
+  readSandboxStartFailure,
+} from "./sandbox.ts"
+import type { ToolLaunch, HeldProcess } from "./sandbox.ts"
+import { usesNamespaces } from "./tiers/tier.ts"
+import type { SandboxTier } from "./tiers/tier.ts"
+import {
+  killProcessGroupOnExit,
+  forgetProcessGroup,
+  superviseProcess,
+} from "./supervise-process.ts"
+import { encodeLaunchOrder } from "./warm/held-process.ts"
+
+const STDERR_TAIL_BYTES = 64 * 1024
+const PROGRESS_FD = LAUNCHER_REPORT_FD
+
+type ExitStatus = Pick<ToolProcessEnd, "exitCode" | "signal">
+
+/**
+ * Starts a tool in its sandbox; all tools of the runner are started by this function. The tool has
+ * a minimal environment and leads a process group. The whole group is killed when the tool exits,
+ * exceeds a limit, or the signal aborts. Uses a held process of the warm sandbox, if one matches,
+ * instead of a cold start.
+ */
+export function startToolProcess(spec: ToolProcessSpec): StartedToolProcess {
+  const { networkProblem } = spec.taskSandbox.sandbox
+  if (spec.network !== undefined && networkProblem !== null) return refuseStart(networkProblem)
+  const held = takeHeldProcess(spec)
+  if (held === null) return superviseToEnd(spec, spawnInSandbox(spec), null)
+  const started = superviseToEnd(spec, held.child, held.meter)
+  return { ...started, stdin: null, finished: restartIfLost(spec, held, started.finished) }
+}
+
+/**
+ * Finds a held process that matches the launch, and sends the launch order to it. Returns null if
+ * there is none.
+ */
+function takeHeldProcess(spec: ToolProcessSpec): HeldProcess | null {
+  const { warmSandbox } = spec.taskSandbox
+  if (!warmSandbox || spec.stdin !== undefined) return null
+  const launch = launchOf(spec)
+  const order = encodeLaunchOrder(launchOrderArgv(launch, readsStdout(spec)))
+  const held = order === null ? null : warmSandbox.take(launch)
+  if (order !== null) held?.sendOrder(order)
+  return held
+}
+
+/**
+ * Starts the tool again, without a held process, if its held process ended before the tool had
+ * started. The kernel may kill a waiting process when memory is short.
+ */
+async function restartIfLost(
+  spec: ToolProcessSpec,
+  held: HeldProcess,
+  finished: Promise<ToolProcessEnd>,
+): Promise<ToolProcessEnd> {
+  const end = await finished
+  const isLost = end.cause === null || end.cause === "spawn_failed"
+  if (held.hasStarted() || !isLost) return end
+  log("warn", "sandbox.lost", {
+    exit_code: end.exitCode,
+    signal: end.signal,
+    error: end.spawnError,
+  })
+  return await superviseToEnd(spec, spawnInSandbox(spec), null).finished
+}
+
+function superviseToEnd(
+  spec: ToolProcessSpec,
+  child: ChildProcess,
+  meter: WorkspaceMeter | null,
+): StartedToolProcess {
+  const startedMs = performance.now()
+  killProcessGroupOnExit(child)
+  const supervision = superviseProcess(child, spec, meter)
+  const stdout = collectFirstBytes(child.stdout, spec.stdoutBytesMax ?? 0)
+  const stderr = collectLastBytes(child.stderr, STDERR_TAIL_BYTES)
+  const progress = child.stdio[PROGRESS_FD]
+  if (child.stdout && spec.onStdout) child.stdout.on("data", spec.onStdout)
+  if (child.stderr && spec.onStderrLine) onEachLine(child.stderr, spec.onStderrLine)
+  if (isReadableStream(progress) && spec.onProgressLine) onEachLine(progress, spec.onProgressLine)
+  async function finish(): Promise<ToolProcessEnd> {
+    const error = await waitForClose(child)
+    forgetProcessGroup(child)
+    const spawnError = readSandboxStartFailure(child.exitCode, stderr()) ?? error
+    const { exitCode, signal } = readExitStatus(child, spec.taskSandbox.sandbox.tier)
+    const wallMs = performance.now() - startedMs
+    const limit = supervision.stop() ?? findKernelLimit({ exitCode, signal, wallMs }, spec)
+    const limitAtEnd = await supervision.end()
+    const cause = limit ?? limitAtEnd
+    const wasDiskFull = supervision.wasDiskFull()
+    return {
+      exitCode: spawnError === null ? exitCode : null,
+      signal,
+      cause: spawnError === null ? cause : "spawn_failed",
+      spawnError,
+      wasDiskFull,
+      stderrTail: stderr(),
+      stdout: stdout(),
+      wallMs,
+    }
+  }
+  return { pid: child.pid ?? null, stdin: child.stdin, finished: finish() }
+}
+
+function refuseStart(spawnError: string): StartedToolProcess {
+  const nothing = { exitCode: null, signal: null, wasDiskFull: false, stderrTail: "", stdout: "" }
+  const end: ToolProcessEnd = { ...nothing, cause: "spawn_failed", spawnError, wallMs: 0 }
+  return { pid: null, stdin: null, finished: Promise.resolve(end) }
+}
+
+function spawnInSandbox(spec: ToolProcessSpec): ChildProcess {
+  const [program, ...argv] = toolLaunchArgv(launchOf(spec))
+  const child = spawn(program, argv, {
+    cwd: spec.cwd,
+    detached: true,
+    env: minimalEnvironment(spec.cwd),
+    stdio: [
+      spec.stdin === undefined ? "ignore" : "pipe",
+      readsStdout(spec) ? "pipe" : "ignore",
+      "pipe",
+      spec.onProgressLine ? "pipe" : "ignore",
+    ],
+  })
+  // Ignores errors of writes to the input, since a tool may end before it has read its whole input.
+  child.stdin?.on("error", () => undefined)
+  if (typeof spec.stdin === "string") child.stdin?.end(spec.stdin)
+  return child
+}
+
+function readsStdout({ stdoutBytesMax, onStdout }: ToolProcessSpec): boolean {
+  return stdoutBytesMax !== undefined || onStdout !== undefined
+}
+
+function launchOf(spec: ToolProcessSpec): ToolLaunch {
+  return { ...spec, keptFd: spec.onProgressLine ? PROGRESS_FD : undefined }
+}
+
+function minimalEnvironment(workspace: string): NodeJS.ProcessEnv {
+  return { PATH: process.env["PATH"], LANG: "C.UTF-8", HOME: workspace, TMPDIR: workspace }
+}
+
+/**
+ * Resolves when the process has ended and its pipes are closed: with null, or with the error of a
+ * failed start.
+ */
+async function waitForClose(child: ChildProcess): Promise<string | null> {
+  try {
+    await once(child, "close")
+    return null
+  } catch (error) {
+    return String(error)
+  }
+}
+
+/**
+ * Returns the exit status of the tool itself. bubblewrap reports that signal n ended the tool by
+ * the exit code 128 + n.
+ */
+function readExitStatus(child: ChildProcess, tier: SandboxTier): ExitStatus {
+  const { exitCode, signalCode: signal } = child
+  const number = (exitCode ?? 0) - 128
+  const reported = Object.keys(constants.signals)
+    .filter(isSignal)
+    .find((name) => constants.signals[name] === number)
+  return usesNamespaces(tier) && reported
+    ? { exitCode: null, signal: reported }
+    : { exitCode, signal }
+}
+
+/**
+ * Returns the resource limit at which the kernel ended a process; null if there is none. ffmpeg
+ * handles SIGXCPU and exits with 255. This code counts only if the process ran long enough to use
+ * up its CPU time.
+ */
+function findKernelLimit(
+  end: ExitStatus & Pick<ToolProcessEnd, "wallMs">,
+  spec: ToolProcessSpec,
+): "file_limit" | "cpu_limit" | null {
+  if (end.signal === "SIGXFSZ") return "file_limit"
+  if (end.signal === "SIGXCPU") return "cpu_limit"
+  const cpuMs = cpuLimitSeconds(spec.taskSandbox.sandbox.limits, spec.timeLimitMs) * 1000
+  const wasLongEnough = end.wallMs * availableParallelism() >= cpuMs
+  return end.exitCode === 255 && wasLongEnough ? "cpu_limit" : null
+}
+
+function isSignal(name: string): name is NodeJS.Signals {
+  return name in constants.signals
+}

@@ -1,0 +1,13 @@
+import { callerFailure } from "../task-failure.ts"
+import type { TaskFailure } from "../task-failure.ts"
+
+/** Returns the failure for an input without an audio stream. */
+export function noAudioFailure(): TaskFailure {
+  return callerFailure("no_audio", "The input has no audio stream.")
+}
+
+/** Returns the failure for an input with encrypted audio. `lines` are messages of ffmpeg. */
+export function encryptedAudioFailure(lines: string[]): TaskFailure {
+  const message = "The input is encrypted, so its audio cannot be decoded."
+  return callerFailure("drm_protected", message, lines)
+}

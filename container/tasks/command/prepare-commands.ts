@@ -1,0 +1,150 @@
+import { failureCode } from "../../../src/contract/failure.ts"
+import type { TaskInput, TaskOutput } from "../../../src/contract/task.ts"
+import { readCommand } from "../../../src/ffmpeg/command-line.ts"
+import type { CommandFile, CommandOption } from "../../../src/ffmpeg/command-line.ts"
+import { substituteKeys } from "../../../src/ffmpeg/file-keys.ts"
+import type { FileNamesByKey } from "../../../src/ffmpeg/file-keys.ts"
+import { checkOption } from "../../../src/ffmpeg/policy/check-options.ts"
+import { findOptionKind } from "../../../src/ffmpeg/policy/options.ts"
+import { quoteValue } from "../../../src/ffmpeg/policy/refusal.ts"
+import type { Refusal } from "../../../src/ffmpeg/policy/refusal.ts"
+import type { Remedies } from "../../../src/ffmpeg/policy/remedies.ts"
+import { callerFailure } from "../../task-failure.ts"
+import type { TaskFailure } from "../../task-failure.ts"
+import { withCommandNumber } from "../../tools/ffmpeg/explain-failure.ts"
+import type { CommandPosition } from "../../tools/ffmpeg/explain-failure.ts"
+import { writeKeyInfo } from "./key-info.ts"
+import { readTextInput } from "./text-input.ts"
+
+/** Maximum size of a file with a filter graph. */
+const GRAPH_BYTES_MAX = 64 * 1024
+/** Maximum size of all graph files of a command together. The graphs become arguments of ffmpeg. */
+const GRAPHS_BYTES_MAX = 512 * 1024
+
+/** Files of a task. `names` has their names in the workspace by key. */
+export type TaskFiles = {
+  workspace: string
+  inputs: readonly TaskInput[]
+  outputs: readonly TaskOutput[]
+  names: FileNamesByKey
+  /** Remedies in messages, which depend on the form of the request. */
+  remedies: Remedies
+}
+
+/**
+ * Returns the arguments of ffmpeg for each command, with file names instead of keys. Replaces each
+ * option that reads a filter graph from a file by the option that contains the graph, so that
+ * ffmpeg runs exactly the text that was checked. Replaces each file of key information by a file
+ * that the runner writes. All files are read before any command runs.
+ */
+export function prepareCommands(
+  commands: readonly (readonly string[])[],
+  files: TaskFiles,
+): string[][] | TaskFailure {
+  const prepared: string[][] = []
+  for (const [index, words] of commands.entries()) {
+    const position = { number: index + 1, total: commands.length }
+    const command = prepareCommand(words, files, position)
+    if ("failure" in command) return command
+    prepared.push(command)
+  }
+  return prepared
+}
+
+function prepareCommand(
+  words: readonly string[],
+  files: TaskFiles,
+  position: CommandPosition,
+): string[] | TaskFailure {
+  const prepared = substituteKeys(words, files.names)
+  const command = readCommand(prepared)
+  const last = { kind: "output" as const, word: "", options: command.trailing, at: words.length }
+  let graphBytes = 0
+  for (const file of [...command.files, last]) {
+    for (const option of file.options) {
+      const read = readOption(option, file, files)
+      if (read === null) continue
+      if ("code" in read) return fail(read, option, position)
+      prepared.splice(option.at - 1, 2, read.option, read.value)
+      if (!read.isGraph) continue
+      graphBytes += Buffer.byteLength(read.value)
+      if (graphBytes <= GRAPHS_BYTES_MAX) continue
+      const message = `the graph files of the command have ${graphBytes} bytes; expected at most ${GRAPHS_BYTES_MAX}`
+      return fail({ code: "too_complex", message }, option, position)
+    }
+  }
+  return prepared
+}
+
+/** Refusal of a file that an option reads. `others` are further messages. */
+type FileRefusal = { code: Refusal["code"] | "invalid_input"; message: string; others?: string[] }
+
+type ReadOption = { option: string; value: string; isGraph: boolean }
+
+/** Returns the replacement of an option that reads a file. Returns null for all other options. */
+function readOption(
+  option: CommandOption,
+  file: CommandFile,
+  files: TaskFiles,
+): ReadOption | FileRefusal | null {
+  const kind = option.value === null ? null : findOptionKind(option.name)
+  if (kind !== "graph-file" && kind !== "key-info") return null
+  const { workspace, inputs } = files
+  const input = inputs.find(({ name }) => name === option.value)
+  if (!input) {
+    const message = `${quoteValue(option.value ?? "")}: expected an input, since the file is read before the command; ${files.remedies.giveFile}`
+    return { code: "name_not_allowed", message }
+  }
+  if (kind === "graph-file") return readGraphFile(option, { file, input, files })
+  const info = writeKeyInfo(workspace, input, inputs)
+  if ("fault" in info) return { code: "invalid_input", message: info.fault }
+  return { option: option.word, value: info.name, isGraph: false }
+}
+
+function readGraphFile(
+  option: CommandOption,
+  { file, input, files }: { file: CommandFile; input: TaskInput; files: TaskFiles },
+): ReadOption | FileRefusal {
+  const read = readTextInput(files.workspace, input, GRAPH_BYTES_MAX)
+  if ("problem" in read) {
+    const message = `the graph file ${quoteValue(input.name)}`
+    return read.problem === "too large"
+      ? { code: "too_complex", message: `${message} has more than ${GRAPH_BYTES_MAX} bytes` }
+      : { code: "invalid_input", message: `${message} is not UTF-8 text` }
+  }
+  const inline = inlineOption(option)
+  const [, graph = ""] = substituteKeys([inline.word, read.text], files.names)
+  const refusals = checkOption(
+    { ...option, name: inline.name, value: graph },
+    {
+      kind: file.kind,
+      names: {
+        inputs: new Set(files.inputs.map(({ name }) => name)),
+        outputs: new Set(files.outputs.map(({ name }) => name)),
+        remedies: files.remedies,
+      },
+    },
+  )
+  const [first, ...others] = refusals
+  if (!first) return { option: inline.word, value: graph, isGraph: true }
+  return { ...first, others: others.map(({ message }) => message) }
+}
+
+/**
+ * Returns the option that contains the graph itself: `-filter:v` for `-filter_script:v` and
+ * `-/filter:v`.
+ */
+function inlineOption({ word }: CommandOption): { word: string; name: string } {
+  const inline = word.replace(/^-\//, "-").replace(/^(-filter(?:_complex)?)_script/, "$1")
+  return { word: inline, name: inline.slice(1).split(":", 1)[0] ?? "" }
+}
+
+function fail(
+  { code, message, others = [] }: FileRefusal,
+  { word }: CommandOption,
+  position: CommandPosition,
+): TaskFailure {
+  const sentence = message.startsWith(`${word}:`) ? message : `${word}: ${message}`
+  const known = failureCode.catch("command_failed").parse(code)
+  return callerFailure(known, withCommandNumber(position, `${sentence}.`), others)
+}

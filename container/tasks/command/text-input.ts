@@ -1,0 +1,28 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs"
+import type { TaskInput } from "../../../src/contract/task.ts"
+import { pathInWorkspace } from "../../sandbox/workspace.ts"
+
+// eslint-disable-next-line no-control-regex -- control characters are what no such text has
+const NO_TEXT = /[\u0000-\u0008\u000e-\u001f\u007f]/
+
+/**
+ * Reads a small input as UTF-8 text, without its byte order mark. Must run before the first
+ * command, which could replace the file.
+ */
+export function readTextInput(
+  workspace: string,
+  { name }: Pick<TaskInput, "name">,
+  bytesMax: number,
+): { text: string } | { problem: "too large" | "no text" } {
+  const file = openSync(pathInWorkspace(workspace, name), constants.O_RDONLY | constants.O_NOFOLLOW)
+  try {
+    if (fstatSync(file).size > bytesMax) return { problem: "too large" }
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file))
+    return NO_TEXT.test(text) ? { problem: "no text" } : { text }
+  } catch (error) {
+    if (error instanceof TypeError) return { problem: "no text" }
+    throw error
+  } finally {
+    closeSync(file)
+  }
+}

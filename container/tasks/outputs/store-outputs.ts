@@ -1,0 +1,167 @@
+import { lstatSync } from "node:fs"
+import type { Stats } from "node:fs"
+import { mediaTypes } from "../../tools/media-types.ts"
+import { findBundleKind } from "../../../src/contract/bundle.ts"
+import type { Member } from "../../../src/contract/bundle.ts"
+import { PROBES_BYTES_MAX } from "../../../src/contract/report.ts"
+import type { OutputReport } from "../../../src/contract/report.ts"
+import type { TaskOutput } from "../../../src/contract/task.ts"
+import type { TaskFailure } from "../../task-failure.ts"
+import { isSafeToOpen, pathInWorkspace } from "../../sandbox/workspace.ts"
+import { probeFile } from "../../tools/ffmpeg/probe-file.ts"
+import { shortenProbe } from "../../tools/ffmpeg/shorten-probe.ts"
+import { UNKNOWN_MEDIA_CONTENT } from "../../tools/ffmpeg/media-content.ts"
+import type { MediaContent } from "../../tools/ffmpeg/media-content.ts"
+import type { FinishedFfmpegRun } from "../../tools/ffmpeg/run-ffmpeg.ts"
+import { mapWithConcurrency } from "../../transfer/concurrency-and-retry.ts"
+import {
+  uploadBundleMember,
+  uploadOutputFile,
+  uploadTextOutput,
+} from "../../transfer/upload-outputs.ts"
+import { isTextOutput, emptyOutputFailure } from "./empty-output.ts"
+import type { BundleFiles } from "./gather-bundles.ts"
+import type { RunContext } from "../run-context.ts"
+
+const OUTPUTS_AT_ONCE = 2
+const MEMBERS_AT_ONCE = 8
+
+type Probing = { fields: Pick<OutputReport, "probe" | "probe_error">; content: MediaContent }
+
+/** Output that was stored, and its content according to ffprobe. */
+export type StoredOutput = { report: OutputReport; content: MediaContent }
+
+/**
+ * Returns the failure for the first output that is no regular file, or is an empty file although it
+ * should contain media; null if there is none. Skips series, which have no file with the name of
+ * the output. `runs` are the finished commands.
+ */
+export function findMissingOutputFailure(
+  workspace: string,
+  outputs: readonly TaskOutput[],
+  runs: readonly FinishedFfmpegRun[],
+): TaskFailure | null {
+  for (const output of outputs) {
+    if (findBundleKind(output) === "series") continue
+    const problem = findFileProblem(
+      pathInWorkspace(workspace, output.name),
+      isTextOutput(output, runs),
+    )
+    if (problem !== null) return emptyOutputFailure(output, problem, runs)
+  }
+  return null
+}
+
+function findFileProblem(path: string, mayBeEmpty: boolean): string | null {
+  const stats = statsOf(path)
+  if (!stats) return "was not made"
+  if (!isSafeToOpen(stats)) return "is not a plain file that can be read"
+  return stats.size === 0 && !mayBeEmpty ? "is empty" : null
+}
+
+function statsOf(path: string): Stats | null {
+  try {
+    return lstatSync(path)
+  } catch {
+    return null
+  }
+}
+
+/**
+ * Stores the outputs of a task, several at the same time: single files, and the files of `bundles`
+ * by the key of their output.
+ */
+export async function storeOutputs(
+  context: RunContext,
+  outputs: readonly TaskOutput[],
+  bundles: ReadonlyMap<string, BundleFiles>,
+): Promise<StoredOutput[]> {
+  const options = { limit: OUTPUTS_AT_ONCE, signal: context.signal }
+  const stored = await mapWithConcurrency(outputs, options, (output, joint) => {
+    const files = bundles.get(output.key)
+    const part = { ...context, signal: joint }
+    return files ? storeBundle(part, output, files) : storeOutput(part, output)
+  })
+  const probeBytesMax = Math.floor(PROBES_BYTES_MAX / stored.length)
+  return stored.map(({ report: { probe, ...report }, content }) => ({
+    report: probe ? { ...report, probe: shortenProbe(probe, probeBytesMax) } : report,
+    content,
+  }))
+}
+
+/**
+ * Uploads a single-file output, and probes it at the same time. A failed probe does not fail the
+ * output.
+ */
+async function storeOutput(context: RunContext, { key, name }: TaskOutput): Promise<StoredOutput> {
+  const { io, settings, workspace } = context
+  const path = pathInWorkspace(workspace, name)
+  const contentType = typeOf(name)
+  const file = { ioPath: `/outputs/${key}`, path, contentType, partBytes: settings.outputPartBytes }
+  let probed: Probing = { fields: {}, content: UNKNOWN_MEDIA_CONTENT }
+  let uploaded: Pick<OutputReport, "sha256"> = {}
+  const steps = [
+    async (signal: AbortSignal) => {
+      uploaded = await uploadOutputFile({ io, signal }, file)
+    },
+    async (signal: AbortSignal) => {
+      probed = await probeOutput({ ...context, signal }, name)
+    },
+  ]
+  const options = { limit: steps.length, signal: context.signal }
+  await mapWithConcurrency(steps, options, (step, joint) => step(joint))
+  const { size } = lstatSync(path)
+  const { fields, content } = probed
+  const stored = { key, size_bytes: size, content_type: contentType, ...uploaded }
+  return { report: { ...stored, ...fields }, content }
+}
+
+/** Uploads the members of a bundle, several at the same time, and then the list of members. */
+async function storeBundle(
+  context: RunContext,
+  output: TaskOutput,
+  { names, playlist, durationSeconds }: BundleFiles,
+): Promise<StoredOutput> {
+  const { key, name } = output
+  const { io, signal } = context
+  const ioPath = `/outputs/${key}`
+  const options = { limit: MEMBERS_AT_ONCE, signal }
+  const members = await mapWithConcurrency(names, options, (each, joint) =>
+    storeMember({ ...context, signal: joint }, ioPath, each),
+  )
+  const text = JSON.stringify({ members })
+  await uploadTextOutput({ io, signal }, { ioPath, text, contentType: "application/json" })
+  const report = {
+    key,
+    size_bytes: members.reduce((sum, { size_bytes }) => sum + size_bytes, 0),
+    content_type: findBundleKind(output) === "series" ? "application/zip" : typeOf(name),
+    members,
+    ...(playlist !== null && { playlist }),
+    ...(durationSeconds !== null && { duration_seconds: durationSeconds }),
+  }
+  return { report, content: UNKNOWN_MEDIA_CONTENT }
+}
+
+async function storeMember(context: RunContext, ioPath: string, name: string): Promise<Member> {
+  const contentType = typeOf(name)
+  const { sizeBytes, crc } = await uploadBundleMember(context, {
+    ioPath: `${ioPath}/members/${encodeURIComponent(name)}`,
+    path: pathInWorkspace(context.workspace, name),
+    contentType,
+    partBytes: context.settings.outputPartBytes,
+  })
+  return { name, size_bytes: sizeBytes, content_type: contentType, crc32: crc }
+}
+
+function typeOf(name: string): string {
+  return mediaTypes.getType(name) ?? "application/octet-stream"
+}
+
+async function probeOutput(context: RunContext, name: string): Promise<Probing> {
+  const { settings, taskSandbox, workspace, signal } = context
+  const tool = settings.toolPaths.ffprobe
+  const request = { tool, taskSandbox, workspace, name, signal, readsPackets: true }
+  const probed = await probeFile(request)
+  const fields = "probe" in probed ? { probe: probed.probe } : { probe_error: probed.reason }
+  return { fields, content: probed.content }
+}

@@ -1,0 +1,114 @@
+import { parseTime } from "../../../src/ffmpeg/media-time.ts"
+import type { ProgressDetail } from "../../../src/contract/report.ts"
+import { certainOutputSeconds, readOutputBounds } from "./length/certain-duration.ts"
+
+/**
+ * Progress of one ffmpeg process: the fraction that is done, from 0 to 1 or null if unknown, and
+ * details.
+ */
+export type FfmpegProgress = { fraction: number | null; detail: ProgressDetail }
+
+/** Reader that computes the progress of one ffmpeg process from its output. */
+export type FfmpegProgressReader = {
+  /**
+   * Reads a line that ffmpeg prints for `-progress`. Returns the progress at the last line of a
+   * report, else null.
+   */
+  readProgress(line: string): FfmpegProgress | null
+  /** Reads a line of stderr, from which the durations of the inputs are taken. */
+  readStderr(line: string): void
+}
+
+const INPUTS_MAX = 64
+/**
+ * Duration up to which an input counts as a still picture, in seconds. A still picture is shown for
+ * as long as the other inputs last.
+ */
+const STILL_SECONDS_MAX = 0.05
+
+/**
+ * Opens the progress reader for a command. `known` contains the durations of inputs in seconds, by
+ * name.
+ */
+export function openFfmpegProgressReader(
+  argv: readonly string[],
+  known: ReadonlyMap<string, number>,
+): FfmpegProgressReader {
+  const printed = openInputNotes()
+  const bounds = readOutputBounds(argv)
+  const report = new Map<string, string>()
+  let expected: number | null | undefined
+  function estimate(): number | null {
+    return certainOutputSeconds(argv, (name, index) => {
+      const seconds = known.get(name) ?? printed.secondsOf(index) ?? 0
+      return seconds > STILL_SECONDS_MAX ? seconds : null
+    })
+  }
+  function fractionOf({ frame, time_seconds: time, size_bytes: bytes }: ProgressDetail) {
+    if (expected === undefined) expected = estimate()
+    const shares = [
+      ...(expected && time !== null ? [time / expected] : []),
+      ...(bounds.frames !== null && frame !== null ? [frame / bounds.frames] : []),
+      ...(bounds.bytes !== null && bytes !== null ? [bytes / bounds.bytes] : []),
+    ]
+    return shares.length === 0 ? null : Math.min(1, Math.max(...shares))
+  }
+  return {
+    readProgress(line) {
+      const [, name = "", value = ""] = /^(\w+)=\s*(.*?)\s*$/.exec(line) ?? []
+      if (name !== "progress") {
+        if (REPORTED.has(name)) report.set(name, value)
+        return null
+      }
+      const detail = detailOf(report)
+      report.clear()
+      return { fraction: value === "end" ? 1 : fractionOf(detail), detail }
+    },
+    readStderr(line) {
+      if (printed.read(line)) expected = undefined
+    },
+  }
+}
+
+const REPORTED = new Set(["frame", "out_time", "out_time_us", "speed", "total_size"])
+
+function detailOf(report: ReadonlyMap<string, string>): ProgressDetail {
+  const microseconds = countIn(report.get("out_time_us"))
+  return {
+    frame: countIn(report.get("frame")),
+    time_seconds: microseconds === null ? parseTime(report.get("out_time")) : microseconds / 1e6,
+    speed: Number.parseFloat(report.get("speed") ?? "") || null,
+    size_bytes: countIn(report.get("total_size")),
+  }
+}
+
+function countIn(text = ""): number | null {
+  return /^\d{1,15}$/.test(text) ? Number(text) : null
+}
+
+/**
+ * Collects the durations of inputs that ffmpeg prints. `read` reports whether a line contained a
+ * duration.
+ */
+function openInputNotes() {
+  const lengths = new Map<number, number | null>()
+  let current: number | null = null
+  return {
+    read(line: string): boolean {
+      const [, side, place] = /^(Input|Output) #(\d+), /.exec(line) ?? []
+      if (side !== undefined) {
+        const index = Number(place)
+        // ffmpeg prints each input once, before the outputs. Later lines that look the same may
+        // come from the tags of media.
+        const isNew = side === "Input" && !lengths.has(index) && lengths.size < INPUTS_MAX
+        current = isNew ? index : null
+        if (isNew) lengths.set(index, null)
+      }
+      const seconds = parseTime(/^ {2}Duration: ([\d:.]+)/.exec(line)?.[1])
+      if (current === null || seconds === null || lengths.get(current) !== null) return false
+      lengths.set(current, seconds)
+      return true
+    },
+    secondsOf: (index: number): number | null => lengths.get(index) ?? null,
+  }
+}

@@ -1,0 +1,120 @@
+import type { Warning } from "../../../src/contract/warning.ts"
+
+const MESSAGE_LENGTH_MAX = 1000
+
+type DamageKind = "packet" | "decoding" | "photo" | "file"
+
+/** Line of stderr in which ffmpeg or ffprobe reports a damaged input. */
+type DamageLine = { kind: DamageKind; line: string }
+
+/** Possible damage of the inputs, as ffmpeg has reported it. */
+export type InputDamage = {
+  /** First lines about each kind of damage. */
+  damage: readonly DamageLine[]
+  /** Whether the timestamps of an input start again, as where two streams were concatenated. */
+  isJoined: boolean
+}
+
+const LINES_MAX = 5
+
+/**
+ * Messages of ffmpeg and ffprobe 5 to 8 about an input that is damaged or ends too early, without
+ * being a fatal error. Omits messages that a seek may cause too.
+ */
+const DAMAGE: Record<DamageKind, readonly RegExp[]> = {
+  packet: [/corrupt input packet in stream \d/],
+  decoding: [
+    /Error while decoding stream #\d/,
+    /Error submitting (?:a )?packet to (?:the )?decoder: Invalid data/,
+    /Decoding error: Invalid data/,
+    /error while decoding MB \d/,
+    /concealing \d+ DC, \d+ AC/,
+    /decode_frame\(\) failed$/,
+  ],
+  photo: [/^\[mjpeg @ [^\]]+\] overread \d/, /^\[png(?: @ [^\]]+)?\] chunk too big/],
+  file: [
+    /: partial file$/,
+    /File ended prematurely/,
+    /filesize and duration do not match/,
+    /Error during demuxing: (?:Invalid data|Input\/output error)/,
+    /^(?!\[)[^:]+: (?:Invalid data found when processing input|Input\/output error)$/,
+  ],
+}
+const DAMAGE_KINDS = ["packet", "decoding", "photo", "file"] as const
+
+/** Matches the index of an input in a line, such as `stream #1:0` and `[aist#1:0/mp3 @ …]`. */
+const INPUT_INDEX = /(?:stream |[avs]ist)#(\d+):\d/
+/**
+ * Matches audio formats whose header may contain a placeholder instead of the length, because they
+ * were written to a pipe.
+ */
+const STREAMED_FORMATS = /(?:^|,)(?:wav|w64|caf|aiff|au|rf64|aifc?)(?:,|$)/
+/**
+ * Matches formats that decoders can read from any position, and whose tags may be mistaken for
+ * audio data.
+ */
+const SCANNED_FORMATS = /(?:^|,)(?:mp[123]|mpga|aac|e?ac3|dts|mpe?g|vob)(?:,|$)/
+const PHOTO_FORMATS = /(?:^|,)(?:image2|jpeg_pipe|jpe?g|png_pipe|png)(?:,|$)/
+
+/**
+ * Returns the kind of damage that a line of stderr reports; null if it reports none. `packet`: a
+ * packet is cut off. `decoding`: data cannot be decoded. `photo`: a photo ends too early. `file`:
+ * the file is cut off or unreadable.
+ */
+export function classifyDamage(line: string): DamageKind | null {
+  return DAMAGE_KINDS.find((kind) => DAMAGE[kind].some((each) => each.test(line))) ?? null
+}
+
+/**
+ * Reports whether a line about damage is certain for the formats of the inputs. `inputs` are the
+ * formats of all inputs in order, by ffmpeg's names or by file extensions.
+ */
+export function isCertainDamage({ kind, line }: DamageLine, inputs: readonly string[]): boolean {
+  const at = INPUT_INDEX.exec(line)?.[1]
+  const only = at === undefined ? undefined : inputs[Number(at)]
+  const formats = only === undefined ? inputs : [only]
+  if (kind === "packet") return !formats.some((format) => STREAMED_FORMATS.test(format))
+  if (kind === "decoding") return !formats.some((format) => SCANNED_FORMATS.test(format))
+  if (kind === "photo") return formats.some((format) => PHOTO_FORMATS.test(format))
+  return true
+}
+
+/**
+ * Returns a reader for the lines of one ffmpeg process, which collects those about damaged inputs.
+ */
+export function openDamageReader() {
+  const damage: DamageLine[] = []
+  let isJoined = false
+  return {
+    readStderr(line: string): void {
+      if (/DTS \d+ < \d+ out of order/.test(line)) isJoined = true
+      const kind = classifyDamage(line)
+      if (kind === null) return
+      if (damage.filter((each) => each.kind === kind).length < LINES_MAX) {
+        damage.push({ kind, line })
+      }
+    },
+    end(): InputDamage {
+      return { damage, isJoined }
+    },
+  }
+}
+
+/** Returns the first line that reports certain damage; null if there is none. */
+export function findDamageLine(
+  lines: readonly string[],
+  formats: readonly string[],
+): string | null {
+  const found = lines.find((line) => {
+    const kind = classifyDamage(line)
+    return kind !== null && isCertainDamage({ kind, line }, formats)
+  })
+  return found ?? null
+}
+
+/** Returns the warning about a damaged input. `name` is null if several inputs are possible. */
+export function damageWarning(name: string | null, line: string): Warning {
+  const detail = line.replace(/^(?:\[[^\]]*\] )+/, "").replace(/\.$/, "")
+  const message = `${name ?? "An input"} is damaged or incomplete, so parts of the output may be missing: ${detail}.`
+  return { code: "input_damaged", message: message.slice(0, MESSAGE_LENGTH_MAX) }
+}

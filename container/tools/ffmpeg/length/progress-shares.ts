@@ -1,0 +1,54 @@
+import { readCommand } from "../../../../src/ffmpeg/command-line.ts"
+import { certainOutputSeconds, readOutputBounds } from "./certain-duration.ts"
+
+/** Assumed frame rate by which a limit in frames is converted to seconds. */
+const FRAMES_A_SECOND = 25
+
+/** Progress of a task at the start and at the end of a command, from 0 to 1. */
+export type ProgressRange = { from: number; to: number }
+
+/**
+ * Divides the progress of a task among commands that run in sequence: in proportion to the
+ * durations of their outputs if all are known, else equally. `known` contains the durations of
+ * inputs in seconds, by name.
+ */
+export function divideProgress(
+  commands: readonly (readonly string[])[],
+  known: ReadonlyMap<string, number>,
+): ProgressRange[] {
+  if (commands.length === 1) return [{ from: 0, to: 1 }]
+  const lengths = expectedLengths(commands, known)
+  const weights = lengths.includes(null) ? commands.map(() => 1) : lengths.map((each) => each ?? 0)
+  const total = weights.reduce((sum, weight) => sum + weight, 0)
+  let done = 0
+  return weights.map((weight) => {
+    const from = done / total
+    done += weight
+    return { from, to: done / total }
+  })
+}
+
+/** Returns the names of the output files of a command. */
+export function listOutputNames(argv: readonly string[]): string[] {
+  return readCommand(argv).files.flatMap(({ kind, word }) => (kind === "output" ? [word] : []))
+}
+
+/**
+ * Returns the expected duration of the output of each command, in seconds, or null. A command may
+ * read outputs of earlier commands.
+ */
+function expectedLengths(
+  commands: readonly (readonly string[])[],
+  known: ReadonlyMap<string, number>,
+): (number | null)[] {
+  const lengths = new Map(known)
+  return commands.map((argv) => {
+    const { frames } = readOutputBounds(argv)
+    const bound = frames === null ? Infinity : frames / FRAMES_A_SECOND
+    const whole = certainOutputSeconds(argv, (name) => lengths.get(name) ?? null)
+    const seconds = whole === null ? null : Math.min(whole, bound)
+    for (const name of seconds === null ? [] : listOutputNames(argv))
+      lengths.set(name, seconds ?? 0)
+    return seconds
+  })
+}

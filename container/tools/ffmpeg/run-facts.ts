@@ -1,0 +1,126 @@
+import { parseTime } from "../../../src/ffmpeg/media-time.ts"
+import { openDamageReader } from "./input-damage.ts"
+import type { InputDamage } from "./input-damage.ts"
+
+/**
+ * Input of an ffmpeg run, as ffmpeg describes it: the detected format, and the expected duration in
+ * seconds.
+ */
+export type InputFacts = {
+  format: string
+  seconds: number | null
+  /**
+   * Timestamp at the start of the input, in seconds. In some formats, `seconds` includes the time
+   * from 0 to this start.
+   */
+  startSeconds: number
+  /** Whether `seconds` is an estimate that ffmpeg derived from the bitrate. */
+  isEstimate: boolean
+}
+
+/**
+ * Output of an ffmpeg run, as ffmpeg describes it: the muxer, and the number of streams of each
+ * type.
+ */
+export type OutputFacts = {
+  index: number
+  muxer: string
+  video: number
+  audio: number
+  others: number
+}
+
+/** Sizes of the video and audio written, in KiB, according to ffmpeg's summary. */
+export type WrittenStreamSizes = { video: number; audio: number }
+
+/**
+ * Facts about the inputs and outputs of an ffmpeg run, from its output. With a low `-loglevel`,
+ * ffmpeg does not print most of them.
+ */
+export type FfmpegRunFacts = InputDamage & {
+  inputs: ReadonlyMap<string, InputFacts>
+  outputs: ReadonlyMap<string, OutputFacts>
+  /**
+   * Returns the sizes of an output by its index. ffmpeg 5 prints only the sum over all outputs,
+   * which is then returned for each.
+   */
+  written: (index: number) => WrittenStreamSizes | null
+  /**
+   * Whether frames or media time were written according to the last progress report, which does not
+   * depend on `-loglevel`.
+   */
+  hasWritten: boolean
+  /** Duration of the written media according to the last progress report, in seconds. */
+  writtenSeconds: number
+}
+
+const FILES_MAX = 64
+
+const SUMMARY = /^(?:\[out#(\d+)\/[^\]]{1,80}\] )?video:\s{0,9}(\d+)(?:kB|KiB) audio:\s{0,9}(\d+)/
+
+/** Returns a reader that collects facts from the lines of one ffmpeg process. */
+export function openRunFactsReader() {
+  const inputs = new Map<string, InputFacts>()
+  const outputs = new Map<string, OutputFacts>()
+  const damage = openDamageReader()
+  const sizes = new Map<number | null, WrittenStreamSizes>()
+  const done = { frames: 0, time: 0 }
+  let input: InputFacts | null = null
+  let output: OutputFacts | null = null
+  let isEstimate = false
+  function readFile(line: string): boolean {
+    const [, side, index, format = "", name = ""] =
+      /^(Input|Output) #(\d+), ([^']{1,200}), (?:from|to) '([^']{0,1000})':$/.exec(line) ?? []
+    if (side === undefined || inputs.size + outputs.size >= FILES_MAX) return false
+    input = side === "Input" ? { format, seconds: null, startSeconds: 0, isEstimate } : null
+    isEstimate = false
+    const counts = { video: 0, audio: 0, others: 0 }
+    output = side === "Output" ? { index: Number(index), muxer: format, ...counts } : null
+    if (input) inputs.set(name, input)
+    if (output) outputs.set(name, output)
+    return true
+  }
+  function readLength(line: string): void {
+    const [, duration, start = "0"] =
+      /^ {2}Duration: ([\d:.]+)(?:, start: (-?[\d.]+))?/.exec(line) ?? []
+    if (!input || duration === undefined) return
+    input.seconds = parseTime(duration)
+    input.startSeconds = Math.max(0, Number(start))
+  }
+  function sizesOf(index: number): WrittenStreamSizes | null {
+    return sizes.get(index) ?? sizes.get(null) ?? null
+  }
+  return {
+    readStderr(line: string): void {
+      if (readFile(line)) return
+      // ffmpeg prints this line before it describes the input.
+      if (line.includes("Estimating duration from bitrate")) isEstimate = true
+      readLength(line)
+      const type = /^ {2}Stream #\d+:\d+[^ ]*: (\w+): /.exec(line)?.[1]
+      if (output && type !== undefined) countStream(output, type, line)
+      const [, at, video, audio] = SUMMARY.exec(line) ?? []
+      if (video !== undefined && sizes.size < FILES_MAX) {
+        const written = { video: Number(video), audio: Number(audio) }
+        sizes.set(at === undefined ? null : Number(at), written)
+      }
+      damage.readStderr(line)
+    },
+    readProgress(line: string): void {
+      const [, name, value = ""] = /^(frame|out_time_us)=(.*)$/.exec(line) ?? []
+      if (name === "frame") done.frames = Number(value) || 0
+      if (name === "out_time_us") done.time = Number(value) || 0
+    },
+    end(): FfmpegRunFacts {
+      const hasWritten = done.frames > 0 || done.time > 0
+      const writtenSeconds = done.time / 1e6
+      return { inputs, outputs, ...damage.end(), written: sizesOf, hasWritten, writtenSeconds }
+    },
+  }
+}
+
+/** Counts a stream of an output. A cover picture counts as neither video nor audio. */
+function countStream(output: OutputFacts, type: string, line: string): void {
+  if (type === "Video" && !line.endsWith("(attached pic)")) output.video += 1
+  else if (type === "Audio") output.audio += 1
+  else output.others += 1
+}

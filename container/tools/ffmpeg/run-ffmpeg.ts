@@ -1,0 +1,316 @@
+import { readFileSync } from "node:fs"
+import type { FailureCode } from "../../../src/contract/failure.ts"
+import type { ProgressDetail } from "../../../src/contract/report.ts"
+import { sumInputBytes } from "../../../src/contract/task.ts"
+import type { TaskInput } from "../../../src/contract/task.ts"
+import { callerFailure, RunnerError } from "../../task-failure.ts"
+import type { TaskFailure } from "../../task-failure.ts"
+import type { ToolProcessEnd, ProcessTerminationCause } from "../../sandbox/tool-process.ts"
+import type { TaskSandbox } from "../../sandbox/sandbox.ts"
+import { startToolProcess } from "../../sandbox/start-process.ts"
+import { pathInWorkspace } from "../../sandbox/workspace.ts"
+import type { ToolLimits } from "../../settings.ts"
+import {
+  applyExplainRule,
+  withCommandNumber,
+  cleanLines,
+  explainFfmpegFailure,
+  selectErrorLines,
+} from "./explain-failure.ts"
+import type { CommandPosition } from "./explain-failure.ts"
+import { restrictedFfmpegArguments, findProgressOptions } from "./ffmpeg-arguments.ts"
+import { formatBytes } from "../format-bytes.ts"
+import { openFfmpegProgressReader } from "./ffmpeg-progress.ts"
+import { openRunFactsReader } from "./run-facts.ts"
+import type { FfmpegRunFacts } from "./run-facts.ts"
+import { findFileListReason, refusedInputSentence } from "./unreadable-inputs.ts"
+import { readFirstBytes } from "../first-bytes.ts"
+import { EXPLAIN_RULES } from "./rules/explain-rules.ts"
+
+/** Signals of a crash, which would occur again on a retry. */
+const CRASH_SIGNALS = new Set([
+  "SIGABRT",
+  "SIGBUS",
+  "SIGFPE",
+  "SIGILL",
+  "SIGSEGV",
+  "SIGSYS",
+  "SIGTRAP",
+])
+const OUT_OF_MEMORY = /: Cannot allocate memory$/m
+/**
+ * Matches the message about a missing file of a concat list. ffmpeg skips the file and exits with
+ * 0.
+ */
+const MISSING_LIST_FILE = /^\[concat @ \S+\] Impossible to open '/m
+
+/** Part of a run's context that a run of ffmpeg needs. */
+type FfmpegContext = {
+  order: { inputs: readonly TaskInput[] }
+  settings: { toolPaths: Record<"ffmpeg", string> }
+  status: { processingMs: number }
+  workspace: string
+  taskSandbox: TaskSandbox
+  signal: AbortSignal
+}
+
+type Command = {
+  argv: readonly string[]
+  position: CommandPosition
+  timeLimitMs: number
+  onSpawn: () => void
+  /** Durations of the outputs of earlier commands in seconds, by name. */
+  earlierDurations?: ReadonlyMap<string, number> | undefined
+  onFraction: (fraction: number) => void
+  /** Called with the details of each progress report, even if the fraction is unknown. */
+  onDetail?: ((detail: ProgressDetail) => void) | undefined
+  /** Called with each line of stderr, from which callers read the output of filters. */
+  onStderrLine?: ((line: string) => void) | undefined
+  /** Called with each chunk of standard output. If not set, standard output is discarded. */
+  onStdout?: ((chunk: Uint8Array) => void) | undefined
+  /** Called after a command that has succeeded, even if its outputs are empty. */
+  onSuccess: (run: FinishedFfmpegRun) => void
+}
+
+/**
+ * Run of ffmpeg that has succeeded, or failed only because an encoder received no frame: its
+ * arguments, its error lines, and facts from its output.
+ */
+export type FinishedFfmpegRun = {
+  argv: readonly string[]
+  complaints: string[]
+  notes: FfmpegRunFacts
+}
+
+type LimitCause = Extract<
+  ProcessTerminationCause,
+  "cpu_limit" | "disk_limit" | "file_limit" | "out_of_memory" | "output_limit" | "stdout_limit"
+>
+
+const LIMIT_SENTENCES: Record<LimitCause, (limits: ToolLimits) => string> = {
+  cpu_limit: () => "The tool was stopped: it exceeded its limit of processor time.",
+  disk_limit: ({ workspaceBytes, workspaceFiles }) =>
+    `The command was stopped: a job may write ${formatBytes(workspaceBytes)} in ${workspaceFiles} files.`,
+  file_limit: ({ fileBytes }) =>
+    `The command was stopped: a file may have at most ${formatBytes(fileBytes)}.`,
+  out_of_memory: ({ residentBytes }) =>
+    `The command was stopped: it may use at most ${formatBytes(residentBytes)} of memory.`,
+  output_limit: ({ logBytes }) =>
+    `The command was stopped: its log exceeded ${formatBytes(logBytes)}.`,
+  stdout_limit: ({ fileBytes }) =>
+    `The command was stopped: it may write at most ${formatBytes(fileBytes)} to standard output.`,
+}
+
+/** Runs ffmpeg once in the workspace of a run. Returns null on success. */
+export async function runFfmpeg(
+  context: FfmpegContext,
+  command: Command,
+): Promise<TaskFailure | "time limit" | null> {
+  if (command.timeLimitMs <= 0) return "time limit"
+  const { order, settings, signal, taskSandbox, workspace } = context
+  const durations = new Map([...knownInputDurations(context), ...(command.earlierDurations ?? [])])
+  const reader = openFfmpegProgressReader(command.argv, durations)
+  const notes = openRunFactsReader()
+  const oomKills = readOomKills()
+  const { onStdout } = command
+  const writesProgress = findProgressOptions(command.argv).length > 0
+  const started = startToolProcess({
+    tool: settings.toolPaths.ffmpeg,
+    argv: restrictedFfmpegArguments(command.argv),
+    taskSandbox,
+    cwd: workspace,
+    access: "write",
+    inputBytes: sumInputBytes(order.inputs),
+    timeLimitMs: command.timeLimitMs,
+    signal,
+    onStderrLine: (line) => {
+      reader.readStderr(line)
+      notes.readStderr(line)
+      command.onStderrLine?.(line)
+    },
+    ...(onStdout && { onStdout }),
+    onProgressLine: (line) => {
+      if (writesProgress) onStdout?.(Buffer.from(`${line}\n`))
+      notes.readProgress(line)
+      const progress = reader.readProgress(line)
+      if (progress) command.onDetail?.(progress.detail)
+      if (progress && progress.fraction !== null) command.onFraction(progress.fraction)
+    },
+  })
+  if (started.pid !== null) command.onSpawn()
+  const end = await started.finished
+  context.status.processingMs += end.wallMs
+  signal.throwIfAborted()
+  if (end.cause === "spawn_failed") {
+    throw new RunnerError("internal", "ffmpeg could not be started.", {
+      cause: new Error(end.spawnError ?? ""),
+    })
+  }
+  if (end.cause === "time_limit") return "time limit"
+  const noted = notes.end()
+  const lines = cleanLines(end.stderrTail, workspace)
+  const failed = interpretEnd(context, command, end, oomKills)
+  // Ignores a failure for lack of frames here, because empty outputs are reported later with a
+  // better explanation.
+  const hasEnded = end.cause === null && end.signal === null
+  if (failed && !(hasEnded && failedOnlyForLackOfFrames(lines, noted.hasWritten))) {
+    return (await findListInput(context, command, failed)) ?? failed
+  }
+  command.onSuccess({ argv: command.argv, complaints: selectErrorLines(lines), notes: noted })
+  return null
+}
+
+/**
+ * Returns the failure for a command whose input is a list of files, such as a playlist, which
+ * ffmpeg reported as damaged media; null if no input is a list.
+ */
+async function findListInput(
+  { order, workspace }: FfmpegContext,
+  { argv, position }: Command,
+  { failure }: TaskFailure,
+): Promise<TaskFailure | null> {
+  if (failure.code !== "invalid_input") return null
+  for (const { name } of order.inputs.filter((input) => argv.includes(input.name))) {
+    const why = findFileListReason(await readFirstBytes(pathInWorkspace(workspace, name)))
+    if (why !== null) {
+      return callerFailure(
+        "invalid_input",
+        withCommandNumber(position, refusedInputSentence(why)),
+        failure.lines,
+      )
+    }
+  }
+  return null
+}
+
+/**
+ * Returns the failure that the end of an ffmpeg process means; null for success. `oomKills` is the
+ * number of OOM kills of this machine before its start.
+ */
+function interpretEnd(
+  { taskSandbox, workspace }: FfmpegContext,
+  { argv, position }: Command,
+  end: ToolProcessEnd,
+  oomKills: number,
+): TaskFailure | null {
+  const { exitCode, signal, stderrTail: stderr } = end
+  const isOutOfMemory = OUT_OF_MEMORY.test(stderr)
+  requireDisk(end.cause, taskSandbox)
+  const limit = explainLimit(end.cause, taskSandbox.sandbox.limits)
+  // Some filters retry a failed allocation and print an error each time. Then the lack of memory is
+  // the cause, and not the limit of output.
+  if (limit && !(isOutOfMemory && limit.code === "output_limit")) {
+    return callerFailure(limit.code, withCommandNumber(position, limit.sentence))
+  }
+  // On a full disk, ffmpeg may exit with 0 and leave a truncated file or an empty pass log.
+  if (end.wasDiskFull) throw new RunnerError("disk_full", "The disk has no space left.")
+  const isPartial = isOutOfMemory || MISSING_LIST_FILE.test(stderr)
+  if (exitCode === 0 && !isPartial) return null
+  if (signal === null || limit) {
+    return explainFfmpegFailure({ argv, stderr, exitCode, workspace, position })
+  }
+  const wasOomKilled = signal === "SIGKILL" && readOomKills() > oomKills
+  return explainSignal(position, signal, wasOomKilled)
+}
+
+/**
+ * Throws a RunnerError if the command was stopped because the disk is short of space, and not
+ * because of a limit for jobs.
+ */
+function requireDisk(
+  cause: ProcessTerminationCause | null,
+  { sandbox, workspaceBytes }: TaskSandbox,
+) {
+  const { limits } = sandbox
+  const isShort = workspaceBytes < limits.workspaceBytes
+  const isShortFile = cause === "file_limit" && workspaceBytes < limits.fileBytes
+  if (cause === "disk_full") {
+    const message =
+      "The command was stopped: the disk has no space left beyond the reserve of the service."
+    throw new RunnerError("disk_full", message)
+  }
+  if (!isShort || (cause !== "disk_limit" && !isShortFile)) return
+  const room = formatBytes(workspaceBytes)
+  throw new RunnerError(
+    "disk_full",
+    `The command was stopped: the disk has room for only ${room} of its files.`,
+  )
+}
+
+function explainSignal(
+  position: CommandPosition,
+  signal: string,
+  wasOomKilled: boolean,
+): TaskFailure {
+  if (CRASH_SIGNALS.has(signal)) {
+    const sentence = `ffmpeg crashed on this command or its inputs (${signal}).`
+    return callerFailure("command_failed", withCommandNumber(position, sentence))
+  }
+  if (wasOomKilled) {
+    const sentence = "The command exceeds the memory limit."
+    return callerFailure("out_of_memory", withCommandNumber(position, sentence))
+  }
+  const message = withCommandNumber(position, `ffmpeg was killed from outside (${signal}).`)
+  return { blame: "ours", failure: { code: "internal", message, lines: [] } }
+}
+
+/** Returns the known durations of a task's inputs in seconds, by name. */
+export function knownInputDurations({ order }: Pick<FfmpegContext, "order">): Map<string, number> {
+  return new Map(
+    order.inputs.flatMap(({ name, duration_seconds }) =>
+      duration_seconds === undefined ? [] : [[name, duration_seconds] as const],
+    ),
+  )
+}
+
+/**
+ * Returns the failure code and the sentence for the limit that ended a process; null for any other
+ * cause.
+ */
+function explainLimit(
+  cause: ProcessTerminationCause | null,
+  limits: ToolLimits,
+): { code: FailureCode; sentence: string } | null {
+  if (!isLimit(cause)) return null
+  const code = cause === "stdout_limit" ? "output_limit" : cause
+  return { code, sentence: LIMIT_SENTENCES[cause](limits) }
+}
+
+function isLimit(cause: ProcessTerminationCause | null): cause is LimitCause {
+  return cause !== null && Object.hasOwn(LIMIT_SENTENCES, cause)
+}
+
+/**
+ * Returns the number of processes that the kernel's OOM killer has killed since the machine
+ * started; 0 if it cannot be read.
+ */
+function readOomKills(): number {
+  try {
+    return Number(/^oom_kill (\d+)$/m.exec(readFileSync("/proc/vmstat", "utf8"))?.[1] ?? 0)
+  } catch {
+    return 0
+  }
+}
+
+/** Matches lines of ffmpeg 7 about a stream that ended before its first frame. */
+const NO_FRAME =
+  /^\[[av]f#\S+\] No filtered frames for output stream|^\[[av]ost#\S+\] Could not open encoder before EOF/
+/** Matches the message about a frame that the encoder rejected. */
+const REFUSED_FRAME = /^\[[av]f#\S+\] Error sending frames to consumers/
+/** Matches the message of a muxer that received no frame. ffmpeg 5 prints it too, and continues. */
+const NO_TRAILER = /^\[out#\S+\] Error writing trailer: Invalid argument$/
+
+/**
+ * Reports whether ffmpeg failed only because an encoder received no frame. ffmpeg 7 then opens the
+ * encoder with default values, which some encoders reject; ffmpeg 5 writes an empty file and
+ * succeeds. `lines` are the result of `cleanLines`.
+ */
+export function failedOnlyForLackOfFrames(lines: readonly string[], hasWritten: boolean): boolean {
+  if (lines.some((line) => REFUSED_FRAME.test(line))) return false
+  const isEmpty = lines.some(
+    (line) => NO_FRAME.test(line) || (!hasWritten && NO_TRAILER.test(line)),
+  )
+  return (
+    isEmpty && EXPLAIN_RULES.every((rule) => rule.isVague || applyExplainRule(rule, lines) === null)
+  )
+}

@@ -1,0 +1,92 @@
+import { LOG_BYTES_MAX } from "../../../src/contract/report.ts"
+import { cleanLine, hideOpenFailureReasons, isAboutOutsidePath } from "./explain-failure.ts"
+import type { CommandPosition } from "./explain-failure.ts"
+
+/** Log of the commands of a task, in a form that the caller may read. */
+export type CallerToolLog = {
+  /** Starts the log of a command. If there are several commands, adds a heading. */
+  begin(position: CommandPosition): void
+  /** Adds a line of the command's stderr. */
+  read(line: string): void
+  /** Returns the last lines of the log, at most LOG_BYTES_MAX bytes. */
+  text(): string
+}
+
+/** Matches the progress lines that ffmpeg prints again and again. */
+const STATS = /^(?:frame=\s*\d+ fps=|size=\s*\S+ time=|Press \[q\])/
+/** Matches the folders of an absolute path, except in URLs and paths of devices. */
+const FOLDERS = /(?<![\w./])\/(?!dev\/|\/)(?:[^\s'"/]+\/)+/g
+
+/**
+ * Opens the log of a task. `names` contains the file names of inputs and outputs by their keys. The
+ * log shows a file name as the key that callers write in commands, such as `{{in_1}}`.
+ */
+export function openCallerToolLog(
+  workspace: string,
+  names: ReadonlyMap<string, string>,
+): CallerToolLog {
+  let lines: string[] = []
+  let bytes = 0
+  let isOutside = false
+  function add(line: string): void {
+    lines.push(line)
+    bytes += Buffer.byteLength(line) + 1
+    // Drops old lines only at twice the limit, so that not every new line copies the list.
+    if (bytes <= 2 * LOG_BYTES_MAX) return
+    lines = lastLinesOf(lines)
+    bytes = lines.reduce((sum, each) => sum + Buffer.byteLength(each) + 1, 0)
+  }
+  return {
+    begin({ number, total }) {
+      if (total > 1) add(`Command ${number} of ${total}:`)
+    },
+    read(line) {
+      if (STATS.test(line)) return
+      isOutside ||= isAboutOutsidePath(line) && isAboutOutsidePath(cleanLine(line, workspace))
+      add(line)
+    },
+    text() {
+      const cleaned = lastLinesOf(lines).map((line) => cleanLine(line, workspace))
+      const replace = openReplacement(names)
+      const visibleLines = hideOpenFailureReasons(cleaned, isOutside).map((line) =>
+        replace(line.replace(FOLDERS, "")),
+      )
+      const lastLines = lastLinesOf(visibleLines)
+      return lastLines.length === 0 ? "" : `${lastLines.join("\n")}\n`
+    },
+  }
+}
+
+/**
+ * Returns the last lines that fit into LOG_BYTES_MAX bytes with their line ends. If the last line
+ * alone is longer, returns its end.
+ */
+function lastLinesOf(lines: readonly string[]): string[] {
+  let bytes = 0
+  let from = lines.length
+  while (from > 0 && bytes <= LOG_BYTES_MAX) {
+    from -= 1
+    bytes += Buffer.byteLength(lines[from] ?? "") + 1
+  }
+  if (bytes <= LOG_BYTES_MAX) return lines.slice(from)
+  const whole = lines.slice(from + 1)
+  if (whole.length > 0) return whole
+  const end = Buffer.from(lines[from] ?? "").subarray(1 - LOG_BYTES_MAX)
+  return [end.toString("utf8").replace(/^\uFFFD+/, "")]
+}
+
+/**
+ * Returns a function that replaces file names in a line by their keys, where a name is a separate
+ * word.
+ */
+function openReplacement(names: ReadonlyMap<string, string>): (line: string) => string {
+  // Skips file names without a dot, because such a name may match an ordinary word in the log.
+  const keys = new Map(
+    [...names].flatMap(([key, name]) => (name.includes(".") ? [[name, key]] : [])),
+  )
+  if (keys.size === 0) return (line) => line
+  const longestFirst = [...keys.keys()].toSorted((one, other) => other.length - one.length)
+  const words = longestFirst.map((name) => RegExp.escape(name)).join("|")
+  const pattern = new RegExp(`(?<![\\w.-])(?:${words})(?![\\w-]|\\.\\w)`, "g")
+  return (line) => line.replace(pattern, (name) => `{{${keys.get(name)}}}`)
+}

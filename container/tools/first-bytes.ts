@@ -1,0 +1,89 @@
+import { openSafeFile } from "../sandbox/workspace.ts"
+
+/** Number of bytes at the start of a file by which its type is detected. */
+export const FIRST_BYTES_LENGTH = 4096
+
+/** Returns the first bytes of a file in a workspace. */
+export async function readFirstBytes(path: string): Promise<Buffer> {
+  await using handle = await openSafeFile(path)
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(FIRST_BYTES_LENGTH), { position: 0 })
+  return buffer.subarray(0, bytesRead)
+}
+
+/**
+ * First bytes of media files. Each character stands for a byte, and a point for any byte. Omits
+ * signatures of two bytes, such as that of MP3 without tags, because raw samples may begin with
+ * them.
+ */
+const MEDIA_SIGNATURES = Object.values({
+  movie: ["....ftyp", "....moov", "....moof", "....mdat", "\0\0\0\x08wide", "\0\0\0\x08free"],
+  matroska: ["\x1aE\xdf\xa3"],
+  ogg: ["OggS\0"],
+  flv: ["FLV\x01"],
+  asf: ["0&\xb2u\x8ef\xcf\x11"],
+  mpeg: ["\0\0\x01\xba", "\0\0\x01\xb3"],
+  // A sync byte every 188 bytes.
+  mpegts: [`G${".".repeat(187)}G${".".repeat(187)}G`],
+  mxf: ["\x06\x0e+4"],
+  nut: ["nut/multimedia"],
+  y4m: ["YUV4MPEG2 "],
+  riff: ["RIFF....WAVE", "RF64....WAVE", "RIFF....AVI ", "RIFF....WEBP"],
+  aiff: ["FORM....AIF"],
+  caf: ["caff\0"],
+  flac: ["fLaC\0"],
+  tags: ["ID3\x02", "ID3\x03", "ID3\x04"],
+  amr: ["#!AMR"],
+  wavpack: ["wvpk"],
+  ape: ["MAC .\x0f"],
+  png: ["\x89PNG\r\n"],
+  jpeg: ["\xff\xd8\xff"],
+  gif: ["GIF87a", "GIF89a"],
+  tiff: ["II*\0", "MM\0*"],
+  psd: ["8BPS\0"],
+}).flat()
+
+/** Reports whether the first bytes of a file are those of a known media format. */
+export function hasMediaSignature(head: Buffer): boolean {
+  return MEDIA_SIGNATURES.some((signature) => {
+    const signs = Array.from(signature)
+    return signs.every(
+      (sign, at) => at < head.length && (sign === "." || sign.charCodeAt(0) === head[at]),
+    )
+  })
+}
+
+/** Control characters that occur in text: tab, line feed, form feed, carriage return and escape. */
+const TEXT_CONTROLS = new Set([0x09, 0x0a, 0x0c, 0x0d, 0x1b])
+
+/**
+ * Decodes the first bytes of a file as text, without a byte order mark. Returns null for binary
+ * data.
+ */
+export function decodeTextStart(head: Buffer): string | null {
+  if (head[0] === 0xff && head[1] === 0xfe) return new TextDecoder("utf-16le").decode(head)
+  if (head[0] === 0xfe && head[1] === 0xff) return new TextDecoder("utf-16be").decode(head)
+  const isBinary = head.some((byte) => byte < 0x20 && !TEXT_CONTROLS.has(byte))
+  return isBinary ? null : new TextDecoder("utf-8").decode(head)
+}
+
+const HTML = /^<(?:!doctype\s+html|(?:html|head|body|title|script|style|meta)\b)/i
+/**
+ * Matches one item before the root element of XML or HTML: a declaration, a comment, a document
+ * type or whitespace.
+ */
+const BEFORE_ROOT = /^(?:<\?[^]*?\?>|<!--[^]*?-->|<!doctype\s[^>[]*(?:\[[^]*?\]\s*)?>|\s)/i
+
+/** Reports whether a text is the start of an HTML page. */
+export function isWebPage(text: string): boolean {
+  return HTML.test(text.trimStart()) || HTML.test(withoutXmlProlog(text))
+}
+
+/** Removes everything before the root element from the start of an XML or HTML text. */
+export function withoutXmlProlog(text: string): string {
+  let rest = text
+  for (;;) {
+    const before = BEFORE_ROOT.exec(rest)?.[0]
+    if (before === undefined) return rest
+    rest = rest.slice(before.length)
+  }
+}

@@ -1,0 +1,120 @@
+import { openSafeFile, pathInWorkspace } from "../../sandbox/workspace.ts"
+
+/** Measured loudness of an audio stream. Values are null for a silent or too short stream. */
+export type StreamLoudness = {
+  integratedLufs: number | null
+  rangeLu: number | null
+  truePeakDbtp: number | null
+  /** Whether the stream is shorter than 400 ms, the length of a measured block. */
+  isTooShort: boolean
+}
+
+type Summary = Partial<Record<"I" | "LRA" | "Peak", number>>
+
+/** Absolute gate of EBU R 128. Quieter blocks do not count. */
+const GATE_LUFS = -70
+/** Number of steps of the meter in a block. A step lasts 100 ms. */
+const STEPS_OF_BLOCK = 4
+/** Number of bytes at the end of a file of exact figures that contain those of the last step. */
+const TAIL_BYTES = 16 * 1024
+/**
+ * Largest difference between an exact figure and the summary, which has one decimal place. A larger
+ * difference means that the exact figure belongs to an earlier moment.
+ */
+const AGREEMENT_DB = 0.1
+
+/** Lowest sample rate at which the filters of the meter conform to the standard. */
+const RATE_MIN = 16_000
+const METER_RATE = 48_000
+
+/**
+ * Returns filters that measure an audio stream and write exact figures to a file of the workspace.
+ * `at` is the index of the stream among the measured streams, `rate` its sample rate.
+ */
+export function loudnessMeterFilters(at: number, rate: number): string {
+  const resampler = measuresWithoutResampling(rate) ? "" : `aformat=sample_rates=${METER_RATE},`
+  return `${resampler}ebur128@stream${at}=peak=true:framelog=verbose:metadata=1,ametadata=print:file=${figuresName(at)}`
+}
+
+/** Reports whether the meter measures audio with this sample rate without resampling it. */
+export function measuresWithoutResampling(rate: number): boolean {
+  return rate >= RATE_MIN
+}
+
+/**
+ * Returns a reader for the lines of one ffmpeg process, which collects the summaries that loudness
+ * meters print at the end.
+ */
+export function openLoudnessReader() {
+  const summaries = new Map<number, Summary>()
+  let current: Summary | null = null
+  return {
+    readStderr(this: void, line: string): void {
+      const at = /^\[(?:ebur128@)?stream(\d+) @ [^\]]+\] Summary:/.exec(line)?.[1]
+      if (at !== undefined) summaries.set(Number(at), (current = {}))
+      else if (line.startsWith("[")) current = null
+      const [, name, value] = /^ +(I|LRA|Peak): +(-?[\d.]+|-?inf) [A-Z]/i.exec(line) ?? []
+      if (current && (name === "I" || name === "LRA" || name === "Peak")) {
+        current[name] = value === "-inf" ? -Infinity : Number(value)
+      }
+    },
+    /** Returns the measured loudness of `count` streams. */
+    async end(workspace: string, count: number): Promise<StreamLoudness[]> {
+      return await Promise.all(
+        Array.from({ length: count }, async (_, at) => {
+          const figures = await readTail(workspace, figuresName(at))
+          return combineMeterReadings(summaries.get(at) ?? {}, figures)
+        }),
+      )
+    },
+  }
+}
+
+/**
+ * Combines the summary of a meter, which has one decimal place, with the exact figures of its last
+ * step.
+ */
+export function combineMeterReadings(summary: Summary, figures: string): StreamLoudness {
+  const steps = Number(lastOf(figures, /^frame:(\d+)/gm) ?? -1) + 1
+  const exact = lastOf(figures, /^lavfi\.r128\.I=(-?[\d.]+)$/gm)
+  const integrated = exactIfAgreeing(exact, summary.I ?? -Infinity)
+  const range = exactIfAgreeing(lastOf(figures, /^lavfi\.r128\.LRA=([\d.]+)$/gm), summary.LRA ?? 0)
+  const amplitude = lastOf(figures, /^lavfi\.r128\.true_peak=([\d.]+)$/gm)
+  const peak = exactIfAgreeing(amplitude && 20 * Math.log10(amplitude), summary.Peak ?? -Infinity)
+  const isSilent = integrated <= GATE_LUFS
+  return {
+    integratedLufs: isSilent ? null : integrated,
+    rangeLu: isSilent ? null : range,
+    truePeakDbtp: Number.isFinite(peak) ? peak : null,
+    isTooShort: steps < STEPS_OF_BLOCK,
+  }
+}
+
+/**
+ * Returns the exact figure if it agrees with the summary, else the figure of the summary, which
+ * alone includes the last moment.
+ */
+function exactIfAgreeing(exact: number | null, summed: number): number {
+  const isSame = exact !== null && Math.abs(exact - summed) <= AGREEMENT_DB
+  return Math.round((isSame ? exact : summed) * 1000) / 1000
+}
+
+function lastOf(text: string, pattern: RegExp): number | null {
+  const last = [...text.matchAll(pattern)].at(-1)?.[1]
+  return last === undefined ? null : Number(last)
+}
+
+function figuresName(at: number): string {
+  return `loudness-${at}.txt`
+}
+
+/** Returns the last bytes of a file of the workspace as text; empty if there is no such file. */
+async function readTail(workspace: string, name: string): Promise<string> {
+  const handle = await openSafeFile(pathInWorkspace(workspace, name)).catch(() => null)
+  if (!handle) return ""
+  await using file = handle
+  const { size } = await file.stat()
+  const position = Math.max(0, size - TAIL_BYTES)
+  const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(TAIL_BYTES), position })
+  return buffer.toString("latin1", 0, bytesRead)
+}

@@ -1,0 +1,73 @@
+import { existsSync, readdirSync, realpathSync } from "node:fs"
+import { dirname, join, resolve } from "node:path"
+import { speechModelName } from "../../../src/contract/speech-models.ts"
+import type { RunnerSettings } from "../../settings.ts"
+import { isolatedPythonArgv, findPythonPackageFolders } from "../python-packages.ts"
+
+/** Folder of the Python driver of faster-whisper. */
+const DRIVER_FOLDER = join(import.meta.dirname, "driver")
+
+/** File that the folder of every speech model contains. */
+const MODEL_FILE = "model.bin"
+
+/**
+ * Python with faster-whisper, its package folders, and the paths that it may read in the sandbox.
+ */
+export type WhisperEnvironment = {
+  /** Path of Python itself, to which the link in the virtual environment leads. */
+  python: string
+  /** Package folders in which Python searches for modules. */
+  packages: string[]
+  /** Paths that Python may read in the sandbox, without those of the model. */
+  read: string[]
+}
+
+/** Finds the installation of faster-whisper. Returns null if there is none. */
+export function findWhisperEnvironment({
+  toolPaths,
+}: Pick<RunnerSettings, "toolPaths">): WhisperEnvironment | null {
+  const link = resolve(toolPaths.whisper)
+  if (!existsSync(link)) return null
+  const packages = findPythonPackageFolders(link).filter((folder) =>
+    existsSync(join(folder, "faster_whisper")),
+  )
+  if (packages.length === 0) return null
+  const python = realpathSync(link)
+  const read = [DRIVER_FOLDER, join(dirname(dirname(python)), "lib"), ...packages]
+  return { python, packages, read: read.filter((path) => existsSync(path)) }
+}
+
+/** Returns the arguments with which Python runs a program of the driver. */
+export function whisperDriverArgv(program: string): string[] {
+  return isolatedPythonArgv(DRIVER_FOLDER, program)
+}
+
+/** Returns the folder of a speech model; null if it is not installed or not in the settings. */
+export function findSpeechModelFolder(
+  { speech }: Pick<RunnerSettings, "speech">,
+  name: string,
+): string | null {
+  const { defaultModel, modelsPath, models } = speech
+  if (!models.names.includes(name)) return null
+  const isFolder = defaultModel.includes("/") && speechModelName(defaultModel) === name
+  const folder = resolve(isFolder ? defaultModel : join(modelsPath, name))
+  return existsSync(join(folder, MODEL_FILE)) ? folder : null
+}
+
+/**
+ * Returns the paths that a speech worker must be able to read for a model: its folder, and the
+ * targets of links in it.
+ */
+export function modelReadPaths(folder: string): string[] {
+  const files = readdirSync(folder).map((name) => join(folder, name))
+  return [...new Set([folder, realpathSync(folder), ...files.flatMap(linkTarget)])]
+}
+
+/**
+ * Returns the target of a link to another folder; empty for other files. Model folders that the
+ * Hugging Face hub creates contain such links.
+ */
+function linkTarget(path: string): string[] {
+  const target = existsSync(path) ? realpathSync(path) : path
+  return dirname(target) === dirname(path) ? [] : [target]
+}

@@ -1,0 +1,138 @@
+import type { IncomingMessage } from "node:http"
+
+/** Properties of a source that the headers of a response contain. */
+export type SourceProperties = {
+  /**
+   * Length of the whole source in bytes, before content codings are decoded; null if the response
+   * does not contain it.
+   */
+  length: number | null
+  /** Byte position in the source at which the body of this response begins. */
+  offset: number
+  /** Content codings of the body, in the order in which the server has applied them. */
+  codings: string[]
+  /** Strong ETag; null if there is none. */
+  etag: string | null
+  /**
+   * Value of Last-Modified, if it is old enough that two versions cannot have the same value; else
+   * null.
+   */
+  lastModified: string | null
+  /** Media type without its parameters, in lower case. */
+  contentType: string | null
+}
+
+/**
+ * Minimum age of a Last-Modified date, in milliseconds. Two versions may have the same date if it
+ * is more recent.
+ */
+const LAST_MODIFIED_AGE_MS_MIN = 1000
+
+/** Values of Content-Encoding that some servers send for a body without content coding. */
+const NO_CODINGS = new Set([
+  "",
+  "identity",
+  "none",
+  "binary",
+  "utf-8",
+  "7bit",
+  "8bit",
+  "aws-chunked",
+])
+
+/**
+ * Reads the properties of a source from a response with status 200 or 206. Returns null if its
+ * Content-Range is invalid.
+ */
+export function readSourceProperties(response: IncomingMessage): SourceProperties | null {
+  const { headers, statusCode } = response
+  const range = statusCode === 206 ? readContentRange(headers["content-range"]) : null
+  if (statusCode === 206 && !range) return null
+  return {
+    length: range ? range.total : readLength(headers["content-length"]),
+    offset: range?.start ?? 0,
+    codings: readCodings(headers["content-encoding"]),
+    etag: readStrongEtag(headers.etag),
+    lastModified: readLastModified(headers["last-modified"], headers.date),
+    contentType: readContentType(headers["content-type"]),
+  }
+}
+
+/**
+ * Returns the value of If-Range for a request of the rest of a source; null if the server sent no
+ * usable validator.
+ */
+export function ifRangeValue({ etag, lastModified }: SourceProperties): string | null {
+  return etag ?? lastModified
+}
+
+/**
+ * Reports whether a later response with the whole source has the same version of the source as the
+ * first response.
+ */
+export function isSameVersion(first: SourceProperties, later: SourceProperties): boolean {
+  return (
+    ifRangeValue(first) !== null &&
+    ifRangeValue(first) === ifRangeValue(later) &&
+    agree(first.length, later.length) &&
+    first.codings.join() === later.codings.join()
+  )
+}
+
+/**
+ * Reports whether a later response with a part of the source may have the same version as the first
+ * response. Headers that a partial response omits count as equal.
+ */
+export function isPartOfSameVersion(first: SourceProperties, part: SourceProperties): boolean {
+  return (
+    agree(first.etag, part.etag) &&
+    agree(first.lastModified, part.lastModified) &&
+    agree(first.length, part.length)
+  )
+}
+
+function agree<Value>(one: Value | null, other: Value | null): boolean {
+  return one === null || other === null || one === other
+}
+
+/**
+ * Returns the length of the source that a response with status 416 contains; null if it contains
+ * none.
+ */
+export function readLengthFrom416({ headers }: IncomingMessage): number | null {
+  const length = /^\s*bytes\s+\*\/(\d+)\s*$/i.exec(headers["content-range"] ?? "")?.[1]
+  return length === undefined ? null : Number(length)
+}
+
+function readContentRange(header: string | undefined) {
+  const [, start, end, total] = /^\s*bytes\s+(\d+)-(\d+)\/(\d+|\*)\s*$/i.exec(header ?? "") ?? []
+  if (start === undefined || end === undefined) return null
+  const length = total === "*" ? null : Number(total)
+  const isTrue = Number(start) <= Number(end) && (length === null || Number(end) < length)
+  return isTrue ? { start: Number(start), total: length } : null
+}
+
+function readLength(header: string | undefined): number | null {
+  return /^\d{1,15}$/.test(header ?? "") ? Number(header) : null
+}
+
+function readCodings(header: string | undefined): string[] {
+  const words = (header ?? "").split(",").map((word) => word.trim().toLowerCase())
+  return words.filter((word) => !NO_CODINGS.has(word))
+}
+
+function readStrongEtag(header: string | undefined): string | null {
+  return /^"[\x20\x21\x23-\x7e\x80-\xff]+"$/.test(header ?? "") ? (header ?? null) : null
+}
+
+function readLastModified(header: string | undefined, date: string | undefined): string | null {
+  const modifiedAt = Date.parse(header ?? "")
+  const answeredAt = date === undefined ? Date.now() : Date.parse(date)
+  if (header === undefined || Number.isNaN(modifiedAt) || Number.isNaN(answeredAt)) return null
+  return answeredAt - modifiedAt >= LAST_MODIFIED_AGE_MS_MIN ? header : null
+}
+
+function readContentType(header: string | undefined): string | null {
+  const essence = header?.split(";", 1)[0]?.trim().toLowerCase() ?? ""
+  return /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/.test(essence) ? essence.slice(0, 200) : null
+}

@@ -1,0 +1,162 @@
+import { basename } from "node:path"
+import { kVoid } from "miniflare"
+import type { serializeConfig } from "miniflare"
+import { z } from "zod"
+
+/** Configuration of workerd, as Miniflare builds it. */
+type Config = Parameters<typeof serializeConfig>[0]
+
+const binding = z.looseObject({ name: z.string(), text: z.string().optional() })
+
+const worker = z.looseObject({
+  bindings: z.array(binding).default([]),
+  durableObjectStorage: z.record(z.string(), z.unknown()).optional(),
+})
+
+const service = z.looseObject({
+  name: z.string(),
+  worker: worker.optional(),
+  disk: z.looseObject({ path: z.string() }).optional(),
+})
+
+const captured = z.looseObject({
+  services: z.array(service),
+  extensions: z.array(z.looseObject({ modules: z.array(z.looseObject({ name: z.string() })) })),
+})
+
+type Service = z.infer<typeof service>
+
+/** Name that Miniflare gives to the workerd service of the Worker. */
+const MAIN = "core:user:"
+/** Binding to Miniflare's own HTTP server, which does not run here. */
+const LOOPBACK = "MINIFLARE_LOOPBACK"
+
+/**
+ * External services of workerd by the bindings that use them. Each is a socket of the start script
+ * or the runner's port, whose address is set at each start.
+ */
+const WAYS_OUT = { RUNNER: "runner", S3: "stores", DISK: "disk", MAILS: "mails" }
+/**
+ * External service that gets every other outgoing request. It and `stores` get the full URL, as a
+ * proxy does.
+ */
+const OUTBOUND = "outbound"
+
+/**
+ * Makes V8 collect garbage early. Memory that workerd allocates for requests is freed only by a
+ * full collection, which V8 would first run at hundreds of MiB (docs/decisions/0040).
+ */
+const V8_FLAGS = ["--initial-old-space-size=4", "--max-semi-space-size=8"]
+
+const PROXY_STYLE = 1
+const config = z.custom<Config>()
+
+/**
+ * Turns Miniflare's configuration of one Worker into a configuration that runs without Miniflare.
+ * The variables and secrets in `names` come from workerd's environment, each start sets the
+ * addresses of external services, and services that the Worker does not use are removed.
+ */
+export function adaptMiniflareConfig(
+  given: unknown,
+  names: readonly string[],
+): { config: Config; disks: Record<string, string> } {
+  const { services, extensions, ...rest } = captured.parse(given)
+  const main = services.find(({ name }) => name === MAIN)?.worker
+  if (!main) throw new Error(`Miniflare's configuration has no ${MAIN}`)
+  const adapted = {
+    ...main,
+    bindings: [
+      ...main.bindings.filter(({ text }) => text === undefined),
+      ...[...new Set(names)].map((name) => ({ name, fromEnvironment: name })),
+      ...Object.entries(WAYS_OUT).map(([name, way]) => ({ name, service: { name: way } })),
+    ],
+    globalOutbound: { name: OUTBOUND },
+    // The Worker does not use the Cache API, and uses containers on Cloudflare only.
+    cacheApiOutbound: undefined,
+    containerEngine: undefined,
+  }
+  const others = services.map((each) => (each.name === MAIN ? { ...each, worker: adapted } : each))
+  const used = usedServices(others).map(withoutMiniflare)
+  const disks: Record<string, string> = {}
+  for (const { name, disk } of used) if (disk) disks[name] = basename(disk.path)
+  return {
+    config: config.parse({
+      ...rest,
+      services: [...used, ...waysOut(), { name: "internet", network: { allow: [] } }],
+      extensions: usedExtensions(extensions, JSON.stringify(used)),
+      sockets: [
+        { name: "worker", service: { name: MAIN }, http: {} },
+        { name: "callers", service: { name: MAIN, entrypoint: "callers" }, http: {} },
+        { name: "control", service: { name: MAIN, entrypoint: "control" }, http: {} },
+      ],
+      v8Flags: V8_FLAGS,
+    }),
+    disks,
+  }
+}
+
+function waysOut(): unknown[] {
+  const proxied = [OUTBOUND, WAYS_OUT.S3]
+  return [...Object.values(WAYS_OUT), OUTBOUND].map((name) => ({
+    name,
+    external: { http: proxied.includes(name) ? { style: PROXY_STYLE } : {} },
+  }))
+}
+
+function withoutMiniflare(each: Service): Service {
+  if (!each.worker) return each
+  const { bindings, durableObjectStorage: storage } = each.worker
+  // JSON has lost the void value of this union: an empty object stands for storage in memory.
+  const isVoid = storage && Object.keys(storage).length === 0
+  return {
+    ...each,
+    worker: {
+      ...each.worker,
+      bindings: bindings.filter(({ name }) => name !== LOOPBACK),
+      ...(isVoid && { durableObjectStorage: { inMemory: kVoid } }),
+    },
+  }
+}
+
+/** Returns the service of the Worker and all services that it refers to, directly or not. */
+function usedServices(services: Service[]): Service[] {
+  const used = new Set<Service>()
+  function use(each: Service): void {
+    if (used.has(each)) return
+    used.add(each)
+    const names = namesIn(each)
+    for (const other of services) if (names.has(other.name)) use(other)
+  }
+  for (const each of services) if (each.name === MAIN) use(each)
+  return [...used]
+}
+
+/**
+ * Returns the names of services that a Worker refers to by `name`, `serviceName` or `localDisk`.
+ */
+function namesIn({ worker: own }: Service): Set<string> {
+  const names = new Set<string>()
+  JSON.stringify(own, (key, value: unknown) => {
+    const designates = ["name", "serviceName", "localDisk"].includes(key)
+    if (designates && typeof value === "string") names.add(value)
+    return value
+  })
+  names.delete("loopback")
+  return names
+}
+
+/**
+ * Returns the extensions with modules that a service or another module of an extension refers to.
+ */
+function usedExtensions(
+  extensions: z.infer<typeof captured>["extensions"],
+  services: string,
+): unknown[] {
+  return extensions.flatMap(({ modules }) => {
+    const texts = [services, ...modules.map((module) => JSON.stringify(module))]
+    const used = modules.filter(({ name }, index) =>
+      texts.some((text, at) => at !== index + 1 && text.includes(name)),
+    )
+    return used.length > 0 ? [{ modules: used }] : []
+  })
+}

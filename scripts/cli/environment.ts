@@ -1,0 +1,29 @@
+/** Returns the variables of an environment that have these names and are set. */
+export function pickVariables(
+  environment: NodeJS.ProcessEnv,
+  names: readonly string[],
+): Record<string, string> {
+  const picked: Record<string, string> = {}
+  for (const name of names) {
+    const value = environment[name]
+    if (value !== undefined) picked[name] = value
+  }
+  return picked
+}
+
+/**
+ * Environment variables that child processes need: the search path, paths of tools, facts of
+ * ffmpeg, and the first user id of sandboxed tools.
+ */
+export const CHILD_PROCESS_VARIABLES = (
+  "PATH HOME TMPDIR FFMPEG_PATH FFPROBE_PATH FETCH_FFMPEG_PATH " +
+  "FFMPEG_FACTS SPEECH_PYTHON_PATH SPEECH_MODELS_PATH SANDBOX_FIRST_UID"
+).split(" ")
+
+/**
+ * Returns this process's environment variables that a child process needs, without settings of the
+ * service.
+ */
+export function makeChildEnvironment(): Record<string, string> {
+  return pickVariables(process.env, CHILD_PROCESS_VARIABLES)
+}

@@ -1,0 +1,8 @@
+/** Parses a JSON text. Returns null if it is invalid. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,189 @@
+import {
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs"
+import { dirname, join } from "node:path"
+import { processUid } from "../../container/unsafe-folder.ts"
+import { makeFolderWithParents } from "../../container/make-folders.ts"
+import { CliError } from "./cli-error.ts"
+import type { Stats } from "node:fs"
+import {
+  STATE_DIR_WORDING,
+  unusableFolderError,
+  checkParentFolders,
+  removeAccessOfOthers,
+  requireOwnFile,
+  setMode,
+} from "./ownership.ts"
+import { isSystemError } from "./system-error.ts"
+
+const CLOSED = 0o700
+/**
+ * Mode of the state folder. As root, other users may pass through it, because sandboxed tools run
+ * as other users and reach their workspaces in it.
+ */
+const TOP = processUid === 0 ? 0o711 : CLOSED
+/** Folder of the runner's workspaces in the state folder. */
+const WORK = "work"
+/**
+ * Entries that prove that a folder is a state folder: secrets, stored data, or records of
+ * deployments.
+ */
+const PROOFS = new Set(["secrets.json", "v3", "remote"])
+/**
+ * Entries that do not show whether a folder is a state folder: an unfinished start or a rehearsal
+ * leaves them, and `lost+found` is on every disk.
+ */
+const HARMLESS = /^(?:lock|deploy|work|mails|sockets-.*|secrets\.json\.new|lost\+found)$/
+const NAMES_SHOWN = 3
+
+/**
+ * Creates the state folder, or removes other users' access to an existing one and its content.
+ * Returns its real path. Throws a CliError if other users own or can replace a part of it.
+ */
+export function makeStateFolder(path: string): string {
+  const folder = makeFolder(path)
+  closeContents(folder)
+  const work = join(folder, WORK)
+  mkdirSync(work, { recursive: true, mode: CLOSED })
+  if (processUid !== null) for (const each of [folder, work]) setMode(each, TOP)
+  return folder
+}
+
+/**
+ * Removes other users' access to an existing state folder, or a backup of one, and its content.
+ * Returns its real path, or null if there is none. Throws as `makeStateFolder` does.
+ */
+export function secureStateFolder(
+  path: string,
+  { mode = TOP, name = STATE_DIR_WORDING } = {},
+): string | null {
+  checkParentFolders(path, name)
+  if (name === STATE_DIR_WORDING) closeTop(path)
+  if (removeAccessOfOthers(path, mode, name)?.isDirectory() !== true) return null
+  const folder = realpathSync(path)
+  closeContents(folder, name)
+  return folder
+}
+
+/**
+ * Reads a file of the state folder. Removes other users' access to it and to the folders above it
+ * first. Returns null if it does not exist.
+ */
+export function readStateFile(stateDir: string, ...names: string[]): string | null {
+  const path = findStateEntry(stateDir, ...names)
+  return path === null ? null : readFileSync(path, "utf8")
+}
+
+/**
+ * Lists the entries of a folder in the state folder. Returns an empty list if there is no such
+ * folder.
+ */
+export function listStateFolder(stateDir: string, ...names: string[]): string[] {
+  const path = findStateEntry(stateDir, ...names)
+  return path === null ? [] : readdirSync(path)
+}
+
+/**
+ * Writes a file of the state folder atomically, so that only this user can read it. Returns its
+ * path.
+ */
+export function writeStateFile(stateDir: string, names: readonly string[], text: string): string {
+  const path = join(makeFolder(stateDir), ...names)
+  findStateEntry(stateDir, ...names)
+  mkdirSync(dirname(path), { recursive: true, mode: CLOSED })
+  writeFileAtomically(path, text)
+  return path
+}
+
+/**
+ * Writes a file atomically, so that only this user can read it. Requires a folder that other users
+ * cannot change.
+ */
+export function writeFileAtomically(path: string, text: string): void {
+  rmSync(`${path}.new`, { force: true })
+  writeFileSync(`${path}.new`, text, { flag: "wx", mode: 0o600 })
+  renameSync(`${path}.new`, path)
+}
+
+function makeFolder(path: string): string {
+  checkParentFolders(path)
+  try {
+    makeFolderWithParents(path, CLOSED)
+  } catch (error) {
+    if (isSystemError(error, "EEXIST")) throw new CliError(`STATE_DIR is no folder: ${path}.`)
+    throw unusableFolderError(STATE_DIR_WORDING, error)
+  }
+  closeTop(path)
+  return realpathSync(path)
+}
+
+/**
+ * Removes other users' access to the state folder itself, after checking that it is a state folder.
+ */
+function closeTop(path: string): Stats | null {
+  if (requireOwnFile(path)?.isDirectory() === true) requireStateFolder(path)
+  return removeAccessOfOthers(path, TOP)
+}
+
+/**
+ * Throws a CliError if a folder holds other files than those of a service, because access to them
+ * would be removed.
+ */
+function requireStateFolder(path: string): void {
+  const names = readdirSync(path)
+  const others = names.filter((name) => !HARMLESS.test(name))
+  if (others.length === 0 || others.some((name) => PROOFS.has(name))) return
+  const shown = others.toSorted().slice(0, NAMES_SHOWN).join(", ")
+  throw new CliError(
+    `STATE_DIR is ${path}, which contains other files than those of a service (${shown}): set STATE_DIR to a new, empty or existing state folder.`,
+  )
+}
+
+/**
+ * Returns the real path of an entry of the state folder, after removing other users' access to it
+ * and to the folders above it. Returns null if it does not exist. Throws if it does not belong to
+ * this user.
+ */
+function findStateEntry(stateDir: string, ...names: string[]): string | null {
+  checkParentFolders(stateDir)
+  let path = stateDir
+  if (closeTop(path) === null) return null
+  for (const name of names) {
+    path = join(path, name)
+    if (removeAccessOfOthers(path, CLOSED) === null) return null
+  }
+  return realpathSync(path)
+}
+
+/**
+ * Removes other users' access to the content of a state folder. Handles each folder before its
+ * entries, so that no one can replace them meanwhile. Skips the workspaces, which may belong to the
+ * users of sandboxed tools.
+ */
+function closeContents(stateDir: string, name = STATE_DIR_WORDING, folder = stateDir): void {
+  for (const entry of namesIn(folder)) {
+    const path = join(folder, entry)
+    const isWork = path === join(stateDir, WORK)
+    const stats = removeAccessOfOthers(path, isWork ? TOP : CLOSED, name)
+    if (stats?.isDirectory() && !isWork) closeContents(stateDir, name, path)
+  }
+}
+
+/**
+ * Lists the entries of a folder. Returns an empty list if the running service has removed it
+ * meanwhile.
+ */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    if (isSystemError(error, "ENOENT")) return []
+    throw error
+  }
+}

@@ -1,0 +1,13 @@
+/**
+ * Returns a signal that is aborted at the first SIGINT, SIGTERM or SIGHUP. Later signals have no
+ * effect.
+ */
+export function makeStopSignal(reason?: Error): AbortSignal {
+  const controller = new AbortController()
+  // Keeps the handlers after the first signal, because each Ctrl-C arrives twice: from the terminal
+  // and from npm.
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(name, () => controller.abort(reason))
+  }
+  return controller.signal
+}

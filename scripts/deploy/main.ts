@@ -1,0 +1,128 @@
+import { NO_ANALYTICS_CLAUSE, canBindAnalytics } from "./analytics.ts"
+import { checkDeployment } from "./checks.ts"
+import type { Deployment } from "./checks.ts"
+import { deriveConfig, readWranglerSettings, writeConfig } from "./config.ts"
+import { adviseNewerFfmpeg } from "./ffmpeg-source.ts"
+import { parseDeployFlags, DEPLOY_USAGE } from "./flags.ts"
+import { findServiceToCheck } from "./live-check/find-operator.ts"
+import { readCheckUrl, runCheck } from "./live-check/run.ts"
+import { isOperatorTokenAccepted, waitUntilLive } from "./wait-until-live.ts"
+import { describeToolVersions } from "./machine.ts"
+import { findMailWarnings } from "./mail.ts"
+import { migrateDatabases } from "./migrate.ts"
+import { rehearseDeployment } from "./rehearsal.ts"
+import { createMissingResources } from "./resources.ts"
+import { planSecrets, removeSecrets } from "./secrets.ts"
+import { describeSettings, findSettingWarnings } from "./settings.ts"
+import { deployWorker } from "./upload.ts"
+import type { OperatorAccess } from "../keys/operator.ts"
+import { CliError, runScript } from "../cli/cli-error.ts"
+import { readDeploymentRecord } from "../cli/deployment-record.ts"
+import { pickVariables } from "../cli/environment.ts"
+import { readServiceConfig } from "../cli/service-config.ts"
+
+await runScript(async () => {
+  const flags = parseDeployFlags(process.argv.slice(2))
+  const { stateDir } = readServiceConfig(pickVariables(process.env, ["STATE_DIR"]))
+  if (!flags.wantsHelp) {
+    const warnings = findSettingWarnings(process.env, readWranglerSettings())
+    for (const warning of warnings) console.error(warning)
+  }
+  if (flags.wantsHelp) {
+    console.log(DEPLOY_USAGE)
+  } else if (flags.isRehearsal) {
+    await rehearseDeployment(process.env, stateDir)
+  } else if (flags.check === "alone") {
+    const checkUrl = readCheckUrl(process.env)
+    await runCheck(findServiceToCheck(process.env, flags.origin), checkUrl)
+  } else {
+    const checkUrl = readCheckUrl(process.env)
+    const deployment = await checkDeployment(process.env, stateDir)
+    console.log(`Checked: ${describeToolVersions()}, Docker, account ${deployment.api.accountId}.`)
+    console.log(`Settings: ${describeSettings(deployment.vars)}.`)
+    for (const sentence of findMailWarnings(deployment)) console.log(`Mail: ${sentence}`)
+    const ofFfmpeg = await adviseNewerFfmpeg()
+    if (ofFfmpeg !== null) console.log(`ffmpeg: ${ofFfmpeg}`)
+    await deploy(deployment, flags.rotatesOperatorToken)
+    const operator = await printNextSteps(deployment)
+    if (operator && flags.check === "after") await runCheck(operator, checkUrl)
+  }
+})
+
+async function deploy(deployment: Deployment, rotatesOperatorToken: boolean): Promise<void> {
+  const { id, api, name, vars, origin } = deployment
+  const analytics = await canBindAnalytics(deployment)
+  if (!analytics) {
+    console.log(
+      `Metrics: left out, since ${NO_ANALYTICS_CLAUSE}; the next npm run deploy after that has them.`,
+    )
+  }
+  const base = { name, vars, accountId: api.accountId, hasAnalytics: analytics }
+  const { databaseIds } = await runPhase("Storage and queues", async () => {
+    const { createdNames, ...rest } = await createMissingResources(api, deriveConfig(base))
+    return {
+      ...rest,
+      summary: createdNames.length > 0 ? `created ${createdNames.join(", ")}` : "all there",
+    }
+  })
+  const config = deriveConfig({ ...base, databaseIds })
+  const configPath = writeConfig(id.stateDir, name, config)
+  const { toSend, removed } = await runPhase("Secrets", async () => {
+    const plan = planSecrets(deployment, rotatesOperatorToken)
+    const removed = await removeSecrets(deployment)
+    const summary =
+      removed.length > 0 ? `${plan.summary}; removed ${removed.join(", ")}` : plan.summary
+    return { ...plan, removed, summary }
+  })
+  await runPhase("Database", async () => ({
+    summary: await migrateDatabases(config, configPath, ["--remote"]),
+  }))
+  await runPhase("Worker and containers", async () => ({
+    summary: await deployWorker(deployment, config, configPath, { toSend, removed }),
+  }))
+  await runPhase("Health", async () => {
+    return { summary: `${origin}/v1/health says ${await waitUntilLive(origin)}` }
+  })
+}
+
+/**
+ * Runs one phase of the deployment and prints its summary. Adds the name of the phase to a
+ * CliError.
+ */
+async function runPhase<T extends { summary: string }>(
+  name: string,
+  act: () => Promise<T>,
+): Promise<T> {
+  try {
+    const done = await act()
+    console.log(`${name}: ${done.summary}.`)
+    return done
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error
+    throw new CliError(
+      `${name}: failed. ${error.message}\nEarlier steps remain; npm run deploy continues from here.`,
+      { cause: error },
+    )
+  }
+}
+
+/**
+ * Prints the next steps of the user. Returns the access to the operator's routes, or null if this
+ * machine has no valid token.
+ */
+async function printNextSteps({ id, origin }: Deployment): Promise<OperatorAccess | null> {
+  const token = process.env["OPERATOR_TOKEN"] ?? readDeploymentRecord(id).operatorToken
+  console.log(`\nLathe runs at ${origin}/v1. New containers may need some more minutes.`)
+  if (token === undefined) {
+    console.log("Check: skipped, since this machine has no operator token; set OPERATOR_TOKEN.")
+    return null
+  }
+  if (await isOperatorTokenAccepted(origin, token)) {
+    console.log(`A key: npm run keys -- create --account me --plan paid --remote ${origin}`)
+    return { origin, token, isLocal: false }
+  }
+  console.log(
+    "The operator token on this machine is not that of the Worker; make a new one with npm run deploy -- --rotate-operator-token",
+  )
+  return null
+}

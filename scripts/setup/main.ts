@@ -1,0 +1,61 @@
+import { parseArgs } from "node:util"
+import { CliError, runScript } from "../cli/cli-error.ts"
+import { ensureBuilt } from "./build.ts"
+import { ffmpegStep } from "./ffmpeg.ts"
+import { ffmpegFactsStep } from "./ffmpeg-facts.ts"
+import { bubblewrapStep, launcherStep } from "./launcher.ts"
+import { ensureOwnFfmpeg } from "./own-ffmpeg.ts"
+import { ensureSpeechTools } from "./speech.ts"
+import { ensureSteps, tryStep } from "./step.ts"
+import { ytDlpStep } from "./yt-dlp.ts"
+
+/**
+ * Installs the tools that the service lacks, stores the facts of ffmpeg, and bundles the service.
+ */
+export async function ensureSetUp(): Promise<void> {
+  await ensureTools()
+  await ensureFfmpegFacts()
+  ensureBuilt()
+}
+
+/** Stores the facts of ffmpeg if they are not stored yet, unless FFMPEG_FACTS sets them. */
+export async function ensureFfmpegFacts(): Promise<void> {
+  if (process.env["FFMPEG_FACTS"] !== undefined) return
+  await tryStep(
+    ffmpegFactsStep,
+    "Lathe continues without it, and finds more mistakes of commands only at their run.",
+  )
+}
+
+/**
+ * Installs the tools that the service lacks. Continues without yt-dlp, faster-whisper and speech
+ * models: the service then does not fetch or not transcribe.
+ */
+async function ensureTools(): Promise<void> {
+  await ensureSteps([ffmpegStep, bubblewrapStep, launcherStep])
+  await tryStep(ytDlpStep, "Lathe continues without it, and fetches nothing from the web.")
+  await ensureSpeechTools()
+}
+
+if (import.meta.main) {
+  await runScript(async () => {
+    if (readFlag()) {
+      await ensureTools()
+      await ensureOwnFfmpeg()
+    }
+    await ensureSetUp()
+    console.log("Lathe is set up.")
+  })
+}
+
+/**
+ * Reads the flag --ffmpeg, which requests the project's own ffmpeg. Throws a CliError for other
+ * arguments.
+ */
+function readFlag(): boolean {
+  try {
+    return parseArgs({ options: { ffmpeg: { type: "boolean" } } }).values.ffmpeg ?? false
+  } catch (error) {
+    throw new CliError("Usage: npm run setup [-- --ffmpeg]", { cause: error })
+  }
+}

@@ -1,0 +1,107 @@
+import {
+  existsSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs"
+import { join } from "node:path"
+
+const folder = builtFolder(process.cwd())
+
+/** Paths of the bundles that `npm run setup` makes and the service runs. */
+export const BUNDLE_PATHS = {
+  folder,
+  /** Start script, which checks whether the other bundles are of the present sources. */
+  start: join(folder, "start.js"),
+  /** Service, which the start script imports. */
+  service: join(folder, "service.js"),
+  /** Program of the thread that holds the socket of callers. */
+  socket: join(folder, "socket.js"),
+  runner: join(folder, "runner.js"),
+  /** Configuration of workerd with the Worker, in binary form. */
+  workerd: join(folder, "workerd.bin"),
+  /** Facts about workerd's configuration that the start script needs. */
+  runtime: join(folder, "workerd.json"),
+  /** Folder of V8's compile cache of these programs. */
+  compiled: join(folder, "compiled"),
+}
+
+/**
+ * Environment variables of the start script. Limits the number of glibc's arenas, because each
+ * keeps freed memory.
+ */
+export const START_SCRIPT_ENVIRONMENT = { MALLOC_ARENA_MAX: "2" }
+
+/**
+ * Option of Node.js that limits V8's young generation. It may be small, because bytes that pass the
+ * start script lie outside V8's heap.
+ */
+const YOUNG_SPACE = "--max-semi-space-size=2"
+
+/** Returns the arguments of `node` with which `npm start` starts the service of a clone. */
+export function makeStartScriptArguments(project: string): [string, ...string[]] {
+  const start = join(builtFolder(realpathSync(project)), "start.js")
+  return existsSync(start) ? [YOUNG_SPACE, start] : ["scripts/start/main.ts"]
+}
+
+/**
+ * Path of the stamp: a JSON file with the size and modification time of each source file of the
+ * bundles.
+ */
+const STAMP = join(folder, "stamp.json")
+
+/** Reports whether the bundles were made from the present source files. */
+export function isBuilt(): boolean {
+  try {
+    const stamp: unknown = JSON.parse(readFileSync(STAMP, "utf8"))
+    if (typeof stamp !== "object" || stamp === null) return false
+    return Object.entries(stamp).every(([path, then]) => lookAt(path) === then)
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Returns the size and modification time of files for `writeBuildStamp`. Marks a file that changed
+ * after `begunAt`, during the build; `isBuilt` then returns false.
+ */
+export function makeBuildStamp(paths: string[], begunAt: number): Record<string, string> {
+  const now = Date.now()
+  return Object.fromEntries(
+    paths.map((path) => {
+      const changedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+      const isLater = changedAt >= begunAt && changedAt <= now
+      return [path, isLater ? "changed meanwhile" : lookAt(path)]
+    }),
+  )
+}
+
+/** Removes the stamp, so that `isBuilt` returns false until a new stamp is written. */
+export function removeBuildStamp(): void {
+  rmSync(STAMP, { force: true })
+}
+
+/**
+ * Writes the stamp after a build. `stamp` describes the source files as they were before the build.
+ */
+export function writeBuildStamp(stamp: Record<string, string>): void {
+  const temporaryPath = `${STAMP}.${process.pid}`
+  writeFileSync(temporaryPath, JSON.stringify(stamp))
+  renameSync(temporaryPath, STAMP)
+}
+
+/**
+ * Returns the folder of a clone's bundles. Its path contains that of the clone, because clones may
+ * share `node_modules`.
+ */
+function builtFolder(project: string): string {
+  return join(project, "node_modules/.cache/lathe", project)
+}
+
+function lookAt(path: string): string {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return stats ? `${stats.size} ${stats.mtimeMs}` : ""
+}

@@ -1,0 +1,18 @@
+import { once } from "node:events"
+import { createServer } from "node:net"
+import { parentPort, workerData } from "node:worker_threads"
+import { z } from "zod"
+
+// Opens a listening socket without accepting connections. Node.js accepts connections in the event
+// loop that opened the socket. This thread therefore opens it, reports its file descriptor and
+// blocks its event loop forever.
+
+/** Maximum number of waiting connections. The kernel may allow fewer. */
+const BACKLOG = 511
+
+const { host, port } = z.object({ host: z.string(), port: z.number() }).parse(workerData)
+const server = createServer()
+await once(server.listen({ host, port, backlog: BACKLOG }), "listening")
+const { fd } = z.object({ fd: z.int() }).parse(Reflect.get(server, "_handle"))
+parentPort?.postMessage(fd)
+Atomics.wait(new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)), 0, 0)

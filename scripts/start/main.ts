@@ -1,0 +1,13 @@
+import { enableCompileCache } from "node:module"
+import { pathToFileURL } from "node:url"
+import { BUNDLE_PATHS } from "./built.ts"
+import { runScript } from "../cli/cli-error.ts"
+import { ensureBuilt } from "../setup/build.ts"
+
+// Imports little, so that it starts fast and uses little memory, even from its source.
+
+await runScript(async () => {
+  ensureBuilt()
+  enableCompileCache(BUNDLE_PATHS.compiled)
+  await import(pathToFileURL(BUNDLE_PATHS.service).href)
+})

@@ -1,0 +1,77 @@
+import { execFile } from "node:child_process"
+import { promisify } from "node:util"
+import { ffmpegStep } from "../setup/ffmpeg.ts"
+import { launcherStep } from "../setup/launcher.ts"
+import { ensureSpeechTools } from "../setup/speech.ts"
+import { reportMissingStep, requireSteps } from "../setup/step.ts"
+import { ytDlpStep } from "../setup/yt-dlp.ts"
+import { once } from "node:events"
+import { runScript } from "../cli/cli-error.ts"
+import { canKillWithParent } from "../cli/parent-death.ts"
+import { readWorkerdBuild } from "./workerd-build.ts"
+import { readServiceConfig } from "../cli/service-config.ts"
+import { startService } from "./service.ts"
+import { makeStopSignal } from "../cli/stop-signal.ts"
+import { adviseOwnFfmpeg } from "../setup/own-ffmpeg.ts"
+import { ensureFfmpegFacts } from "../setup/main.ts"
+
+// Runs the service. scripts/start/main.ts imports the bundle of this file.
+
+const STOP_WITHIN_MS = 15_000
+
+/**
+ * Settings that name a Python which the operator provides, and what the service does not do without
+ * it.
+ */
+const OWN_PYTHONS = {
+  FETCH_PYTHON_PATH: "fetches nothing from the web",
+  SPEECH_PYTHON_PATH: "transcribes nothing",
+}
+
+/**
+ * Checks the tools of the service and installs none. Throws a CliError if a required tool is
+ * missing. Prints what does not work if an optional tool is missing.
+ */
+async function requireTools(): Promise<void> {
+  await requireSteps([ffmpegStep, launcherStep])
+  await reportMissingStep(
+    ytDlpStep,
+    "Lathe continues without it, and fetches nothing from the web.",
+  )
+  await ensureSpeechTools(reportMissingStep)
+  for (const [name, lack] of Object.entries(OWN_PYTHONS)) await mentionOwnPython(name, lack)
+}
+
+async function mentionOwnPython(name: string, lack: string): Promise<void> {
+  const path = process.env[name]
+  if (path === undefined) return
+  try {
+    await promisify(execFile)(path, ["-c", ""])
+  } catch {
+    console.error(
+      `${name} is "${path}", which is no working Python. Lathe continues without it, and ${lack}.`,
+    )
+  }
+}
+
+await runScript(async () => {
+  const config = readServiceConfig(process.env)
+  const tools = requireTools().then(ensureFfmpegFacts)
+  // Runs its check of the system now, while the tools are checked. The result is cached.
+  canKillWithParent()
+  await tools
+  // Makes files that this process and its children write from here on private to this user.
+  process.umask(0o077)
+  const stop = makeStopSignal()
+  try {
+    const service = await startService(config, readWorkerdBuild(), stop)
+    console.log(`Lathe serves ${config.origin}/v1`)
+    await adviseOwnFfmpeg()
+    if (!stop.aborted) await once(stop, "abort")
+    setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref()
+    await service.stop()
+  } catch (error) {
+    if (!stop.aborted) throw error
+  }
+})
+process.exit()

@@ -1,0 +1,30 @@
+// Runs in workerd as the module that makes a rate limit binding. Has the interface of Cloudflare's
+// binding, and counts in the memory of this isolate.
+
+/** Maximum number of keys that are counted in a period. The oldest keys beyond it are dropped. */
+const KEYS_MAX = 100_000
+
+/** Makes a binding that permits `limit` calls per key in each period of `period` seconds. */
+export function makeRateLimitBinding({ limit, period }: { limit: number; period: number }) {
+  const counts = new Map<string, number>()
+  let current = 0
+  return {
+    async limit({
+      key,
+      delta = 1,
+    }: {
+      key: string
+      delta?: number
+    }): Promise<{ success: boolean }> {
+      const now = Math.floor(Date.now() / (period * 1000))
+      if (now !== current) counts.clear()
+      current = now
+      const count = counts.get(key) ?? 0
+      if (count >= limit) return { success: false }
+      counts.set(key, count + delta)
+      const [oldest] = counts.size > KEYS_MAX ? counts.keys() : []
+      if (oldest !== undefined) counts.delete(oldest)
+      return { success: true }
+    },
+  }
+}

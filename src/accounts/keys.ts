@@ -1,0 +1,140 @@
+import { hashApiKey, generateApiKey, visibleKeyPrefix } from "../platform/crypto/api-key.ts"
+import { getSettings } from "../bindings/env.ts"
+import type { Env } from "../bindings/env.ts"
+import { getRateLimiter } from "../bindings/durable-objects.ts"
+import { newId } from "../platform/ids.ts"
+import type { Scope } from "../domain/scopes.ts"
+import { syncAccountCopy, chooseNewAccountId } from "../db/accounts/account-copies.ts"
+import { findAccountKey, insertKey, insertReplacementKey } from "../db/accounts/account-keys.ts"
+import { openDirectory } from "../db/database.ts"
+import type { AccountDatabases } from "../db/database.ts"
+import { insertKeyForNamedAccount, revokeKey } from "../db/accounts/keys.ts"
+import type { Account, Key } from "../db/schema/accounts.ts"
+import { makeWebhookSecret } from "../webhooks/signing.ts"
+import { dropPrefetches } from "./rate-limit/prefetch.ts"
+import { refreshCachedPlan } from "./assign-plan.ts"
+
+/** Fields of an API key that its owner chooses. */
+export type KeySettings = { name: string; scopes: Scope[]; expiresAt: number | null }
+
+/** New API key, and its row, which contains only the key's hash. */
+export type NewKeyWithRow = { key: string; row: Key }
+
+/**
+ * Creates a key for the account with a name, and creates the account if the name is new. The key
+ * itself is in the result and is stored nowhere.
+ */
+export async function createKeyForNamedAccount(
+  env: Env,
+  { accountName, plan, ...facts }: { accountName: string; plan: string | undefined } & KeySettings,
+): Promise<NewKeyWithRow & { account: Account }> {
+  const newAccountId = await chooseNewAccountId(env)
+  const newRecord = await newKey(env, newAccountId, facts)
+  const account = await insertKeyForNamedAccount(openDirectory(env), {
+    key: newRecord.row,
+    accountName,
+    newAccountId,
+    webhookSecret: makeWebhookSecret(),
+    ...(plan && { plan }),
+  })
+  if (account.copiedVersion !== account.version) await syncAccountCopy(env, account.id)
+  if (plan && account.id !== newAccountId) await refreshCachedPlan(env, account.id)
+  return { ...newRecord, account }
+}
+
+/**
+ * Creates a key of an existing account. Returns null if the account has reached its maximum number
+ * of keys.
+ */
+export async function addAccountKey(
+  env: Env,
+  database: AccountDatabases,
+  facts: KeySettings,
+): Promise<NewKeyWithRow | null> {
+  const newRecord = await newKey(env, database.accountId, facts)
+  return (await insertKey(database, newRecord.row)) ? newRecord : null
+}
+
+/**
+ * Reason why a key cannot be rotated. `full`: the account has reached its maximum number of keys.
+ */
+export type RotationRefusal = "revoked" | "expired" | "replaced" | "full"
+
+/**
+ * Creates a key with the name, scopes and lifetime of an existing key. The existing key expires
+ * after the overlap, or at its own expiry if that is earlier. Returns null if the account has no
+ * such key.
+ */
+export async function rotateKey(
+  env: Env,
+  database: AccountDatabases,
+  { id, overlapMs }: { id: string; overlapMs: number },
+): Promise<NewKeyWithRow | { refusal: RotationRefusal; before: Key } | null> {
+  const before = await findAccountKey(database, id)
+  if (!before) return null
+  const now = Date.now()
+  const refusal = judgeRotation(before, now)
+  if (refusal) return { refusal, before }
+  const { name, scopes, createdAt, expiresAt } = before
+  const lifeMs = expiresAt === null ? null : expiresAt - createdAt
+  const newRecord = await newKey(
+    env,
+    database.accountId,
+    { name, scopes, expiresAt: lifeMs === null ? null : now + lifeMs },
+    now,
+  )
+  if (!(await insertReplacementKey(database, newRecord.row, { id, until: now + overlapMs }))) {
+    const current = (await findAccountKey(database, id)) ?? before
+    return { refusal: judgeRotation(current, now) ?? "full", before: current }
+  }
+  // The rotation has succeeded even if this call fails. The rate limiter then accepts the old key
+  // until its cache expires.
+  await forget(env, before.hash).catch(() => undefined)
+  return newRecord
+}
+
+/**
+ * Revokes a key, and makes its rate limiter refuse it at once. Returns false if there is no such
+ * key.
+ */
+export async function revokeApiKey(env: Env, id: string): Promise<boolean> {
+  const hash = await revokeKey(openDirectory(env), id, Date.now())
+  if (hash === null) return false
+  await forget(env, hash)
+  return true
+}
+
+function judgeRotation(
+  { revokedAt, expiresAt, replacedBy }: Key,
+  now: number,
+): RotationRefusal | null {
+  if (revokedAt !== null) return "revoked"
+  if (replacedBy !== null) return "replaced"
+  return expiresAt !== null && expiresAt <= now ? "expired" : null
+}
+
+async function newKey(
+  env: Env,
+  accountId: string,
+  facts: KeySettings,
+  now = Date.now(),
+): Promise<NewKeyWithRow> {
+  const key = await generateApiKey(getSettings(env).LATHE_SECRET)
+  const row = {
+    id: newId(),
+    accountId,
+    hash: await hashApiKey(key),
+    prefix: visibleKeyPrefix(key),
+    ...facts,
+    createdAt: now,
+    lastUsedAt: null,
+    replacedBy: null,
+    revokedAt: null,
+  }
+  return { key, row }
+}
+
+async function forget(env: Env, hash: string): Promise<void> {
+  dropPrefetches([hash])
+  await getRateLimiter(env, hash).forget()
+}

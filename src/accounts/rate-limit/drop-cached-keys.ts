@@ -1,0 +1,19 @@
+import type { Env } from "../../bindings/env.ts"
+import { getRateLimiter } from "../../bindings/durable-objects.ts"
+import { dropPrefetches } from "./prefetch.ts"
+
+const AT_ONCE = 50
+const KEYS_MAX = 500
+
+/**
+ * Makes the rate limiters of keys read their keys from the database again, at most `KEYS_MAX`
+ * limiters. Any other limiter, or one that cannot be reached, continues with the cached key for at
+ * most a second.
+ */
+export async function dropCachedKeys(env: Env, hashes: readonly string[]): Promise<void> {
+  dropPrefetches(hashes)
+  for (let at = 0; at < Math.min(hashes.length, KEYS_MAX); at += AT_ONCE) {
+    const some = hashes.slice(at, at + AT_ONCE)
+    await Promise.allSettled(some.map((hash) => getRateLimiter(env, hash).forget()))
+  }
+}

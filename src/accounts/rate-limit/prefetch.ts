@@ -1,0 +1,58 @@
+import { makeBoundedCache } from "../../platform/bounded-cache.ts"
+import type { PrefetchGrant } from "../../bindings/rpc.ts"
+
+/** Requests of a key that the rate limiter granted to this isolate in advance. */
+export type PrefetchedRequests = {
+  granted: PrefetchGrant
+  /** Number of requests that may still pass without a call to the rate limiter. */
+  left: number
+  /** Time at which the grant expires, in milliseconds since the epoch. */
+  until: number
+}
+
+const KEYS_MAX = 10_000
+/** Time for which an expired grant stays stored. It exceeds the validity of every grant. */
+const KEPT_MS = 10_000
+
+const prefetches = makeBoundedCache<PrefetchedRequests>(KEYS_MAX)
+let timesForgotten = 0
+
+/**
+ * Returns the prefetched requests of a key by the key's hash, even if they have expired; null if
+ * there are none.
+ */
+export function findPrefetch(hash: string): PrefetchedRequests | null {
+  return prefetches.get(hash)
+}
+
+/**
+ * Returns a counter that rises whenever prefetched requests are dropped. A caller compares it to
+ * recognize a rate limiter's response that a drop has overtaken.
+ */
+export function readPrefetchGeneration(): number {
+  return timesForgotten
+}
+
+/**
+ * Adds a grant of the rate limiter to the unused requests of an earlier grant. Returns null if
+ * prefetched requests were dropped since the limiter was called.
+ */
+export function storePrefetch(
+  hash: string,
+  granted: PrefetchGrant,
+  requestTimes: { at: number; moment: number },
+): PrefetchedRequests | null {
+  if (requestTimes.moment !== timesForgotten) return null
+  const until = requestTimes.at + granted.moreMs
+  const earlier = prefetches.get(hash)
+  const remaining = (earlier && earlier.until > Date.now() ? earlier.left : 0) + granted.more
+  const prefetch = { granted, left: remaining, until }
+  prefetches.set(hash, prefetch, until + KEPT_MS)
+  return prefetch
+}
+
+/** Drops the prefetched requests of keys that have changed. */
+export function dropPrefetches(hashes: readonly string[]): void {
+  timesForgotten += 1
+  for (const hash of hashes) prefetches.delete(hash)
+}

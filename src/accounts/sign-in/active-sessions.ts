@@ -1,0 +1,31 @@
+import type { Env } from "../../bindings/env.ts"
+import { getAuth } from "./auth.ts"
+
+/** Session of a user that has not expired. */
+export type ActiveSession = {
+  id: string
+  token: string
+  createdAt: Date
+  ipAddress?: string | null | undefined
+  userAgent?: string | null | undefined
+}
+
+/** Returns the active sessions of a user, newest first, and whether the user has a password. */
+export async function readActiveSessions(
+  env: Env,
+  origin: string,
+  userId: string,
+): Promise<{ sessions: ActiveSession[]; hasPassword: boolean }> {
+  // Does not use better-auth's route for sessions, which requires a recent sign-in.
+  const { internalAdapter } = await getAuth(env, origin).$context
+  const [sessions, credentials] = await Promise.all([
+    internalAdapter.listSessions(userId, { onlyActiveSessions: true }),
+    internalAdapter.findAccounts(userId),
+  ])
+  return {
+    sessions: sessions.toSorted(
+      (one, other) => other.createdAt.getTime() - one.createdAt.getTime(),
+    ),
+    hasPassword: credentials.some(({ password }) => typeof password === "string"),
+  }
+}

@@ -1,0 +1,190 @@
+import { waitUntil } from "cloudflare:workers"
+import { betterAuth } from "better-auth/minimal"
+import { z } from "zod"
+import { getSettings } from "../../bindings/env.ts"
+import type { Env } from "../../bindings/env.ts"
+import { newId } from "../../platform/ids.ts"
+import { beginAccountDeletion } from "../deletion.ts"
+import { readSignInProviders } from "../../bindings/sign-in-providers.ts"
+import { openDirectory } from "../../db/database.ts"
+import { confirmUserByMailedLink } from "../../db/accounts/unconfirmed-users.ts"
+import { confirmEmailEndpoint } from "./confirmations.ts"
+import { authDatabaseAdapter } from "./database.ts"
+import { databaseHooks } from "./database-hooks.ts"
+import { confirmEmailChangeEndpoint, emailChangeEndpoint } from "./email-changes.ts"
+import { makeAuthRequestCheck } from "./check-requests.ts"
+import { PASSWORD_CHARACTERS } from "./limits.ts"
+import { confirmationLinkEndpoint, passwordResetEndpoint } from "./link-requests.ts"
+import { makeSignInMailers } from "./mails.ts"
+import type { SignInMailers } from "./mails.ts"
+import { passwordHashing } from "./passwords.ts"
+import { signUpEndpoint } from "./sign-up.ts"
+import { log } from "../../platform/log.ts"
+import type { SocialProviders } from "better-auth/social-providers"
+import type { SignInProviders } from "../../bindings/sign-in-providers.ts"
+
+const TEXT_LENGTH_MAX = 300
+
+/** Messages of better-auth about invalid requests, which are not errors of the service. */
+const ABOUT_CALLERS =
+  /^(?:Invalid (?:origin|\w*URL): |Blocked cross-site navigation |Failed to parse state$|State not found$|INVALID_CALLBACK_REQUEST$|Provider (?:not found|does not support) |OAuth issuer mismatch$|Failed to get user info$)/
+
+type Level = "debug" | "info" | "success" | "warn" | "error"
+
+/**
+ * Logger of better-auth that keeps only errors. Only the names and causes of database errors
+ * are logged, because their messages quote values.
+ */
+const logger = {
+  disableColors: true,
+  log(level: Exclude<Level, "success">, message: string, ...facts: unknown[]): void {
+    if (level !== "error") return
+    const text = message.slice(0, TEXT_LENGTH_MAX)
+    if (ABOUT_CALLERS.test(message)) {
+      log("info", "auth.refused", { message: text })
+      return
+    }
+    const causes = facts.flatMap((fact) => (fact instanceof Error ? [nameOf(fact)] : []))
+    log("error", "auth.failed", { message: text, causes })
+  },
+}
+
+function nameOf(error: Error): string {
+  const { cause } = error
+  return cause instanceof Error ? `${error.name}: ${cause.message}` : error.name
+}
+
+/** Path prefix of better-auth's routes. */
+export const AUTH_PATH = "/api/auth"
+
+const DAY_SECONDS = 24 * 3600
+
+export type Auth = ReturnType<typeof makeAuth>
+
+const instances = new WeakMap<object, Map<string, Auth>>()
+
+/**
+ * Returns the better-auth instance that signs users in at an origin. Each origin has one instance
+ * for each environment.
+ */
+export function getAuth(env: Env, origin: string): Auth {
+  const byOrigin = instances.get(env) ?? new Map<string, Auth>()
+  instances.set(env, byOrigin)
+  const auth = byOrigin.get(origin) ?? makeAuth(env, origin)
+  byOrigin.set(origin, auth)
+  return auth
+}
+
+function makeAuth(env: Env, origin: string) {
+  const mails = makeSignInMailers(env, origin)
+  return betterAuth({
+    appName: "Lathe",
+    baseURL: origin,
+    basePath: AUTH_PATH,
+    secret: getSettings(env).LATHE_SECRET,
+    telemetry: { enabled: false },
+    logger,
+    onAPIError: { errorURL: `${origin}/sign-in` },
+    database: authDatabaseAdapter(env),
+    databaseHooks: databaseHooks(env),
+    hooks: { before: makeAuthRequestCheck(env, origin) },
+    plugins: [ownRoutes(env, mails)],
+    advanced: {
+      ...cookiesOf(origin),
+      database: { generateId: newId },
+      // Cloudflare sets this header, and on one machine the front process does. The caller's own
+      // header is dropped.
+      ipAddress: { ipAddressHeaders: ["cf-connecting-ip"] },
+      backgroundTasks: { handler: (work) => waitUntil(work) },
+      disableCSRFCheck: false,
+      disableOriginCheck: false,
+    },
+    user: userOptions(env),
+    session: { expiresIn: 7 * DAY_SECONDS, updateAge: DAY_SECONDS, freshAge: 15 * 60 },
+    verification: { storeIdentifier: "hashed" },
+    emailAndPassword: {
+      enabled: true,
+      minPasswordLength: PASSWORD_CHARACTERS.min,
+      maxPasswordLength: PASSWORD_CHARACTERS.max,
+      password: passwordHashing,
+      requireEmailVerification: true,
+      revokeSessionsOnPasswordReset: true,
+      // The user followed a mailed link and therefore owns the address. The reset therefore also
+      // confirms the email.
+      onPasswordReset: async ({ user }) =>
+        await confirmUserByMailedLink(openDirectory(env), user.id),
+    },
+    emailVerification: {
+      // better-auth calls this function at a sign-in with the right password if the email is not
+      // confirmed.
+      sendVerificationEmail: async ({ user }) => await mails.confirm(user),
+      sendOnSignIn: true,
+    },
+    // The state of a sign-in in progress is a cookie, because rows would let anybody write to the
+    // database.
+    account: { updateAccountOnSignIn: false, storeStateStrategy: "cookie" },
+    socialProviders: socialProvidersOf(readSignInProviders(env.SIGN_IN_PROVIDERS)),
+    // better-auth's own rate limit would store a row for each path, even for unknown paths.
+    rateLimit: { enabled: false },
+  })
+}
+
+/**
+ * Returns a plugin that replaces four endpoints of better-auth by their names, and adds two that
+ * confirm an email.
+ */
+function ownRoutes(env: Env, mails: SignInMailers) {
+  const endpoints = {
+    signUpEmail: signUpEndpoint(env, mails),
+    requestPasswordReset: passwordResetEndpoint(env, mails),
+    sendVerificationEmail: confirmationLinkEndpoint(env, mails),
+    confirmEmail: confirmEmailEndpoint(env),
+    changeEmail: emailChangeEndpoint(env, mails),
+    confirmEmailChange: confirmEmailChangeEndpoint(env, mails),
+  }
+  return { id: "lathe", endpoints } as const
+}
+
+/**
+ * Returns cookie options. Over https the names begin with `__Host-`, because browsers accept such
+ * cookies only from this host.
+ */
+function cookiesOf(origin: string) {
+  const secure = origin.startsWith("https:")
+  return {
+    useSecureCookies: false,
+    cookiePrefix: secure ? "__Host-lathe" : "lathe",
+    defaultCookieAttributes: { secure },
+  }
+}
+
+function userOptions(env: Env) {
+  return {
+    additionalFields: {
+      // Every user has an account, but `required` would demand the account's id in the sign-up
+      // request.
+      accountId: { type: "string", required: false, input: false },
+      isOperator: { type: "boolean", required: false, input: false, defaultValue: false },
+    },
+    // Needs the password or a recent sign-in. Deletes the user with all data of the account.
+    deleteUser: {
+      enabled: true,
+      beforeDelete: async (user: object) => {
+        await beginAccountDeletion(env, owner.parse(user).accountId)
+      },
+    },
+  } as const
+}
+
+const owner = z.object({ accountId: z.string() })
+
+/** Converts the configured sign-in services to better-auth's format. */
+function socialProvidersOf(providers: SignInProviders): SocialProviders {
+  const { gitlab, ...others } = providers
+  return { ...others, ...(gitlab && { gitlab: { ...gitlab, mapProfileToUser: confirmed } }) }
+}
+
+/** Maps `confirmed_at` of a GitLab profile to `emailVerified`, which other services send. */
+function confirmed(profile: object): { emailVerified: boolean } {
+  return { emailVerified: "confirmed_at" in profile && typeof profile.confirmed_at === "string" }
+}

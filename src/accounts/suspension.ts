@@ -1,0 +1,28 @@
+import type { Env } from "../bindings/env.ts"
+import { syncAccountCopy } from "../db/accounts/account-copies.ts"
+import { setSuspendedAt } from "../db/accounts/account-list.ts"
+import { openDirectory } from "../db/database.ts"
+import { listKeyHashes } from "../db/accounts/keys.ts"
+import { dropCachedKeys } from "./rate-limit/drop-cached-keys.ts"
+
+/**
+ * Suspends an account. Requests of its keys and users are refused within a second; accepted jobs
+ * continue. A suspended account keeps its time of suspension. Returns false if the account does not
+ * exist.
+ */
+export async function suspendAccount(env: Env, accountId: string): Promise<boolean> {
+  return await change(env, accountId, Date.now())
+}
+
+/** Ends the suspension of an account. Returns false if the account does not exist. */
+export async function resumeAccount(env: Env, accountId: string): Promise<boolean> {
+  return await change(env, accountId, null)
+}
+
+async function change(env: Env, accountId: string, suspendedAt: number | null): Promise<boolean> {
+  const database = openDirectory(env)
+  if (!(await setSuspendedAt(database, accountId, suspendedAt))) return false
+  await syncAccountCopy(env, accountId)
+  await dropCachedKeys(env, await listKeyHashes(database, accountId))
+  return true
+}

@@ -1,0 +1,32 @@
+import type { Context } from "hono"
+import type { Env } from "../bindings/env.ts"
+import type { Limits } from "../domain/plans.ts"
+import type { RateLimitResult, CallerKey, CallerAccount } from "../bindings/rpc.ts"
+import type { AccountDatabases } from "../db/database.ts"
+import type { UploadLink } from "../db/schema/uploads.ts"
+
+/** Hono environment of the API: bindings of the Worker, and variables that middleware sets. */
+export type AppEnv = {
+  Bindings: Env
+  Variables: {
+    requestId: string
+    /** Error code of the response; undefined for a success. */
+    problemCode: string | undefined
+    account: CallerAccount
+    /** API key of the request; null for a user who is signed in to the dashboard. */
+    key: CallerKey | null
+    /** State of the caller's rate limit, for response headers; undefined before authentication. */
+    allowance: RateLimitResult | undefined
+    /** Name of the Durable Object that counts the caller's requests. */
+    limiterName: string
+    limits: Limits
+    /** D1 database that holds the caller's account. */
+    database: AccountDatabases
+    /** Upload link of a request without a key; undefined for other requests. */
+    uploadLink: UploadLink | undefined
+    /** Whether a create request uses the Job form, which returns a Job; undefined until read. */
+    isInJobForm: boolean | undefined
+  }
+}
+
+export type AppContext = Context<AppEnv>

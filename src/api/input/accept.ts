@@ -1,0 +1,301 @@
+import { readSpeechModels } from "../../contract/speech-models.ts"
+import { getSettings, getRetention } from "../../bindings/env.ts"
+import type { Fault } from "../../domain/faults.ts"
+import type {
+  CreateRequest,
+  DeploymentProperties,
+  ResolvedInput,
+  JsonKind,
+  JudgeContext,
+  Kind,
+} from "../../kinds/kind.ts"
+import { readCapabilities } from "../../kinds/command/facts/capabilities.ts"
+import { PRIORITY_DEFAULT } from "../../kinds/create-fields.ts"
+import { judgeInputFile } from "../../kinds/reference.ts"
+import { addSourceTasks } from "../../kinds/sources.ts"
+import { describeOversizedInputs, findInputBytesLimit } from "../../jobs/input-bytes-limit.ts"
+import { acceptJob, findAcceptedJob, findFilesAndAcceptedJob } from "../../jobs/create.ts"
+import type { JobAcceptance, AcceptedJob, JobCreatorWithLimits } from "../../jobs/create.ts"
+import type { JobDraft, JobProperties } from "../../domain/job-draft.ts"
+import type { File } from "../../db/schema/files.ts"
+import { resolveInputs, readInputReferences } from "./resolve-inputs.ts"
+import type { BodyWithReferences, UploadedInput } from "./resolve-inputs.ts"
+import { anyObjectSchema, checkBody, getPublicOrigin, readIdempotency } from "./request.ts"
+import { limitProblem } from "../output/limit-problem.ts"
+import { Problem, invalidFieldProblem, invalidFieldsProblem } from "../output/problem.ts"
+import type { AppContext } from "../context.ts"
+import { requireJobTools } from "./required-tools.ts"
+import { checkWebhookUrl, findUrlFaults } from "./user-urls.ts"
+
+/** Size in bytes from which a request body counts as large. Smaller bodies validate in a few ms. */
+const LARGE_BODY_BYTES_MIN = 64 * 1024
+/** Maximum number of event loop rounds for which a large body waits. */
+const WAIT_ROUNDS_MAX = 100
+
+/** Number of large bodies that this isolate has begun to validate. */
+let turnsTaken = 0
+
+/**
+ * Delays the validation of a body that is large or of unknown size: each round of the event loop
+ * validates one, because validation blocks the thread, and serves other requests in between.
+ */
+export async function awaitLargeBodyTurn(c: Pick<AppContext, "req">): Promise<void> {
+  if (Number(c.req.header("content-length") ?? LARGE_BODY_BYTES_MIN) < LARGE_BODY_BYTES_MIN) return
+  for (let round = 0; round < WAIT_ROUNDS_MAX; round += 1) {
+    const before = turnsTaken
+    await scheduler.wait(0)
+    if (turnsTaken === before) break
+  }
+  turnsTaken += 1
+}
+
+/** The created job, and whether an earlier request with the same `Idempotency-Key` created it. */
+export type CreatedJob = AcceptedJob
+
+/** Body of a create request as the caller sent it, from JSON or from a form. */
+export type CreateBody = {
+  body: object
+  upload?: UploadedInput
+  /** Replaces the field names in faults by those of the caller's form. */
+  mapFaults?: (faults: Fault[]) => Fault[]
+}
+
+/**
+ * Creates the job that `makeDraft` returns. A repeated `Idempotency-Key` returns the job of the
+ * first request if both requests have an equal `identity`; a null `identity` ignores the key.
+ * `fileIds` are the input files; the query that reads the files also looks up the key. Without
+ * files, the insert detects the earlier request.
+ */
+export async function acceptCreateRequest(
+  c: AppContext,
+  { identity, fileIds = [] }: { identity: unknown; fileIds?: readonly string[] },
+  makeDraft: (files: File[]) => Promise<JobDraft>,
+): Promise<CreatedJob> {
+  const once = identity === null ? null : await readIdempotency(c, identity)
+  const database = c.get("database")
+  const { files, known } = await findFilesAndAcceptedJob(database, fileIds, once)
+  if (known) return requireAccepted(c, known)
+  const drafted = await draftFrom(files).catch(async (error: unknown) => {
+    // A repeated create request returns its job, even if the request would be refused now.
+    const earlier = fileIds.length === 0 && once ? await findAcceptedJob(database, once) : null
+    if (earlier) return earlier
+    throw error
+  })
+  if (drafted === "conflict" || "jobId" in drafted) return requireAccepted(c, drafted)
+  const by = { database, creating: readJobCreator(c) }
+  return requireAccepted(c, await acceptJob(c.env, c.executionCtx, by, { ...drafted, once }))
+
+  async function draftFrom(found: File[]): Promise<JobDraft> {
+    const draft = await makeDraft(found)
+    await requireJobTools(c, draft)
+    return draft
+  }
+}
+
+/** Returns the API key and request id that create a job, and the limits of the account. */
+export function readJobCreator(c: AppContext): JobCreatorWithLimits {
+  const { key, limits, requestId } = c.var
+  return { keyId: key?.id ?? null, requestId, limits }
+}
+
+/**
+ * Returns a created job, with the header `idempotent-replayed` if the job existed. Throws 409 if
+ * another request used the `Idempotency-Key`, 429 or 403 if an account limit is exceeded.
+ */
+export function requireAccepted(c: AppContext, accepted: JobAcceptance): CreatedJob {
+  if (accepted === "conflict") {
+    const message = "Another request used this Idempotency-Key; use a new key."
+    throw new Problem("idempotency_conflict", message)
+  }
+  if ("exceeded" in accepted) throw limitProblem(accepted.exceeded)
+  if (accepted.replayed) c.header("idempotent-replayed", "true")
+  return accepted
+}
+
+/** Parses the body of a create request; throws 422 with all invalid fields. */
+export async function parseCreateRequest<Input extends CreateRequest, Usable>(
+  c: AppContext,
+  kind: JsonKind<Input, Usable>,
+  create: CreateBody,
+): Promise<Input> {
+  const checked = checkBody(kind.request, create.body)
+  if ("data" in checked) return checked.data
+  throw faultsProblem(create, (await validateBody(c, kind, create)).faults)
+}
+
+/** Returns the job of a valid create request without storing it; throws 422 with all faults. */
+export async function draftRequestedJob<Input extends CreateRequest, Usable>(
+  c: AppContext,
+  kind: JsonKind<Input, Usable>,
+  request: Input,
+  create: CreateBody & { read: BodyWithReferences<Usable>; files: File[] },
+): Promise<JobDraft> {
+  const { faults, inputs } = await validateFields(c, kind, { ...create, body: request }, new Set())
+  if (faults.length > 0) throw faultsProblem(create, faults)
+  const { runSecondsMax, fileBytesMax } = c.get("limits")
+  const limits = { runSecondsMax, fileBytesMax }
+  const fields = kind.createFields?.(request) ?? request
+  const facts = { ...readJobProperties(c, fields), ...readDeploymentFacts(c), ...limits }
+  return addSourceTasks(kind.plan(request, { ...facts, inputs }), facts, inputs)
+}
+
+function faultsProblem({ mapFaults }: CreateBody, faults: Fault[]): Problem {
+  return invalidFieldsProblem(mapFaults ? mapFaults(faults) : faults)
+}
+
+/** Returns all faults of a request body, and its inputs as far as they can be read. */
+export async function validateBody<Input extends CreateRequest, Usable>(
+  c: AppContext,
+  kind: JsonKind<Input, Usable>,
+  create: CreateBody,
+): Promise<{ faults: Fault[]; inputs: ResolvedInput[] }> {
+  const checked = checkBody(kind.request, create.body)
+  const malformed = "faults" in checked ? checked.faults : []
+  const fields = new Set(malformed.map(({ field }) => topLevelField(field)))
+  const corrected = { ...create, body: correctBody(checked, create) }
+  const read = readInputReferences(c, kind, corrected)
+  const { files } = await findFilesAndAcceptedJob(c.get("database"), read.fileIds, null)
+  const verdict = await validateFields(c, kind, { ...corrected, read, files }, fields)
+  const others = verdict.faults.filter(({ field }) => !fields.has(topLevelField(field)))
+  return { ...verdict, faults: [...malformed, ...others] }
+}
+
+/** Returns a request body with misspelled field names replaced by the correct ones. */
+function correctBody(
+  checked: { data: object } | { corrected: unknown },
+  { body }: CreateBody,
+): object {
+  return "corrected" in checked ? anyObjectSchema.catch({}).parse(checked.corrected) : body
+}
+
+/** Returns the faults that the schema cannot detect; `malformed` are fields that violate it. */
+async function validateFields<Input extends CreateRequest, Usable>(
+  c: AppContext,
+  kind: JsonKind<Input, Usable>,
+  {
+    body,
+    upload,
+    read,
+    files: found,
+  }: CreateBody & { read: BodyWithReferences<Usable>; files: File[] },
+  malformed: ReadonlySet<string>,
+): Promise<{ faults: Fault[]; inputs: ResolvedInput[] }> {
+  const { usable, references } = read
+  const { inputs, faults: unreadable } = resolveInputs(c, references, { found, upload })
+  const unusable = inputs.flatMap((input) => judgeInputFile(kind.title, input))
+  const oversized = await findInputSizeFaults(c, kind, inputs)
+  const deployment = await readJudgeContext(c)
+  const urls = kind.urls?.(usable) ?? []
+  const webhooks = kind.webhooks?.(usable) ?? listWebhooks(body)
+  await awaitLargeBodyTurn(c)
+  return {
+    faults: [
+      ...webhooks.flatMap(({ field, url }) => findWebhookFaults(c, field, url)),
+      ...findExpiryFaults(c, body),
+      ...urls.flatMap(({ field, url }) => findUrlFaults(c, field, url)),
+      ...unreadable,
+      ...unusable,
+      ...oversized,
+      ...kind.judge(usable, inputs, malformed, deployment),
+    ],
+    inputs,
+  }
+}
+
+/** Returns a fault if the total size of all inputs is too large. Counts each file once. */
+async function findInputSizeFaults(
+  c: AppContext,
+  { tasks }: Pick<Kind, "tasks">,
+  inputs: ResolvedInput[],
+): Promise<Fault[]> {
+  const sizes = new Map(inputs.map((input) => [input.fileId, readSizeBytes(input)]))
+  if (sizes.values().every((bytes) => bytes === null)) return []
+  const pools = tasks.map((task) => task.pool({}))
+  const message = describeOversizedInputs(
+    sizes,
+    await findInputBytesLimit(c.env, c.get("limits"), pools),
+  )
+  const field = topLevelField(inputs[0]?.field ?? "")
+  return message === null ? [] : [{ field, code: "inputs_too_large", message }]
+}
+
+function readSizeBytes({ file, source }: ResolvedInput): number | null {
+  return source && "sizeBytes" in source ? source.sizeBytes : (file?.sizeBytes ?? null)
+}
+
+/** Reads the fields that jobs of every kind share; throws 422 if the webhook URL is not allowed. */
+export function readJobProperties(c: AppContext, fields: CreateRequest): JobProperties {
+  const [webhook] = listWebhooks(fields)
+  return {
+    origin: getPublicOrigin(c),
+    now: Date.now(),
+    priority: fields.priority ?? PRIORITY_DEFAULT,
+    metadata: fields.metadata ?? null,
+    webhookUrl: webhook ? readWebhookUrl(c, webhook.field, webhook.url) : null,
+    webhookForm: webhook?.field === "webhook_url" ? "job" : "native",
+    retentionMs: readRetentionMs(c, fields),
+    publish: fields.publish ?? null,
+  }
+}
+
+/** Returns the webhook URLs of a request body by field; a valid body has at most one. */
+function listWebhooks(body: object): { field: string; url: string }[] {
+  const fields = new Map<string, unknown>(Object.entries(body))
+  return ["webhook", "webhook_url"].flatMap((field) => {
+    const url = fields.get(field)
+    return typeof url === "string" ? [{ field, url }] : []
+  })
+}
+
+/** Returns the capabilities of this deployment that the validation of requests needs. */
+export async function readJudgeContext(c: AppContext): Promise<JudgeContext> {
+  return {
+    ...readDeploymentFacts(c),
+    ffmpeg: await readCapabilities(getSettings(c.env).FFMPEG_FACTS),
+  }
+}
+
+function readDeploymentFacts(c: AppContext): DeploymentProperties {
+  return { speechModels: readSpeechModels(getSettings(c.env)) }
+}
+
+/** Returns a fault if a webhook URL is not allowed. */
+function findWebhookFaults(c: AppContext, field: string, text: string): Fault[] {
+  const checked = checkWebhookUrl(c, text)
+  return "error" in checked ? [{ field, message: checked.error }] : []
+}
+
+/** Returns the normalized webhook URL; throws 422 on `field` if the URL is not allowed. */
+export function readWebhookUrl(c: AppContext, field: string, text: string): string {
+  const checked = checkWebhookUrl(c, text)
+  if ("error" in checked) throw invalidFieldProblem(field, checked.error)
+  return checked.url.href
+}
+
+function topLevelField(field: string): string {
+  return field.split(".", 1)[0] ?? ""
+}
+
+/** Returns a fault if `expires_in` (seconds) exceeds the setting RETENTION_DAYS. */
+function findExpiryFaults(c: AppContext, body: object): Fault[] {
+  const seconds: unknown = new Map<string, unknown>(Object.entries(body)).get("expires_in")
+  const { retentionMsMax } = getRetention(c.env)
+  if (typeof seconds !== "number" || retentionMsMax === null || seconds * 1000 <= retentionMsMax)
+    return []
+  const message = `expected at most ${retentionMsMax / 1000}, the longest retention of this service`
+  return [{ field: "expires_in", message }]
+}
+
+/**
+ * Returns how long a job and its files are kept after its end, in milliseconds; null without an
+ * end. Throws 422 if `expires_in` exceeds the setting RETENTION_DAYS.
+ */
+function readRetentionMs(
+  c: AppContext,
+  fields: { expires_in?: number | null | undefined },
+): number | null {
+  const faults = findExpiryFaults(c, fields)
+  if (faults.length > 0) throw invalidFieldsProblem(faults)
+  const seconds = fields.expires_in ?? null
+  return seconds === null ? getRetention(c.env).retentionMsMax : seconds * 1000
+}

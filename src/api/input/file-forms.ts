@@ -1,0 +1,132 @@
+import type { Fault } from "../../domain/faults.ts"
+import type { StoredUpload } from "../../kinds/uploads.ts"
+import { openIncomingFile } from "../../objects/incoming-file.ts"
+import type { IncomingFile } from "../../objects/incoming-file.ts"
+import { formatCurlUpload, receiveMultipart, MULTIPART_OVERHEAD_BYTES_MAX } from "./multipart.ts"
+import type { FilePart } from "./multipart.ts"
+import { storageFullProblem, invalidFieldProblem } from "../output/problem.ts"
+import { readIdempotencyKey } from "./request.ts"
+import type { AppContext } from "../context.ts"
+import { readStoredBytes } from "../../db/accounts/account-limits.ts"
+import { findIdempotencyKey } from "../../db/jobs/idempotency.ts"
+import { limitProblem } from "../output/limit-problem.ts"
+import { withUploadLease } from "./upload-lease.ts"
+
+/** Largest upload in bytes that skips the early storage check, whose query costs as much. */
+const SMALL_BYTES_MAX = 256 * 1024
+
+/**
+ * Throws 403 before an upload is received if its Content-Length exceeds the free storage of the
+ * account. The final check is at the creation of the job. An upload with a known `Idempotency-Key`
+ * is received, because only its bytes show whether it repeats the earlier request.
+ */
+async function requireStorageRoom(c: AppContext): Promise<void> {
+  const { storageBytesMax: allowed } = c.get("limits")
+  const announced = c.req.header("content-length")
+  if (announced !== undefined && Number(announced) <= SMALL_BYTES_MAX) return
+  const uploadBytes = Math.max(0, Number(announced ?? 0) - MULTIPART_OVERHEAD_BYTES_MAX)
+  const key = readIdempotencyKey(c)
+  const database = c.get("database")
+  const storedBytes = await readStoredBytes(database)
+  if (storedBytes + Math.max(1, uploadBytes) <= allowed) return
+  if (key !== null && (await findIdempotencyKey(database, key, Date.now()))) return
+  throw limitProblem({ limit: "storage_bytes", allowed, used: storedBytes, asked: uploadBytes })
+}
+
+/** A received multipart form: the text fields, and the file if the form has one. */
+export type FileForm = {
+  fields: Record<string, string>
+  /** Stores the rest of the file; throws 422 if the file is empty, 507 if the disk is full. */
+  storeFile: (() => Promise<StoredUpload>) | null
+}
+
+/**
+ * Receives a multipart form and passes it to `make`, which creates a job or file. Deletes the
+ * stored bytes if `make` fails or returns the result of an earlier request.
+ */
+export async function withFileForm<Created extends { replayed: boolean }>(
+  c: AppContext,
+  make: (form: FileForm) => Promise<Created>,
+): Promise<Created> {
+  const hasRoom = requireStorageRoom(c)
+  // The promise is awaited only once the upload has its lease, which may be refused first.
+  hasRoom.catch(() => undefined)
+  const result = withUploadLease(c, async () => {
+    await hasRoom
+    return await receiveForm(c, make)
+  })
+  // The deletion of stored bytes must continue if the client disconnects.
+  c.executionCtx.waitUntil(result.catch(() => undefined))
+  return await result
+}
+
+async function receiveForm<Created extends { replayed: boolean }>(
+  c: AppContext,
+  make: (form: FileForm) => Promise<Created>,
+): Promise<Created> {
+  // Refuse a malformed Idempotency-Key before reading the body.
+  readIdempotencyKey(c)
+  const incomings: IncomingFile[] = []
+  let isOwned = false
+  try {
+    const { fields, file } = await receiveMultipart(c, (part) => {
+      const incoming = openIncomingFile(c.env, c.get("account").id, part)
+      incomings.push(incoming)
+      return incoming
+    })
+    const [incoming] = incomings
+    const storeFile = file && incoming ? () => finishFile(file, incoming) : null
+    const result = await make({ fields: Object.fromEntries(fields), storeFile })
+    isOwned = !result.replayed
+    return result
+  } finally {
+    for (const incoming of isOwned ? [] : incomings) await incoming.abandon()
+  }
+}
+
+async function finishFile(
+  { name, contentType }: FilePart,
+  incoming: IncomingFile,
+): Promise<StoredUpload> {
+  const stored = await incoming.finish()
+  if (!stored) throw storageFullProblem()
+  if (stored.sizeBytes === 0) throw invalidFieldProblem("file", "the file is empty")
+  return { ...stored, name, contentType }
+}
+
+/** Returns the fault of a form with neither a file nor its alternative `field`. */
+export function missingFileFault(c: AppContext, field: string): Fault {
+  return { field: "file", message: `expected file or ${field}, as in ${formatCurlUpload(c)}` }
+}
+
+/** Explains the fault of a form that sends the name of the file as a text field. */
+export function explainNameFaults(faults: Fault[]): Fault[] {
+  const message =
+    "unknown field; send the name with the file, as in `-F 'file=@film.mp4;filename=name.mp4'`"
+  return faults.map((fault) => {
+    return /^(?:file_?)?name$/i.test(fault.field) ? { ...fault, message } : fault
+  })
+}
+
+/** Returns the fault of a request with both a file and its alternative `field`. */
+export function duplicateFileFault(field: string): Fault {
+  return { field, message: `expected either file or ${field}, not both` }
+}
+
+/** Explains the faults of a JSON body that has `file`, or neither `file` nor `field`. */
+export function explainFileFaults(
+  c: AppContext,
+  faults: Fault[],
+  { body, field }: { body: object; field: string },
+): Fault[] {
+  const ofFile = `send the bytes of a file as multipart/form-data, as in ${formatCurlUpload(c)}, or send ${field} in a JSON body`
+  const isMeant = "file" in body && !(field in body)
+  const isMissing = !("file" in body) && !(field in body)
+  return faults
+    .filter((fault) => !(isMeant && fault.field === field))
+    .map((fault) => {
+      if (fault.field === "file") return { ...fault, message: ofFile }
+      if (!isMissing || fault.field !== field) return fault
+      return { ...fault, message: `${fault.message}; or send a file: ${formatCurlUpload(c)}` }
+    })
+}

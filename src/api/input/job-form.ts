@@ -1,0 +1,52 @@
+import type { JsonKind } from "../../kinds/kind.ts"
+import { anyObjectSchema, isJsonRequest, readJson } from "./request.ts"
+import type { AppContext } from "../context.ts"
+import { Problem } from "../output/problem.ts"
+
+type JobFormRules = Pick<JsonKind, "isJobForm" | "jobFormFields">
+
+/** Records in the context whether a create request has a field that only the Job form has. */
+export function recordJobForm(
+  c: AppContext,
+  { jobFormFields = [] }: JobFormRules,
+  body: object,
+): void {
+  c.set(
+    "isInJobForm",
+    jobFormFields.some((name) => Object.hasOwn(body, name)),
+  )
+}
+
+/**
+ * Converts the validation error of a create request in the Job form: the 422 becomes a 400 whose
+ * message names each invalid field. Returns other problems unchanged.
+ */
+export async function toJobFormProblem(
+  c: AppContext,
+  kind: JobFormRules,
+  problem: Problem,
+): Promise<Problem> {
+  if (problem.code !== "unprocessable" || !(await isInJobForm(c, kind))) return problem
+  const { details = [], cause } = problem.options
+  const faults = details.map(({ field, message }) => `${field}: ${message}`)
+  return new Problem("invalid_request", faults.join("; ") || problem.message, { details, cause })
+}
+
+async function isInJobForm(c: AppContext, kind: JobFormRules): Promise<boolean> {
+  const { isJobForm = false, jobFormFields = [] } = kind
+  if (isJobForm || jobFormFields.length === 0) return isJobForm
+  // Invalid query parameters are reported before the body is read.
+  if (c.get("isInJobForm") === undefined && isJsonRequest(c))
+    recordJobForm(c, kind, await readBodyOrEmpty(c))
+  return c.get("isInJobForm") ?? false
+}
+
+/** Returns the JSON body of a request; an empty object if the body is no JSON object. */
+async function readBodyOrEmpty(c: AppContext): Promise<object> {
+  try {
+    return await readJson(c, anyObjectSchema)
+  } catch (error) {
+    if (error instanceof Problem) return {}
+    throw error
+  }
+}

@@ -1,0 +1,109 @@
+import type { Fault } from "../../domain/faults.ts"
+import { newId } from "../../platform/ids.ts"
+import type { CreateRequest, JsonKind } from "../../kinds/kind.ts"
+import {
+  acceptCreateRequest,
+  draftRequestedJob,
+  validateBody,
+  parseCreateRequest,
+} from "./accept.ts"
+import type { CreatedJob, CreateBody } from "./accept.ts"
+import { readInputReferences } from "./resolve-inputs.ts"
+import {
+  explainFileFaults,
+  duplicateFileFault,
+  missingFileFault,
+  withFileForm,
+} from "./file-forms.ts"
+import type { FileForm } from "./file-forms.ts"
+import { makeFormParser } from "./form-fields.ts"
+import { recordJobForm } from "./job-form.ts"
+import { invalidFieldsProblem } from "../output/problem.ts"
+import { anyObjectSchema, isJsonRequest, readJson } from "./request.ts"
+import type { AppContext } from "../context.ts"
+
+/** Returns the handler of POST for a job kind: JSON bodies, and forms if the kind takes a file. */
+export function makeCreateHandler<Input extends CreateRequest, Usable>(
+  kind: JsonKind<Input, Usable>,
+): (c: AppContext) => Promise<CreatedJob> {
+  const { uploadField } = kind
+  async function createFromJson(c: AppContext): Promise<CreatedJob> {
+    // If the body cannot be parsed, the error is not in the Job form.
+    recordJobForm(c, kind, {})
+    const body = await readJson(c, anyObjectSchema)
+    recordJobForm(c, kind, body)
+    function explain(faults: Fault[]): Fault[] {
+      return uploadField === undefined
+        ? faults
+        : explainFileFaults(c, faults, { body, field: uploadField })
+    }
+    return await create(c, kind, { body, mapFaults: explain })
+  }
+  if (uploadField === undefined) return createFromJson
+  const readFields = makeFormParser(kind.request)
+  return async (c) => {
+    if (isJsonRequest(c)) return await createFromJson(c)
+    return await withFileForm(c, async ({ fields, storeFile }) => {
+      const body = readFields(fields)
+      recordJobForm(c, kind, body)
+      return storeFile
+        ? await createWithFile(c, { ...kind, uploadField }, { body, storeFile })
+        : await create(c, kind, { body, mapFaults: explainMissingFile(c, body, uploadField) })
+    })
+  }
+}
+
+async function create<Input extends CreateRequest, Usable>(
+  c: AppContext,
+  kind: JsonKind<Input, Usable>,
+  createBody: CreateBody,
+  identify: (request: Input) => unknown = (request) => request,
+): Promise<CreatedJob> {
+  const request = await parseCreateRequest(c, kind, createBody)
+  const read = readInputReferences(c, kind, { ...createBody, body: request })
+  const lookup = { identity: identify(request), fileIds: read.fileIds }
+  return await acceptCreateRequest(c, lookup, (files) => {
+    return draftRequestedJob(c, kind, request, { ...createBody, read, files })
+  })
+}
+
+/** Creates a job from a form with a file; the stored bytes become an input File of the job. */
+async function createWithFile<Input extends CreateRequest, Usable>(
+  c: AppContext,
+  kind: JsonKind<Input, Usable> & { uploadField: string },
+  { body, storeFile }: { body: object; storeFile: NonNullable<FileForm["storeFile"]> },
+): Promise<CreatedJob> {
+  const { uploadField } = kind
+  const upload = await storeFile()
+  const fileId = newId()
+  const createBody = {
+    body: { ...body, [uploadField]: `svc_id://${fileId}` },
+    upload: { fileId, stored: upload },
+    mapFaults: (faults: Fault[]) =>
+      faults.map((fault) => (fault.field === uploadField ? { ...fault, field: "file" } : fault)),
+  }
+  if (uploadField in body) {
+    const { faults } = await validateBody(c, kind, createBody)
+    throw invalidFieldsProblem([duplicateFileFault(uploadField), ...createBody.mapFaults(faults)])
+  }
+  return await create(c, kind, createBody, (request) => {
+    return [upload.name, upload.sha256, { ...request, [uploadField]: undefined }]
+  })
+}
+
+/**
+ * Returns a function that rewrites the fault of a missing `uploadField`, so that the message also
+ * offers the form field `file`.
+ */
+function explainMissingFile(
+  c: AppContext,
+  body: object,
+  uploadField: string,
+): (faults: Fault[]) => Fault[] {
+  return (faults) =>
+    faults.map((fault) => {
+      return fault.field === uploadField && !(uploadField in body)
+        ? missingFileFault(c, uploadField)
+        : fault
+    })
+}

@@ -1,0 +1,230 @@
+import { sign } from "../../platform/crypto/signature.ts"
+import { getSettings } from "../../bindings/env.ts"
+import type { Fault } from "../../domain/faults.ts"
+import { describeBrokenJson } from "../../hints/json.ts"
+import type { Idempotency } from "../../domain/job-draft.ts"
+import { readWholeBody } from "./body.ts"
+import { requireSimpleJson } from "./body-complexity.ts"
+import type { AppContext } from "../context.ts"
+import { FAULTS_MAX, Problem, invalidFieldsProblem } from "../output/problem.ts"
+import { describeUnknownField, correctFieldNames } from "./unknown-fields.ts"
+import { describeMismatch } from "../../hints/values.ts"
+import { z } from "zod"
+
+const WAIT_SECONDS_MAX = 60
+const IDEMPOTENCY_KEY_PATTERN = /^[\x21-\x7e]{1,255}$/
+
+/** Returns the base URL of the API with its version: `https://host/v1`. */
+export function getBaseUrl(c: AppContext): string {
+  return `${getPublicOrigin(c)}/v1`
+}
+
+/** Returns the public origin of the service: PUBLIC_ORIGIN, or the origin of the request. */
+export function getPublicOrigin(c: Pick<AppContext, "env" | "req">): string {
+  return getSettings(c.env).PUBLIC_ORIGIN?.replace(/\/+$/, "") ?? new URL(c.req.url).origin
+}
+
+/**
+ * Returns the wait that a caller requests by `Prefer: wait=N` (RFC 7240), in milliseconds; null
+ * without the preference. Sets the header `Preference-Applied` to the granted wait.
+ */
+export function readPreferredWaitMs(c: AppContext): number | null {
+  const preference =
+    /(?:^|,)\s*wait\s*=\s*([^\s,;]*)/i.exec(c.req.header("prefer") ?? "")?.[1] ?? ""
+  const digits = /^(?:"(\d{1,9})"|(\d{1,9}))$/.exec(preference)
+  if (!digits) return null
+  const seconds = Math.min(Number(digits[1] ?? digits[2]), WAIT_SECONDS_MAX)
+  c.header("preference-applied", `wait=${seconds}`)
+  return seconds * 1000
+}
+
+/** Returns a fault if the header `Idempotency-Key` is malformed. */
+export function findIdempotencyKeyFaults(c: AppContext): Fault[] {
+  const key = c.req.header("idempotency-key")
+  if (key === undefined || IDEMPOTENCY_KEY_PATTERN.test(key)) return []
+  return [
+    {
+      field: "Idempotency-Key",
+      message: "expected 1 to 255 visible ASCII characters without spaces",
+    },
+  ]
+}
+
+/** Returns the header `Idempotency-Key`, or null without one; throws 422 if it is malformed. */
+export function readIdempotencyKey(c: AppContext): string | null {
+  const faults = findIdempotencyKeyFaults(c)
+  if (faults.length > 0) throw invalidFieldsProblem(faults)
+  return c.req.header("idempotency-key") ?? null
+}
+
+/**
+ * Returns the `Idempotency-Key` with a hash of the parsed request; JSON formatting does not change
+ * the hash. The hash is an HMAC, because a request may hold secrets short enough to guess.
+ */
+export async function readIdempotency(
+  c: AppContext,
+  request: unknown,
+): Promise<Idempotency | null> {
+  const key = readIdempotencyKey(c)
+  if (key === null) return null
+  const text = JSON.stringify([c.req.method, c.req.path, request])
+  return { key, bodyHash: await sign(getSettings(c.env).LATHE_SECRET, "idempotency", text) }
+}
+
+const JSON_BYTES_MAX = 1024 * 1024
+
+/** Schema of any JSON object. */
+export const anyObjectSchema = z.record(z.string(), z.unknown(), "expected an object of fields")
+
+export function isJsonRequest(c: AppContext): boolean {
+  const type = c.req.header("content-type") ?? ""
+  return /^application\/(?:[\w.+-]+\+)?json\b/i.test(type)
+}
+
+/** Parses a JSON body by a schema; throws 413, 415 or 422. */
+export async function readJson<Schema extends z.ZodType>(
+  c: AppContext,
+  schema: Schema,
+): Promise<z.output<Schema>> {
+  requireJson(c)
+  return parseBody(schema, parseJson(await readText(c)))
+}
+
+function requireJson(c: AppContext): void {
+  if (!isJsonRequest(c)) throw notJsonProblem(c)
+  requireUncompressed(c)
+}
+
+/** Returns a 415 for a body whose media type is not JSON. */
+function notJsonProblem(c: AppContext): Problem {
+  const type = c.req.header("content-type")
+  const label = type === undefined ? "without a Content-Type" : `as \`${type.slice(0, 100)}\``
+  const remedy = /^multipart\//i.test(type ?? "")
+    ? "Upload the file with POST /v1/files first, and name it here as `svc_id://<id>`"
+    : 'With curl, add `-H "Content-Type: application/json"`'
+  const message = `The body came ${label}; expected application/json. ${remedy}.`
+  return new Problem("unsupported_media_type", message)
+}
+
+/** Throws 415 for a compressed body: the service does not decompress. */
+export function requireUncompressed(c: AppContext): void {
+  const encoding = c.req.header("content-encoding")?.trim() ?? ""
+  if (/^(?:identity)?$/i.test(encoding)) return
+  const message = `The body came with \`Content-Encoding: ${encoding.slice(0, 100)}\`; send it uncompressed.`
+  throw new Problem("unsupported_media_type", message)
+}
+
+/** Parses a JSON body by a schema; a missing body counts as an empty object. */
+export async function readOptionalJson<Schema extends z.ZodType>(
+  c: AppContext,
+  schema: Schema,
+): Promise<z.output<Schema>> {
+  const text = await readText(c)
+  if (text.trim() === "") return parseBody(schema, {})
+  requireJson(c)
+  return parseBody(schema, parseJson(text))
+}
+
+const emptyBody = z.strictObject({}, "expected no body, or an empty object")
+
+/** Throws 422 for a body with content, in operations that take none. */
+export async function requireNoBody(c: AppContext): Promise<void> {
+  const text = await readText(c)
+  if (text.trim() === "") return
+  parseBody(emptyBody, parseJson(text))
+}
+
+/** Parses a JSON value by a schema; throws 422 with each invalid field. */
+export function parseBody<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): z.output<Schema> {
+  const checked = checkBody(schema, value)
+  if ("faults" in checked) throw invalidFieldsProblem(checked.faults)
+  return checked.data
+}
+
+/**
+ * Parses a JSON value by a schema. Returns the data, or all faults and `corrected`: the value with
+ * misspelled field names replaced by the correct ones.
+ */
+export function checkBody<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): { data: z.output<Schema> } | { faults: Fault[]; corrected: unknown } {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return { data: parsed.data }
+  const { renamed, corrected } = correctFieldNames(schema, value, parsed.error)
+  if (renamed.length === 0) return { faults: toFaults(parsed.error, schema, { value }), corrected }
+  // Validate the other fields with the corrected names.
+  const reparsed = schema.safeParse(corrected)
+  const others = reparsed.error ? toFaults(reparsed.error, schema, { value: corrected }) : []
+  return { faults: [...renamed, ...others], corrected }
+}
+
+/**
+ * Converts zod issues to faults by field. If `source` is given, messages also describe the wrong
+ * value.
+ */
+export function toFaults(
+  error: z.core.$ZodError,
+  schema: z.ZodType = z.unknown(),
+  source: { value: unknown } | null = null,
+): Fault[] {
+  const mistyped = new Set<string>()
+  const faults: Fault[] = []
+  for (const issue of error.issues) {
+    if (faults.length >= FAULTS_MAX) break
+    const field = issue.path.join(".")
+    // Skip other faults of a field whose value has the wrong type.
+    if (mistyped.has(field)) continue
+    if (issue.code === "invalid_type") mistyped.add(field)
+    for (const fault of issueToFaults(issue, schema, source)) faults.push(fault)
+  }
+  return faults
+}
+
+function issueToFaults(
+  issue: z.core.$ZodIssue,
+  schema: z.ZodType,
+  source: { value: unknown } | null,
+): Fault[] {
+  const field = issue.path.join(".")
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.slice(0, FAULTS_MAX).map((key) => ({
+      field: field ? `${field}.${key}` : key,
+      message: describeUnknownField(schema, issue.path, key),
+    }))
+  }
+  const message = source
+    ? describeMismatch(issue, readAtPath(source.value, issue.path))
+    : issue.message
+  return [{ field: field || "body", message }]
+}
+
+/** Returns the value at a path of an object; undefined if the path does not exist. */
+function readAtPath(value: unknown, [first, ...rest]: readonly PropertyKey[]): unknown {
+  if (first === undefined) return value
+  if (typeof value !== "object" || value === null) return undefined
+  return readAtPath(Object.getOwnPropertyDescriptor(value, first)?.value, rest)
+}
+
+function parseJson(text: string): unknown {
+  requireSimpleJson(text)
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw invalidFieldsProblem([{ field: "body", message: describeBrokenJson(text) }])
+  }
+}
+
+async function readText(c: AppContext): Promise<string> {
+  const body = await readWholeBody(c, { bytesMax: JSON_BYTES_MAX, tooLarge: bodyTooLargeProblem })
+  const text = await body.text()
+  // Drop the byte order mark that some editors write.
+  return text.startsWith("\uFEFF") ? text.slice(1) : text
+}
+
+function bodyTooLargeProblem(): Problem {
+  return new Problem("payload_too_large", `A JSON body may have ${JSON_BYTES_MAX} bytes.`)
+}

@@ -1,0 +1,93 @@
+import { readSites } from "../../contract/urls/allowed-site.ts"
+import { isS3Url } from "../../contract/urls/s3-url.ts"
+import {
+  checkUserUrl,
+  NOT_PUBLIC_HOST_ERROR,
+  NOT_WEB_URL_ERROR,
+  effectivePort,
+  readHosts,
+  readWebUrl,
+} from "../../contract/urls/user-url.ts"
+import type { UserUrlResult } from "../../contract/urls/user-url.ts"
+import { getSettings } from "../../bindings/env.ts"
+import type { Fault } from "../../domain/faults.ts"
+import { describeAddressFault } from "../../hints/addresses.ts"
+import { readImportUrl } from "../../kinds/import-url.ts"
+import type { ImportUrl } from "../../kinds/import-url.ts"
+import { getInputHeaders, getInputUrl, inputUrlField } from "../../kinds/private-input.ts"
+import type { InputValue } from "../../kinds/private-input.ts"
+import { readS3Sources } from "../../bindings/s3-sources.ts"
+import { getPublicOrigin } from "./request.ts"
+import type { AppContext } from "../context.ts"
+
+/** Parses the URL of an import (https:// or s3://); returns an error if it is not allowed here. */
+export function readImportSource(
+  c: AppContext,
+  input: InputValue,
+): ReturnType<typeof readImportUrl> {
+  if (typeof input !== "string" || !isS3Url(input)) return readWebImportSource(c, input)
+  const buckets = readS3Sources(c.env.S3_SOURCES).map(({ bucket }) => bucket)
+  return readImportUrl(input, { ...webRules(c), buckets })
+}
+
+/** Parses a web URL to download from; returns an error if it is not allowed here. */
+export function readWebImportSource(
+  c: AppContext,
+  input: InputValue,
+): ReturnType<typeof readImportUrl> {
+  const headers = getInputHeaders(input)
+  const rules = { ...webRules(c), hasHeaders: headers !== null }
+  const url = getInputUrl(input)
+  const read = withRemedy<ImportUrl>(c, url, readImportUrl(url, rules))
+  return "error" in read || headers === null ? read : { ...read, headers }
+}
+
+/** Returns a fault if a web URL is not allowed. Sends no request to the URL. */
+export function findUrlFaults(c: AppContext, field: string, input: InputValue): Fault[] {
+  const read = readWebImportSource(c, input)
+  return "error" in read ? [urlNotAllowedFault(inputUrlField(field, input), read.error)] : []
+}
+
+function webRules(c: AppContext) {
+  const { ALLOWED_PRIVATE_HOSTS, FETCH_SITES } = getSettings(c.env)
+  return {
+    origin: getPublicOrigin(c),
+    allowedHosts: readHosts(ALLOWED_PRIVATE_HOSTS),
+    sites: readSites(FETCH_SITES),
+  }
+}
+
+/** Parses a webhook URL; returns an error if the URL is not allowed here. */
+export function checkWebhookUrl(c: AppContext, text: string): UserUrlResult {
+  const checked = checkUserUrl(text, readHosts(getSettings(c.env).ALLOWED_PRIVATE_HOSTS))
+  if ("error" in checked && checked.error === NOT_WEB_URL_ERROR) {
+    return { error: describeAddressFault(text, { use: "webhook", origin: getPublicOrigin(c) }) }
+  }
+  return withRemedy(c, text, checked)
+}
+
+/**
+ * Adds to the error of a refused host the setting that allows the host. Applies only if the service
+ * runs on localhost, where the caller can change its settings.
+ */
+function withRemedy<Checked extends object>(
+  c: AppContext,
+  text: string,
+  checked: Checked | { error: string },
+): Checked | { error: string } {
+  const url = readWebUrl(text)
+  if (!("error" in checked) || !url || !checked.error.startsWith(NOT_PUBLIC_HOST_ERROR)) {
+    return checked
+  }
+  if (!/^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(getPublicOrigin(c)).hostname)) {
+    return checked
+  }
+  const host = `${url.hostname.toLowerCase()}:${effectivePort(url)}`
+  const remedy = `to allow the host, start this service with ALLOWED_PRIVATE_HOSTS=${host}`
+  return { error: `${checked.error}; ${remedy}` }
+}
+
+/** Returns the fault of a URL that the service may not request. */
+export function urlNotAllowedFault(field: string, message: string): Fault {
+  return { field, code: "url_not_allowed", message }
+}

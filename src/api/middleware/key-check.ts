@@ -1,0 +1,116 @@
+import { isIssuedApiKey } from "../../platform/crypto/api-key.ts"
+import { getSettings } from "../../bindings/env.ts"
+import type { Env } from "../../bindings/env.ts"
+import { logError } from "../../platform/log.ts"
+import { openDirectory } from "../../db/database.ts"
+import { findValidKey } from "../../db/accounts/keys.ts"
+import { readClientNetwork } from "../../platform/client-network.ts"
+import { Problem } from "../output/problem.ts"
+import { makeBoundedCache } from "../../platform/bounded-cache.ts"
+
+// Keeps unknown API keys away from rate limiters and mostly from D1, by caches of this isolate.
+
+/** Cache of API keys that their rate limiter accepted; the limiter still checks each request. */
+const ACCEPTED_KEYS_MAX = 10_000
+const ACCEPTED_MS = 60_000
+
+/** Cache of refused API keys, which are refused without a database lookup while cached. */
+const REFUSED_KEYS_MAX = 5_000
+const REFUSED_MS = 10_000
+
+const BLOCKED_NETWORKS_MAX = 5_000
+/** Time for which an address with too many invalid keys is blocked; the period in wrangler.toml. */
+export const ADDRESS_BLOCK_SECONDS = 60
+
+/** Maximum number of concurrent key lookups of one address, before any is counted as refused. */
+const CONCURRENT_LOOKUPS_MAX = 100
+
+const acceptedKeys = makeBoundedCache<true>(ACCEPTED_KEYS_MAX)
+const refusedKeys = makeBoundedCache<true>(REFUSED_KEYS_MAX)
+/** End of the block of each blocked network address, in milliseconds since the epoch. */
+const blockedNetworks = makeBoundedCache<number>(BLOCKED_NETWORKS_MAX)
+const openLookups = new Map<string, number>()
+
+type KeyCheck = { env: Env; headers: Headers; key: string; hash: string }
+
+/**
+ * Reports whether an API key may exist, so that its rate limiter may be called. Throws 429 for an
+ * unknown key if its network address is blocked.
+ */
+export async function mayKeyExist({ env, headers, key, hash }: KeyCheck): Promise<boolean> {
+  if (acceptedKeys.get(hash)) return true
+  if (refusedKeys.get(hash)) return false
+  if (await isIssuedApiKey(getSettings(env).LATHE_SECRET, key)) return true
+  const network = readClientNetwork(headers)
+  requireUnblocked(network)
+  const found = await limitLookups(network, () =>
+    findValidKey(openDirectory(env), hash, Date.now()),
+  )
+  return found !== null
+}
+
+/** Caches an API key that its rate limiter accepted. */
+export function rememberAcceptedKey(hash: string): void {
+  acceptedKeys.set(hash, true, Date.now() + ACCEPTED_MS)
+}
+
+/** Counts a refused API key; throws 429 if its network address sent too many invalid keys. */
+export async function recordRefusedKey({
+  env,
+  headers,
+  hash,
+}: Omit<KeyCheck, "key">): Promise<void> {
+  const now = Date.now()
+  acceptedKeys.delete(hash)
+  refusedKeys.set(hash, true, now + REFUSED_MS)
+  const network = readClientNetwork(headers)
+  if (network === null) return
+  requireUnblocked(network)
+  if (await isWithinAddressLimit(env, network)) return
+  const blockedUntil = now + ADDRESS_BLOCK_SECONDS * 1000
+  blockedNetworks.set(network, blockedUntil, blockedUntil)
+  requireUnblocked(network)
+}
+
+/**
+ * Counts a request of a network address, and reports whether the address is within the limit of
+ * `REFUSED_KEYS`. Returns true if the counter fails.
+ */
+export async function isWithinAddressLimit(env: Env, key: string): Promise<boolean> {
+  try {
+    return (await env.REFUSED_KEYS.limit({ key })).success
+  } catch (error) {
+    logError("refused_keys.not_counted", { error: String(error) })
+    return true
+  }
+}
+
+function requireUnblocked(network: string | null): void {
+  const blockedUntil = network === null ? null : blockedNetworks.get(network)
+  if (blockedUntil !== null) throw tooManyInvalidKeys(Math.ceil((blockedUntil - Date.now()) / 1000))
+}
+
+async function limitLookups<Found>(
+  network: string | null,
+  find: () => Promise<Found>,
+): Promise<Found> {
+  if (network === null) return await find()
+  const underWay = openLookups.get(network) ?? 0
+  if (underWay >= CONCURRENT_LOOKUPS_MAX) throw tooManyInvalidKeys(1)
+  openLookups.set(network, underWay + 1)
+  try {
+    return await find()
+  } finally {
+    const lookupsLeft = (openLookups.get(network) ?? 1) - 1
+    if (lookupsLeft > 0) openLookups.set(network, lookupsLeft)
+    else openLookups.delete(network)
+  }
+}
+
+function tooManyInvalidKeys(seconds: number): Problem {
+  return new Problem(
+    "rate_limit_exceeded",
+    `Your network address sent too many invalid keys; try again in ${seconds} seconds with a valid key.`,
+    { retryAfterSeconds: seconds, headers: { "retry-after": `${seconds}` } },
+  )
+}

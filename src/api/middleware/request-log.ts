@@ -1,0 +1,52 @@
+import { createMiddleware } from "hono/factory"
+import { routePath } from "hono/route"
+import { cutText } from "../../contract/cut-text.ts"
+import { prepareLog } from "../../bindings/env.ts"
+import { log } from "../../platform/log.ts"
+import { countEvent } from "../../bindings/metrics.ts"
+import { isDashboardRequest } from "./auth.ts"
+import type { AppEnv, AppContext } from "../context.ts"
+
+/** Frequent paths, logged at debug level to keep the log readable. */
+const FREQUENT_PATHS = /^\/(?:io\/|v1\/health$|metrics$|assets\/)/
+/** Request id that the caller chose, logged beside the service's own. */
+const CLIENT_REQUEST_ID = /^[\w.:-]{1,64}$/
+/** Maximum length of a path in the log; longer than real paths with a file name. */
+const PATH_CHARACTERS_MAX = 1_000
+
+/** Logs and counts each request once its response headers are ready. Logs no queries and bodies. */
+export const logRequest = createMiddleware<AppEnv>(async (c, next) => {
+  prepareLog(c.env)
+  const startedAt = Date.now()
+  await next()
+  const durationMs = Date.now() - startedAt
+  const { method, path } = c.req
+  const { status } = c.res
+  // A request that the dashboard makes to the API belongs to a page request, which is counted.
+  const isFrequent = FREQUENT_PATHS.test(path) || isDashboardRequest(c.req.raw)
+  log(isFrequent ? "debug" : "info", "request.answered", {
+    request_id: c.get("requestId"),
+    client_request_id: clientRequestId(c),
+    method,
+    path: cutText(path, PATH_CHARACTERS_MAX),
+    status,
+    code: c.get("problemCode"),
+    duration_ms: durationMs,
+    account_id: c.get("account")?.id,
+    key_id: c.get("key")?.id,
+    request_bytes: readContentLength(c.req.raw.headers),
+    answer_bytes: readContentLength(c.res.headers),
+  })
+  if (path.startsWith("/io/") || isDashboardRequest(c.req.raw)) return
+  countEvent(c.env, { event: "request", method, route: routePath(c), status, durationMs })
+})
+
+function clientRequestId(c: AppContext): string | undefined {
+  const id = c.req.header("x-request-id") ?? ""
+  return CLIENT_REQUEST_ID.test(id) ? id : undefined
+}
+
+function readContentLength(headers: Headers): number | undefined {
+  const length = headers.get("content-length")
+  return length === null ? undefined : Number(length)
+}

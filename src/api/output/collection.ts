@@ -1,0 +1,174 @@
+import { z } from "zod"
+import { readParameters } from "../input/query.ts"
+import { getBaseUrl, readPreferredWaitMs } from "../input/request.ts"
+import type { AppContext } from "../context.ts"
+import { NO_QUERY, defineOperation } from "./operation.ts"
+import type { Operation } from "./operation.ts"
+import { makeNextPageLink, toPageRequest, pageQuery } from "./paging.ts"
+import { notFoundProblem, Problem } from "./problem.ts"
+import { describeMalformedId } from "../../hints/ids.ts"
+import { EXAMPLE_ID, isId } from "../../platform/ids.ts"
+import type { Kind } from "../../kinds/kind.ts"
+import { RECORD_STATUSES } from "../../kinds/record-fields.ts"
+import { readProgress, readProgressOfJobs } from "../../jobs/wait.ts"
+import type { Progress } from "../../domain/progress.ts"
+import type { Page } from "../../db/paging.ts"
+import type { Job } from "../../db/schema/jobs.ts"
+
+export const statusFilter = z
+  .enum(RECORD_STATUSES, `expected one of ${RECORD_STATUSES.join(", ")}`)
+  .optional()
+
+/** A collection of resources below /v1; `Row` is the stored form of a resource. */
+export type Collection<
+  Row,
+  Filters extends z.ZodRawShape,
+  RecordSchema extends z.ZodType<object>,
+> = {
+  /** Path below /v1, without slashes. */
+  path: string
+  /** Singular noun for a resource in messages and operation ids. */
+  title: string
+  record: RecordSchema
+  filters: z.ZodObject<Filters>
+  list(c: AppContext, filters: z.output<z.ZodObject<Filters>>, page: Page): Promise<Row[]>
+  idOf(row: Row): string
+  /** Returns the job whose progress the resource shows; null if it has none. */
+  jobOf(row: Row): Job | null
+  /** Finds a resource, or null without one; waits up to `waitMs` for the end of its job. */
+  find(c: AppContext, id: string, waitMs: number | null): Promise<Row | null>
+  /** Reads the large values of a row, which lists omit; absent if rows have none. */
+  hydrate?(c: AppContext, row: Row): Promise<Row>
+  view(c: AppContext, row: Row, progress: Progress | null): z.output<RecordSchema>
+  remove(c: AppContext, row: Row): Promise<void>
+}
+
+/** Returns the operations of a collection: list, GET and DELETE. */
+export function collectionOperations<
+  Row,
+  Filters extends z.ZodRawShape,
+  RecordSchema extends z.ZodType<object>,
+>(collection: Collection<Row, Filters, RecordSchema>): Operation[] {
+  return [listOperation(collection), getOperation(collection), deleteOperation(collection)]
+}
+
+function listOperation<Row, Filters extends z.ZodRawShape, RecordSchema extends z.ZodType<object>>(
+  collection: Collection<Row, Filters, RecordSchema>,
+): Operation {
+  const { path, title, record, filters } = collection
+  return defineOperation({
+    method: "get",
+    path: `/${path}`,
+    operationId: `list${toPascalCase(toPlural(title))}`,
+    summary: `List ${toPlural(title)}, newest first`,
+    tag: path,
+    query: pageQuery.extend(filters.shape),
+    answer: {
+      status: 200,
+      description: `A page of ${toPlural(title)}.`,
+      schema: z.array(record),
+      headers: { Link: "URL of the next page, if there may be one." },
+    },
+    example: { limit: "5" },
+    async handle(c) {
+      // Each schema parses the raw query, because parsed values are no valid input.
+      const { value } = readParameters(filters, c)
+      const page = toPageRequest(pageQuery.parse(c.req.query()))
+      const rows = await collection.list(c, filters.parse(value), page)
+      const ids = rows.map((row) => ({ id: collection.idOf(row) }))
+      const jobs = rows.flatMap((row) => collection.jobOf(row) ?? [])
+      const progress = await readProgressOfJobs(c.env, jobs)
+      return {
+        body: rows.map((row) => {
+          return collection.view(c, row, progress.get(collection.jobOf(row)?.id ?? "") ?? null)
+        }),
+        headers: makeNextPageLink(c, `/${path}`, page, ids),
+      }
+    },
+  })
+}
+
+type MemberCollection<Row, RecordSchema extends z.ZodType<object>> = Pick<
+  Collection<Row, z.ZodRawShape, RecordSchema>,
+  "path" | "title" | "record" | "find" | "hydrate" | "jobOf" | "view" | "remove"
+>
+
+function getOperation<Row, RecordSchema extends z.ZodType<object>>(
+  collection: MemberCollection<Row, RecordSchema>,
+): Operation {
+  const { path, title, record } = collection
+  return defineOperation({
+    method: "get",
+    path: `/${path}/{id}`,
+    operationId: `get${toPascalCase(title)}`,
+    summary: `Get ${addArticle(title)}`,
+    tag: path,
+    query: NO_QUERY,
+    headers: ["Prefer"],
+    answer: { status: 200, description: `The ${title}.`, schema: record },
+    errors: ["not_found"],
+    example: { id: EXAMPLE_ID },
+    async handle(c) {
+      const row = await collection.find(c, readPathId(c, title), readPreferredWaitMs(c))
+      if (row === null) throw notFoundProblem(title)
+      const whole = collection.hydrate ? await collection.hydrate(c, row) : row
+      const job = collection.jobOf(whole)
+      return { body: collection.view(c, whole, job && (await readProgress(c.env, job))) }
+    },
+  })
+}
+
+function deleteOperation<Row, RecordSchema extends z.ZodType<object>>(
+  collection: MemberCollection<Row, RecordSchema>,
+): Operation {
+  const { path, title } = collection
+  return defineOperation({
+    method: "delete",
+    path: `/${path}/{id}`,
+    operationId: `delete${toPascalCase(title)}`,
+    summary: `Delete ${addArticle(title)} and everything it stored; an open job is canceled first`,
+    tag: path,
+    query: NO_QUERY,
+    answer: { status: 200, description: `The ${title} is deleted.`, schema: z.object({}) },
+    errors: ["not_found"],
+    example: { id: EXAMPLE_ID },
+    async handle(c) {
+      const row = await collection.find(c, readPathId(c, title), null)
+      if (row === null) throw notFoundProblem(title)
+      await collection.remove(c, row)
+      return { body: {} }
+    },
+  })
+}
+
+/** Reads the resource id of the path; throws 404 for a malformed id. */
+export function readPathId(c: AppContext, title: string): string {
+  const id = c.req.param("id") ?? ""
+  if (!isId(id)) {
+    throw new Problem("not_found", `No such ${title} exists; ${describeMalformedId(title, id)}.`)
+  }
+  return id.toLowerCase()
+}
+
+/** Returns the URL of a resource. */
+export function resourceUrl(c: AppContext, { path }: Pick<Kind, "path">, id: string): string {
+  return `${getBaseUrl(c)}/${path}/${id}`
+}
+
+/** Adds the article to a resource's title: `an FFmpeg job` for `ffmpeg job`. */
+export function addArticle(title: string): string {
+  const noun = title.replace(/^ffmpeg\b/, "FFmpeg")
+  return `${/^(?:[aeiou]|FF)/.test(noun) ? "an" : "a"} ${noun}`
+}
+
+function toPlural(title: string): string {
+  return /(?:s|x|ch|sh)$/.test(title) ? `${title}es` : `${title}s`
+}
+
+/** Converts a resource's title to PascalCase, for operation ids: `Command` for `command`. */
+export function toPascalCase(title: string): string {
+  return title
+    .split(" ")
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join("")
+}

@@ -1,0 +1,95 @@
+import { z } from "zod"
+import { getSettings } from "../../bindings/env.ts"
+import { EXAMPLE_ID } from "../../platform/ids.ts"
+import { makeDownloadToken, toLinkTarget } from "../../objects/download-links.ts"
+import type { Disposition } from "../../objects/download-links.ts"
+import type { File } from "../../db/schema/files.ts"
+import type { Job } from "../../db/schema/jobs.ts"
+import { isFinal } from "../../domain/states.ts"
+import { notFoundProblem, Problem, invalidFieldProblem } from "./problem.ts"
+import { getPublicOrigin } from "../input/request.ts"
+import type { AppContext } from "../context.ts"
+
+/** Query, response and example of all download operations, which redirect to a signed link. */
+export const DOWNLOAD_OPERATION = {
+  query: z.object({
+    disposition: z
+      .string()
+      .optional()
+      .meta({
+        description: "`inline` lets a browser show the file; otherwise the browser saves it.",
+      })
+      .transform((text): Disposition => (text === "inline" ? "inline" : "attachment")),
+    expires_in: z
+      .string()
+      .regex(/^[1-9]\d{0,9}$/, "expected a whole number of seconds above 0")
+      .transform(Number)
+      .optional()
+      .meta({
+        override: { type: "integer", minimum: 1 },
+        description:
+          "Life of the link in seconds, at most the plan's link_seconds. The default is a few minutes plus the play time of the media.",
+      }),
+  }),
+  answer: {
+    status: 302 as const,
+    description:
+      "A redirect to the signed link, which lives a few minutes or as long as `expires_in`.",
+    schema: null,
+    headers: { Location: "The signed link." },
+  },
+  example: { id: EXAMPLE_ID, name: "clip.mp4" },
+}
+
+/** Maximum playing time, in seconds, that the default lifetime of a download link includes. */
+const PLAY_SECONDS_MAX = 24 * 3600
+
+type LinkTarget = {
+  file: File
+  /** Name of the file, or of a file in its bundle (playlist with segments, or image series). */
+  name: string
+  /** Playing time in seconds, while players request segments; undefined for other files. */
+  durationSeconds: number | undefined
+  query: z.output<typeof DOWNLOAD_OPERATION.query>
+}
+
+/**
+ * Returns 409 for a download whose job has not ended, 404 if the job failed. `reason` is the
+ * default for a missing error message.
+ */
+export function unavailableDownloadProblem(
+  { state, errorCode, errorMessage }: Pick<Job, "state" | "errorCode" | "errorMessage">,
+  messages: { pending: string; failed: string; reason: string },
+): Problem {
+  if (!isFinal(state)) return new Problem("not_final", messages.pending)
+  const why = `${errorCode ?? "internal"}: ${errorMessage ?? messages.reason}`
+  return new Problem("not_found", `${messages.failed}: ${why}`)
+}
+
+/** Redirects to a signed download link of a stored file, or of a file in a bundle. */
+export async function redirectToDownload(c: AppContext, target: LinkTarget): Promise<Response> {
+  const { file, name, query } = target
+  const { LATHE_SECRET } = getSettings(c.env)
+  const linkTarget = await toLinkTarget(file, name)
+  if (!linkTarget) throw notFoundProblem("file")
+  const token = await makeDownloadToken(LATHE_SECRET, {
+    opens: linkTarget,
+    expiresAt: Date.now() + chooseLinkSeconds(c, target) * 1000,
+    disposition: query.disposition,
+  })
+  const link = `${getPublicOrigin(c)}/media/${token}/${encodeURIComponent(name)}`
+  return c.body(null, 302, { location: link, "cache-control": "no-store" })
+}
+
+/** Returns the lifetime of a download link in seconds; throws 422 if it exceeds the plan. */
+function chooseLinkSeconds(c: AppContext, { query, durationSeconds = 0 }: LinkTarget): number {
+  const { expires_in: seconds } = query
+  if (seconds === undefined) {
+    const playSeconds = Math.min(Math.ceil(Math.max(0, durationSeconds)), PLAY_SECONDS_MAX)
+    return getSettings(c.env).LINK_SECONDS + playSeconds
+  }
+  const { linkSecondsMax } = c.get("limits")
+  if (seconds <= linkSecondsMax) return seconds
+  const message = `expected at most ${linkSecondsMax}, the link_seconds of the account's plan`
+  throw invalidFieldProblem("expires_in", message)
+}

@@ -1,0 +1,66 @@
+import { getRetention } from "../../bindings/env.ts"
+import type { Kind } from "../../kinds/kind.ts"
+import type { Retention } from "../../domain/retention.ts"
+import { findJobWithFiles } from "../../db/files/files.ts"
+import type { Job } from "../../db/schema/jobs.ts"
+import { readPathId } from "./collection.ts"
+import { unavailableDownloadProblem, redirectToDownload, DOWNLOAD_OPERATION } from "./downloads.ts"
+import { defineOperation } from "./operation.ts"
+import type { Operation } from "./operation.ts"
+import { notFoundProblem, Problem } from "./problem.ts"
+import { getBaseUrl } from "../input/request.ts"
+
+/** Properties of a download operation for job outputs that are not stored as Files. */
+type OutputDownload = {
+  operationId: string
+  summary: string
+  /** Example of an output's file name. */
+  exampleName: string
+  /** Error messages for a job that is open or failed; see `unavailableDownloadProblem`. */
+  unavailableMessages: { pending: string; failed: string; reason: string }
+  /** Reports whether a job's outputs have expired, with the error; absent if they never do. */
+  expiry?: { isExpired: (job: Job, retention: Retention) => boolean; message: string }
+}
+
+/** Defines `GET /<path>/{id}/{name}`, which redirects to a job output that is not a File. */
+export function outputDownloadOperation(
+  {
+    name: kindName,
+    path,
+    title,
+    outputUrl,
+  }: Pick<Kind, "name" | "path" | "title"> & Required<Pick<Kind, "outputUrl">>,
+  { operationId, summary, exampleName, unavailableMessages, expiry }: OutputDownload,
+): Operation {
+  return defineOperation({
+    ...DOWNLOAD_OPERATION,
+    method: "get",
+    path: `/${path}/{id}/{name}`,
+    operationId,
+    summary,
+    tag: path,
+    errors: ["not_found", "not_final", ...(expiry ? ["link_expired" as const] : [])],
+    example: { ...DOWNLOAD_OPERATION.example, name: exampleName },
+    async handle(c, query) {
+      const name = c.req.param("name") ?? ""
+      const { job, files } = await findJobWithFiles(c.get("database"), readPathId(c, title), name)
+      if (job?.kind !== kindName) throw notFoundProblem(title)
+      if (job.state !== "succeeded") throw unavailableDownloadProblem(job, unavailableMessages)
+      const match = job.result?.outputs.find(
+        (output) => output.name === name && outputUrl(getBaseUrl(c), job.id, output) !== null,
+      )
+      if (!match) throw notFoundProblem("file")
+      if (expiry?.isExpired(job, getRetention(c.env))) {
+        throw new Problem("link_expired", expiry.message)
+      }
+      const file = files.find(({ id }) => id === match.fileId)
+      if (!file) throw notFoundProblem("file")
+      return await redirectToDownload(c, {
+        file,
+        name,
+        query,
+        durationSeconds: match.durationSeconds,
+      })
+    },
+  })
+}

@@ -1,0 +1,113 @@
+import { z } from "zod"
+import type { oas31, ZodOpenApiOperationObject, ZodOpenApiPathsObject } from "zod-openapi"
+import { settings } from "../../bindings/settings.ts"
+import { FINAL_STATES } from "../../domain/states.ts"
+import type { FinalState } from "../../domain/states.ts"
+import { jobRecord } from "../../kinds/job-record.ts"
+import type { Kind } from "../../kinds/kind.ts"
+import { getKind, LISTED_KIND_NAMES } from "../../kinds/registry.ts"
+import { makeEventType, TEST_EVENT_TYPE } from "../../webhooks/events.ts"
+import { TRY_MS_MAX } from "../../webhooks/post.ts"
+
+const RETRY_SECONDS = settings.shape.WEBHOOK_RETRY_SECONDS.parse(undefined)
+
+const DELIVERY_DESCRIPTION = `A 2xx answer within ${TRY_MS_MAX / 1000} seconds delivers the event. Every other answer is a failed try; redirects are not followed. Further tries, with the same \`webhook-id\` and body, follow after ${RETRY_SECONDS.join(", ")} seconds, unless the operator set other times, and not before the time of \`Retry-After\` (a day at most). A 410 ends the tries and disables the endpoint of the event.`
+
+const headers = z.object({
+  "webhook-id": z.uuid().meta({ description: "Id of the delivery, the same for each try." }),
+  "webhook-timestamp": z.string().meta({ description: "Time of the try, in seconds since 1970." }),
+  "webhook-signature": z.string().meta({
+    description:
+      "Signatures of Standard Webhooks, one for each valid secret, separated by spaces: `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops.",
+  }),
+  "x-request-id": z.string().optional().meta({
+    description: "Id of the request that created the job; the signature does not cover it.",
+  }),
+})
+
+/** OpenAPI schema of a webhook's `data` if the record is too large. */
+export const TRUNCATED_RECORD_SCHEMA: oas31.SchemaObject = {
+  type: "object",
+  description: "A record beyond 256,000 bytes, whose largest fields are null.",
+  required: ["id", "status", "truncated"],
+  properties: {
+    id: { type: "string", format: "uuid" },
+    status: { type: "string" },
+    truncated: {
+      type: "array",
+      items: { type: "string" },
+      description: "Paths of the fields that are null, such as `ffprobe.format.tags`.",
+    },
+  },
+}
+
+const VERBS: Record<FinalState, string> = {
+  succeeded: "succeeded",
+  failed: "failed",
+  canceled: "was canceled",
+}
+
+/** Returns the `webhooks` section of the OpenAPI document, by event type. */
+export function makeOpenApiWebhooks(): ZodOpenApiPathsObject {
+  const ofJobs = LISTED_KIND_NAMES.map(getKind).flatMap((kind) =>
+    FINAL_STATES.map((state) => {
+      const type = makeEventType(kind.name, state)
+      const summary = `A ${kind.title} ${VERBS[state]}`
+      return [type, { post: makeWebhookOperation(type, summary, makeDataSchema(kind)) }] as const
+    }),
+  )
+  const test = makeWebhookOperation(TEST_EVENT_TYPE, "A test event", {
+    type: "object",
+    required: ["message"],
+    properties: { message: { type: "string" } },
+  })
+  return Object.fromEntries([...ofJobs, [TEST_EVENT_TYPE, { post: test }]])
+}
+
+/** Returns the schema of a webhook's `data`: the record of a job kind, or the Job if requested. */
+function makeDataSchema(kind: Kind): oas31.SchemaObject {
+  const ids = new Set([readSchemaId(kind.record), readSchemaId(jobRecord), "TruncatedRecord"])
+  return { anyOf: [...ids].map((id) => ({ $ref: `#/components/schemas/${id}` })) }
+}
+
+function readSchemaId(schema: z.ZodType): string {
+  const id = schema.meta()?.id
+  if (id === undefined) throw new Error("the record of a kind has no id")
+  return id
+}
+
+function makeWebhookOperation(
+  type: string,
+  summary: string,
+  data: oas31.SchemaObject,
+): ZodOpenApiOperationObject {
+  return {
+    operationId: `on.${type}`,
+    summary,
+    description: DELIVERY_DESCRIPTION,
+    tags: ["webhooks"],
+    security: [],
+    requestParams: { header: headers },
+    requestBody: {
+      required: true,
+      content: {
+        "application/json": {
+          schema: {
+            type: "object",
+            required: ["type", "timestamp", "data"],
+            properties: {
+              type: { type: "string", const: type },
+              timestamp: { type: "string", format: "date-time" },
+              data,
+            },
+          },
+        },
+      },
+    },
+    responses: {
+      "2XX": { description: "The webhook is delivered." },
+      "410": { description: "The tries end, and the endpoint is disabled." },
+      default: { description: "A failed try." },
+    },
+  }
+}

@@ -1,0 +1,89 @@
+import { acceptCreateRequest, readJobCreator, readJobProperties } from "../input/accept.ts"
+import type { CreatedJob } from "../input/accept.ts"
+import {
+  explainFileFaults,
+  explainNameFaults,
+  duplicateFileFault,
+  missingFileFault,
+  withFileForm,
+} from "../input/file-forms.ts"
+import { invalidFieldsProblem } from "../output/problem.ts"
+import { anyObjectSchema, checkBody, isJsonRequest, readJson } from "../input/request.ts"
+import type { AppContext } from "../context.ts"
+import { urlNotAllowedFault, readImportSource } from "../input/user-urls.ts"
+import { planImport, planUpload } from "../../kinds/file/plan.ts"
+import { fileFormFields, fileImportRequest } from "../../kinds/file/request.ts"
+import { inputUrlField } from "../../kinds/private-input.ts"
+import type { InputValue } from "../../kinds/private-input.ts"
+import type { FileFormFields } from "../../kinds/file/request.ts"
+import type { FileWithJob } from "../../domain/snapshot.ts"
+import { toImportedFile } from "../../db/jobs/create-job.ts"
+import type { JobDraft } from "../../domain/job-draft.ts"
+
+/** Created file; `newFile` is null if an earlier request created the file. */
+type CreatedFile = CreatedJob & { newFile: FileWithJob | null }
+
+/** Creates the file of POST /files by upload or from a URL. The file and its job share one id. */
+export async function createFile(c: AppContext): Promise<CreatedFile> {
+  return isJsonRequest(c) ? await createFromJson(c) : await createFromForm(c)
+}
+
+async function createFromJson(c: AppContext): Promise<CreatedFile> {
+  const body = await readJson(c, anyObjectSchema)
+  const checked = checkBody(fileImportRequest, body)
+  if ("data" in checked) return await createImport(c, checked.data)
+  throw invalidFieldsProblem(explainFileFaults(c, checked.faults, { body, field: "file_url" }))
+}
+
+async function createFromForm(c: AppContext): Promise<CreatedFile> {
+  return await withFileForm(c, async ({ fields: texts, storeFile }) => {
+    const checked = checkBody(fileFormFields, texts)
+    if ("faults" in checked) throw invalidFieldsProblem(explainNameFaults(checked.faults))
+    const fields = checked.data
+    const { file_url } = fields
+    if (storeFile && file_url !== undefined)
+      throw invalidFieldsProblem([duplicateFileFault("file_url")])
+    if (file_url !== undefined) return await createImport(c, { ...fields, file_url })
+    if (!storeFile) throw invalidFieldsProblem([missingFileFault(c, "file_url")])
+    const upload = await storeFile()
+    const draft = planUpload(upload, readJobProperties(c, fields))
+    const identity = [upload.name, upload.sha256, fields]
+    return await accept(c, identity, () => draft)
+  })
+}
+
+/**
+ * Creates a file by importing a URL. A form and a JSON body with the same fields count as the same
+ * request for an `Idempotency-Key`.
+ */
+async function createImport(
+  c: AppContext,
+  fields: Omit<FileFormFields, "file_url"> & { file_url: InputValue },
+): Promise<CreatedFile> {
+  const { file_url, webhook = null, metadata = null, priority, expires_in, publish } = fields
+  const kept = { expires_in: expires_in ?? undefined, publish }
+  const identity = { file_url, webhook, metadata, priority, ...kept }
+  return await accept(c, identity, () => {
+    const source = readImportSource(c, file_url)
+    if ("error" in source) {
+      throw invalidFieldsProblem([
+        urlNotAllowedFault(inputUrlField("file_url", file_url), source.error),
+      ])
+    }
+    return planImport(source, { ...readJobProperties(c, fields), ...c.get("limits") })
+  })
+}
+
+async function accept(
+  c: AppContext,
+  identity: unknown,
+  plan: () => JobDraft,
+): Promise<CreatedFile> {
+  let newFile: FileWithJob | null = null
+  const created = await acceptCreateRequest(c, { identity }, async () => {
+    const draft = plan()
+    newFile = toImportedFile(c.get("account").id, draft, readJobCreator(c))
+    return draft
+  })
+  return { ...created, newFile: created.replayed ? null : newFile }
+}

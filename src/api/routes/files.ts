@@ -1,0 +1,233 @@
+import { z } from "zod"
+import {
+  unavailableDownloadProblem,
+  redirectToDownload,
+  DOWNLOAD_OPERATION,
+} from "../output/downloads.ts"
+import { getBaseUrl, readPreferredWaitMs } from "../input/request.ts"
+import type { AppContext } from "../context.ts"
+import { metadataFilter } from "../input/query.ts"
+import { zipNameForStoredBundle } from "../../contract/bundle.ts"
+import { EXAMPLE_ID } from "../../platform/ids.ts"
+import { LIMIT_PROBLEM_CODES } from "../output/limit-problem.ts"
+import { NO_QUERY, defineOperation } from "../output/operation.ts"
+import type { Operation } from "../output/operation.ts"
+import { notFoundProblem, Problem } from "../output/problem.ts"
+import { file as fileKind } from "../../kinds/file/kind.ts"
+import { toLinkableFile, publicUrl } from "../../kinds/file-links.ts"
+import { isNormalizedDownloadName } from "../../kinds/normalize/names.ts"
+import { fileRecord, fileSource, viewFile } from "../../kinds/file/record.ts"
+import type { FileRecord } from "../../kinds/file/record.ts"
+import { fileForm, fileImportRequest, IMPORT_EXAMPLE } from "../../kinds/file/request.ts"
+import { chooseListDatabase } from "../middleware/replica.ts"
+import { findStatesByStatus } from "../../kinds/record-fields.ts"
+import { deleteFile } from "../../jobs/remove.ts"
+import { readProgress, awaitFileEnd } from "../../jobs/wait.ts"
+import {
+  findFile,
+  findBundleMember,
+  findStoredFile,
+  listFiles,
+  setFilePublishedAt,
+} from "../../db/files/files.ts"
+import type { FileWithJob } from "../../domain/snapshot.ts"
+import type { File } from "../../db/schema/files.ts"
+import { hydrateFile } from "../../db/values/hydrate.ts"
+import {
+  collectionOperations,
+  resourceUrl,
+  readPathId,
+  statusFilter,
+} from "../output/collection.ts"
+import { createFile } from "./create-file.ts"
+
+const upload = defineOperation({
+  method: "post",
+  path: "/files",
+  operationId: "createFile",
+  summary: "Upload a file, or import it from a URL",
+  description:
+    "A multipart body of more than `upload_body_bytes` (`GET /v1/account`) is a 413. Send a larger file in pieces by `POST /v1/uploads`, or import it by `file_url`, from the web or as `s3://bucket/key`.",
+  tag: "files",
+  query: NO_QUERY,
+  headers: ["Idempotency-Key", "Prefer"],
+  bodies: {
+    "multipart/form-data": { schema: fileForm, example: { file: "(the bytes)" } },
+    "application/json": { schema: fileImportRequest, example: IMPORT_EXAMPLE },
+  },
+  answer: {
+    status: 201,
+    description: "The file, whose import or probe may still be running.",
+    schema: fileRecord,
+    headers: { Location: "URL of the record." },
+  },
+  errors: [
+    "idempotency_conflict",
+    ...LIMIT_PROBLEM_CODES,
+    "payload_too_large",
+    "request_timeout",
+    "tool_missing",
+    "too_many_uploads",
+    "unsupported_media_type",
+  ],
+  async handle(c) {
+    const { jobId: id, replayed, newFile } = await createFile(c)
+    const waitMs = readPreferredWaitMs(c)
+    const headers = { location: resourceUrl(c, fileKind, id) }
+    // Without a wait, the response needs no further query of D1.
+    if (newFile && !waitMs) return { body: viewFile(getBaseUrl(c), newFile, null), headers }
+    const found = await find(c, id, waitMs, !replayed)
+    if (!found) throw notFoundProblem("file")
+    const whole = await hydrateFound(c, found)
+    return { body: await view(c, whole), headers }
+  },
+})
+
+const download = defineOperation({
+  ...DOWNLOAD_OPERATION,
+  method: "get",
+  path: "/files/{id}/{name}",
+  operationId: "downloadFile",
+  summary: "Get a signed link to a file, or to a member of a bundle",
+  tag: "files",
+  errors: ["not_found", "not_final"],
+  async handle(c, query) {
+    const asked = c.req.param("name") ?? ""
+    const fileId = readPathId(c, "file")
+    const file = await findStoredFile(c.get("database"), fileId)
+    if (!file || !fileSource.safeParse(file.source).success)
+      throw await findUnavailableProblem(c, fileId, asked)
+    const name = await resolveStoredName(c, file, asked)
+    if (name === null) throw wrongNameProblem(file)
+    return await redirectToDownload(c, { file, name, query, durationSeconds: readDuration(file) })
+  },
+})
+
+const publish = defineOperation({
+  method: "post",
+  path: "/files/{id}/publish",
+  operationId: "publishFile",
+  summary: "Publish a file at a URL that needs no key",
+  tag: "files",
+  query: NO_QUERY,
+  answer: {
+    status: 200,
+    description: "The public URL, which is the same for each request.",
+    schema: z.object({ public_url: z.url() }),
+  },
+  errors: ["not_found", "not_final"],
+  example: { id: EXAMPLE_ID },
+  async handle(c) {
+    const id = readPathId(c, "file")
+    const found = await findFile(c.get("database"), id)
+    if (!found) throw notFoundProblem("file")
+    if (!(await setFilePublishedAt(c.get("database"), id, Date.now())))
+      throw importUnavailableProblem(found.file)
+    return { body: { public_url: publicUrl(getBaseUrl(c), toLinkableFile(found.file)) } }
+  },
+})
+
+const unpublish = defineOperation({
+  method: "delete",
+  path: "/files/{id}/publish",
+  operationId: "unpublishFile",
+  summary: "Unpublish a file; no effect on a file that is not published",
+  tag: "files",
+  query: NO_QUERY,
+  answer: { status: 200, description: "The file is not published.", schema: z.object({}) },
+  errors: ["not_found"],
+  example: { id: EXAMPLE_ID },
+  async handle(c) {
+    if (!(await setFilePublishedAt(c.get("database"), readPathId(c, "file"), null)))
+      throw notFoundProblem("file")
+    return { body: {} }
+  },
+})
+
+/** Returns the error response for a file without stored bytes, whose import may still run. */
+async function findUnavailableProblem(c: AppContext, id: string, name: string): Promise<Problem> {
+  const found = await findFile(c.get("database"), id)
+  if (!found) return notFoundProblem("file")
+  return found.file.name === name
+    ? importUnavailableProblem(found.file)
+    : wrongNameProblem(found.file)
+}
+
+/**
+ * Returns the name of the stored file that a download URL means; null if no file has the name. The
+ * playlist of a bundle may have another name than its File.
+ */
+async function resolveStoredName(c: AppContext, file: File, asked: string): Promise<string | null> {
+  const { name, bundle } = file
+  const ownName = bundle?.kind === "playlist" ? (bundle.playlist ?? name) : name
+  if (asked === name || isNormalizedDownloadName(file, asked)) return ownName
+  if (bundle && asked === zipNameForStoredBundle(name)) return asked
+  return (await findBundleMember(c.env.MEDIA, file, [asked]))?.name ?? null
+}
+
+/** Returns a 404 that tells the correct name of a file. */
+function wrongNameProblem({ name, bundle }: File): Problem {
+  const others = bundle ? "; the record lists the files of the bundle" : ""
+  const message = `The name in the URL is wrong; the file is called \`${name}\`, as in its download_url${others}.`
+  return new Problem("not_found", message)
+}
+
+function importUnavailableProblem(file: File): Problem {
+  return unavailableDownloadProblem(file, {
+    pending: "The import of the file has not ended; wait for its end.",
+    failed: "The import failed and the file has no bytes",
+    reason: "its import failed",
+  })
+}
+
+export const fileOperations: Operation[] = [
+  upload,
+  ...collectionOperations({
+    path: fileKind.path,
+    title: fileKind.title,
+    record: fileRecord,
+    filters: z.object({
+      status: statusFilter,
+      source: fileSource.optional(),
+      name: z.string().optional().meta({ description: "Only Files of exactly this name." }),
+      metadata: metadataFilter,
+    }),
+    list: async (c, { status, source, name, metadata: pair }, page) => {
+      const states = status && findStatesByStatus(status)
+      return await listFiles(chooseListDatabase(c), { source, name, states, pair }, page)
+    },
+    idOf: ({ file }) => file.id,
+    jobOf: ({ job }) => job,
+    find,
+    hydrate: hydrateFound,
+    view: (c, found, progress) => viewFile(getBaseUrl(c), found, progress),
+    remove: async (c, found) => await deleteFile(c.env, c.executionCtx, found),
+  }),
+  download,
+  publish,
+  unpublish,
+]
+
+/** Returns the playing time in seconds of a media file or playlist. */
+function readDuration({ bundle, probe }: File): number | undefined {
+  return bundle?.durationSeconds ?? probe?.duration
+}
+
+/** Finds a file; waits up to `waitMs` until the file is stored and probed. */
+async function find(
+  c: AppContext,
+  fileId: string,
+  waitMs: number | null,
+  isNew = false,
+): Promise<FileWithJob | null> {
+  return await awaitFileEnd(c.env, { accountId: c.get("account").id, fileId, isNew }, waitMs)
+}
+
+async function view(c: AppContext, found: FileWithJob): Promise<FileRecord> {
+  const progress = found.job ? await readProgress(c.env, found.job) : null
+  return viewFile(getBaseUrl(c), found, progress)
+}
+
+async function hydrateFound(c: AppContext, found: FileWithJob): Promise<FileWithJob> {
+  return { ...found, file: await hydrateFile(c.env.MEDIA, found.file) }
+}

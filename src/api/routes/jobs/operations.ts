@@ -1,0 +1,263 @@
+import { z } from "zod"
+import {
+  getBaseUrl,
+  readPreferredWaitMs,
+  readIdempotency,
+  readOptionalJson,
+} from "../../input/request.ts"
+import type { AppContext } from "../../context.ts"
+import { yieldWhileAuthorized } from "../../middleware/auth.ts"
+import { metadataFilter } from "../../input/query.ts"
+import { requireAccepted, readJobCreator } from "../../input/accept.ts"
+import { LIMIT_PROBLEM_CODES } from "../../output/limit-problem.ts"
+import { NO_QUERY, defineOperation } from "../../output/operation.ts"
+import type { Operation } from "../../output/operation.ts"
+import {
+  notFoundProblem,
+  Problem,
+  storageFullProblem,
+  invalidFieldsProblem,
+} from "../../output/problem.ts"
+import { chooseListDatabase, chooseJobReplica } from "../../middleware/replica.ts"
+import { EXAMPLE_ID } from "../../../platform/ids.ts"
+import { JOB_STATUSES, jobRecord, findStatesByJobStatus } from "../../../kinds/job-record.ts"
+import type { JobRecord } from "../../../kinds/job-record.ts"
+import { boundedMapSchema } from "../../../kinds/bounded-map.ts"
+import { FILES_MAX } from "../../../kinds/command/request.ts"
+import { HEADERS_OPENAPI_SCHEMA, inputHeadersSchema } from "../../../kinds/private-input.ts"
+import {
+  getKind,
+  LISTED_KIND_NAMES,
+  UNLISTED_KIND_NAMES,
+  viewJob,
+} from "../../../kinds/registry.ts"
+import { cancelJob } from "../../../jobs/cancel.ts"
+import { deleteJob } from "../../../jobs/remove.ts"
+import { readProgress, awaitJobEnd, followJob } from "../../../jobs/wait.ts"
+import { retryJob } from "../../../jobs/retry.ts"
+import { hydrateJob, hydrateListedJobs } from "../../../db/values/hydrate.ts"
+import { findJob, listJobs } from "../../../db/jobs/jobs.ts"
+import type { Job } from "../../../db/schema/jobs.ts"
+import { isFinal } from "../../../domain/states.ts"
+import { collectionOperations, resourceUrl, readPathId } from "../../output/collection.ts"
+import { EVENT_STREAM_HEADERS, computeEventId, streamEvents } from "./events.ts"
+import { readJobLog } from "../../../db/jobs/logs.ts"
+
+const LOG_TYPE = "text/plain; charset=utf-8"
+
+/** Sends the log of a job's tools; throws 404 if the job has no log. */
+async function answerLog(c: AppContext, { id, state, result }: Job): Promise<Response> {
+  const log = result?.hasLog ? await readJobLog(c.env.MEDIA, c.get("database"), id) : null
+  if (log === null)
+    throw new Problem("no_log", isFinal(state) ? NO_LOG_MESSAGE : LOG_NOT_WRITTEN_MESSAGE)
+  return c.body(log, 200, { "content-type": LOG_TYPE, "cache-control": "private, no-store" })
+}
+
+const LOG_NOT_WRITTEN_MESSAGE = "The job has not ended: its log is written at its end."
+const NO_LOG_MESSAGE =
+  "The job has no log: only jobs of POST /v1/commands and POST /v1/ffmpeg have a log, once FFmpeg ran to its end."
+
+/** Maximum duration of an event stream. Clients reconnect and are authenticated again. */
+const STREAM_MS_MAX = 15 * 60_000
+
+const JOBS = { path: "jobs", title: "job" }
+
+/** Schema of the request body of a retry. */
+const retryRequest = z
+  .strictObject(
+    {
+      headers: boundedMapSchema(z.string(), inputHeadersSchema, {
+        most: FILES_MAX,
+        error: "expected an object of headers by field",
+        tooMany: `expected at most ${FILES_MAX} inputs`,
+      })
+        .default({})
+        .meta({
+          description:
+            "The headers of each input that had some, by its field, as `input_files.in_1`: they were not kept.",
+          additionalProperties: HEADERS_OPENAPI_SCHEMA,
+        }),
+    },
+    "expected an object of fields",
+  )
+  .meta({ id: "RetryRequest" })
+
+const kindFilter = z
+  .enum(LISTED_KIND_NAMES, `expected one of ${LISTED_KIND_NAMES.join(", ")}`)
+  .optional()
+const statusFilter = z.enum(JOB_STATUSES, `expected one of ${JOB_STATUSES.join(", ")}`).optional()
+
+/** Operations of jobs of all kinds. */
+export const jobOperations: Operation[] = [
+  ...collectionOperations({
+    ...JOBS,
+    record: jobRecord,
+    filters: z.object({ kind: kindFilter, status: statusFilter, metadata: metadataFilter }),
+    list: async (c, { kind, status, metadata: pair }, page) => {
+      const states = status && findStatesByJobStatus(status)
+      const jobs = await listJobs(
+        chooseListDatabase(c),
+        { kind, states, pair, request: "none" },
+        page,
+      )
+      return await hydrateListedJobs(c.env.MEDIA, jobs, { request: false })
+    },
+    idOf: (job) => job.id,
+    jobOf: (job) => job,
+    find: async (c, id, waitMs) => {
+      const query = { ...toJobReference(c, id), replica: chooseJobReplica(c, id) }
+      return hideUnlisted(await awaitJobEnd(c.env, query, waitMs))
+    },
+    hydrate: async (c, job) => await hydrateJob(c.env.MEDIA, job),
+    view: (c, job, progress) => viewJob(getBaseUrl(c), job, progress),
+    remove: async (c, job) => await deleteJob(c.env, c.executionCtx, job.accountId, job.id),
+  }),
+  defineOperation({
+    method: "get",
+    path: "/jobs/{id}/events",
+    operationId: "followJob",
+    summary: "Follow a job to its end by the server-sent events `state` and `progress`",
+    tag: "jobs",
+    query: NO_QUERY,
+    headers: ["Last-Event-ID"],
+    answer: {
+      status: 200,
+      description: "A stream of events; the data of each event is the Job.",
+      schema: null,
+      mediaType: "text/event-stream",
+    },
+    errors: ["not_found"],
+    example: { id: EXAMPLE_ID },
+    handle: followEvents,
+  }),
+  defineOperation({
+    method: "get",
+    path: "/jobs/{id}/log",
+    operationId: "getJobLog",
+    summary: "Get the last 64 KB of a command's FFmpeg log",
+    tag: "jobs",
+    query: NO_QUERY,
+    answer: {
+      status: 200,
+      description: "The lines of FFmpeg, with keys in place of file names.",
+      schema: null,
+      mediaType: "text/plain",
+    },
+    errors: ["not_found", "no_log"],
+    example: { id: EXAMPLE_ID },
+    handle: async (c) => await answerLog(c, await findRequestedJob(c)),
+  }),
+  defineOperation({
+    method: "post",
+    path: "/jobs/{id}/cancel",
+    operationId: "cancelJob",
+    summary: "Cancel an open job",
+    tag: "jobs",
+    query: NO_QUERY,
+    answer: { status: 200, description: "The canceled job.", schema: jobRecord },
+    errors: ["not_found", "already_final"],
+    example: { id: EXAMPLE_ID },
+    async handle(c) {
+      const { id, accountId } = await findRequestedJob(c)
+      if (!(await cancelJob(c.env, accountId, id))) {
+        throw new Problem("already_final", "The job has already ended and cannot be canceled.")
+      }
+      return { body: await viewWithProgress(c, await findRequestedJob(c)) }
+    },
+  }),
+  defineOperation({
+    method: "post",
+    path: "/jobs/{id}/retry",
+    operationId: "retryJob",
+    summary: "Retry a finished job as a new job",
+    tag: "jobs",
+    query: NO_QUERY,
+    headers: ["Idempotency-Key", "Prefer"],
+    bodies: { "application/json": { schema: retryRequest, example: {} } },
+    isBodyOptional: true,
+    answer: {
+      status: 202,
+      description: "The new job.",
+      schema: jobRecord,
+      headers: { Location: "URL of the new job." },
+    },
+    errors: [
+      "not_found",
+      "not_final",
+      "not_retryable",
+      "idempotency_conflict",
+      ...LIMIT_PROBLEM_CODES,
+      "payload_too_large",
+      "request_timeout",
+      "unsupported_media_type",
+    ],
+    example: { id: EXAMPLE_ID },
+    handle: retry,
+  }),
+]
+
+async function followEvents(c: AppContext): Promise<Response> {
+  const job = await findRequestedJob(c)
+  const lastEventId = c.req.header("last-event-id") ?? null
+  // A 204 tells browsers not to reconnect.
+  if (isFinal(job.state) && lastEventId === computeEventId(viewJob(getBaseUrl(c), job, null))) {
+    return c.body(null, 204)
+  }
+  const states = followJob(c.env, toJobReference(c, job.id), STREAM_MS_MAX)
+  const stream = streamEvents(yieldWhileAuthorized(c, states), lastEventId, (state) =>
+    viewJob(getBaseUrl(c), state.job, state.progress),
+  )
+  return c.body(stream, 200, EVENT_STREAM_HEADERS)
+}
+
+async function retry(c: AppContext) {
+  const request = await readOptionalJson(c, retryRequest)
+  const before = await findRequestedJob(c)
+  if (!isFinal(before.state)) {
+    throw new Problem("not_final", "The job is open; cancel it first, or wait for its end.")
+  }
+  const refusal = getKind(before.kind).refuseRetry?.(before.request) ?? null
+  if (refusal !== null) throw new Problem("not_retryable", refusal)
+  const once = await readIdempotency(c, request)
+  const creating = readJobCreator(c)
+  const retried = retryJob(c.env, c.executionCtx, before, { once, creating, ...request })
+  // A retry that makes no job must still delete its copy of the input file if the client
+  // disconnects.
+  c.executionCtx.waitUntil(retried.catch(() => undefined))
+  const accepted = await retried
+  if (accepted === "full") throw storageFullProblem()
+  if (typeof accepted === "object" && "faults" in accepted)
+    throw invalidFieldsProblem(accepted.faults)
+  if (typeof accepted === "object" && "gone" in accepted) {
+    const { inputField } = getKind(before.kind)
+    const message = "the file no longer exists; upload it again and send a new request"
+    throw invalidFieldsProblem(accepted.gone.map((key) => ({ field: inputField(key), message })))
+  }
+  const { jobId } = requireAccepted(c, accepted)
+  const job = await awaitJobEnd(c.env, toJobReference(c, jobId), readPreferredWaitMs(c))
+  if (!job) throw notFoundProblem(JOBS.title)
+  return {
+    body: await viewWithProgress(c, job),
+    headers: { location: resourceUrl(c, JOBS, jobId) },
+  }
+}
+
+function toJobReference(c: AppContext, jobId: string) {
+  return { accountId: c.get("account").id, jobId }
+}
+
+async function findRequestedJob(c: AppContext): Promise<Job> {
+  const id = readPathId(c, JOBS.title)
+  const job = hideUnlisted(await findJob(c.get("database"), id))
+  if (!job) throw notFoundProblem(JOBS.title)
+  return job
+}
+
+/** Returns the job, or null if its kind is internal and hidden from callers. */
+function hideUnlisted(job: Job | null): Job | null {
+  return job && !UNLISTED_KIND_NAMES.includes(job.kind) ? job : null
+}
+
+async function viewWithProgress(c: AppContext, job: Job): Promise<JobRecord> {
+  return viewJob(getBaseUrl(c), job, await readProgress(c.env, job))
+}

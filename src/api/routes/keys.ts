@@ -1,0 +1,158 @@
+import { z } from "zod"
+import { readPathId } from "../output/collection.ts"
+import {
+  keyExpirySchema,
+  keyNameSchema,
+  keyRecord,
+  keyScopesSchema,
+  keyNotRotatableProblem,
+  overlapSecondsSchema,
+  tooManyKeysProblem,
+  viewKey,
+} from "../output/key-fields.ts"
+import { NO_QUERY, defineOperation } from "../output/operation.ts"
+import type { Operation } from "../output/operation.ts"
+import { makeNextPageLink, toPageRequest, pageQuery } from "../output/paging.ts"
+import { notFoundProblem } from "../output/problem.ts"
+import { getBaseUrl, readJson, readOptionalJson } from "../input/request.ts"
+import type { AppContext } from "../context.ts"
+import { EXAMPLE_ID } from "../../platform/ids.ts"
+import { addAccountKey, rotateKey, revokeApiKey } from "../../accounts/keys.ts"
+import type { NewKeyWithRow } from "../../accounts/keys.ts"
+import { findAccountKey, listAccountKeys } from "../../db/accounts/account-keys.ts"
+
+const PATH = "/keys"
+const TITLE = "key"
+const FACTS = { tag: "keys", scope: "admin" } as const
+const BODY_ERRORS = ["payload_too_large", "request_timeout", "unsupported_media_type"] as const
+
+const newKey = z
+  .strictObject({
+    name: keyNameSchema,
+    scopes: keyScopesSchema.default(["read", "write"]),
+    expires_at: keyExpirySchema.default(null),
+  })
+  .meta({ id: "NewKey" })
+
+const rotation = z
+  .strictObject({ overlap_seconds: overlapSecondsSchema })
+  .meta({ id: "KeyRotation" })
+
+const madeKey = keyRecord
+  .extend({ key: z.string().meta({ description: "The key, which only this answer has." }) })
+  .meta({ id: "NewKeyWithRow" })
+
+const newKeyAnswer = {
+  status: 201 as const,
+  description: "The new key, which only this answer has.",
+  schema: madeKey,
+  headers: { Location: "URL of the key's record." },
+}
+
+export const keyOperations: Operation[] = [
+  defineOperation({
+    ...FACTS,
+    method: "get",
+    path: PATH,
+    operationId: "listKeys",
+    summary: "List keys, newest first, including revoked and expired keys",
+    query: pageQuery,
+    answer: {
+      status: 200,
+      description: "A page of keys.",
+      schema: z.array(keyRecord),
+      headers: { Link: "URL of the next page, if there may be one." },
+    },
+    example: { limit: "5" },
+    async handle(c, query) {
+      const page = toPageRequest(query)
+      const rows = await listAccountKeys(c.get("database"), page)
+      return { body: rows.map(viewKey), headers: makeNextPageLink(c, PATH, page, rows) }
+    },
+  }),
+  defineOperation({
+    ...FACTS,
+    method: "post",
+    path: PATH,
+    operationId: "createKey",
+    summary: "Create a key; only this answer shows it",
+    description:
+      "`read` allows requests that only read, `write` also requests that create, change and delete, `admin` everything, including keys and the webhook secret. A repeated request makes a second key.",
+    query: NO_QUERY,
+    bodies: {
+      "application/json": { schema: newKey, example: { name: "deploy", scopes: ["write"] } },
+    },
+    answer: newKeyAnswer,
+    errors: ["key_limit_exceeded", ...BODY_ERRORS],
+    async handle(c) {
+      const { name, scopes, expires_at: expiresAt } = await readJson(c, newKey)
+      const added = await addAccountKey(c.env, c.get("database"), { name, scopes, expiresAt })
+      if (!added) throw tooManyKeysProblem()
+      return show(c, added)
+    },
+  }),
+  defineOperation({
+    ...FACTS,
+    method: "get",
+    path: `${PATH}/{id}`,
+    operationId: "getKey",
+    summary: "Get the record of a key",
+    query: NO_QUERY,
+    answer: { status: 200, description: "The record, without the key.", schema: keyRecord },
+    errors: ["not_found"],
+    example: { id: EXAMPLE_ID },
+    async handle(c) {
+      const row = await findAccountKey(c.get("database"), readPathId(c, TITLE))
+      if (!row) throw notFoundProblem(TITLE)
+      return { body: viewKey(row) }
+    },
+  }),
+  defineOperation({
+    ...FACTS,
+    method: "post",
+    path: `${PATH}/{id}/rotate`,
+    operationId: "rotateKey",
+    summary: "Rotate a key; the old key stays valid for an overlap",
+    description:
+      "The new key has the name, the scopes and the length of life of the old key. The old key stays valid for `overlap_seconds`, and never beyond its own expiry.",
+    query: NO_QUERY,
+    bodies: { "application/json": { schema: rotation, example: { overlap_seconds: 3600 } } },
+    isBodyOptional: true,
+    answer: newKeyAnswer,
+    errors: ["not_found", "key_not_rotatable", "key_limit_exceeded", ...BODY_ERRORS],
+    example: { id: EXAMPLE_ID },
+    async handle(c) {
+      const id = readPathId(c, TITLE)
+      const { overlap_seconds: seconds } = await readOptionalJson(c, rotation)
+      const overlapMs = seconds * 1000
+      const rotated = await rotateKey(c.env, c.get("database"), { id, overlapMs })
+      if (!rotated) throw notFoundProblem(TITLE)
+      if ("refusal" in rotated) throw keyNotRotatableProblem(rotated.refusal, rotated.before)
+      return show(c, rotated)
+    },
+  }),
+  defineOperation({
+    ...FACTS,
+    method: "delete",
+    path: `${PATH}/{id}`,
+    operationId: "revokeKey",
+    summary: "Revoke a key at once; its record stays",
+    query: NO_QUERY,
+    answer: { status: 200, description: "The key is revoked.", schema: z.object({}) },
+    errors: ["not_found"],
+    example: { id: EXAMPLE_ID },
+    async handle(c) {
+      const row = await findAccountKey(c.get("database"), readPathId(c, TITLE))
+      if (!row) throw notFoundProblem(TITLE)
+      await revokeApiKey(c.env, row.id)
+      return { body: {} }
+    },
+  }),
+]
+
+function show(c: AppContext, { key, row }: NewKeyWithRow) {
+  return {
+    body: { ...viewKey(row), key },
+    headers: { location: `${getBaseUrl(c)}${PATH}/${row.id}` },
+  }
+}

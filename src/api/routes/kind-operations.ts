@@ -1,0 +1,227 @@
+import { z } from "zod"
+import { getRetention } from "../../bindings/env.ts"
+import { jobRecord } from "../../kinds/job-record.ts"
+import { viewJob } from "../../kinds/registry.ts"
+import type { CreateRequest, JsonKind } from "../../kinds/kind.ts"
+import { fileIdsFieldSchema, findStatesByStatus } from "../../kinds/record-fields.ts"
+import { deleteJob } from "../../jobs/remove.ts"
+import { readProgress, awaitJobEnd } from "../../jobs/wait.ts"
+import type { Progress } from "../../domain/progress.ts"
+import { listJobs } from "../../db/jobs/jobs.ts"
+import type { Job } from "../../db/schema/jobs.ts"
+import { hydrateJob, hydrateListedJobs } from "../../db/values/hydrate.ts"
+import {
+  anyObjectSchema,
+  readJson,
+  getBaseUrl,
+  findIdempotencyKeyFaults,
+  readPreferredWaitMs,
+} from "../input/request.ts"
+import {
+  collectionOperations,
+  resourceUrl,
+  toPascalCase,
+  statusFilter,
+  addArticle,
+} from "../output/collection.ts"
+import { validateBody, readJudgeContext } from "../input/accept.ts"
+import type { CreatedJob } from "../input/accept.ts"
+import { metadataFilter } from "../input/query.ts"
+import { makeFormSchema } from "../input/form-fields.ts"
+import { toJobFormProblem } from "../input/job-form.ts"
+import { makeCreateHandler } from "../input/read-create.ts"
+import { LIMIT_PROBLEM_CODES } from "../output/limit-problem.ts"
+import { NO_QUERY, defineOperation } from "../output/operation.ts"
+import type { Operation } from "../output/operation.ts"
+import { truncateFaults, withDefaultFaultCode } from "../output/problem.ts"
+import type { AppContext } from "../context.ts"
+import { chooseListDatabase, chooseJobReplica } from "../middleware/replica.ts"
+
+type KindDescription = Pick<JsonKind, "title" | "respondsWithJob" | "isJobForm">
+
+const faultRecord = z.object({
+  field: z.string(),
+  code: z.string(),
+  message: z.string(),
+  option: z.string().optional(),
+})
+
+/**
+ * Returns the operations of a job kind: create, list, GET, DELETE and validate. A kind that has
+ * only the Job form gets create alone; its jobs are read at /jobs.
+ */
+export function kindOperations<
+  Input extends CreateRequest,
+  Usable,
+  RecordSchema extends z.ZodObject,
+>(kind: JsonKind<Input, Usable, RecordSchema>): Operation[] {
+  const { name, path, title, record, respondsWithJob = false, isJobForm = false } = kind
+  const { showsRequest = false } = kind
+  function view(c: AppContext, job: Job, progress: Progress | null): z.output<RecordSchema> {
+    return kind.view(getBaseUrl(c), { job, files: [] }, progress, getRetention(c.env))
+  }
+  async function hydrate(c: AppContext, job: Job): Promise<Job> {
+    return await hydrateJob(c.env.MEDIA, job)
+  }
+  async function find(
+    c: AppContext,
+    id: string,
+    waitMs: number | null,
+    isNew = false,
+  ): Promise<Job | null> {
+    const replica = chooseJobReplica(c, id)
+    const query = { accountId: c.get("account").id, jobId: id, isNew, replica }
+    const job = await awaitJobEnd(c.env, query, waitMs)
+    return job?.kind === name ? job : null
+  }
+  const showsJob = respondsWithJob || isJobForm
+  const create = createOperation(kind, async (c, { jobId, replayed }, waitMs) => {
+    if (waitMs === null && !showsJob) return {}
+    const job = await find(c, jobId, waitMs, !replayed)
+    if (!job) return {}
+    const progress = await readProgress(c.env, job)
+    const shown = await hydrate(c, job)
+    return {
+      ...(waitMs !== null && !isJobForm && view(c, shown, progress)),
+      ...(showsJob && viewJob(getBaseUrl(c), shown, progress)),
+    }
+  })
+  if (isJobForm) return [create]
+  const others = collectionOperations({
+    path,
+    title,
+    record,
+    filters: z.object({ status: statusFilter, metadata: metadataFilter }),
+    list: async (c, { status, metadata: pair }, page) => {
+      const states = status && findStatesByStatus(status)
+      const request = showsRequest ? "short" : undefined
+      const database = chooseListDatabase(c)
+      const jobs = await listJobs(database, { kind: name, states, pair, request }, page)
+      return await hydrateListedJobs(c.env.MEDIA, jobs, { request: !showsRequest })
+    },
+    idOf: (job) => job.id,
+    jobOf: (job) => job,
+    find,
+    hydrate,
+    view,
+    remove: async (c, job) => await deleteJob(c.env, c.executionCtx, job.accountId, job.id),
+  })
+  return [create, ...others, ...(kind.preview ? [validateOperation(kind, kind.preview)] : [])]
+}
+
+function createOperation<Input extends CreateRequest, Usable, RecordSchema extends z.ZodObject>(
+  kind: JsonKind<Input, Usable, RecordSchema>,
+  show: (c: AppContext, created: CreatedJob, waitMs: number | null) => Promise<object>,
+): Operation {
+  const { path, title, idField, uploadField, isJobForm = false } = kind
+  const accept = makeCreateHandler(kind)
+  return defineOperation({
+    method: "post",
+    path: `/${path}`,
+    operationId: `create${toPascalCase(title)}`,
+    summary: `Create ${addArticle(title)}`,
+    tag: path,
+    isJobForm,
+    query: NO_QUERY,
+    mapProblem: async (c, problem) => await toJobFormProblem(c, kind, problem),
+    headers: ["Idempotency-Key", "Prefer"],
+    bodies: {
+      "application/json": { schema: kind.request, example: kind.example },
+      ...(uploadField !== undefined && {
+        "multipart/form-data": {
+          schema: makeFormSchema(kind.request, uploadField).meta({
+            id: `${toPascalCase(title)}Form`,
+          }),
+          example: { file: "(the bytes)" },
+        },
+      }),
+    },
+    answer: {
+      status: 202,
+      description: describeAnswer(kind),
+      schema: acceptedSchema(kind),
+      headers: { Location: "URL of the record." },
+    },
+    errors: [
+      "idempotency_conflict",
+      ...LIMIT_PROBLEM_CODES,
+      "payload_too_large",
+      "request_timeout",
+      "tool_missing",
+      ...(uploadField === undefined ? [] : (["too_many_uploads"] as const)),
+      "unsupported_media_type",
+    ],
+    async handle(c) {
+      const created = await accept(c)
+      const { jobId, fileIds } = created
+      const fields = await show(c, created, readPreferredWaitMs(c))
+      const headers = { location: resourceUrl(c, isJobForm ? { path: "jobs" } : kind, jobId) }
+      return {
+        body: { [idField]: jobId, ...(fileIds && { file_ids: fileIds }), ...fields },
+        headers,
+      }
+    },
+  })
+}
+
+function describeAnswer({ title, respondsWithJob, isJobForm }: KindDescription): string {
+  if (isJobForm) return "The Job."
+  return respondsWithJob
+    ? `The id of the ${title} and its Job; with \`Prefer\`, also the other fields of its record.`
+    : `The id of the ${title}; with \`Prefer\`, also its record.`
+}
+
+/**
+ * Returns the schema of the response to a create request. If the response is also a Job, fields of
+ * the Job take precedence over those of the kind's record.
+ */
+function acceptedSchema<Input extends CreateRequest, Usable, RecordSchema extends z.ZodObject>(
+  kind: JsonKind<Input, Usable, RecordSchema>,
+): z.ZodType<Record<string, unknown>> {
+  if (kind.isJobForm) return jobRecord
+  const makesFiles = "file_ids" in kind.record.shape
+  const idShape = { [kind.idField]: z.uuid(), ...(makesFiles && fileIdsFieldSchema) }
+  if (!kind.respondsWithJob) return z.looseObject(idShape)
+  const ofRecord: z.ZodRawShape = kind.record.partial().shape
+  return z
+    .looseObject({ ...idShape, ...ofRecord, ...jobRecord.shape })
+    .meta({ id: `Accepted${toPascalCase(kind.title)}` })
+}
+
+function validateOperation<Input extends CreateRequest, Usable>(
+  kind: JsonKind<Input, Usable>,
+  preview: NonNullable<JsonKind<Input, Usable>["preview"]>,
+): Operation {
+  const { path, title } = kind
+  const name = toPascalCase(title)
+  const anyBody = anyObjectSchema.meta({ description: `A body of POST /${path}, valid or not.` })
+  const validation: z.ZodType<Record<string, unknown>> = z
+    .looseObject({ valid: z.boolean(), ...preview.schema.shape, errors: z.array(faultRecord) })
+    .meta({ id: `${name}Validation` })
+  return defineOperation({
+    method: "post",
+    path: `/${path}/validate`,
+    scope: "read",
+    operationId: `validate${name}`,
+    summary: `Check ${addArticle(title)} without creating it`,
+    tag: path,
+    query: NO_QUERY,
+    headers: ["Idempotency-Key"],
+    bodies: { "application/json": { schema: anyBody, example: kind.example } },
+    answer: {
+      status: 200,
+      description: `The work of the ${title}, and every error.`,
+      schema: validation,
+    },
+    errors: ["payload_too_large", "request_timeout", "unsupported_media_type"],
+    async handle(c) {
+      const body = await readJson(c, anyObjectSchema)
+      const { faults, inputs } = await validateBody(c, kind, { body })
+      const errors = truncateFaults([...findIdempotencyKeyFaults(c), ...faults]).map(
+        withDefaultFaultCode,
+      )
+      const fields = preview.show(kind.readUsableFields(body), inputs, await readJudgeContext(c))
+      return { body: { valid: errors.length === 0, ...fields, errors } }
+    },
+  })
+}

@@ -1,0 +1,162 @@
+import { create as contentDisposition } from "content-disposition"
+import { zipNameForStoredBundle } from "../../../contract/bundle.ts"
+import type { Member } from "../../../contract/bundle.ts"
+import type { AppContext } from "../../context.ts"
+import { notFoundProblem } from "../../output/problem.ts"
+import { logError } from "../../../platform/log.ts"
+import { memberObjectKey } from "../../../domain/object-keys.ts"
+import type { File } from "../../../db/schema/files.ts"
+import { layoutZip } from "../../../objects/zip.ts"
+import type { ZipLayout } from "../../../objects/zip.ts"
+import { toHex } from "../../../platform/crypto/hex.ts"
+import { failedCondition, judgeConditions, selectRange, setLength } from "./conditions.ts"
+import type { ByteRange } from "./conditions.ts"
+
+/** Number of R2 objects that are opened in parallel, so that small files do not wait in turn. */
+const OPEN_AT_ONCE = 4
+
+/** Length of an archive's ETag, in hexadecimal digits. */
+const TAG_LENGTH = 32
+
+type BundleFile = Pick<File, "name" | "objectKey" | "bundle" | "completedAt">
+
+/**
+ * Sends a bundle as a ZIP that is built on the fly, whole or a range of it; `headers` are those of
+ * every download.
+ */
+export async function sendArchive(
+  c: AppContext,
+  { name, objectKey, bundle, completedAt }: BundleFile,
+  headers: Headers,
+): Promise<Response> {
+  const members = bundle?.members ?? []
+  if (objectKey === null) throw notFoundProblem("file")
+  const modifiedAt = new Date(completedAt ?? 0)
+  const zip = layoutZip(
+    members.map((member) => ({
+      name: member.name,
+      sizeBytes: member.size_bytes,
+      crc: member.crc32,
+    })),
+    modifiedAt,
+  )
+  const version = { httpEtag: await computeTag(zip), uploaded: modifiedAt }
+  headers.set("accept-ranges", "bytes")
+  headers.set("etag", version.httpEtag)
+  headers.set("last-modified", modifiedAt.toUTCString())
+  headers.set("content-disposition", contentDisposition(zipNameForStoredBundle(name)))
+  headers.set("content-type", "application/zip")
+  const verdict = judgeConditions(c.req.raw.headers, version)
+  if (verdict === "failed") throw failedCondition(c)
+  if (verdict === "unchanged") return new Response(null, { status: 304, headers })
+  const range = c.req.method === "GET" ? selectRange(c, zip.sizeBytes, version) : null
+  setLength(headers, zip.sizeBytes, range)
+  if (c.req.method === "HEAD") return new Response(null, { headers })
+  const slices = sliceArchive(zip, members, range ?? { start: 0, end: zip.sizeBytes - 1 })
+  const objects = openObjects(
+    c.env.MEDIA,
+    objectKey,
+    slices.filter((slice) => "member" in slice),
+  )
+  const first = await objects.next()
+  if (first.done !== true && !first.value) throw notFoundProblem("file")
+  const length = range ? range.end - range.start + 1 : zip.sizeBytes
+  const { readable, writable } = new FixedLengthStream(length)
+  const sending = writeSlices(slices, { next: first.value, rest: objects }, writable)
+  // Either the client disconnected, or Content-Length shows it that bytes are missing.
+  c.executionCtx.waitUntil(
+    sending.catch((error: unknown) => writable.abort(error).catch(() => null)),
+  )
+  return new Response(readable, { status: range ? 206 : 200, headers })
+}
+
+/** Returns an ETag of an archive: its directory has the names, sizes and checksums of all files. */
+async function computeTag({ directory }: ZipLayout): Promise<string> {
+  return `"${toHex(await crypto.subtle.digest("SHA-256", directory)).slice(0, TAG_LENGTH)}"`
+}
+
+/** Bytes of an archive, or a part of a file in it; `sizeBytes` is the size of the whole file. */
+type Slice =
+  | { bytes: Uint8Array }
+  | { member: string; sizeBytes: number; offset: number; length: number }
+
+/** Returns what an archive has from the first to the last byte of a range. */
+function sliceArchive(
+  { headers, directory }: ZipLayout,
+  members: readonly Member[],
+  { start, end }: ByteRange,
+): Slice[] {
+  const slices: Slice[] = []
+  let position = 0
+  /** Returns the part of the next bytes of the archive that lies in the range. */
+  function take(sizeBytes: number): { offset: number; length: number } {
+    const from = Math.max(start, position)
+    const to = Math.min(end + 1, position + sizeBytes)
+    const offset = from - position
+    position += sizeBytes
+    return { offset, length: Math.max(0, to - from) }
+  }
+  function takeBytes(bytes: Uint8Array): void {
+    const { offset, length } = take(bytes.byteLength)
+    if (length > 0) slices.push({ bytes: bytes.subarray(offset, offset + length) })
+  }
+  for (const [index, header] of headers.entries()) {
+    takeBytes(header)
+    const { name = "", size_bytes: sizeBytes = 0 } = members[index] ?? {}
+    const part = take(sizeBytes)
+    if (part.length > 0) slices.push({ member: name, sizeBytes, ...part })
+  }
+  takeBytes(directory)
+  return slices
+}
+
+type MemberSlice = Extract<Slice, { member: string }>
+
+/** Opens the R2 objects of slices in order, some in advance; yields null for a missing object. */
+async function* openObjects(
+  bucket: R2Bucket,
+  objectKey: string,
+  slices: readonly MemberSlice[],
+): AsyncGenerator<R2ObjectBody | null, null> {
+  const opening: Promise<R2ObjectBody | null>[] = []
+  for (const [index] of slices.entries()) {
+    for (const slice of slices.slice(index + opening.length, index + OPEN_AT_ONCE)) {
+      const { member, sizeBytes, offset, length } = slice
+      const range = length < sizeBytes ? { range: { offset, length } } : {}
+      const object = bucket.get(memberObjectKey(objectKey, member), range)
+      // The error is handled when the object is sent, which a disconnect may prevent.
+      object.catch(() => undefined)
+      opening.push(object)
+    }
+    yield (await opening.shift()) ?? null
+  }
+  return null
+}
+
+/** Writes bytes, and pipes parts of files from R2, without buffering them. */
+async function writeSlices(
+  slices: readonly Slice[],
+  { next, rest }: { next: R2ObjectBody | null; rest: AsyncGenerator<R2ObjectBody | null, null> },
+  writable: WritableStream<Uint8Array>,
+): Promise<void> {
+  let object = next
+  for (const slice of slices) {
+    if ("bytes" in slice) {
+      await write(writable, slice.bytes)
+      continue
+    }
+    if (!object) {
+      logError("archive.member_gone", { member: slice.member })
+      throw new Error("a member no longer exists")
+    }
+    await object.body.pipeTo(writable, { preventClose: true })
+    object = (await rest.next()).value
+  }
+  await writable.close()
+}
+
+async function write(writable: WritableStream<Uint8Array>, bytes: Uint8Array): Promise<void> {
+  const writer = writable.getWriter()
+  await writer.write(bytes)
+  writer.releaseLock()
+}

@@ -1,0 +1,108 @@
+import { isEntityTagList, includesEntityTag } from "../../output/entity-tag.ts"
+import { Problem } from "../../output/problem.ts"
+import type { AppContext } from "../../context.ts"
+
+/** ETag of a download, and the time from which it has these bytes. */
+export type ObjectVersion = Pick<R2Object, "httpEtag" | "uploaded">
+
+/**
+ * Evaluates the conditional headers of a GET or HEAD in the order of RFC 9110, 13.2.2: `unchanged`
+ * means 304, `failed` means 412. Unquoted tags match nothing; invalid dates are ignored.
+ */
+export function judgeConditions(
+  headers: Headers,
+  version: ObjectVersion,
+): "hold" | "unchanged" | "failed" {
+  const match = headers.get("if-match")
+  const isWanted =
+    match === null
+      ? !isLater(version, headers.get("if-unmodified-since"))
+      : includesEntityTag(match, version.httpEtag, "strong")
+  if (!isWanted) return "failed"
+  const noneMatch = headers.get("if-none-match")
+  const since = headers.get("if-modified-since")
+  const isKnown =
+    noneMatch === null
+      ? readDate(since) !== null && !isLater(version, since)
+      : includesEntityTag(noneMatch, version.httpEtag, "weak")
+  return isKnown ? "unchanged" : "hold"
+}
+
+/** Reports whether an R2 object is newer than the date of a header; false without a valid date. */
+function isLater({ uploaded }: ObjectVersion, header: string | null): boolean {
+  const date = readDate(header)
+  return date !== null && Math.floor(uploaded.getTime() / 1000) * 1000 > date
+}
+
+function readDate(header: string | null): number | null {
+  const date = Date.parse(header ?? "")
+  return Number.isNaN(date) ? null : date
+}
+
+/** Problem of a conditional request whose condition does not hold. */
+export function failedCondition(c: AppContext): Problem {
+  const match = c.req.header("if-match")
+  const message =
+    match === undefined || isEntityTagList(match)
+      ? "The file does not match the condition; download it again from the start."
+      : "If-Match: expected * or entity tags in double quotes, like the ETag header of the file."
+  return new Problem("precondition_failed", message)
+}
+
+/** First and last byte of a range. */
+export type ByteRange = { start: number; end: number }
+
+/**
+ * Returns the byte range to send; null for all bytes: no range, several ranges, or an `If-Range`
+ * that does not match the version, which may be null without `If-Range`. Throws 416 for a range
+ * outside the bytes.
+ */
+export function selectRange(
+  c: AppContext,
+  sizeBytes: number,
+  version: ObjectVersion | null,
+): ByteRange | null {
+  const header = c.req.header("range")
+  const range = header === undefined ? null : parseRange(header, sizeBytes)
+  if (range === null || !matchesIfRange(c.req.header("if-range"), version)) return null
+  if (range.start <= range.end) return range
+  throw new Problem(
+    "range_not_satisfiable",
+    `The range is outside the file, which has ${sizeBytes} bytes.`,
+    { headers: { "content-range": `bytes */${sizeBytes}` } },
+  )
+}
+
+function matchesIfRange(header: string | undefined, version: ObjectVersion | null): boolean {
+  if (header === undefined) return true
+  if (!version) return false
+  if (header.startsWith('"')) return header === version.httpEtag
+  return Date.parse(header) === Math.floor(version.uploaded.getTime() / 1000) * 1000
+}
+
+/** Sets the headers of the length of an answer, and of its range if it has one. */
+export function setLength(headers: Headers, sizeBytes: number, range: ByteRange | null): void {
+  headers.set("content-length", String(range ? range.end - range.start + 1 : sizeBytes))
+  if (range) headers.set("content-range", `bytes ${range.start}-${range.end}/${sizeBytes}`)
+}
+
+/**
+ * Parses a Range header to its first and last byte; `end < start` means not satisfiable. Returns
+ * null to ignore the header: another unit, several ranges, or a syntax error (RFC 9110, 14.2).
+ */
+function parseRange(header: string, sizeBytes: number): ByteRange | null {
+  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header.trim()) ?? []
+  if (first === "" && last === "") return null
+  const lastByte = sizeBytes - 1
+  if (first === "") return suffixRange(Number(last), sizeBytes)
+  const start = Number(first)
+  if (last === "") return { start, end: lastByte }
+  const end = Number(last)
+  return end < start ? null : { start, end: Math.min(end, lastByte) }
+}
+
+/** Returns the range of the last `bytes` bytes, or of the whole file if it is shorter. */
+function suffixRange(bytes: number, sizeBytes: number): ByteRange {
+  const end = bytes === 0 ? -1 : sizeBytes - 1
+  return { start: Math.max(0, sizeBytes - bytes), end }
+}

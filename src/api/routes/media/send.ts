@@ -1,0 +1,172 @@
+import { create as contentDisposition } from "content-disposition"
+import { zipNameForStoredBundle, memberName } from "../../../contract/bundle.ts"
+import type { AppContext } from "../../context.ts"
+import { notFoundProblem } from "../../output/problem.ts"
+import { openDatabases } from "../../../db/database.ts"
+import { findFile } from "../../../db/files/files.ts"
+import { hashFileName } from "../../../objects/download-links.ts"
+import type { Disposition, LinkTarget } from "../../../objects/download-links.ts"
+import { hydrateFile, readBundle } from "../../../db/values/hydrate.ts"
+import { memberObjectKey } from "../../../domain/object-keys.ts"
+import type { File } from "../../../db/schema/files.ts"
+import { sendArchive } from "./archive.ts"
+import { failedCondition, judgeConditions, selectRange, setLength } from "./conditions.ts"
+import type { ByteRange } from "./conditions.ts"
+
+/** R2 object to send; R2 supplies the size or type if unknown. */
+type MediaObject = { name: string; objectKey: string; sizeBytes?: number; contentType?: string }
+
+/** Content-Disposition and Cache-Control of a download. */
+export type SendOptions = { disposition: Disposition; cacheControl: string }
+
+const DEFAULT_TYPE = "application/octet-stream"
+
+/** Media types that browsers may show inline; others are always attachments. */
+const INLINE_TYPES =
+  /^(?:video|audio)\/|^image\/(?!svg)|^text\/(?:plain|vtt)(?:;|$)|^application\/json$/
+
+/**
+ * Media types that a page could load as a script or style sheet. The content security policy of
+ * pages allows this origin, so uploads of these types are sent as `application/octet-stream`.
+ */
+const SCRIPT_OR_STYLE_TYPES = /^(?:text|application)\/(?:x-)?(?:java|ecma|j|live)script|^text\/css/i
+
+/** Returns the requested file name, decoded and raw: a playlist may contain a literal `%`. */
+export function readRequestedNames(c: AppContext): string[] {
+  return [c.req.param("name") ?? "", new URL(c.req.url).pathname.split("/").at(-1) ?? ""]
+}
+
+/** Sends the file of a signed link, or the requested file of its bundle. */
+export async function sendLinkTarget(
+  c: AppContext,
+  opens: LinkTarget,
+  options: SendOptions,
+): Promise<Response> {
+  const { kind, objectKey } = opens
+  const names = readRequestedNames(c)
+  const [name = ""] = names
+  const isNamed = kind !== "playlist" && (await hashFileName(name)) === opens.nameHash
+  if (kind === "file") {
+    if (!isNamed) throw notFoundProblem("file")
+    return await sendObject(c, { ...opens, name }, options)
+  }
+  if (kind === "playlist" || !isNamed) return await sendMember(c, { objectKey, names }, options)
+  const bundle = await readBundle(c.env.MEDIA, opens.bundleObjectKey)
+  if (!bundle) throw notFoundProblem("file")
+  return await sendArchive(c, { ...opens, name, bundle }, sharedHeaders(options))
+}
+
+/** Sends a stored file, or the requested file of a bundle. */
+export async function sendStoredFile(
+  c: AppContext,
+  file: File,
+  options: SendOptions,
+): Promise<Response> {
+  const { name, objectKey, sizeBytes, contentType, bundle } = file
+  const [requestedName] = readRequestedNames(c)
+  if (objectKey === null || sizeBytes === null) throw notFoundProblem("file")
+  if (bundle && requestedName === zipNameForStoredBundle(name)) {
+    const whole = await findFile(openDatabases(c.env, file.accountId), file.id)
+    if (!whole) throw notFoundProblem("file")
+    return await sendArchive(c, await hydrateFile(c.env.MEDIA, whole.file), sharedHeaders(options))
+  }
+  if (bundle) {
+    const playlist = requestedName === name ? bundle.playlist : undefined
+    const names = playlist === undefined ? readRequestedNames(c) : [playlist]
+    return await sendMember(c, { objectKey, names }, options)
+  }
+  if (requestedName !== name) throw notFoundProblem("file")
+  const type = contentType ?? DEFAULT_TYPE
+  return await sendObject(c, { name, objectKey, sizeBytes, contentType: type }, options)
+}
+
+/** Sends the first file of a bundle that has one of the names; size and type come from R2. */
+async function sendMember(
+  c: AppContext,
+  { objectKey, names }: { objectKey: string; names: readonly string[] },
+  options: SendOptions,
+): Promise<Response> {
+  for (const name of new Set(names)) {
+    if (!memberName.safeParse(name).success) continue
+    const answer = await trySendObject(
+      c,
+      { name, objectKey: memberObjectKey(objectKey, name) },
+      options,
+    )
+    if (answer) return answer
+  }
+  throw notFoundProblem("file")
+}
+
+async function sendObject(
+  c: AppContext,
+  medium: MediaObject,
+  options: SendOptions,
+): Promise<Response> {
+  const answer = await trySendObject(c, medium, options)
+  if (!answer) throw notFoundProblem("file")
+  return answer
+}
+
+/** Sends an R2 object; returns null if the object is missing. */
+async function trySendObject(
+  c: AppContext,
+  medium: MediaObject,
+  options: SendOptions,
+): Promise<Response | null> {
+  const range = await readRange(c, medium)
+  const object = await c.env.MEDIA.get(
+    medium.objectKey,
+    range ? { range: { offset: range.start, length: range.end - range.start + 1 } } : {},
+  )
+  if (!object) return null
+  const headers = makeObjectHeaders(medium, object, options)
+  const verdict = judgeConditions(c.req.raw.headers, object)
+  if (verdict !== "hold" || c.req.method === "HEAD") await object.body.cancel()
+  if (verdict === "failed") throw failedCondition(c)
+  if (verdict === "unchanged") return new Response(null, { status: 304, headers })
+  const sizeBytes = medium.sizeBytes ?? object.size
+  setLength(headers, sizeBytes, range)
+  const body = c.req.method === "HEAD" ? null : object.body
+  return new Response(body, { status: range ? 206 : 200, headers })
+}
+
+/** Returns the byte range to send; null for the whole object. */
+async function readRange(
+  c: AppContext,
+  { objectKey, sizeBytes: storedBytes }: MediaObject,
+): Promise<ByteRange | null> {
+  if (c.req.method !== "GET" || c.req.header("range") === undefined) return null
+  const isConditional = c.req.header("if-range") !== undefined
+  const object =
+    isConditional || storedBytes === undefined ? await c.env.MEDIA.head(objectKey) : null
+  const sizeBytes = storedBytes ?? object?.size
+  if (sizeBytes === undefined || (isConditional && !object)) return null
+  return selectRange(c, sizeBytes, object)
+}
+
+function makeObjectHeaders(medium: MediaObject, object: R2Object, options: SendOptions): Headers {
+  const { name } = medium
+  const contentType = medium.contentType ?? object.httpMetadata?.contentType ?? DEFAULT_TYPE
+  const disposition: Disposition = INLINE_TYPES.test(contentType)
+    ? options.disposition
+    : "attachment"
+  const headers = sharedHeaders(options)
+  headers.set("accept-ranges", "bytes")
+  headers.set("content-disposition", contentDisposition(name, { type: disposition }))
+  const isLoaded = SCRIPT_OR_STYLE_TYPES.test(contentType)
+  headers.set("content-type", isLoaded ? "application/octet-stream" : contentType)
+  headers.set("etag", object.httpEtag)
+  headers.set("last-modified", object.uploaded.toUTCString())
+  return headers
+}
+
+/** Returns the headers of every download. */
+function sharedHeaders({ cacheControl }: SendOptions): Headers {
+  return new Headers({
+    "access-control-allow-origin": "*",
+    "cache-control": cacheControl,
+    "content-security-policy": "sandbox; default-src 'none'",
+    "x-content-type-options": "nosniff",
+  })
+}

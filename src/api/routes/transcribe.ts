@@ -1,0 +1,17 @@
+import type { Operation } from "../output/operation.ts"
+import { outputDownloadOperation } from "../output/output-download.ts"
+import { transcribe } from "../../kinds/transcribe/kind.ts"
+
+/** Operations of transcriptions in addition to those of every job kind. */
+export const transcribeOperations: readonly Operation[] = [
+  outputDownloadOperation(transcribe, {
+    operationId: "downloadTranscript",
+    summary: "Get a signed link to a transcript",
+    exampleName: "transcript.srt",
+    unavailableMessages: {
+      pending: "The transcription has not ended; wait for its end.",
+      failed: "The transcription failed and has no file",
+      reason: "the transcription failed",
+    },
+  }),
+]

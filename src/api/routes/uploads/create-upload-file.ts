@@ -1,0 +1,68 @@
+import { findFile } from "../../../db/files/files.ts"
+import {
+  findTusUpload,
+  listOpenUploadsOfLink,
+  markTusFinished,
+  removeTusParts,
+} from "../../../db/files/tus-uploads.ts"
+import { claimUploadLink, releaseUploadLink } from "../../../db/files/upload-links.ts"
+import { planUpload } from "../../../kinds/file/plan.ts"
+import { completeTusObject, removeTusUpload } from "../../../objects/tus-object.ts"
+import { toHex } from "../../../platform/crypto/hex.ts"
+import type { AppContext } from "../../context.ts"
+import { acceptCreateRequest, readJobProperties } from "../../input/accept.ts"
+import { notFoundProblem, Problem } from "../../output/problem.ts"
+
+/**
+ * Creates the File of a tus upload whose bytes are all stored, with the upload's id. A repeated or
+ * concurrent call creates no second File. Throws the problem of a limit that the File would exceed;
+ * the upload stays, and a later request can create the File.
+ */
+export async function createUploadFile(
+  c: AppContext,
+  id: string,
+  sha256: Uint8Array | null = null,
+): Promise<void> {
+  const database = c.get("database")
+  const found = await findTusUpload(database, id)
+  if (!found) throw notFoundProblem("upload")
+  const { row, upload } = found
+  // The File has taken the object over.
+  if (!upload) return
+  const isComplete = await completeTusObject(c.env, { row, upload })
+  if (!isComplete || !(await markTusFinished(database, id, Date.now()))) {
+    throw notFoundProblem("upload")
+  }
+  if (row.linkId !== null && !(await claimUploadLink(database, row.linkId, id))) {
+    await markTusFinished(database, id, null)
+    throw linkUsed()
+  }
+  const { name, contentType, sizeBytes, fields } = row
+  const stored = { upload, name, contentType, sizeBytes, sha256: sha256 && toHex(sha256) }
+  try {
+    await acceptCreateRequest(c, { identity: null }, async () => {
+      return planUpload(stored, readJobProperties(c, fields), id)
+    })
+  } catch (error) {
+    // Another request created the File meanwhile.
+    if (!(await findFile(database, id))) {
+      await markTusFinished(database, id, null)
+      if (row.linkId !== null) await releaseUploadLink(database, row.linkId, id)
+      throw error
+    }
+  }
+  await removeTusParts(database, id, Date.now())
+  if (row.linkId !== null) c.executionCtx.waitUntil(removeOpenUploadsOfLink(c, row.linkId))
+}
+
+/** Removes the unfinished uploads of a link, which can no longer become a File. */
+export async function removeOpenUploadsOfLink(c: AppContext, linkId: string): Promise<void> {
+  for (const found of await listOpenUploadsOfLink(c.get("database"), linkId)) {
+    await removeTusUpload(c.env, found, { now: Date.now(), isForced: false })
+  }
+}
+
+/** Problem of an upload link that another upload has used up. */
+export function linkUsed(): Problem {
+  return new Problem("link_used", "The link was used by another upload; ask for a new link.")
+}

@@ -1,0 +1,193 @@
+import { createUploadFile } from "./create-upload-file.ts"
+import { claimTusUpload, findTusUpload } from "../../../db/files/tus-uploads.ts"
+import type { FoundTusUpload } from "../../../db/files/tus-uploads.ts"
+import {
+  TUS_UPLOAD_MS_MAX,
+  TusDiskFull,
+  TusWriter,
+  TusWriterReplaced,
+} from "../../../objects/tus-writer.ts"
+import { removeTusUpload } from "../../../objects/tus-object.ts"
+import { openDigest } from "../../../platform/crypto/digest.ts"
+import type { Digest } from "../../../platform/crypto/digest.ts"
+import { toHex } from "../../../platform/crypto/hex.ts"
+import type { AppContext } from "../../context.ts"
+import { openBody } from "../../input/body.ts"
+import type { BodyReader } from "../../input/body.ts"
+import { withUploadLease } from "../../input/upload-lease.ts"
+import { notFoundProblem, Problem, storageFullProblem } from "../../output/problem.ts"
+import { requireAllowedType } from "./file-types.ts"
+import type { Checksum } from "./tus-headers.ts"
+
+/** State of an upload after a request: its bytes, and whether it has become a File. */
+export type ReceivedUpload = { offsetBytes: number; expiresAt: number; isFile: boolean }
+
+/** Codes of problems after which an upload can never become a File. */
+const FINAL_CODES = new Set(["media_type_not_allowed", "link_used"])
+
+/** Removes an unfinished upload that nobody will continue. */
+export async function abandonUpload(c: AppContext, id: string): Promise<void> {
+  const found = await findTusUpload(c.get("database"), id)
+  if (found) await removeTusUpload(c.env, found, { now: Date.now(), isForced: false })
+}
+
+/**
+ * Stores the body of a request in a tus upload that has exactly `offsetBytes`, and creates the File
+ * once all bytes are there. If the body ends early, keeps the bytes that came, unless a checksum was
+ * announced.
+ */
+export async function receiveUpload(
+  c: AppContext,
+  id: string,
+  options: { offsetBytes: number; checksum: Checksum | null },
+): Promise<ReceivedUpload> {
+  const received = withUploadLease(c, async () => {
+    try {
+      return await receive(c, id, options)
+    } catch (error) {
+      if (error instanceof Problem && FINAL_CODES.has(error.code)) await abandonUpload(c, id)
+      throw error
+    }
+  })
+  // The bytes that came are stored even if the caller hangs up.
+  c.executionCtx.waitUntil(received.catch(() => undefined))
+  return await received
+}
+
+async function receive(
+  c: AppContext,
+  id: string,
+  { offsetBytes, checksum }: { offsetBytes: number; checksum: Checksum | null },
+): Promise<ReceivedUpload> {
+  const database = c.get("database")
+  const now = Date.now()
+  const expiresAt = now + TUS_UPLOAD_MS_MAX
+  const writerId = c.get("requestId")
+  const claim = { writer: writerId, offsetBytes, now, expiresAt }
+  const open = await claimTusUpload(database, id, claim)
+  if (!open) return await explainUnclaimed(c, id, offsetBytes)
+  const { sizeBytes } = open.row
+  const remainingBytes = sizeBytes - offsetBytes
+  const announced = c.req.header("content-length")
+  const bytesMax = announced === undefined ? remainingBytes : Number(announced)
+  if (bytesMax > remainingBytes) throw tooLong(sizeBytes)
+  const body = openBody(c, {
+    bytesMax: remainingBytes,
+    leastBytes: LEAST_BYTES,
+    tooLarge: () => tooLong(sizeBytes),
+  })
+  const writer = await orReplaced(() => {
+    return TusWriter.open(c.env, open, writerId, {
+      bytesMax,
+      isHeld: checksum !== null,
+      onStart: async (bytes) => await requireAllowedType(c, bytes),
+    })
+  })
+  const isWhole = offsetBytes === 0 && bytesMax === sizeBytes
+  const sha256 = isWhole ? openDigest("SHA-256") : null
+  const announcedDigest = checksum ? openDigest(checksum.algorithm) : null
+  const digests = [sha256, announcedDigest].filter((digest) => digest !== null)
+  await orReplaced(async () => {
+    try {
+      if (body) await pump(body, writer, digests)
+    } catch (error) {
+      await keepReceived(writer, { error, isHeld: checksum !== null })
+      throw error
+    }
+  })
+  const digest = await announcedDigest?.finish()
+  if (checksum && digest && toHex(digest) !== toHex(checksum.digest)) {
+    await writer.drop()
+    throw new Problem("checksum_mismatch", MISMATCH, {
+      headers: { "upload-offset": String(offsetBytes) },
+    })
+  }
+  if (writer.offsetBytes < sizeBytes) {
+    await orReplaced(() => writer.suspend())
+    return { offsetBytes: writer.offsetBytes, expiresAt, isFile: false }
+  }
+  await orReplaced(() => writer.finish())
+  await createUploadFile(c, id, await sha256?.finish())
+  return { offsetBytes: sizeBytes, expiresAt, isFile: true }
+}
+
+const MISMATCH =
+  "The bytes of the request do not have the checksum of `Upload-Checksum`, and were dropped; send them again."
+
+const READ_BYTES = 256 * 1024
+/** Most bytes that a cut loses. */
+const LEAST_BYTES = 16 * 1024
+
+/** Passes the bytes of a body to a writer and to digests. */
+async function pump(body: BodyReader, writer: TusWriter, digests: Digest[]): Promise<void> {
+  let room = new Uint8Array(READ_BYTES)
+  for (;;) {
+    const bytes = await body.read(room)
+    if (!bytes) return
+    for (const digest of digests) await digest.write(bytes)
+    await writer.add(bytes)
+    room = new Uint8Array(bytes.buffer)
+  }
+}
+
+/** Stores what came before a body broke off. */
+async function keepReceived(
+  writer: TusWriter,
+  { error, isHeld }: { error: unknown; isHeld: boolean },
+): Promise<void> {
+  const isRefused = error instanceof Problem && error.code === "media_type_not_allowed"
+  if (isHeld || isRefused || error instanceof TusWriterReplaced) return await writer.drop()
+  // A tail that cannot be stored is sent again by the client.
+  await writer.suspend().catch(() => undefined)
+}
+
+/** Converts the errors of a writer to problems. */
+async function orReplaced<Value>(act: () => Promise<Value>): Promise<Value> {
+  try {
+    return await act()
+  } catch (error) {
+    if (error instanceof TusDiskFull) throw storageFullProblem(error)
+    if (!(error instanceof TusWriterReplaced)) throw error
+    const message =
+      "Another request continued the upload, or deleted it; ask for its offset by HEAD, and continue there if it is still yours."
+    throw new Problem("upload_taken_over", message, { cause: error })
+  }
+}
+
+/**
+ * Throws the problem of an upload that cannot be continued at an offset. Returns the state of an
+ * upload that already has all its bytes, and creates its File if that is still to be done.
+ */
+async function explainUnclaimed(
+  c: AppContext,
+  id: string,
+  offsetBytes: number,
+): Promise<ReceivedUpload> {
+  const found = await findTusUpload(c.get("database"), id)
+  if (!found) throw notFoundProblem("upload")
+  const { row } = found
+  if (row.offsetBytes === offsetBytes && offsetBytes === row.sizeBytes) {
+    if (Number(c.req.header("content-length") ?? 0) > 0) throw tooLong(row.sizeBytes)
+    await finishUpload(c, found)
+    return { offsetBytes, expiresAt: row.expiresAt, isFile: true }
+  }
+  const message = `The upload has ${row.offsetBytes} of ${row.sizeBytes} bytes; continue there, with \`Upload-Offset: ${row.offsetBytes}\`.`
+  throw new Problem("offset_conflict", message, {
+    headers: { "upload-offset": String(row.offsetBytes) },
+  })
+}
+
+/**
+ * Creates the File of an upload whose bytes are all stored, if an earlier request was interrupted
+ * before it did.
+ */
+export async function finishUpload(c: AppContext, { row, upload }: FoundTusUpload): Promise<void> {
+  // The File has taken the object over.
+  if (!upload || row.offsetBytes < row.sizeBytes) return
+  await createUploadFile(c, row.id)
+}
+
+function tooLong(sizeBytes: number): Problem {
+  const message = `The bytes go beyond the end of the upload, which has ${sizeBytes} bytes by its Upload-Length.`
+  return new Problem("payload_too_large", message)
+}

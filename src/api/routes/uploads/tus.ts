@@ -1,0 +1,242 @@
+import { z } from "zod"
+import { PLAN_LIMIT_REMEDY } from "../../../contract/plan-limit-remedy.ts"
+import { findFile } from "../../../db/files/files.ts"
+import type { FoundTusUpload } from "../../../db/files/tus-uploads.ts"
+import {
+  OPEN_TUS_UPLOADS_MAX,
+  findTusUpload,
+  insertTusUpload,
+  listOpenTusUploads,
+  readReservations,
+} from "../../../db/files/tus-uploads.ts"
+import { uploadObjectKey } from "../../../domain/object-keys.ts"
+import { dateTime, toDateTime } from "../../../kinds/record-fields.ts"
+import { removeTusUpload } from "../../../objects/tus-object.ts"
+import { TUS_UPLOAD_MS_MAX, tusPartBytes } from "../../../objects/tus-writer.ts"
+import { newId } from "../../../platform/ids.ts"
+import type { AppContext } from "../../context.ts"
+import { readJobProperties } from "../../input/accept.ts"
+import { fileTooLargeProblem } from "../../input/multipart.ts"
+import { getBaseUrl } from "../../input/request.ts"
+import { readPathId } from "../../output/collection.ts"
+import { notFoundProblem, Problem } from "../../output/problem.ts"
+import { linkUsed } from "./create-upload-file.ts"
+import { abandonUpload, finishUpload, receiveUpload } from "./receive.ts"
+import type { ReceivedUpload } from "./receive.ts"
+import {
+  OFFSET_STREAM,
+  readChecksum,
+  readUploadLength,
+  readUploadMetadata,
+  readUploadOffset,
+  requireTusVersion,
+} from "./tus-headers.ts"
+import type { Checksum, UploadMetadata } from "./tus-headers.ts"
+
+const TITLE = "upload"
+
+/** Record of an upload, beside the headers of tus. */
+export const uploadRecord = z
+  .object({
+    id: z.uuid().meta({ description: "Id of the upload, and of the File that it becomes." }),
+    name: z.string(),
+    content_type: z.string(),
+    size_bytes: z.int(),
+    offset_bytes: z.int().meta({ description: "Number of bytes that are stored." }),
+    file_url: z.url().nullable().meta({ description: "URL of the File; null before it exists." }),
+    created_at: dateTime,
+    expires_at: dateTime.meta({ description: "Time of removal, unless more bytes come." }),
+  })
+  .meta({ id: "Upload" })
+
+export type UploadRecord = z.infer<typeof uploadRecord>
+
+function viewUpload(c: AppContext, { row, upload }: FoundTusUpload): UploadRecord {
+  const { id, name, contentType, sizeBytes, offsetBytes, createdAt, expiresAt } = row
+  return {
+    id,
+    name,
+    content_type: contentType,
+    size_bytes: sizeBytes,
+    offset_bytes: offsetBytes,
+    file_url: upload ? null : fileUrl(c, id),
+    created_at: toDateTime(createdAt),
+    expires_at: toDateTime(expiresAt),
+  }
+}
+
+function fileUrl(c: AppContext, id: string): string {
+  return `${getBaseUrl(c)}/files/${id}`
+}
+
+/**
+ * Creates an upload by the request's `Upload-Length` and `Upload-Metadata`, and stores the bytes
+ * that come with the request. `place` is the URL below which the upload is reached.
+ */
+export async function createUpload(c: AppContext, place: string): Promise<Response> {
+  const isWithBytes = hasBytes(c)
+  if (!isWithBytes && hasUntypedBody(c)) throw wrongMediaType()
+  requireTusVersion(c)
+  const sizeBytes = readUploadLength(c)
+  const metadata = readUploadMetadata(c)
+  const checksum = readChecksum(c)
+  const { id, expiresAt } = await insertUpload(c, { sizeBytes, metadata })
+  const received = isWithBytes
+    ? await receiveFirst(c, id, checksum)
+    : { offsetBytes: 0, expiresAt, isFile: false }
+  const headers = { ...progressHeaders(c, id, received), location: `${place}/${id}` }
+  if (c.get("uploadLink")) return c.body(null, 201, headers)
+  const found = await findTusUpload(c.get("database"), id)
+  if (!found) throw notFoundProblem(TITLE)
+  return c.json(viewUpload(c, found), 201, headers)
+}
+
+/** Receives the bytes of a creation. If that fails, removes the upload: its client has no URL of it. */
+export async function receiveFirst(
+  c: AppContext,
+  id: string,
+  checksum: Checksum | null = null,
+): Promise<ReceivedUpload> {
+  try {
+    return await receiveUpload(c, id, { offsetBytes: 0, checksum })
+  } catch (error) {
+    await abandonUpload(c, id)
+    throw error
+  }
+}
+
+/** Stores a new upload without bytes; throws the problem of a limit that it would exceed. */
+export async function insertUpload(
+  c: AppContext,
+  { sizeBytes, metadata }: { sizeBytes: number; metadata: UploadMetadata },
+): Promise<{ id: string; expiresAt: number }> {
+  const { fileBytesMax, storageBytesMax } = c.get("limits")
+  if (sizeBytes > fileBytesMax) throw fileTooLargeProblem(c, fileBytesMax)
+  const link = c.get("uploadLink")
+  if (link && link.fileId !== null) throw linkUsed()
+  const fields = link ? link.fields : metadata.fields
+  // Refuses a webhook that is not allowed before any byte is sent.
+  readJobProperties(c, fields)
+  const id = newId()
+  const now = Date.now()
+  const expiresAt = now + TUS_UPLOAD_MS_MAX
+  const upload = {
+    id,
+    linkId: link?.id ?? null,
+    name: metadata.name,
+    contentType: metadata.contentType,
+    fields,
+    metadataHeader: metadata.header,
+    sizeBytes,
+    partBytes: tusPartBytes(sizeBytes),
+    objectKey: uploadObjectKey(c.get("account").id, id),
+    createdAt: now,
+    expiresAt,
+  }
+  if (await insertTusUpload(c.get("database"), upload, storageBytesMax)) return { id, expiresAt }
+  throw await explainRefusal(c, sizeBytes)
+}
+
+/** Returns the problem of an upload that exceeds a limit of its account or of its link. */
+async function explainRefusal(c: AppContext, sizeBytes: number): Promise<Problem> {
+  const { storageBytesMax } = c.get("limits")
+  const { account, link: ofLink } = OPEN_TUS_UPLOADS_MAX
+  const link = c.get("uploadLink")
+  const found = await readReservations(c.get("database"), link?.id ?? null)
+  if (link && found.openUploadsOfLink >= ofLink) {
+    const message = `The link has ${ofLink} unfinished uploads, of which it takes one; continue or delete one of them.`
+    return new Problem("too_many_uploads", message)
+  }
+  if (found.openUploads >= account) {
+    const message = `An account may have ${account} unfinished uploads; finish or delete some.`
+    return new Problem("too_many_uploads", message)
+  }
+  const message = `The account stores ${found.storedBytes} bytes, its unfinished uploads reserve ${found.reservedBytes}, the request would add ${sizeBytes}, and the plan allows ${storageBytesMax}: delete files or unfinished uploads, or ${PLAN_LIMIT_REMEDY}.`
+  return new Problem("storage_limit_exceeded", message)
+}
+
+/** Returns the records of the account's unfinished uploads, newest first. */
+export async function listUploads(c: AppContext): Promise<{ body: UploadRecord[] }> {
+  const found = await listOpenTusUploads(c.get("database"))
+  return { body: found.map((each) => viewUpload(c, each)) }
+}
+
+/** Answers GET and HEAD of an upload; creates its File if that is still to be done. */
+export async function showUpload(c: AppContext): Promise<Response> {
+  const isHead = c.req.method === "HEAD"
+  if (isHead) requireTusVersion(c)
+  const found = await findUpload(c)
+  const { row } = found
+  const isFile = !found.upload || row.offsetBytes === row.sizeBytes
+  if (isFile) await finishUpload(c, found)
+  const { offsetBytes, expiresAt } = row
+  const headers = {
+    ...progressHeaders(c, row.id, { offsetBytes, expiresAt, isFile }),
+    "upload-length": String(row.sizeBytes),
+    ...(row.metadataHeader !== "" && { "upload-metadata": row.metadataHeader }),
+  }
+  if (isHead) return c.body(null, 200, headers)
+  return c.json(viewUpload(c, isFile ? { row, upload: null } : found), 200, headers)
+}
+
+/** Answers a PATCH, which brings bytes to an upload. */
+export async function patchUpload(c: AppContext): Promise<Response> {
+  if (!hasBytes(c)) throw wrongMediaType()
+  requireTusVersion(c)
+  const options = { offsetBytes: readUploadOffset(c), checksum: readChecksum(c) }
+  const id = readPathId(c, TITLE)
+  if (c.get("uploadLink")) await findUpload(c)
+  const received = await receiveUpload(c, id, options)
+  return c.body(null, 204, progressHeaders(c, id, received))
+}
+
+/** Answers a DELETE: removes an unfinished upload with its bytes. */
+export async function deleteUpload(c: AppContext): Promise<Response> {
+  requireTusVersion(c)
+  const found = await findUpload(c)
+  const isRemoved =
+    found.upload !== null &&
+    (await removeTusUpload(c.env, found, { now: Date.now(), isForced: false }))
+  if (isRemoved) return c.body(null, 204)
+  const message = "The upload has become a File; delete that by DELETE /v1/files/<id>."
+  throw new Problem("already_final", message)
+}
+
+/** Finds the upload of the path; throws 404 if it is not the caller's, or not of the caller's link. */
+async function findUpload(c: AppContext): Promise<FoundTusUpload> {
+  const found = await findTusUpload(c.get("database"), readPathId(c, TITLE))
+  const link = c.get("uploadLink")
+  if (!found || (link && found.row.linkId !== link.id)) throw notFoundProblem(TITLE)
+  // The File that the upload became may have been deleted.
+  const isGone = !found.upload && !(await findFile(c.get("database"), found.row.id))
+  if (isGone) throw notFoundProblem(TITLE)
+  return found
+}
+
+function wrongMediaType(): Problem {
+  const message = `Bytes of an upload need the header \`Content-Type: ${OFFSET_STREAM}\`.`
+  return new Problem("unsupported_media_type", message)
+}
+
+/** Reports whether a request has a body of another type, or of none. */
+function hasUntypedBody(c: AppContext): boolean {
+  const length = c.req.header("content-length")
+  return length === undefined ? c.req.header("content-type") !== undefined : length !== "0"
+}
+
+function hasBytes(c: AppContext): boolean {
+  return c.req.header("content-type")?.trim().toLowerCase() === OFFSET_STREAM
+}
+
+function progressHeaders(
+  c: AppContext,
+  id: string,
+  { offsetBytes, expiresAt, isFile }: ReceivedUpload,
+): Record<string, string> {
+  return {
+    "cache-control": "no-store",
+    "upload-offset": String(offsetBytes),
+    "upload-expires": new Date(expiresAt).toUTCString(),
+    ...(isFile && { "content-location": fileUrl(c, id) }),
+  }
+}

@@ -1,0 +1,74 @@
+import { claimUploadLink, releaseUploadLink } from "../../../db/files/upload-links.ts"
+import type { UploadLink } from "../../../db/schema/uploads.ts"
+import { sanitizeFileName } from "../../../kinds/file-name.ts"
+import { planUpload } from "../../../kinds/file/plan.ts"
+import { newId } from "../../../platform/ids.ts"
+import type { AppContext } from "../../context.ts"
+import { acceptCreateRequest, readJobProperties } from "../../input/accept.ts"
+import type { CreatedJob } from "../../input/accept.ts"
+import { withFileForm } from "../../input/file-forms.ts"
+import type { FileForm } from "../../input/file-forms.ts"
+import { detectContentType } from "../../input/multipart.ts"
+import { notFoundProblem, invalidFieldProblem, invalidFieldsProblem } from "../../output/problem.ts"
+import { linkUsed, removeOpenUploadsOfLink } from "./create-upload-file.ts"
+import { TYPE_BYTES, requireAllowedType } from "./file-types.ts"
+import { insertUpload, receiveFirst } from "./tus.ts"
+
+/** Answers a PUT of an upload link, whose body is the file; `?filename=` names it. */
+export async function receivePut(c: AppContext): Promise<Response> {
+  const announced = c.req.header("content-length")
+  if (announced === undefined) {
+    throw invalidFieldProblem("Content-Length", "expected the size of the file in bytes")
+  }
+  const sizeBytes = Number(announced)
+  if (sizeBytes === 0) throw invalidFieldProblem("body", "the file is empty")
+  const name = sanitizeFileName(c.req.query("filename") ?? "")
+  const contentType = detectContentType(name, c.req.header("content-type"))
+  const metadata = { name, contentType, fields: requireLink(c).fields, header: "" }
+  const { id } = await insertUpload(c, { sizeBytes, metadata })
+  await receiveFirst(c, id)
+  return c.json({ id }, 201)
+}
+
+/** Answers a multipart POST of an upload link: a form with the field `file`. */
+export async function receiveForm(c: AppContext): Promise<Response> {
+  const link = requireLink(c)
+  if (link.fileId !== null) throw linkUsed()
+  const { jobId: id } = await withFileForm(c, async (form) => await createLinkedFile(c, link, form))
+  return c.json({ id }, 201)
+}
+
+async function createLinkedFile(
+  c: AppContext,
+  link: UploadLink,
+  { fields, storeFile }: FileForm,
+): Promise<CreatedJob> {
+  const unknown = Object.keys(fields).map((field) => ({
+    field,
+    message: "unknown field; the link takes only a file, as the field `file`",
+  }))
+  if (unknown.length > 0) throw invalidFieldsProblem(unknown)
+  if (!storeFile) throw invalidFieldProblem("file", "expected a file")
+  const stored = await storeFile()
+  const range = { offset: 0, length: TYPE_BYTES }
+  const start = await c.env.MEDIA.get(stored.upload.objectKey, { range })
+  await requireAllowedType(c, new Uint8Array((await start?.arrayBuffer()) ?? []))
+  const id = newId()
+  const database = c.get("database")
+  if (!(await claimUploadLink(database, link.id, id))) throw linkUsed()
+  try {
+    const draft = planUpload(stored, readJobProperties(c, link.fields), id)
+    const created = await acceptCreateRequest(c, { identity: null }, async () => draft)
+    c.executionCtx.waitUntil(removeOpenUploadsOfLink(c, link.id))
+    return created
+  } catch (error) {
+    await releaseUploadLink(database, link.id, id)
+    throw error
+  }
+}
+
+function requireLink(c: AppContext): UploadLink {
+  const link = c.get("uploadLink")
+  if (!link) throw notFoundProblem("upload link")
+  return link
+}

@@ -1,0 +1,61 @@
+import { z } from "zod"
+import { dateTime, toDateTime } from "../../../kinds/record-fields.ts"
+import type { DeliveryWithTries } from "../../../db/deliveries.ts"
+import type { DeliveryTry } from "../../../db/schema/deliveries.ts"
+import { DELIVERY_STATES } from "../../../domain/states.ts"
+
+const tryRecord = z.object({
+  number: z.int(),
+  at: dateTime,
+  status: z.int().nullable(),
+  duration_ms: z.int(),
+  error: z.string().optional(),
+  answer: z.string().nullable(),
+})
+
+/** Schema of a webhook delivery with all its tries in responses. */
+export const deliveryRecord = z
+  .object({
+    id: z.uuid(),
+    job_id: z.uuid().nullable(),
+    endpoint_id: z
+      .uuid()
+      .nullable()
+      .meta({ description: "The endpoint of the delivery; null for the URL of a request." }),
+    type: z.string(),
+    url: z.string(),
+    status: z.enum(DELIVERY_STATES),
+    tries: z.array(tryRecord),
+    created_at: dateTime,
+    next_try_at: dateTime.nullable(),
+    completed_at: dateTime.nullable(),
+  })
+  .meta({ id: "Delivery" })
+
+export type DeliveryRecord = z.infer<typeof deliveryRecord>
+
+export function viewDelivery({ delivery, tries }: DeliveryWithTries): DeliveryRecord {
+  return {
+    id: delivery.id,
+    job_id: delivery.jobId,
+    endpoint_id: delivery.endpointId === "" ? null : delivery.endpointId,
+    type: delivery.type,
+    url: delivery.url,
+    status: delivery.state,
+    tries: tries.map(viewTry),
+    created_at: toDateTime(delivery.createdAt),
+    next_try_at: delivery.state === "waiting" ? toDateTime(delivery.nextTryAt) : null,
+    completed_at: toDateTime(delivery.completedAt),
+  }
+}
+
+function viewTry({ number, startedAt, status, durationMs, error, answer }: DeliveryTry) {
+  return {
+    number,
+    at: toDateTime(startedAt),
+    status,
+    duration_ms: durationMs,
+    ...(error !== null && { error }),
+    answer,
+  }
+}

@@ -1,0 +1,16 @@
+import { z } from "zod"
+import { dateTime, toDateTime } from "../../../kinds/record-fields.ts"
+import type { SigningSecret } from "../../../webhooks/account-webhooks.ts"
+
+/**
+ * Schema of a signing secret of webhooks in responses. `previous_valid_until` is the time until
+ * which the previous secret also signs; null if it does not.
+ */
+export const secretRecord = z.object({
+  secret: z.string(),
+  previous_valid_until: dateTime.nullable(),
+})
+
+export function viewSecret({ secret, previousValidUntil }: SigningSecret) {
+  return { secret, previous_valid_until: toDateTime(previousValidUntil) }
+}

@@ -1,0 +1,342 @@
+import type { DegradedReason } from "../contract/runner-health.ts"
+import type { Progress } from "../domain/progress.ts"
+import type { TaskOrder } from "../contract/task.ts"
+import type { AssignedPlan } from "../domain/plans.ts"
+import type { Scope } from "../domain/scopes.ts"
+import type { JobSnapshot } from "../domain/snapshot.ts"
+
+// Interfaces of the Durable Objects. Callers import these types instead of the classes, so that
+// imports form no cycle.
+
+type DurableObject = Rpc.DurableObjectBranded
+
+/**
+ * Task of a new job, with all fields that the dispatcher needs to queue the task without a read of
+ * D1.
+ */
+export type TaskMessage = {
+  id: string
+  jobId: string
+  /** Name of the pool whose runners run the task. */
+  pool: string
+  priority: number
+  /** Whether an input of the task cannot be read yet. */
+  blocked: boolean
+  /**
+   * Weight of the task in the progress of its job. `jobWeight` is the sum for all tasks of the job.
+   */
+  weight: number
+  jobWeight: number
+  createdAt: number
+}
+
+/** Heartbeat of one run of a task. `boot` identifies the runner's process. */
+export type Heartbeat = {
+  taskId: string
+  fence: number
+  boot: string
+  progress?: Progress | undefined
+}
+
+/**
+ * Runner process whose runs are lost: every process but the new process with the boot id `boot`, or
+ * the stopped container's process with the boot id `stopped`.
+ */
+export type LostRunnerProcess = { boot: string } | { stopped: string }
+
+/**
+ * State of a job that a waiting caller last saw, which a new state must differ from. Progress is
+ * compared only if `progress` is set. With `endings`, the call returns only when the job may have
+ * ended.
+ */
+export type LastSeenJobState = { version: string; progress?: Progress | null; endings?: string }
+
+/** State of a job directly after its creation, when no task can have ended. */
+export const NEW_JOB_STATE: LastSeenJobState = { version: "", endings: "" }
+
+/**
+ * State of a job that the dispatcher reports to waiting callers. `version` changes whenever the job
+ * may have changed in D1, and `endings` whenever the job or one of its tasks may have ended.
+ */
+export type WatchedJobState = { version: string; endings: string; progress: Progress | null }
+
+export type DispatcherRpc = DurableObject & {
+  /** Queues the tasks of a new job. Repeated calls have no further effect. */
+  accept(accountId: string, tasks: TaskMessage[]): Promise<void>
+  /**
+   * Renews the lease of a run. Returns false if another run has replaced it, so that the runner
+   * kills it.
+   */
+  renewLease(accountId: string, jobId: string, heartbeat: Heartbeat): Promise<boolean>
+  /**
+   * Removes tasks that have ended. `killed` makes the dispatcher kill their runs. `over` means that
+   * the caller has read the end of all tasks in D1, so that the dispatcher need not read it again.
+   */
+  tasksEnded(accountId: string, ids: string[], killed?: boolean, over?: boolean): Promise<void>
+  /**
+   * Returns the snapshot of a job that the claim of its task read, and forgets it; null if it is no
+   * longer held. D1 may have a newer version.
+   */
+  claimedJob(taskId: string): Promise<JobSnapshot | null>
+  /** Returns the progress of jobs by id. Jobs without a running task are absent. */
+  progressOfJobs(jobIds: string[]): Promise<Map<string, Progress>>
+  /** Resolves when the state of a job differs from `seen`, or at the timeout. */
+  nextChange(
+    jobId: string,
+    seen: LastSeenJobState | null,
+    timeoutMs: number,
+  ): Promise<WatchedJobState>
+  /** Reports deleted files. Tasks that wait for them can never start. */
+  filesGone(accountId: string, fileIds: string[]): Promise<void>
+  /**
+   * Compares the next part of the queue with D1, and adds open tasks that are missing. For a
+   * deleted account, cancels some of its jobs.
+   */
+  tick(accountId: string): Promise<void>
+  /** Requeues the tasks whose runs ended with a runner process. */
+  runsLost(accountId: string, lost: LostRunnerProcess): Promise<void>
+  /**
+   * Makes the dispatcher request slots again: a pool has a slot for an earlier request, or has had
+   * no request of the account for a long time.
+   */
+  wake(accountId: string, pool?: string): Promise<void>
+  /** Makes the dispatcher read the account's limits again after a change of the plan. */
+  planChanged(accountId: string): Promise<void>
+  /**
+   * Interrupts and requeues the run of an allocation, so that another account gets the slot.
+   * Returns false if the run continues, because each task is interrupted at most once.
+   */
+  handOver(accountId: string, allocation: Pick<SlotAllocation, "id" | "slot">): Promise<boolean>
+}
+
+/** Slot that is allocated to one task of an account. */
+export type SlotAllocation = { id: number; slot: string; accountId: string }
+
+/** Request of an account's dispatcher for slots of a pool. */
+export type SlotRequest = {
+  accountId: string
+  /**
+   * Number of the request, which rises with each request of the account. The pool ignores a lower
+   * number than the last, because that request arrived late.
+   */
+  number: number
+  /** Number of further tasks that the account could start now. */
+  wanted: number
+  /**
+   * Largest share of the pool's slots that the account may hold while other accounts wait; 1 by
+   * default.
+   */
+  slotsShareMax?: number
+  /** Ids of the account's allocations whose tasks run. */
+  inUse: number[]
+  /** Ids of the account's allocations whose tasks are over. */
+  released: number[]
+  /** Whether `inUse` lists all allocations of the account. The pool then frees all others first. */
+  isResync?: boolean
+}
+
+/**
+ * Problem of a slot's container: it did not start, its sandbox failed, or the requested version of
+ * yt-dlp could not be installed.
+ */
+export type SlotDegradedReason = Extract<
+  DegradedReason,
+  "container_not_started" | "sandbox_failed" | "ytdlp_update_failed"
+>
+
+/** Report that a slot's container has a problem, or no longer has it (`isThere`). */
+export type SlotDegradedReport = { slot: string; problem: SlotDegradedReason; isThere: boolean }
+
+export type PoolRpc = DurableObject & {
+  /**
+   * Returns all allocations of the account; null if the pool has already received a later request.
+   */
+  requestSlots(
+    pool: string,
+    request: SlotRequest,
+  ): Promise<Pick<SlotAllocation, "id" | "slot">[] | null>
+  /**
+   * Informs the dispatchers that hold slots of a new runner process, so that they requeue runs that
+   * ended with the old process.
+   */
+  runnerStarted(boot: string): Promise<void>
+  /**
+   * Informs the dispatcher that holds a slot that the slot's container has stopped, so that it
+   * requeues the runs of that container.
+   */
+  slotStopped(stopped: { slot: string; boot: string }): Promise<void>
+  /**
+   * Marks a slot whose runner sent no heartbeat under this allocation. The slot's container is
+   * stopped before the slot is allocated again.
+   */
+  slotDistrusted(run: { slot: string; allocation: number }): Promise<void>
+  /** Stores that a slot's container has a problem, or no longer has it. */
+  problemJudged(judged: SlotDegradedReport): Promise<void>
+  /** Returns the number of slots, of allocated slots, and of accounts that wait for a slot. */
+  usage(pool: string): Promise<{ slots: number; used: number; waitingAccounts: number }>
+  /**
+   * Returns the slots whose containers may be running: they have been allocated, and their
+   * containers have not been stopped since.
+   */
+  occupiedSlots(): Promise<string[]>
+  /**
+   * Returns the reasons why slots of the pool do not work, or not completely; empty without such a
+   * reason.
+   */
+  degradedReasons(): Promise<DegradedReason[]>
+  /**
+   * Runs the sweep of a database. Only objects that are named by databases, and own no slots, get
+   * this call.
+   */
+  sweepDatabase(swept: DatabaseSweep): Promise<void>
+}
+
+/**
+ * Sweep of a database: the database's number and the time of the sweep. `isStart` marks the first
+ * sweep after the start of a service on one machine.
+ */
+export type DatabaseSweep = { database: number; now: number; isStart: boolean }
+
+/** Account of a caller with its plan, as the rate limiter caches it. */
+export type CallerAccount = AssignedPlan & { id: string; isSuspended: boolean }
+
+/**
+ * API key of a caller, as the rate limiter caches it. `expiresAt` is null for a key that never
+ * expires.
+ */
+export type CallerKey = { id: string; scopes: Scope[]; expiresAt: number | null }
+
+/** Caller of a request. `key` is null for a user of the dashboard. */
+export type Caller = { account: CallerAccount; key: CallerKey | null }
+
+/**
+ * Result of the rate limit for one request: whether it is allowed, and the remaining requests of
+ * this window.
+ */
+export type RateLimitResult = {
+  caller: Caller
+  limit: number
+  allowed: boolean
+  remaining: number
+  resetSeconds: number
+  /**
+   * Whether the caller may have written to the database recently; its reads must then not use a
+   * replica.
+   */
+  hasChanged: boolean
+}
+
+/**
+ * Request to a rate limiter: whether the caller may write to the database (`changes`), the number
+ * of further requests that the limiter should grant in advance (`wanted`), and unused requests of
+ * an earlier grant.
+ */
+export type RateLimitRequest = { changes: boolean; wanted: number; unused: UnusedRequests | null }
+
+/** Requests that a rate limiter granted in advance at `grantedAt` and that were not used. */
+export type UnusedRequests = { count: number; grantedAt: number }
+
+/**
+ * Result of the rate limit with further requests that are granted in advance and need no call to
+ * the rate limiter.
+ */
+export type PrefetchGrant = RateLimitResult & {
+  /**
+   * Number of requests that are granted in advance, already subtracted from `remaining`, and their
+   * validity in milliseconds.
+   */
+  more: number
+  moreMs: number
+  /** Time of the grant, and end of the window, in milliseconds since the epoch. */
+  grantedAt: number
+  windowEndsAt: number
+}
+
+/**
+ * Rate limiter of one API key, named by the key's hash, or of one user, named by `userLimiterName`.
+ */
+export type RateLimiterRpc = DurableObject & {
+  /**
+   * Counts one request of a key, and grants up to `wanted` further requests in advance while many
+   * remain. Returns null if no valid key has the hash.
+   */
+  take(keyHash: string, taking?: RateLimitRequest): Promise<PrefetchGrant | null>
+  /** Gives back requests that were granted in advance and not used. */
+  giveBack(unused: UnusedRequests): Promise<void>
+  /** Counts one request of a user with a valid session. */
+  takeFor(caller: Caller, taking?: Pick<RateLimitRequest, "changes">): Promise<RateLimitResult>
+  /** Reports that a request that was granted in advance may write to the database. */
+  noteChange(): Promise<void>
+  /**
+   * Begins an upload. Returns false if the caller has reached the maximum number of concurrent
+   * uploads.
+   */
+  beginUpload(uploadId: string): Promise<boolean>
+  /**
+   * Renews the lease of an open upload. An upload without renewals counts as ended after a timeout.
+   */
+  renewUpload(uploadId: string): Promise<void>
+  endUpload(uploadId: string): Promise<void>
+  /** Reports whether the key is valid and its account is not suspended. Counts no request. */
+  isValid(keyHash: string): Promise<boolean>
+  /** Drops the cached key, so that the next request reads the key from the database. */
+  forget(): Promise<void>
+  /** Resolves when the cached key is dropped or expires, or at the timeout. */
+  untilForgotten(timeoutMs: number): Promise<void>
+}
+
+/**
+ * Returns the name of a user's rate limiter. Rate limiters of API keys are named by the keys'
+ * hashes.
+ */
+export function userLimiterName(userId: string): string {
+  return `user:${userId}`
+}
+
+/** Returns the name of the rate limiter of an upload link. */
+export function uploadLinkLimiterName(linkId: string): string {
+  return `upload-link:${linkId}`
+}
+
+/** Status and body of a runner's response, or the reason why the runner did not respond. */
+export type RunnerAnswer = { status: number; text: string }
+
+/** Run of a task, identified by account, job, task and fence. */
+export type TaskRun = { accountId: string; jobId: string; taskId: string; fence: number }
+
+/**
+ * State of a slot's container: the failure of its last start, and its response to the health
+ * request.
+ */
+export type ContainerState = {
+  isRunning: boolean
+  problem: string | null
+  health: RunnerAnswer | null
+}
+
+/**
+ * Path of a runner's health route. With the query, the runner tests its sandbox by all attacks
+ * first.
+ */
+export type HealthPath = "/health" | "/health?attacks=all"
+
+export type RunnerRpc = DurableObject & {
+  /** Sends a task to the container. Starts the container if it is not running. */
+  post(order: TaskOrder): Promise<RunnerAnswer>
+  /**
+   * Kills the runs of a task at this fence or a lower fence. Does not start a stopped container.
+   */
+  kill(taskId: string, fence: number): Promise<RunnerAnswer>
+  /**
+   * Stops the container even during a run. Returns false without stopping it if a later allocation
+   * has the slot.
+   */
+  end(allocation: number): Promise<boolean>
+  /**
+   * Returns the state of the container without starting it. With the query of HealthPath, tests the
+   * sandbox by all attacks.
+   */
+  inspect(healthPath?: HealthPath): Promise<ContainerState>
+  /** Reports that the run has sent its last report, so that the container is idle. */
+  runEnded(run: TaskRun): void
+}

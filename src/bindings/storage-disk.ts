@@ -1,0 +1,65 @@
+import { z } from "zod"
+import { getSettings } from "./env.ts"
+import type { Env } from "./env.ts"
+import { logError } from "../platform/log.ts"
+
+/** Size and free space of the disk with the database and media, in bytes. */
+export type StorageDisk = { freeBytes: number; totalBytes: number }
+
+/**
+ * Reservation of disk space for bytes that are about to be written. Until its release the bytes
+ * count as used.
+ */
+export type SpaceReservation = { release(): void }
+
+/** Reserves bytes on the disk. Returns null if they would use up DISK_RESERVE_BYTES. */
+export type ReserveSpace = (bytes: number) => Promise<SpaceReservation | null>
+
+const KNOWN_MS = 1000
+
+const diskAnswer = z.object({ free_bytes: z.number(), total_bytes: z.number() })
+const nothing: SpaceReservation = { release: () => undefined }
+
+/** Last report of the disk. Only a single isolate writes to the disk. */
+let cached: { disk: StorageDisk; at: number } | null = null
+let heldBytes = 0
+
+/**
+ * Returns the state of the disk with the database and media, at most a second old; null on R2,
+ * which cannot fill up.
+ */
+export async function readStorageDisk(env: Env): Promise<StorageDisk | null> {
+  if (!env.DISK) return null
+  if (cached && Date.now() - cached.at < KNOWN_MS) return cached.disk
+  try {
+    const answer = await env.DISK.fetch("http://disk/")
+    const { free_bytes: freeBytes, total_bytes: totalBytes } = diskAnswer.parse(await answer.json())
+    cached = { disk: { freeBytes, totalBytes }, at: Date.now() }
+    return cached.disk
+  } catch (error) {
+    logError("disk.unknown", { error: String(error) })
+    return null
+  }
+}
+
+/** Reports whether the disk has room for a number of bytes without its reserve. */
+export async function hasDiskSpace(env: Env, bytes: number): Promise<boolean> {
+  const disk = await readStorageDisk(env)
+  return !disk || disk.freeBytes - heldBytes - bytes >= getSettings(env).DISK_RESERVE_BYTES
+}
+
+/** Returns a function that reserves bytes on the disk of an environment. */
+export function makeSpaceReserver(env: Env): ReserveSpace {
+  return async (bytes) => {
+    if (!env.DISK) return nothing
+    if (!(await hasDiskSpace(env, bytes))) return null
+    heldBytes += bytes
+    return {
+      release() {
+        heldBytes -= bytes
+        // The bytes have been written meanwhile, and the last report may be older.
+        if (cached) cached.disk.freeBytes -= bytes
+      },
+    }
+  }
+}

@@ -1,0 +1,30 @@
+/** Codes of faults that the command policy and the checks of a command report. */
+export const REFUSAL_CODES = [
+  "option_not_allowed",
+  "value_not_allowed",
+  "missing_value",
+  "trailing_option",
+  "filter_not_allowed",
+  "filter_option_not_allowed",
+  "format_not_allowed",
+  "codec_not_allowed",
+  "url_not_allowed",
+  "protocol_not_allowed",
+  "path_not_allowed",
+  "stdio_not_allowed",
+  "name_not_allowed",
+  "overwrites_input",
+  "no_output",
+  "too_many_inputs",
+  "too_many_outputs",
+  "too_complex",
+  "invalid_option",
+  "encoder_not_found",
+  "decoder_not_found",
+  "filter_error",
+  "stream_not_found",
+  "endless_input",
+  "unknown_key",
+] as const
+
+export type RefusalCode = (typeof REFUSAL_CODES)[number]

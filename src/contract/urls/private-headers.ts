@@ -1,0 +1,78 @@
+import { z } from "zod"
+
+/** HTTP headers that a caller sends with an input's URL: pairs of name and value, a name once. */
+export const privateHeaders = z.array(z.tuple([z.string(), z.string()]))
+
+export type PrivateHeaders = z.infer<typeof privateHeaders>
+
+export const HEADERS_MAX = 10
+export const HEADERS_BYTES_MAX = 4096
+
+/** Header name: a token of RFC 9110. */
+const NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
+
+/** Headers that callers may not set, since the download or its connection sets them. */
+const RESERVED =
+  /^(?:accept-encoding|connection|expect|host|http2-settings|keep-alive|range|te|trailer|transfer-encoding|upgrade|(?:content|if|proxy)-.*)$/i
+
+/** Header value in ASCII; a server may not expect the encoding of other characters. */
+const VALUE = /^[\t\u0020-\u007e]*$/
+
+/** Fault of one header, or of all headers if `name` is null. Messages never quote a value. */
+export type HeaderFault = { name: string | null; message: string }
+
+/** Returns the faults of headers in the form that callers send: an object with values by name. */
+export function validatePrivateHeaders(headers: unknown): HeaderFault[] {
+  if (typeof headers !== "object" || headers === null || Array.isArray(headers)) {
+    return [
+      { name: null, message: 'expected an object of strings, as {"Authorization": "Bearer …"}' },
+    ]
+  }
+  const given: [string, unknown][] = Object.entries(headers)
+  if (given.length === 0) {
+    return [
+      {
+        name: null,
+        message: "expected at least one header; without headers, write the URL as a string",
+      },
+    ]
+  }
+  if (given.length > HEADERS_MAX) {
+    const message = `expected at most ${HEADERS_MAX} headers, and there are ${given.length}`
+    return [{ name: null, message }]
+  }
+  const bytes = given.reduce((sum, [name, value]) => sum + bytesOf(name) + bytesOf(value), 0)
+  if (bytes > HEADERS_BYTES_MAX) {
+    const message = `expected at most ${HEADERS_BYTES_MAX} bytes of names and values together, and there are ${bytes}`
+    return [{ name: null, message }]
+  }
+  const names = given.map(([name]) => name.toLowerCase())
+  return given.flatMap(([name, value], index) => {
+    const isSecond = names.indexOf(name.toLowerCase()) < index
+    return judgeHeader(name, value, { number: index + 1, isSecond }) ?? []
+  })
+}
+
+function judgeHeader(
+  name: string,
+  value: unknown,
+  { number, isSecond }: { number: number; isSecond: boolean },
+): HeaderFault | null {
+  if (!NAME.test(name)) {
+    const message = `the name of header ${number} is invalid: expected letters, digits and signs such as -, without blanks`
+    return { name: null, message }
+  }
+  if (RESERVED.test(name)) {
+    const message = "this header is not allowed, because the download or its connection sets it"
+    return { name, message }
+  }
+  if (isSecond)
+    return { name, message: "the header exists twice, because names ignore letter case" }
+  if (typeof value !== "string") return { name, message: "expected a string" }
+  if (VALUE.test(value)) return null
+  return { name, message: "expected visible ASCII characters and blanks, without line breaks" }
+}
+
+function bytesOf(text: unknown): number {
+  return typeof text === "string" ? new TextEncoder().encode(text).length : 0
+}

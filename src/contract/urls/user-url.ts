@@ -1,0 +1,144 @@
+import ipaddr from "ipaddr.js"
+
+/**
+ * Public addresses that reach a service of the machine's cloud platform, or nothing at all.
+ * Services of the platform trust every request from the machine. Private ranges (169.254.0.0/16,
+ * 100.64.0.0/10, 192.0.0.0/24, fc00::/7) are refused anyway and not listed here.
+ */
+export const CLOUD_PLATFORM_ADDRESSES: readonly string[] = [
+  // Azure: DNS, DHCP, and the service that hands a machine its goal state and certificates.
+  // https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
+  "168.63.129.16/32",
+  // IBM Cloud: infrastructure services and service endpoints of its private network.
+  // https://cloud.ibm.com/docs/vpc?topic=vpc-service-endpoints-for-vpc
+  "161.26.0.0/16",
+  "166.8.0.0/14",
+  // Google Cloud: restricted.googleapis.com and private.googleapis.com.
+  // https://cloud.google.com/vpc/docs/configure-private-google-access-hybrid
+  "199.36.153.4/30",
+  "199.36.153.8/30",
+  "2600:2d00:2:1000::/56",
+  "2600:2d00:2:2000::/56",
+  // Equinix Metal: metadata.packet.net and metadata.platformequinix.com.
+  // https://deploy.equinix.com/developers/docs/metal/server-metadata/metadata/
+  "192.80.8.124/32",
+  // Tencent Cloud: the name servers of its private networks.
+  // https://cloud.tencent.com/document/product/1689/90577
+  "183.60.82.98/32",
+  "183.60.83.19/32",
+]
+
+/** Normalized URL that the service may request, or the error. */
+export type UserUrlResult = { url: URL } | { error: string }
+
+/** Error of a text that is no http or https URL. */
+export const NOT_WEB_URL_ERROR = "expected an http or https URL"
+
+/** Beginning of the error of a host that is not public. */
+export const NOT_PUBLIC_HOST_ERROR = "expected a public host"
+
+/** Host names that are never public. */
+const PRIVATE_NAMES =
+  /(?:^|\.)(?:localhost|localdomain|local|internal|home|lan|arpa|test|invalid|onion)$/
+
+/** Web ports below `HIGH_PORT_MIN`; all other ports below it belong to other protocols. */
+const LOW_PORTS = [80, 443]
+const HIGH_PORT_MIN = 1024
+
+/**
+ * Ports above `HIGH_PORT_MIN` that browsers block, because they belong to other protocols:
+ * https://fetch.spec.whatwg.org/#port-blocking.
+ */
+const BLOCKED_PORTS = [
+  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669,
+  6679, 6697, 10_080,
+]
+
+/**
+ * Checks a URL that a user sent: http or https, no user info, a web port, a public host as far as
+ * its name shows. `allowed` are hosts (`host` or `host:port`) that the operator permits at any
+ * port. The addresses of the host are checked when the connection is made.
+ */
+export function checkUserUrl(text: string, allowed: readonly string[]): UserUrlResult {
+  const url = readWebUrl(text)
+  if (!url) return { error: NOT_WEB_URL_ERROR }
+  if (url.username || url.password) return { error: "expected a URL without a user or password" }
+  url.hash = ""
+  if (isAllowedHost(url, allowed)) return { url }
+  const port = effectivePort(url)
+  if (!isWebPort(port)) {
+    return {
+      error: `expected port 80, 443 or most ports from 1024 up; port ${port} is not allowed`,
+    }
+  }
+  const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "")
+  const notPublic = { error: `${NOT_PUBLIC_HOST_ERROR}; "${host}" is not public` }
+  if (ipaddr.isValid(host)) return isPublicAddress(host) ? { url } : notPublic
+  if (!host.includes(".") || PRIVATE_NAMES.test(host)) return notPublic
+  return { url }
+}
+
+/**
+ * Parses an http or https URL. Returns null for any other text, and for a URL that parsers read
+ * differently: some drop control characters, and some read a backslash as a slash.
+ */
+export function readWebUrl(text: string): URL | null {
+  const url = /[\p{Cc}\s\\]/u.test(text) ? null : URL.parse(text)
+  return url && /^https?:$/.test(url.protocol) ? url : null
+}
+
+/**
+ * Reports whether an address belongs to the public internet. Mapped and translated addresses do
+ * not, nor do addresses of cloud platforms and addresses in `ownRanges` (`address/bits`).
+ */
+export function isPublicAddress(address: string, ownRanges: readonly string[] = []): boolean {
+  if (!ipaddr.isValid(address)) return false
+  const parsed = ipaddr.parse(address)
+  if (parsed.range() !== "unicast") return false
+  // Only 2000::/3 of IPv6 is assigned.
+  if (parsed.kind() === "ipv6" && (parsed.toByteArray()[0] ?? 0) >> 5 !== 1) return false
+  return ![...CLOUD_PLATFORM_ADDRESSES, ...ownRanges].some((range) => isIn(parsed, range))
+}
+
+/** Reports whether the operator permits the host of a URL. */
+export function isAllowedHost(url: URL, allowed: readonly string[]): boolean {
+  const host = url.hostname.toLowerCase()
+  return allowed.some((entry) => entry === host || entry === `${host}:${effectivePort(url)}`)
+}
+
+/** Reads a comma-separated list of hosts. */
+export function readHosts(setting: string): string[] {
+  return setting
+    .split(",")
+    .map((entry) => entry.trim().toLowerCase())
+    .filter((entry) => entry !== "")
+}
+
+/** Returns why a list of hosts (`host` or `host:port`) is invalid; null for a valid list. */
+export function validateHosts(setting: string): string | null {
+  const invalid = readHosts(setting).find((entry) => {
+    return !/^(?:[^\s/:;*@[\]]+|\[[\da-f:.]+\])(?::\d{1,5})?$/.test(entry)
+  })
+  if (invalid === undefined) return null
+  const url = /^[a-z]+:\/\//.test(invalid) ? URL.parse(invalid) : null
+  const remedy =
+    url && url.host !== ""
+      ? `write \`${url.hostname}:${effectivePort(url)}\``
+      : "separate hosts by commas"
+  return `expected \`host\` or \`host:port\`, but "${invalid}" is neither: ${remedy}`
+}
+
+/** Returns the port of a URL: the explicit port or the default of the scheme. */
+export function effectivePort(url: URL): number {
+  if (url.port !== "") return Number(url.port)
+  return url.protocol === "https:" ? 443 : 80
+}
+
+function isWebPort(port: number): boolean {
+  return LOW_PORTS.includes(port) || (port >= HIGH_PORT_MIN && !BLOCKED_PORTS.includes(port))
+}
+
+function isIn(address: ipaddr.IPv4 | ipaddr.IPv6, range: string): boolean {
+  const [first, bits] = ipaddr.parseCIDR(range)
+  return first.kind() === address.kind() && address.match(first, bits)
+}

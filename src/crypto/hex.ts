@@ -1,4 +1,0 @@
-/** The bytes of a digest, hexadecimal. */
-export function toHex(digest: ArrayBuffer | Uint8Array): string {
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("")
-}

@@ -1,0 +1,155 @@
+import { and, eq, isNull, sql } from "drizzle-orm"
+import type { SQL } from "drizzle-orm"
+import type { LimitName } from "../../domain/plan-fields.ts"
+import type { Limits } from "../../domain/plans.ts"
+import type { AccountDatabase } from "../database.ts"
+import { accounts } from "../schema/accounts.ts"
+import { jobs } from "../schema/jobs.ts"
+import { accountStorage, usageDays } from "../schema/usage.ts"
+
+/** Limits of an account that a new job may exceed. */
+export type NewJobLimits = Pick<Limits, "waitingJobsMax" | "fetchesPerDay" | "storageBytesMax">
+
+/** Usage that a new job adds to its account. */
+export type JobDemand = {
+  /** Number of media that the job downloads from URLs. */
+  fetches: number
+  /** Bytes of files in the body of the job's request. */
+  uploadBytes: number
+  /** Day on which the job counts as usage, in the format of `formatUtcDay`. */
+  day: string
+}
+
+/**
+ * Limit that a new job would exceed: the allowed amount, the used amount, and the amount that the
+ * job adds (`asked`).
+ */
+export type ExceededLimit = {
+  limit: Extract<LimitName, "waiting_jobs" | "fetches_per_day" | "storage_bytes">
+  allowed: number
+  used: number
+  asked: number
+}
+
+/** Usage of an account at the time of one read. */
+export type AccountUsage = {
+  runningJobs: number
+  waitingJobs: number
+  storageBytes: number
+  /** Number of media that were downloaded from URLs on the requested day. */
+  fetches: number
+}
+
+/** Returns the UTC day of a time as `YYYY-MM-DD`. */
+export function formatUtcDay(now: number): string {
+  return new Date(now).toISOString().slice(0, 10)
+}
+
+/**
+ * Returns SQL that selects the account's id if a new job stays within the limits and the account is
+ * not deleted, else null. A null violates NOT NULL, and the insert of the job then fails with
+ * its batch. D1 runs one batch at a time: two new jobs cannot use the same remaining amount.
+ */
+export function selectAdmittedAccountId(
+  accountId: string,
+  limits: NewJobLimits,
+  demand: JobDemand,
+): SQL {
+  const { waitingJobsMax, fetchesPerDay, storageBytesMax } = limits
+  const { fetches, uploadBytes, day } = demand
+  const conditions = [
+    sql`${countJobs(accountId, "waiting")} < ${waitingJobsMax}`,
+    sql`${storedBytes(accountId)} + ${Math.max(1, uploadBytes)} <= ${storageBytesMax}`,
+    ...(fetches > 0 ? [sql`${countFetches(accountId, day)} + ${fetches} <= ${fetchesPerDay}`] : []),
+  ]
+  return sql`(select id from ${accounts} where id = ${accountId} and deleted_at is null and ${sql.join(conditions, sql` and `)})`
+}
+
+/** Reports whether an error says that a batch was rejected because of `selectAdmittedAccountId`. */
+export function isNotAdmittedError(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (/NOT NULL constraint failed: jobs\.account_id\b/.test(at.message)) return true
+  }
+  return false
+}
+
+/** Reads the usage and name of an account; null if the account does not exist or is deleted. */
+export async function readAccountUsage(
+  { accountId, sql: database }: AccountDatabase,
+  day: string,
+): Promise<(AccountUsage & { name: string }) | null> {
+  const [row] = await database
+    .select({
+      name: accounts.name,
+      runningJobs: countJobs(accountId, "running"),
+      waitingJobs: countJobs(accountId, "waiting"),
+      storageBytes: storedBytes(accountId),
+      fetches: countFetches(accountId, day),
+    })
+    .from(accounts)
+    .where(and(eq(accounts.id, accountId), isNull(accounts.deletedAt)))
+    .limit(1)
+  return row ?? null
+}
+
+/** Returns the bytes of an account's stored files. */
+export async function readStoredBytes({ accountId, sql: db }: AccountDatabase): Promise<number> {
+  const [row] = await db
+    .select({ bytes: accountStorage.bytes })
+    .from(accountStorage)
+    .where(eq(accountStorage.accountId, accountId))
+    .limit(1)
+  return row?.bytes ?? 0
+}
+
+/**
+ * Returns the limit of which a new job would use the largest share. `exceeded` reports whether that
+ * share is above 1.
+ */
+export function compareDemandWithLimits(
+  limits: NewJobLimits,
+  use: AccountUsage,
+  { fetches, uploadBytes }: JobDemand,
+): { exceeded: boolean; nearest: ExceededLimit } {
+  const { waitingJobsMax, fetchesPerDay, storageBytesMax } = limits
+  const least = Math.max(1, uploadBytes)
+  const jobsPart = (use.waitingJobs + 1) / waitingJobsMax
+  const bytesPart = (use.storageBytes + least) / storageBytesMax
+  const fetchesPart = fetches === 0 ? 0 : (use.fetches + fetches) / fetchesPerDay
+  const largest = Math.max(jobsPart, bytesPart, fetchesPart)
+  return { exceeded: largest > 1, nearest: nearestOf() }
+
+  function nearestOf(): ExceededLimit {
+    if (largest === fetchesPart) {
+      const usedFetches = use.fetches
+      return { limit: "fetches_per_day", allowed: fetchesPerDay, used: usedFetches, asked: fetches }
+    }
+    if (largest === bytesPart) {
+      const storageBytes = use.storageBytes
+      return {
+        limit: "storage_bytes",
+        allowed: storageBytesMax,
+        used: storageBytes,
+        asked: uploadBytes,
+      }
+    }
+    return { limit: "waiting_jobs", allowed: waitingJobsMax, used: use.waitingJobs, asked: 1 }
+  }
+}
+
+/**
+ * Returns SQL that counts an account's jobs in a state by the partial index on open jobs. SQLite
+ * uses the index only if the query repeats the index's condition.
+ */
+function countJobs(accountId: string, state: "waiting" | "running"): SQL<number> {
+  return sql<number>`(select count(*) from ${jobs} where account_id = ${accountId} and state in ('waiting', 'running') and state = ${state})`
+}
+
+/** Returns SQL of the bytes that an account stores. */
+export function storedBytes(accountId: string): SQL<number> {
+  return sql<number>`coalesce((select bytes from ${accountStorage} where account_id = ${accountId}), 0)`
+}
+
+function countFetches(accountId: string, day: string): SQL<number> {
+  return sql<number>`coalesce((select sum(fetches) from ${usageDays} where account_id = ${accountId} and day = ${day}), 0)`
+}

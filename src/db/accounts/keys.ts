@@ -1,0 +1,181 @@
+import { and, desc, eq, gt, isNull, lt, or, sql } from "drizzle-orm"
+import { readDatabaseNumber } from "../../platform/ids.ts"
+import { DEFAULT_PLAN } from "../../domain/plans.ts"
+import type { CallerKey, CallerAccount } from "../../bindings/rpc.ts"
+import { CALLER_ACCOUNT_COLUMNS, toCallerAccount } from "./accounts.ts"
+import type { AccountDatabases, Database } from "../database.ts"
+import { planExistsCondition } from "./plans.ts"
+import { accounts, keys, plans } from "../schema/accounts.ts"
+import type { Account, Key } from "../schema/accounts.ts"
+
+/**
+ * Returns a valid key with its account, by the key's SHA-256. Returns null if no valid key has this
+ * hash.
+ */
+export async function findValidKey(
+  database: Database,
+  hash: string,
+  now: number,
+): Promise<{ account: CallerAccount; key: CallerKey } | null> {
+  const [row] = await database
+    .select({
+      account: CALLER_ACCOUNT_COLUMNS,
+      key: { id: keys.id, scopes: keys.scopes, expiresAt: keys.expiresAt },
+    })
+    .from(keys)
+    .innerJoin(accounts, eq(accounts.id, keys.accountId))
+    .leftJoin(plans, eq(plans.name, accounts.plan))
+    .where(
+      and(
+        eq(keys.hash, hash),
+        isNull(keys.revokedAt),
+        or(isNull(keys.expiresAt), gt(keys.expiresAt, now)),
+        isNull(accounts.deletedAt),
+      ),
+    )
+    .limit(1)
+  return row ? { account: toCallerAccount(row.account), key: row.key } : null
+}
+
+/** New key, and the account that is created for it if no account has the name. */
+export type NewKeyWithAccount = {
+  key: Key
+  accountName: string
+  newAccountId: string
+  webhookSecret: string
+  plan?: string
+}
+
+/**
+ * Stores a key for the account with the given name, and creates the account if the name is new. A
+ * given plan becomes the account's plan. Returns the stored account.
+ */
+export async function insertKeyForNamedAccount(
+  database: Database,
+  newKey: NewKeyWithAccount,
+): Promise<Account> {
+  const account = {
+    id: newKey.newAccountId,
+    name: newKey.accountName,
+    plan: newKey.plan ?? DEFAULT_PLAN,
+    webhookSecret: newKey.webhookSecret,
+    createdAt: newKey.key.createdAt,
+    database: readDatabaseNumber(newKey.newAccountId),
+  }
+  const insert = database.insert(accounts).values(account)
+  const [row] = await (
+    newKey.plan
+      ? insert.onConflictDoUpdate({ target: accounts.name, set: { plan: newKey.plan } })
+      : insert.onConflictDoUpdate({ target: accounts.name, set: { name: newKey.accountName } })
+  ).returning()
+  if (!row) throw new Error("the account was neither created nor found")
+  await database.insert(keys).values({ ...newKey.key, accountId: row.id })
+  return row
+}
+
+/**
+ * Sets the plan of the account with a name. Returns null if the account or the plan does not exist.
+ */
+export async function setPlanByAccountName(
+  database: Database,
+  accountName: string,
+  plan: string,
+): Promise<Account | null> {
+  const [account] = await database
+    .update(accounts)
+    .set({ plan })
+    .where(
+      and(eq(accounts.name, accountName), isNull(accounts.deletedAt), planExistsCondition(plan)),
+    )
+    .returning()
+  return account ?? null
+}
+
+/** Returns the hashes of an account's keys that are not revoked. */
+export async function listKeyHashes(database: Database, accountId: string): Promise<string[]> {
+  const rows = await database
+    .select({ hash: keys.hash })
+    .from(keys)
+    .where(and(eq(keys.accountId, accountId), isNull(keys.revokedAt)))
+  return rows.map(({ hash }) => hash)
+}
+
+/** Returns the id of the account that owns a key; null if there is no such key. */
+export async function findKeyOwner(database: Database, id: string): Promise<string | null> {
+  const [row] = await database
+    .select({ accountId: keys.accountId })
+    .from(keys)
+    .where(eq(keys.id, id))
+    .limit(1)
+  return row?.accountId ?? null
+}
+
+/** Returns keys of all accounts, newest first. With `before`, only keys with a lower id. */
+export async function listKeysOfAllAccounts(
+  database: Database,
+  { limit, before }: { limit: number; before?: string | undefined },
+) {
+  const { name, plan } = accounts
+  return await database
+    .select({ key: keys, account: { name, plan } })
+    .from(keys)
+    .innerJoin(accounts, eq(accounts.id, keys.accountId))
+    .where(before === undefined ? undefined : lt(keys.id, before))
+    .orderBy(desc(keys.id))
+    .limit(limit)
+}
+
+/**
+ * Revokes a key, and returns the key's hash; null if there is no such key. An already revoked key
+ * keeps the time of its revocation.
+ */
+export async function revokeKey(
+  database: Database,
+  id: string,
+  now: number,
+): Promise<string | null> {
+  const [existing] = await database
+    .select({ hash: keys.hash })
+    .from(keys)
+    .where(eq(keys.id, id))
+    .limit(1)
+  if (!existing) return null
+  await database
+    .update(keys)
+    .set({ revokedAt: now })
+    .where(and(eq(keys.id, id), isNull(keys.revokedAt)))
+  return existing.hash
+}
+
+/** Returns the secret that signs the account's webhooks, and the time of its last rotation. */
+export async function readWebhookSecret({
+  accountId,
+  directory: database,
+}: AccountDatabases): Promise<Pick<Account, "webhookSecret" | "webhookSecretRotatedAt">> {
+  const { webhookSecret, webhookSecretRotatedAt } = accounts
+  const [row] = await database
+    .select({ webhookSecret, webhookSecretRotatedAt })
+    .from(accounts)
+    .where(eq(accounts.id, accountId))
+  if (!row) throw new Error(`account ${accountId} does not exist`)
+  return row
+}
+
+/**
+ * Replaces the secret that signs the account's webhooks. The previous secret is kept in
+ * `webhookSecretBefore`.
+ */
+export async function rotateWebhookSecret(
+  { accountId, directory: database }: AccountDatabases,
+  webhookSecret: string,
+  now: number,
+): Promise<void> {
+  await database
+    .update(accounts)
+    .set({
+      webhookSecretBefore: sql`webhook_secret`,
+      webhookSecret,
+      webhookSecretRotatedAt: now,
+    })
+    .where(eq(accounts.id, accountId))
+}

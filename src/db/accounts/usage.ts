@@ -1,0 +1,107 @@
+import { and, desc, eq, getTableColumns, gte, lt, sql } from "drizzle-orm"
+import type { SQL } from "drizzle-orm"
+import type { AccountDatabase, AccountDatabases, Database, Statement } from "../database.ts"
+import { keys } from "../schema/accounts.ts"
+import { usageDays } from "../schema/usage.ts"
+
+/** Day and API key to which usage belongs; `keyId` is null for the dashboard. */
+type UsageKey = { day: string; keyId: string | null }
+
+/** Usage that the end of a job adds to its day. */
+export type JobEndUsage = UsageKey & { isSucceeded: boolean; processingMs: number }
+
+/**
+ * Usage of an API key on a day. `keyId` is null for the dashboard, and `keyName` if the key no
+ * longer exists.
+ */
+export type KeyUsageOnDay = {
+  day: string
+  keyId: string | null
+  keyName: string | null
+  requests: number
+  jobs: number
+  fetches: number
+  succeededJobs: number
+  failedJobs: number
+  processingMs: number
+}
+
+/**
+ * Returns the statement that adds an accepted job and its downloads from URLs to the usage of the
+ * day.
+ */
+export function addAcceptedJobToUsage(
+  { accountId, sql: database }: AccountDatabase,
+  { day, keyId, fetches }: UsageKey & { fetches: number },
+): Statement {
+  return database
+    .insert(usageDays)
+    .values({ accountId, day, keyId: keyId ?? "", jobs: 1, fetches })
+    .onConflictDoUpdate({
+      target: [usageDays.accountId, usageDays.day, usageDays.keyId],
+      set: { jobs: sql`jobs + 1`, fetches: sql`fetches + excluded.fetches` },
+    })
+}
+
+/**
+ * Returns the statement that adds the end of a job to the usage of the day if `condition` holds.
+ */
+export function addJobEndToUsage(
+  { accountId, sql: database }: AccountDatabase,
+  { day, keyId, isSucceeded, processingMs }: JobEndUsage,
+  condition: SQL,
+): Statement {
+  const [succeeded, failed] = isSucceeded ? [1, 0] : [0, 1]
+  return database
+    .insert(usageDays)
+    .select(
+      sql`select ${accountId}, ${day}, ${keyId ?? ""}, 0, 0, 0, ${succeeded}, ${failed}, ${processingMs} where ${condition}`,
+    )
+    .onConflictDoUpdate({
+      target: [usageDays.accountId, usageDays.day, usageDays.keyId],
+      set: {
+        succeededJobs: sql`succeeded_jobs + excluded.succeeded_jobs`,
+        failedJobs: sql`failed_jobs + excluded.failed_jobs`,
+        processingMs: sql`processing_ms + excluded.processing_ms`,
+      },
+    })
+}
+
+/**
+ * Returns the usage of an account by day and key since a day, the newest day first, in at most
+ * `limit` rows.
+ */
+export async function listDailyUsage(
+  { accountId, sql: database, directory }: AccountDatabases,
+  { since, limit }: { since: string; limit: number },
+): Promise<KeyUsageOnDay[]> {
+  const { accountId: _accountId, keyId: _keyId, ...amounts } = getTableColumns(usageDays)
+  const keyId = sql<string | null>`nullif(${usageDays.keyId}, '')`
+  const [days, keyNames] = await Promise.all([
+    database
+      .select({ ...amounts, keyId })
+      .from(usageDays)
+      .where(and(eq(usageDays.accountId, accountId), gte(usageDays.day, since)))
+      .orderBy(desc(usageDays.day), desc(usageDays.keyId))
+      .limit(limit),
+    directory
+      .select({ id: keys.id, name: keys.name })
+      .from(keys)
+      .where(eq(keys.accountId, accountId)),
+  ])
+  const names = new Map(keyNames.map(({ id, name }) => [id, name]))
+  return days
+    .map((day) => ({ ...day, keyName: names.get(day.keyId ?? "") ?? null }))
+    .toSorted(byDayAndKey)
+}
+
+/** Comparator that sorts the newest day first, and the keys of a day by id. */
+function byDayAndKey(one: KeyUsageOnDay, other: KeyUsageOnDay): number {
+  if (one.day !== other.day) return one.day < other.day ? 1 : -1
+  return (one.keyId ?? "") < (other.keyId ?? "") ? -1 : 1
+}
+
+/** Deletes the usage of all accounts on days before a day. */
+export async function deleteOldUsage(database: Database, before: string): Promise<void> {
+  await database.delete(usageDays).where(lt(usageDays.day, before))
+}

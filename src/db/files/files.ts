@@ -1,0 +1,246 @@
+import { and, eq, isNotNull, sql } from "drizzle-orm"
+import type { SQL } from "drizzle-orm"
+import { memberName } from "../../contract/bundle.ts"
+import type { Member } from "../../contract/bundle.ts"
+import { runBatch } from "../database.ts"
+import type { AccountDatabase, Database } from "../database.ts"
+import { memberObjectKey, objectPrefix } from "../../domain/object-keys.ts"
+import { jobColumnsWithoutValues } from "../values/listed-jobs.ts"
+import { compareNewestFirst, statesPageCondition, metadataPageCondition } from "../paging.ts"
+import type { MetadataPair, Page } from "../paging.ts"
+import { accounts } from "../schema/accounts.ts"
+import { files } from "../schema/files.ts"
+import type { File } from "../schema/files.ts"
+import { jobs } from "../schema/jobs.ts"
+import type { Job } from "../schema/jobs.ts"
+import { STATES } from "../../domain/states.ts"
+import type { FileSource, State } from "../../domain/states.ts"
+import { garbage } from "../schema/uploads.ts"
+import type { FileWithJob } from "../../domain/snapshot.ts"
+
+const expiresAt = sql<
+  number | null
+>`(select completed_at + retention_ms from jobs owner where owner.id = ${files.jobId})`
+
+/**
+ * SQL condition that selects the Files of accounts: stored files, and imports in any state. The
+ * partial index `files_listed` has the same condition, so that SQLite uses the index.
+ */
+const isFile = sql`${files.source} not in ('fetch', 'transcript') and (${files.objectKey} is not null or ${files.source} = 'import')`
+
+/**
+ * Returns a File of the account with its job; null if there is none. An output is a File once it is
+ * stored.
+ */
+export async function findFile(
+  { accountId, sql: database }: AccountDatabase,
+  id: string,
+): Promise<FileWithJob | null> {
+  const [row] = await database
+    .select({ file: files, job: jobs, expiresAt })
+    .from(files)
+    .leftJoin(jobs, eq(jobs.id, files.id))
+    .where(and(eq(files.id, id), eq(files.accountId, accountId), isFile))
+    .limit(1)
+  return row ?? null
+}
+
+/**
+ * Returns a stored file of the account, which may be a fetched medium. A bundle comes without its
+ * members.
+ */
+export async function findStoredFile(
+  { accountId, sql: database }: AccountDatabase,
+  fileId: string,
+): Promise<File | null> {
+  return await selectStored(database, and(eq(files.id, fileId), eq(files.accountId, accountId)))
+}
+
+/**
+ * Returns a published file; null if the file is not published, or its account is suspended or
+ * deleted.
+ */
+export async function findPublishedFile(database: Database, fileId: string): Promise<File | null> {
+  const isServed = sql`exists (select 1 from ${accounts} where ${accounts.id} = ${files.accountId} and suspended_at is null and deleted_at is null)`
+  const isWanted = and(eq(files.id, fileId), isNotNull(files.publishedAt), isServed)
+  return await selectStored(database, isWanted)
+}
+
+async function selectStored(database: Database, isWanted: SQL | undefined): Promise<File | null> {
+  const [row] = await database
+    .select()
+    .from(files)
+    .where(and(isWanted, isNotNull(files.objectKey)))
+    .limit(1)
+  return row ?? null
+}
+
+/**
+ * Publishes a stored File of the account, or ends its publication if `publishedAt` is null. A file
+ * that is already published keeps its time. Returns false if there is no such file.
+ */
+export async function setFilePublishedAt(
+  { accountId, sql: database }: AccountDatabase,
+  id: string,
+  publishedAt: number | null,
+): Promise<boolean> {
+  const set = publishedAt === null ? null : sql`coalesce(published_at, ${publishedAt})`
+  const [changed] = await database.batch([
+    database
+      .update(files)
+      .set({ publishedAt: set })
+      .where(
+        and(eq(files.id, id), eq(files.accountId, accountId), isFile, isNotNull(files.objectKey)),
+      )
+      .returning({ id: files.id }),
+    // Raises the version of an open job, so that its webhook includes `public_url`. If the
+    // publication ends, also resets the job's record, which states publication only for all its
+    // Files together.
+    database
+      .update(jobs)
+      .set({
+        version: sql`version + (state in ('waiting', 'running'))`,
+        ...(publishedAt === null && { publish: null }),
+      })
+      .where(
+        and(
+          sql`${jobs.id} = (select job_id from ${files} where id = ${id})`,
+          eq(jobs.accountId, accountId),
+          publishedAt === null
+            ? sql`(${jobs.state} in ('waiting', 'running') or publish is not null)`
+            : sql`${jobs.state} in ('waiting', 'running')`,
+        ),
+      ),
+  ])
+  return changed.length === 1
+}
+
+/**
+ * Returns a job of the account, and its stored files that have a name. `job` is null if there is
+ * none.
+ */
+export async function findJobWithFiles(
+  { accountId, sql: database }: AccountDatabase,
+  jobId: string,
+  name: string,
+): Promise<{ job: Job | null; files: File[] }> {
+  const isNamed = and(eq(files.jobId, jobs.id), eq(files.name, name), isNotNull(files.objectKey))
+  const rows = await database
+    .select({ job: jobs, file: files })
+    .from(jobs)
+    .leftJoin(files, isNamed)
+    .where(and(eq(jobs.id, jobId), eq(jobs.accountId, accountId)))
+  return { job: rows[0]?.job ?? null, files: rows.flatMap(({ file }) => file ?? []) }
+}
+
+/**
+ * Returns the first member of a stored bundle that has one of the names; null if there is none.
+ * Reads the properties of the member's object, because the list of members may be large.
+ */
+export async function findBundleMember(
+  bucket: R2Bucket,
+  { objectKey, bundleObjectKey }: File,
+  names: readonly string[],
+): Promise<Omit<Member, "crc32"> | null> {
+  if (objectKey === null || bundleObjectKey === null) return null
+  for (const name of new Set(names)) {
+    if (!memberName.safeParse(name).success) continue
+    const object = await bucket.head(memberObjectKey(objectKey, name))
+    const content_type = object?.httpMetadata?.contentType ?? "application/octet-stream"
+    if (object) return { name, size_bytes: object.size, content_type }
+  }
+  return null
+}
+
+/**
+ * Returns those of the given files that are Files of the account. Bundles come without their
+ * members.
+ */
+export async function findFiles(
+  database: AccountDatabase,
+  ids: readonly string[],
+): Promise<File[]> {
+  return await selectFiles(database, ids)
+}
+
+/** Returns the statement that `findFiles` runs. */
+export function selectFiles({ accountId, sql: database }: AccountDatabase, ids: readonly string[]) {
+  return database
+    .select()
+    .from(files)
+    .where(
+      and(
+        sql`${files.id} in (select value from json_each(${JSON.stringify(ids)}))`,
+        // The unary `+` excludes the index on accounts, so that SQLite reads by id.
+        sql`+${files.accountId} = ${accountId}`,
+        isFile,
+      ),
+    )
+}
+
+/** Filter of a list of files. Without fields it selects all Files. */
+export type FileFilter = {
+  source?: FileSource | undefined
+  name?: string | undefined
+  states?: readonly State[] | undefined
+  /** Key and value that the metadata of a File's job must contain. */
+  pair?: MetadataPair | undefined
+}
+
+/**
+ * Returns a page of the account's Files, newest first, as their rows hold them: without members of
+ * bundles, and without the streams of large probes.
+ */
+export async function listFiles(
+  { accountId, sql: database }: AccountDatabase,
+  { source, name, states = STATES, pair }: FileFilter,
+  page: Page,
+): Promise<FileWithJob[]> {
+  const ofName = name === undefined ? undefined : eq(files.name, name)
+  // The unary `+` excludes the index on accounts, so that SQLite reads by id.
+  const sourceColumn = ofName ? sql`+${files.source}` : files.source
+  const ofSource = source === undefined ? undefined : sql`${sourceColumn} = ${source}`
+  const where = and(eq(files.accountId, accountId), ofName, ofSource, isFile)
+  const rows = await database
+    .select({ file: files, job: jobColumnsWithoutValues, expiresAt })
+    .from(files)
+    .leftJoin(jobs, eq(jobs.id, files.id))
+    .where(
+      pair
+        ? metadataPageCondition(files, states, { where, page, accountId, pair })
+        : statesPageCondition(files, states, { where, page }),
+    )
+  return rows.toSorted((one, other) => compareNewestFirst(one.file, other.file))
+}
+
+/**
+ * Removes a file that has no job of its own. The file's objects become garbage; a running task can
+ * read them until it ends. Raises the version of an open job that imports the file, so that
+ * transitions computed from earlier snapshots fail.
+ */
+export async function removeFile(
+  { accountId, sql: database }: AccountDatabase,
+  file: File,
+  now: number,
+): Promise<void> {
+  const prefixes = file.objectKey === null ? [] : [objectPrefix(file.objectKey)]
+  await runBatch(database, [
+    ...prefixes.map((prefix) =>
+      database
+        .insert(garbage)
+        .values({ prefix, fileId: file.id, dueAt: now })
+        .onConflictDoNothing(),
+    ),
+    database.delete(files).where(and(eq(files.id, file.id), eq(files.accountId, accountId))),
+    database
+      .update(jobs)
+      .set({ version: sql`version + 1` })
+      .where(
+        and(
+          eq(jobs.id, file.jobId),
+          eq(jobs.accountId, accountId),
+          sql`${jobs.state} in ('waiting', 'running')`,
+        ),
+      ),
+  ])
+}

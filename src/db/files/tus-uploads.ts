@@ -1,0 +1,362 @@
+import { and, asc, desc, eq, isNull, lt, sql } from "drizzle-orm"
+import type { SQL } from "drizzle-orm"
+import { runBatch } from "../database.ts"
+import type { AccountDatabase, Database, Statement } from "../database.ts"
+import { tailPrefix } from "../../domain/object-keys.ts"
+import { garbage, tusUploads, uploadParts, uploads } from "../schema/uploads.ts"
+import type { TusUpload, Upload } from "../schema/uploads.ts"
+import { storedBytes } from "../accounts/account-limits.ts"
+import type { UploadPart } from "./upload-parts.ts"
+
+/** Maximum number of unfinished tus uploads of an account, and of one upload link. */
+export const OPEN_TUS_UPLOADS_MAX = { account: 1000, link: 4 }
+
+/** Row of a new tus upload; the other columns have their defaults. */
+export type NewTusUpload = Pick<
+  TusUpload,
+  | "id"
+  | "linkId"
+  | "name"
+  | "contentType"
+  | "fields"
+  | "metadataHeader"
+  | "sizeBytes"
+  | "partBytes"
+  | "expiresAt"
+  | "createdAt"
+> & { objectKey: string }
+
+/**
+ * Stores a new tus upload with the row of its object, if the account has room: its stored files and
+ * all its unfinished tus uploads must fit `storageBytesMax`. Returns false if one does not.
+ */
+export async function insertTusUpload(
+  { accountId, sql: database }: AccountDatabase,
+  upload: NewTusUpload,
+  storageBytesMax: number,
+): Promise<boolean> {
+  const { id, linkId, name, contentType, metadataHeader, sizeBytes, partBytes } = upload
+  const { objectKey, expiresAt, createdAt } = upload
+  const fields = JSON.stringify(upload.fields)
+  const { account: ofAccount, link: ofLink } = OPEN_TUS_UPLOADS_MAX
+  const conditions = [
+    sql`(select count(*) from ${openUploadsOf(accountId)}) < ${ofAccount}`,
+    sql`${storedBytes(accountId)} + ${reservedBytes(accountId)} + ${sizeBytes} <= ${storageBytesMax}`,
+    ...(linkId === null ? [] : [sql`${countOpenOfLink(accountId, linkId)} < ${ofLink}`]),
+  ]
+  const [inserted] = await database.batch([
+    database
+      .insert(tusUploads)
+      .select(
+        sql`select ${id}, ${accountId}, ${linkId}, ${name}, ${contentType}, ${fields}, ${metadataHeader}, ${sizeBytes}, ${partBytes}, 0, 0, null, 0, 0, null, ${expiresAt}, null, ${createdAt} where ${sql.join(conditions, sql` and `)}`,
+      )
+      .returning({ id: tusUploads.id }),
+    database
+      .insert(uploads)
+      .select(
+        sql`select id, account_id, ${objectKey}, null, null, null, created_at, null from ${tusUploads} where id = ${id}`,
+      ),
+  ])
+  return inserted.length === 1
+}
+
+/** Bytes that an account stores, and those that its unfinished tus uploads reserve. */
+export type Reservations = {
+  openUploads: number
+  openUploadsOfLink: number
+  storedBytes: number
+  reservedBytes: number
+}
+
+/** Returns the reservations of an account, with the number of unfinished uploads of a link. */
+export async function readReservations(
+  { accountId, sql: database }: AccountDatabase,
+  linkId: string | null,
+): Promise<Reservations> {
+  const open = openUploadsOf(accountId)
+  const [row] = await database
+    .select({
+      openUploads: sql<number>`(select count(*) from ${open})`,
+      openUploadsOfLink: sql<number>`${countOpenOfLink(accountId, linkId ?? "")}`,
+      storedBytes: storedBytes(accountId),
+      reservedBytes: reservedBytes(accountId),
+    })
+    .from(sql`json_each('[1]')`)
+  return row ?? { openUploads: 0, openUploadsOfLink: 0, storedBytes: 0, reservedBytes: 0 }
+}
+
+function countOpenOfLink(accountId: string, linkId: string): SQL {
+  return sql`(select count(*) from ${openUploadsOf(accountId)} where link_id = ${linkId})`
+}
+
+function openUploadsOf(accountId: string): SQL {
+  return sql`(select size_bytes, link_id from tus_uploads where account_id = ${accountId} and finished_at is null)`
+}
+
+function reservedBytes(accountId: string): SQL<number> {
+  return sql<number>`coalesce((select sum(size_bytes) from ${openUploadsOf(accountId)}), 0)`
+}
+
+/** Tus upload with the row of its object, which is null if the object is a File's or gone. */
+export type FoundTusUpload = { row: TusUpload; upload: Upload | null }
+
+export async function findTusUpload(
+  { accountId, sql: database }: AccountDatabase,
+  id: string,
+): Promise<FoundTusUpload | null> {
+  const [found] = await database
+    .select({ row: tusUploads, upload: uploads })
+    .from(tusUploads)
+    .leftJoin(uploads, eq(uploads.id, tusUploads.id))
+    .where(and(eq(tusUploads.id, id), eq(tusUploads.accountId, accountId)))
+  return found ?? null
+}
+
+/** Returns the unfinished tus uploads of an account, newest first. */
+export async function listOpenTusUploads({
+  accountId,
+  sql: database,
+}: AccountDatabase): Promise<FoundTusUpload[]> {
+  return await database
+    .select({ row: tusUploads, upload: uploads })
+    .from(tusUploads)
+    .innerJoin(uploads, eq(uploads.id, tusUploads.id))
+    .where(and(eq(tusUploads.accountId, accountId), isNull(tusUploads.finishedAt)))
+    .orderBy(desc(tusUploads.id))
+}
+
+/** Returns the unfinished tus uploads that came by an upload link. */
+export async function listOpenUploadsOfLink(
+  { accountId, sql: database }: AccountDatabase,
+  linkId: string,
+): Promise<FoundTusUpload[]> {
+  const { finishedAt } = tusUploads
+  return await database
+    .select({ row: tusUploads, upload: uploads })
+    .from(tusUploads)
+    .innerJoin(uploads, eq(uploads.id, tusUploads.id))
+    .where(
+      and(eq(tusUploads.accountId, accountId), isNull(finishedAt), eq(tusUploads.linkId, linkId)),
+    )
+}
+
+/** Tus upload whose object still belongs to it. */
+export type OpenTusUpload = { row: TusUpload; upload: Upload }
+
+/**
+ * Makes a request the only writer of a tus upload that has exactly `offsetBytes`; an earlier writer
+ * can no longer store anything. Returns null if the upload has another offset, has all its bytes or
+ * does not exist.
+ */
+export async function claimTusUpload(
+  { accountId, sql: database }: AccountDatabase,
+  id: string,
+  claim: { writer: string; offsetBytes: number; now: number; expiresAt: number },
+): Promise<OpenTusUpload | null> {
+  const { writer, offsetBytes, now, expiresAt } = claim
+  const isKept = sql`exists (select 1 from ${uploads} where id = ${id} and removal_tried_at is null)`
+  const [claimed, , [upload]] = await database.batch([
+    database
+      .update(tusUploads)
+      .set({ writer, expiresAt })
+      .where(
+        and(
+          eq(tusUploads.id, id),
+          eq(tusUploads.accountId, accountId),
+          eq(tusUploads.offsetBytes, offsetBytes),
+          lt(tusUploads.offsetBytes, tusUploads.sizeBytes),
+          isNull(tusUploads.finishedAt),
+          isKept,
+        ),
+      )
+      .returning(),
+    database
+      .update(uploads)
+      .set({ createdAt: now })
+      .where(and(eq(uploads.id, id), isWriting(id, writer))),
+    database.select().from(uploads).where(eq(uploads.id, id)),
+  ])
+  const [row] = claimed
+  return row && upload ? { row, upload } : null
+}
+
+/**
+ * Claims the next part number of a tus upload. Returns null if the request is no longer the writer.
+ */
+export async function claimPartNumber(
+  { sql: database }: AccountDatabase,
+  id: string,
+  writer: string,
+): Promise<number | null> {
+  const [row] = await database
+    .update(tusUploads)
+    .set({ partsClaimed: sql`parts_claimed + 1` })
+    .where(isWriterOf(id, writer))
+    .returning({ number: tusUploads.partsClaimed })
+  return row?.number ?? null
+}
+
+/**
+ * Notes that a tus upload has tails, so that its end also removes them. Returns false if the
+ * request is no longer the writer.
+ */
+export async function noteTails(
+  { sql: database }: AccountDatabase,
+  id: string,
+  writer: string,
+): Promise<boolean> {
+  const rows = await database
+    .update(tusUploads)
+    .set({ hasTails: true })
+    .where(isWriterOf(id, writer))
+    .returning({ id: tusUploads.id })
+  return rows.length === 1
+}
+
+/** Stores R2's id of the multipart upload. Returns false if the request is no longer the writer. */
+export async function saveMultipartId(
+  { sql: database }: AccountDatabase,
+  id: string,
+  writer: string,
+  multipartId: string,
+): Promise<boolean> {
+  const rows = await database
+    .update(uploads)
+    .set({ multipartId })
+    .where(and(eq(uploads.id, id), isWriting(id, writer)))
+    .returning({ id: uploads.id })
+  return rows.length === 1
+}
+
+/** New state of a tus upload after parts and a tail were stored in R2. */
+export type TusProgress = {
+  parts: UploadPart[]
+  offsetBytes: number
+  partsClaimed: number
+  tail: { key: string; bytes: number } | null
+  now: number
+  expiresAt: number
+}
+
+/**
+ * Stores the progress of a tus upload in one batch. Returns false, and stores nothing, if the
+ * request is no longer the writer.
+ */
+export async function saveTusProgress(
+  { sql: database }: AccountDatabase,
+  id: string,
+  writer: string,
+  { parts, offsetBytes, partsClaimed, tail, now, expiresAt }: TusProgress,
+): Promise<boolean> {
+  const isWriter = isWriting(id, writer)
+  const theirs = sql`select ${id}, value ->> 'number', value ->> 'etag', value ->> 'sizeBytes' from json_each(${JSON.stringify(parts)}) where ${isWriter}`
+  const [, saved] = await database.batch([
+    database.insert(uploadParts).select(theirs),
+    database
+      .update(tusUploads)
+      .set({
+        offsetBytes,
+        partsClaimed,
+        tailKey: tail?.key ?? null,
+        tailBytes: tail?.bytes ?? 0,
+        expiresAt,
+      })
+      .where(isWriterOf(id, writer))
+      .returning({ id: tusUploads.id }),
+    database
+      .update(uploads)
+      .set({ createdAt: now })
+      .where(and(eq(uploads.id, id), isWriter)),
+  ])
+  return saved.length === 1
+}
+
+/**
+ * Marks a tus upload as finished before its File is created: it can no longer be deleted. Returns
+ * false if it was deleted.
+ */
+export async function markTusFinished(
+  { accountId, sql: database }: AccountDatabase,
+  id: string,
+  finishedAt: number | null,
+): Promise<boolean> {
+  const rows = await database
+    .update(tusUploads)
+    .set({ finishedAt, writer: null })
+    .where(and(eq(tusUploads.id, id), eq(tusUploads.accountId, accountId)))
+    .returning({ id: tusUploads.id })
+  return rows.length === 1
+}
+
+/** Removes the parts and tails of a tus upload whose File exists. */
+export async function removeTusParts(
+  { accountId, sql: database }: AccountDatabase,
+  id: string,
+  now: number,
+): Promise<void> {
+  await runBatch(database, [
+    database.delete(uploadParts).where(eq(uploadParts.uploadId, id)),
+    ...removeTails(database, { id, accountId }, now),
+    database
+      .update(tusUploads)
+      .set({ tailKey: null, tailBytes: 0, hasTails: false })
+      .where(eq(tusUploads.id, id)),
+  ])
+}
+
+/**
+ * Deletes the row of a tus upload; its tails become garbage, and its object stays. Returns false if
+ * the upload is finished and `isForced` is not set.
+ */
+export async function deleteTusUpload(
+  database: Database,
+  { id, accountId }: Pick<TusUpload, "id" | "accountId">,
+  { now, isForced }: { now: number; isForced: boolean },
+): Promise<boolean> {
+  const isDeletable = isForced ? undefined : isNull(tusUploads.finishedAt)
+  const isLeftOver = sql`not exists (select 1 from ${uploads} where ${uploads.id} = ${id})`
+  const [, deleted] = await database.batch([
+    ...removeTails(database, { id, accountId }, now),
+    database
+      .delete(tusUploads)
+      .where(and(eq(tusUploads.id, id), isDeletable))
+      .returning({ id: tusUploads.id }),
+    // Parts of an upload whose object still has a row are deleted with that row.
+    database.delete(uploadParts).where(and(eq(uploadParts.uploadId, id), isLeftOver)),
+  ])
+  return deleted.length === 1
+}
+
+/** Returns tus uploads of all accounts that expired, with the rows of their objects. */
+export async function listExpiredTusUploads(
+  database: Database,
+  now: number,
+  limit: number,
+): Promise<FoundTusUpload[]> {
+  return await database
+    .select({ row: tusUploads, upload: uploads })
+    .from(tusUploads)
+    .leftJoin(uploads, eq(uploads.id, tusUploads.id))
+    .where(lt(tusUploads.expiresAt, now))
+    .orderBy(asc(tusUploads.expiresAt))
+    .limit(limit)
+}
+
+/** Returns the statement that makes the tails of a tus upload garbage, if it ever had one. */
+function removeTails(
+  database: Database,
+  { id, accountId }: Pick<TusUpload, "id" | "accountId">,
+  now: number,
+): [Statement] {
+  const prefix = tailPrefix(accountId, id)
+  const row = sql`select ${prefix}, null, ${now}, 0 from ${tusUploads} where id = ${id} and has_tails`
+  return [database.insert(garbage).select(row).onConflictDoNothing()]
+}
+
+function isWriterOf(id: string, writer: string): SQL | undefined {
+  return and(eq(tusUploads.id, id), eq(tusUploads.writer, writer))
+}
+
+function isWriting(id: string, writer: string): SQL {
+  return sql`exists (select 1 from tus_uploads as own where own.id = ${id} and own.writer = ${writer})`
+}

@@ -1,0 +1,245 @@
+import { and, eq, sql } from "drizzle-orm"
+import type { SQL } from "drizzle-orm"
+import { z } from "zod"
+import type { EnabledEndpoint, JobSnapshot, SnapshotInput } from "../../domain/snapshot.ts"
+import { runBatch } from "../database.ts"
+import type { AccountDatabase, Statement } from "../database.ts"
+import type { NewDelivery } from "../deliveries.ts"
+import { deliveries } from "../schema/deliveries.ts"
+import { unchangedEndpointsCondition, selectEnabledEndpoints } from "../webhook-endpoints.ts"
+import { unpackEndedTasks } from "./ended-tasks.ts"
+import { files } from "../schema/files.ts"
+import type { File } from "../schema/files.ts"
+import { jobs } from "../schema/jobs.ts"
+import type { Job } from "../schema/jobs.ts"
+import { isFinal } from "../../domain/states.ts"
+import { taskInputs, tasks, taskSecrets } from "../schema/tasks.ts"
+import type { Task } from "../schema/tasks.ts"
+import { garbage } from "../schema/uploads.ts"
+import type { Upload } from "../schema/uploads.ts"
+import { deleteSecrets } from "./task-secrets.ts"
+import { adoptUploads } from "../files/uploads.ts"
+import { addJobEndToUsage } from "../accounts/usage.ts"
+import type { JobEndUsage } from "../accounts/usage.ts"
+
+/**
+ * Reads a job with its tasks, files and inputs in one consistent read; null if there is no such
+ * job.
+ */
+export async function readSnapshot(
+  database: AccountDatabase,
+  jobId: string,
+): Promise<JobSnapshot | null> {
+  return toSnapshot(await database.sql.batch(selectSnapshot(database, jobId)))
+}
+
+/** Returns the statements that read a job's snapshot, for `toSnapshot`. */
+export function selectSnapshot({ accountId, sql: database }: AccountDatabase, jobId: string) {
+  const { taskId, key, fileId, awaitsProbe } = taskInputs
+  return [
+    database
+      .select()
+      .from(jobs)
+      .where(and(eq(jobs.id, jobId), eq(jobs.accountId, accountId))),
+    database
+      .select()
+      .from(tasks)
+      .where(and(eq(tasks.jobId, jobId), eq(tasks.accountId, accountId))),
+    database.select().from(files).where(fileOfJobCondition(accountId, jobId)),
+    database
+      .select({ taskId, key, fileId, awaitsProbe })
+      .from(taskInputs)
+      .innerJoin(tasks, eq(tasks.id, taskInputs.taskId))
+      .where(and(eq(tasks.jobId, jobId), eq(tasks.accountId, accountId))),
+    selectEnabledEndpoints(database, accountId),
+  ] as const
+}
+
+/**
+ * Builds a snapshot from the rows that the statements of `selectSnapshot` return; null without a
+ * job.
+ */
+export function toSnapshot([[job], jobTasks, jobFiles, inputs, endpoints]: readonly [
+  Job[],
+  Task[],
+  File[],
+  SnapshotInput[],
+  EnabledEndpoint[],
+]): JobSnapshot | null {
+  if (!job) return null
+  return { job, tasks: jobTasks, files: jobFiles, inputs, endpoints, ...unpackEndedTasks(job) }
+}
+
+/**
+ * Returns the SQL condition that selects the files of a job. The unary `+` excludes the index on
+ * accounts, which SQLite might prefer to the index on jobs: it would read every file of the
+ * account.
+ */
+export function fileOfJobCondition(accountId: string, jobId: string): SQL | undefined {
+  return and(eq(files.jobId, jobId), sql`+${files.accountId} = ${accountId}`)
+}
+
+/**
+ * Changes of a job, its tasks and its files that are written in one batch. Pure functions compute
+ * them from a snapshot.
+ */
+export type Transition = {
+  job: Partial<Job>
+  tasks: { id: string; set: Partial<Task> }[]
+  files: { id: string; set: Partial<File> }[]
+  garbage: { prefix: string }[]
+  /** Deliveries of the webhooks for the job's end. */
+  deliveries?: NewDelivery[]
+  /** Usage that the job's end adds to the account; absent if the job does not end. */
+  ended?: JobEndUsage
+  /**
+   * Uploads of values that were written to R2. The batch deletes these rows once its own rows refer
+   * to the objects.
+   */
+  valueUploads?: Pick<Upload, "id">[]
+}
+
+/**
+ * Writes a transition in one batch, and raises the job's version. Returns false without a change if
+ * the job is no longer at `version` (optimistic concurrency); the caller then reads the job and
+ * computes the transition again.
+ */
+export async function applyTransition(
+  database: AccountDatabase,
+  applied: {
+    jobId: string
+    version: number
+    endpoints: readonly EnabledEndpoint[]
+    transition: Transition
+    now: number
+  },
+): Promise<boolean> {
+  const { accountId, sql: db } = database
+  const { jobId, version, endpoints, transition } = applied
+  const { state } = transition.job
+  const areEndpointsSame =
+    state && isFinal(state) ? unchangedEndpointsCondition(accountId, endpoints) : sql`true`
+  const isUnchanged = sql`${jobIsAt(database, jobId, version)} and ${areEndpointsSame}`
+  const raiseVersion = db
+    .update(jobs)
+    .set({ ...transition.job, version: version + 1 })
+    .where(
+      and(
+        eq(jobs.id, jobId),
+        eq(jobs.accountId, accountId),
+        eq(jobs.version, version),
+        areEndpointsSame,
+      ),
+    )
+    .returning({ id: jobs.id })
+  const results = await runBatch(db, [
+    ...changeTasks(database, applied, isUnchanged),
+    ...groupChanges(transition.files).map(({ ids, set }) =>
+      db
+        .update(files)
+        .set(set)
+        .where(and(sql`${files.id} in (select value from json_each(${ids}))`, isUnchanged)),
+    ),
+    ...insertPrefixes(database, applied, isUnchanged),
+    ...deleteEndedSecrets(database, applied, isUnchanged),
+    ...adoptUploads(
+      database,
+      (transition.valueUploads ?? []).map(({ id }) => id),
+      isUnchanged,
+    ),
+    ...(transition.deliveries ?? []).map((each) => insertOnce(database, each, isUnchanged)),
+    ...(transition.ended ? [addJobEndToUsage(database, transition.ended, isUnchanged)] : []),
+    raiseVersion,
+  ])
+  return z.array(z.unknown()).parse(results.at(-1)).length === 1
+}
+
+/**
+ * Returns statements that change tasks, or delete them if the transition moves the tasks into the
+ * job's row.
+ */
+function changeTasks(
+  { sql: db }: AccountDatabase,
+  { jobId, transition }: { jobId: string; transition: Transition },
+  isUnchanged: SQL,
+): Statement[] {
+  if (transition.job.endedTasks) {
+    const own = sql`(select ${tasks.id} from ${tasks} where ${tasks.jobId} = ${jobId})`
+    return [
+      db.delete(taskInputs).where(and(sql`${taskInputs.taskId} in ${own}`, isUnchanged)),
+      db.delete(tasks).where(and(eq(tasks.jobId, jobId), isUnchanged)),
+    ]
+  }
+  return transition.tasks.map(({ id, set }) =>
+    db
+      .update(tasks)
+      .set(set)
+      .where(and(eq(tasks.id, id), isUnchanged)),
+  )
+}
+
+/** Groups the files that get the same change, for one statement each. `ids` is a JSON array. */
+function groupChanges(changes: Transition["files"]): { ids: string; set: Partial<File> }[] {
+  const groups = Map.groupBy(changes, ({ set }) => JSON.stringify(set))
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group
+    return first ? [{ ids: JSON.stringify(group.map(({ id }) => id)), set: first.set }] : []
+  })
+}
+
+/**
+ * Returns the statement that deletes the secrets of ended tasks, or of all tasks if the job ends.
+ */
+function deleteEndedSecrets(
+  database: AccountDatabase,
+  { jobId, transition: { job, tasks: changed } }: { jobId: string; transition: Transition },
+  isUnchanged: SQL,
+): Statement[] {
+  if (job.state && isFinal(job.state)) return [deleteSecrets(database, jobId, isUnchanged)]
+  const finalIds = changed.filter(({ set }) => set.state && isFinal(set.state)).map(({ id }) => id)
+  if (finalIds.length === 0) return []
+  const ofThem = sql`${taskSecrets.taskId} in (select value from json_each(${JSON.stringify(finalIds)}))`
+  return [deleteSecrets(database, jobId, and(isUnchanged, ofThem))]
+}
+
+/**
+ * Returns one statement that inserts all garbage prefixes, because a task may have had a thousand
+ * dispatches, each with its own prefix.
+ */
+function insertPrefixes(
+  { sql: database }: AccountDatabase,
+  { transition, now }: { transition: Transition; now: number },
+  isUnchanged: SQL,
+): Statement[] {
+  const prefixes = transition.garbage.map(({ prefix }) => prefix)
+  if (prefixes.length === 0) return []
+  const rows = sql`select value, null, ${now}, 0 from json_each(${JSON.stringify(prefixes)}) where ${isUnchanged}`
+  return [database.insert(garbage).select(rows).onConflictDoNothing()]
+}
+
+/**
+ * Returns the statement that inserts a delivery for a job's end, unless the job already has a
+ * delivery to the same endpoint.
+ */
+function insertOnce(
+  { accountId, sql: database }: AccountDatabase,
+  newDelivery: NewDelivery,
+  isUnchanged: SQL,
+): Statement {
+  const { id, jobId, endpointId = "", type, url, state, nextTryAt, createdAt } = newDelivery
+  const { body, bodyObjectKey = null } = newDelivery
+  return database
+    .insert(deliveries)
+    .select(
+      sql`select ${id}, ${accountId}, ${jobId}, ${endpointId}, ${type}, ${url}, ${sql.param(body, deliveries.body)}, ${bodyObjectKey}, ${state}, 0, null, ${nextTryAt}, ${createdAt}, null where ${isUnchanged}`,
+    )
+    .onConflictDoNothing()
+}
+
+function jobIsAt({ accountId, sql: database }: AccountDatabase, id: string, version: number): SQL {
+  const found = database
+    .select({ one: sql`1` })
+    .from(jobs)
+    .where(and(eq(jobs.id, id), eq(jobs.accountId, accountId), eq(jobs.version, version)))
+  return sql`exists ${found}`
+}

@@ -1,0 +1,90 @@
+import { and, eq, gt, lt } from "drizzle-orm"
+import type { AccountDatabase, Database, Statement } from "../database.ts"
+import { selectFiles } from "../files/files.ts"
+import type { File } from "../schema/files.ts"
+import { idempotency, jobs } from "../schema/jobs.ts"
+import type { Idempotency } from "../../domain/job-draft.ts"
+
+/** Time for which a request with the same idempotency key returns the job of the first request. */
+const IDEMPOTENCY_MS = 24 * 3_600_000
+
+/**
+ * Job that a used idempotency key created, the ids of the job's Files by output key, and the hash
+ * of the request's body.
+ */
+export type UsedIdempotencyKey = {
+  jobId: string
+  fileIds: Record<string, string> | null
+  bodyHash: string
+}
+
+/** Returns the use of an account's idempotency key within the last day; null if the key is free. */
+export async function findIdempotencyKey(
+  database: AccountDatabase,
+  key: string,
+  now: number,
+): Promise<UsedIdempotencyKey | null> {
+  const [row] = await selectIdempotency(database, key, now)
+  return row ?? null
+}
+
+/** Combines `findFiles` and `findIdempotencyKey` in one database request. */
+export async function findFilesAndIdempotencyKey(
+  database: AccountDatabase,
+  fileIds: readonly string[],
+  { key, now }: { key: string; now: number },
+): Promise<{ files: File[]; known: UsedIdempotencyKey | null }> {
+  const [files, [known = null]] = await database.sql.batch([
+    selectFiles(database, fileIds),
+    selectIdempotency(database, key, now),
+  ])
+  return { files, known }
+}
+
+function selectIdempotency(
+  { accountId, sql: database }: AccountDatabase,
+  key: string,
+  now: number,
+) {
+  return database
+    .select({
+      jobId: idempotency.jobId,
+      fileIds: jobs.fileIds,
+      bodyHash: idempotency.bodyHash,
+    })
+    .from(idempotency)
+    .leftJoin(jobs, eq(jobs.id, idempotency.jobId))
+    .where(
+      and(
+        eq(idempotency.accountId, accountId),
+        eq(idempotency.key, key),
+        gt(idempotency.createdAt, now - IDEMPOTENCY_MS),
+      ),
+    )
+    .limit(1)
+}
+
+/**
+ * Returns statements that bind an idempotency key to a job. The batch fails if the key is already
+ * bound.
+ */
+export function insertIdempotencyKey(
+  { accountId, sql: database }: AccountDatabase,
+  { key, bodyHash }: Idempotency,
+  { jobId, createdAt }: { jobId: string; createdAt: number },
+): Statement[] {
+  const isExpired = and(
+    eq(idempotency.accountId, accountId),
+    eq(idempotency.key, key),
+    lt(idempotency.createdAt, createdAt - IDEMPOTENCY_MS),
+  )
+  return [
+    database.delete(idempotency).where(isExpired),
+    database.insert(idempotency).values({ accountId, key, bodyHash, jobId, createdAt }),
+  ]
+}
+
+/** Deletes the idempotency keys of all accounts that are older than a day. */
+export async function deleteExpiredIdempotencyKeys(database: Database, now: number): Promise<void> {
+  await database.delete(idempotency).where(lt(idempotency.createdAt, now - IDEMPOTENCY_MS))
+}

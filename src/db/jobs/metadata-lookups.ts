@@ -1,0 +1,66 @@
+import { and, asc, eq, lt, sql } from "drizzle-orm"
+import type { AccountDatabase, Database, Statement } from "../database.ts"
+import { jobs, metadataLookups } from "../schema/jobs.ts"
+import type { Job } from "../schema/jobs.ts"
+import type { NewLookup } from "../../domain/job-draft.ts"
+
+/**
+ * Returns the last metadata lookup of a URL, by the URL's hash. `job` is null if the job has been
+ * removed. Returns null if the URL has no lookup.
+ */
+export async function findLookup(
+  { accountId, sql: database }: AccountDatabase,
+  urlHash: string,
+): Promise<{ jobId: string; job: Job | null } | null> {
+  const [row] = await database
+    .select({ jobId: metadataLookups.jobId, job: jobs })
+    .from(metadataLookups)
+    .leftJoin(jobs, eq(jobs.id, metadataLookups.jobId))
+    .where(and(eq(metadataLookups.accountId, accountId), eq(metadataLookups.urlHash, urlHash)))
+    .limit(1)
+  return row ?? null
+}
+
+/**
+ * Returns statements that make a job the last lookup of a URL. The batch fails if the last lookup
+ * is no longer the job `replaces`. The row of the replaced lookup stays until the sweep removes its
+ * job; its hash becomes the job's id.
+ */
+export function insertLookup(
+  { accountId, sql: database }: AccountDatabase,
+  { urlHash, replaces }: NewLookup,
+  { jobId, createdAt }: { jobId: string; createdAt: number },
+): Statement[] {
+  const replaced = database
+    .update(metadataLookups)
+    .set({ urlHash: sql`${metadataLookups.jobId}` })
+    .where(
+      and(
+        eq(metadataLookups.accountId, accountId),
+        eq(metadataLookups.urlHash, urlHash),
+        eq(metadataLookups.jobId, replaces ?? ""),
+      ),
+    )
+  return [
+    ...(replaces === null ? [] : [replaced]),
+    database.insert(metadataLookups).values({ accountId, urlHash, jobId, createdAt }),
+  ]
+}
+
+/**
+ * Returns the metadata lookups of all accounts that were created before a time, oldest first.
+ * `state` is null if the job has been removed.
+ */
+export async function listOldLookups(database: Database, before: number, limit: number) {
+  return await database
+    .select({
+      accountId: metadataLookups.accountId,
+      jobId: metadataLookups.jobId,
+      state: jobs.state,
+    })
+    .from(metadataLookups)
+    .leftJoin(jobs, eq(jobs.id, metadataLookups.jobId))
+    .where(lt(metadataLookups.createdAt, before))
+    .orderBy(asc(metadataLookups.createdAt))
+    .limit(limit)
+}

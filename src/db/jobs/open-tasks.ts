@@ -1,0 +1,215 @@
+import { and, eq, sql } from "drizzle-orm"
+import type { SQL } from "drizzle-orm"
+import type { Failure } from "../../contract/failure.ts"
+import type { AccountDatabase } from "../database.ts"
+import { files } from "../schema/files.ts"
+import { jobs } from "../schema/jobs.ts"
+import type { State } from "../../domain/states.ts"
+import { taskInputs, tasks } from "../schema/tasks.ts"
+import type { Task } from "../schema/tasks.ts"
+
+/** Maximum number of readers of files that one query returns. */
+export const READERS_PER_QUERY_MAX = 500
+
+/**
+ * States of a task's input: readable now (`ready`), readable later (`pending`), or never, because
+ * its file `failed` or was deleted (`gone`).
+ */
+const READINESS = ["ready", "pending", "failed", "gone"] as const
+
+export type InputReadiness = (typeof READINESS)[number]
+
+/**
+ * Input of a task that can never be read. `key` names the input. `failure` is the failure of its
+ * file; null if the file was deleted.
+ */
+export type LostInput = { key: string; failure: Failure | null }
+
+/** Fields of a waiting or running task that its dispatcher needs. */
+export type OpenTask = Pick<
+  Task,
+  | "id"
+  | "jobId"
+  | "state"
+  | "fence"
+  | "priority"
+  | "weight"
+  | "pool"
+  | "slot"
+  | "allocation"
+  | "failures"
+  | "interruptions"
+  | "createdAt"
+  | "requeuedAt"
+> & {
+  jobState: State
+  /** Whether D1 records that the dispatcher has accepted the job. */
+  isAccepted: boolean
+  /** State of the input that is least ready; `ready` for a running task. */
+  inputs: InputReadiness
+}
+
+/** SQL for the sum of the weights of all tasks of the same job. */
+export const jobWeight = sql<number>`(select sum(weight) from tasks as every where every.job_id = ${tasks.jobId})`
+
+/**
+ * SQL for an input's index in READINESS. A probe may read a file before the file has succeeded,
+ * because the probe is the last step of the file.
+ */
+const readiness = sql<number>`case
+  when ${files.id} is null then 3
+  when ${files.objectKey} is not null and (${files.state} not in ('waiting', 'running') or (${files.jobId} = ${tasks.jobId} and not ${taskInputs.awaitsProbe})) then 0
+  when ${files.state} in ('waiting', 'running') then 1
+  else 2 end`
+
+const inputsOfTask = sql`${taskInputs} left join ${files} on ${files.id} = ${taskInputs.fileId} where ${taskInputs.taskId} = ${tasks.id}`
+
+const openTask = {
+  id: tasks.id,
+  jobId: tasks.jobId,
+  state: tasks.state,
+  fence: tasks.fence,
+  priority: tasks.priority,
+  weight: tasks.weight,
+  pool: tasks.pool,
+  slot: tasks.slot,
+  allocation: tasks.allocation,
+  failures: tasks.failures,
+  interruptions: tasks.interruptions,
+  createdAt: tasks.createdAt,
+  requeuedAt: tasks.requeuedAt,
+  // The names must differ, because D1 returns the rows of a batch as objects with the column names
+  // as keys.
+  jobState: sql<State>`${jobs.state}`.as("job_state"),
+  isAccepted: sql`${jobs.acceptedAt} is not null`.mapWith(Boolean),
+  inputs:
+    sql`case when ${tasks.state} = 'waiting' then (select coalesce(max(${readiness}), 0) from ${inputsOfTask}) else 0 end`.mapWith(
+      (rank: number): InputReadiness => READINESS[rank] ?? "ready",
+    ),
+}
+
+const isOpen = sql`${tasks.state} in ('waiting', 'running')`
+
+/** Returns those of the given tasks that are open and belong to the account. */
+export async function listOpenTasks(
+  database: AccountDatabase,
+  ids: readonly string[],
+): Promise<OpenTask[]> {
+  return await selectOpen(database, sql`select value from json_each(${JSON.stringify(ids)})`)
+}
+
+/**
+ * Open tasks that read some files. `isWhole` is false if the files have more than READERS_PER_QUERY_MAX
+ * readers, and the list is cut off.
+ */
+export type FileReadingTasks = { open: OpenTask[]; isWhole: boolean }
+
+/**
+ * Returns those of the given tasks that are open, and open tasks that read files of the tasks' jobs
+ * or of the jobs `jobIds`.
+ */
+export async function listOpenTasksAndReaders(
+  database: AccountDatabase,
+  { ids, jobIds: endedJobIds }: { ids: readonly string[]; jobIds: readonly string[] },
+): Promise<FileReadingTasks> {
+  const idList = JSON.stringify(ids)
+  // The tasks of a finished job have no rows.
+  const jobIds = sql`select value from json_each(${JSON.stringify(endedJobIds)}) union all select job_id from ${tasks} where id in (select value from json_each(${idList}))`
+  const fileIds = sql`select id from ${files} where job_id in (${jobIds})`
+  return await selectReaders(
+    database,
+    fileIds,
+    sql`select value from json_each(${idList}) union all`,
+  )
+}
+
+/** Returns the open tasks that read some files. The files may already be deleted. */
+export async function listTasksReadingFiles(
+  database: AccountDatabase,
+  fileIds: readonly string[],
+): Promise<FileReadingTasks> {
+  const fileIdRows = sql`select value from json_each(${JSON.stringify(fileIds)})`
+  return await selectReaders(database, fileIdRows, sql``)
+}
+
+async function selectReaders(
+  database: AccountDatabase,
+  fileIds: SQL,
+  others: SQL,
+): Promise<FileReadingTasks> {
+  const readers = sql`select task_id from ${taskInputs} where file_id in (${fileIds}) limit ${READERS_PER_QUERY_MAX}`
+  const [open, [countRow]] = await database.sql.batch([
+    selectOpen(database, sql`${others} select task_id from (${readers})`),
+    database.sql.select({ count: sql<number>`count(*)` }).from(sql`(${readers})`),
+  ])
+  return { open, isWhole: (countRow?.count ?? 0) < READERS_PER_QUERY_MAX }
+}
+
+function selectOpen({ accountId, sql: database }: AccountDatabase, ids: SQL) {
+  return database
+    .select(openTask)
+    .from(tasks)
+    .innerJoin(jobs, eq(jobs.id, tasks.jobId))
+    .where(and(sql`${tasks.id} in (${ids})`, eq(tasks.accountId, accountId), isOpen))
+}
+
+/** Returns the inputs of a task that can never be read, so that the task can never start. */
+export async function listLostInputs(
+  { accountId, sql: database }: AccountDatabase,
+  taskId: string,
+): Promise<LostInput[]> {
+  const { errorCode, errorMessage } = files
+  const rows = await database
+    .select({ key: taskInputs.key, rank: readiness, errorCode, errorMessage })
+    .from(tasks)
+    .innerJoin(taskInputs, eq(taskInputs.taskId, tasks.id))
+    .leftJoin(files, eq(files.id, taskInputs.fileId))
+    .where(and(eq(tasks.id, taskId), eq(tasks.accountId, accountId), sql`${readiness} >= 2`))
+  return rows.map(({ key, rank, errorCode: code, errorMessage: message }) => ({
+    key,
+    failure:
+      READINESS[rank] === "gone"
+        ? null
+        : {
+            code: code ?? "internal",
+            message: message ?? "The job that writes the file failed.",
+            lines: [],
+          },
+  }))
+}
+
+/**
+ * Returns the ids of all running tasks of the account, and of its waiting tasks from the first id
+ * greater than `after`.
+ */
+export async function listOpenTaskIds(
+  { accountId, sql: database }: AccountDatabase,
+  { after, limit }: { after: string; limit: number },
+): Promise<{ running: string[]; waiting: string[] }> {
+  function select(open: "waiting" | "running", begin: string) {
+    return database
+      .select({ id: tasks.id })
+      .from(tasks)
+      .where(and(eq(tasks.accountId, accountId), isOpen, sql`state = ${open}`, sql`id > ${begin}`))
+      .orderBy(tasks.id)
+  }
+  const [running, waiting] = await database.batch([
+    select("running", ""),
+    select("waiting", after).limit(limit),
+  ])
+  return { running: running.map((row) => row.id), waiting: waiting.map((row) => row.id) }
+}
+
+/** Returns the sum of the task weights of each job, by job id. */
+export async function sumJobWeights(
+  { accountId, sql: database }: AccountDatabase,
+  jobIds: readonly string[],
+): Promise<Map<string, number>> {
+  const jobIdRows = sql`(select value from json_each(${JSON.stringify(jobIds)}))`
+  const rows = await database
+    .select({ jobId: tasks.jobId, weight: sql<number>`sum(${tasks.weight})` })
+    .from(tasks)
+    .where(and(sql`${tasks.jobId} in ${jobIdRows}`, eq(tasks.accountId, accountId)))
+    .groupBy(tasks.jobId)
+  return new Map(rows.map((row) => [row.jobId, row.weight]))
+}

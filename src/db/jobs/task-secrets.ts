@@ -1,0 +1,85 @@
+import { and, eq, sql } from "drizzle-orm"
+import type { SQL } from "drizzle-orm"
+import { taskSecrets as secretsOfTask } from "../../contract/task.ts"
+import type { TaskSecrets } from "../../contract/task.ts"
+import { unsealText, sealText } from "../../platform/crypto/sealed-text.ts"
+import { groupRows } from "../database.ts"
+import type { AccountDatabase, Database, Statement } from "../database.ts"
+import { jobs } from "../schema/jobs.ts"
+import { taskSecrets } from "../schema/tasks.ts"
+
+/** Number of characters of a base64 ciphertext that one row stores. */
+const PART_LENGTH = 32_000
+const COLUMNS = 5
+
+/** Encrypts the secrets of a task under the secret of the service. */
+export async function encryptSecrets(
+  serviceSecret: string,
+  taskId: string,
+  secrets: TaskSecrets,
+): Promise<string> {
+  return await sealText(serviceSecret, useOf(taskId), JSON.stringify(secrets))
+}
+
+/**
+ * Decrypts the secrets of a task. Returns null if they were encrypted under another secret of the
+ * service.
+ */
+export async function decryptSecrets(
+  serviceSecret: string,
+  taskId: string,
+  sealed: string,
+): Promise<TaskSecrets | null> {
+  const text = await unsealText(serviceSecret, useOf(taskId), sealed)
+  return text === null ? null : secretsOfTask.parse(JSON.parse(text))
+}
+
+function useOf(taskId: string) {
+  return { purpose: "task secrets", owner: taskId }
+}
+
+/** Returns statements that store the encrypted secrets of a task in as many rows as necessary. */
+export function insertSecrets(
+  { accountId, sql: database }: AccountDatabase,
+  { sealed, ...row }: { taskId: string; jobId: string; sealed: string },
+): Statement[] {
+  const count = Math.max(1, Math.ceil(sealed.length / PART_LENGTH))
+  const rows = Array.from({ length: count }, (_, part) => {
+    const own = sealed.slice(part * PART_LENGTH, (part + 1) * PART_LENGTH)
+    return { ...row, accountId, part, sealed: own }
+  })
+  return groupRows(rows, COLUMNS).map((some) => database.insert(taskSecrets).values(some))
+}
+
+/**
+ * Returns the statement that reads the encrypted secrets of a task, in the order of their parts.
+ */
+export function selectSecrets(database: Database, taskId: string) {
+  return database
+    .select({ sealed: taskSecrets.sealed })
+    .from(taskSecrets)
+    .where(eq(taskSecrets.taskId, taskId))
+    .orderBy(taskSecrets.part)
+}
+
+/** Returns the statement that deletes the secrets of a job's tasks if the SQL condition holds. */
+export function deleteSecrets(
+  { accountId, sql: database }: AccountDatabase,
+  jobId: string,
+  condition?: SQL,
+): Statement {
+  return database
+    .delete(taskSecrets)
+    .where(and(eq(taskSecrets.jobId, jobId), eq(taskSecrets.accountId, accountId), condition))
+}
+
+/** Deletes the secrets of at most `limit` jobs of all accounts that are finished or removed. */
+export async function deleteLeftoverSecrets(database: Database, limit: number): Promise<void> {
+  const isOpen = sql`exists (select 1 from ${jobs} where ${jobs.id} = ${taskSecrets.jobId} and ${jobs.state} in ('waiting', 'running'))`
+  const left = database
+    .select({ jobId: taskSecrets.jobId })
+    .from(taskSecrets)
+    .where(sql`not ${isOpen}`)
+    .limit(limit)
+  await database.delete(taskSecrets).where(sql`${taskSecrets.jobId} in ${left}`)
+}

@@ -1,0 +1,214 @@
+import { and, eq, getTableColumns, sql } from "drizzle-orm"
+import type { TaskWork } from "../../contract/task.ts"
+import type { AccountDatabase, Database } from "../database.ts"
+import type { TaskAttempt } from "../../domain/object-keys.ts"
+import type { AssignedPlan } from "../../domain/plans.ts"
+import { accounts, plans } from "../schema/accounts.ts"
+import { files } from "../schema/files.ts"
+import type { File } from "../schema/files.ts"
+import { jobs } from "../schema/jobs.ts"
+import { taskInputs, tasks } from "../schema/tasks.ts"
+import type { Task } from "../schema/tasks.ts"
+import { selectSecrets } from "./task-secrets.ts"
+import { selectSnapshot, toSnapshot } from "./apply-transition.ts"
+import type { JobSnapshot } from "../../domain/snapshot.ts"
+
+/** Fields of an input's file that the runner receives, and the file's source. */
+type InputFile = Pick<File, "id" | "name" | "sizeBytes" | "contentType" | "probe" | "source">
+
+const { id, name, sizeBytes, contentType, probe, source } = getTableColumns(files)
+const inputFile = { id, name, sizeBytes, contentType, probe, source }
+
+/**
+ * Task that was claimed for a runner, with its inputs. `plan` is null if the account does not
+ * exist.
+ */
+export type ClaimedTask = {
+  task: Task
+  inputs: { key: string; objectKey: string | null; file: InputFile | null }[]
+  plan: AssignedPlan | null
+  /** Snapshot of the task's job after the claim. */
+  snapshot: JobSnapshot
+  /** Encrypted secrets of the task, for `decryptSecrets`; null without secrets. */
+  sealedSecrets: string | null
+  /** Time of the claim, in milliseconds since 1970. */
+  claimedAt: number
+}
+
+/**
+ * Claims a waiting task of an open job for an allocated slot: sets the task to running and raises
+ * its fence. The job keeps its state until a runner starts the task. A repeated claim for the same
+ * allocation returns the same result. Returns null if another allocation has claimed the task, or
+ * if the task is over.
+ */
+export async function claimTask(
+  { accountId, sql: database }: AccountDatabase,
+  claim: { taskId: string; jobId: string; slot: string; allocation: number; now: number },
+): Promise<ClaimedTask | null> {
+  const isTask = and(eq(tasks.id, claim.taskId), eq(tasks.accountId, accountId))
+  const isJobOpen = sql`exists (select 1 from ${jobs} where ${jobs.id} = ${claim.jobId} and ${jobs.state} in ('waiting', 'running'))`
+  const isClaimed = sql`exists (select 1 from ${tasks} where ${isTask} and ${tasks.state} = 'running' and ${tasks.slot} = ${claim.slot} and ${tasks.allocation} = ${claim.allocation})`
+  const [, , , job, jobTasks, jobFiles, jobInputs, endpoints, inputs, [plan = null], secrets] =
+    await database.batch([
+      database
+        .update(tasks)
+        .set({
+          state: "running",
+          fence: sql`fence + 1`,
+          slot: claim.slot,
+          allocation: claim.allocation,
+        })
+        .where(and(isTask, eq(tasks.state, "waiting"), isJobOpen)),
+      database
+        .update(jobs)
+        .set({
+          version: sql`version + 1`,
+          acceptedAt: sql`coalesce(accepted_at, ${claim.now})`,
+        })
+        .where(
+          and(eq(jobs.id, claim.jobId), sql`${jobs.state} in ('waiting', 'running')`, isClaimed),
+        ),
+      database
+        .update(taskInputs)
+        .set({ objectKey: sql`(select object_key from files where files.id = file_id)` })
+        .where(and(eq(taskInputs.taskId, claim.taskId), isClaimed)),
+      ...selectSnapshot({ accountId, sql: database }, claim.jobId),
+      database
+        .select({
+          key: taskInputs.key,
+          objectKey: taskInputs.objectKey,
+          file: inputFile,
+        })
+        .from(taskInputs)
+        .leftJoin(files, eq(files.id, taskInputs.fileId))
+        .where(eq(taskInputs.taskId, claim.taskId)),
+      selectPlan(database, accountId),
+      selectSecrets(database, claim.taskId),
+    ])
+  const snapshot = toSnapshot([job, jobTasks, jobFiles, jobInputs, endpoints])
+  const task = jobTasks.find(({ id: taskId }) => taskId === claim.taskId)
+  if (!snapshot || task?.state !== "running") return null
+  if (task.slot !== claim.slot || task.allocation !== claim.allocation) return null
+  const sealedSecrets = secrets.length === 0 ? null : secrets.map(({ sealed }) => sealed).join("")
+  return { task, snapshot, inputs, plan, sealedSecrets, claimedAt: claim.now }
+}
+
+/** Reports whether a task runs at this fence. Every call of a runner must fulfil this condition. */
+export async function isTaskRunningAtFence(
+  { accountId, sql: database }: AccountDatabase,
+  attempt: TaskAttempt,
+): Promise<boolean> {
+  const rows = await database
+    .select({ id: tasks.id })
+    .from(tasks)
+    .where(runningTaskCondition(accountId, attempt))
+    .limit(1)
+  return rows.length === 1
+}
+
+/**
+ * Returns the output keys of a task that runs at this fence; null if the task does not run at the
+ * fence.
+ */
+export async function findOutputKeys(
+  database: AccountDatabase,
+  attempt: TaskAttempt,
+): Promise<string[] | null> {
+  const work = await findTaskWork(database, attempt)
+  return work && toOutputKeys(work)
+}
+
+/**
+ * Returns the work of a task that runs at this fence; null if the task does not run at the fence.
+ * Work that is too large for its row has only its kind and outputs.
+ */
+export async function findTaskWork(
+  { accountId, sql: database }: AccountDatabase,
+  attempt: TaskAttempt,
+): Promise<TaskWork | null> {
+  const [row] = await database
+    .select({ work: tasks.work })
+    .from(tasks)
+    .where(runningTaskCondition(accountId, attempt))
+    .limit(1)
+  return row?.work ?? null
+}
+
+/** Returns the keys of the outputs of a task's work. */
+export function toOutputKeys({ outputs = [] }: TaskWork): string[] {
+  return outputs.map(({ key }) => key)
+}
+
+/**
+ * Returns the R2 key of an input for a task that runs at this fence. Returns null if the task does
+ * not run at the fence, or has no such input.
+ */
+export async function findTaskInputObjectKey(
+  { accountId, sql: database }: AccountDatabase,
+  attempt: TaskAttempt,
+  key: string,
+): Promise<string | null> {
+  const [row] = await database
+    .select({ objectKey: taskInputs.objectKey })
+    .from(taskInputs)
+    .innerJoin(tasks, eq(tasks.id, taskInputs.taskId))
+    .where(and(runningTaskCondition(accountId, attempt), eq(taskInputs.key, key)))
+    .limit(1)
+  return row?.objectKey ?? null
+}
+
+/** Returns the SQL condition that selects a task that runs at a fence. */
+export function runningTaskCondition(accountId: string, { taskId, fence }: TaskAttempt) {
+  return and(
+    eq(tasks.id, taskId),
+    eq(tasks.accountId, accountId),
+    eq(tasks.fence, fence),
+    eq(tasks.state, "running"),
+  )
+}
+
+/** Input of a task with its file; `file` is null if the file was deleted. */
+export type TaskInputWithFile = {
+  taskId: string
+  key: string
+  fileId: string
+  awaitsProbe: boolean
+  file: File | null
+}
+
+/** Adds their files to the inputs of tasks; null for deleted files. */
+export async function attachFilesToInputs(
+  { accountId, sql: database }: AccountDatabase,
+  inputs: readonly Omit<TaskInputWithFile, "file">[],
+): Promise<TaskInputWithFile[]> {
+  const ids = JSON.stringify(inputs.map(({ fileId }) => fileId))
+  const rows = await database
+    .select()
+    .from(files)
+    .where(
+      and(
+        sql`${files.id} in (select value from json_each(${ids}))`,
+        eq(files.accountId, accountId),
+      ),
+    )
+  const byId = new Map(rows.map((file) => [file.id, file]))
+  return inputs.map((input) => ({ ...input, file: byId.get(input.fileId) ?? null }))
+}
+
+/** Returns the plan of the account; null if the account does not exist. */
+export async function findAssignedPlan({
+  accountId,
+  sql: database,
+}: AccountDatabase): Promise<AssignedPlan | null> {
+  const [plan = null] = await selectPlan(database, accountId)
+  return plan
+}
+
+function selectPlan(database: Database, accountId: string) {
+  return database
+    .select({ plan: accounts.plan, ownLimits: plans.limits })
+    .from(accounts)
+    .leftJoin(plans, eq(plans.name, accounts.plan))
+    .where(eq(accounts.id, accountId))
+    .limit(1)
+}

@@ -1,0 +1,126 @@
+import { and, asc, eq, inArray, lt, lte, sql } from "drizzle-orm"
+import type { AccountDatabase, Database, Statement } from "./database.ts"
+import { deliveries } from "./schema/deliveries.ts"
+import { receiverOutages } from "./schema/operations.ts"
+import type { ReceiverOutage } from "./schema/operations.ts"
+
+/** Duration of an outage after which the account's owner gets an alert. */
+const LONG_MS = 24 * 3_600_000
+
+/**
+ * Try of a webhook at its receiver, the origin of the webhook's URL. A try with `error` null
+ * succeeded.
+ */
+export type ReceiverTry = {
+  receiver: string
+  startedAt: number
+  status: number | null
+  error: string | null
+}
+
+/**
+ * Returns the statement that begins, continues or ends the outage of a receiver after a try. An
+ * outage of a day or more makes an alert to the account's owner due.
+ */
+export function updateOutage(database: AccountDatabase, receiverTry: ReceiverTry): Statement {
+  const { accountId, sql: all } = database
+  const { receiver, startedAt, status, error } = receiverTry
+  if (error === null) return all.delete(receiverOutages).where(isOf(database, receiver))
+  const isDue = sql`due_at is null and alerted_at is null and excluded.failed_at - failing_since >= ${LONG_MS}`
+  return all
+    .insert(receiverOutages)
+    .values({ accountId, receiver, failingSince: startedAt, failedAt: startedAt, status, error })
+    .onConflictDoUpdate({
+      target: [receiverOutages.accountId, receiverOutages.receiver],
+      set: {
+        failedAt: sql`excluded.failed_at`,
+        tries: sql`tries + 1`,
+        status: sql`excluded.status`,
+        error: sql`excluded.error`,
+        dueAt: sql`case when ${isDue} then excluded.failed_at else due_at end`,
+      },
+    })
+}
+
+/** Returns the ids of accounts with a due alert about an outage, the longest overdue first. */
+export async function listAccountsWithDueAlerts(
+  database: Database,
+  { now, limit }: { now: number; limit: number },
+): Promise<string[]> {
+  const { dueAt, accountId } = receiverOutages
+  const due = database.select({ accountId }).from(receiverOutages).where(lte(dueAt, now))
+  const rows = await due.orderBy(asc(dueAt)).limit(limit)
+  return [...new Set(rows.map((row) => row.accountId))]
+}
+
+/**
+ * Returns the outages of an account with a due alert, and marks them as alerted, so that no other
+ * caller gets them.
+ */
+export async function claimDueAlerts(
+  { accountId, sql: database }: AccountDatabase,
+  now: number,
+  limit: number,
+): Promise<ReceiverOutage[]> {
+  const due = database
+    .select({ receiver: receiverOutages.receiver })
+    .from(receiverOutages)
+    .where(and(eq(receiverOutages.accountId, accountId), sql`due_at is not null`))
+    .limit(limit)
+  return await database
+    .update(receiverOutages)
+    .set({ dueAt: null, alertedAt: now })
+    .where(
+      and(
+        eq(receiverOutages.accountId, accountId),
+        inArray(receiverOutages.receiver, due),
+        sql`due_at is not null`,
+      ),
+    )
+    .returning()
+}
+
+/**
+ * Makes the alerts that were claimed at `claimedAt` due again at `dueAt`. Ignores outages that
+ * ended meanwhile.
+ */
+export async function postponeAlerts(
+  { accountId, sql: database }: AccountDatabase,
+  claimedAt: number,
+  dueAt: number,
+): Promise<void> {
+  await database
+    .update(receiverOutages)
+    .set({ dueAt, alertedAt: null })
+    .where(and(eq(receiverOutages.accountId, accountId), eq(receiverOutages.alertedAt, claimedAt)))
+}
+
+/** Counts the deliveries that wait for a try at a receiver, up to a limit. */
+export async function countWaitingDeliveries(
+  { accountId, sql: database }: AccountDatabase,
+  receiver: string,
+  limit: number,
+): Promise<number> {
+  // All URLs of the receiver begin with its origin and "/". The character after "/" is "0", which
+  // ends the range.
+  const waiting = database
+    .select({ one: sql`1` })
+    .from(deliveries)
+    .where(
+      and(
+        eq(deliveries.accountId, accountId),
+        sql`state = 'waiting' and ${deliveries.url} >= ${`${receiver}/`} and ${deliveries.url} < ${`${receiver}0`}`,
+      ),
+    )
+    .limit(limit)
+  return await database.$count(waiting.as("counted"))
+}
+
+/** Deletes the outages of all accounts whose last failed try is older than a time. */
+export async function deleteOldOutages(database: Database, before: number): Promise<void> {
+  await database.delete(receiverOutages).where(lt(receiverOutages.failedAt, before))
+}
+
+function isOf({ accountId }: AccountDatabase, receiver: string) {
+  return and(eq(receiverOutages.accountId, accountId), eq(receiverOutages.receiver, receiver))
+}

@@ -1,0 +1,102 @@
+import { sql } from "drizzle-orm"
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core"
+import { packedText } from "../values/packed-text.ts"
+import { DELIVERY_STATES } from "../../domain/states.ts"
+
+/**
+ * Webhook endpoints of accounts: URLs that receive the events of all jobs whose types they name.
+ */
+export const webhookEndpoints = sqliteTable(
+  "webhook_endpoints",
+  {
+    id: text("id").primaryKey(),
+    accountId: text("account_id").notNull(),
+    url: text("url").notNull(),
+    /** Event types such as `command.succeeded`; `*` stands for any kind or any state. */
+    events: text("events", { mode: "json" }).$type<string[]>().notNull(),
+    description: text("description").notNull(),
+    enabled: integer("enabled", { mode: "boolean" }).notNull(),
+    /** Time at which a 410 response of the receiver disabled the endpoint; null otherwise. */
+    goneAt: integer("gone_at"),
+    secret: text("secret").notNull(),
+    /** Secret before the last rotation. It also signs events for a day after the rotation. */
+    secretBefore: text("secret_before"),
+    secretRotatedAt: integer("secret_rotated_at"),
+    /** Version of the row, which rises with each change of the URL, the events or `enabled`. */
+    version: integer("version").notNull(),
+    createdAt: integer("created_at").notNull(),
+  },
+  (table) => [index("webhook_endpoints_of_account").on(table.accountId, table.id)],
+)
+
+export type WebhookEndpoint = typeof webhookEndpoints.$inferSelect
+
+/** Deliveries of webhooks. Each sends the end of a job, or a test event, to one URL. */
+export const deliveries = sqliteTable(
+  "deliveries",
+  {
+    /** Id of the delivery. Every try sends it as the header `webhook-id`. */
+    id: text("id").primaryKey(),
+    accountId: text("account_id").notNull(),
+    jobId: text("job_id"),
+    /**
+     * Id of the endpoint that receives the event; empty for the URL that a request named as its
+     * webhook.
+     */
+    endpointId: text("endpoint_id").notNull().default(""),
+    type: text("type").notNull(),
+    url: text("url").notNull(),
+    /** Request body of every try. */
+    body: packedText("body").notNull(),
+    /** R2 key of a body that is too large for the row; `body` is then empty. */
+    bodyObjectKey: text("body_object_key"),
+    state: text("state", { enum: DELIVERY_STATES }).notNull(),
+    /** Number of tries since the delivery began, or since its last replay. */
+    tries: integer("tries").notNull().default(0),
+    /**
+     * First try. Most deliveries need only one try; further tries have rows in `delivery_tries`.
+     */
+    firstTry: text("first_try", { mode: "json" }).$type<FirstTry>(),
+    nextTryAt: integer("next_try_at").notNull(),
+    createdAt: integer("created_at").notNull(),
+    completedAt: integer("completed_at"),
+  },
+  (table) => [
+    index("deliveries_listed").on(table.accountId, table.state, table.id),
+    uniqueIndex("deliveries_of_job").on(table.jobId, table.endpointId),
+    index("deliveries_ended")
+      .on(table.completedAt)
+      .where(sql`completed_at is not null`),
+    index("deliveries_due")
+      .on(table.nextTryAt)
+      .where(sql`state = 'waiting'`),
+    index("deliveries_waiting")
+      .on(table.accountId, table.url)
+      .where(sql`state = 'waiting'`),
+  ],
+)
+
+/**
+ * First try of a delivery: start time, duration in milliseconds, status, error and answer, as the
+ * columns of `delivery_tries`.
+ */
+export type FirstTry = [number, number, number | null, string | null, string | null]
+
+export const deliveryTries = sqliteTable(
+  "delivery_tries",
+  {
+    deliveryId: text("delivery_id").notNull(),
+    number: integer("number").notNull(),
+    startedAt: integer("started_at").notNull(),
+    durationMs: integer("duration_ms").notNull(),
+    /** HTTP status of the receiver's response; null if there was no response. */
+    status: integer("status"),
+    error: text("error"),
+    /** First characters of the body of the receiver's response. */
+    answer: text("answer"),
+  },
+  (table) => [primaryKey({ columns: [table.deliveryId, table.number] })],
+)
+
+export type Delivery = typeof deliveries.$inferSelect
+export type DeliveryTry = typeof deliveryTries.$inferSelect

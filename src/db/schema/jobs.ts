@@ -1,0 +1,216 @@
+import { sql } from "drizzle-orm"
+import { index, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core"
+import type { Member } from "../../contract/bundle.ts"
+import type { FailureCode } from "../../contract/failure.ts"
+import type { VideoMetadata } from "../../contract/tasks/metadata.ts"
+import type { NormalizeResult } from "../../contract/tasks/normalize.ts"
+import type { TranscribeResult } from "../../contract/tasks/transcribe.ts"
+import type { Warning } from "../../contract/warning.ts"
+import type { RenditionQuality } from "../../contract/tasks/render.ts"
+import { compactId } from "../values/compact-text.ts"
+import { packedJson, packedRaw } from "../values/packed-text.ts"
+import { STATES, WEBHOOK_FORMS } from "../../domain/states.ts"
+
+export const jobs = sqliteTable(
+  "jobs",
+  {
+    id: text("id").primaryKey(),
+    accountId: text("account_id").notNull(),
+    kind: text("kind").notNull(),
+    state: text("state", { enum: STATES }).notNull(),
+    /**
+     * Version of the job. Each transition raises it, and is written only if the job still has the
+     * version that the transition read (optimistic concurrency).
+     */
+    version: integer("version").notNull(),
+    priority: integer("priority").notNull(),
+    request: packedJson("request").notNull(),
+    /** R2 key of a request that is too large for the row; `request` then holds its short fields. */
+    requestObjectKey: text("request_object_key"),
+    result: packedJson("result").$type<JobResult>(),
+    /**
+     * R2 key of a result that is too large for the row; `result` then omits the members of bundles.
+     */
+    resultObjectKey: text("result_object_key"),
+    /** Ids of the Files that the job creates, by output key; null if it creates none. */
+    fileIds: packedJson("file_ids").$type<Record<string, string>>(),
+    /**
+     * Whether the job publishes the Files that it creates when it succeeds; null if it does not.
+     */
+    publish: integer("publish", { mode: "boolean" }),
+    /**
+     * Tasks of a finished job, whose rows are deleted at its end, as compressed JSON
+     * (src/db/jobs/ended-tasks.ts).
+     */
+    endedTasks: packedRaw("ended_tasks"),
+    /**
+     * Warnings about the request, and after the job's end also about the outputs; null without
+     * warnings.
+     */
+    warnings: packedJson("warnings").$type<Warning[]>(),
+    /** URL of the webhook for the job's end; null without a webhook. */
+    webhookUrl: text("webhook_url"),
+    /**
+     * Format of the webhook's payload: the record of the job's kind (`native`), or the common Job
+     * record.
+     */
+    webhookForm: text("webhook_form", { enum: WEBHOOK_FORMS }).notNull().default("native"),
+    /** Origin at which the caller reached the service. Links in the webhook use it. */
+    origin: text("origin").notNull(),
+    /** Id of the API key that created the job; null for a job from the dashboard. */
+    keyId: compactId("key_id"),
+    /** Id of the HTTP request that created the job, for correlation in logs. */
+    requestId: compactId("request_id"),
+    /** Id of the job that this job retries; null for other jobs. */
+    retryOf: text("retry_of"),
+    metadata: packedJson("metadata").$type<Record<string, string>>(),
+    errorCode: text("error_code").$type<FailureCode>(),
+    errorMessage: text("error_message"),
+    errorLines: packedJson("error_lines").$type<string[]>(),
+    /**
+     * Progress of the job at its end, in percent. The dispatcher holds the progress of an open job.
+     */
+    progress: real("progress"),
+    processingMs: integer("processing_ms").notNull().default(0),
+    attempts: integer("attempts").notNull().default(0),
+    createdAt: integer("created_at").notNull(),
+    acceptedAt: integer("accepted_at"),
+    startedAt: integer("started_at"),
+    completedAt: integer("completed_at"),
+    /**
+     * Time at which the media of a fetch were removed, although its row stays; null if they are
+     * stored.
+     */
+    mediaRemovedAt: integer("media_removed_at"),
+    /** Time from the job's end to its removal, in milliseconds; null for the default retention. */
+    retentionMs: integer("retention_ms"),
+  },
+  (table) => [
+    // A list reads each state separately and merges the states, so that the same index serves lists
+    // with and without a filter by state.
+    index("jobs_listed")
+      .on(table.accountId, table.state, table.id)
+      .where(sql`kind <> 'metadata'`),
+    index("jobs_listed_by_kind").on(table.accountId, table.kind, table.state, table.id),
+    index("jobs_open")
+      .on(table.accountId, table.state)
+      .where(sql`state in ('waiting', 'running')`),
+    index("jobs_finished")
+      .on(table.completedAt)
+      .where(sql`completed_at is not null and retention_ms is null`),
+    index("jobs_expiring")
+      .on(sql`completed_at + retention_ms`)
+      .where(sql`retention_ms is not null and completed_at is not null`),
+    index("jobs_unaccepted")
+      .on(table.createdAt)
+      .where(sql`accepted_at is null and state in ('waiting', 'running')`),
+  ],
+)
+
+/**
+ * Key-value pairs of the jobs' metadata, by which lists filter. A trigger deletes them with the
+ * job's row.
+ */
+export const jobMetadata = sqliteTable(
+  "job_metadata",
+  {
+    jobId: text("job_id").notNull(),
+    accountId: text("account_id").notNull(),
+    name: text("name").notNull(),
+    value: text("value").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.jobId, table.name] }),
+    index("job_metadata_listed").on(table.accountId, table.name, table.value, table.jobId),
+  ],
+)
+
+/**
+ * Idempotency keys. For a day, a request with the same key and body returns the job of the first
+ * request.
+ */
+export const idempotency = sqliteTable(
+  "idempotency",
+  {
+    accountId: text("account_id").notNull(),
+    key: text("key").notNull(),
+    bodyHash: text("body_hash").notNull(),
+    jobId: text("job_id").notNull(),
+    createdAt: integer("created_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.key] }),
+    index("idempotency_by_age").on(table.createdAt),
+  ],
+)
+
+/** Last metadata job for each URL of an account. Its result is reused for a minute. */
+export const metadataLookups = sqliteTable(
+  "metadata_lookups",
+  {
+    accountId: text("account_id").notNull(),
+    /** SHA-256 of the URL, hexadecimal. */
+    urlHash: text("url_hash").notNull(),
+    jobId: text("job_id").notNull(),
+    createdAt: integer("created_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.urlHash] }),
+    index("metadata_lookups_by_age").on(table.createdAt),
+  ],
+)
+
+/** Result of a job, with properties of each output file at the job's end. */
+export type JobResult = {
+  outputs: {
+    key: string
+    fileId: string
+    name: string
+    sizeBytes: number
+    contentType: string
+    /** SHA-256 of the file, if it was computed during the transfer. */
+    sha256?: string
+    codec?: string
+    durationSeconds?: number
+    /**
+     * Width and height of the displayed picture in pixels, and its rotation in degrees clockwise.
+     */
+    width?: number
+    height?: number
+    rotation?: number
+    /** Measured quality of a rendition; absent if the job did not measure it. */
+    quality?: RenditionQuality
+    /**
+     * Whether the output is only an input of other outputs, such as a segment, and is hidden from
+     * the caller.
+     */
+    isIntermediate?: boolean
+    /** Name of the ZIP archive of a bundle; absent for a single file. */
+    archive?: string
+    /** Name of the bundle's member that a player opens first. */
+    playlist?: string
+    /** Members of a bundle. The rows of large results and lists of jobs omit them. */
+    files?: Omit<Member, "crc32">[]
+  }[]
+  /** Whether the log of FFmpeg or another tool is stored. A failed job may have a log, too. */
+  hasLog?: boolean
+  /** Text that a command wrote to standard output. Lists of jobs omit a long text. */
+  stdout?: string
+  /** Metadata of the media that a fetch job downloaded. */
+  fetched?: Fetched
+  /** Metadata of a web page's media, from a metadata job. */
+  metadata?: VideoMetadata
+  /** Loudness measurements of a normalization job, and the changes that it made. */
+  normalized?: Omit<NormalizeResult, "kind" | "outputs" | "warnings">
+  /** Result of a transcription job. Lists of jobs omit a long `text`. */
+  transcribed?: Pick<TranscribeResult, "language" | "duration_seconds"> & { text?: string }
+}
+
+type Fetched = {
+  title: string | null
+  durationSeconds: number | null
+  /** Outputs that are subtitles, by their keys, with their languages. */
+  subtitles: { key: string; language: string }[]
+}
+
+export type Job = typeof jobs.$inferSelect

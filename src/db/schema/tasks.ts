@@ -1,0 +1,101 @@
+import { sql } from "drizzle-orm"
+import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core"
+import type { TaskResult, TaskWork } from "../../contract/task.ts"
+import { STATES } from "../../domain/states.ts"
+
+export const tasks = sqliteTable(
+  "tasks",
+  {
+    id: text("id").primaryKey(),
+    jobId: text("job_id").notNull(),
+    accountId: text("account_id").notNull(),
+    state: text("state", { enum: STATES }).notNull(),
+    /**
+     * Number of the task's dispatch (fencing token). A write of a runner counts only with the
+     * present number.
+     */
+    fence: integer("fence").notNull().default(0),
+    priority: integer("priority").notNull(),
+    /** Weight of the task in the progress of its job. */
+    weight: integer("weight").notNull().default(1),
+    /** Name of the pool of runners that runs the task. */
+    pool: text("pool").notNull(),
+    work: text("work", { mode: "json" }).$type<TaskWork>().notNull(),
+    /** R2 key of work that is too large for the row; `work` then has only its kind and outputs. */
+    workObjectKey: text("work_object_key"),
+    /**
+     * Result that the runner reported. It is kept until the job's last task ends, except for the
+     * tools' log.
+     */
+    result: text("result", { mode: "json" }).$type<TaskResult>(),
+    /** R2 key of a result that is too large for the row; `result` then has only its kind. */
+    resultObjectKey: text("result_object_key"),
+    slot: text("slot"),
+    /** Id of the slot allocation under which the task runs. */
+    allocation: integer("allocation"),
+    failures: integer("failures").notNull().default(0),
+    interruptions: integer("interruptions").notNull().default(0),
+    /**
+     * Number of runs that ended early to free their slot for another account. These runs do not
+     * count as failures.
+     */
+    handOvers: integer("hand_overs").notNull().default(0),
+    createdAt: integer("created_at").notNull(),
+    /** Time at which the last run was lost or failed; null without such a run. */
+    requeuedAt: integer("requeued_at"),
+    completedAt: integer("completed_at"),
+  },
+  (table) => [
+    index("tasks_of_job").on(table.jobId),
+    index("tasks_open")
+      .on(table.accountId, table.state, table.id)
+      .where(sql`state in ('waiting', 'running')`),
+  ],
+)
+
+export const taskInputs = sqliteTable(
+  "task_inputs",
+  {
+    taskId: text("task_id").notNull(),
+    key: text("key").notNull(),
+    fileId: text("file_id").notNull(),
+    /**
+     * R2 key of the input. The claim of the task sets it, so that the run can read a file that is
+     * deleted meanwhile.
+     */
+    objectKey: text("object_key"),
+    /** Whether the task waits until a file of its own job has been probed. */
+    awaitsProbe: integer("awaits_probe", { mode: "boolean" }).notNull().default(false),
+  },
+  (table) => [
+    primaryKey({ columns: [table.taskId, table.key] }),
+    index("task_inputs_of_file").on(table.fileId),
+  ],
+)
+
+/**
+ * Encrypted secrets of tasks, such as cookies. No API record contains them. The end of a job
+ * deletes them.
+ */
+export const taskSecrets = sqliteTable(
+  "task_secrets",
+  {
+    taskId: text("task_id").notNull(),
+    /** Number of the part, from 0. A ciphertext that exceeds one row is stored in parts. */
+    part: integer("part").notNull().default(0),
+    jobId: text("job_id").notNull(),
+    accountId: text("account_id").notNull(),
+    /**
+     * Ciphertext under the secret of the service, without which a copy of the database reveals
+     * nothing.
+     */
+    sealed: text("sealed").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.taskId, table.part] }),
+    index("task_secrets_of_job").on(table.jobId),
+  ],
+)
+
+export type Task = typeof tasks.$inferSelect
+export type TaskInputRow = typeof taskInputs.$inferSelect

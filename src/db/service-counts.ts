@@ -1,0 +1,83 @@
+import { count, min, sql } from "drizzle-orm"
+import { getDatabaseBinding, countDatabases } from "./database.ts"
+import type { Database, DatabasesEnv } from "./database.ts"
+import { deliveries } from "./schema/deliveries.ts"
+import { jobs } from "./schema/jobs.ts"
+import type { State } from "../domain/states.ts"
+import { tasks } from "./schema/tasks.ts"
+import { accountStorage } from "./schema/usage.ts"
+
+/**
+ * Number of open jobs by kind, or of open tasks by pool (`name`), in one state, with the creation
+ * time of the oldest.
+ */
+export type OpenWorkCount = { name: string; state: State; count: number; oldestAt: number }
+
+const isOpen = sql`state in ('waiting', 'running')`
+
+/** Counts open jobs of all accounts, by kind and state. */
+export async function countOpenJobs(database: Database): Promise<OpenWorkCount[]> {
+  const rows = await database
+    .select({ name: jobs.kind, state: jobs.state, count: count(), oldestAt: min(jobs.createdAt) })
+    .from(jobs)
+    .where(isOpen)
+    .groupBy(jobs.kind, jobs.state)
+  return rows.map((row) => ({ ...row, oldestAt: row.oldestAt ?? 0 }))
+}
+
+/** Counts open tasks of all accounts, by pool and state. */
+export async function countOpenTasks(database: Database): Promise<OpenWorkCount[]> {
+  const rows = await database
+    .select({
+      name: tasks.pool,
+      state: tasks.state,
+      count: count(),
+      oldestAt: min(tasks.createdAt),
+    })
+    .from(tasks)
+    .where(isOpen)
+    .groupBy(tasks.pool, tasks.state)
+  return rows.map((row) => ({ ...row, oldestAt: row.oldestAt ?? 0 }))
+}
+
+/** Counts the deliveries that wait, those that are due now, and those that failed since a time. */
+export async function countDeliveries(
+  database: Database,
+  { now, since }: { now: number; since: number },
+): Promise<{ waiting: number; due: number; failed: number }> {
+  const [waiting = { all: 0, due: 0 }] = await database
+    .select({ all: count(), due: sql<number>`coalesce(sum(next_try_at <= ${now}), 0)` })
+    .from(deliveries)
+    .where(sql`state = 'waiting'`)
+  const failed = await database.$count(
+    deliveries,
+    sql`completed_at is not null and completed_at >= ${since} and state = 'failed'`,
+  )
+  return { waiting: waiting.all, due: waiting.due, failed }
+}
+
+/** Returns the total bytes of stored files, and the number of accounts with stored files. */
+export async function sumStoredBytes(
+  database: Database,
+): Promise<{ bytes: number; accounts: number }> {
+  const [sum = { bytes: 0, accounts: 0 }] = await database
+    .select({
+      bytes: sql<number>`coalesce(sum(${accountStorage.bytes}), 0)`,
+      accounts: sql<number>`coalesce(sum(${accountStorage.bytes} > 0), 0)`,
+    })
+    .from(accountStorage)
+  return sum
+}
+
+/**
+ * Returns the size of the largest database in bytes, from the metadata of D1's responses; null if
+ * D1 sends none.
+ */
+export async function readLargestDatabaseBytes(env: DatabasesEnv): Promise<number | null> {
+  const numbers = Array.from({ length: countDatabases(env) }, (_, at) => at + 1)
+  const answers = await Promise.all(
+    numbers.map((database) => getDatabaseBinding(env, database).prepare("select 1").bind().run()),
+  )
+  const sizes = answers.flatMap(({ meta }) => meta.size_after ?? [])
+  return sizes.length > 0 ? Math.max(...sizes) : null
+}

@@ -1,0 +1,53 @@
+import { getTableColumns } from "drizzle-orm"
+import type { SQLiteTable } from "drizzle-orm/sqlite-core"
+import { d1Bytes } from "./packed-text.ts"
+
+// Computes the size of rows in an SQL export of D1. An export has one statement for each row, and
+// D1 accepts statements of at most 100 KB. Text is exported as UTF-8 with doubled quotes and
+// escaped line ends, and bytes as hexadecimal digits.
+
+/** Maximum size of a row in an export, in bytes, without the names of its columns. */
+export const ROW_BYTES_MAX = 40_000
+
+/** Maximum number of UTF-8 bytes for one UTF-16 unit of a text. */
+const CHARACTER_BYTES_MAX = 3
+/** Maximum number of bytes of an exported number. */
+const NUMBER_BYTES_MAX = 24
+const AROUND_BYTES = 64
+
+const encoder = new TextEncoder()
+
+/** Returns an upper bound for the size of a column's value in an export, in bytes. */
+export function maxExportBytes(value: unknown): number {
+  if (value === null || value === undefined) return 5
+  if (typeof value !== "string") {
+    return typeof value === "object"
+      ? 2 * d1Bytes.parse(value).byteLength + AROUND_BYTES
+      : NUMBER_BYTES_MAX
+  }
+  const twice = value.match(/['\n\r]/g)?.length ?? 0
+  return encoder.encode(value).byteLength + twice + AROUND_BYTES
+}
+
+/**
+ * Reports whether an exported text takes at most `bytesMax` bytes, judged by its length alone. May
+ * return false for a text that fits.
+ */
+export function surelyFitsInExport(text: string, bytesMax: number): boolean {
+  return text.length * CHARACTER_BYTES_MAX + AROUND_BYTES <= bytesMax
+}
+
+/**
+ * Returns an upper bound for the size of a row in an export, in bytes. Absent columns count as
+ * NULL.
+ */
+export function maxRowExportBytes(
+  table: SQLiteTable,
+  row: Readonly<Record<string, unknown>>,
+): number {
+  return Object.entries(getTableColumns(table)).reduce((sum, [key, column]) => {
+    const { [key]: value } = row
+    const isSet = value !== null && value !== undefined
+    return sum + maxExportBytes(isSet ? column.mapToDriverValue(value) : null)
+  }, 0)
+}

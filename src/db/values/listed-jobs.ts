@@ -1,0 +1,19 @@
+import { getTableColumns, sql } from "drizzle-orm"
+import { jobs } from "../schema/jobs.ts"
+
+// Columns that lists of jobs select. Values in rows are short (overflow.ts); lists skip values that
+// they do not show.
+
+/** Returns the columns of a job for a list; without the request for `none`. */
+export function getListedJobColumns(request?: "none" | "short") {
+  const columns = { ...getTableColumns(jobs), endedTasks: sql<null>`null` }
+  return request === "none" ? { ...columns, request: sql<unknown>`null` } : columns
+}
+
+/** Columns of a job for lists that show neither requests nor results. */
+export const jobColumnsWithoutValues = {
+  ...getTableColumns(jobs),
+  endedTasks: sql<null>`null`,
+  request: sql<unknown>`null`,
+  result: sql<null>`null`,
+}

@@ -1,0 +1,254 @@
+import { packEndedTasks } from "../jobs/ended-tasks.ts"
+import {
+  maxExportBytes,
+  surelyFitsInExport,
+  ROW_BYTES_MAX,
+  maxRowExportBytes,
+} from "./exported-bytes.ts"
+import type { JobDraft, TaskDraft } from "../../domain/job-draft.ts"
+import { awaitAllWrites, writeLargeText } from "./large-values.ts"
+import type { LargeValueWriter } from "./large-values.ts"
+import { deliveryPrefix, jobPrefix, objectPrefix } from "../../domain/object-keys.ts"
+import { packText } from "./packed-text.ts"
+import type { NewDelivery } from "../deliveries.ts"
+import { deliveries } from "../schema/deliveries.ts"
+import { files } from "../schema/files.ts"
+import { jobs } from "../schema/jobs.ts"
+import type { Job, JobResult } from "../schema/jobs.ts"
+import { tasks } from "../schema/tasks.ts"
+import { toRequestHead, toResultHead, toWorkHead } from "./value-heads.ts"
+import type { Transition } from "../jobs/apply-transition.ts"
+import type { JobSnapshot } from "../../domain/snapshot.ts"
+
+// Decides which values are too large for their row. Such a value overflows ("spills"): the whole
+// value becomes an R2 object, whose key is stored in a column, and the row keeps a short head of
+// the value for lists and frequent reads.
+
+/** Maximum length of a value that stays in its row and in lists, in characters of its JSON. */
+const LISTED_BYTES_MAX = 16 * 1024
+/**
+ * Maximum length of a standard output that lists show, in characters. It suffices for hashes and a
+ * few numbers.
+ */
+const LISTED_STDOUT_MAX = 2 * 1024
+/** Bytes of a job's row that are reserved for its end: failure and warnings. */
+const END_BYTES = 6_000
+const HEAD_BYTES = 1_500
+/** Bytes of a task's row that are reserved for its result. */
+const RESULT_BYTES_MAX = 8_000
+
+/**
+ * Writes the values of a draft that are too large for their rows to R2. Returns the draft with
+ * heads in place of these values, and with the uploads that its batch deletes.
+ */
+export async function spillDraftToR2(writer: LargeValueWriter, draft: JobDraft): Promise<JobDraft> {
+  const prefix = jobPrefix(writer.database.accountId, draft.job.id)
+  const { request } = draft.job
+  const room = ROW_BYTES_MAX - END_BYTES - maxRowExportBytes(jobs, { ...draft.job, request: null })
+  const [requestObjectKey = null, ...workObjectKeys] = await awaitAllWrites([
+    spill(writer, prefix, request, { room, lengthMax: LISTED_BYTES_MAX }),
+    ...draft.tasks.map(({ task }) => spillWork(writer, prefix, task)),
+  ])
+  if (writer.uploads.length === 0) return draft
+  const inRow = requestObjectKey === null ? request : toRequestHead(request)
+  return {
+    ...draft,
+    job: { ...draft.job, request: inRow, requestObjectKey },
+    tasks: draft.tasks.map((draftTask, index) => {
+      const workObjectKey = workObjectKeys[index] ?? null
+      const work = workObjectKey === null ? draftTask.task.work : toWorkHead(draftTask.task.work)
+      return { ...draftTask, task: { ...draftTask.task, work, workObjectKey } }
+    }),
+    valueUploads: writer.uploads,
+  }
+}
+
+async function spillWork(writer: LargeValueWriter, prefix: string, task: TaskDraft["task"]) {
+  const room = ROW_BYTES_MAX - RESULT_BYTES_MAX - maxRowExportBytes(tasks, { ...task, work: null })
+  return await spill(writer, prefix, task.work, { room, isPacked: false })
+}
+
+/**
+ * Writes the values of a transition that are too large for their rows to R2. Returns the transition
+ * with heads in place of these values. `read` holds the present rows. If the transition ends the
+ * job, its tasks move into the job's row if they fit.
+ */
+export async function spillTransitionToR2(
+  writer: LargeValueWriter,
+  read: JobSnapshot,
+  transition: Transition,
+): Promise<Transition> {
+  const prefix = jobPrefix(writer.database.accountId, read.job.id)
+  const job = await spillJob(writer, prefix, read, transition)
+  const [changedTasks, changedFiles, spilledDeliveries] = await Promise.all([
+    Promise.all(
+      transition.tasks.map(async (change) => {
+        return job.endedTasks ? change : await spillTaskResult(writer, prefix, read, change)
+      }),
+    ),
+    Promise.all(transition.files.map(async (change) => await spillFile(writer, read, change))),
+    Promise.all(
+      (transition.deliveries ?? []).map(async (delivery) => await spillDelivery(writer, delivery)),
+    ),
+  ])
+  const spilled = { ...transition, job, tasks: changedTasks, files: changedFiles }
+  return { ...spilled, valueUploads: writer.uploads, deliveries: spilledDeliveries }
+}
+
+async function spillJob(
+  writer: LargeValueWriter,
+  prefix: string,
+  read: JobSnapshot,
+  transition: Transition,
+): Promise<Transition["job"]> {
+  const { result, errorLines, warnings, ...others } = transition.job
+  const short: Transition["job"] = { ...others }
+  const texts = { result: null, errorLines: null, ...(warnings && { warnings: null }) }
+  const rowSize = maxRowExportBytes(jobs, { ...read.job, ...others, endedTasks: null, ...texts })
+  let room = ROW_BYTES_MAX - rowSize - 2 * HEAD_BYTES
+  if (errorLines) {
+    short.errorLines = lastOf(errorLines, room / 2)
+    room -= valueBytes(short.errorLines)
+  }
+  if (warnings) {
+    short.warnings = firstOf(warnings, room / 2)
+    room -= valueBytes(short.warnings)
+  }
+  if (result) {
+    const fitting = await spillResult(writer, prefix, result, room)
+    room -= valueBytes(fitting.result)
+    Object.assign(short, fitting)
+  }
+  const endedTasks = packEndedTasks(read, transition)
+  const hasRoom = endedTasks !== null && maxExportBytes(endedTasks) <= room
+  return hasRoom ? { ...short, endedTasks } : short
+}
+
+async function spillResult(
+  writer: LargeValueWriter,
+  prefix: string,
+  result: JobResult,
+  room: number,
+): Promise<Pick<Job, "result"> & { resultObjectKey?: string }> {
+  const lengthMax = resultLengthMax(result)
+  const resultObjectKey = await spill(writer, prefix, result, { room, lengthMax })
+  if (resultObjectKey === null) return { result }
+  const head = toResultHead(result)
+  return { result: valueBytes(head) <= room ? head : null, resultObjectKey }
+}
+
+/**
+ * Returns the maximum length of a result that stays in its row. Results with bundle members or long
+ * standard output always overflow, because lists show neither. Lookups never overflow, because
+ * lists contain no lookups.
+ */
+function resultLengthMax({ outputs, metadata, stdout = "" }: JobResult): number {
+  if (stdout.length > LISTED_STDOUT_MAX) return 0
+  if (outputs.some((output) => output.files !== undefined)) return 0
+  return metadata ? Infinity : LISTED_BYTES_MAX
+}
+
+async function spillTaskResult(
+  writer: LargeValueWriter,
+  prefix: string,
+  read: JobSnapshot,
+  { id, set }: Transition["tasks"][number],
+): Promise<Transition["tasks"][number]> {
+  const { result } = set
+  if (!result) return { id, set }
+  const row = { ...read.tasks.find((task) => task.id === id), ...set, result: null }
+  const room = ROW_BYTES_MAX - maxRowExportBytes(tasks, row)
+  const resultObjectKey = await spill(writer, prefix, result, { room, isPacked: false })
+  if (resultObjectKey === null) return { id, set }
+  return { id, set: { ...set, result: { kind: result.kind }, resultObjectKey } }
+}
+
+async function spillFile(
+  writer: LargeValueWriter,
+  read: JobSnapshot,
+  { id, set }: Transition["files"][number],
+): Promise<Transition["files"][number]> {
+  const { probe, bundle } = set
+  const earlierFile = read.files.find((file) => file.id === id)
+  const objectKey = set.objectKey ?? earlierFile?.objectKey
+  if (!objectKey || (!probe && !bundle)) return { id, set }
+  const prefix = objectPrefix(objectKey)
+  const room =
+    ROW_BYTES_MAX - maxRowExportBytes(files, { ...earlierFile, ...set, probe: null, bundle: null })
+  const [probeObjectKey, bundleObjectKey] = await Promise.all([
+    probe
+      ? spill(writer, prefix, probe, { room: room - HEAD_BYTES, lengthMax: LISTED_BYTES_MAX })
+      : null,
+    bundle ? spill(writer, prefix, bundle, { room, lengthMax: 0 }) : null,
+  ])
+  const { members: _, ...head } = bundle ?? {}
+  return {
+    id,
+    set: {
+      ...set,
+      ...(probe &&
+        probeObjectKey !== null && {
+          probe: { ...probe, streams: [], format: {} },
+          probeObjectKey,
+        }),
+      ...(bundle &&
+        bundleObjectKey !== null && {
+          bundle: { ...head, kind: bundle.kind },
+          bundleObjectKey,
+        }),
+    },
+  }
+}
+
+async function spillDelivery(
+  writer: LargeValueWriter,
+  delivery: NewDelivery,
+): Promise<NewDelivery> {
+  const prefix = deliveryPrefix(writer.database.accountId, delivery.id)
+  const rowSize = maxRowExportBytes(deliveries, { ...delivery, body: null })
+  const room = ROW_BYTES_MAX - END_BYTES - rowSize
+  if (fits(delivery.body, { room })) return delivery
+  const bodyObjectKey = await writeLargeText(writer, prefix, delivery.body)
+  return { ...delivery, body: "", bodyObjectKey }
+}
+
+/**
+ * Conditions under which a value stays in its row: its maximum size in an export, its maximum
+ * length as JSON, and whether its column is compressed.
+ */
+type Room = { room: number; lengthMax?: number; isPacked?: boolean }
+
+/**
+ * Writes a value to R2 if its row has no room for it. Returns the object's key; null if the value
+ * fits.
+ */
+async function spill(
+  writer: LargeValueWriter,
+  prefix: string,
+  value: unknown,
+  room: Room,
+): Promise<string | null> {
+  const text = JSON.stringify(value)
+  return fits(text, room) ? null : await writeLargeText(writer, prefix, text)
+}
+
+function fits(text: string, { room, lengthMax = Infinity, isPacked = true }: Room): boolean {
+  if (text.length > lengthMax) return false
+  return surelyFitsInExport(text, room) || maxExportBytes(isPacked ? packText(text) : text) <= room
+}
+
+function valueBytes(value: unknown): number {
+  return maxExportBytes(packText(JSON.stringify(value)))
+}
+
+/** Returns as many of the last lines as fit into `room` bytes. */
+function lastOf(lines: string[], room: number): string[] {
+  const from = lines.findIndex((_, at) => valueBytes(lines.slice(at)) <= room)
+  return from === -1 ? [] : lines.slice(from)
+}
+
+/** Returns as many of the first values as fit into `room` bytes. */
+function firstOf<Value>(values: Value[], room: number): Value[] {
+  const last = values.findLastIndex((_, at) => valueBytes(values.slice(0, at + 1)) <= room)
+  return values.slice(0, last + 1)
+}

@@ -1,0 +1,48 @@
+import { failureCode } from "../contract/failure.ts"
+import type { FailureCode } from "../contract/failure.ts"
+import { REFUSAL_CODES } from "../contract/refusal-codes.ts"
+
+/** Codes of all faults that a command can have. */
+const COMMAND_FAULT_CODES = [
+  ...REFUSAL_CODES,
+  "invalid_field",
+  "invalid_name",
+  "name_taken",
+  "unused_output",
+  "not_ffmpeg",
+  "empty_command",
+  "unreadable_command",
+  "too_many_words",
+  "seek_behind_end",
+] as const
+
+const REQUEST_FAULT_CODES = [
+  ...COMMAND_FAULT_CODES,
+  "fetch_not_an_input",
+  "invalid_reference",
+  "no_such_file",
+  "series_as_input",
+  "transcript_not_an_input",
+] as const
+
+/**
+ * Codes of faults of a request: of commands, of references to inputs, and failures that are certain
+ * before a run.
+ */
+export type FaultCode = (typeof REQUEST_FAULT_CODES)[number] | FailureCode
+
+/** Fault codes that are not also failure codes of jobs. */
+export const FAULT_ONLY_CODES = REQUEST_FAULT_CODES.filter(
+  (code) => !failureCode.safeParse(code).success,
+)
+
+/**
+ * Fault of one field of a request, with the expected value. A fault of a command also has the
+ * option and a code for programs.
+ */
+export type Fault = { field: string; message: string; option?: string; code?: FaultCode }
+
+export type CommandFaultCode = (typeof COMMAND_FAULT_CODES)[number]
+
+/** Fault of a command, always with a code. */
+export type CommandFault = Fault & { code: CommandFaultCode }

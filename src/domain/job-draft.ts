@@ -1,0 +1,169 @@
+import type { TaskSecrets, TaskWork } from "../contract/task.ts"
+import { hasApiKeyFormat } from "../platform/crypto/api-key.ts"
+import { newId } from "../platform/ids.ts"
+import type { File, files } from "../db/schema/files.ts"
+import type { jobs } from "../db/schema/jobs.ts"
+import { isFinal } from "./states.ts"
+import type { FileSource, WebhookForm } from "./states.ts"
+import type { tasks } from "../db/schema/tasks.ts"
+import type { Upload } from "../db/schema/uploads.ts"
+
+type NewRow<Row extends { accountId: string }> = Omit<Row, "accountId">
+
+/** Idempotency key of a request that creates a job, and the hash of the request's body. */
+export type Idempotency = { key: string; bodyHash: string }
+
+/** New metadata lookup; `replaces` is the job of an earlier lookup of the same URL, or null. */
+export type NewLookup = { urlHash: string; replaces: string | null }
+
+/** New task and its pool; `blocked` while an input of the task is not stored yet. */
+export type TaskDraft = {
+  pool: string
+  task: NewRow<typeof tasks.$inferInsert>
+  inputs: { key: string; fileId: string; awaitsProbe?: boolean }[]
+  blocked: boolean
+  /** Secrets of the task for its runner; never shown to callers. */
+  secrets?: TaskSecrets | null
+  /** Secrets of the task, encrypted for their database column. */
+  sealedSecrets?: string
+}
+
+/** Rows of an accepted request: job, tasks, files to create, and the upload that the job takes. */
+export type JobDraft = {
+  job: NewRow<typeof jobs.$inferInsert>
+  tasks: TaskDraft[]
+  files: NewRow<typeof files.$inferInsert>[]
+  uploadId?: string
+  /** Uploads of the job's large values; the job owns them once it is written. */
+  valueUploads?: Pick<Upload, "id">[]
+  /** Idempotency key of the request; null or undefined without a key. */
+  once?: Idempotency | null
+  /** Metadata lookup that the job runs. */
+  lookup?: NewLookup
+}
+
+/** Properties that new jobs of all kinds have. */
+export type JobProperties = {
+  /** Origin of the service in URLs that the caller gets. */
+  origin: string
+  now: number
+  priority: number
+  metadata: Record<string, string> | null
+  webhookUrl: string | null
+  webhookForm: WebhookForm
+  /** Retention after the job's end, in milliseconds; null or undefined applies the setting. */
+  retentionMs?: number | null
+  /** Whether the Files that the job creates are published when the job succeeds. */
+  publish?: boolean | null
+  retryOf?: string
+}
+
+/** Request fields that are stored in columns of the job's row. */
+export const COLUMN_FIELDS = [
+  "webhook",
+  "webhook_url",
+  "metadata",
+  "priority",
+  "expires_in",
+  "publish",
+] as const
+
+const columnFields: ReadonlySet<string> = new Set(COLUMN_FIELDS)
+
+/** Returns the row of a new job. */
+export function draftJobRow(
+  facts: JobProperties,
+  fields: { id: string; kind: string; request: unknown },
+) {
+  const { origin, priority, metadata, webhookUrl, webhookForm, retryOf = null } = facts
+  const { retentionMs = null, publish = null } = facts
+  return {
+    ...fields,
+    request: redactRequest(fields.request),
+    origin,
+    priority,
+    metadata,
+    webhookUrl,
+    webhookForm,
+    retentionMs,
+    publish: publish || null,
+    retryOf,
+    state: "waiting" as const,
+    version: 0,
+    createdAt: facts.now,
+  }
+}
+
+/** Returns the rows of a new task; `blocked` tells whether an input is not stored yet. */
+export function draftTask(
+  facts: JobProperties,
+  fields: { id?: string; jobId: string; work: TaskWork; weight?: number } & Omit<TaskDraft, "task">,
+): TaskDraft {
+  const { id = newId(), jobId, work, weight = 1, ...draft } = fields
+  const { priority, now: createdAt } = facts
+  const { pool } = draft
+  const state = "waiting" as const
+  return { ...draft, task: { id, jobId, state, priority, weight, pool, work, createdAt } }
+}
+
+/**
+ * Returns the inputs of a task, and whether they block the task. An input blocks its task until its
+ * file is stored: an earlier job creates the file, or an import of the same job (`source`) creates
+ * and probes the file.
+ */
+export function draftInputs(
+  inputs: {
+    key: string
+    fileId: string
+    file: File | null
+    source?: object
+    awaitsProbe?: boolean
+  }[],
+): Pick<TaskDraft, "inputs" | "blocked"> {
+  return {
+    inputs: inputs.map(({ key, fileId, source, awaitsProbe = source !== undefined }) => {
+      return { key, fileId, awaitsProbe }
+    }),
+    blocked: inputs.some(
+      ({ file, source }) => source !== undefined || (file !== null && !isFinal(file.state)),
+    ),
+  }
+}
+
+/** Returns the row of a file that a job will create. */
+export function draftOutputFile(
+  facts: JobProperties,
+  fields: { jobId: string; outputKey: string; name: string; source?: FileSource },
+) {
+  return {
+    source: "output" as const,
+    ...fields,
+    id: newId(),
+    state: "waiting" as const,
+    createdAt: facts.now,
+  }
+}
+
+/** Adds the ids of the Files that a job will create to the job's row, by output key. */
+export function addFileIds(draft: JobDraft): JobDraft {
+  const made = draft.files.flatMap(({ id, outputKey, source }) =>
+    source === "output" && outputKey ? [[outputKey, id] as const] : [],
+  )
+  const fileIds = made.length === 0 ? null : Object.fromEntries(made)
+  return { ...draft, job: { ...draft.job, fileIds } }
+}
+
+/**
+ * Returns a request in the form that is stored and shown: without fields that are columns of the job,
+ * and with API keys in it redacted.
+ */
+function redactRequest(request: unknown): unknown {
+  const fields = request instanceof Object ? Object.entries(request) : []
+  const storedFields = fields.filter(([name]) => !columnFields.has(name))
+  const text = JSON.stringify(Object.fromEntries(storedFields))
+  return JSON.parse(
+    text.replace(/lathe_[0-9A-Za-z]{40}/g, (key) =>
+      hasApiKeyFormat(key) ? "lathe_redacted" : key,
+    ),
+  )
+}

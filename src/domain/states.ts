@@ -1,0 +1,35 @@
+/** Internal states of jobs, tasks and files; views translate them to public words. */
+export const STATES = ["waiting", "running", "succeeded", "failed", "canceled"] as const
+export type State = (typeof STATES)[number]
+
+export const OPEN_STATES = ["waiting", "running"] as const satisfies readonly State[]
+export const FINAL_STATES = ["succeeded", "failed", "canceled"] as const satisfies readonly State[]
+export type FinalState = (typeof FINAL_STATES)[number]
+
+export function isFinal(state: State): state is FinalState {
+  return state !== "waiting" && state !== "running"
+}
+
+export const DELIVERY_STATES = ["waiting", "delivered", "failed"] as const
+export type DeliveryState = (typeof DELIVERY_STATES)[number]
+
+/** Record that a webhook sends: the record of the job's kind, or the record of a Job. */
+export const WEBHOOK_FORMS = ["native", "job"] as const
+export type WebhookForm = (typeof WEBHOOK_FORMS)[number]
+
+/**
+ * Sources of stored files. Files from `fetch` and `transcript` are not Files of the account, and no
+ * job takes them as inputs.
+ */
+export const FILE_SOURCES = ["upload", "import", "output", "fetch", "transcript"] as const
+export type FileSource = (typeof FILE_SOURCES)[number]
+
+/** Reports whether a stored file is a File of its account, by its source. */
+export function isAccountFileSource(source: FileSource): boolean {
+  return source !== "fetch" && source !== "transcript"
+}
+
+/** Reports whether the caller supplied a file as an input, by the file's source. */
+export function isCallerFileSource(source: FileSource): boolean {
+  return source === "import" || source === "upload"
+}

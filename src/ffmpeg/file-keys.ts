@@ -1,0 +1,175 @@
+import { listAllOptions, readCommand } from "./command-line.ts"
+import type { CommandFile } from "./command-line.ts"
+import { readTokenIndexes, readOptionPairs, readToken } from "./graph-tokens.ts"
+import type { PositionedPair } from "./graph-tokens.ts"
+import { findFilterOptionKind } from "./policy/filters.ts"
+import { findOptionKind } from "./policy/options.ts"
+import type { OptionKind } from "./policy/options.ts"
+import { OPTION_TERMINATORS, resolveOptionNames, readGraphFilters } from "./graph-filters.ts"
+
+/** Lookup of workspace file names by key, such as a Map of strings. */
+export type FileNamesByKey = { get(key: string): string | undefined }
+
+/** Placeholder of a key in a command, `{{key}}`; backslashes may escape the braces. */
+export const KEY_PLACEHOLDER = /\\?\{\\?\{([^{}\\]{1,80})\\?\}\\?\}/g
+
+/**
+ * Replaces keys by file names in the words of a command: `{{key}}` and `\{\{key\}\}` anywhere, a
+ * bare key only in the position of a file name. Placeholders of unknown keys stay.
+ */
+export function substituteKeys(words: readonly string[], names: FileNamesByKey): string[] {
+  const places = Map.groupBy(findFilePositions(words), ({ index }) => index)
+  return words.map((word, index) =>
+    replaceBareKeys(word, places.get(index) ?? [], names).replace(
+      KEY_PLACEHOLDER,
+      (whole, key: string) => names.get(key) ?? whole,
+    ),
+  )
+}
+
+function replaceBareKeys(
+  word: string,
+  places: readonly FilePosition[],
+  names: FileNamesByKey,
+): string {
+  let replaced = ""
+  let copied = 0
+  for (const { text, from, to } of places) {
+    const name = word.slice(from, to) === text ? names.get(text) : undefined
+    if (name === undefined) continue
+    replaced += word.slice(copied, from) + name
+    copied = to
+  }
+  return replaced + word.slice(copied)
+}
+
+/**
+ * Position of a file name in a command: the index of its word, the unescaped text, and the range in
+ * the word.
+ */
+export type FilePosition = {
+  index: number
+  text: string
+  from: number
+  to: number
+  use: "input" | "output" | "read" | "write"
+}
+
+type GraphFilePosition = Omit<FilePosition, "index">
+
+/**
+ * Returns the positions of file names in a command, in order: the words after `-i`, the outputs,
+ * and the values of options and filter options that take a file.
+ */
+export function findFilePositions(words: readonly string[]): FilePosition[] {
+  return findUses(words).flatMap(({ index, use }) => {
+    const text = words[index] ?? ""
+    if (use === "graph") return findFilesInGraph(text).map((place) => ({ index, ...place }))
+    return [{ index, text, from: 0, to: text.length, use }]
+  })
+}
+
+/** Returns the indexes of the words of a command that are filter graphs. */
+export function findGraphWords(words: readonly string[]): Set<number> {
+  return new Set(findUses(words).flatMap(({ index, use }) => (use === "graph" ? [index] : [])))
+}
+
+type WordUse = { index: number; use: FilePosition["use"] | "graph" }
+
+/** Returns the words of a command that are file names or filter graphs, in order. */
+function findUses(words: readonly string[]): WordUse[] {
+  const command = readCommand(words)
+  const files = command.files.flatMap((file): WordUse[] => {
+    if (file.kind === "decoder") return []
+    if (file.kind === "output") return [{ index: file.at, use: "output" }]
+    return [{ index: file.at, use: isGraph(file) ? "graph" : "input" }]
+  })
+  const options = listAllOptions(command).flatMap(({ name, value, at }): WordUse[] => {
+    const use = value === null ? null : findWordUse(findOptionKind(name))
+    return use === null ? [] : [{ index: at, use }]
+  })
+  return [...files, ...options].toSorted((one, other) => one.index - other.index)
+}
+
+function findWordUse(kind: OptionKind | null): WordUse["use"] | null {
+  switch (kind) {
+    case "graph":
+    case "read":
+    case "write":
+      return kind
+    case "graph-file":
+    case "key-info":
+      return "read"
+    default:
+      return null
+  }
+}
+
+/** Reports whether an input is a filter graph instead of a file: its last `-f` is `lavfi`. */
+function isGraph({ options }: CommandFile): boolean {
+  return options.findLast(({ name }) => name === "f")?.value?.toLowerCase() === "lavfi"
+}
+
+/** Returns the file names in the options of a graph's filters, with their ranges in the graph. */
+export function findFilesInGraph(graph: string): GraphFilePosition[] {
+  return readGraphFilters(graph).flatMap((filter) => {
+    const options = resolveOptionNames(filter).flatMap((pair) => {
+      const use = findFilterOptionUse(filter.name, pair)
+      return use === null ? [] : [{ pair, use }]
+    })
+    // Most filters name no file, so the positions of their characters are not computed.
+    if (options.length === 0) return []
+    const text = readToken(graph, filter.from, OPTION_TERMINATORS).token
+    const inGraph = readTokenIndexes(graph, filter.from, OPTION_TERMINATORS)
+    return options.flatMap(({ pair, use }) => {
+      const indexes = readTokenIndexes(text, pair.from, ":").map((index) => inGraph[index] ?? 0)
+      return use === "model"
+        ? findModelFiles(pair.value, indexes)
+        : toFilePosition(pair.value, indexes, use)
+    })
+  })
+}
+
+function findFilterOptionUse(
+  filter: string,
+  { name }: PositionedPair,
+): GraphFilePosition["use"] | "model" | null {
+  switch (findFilterOptionKind(filter, name ?? "")) {
+    case "media":
+    case "read":
+    case "font":
+      return "read"
+    case "write":
+    case "print":
+      return "write"
+    case "model":
+      return "model"
+    default:
+      return null
+  }
+}
+
+/** Returns the range in the graph of a value whose characters have these indexes. */
+function toFilePosition(
+  text: string,
+  indexes: readonly number[],
+  use: GraphFilePosition["use"],
+): GraphFilePosition[] {
+  const [first, last] = [indexes.at(0), indexes.at(-1)]
+  if (first === undefined || last === undefined) return []
+  return [{ text, from: first, to: last + 1, use }]
+}
+
+/** Returns the files in a value of libvmaf's option `model`, such as `version=a|path=b:name=c`. */
+function findModelFiles(value: string, indexes: readonly number[]): GraphFilePosition[] {
+  let begin = 0
+  return value.split("|").flatMap((model) => {
+    const own = indexes.slice(begin, begin + model.length)
+    begin += model.length + 1
+    return readOptionPairs(model, ":").flatMap((pair) => {
+      if (pair.name !== "path") return []
+      const places = readTokenIndexes(model, pair.from, ":").map((index) => own[index] ?? 0)
+      return toFilePosition(pair.value, places, "read")
+    })
+  })
+}

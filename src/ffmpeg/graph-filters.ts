@@ -1,0 +1,53 @@
+import { readOptionPairs, readToken, skipSpaces } from "./graph-tokens.ts"
+import type { PositionedPair } from "./graph-tokens.ts"
+import { findPositionalOption } from "./policy/filters.ts"
+
+/**
+ * Filter of a filter graph: name without `@instance`, options (unescaped twice), and the index in
+ * the graph at which the options begin.
+ */
+export type GraphFilter = { name: string; options: PositionedPair[]; from: number }
+
+/** Characters that end the options of a filter in a filter graph. */
+export const OPTION_TERMINATORS = "[],;"
+
+/** Returns the filters of a graph as ffmpeg parses them; skips text that ffmpeg would refuse. */
+export function readGraphFilters(text: string): GraphFilter[] {
+  const filters: GraphFilter[] = []
+  let at = skipSpaces(text, 0)
+  if (text.startsWith("sws_flags=", at)) at = indexOrEnd(text, ";", at)
+  while (at < text.length) {
+    at = skipLabels(text, at)
+    const name = readToken(text, at, "=,;[")
+    at = name.at
+    const from = at + 1
+    let options: PositionedPair[] = []
+    if (text.charAt(at) === "=") {
+      const optionText = readToken(text, from, OPTION_TERMINATORS)
+      options = readOptionPairs(optionText.token, ":")
+      at = optionText.at
+    }
+    if (name.token !== "") filters.push({ name: name.token.split("@")[0] ?? "", options, from })
+    at = skipLabels(text, at)
+    if (at < text.length) at = skipSpaces(text, at + 1)
+  }
+  return filters
+}
+
+/** Returns the options of a filter. Adds the names of positional values where they are known. */
+export function resolveOptionNames({ name: filter, options }: GraphFilter): PositionedPair[] {
+  return options.map((pair, position) => {
+    return { ...pair, name: pair.name ?? findPositionalOption(filter, position) }
+  })
+}
+
+function skipLabels(text: string, from: number): number {
+  let at = skipSpaces(text, from)
+  while (text.charAt(at) === "[") at = skipSpaces(text, readToken(text, at + 1, "]").at + 1)
+  return at
+}
+
+function indexOrEnd(text: string, character: string, from: number): number {
+  const index = text.indexOf(character, from)
+  return index < 0 ? text.length : index
+}

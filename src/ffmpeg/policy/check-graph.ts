@@ -1,0 +1,137 @@
+import { judgeFileName, judgePlainValue } from "./file-names.ts"
+import type { WorkspaceNames } from "./file-names.ts"
+import { FILE_OPTION_NAMES, findFilterOptionKind, reasonAgainstFilter } from "./filters.ts"
+import type { FilterOptionKind } from "./filters.ts"
+import { reasonAgainstInputFormat } from "./formats.ts"
+import { collectFaults, quoteValue } from "./refusal.ts"
+import type { Refusal } from "./refusal.ts"
+import { judgeThreadCount } from "./threads.ts"
+import { readDictionary, readOptionPairs } from "../graph-tokens.ts"
+import { resolveOptionNames, readGraphFilters } from "../graph-filters.ts"
+
+type Fault = Pick<Refusal, "code" | "message">
+
+/** Returns the faults of an option that a filter passes to a demuxer. */
+export type DemuxerOptionCheck = (name: string, value: string) => Fault[]
+
+const FILTERS_MAX = 1000
+
+/**
+ * Returns the faults of a filter graph; `judgeOption` judges options that a filter passes to a
+ * demuxer.
+ */
+export function checkGraph(
+  text: string,
+  names: WorkspaceNames,
+  judgeOption: DemuxerOptionCheck,
+): Fault[] {
+  const filters = readGraphFilters(text)
+  if (filters.length > FILTERS_MAX) {
+    const message = `a graph of ${filters.length} filters is too large; expected at most ${FILTERS_MAX}, so split the work into several commands`
+    return [{ code: "too_complex", message }]
+  }
+  return collectFaults(filters, (filter) => {
+    const reason = reasonAgainstFilter(filter.name)
+    if (reason) {
+      const message = `the filter ${filter.name} ${reason.why}; ${reason.instead}`
+      return [{ code: "filter_not_allowed" as const, message }]
+    }
+    return resolveOptionNames(filter).flatMap(({ name, value }) =>
+      checkOption(filter.name, name, value).map(({ code, message }) => ({
+        code,
+        message: `the filter ${filter.name}, ${name ?? "first value"}: ${message}`,
+      })),
+    )
+  })
+
+  function checkOption(filter: string, name: string | null, value: string): Fault[] {
+    if (name?.startsWith("/") === true) return [valueFromFile(name)]
+    const kind = name === null ? null : findFilterOptionKind(filter, name)
+    return judgeValue(kind, value, names, judgeOption)
+  }
+}
+
+function judgeValue(
+  kind: FilterOptionKind | null,
+  value: string,
+  names: WorkspaceNames,
+  judgeOption: DemuxerOptionCheck,
+): Fault[] {
+  switch (kind) {
+    case "text":
+      return []
+    case "media":
+      return listOf(judgeFileName(value, "read", names))
+    case "read":
+    case "write":
+    case "font":
+    case "folder":
+      return listOf(judgeFileName(value, kind, names))
+    case "print":
+      return listOf(judgePrint(value, names))
+    case "format":
+      return listOf(judgeFormat(value))
+    case "threads":
+      return listOf(judgeThreadCount(value))
+    case "options":
+      return readDictionary(value, ":").flatMap((pair) => judgeOption(pair.name ?? "", pair.value))
+    case "commands":
+      return judgeCommands(value, names)
+    case "model":
+      return value
+        .split("|")
+        .flatMap((model) => readOptionPairs(model, ":"))
+        .flatMap((pair) => listOf(judgeModel(pair.name, pair.value, names)))
+    case null:
+      return listOf(judgePlainValue(value, names.remedies))
+  }
+}
+
+/** Returns the fault of a filter's output file, which may also be `-` for standard output. */
+function judgePrint(value: string, names: WorkspaceNames): Fault | null {
+  if (value === "-") return null
+  if (!/^(?:pipe|fd):/.test(value)) return judgeFileName(value, "write", names)
+  const message = `${quoteValue(value)}: write - for standard output, or ${names.remedies.nameOutput}`
+  return { code: "stdio_not_allowed", message }
+}
+
+function judgeFormat(format: string): Fault | null {
+  const reason =
+    format.toLowerCase() === "lavfi"
+      ? { why: "is a graph within a graph", instead: "write its filters into this graph" }
+      : reasonAgainstInputFormat(format)
+  if (!reason) return null
+  const message = `the format ${quoteValue(format)} ${reason.why}; ${reason.instead}`
+  return { code: "format_not_allowed", message }
+}
+
+function judgeModel(name: string | null, value: string, names: WorkspaceNames): Fault | null {
+  return name === "path"
+    ? judgeFileName(value, "read", names)
+    : judgePlainValue(value, names.remedies)
+}
+
+const COMMANDED_FILE = new RegExp(
+  String.raw`(?<![\w-])/?(?:${FILE_OPTION_NAMES.join("|")})(?:\s*=\s*|\s+)([^:,;\s]+)`,
+  "g",
+)
+
+/**
+ * Returns the faults of files in commands that the filter sendcmd sends to other filters. Removes
+ * escapes and quotes first.
+ */
+function judgeCommands(text: string, names: WorkspaceNames): Fault[] {
+  const plain = text.replace(/[\\'"]/g, "").replace(/\s+/g, " ")
+  return Array.from(plain.matchAll(COMMANDED_FILE), ([, value = ""]) =>
+    judgeFileName(value, "read", names),
+  ).filter((fault) => fault !== null)
+}
+
+function valueFromFile(name: string): Fault {
+  const message = `${name} reads its value from a file; write the value into the graph`
+  return { code: "filter_option_not_allowed", message }
+}
+
+function listOf(fault: Fault | null): Fault[] {
+  return fault ? [fault] : []
+}

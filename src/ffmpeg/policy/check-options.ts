@@ -1,0 +1,201 @@
+import { checkGraph } from "./check-graph.ts"
+import { reasonAgainstCodec } from "./codecs.ts"
+import { judgeFileName, judgePlainValue } from "./file-names.ts"
+import type { WorkspaceNames } from "./file-names.ts"
+import { reasonAgainstInputFormat, reasonAgainstOutputFormat } from "./formats.ts"
+import { findOptionKind, reasonAgainstNestedOption, reasonAgainstOption } from "./options.ts"
+import type { OptionKind } from "./options.ts"
+import { isStdout } from "../command-line.ts"
+import type { CommandFile, CommandOption } from "../command-line.ts"
+import { quoteValue } from "./refusal.ts"
+import type { RefusalReason, Refusal } from "./refusal.ts"
+import { judgeThreadCount } from "./threads.ts"
+import { readDictionary } from "../graph-tokens.ts"
+import type { OptionPair } from "../graph-tokens.ts"
+
+/** Parameters of encoders, as in -x264-params, that name files; in lower case with hyphens. */
+const FILES = new Set(
+  "stats dump-yuv cqm cqmfile cqm-file qpfile opencl-clbin clbin-file csv analysis-save analysis-load analysis-reuse-file dhdr10-info scaling-list lambda-file recon log-file nalu-file zonefile dolby-vision-rpu film-grain aom-film-grain tonemapfile multi-pass-file stat-file stats-file stats-path fgs-table roi-map-file input output film-grain-table film-grain-test-vector vmaf-model-path partition-info-path second-pass-log two-pass-input two-pass-output rate-distribution-info rcstatsfile tracefile summaryoutfilename summarypicfilenamebase qp-file scaling-list-file roi cqmfile-4x4".split(
+    " ",
+  ),
+)
+
+/** Values of encoders' file parameters that do not name a file. */
+const WORDS_FOR_NO_FILE = /^(?:off|on|default|flat|jvt|auto|none|true|false|[\d.]+)$/i
+
+/**
+ * Parses encoder parameters twice, with and without escapes, and returns both results: encoders
+ * differ, and a file name must be found in either case.
+ */
+function readParameters(option: string, text: string): OptionPair[] {
+  const separator = option.startsWith("kvazaar") ? "," : ":"
+  const plain = text.split(separator).map((pair) => {
+    const [name = "", ...value] = pair.split("=")
+    return { name: name.trim(), value: value.join("=") }
+  })
+  return [...readDictionary(text, separator), ...plain]
+}
+
+/** Reports whether an encoder parameter names a file. */
+function isFileParameter({ name, value }: OptionPair): boolean {
+  const plain = (name ?? "")
+    .toLowerCase()
+    .replaceAll("_", "-")
+    .replace(/^-*(?:no-)?/, "")
+  return FILES.has(plain) && !WORDS_FOR_NO_FILE.test(value)
+}
+
+type Fault = Pick<Refusal, "code" | "message">
+
+/** Context of an option: kind of its file, names in the workspace, depth in values of options. */
+export type OptionContext = { kind: CommandFile["kind"]; names: WorkspaceNames; depth?: number }
+
+const DEPTH_MAX = 8
+
+/** Returns the policy refusals of an option of an ffmpeg command. */
+export function checkOption(
+  { word, name, value }: CommandOption,
+  context: OptionContext,
+): Refusal[] {
+  const reason = reasonAgainstOption(name)
+  if (reason) return [refuse("option_not_allowed", word, word, reason)]
+  if (value === null) return []
+  const hidden = hiddenOption(name, value)
+  if (hidden) return [hidden]
+  return judgeValue(name, value, context).map(({ code, message }) => ({
+    code,
+    option: word,
+    message: `${word}: ${message}`,
+  }))
+}
+
+/** Returns the faults of an option inside another option's value. */
+export function judgeNestedOption(name: string, value: string, context: OptionContext): Fault[] {
+  const [plain = ""] = name.split(/[:/]/, 1)
+  const depth = (context.depth ?? 0) + 1
+  if (depth > DEPTH_MAX) {
+    const message = `options nest more than ${DEPTH_MAX} deep; use fewer levels`
+    return [{ code: "value_not_allowed", message }]
+  }
+  const reason = reasonAgainstNestedOption(plain)
+  if (reason) {
+    return [{ code: "option_not_allowed", message: `${name} ${reason.why}; ${reason.instead}` }]
+  }
+  return judgeValue(plain, value, { ...context, depth }).map(({ code, message }) => ({
+    code,
+    message: `${name}: ${message}`,
+  }))
+}
+
+/**
+ * Refuses a value that is itself a refused option: a version of ffmpeg in which the outer option
+ * takes no value would read the value as an option.
+ */
+function hiddenOption(name: string, value: string): Refusal | null {
+  if (!value.startsWith("-") || findOptionKind(name) === "text") return null
+  const reason = reasonAgainstOption(value.slice(1).split(":", 1)[0] ?? "")
+  return reason && refuse("option_not_allowed", value, value, reason)
+}
+
+function judgeValue(name: string, value: string, context: OptionContext): Fault[] {
+  const kind = findOptionKind(name)
+  switch (kind) {
+    case "graph":
+      return checkGraph(value, context.names, (innerName, innerValue) =>
+        judgeNestedOption(innerName, innerValue, { ...context, kind: "input" }),
+      )
+    case "options":
+      return readDictionary(value, ":").flatMap((pair) =>
+        judgeNestedOption(pair.name ?? "", pair.value, context),
+      )
+    case "parameters":
+      return readParameters(name, value)
+        .flatMap((pair) =>
+          isFileParameter(pair)
+            ? judgeFileName(pair.value, "write", context.names)
+            : judgePlainValue(pair.value, context.names.remedies),
+        )
+        .filter((fault) => fault !== null)
+        .slice(0, 1)
+    default:
+      return [judgeSimple(kind, value, context)].filter((fault) => fault !== null)
+  }
+}
+
+function judgeSimple(
+  kind: Exclude<OptionKind, "graph" | "options" | "parameters"> | null,
+  value: string,
+  { kind: file, names }: OptionContext,
+): Fault | null {
+  switch (kind) {
+    case "text":
+      return null
+    case "read":
+    case "write":
+      return judgeFileName(value, kind, names)
+    case "graph-file":
+    case "key-info":
+      return judgeInput(value, names)
+    case "print":
+      return judgePrint(value)
+    case "threads":
+      return judgeThreadCount(value)
+    case "format":
+      return judgeBy("format_not_allowed", value, reasonAgainstFormat(value, file))
+    case "codec":
+      return judgeBy("codec_not_allowed", value, reasonAgainstCodec(value))
+    case "acceleration":
+      return judgeBy("value_not_allowed", value, reasonAgainstAcceleration(value))
+    case "variants":
+      return judgeVariants(value, names)
+    case null:
+      return judgePlainValue(value, names.remedies)
+  }
+}
+
+/** Returns the fault of a file that must be an input: the runner reads it before the command. */
+function judgeInput(value: string, names: WorkspaceNames): Fault | null {
+  // judgeKeys reports undeclared keys.
+  const isKey = /^(?:in|out)_\w+$/.test(value) && !names.outputs.has(value)
+  if (names.inputs.has(value) || isKey) return null
+  const fault = judgeFileName(value, "read", names)
+  const message = `${quoteValue(value)}: expected an input, since the file is read before the command; ${names.remedies.giveFile}`
+  return fault ?? { code: "name_not_allowed", message }
+}
+
+/** Returns the fault of an option value that must be standard output. */
+function judgePrint(value: string): Fault | null {
+  if (isStdout(value)) return null
+  const instead =
+    "write - for standard output, or leave it out: GET /v1/jobs/{id}/events reports the progress"
+  return { code: "value_not_allowed", message: `${quoteValue(value)}: ${instead}` }
+}
+
+/** Returns the reason to refuse a format of an input or output; null if none. */
+function reasonAgainstFormat(format: string, file: CommandFile["kind"]): RefusalReason | null {
+  return file === "input" ? reasonAgainstInputFormat(format) : reasonAgainstOutputFormat(format)
+}
+
+function reasonAgainstAcceleration(value: string): RefusalReason | null {
+  if (value === "auto" || value === "none") return null
+  return { why: "needs a device, and a command has none", instead: "leave -hwaccel out" }
+}
+
+/** Returns the fault of the names of HLS variants, which replace %v in file names. */
+function judgeVariants(value: string, { remedies }: WorkspaceNames): Fault | null {
+  const odd = value.split(/[\s,]+/).find((part) => /[/\\]|\.\./.test(part))
+  return odd === undefined ? null : judgePlainValue(`/${odd}`, remedies)
+}
+
+function judgeBy(code: Refusal["code"], value: string, reason: RefusalReason | null): Fault | null {
+  return reason && { code, message: `${quoteValue(value)} ${reason.why}; ${reason.instead}` }
+}
+
+function refuse(
+  code: Refusal["code"],
+  option: string,
+  what: string,
+  reason: RefusalReason,
+): Refusal {
+  return { code, option, message: `${what} ${reason.why}; ${reason.instead}` }
+}

@@ -1,0 +1,180 @@
+import { checkGraph } from "./check-graph.ts"
+import { checkOption, judgeNestedOption } from "./check-options.ts"
+import type { OptionContext } from "./check-options.ts"
+import { judgeFileName } from "./file-names.ts"
+import type { WorkspaceNames } from "./file-names.ts"
+import { isGlobalOption } from "./options.ts"
+import { isStdout, PRINTING_FLAGS, readCommand } from "../command-line.ts"
+import type { ParsedCommand, CommandFile } from "../command-line.ts"
+import { quoteValue, REFUSALS_MAX } from "./refusal.ts"
+import type { Refusal } from "./refusal.ts"
+import type { Remedies } from "./remedies.ts"
+import { readOptionPairs, readToken } from "../graph-tokens.ts"
+
+const PRINTING = new Set(PRINTING_FLAGS.split(" "))
+const INPUTS_MAX = 64
+const OUTPUTS_MAX = 64
+
+/**
+ * Returns the policy refusals of an ffmpeg command, in the order of its words. `words` exclude the
+ * program's name and contain file names instead of keys. The sandbox enforces the same rules; this
+ * check reports violations before the run.
+ */
+export function checkCommand(words: readonly string[], names: WorkspaceNames): Refusal[] {
+  const command = readCommand(words)
+  return [
+    ...command.files.flatMap((file) => checkFile(file, names)),
+    ...command.trailing.flatMap((option) => checkOption(option, { kind: "output", names })),
+    ...checkShape(command, names),
+  ].slice(0, REFUSALS_MAX)
+}
+
+function checkFile(file: CommandFile, names: WorkspaceNames): Refusal[] {
+  const context: OptionContext = { kind: file.kind, names }
+  const options = file.options.flatMap((option) => checkOption(option, context))
+  if (file.kind === "decoder") return options
+  const word = file.kind === "input" ? checkInput(file, context) : checkOutput(file, context)
+  return [...options, ...word]
+}
+
+function checkInput({ word, options }: CommandFile, context: OptionContext): Refusal[] {
+  const format = formatOf(options)
+  const faults =
+    format === "lavfi"
+      ? checkGraph(word, context.names, (name, value) => judgeNestedOption(name, value, context))
+      : partsOfInput(word)
+          .map((name) => judgeFileName(name, "input", context.names))
+          .filter((fault) => fault !== null)
+  return faults.map(({ code, message }) => ({ code, option: "-i", message: `-i: ${message}` }))
+}
+
+/** Returns the file names of an input: the parts of `concat:a|b`, or the word itself. */
+function partsOfInput(word: string): string[] {
+  const joined = /^concat:(.+)$/s.exec(word)?.[1]
+  return joined === undefined ? [word] : joined.split("|")
+}
+
+function checkOutput({ word, options }: CommandFile, context: OptionContext): Refusal[] {
+  const format = formatOf(options)
+  if (word === "ffmpeg" && !context.names.outputs.has(word))
+    return [secondCommand(context.names.remedies)]
+  if (word === "/dev/null" || (format === "null" && /^(?:-|pipe:\d*|NUL)$/.test(word))) return []
+  if (format === "tee") return checkTee(word, context)
+  const keyFault = judgeHlsKey(options)
+  if (keyFault) return [{ ...keyFault, option: "-hls_enc" }]
+  const fault = judgeOutput(word, options, context)
+  return fault ? [{ code: fault.code, message: `output ${fault.message}` }] : []
+}
+
+/** Muxers that write several files, named after the output. */
+const SEVERAL_FILES =
+  /^(?:dash|hds|hls|segment|smoothstreaming|ssegment|stream_segment|webm_chunk)$/
+
+/** Returns the fault of an output: only muxers of a single file may write standard output. */
+function judgeOutput(word: string, options: FormatOptions, { names }: OptionContext): Fault | null {
+  if (!isStdout(word)) return judgeFileName(word, "output", names)
+  const formats = options.filter(({ name }) => name === "f" || name === "fifo_format")
+  if (formats.length === 0) {
+    const message = `${quoteValue(word)}: standard output has no extension that tells its format; write -f and a format before it, as -f md5`
+    return { code: "missing_value", message }
+  }
+  const format = formats.find(({ value }) => SEVERAL_FILES.test(value?.toLowerCase() ?? ""))?.value
+  if (format === undefined) return null
+  const message = `${quoteValue(word)}: -f ${format} writes several files, and standard output is one; ${names.remedies.nameOutput}`
+  return { code: "stdio_not_allowed", message }
+}
+
+/** Refuses encrypted HLS without a key of the caller: ffmpeg would generate a key and lose it. */
+function judgeHlsKey(options: FormatOptions): Fault | null {
+  const value = options.findLast(({ name }) => name === "hls_enc")?.value ?? "0"
+  const isGiven = options.some(({ name }) => name === "hls_enc_key" || name === "hls_key_info_file")
+  if (isGiven || /^(?:0|false|no?|off|disabled?)$/i.test(value)) return null
+  const message =
+    "-hls_enc: ffmpeg would make a key, which is not kept; give a key of yours with -hls_key_info_file and an input, or with -hls_enc_key"
+  return { code: "value_not_allowed", message }
+}
+
+type Fault = Pick<Refusal, "code" | "message">
+type FormatOptions = readonly { name: string | null; value: string | null }[]
+
+function secondCommand({ giveSeveral }: Remedies): Refusal {
+  const message = `a second command begins here; ${giveSeveral}`
+  return { code: "name_not_allowed", message }
+}
+
+/** Returns the refusals of the outputs of the tee muxer, as in `[f=mp4]a.mp4|b.mkv`. */
+function checkTee(word: string, context: OptionContext): Refusal[] {
+  const refusals: Refusal[] = []
+  for (let at = 0; at < word.length; at += 1) {
+    const slave = readToken(word, at, "|")
+    refusals.push(...checkTeeOutput(slave.token, context))
+    at = slave.at
+  }
+  return refusals
+}
+
+function checkTeeOutput(slave: string, context: OptionContext): Refusal[] {
+  const close = slave.startsWith("[") ? endOfTeeOptions(slave) : 0
+  const pairs = readOptionPairs(slave.slice(1, Math.max(1, close - 1)), ":")
+  const faults = pairs.flatMap(({ name, value }) => judgeNestedOption(name ?? "", value, context))
+  const isNull = pairs.findLast(({ name }) => name === "f")?.value.toLowerCase() === "null"
+  const name = slave.slice(close)
+  // The tee muxer treats `-` as a file name.
+  const fault =
+    name === "-" ? judgeFileName(name, "write", context.names) : judgeOutput(name, pairs, context)
+  const isKept = !isNull && name !== "/dev/null"
+  const keyFault = judgeHlsKey(pairs)
+  const own = [...(keyFault ? [keyFault] : []), ...(isKept && fault ? [fault] : [])]
+  return [...faults, ...own].map(({ code, message }) => ({
+    code,
+    message: `tee output ${message}`,
+  }))
+}
+
+/** Returns the index after the bracket that closes a tee output's options. */
+function endOfTeeOptions(slave: string): number {
+  let { at } = readToken(slave, 1, ":]")
+  while (slave.charAt(at) === ":") ({ at } = readToken(slave, at + 1, ":]"))
+  return at + 1
+}
+
+/** Returns the format that ffmpeg uses: the last -f, in lower case. */
+function formatOf(options: CommandFile["options"]): string | null {
+  return options.findLast(({ name }) => name === "f")?.value?.toLowerCase() ?? null
+}
+
+function checkShape(
+  { files, trailing, incompleteOption }: ParsedCommand,
+  names: WorkspaceNames,
+): Refusal[] {
+  const inputs = files.filter(({ kind }) => kind === "input").length
+  const outputs = files.filter(({ kind }) => kind === "output").length
+  const refusals: Refusal[] = trailing
+    .filter(({ name }) => !isGlobalOption(name) && !PRINTING.has(name))
+    .map(({ word, value }) => ({
+      code: "trailing_option",
+      option: word,
+      message:
+        value !== null && names.outputs.has(value)
+          ? `${word} takes the output "${value}" as its value; give ${word} its own value, or leave it out`
+          : `${word} follows the last output and has no effect; move it before its output`,
+    }))
+  if (incompleteOption !== null) {
+    const message = `${incompleteOption} has no value; write one after it`
+    refusals.push({ code: "missing_value", option: incompleteOption, message })
+  }
+  const prints = trailing.some(({ name }) => PRINTING.has(name))
+  if (outputs === 0 && !prints) {
+    const message = `the command has no output; ${names.remedies.endWithOutput}`
+    refusals.push({ code: "no_output", message })
+  }
+  if (inputs > INPUTS_MAX) {
+    const message = `the command has ${inputs} inputs; expected at most ${INPUTS_MAX}`
+    refusals.push({ code: "too_many_inputs", option: "-i", message })
+  }
+  if (outputs > OUTPUTS_MAX) {
+    const message = `the command has ${outputs} outputs; expected at most ${OUTPUTS_MAX}`
+    refusals.push({ code: "too_many_outputs", message })
+  }
+  return refusals
+}

@@ -1,0 +1,168 @@
+import { quoteValue } from "./refusal.ts"
+import type { Refusal } from "./refusal.ts"
+import type { Remedies } from "./remedies.ts"
+
+/** Protocols of ffmpeg 5 to 9, except `file`. */
+const PROTOCOLS =
+  "amqp async bluray cache concat concatf crypto data dtls fd ffrtmpcrypt ffrtmphttp ftp gopher gophers hls http httpproxy https icecast ipfs ipns libsrt md5 mmsh mmst pipe prompeg rist rtmp rtmpe rtmps rtmpt rtmpte rtmpts rtp rtsp sctp sftp shared smb srt srtp subfile tcp tee tls udp udplite unix zmq"
+
+const NAMED = new RegExp(`^(?:file|${PROTOCOLS.replaceAll(" ", "|")})(?:[+,][^:]*)?:`, "i")
+
+/** Reports whether a value begins with an ffmpeg protocol, such as `pipe:1`. */
+function beginsWithProtocol(value: string): boolean {
+  return NAMED.test(value)
+}
+
+/** Reports whether a value contains a URL of any scheme. */
+function holdsUrl(value: string): boolean {
+  return /[a-z0-9+.-]:\/\//i.test(value)
+}
+
+/** Use of a file name in a command. */
+export type FileUse = "input" | "output" | "read" | "write" | "font" | "folder"
+
+/**
+ * File names of inputs and outputs in a workspace. `remedies` are the phrases with which messages
+ * tell the caller how to correct a refused command.
+ */
+export type WorkspaceNames = {
+  inputs: Pick<ReadonlySet<string>, "has">
+  outputs: ReadonlySet<string>
+  remedies: Remedies
+  /** Returns the remedy for a file name that does not exist; null if the file may exist. */
+  remedyForMissingFile?: (name: string, use: FileUse) => string | null
+}
+
+type Fault = Pick<Refusal, "code" | "message">
+
+const SAFE_NAME = /^[\p{L}\p{N}\p{M}_()+@%$*?](?:[\p{L}\p{N}\p{M} ._()+@%$*?-]*)$/u
+/** File name of an input, which may also be a glob with character sets. */
+const SAFE_PATTERN = /^[\p{L}\p{N}\p{M}_()+@%$*?[](?:[\p{L}\p{N}\p{M} ._()+@%$*?!\][-]*)$/u
+
+/**
+ * Path on the caller's machine: Windows or a home directory. Unquoting may have removed the
+ * backslashes of Windows paths.
+ */
+const OF_OWN_MACHINE = /^[a-z]:[^,;]|^(?:\/(?:home|Users|Volumes|mnt|root|tmp|media|data)|~)\//i
+
+const CLIMBS = /(?:^|[^\p{L}\p{N}._-])\.\.(?:[/\\]|$)/u
+
+/** Returns the remedy for a value that is not a usable file name. */
+function insteadOf(use: FileUse, remedies: Remedies): string {
+  switch (use) {
+    case "input":
+      return remedies.nameInput
+    case "output":
+      return remedies.nameOutput
+    case "read":
+      return remedies.giveFile
+    case "write":
+      return `${remedies.nameOutput}, or a plain file name`
+    case "font":
+      return "give the font as an input and write its key here, or use an installed font, as in font=DejaVu Sans"
+    case "folder":
+      return "write . for the folder of the inputs"
+  }
+}
+
+/** Returns the fault of a value that must name a file of the workspace; null if there is none. */
+export function judgeFileName(value: string, use: FileUse, names: WorkspaceNames): Fault | null {
+  const writes = use === "output" || use === "write"
+  if (use === "folder" && /^\.?\/?$/.test(value) && value !== "/") return null
+  if ((use === "font" || use === "folder") && isSystemFont(value)) return null
+  const name = value.replace(/^file:(?!.*:)/i, "")
+  if (names.inputs.has(name)) return writes ? overwritesInput(name, names.remedies) : null
+  if (names.outputs.has(name)) return null
+  const pattern = use === "input" ? SAFE_PATTERN : SAFE_NAME
+  if (pattern.test(name)) return absentFault(name, use, names)
+  return judgeLocation(value, use, names.remedies) ?? invalidName(value, use, names.remedies)
+}
+
+/** Returns the fault of a file name that does not exist; null if the file may exist. */
+function absentFault(name: string, use: FileUse, names: WorkspaceNames): Fault | null {
+  const instead = names.remedyForMissingFile?.(name, use) ?? null
+  if (instead === null) return null
+  const message = `${quoteValue(name)}: the command has no file of this name; ${instead}`
+  return { code: "unknown_key", message }
+}
+
+/** Reports whether a path is a font of the system, which every job may read. */
+function isSystemFont(value: string): boolean {
+  return /^\/usr\/(?:local\/)?share\/fonts(?:\/[\w .-]+)*\/?$/.test(value) && !CLIMBS.test(value)
+}
+
+/** Returns the fault of a value with a URL, a protocol or a path out of the workspace, or null. */
+export function judgePlainValue(value: string, remedies: Remedies): Fault | null {
+  if (holdsUrl(value) || beginsWithProtocol(value)) return judgeLocation(value, null, remedies)
+  const outside = [value, ...value.split(/[=,:|;]/)].find((part) => /^\s*(?:[/~]\S|~$)/.test(part))
+  if (outside === undefined && !CLIMBS.test(value)) return null
+  return pathFault(value, remedies.nameEither)
+}
+
+function judgeLocation(value: string, use: FileUse | null, remedies: Remedies): Fault | null {
+  const instead = use === null ? remedies.nameEither : insteadOf(use, remedies)
+  if (/^(?:-$|pipe:|fd:)/i.test(value)) {
+    return {
+      code: "stdio_not_allowed",
+      message: `${quoteValue(value)}: ${stdioReason(use)}; ${instead}`,
+    }
+  }
+  if (/^file:\/\//i.test(value) && use === "input") {
+    return { ...ownMachineFault(value, remedies), code: "url_not_allowed" }
+  }
+  if (/^svc_id:\/\//i.test(value) && use === "input") {
+    const why = "a command names its inputs by keys"
+    return { code: "url_not_allowed", message: `${quoteValue(value)}: ${why}; ${remedies.giveUrl}` }
+  }
+  if (holdsUrl(value) && !/^(?:subfile|async|cache|crypto|concatf?|data)\b/i.test(value)) {
+    const how = use === "input" ? remedies.giveUrl : instead
+    const why = "a command cannot reach a network or a URL"
+    return { code: "url_not_allowed", message: `${quoteValue(value)}: ${why}; ${how}` }
+  }
+  if (OF_OWN_MACHINE.test(value) && use !== "output" && use !== "write") {
+    return ownMachineFault(value, remedies)
+  }
+  if (/^www\.\w/i.test(value) && use === "input") {
+    const why = "a command cannot reach a network or a URL"
+    return {
+      code: "url_not_allowed",
+      message: `${quoteValue(value)}: ${why}; ${remedies.giveUrl}, with https:// before it`,
+    }
+  }
+  if (/^[a-z][a-z0-9+.-]*[:,]/i.test(value) && !/^[a-z]:[\\/]/i.test(value)) {
+    const why = "protocols are not allowed"
+    return { code: "protocol_not_allowed", message: `${quoteValue(value)}: ${why}; ${instead}` }
+  }
+  if (!/^\s*[/~]|[/\\]|^\.\.?$/.test(value)) return null
+  return pathFault(value, use === "input" ? remedies.uploadFirst : instead)
+}
+
+function stdioReason(use: FileUse | null): string {
+  if (use === "output") return "an output may be standard output, as - or pipe:1, and no other pipe"
+  if (use === "write") return "this file cannot be standard output"
+  return "a command has no standard input"
+}
+
+function ownMachineFault(value: string, remedies: Remedies): Fault {
+  const why = "this file is on your own machine, which the service cannot read"
+  return {
+    code: "path_not_allowed",
+    message: `${quoteValue(value)}: ${why}; ${remedies.uploadFirst}`,
+  }
+}
+
+function pathFault(value: string, instead: string): Fault {
+  const why = "paths and folders are not allowed, since a command has only one folder"
+  return { code: "path_not_allowed", message: `${quoteValue(value)}: ${why}; ${instead}` }
+}
+
+function invalidName(value: string, use: FileUse, remedies: Remedies): Fault {
+  const why = "a file name has only letters, digits, spaces and . _ - ( ) + @ % $ * ?"
+  const message = `${quoteValue(value)}: ${why}; ${insteadOf(use, remedies)}`
+  return { code: "name_not_allowed", message }
+}
+
+function overwritesInput(name: string, remedies: Remedies): Fault {
+  const message = `${quoteValue(name)}: a command cannot overwrite its inputs; ${remedies.nameOutput}`
+  return { code: "overwrites_input", message }
+}

@@ -1,0 +1,56 @@
+/** Remedies in messages of refusals, with the field names of one form of request. */
+export type Remedies = {
+  /** Remedy for a value in the position of an input. */
+  nameInput: string
+  /** Remedy for a value in the position of an output. */
+  nameOutput: string
+  nameEither: string
+  /** Continuation of a remedy that names an output's key: the field of the file name. */
+  nameItsFile: string
+  /** Remedy for a file that an option reads. */
+  giveFile: string
+  /** Remedy for a file on the caller's machine. */
+  uploadFirst: string
+  /** Remedy for an unknown file name after -i; null if another fault reports the name. */
+  giveInput: string | null
+  /** Remedy for a URL that a command reads. */
+  giveUrl: string
+  endWithOutput: string
+  /** Predicate of a sentence about an undeclared key. */
+  isUnknown: string
+  /** Remedy for a second command in the same text. */
+  giveSeveral: string
+}
+
+/** Remedies with the field names of POST /commands. */
+export const COMMAND_REMEDIES: Remedies = {
+  nameInput: "write a key of input_files here",
+  nameOutput: "write a key of output_files here",
+  nameEither: "write a key of input_files or output_files here",
+  nameItsFile: ", and its file name in output_files",
+  giveFile: "upload the file, give its id in input_files and write its key here",
+  uploadFirst:
+    "upload it with POST /v1/files, give its id in input_files and write its key here, as in {{in_1}}",
+  giveInput:
+    "upload the file with POST /v1/files, give its id in input_files and write its key here, as in {{in_1}}",
+  giveUrl: "put the URL in input_files and write its key here",
+  endWithOutput: "end it with a key of output_files, or -f null -",
+  isUnknown: "is not a key of input_files or output_files",
+  giveSeveral: "write each command as an entry of ffmpeg_commands",
+}
+
+/** Remedies with the field names of POST /ffmpeg. */
+export const FFMPEG_REMEDIES: Remedies = {
+  nameInput: "write an input here, as in {{in_1}}",
+  nameOutput: "write the output here, as {{out_1}} with output_filename",
+  nameEither: "write an input or the output here, as in {{in_1}} or {{out_1}}",
+  nameItsFile: "",
+  giveFile: "give the URI of the file in inputs and write its key here, as in {{in_2}}",
+  uploadFirst:
+    "upload it with POST /v1/files, give svc_id://<its id> in inputs and write {{in_1}} here",
+  giveInput: null,
+  giveUrl: "give the same URL in inputs",
+  endWithOutput: "end it with a file name, or give output_filename",
+  isUnknown: "is neither an input (in_1, in_2 and so on) nor the output (out_1)",
+  giveSeveral: "send each command in its own request",
+}

@@ -1,0 +1,110 @@
+import {
+  isStdout,
+  isTextFileName,
+  findLastOptionValue,
+  computeTrimmedSeconds,
+} from "./command-line.ts"
+import type { ParsedCommand, CommandFile, CommandOption } from "./command-line.ts"
+import { describeSeconds, parseTime } from "./media-time.ts"
+import { findOptionKind } from "./policy/options.ts"
+
+/** Option `-ss` whose time is past the end of its media. */
+export type SeekPastEnd = {
+  value: string
+  /** Input that ends before the time of `-ss`; null if several inputs do. */
+  input: string | null
+  /** Output after the option `-ss`; null if the option precedes an input. */
+  output: string | null
+}
+
+/**
+ * Position of an option `-ss`: before an input, or before an output, where the time counts from the
+ * first frame read.
+ */
+export type SeekPosition = "input" | "output"
+
+/**
+ * Input options that change neither the length nor the timestamps of an input. Inputs with any
+ * other option are skipped, since many demuxer options change one of the two, such as
+ * `-ignore_editlist`.
+ */
+const HARMLESS_OPTIONS = new Set(
+  [
+    "ss t to an vn sn dn c codec vcodec acodec scodec dcodec map threads filter_threads",
+    "y n hide_banner stats nostats stdin nostdin v loglevel stats_period accurate_seek",
+    "noaccurate_seek autorotate noautorotate hwaccel re thread_queue_size probesize",
+    "analyzeduration report benchmark xerror max_error_rate filter_complex lavfi",
+    "filter_complex_threads copyts start_at_zero",
+  ]
+    .join(" ")
+    .split(" "),
+)
+/**
+ * Finds options `-ss` with times past the end of the inputs. `lengthOf` returns the seconds of an
+ * input for a seek at the position, or null if the length is uncertain.
+ */
+export function findSeeksPastEnd(
+  command: ParsedCommand,
+  lengthOf: (name: string, position: SeekPosition) => number | null,
+): SeekPastEnd[] {
+  const inputs = command.files.filter(({ kind }) => kind === "input")
+  function secondsOf(file: CommandFile, position: SeekPosition): number | null {
+    return hasCertainLength(file) ? lengthOf(file.word, position) : null
+  }
+  const early = inputs.flatMap((file) => {
+    const value = findSeekPastEnd(file, secondsOf(file, "input"))
+    return value === null ? [] : [{ value, input: file.word, output: null }]
+  })
+  // An output seeks in the parts that input options keep, unless a filter or -copyts changes the
+  // timestamps.
+  if (early.length > 0 || allOptions(command).some(changesTimestamps)) return early
+  const ends = inputs.map((file) => {
+    const seconds = secondsOf(file, "output")
+    return seconds === null ? null : computeTrimmedSeconds(file, seconds)
+  })
+  const knownEnds = ends.filter((end) => end !== null)
+  const end = knownEnds.length === ends.length ? Math.max(...knownEnds) : null
+  const input = inputs.length === 1 ? (inputs[0]?.word ?? null) : null
+  return command.files.filter(isMediaOutput).flatMap((file) => {
+    const value = findSeekPastEnd(file, end)
+    return value === null ? [] : [{ value, input, output: file.word }]
+  })
+}
+
+/** Begins a sentence about a seek past the end; `lengths` are seconds of inputs by name. */
+export function describeSeekPastEnd(
+  { value, input }: SeekPastEnd,
+  lengths: ReadonlyMap<string, number>,
+): string {
+  if (input === null) return `-ss ${value} is past the end of every input`
+  const seconds = lengths.get(input)
+  const length = seconds === undefined ? "" : ` (${describeSeconds(seconds)} long)`
+  return `-ss ${value} is past the end of ${input}${length}`
+}
+
+/** Returns the value of a file's `-ss` if the time is not before `endSeconds`; otherwise null. */
+function findSeekPastEnd(file: CommandFile, endSeconds: number | null): string | null {
+  const value = findLastOptionValue(file, "ss")
+  const seconds = value === null ? null : parseTime(value)
+  if (seconds === null || endSeconds === null || endSeconds <= 0) return null
+  return seconds >= endSeconds ? value : null
+}
+
+function isMediaOutput(file: CommandFile): boolean {
+  const format = findLastOptionValue(file, "f")
+  if (file.kind !== "output" || isStdout(file.word) || file.word.startsWith("/dev/")) return false
+  return format !== "null" && format !== "ffmetadata" && !isTextFileName(file.word)
+}
+
+function hasCertainLength({ options }: CommandFile): boolean {
+  return options.every(({ name }) => HARMLESS_OPTIONS.has(name))
+}
+
+function changesTimestamps({ name }: CommandOption): boolean {
+  const kind = findOptionKind(name)
+  return kind === "graph" || kind === "graph-file" || name === "copyts"
+}
+
+function allOptions({ files, trailing }: ParsedCommand): CommandOption[] {
+  return [...files.flatMap(({ options }) => options), ...trailing]
+}

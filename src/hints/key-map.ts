@@ -1,0 +1,35 @@
+import { quote } from "./hint-table.ts"
+
+const KEY = "expected a key of 1 to 64 letters, digits and underscores"
+
+/** Returns the expected form of a file key, and the likely key for an invalid one. */
+export function describeKeyFault(name: string): string {
+  if (/^[\w -]+\.\w{2,4}$/.test(name)) {
+    return `${KEY}; write the key first and the file name second, as in ${quote(asJson({ out_1: name }))}`
+  }
+  const key = name.replace(/[{}]|^\W+|\W+$/g, "").replace(/\W+/g, "_")
+  return /^\w{1,64}$/.test(key) && key !== name ? `${KEY}; did you mean \`${key}\`?` : KEY
+}
+
+/** Describes the expected map for a value that is a list or one item; keys begin with `prefix`. */
+export function describeExpectedMap(value: unknown, prefix: string, what: string): string {
+  const expected = `expected an object of keys and ${what}`
+  const values = (Array.isArray(value) ? value : [value]).flatMap((each) => textOf(each) ?? [])
+  if (values.length === 0) return expected
+  const keyed = values.map((text, index) => [`${prefix}_${index + 1}`, text] as const)
+  return `${expected}, such as ${quote(asJson(Object.fromEntries(keyed)))}`
+}
+
+/** Returns an item's text (for an object, the longest string in it), or null. */
+function textOf(item: unknown): string | null {
+  if (typeof item === "string") return item === "" ? null : item
+  if (typeof item !== "object" || item === null) return null
+  const texts = Object.values(item).flatMap((each: unknown) =>
+    typeof each === "string" && each !== "" ? [each] : [],
+  )
+  return texts.toSorted((one, other) => other.length - one.length)[0] ?? null
+}
+
+function asJson(map: object): string {
+  return JSON.stringify(map).replaceAll('":"', '": "').replaceAll('","', '", "')
+}

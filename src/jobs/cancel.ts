@@ -1,0 +1,84 @@
+import type { Failure } from "../contract/failure.ts"
+import type { Env } from "../bindings/env.ts"
+import { doOrLog, logError } from "../platform/log.ts"
+import { getDispatcher } from "../bindings/durable-objects.ts"
+import { listOpenJobsOfDeletedAccount } from "../db/accounts/account-removal.ts"
+import { openDatabases } from "../db/database.ts"
+import { endJob } from "./settle/settle.ts"
+
+const TRIES = 3
+const RETRY_MS = 200
+
+/**
+ * Maximum number of D1 statements for the cancellation of jobs. An invocation of a Worker may run
+ * 1,000.
+ */
+const STATEMENTS_MAX = 600
+/** Estimated number of D1 statements that end a job, without one statement for each task. */
+const STATEMENTS_OF_JOB = 14
+const JOBS_MAX = Math.floor(STATEMENTS_MAX / STATEMENTS_OF_JOB)
+
+/**
+ * Cancels an open job at its caller's request, and kills its runs. Returns false if the job was
+ * already over.
+ */
+export async function cancelJob(env: Env, accountId: string, jobId: string): Promise<boolean> {
+  const taskIds = await endJobAsCanceled(env, accountId, jobId)
+  await killTasks(env, accountId, taskIds)
+  return taskIds.length > 0
+}
+
+/**
+ * Cancels some open jobs of a deleted account, so that their webhooks are sent. Returns the ids of
+ * their tasks, which may still run. If a job cannot be canceled, the others are canceled
+ * nevertheless.
+ */
+export async function cancelJobsOfDeletedAccount(env: Env, accountId: string): Promise<string[]> {
+  const { sql: database } = openDatabases(env, accountId)
+  const taskIds: string[] = []
+  let statements = 0
+  for (const { jobId, taskCount } of await listOpenJobsOfDeletedAccount(
+    database,
+    accountId,
+    JOBS_MAX,
+  )) {
+    statements += STATEMENTS_OF_JOB + taskCount
+    if (taskIds.length > 0 && statements > STATEMENTS_MAX) break
+    await doOrLog("dispatcher.cancel_failed", { job_id: jobId }, async () => {
+      taskIds.push(...(await endJobAsCanceled(env, accountId, jobId)))
+    })
+  }
+  return taskIds
+}
+
+/**
+ * Sets an open job to canceled. Returns the ids of its tasks, which may still run; returns none if
+ * the job was already over.
+ */
+export async function endJobAsCanceled(
+  env: Env,
+  accountId: string,
+  jobId: string,
+): Promise<string[]> {
+  return await endJob(env, { accountId, jobId }, { state: "canceled", failure: canceled() })
+}
+
+/**
+ * Makes the dispatcher kill the runs of tasks that D1 records as over, and reconcile the jobs that
+ * wait for their files. If the dispatcher cannot be reached, it reconciles later by itself.
+ */
+export async function killTasks(env: Env, accountId: string, taskIds: string[]): Promise<void> {
+  if (taskIds.length === 0) return
+  for (let tries = 1; tries <= TRIES; tries += 1) {
+    try {
+      return await getDispatcher(env, accountId).tasksEnded(accountId, taskIds, true)
+    } catch (error) {
+      logError("cancel.dispatcher_lost", { tries, error: String(error) })
+      await scheduler.wait(RETRY_MS)
+    }
+  }
+}
+
+function canceled(): Failure {
+  return { code: "canceled", message: "The job was canceled.", lines: [] }
+}

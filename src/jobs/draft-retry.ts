@@ -1,0 +1,130 @@
+import type { PrivateHeaders } from "../contract/urls/private-headers.ts"
+import { importTask } from "../contract/tasks/import.ts"
+import { probeTask } from "../contract/tasks/probe.ts"
+import { newId } from "../platform/ids.ts"
+import { fileNameFromImportUrl } from "../kinds/import-url.ts"
+import { draftImportedFile } from "../kinds/imports.ts"
+import { getKind } from "../kinds/registry.ts"
+import { draftInputs, draftJobRow, draftOutputFile, draftTask } from "../domain/job-draft.ts"
+import type { JobDraft, JobProperties } from "../domain/job-draft.ts"
+import type { File } from "../db/schema/files.ts"
+import type { Job } from "../db/schema/jobs.ts"
+import { isFinal } from "../domain/states.ts"
+import type { Task } from "../db/schema/tasks.ts"
+import type { TaskInputWithFile } from "../db/jobs/tasks.ts"
+import type { JobSnapshot } from "../domain/snapshot.ts"
+
+/**
+ * Reports whether an input of a job no longer exists. Outputs and imports of the same job do not
+ * count, because the retry creates them again.
+ */
+export function isInputGone(
+  { fileId, file }: TaskInputWithFile,
+  { job, tasks }: JobSnapshot,
+): boolean {
+  if (file?.jobId === job.id || tasks.some((task) => isImport(task) && task.id === fileId)) {
+    return false
+  }
+  return !file || (isFinal(file.state) && file.objectKey === null)
+}
+
+/** Drafts a job that repeats the tasks and files of an earlier job under new ids. */
+export function draftRetry(
+  before: JobSnapshot,
+  inputs: TaskInputWithFile[],
+  headers: ReadonlyMap<string, PrivateHeaders>,
+): JobDraft {
+  const { job, files } = before
+  const id = newId()
+  const facts: JobProperties = { ...job, now: Date.now(), retryOf: job.id }
+  const tasks = before.tasks
+    .filter((task) => !isProbeOfUpload(task, job, inputs))
+    .toSorted((one, other) => (one.id < other.id ? -1 : 1))
+  // An imported file has the same id as its task. A file that is its job's only file has the same
+  // id as the job.
+  const imports = new Map(
+    tasks.filter(isImport).map((task) => {
+      const fileId = task.id === job.id ? id : newId()
+      return [task.id, draftImported(before, task, { jobId: id, id: fileId, now: facts.now })]
+    }),
+  )
+  const outputs = tasks
+    .filter((task) => !isImport(task))
+    .flatMap(({ work }) => work.outputs ?? [])
+    .map(({ key, name }) => {
+      const source = files.find((file) => file.outputKey === key)?.source ?? "output"
+      return draftOutputFile(facts, { jobId: id, outputKey: key, name, source })
+    })
+  function inputAgain(input: TaskInputWithFile) {
+    const source = imports.get(input.fileId)
+    if (source) return { ...input, fileId: source.id, source }
+    if (isUploadWith(job, input.file)) return { ...input, awaitsProbe: false }
+    const own = files.find((file) => file.id === input.fileId)
+    if (!own) return input
+    const output = outputs.find((file) => file.outputKey === own.outputKey)
+    // The input is an output of another task of the job, or the job's own file.
+    return output ? { ...input, fileId: output.id, source: output } : { ...input, fileId: id }
+  }
+  function taskAgain(task: Task) {
+    const own = inputs.filter((input) => input.taskId === task.id)
+    const anew = headers.get(task.id)
+    return draftTask(facts, {
+      id: imports.get(task.id)?.id ?? newId(),
+      jobId: id,
+      pool: task.pool,
+      weight: task.weight,
+      work: task.work,
+      ...draftInputs(own.map(inputAgain)),
+      secrets: anew ? { headers: anew } : null,
+    })
+  }
+  const newIds = new Map([...imports].map(([before, { id: now }]) => [before, now]))
+  const request = getKind(job.kind).retryRequest?.(job.request, newIds) ?? job.request
+  return {
+    job: { ...draftJobRow(facts, { id, kind: job.kind, request }), ...requestWarnings(job) },
+    tasks: tasks.map(taskAgain),
+    files: [...imports.values(), ...outputs],
+  }
+}
+
+/**
+ * Returns the warnings of a job that concern its request. Warnings about outputs come from the run.
+ */
+function requestWarnings({ warnings }: Job): Pick<Job, "warnings"> | null {
+  const kept = warnings?.filter(({ code }) => code === "unused_input") ?? []
+  return kept.length > 0 ? { warnings: kept } : null
+}
+
+/**
+ * Reports whether a file was uploaded with the request of a job. Such a file is an independent File
+ * after the job's end.
+ */
+function isUploadWith({ id }: Job, file: File | null): boolean {
+  return file?.source === "upload" && file.jobId === id && file.id !== id
+}
+
+/**
+ * Reports whether a task probed a file that was uploaded with the job. The retry needs no such
+ * task, because the file already has its probe.
+ */
+function isProbeOfUpload({ id, work }: Task, job: Job, inputs: TaskInputWithFile[]): boolean {
+  const isOfUpload = inputs.some(({ taskId, file }) => taskId === id && isUploadWith(job, file))
+  return work.kind === probeTask.name && isOfUpload
+}
+
+function isImport({ work }: Task): boolean {
+  return work.kind === importTask.name
+}
+
+/** Drafts the row of a file that is imported again from the same URL. */
+function draftImported(
+  { files }: JobSnapshot,
+  task: Task,
+  placement: { id: string; jobId: string; now: number },
+) {
+  const { url } = importTask.work.parse(task.work)
+  const before = files.find((file) => file.id === task.id)
+  const { now, ...ids } = placement
+  const sourceUrl = before?.sourceUrl ?? url
+  return draftImportedFile({ now }, { ...ids, name: fileNameFromImportUrl(url), sourceUrl })
+}

@@ -1,0 +1,56 @@
+import { PLAN_LIMIT_REMEDY } from "../contract/plan-limit-remedy.ts"
+import { WORKSPACE_BYTES_MIN } from "../contract/protocol.ts"
+import { getSettings } from "../bindings/env.ts"
+import type { Env } from "../bindings/env.ts"
+import type { Limits } from "../domain/plans.ts"
+import { computeContainerDiskBytes } from "../bindings/pools.ts"
+import { readStorageDisk } from "../bindings/storage-disk.ts"
+
+/** Limit of the total size of a job's inputs, and whether the plan or the runner's disk sets it. */
+export type InputBytesLimit = { bytesMax: number; boundBy: "plan" | "disk" }
+
+/**
+ * Returns the limit of the total size of a job's inputs: the lower of the plan's limit and the
+ * space on an empty disk of the job's runners.
+ */
+export async function findInputBytesLimit(
+  env: Env,
+  { inputBytesMax }: Limits,
+  pools: readonly string[],
+): Promise<InputBytesLimit> {
+  const diskBytes = await findDiskBytes(env, pools)
+  if (diskBytes === null || inputBytesMax <= diskBytes) {
+    return { bytesMax: inputBytesMax, boundBy: "plan" }
+  }
+  return { bytesMax: diskBytes, boundBy: "disk" }
+}
+
+/** Returns the bytes that an empty disk offers for inputs; null if unknown. */
+async function findDiskBytes(env: Env, pools: readonly string[]): Promise<number | null> {
+  const settings = getSettings(env)
+  if (settings.RUNNER_ORIGIN === undefined) {
+    const disks = pools.map((pool) => computeContainerDiskBytes(pool, settings))
+    return Math.min(...disks) - WORKSPACE_BYTES_MIN
+  }
+  const disk = await readStorageDisk(env)
+  if (!disk) return null
+  const usableBytes = disk.totalBytes - settings.DISK_RESERVE_BYTES - WORKSPACE_BYTES_MIN
+  // Stored files remain on the same disk while the workspace holds copies of them.
+  return Math.max(0, Math.floor(usableBytes / 2))
+}
+
+/**
+ * Returns a clause that tells why files are too large to be the inputs of one job; null if they
+ * fit. Unknown sizes count as 0.
+ */
+export function describeOversizedInputs(
+  sizes: ReadonlyMap<string, number | null>,
+  { bytesMax, boundBy }: InputBytesLimit,
+): string | null {
+  const bytes = sizes.values().reduce<number>((sum, each) => sum + (each ?? 0), 0)
+  if (bytes <= bytesMax) return null
+  const sentence = `the inputs have ${bytes} bytes in total, and`
+  return boundBy === "plan"
+    ? `${sentence} the plan allows ${bytesMax}: use fewer or smaller inputs, or ${PLAN_LIMIT_REMEDY}`
+    : `${sentence} the disk of the service has room for ${bytesMax}: use fewer or smaller inputs`
+}

@@ -1,0 +1,39 @@
+import { listMissingTools, runnerHealth } from "../contract/runner-health.ts"
+import type { MissingTool, RunnerHealth } from "../contract/runner-health.ts"
+import type { Env } from "../bindings/env.ts"
+import { usesPlainRunner, readPlainRunnerHealth } from "../runner/client.ts"
+
+/** Validity of the cached list of tools, in milliseconds. Installed tools seldom change. */
+const KNOWN_MS = 5000
+/** Maximum wait of a request for the runner's health, in milliseconds. */
+const ANSWER_MS_MAX = 500
+
+/**
+ * Cache of values rather than promises, because workerd lets no request wait for a promise of
+ * another request.
+ */
+const cache = new WeakMap<object, { at: number; health: RunnerHealth | null }>()
+
+/**
+ * Returns the tools that the plain runner lacks. Containers have all tools. Tools count as present
+ * if the runner does not report in time.
+ */
+export async function findMissingTools(env: Env): Promise<MissingTool[]> {
+  const health = await readToolHealth(env)
+  return typeof health === "string" ? [] : listMissingTools(health)
+}
+
+/**
+ * Returns the health of the runner process, which may be some seconds old. Returns `containers` if
+ * containers run the tasks, which report no health while they are stopped, and `silent` if the
+ * runner did not respond in time.
+ */
+export async function readToolHealth(env: Env): Promise<RunnerHealth | "containers" | "silent"> {
+  if (!usesPlainRunner(env)) return "containers"
+  const last = cache.get(env)
+  if (last && Math.abs(Date.now() - last.at) < KNOWN_MS) return last.health ?? "silent"
+  const answer = await readPlainRunnerHealth(env, "/health", ANSWER_MS_MAX)
+  const health = runnerHealth.safeParse(answer).data ?? null
+  cache.set(env, { at: Date.now(), health })
+  return health ?? "silent"
+}

@@ -1,0 +1,83 @@
+import type { Env } from "../bindings/env.ts"
+import { getDispatcher } from "../bindings/durable-objects.ts"
+import { openDatabases } from "../db/database.ts"
+import type { AccountDatabase } from "../db/database.ts"
+import { removeFile } from "../db/files/files.ts"
+import type { FileWithJob } from "../domain/snapshot.ts"
+import type { File } from "../db/schema/files.ts"
+import { removeJob } from "../db/jobs/job-removal.ts"
+import { readSnapshot } from "../db/jobs/apply-transition.ts"
+import { collectSomeGarbage, deleteObjectsOfRemovedFiles } from "../objects/collect-garbage.ts"
+import { endJobAsCanceled, killTasks } from "./cancel.ts"
+import type { BackgroundContext } from "./create.ts"
+
+/** Maximum wait of a caller for the deletion of R2 objects, in milliseconds. */
+const DELETE_MS_MAX = 2000
+
+/** Deletes a job with all its stored data. Cancels the job first if it is open. */
+export async function deleteJob(
+  env: Env,
+  ctx: BackgroundContext,
+  accountId: string,
+  jobId: string,
+): Promise<void> {
+  const taskIds = await endJobAsCanceled(env, accountId, jobId)
+  const database = openDatabases(env, accountId)
+  let files: File[] = []
+  try {
+    const snapshot = await readSnapshot(database, jobId)
+    if (snapshot) await removeJob(database, snapshot, Date.now())
+    files = snapshot?.files ?? []
+  } finally {
+    // The tasks are killed after the removal, so that jobs which wait for the files find them
+    // deleted. Otherwise these jobs would end as canceled.
+    await killTasks(env, accountId, taskIds)
+  }
+  await deleteObjects(env, ctx, database, files)
+  cleanUp(env, ctx, accountId, files)
+}
+
+/** Deletes a file. A file that has its own job is deleted with the job. */
+export async function deleteFile(
+  env: Env,
+  ctx: BackgroundContext,
+  { file, job }: FileWithJob,
+): Promise<void> {
+  if (job) return await deleteJob(env, ctx, job.accountId, job.id)
+  const database = openDatabases(env, file.accountId)
+  await removeFile(database, file, Date.now())
+  await deleteObjects(env, ctx, database, [file])
+  cleanUp(env, ctx, file.accountId, [file])
+}
+
+/**
+ * Deletes R2 objects before the response, because download links read objects without their rows.
+ */
+async function deleteObjects(
+  env: Env,
+  ctx: BackgroundContext,
+  database: AccountDatabase,
+  files: File[],
+): Promise<void> {
+  const deleted = deleteObjectsOfRemovedFiles(env, database, files)
+  // The deletion of a bundle with thousands of objects continues after the response.
+  ctx.waitUntil(deleted)
+  await Promise.race([deleted, scheduler.wait(DELETE_MS_MAX)])
+}
+
+function cleanUp(
+  env: Env,
+  ctx: BackgroundContext,
+  accountId: string,
+  files: readonly Pick<File, "id">[],
+): void {
+  ctx.waitUntil(collectSomeGarbage(env, openDatabases(env, accountId), Date.now()))
+  if (files.length === 0) return
+  // Jobs that wait for a deleted file can never start.
+  ctx.waitUntil(
+    getDispatcher(env, accountId).filesGone(
+      accountId,
+      files.map(({ id }) => id),
+    ),
+  )
+}

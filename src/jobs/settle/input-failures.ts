@@ -1,0 +1,87 @@
+import type { Failure } from "../../contract/failure.ts"
+import { findKind } from "../../kinds/registry.ts"
+import type { LostInput } from "../../db/jobs/open-tasks.ts"
+import type { File } from "../../db/schema/files.ts"
+import { isCallerFileSource } from "../../domain/states.ts"
+import type { Task } from "../../db/schema/tasks.ts"
+import type { JobSnapshot } from "../../domain/snapshot.ts"
+
+/** Returns the failure of a job that could not import the inputs with these keys. */
+function inputFailed(
+  keys: readonly string[],
+  { code, message, lines }: Pick<Failure, "code" | "message" | "lines">,
+): Failure {
+  const why = `could not be imported: ${code}: ${message}`
+  return { code: "input_failed", message: `${nameInputs(keys)} ${why}`, lines }
+}
+
+/**
+ * Returns the failure of a task that can never start because inputs cannot be read; null if all
+ * inputs can be read.
+ */
+export function lostInputsFailure(lostInputs: readonly LostInput[]): Failure | null {
+  const deleted = lostInputs.filter(({ failure }) => failure === null)
+  if (deleted.length > 0) {
+    const names = nameInputs(deleted.map(({ key }) => key))
+    const were = deleted.length > 1 ? "were" : "was"
+    const message = `${names} ${were} deleted before the job could read ${deleted.length > 1 ? "them" : "it"}.`
+    return { code: "input_deleted", message, lines: [] }
+  }
+  const [failed] = lostInputs
+  return failed?.failure ? inputFailed([failed.key], failed.failure) : null
+}
+
+/** Returns the subject of a sentence that names inputs by their keys. */
+function nameInputs(keys: readonly string[]): string {
+  const quoted = [...new Set(keys)].map((key) => `"${key}"`)
+  if (quoted.length === 1) return `The input ${quoted.join("")}`
+  return `The inputs ${quoted.slice(0, -1).join(", ")} and ${quoted.at(-1) ?? ""}`
+}
+
+/**
+ * Returns the failure of a job whose task failed finally. If the task imported inputs, the failure
+ * names them. For other tasks the kind may add an explanation.
+ */
+export function toJobFailure(
+  { job, tasks, inputs }: JobSnapshot,
+  task: Task,
+  failure: Failure,
+): Failure {
+  const { id } = task
+  const keys = inputs.flatMap(({ fileId, awaitsProbe, key }) =>
+    fileId === id && awaitsProbe ? [key] : [],
+  )
+  if (keys.length > 0) return inputFailed(keys, failure)
+  return findKind(job.kind)?.explainFailure?.(failure, task, tasks) ?? failure
+}
+
+/**
+ * Task that failed finally, with its failure. The failure of an import is also the failure of its
+ * file.
+ */
+export type FailedTask = { task: Task; failure: Failure }
+
+/**
+ * Returns the change, at a job's end, of a file that was imported or uploaded as an input of the
+ * job and stays a File of the account. Returns null for all other files.
+ */
+export function inputFileChangeAtJobEnd(
+  { job }: JobSnapshot,
+  file: File,
+  { now, failed }: { now: number; failed: FailedTask | undefined },
+): Partial<File> | null {
+  if (!isCallerFileSource(file.source) || file.id === job.id) return null
+  if (file.objectKey !== null) {
+    const probeError = "The file was not probed, because its job ended first."
+    return { state: "succeeded", completedAt: now, probeError }
+  }
+  const failure = failed?.task.id === file.id ? failed.failure : ENDED_BEFORE
+  const { code: errorCode, message: errorMessage } = failure
+  return { state: "failed", completedAt: now, errorCode, errorMessage }
+}
+
+const ENDED_BEFORE: Failure = {
+  code: "canceled",
+  message: "The file was not imported, because its job ended first.",
+  lines: [],
+}

@@ -1,0 +1,193 @@
+import type { Env } from "../bindings/env.ts"
+import { logError } from "../platform/log.ts"
+import { NEW_JOB_STATE } from "../bindings/rpc.ts"
+import type { WatchedJobState, LastSeenJobState } from "../bindings/rpc.ts"
+import type { Progress } from "../domain/progress.ts"
+import { getDispatcher } from "../bindings/durable-objects.ts"
+import { isSameProgress } from "../scheduler/progress.ts"
+import { openDatabases } from "../db/database.ts"
+import type { AccountDatabase } from "../db/database.ts"
+import { findFile } from "../db/files/files.ts"
+import type { FileWithJob } from "../domain/snapshot.ts"
+import { hydrateListedResult } from "../db/values/hydrate.ts"
+import { findJob } from "../db/jobs/jobs.ts"
+import type { Job } from "../db/schema/jobs.ts"
+import { isFinal } from "../domain/states.ts"
+import type { State } from "../domain/states.ts"
+
+/**
+ * Maximum wait for a response of the dispatcher, in milliseconds. Afterwards D1 is read, because
+ * the response may be lost.
+ */
+const SILENCE_MS = 10_000
+const AFTER_RESET_MS = 250
+/**
+ * Value of `endings` that no dispatcher sends. The next call of `nextChange` therefore returns at
+ * once.
+ */
+const LOST = "lost"
+
+/** Address of a job: its account and its id. */
+export type JobAddress = { accountId: string; jobId: string }
+
+/**
+ * Job whose end a caller awaits. `isNew` skips the first read of D1, because the caller has just
+ * created the job.
+ */
+export type AwaitedJob = JobAddress & {
+  isNew?: boolean
+  /** Read replica that is read first. Its row counts only if the job is finished. */
+  replica?: AccountDatabase | null
+}
+
+/**
+ * Waits until a job ends. Returns the finished job, or the job's present state after `timeoutMs`;
+ * null if the account has no such job.
+ */
+export async function awaitJobEnd(
+  env: Env,
+  { isNew = false, replica = null, ...id }: AwaitedJob,
+  timeoutMs: number | null,
+): Promise<Job | null> {
+  const old = replica && (await findJob(replica, id.jobId))
+  if (old && isFinal(old.state)) return await hydrateListedResult(env.MEDIA, old)
+  async function read(): Promise<Job | null> {
+    return await readJob(env, id)
+  }
+  return await awaitFinal(env, { id, isNew, read, stateOf: ({ state }) => state }, timeoutMs)
+}
+
+async function readJob(env: Env, { accountId, jobId }: JobAddress): Promise<Job | null> {
+  const job = await findJob(openDatabases(env, accountId), jobId)
+  return job && (await hydrateListedResult(env.MEDIA, job))
+}
+
+/**
+ * Waits until a file is complete or has failed, which may precede the end of its job. Returns the
+ * file, or its present state after `timeoutMs`; null if the account has no such file. `isNew` marks
+ * a file whose id is that of its job.
+ */
+export async function awaitFileEnd(
+  env: Env,
+  { accountId, fileId, isNew = false }: { accountId: string; fileId: string; isNew?: boolean },
+  timeoutMs: number | null,
+): Promise<FileWithJob | null> {
+  async function read(): Promise<FileWithJob | null> {
+    return await findFile(openDatabases(env, accountId), fileId)
+  }
+  function stateOf({ file }: FileWithJob): State {
+    return file.state
+  }
+  if (isNew && timeoutMs) {
+    const id = { accountId, jobId: fileId }
+    return await awaitFinal(env, { id, isNew, read, stateOf }, timeoutMs)
+  }
+  const state = await read()
+  if (!state || !timeoutMs || isFinal(state.file.state)) return state
+  const id = { accountId, jobId: state.file.jobId }
+  return await awaitFinal(env, { id, isNew: false, read, stateOf }, timeoutMs)
+}
+
+/**
+ * Reads the row of a job or file again after each change of the job, until the row's state is final
+ * or the timeout ends.
+ */
+async function awaitFinal<Row>(
+  env: Env,
+  awaited: {
+    id: JobAddress
+    isNew: boolean
+    read: () => Promise<Row | null>
+    stateOf: (row: Row) => State
+  },
+  timeoutMs: number | null,
+): Promise<Row | null> {
+  const since = Date.now()
+  let lastSeen: LastSeenJobState | null = awaited.isNew ? NEW_JOB_STATE : null
+  for (;;) {
+    const leftMs = msLeft(since, timeoutMs ?? 0)
+    // If the job ends between this response and the read of D1, the next response reports it.
+    const change: WatchedJobState | null = timeoutMs
+      ? await nextChange(env, awaited.id, lastSeen, leftMs)
+      : null
+    const row = await awaited.read()
+    if (!row || isFinal(awaited.stateOf(row)) || msLeft(since, timeoutMs ?? 0) === 0) return row
+    if (change) lastSeen = { version: change.version, endings: change.endings }
+  }
+}
+
+/** Job with its present progress; null without progress. */
+export type JobWithProgress = { job: Job; progress: Progress | null }
+
+/**
+ * Yields a job at once and after each change, until the job ends or is deleted, or until
+ * `timeoutMs`. Without a change for a while, yields the same state again.
+ */
+export async function* followJob(
+  env: Env,
+  id: JobAddress,
+  timeoutMs: number,
+): AsyncGenerator<JobWithProgress> {
+  const since = Date.now()
+  let lastSeen: { version: string; progress: Progress | null } | null = null
+  let job: Job | null = null
+  for (;;) {
+    const change: WatchedJobState = await nextChange(env, id, lastSeen, msLeft(since, timeoutMs))
+    const { version, progress } = change
+    const isFurther: boolean =
+      lastSeen?.version === version && !isSameProgress(lastSeen.progress, progress)
+    if (!isFurther) job = await readJob(env, id)
+    if (!job) return
+    yield { job, progress: isFinal(job.state) ? null : progress }
+    if (isFinal(job.state) || msLeft(since, timeoutMs) === 0) return
+    lastSeen = { version, progress }
+  }
+}
+
+/** Returns the remaining time of a timeout, in milliseconds. */
+function msLeft(since: number, timeoutMs: number): number {
+  return Math.max(0, since + timeoutMs - Date.now())
+}
+
+async function nextChange(
+  env: Env,
+  { accountId, jobId }: JobAddress,
+  lastSeen: LastSeenJobState | null,
+  timeoutMs: number,
+): Promise<WatchedJobState> {
+  try {
+    const dispatcher = getDispatcher(env, accountId)
+    return await dispatcher.nextChange(jobId, lastSeen, Math.min(timeoutMs, SILENCE_MS))
+  } catch (error) {
+    logError("wait.dispatcher_lost", { job_id: jobId, error: String(error) })
+    await scheduler.wait(AFTER_RESET_MS)
+    return { version: "", endings: LOST, progress: null }
+  }
+}
+
+/**
+ * Returns the progress of an open job from its dispatcher. Returns null if the job is over or has
+ * not started, or if the dispatcher cannot be reached.
+ */
+export async function readProgress(env: Env, job: Job): Promise<Progress | null> {
+  return (await readProgressOfJobs(env, [job])).get(job.id) ?? null
+}
+
+/**
+ * Returns the progress of several jobs of one account by job id, with one call to the dispatcher.
+ */
+export async function readProgressOfJobs(
+  env: Env,
+  jobs: readonly Job[],
+): Promise<ReadonlyMap<string, Progress>> {
+  const open = jobs.filter(({ state }) => !isFinal(state))
+  const [first] = open
+  if (!first) return new Map()
+  try {
+    const dispatcher = getDispatcher(env, first.accountId)
+    return await dispatcher.progressOfJobs(open.map(({ id }) => id))
+  } catch (error) {
+    logError("progress.dispatcher_lost", { job_id: first.id, error: String(error) })
+    return new Map()
+  }
+}

@@ -1,0 +1,278 @@
+import { readOptionName, readCommand } from "../../../ffmpeg/command-line.ts"
+import type { CommandFile, CommandOption } from "../../../ffmpeg/command-line.ts"
+import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
+import { quoteValue } from "../../../ffmpeg/policy/refusal.ts"
+import { buildAliasMap, quote } from "../../../hints/hint-table.ts"
+import { findFileMistakes } from "./files.ts"
+import { correctGraph, findGraphMistakes } from "./graphs.ts"
+import { BLANK_PLACEHOLDER, findLineHint, stripBraces, joinWords, pickExampleKeys } from "./line.ts"
+import type { LineHint, CommandText } from "./line.ts"
+import { SHELL_WORD_HINTS, SHELL_SUBSTITUTION_HINTS } from "./words.ts"
+import { findMuxers } from "../facts/codecs.ts"
+import { findOptionKind, reasonAgainstOption } from "../../../ffmpeg/policy/options.ts"
+import { describeUnknownOption, isKnownOption } from "../facts/known-options.ts"
+
+/**
+ * Refusals of the mistakes in a command. `isGarbled` means that the words are not the intended
+ * files and options; faults of keys are then misleading.
+ */
+export type RefusalReplacement = { refusals: Refusal[]; isGarbled: boolean }
+
+/** Undeclared key in a message; a separate fault reports the key. */
+const UNKNOWN_KEY = /"\{\{[^{}]+\}\}"/
+const SHAPE_CODES = new Set<Refusal["code"]>(["trailing_option", "missing_value", "no_output"])
+
+/** Replaces the refusals of a command by the mistakes that caused them. */
+export function replaceRefusalsByCauses(
+  text: CommandText,
+  refusals: readonly Refusal[],
+): RefusalReplacement {
+  const shellRefusal = explainShell(text)
+  if (shellRefusal) return { refusals: [shellRefusal], isGarbled: true }
+  for (const find of [explainOptions, findFileMistakes, explainStrays]) {
+    const causes = find(text, refusals)
+    if (causes.length === 0) continue
+    return { refusals: inPlace(causes, refusals), isGarbled: true }
+  }
+  // With the format of a device, the value of -i is a device's name.
+  const isDevice = refusals.some(({ code }) => code === "format_not_allowed")
+  const graphs = findGraphMistakes(text, refusals)
+  const correctedOptions = new Set(graphs.map(({ option }) => option))
+  const others = refusals.filter(({ code, option, message }) => {
+    if (code === "filter_error") return !correctedOptions.has(option)
+    if (code !== "name_not_allowed") return true
+    return !UNKNOWN_KEY.test(message) && !(isDevice && option === "-i")
+  })
+  return {
+    refusals: [...graphs, ...others].map((each) => withBackslashes(each, text)),
+    isGarbled: false,
+  }
+}
+
+/**
+ * Refuses the first word that only a shell understands or that a text editor changed. All later
+ * refusals follow from that word.
+ */
+function explainShell(text: CommandText): Refusal | null {
+  const line = joinWords(text.words)
+  const values = pickExampleKeys(text)
+  const words = readCommand(text.words).files.map(({ word }) => word)
+  return (
+    findLineHint(line, SHELL_SUBSTITUTION_HINTS, "value_not_allowed", { values }) ??
+    findLineHint(line, SHELL_WORD_HINTS, "name_not_allowed", { values, words })
+  )
+}
+
+/** Replaces the refusals that follow from mistakes by the refusals of the mistakes themselves. */
+function inPlace(causes: readonly Refusal[], refusals: readonly Refusal[]): Refusal[] {
+  const explainedOptions = new Set(causes.map(({ option }) => option))
+  // Without -i, the format of the input would be that of an output.
+  if (explainedOptions.has("-i")) explainedOptions.add("-f")
+  const others = refusals.map((refusal) => {
+    const { code, option } = refusal
+    return option === undefined || explainedOptions.has(option) || SHAPE_CODES.has(code)
+      ? null
+      : refusal
+  })
+  return others
+    .toSpliced(Math.max(0, others.indexOf(null)), 0, ...causes)
+    .filter((each) => each !== null)
+}
+
+/** Shows a path in a refusal with the backslashes that unquoting removed. */
+function withBackslashes(refusal: Refusal, { words, raws }: CommandText): Refusal {
+  const place = words.findIndex((word, index) => {
+    return raws[index]?.includes("\\") && refusal.message.includes(quoteValue(word))
+  })
+  const [word, raw] = [words[place], raws[place]]
+  if (word === undefined || raw === undefined) return refusal
+  const path = quote(raw.replace(/^(["'])(.*)\1$/, "$2"))
+  return { ...refusal, message: refusal.message.replace(quoteValue(word), () => path) }
+}
+
+const TIME = String.raw`^ (-(?:ss|t|to|sseof|itsoffset)) (\d+) `
+const VALUE = String.raw`^ (-[a-z]\S*) (\S*\d) `
+/** Pattern of a value's words, up to the next option or key. */
+const WORDS = String.raw`\S+(?: (?!-[a-z]|\{\{)\S+)+`
+const ONE_WORD = "a value is one word, without a space; write"
+
+/** Hints for words that belong to no option; each line begins with the two words before. */
+const STRAYS: readonly LineHint[] = [
+  [/^ \S* (-(?!i )[a-z]\S*) (\S+)/i, "`$1` takes no value; leave out `$2`"],
+  [/^ -s (\d+) (\d+) /, `${ONE_WORD} \`-s $1x$2\``],
+  [/^ -preset (\w+) (fast|slow|er|est) /, `${ONE_WORD} \`-preset $1$2\``],
+  [new RegExp(`${TIME}m(?:in\\w*)? `, "i"), `${ONE_WORD} \`$1 $2:00\``],
+  [new RegExp(`${TIME}h\\w* `, "i"), `${ONE_WORD} \`$1 $2:00:00\``],
+  [new RegExp(`${TIME}s(?:ec\\w*)? `, "i"), `${ONE_WORD} \`$1 $2\``],
+  [new RegExp(`${VALUE}k(?:b\\S*)? `, "i"), `${ONE_WORD} \`$1 $2k\``],
+  [new RegExp(`${VALUE}m(?:b\\S*)? `, "i"), `${ONE_WORD} \`$1 $2M\``],
+  [new RegExp(`${VALUE}db `, "i"), `${ONE_WORD} \`$1 $2dB\``],
+  [/^ (-(?:c|codec|b|q|r|filter|profile|frames)) ([vas]) (\S+)/, `${ONE_WORD} \`$1:$2 $3\``],
+  [
+    /^ (-map|-metadata\S*) \S+ (\[\S+\]|\d+(?::\S*)?|\w+=\S+) /,
+    "`$2` has no option before it; write `$1 $2`",
+  ],
+  [
+    new RegExp(String.raw`^ (-metadata\S*) (\w+) ?= ?(${WORDS}|\S+)`),
+    'a value is one word, and quotes keep its spaces; write `$1 $2="$3"`',
+  ],
+]
+
+/**
+ * Refuses the first word that no option takes as a value and that ffmpeg would therefore read as an
+ * output.
+ */
+function explainStrays(text: CommandText): Refusal[] {
+  const place = findStray(text)
+  if (place < 0) return []
+  const { words } = text
+  const [option = "", before = ""] = [words[place - 2], words[place - 1]]
+  const line = joinWords([option, before, ...words.slice(place)])
+  return [
+    findLineHint(line, STRAYS, "invalid_option") ??
+      splitGraph(option, line, text) ??
+      strayWord(words[place] ?? "", text),
+  ]
+}
+
+function findStray({ words, outputKeys, inputKeys, capabilities }: CommandText): number {
+  const { files } = readCommand(words)
+  const stray = files.find((file, index) => {
+    const { kind, word, options } = file
+    if (kind !== "output" || word === "-" || word === "/dev/null") return false
+    if ([...outputKeys, ...inputKeys].includes(stripBraces(word))) return false
+    if (options.some(({ name }) => name === "f")) return false
+    const isFile =
+      /^[\w./\\~-]+\.\w+$/.test(word) && (!capabilities || findMuxers(file, capabilities) !== null)
+    const mayBeName = index === files.length - 1 && /^(?!\d)[\w.{}/\\~:-]{3,}$/.test(word)
+    return !isFile && !mayBeName
+  })
+  return stray === undefined ? -1 : words.indexOf(stray.word)
+}
+
+/** Returns the refusal of a filter graph that spaces split into words. */
+function splitGraph(option: string, line: string, text: CommandText): Refusal | null {
+  if (!/^-[a-z]/i.test(option) || findOptionKind(readOptionName(option)) !== "graph") return null
+  const value = new RegExp(`^ \\S+ (${WORDS})`).exec(line)?.[1] ?? ""
+  const graph = value.replaceAll(BLANK_PLACEHOLDER, " ")
+  const correction = correctGraph(option, graph, text)
+  const message =
+    correction === null
+      ? `a space splits the graph of ${quote(option)}; put the whole graph in double quotes: ${quote(`${option} "${graph.replaceAll('"', "'")}"`)}`
+      : `${option}: ${correction}`
+  return { code: "filter_error", option, message }
+}
+
+function strayWord(word: string, text: CommandText): Refusal {
+  const isEnded = text.outputKeys.includes(stripBraces(text.words.at(-1) ?? ""))
+  const end = isEnded ? "" : `, and end the command with \`${pickExampleKeys(text)["out"]}\``
+  const message = `${quote(word)} belongs to no option, so ffmpeg takes it for an output; leave it out, or write its option before it${end}`
+  return { code: "name_not_allowed", message }
+}
+
+/** Example values of ffmpeg options. */
+const EXAMPLES = buildAliasMap([
+  ["-c:v -vcodec -c -codec", "libx264"],
+  ["-c:a -acodec", "aac"],
+  ["-vf -filter:v", "scale=1280:-2"],
+  ["-af -filter:a", "volume=0.5"],
+  ["-ss -t -to", "10"],
+  ["-map", "0:v"],
+  ["-crf", "23"],
+  ["-preset", "fast"],
+  ["-b:v", "2M"],
+  ["-b:a", "128k"],
+  ["-r", "30"],
+  ["-s", "1280x720"],
+  ["-f", "mp4"],
+  ["-i", "{{in_1}}"],
+])
+const REFUSALS_SHOWN_MAX = 20
+
+type PlacedOption = { option: CommandOption; file: CommandFile }
+
+/**
+ * Refuses unknown options, and options without a value, which would take the next word as their
+ * value.
+ */
+function explainOptions(text: CommandText): Refusal[] {
+  const found: Refusal[] = []
+  for (const placedOption of placedOptions(text)) {
+    if (found.length >= REFUSALS_SHOWN_MAX) break
+    const refusal = unknownOption(placedOption, text) ?? missingValue(placedOption.option, text)
+    if (refusal) found.push(refusal)
+  }
+  return found
+}
+
+/** Returns the options of a command, including -i, each with its file. */
+function placedOptions({ words }: CommandText): PlacedOption[] {
+  const { files, trailing, incompleteOption } = readCommand(words)
+  const last = { kind: "output" as const, word: "", options: [], at: words.length }
+  const incomplete =
+    incompleteOption === null
+      ? []
+      : [
+          {
+            word: incompleteOption,
+            name: readOptionName(incompleteOption),
+            value: null,
+            at: words.length - 1,
+          },
+        ]
+  return [
+    ...files.flatMap((file) => {
+      const input = { word: "-i", name: "i", value: file.word, at: file.at }
+      const options = file.kind === "input" ? [...file.options, input] : file.options
+      return options.map((option) => ({ option, file }))
+    }),
+    ...[...trailing, ...incomplete].map((option) => ({ option, file: last })),
+  ]
+}
+
+function unknownOption(
+  { option, file }: PlacedOption,
+  { capabilities }: CommandText,
+): Refusal | null {
+  const isJoined = /^-[a-z][\w:-]*=|^-c(?:odec)?:[vas]:[a-z]/i.test(option.word)
+  if (!capabilities || option.word === "-i" || reasonAgainstOption(option.name)) return null
+  if (isKnownOption(option.name, capabilities) && !isJoined) return null
+  const message = `${quote(option.word)}: ${describeUnknownOption(option, file, capabilities)}`
+  return { code: "invalid_option", option: option.word, message }
+}
+
+/**
+ * Refuses an option without its value: the next word is another option or the output, or the
+ * command ends.
+ */
+function missingValue({ word, name, value }: CommandOption, text: CommandText): Refusal | null {
+  const { words } = text
+  if (!word.startsWith("-") || findOptionKind(name) === "text") return null
+  const isMissing =
+    value === null
+      ? words.at(-1) === word && readCommand(words).incompleteOption === word
+      : isMisreadValue(name, value, text)
+  if (!isMissing) return null
+  const what = value === null ? "the command ends after it" : `${quote(value)} follows it`
+  const example = EXAMPLES.get(word)
+  const instead =
+    example === undefined ? "write one after it" : `write one, as in \`${word} ${example}\``
+  return {
+    code: "missing_value",
+    option: word,
+    message: `${quote(word)} has no value: ${what}; ${instead}`,
+  }
+}
+
+function isMisreadValue(
+  name: string,
+  value: string,
+  { capabilities, outputKeys, words }: CommandText,
+): boolean {
+  if (/^-[a-z]/i.test(value)) {
+    const inner = readOptionName(value)
+    return inner === "i" || (capabilities !== null && isKnownOption(inner, capabilities))
+  }
+  const isOutput = words.at(-1) === value && outputKeys.includes(stripBraces(value))
+  return isOutput && name !== "i" && findOptionKind(name) !== "write"
+}

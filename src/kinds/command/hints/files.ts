@@ -1,0 +1,130 @@
+import { findLastOptionValue, readCommand } from "../../../ffmpeg/command-line.ts"
+import type { ParsedCommand } from "../../../ffmpeg/command-line.ts"
+import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
+import { quote } from "../../../hints/hint-table.ts"
+import { findLineHint, stripBraces, joinWords, pickExampleKeys } from "./line.ts"
+import type { LineHint, CommandText } from "./line.ts"
+
+/** Hints for inputs that ffmpeg cannot open, and for -map values that ffmpeg cannot parse. */
+const UNUSABLE_FILES: readonly LineHint[] = [
+  [
+    /(?<= -i )(\{\{\w+\}\})[,;+&|\uE000]+(\{\{\w+\}\})(?= )/,
+    "`$&` is not a single file; write `-i $1 -i $2`",
+  ],
+  [/(?<= -i )[[(<]?(\{\{\w+\}\})[\])>,;:](?= )/, "`$&` is not a single file; write `-i $1`"],
+  [
+    /(?<=^(?:(?! -(?:f|pattern_type) ).)* -i )(?:[^ %*]*\*[^ %]*|%\d(?:\.\w+)?)(?= )/,
+    "-i: `$&`: no shell expands this to file names; write -i and a key for each input, as in `-i $in`",
+    "unknown_key",
+  ],
+  [
+    /(?<= -map )(?:\{\{\w+\}\}|in_\w+)((?::\S*)?)(?= )/,
+    "-map: `$&`: a stream needs the number of its input, from 0; write `-map 0$1`",
+    "stream_not_found",
+  ],
+]
+
+/** Refuses files on which ffmpeg certainly fails, in a command without other refusals. */
+export function findUnusableFiles(text: CommandText): Refusal[] {
+  const refusal =
+    missingInput(readCommand(text.words), text) ??
+    findLineHint(joinWords(text.words), UNUSABLE_FILES, "name_not_allowed", {
+      values: pickExampleKeys(text),
+    })
+  return refusal ? [refusal] : []
+}
+
+/** Refuses inputs and outputs that are missing, misplaced, or named by an unknown word. */
+export function findFileMistakes(text: CommandText, refusals: readonly Refusal[]): Refusal[] {
+  const command = readCommand(text.words)
+  const [failing] = findUnusableFiles(text)
+  const refusal =
+    failing ??
+    missingOutput(command, text, refusals) ??
+    misplacedInput(command, text) ??
+    plainOutput(command, text, refusals)
+  return refusal ? [refusal] : []
+}
+
+function missingInput({ files }: ParsedCommand, text: CommandText): Refusal | null {
+  const [first] = files
+  if (first === undefined || files.some(({ kind }) => kind !== "output")) return null
+  const needsNoInput = files.some(({ word, options }) => {
+    if (/\.ffmeta$/i.test(word)) return true
+    return options.some(({ name, value }) => {
+      return name === "f"
+        ? /^(?:ffmetadata|fifo|tee)$/i.test(value ?? "")
+        : /^(?:filter_complex(?:_script)?|lavfi|\/.+|attach)$/.test(name)
+    })
+  })
+  if (needsNoInput) return null
+  const { word } = first
+  const isInput =
+    text.inputKeys.includes(stripBraces(word)) || findLastOptionValue(first, "f") === "lavfi"
+  const input = quote(`-i ${isInput ? word : pickExampleKeys(text)["in"]}`)
+  const isAlone = files.length === 1 || text.outputKeys.includes(stripBraces(word))
+  const message = isAlone
+    ? `the command reads no input; write ${input} before the output`
+    : `${quote(word)} has no -i before it, so ffmpeg takes it for an output; write ${input} instead`
+  return { code: "missing_value", option: "-i", message }
+}
+
+function missingOutput(
+  { files, trailing }: ParsedCommand,
+  text: CommandText,
+  refusals: readonly Refusal[],
+): Refusal | null {
+  if (refusals.every(({ code }) => code !== "no_output")) return null
+  if (text.outputKeys.length === 0 || trailing.some(({ value }) => value !== null)) return null
+  const { in: input, out } = pickExampleKeys(text)
+  const message =
+    files.length > 0
+      ? `the command has no output; end it with \`${out}\``
+      : `the command has no input and no output; write \`ffmpeg -i ${input} ${out}\``
+  return { code: "no_output", message }
+}
+
+/** Refuses an input in the position of an output, possibly with an output after -i. */
+function misplacedInput({ files }: ParsedCommand, text: CommandText): Refusal | null {
+  const { inputKeys, outputKeys, remedies } = text
+  const inputAsOutput = files.find(
+    ({ kind, word }) => kind === "output" && inputKeys.includes(stripBraces(word)),
+  )
+  const outputAsInput = files.find(
+    ({ kind, word }) => kind === "input" && outputKeys.includes(stripBraces(word)),
+  )
+  if (!inputAsOutput) return null
+  const input = quote(inputAsOutput.word)
+  if (outputAsInput) {
+    const message = `${quote(outputAsInput.word)} is an output and ${input} is an input; write ${quote(`-i ${inputAsOutput.word}`)}, and write ${quote(outputAsInput.word)} at the end`
+    return { code: "overwrites_input", option: "-i", message }
+  }
+  const end =
+    outputKeys.length === 0
+      ? remedies.nameOutput
+      : `end the command with \`${pickExampleKeys(text)["out"]}\` instead`
+  const message =
+    inputAsOutput === files.at(-1)
+      ? `${input} is an input, and a command cannot overwrite its inputs; ${end}`
+      : `${input} is an input without -i before it; write ${quote(`-i ${inputAsOutput.word}`)}`
+  return { code: "overwrites_input", message }
+}
+
+/** Refuses a plain file name at the end if no word of the command names an output. */
+function plainOutput(
+  { files }: ParsedCommand,
+  text: CommandText,
+  refusals: readonly Refusal[],
+): Refusal | null {
+  const { words, outputKeys, remedies } = text
+  const last = files.at(-1)
+  const refusal = refusals.find(({ option }) => option === undefined)
+  if (last?.kind !== "output" || outputKeys.length === 0 || !refusal) return null
+  if (last.word === "/dev/null" || /[{}]/.test(last.word)) return null
+  const isNamed = outputKeys.some((key) => {
+    return words.some((word) => word === key || word.includes(`{{${key}}}`))
+  })
+  if (isNamed) return null
+  const message = `${quote(last.word)} is not one of the outputs; write \`${pickExampleKeys(text)["out"]}\` here${remedies.nameItsFile}`
+  return { code: refusal.code, message }
+}

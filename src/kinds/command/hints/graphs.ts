@@ -1,0 +1,108 @@
+import { readCommand } from "../../../ffmpeg/command-line.ts"
+import { findGraphWords } from "../../../ffmpeg/file-keys.ts"
+import { checkGraphs, parseGraphs } from "../facts/check-graphs.ts"
+import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
+import { quote } from "../../../hints/hint-table.ts"
+import type { CommandText } from "./line.ts"
+
+/**
+ * Limits of corrections, each of which is parsed as a graph: longer graphs and further graphs of a
+ * command get no remedy.
+ */
+const GRAPH_LENGTH_MAX = 2000
+const TRIED_MAX = 4
+
+/**
+ * Common mistakes in filter graphs: rule, pattern, replacement. Messages show the first replacement
+ * that gives a valid graph.
+ */
+const CORRECTIONS: readonly (readonly [rule: string, pattern: RegExp, replacement: string])[] = [
+  [
+    "a comma within an expression ends the filter unless it is in quotes",
+    /(?<=[=:])([^=:,;'"\\[\]()]*\((?:[^()'"\\]|\([^()'"\\]*\))*\)[^=:,;'"\\[\]]*)/g,
+    "'$1'",
+  ],
+  [
+    "the graph has the value of a filter, but no filter name",
+    /^(\d+) ?[:x*] ?(\d+)$/i,
+    "scale=$1:$2",
+  ],
+  [
+    "the graph has the value of a filter, but no filter name",
+    /^(?=(?:w|h|width|height)=)/,
+    "scale=",
+  ],
+  ["a graph contains filters, not options", /^(?:-[vaf]\w* |(?:vf|af|filter)=)/, ""],
+  [
+    "an equals sign joins a filter and its values",
+    /(^|[,;\]]) ?(\w+)(?: ?: ?| |==)(?=[\d.+-])/g,
+    "$1$2=",
+  ],
+  [
+    "an equals sign joins a filter and its values, and a colon joins values",
+    /(^|[,;\]]) ?(\w+)\(([^(),]+),([^(),]+)\)/g,
+    "$1$2=$3:$4",
+  ],
+  [
+    "a colon joins the values of a filter",
+    / ?[,;] ?(?=[\d.]+(?:[,;:]|$)|\w+=[\w.]+(?:[,;:]|$))/g,
+    ":",
+  ],
+  ["a comma joins filters", /(?: ?(?:\||\+|&|->|;) ?| )(?=\w+(?:[=,; |+]|$))/g, ","],
+  ["double quotes do not quote within a graph", /"/g, "'"],
+  ["a text with , or : needs single quotes", /(?<=\btext=)([^'":]*,[^'":]*)(?=:\w+=|$)/g, "'$1'"],
+]
+
+/** Returns refusals of filter graphs with a common mistake, each with the corrected graph. */
+export function findGraphMistakes(text: CommandText, refusals: readonly Refusal[]): Refusal[] {
+  const { words, raws } = text
+  const graphOptions = new Set(
+    refusals.map(({ code, option }) => (code === "filter_error" ? option : "")),
+  )
+  const places = [...findGraphWords(words)].filter((at) => graphOptions.has(words[at - 1] ?? " "))
+  return places.slice(0, TRIED_MAX).flatMap((at) => {
+    const option = words[at - 1] ?? ""
+    const graph = words[at] ?? ""
+    const remedy = quoteGraph(option, raws[at] ?? "", text) ?? correctGraph(option, graph, text)
+    return remedy === null
+      ? []
+      : [{ code: "filter_error", option, message: `${option}: ${remedy}` }]
+  })
+}
+
+/**
+ * Returns the remedy for a graph that would be valid with the quotes and backslashes that unquoting
+ * removed.
+ */
+function quoteGraph(option: string, raw: string, text: CommandText): string | null {
+  if (raw.length > GRAPH_LENGTH_MAX || !/['\\]/.test(raw) || /^["']/.test(raw)) return null
+  const graph = raw.replace(/\\(?=[()[\]"$ ])/g, "")
+  if (!isValidGraph(option, graph, text)) return null
+  return `splitting into words removes the quotes and backslashes within the graph, as in a shell; put the whole graph in double quotes: ${quote(`${option} "${graph}"`)}`
+}
+
+/** Returns the broken rule and the corrected graph as a clause; null if no correction is valid. */
+export function correctGraph(option: string, graph: string, text: CommandText): string | null {
+  if (graph.length > GRAPH_LENGTH_MAX) return null
+  const plain = graph.replace(/\s+/g, " ")
+  for (const [rule, pattern, replacement] of CORRECTIONS) {
+    const corrected = plain.replace(pattern, replacement)
+    if (corrected === plain || !isValidGraph(option, corrected, text)) continue
+    const isPlain = /^[\w=:.,+-]+$/.test(corrected)
+    return `${rule}; write ${quote(`${option} ${isPlain ? corrected : `"${corrected}"`}`)}`
+  }
+  return null
+}
+
+function isValidGraph(
+  option: string,
+  graph: string,
+  { words, capabilities }: CommandText,
+): boolean {
+  if (!capabilities) return false
+  const maps = words.flatMap((word, index) => (words[index - 1] === "-map" ? ["-map", word] : []))
+  const command = readCommand([option, graph, ...maps, "x.mp4"])
+  return !checkGraphs(command, parseGraphs(command), capabilities).some(
+    (refusal) => refusal.option === option,
+  )
+}

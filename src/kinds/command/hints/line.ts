@@ -1,0 +1,76 @@
+import type { FfmpegCapabilities } from "../facts/capabilities.ts"
+import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
+import type { Remedies } from "../../../ffmpeg/policy/remedies.ts"
+import { findHint } from "../../../hints/hint-table.ts"
+import type { Hint } from "../../../hints/hint-table.ts"
+
+/** Command as the caller wrote it, and the files that it may name. */
+export type CommandText = {
+  /** Words without the program's name; keys are not yet replaced by names. */
+  words: readonly string[]
+  /** The same words with their quotes and backslashes. */
+  raws: readonly string[]
+  inputKeys: readonly string[]
+  outputKeys: readonly string[]
+  remedies: Remedies
+  capabilities: FfmpegCapabilities | null
+}
+
+/** Hint for a mistake in a command line, with the refusal's code if not the usual one. */
+export type LineHint = readonly [...hint: Hint, code?: Refusal["code"]]
+
+/** Placeholder for white space within a word; words are separated by plain spaces. */
+export const BLANK_PLACEHOLDER = "\uE000"
+
+/** Joins words to a line, with a space before and after each word. */
+export function joinWords(words: readonly string[]): string {
+  return ` ${words.map(inLine).join(" ")} `
+}
+
+function inLine(word: string): string {
+  return word.replace(/[ \t\r\n]/g, BLANK_PLACEHOLDER)
+}
+
+/**
+ * Returns the refusal of the first hint that a command line matches, with `usualCode` if the hint
+ * has no code. If `words` are given, matches count only within these words.
+ */
+export function findLineHint(
+  line: string,
+  hints: readonly LineHint[],
+  usualCode: Refusal["code"],
+  { values = {}, words }: { values?: Record<string, string>; words?: readonly string[] } = {},
+): Refusal | null {
+  const allowedWords = words && new Set(words.map(inLine))
+  for (const [pattern, sentence, code = usualCode] of hints) {
+    const begin = line.search(pattern)
+    const message = findHint(line, [[pattern, sentence]], { values })?.replaceAll(
+      BLANK_PLACEHOLDER,
+      " ",
+    )
+    if (message === undefined) continue
+    const before = line.slice(0, begin) + line.slice(begin).split(" ", 1).join("")
+    if (allowedWords && !allowedWords.has(before.slice(before.lastIndexOf(" ") + 1))) continue
+    const [, option] = /(?:^| )(-[a-z]\S*)(?: \S*)?$/i.exec(before) ?? []
+    return { code, message, ...(option !== undefined && { option }) }
+  }
+  return null
+}
+
+/** Returns example keys for the sentences of hints. */
+export function pickExampleKeys({
+  inputKeys,
+  outputKeys,
+  remedies,
+}: CommandText): Record<string, string> {
+  return {
+    in: `{{${inputKeys[0] ?? "in_1"}}}`,
+    out: `{{${outputKeys[0] ?? "out_1"}}}`,
+    several: remedies.giveSeveral,
+  }
+}
+
+/** Returns the key of a placeholder such as `{{in_1}}`; any other word unchanged. */
+export function stripBraces(word: string): string {
+  return /^\{\{(.+)\}\}$/.exec(word)?.[1] ?? word
+}

@@ -1,0 +1,70 @@
+import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
+import { findLineHint, joinWords } from "./line.ts"
+import type { LineHint } from "./line.ts"
+
+const QUOTES = String.raw`\u2018-\u201f\u00ab\u00bb`
+const EDITED = "`$&`: typographic quotes do not quote; use ' or \""
+
+/** Hints for words that are wrong in any position; each word is checked alone. */
+const WRONG_WORDS: readonly LineHint[] = [
+  [
+    /(?<=^ )(?:\$\w+|\$\{\w+\}|%[A-Za-z_]\w*%)(?= $)/,
+    "`$&`: no shell expands this; write the value itself, or a key in double braces, as in {{in_1}}",
+  ],
+  [
+    new RegExp(
+      String.raw`(?<=^ )(?:["'${QUOTES}]*\{\uE000*(?=\w+\uE000*\} )|\{\{(?=\w+\} )|\{(?=\w+\}\} )|\{\{\{(?=\w+\}\}\} ))(\w+)\S*`,
+    ),
+    "`$&`: a key needs double braces; write it as {{$1}}",
+  ],
+  [new RegExp(`(?<=^ )[${QUOTES}]\\S*`), EDITED, "name_not_allowed"],
+]
+
+/** Refuses words that only a shell would replace, or that a text editor changed. */
+export function checkWords(words: readonly string[]): Refusal[] {
+  return words.flatMap((word, index) => {
+    const found = findLineHint(joinWords([word]), WRONG_WORDS, "value_not_allowed")
+    const before = words[index - 1] ?? ""
+    if (found === null) return []
+    return [{ ...found, ...(/^-[a-z]/i.test(before) && { option: before }) }]
+  })
+}
+
+/** Hints for words in any position that only a shell would replace. */
+export const SHELL_SUBSTITUTION_HINTS: readonly LineHint[] = [
+  [/(?<= ["']?)(?:\$\([^)]*\)?|`[^` ][^`]*`?)/, '"$&": no shell runs this; write the value itself'],
+  [
+    /(?<= )(?:%~[a-z]*\d|%\d(?!\d*[dv])|%%~?[a-z]+(?= ))\S*/i,
+    "`$&`: no shell expands this variable; write `$in` for an input and `$out` for an output",
+  ],
+]
+
+/** Hints for words in positions of files that only a shell understands or a text editor changed. */
+export const SHELL_WORD_HINTS: readonly LineHint[] = [
+  [
+    /(?<= )[\u2010-\u2015\u2212]+(\S+)/,
+    "`$&`: the first character is a typographic dash; write `-$1`",
+  ],
+  [new RegExp(`(?<= )\\S*[${QUOTES}](?= )`), EDITED],
+  [/(?<=^ )ffmpeg(?= )/, "the command begins with `ffmpeg` twice; leave one out"],
+  [
+    /(?<= )\uE000+(?= )/,
+    "a backslash before a space makes a word of that space; end the line right after the backslash, or leave it out",
+  ],
+  [/(?<= )(?:&&?|\|\|?|#\S*|\S*;)(?= ffmpeg )/, "`$&`: no shell reads this; $several"],
+  [/(?<= |\}\})([;>|&]) (\{\{\w+\}\}) $/, "`$1`: no shell reads this; leave it out before `$2`"],
+  [
+    /(?<= )[\^`](?= )/,
+    '"$&": no shell reads this; leave it out, since a new line needs no continuation character',
+  ],
+  [/(?<= )<((?:in|out)_\w+)>/, "`$&`: angle brackets mark no key; write `{{$1}}`"],
+  [
+    /(?:(?<= \{\{\w+\}\}| \w+\.\w+);|(?<= )(?:&&?|\|\|?|;|#|<|\d?>|&>)(?=[ /&>\w])).*\S|(?<= )&(?= $)/,
+    "`$&`: no shell reads this; leave it out, and end the command with `$out`: only ffmpeg runs, in the background, and the job keeps its log",
+  ],
+  [
+    /(?<=(?<!-f lavfi (?:-\S+ \S+ ){0,4})-i )(?:testsrc2?|color|smptebars|smptehdbars|rgbtestsrc|nullsrc|sine|anullsrc|aevalsrc)(?:=\S*)?(?= )/,
+    "-i: `$&` is a source filter; write `-f lavfi -i $&`",
+    "unknown_key",
+  ],
+]

@@ -1,0 +1,59 @@
+import { z } from "zod"
+import type { ProbeResult } from "../contract/probe.ts"
+
+/**
+ * Geometry of a video as players display it: sides in pixels after rotation, and the clockwise
+ * rotation in degrees.
+ */
+export type DisplayGeometry = { width?: number; height?: number; rotation?: number }
+
+const sideData = z.object({ rotation: z.number().optional() })
+
+const pictureStream = z.object({
+  codec_type: z.literal("video"),
+  width: z.int().optional().catch(undefined),
+  height: z.int().optional().catch(undefined),
+  disposition: z.object({ attached_pic: z.number().optional() }).optional().catch(undefined),
+  side_data_list: z.array(sideData).optional().catch(undefined),
+})
+
+/** Returns the video stream that players display, which is never cover art. */
+export function findVideoStream({
+  streams,
+}: ProbeResult): ProbeResult["streams"][number] | undefined {
+  return streams.find((stream) => {
+    const read = pictureStream.safeParse(stream).data
+    return read !== undefined && read.disposition?.attached_pic !== 1
+  })
+}
+
+/** Reads the displayed size and rotation of media from a probe; an empty object without video. */
+export function readDisplayGeometry(probe: ProbeResult): DisplayGeometry {
+  // A probe that exceeds its size limit may be stored without streams, only with top-level fields.
+  const stored = probe.streams.length === 0 ? probe : findVideoStream(probe)
+  if (stored === undefined) return {}
+  const { side_data_list = [], ...sides } = pictureStream.partial().parse({
+    width: probe.width,
+    height: probe.height,
+    ...stored,
+  })
+  const rotation = clockwiseRotation(
+    side_data_list.find((each) => each.rotation !== undefined)?.rotation,
+  )
+  const isUpright = rotation % 180 === 0
+  const width = isUpright ? sides.width : sides.height
+  const height = isUpright ? sides.height : sides.width
+  return {
+    ...(width !== undefined && { width }),
+    ...(height !== undefined && { height }),
+    ...(rotation !== 0 && { rotation }),
+  }
+}
+
+/**
+ * Converts the counterclockwise rotation of ffprobe to clockwise degrees, rounded to quarter turns,
+ * since players apply no other angles.
+ */
+function clockwiseRotation(rotation = 0): number {
+  return ((4 - (Math.round(rotation / 90) % 4)) % 4) * 90
+}

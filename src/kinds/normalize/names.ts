@@ -1,0 +1,30 @@
+import { NORMALIZED_OUTPUT_KEY } from "../../contract/tasks/normalize.ts"
+import type { File } from "../../db/schema/files.ts"
+import { fileExtension, fileStem } from "../file-name.ts"
+
+/** Maximum length of a stem, so that a name with its extension has at most 200 characters. */
+const STEM_LENGTH_MAX = 189
+
+/** Returns the name of a normalized file: the stem of the source, the extension of the output. */
+export function normalizedFileName(sourceName: string, outputName: string): string {
+  const stem = fileStem(sourceName, { lengthMax: STEM_LENGTH_MAX, fallback: "output" })
+  return stem + fileExtension(outputName)
+}
+
+/** Returns the file name in the `download_url` of a normalization. */
+export function normalizedDownloadName({ name }: { name: string }): string {
+  return `output${fileExtension(name)}`
+}
+
+/** Reports whether a name is the one in the `download_url` of a normalized file. */
+export function isNormalizedDownloadName(
+  file: Pick<File, "name" | "outputKey" | "source">,
+  name: string,
+) {
+  const { outputKey, source } = file
+  return (
+    source === "output" &&
+    outputKey === NORMALIZED_OUTPUT_KEY &&
+    name === normalizedDownloadName(file)
+  )
+}

@@ -1,0 +1,42 @@
+import type { File } from "../db/schema/files.ts"
+import type { Fault } from "../domain/faults.ts"
+import { isCallerFileSource, isFinal } from "../domain/states.ts"
+import type { ResolvedInput } from "./kind.ts"
+import { findVideoStream } from "./display-geometry.ts"
+
+/** Reports whether the probe of a stored file has found that the file is not media. */
+export function isNotMedia({ state, source, probe, probeError, bundle }: File): boolean {
+  if (state !== "succeeded" || probe !== null || bundle !== null) return false
+  // An input has an error if its job ended before the probe; an output, if its probe failed.
+  return isCallerFileSource(source) ? probeError === null : probeError !== null
+}
+
+const EXPECTED = {
+  audio: { code: "no_audio", media: "media with sound", missing: "has no audio stream" },
+  video: { code: "no_video", media: "media with a picture", missing: "has no video stream" },
+} as const
+
+/**
+ * Returns the faults of inputs whose probe shows that a required video or audio stream is missing.
+ * The run of the job checks inputs without a probe.
+ */
+export function judgeStreams(inputs: readonly ResolvedInput[], type: "audio" | "video"): Fault[] {
+  return inputs.flatMap(({ field, file }): Fault[] => {
+    if (!file || file.objectKey === null || !isFinal(file.state)) return []
+    const { code, media, missing } = EXPECTED[type]
+    const expected = `expected ${media}, and "${file.name}"`
+    if (file.errorCode === "probe_failed") {
+      const why = file.errorMessage ?? "ffprobe cannot read it."
+      return [{ field, code: "probe_failed", message: `${expected} failed its probe: ${why}` }]
+    }
+    if (isNotMedia(file)) return [{ field, code, message: `${expected} is no media` }]
+    return lacksStream(file, type) ? [{ field, code, message: `${expected} ${missing}` }] : []
+  })
+}
+
+function lacksStream({ probe }: File, type: "audio" | "video"): boolean {
+  // A probe that exceeds its size limit may be stored without streams.
+  if (probe === null || probe.streams.length === 0) return false
+  if (type === "video") return findVideoStream(probe) === undefined
+  return probe.streams.every((stream) => stream["codec_type"] !== type)
+}

@@ -1,0 +1,13 @@
+import { z } from "zod"
+
+/** Schema of a stored request with one input: the id of the input's File. */
+export const storedInput = z.object({ file_id: z.uuid() })
+
+/**
+ * Returns the stored request for a retry, with the new id of its File if the retry imports the File
+ * again; `newIds` maps old ids to new ids.
+ */
+export function replaceStoredInput(request: unknown, newIds: ReadonlyMap<string, string>): unknown {
+  const storedRequest = z.looseObject(storedInput.shape).parse(request)
+  return { ...storedRequest, file_id: newIds.get(storedRequest.file_id) ?? storedRequest.file_id }
+}

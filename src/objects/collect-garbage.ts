@@ -1,0 +1,159 @@
+import type { Env } from "../bindings/env.ts"
+import { doOrLog } from "../platform/log.ts"
+import type { AccountDatabase, Database } from "../db/database.ts"
+import { deletePrefixes, groupPrefixesByFolder } from "./delete-prefixes.ts"
+import {
+  listDueGarbage,
+  listUnreadGarbagePrefixes,
+  saveGarbageCollectionResult,
+} from "../db/files/garbage.ts"
+import { objectPrefix } from "../domain/object-keys.ts"
+import type { File } from "../db/schema/files.ts"
+import type { Garbage, Upload } from "../db/schema/uploads.ts"
+import { listUploadsWithAnyPrefix } from "../db/files/uploads.ts"
+import { removeUploads } from "./abandon-upload.ts"
+import { repeatUntilDone } from "../platform/repeat-until-done.ts"
+
+const HOUR_MS = 3_600_000
+/**
+ * Wait before the next try of a prefix whose deletion failed, in milliseconds. Other prefixes are
+ * deleted before it.
+ */
+const RETRY_MS = 60_000
+/**
+ * Number of times that the objects below a prefix are deleted: the second time removes objects that
+ * a run stored meanwhile.
+ */
+const DELETIONS = 2
+/**
+ * Maximum number of prefixes per round of the sweep, and per cleanup after a caller deleted
+ * something.
+ */
+const PREFIXES_MAX = { sweep: 1000, deletion: 100 }
+/**
+ * Number of account folders that are processed concurrently. A Worker has six connections at a
+ * time.
+ */
+const FOLDERS_AT_ONCE = 4
+/**
+ * Number of failed prefixes of a folder after which the other prefixes of the folder are postponed.
+ */
+const FAILURES_MAX = 3
+
+/**
+ * Deletes the objects below all prefixes that belong to no file or job any more. Repeats the
+ * deletion of each prefix an hour later.
+ */
+export async function collectGarbage(env: Env, database: Database, now: number): Promise<void> {
+  await repeatUntilDone(async () => {
+    return (await collectSome(env, database, now, PREFIXES_MAX.sweep)) === PREFIXES_MAX.sweep
+  })
+}
+
+/**
+ * Deletes the objects of files whose rows were just removed. The deletion must not wait for the
+ * sweep, because download links serve objects without a read of their rows. Keeps objects that a
+ * running task reads: the sweep deletes them, and other objects below the same prefixes.
+ */
+export async function deleteObjectsOfRemovedFiles(
+  env: Env,
+  { sql: database }: AccountDatabase,
+  removed: readonly Pick<File, "objectKey" | "bundle">[],
+): Promise<void> {
+  const objects = removed.flatMap(({ objectKey, bundle }) => {
+    return objectKey === null ? [] : [{ objectKey, prefix: objectPrefix(objectKey), bundle }]
+  })
+  if (objects.length === 0) return
+  await doOrLog("garbage.not_deleted_at_once", { objects: objects.length }, async () => {
+    const prefixes = objects.map(({ prefix }) => prefix)
+    const unread = new Set(await listUnreadGarbagePrefixes(database, prefixes))
+    const unreadObjects = objects.filter(({ prefix }) => unread.has(prefix))
+    await env.MEDIA.delete(unreadObjects.map(({ objectKey }) => objectKey))
+    const bundles = unreadObjects.flatMap(({ bundle, prefix }) => (bundle ? [prefix] : []))
+    for (const [folder, own] of groupPrefixesByFolder(bundles)) {
+      await deletePrefixes(env.MEDIA, folder, own)
+    }
+  })
+}
+
+/**
+ * Deletes the objects below up to 100 prefixes whose deletion is due, for example after a caller
+ * deleted a file.
+ */
+export async function collectSomeGarbage(
+  env: Env,
+  { sql: database }: AccountDatabase,
+  now: number,
+): Promise<void> {
+  await collectSome(env, database, now, PREFIXES_MAX.deletion)
+}
+
+/**
+ * Deletes the objects below at most `limit` prefixes whose deletion is due. Returns the number of
+ * these prefixes.
+ */
+async function collectSome(
+  env: Env,
+  database: Database,
+  now: number,
+  limit: number,
+): Promise<number> {
+  const due = await listDueGarbage(database, { now, limit })
+  if (due.length === 0) return 0
+  const prefixes = due.map(({ prefix }) => prefix)
+  const folders = groupPrefixesByFolder(prefixes)
+  const uploads = await listUploadsWithAnyPrefix(database, prefixes)
+  const failed = new Set<string>()
+  const waiting = folders.entries()
+  async function collectNext(): Promise<void> {
+    for (const [folder, own] of waiting) {
+      for (const prefix of await collectFolder(env, { database, uploads }, folder, own))
+        failed.add(prefix)
+    }
+  }
+  await Promise.all(Array.from({ length: FOLDERS_AT_ONCE }, collectNext))
+  await saveGarbageCollectionResult(database, outcomeOf(due, failed, now))
+  return due.length
+}
+
+/**
+ * Deletes the objects below prefixes of one account folder. If that fails, deletes below each
+ * prefix separately. Returns the prefixes that may still have objects.
+ */
+async function collectFolder(
+  env: Env,
+  { database, uploads }: { database: Database; uploads: Upload[] },
+  folder: string,
+  prefixes: string[],
+): Promise<string[]> {
+  async function collect(some: string[]): Promise<boolean> {
+    return await doOrLog("sweep.garbage_failed", { folder }, async () => {
+      const own = uploads.filter(({ objectKey }) => {
+        return some.some((prefix) => objectKey.startsWith(prefix))
+      })
+      if (!(await removeUploads(env, database, own))) throw new Error("uploads below it stay")
+      await deletePrefixes(env.MEDIA, folder, some)
+    })
+  }
+  if (await collect(prefixes)) return []
+  const failed: string[] = []
+  for (const [index, prefix] of prefixes.entries()) {
+    if (failed.length === FAILURES_MAX) return [...failed, ...prefixes.slice(index)]
+    if (!(await collect([prefix]))) failed.push(prefix)
+  }
+  return failed
+}
+
+function outcomeOf(due: Garbage[], failed: ReadonlySet<string>, now: number) {
+  const collected = due.filter(({ prefix }) => !failed.has(prefix))
+  const [done, again] = [true, false].map((isLast) =>
+    collected.flatMap(({ prefix, deletions }) =>
+      deletions + 1 >= DELETIONS === isLast ? [prefix] : [],
+    ),
+  )
+  return {
+    done: done ?? [],
+    again: { prefixes: again ?? [], dueAt: now + HOUR_MS },
+    failed: { prefixes: [...failed], dueAt: now + RETRY_MS },
+  }
+}

@@ -1,0 +1,32 @@
+import type { AccountDatabase } from "../db/database.ts"
+import { finishObject, openPartWriter, writeBytes } from "./part-writer.ts"
+import type { PartWriter } from "./part-writer.ts"
+import type { ReserveSpace } from "../bindings/storage-disk.ts"
+
+const READ_BYTES = 256 * 1024
+
+/**
+ * Streams an object into a new upload of the account, because R2 has no copy operation. Calls
+ * `onBegun` with the writer before the first byte, so that the caller can abandon the copy. Returns
+ * false if the disk has no room.
+ */
+export async function copyObject(
+  bucket: R2Bucket,
+  database: AccountDatabase,
+  { sourceKey, holdSpace }: { sourceKey: string; holdSpace: ReserveSpace },
+  onBegun: (writer: PartWriter) => void,
+): Promise<boolean> {
+  const object = await bucket.get(sourceKey)
+  if (!object) throw new Error(`no object exists at ${sourceKey}`)
+  const writer = openPartWriter(bucket, database, { bytesMax: object.size, holdSpace })
+  onBegun(writer)
+  const reader = object.body.getReader({ mode: "byob" })
+  let room = new Uint8Array(READ_BYTES)
+  for (;;) {
+    const { done, value } = await reader.read(room)
+    if (done) break
+    if (!(await writeBytes(writer, value))) return false
+    room = new Uint8Array(value.buffer)
+  }
+  return (await finishObject(writer, object.httpMetadata ?? {})) !== null
+}

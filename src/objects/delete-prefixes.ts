@@ -1,0 +1,57 @@
+/**
+ * Minimum and maximum number of objects that one list call of R2 returns and one delete call
+ * removes.
+ */
+const PAGE = { min: 16, max: 1000 }
+/** Estimated number of objects below one prefix. */
+const OBJECTS_OF_PREFIX = 4
+
+/**
+ * Groups prefixes by the account folder that contains them. A prefix outside an account folder
+ * forms a group alone.
+ */
+export function groupPrefixesByFolder(prefixes: readonly string[]): Map<string, string[]> {
+  return Map.groupBy(prefixes, (prefix) => /^[^/]+\/[^/]+\/(?=[^/])/.exec(prefix)?.[0] ?? prefix)
+}
+
+/**
+ * Deletes every object below prefixes of one account folder. Keys of jobs sort by age, so that one
+ * page of the list covers the prefixes of many jobs.
+ */
+export async function deletePrefixes(
+  bucket: R2Bucket,
+  folder: string,
+  prefixes: readonly string[],
+): Promise<void> {
+  const due = new Set(prefixes)
+  let remaining = [...due].toSorted()
+  let limit = PAGE.max
+  for (;;) {
+    const [first] = remaining
+    if (first === undefined) return
+    limit = Math.min(limit, PAGE.min + OBJECTS_OF_PREFIX * remaining.length)
+    const isAlone = first === folder
+    const page = await bucket.list({
+      prefix: folder,
+      limit,
+      ...(!isAlone && { startAfter: first }),
+    })
+    const keys = page.objects.map(({ key }) => key)
+    const own = keys.filter((key) => isBelow(key, due))
+    if (own.length > 0) await bucket.delete(own)
+    const last = keys.at(-1)
+    if (!page.truncated || last === undefined) return
+    remaining = remaining.filter((prefix) => prefix > last || last.startsWith(prefix))
+    // Shrinks the next page if most listed objects stay, because they are listed in vain.
+    const isSparse = own.length < keys.length / 4
+    limit = isSparse ? Math.max(PAGE.min, Math.floor(limit / 4)) : Math.min(PAGE.max, limit * 4)
+  }
+}
+
+/** Reports whether one of the prefixes is a parent folder of the key. */
+function isBelow(key: string, prefixes: ReadonlySet<string>): boolean {
+  for (let at = key.indexOf("/"); at !== -1; at = key.indexOf("/", at + 1)) {
+    if (prefixes.has(key.slice(0, at + 1))) return true
+  }
+  return false
+}

@@ -1,0 +1,57 @@
+import { openDigest } from "../platform/crypto/digest.ts"
+import { toHex } from "../platform/crypto/hex.ts"
+import type { Env } from "../bindings/env.ts"
+import { countEvent } from "../bindings/metrics.ts"
+import { openDatabases } from "../db/database.ts"
+import { finishObject, openPartWriter, writeBytes } from "./part-writer.ts"
+import { makeSpaceReserver } from "../bindings/storage-disk.ts"
+import type { Upload } from "../db/schema/uploads.ts"
+import { abandonPartWriter } from "./abandon-upload.ts"
+
+/** File of a caller whose bytes are all stored in R2. */
+export type ReceivedFile = {
+  upload: Upload
+  sizeBytes: number
+  /** SHA-256 of the bytes, in hexadecimal. */
+  sha256: string
+}
+
+/** File of a caller that is being written to R2. */
+export type IncomingFile = {
+  /** Returns false if the disk has no room for the bytes. */
+  write(bytes: Uint8Array): Promise<boolean>
+  /** Returns null if the disk has no room for the remaining bytes. */
+  finish(): Promise<ReceivedFile | null>
+  /** Removes the bytes stored so far, unless they became the input of a job meanwhile. */
+  abandon(): Promise<void>
+}
+
+/**
+ * Starts to store a file of an account in R2. `bytesMax` determines the size of its multipart
+ * parts.
+ */
+export function openIncomingFile(
+  env: Env,
+  accountId: string,
+  { bytesMax, contentType }: { bytesMax: number; contentType: string },
+): IncomingFile {
+  const writer = openPartWriter(env.MEDIA, openDatabases(env, accountId), {
+    bytesMax,
+    holdSpace: makeSpaceReserver(env),
+  })
+  const hash = openDigest("SHA-256")
+  return {
+    async write(bytes) {
+      await hash.write(bytes)
+      return await writeBytes(writer, bytes)
+    },
+    async finish() {
+      const sizeBytes = await finishObject(writer, { contentType })
+      if (sizeBytes === null) return null
+      countEvent(env, { event: "upload", bytes: sizeBytes })
+      const { upload } = writer
+      return { upload, sizeBytes, sha256: toHex(await hash.finish()) }
+    },
+    abandon: async () => await abandonPartWriter(env, writer),
+  }
+}

@@ -1,0 +1,190 @@
+import { newId } from "../platform/ids.ts"
+import type { AccountDatabase } from "../db/database.ts"
+import type { SpaceReservation, ReserveSpace } from "../bindings/storage-disk.ts"
+import { uploadObjectKey } from "../domain/object-keys.ts"
+import type { Upload } from "../db/schema/uploads.ts"
+import { insertUpload } from "../db/files/uploads.ts"
+
+/**
+ * Limits of R2 for multipart uploads: minimum size of each part but the last, and maximum number of
+ * parts. All parts but the last have the same size.
+ */
+export const PART_BYTES_MIN = 5 * 1024 * 1024
+export const PARTS_MAX = 10_000
+const FIRST_BYTES = 256 * 1024
+
+/**
+ * Writer that stores an object in R2 in parts. Holds two parts in memory: the part that is being
+ * filled, and the part that is being sent.
+ */
+export type PartWriter = {
+  readonly upload: Upload
+  readonly bucket: R2Bucket
+  readonly database: AccountDatabase
+  readonly bytesMax: number
+  /** Size of each part of a multipart object, in bytes. */
+  readonly partBytes: number
+  /** Reserves bytes on the disk before they are sent. */
+  readonly holdSpace: ReserveSpace
+  /** Call that sends a part; null before the first part. */
+  inFlight: Promise<void> | null
+  readonly parts: R2UploadedPart[]
+  /** Buffers of sent parts, which later parts reuse. */
+  readonly spare: Uint8Array[]
+  partsBegun: number
+  multipart: R2MultipartUpload | null
+  begun: boolean
+  buffer: Uint8Array
+  filledBytes: number
+  storedBytes: number
+}
+
+/** Returns the writer of a new object of at most `bytesMax` bytes. Stores nothing yet. */
+export function openPartWriter(
+  bucket: R2Bucket,
+  database: AccountDatabase,
+  { bytesMax, holdSpace }: { bytesMax: number; holdSpace: ReserveSpace },
+): PartWriter {
+  const id = newId()
+  const { accountId } = database
+  const upload = {
+    id,
+    accountId,
+    objectKey: uploadObjectKey(accountId, id),
+    multipartId: null,
+    taskId: null,
+    validator: null,
+    createdAt: Date.now(),
+    removalTriedAt: null,
+  }
+  return {
+    upload,
+    bucket,
+    database,
+    bytesMax,
+    partBytes: Math.max(PART_BYTES_MIN, Math.ceil(bytesMax / PARTS_MAX)),
+    holdSpace,
+    inFlight: null,
+    parts: [],
+    spare: [],
+    partsBegun: 0,
+    multipart: null,
+    begun: false,
+    buffer: new Uint8Array(FIRST_BYTES),
+    filledBytes: 0,
+    storedBytes: 0,
+  }
+}
+
+/**
+ * Adds bytes to the object. If a part is full, waits until the part before it was sent. Returns
+ * false if the disk has no room.
+ */
+export async function writeBytes(writer: PartWriter, bytes: Uint8Array): Promise<boolean> {
+  let rest = bytes
+  while (rest.byteLength > 0) {
+    makeRoom(writer, rest.byteLength)
+    const takenBytes = Math.min(rest.byteLength, writer.buffer.byteLength - writer.filledBytes)
+    writer.buffer.set(rest.subarray(0, takenBytes), writer.filledBytes)
+    writer.filledBytes += takenBytes
+    rest = rest.subarray(takenBytes)
+    if (writer.filledBytes === writer.partBytes && !(await flushPart(writer))) return false
+  }
+  return true
+}
+
+/** Completes the object. Returns its size in bytes, or null if the disk has no room. */
+export async function finishObject(
+  writer: PartWriter,
+  metadata: R2HTTPMetadata,
+): Promise<number | null> {
+  const { upload, bucket, buffer, filledBytes } = writer
+  if (!writer.multipart) {
+    const space = await writer.holdSpace(filledBytes)
+    if (!space) return null
+    await begin(writer)
+    const bytes = buffer.subarray(0, filledBytes)
+    await bucket
+      .put(upload.objectKey, bytes, { httpMetadata: metadata })
+      .finally(() => space.release())
+    return filledBytes
+  }
+  if (filledBytes > 0 && !(await flushPart(writer))) return null
+  await writer.inFlight
+  await writer.multipart.complete(
+    writer.parts.toSorted((one, other) => one.partNumber - other.partNumber),
+  )
+  return writer.storedBytes
+}
+
+/**
+ * Waits until no part is being sent any more, so that the upload can be abandoned. Returns false if
+ * nothing was stored.
+ */
+export async function stopWriting(writer: PartWriter): Promise<boolean> {
+  await Promise.allSettled([writer.inFlight])
+  return writer.begun
+}
+
+/** Writes the row of the upload into D1, before the first byte is stored. */
+async function begin(writer: PartWriter): Promise<void> {
+  writer.begun = true
+  await insertUpload(writer.database, writer.upload)
+}
+
+async function flushPart(writer: PartWriter): Promise<boolean> {
+  const { buffer, filledBytes } = writer
+  await writer.inFlight
+  const space = await writer.holdSpace(filledBytes)
+  if (!space) return false
+  writer.multipart ??= await beginMultipart(writer, space)
+  writer.partsBegun += 1
+  const sending = sendPart(writer, writer.multipart, buffer.subarray(0, filledBytes))
+  writer.inFlight = sending.finally(() => space.release())
+  // The next await of this promise reports its failure.
+  writer.inFlight.catch(() => undefined)
+  writer.storedBytes += filledBytes
+  writer.filledBytes = 0
+  writer.buffer = writer.spare.pop() ?? new Uint8Array(writer.partBytes)
+  return true
+}
+
+async function sendPart(
+  writer: PartWriter,
+  multipart: R2MultipartUpload,
+  bytes: Uint8Array,
+): Promise<void> {
+  writer.parts.push(await multipart.uploadPart(writer.partsBegun, bytes))
+  if (bytes.byteLength === writer.partBytes) writer.spare.push(bytes)
+}
+
+async function beginMultipart(
+  writer: PartWriter,
+  space: SpaceReservation,
+): Promise<R2MultipartUpload> {
+  let multipart: R2MultipartUpload | null = null
+  try {
+    multipart = await writer.bucket.createMultipartUpload(writer.upload.objectKey)
+    writer.upload.multipartId = multipart.uploadId
+    await begin(writer)
+    return multipart
+  } catch (error) {
+    space.release()
+    // Aborts the multipart upload: without its row, the sweep would never find it.
+    await multipart?.abort().catch(() => undefined)
+    throw error
+  }
+}
+
+/**
+ * Replaces the buffer by a larger one if it is too small. The first buffer is small, for small
+ * files. The second has the full size, because replaced buffers stay in memory until they are
+ * garbage-collected.
+ */
+function makeRoom(writer: PartWriter, bytes: number): void {
+  const { buffer, bytesMax, filledBytes, partBytes } = writer
+  const bytesNeeded = Math.min(partBytes, filledBytes + bytes)
+  if (bytesNeeded <= buffer.byteLength) return
+  writer.buffer = new Uint8Array(Math.min(partBytes, Math.max(bytesNeeded, bytesMax)))
+  writer.buffer.set(buffer.subarray(0, filledBytes))
+}

@@ -1,0 +1,61 @@
+import type { Env } from "../bindings/env.ts"
+import { openDatabases } from "../db/database.ts"
+import type { Database } from "../db/database.ts"
+import { deleteTusUpload, listExpiredTusUploads } from "../db/files/tus-uploads.ts"
+import type { FoundTusUpload, OpenTusUpload } from "../db/files/tus-uploads.ts"
+import { listUploadParts } from "../db/files/upload-parts.ts"
+import { abandonUploads } from "./abandon-upload.ts"
+import { isMissingUploadError } from "./objects.ts"
+
+/**
+ * Completes the object of a tus upload whose bytes are all stored. A repeated call has no further
+ * effect. Returns false if R2 lacks the object, because the upload was deleted. Throws if the
+ * object has another size.
+ */
+export async function completeTusObject(
+  env: Env,
+  { row, upload }: OpenTusUpload,
+): Promise<boolean> {
+  const { objectKey, multipartId } = upload
+  if (multipartId !== null) {
+    const parts = await listUploadParts(openDatabases(env, row.accountId), row.id)
+    const completed = parts.map(({ number, etag }) => ({ partNumber: number, etag }))
+    try {
+      await env.MEDIA.resumeMultipartUpload(objectKey, multipartId).complete(completed)
+    } catch (error) {
+      // An earlier request completed the object.
+      if (!isMissingUploadError(error)) throw error
+    }
+  }
+  const object = await env.MEDIA.head(objectKey)
+  if (!object) return false
+  if (object.size === row.sizeBytes) return true
+  throw new Error(`tus upload ${row.id} has an object of ${object.size} bytes`)
+}
+
+/**
+ * Removes a tus upload with all its bytes. The object of a File that it became stays. Returns false
+ * if the upload is finished and `isForced` is not set.
+ */
+export async function removeTusUpload(
+  env: Env,
+  { row, upload }: FoundTusUpload,
+  { now, isForced }: { now: number; isForced: boolean },
+): Promise<boolean> {
+  const database = openDatabases(env, row.accountId).sql
+  // Without its row, no writer can store progress any more.
+  if (!(await deleteTusUpload(database, row, { now, isForced }))) return false
+  if (upload) await abandonUploads(env, database, [upload], now)
+  return true
+}
+
+/** Removes the tus uploads of one database that expired, at most `limit`. Returns their number. */
+export async function removeExpiredTusUploads(
+  env: Env,
+  database: Database,
+  { now, limit }: { now: number; limit: number },
+): Promise<number> {
+  const expired = await listExpiredTusUploads(database, now, limit)
+  for (const found of expired) await removeTusUpload(env, found, { now, isForced: true })
+  return expired.length
+}

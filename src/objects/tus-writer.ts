@@ -1,0 +1,278 @@
+import type { Env } from "../bindings/env.ts"
+import { makeSpaceReserver } from "../bindings/storage-disk.ts"
+import { openDatabases } from "../db/database.ts"
+import type { AccountDatabase } from "../db/database.ts"
+import {
+  claimPartNumber,
+  noteTails,
+  saveMultipartId,
+  saveTusProgress,
+} from "../db/files/tus-uploads.ts"
+import type { OpenTusUpload } from "../db/files/tus-uploads.ts"
+import type { UploadPart } from "../db/files/upload-parts.ts"
+import { tailPrefix } from "../domain/object-keys.ts"
+import { doOrLog } from "../platform/log.ts"
+import { isMissingUploadError } from "./objects.ts"
+import { PART_BYTES_MIN, PARTS_MAX } from "./part-writer.ts"
+
+/** Time after its last bytes at which an unfinished tus upload is removed, in milliseconds. */
+export const TUS_UPLOAD_MS_MAX = 24 * 3_600_000
+
+/** Part numbers that interrupted requests may leave unused. */
+const SPARE_PARTS = 500
+
+/** Error of a request that is no longer the writer of its upload, or whose upload was removed. */
+export class TusWriterReplaced extends Error {
+  override readonly name = "TusWriterReplaced"
+}
+
+/** Error of a write for which the disk of the service has no room. */
+export class TusDiskFull extends Error {
+  override readonly name = "TusDiskFull"
+}
+
+/** Returns the size of the parts of an upload of `sizeBytes`: R2 takes at most 10,000 parts. */
+export function tusPartBytes(sizeBytes: number): number {
+  return Math.max(PART_BYTES_MIN, Math.ceil(sizeBytes / (PARTS_MAX - SPARE_PARTS)))
+}
+
+export type TusWriterOptions = {
+  /** Most bytes that the request brings. */
+  bytesMax: number
+  /** Whether nothing counts before `suspend` or `finish`, because a checksum decides. */
+  isHeld: boolean
+  /** Called with the first bytes of the file, before they are stored; throws to refuse the file. */
+  onStart?: (bytes: Uint8Array) => Promise<void>
+}
+
+/**
+ * Writer of the bytes that one request brings to a tus upload. Stores whole parts in a multipart
+ * upload of R2, however small the file is, so that a late write of a replaced request cannot change
+ * the object; and at the end of the request the rest as the tail. Holds two parts in memory: the
+ * part that is being filled, and the part that is being sent. After each part, the new offset is
+ * stored in D1, so that a killed process loses less than two parts.
+ */
+export class TusWriter {
+  readonly #env: Env
+  readonly #database: AccountDatabase
+  readonly #open: OpenTusUpload
+  readonly #writer: string
+  readonly #options: TusWriterOptions
+  #buffer: Uint8Array
+  #filledBytes = 0
+  /** Bytes of the upload that lie in parts, sent or being sent. */
+  #partedBytes: number
+  #inFlight: Promise<void> = Promise.resolve()
+  /** Buffer of a sent part, which a later part reuses. */
+  #spare: Uint8Array | null = null
+  #multipart: R2MultipartUpload | null = null
+  /** Claimed part number that no part has yet. */
+  #nextNumber: number | null = null
+  /** Highest part number that a part has, or that an earlier request claimed. */
+  #lastNumber: number
+  #savedBytes: number
+  /** Stored parts that do not count yet. */
+  #held: UploadPart[] = []
+  #tailKey: string | null
+  #hasTails: boolean
+  #hasStarted: boolean
+
+  private constructor(env: Env, open: OpenTusUpload, writer: string, options: TusWriterOptions) {
+    const { row, upload } = open
+    this.#env = env
+    this.#database = openDatabases(env, row.accountId)
+    this.#open = open
+    this.#writer = writer
+    this.#options = options
+    this.#partedBytes = row.offsetBytes - row.tailBytes
+    this.#lastNumber = row.partsClaimed
+    this.#savedBytes = row.offsetBytes
+    this.#tailKey = row.tailKey
+    this.#hasTails = row.hasTails
+    this.#hasStarted = this.#partedBytes > 0
+    if (upload.multipartId !== null) {
+      this.#multipart = env.MEDIA.resumeMultipartUpload(upload.objectKey, upload.multipartId)
+    }
+    this.#buffer = new Uint8Array(Math.min(row.partBytes, row.tailBytes + options.bytesMax))
+  }
+
+  /** Opens the writer of a claimed upload. Reads its tail from R2. */
+  static async open(
+    env: Env,
+    open: OpenTusUpload,
+    writer: string,
+    options: TusWriterOptions,
+  ): Promise<TusWriter> {
+    const opened = new TusWriter(env, open, writer, options)
+    await opened.#readTail()
+    return opened
+  }
+
+  async #readTail(): Promise<void> {
+    if (this.#tailKey === null) return
+    const { tailBytes } = this.#open.row
+    const tail = await this.#env.MEDIA.get(this.#tailKey)
+    const bytes = tail && new Uint8Array(await tail.arrayBuffer())
+    // A later writer has replaced the tail meanwhile.
+    if (bytes?.byteLength !== tailBytes) throw new TusWriterReplaced()
+    this.#buffer.set(bytes)
+    this.#filledBytes = tailBytes
+  }
+
+  /** Number of bytes of the upload with those that this request brought so far. */
+  get offsetBytes(): number {
+    return this.#partedBytes + this.#filledBytes
+  }
+
+  /** Adds bytes. If a part is full, waits until the part before it was sent. */
+  async add(bytes: Uint8Array): Promise<void> {
+    const { partBytes } = this.#open.row
+    let rest = bytes
+    while (rest.byteLength > 0) {
+      const taken = rest.subarray(0, this.#buffer.byteLength - this.#filledBytes)
+      if (taken.byteLength === 0) throw new Error("the request brings more bytes than announced")
+      this.#buffer.set(taken, this.#filledBytes)
+      this.#filledBytes += taken.byteLength
+      rest = rest.subarray(taken.byteLength)
+      if (this.#filledBytes < partBytes) continue
+      await this.#flush()
+      this.#buffer = this.#spare ?? new Uint8Array(Math.min(partBytes, this.#remainingBytes()))
+      this.#spare = null
+    }
+  }
+
+  /** Stores the bytes behind the last whole part as the tail, and then the progress. */
+  async suspend(): Promise<void> {
+    await this.#inFlight
+    if (this.offsetBytes === this.#savedBytes && this.#nextNumber === null) return
+    // No part has the number, so that a later request may claim it again.
+    this.#nextNumber = null
+    const tail = await this.#storeTail()
+    await this.#save(this.#held, { offsetBytes: this.offsetBytes, tail })
+  }
+
+  /** Stores the last bytes. The object is then complete but for R2's completion of its parts. */
+  async finish(): Promise<void> {
+    if (this.#filledBytes > 0) await this.#flush()
+    await this.#inFlight
+    await this.#save(this.#held, { offsetBytes: this.offsetBytes, tail: null })
+  }
+
+  /** Waits until nothing is being sent any more. Drops what does not count yet. */
+  async drop(): Promise<void> {
+    await this.#inFlight.catch(() => undefined)
+  }
+
+  /** Returns the number of bytes that the request may still bring. */
+  #remainingBytes(): number {
+    return this.#open.row.offsetBytes + this.#options.bytesMax - this.offsetBytes
+  }
+
+  /** Passes the first bytes of the file to `onStart`, once. */
+  async #start(): Promise<void> {
+    if (this.#hasStarted) return
+    this.#hasStarted = true
+    await this.#options.onStart?.(this.#buffer.subarray(0, this.#filledBytes))
+  }
+
+  async #flush(): Promise<void> {
+    await this.#start()
+    await this.#inFlight
+    const bytes = this.#buffer.subarray(0, this.#filledBytes)
+    const number = await this.#claimNumber()
+    const multipart = (this.#multipart ??= await this.#createMultipart())
+    const space = await makeSpaceReserver(this.#env)(bytes.byteLength)
+    if (!space) throw new TusDiskFull()
+    this.#partedBytes += bytes.byteLength
+    this.#filledBytes = 0
+    const sending = this.#send(multipart, number, bytes, this.#partedBytes)
+    this.#inFlight = sending.finally(() => space.release())
+    // The next await of this promise reports its failure.
+    this.#inFlight.catch(() => undefined)
+  }
+
+  async #send(
+    multipart: R2MultipartUpload,
+    number: number,
+    bytes: Uint8Array,
+    offsetBytes: number,
+  ): Promise<void> {
+    const { etag } = await multipart.uploadPart(number, bytes).catch((error: unknown) => {
+      throw isMissingUploadError(error) ? new TusWriterReplaced() : error
+    })
+    const part = { number, etag, sizeBytes: bytes.byteLength }
+    if (bytes.byteLength === this.#open.row.partBytes) this.#spare = bytes
+    if (this.#options.isHeld) {
+      this.#held.push(part)
+      return
+    }
+    // The same statement claims the number of the next part, if there is one.
+    this.#nextNumber = this.#remainingBytes() > 0 ? number + 1 : null
+    await this.#save([part], { offsetBytes, tail: null })
+  }
+
+  async #claimNumber(): Promise<number> {
+    const { id } = this.#open.row
+    const number = this.#nextNumber ?? (await claimPartNumber(this.#database, id, this.#writer))
+    if (number === null) throw new TusWriterReplaced()
+    this.#nextNumber = null
+    this.#lastNumber = number
+    return number
+  }
+
+  async #createMultipart(): Promise<R2MultipartUpload> {
+    const { row, upload } = this.#open
+    const multipart = await this.#env.MEDIA.createMultipartUpload(upload.objectKey, {
+      httpMetadata: { contentType: row.contentType },
+    })
+    const { id } = row
+    if (await saveMultipartId(this.#database, id, this.#writer, multipart.uploadId)) {
+      return multipart
+    }
+    await multipart.abort().catch(() => undefined)
+    throw new TusWriterReplaced()
+  }
+
+  async #storeTail(): Promise<{ key: string; bytes: number } | null> {
+    const bytes = this.#buffer.subarray(0, this.#filledBytes)
+    if (bytes.byteLength === 0) return null
+    const { accountId, id } = this.#open.row
+    if (!this.#hasTails && !(await noteTails(this.#database, id, this.#writer))) {
+      throw new TusWriterReplaced()
+    }
+    this.#hasTails = true
+    const space = await makeSpaceReserver(this.#env)(bytes.byteLength)
+    if (!space) throw new TusDiskFull()
+    const key = `${tailPrefix(accountId, id)}${this.#writer}`
+    await this.#env.MEDIA.put(key, bytes).finally(() => space.release())
+    return { key, bytes: bytes.byteLength }
+  }
+
+  async #save(
+    parts: UploadPart[],
+    { offsetBytes, tail }: { offsetBytes: number; tail: { key: string; bytes: number } | null },
+  ): Promise<void> {
+    const now = Date.now()
+    const isSaved = await saveTusProgress(this.#database, this.#open.row.id, this.#writer, {
+      parts,
+      offsetBytes,
+      partsClaimed: this.#nextNumber ?? this.#lastNumber,
+      tail,
+      now,
+      expiresAt: now + TUS_UPLOAD_MS_MAX,
+    })
+    const unused = isSaved ? this.#tailKey : (tail?.key ?? null)
+    if (isSaved) {
+      this.#savedBytes = offsetBytes
+      this.#tailKey = tail?.key ?? null
+    }
+    if (unused !== null && unused !== this.#tailKey) await this.#deleteTail(unused)
+    if (!isSaved) throw new TusWriterReplaced()
+  }
+
+  async #deleteTail(key: string): Promise<void> {
+    await doOrLog("uploads.tail_not_deleted", { upload_id: this.#open.row.id }, async () => {
+      await this.#env.MEDIA.delete(key)
+    })
+  }
+}

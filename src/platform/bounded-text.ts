@@ -1,0 +1,17 @@
+/**
+ * Reads a body as text. Returns null, and reads no further, if the body has more than `bytesMax`
+ * bytes.
+ */
+export async function readTextUpTo(
+  body: ReadableStream<Uint8Array> | null,
+  bytesMax: number,
+): Promise<string | null> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body ?? []) {
+    bytes += chunk.byteLength
+    if (bytes > bytesMax) return null
+    chunks.push(chunk)
+  }
+  return await new Blob(chunks).text()
+}

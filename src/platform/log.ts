@@ -1,0 +1,51 @@
+import { isLogged, isSampled, formatLogLine } from "../contract/log-line.ts"
+import type { LogEventFields, LogLevel } from "../contract/log-line.ts"
+
+let levelMin: LogLevel = "info"
+let sampleRate = 1
+
+/** Sets the lowest level that is logged. */
+export function setLogLevel(level: LogLevel): void {
+  levelMin = level
+}
+
+/** Sets the share of requests, from 0 to 1, whose routine entries are logged. */
+export function setLogSampleRate(rate: number): void {
+  sampleRate = rate
+}
+
+/** Writes a log entry as one line of JSON. `facts` must not contain secrets. */
+export function log(level: LogLevel, event: string, facts: LogEventFields = {}): void {
+  if (!isLogged(level, levelMin)) return
+  if (isRoutine(level, facts) && !isSampled(facts["request_id"], sampleRate)) return
+  console[level](formatLogLine({ part: "worker", level, event }, facts))
+}
+
+/** Reports whether sampling may drop an entry. Sampling never drops entries about failures. */
+function isRoutine(level: LogLevel, { status, error, error_code }: LogEventFields): boolean {
+  if (level === "warn" || level === "error") return false
+  return !(typeof status === "number" && status >= 500) && !error && !error_code
+}
+
+/** Logs a failure that the code has handled, so that the operator learns of it. */
+export function logError(event: string, facts: LogEventFields): void {
+  log("error", event, facts)
+}
+
+/**
+ * Runs `work`. If it throws, logs the error and does not rethrow it, so that the caller continues.
+ * Returns true if `work` succeeded.
+ */
+export async function doOrLog(
+  event: string,
+  facts: LogEventFields,
+  work: () => Promise<unknown>,
+): Promise<boolean> {
+  try {
+    await work()
+    return true
+  } catch (error) {
+    logError(event, { ...facts, error: String(error) })
+    return false
+  }
+}

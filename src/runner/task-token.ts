@@ -1,0 +1,65 @@
+import { z } from "zod"
+import { fromBase64Url, sign, toBase64Url, verify } from "../platform/crypto/signature.ts"
+import type { TaskRun } from "../bindings/rpc.ts"
+
+const PURPOSE = "task"
+
+/**
+ * Time for which a grant is valid, in milliseconds. A run that lost its task within this time may
+ * still read its inputs and write below its own prefix. Garbage collection empties that prefix
+ * again an hour later.
+ */
+export const GRANT_VALID_MS = 10_000
+/** Maximum length of a grant in a token, in characters. Every call of a run carries the token. */
+const GRANT_LENGTH_MAX = 2048
+
+/**
+ * Objects that a run may access, as D1 had them at the time `at`: object keys of its inputs by
+ * input key, and keys of its outputs.
+ */
+export type TaskGrant = { at: number; inputs: Record<string, string>; outputs: string[] }
+
+const taskGrant = z.object({
+  at: z.number(),
+  inputs: z.record(z.string(), z.string()),
+  outputs: z.array(z.string()),
+})
+
+/**
+ * Creates a token for the routes of `makeIoRoutes` that is valid for one task at one fence. Leaves
+ * out a grant that is too long.
+ */
+export async function makeTaskToken(
+  secret: string,
+  run: TaskRun,
+  grant?: TaskGrant,
+): Promise<string> {
+  const { accountId, jobId, taskId, fence } = run
+  const parts = [accountId, jobId, taskId, fence, ...(grant ? writeGrant(grant) : [])]
+  const text = parts.join(".")
+  return `${text}.${await sign(secret, PURPOSE, text)}`
+}
+
+/** Returns the run and grant that a token contains. Returns null if the signature is invalid. */
+export async function readTaskToken(
+  secret: string,
+  token: string,
+): Promise<{ run: TaskRun; grant: TaskGrant | null } | null> {
+  const parts = token.split(".")
+  const signature = parts.pop() ?? ""
+  const [accountId = "", jobId = "", taskId = "", fence = "", grant, ...rest] = parts
+  if (rest.length > 0) return null
+  if (!(await verify(secret, PURPOSE, { text: parts.join("."), signature }))) return null
+  const run = { accountId, jobId, taskId, fence: Number(fence) }
+  return { run, grant: grant === undefined ? null : readGrant(grant) }
+}
+
+function writeGrant(grant: TaskGrant): string[] {
+  const text = toBase64Url(new TextEncoder().encode(JSON.stringify(grant)))
+  return text.length > GRANT_LENGTH_MAX ? [] : [text]
+}
+
+function readGrant(text: string): TaskGrant | null {
+  const bytes = fromBase64Url(text)
+  return bytes && taskGrant.parse(JSON.parse(new TextDecoder().decode(bytes)))
+}

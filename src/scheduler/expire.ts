@@ -1,0 +1,78 @@
+import { getSettings } from "../bindings/env.ts"
+import type { Env } from "../bindings/env.ts"
+import { logError } from "../platform/log.ts"
+import { isFinal } from "../domain/states.ts"
+import type { Transition } from "../db/jobs/apply-transition.ts"
+import type { JobSnapshot } from "../domain/snapshot.ts"
+import { transitionJob } from "../jobs/settle/settle.ts"
+import type { TaskQueue } from "./queue.ts"
+import { jobExpiredFailure } from "../jobs/settle/attempts.ts"
+import { computeEndTransition } from "../jobs/settle/transitions.ts"
+
+const JOBS_MAX = 100
+/**
+ * Wait before the next try of a job whose end could not be written, in milliseconds. Other jobs
+ * come first.
+ */
+const RETRY_MS = 30_000
+
+/**
+ * Fails jobs that have waited longer than `WAIT_SECONDS_MAX` without a running task. Returns the
+ * ids of queued tasks whose jobs are over.
+ */
+export async function expireJobs(env: Env, queue: TaskQueue, accountId: string): Promise<string[]> {
+  const waitMsMax = getSettings(env).WAIT_SECONDS_MAX * 1000
+  const over: string[] = []
+  for (const jobId of queue.jobsWaitingSince(Date.now() - waitMsMax, JOBS_MAX)) {
+    try {
+      const since = await expireJob(env, queue, { accountId, jobId, waitMsMax })
+      if (since === null) over.push(...queue.ofJob(jobId).map(({ id }) => id))
+      else queue.saveWaitsSince(jobId, since)
+    } catch (error) {
+      logError("dispatcher.expiry_failed", { job_id: jobId, error: String(error) })
+      queue.saveWaitsSince(jobId, Date.now() - waitMsMax + RETRY_MS)
+    }
+  }
+  return over
+}
+
+/**
+ * Fails one job if it has waited too long. Returns null if the job is over, else the time since
+ * which it waits according to D1.
+ */
+async function expireJob(
+  env: Env,
+  queue: TaskQueue,
+  { accountId, jobId, waitMsMax }: { accountId: string; jobId: string; waitMsMax: number },
+): Promise<number | null> {
+  function compute(read: JobSnapshot): Transition | null {
+    const isTaken = queue.ofJob(jobId).some(({ state }) => state === "running")
+    return isTaken ? null : computeExpiryTransition(read, { now: Date.now(), waitMsMax })
+  }
+  const job = { accountId, jobId }
+  const { applied, snapshot } = await transitionJob(env, job, compute, { needsValues: false })
+  if (applied || !snapshot || isFinal(snapshot.job.state)) return null
+  return waitingSince(snapshot)
+}
+
+/**
+ * Returns the transition that fails an open job if no runner has had a task of it for `waitMsMax`.
+ * Returns null if the job is over or may wait longer.
+ */
+export function computeExpiryTransition(
+  snapshot: JobSnapshot,
+  { now, waitMsMax }: { now: number; waitMsMax: number },
+): Transition | null {
+  if (isFinal(snapshot.job.state) || waitingSince(snapshot) + waitMsMax > now) return null
+  return computeEndTransition(snapshot, { state: "failed", failure: jobExpiredFailure(), now })
+}
+
+/**
+ * Returns the time since which no runner has a task of the job: its creation or, if it was started,
+ * the end of its last run.
+ */
+function waitingSince({ job, tasks }: JobSnapshot): number {
+  if (job.startedAt === null) return job.createdAt
+  const ends = tasks.flatMap(({ requeuedAt, completedAt }) => [requeuedAt ?? 0, completedAt ?? 0])
+  return Math.max(job.startedAt, ...ends)
+}

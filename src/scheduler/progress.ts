@@ -1,0 +1,177 @@
+import { newId } from "../platform/ids.ts"
+import { makeBoundedCache } from "../platform/bounded-cache.ts"
+import type { WatchedJobState, LastSeenJobState } from "../bindings/rpc.ts"
+import type { Progress } from "../domain/progress.ts"
+import type { QueuedTask } from "./queued-task.ts"
+
+/**
+ * Maximum number of jobs whose versions are cached. A dropped version costs the watchers of the job
+ * a read of D1.
+ */
+const JOBS_MAX = 10_000
+
+/**
+ * Highest progress of an open job. Progress reaches 100 percent only with the end of the last task.
+ */
+const PERCENT_BEFORE_END = 99
+
+/** Open task with its weight in the progress of its job. */
+type WeighedTask = Pick<QueuedTask, "id" | "weight" | "jobWeight">
+
+/** Id of a task, and the id of its job. */
+type TaskOfJob = Pick<QueuedTask, "id" | "jobId">
+
+/** Percent of each task of a job, and the last progress of the job that watchers saw. */
+type JobProgress = { percents: Map<string, number>; shown: Progress }
+
+/**
+ * Tracks the progress of jobs and wakes their watchers; in memory only. The progress of a job is
+ * the weighted sum over its tasks, and never falls.
+ */
+export class ProgressTracker {
+  readonly #tasksOf: (jobId: string) => readonly WeighedTask[]
+  // Part of every version: a restart of the object changes all versions, so that no watcher waits
+  // for a change that it missed.
+  readonly #bootId = newId()
+  /**
+   * Number of changes of each job, and the number of the last change that may have been the end of
+   * the job or of a task.
+   */
+  readonly #changes = makeBoundedCache<{ count: number; ending: number | null }>(JOBS_MAX)
+  readonly #jobs = new Map<string, JobProgress>()
+  readonly #sleepers = new Map<string, Set<() => void>>()
+
+  /** `tasksOf` returns the open tasks of a job; the rest of the job's weight counts as done. */
+  constructor(tasksOf: (jobId: string) => readonly WeighedTask[]) {
+    this.#tasksOf = tasksOf
+  }
+
+  /** Returns the progress of a job. Returns null if none is known. */
+  of(jobId: string): Progress | null {
+    const { percents, shown } = this.#jobOf(jobId)
+    const percent = Math.max(shown.percent, percentOf(this.#tasksOf(jobId), percents))
+    return percent === 0 && !shown.detail ? null : { ...shown, percent }
+  }
+
+  /** Returns the progress of jobs by id. Jobs without a running task are absent. */
+  ofJobs(jobIds: readonly string[]): Map<string, Progress> {
+    const all = jobIds.map((jobId) => [jobId, this.of(jobId)] as const)
+    return new Map(all.flatMap(([jobId, progress]) => (progress ? [[jobId, progress]] : [])))
+  }
+
+  /** Applies a runner's progress report of a task. */
+  reported({ id, jobId }: TaskOfJob, reported: Progress): void {
+    const { percents, shown } = this.#jobOf(jobId)
+    percents.set(id, reported.percent)
+    const open = this.#tasksOf(jobId)
+    const percent = Math.max(shown.percent, percentOf(open, percents))
+    // Details of one of several open tasks would mislead, because the details of the others are
+    // unknown.
+    const next = open.length > 1 ? { percent } : { ...reported, percent }
+    this.#jobs.set(jobId, { percents, shown: next })
+    this.#wake(jobId)
+  }
+
+  /**
+   * Drops the percent of a task that ended or was requeued. The shown progress of the job stays.
+   */
+  runEnded({ id, jobId }: TaskOfJob): void {
+    const { percents, shown } = this.#jobOf(jobId)
+    const percent = this.of(jobId)?.percent ?? shown.percent
+    percents.delete(id)
+    if (this.#tasksOf(jobId).length === 0) this.#jobs.delete(jobId)
+    else this.#jobs.set(jobId, { percents, shown: { percent } })
+    this.mayBeOver(jobId)
+  }
+
+  /** Notes that D1 may have a change of a job. */
+  jobChanged(jobId: string): void {
+    this.#countChange(jobId, false)
+  }
+
+  /** Notes that D1 may have the end of a job, or of one of its tasks. */
+  mayBeOver(jobId: string): void {
+    this.#countChange(jobId, true)
+  }
+
+  /**
+   * Waits until a job differs from `seen`, or until the timeout. Returns the job's present version
+   * and progress.
+   */
+  async next(
+    jobId: string,
+    lastSeen: LastSeenJobState | null,
+    timeoutMs: number,
+  ): Promise<WatchedJobState> {
+    const until = Date.now() + timeoutMs
+    for (;;) {
+      const change = this.#changeOf(jobId)
+      const leftMs = until - Date.now()
+      if (lastSeen === null || isNew(change, lastSeen) || leftMs <= 0) return change
+      await this.#sleep(jobId, leftMs)
+    }
+  }
+
+  #jobOf(jobId: string): JobProgress {
+    return this.#jobs.get(jobId) ?? { percents: new Map(), shown: { percent: 0 } }
+  }
+
+  #changeOf(jobId: string): WatchedJobState {
+    const { count = 0, ending = null } = this.#changes.get(jobId) ?? {}
+    return {
+      version: `${this.#bootId}.${count}`,
+      endings: ending === null ? "" : `${this.#bootId}.${ending}`,
+      progress: this.of(jobId),
+    }
+  }
+
+  #countChange(jobId: string, isEnding: boolean): void {
+    const { count: before = 0, ending = null } = this.#changes.get(jobId) ?? {}
+    const count = before + 1
+    this.#changes.set(jobId, { count, ending: isEnding ? count : ending }, Infinity)
+    this.#wake(jobId)
+  }
+
+  #wake(jobId: string): void {
+    for (const wakeOne of this.#sleepers.get(jobId) ?? []) wakeOne()
+  }
+
+  async #sleep(jobId: string, timeoutMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const ofJob = this.#sleepers.get(jobId) ?? new Set()
+    this.#sleepers.set(jobId, ofJob.add(resolve))
+    const timer = setTimeout(resolve, timeoutMs)
+    await promise
+    clearTimeout(timer)
+    ofJob.delete(resolve)
+    if (ofJob.size === 0 && this.#sleepers.get(jobId) === ofJob) this.#sleepers.delete(jobId)
+  }
+}
+
+/**
+ * Reports whether two values of a job's progress are the same. Ignores the estimated remaining
+ * time.
+ */
+export function isSameProgress(one: Progress | null, other: Progress | null): boolean {
+  return marksOf(one) === marksOf(other)
+}
+
+function marksOf(progress: Progress | null): string {
+  const { frame, time_seconds, speed, size_bytes } = progress?.detail ?? {}
+  return [progress?.percent ?? 0, frame, time_seconds, speed, size_bytes].join(" ")
+}
+
+function isNew(change: WatchedJobState, lastSeen: LastSeenJobState): boolean {
+  if (lastSeen.endings !== undefined) return change.endings !== lastSeen.endings
+  if (change.version !== lastSeen.version) return true
+  return lastSeen.progress !== undefined && !isSameProgress(change.progress, lastSeen.progress)
+}
+
+/** Returns the percent of a job from its open tasks; the rest of its weight counts as done. */
+function percentOf(open: readonly WeighedTask[], percents: ReadonlyMap<string, number>): number {
+  const [first] = open
+  if (!first) return 0
+  const workLeft = open.map(({ id, weight }) => weight * (100 - (percents.get(id) ?? 0)))
+  const percent = 100 - workLeft.reduce((sum, each) => sum + each, 0) / first.jobWeight
+  return Math.min(PERCENT_BEFORE_END, Math.max(0, percent))
+}

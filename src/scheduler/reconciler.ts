@@ -1,0 +1,233 @@
+import type { Env } from "../bindings/env.ts"
+import { doOrLog } from "../platform/log.ts"
+import { openDatabases } from "../db/database.ts"
+import {
+  listLostInputs,
+  listOpenTasksAndReaders,
+  listOpenTasks,
+  listTasksReadingFiles,
+  sumJobWeights,
+} from "../db/jobs/open-tasks.ts"
+import type { OpenTask, FileReadingTasks } from "../db/jobs/open-tasks.ts"
+import { computeBackoffMs } from "../jobs/settle/attempts.ts"
+import { lostInputsFailure } from "../jobs/settle/input-failures.ts"
+import { endJob } from "../jobs/settle/settle.ts"
+import { expireJobs } from "./expire.ts"
+import type { JobNotes } from "./job-notes.ts"
+import type { TaskQueue } from "./queue.ts"
+import { toAdoptedTask, toWaitingTask, isPosted, isWaiting, toRequeuedTask } from "./queued-task.ts"
+import type { QueuedTask } from "./queued-task.ts"
+import type { ScanCursors } from "./scan-cursors.ts"
+import type { SlotRequests } from "./slot-requests.ts"
+
+/**
+ * Age of a task below which the call or message that queues it may still arrive, in milliseconds.
+ */
+const LATE_MS = 30_000
+/**
+ * Maximum number of jobs that one reconciliation ends. Each end takes several of the thousand D1
+ * statements that an invocation has.
+ */
+const ENDED_AT_ONCE_MAX = 30
+
+type Parts = {
+  queue: TaskQueue
+  cursors: ScanCursors
+  notes: JobNotes
+  slots: SlotRequests
+  /** Removes a task from the queue. With `killed`, also kills its run. */
+  remove: (id: string, killed: boolean) => void
+  /** Called after each reconciliation, which may have changed the first deadline of the queue. */
+  onReconciled: (accountId: string) => Promise<void>
+}
+
+/** Reconciles the queue of a dispatcher with D1, which holds the truth about tasks. */
+export class Reconciler {
+  readonly #env: Env
+  readonly #parts: Parts
+
+  constructor(env: Env, parts: Parts) {
+    this.#env = env
+    this.#parts = parts
+  }
+
+  /**
+   * Reconciles all tasks that have a slot and some waiting tasks with D1, because calls that report
+   * a change may be lost.
+   */
+  async reconcileSome(accountId: string): Promise<void> {
+    const { queue, cursors } = this.#parts
+    const underWay = queue.underWay().map(({ id }) => id)
+    await this.reconcileTasks(accountId, [...underWay, ...cursors.nextWaiting()], true)
+  }
+
+  /** Removes those of the queued tasks that are over in D1, and reconciles the others. */
+  async reconcileTasks(accountId: string, ids: readonly string[], killed: boolean): Promise<void> {
+    if (ids.length === 0) return
+    const { queue, notes } = this.#parts
+    const open = await listOpenTasks(openDatabases(this.#env, accountId), ids)
+    this.#removeClosed(ids, open, killed)
+    const waiting = new Set(open.flatMap((task) => (task.jobState === "waiting" ? task.id : [])))
+    const underWay = waiting.size > 0 ? queue.underWay() : []
+    for (const task of underWay) {
+      if (task.boot && waiting.has(task.id)) notes.taskTaken(accountId, task)
+    }
+    await this.reconcile(accountId, open)
+  }
+
+  /**
+   * Reconciles tasks that ended, and tasks that wait for files of their jobs. With `over`, D1
+   * already has the end of all ended tasks. Otherwise reads from D1 which of them are still open.
+   */
+  async reconcileEnded(
+    accountId: string,
+    ended: { ids: string[]; ending: QueuedTask[]; over: boolean; killed: boolean },
+  ): Promise<void> {
+    const { ending, over, killed } = ended
+    const unsure = over ? [] : ending.map(({ id }) => id)
+    const ids = [...ended.ids, ...unsure]
+    if (ids.length === 0 || !this.#parts.queue.hasBlocked()) {
+      return await this.reconcileTasks(accountId, unsure, killed)
+    }
+    const jobIds = ending.map(({ jobId }) => jobId)
+    const readers = await listOpenTasksAndReaders(openDatabases(this.#env, accountId), {
+      ids,
+      jobIds,
+    })
+    this.#removeClosed(unsure, readers.open, killed)
+    await this.#reconcileReaders(accountId, readers)
+  }
+
+  /** Reconciles tasks that wait for deleted files. */
+  async reconcileFiles(accountId: string, fileIds: string[]): Promise<void> {
+    if (this.#parts.queue.isEmpty()) return
+    const readers = await listTasksReadingFiles(openDatabases(this.#env, accountId), fileIds)
+    await this.#reconcileReaders(accountId, readers)
+  }
+
+  /**
+   * Queues some open tasks of D1 that are not queued. If one of them is overdue, expedites the scan
+   * of open tasks, because others may be lost too.
+   */
+  async adoptSome(accountId: string): Promise<void> {
+    const { cursors, notes } = this.#parts
+    const database = openDatabases(this.#env, accountId)
+    const cursor = cursors.at("open")
+    const ids = await cursors.findUnknown(database)
+    const open = ids.length === 0 ? [] : await listOpenTasks(database, ids)
+    if (open.length > 0) {
+      const jobIds = [...new Set(open.map(({ jobId }) => jobId))]
+      this.#adopt(open, await sumJobWeights(database, jobIds))
+    }
+    const lateBefore = Date.now() - LATE_MS
+    if (open.some(({ createdAt }) => createdAt < lateBefore)) cursors.expedite("open", cursor)
+    for (const { jobId, isAccepted } of open) if (!isAccepted) notes.jobAccepted(jobId)
+    notes.noteLater(accountId)
+    await this.reconcile(accountId, open)
+  }
+
+  /** Fails jobs that have waited for a runner for too long. */
+  async expire(accountId: string): Promise<void> {
+    const over = await expireJobs(this.#env, this.#parts.queue, accountId)
+    this.#removeOver(over)
+    if (over.length > 0) await this.#parts.onReconciled(accountId)
+  }
+
+  /** Reconciles queued tasks with their rows in D1, and ends jobs that can never start. */
+  async reconcile(accountId: string, open: OpenTask[]): Promise<void> {
+    const { queue, onReconciled } = this.#parts
+    const queued = queue.findAll(open.map(({ id }) => id))
+    const now = Date.now()
+    const unstartable = new Map<string, string>()
+    for (const task of open) {
+      const queuedTask = queued.get(task.id)
+      if (!queuedTask || task.state !== "waiting") continue
+      if (isWaiting(queuedTask) && (task.inputs === "failed" || task.inputs === "gone")) {
+        unstartable.set(task.jobId, task.id)
+        continue
+      }
+      const next = reconciledTask(queuedTask, task, now)
+      if (next.state !== queuedTask.state || next.pool !== queuedTask.pool) queue.save(next)
+    }
+    this.#removeOver(await this.#endUnstartable(accountId, unstartable))
+    await onReconciled(accountId)
+  }
+
+  async #reconcileReaders(accountId: string, { open, isWhole }: FileReadingTasks): Promise<void> {
+    if (!isWhole) this.#parts.cursors.expedite("blocked")
+    await this.reconcile(accountId, open)
+  }
+
+  /**
+   * Queues open tasks of D1 that are not queued. Updates queued tasks whose claim in D1 is newer
+   * than their queue entry.
+   */
+  #adopt(open: OpenTask[], weights: ReadonlyMap<string, number>): void {
+    const { queue, slots } = this.#parts
+    const all = queue.findAll(open.map(({ id }) => id))
+    const now = Date.now()
+    const lacking = open.flatMap((task) => {
+      const isBlocked = task.inputs !== "ready"
+      const jobWeight = weights.get(task.jobId) ?? task.weight
+      const adopted = toAdoptedTask(task, { isBlocked, jobWeight, now })
+      if (adopted.allocation !== null) slots.markUsed(adopted.pool, adopted.allocation)
+      const queued = all.get(task.id)
+      if (!queued) return [adopted]
+      // The claim was written to D1 before this object lost its memory.
+      const isUnknown = isWaiting(queued) && task.fence > (queued.fence ?? 0)
+      if (isUnknown && task.state === "running") queue.save(adopted)
+      return []
+    })
+    queue.add(lacking)
+  }
+
+  /**
+   * Fails jobs that can never start because an input is lost. The map has one task id of each job.
+   * Returns the ids of queued tasks whose jobs are over.
+   */
+  async #endUnstartable(
+    accountId: string,
+    unstartable: ReadonlyMap<string, string>,
+  ): Promise<string[]> {
+    const over: string[] = []
+    for (const [jobId, taskId] of [...unstartable].slice(0, ENDED_AT_ONCE_MAX)) {
+      await doOrLog("dispatcher.end_job_failed", { job_id: jobId }, async () => {
+        const lostInputs = await listLostInputs(openDatabases(this.#env, accountId), taskId)
+        const failure = lostInputsFailure(lostInputs)
+        if (failure === null) return
+        await endJob(this.#env, { accountId, jobId }, { state: "failed", failure })
+        over.push(...this.#parts.queue.ofJob(jobId).map(({ id }) => id))
+      })
+    }
+    return over
+  }
+
+  #removeClosed(ids: readonly string[], open: OpenTask[], killed: boolean): void {
+    const openIds = new Set(open.map(({ id }) => id))
+    for (const id of ids) if (!openIds.has(id)) this.#parts.remove(id, killed)
+  }
+
+  /**
+   * Removes tasks whose jobs are over. Expedites the scan of blocked tasks, because some may wait
+   * for outputs of these jobs.
+   */
+  #removeOver(ids: readonly string[]): void {
+    for (const id of ids) this.#parts.remove(id, true)
+    if (ids.length > 0) this.#parts.cursors.expedite("blocked")
+  }
+}
+
+/**
+ * Returns the new queue entry of a task that waits according to D1: a requeued entry if its last
+ * run is over, else one that is ready or blocked as its inputs are.
+ */
+function reconciledTask(queued: QueuedTask, task: OpenTask, now: number): QueuedTask {
+  if (isPosted(queued) && queued.fence === task.fence) {
+    const waitsSince = task.requeuedAt ?? queued.waitsSince
+    return toRequeuedTask(queued, { backoffMs: computeBackoffMs(task), waitsSince, now })
+  }
+  if (!isWaiting(queued)) return queued
+  // Takes the pool from D1, because the choice of a pool with enough disk may need the size of a
+  // stored input.
+  return toWaitingTask({ ...queued, pool: task.pool }, task.inputs === "pending")
+}

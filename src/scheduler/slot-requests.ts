@@ -1,0 +1,249 @@
+import { nextSlotRequestNumber } from "../contract/slot-allocation.ts"
+import { getSettings } from "../bindings/env.ts"
+import { computeEffectiveLimits } from "../bindings/plan-limits.ts"
+import type { Env } from "../bindings/env.ts"
+import { doOrLog, logError } from "../platform/log.ts"
+import { getPoolObject } from "../bindings/durable-objects.ts"
+import type { Limits } from "../domain/plans.ts"
+import type { SlotRequest } from "../bindings/rpc.ts"
+import { POOLS } from "../bindings/pools.ts"
+import { openDatabases } from "../db/database.ts"
+import { findAssignedPlan } from "../db/jobs/tasks.ts"
+import type { TaskQueue } from "./queue.ts"
+import { toStartingTask } from "./queued-task.ts"
+import type { QueuedTask } from "./queued-task.ts"
+
+const READY_MAX = 100
+
+/**
+ * Time for which an unmet request is not repeated, in milliseconds. The pool wakes the account
+ * earlier if it has slots.
+ */
+const UNMET_MS = 4_000
+
+/**
+ * Age of cached limits from which the next request reads them again in the background, in
+ * milliseconds.
+ */
+const FRESH_MS = 1_000
+
+/**
+ * Demand of an account for slots of a pool: the number of wanted slots, and the allocations that
+ * are in use or released.
+ */
+type SlotDemand = Omit<SlotRequest, "number" | "isResync">
+
+/** Limits of a plan that apply to slots. */
+type SlotLimits = Pick<Limits, "runningJobsMax" | "slotsShareMax">
+
+/**
+ * State of the requests to one pool. Earlier allocations are unknown until the first response of
+ * the pool.
+ */
+class PoolRequests {
+  readonly pool: string
+  /** Number of the last request; 0 before the first. */
+  number = 0
+  /**
+   * Whether the pool may still allocate slots for the last request; another request must then
+   * read them.
+   */
+  isOpen = false
+  /** Whether the pool has responded since this object started. */
+  isKnown = false
+  /**
+   * The last demand that the pool did not meet, and its time; null if the pool may meet the next
+   * one.
+   */
+  unmet: { wanted: number; since: number } | null = null
+  hasFailed = false
+  /** Allocations that were assigned to a task. No allocation is assigned twice. */
+  used = new Set<number>()
+  isRequesting = false
+  /** Whether `request` was called again during the present request. */
+  isStale = false
+
+  constructor(pool: string) {
+    this.pool = pool
+  }
+}
+
+/**
+ * Requests slots from the pools for the tasks of a queue. A slow pool does not delay the others.
+ * All state is in memory. After a loss of memory, the queue restores the allocations of its tasks,
+ * and the first request to a pool frees all other allocations.
+ */
+export class SlotRequests {
+  readonly #env: Env
+  readonly #queue: TaskQueue
+  readonly #pools = new Map(Object.keys(POOLS).map((pool) => [pool, new PoolRequests(pool)]))
+  #limits: { limits: SlotLimits; at: number } | null = null
+  #planVersion = 0
+
+  constructor(env: Env, queue: TaskQueue) {
+    this.#env = env
+    this.#queue = queue
+    for (const { pool, allocation } of queue.underWay()) {
+      if (allocation !== null) this.markUsed(pool, allocation)
+    }
+  }
+
+  hasFailed(): boolean {
+    return this.#pools.values().some(({ hasFailed }) => hasFailed)
+  }
+
+  hasUsed(): boolean {
+    return this.#pools.values().some(({ used }) => used.size > 0)
+  }
+
+  /** Notes that an allocation was assigned to a task. */
+  markUsed(pool: string, allocation: number): void {
+    this.resync(pool)
+    this.#pools.get(pool)?.used.add(allocation)
+  }
+
+  /**
+   * Makes the next `request` include a pool, or every pool, that this object has sent no request
+   * since its start.
+   */
+  resync(pool?: string): void {
+    for (const requests of this.#some(pool)) requests.isOpen ||= requests.number === 0
+  }
+
+  /**
+   * Forgets the unmet demand of a pool, or of every pool, so that the next request is sent at once.
+   */
+  forgetUnmet(pool?: string): void {
+    for (const requests of this.#some(pool)) requests.unmet = null
+  }
+
+  /** Drops the cached limits, so that the next request reads the plan from D1. */
+  forgetPlan(): void {
+    this.#limits = null
+    this.#planVersion += 1
+    this.forgetUnmet()
+  }
+
+  /**
+   * Requests slots for ready tasks, and releases slots whose tasks are over. Saves each task that
+   * got a slot, and calls `start` with it. A call during a request to a pool repeats that request
+   * afterwards.
+   */
+  async request(accountId: string, start: (task: QueuedTask) => void): Promise<void> {
+    const requesting = this.#some().map(async (requests) => {
+      requests.isStale = true
+      if (requests.isRequesting) return
+      requests.isRequesting = true
+      try {
+        while (requests.isStale) {
+          requests.isStale = false
+          for (const task of await this.#requestOnce(accountId, requests)) start(task)
+        }
+      } finally {
+        requests.isRequesting = false
+      }
+    })
+    await Promise.all(requesting)
+  }
+
+  /** Returns the pool with a name, or all pools. */
+  #some(name?: string): PoolRequests[] {
+    return [...this.#pools.values()].filter(({ pool }) => name === undefined || pool === name)
+  }
+
+  async #requestOnce(accountId: string, requests: PoolRequests): Promise<QueuedTask[]> {
+    const demand = await this.#demandOf(accountId, requests)
+    if (demand === null) return []
+    const { wanted } = demand
+    // Set before the request, because the pool may report free slots before its response is read.
+    requests.unmet = { wanted, since: Date.now() }
+    let started: QueuedTask[] = []
+    try {
+      started = await this.#allocate(requests, demand)
+      requests.hasFailed = false
+    } catch (error) {
+      // An unreachable pool must not delay allocations of the others.
+      logError("dispatcher.pool_lost", { pool: requests.pool, error: String(error) })
+      requests.hasFailed = true
+    }
+    if (started.length >= wanted) requests.unmet = null
+    else if (requests.unmet) requests.unmet.wanted -= started.length
+    return started
+  }
+
+  /** Returns the demand for slots of a pool. Returns null if a request would change nothing. */
+  async #demandOf(accountId: string, requests: PoolRequests): Promise<SlotDemand | null> {
+    const { pool } = requests
+    const isIdle = !requests.isOpen && requests.used.size === 0
+    if (isIdle && this.#queue.ready(1, Date.now(), pool).length === 0) return null
+    const { runningJobsMax, slotsShareMax } = await this.#readLimits(accountId)
+    const running = this.#queue.underWay().filter((task) => task.pool === pool)
+    const inUse = running.flatMap(({ allocation }) => allocation ?? [])
+    const released = [...requests.used.difference(new Set(inUse))]
+    const room = Math.min(READY_MAX, Math.max(0, runningJobsMax - running.length))
+    const now = Date.now()
+    const wanted = this.#queue.ready(room, now, pool).length
+    const { unmet } = requests
+    const isUnmet =
+      unmet !== null && Math.abs(now - unmet.since) < UNMET_MS && wanted >= unmet.wanted
+    // The pool still allocates for the last request, even if no task wants a slot any more.
+    const isKnown = wanted === 0 && !requests.isOpen
+    if (released.length === 0 && (isUnmet || isKnown)) return null
+    return { accountId, wanted, slotsShareMax, inUse, released }
+  }
+
+  /** Requests slots of a pool, and assigns them to ready tasks. */
+  async #allocate(requests: PoolRequests, demand: SlotDemand): Promise<QueuedTask[]> {
+    const { pool } = requests
+    requests.number = nextSlotRequestNumber(requests.number, Date.now())
+    requests.isOpen = true
+    const request = { ...demand, number: requests.number, isResync: !requests.isKnown }
+    const allocations = await getPoolObject(this.#env, pool).requestSlots(pool, request)
+    if (allocations === null) return []
+    // The pool has freed the used allocations that it no longer lists.
+    requests.used = requests.used.intersection(new Set(allocations.map(({ id }) => id)))
+    const offers = allocations.filter(({ id }) => !requests.used.has(id))
+    const now = Date.now()
+    const tasks = this.#queue.ready(offers.length, now, pool)
+    // The demand is met, and every offered slot was assigned to a task.
+    const isMet = offers.length >= demand.wanted && tasks.length === offers.length
+    requests.isOpen = demand.wanted > 0 && !isMet
+    requests.isKnown = true
+    return tasks.flatMap((task, index) => {
+      const offer = offers[index]
+      if (!offer) return []
+      requests.used.add(offer.id)
+      const starting = toStartingTask(task, offer, now)
+      this.#queue.save(starting)
+      return [starting]
+    })
+  }
+
+  /**
+   * Returns the limits of the account's plan. Only the first call waits for D1. Later calls return
+   * the cached limits, and read old ones again in the background; a change of the plan calls
+   * `forgetPlan`.
+   */
+  async #readLimits(accountId: string): Promise<SlotLimits> {
+    const read = this.#limits
+    if (!read) return await this.#readNewLimits(accountId)
+    const now = Date.now()
+    if (Math.abs(now - read.at) >= FRESH_MS) {
+      read.at = now
+      void doOrLog("dispatcher.plan_not_read", {}, () => this.#readNewLimits(accountId))
+    }
+    return read.limits
+  }
+
+  async #readNewLimits(accountId: string): Promise<SlotLimits> {
+    const [version, at] = [this.#planVersion, Date.now()]
+    const plan = await findAssignedPlan(openDatabases(this.#env, accountId))
+    // Reads again if `forgetPlan` was called during the read, which may have returned the old plan.
+    if (version !== this.#planVersion) return await this.#readNewLimits(accountId)
+    const limits = plan ? computeEffectiveLimits(plan, getSettings(this.#env)) : WITHOUT_ACCOUNT
+    this.#limits = { limits, at }
+    return limits
+  }
+}
+
+const WITHOUT_ACCOUNT: SlotLimits = { runningJobsMax: 1, slotsShareMax: 0 }

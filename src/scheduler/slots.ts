@@ -1,0 +1,206 @@
+import { isPlausibleAllocation } from "../contract/slot-allocation.ts"
+import type { SlotAllocation, SlotDegradedReason } from "../bindings/rpc.ts"
+
+const TABLES = [
+  `create table if not exists slots (
+    slot text primary key, account_id text not null, allocation integer not null,
+    is_allocated integer not null)`,
+  "create table if not exists slots_to_end (slot text primary key, failed_at integer)",
+  `create table if not exists slot_problems (
+    slot text, problem text, since integer not null, seen_at integer not null,
+    primary key (slot, problem)) without rowid`,
+]
+
+/** State of a slot that was allocated at least once. */
+type Slot = {
+  slot: string
+  /** Account that has the slot, or had it last; empty after the slot's container was stopped. */
+  accountId: string
+  /** Number of the slot's last allocation, or of the last stop of its container. */
+  allocation: number
+  isAllocated: boolean
+}
+
+/**
+ * When a problem of a slot is reported: after it has lasted for `lastsMsMin`, and until `toldMsMax`
+ * after it was seen last.
+ */
+const PROBLEMS: Record<SlotDegradedReason, { lastsMsMin: number; toldMsMax: number }> = {
+  // A failed start may be temporary. A slot in demand is started again within this time.
+  container_not_started: { lastsMsMin: 60_000, toldMsMax: 120_000 },
+  // The problem is dropped after ten minutes, because the slot's next container may not have it.
+  sandbox_failed: { lastsMsMin: 0, toldMsMax: 600_000 },
+  ytdlp_update_failed: { lastsMsMin: 0, toldMsMax: 600_000 },
+}
+
+/**
+ * Slots of a pool: allocations, last holders, containers to stop, and problems. Allocations and
+ * stops are kept in memory, so that decisions read no storage, and stored for the next start of the
+ * object.
+ */
+export class Slots {
+  readonly #sql: SqlStorage
+  readonly #slots = new Map<string, Slot>()
+  readonly #toEnd = new Map<string, boolean>()
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+    for (const statement of TABLES) sql.exec(statement)
+    const slots =
+      "select slot, account_id as accountId, allocation, is_allocated as held from slots"
+    for (const { held, ...row } of sql.exec<Omit<Slot, "isAllocated"> & { held: number }>(slots)) {
+      this.#slots.set(row.slot, { ...row, isAllocated: held === 1 })
+    }
+    const toEnd = "select slot, failed_at as failedAt from slots_to_end"
+    for (const row of sql.exec<{ slot: string; failedAt: number | null }>(toEnd)) {
+      this.#toEnd.set(row.slot, row.failedAt !== null)
+    }
+  }
+
+  allocations(): SlotAllocation[] {
+    return [...this.#slots.values()].flatMap(({ slot, accountId, allocation: id, isAllocated }) =>
+      isAllocated ? [{ id, slot, accountId }] : [],
+    )
+  }
+
+  /** Returns the allocations of an account, oldest first. */
+  of(accountId: string): Pick<SlotAllocation, "id" | "slot">[] {
+    const own = this.allocations().filter((allocation) => allocation.accountId === accountId)
+    return own.map(({ id, slot }) => ({ id, slot })).toSorted((one, other) => one.id - other.id)
+  }
+
+  /** Returns the accounts that hold a slot. */
+  holders(): Set<string> {
+    return new Set(this.allocations().map(({ accountId }) => accountId))
+  }
+
+  /** Returns the names of slots that were allocated at least once. */
+  names(): MapIterator<string> {
+    return this.#slots.keys()
+  }
+
+  /** Returns a slot; undefined if it was never allocated. */
+  find(slot: string): Slot | undefined {
+    return this.#slots.get(slot)
+  }
+
+  isFree(slot: string): boolean {
+    return this.#slots.get(slot)?.isAllocated !== true
+  }
+
+  /** Returns slots that had a holder and whose container was not stopped since. */
+  occupied(): string[] {
+    return [...this.#slots.values()].flatMap(({ slot, accountId }) => (accountId ? [slot] : []))
+  }
+
+  /** Returns the highest plausible allocation number. */
+  lastAllocation(now: number): number {
+    return this.#slots
+      .values()
+      .map(({ allocation }) => allocation)
+      .filter((number) => isPlausibleAllocation(number, now))
+      .reduce((highest, number) => Math.max(highest, number), 0)
+  }
+
+  /** Returns the number of each account's last allocation, as far as the slots record it. */
+  lastTurns(): Map<string, number> {
+    const turns = new Map<string, number>()
+    for (const { accountId, allocation } of this.#slots.values()) {
+      if (accountId) turns.set(accountId, Math.max(allocation, turns.get(accountId) ?? 0))
+    }
+    return turns
+  }
+
+  allocate({ id: allocation, slot, accountId }: SlotAllocation): void {
+    this.#save({ slot, accountId, allocation, isAllocated: true })
+  }
+
+  /** Frees those of the allocations that belong to the account. */
+  free(ids: readonly number[], accountId: string): void {
+    const freed = new Set(ids)
+    for (const row of this.#slots.values()) {
+      const isOwn = row.isAllocated && row.accountId === accountId
+      if (isOwn && freed.has(row.allocation)) this.#save({ ...row, isAllocated: false })
+    }
+  }
+
+  /**
+   * Saves the number under which the container of a free slot is about to be stopped. Allocations
+   * with lower numbers are refused from then on.
+   */
+  saveNumber(slot: string, number: number): void {
+    const earlier = this.#slots.get(slot)
+    if (earlier && earlier.allocation < number) this.#save({ ...earlier, allocation: number })
+  }
+
+  /**
+   * Returns a map of the slots whose containers must be stopped before the slot's next allocation.
+   * A slot maps to true if an attempt to stop its container has failed.
+   */
+  toEnd(): ReadonlyMap<string, boolean> {
+    return this.#toEnd
+  }
+
+  saveToEnd(slot: string): void {
+    if (this.#toEnd.has(slot)) return
+    this.#toEnd.set(slot, false)
+    this.#sql.exec("insert or ignore into slots_to_end (slot) values (?)", slot)
+  }
+
+  /** Notes that the container of a free slot was stopped, so that the slot has no last holder. */
+  saveEnded(slot: string): void {
+    this.#toEnd.delete(slot)
+    this.#sql.exec("delete from slots_to_end where slot = ?", slot)
+    const earlier = this.#slots.get(slot)
+    if (earlier?.isAllocated === false) this.#save({ ...earlier, accountId: "" })
+  }
+
+  saveEndFailed(slot: string, now: number): void {
+    this.#toEnd.set(slot, true)
+    this.#sql.exec("update slots_to_end set failed_at = ? where slot = ?", now, slot)
+  }
+
+  saveProblem(slot: string, problem: SlotDegradedReason, now: number): void {
+    const seenBefore = now - PROBLEMS[problem].toldMsMax
+    const forget = "delete from slot_problems where problem = ? and seen_at <= ?"
+    this.#sql.exec(forget, problem, seenBefore)
+    this.#sql.exec(
+      `insert into slot_problems (slot, problem, since, seen_at) values (?1, ?2, ?3, ?3)
+       on conflict do update set since = min(since, ?3), seen_at = ?3`,
+      slot,
+      problem,
+      now,
+    )
+  }
+
+  clearProblem(slot: string, problem: SlotDegradedReason): void {
+    this.#sql.exec("delete from slot_problems where slot = ? and problem = ?", slot, problem)
+  }
+
+  /** Returns the problems of slots that are due for a report, each once. */
+  problems(now: number): SlotDegradedReason[] {
+    const rows = this.#sql
+      .exec<{ problem: SlotDegradedReason; since: number; seenAt: number }>(
+        "select problem, since, seen_at as seenAt from slot_problems",
+      )
+      .toArray()
+    const current = rows.filter(({ problem, since, seenAt }) => {
+      const { lastsMsMin, toldMsMax } = PROBLEMS[problem]
+      return since <= now - lastsMsMin && seenAt > now - toldMsMax
+    })
+    return [...new Set(current.map(({ problem }) => problem))]
+  }
+
+  #save(slot: Slot): void {
+    this.#slots.set(slot.slot, slot)
+    this.#sql.exec(
+      `insert into slots (slot, account_id, allocation, is_allocated) values (?, ?, ?, ?)
+       on conflict do update set account_id = excluded.account_id,
+       allocation = excluded.allocation, is_allocated = excluded.is_allocated`,
+      slot.slot,
+      slot.accountId,
+      slot.allocation,
+      slot.isAllocated ? 1 : 0,
+    )
+  }
+}

@@ -1,0 +1,60 @@
+import { runnerHealth } from "../contract/runner-health.ts"
+import type { RunnerHealth } from "../contract/runner-health.ts"
+import type { Env } from "../bindings/env.ts"
+import { getPoolObject } from "../bindings/durable-objects.ts"
+import type { HealthPath } from "../bindings/rpc.ts"
+import { inspectContainer } from "../runner/client.ts"
+import { POOLS } from "../bindings/pools.ts"
+
+/**
+ * State of the container of a slot: whether it runs, the failure of its last start, and the health
+ * of its runner.
+ */
+export type SlotContainer = {
+  slot: string
+  isRunning: boolean
+  problem: string | null
+  health: RunnerHealth | null
+}
+
+/**
+ * Returns the containers of a pool that run or have a problem. Throws if the pool does not respond.
+ */
+export async function readContainers(
+  env: Env,
+  pool: string,
+  healthPath: HealthPath = "/health",
+): Promise<SlotContainer[]> {
+  const slots = await getPoolObject(env, pool).occupiedSlots()
+  const results = await Promise.all(
+    slots.map(async (slot) => await readContainer(env, slot, healthPath)),
+  )
+  return results.filter(({ isRunning, problem }) => isRunning || problem !== null)
+}
+
+async function readContainer(
+  env: Env,
+  slot: string,
+  healthPath: HealthPath,
+): Promise<SlotContainer> {
+  try {
+    const { isRunning, problem, health } = await inspectContainer(env, slot, healthPath)
+    if (!health) return { slot, isRunning, problem, health: null }
+    if (health.status !== 200) return { slot, isRunning, problem: health.text, health: null }
+    return { slot, isRunning, problem, health: runnerHealth.parse(JSON.parse(health.text)) }
+  } catch (error) {
+    return { slot, isRunning: false, problem: String(error), health: null }
+  }
+}
+
+/**
+ * Tells all pools that the plain runner has a new process, because the runner runs tasks of every
+ * pool.
+ */
+export async function announceRunnerStart(env: Env, boot: string): Promise<void> {
+  const pools = Object.keys(POOLS)
+  const calls = pools.map((pool) => getPoolObject(env, pool).runnerStarted(boot))
+  // Waits for all pools before it fails; the runner then repeats its announcement.
+  const failed = (await Promise.allSettled(calls)).find(({ status }) => status === "rejected")
+  if (failed) await Promise.all(calls)
+}

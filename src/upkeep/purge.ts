@@ -1,0 +1,138 @@
+import type { Env } from "../bindings/env.ts"
+import { doOrLog } from "../platform/log.ts"
+import { getDispatcher } from "../bindings/durable-objects.ts"
+import {
+  deleteAccountRow,
+  deleteSomeDeliveries,
+  deleteSomeJobs,
+  deleteSomeIndependentRows,
+  findRemainingData,
+  listAccountsToPurge,
+  postponePurge,
+} from "../db/accounts/account-removal.ts"
+import type { DeletedAccount, RemainingAccountData } from "../db/accounts/account-removal.ts"
+import { openDatabases } from "../db/database.ts"
+import type { AccountDatabases, Database } from "../db/database.ts"
+import { deleteAllWebhookEndpoints } from "../db/webhook-endpoints.ts"
+import { deleteSomeObjects } from "../objects/objects.ts"
+import { accountPrefix } from "../domain/object-keys.ts"
+import { listUploadsWithPrefix } from "../db/files/uploads.ts"
+import { abandonUploads } from "../objects/abandon-upload.ts"
+
+const HOUR_MS = 3_600_000
+/**
+ * Time after an account's deletion at which all its earlier requests and the tries of its webhooks
+ * are over, in milliseconds. Exceeds `UPLOAD_MS_MAX`.
+ */
+const LATE_MS_MAX = 24 * HOUR_MS
+/** Wait before a failed step is repeated, in milliseconds. Other accounts come first. */
+const RETRY_MS = 60_000
+const WAIT_MS = { min: 5_000, max: 5 * 60_000 }
+
+// Bounds of one step of a removal. Each sweep runs one step for each of at most `ACCOUNTS_MAX`
+// accounts.
+const ACCOUNTS_MAX = 3
+const TICKS_MAX = 10
+const ROUNDS_MAX = 4
+const ROWS_MAX = 500
+const UPLOADS_MAX = 16
+const PAGES_MAX = 10
+
+/**
+ * Continues the removal of deleted accounts: first of their data, then of the accounts themselves.
+ */
+export async function purgeAccounts(env: Env, directory: Database, now: number): Promise<void> {
+  const due = await listAccountsToPurge(directory, { now, limit: ACCOUNTS_MAX })
+  for (const account of due) {
+    await doOrLog("sweep.purge_failed", { account_id: account.id }, async () => {
+      await postponePurge(directory, account.id, now + RETRY_MS)
+      await purgeAccount(env, openDatabases(env, account.id), account, now)
+    })
+  }
+}
+
+async function purgeAccount(
+  env: Env,
+  own: AccountDatabases,
+  account: DeletedAccount,
+  now: number,
+): Promise<void> {
+  const { id } = account
+  const { sql: database, directory } = own
+  const isLate = now - account.deletedAt >= LATE_MS_MAX
+  const before = await cancelSome(env, database, id)
+  // Keeps the rows while jobs are open, because the end of a job needs them; for at most a day,
+  // because a job may be impossible to end.
+  if (before.openJobs && !isLate) return await postponePurge(directory, id, now)
+  await removeSomeRows(database, id, isLate)
+  await removeUploads(env, database, id)
+  const remains = await findRemainingData(database, id)
+  // The secret of an endpoint signs waiting webhooks.
+  if (!remains.deliveries) await deleteAllWebhookEndpoints(database, id)
+  const areObjectsGone = await removeSomeObjects(env.MEDIA, id, remains)
+  const isDone = !remains.rows && areObjectsGone
+  if (isDone && isLate && (await deleteAccountRow(own))) return
+  await postponePurge(directory, id, nextStepAt(account, { now, isDone, left: remains }))
+}
+
+/**
+ * Cancels open jobs of the account by ticks of its dispatcher, because each tick is an invocation
+ * with its own D1 statements. Returns the data that the account still has.
+ */
+async function cancelSome(env: Env, database: Database, id: string): Promise<RemainingAccountData> {
+  for (let ticks = 0; ; ticks += 1) {
+    const remains = await findRemainingData(database, id)
+    if (!remains.openJobs || ticks === TICKS_MAX) return remains
+    await getDispatcher(env, id).tick(id)
+  }
+}
+
+async function removeSomeRows(database: Database, id: string, isLate: boolean): Promise<void> {
+  const some = { limit: ROWS_MAX, isForced: isLate }
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const { rows, deliveries } = await findRemainingData(database, id)
+    if (rows) await deleteSomeJobs(database, id, some)
+    if (rows) await deleteSomeIndependentRows(database, id, ROWS_MAX)
+    const deletedCount = deliveries ? await deleteSomeDeliveries(database, id, some) : 0
+    if (!rows && deletedCount < ROWS_MAX) return
+  }
+}
+
+async function removeUploads(env: Env, database: Database, id: string): Promise<void> {
+  const some = await listUploadsWithPrefix(database, accountPrefix(id), UPLOADS_MAX)
+  await abandonUploads(env, database, some, Date.now())
+}
+
+/**
+ * Deletes objects of an account, except bodies of webhooks that will be tried again. Returns true
+ * if no object remains.
+ */
+async function removeSomeObjects(
+  bucket: R2Bucket,
+  id: string,
+  { deliveries }: RemainingAccountData,
+): Promise<boolean> {
+  const prefix = accountPrefix(id)
+  if (!deliveries) return await deleteSomeObjects(bucket, prefix, PAGES_MAX)
+  const others = ["uploads/", "tasks/", "jobs/"].map((folder) => prefix + folder)
+  const done = await Promise.all(
+    others.map((folder) => deleteSomeObjects(bucket, folder, PAGES_MAX)),
+  )
+  return done.every(Boolean)
+}
+
+/**
+ * Returns the time of the next step. An account without data is checked again each hour, because a
+ * killed run or an open request may store data meanwhile, and once more when all of them are over.
+ */
+function nextStepAt(
+  { deletedAt }: DeletedAccount,
+  { now, isDone, left }: { now: number; isDone: boolean; left: RemainingAccountData },
+): number {
+  if (!isDone) return now
+  // Waits longer the older the deletion is: most webhooks need one try, failing ones need hours.
+  const waitMs = Math.ceil((now - deletedAt) / 4)
+  if (left.deliveries) return now + Math.min(WAIT_MS.max, Math.max(WAIT_MS.min, waitMs))
+  const lastAt = deletedAt + LATE_MS_MAX
+  return lastAt > now ? Math.min(now + HOUR_MS, lastAt) : now + HOUR_MS
+}

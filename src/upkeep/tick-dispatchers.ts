@@ -1,0 +1,56 @@
+import pMap from "p-map"
+import type { Env } from "../bindings/env.ts"
+import { doOrLog } from "../platform/log.ts"
+import { getDispatcher } from "../bindings/durable-objects.ts"
+import type { Database } from "../db/database.ts"
+import { listAccountsWithOpenJobs } from "../db/jobs/jobs.ts"
+
+const ACCOUNTS_AT_ONCE = 8
+/** Maximum number of accounts whose dispatchers are ticked per second. */
+const PAGE_ACCOUNTS = 100
+const PAGE_MS = 1_000
+/** Maximum number of accounts per sweep. If there are more, they are spread over several sweeps. */
+const ACCOUNTS_PER_SWEEP = 5_000
+const SWEEP_MS = 60_000
+const LISTED_AT_ONCE = 1_000
+
+/** Ticks the dispatchers of accounts with an open job. Spreads many accounts over the minute. */
+export async function tickDispatchers(env: Env, database: Database, now: number): Promise<void> {
+  const accounts = await listDue(database, now)
+  for (let from = 0; from < accounts.length; from += PAGE_ACCOUNTS) {
+    const begunAt = Date.now()
+    await pMap(
+      accounts.slice(from, from + PAGE_ACCOUNTS),
+      async (accountId) =>
+        await doOrLog("sweep.tick_failed", { account_id: accountId }, async () => {
+          await getDispatcher(env, accountId).tick(accountId)
+        }),
+      { concurrency: ACCOUNTS_AT_ONCE },
+    )
+    const isLast = from + PAGE_ACCOUNTS >= accounts.length
+    if (!isLast) await scheduler.wait(Math.max(0, PAGE_MS - Math.abs(Date.now() - begunAt)))
+  }
+}
+
+async function listDue(database: Database, now: number): Promise<string[]> {
+  const accounts: string[] = []
+  for (let isMore = true; isMore;) {
+    const after = accounts.at(-1) ?? ""
+    const page = await listAccountsWithOpenJobs(database, { after, limit: LISTED_AT_ONCE })
+    accounts.push(...page)
+    isMore = page.length === LISTED_AT_ONCE
+  }
+  const turns = Math.max(1, Math.ceil(accounts.length / ACCOUNTS_PER_SWEEP))
+  const turn = Math.floor(now / SWEEP_MS) % turns
+  return accounts.filter((accountId) => hashOf(accountId) % turns === turn)
+}
+
+/**
+ * Returns a hash of an account id, which determines the sweep that ticks the account, whatever
+ * other accounts exist.
+ */
+function hashOf(accountId: string): number {
+  let hash = 0
+  for (const character of accountId) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) >>> 0
+  return hash
+}

@@ -1,0 +1,31 @@
+import { LISTED_KIND_NAMES } from "../kinds/registry.ts"
+import { FINAL_STATES } from "../domain/states.ts"
+import type { FinalState } from "../domain/states.ts"
+
+/** Type of the webhook event that a caller can request as a test. */
+export const TEST_EVENT_TYPE = "webhook.test"
+
+/** Types of all webhook events about jobs. */
+export const EVENT_TYPES: readonly string[] = LISTED_KIND_NAMES.flatMap((kind) =>
+  FINAL_STATES.map((state) => makeEventType(kind, state)),
+)
+
+/** Patterns of events for an endpoint to choose: `*` matches any kind, any state or both. */
+export const EVENT_PATTERNS: readonly string[] = [
+  "*",
+  ...LISTED_KIND_NAMES.map((kind) => `${kind}.*`),
+  ...FINAL_STATES.map((state) => `*.${state}`),
+  ...EVENT_TYPES,
+]
+
+/** Returns the type of the webhook event about a job's end, such as `command.failed`. */
+export function makeEventType(kind: string, state: FinalState): string {
+  return `${kind}.${state}`
+}
+
+/** Reports whether a pattern of events matches an event type. */
+export function matchesEvent(pattern: string, type: string): boolean {
+  if (pattern === "*") return true
+  const parts = type.split(".")
+  return pattern.split(".").every((part, at) => part === "*" || part === parts[at])
+}

@@ -1,0 +1,68 @@
+import { beforeAll, expect, it } from "vitest"
+import { makeCaller, upload } from "../../../support/caller.ts"
+import type { Caller } from "../../../support/caller.ts"
+import { accountOf } from "../../../support/media/bundle.ts"
+import { commandRequest } from "../../../support/media/command-request.ts"
+import { endTask, findTask, PROBED } from "../../../support/runner/stand-in-runner.ts"
+
+type Warned = { status: string; warnings: { code: string; message: string }[] }
+
+const UNUSED = {
+  code: "unused_input",
+  message: expect.stringMatching(/^input_files\.in_2: no command names this input\. /),
+}
+
+let caller: Caller
+let input_files: Record<string, string>
+
+beforeAll(async () => {
+  caller = await makeCaller("unused inputs")
+  const accountId = await accountOf(caller)
+  const references: string[] = []
+  for (const name of ["clip.mp4", "logo.png"]) {
+    const { id } = await upload(caller, name, name)
+    await endTask(await findTask(accountId, id, "probe"), PROBED)
+    references.push(`svc_id://${id}`)
+  }
+  input_files = Object.fromEntries(references.map((each, place) => [`in_${place + 1}`, each]))
+})
+
+async function read(path: string): Promise<Warned> {
+  return await (await caller.call(path)).json<Warned>()
+}
+
+it("an input that no command names is a warning from the create on, and of a retry", async () => {
+  const accountId = await accountOf(caller)
+  const created = await caller.post("/commands", commandRequest("", { input_files }))
+  expect(created.status).toBe(202)
+  const { command_id: id } = await created.json<{ command_id: string }>()
+  expect((await read(`/commands/${id}`)).warnings).toEqual([UNUSED])
+  const other = { code: "empty_stream" as const, message: "Nothing came." }
+  await endTask(await findTask(accountId, id, "command"), {
+    result: {
+      kind: "command",
+      outputs: [{ key: "out_1", size_bytes: 3, content_type: "video/mp4" }],
+      warnings: [other],
+    },
+  })
+  const ended = await read(`/commands/${id}`)
+  expect([ended.status, ended.warnings]).toEqual(["success", [UNUSED, other]])
+  const retried = await caller.call(`/jobs/${id}/retry`, { method: "POST" })
+  expect((await retried.json<Warned>()).warnings).toEqual([UNUSED])
+})
+
+it("a validation has the same warning, and is valid", async () => {
+  const answer = await caller.post("/commands/validate", commandRequest("", { input_files }))
+  expect(await answer.json()).toMatchObject({ valid: true, warnings: [UNUSED], errors: [] })
+})
+
+it("an ffmpeg job has it too, under the field of its input", async () => {
+  const answer = await caller.post("/ffmpeg", {
+    inputs: Object.values(input_files),
+    command: "-i {{in_1}} {{out_1}}",
+    output_filename: "out.mp4",
+  })
+  expect((await answer.json<Warned>()).warnings).toMatchObject([
+    { message: expect.stringMatching(/^inputs\.1: no command names this input/) },
+  ])
+})

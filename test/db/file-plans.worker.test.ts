@@ -1,0 +1,61 @@
+import { expect, it } from "vitest"
+import { newId } from "../../src/platform/ids.ts"
+import { openDatabases } from "../../src/db/database.ts"
+import type { AccountDatabase } from "../../src/db/database.ts"
+import { findFile, findFiles, findJobWithFiles } from "../../src/db/files/files.ts"
+import { listUnreadGarbagePrefixes } from "../../src/db/files/garbage.ts"
+import { listAccountsWithOpenJobs } from "../../src/db/jobs/jobs.ts"
+import {
+  listLostInputs,
+  listOpenTasksAndReaders,
+  listOpenTaskIds,
+  listOpenTasks,
+  listTasksReadingFiles,
+  sumJobWeights,
+} from "../../src/db/jobs/open-tasks.ts"
+import { readSnapshot } from "../../src/db/jobs/apply-transition.ts"
+import { plansOf, SCAN_OF_TABLE, watchedEnv } from "../support/db/watched-database.ts"
+
+const ASKED: [string, string, (own: AccountDatabase) => Promise<unknown>][] = [
+  ["a File", "sqlite_autoindex_files_1", (own) => findFile(own, newId())],
+  ["Files that inputs name", "sqlite_autoindex_files_1", (own) => findFiles(own, [newId()])],
+  ["an output of a job", "files_of_job", (own) => findJobWithFiles(own, newId(), "a.srt")],
+  [
+    "garbage that no task reads",
+    "task_inputs_of_file",
+    (own) => listUnreadGarbagePrefixes(own.sql, ["a/", "b/"]),
+  ],
+  ["the inputs of a job", "sqlite_autoindex_task_inputs_1", (own) => readSnapshot(own, newId())],
+  ["open tasks", "tasks_open", (own) => listOpenTaskIds(own, { after: "", limit: 10 })],
+  [
+    "what open tasks wait for",
+    "sqlite_autoindex_task_inputs_1",
+    (own) => listOpenTasks(own, [newId()]),
+  ],
+  [
+    "tasks that wait for what others make",
+    "task_inputs_of_file",
+    (own) => listOpenTasksAndReaders(own, { ids: [newId()], jobIds: [newId()] }),
+  ],
+  [
+    "tasks that wait for files",
+    "task_inputs_of_file",
+    (own) => listTasksReadingFiles(own, [newId()]),
+  ],
+  ["inputs that are lost", "sqlite_autoindex_task_inputs_1", (own) => listLostInputs(own, newId())],
+  ["the weight of jobs", "tasks_of_job", (own) => sumJobWeights(own, [newId()])],
+  [
+    "accounts with open jobs",
+    "jobs_open",
+    (own) => listAccountsWithOpenJobs(own.sql, { after: "", limit: 10 }),
+  ],
+]
+
+it.each(ASKED)("%s is found by the index %s, without sorting or a scan", async (_, index, ask) => {
+  const { watched, asked } = watchedEnv()
+  await ask(openDatabases(watched, newId()))
+  const steps = (await plansOf(asked)).flatMap((plan) => plan.steps)
+  expect(steps.join("\n")).toContain(`INDEX ${index} `)
+  expect(steps.join("\n")).not.toContain("TEMP B-TREE")
+  expect(steps.filter((step) => SCAN_OF_TABLE.test(step))).toEqual([])
+})

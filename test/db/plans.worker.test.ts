@@ -1,0 +1,60 @@
+import { expect, it } from "vitest"
+import { newId } from "../../src/platform/ids.ts"
+import { listAccountKeys } from "../../src/db/accounts/account-keys.ts"
+import { openDatabases, openAllDatabases } from "../../src/db/database.ts"
+import type { AccountDatabases, Database } from "../../src/db/database.ts"
+import { removeFetchedMedia } from "../../src/db/files/fetched-media.ts"
+import { storeAcceptedAndStarted } from "../../src/db/jobs/jobs.ts"
+import { listDeadLetters } from "../../src/db/dead-letters.ts"
+import { listKeysOfAllAccounts } from "../../src/db/accounts/keys.ts"
+import { listDailyUsage } from "../../src/db/accounts/usage.ts"
+import { findLookup, listOldLookups } from "../../src/db/jobs/metadata-lookups.ts"
+import { deleteLeftoverSecrets } from "../../src/db/jobs/task-secrets.ts"
+import { plansOf, watchedEnv } from "../support/db/watched-database.ts"
+
+const PAGE = { limit: 20, offset: 0 }
+const MEDIA = { before: Date.now(), now: Date.now(), limit: 10 }
+
+type Ask = (own: AccountDatabases, all: Database) => Promise<unknown>
+
+const ASKED: [string, string, Ask][] = [
+  [
+    "accepted jobs",
+    "sqlite_autoindex_jobs_1",
+    (own) => storeAcceptedAndStarted(own, { accepted: [newId()], taken: [], now: 0 }),
+  ],
+  ["a lookup", "sqlite_autoindex_metadata_lookups_1", (own) => findLookup(own, "hash")],
+  [
+    "lookups of some minutes ago",
+    "metadata_lookups_by_age",
+    (_, all) => listOldLookups(all, Date.now(), 10),
+  ],
+  ["what was fetched long ago", "files_fetched", (_, all) => removeFetchedMedia(all, MEDIA)],
+  ["secrets that were left", "task_secrets_of_job", (_, all) => deleteLeftoverSecrets(all, 10)],
+  ["the list of keys", "keys_of_account", (own) => listAccountKeys(own, PAGE)],
+  [
+    "the list of keys of all accounts",
+    "sqlite_autoindex_keys_1",
+    (_, all) => listKeysOfAllAccounts(all, { limit: 10, before: newId() }),
+  ],
+  [
+    "what an account used",
+    "sqlite_autoindex_usage_days_1",
+    (own) => listDailyUsage(own, { since: "2026-01-01", limit: 10 }),
+  ],
+  [
+    "the list of dead letters",
+    "dead_letters_by_age",
+    (_, all) => listDeadLetters(all, { offset: 0, limit: 10 }),
+  ],
+]
+
+it.each(ASKED)("%s is found by the index %s, without sorting", async (_, index, ask) => {
+  const { watched, asked } = watchedEnv()
+  const [all] = openAllDatabases(watched)
+  if (!all) throw new Error("there is no database")
+  await ask(openDatabases(watched, newId()), all)
+  const [plan] = await plansOf(asked)
+  expect(plan?.steps.join("\n")).toMatch(new RegExp(`INDEX ${index}( |$)`, "m"))
+  expect(plan?.steps.join("\n")).not.toContain("TEMP B-TREE")
+})

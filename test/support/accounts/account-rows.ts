@@ -1,0 +1,113 @@
+import { env } from "cloudflare:workers"
+import { newId } from "../../../src/platform/ids.ts"
+
+/** Tables whose rows name no account, and how those of an account are found. */
+export const WITHOUT_ACCOUNT: Record<string, string | null> = {
+  accounts: "id = ?1",
+  task_inputs: "task_id in (select id from tasks where account_id = ?1) or task_id = 'of ' || ?1",
+  upload_parts:
+    "upload_id in (select id from uploads where account_id = ?1) or upload_id = 'of ' || ?1",
+  delivery_tries:
+    "delivery_id in (select id from deliveries where account_id = ?1) or delivery_id = 'of ' || ?1",
+  sessions: "user_id = 'of ' || ?1",
+  credentials: "user_id = 'of ' || ?1",
+  verifications: "value = 'of ' || ?1",
+  invitations: "email = 'of ' || ?1",
+  garbage: "prefix like ?1 || '/%'",
+  // These belong to the operator, or to addresses.
+  plans: null,
+  sign_in_tries: null,
+  mail_counts: null,
+  dead_letters: null,
+}
+
+/** Values that a row needs which are no matter of taste, by table. */
+const VALUES: Record<string, Record<string, unknown>> = {
+  jobs: { state: "succeeded", request: "{}" },
+  tasks: { state: "succeeded", work: "{}", job_id: "of" },
+  task_secrets: { task_id: "of", job_id: "of", sealed: "{}" },
+  files: { state: "succeeded", size_bytes: 7, object_key: "below" },
+  garbage: { deletions: 0 },
+  deliveries: { state: "delivered" },
+  users: { email: "of" },
+  credentials: { user_id: "of" },
+  sessions: { user_id: "of" },
+  verifications: { value: "of" },
+  invitations: { email: "of" },
+  upload_parts: { upload_id: "of" },
+  delivery_tries: { delivery_id: "of" },
+  task_inputs: { task_id: "of" },
+}
+
+type Column = { name: string; type: string; notnull: number }
+
+/** The tables that migrations made, each with its columns. */
+export async function listTables(): Promise<Map<string, Column[]>> {
+  const { results } = await env.DB.prepare(
+    "select name from sqlite_master where type = 'table' and name not like '%\\_%migrations' escape '\\' and name not like '\\_cf%' escape '\\' and name not like 'sqlite%'",
+  ).all<{ name: string }>()
+  const tables = await Promise.all(
+    results.map(async ({ name }): Promise<[string, Column[]]> => {
+      const columns = await env.DB.prepare(`pragma table_info(${name})`).all<Column>()
+      return [name, columns.results]
+    }),
+  )
+  return new Map(tables)
+}
+
+/** Gives an account a row in every table that has rows of accounts. */
+export async function fillTables(
+  accountId: string,
+  database: D1Database = env.DB,
+  leftOut: readonly string[] = ["accounts", "account_storage"],
+): Promise<void> {
+  const tables = await listTables()
+  const order = ["users", ...tables.keys()].filter((table, at, all) => all.indexOf(table) === at)
+  for (const table of order) {
+    if (leftOut.includes(table) || WITHOUT_ACCOUNT[table] === null) continue
+    const columns = (tables.get(table) ?? []).filter(
+      ({ notnull, name }) => notnull || VALUES[table]?.[name],
+    )
+    const values = columns.map((column) => valueOf(table, column, accountId))
+    await database
+      .prepare(
+        `insert into ${table} (${columns.map(({ name }) => name).join()}) values (${columns.map(() => "?").join()})`,
+      )
+      .bind(...values)
+      .run()
+  }
+}
+
+function valueOf(table: string, { name, type }: Column, accountId: string): unknown {
+  const { [name]: given } = VALUES[table] ?? {}
+  if (name === "object_key") return `${accountId}/uploads/${newId()}/media`
+  if (given === "of") return `of ${accountId}`
+  if (given !== undefined) return given
+  if (name === "account_id") return accountId
+  if (name === "id")
+    return ["jobs", "tasks", "uploads", "deliveries", "users"].includes(table)
+      ? `of ${accountId}`
+      : newId()
+  if (name === "prefix") return `${accountId}/${newId()}/`
+  if (/int|real/i.test(type)) return Date.now()
+  return newId()
+}
+
+/** How many rows each table has of an account; those that have none are left out. */
+export async function countRows(
+  accountId: string,
+  database: D1Database = env.DB,
+): Promise<Record<string, number>> {
+  const counts: [string, number][] = []
+  for (const [table, columns] of await listTables()) {
+    const names = columns.some(({ name }) => name === "account_id")
+    const condition = names ? "account_id = ?1" : WITHOUT_ACCOUNT[table]
+    if (!condition) continue
+    const count = await database
+      .prepare(`select count(*) as n from ${table} where ${condition}`)
+      .bind(accountId)
+      .first<number>("n")
+    if (count) counts.push([table, count])
+  }
+  return Object.fromEntries(counts)
+}

@@ -1,0 +1,26 @@
+import { env } from "cloudflare:workers"
+import { PLAN_LIMITS } from "../../../src/domain/plans.ts"
+import type { Limits } from "../../../src/domain/plans.ts"
+import { accountOf } from "../media/bundle.ts"
+import { makeCaller } from "../caller.ts"
+
+/** Makes an account whose plan is one of its own: the trial plan with these limits. */
+export async function makeLimitedCaller(account: string, limits: Partial<Limits>) {
+  const caller = await makeCaller(account)
+  const accountId = await accountOf(caller)
+  const plan = `plan of ${account}`
+  const own = JSON.stringify({ ...PLAN_LIMITS.trial, runSecondsMax: 300, ...limits })
+  await env.DB.batch([
+    env.DB.prepare("insert into plans values (?, ?, 0, 0)").bind(plan, own),
+    env.DB.prepare("update accounts set plan = ? where id = ?").bind(plan, accountId),
+  ])
+  return { ...caller, accountId, plan }
+}
+
+/** Replaces limits of the plan that `makeLimitedCaller` made, for keys that are looked up from then on. */
+export async function changeLimits(plan: string, limits: Partial<Limits>): Promise<void> {
+  const own = JSON.stringify(limits)
+  await env.DB.prepare("update plans set limits = json_patch(limits, ?) where name = ?")
+    .bind(own, plan)
+    .run()
+}

@@ -1,0 +1,94 @@
+import { env } from "cloudflare:workers"
+import { getAuth } from "../../../src/accounts/sign-in/auth.ts"
+import { newId } from "../../../src/platform/ids.ts"
+import { makeWebhookSecret } from "../../../src/webhooks/signing.ts"
+import { openDirectory } from "../../../src/db/database.ts"
+import { accounts } from "../../../src/db/schema/accounts.ts"
+import { credentials, users } from "../../../src/db/schema/users.ts"
+import { ask } from "../caller.ts"
+import { keepCookies, sendCookies } from "./cookie-jar.ts"
+
+const ORIGIN = "https://lathe.test"
+const PASSWORD = "a password of twenty-six letters"
+
+/** A person who is signed in: requests carry the cookies of the session, as a browser's would. */
+export type SignedInCaller = Awaited<ReturnType<typeof signIn>>
+
+type Person = { email?: string; isOperator?: boolean; plan?: string }
+
+/** Makes a user with an account, and signs the user in by the password. */
+export async function signIn(person: Person = {}) {
+  const made = await makeUser(person)
+  return {
+    ...made,
+    password: PASSWORD,
+    ...(await openSession(made.email)),
+    /** Another session of the same user, as of another browser. */
+    signInElsewhere: async () => await openSession(made.email),
+  }
+}
+
+async function openSession(email: string) {
+  const jar = new Map<string, string>()
+  const answer = await getAuth(env, ORIGIN).api.signInEmail({
+    body: { email, password: PASSWORD },
+    asResponse: true,
+  })
+  keepCookies(jar, answer)
+  /** Sends what a page of the dashboard would, and keeps the cookies of the answer. */
+  async function visit(path: string, init: RequestInit = {}): Promise<Response> {
+    const headers = new Headers(init.headers)
+    if (!headers.has("accept")) headers.set("accept", "text/html,application/xhtml+xml")
+    sendCookies(jar, headers)
+    const page = await ask(path, { ...init, headers })
+    keepCookies(jar, page)
+    return page
+  }
+  return {
+    jar,
+    visit,
+    /** Submits a form of a page of this origin. */
+    submit: (path: string, fields: Record<string, string> | [string, string][] = {}) =>
+      visit(path, {
+        method: "POST",
+        headers: { origin: ORIGIN },
+        body: new URLSearchParams(fields),
+      }),
+  }
+}
+
+/** A user with an account of its own and a password. */
+async function makeUser({ email, isOperator = false, plan = "trial" }: Person) {
+  const [id, accountId, now] = [newId(), newId(), new Date()]
+  const address = email ?? `${id}@people.test`
+  const moments = { createdAt: now, updatedAt: now }
+  const { password } = await getAuth(env, ORIGIN).$context
+  const database = openDirectory(env)
+  await database.batch([
+    database.insert(accounts).values({
+      id: accountId,
+      name: `account-${accountId}`,
+      plan,
+      webhookSecret: makeWebhookSecret(),
+      createdAt: now.getTime(),
+    }),
+    database.insert(users).values({
+      id,
+      accountId,
+      name: "A person",
+      email: address,
+      emailVerified: true,
+      isOperator,
+      ...moments,
+    }),
+    database.insert(credentials).values({
+      id: newId(),
+      userId: id,
+      providerId: "credential",
+      accountId: id,
+      password: await password.hash(PASSWORD),
+      ...moments,
+    }),
+  ])
+  return { userId: id, accountId, email: address }
+}

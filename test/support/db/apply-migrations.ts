@@ -1,0 +1,14 @@
+import { applyD1Migrations, reset } from "cloudflare:test"
+import { env } from "cloudflare:workers"
+import { applyD1Limits } from "../../../scripts/start/worker/d1-limits.ts"
+import * as worker from "../../../src/index.ts"
+import { getDatabaseBinding, countDatabases } from "../../../src/db/database.ts"
+import { checkPlans } from "./query-plans.ts"
+
+// The files of tests share a process of workerd, which costs more to start than most of them take.
+await reset()
+applyD1Limits(worker, env.DB)
+for (let database = 1; database <= countDatabases(env); database += 1) {
+  await applyD1Migrations(getDatabaseBinding(env, database), env.TEST_MIGRATIONS)
+}
+checkPlans(worker)

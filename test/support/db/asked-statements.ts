@@ -1,0 +1,61 @@
+import { env } from "cloudflare:workers"
+import { around, asObject, classOf } from "./counted-trips.ts"
+import type { SentStatement } from "./watched-database.ts"
+
+/** Texts of statements by the objects that were prepared from them. */
+const texts = new WeakMap<object, string>()
+let asked: SentStatement[] | null = null
+let rowsRead: (() => number)[] | null = null
+const watched = new Set<object>()
+
+/** The statements with values that everything in this isolate asks of D1 during some work. */
+export async function askedDuring(work: () => Promise<void>): Promise<SentStatement[]> {
+  const databases = classOf(env.DB)
+  if (!watched.has(databases)) {
+    watched.add(databases)
+    around(databases, "prepare", (made, [sql]) => void texts.set(asObject(made), String(sql)))
+    around(classOf(env.DB.prepare("select 1")), "bind", (_, values, from) => {
+      asked?.push({ sql: texts.get(asObject(from)) ?? "", values })
+    })
+  }
+  const noted: SentStatement[] = []
+  asked = noted
+  try {
+    await work()
+  } finally {
+    asked = null
+  }
+  return noted
+}
+
+/** How many rows D1 reads for statements, which are asked once more. */
+export async function rowsReadBy(statements: readonly SentStatement[]): Promise<number> {
+  const reads = statements.filter(({ sql }) => /^\s*(?:select|with)\b/i.test(sql))
+  const rows = reads.map(async ({ sql, values }) => {
+    const { meta } = await env.DB.prepare(sql)
+      .bind(...values)
+      .all()
+    return meta.rows_read
+  })
+  return (await Promise.all(rows)).reduce((sum, read) => sum + read, 0)
+}
+
+/** How many rows of their own tables the objects of this isolate read during some work. */
+export async function rowsReadOf(sql: SqlStorage, work: () => Promise<void>): Promise<number> {
+  const storages = classOf(sql)
+  if (!watched.has(storages)) {
+    watched.add(storages)
+    around(storages, "exec", (cursor) => {
+      rowsRead?.push(() => Number(Reflect.get(asObject(cursor), "rowsRead")))
+    })
+  }
+  const noted: (() => number)[] = []
+  rowsRead = noted
+  try {
+    await work()
+  } finally {
+    rowsRead = null
+  }
+  // A cursor has counted all of its rows once they were taken.
+  return noted.reduce((sum, read) => sum + read(), 0)
+}

@@ -1,0 +1,39 @@
+import { env } from "cloudflare:workers"
+import { newId } from "../../../src/platform/ids.ts"
+import { openDatabases } from "../../../src/db/database.ts"
+import { createJob } from "../../../src/db/jobs/create-job.ts"
+import { draftJobRow, draftTask } from "../../../src/domain/job-draft.ts"
+import { claimTask } from "../../../src/db/jobs/tasks.ts"
+import { jobFacts } from "../job-facts.ts"
+
+/** A command's job with one task, as its create wrote it. */
+export async function makeQueuedJob(accountId: string, changes: { agoMs?: number } = {}) {
+  const jobId = newId()
+  const facts = { ...jobFacts(null), now: Date.now() - (changes.agoMs ?? 0) }
+  const work = { kind: "command", commands: [["x"]], outputs: [], run_seconds_max: 1 }
+  const made = draftTask(facts, { pool: "media", jobId, work, inputs: [], blocked: false })
+  await createJob(openDatabases(env, accountId), {
+    job: draftJobRow(facts, { id: jobId, kind: "command", request: { output_files: {} } }),
+    tasks: [made],
+    files: [],
+  })
+  const taskId = made.task.id
+  const weights = { weight: 1, jobWeight: 1 }
+  const message = {
+    id: taskId,
+    jobId,
+    pool: "media",
+    priority: 50,
+    createdAt: facts.now,
+    ...weights,
+  }
+  return { jobId, taskId, message }
+}
+
+/** The same with its task claimed, at fence 1. */
+export async function makeClaimedJob(accountId: string, slot = "media-0") {
+  const made = await makeQueuedJob(accountId)
+  const claim = { taskId: made.taskId, jobId: made.jobId, slot, allocation: 1, now: Date.now() }
+  await claimTask(openDatabases(env, accountId), claim)
+  return made
+}

@@ -1,0 +1,112 @@
+import { env } from "cloudflare:workers"
+import { z } from "zod"
+
+/** A statement that D1 was sent, and how many rows it read for it. */
+export type Reading = { sql: string; rows: number }
+
+type Method = (...given: unknown[]) => unknown
+
+const meta = z.object({ meta: z.object({ rows_read: z.number() }) })
+
+const texts = new WeakMap<object, string>()
+let noted: Reading[] | null = null
+let isWatched = false
+
+/** Rows that D1 reads for this isolate during some work, Durable Objects included. */
+export async function readingsOf(work: () => Promise<void>): Promise<Reading[]> {
+  watch()
+  const readings: Reading[] = []
+  noted = readings
+  try {
+    await work()
+  } finally {
+    noted = null
+  }
+  return readings
+}
+
+function watch(): void {
+  if (isWatched) return
+  isWatched = true
+  const databases = classOf(env.DB)
+  const statements = classOf(env.DB.prepare("select 1"))
+  const all = methodOf(statements, "all")
+  replace(databases, "prepare", (prepare, self, given) => {
+    const statement = Reflect.apply(prepare, self, given)
+    return known(statement, String(given[0]))
+  })
+  replace(statements, "bind", (bind, self, given) => {
+    return known(Reflect.apply(bind, self, given), textOf(self))
+  })
+  replace(databases, "batch", async (batch, self, given) => {
+    const answers: unknown = await Reflect.apply(batch, self, given)
+    const [asked] = z.tuple([z.array(z.unknown())]).parse(given)
+    for (const [at, answer] of z.array(z.unknown()).parse(answers).entries()) {
+      note(textOf(asked[at]), answer)
+    }
+    return answers
+  })
+  for (const name of ["run", "all"]) {
+    replace(statements, name, async (send, self, given) => {
+      const answer: unknown = await Reflect.apply(send, self, given)
+      note(textOf(self), answer)
+      return answer
+    })
+  }
+  // It says nothing of rows: what only reads is asked again, and other rows have each column once.
+  replace(statements, "raw", async (raw, self, given) => {
+    const isRead = !/^(?:insert|update|delete)\b/i.test(textOf(self))
+    const answer: unknown = isRead ? await Reflect.apply(raw, self, given) : null
+    const counted: unknown = await Reflect.apply(all, self, [])
+    note(textOf(self), counted)
+    if (isRead) return answer
+    const { results } = z.object({ results: z.array(z.looseObject({})) }).parse(counted)
+    return results.map((row) => Object.values(row))
+  })
+}
+
+function note(sql: string, answer: unknown): void {
+  noted?.push({ sql, rows: meta.parse(answer).meta.rows_read })
+}
+
+function known(statement: unknown, text: string): unknown {
+  texts.set(asObject(statement), text)
+  return statement
+}
+
+function textOf(statement: unknown): string {
+  return texts.get(asObject(statement)) ?? ""
+}
+
+function replace(
+  owner: object,
+  name: string,
+  by: (method: Method, self: unknown, given: unknown[]) => unknown,
+): void {
+  const method = methodOf(owner, name)
+  Object.defineProperty(owner, name, {
+    ...Object.getOwnPropertyDescriptor(owner, name),
+    value(this: unknown, ...given: unknown[]): unknown {
+      return by(method, this, given)
+    },
+  })
+}
+
+function methodOf(owner: object, name: string): Method {
+  const method: unknown = Reflect.get(owner, name)
+  if (!isMethod(method)) throw new Error(`the D1 binding has no method ${name}`)
+  return method
+}
+
+function isMethod(value: unknown): value is Method {
+  return typeof value === "function"
+}
+
+function classOf(of: object): object {
+  return asObject(Object.getPrototypeOf(of))
+}
+
+function asObject(value: unknown): object {
+  if (typeof value !== "object" || value === null) throw new Error("this is no object")
+  return value
+}

@@ -1,0 +1,100 @@
+import { env } from "cloudflare:workers"
+import { toHex } from "../../../src/platform/crypto/hex.ts"
+import type { FetchResult } from "../../../src/contract/tasks/fetch.ts"
+import type { MetadataResult, VideoMetadata } from "../../../src/contract/tasks/metadata.ts"
+import { openDatabases } from "../../../src/db/database.ts"
+import { createJob } from "../../../src/db/jobs/create-job.ts"
+import { outputObjectKey } from "../../../src/domain/object-keys.ts"
+import { planMetadata } from "../../../src/kinds/metadata/plan.ts"
+import { accountOf } from "./bundle.ts"
+import type { Caller } from "../caller.ts"
+import { endTask } from "../tasks.ts"
+
+const MEDIA = "the media that was fetched"
+
+/** Report of a runner for a fetch with subtitles in these languages. */
+export function fetchResult(languages: string[] = [], changes: Partial<FetchResult> = {}) {
+  const subtitles = languages.map((language, index) => ({
+    key: `subtitles_${index + 1}`,
+    name: `A clip.${language}.vtt`,
+    language,
+    size_bytes: 6,
+    content_type: "text/vtt",
+  }))
+  const probe = {
+    width: 640,
+    height: 360,
+    duration: 1.5,
+    format_name: "mov,mp4",
+    streams: [{ codec_type: "video", codec_name: "h264" }],
+    format: { format_name: "mov,mp4" },
+  }
+  const media = {
+    key: "media",
+    name: "A clip.mp4",
+    size_bytes: MEDIA.length,
+    content_type: "video/mp4",
+    probe,
+  }
+  return {
+    kind: "fetch" as const,
+    title: "A clip",
+    duration_seconds: 1.4,
+    media,
+    subtitles,
+    ...changes,
+  }
+}
+
+/** Stores the media of a fetch, and ends its task as a runner would. */
+export async function finishFetch(
+  caller: Caller,
+  jobId: string,
+  result: FetchResult = fetchResult(),
+): Promise<string> {
+  const accountId = await accountOf(caller)
+  const run = await endTask(accountId, jobId, { result })
+  const objectKey = outputObjectKey(accountId, run, "media")
+  await env.MEDIA.put(objectKey, MEDIA)
+  for (const { key } of result.subtitles) {
+    await env.MEDIA.put(outputObjectKey(accountId, run, key), "WEBVTT")
+  }
+  return objectKey
+}
+
+export function videoMetadata(url: string): VideoMetadata {
+  return {
+    url,
+    title: "A clip",
+    duration: 1.5,
+    view_count: 7,
+    like_count: null,
+    comment_count: null,
+    uploader: "Somebody",
+    upload_date: "2026-01-31",
+    description: null,
+    thumbnail: null,
+    is_live: false,
+    extractor: "generic",
+    formats: [],
+  }
+}
+
+export function metadataResult(url: string): MetadataResult {
+  return { kind: "metadata", metadata: videoMetadata(url) }
+}
+
+/** Has an account know what the video of a page is, as if it had asked a moment ago. */
+export async function knowMetadata(caller: Caller, url: string): Promise<void> {
+  const accountId = await accountOf(caller)
+  const { href } = new URL(url)
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(href))
+  const draft = planMetadata(href, {
+    origin: "https://lathe.test",
+    now: Date.now(),
+    runSecondsMax: 1,
+  })
+  const urlHash = toHex(digest)
+  await createJob(openDatabases(env, accountId), { ...draft, lookup: { urlHash, replaces: null } })
+  await endTask(accountId, draft.job.id, { result: metadataResult(href) })
+}

@@ -1,0 +1,30 @@
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import type { FfmpegSource } from "../../../container/ffmpeg/debian-source.ts"
+
+/** A configure whose programs print its words, and the lists as they are when a program is made. */
+export const CONFIGURE = String.raw`#!/bin/sh
+printf '%s\n' "$@" >words
+mkdir libavcodec libavformat libavfilter libavdevice
+printf '    &ff_%s,\n' a_encoder a_decoder liba_decoder libdav1d_decoder >libavcodec/codec_list.c
+echo '    &ff_a_muxer,' >libavformat/muxer_list.c
+echo '    &ff_a_filter,' >libavfilter/filter_list.c
+echo '    &ff_a_demuxer,' >libavdevice/indev_list.c
+cat >Makefile <<'END'
+ffmpeg ffprobe:
+	echo "#include <stdio.h>" >$@.c
+	echo "int main(void) { puts(\"$$(cat words */*_list.c | tr -d '\n')\"); return 0; }" >>$@.c
+	cc -o $@ $@.c
+END
+`
+
+/** A source of ffmpeg that has nothing but this configure. */
+export function sourceWith(configure: string): FfmpegSource {
+  return {
+    version: "7:7.1.5-0+deb13u1",
+    unpackInto: async (folder) => {
+      await writeFile(join(folder, "configure"), configure, { mode: 0o755 })
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  }
+}

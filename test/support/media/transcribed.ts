@@ -1,0 +1,47 @@
+import { env } from "cloudflare:workers"
+import type { TranscribeResult } from "../../../src/contract/tasks/transcribe.ts"
+import {
+  TRANSCRIPT_FORMATS,
+  TRANSCRIPT_MEDIA_TYPES,
+} from "../../../src/contract/tasks/transcribe.ts"
+import { outputObjectKey } from "../../../src/domain/object-keys.ts"
+import { accountOf } from "./bundle.ts"
+import type { Caller } from "../caller.ts"
+import { endTask } from "../tasks.ts"
+
+/** Report of a runner for a transcription. */
+export function transcribeResult(changes: Partial<TranscribeResult> = {}): TranscribeResult {
+  const outputs = TRANSCRIPT_FORMATS.map((key) => ({
+    key,
+    size_bytes: transcriptOf(key).length,
+    content_type: TRANSCRIPT_MEDIA_TYPES[key],
+  }))
+  return {
+    kind: "transcribe",
+    outputs,
+    language: "de",
+    duration_seconds: 5.2,
+    text: "Guten Tag.",
+    ...changes,
+  }
+}
+
+/** Content of a transcript of a format in these tests. */
+export function transcriptOf(format: string): string {
+  return `the transcript as ${format}\n`
+}
+
+/** Stores the transcripts of a transcription of a File, and ends its task as a runner would. */
+export async function finishTranscription(
+  caller: Caller,
+  jobId: string,
+  result: TranscribeResult = transcribeResult(),
+): Promise<string[]> {
+  const accountId = await accountOf(caller)
+  const run = await endTask(accountId, jobId, { result })
+  const objectKeys = result.outputs.map(({ key }) => [key, outputObjectKey(accountId, run, key)])
+  for (const [key = "", objectKey = ""] of objectKeys) {
+    await env.MEDIA.put(objectKey, transcriptOf(key))
+  }
+  return objectKeys.map(([, objectKey = ""]) => objectKey)
+}

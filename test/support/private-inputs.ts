@@ -1,0 +1,26 @@
+import { env } from "cloudflare:workers"
+import { expect } from "vitest"
+import { z } from "zod"
+import type { Caller } from "./caller.ts"
+import type { InputForm } from "./inputs-with-headers.ts"
+
+export const URL_OF_FILE = "https://media.example/private/film.mp4"
+
+const problem = z.looseObject({
+  message: z.string(),
+  details: z.array(z.looseObject({ field: z.string(), message: z.string() })).optional(),
+})
+
+/** Returns the faults of a refused create as `field: message; …`, in either form of answer. */
+export async function refusalOf(caller: Caller, form: InputForm, input: object): Promise<string> {
+  const answer = await caller.post(form.path, form.body(input))
+  expect(answer.status).toBe(form.refusal)
+  const { message, details } = problem.parse(await answer.json())
+  return details?.map((fault) => `${fault.field}: ${fault.message}`).join("; ") ?? message
+}
+
+/** Counts the rows of secrets of a job's tasks. */
+export async function countSecrets(jobId: string): Promise<number | null> {
+  const query = "select count(*) as n from task_secrets where job_id = ?"
+  return await env.DB.prepare(query).bind(jobId).first<number>("n")
+}

@@ -1,0 +1,37 @@
+import { env } from "cloudflare:workers"
+import type { TaskOrder } from "../../../src/contract/task.ts"
+import type { Env } from "../../../src/bindings/env.ts"
+import type { RunnerAnswer, SlotAllocation } from "../../../src/bindings/rpc.ts"
+
+/** Stand-ins for the calls to container objects, which do not exist in tests. */
+type Containers = {
+  post?: (order: TaskOrder) => Promise<RunnerAnswer>
+  end?: (slot: string, allocation: number) => Promise<boolean>
+  /** Called for a hand-over of an allocation. */
+  handOver?: (allocation: Pick<SlotAllocation, "id" | "slot">) => void
+  /** Called with the account whose dispatcher is woken. */
+  wake?: (accountId: string) => void
+}
+
+/** The environment of a service whose runners are containers, of which there is one a pool. */
+export function withContainers({ post, end, handOver, wake }: Containers): Env {
+  function getByName(slot: string) {
+    return { post, end: (allocation: number) => end?.(slot, allocation) }
+  }
+  const dispatcher = {
+    wake: async (accountId: string) => wake?.(accountId),
+    handOver(_: string, { id, slot }: SlotAllocation) {
+      handOver?.({ id, slot })
+      return Promise.resolve(true)
+    },
+  }
+  const DISPATCHER = { getByName: () => dispatcher }
+  const others = { RUNNER_ORIGIN: undefined, RUNNER_INSTANCES: "1", DISPATCHER }
+  const faked: object = { ...env, ...others, MEDIA_RUNNER: { getByName } }
+  if (!isEnv(faked)) throw new Error("no environment")
+  return faked
+}
+
+function isEnv(made: object): made is Env {
+  return "MEDIA_RUNNER" in made && "DB" in made
+}

@@ -1,0 +1,105 @@
+import { resumableRequest } from "../../../src/contract/resumable-upload.ts"
+import { readBody, readParts, reply } from "./io-answer.ts"
+
+export type StoredOutput = {
+  bytes: Uint8Array<ArrayBuffer>
+  contentType: string | null
+  /** Sizes of its parts, in order; empty where it came whole. */
+  partSizes: number[]
+  /** Validator of the source that a resumable upload was begun for. */
+  validator?: string
+}
+
+/** An upload of the stand-in that later runs of its task go on with. */
+export type ResumableUpload = {
+  /** The key of its output. */
+  key: string
+  validator: string
+  contentType: string
+  parts: Map<number, { bytes: Uint8Array<ArrayBuffer>; etag: string }>
+}
+
+/** The parts of the stand-in that such uploads change. */
+type ResumableStore = {
+  resumables: Map<string, ResumableUpload>
+  outputs: Map<string, StoredOutput>
+}
+
+/** Where the stand-in has an output that such an upload stored, as in `outputs`. */
+export function resumablePlace(key: string): string {
+  return `${key} of fence 0`
+}
+
+/** Serves the routes below `/outputs/{key}/resumable`. */
+export async function serveResumable(
+  server: ResumableStore,
+  request: Request,
+  { place: key, rest }: { place: string; rest: string[] },
+): Promise<Response> {
+  const [, word, number] = rest
+  const route = `${request.method} ${word ?? ""}`
+  if (route === "POST ") return await begin(server, request, key)
+  const id = new URL(request.url).searchParams.get("upload_id") ?? ""
+  const upload = server.resumables.get(id)
+  if (upload?.key !== key) {
+    return reply(route === "POST complete" && server.outputs.has(resumablePlace(key)) ? 200 : 404)
+  }
+  if (route === "PUT parts") return await storePart(upload, Number(number), request)
+  return route === "POST complete" ? await complete(server, { id, upload }, request) : reply(404)
+}
+
+async function begin(server: ResumableStore, request: Request, key: string): Promise<Response> {
+  const wanted = resumableRequest.safeParse(await request.json().catch(() => null))
+  if (!wanted.success) return reply(400)
+  const { validator, content_type: contentType } = wanted.data
+  const stored = server.outputs.get(resumablePlace(key))
+  if (stored?.validator === validator) return Response.json({ stored_bytes: stored.bytes.length })
+  for (const [id, upload] of server.resumables) {
+    if (upload.key !== key) continue
+    if (upload.validator === validator) return answerBegun(id, upload)
+    server.resumables.delete(id)
+  }
+  const id = `resumable-${crypto.randomUUID()}`
+  const upload = { key, validator, contentType, parts: new Map() }
+  server.resumables.set(id, upload)
+  return answerBegun(id, upload)
+}
+
+function answerBegun(upload_id: string, { parts }: ResumableUpload): Response {
+  const stored = [...parts].map(([part_number, { bytes, etag }]) => {
+    return { part_number, size_bytes: bytes.length, etag }
+  })
+  stored.sort((one, other) => one.part_number - other.part_number)
+  return Response.json({ upload_id, parts: stored })
+}
+
+async function storePart(
+  upload: ResumableUpload,
+  number: number,
+  request: Request,
+): Promise<Response> {
+  upload.parts.delete(number)
+  const bytes = await readBody(request)
+  if (bytes instanceof Response) return bytes
+  const etag = `etag-${crypto.randomUUID()}`
+  upload.parts.set(number, { bytes, etag })
+  return Response.json({ etag })
+}
+
+async function complete(
+  server: ResumableStore,
+  { id, upload }: { id: string; upload: ResumableUpload },
+  request: Request,
+): Promise<Response> {
+  const bytes = new Map([...upload.parts].map(([number, part]) => [number, part.bytes]))
+  const stored = await readParts(request, bytes)
+  if (!(stored instanceof Response) || stored.status === 409) server.resumables.delete(id)
+  if (stored instanceof Response) return stored
+  server.outputs.set(resumablePlace(upload.key), {
+    bytes: new Uint8Array(await new Blob(stored).arrayBuffer()),
+    contentType: upload.contentType,
+    partSizes: stored.map(({ length }) => length),
+    validator: upload.validator,
+  })
+  return reply(200)
+}

@@ -1,0 +1,174 @@
+import { memberName } from "../../../src/contract/bundle.ts"
+import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../../src/contract/protocol.ts"
+import { report as reportSchema } from "../../../src/contract/report.ts"
+import type { Report } from "../../../src/contract/report.ts"
+import { fileKey } from "../../../src/contract/task.ts"
+import { readBody, readParts, reply } from "./io-answer.ts"
+import { serveResumable } from "./io-resumable.ts"
+import type { ResumableUpload, StoredOutput } from "./io-resumable.ts"
+
+/** A stand-in for the Worker's routes of `/io/{task}`, over Maps. */
+export type IoServer = {
+  token: string
+  /** The task that the token is for; null for every task. */
+  taskId: string | null
+  inputs: Map<string, Uint8Array<ArrayBuffer>>
+  /** Inputs of the task whose objects are missing. */
+  missingInputs: Set<string>
+  /** Keys of outputs that may be stored; null for every key. */
+  outputKeys: Set<string> | null
+  /** Uploads that later runs go on with, by their ids. */
+  resumables: Map<string, ResumableUpload>
+  /** Stored outputs by key; members of a bundle as `<key>/<name>`. */
+  outputs: Map<string, StoredOutput>
+  reports: Report[]
+  /** Whether the run is over, which every route answers with 410. */
+  isRunOver: boolean
+  /** Headers of every request, with method and path, in order. */
+  requests: { call: string; headers: Headers }[]
+  /** Answers a request before it is served; null serves it. */
+  intercept: (call: string, request: Request) => Response | null | Promise<Response | null>
+  fetch(request: Request): Promise<Response>
+}
+
+type Upload = {
+  /** Where the whole will be stored, as in `outputs`. */
+  place: string
+  contentType: string | null
+  parts: Map<number, Uint8Array<ArrayBuffer>>
+}
+
+/** Makes a stand-in without inputs, which accepts every well-formed request with the token. */
+export function makeIoServer(token: string): IoServer {
+  const uploads = new Map<string, Upload>()
+  const server: IoServer = {
+    token,
+    taskId: null,
+    inputs: new Map(),
+    missingInputs: new Set(),
+    resumables: new Map(),
+    outputKeys: null,
+    outputs: new Map(),
+    reports: [],
+    isRunOver: false,
+    requests: [],
+    intercept: () => null,
+    async fetch(request) {
+      const [taskId, ...path] = new URL(request.url).pathname.split("/").slice(2)
+      const call = `${request.method} /${path.join("/")}`
+      server.requests.push({ call, headers: request.headers })
+      if (request.headers.get(PROTOCOL_HEADER) !== PROTOCOL_VERSION) return reply(426)
+      if (request.headers.get("authorization") !== `Bearer ${token}`) return reply(401)
+      if (server.taskId !== null && server.taskId !== taskId) return reply(401)
+      const answer = await server.intercept(call, request)
+      return answer ?? (await serve({ server, uploads }, request, path))
+    },
+  }
+  return server
+}
+
+type State = { server: IoServer; uploads: Map<string, Upload> }
+
+async function serve(state: State, request: Request, path: string[]): Promise<Response> {
+  const { server } = state
+  const [room, key = "", ...rest] = path
+  if (room === "reports" && request.method === "POST") return await takeReport(server, request)
+  if (!fileKey.safeParse(key).success) return reply(404)
+  if (room === "inputs" && request.method === "GET") return sendInput(server, request, key)
+  if (room !== "outputs") return reply(404)
+  if (server.isRunOver) return reply(410)
+  if (server.outputKeys && !server.outputKeys.has(key)) return reply(404)
+  const target = targetOf(key, rest)
+  return target ? await store(state, request, target) : reply(400)
+}
+
+/** Where a path below an output leads to, as in `outputs`; null for a bad name of a member. */
+function targetOf(key: string, path: string[]) {
+  const [word, encoded = "", ...rest] = path
+  if (word !== "members") return { place: key, rest: path }
+  const name = memberName.safeParse(decode(encoded))
+  return name.success ? { place: `${key}/${name.data}`, rest } : null
+}
+
+function decode(encoded: string): string | null {
+  try {
+    return decodeURIComponent(encoded)
+  } catch {
+    return null
+  }
+}
+
+function sendInput(server: IoServer, request: Request, key: string): Response {
+  if (server.isRunOver) return reply(410)
+  if (server.missingInputs.has(key)) return reply(404)
+  const bytes = server.inputs.get(key)
+  if (!bytes) return reply(410)
+  const [, first = 0, last] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.get("range") ?? "") ?? []
+  const from = Number(first)
+  const until = Math.min(bytes.length, Number(last || bytes.length) + 1)
+  const headers = new Headers({ "content-length": String(until - from) })
+  if (until - from === bytes.length) return new Response(bytes, { headers })
+  headers.set("content-range", `bytes ${from}-${until - 1}/${bytes.length}`)
+  return new Response(bytes.subarray(from, until), { status: 206, headers })
+}
+
+async function takeReport(server: IoServer, request: Request): Promise<Response> {
+  const parsed = reportSchema.safeParse(await request.json().catch(() => null))
+  if (!parsed.success || request.headers.get(BOOT_HEADER) !== parsed.data.boot) return reply(400)
+  if (server.isRunOver) return reply(410)
+  server.reports.push(parsed.data)
+  return reply(200)
+}
+
+async function store(
+  { server, uploads }: State,
+  request: Request,
+  { place, rest }: { place: string; rest: string[] },
+): Promise<Response> {
+  const [word, number] = rest
+  if (word === "resumable") return await serveResumable(server, request, { place, rest })
+  const route = `${request.method} ${word ?? ""}`
+  if (route === "PUT ") return await storeWhole(server, request, place)
+  if (route === "POST parts" && number === undefined) {
+    const uploadId = `upload-${crypto.randomUUID()}`
+    const contentType = request.headers.get("content-type")
+    uploads.set(uploadId, { place, contentType, parts: new Map() })
+    return Response.json({ upload_id: uploadId })
+  }
+  const uploadId = new URL(request.url).searchParams.get("upload_id") ?? ""
+  const upload = uploads.get(uploadId)
+  const isCompletion = route === "POST parts" && number === "complete"
+  if (upload?.place !== place) return reply(isCompletion && server.outputs.has(place) ? 200 : 404)
+  if (isCompletion) {
+    const answer = await complete(server, upload, request)
+    if (answer.ok || answer.status === 409) uploads.delete(uploadId)
+    return answer
+  }
+  return route === "PUT parts" ? await storePart(upload, Number(number), request) : reply(404)
+}
+
+async function storeWhole(server: IoServer, request: Request, place: string): Promise<Response> {
+  const bytes = await readBody(request)
+  if (bytes instanceof Response) return bytes
+  const contentType = request.headers.get("content-type")
+  server.outputs.set(place, { bytes, contentType, partSizes: [] })
+  return reply(200)
+}
+
+async function storePart(upload: Upload, number: number, request: Request): Promise<Response> {
+  const bytes = await readBody(request)
+  if (bytes instanceof Response) return bytes
+  upload.parts.set(number, bytes)
+  return Response.json({ etag: `etag-${number}` })
+}
+
+async function complete(server: IoServer, upload: Upload, request: Request): Promise<Response> {
+  const parts = await readParts(request, upload.parts)
+  if (parts instanceof Response) return parts
+  server.outputs.set(upload.place, {
+    bytes: new Uint8Array(await new Blob(parts).arrayBuffer()),
+    contentType: upload.contentType,
+    partSizes: parts.map(({ length }) => length),
+  })
+  return reply(200)
+}

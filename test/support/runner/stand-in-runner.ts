@@ -1,0 +1,91 @@
+import { env } from "cloudflare:workers"
+import { expect } from "vitest"
+import type { FailureCode } from "../../../src/contract/failure.ts"
+import type { Report } from "../../../src/contract/report.ts"
+import type { TaskResult } from "../../../src/contract/task.ts"
+import { handleReport } from "../../../src/jobs/settle/settle.ts"
+import { openDatabases } from "../../../src/db/database.ts"
+import type { Task } from "../../../src/db/schema/tasks.ts"
+import { listOpenTasks } from "../../../src/db/jobs/open-tasks.ts"
+import type { InputReadiness } from "../../../src/db/jobs/open-tasks.ts"
+import { getDispatcher } from "../../../src/bindings/durable-objects.ts"
+import { claimTask } from "../../../src/db/jobs/tasks.ts"
+import { readSnapshot } from "../../../src/db/jobs/apply-transition.ts"
+import type { JobSnapshot } from "../../../src/domain/snapshot.ts"
+import { BOOT } from "../media/bundle.ts"
+
+/** Last report of a runner for a task. */
+export type TaskEnd =
+  | { result: TaskResult }
+  | { failure: { code: FailureCode; message: string }; blame?: "caller" | "ours" }
+
+/** The job's rows as they are now. */
+export async function readJob(accountId: string, jobId: string): Promise<JobSnapshot> {
+  const snapshot = await readSnapshot(openDatabases(env, accountId), jobId)
+  if (!snapshot) throw new Error(`the job ${jobId} is gone`)
+  return snapshot
+}
+
+/** The task of a job of this kind; of several, the one that `isMeant`. */
+export async function findTask(
+  accountId: string,
+  jobId: string,
+  kind: string,
+  isMeant: (task: Task) => boolean = () => true,
+): Promise<Task> {
+  const { tasks } = await readJob(accountId, jobId)
+  const task = tasks.find((each) => each.work.kind === kind && isMeant(each))
+  if (!task) throw new Error(`the job ${jobId} has no such task of the kind ${kind}`)
+  return task
+}
+
+/** How ready the inputs of a task are; null of one that is over. */
+export async function readinessOf(
+  accountId: string,
+  taskId: string,
+): Promise<InputReadiness | null> {
+  const [open] = await listOpenTasks(openDatabases(env, accountId), [taskId])
+  return open?.inputs ?? null
+}
+
+/** Takes a task whose inputs are ready, as a runner, and ends it; answers what its report came to. */
+export async function endTask(
+  { id: taskId, jobId, accountId }: Pick<Task, "id" | "jobId" | "accountId">,
+  end: TaskEnd,
+): Promise<string> {
+  const database = openDatabases(env, accountId)
+  // Earlier calls to the dispatcher have arrived after this one.
+  await getDispatcher(env, accountId).accept(accountId, [])
+  expect(await readinessOf(accountId, taskId)).not.toBe("pending")
+  await claimTask(database, { taskId, jobId, slot: "x-0", allocation: 2 ** 45, now: Date.now() })
+  // The dispatcher may have been first; the report then comes at its fence.
+  const { tasks } = await readJob(accountId, jobId)
+  const fence = tasks.find(({ id }) => id === taskId)?.fence ?? 0
+  return await handleReport(env, { accountId, jobId, taskId, fence }, reportOf(end))
+}
+
+function reportOf(end: TaskEnd): Report {
+  const moment = { boot: BOOT, at: new Date().toISOString(), processing_seconds: 1 }
+  if ("result" in end) return { ...moment, kind: "finished", result: end.result }
+  const { blame = "caller", failure } = end
+  return { ...moment, kind: "failed", blame, failure: { ...failure, lines: ["a line"] } }
+}
+
+/** Report of an import that stored a file. */
+export function imported(changes: Record<string, unknown> = {}): TaskEnd {
+  const facts = { name: "film.webm", size_bytes: 7, content_type: "video/webm" }
+  return { result: { kind: "import", ...facts, is_resumable: false, ...changes } }
+}
+
+/** Result of a probe of media. */
+export const probed: TaskResult = {
+  kind: "probe",
+  probe: { width: 4, height: 2, duration: 1, format_name: "webm", streams: [], format: {} },
+}
+
+/** Report of a probe of media. */
+export const PROBED: TaskEnd = { result: probed }
+
+export const NOT_FOUND: TaskEnd = {
+  failure: { code: "not_found", message: "The server says that there is no such file (404)." },
+}

@@ -1,0 +1,79 @@
+import { env } from "cloudflare:workers"
+import { vi } from "vitest"
+import type { Failure } from "../../../src/contract/failure.ts"
+import { BOOT_HEADER, makeRunnerHeaders } from "../../../src/contract/protocol.ts"
+import { taskOrder } from "../../../src/contract/task.ts"
+import type { TaskOrder } from "../../../src/contract/task.ts"
+import { ask } from "../caller.ts"
+import { BOOT } from "../media/bundle.ts"
+
+/** Outcome of a task: the bytes of its outputs by key and its result, or its failure. */
+export type TaskOutcome =
+  | { outputs?: Record<string, string>; result: object }
+  | { failure: Failure }
+
+/** Where webhooks are taken that a tiny runner's service sends. */
+export const RECEIVER = "https://receiver.example/told"
+
+/**
+ * Answers as the plain runner does: takes each task, reads its inputs, and does what a test says. So does
+ * the receiver of webhooks.
+ */
+export function startTinyRunner(work: (order: TaskOrder) => Promise<TaskOutcome>): void {
+  vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
+    const request = new Request(input, init)
+    if (request.url === RECEIVER) return new Response(null, { status: 204 })
+    if (!request.url.startsWith(`${env.RUNNER_ORIGIN}/`)) throw new Error("there is no network")
+    if (request.method !== "POST") return Response.json({})
+    const order = taskOrder.parse(await request.json())
+    void run(order, work)
+    return Response.json({ boot: BOOT }, { status: 202 })
+  })
+}
+
+async function run(
+  order: TaskOrder,
+  work: (order: TaskOrder) => Promise<TaskOutcome>,
+): Promise<void> {
+  await report(order, { kind: "started" })
+  for (const { key } of order.inputs) await (await callIo(order, `/inputs/${key}`)).arrayBuffer()
+  const done = await work(order)
+  if ("failure" in done) {
+    await report(order, { kind: "failed", processing_seconds: 0.1, blame: "caller", ...done })
+    return
+  }
+  const { outputs = {}, result } = done
+  for (const [key, body] of Object.entries(outputs)) {
+    await callIo(order, `/outputs/${key}`, {
+      method: "PUT",
+      headers: { "content-type": "video/mp4", "content-length": String(body.length) },
+      body,
+    })
+  }
+  await report(order, { kind: "finished", processing_seconds: 0.1, result })
+}
+
+/** Says how far a run is; a run that is to be killed fails. */
+export async function reportProgress(order: TaskOrder, percent: number): Promise<void> {
+  await report(order, { kind: "progress", percent })
+}
+
+async function report(order: TaskOrder, said: object): Promise<void> {
+  const body = JSON.stringify({ boot: BOOT, at: new Date().toISOString(), ...said })
+  await callIo(order, "/reports", { method: "POST", body })
+}
+
+/** A call that the service must take: a run that it killed would count nothing. */
+async function callIo(
+  order: TaskOrder,
+  path: string,
+  init: Omit<RequestInit, "headers"> & { headers?: Record<string, string> } = {},
+): Promise<Response> {
+  const { origin, token } = order.io
+  const answer = await ask(new URL(origin).pathname + path, {
+    ...init,
+    headers: { ...makeRunnerHeaders(token), [BOOT_HEADER]: BOOT, ...init.headers },
+  })
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
+  return answer
+}

@@ -1,0 +1,25 @@
+import { textAnswer } from "../visit.ts"
+import type { Answer, Visit } from "../visit.ts"
+import { dashWays } from "./dash.ts"
+import { hlsWays } from "./hls.ts"
+import { listWays } from "./lists.ts"
+import { pageWays } from "./pages.ts"
+import { redirect } from "../redirects.ts"
+import type { Way } from "../way.ts"
+
+const ways: Record<string, Way> = { ...pageWays, ...hlsWays, ...dashWays, ...listWays }
+
+/**
+ * Pages and lists that lead to a URL, as `/toward/WAY.EXTENSION?to=URL`; `to` is taken as it is, be it relative, of any
+ * scheme or nonsense. Beside the ways of the lists there are `redirect` and `refresh`, with a header.
+ */
+export function towardAnswer({ url }: Visit, rest: string): Answer | null {
+  const name = rest.replace(/\.\w+$/, "")
+  const to = url.searchParams.get("to") ?? "/media/clip.mp4"
+  if (name === "redirect") return redirect(to, Number(url.searchParams.get("by") ?? 302))
+  if (name === "refresh") {
+    return textAnswer("text/html", "<p>Wait.</p>", { headers: { refresh: `0; url=${to}` } })
+  }
+  const way = Object.hasOwn(ways, name) ? ways[name] : undefined
+  return way ? textAnswer(way.type, way.write(to)) : null
+}

@@ -1,0 +1,73 @@
+import { expect } from "vitest"
+import type { Caller } from "./caller.ts"
+
+/** Sends a request of the tus protocol below /v1. */
+export type SendTus = (
+  method: string,
+  path: string,
+  headers?: Record<string, string>,
+  body?: Uint8Array | string,
+) => Promise<Response>
+
+/** Returns a function that sends requests of the tus protocol with a caller's key. */
+export function tusOf(caller: Pick<Caller, "call">): SendTus {
+  return async (method, path, headers = {}, body) => {
+    return await caller.call(path, {
+      method,
+      headers: { "tus-resumable": "1.0.0", ...headers },
+      ...(body !== undefined && { body }),
+    })
+  }
+}
+
+/** Returns the header `Upload-Metadata` of pairs. */
+export function tusMetadata(pairs: Record<string, string>): string {
+  return Object.entries(pairs)
+    .map(
+      ([name, value]) => `${name} ${btoa(String.fromCharCode(...new TextEncoder().encode(value)))}`,
+    )
+    .join(",")
+}
+
+/** Creates an upload and returns its path below /v1. */
+export async function createTus(
+  send: SendTus,
+  sizeBytes: number,
+  pairs: Record<string, string> = { filename: "film.bin" },
+): Promise<string> {
+  const answer = await send("POST", "/uploads", {
+    "upload-length": String(sizeBytes),
+    "upload-metadata": tusMetadata(pairs),
+  })
+  expect([answer.status, await answer.text()]).toEqual([201, expect.any(String)])
+  return pathOfLocation(answer)
+}
+
+/** Returns the path below /v1 that the header `Location` names. */
+export function pathOfLocation(answer: Response): string {
+  return new URL(answer.headers.get("location") ?? "").pathname.replace(/^\/v1/, "")
+}
+
+/** Sends bytes to an upload at an offset. */
+export async function patchTus(
+  send: SendTus,
+  path: string,
+  {
+    offset,
+    bytes,
+    headers = {},
+  }: { offset: number; bytes: Uint8Array; headers?: Record<string, string> },
+): Promise<Response> {
+  const more = {
+    "content-type": "application/offset+octet-stream",
+    "upload-offset": String(offset),
+  }
+  return await send("PATCH", path, { ...more, ...headers }, bytes)
+}
+
+/** Returns the offset that HEAD tells. */
+export async function offsetOf(send: SendTus, path: string): Promise<number> {
+  const answer = await send("HEAD", path)
+  expect(answer.status).toBe(200)
+  return Number(answer.headers.get("upload-offset"))
+}
