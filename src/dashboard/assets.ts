@@ -2,6 +2,7 @@ import { Hono } from "hono"
 import type { AppEnv } from "../api/context.ts"
 import { notFoundProblem } from "../api/output/problem.ts"
 import styles from "./assets/dashboard.css"
+import tusScript from "tus-js-client/dist/tus.min.js"
 import liveScript from "./assets/live.client.js"
 import mediaStyles from "./assets/media.css"
 import pageScript from "./assets/page.client.js"
@@ -22,6 +23,7 @@ const ASSETS = {
   "live.client.js": { text: liveScript, contentType: SCRIPT },
   "page.client.js": { text: pageScript, contentType: SCRIPT },
   "playground.client.js": { text: playgroundScript, contentType: SCRIPT },
+  "tus.min.js": { text: tusScript, contentType: SCRIPT },
   "upload.client.js": { text: uploadScript, contentType: SCRIPT },
 } as const satisfies Record<string, Asset>
 

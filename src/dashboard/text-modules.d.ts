@@ -3,6 +3,11 @@ declare module "*.css" {
   export default text
 }
 
+declare module "*.min.js" {
+  const text: string
+  export default text
+}
+
 declare module "*.md" {
   const text: string
   export default text

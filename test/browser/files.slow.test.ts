@@ -47,7 +47,7 @@ describe.skipIf(LACK !== null)(`files in a browser${skipNote(LACK)}`, () => {
     await page.goto("/files")
     const message = "The key has too many open uploads."
     const refusal = { status: 429, json: { message } }
-    await page.route("**/v1/files", async (route) => await route.fulfill(refusal), { times: 1 })
+    await page.route("**/v1/uploads", async (route) => await route.fulfill(refusal), { times: 1 })
     const large = { name: "large.mp4", mimeType: "video/mp4", buffer: Buffer.alloc(3_100_000) }
     await page.getByLabel("Files to upload").setInputFiles([large, text("again.txt")])
     const uploads = page.getByRole("list", { name: "Uploads" })
@@ -75,7 +75,7 @@ describe.skipIf(LACK !== null)(`files in a browser${skipNote(LACK)}`, () => {
 
   it("aborts a canceled upload", async () => {
     const page = await stage.openPage()
-    await page.route("**/v1/files", async () => undefined)
+    await page.route("**/v1/uploads", async () => undefined)
     await page.goto("/files")
     await page.getByLabel("Files to upload").setInputFiles(text("held.txt"))
     await page.getByRole("button", { name: "Cancel: held.txt" }).click()

@@ -1,23 +1,42 @@
-// Uploads files that the user drops on the page or selects, several at a time. Dispatches the event
-// `file:uploaded` after each upload.
+// Uploads files that the user drops on the page or selects, several at a time. The uploads are
+// resumable: they continue after a lost connection, and after a reload of the page as soon as the user
+// selects the file again. Dispatches the event `file:uploaded` after each upload.
 const AT_ONCE_MAX = 2
 /** Time over which the upload rate is averaged, in milliseconds. */
 const RATE_MS = 4000
+/** Pauses before an upload is tried again without progress, in milliseconds. */
+const RETRY_PAUSES_MS = [0, 1000, 3000, 5000, 10_000, 20_000, 30_000]
+/** Files up to this size are sent in one request, which also creates the upload. */
+const ONE_REQUEST_BYTES_MAX = 5 * 1024 * 1024
+/** Time after which the service has removed every unfinished upload, in milliseconds. */
+const UNFINISHED_MS_MAX = 48 * 60 * 60 * 1000
 
 /**
  * @typedef {{ file: File, item: HTMLElement, bar: HTMLProgressElement, text: HTMLElement,
- *   request: XMLHttpRequest | null, samples: { at: number, sent: number }[] }} Upload
+ *   transfer: import("tus-js-client").Upload | null, isAborted: boolean,
+ *   samples: { at: number, sent: number }[] }} Upload
  */
+
+/** @type {typeof import("tus-js-client")} */
+const tus = Reflect.get(globalThis, "tus")
+const { urlStorage } = tus.defaultOptions
 
 const form = document.querySelector("form[data-uploader]")
 const list = document.querySelector("[data-uploads]")
 const chooser = form?.querySelector("input[type=file]")
 /** Maximum size of a file. Larger files are refused without a request. */
 const bytesMax = Number(form?.getAttribute("data-bytes-max") ?? Infinity)
+/** Maximum size of a request body. */
+const chunkSize = Number(form?.getAttribute("data-chunk-bytes") ?? Infinity)
 /** @type {Upload[]} */
 const waiting = []
 /** @type {Set<Upload>} */
 const running = new Set()
+/**
+ * Items of unfinished uploads of earlier pages, by their keys in the browser's storage.
+ * @type {Map<string, HTMLElement>}
+ */
+const unfinished = new Map()
 
 if (form instanceof HTMLFormElement && chooser instanceof HTMLInputElement) {
   chooser.multiple = true
@@ -27,6 +46,7 @@ if (form instanceof HTMLFormElement && chooser instanceof HTMLInputElement) {
     chooser.value = ""
   })
   acceptDrops()
+  void showUnfinished()
 }
 
 function acceptDrops() {
@@ -73,41 +93,87 @@ function add(files) {
  * @returns {Upload}
  */
 function makeItem(file) {
-  const item = document.createElement("li")
-  const name = document.createElement("bdi")
-  name.textContent = file.name
-  const bar = document.createElement("progress")
-  bar.max = file.size || 1
-  bar.value = 0
-  bar.setAttribute("aria-label", `Upload of ${file.name}`)
-  const text = document.createElement("span")
-  text.className = "hint"
-  text.textContent = `${bytes(file.size)}, waiting`
-  item.append(name, bar, text)
-  const upload = { file, item, bar, text, request: null, samples: [] }
-  button(upload, "Cancel", () => cancel(upload))
-  if (list instanceof HTMLElement) {
-    list.hidden = false
-    list.append(item)
-  }
+  const shown = showItem(file.name, { sizeBytes: file.size, sentBytes: 0 })
+  shown.text.textContent = `${bytes(file.size)}, waiting`
+  const upload = { ...shown, file, transfer: null, isAborted: false, samples: [] }
+  button(shown.item, { title: "Cancel", name: file.name }, () => cancel(upload))
   return upload
 }
 
 /**
- * Shows a button for an upload, which replaces the previous button.
- * @param {Upload} upload
- * @param {string} title
+ * Adds an item to the list of uploads.
+ * @param {string} fileName
+ * @param {{ sizeBytes: number, sentBytes: number }} progress
+ */
+function showItem(fileName, { sizeBytes, sentBytes }) {
+  const item = document.createElement("li")
+  const name = document.createElement("bdi")
+  name.textContent = fileName
+  const bar = document.createElement("progress")
+  bar.max = sizeBytes || 1
+  bar.value = sentBytes
+  bar.setAttribute("aria-label", `Upload of ${fileName}`)
+  const text = document.createElement("span")
+  text.className = "hint"
+  item.append(name, bar, text)
+  list?.append(item)
+  showList()
+  return { item, bar, text }
+}
+
+function showList() {
+  if (list instanceof HTMLElement) list.hidden = list.childElementCount === 0
+}
+
+/**
+ * Shows a button in an item, which replaces the previous button.
+ * @param {HTMLElement} item
+ * @param {{ title: string, name: string }} words
  * @param {() => void} act
  */
-function button({ file, item }, title, act) {
+function button(item, { title, name }, act) {
   item.querySelector("button")?.remove()
   const button = document.createElement("button")
   button.type = "button"
   button.className = "button quiet"
   button.textContent = title
-  button.setAttribute("aria-label", `${title}: ${file.name}`)
+  button.setAttribute("aria-label", `${title}: ${name}`)
   button.addEventListener("click", act)
   item.append(button)
+}
+
+/** Lists the account's unfinished uploads that this browser began. */
+async function showUnfinished() {
+  const stored = await urlStorage.findAllUploads()
+  for (const { creationTime, urlStorageKey } of stored) {
+    const isOld = Date.parse(creationTime) < Date.now() - UNFINISHED_MS_MAX
+    if (isOld) await urlStorage.removeUpload(urlStorageKey)
+  }
+  const answer = stored.length > 0 ? await fetch("/v1/uploads") : null
+  if (!answer?.ok) return
+  /** @type {{ id: string, name: string, size_bytes: number, offset_bytes: number }[]} */
+  const records = await answer.json()
+  for (const { uploadUrl, urlStorageKey } of stored) {
+    const record = records.find(({ id }) => uploadUrl?.endsWith(`/${id}`))
+    if (!record || uploadUrl === null) continue
+    const { name, size_bytes: sizeBytes, offset_bytes: sentBytes } = record
+    const { item, text } = showItem(name, { sizeBytes, sentBytes })
+    text.textContent = `${bytes(sentBytes)} of ${bytes(sizeBytes)}; select the file again to continue.`
+    unfinished.set(urlStorageKey, item)
+    button(item, { title: "Discard", name }, () => {
+      // The service removes an upload by itself that cannot be reached now.
+      tus.Upload.terminate(uploadUrl, { retryDelays: [] }).catch(() => undefined)
+      void urlStorage.removeUpload(urlStorageKey)
+      removeUnfinished(urlStorageKey)
+    })
+  }
+}
+
+/** @param {string} urlStorageKey */
+function removeUnfinished(urlStorageKey) {
+  unfinished.get(urlStorageKey)?.remove()
+  unfinished.delete(urlStorageKey)
+  showList()
 }
 
 function next() {
@@ -115,34 +181,63 @@ function next() {
     const upload = waiting.shift()
     if (!upload) break
     running.add(upload)
-    if (upload.file.size <= bytesMax) send(upload)
-    else fail(upload, `The plan limits a file to ${bytes(bytesMax)}.`)
+    const { size } = upload.file
+    if (size === 0) fail(upload, "The file is empty.")
+    else if (size > bytesMax) fail(upload, `The plan limits a file to ${bytes(bytesMax)}.`)
+    else void send(upload)
   }
 }
 
+/**
+ * Sends a file, or what the service lacks of it.
+ * @param {Upload} upload
+ */
+async function send(upload) {
+  upload.samples = []
+  if (!upload.transfer) {
+    const transfer = makeTransfer(upload)
+    upload.transfer = transfer
+    const previous = await transfer.findPreviousUploads()
+    const [last] = previous.toSorted((one, other) =>
+      one.creationTime < other.creationTime ? 1 : -1,
+    )
+    if (last) {
+      transfer.resumeFromPreviousUpload(last)
+      removeUnfinished(last.urlStorageKey)
+    }
+  }
+  if (!upload.isAborted) upload.transfer.start()
+}
+
 /** @param {Upload} upload */
-function send(upload) {
-  const request = new XMLHttpRequest()
-  const body = new FormData()
-  body.append("file", upload.file)
-  upload.request = request
-  upload.samples = [{ at: performance.now(), sent: 0 }]
-  request.upload.addEventListener("progress", ({ loaded }) => move(upload, loaded))
-  request.addEventListener("load", () => finish(upload, request))
-  request.addEventListener("error", () => fail(upload, "The connection was lost."))
-  request.addEventListener("abort", () => over(upload))
-  request.open("POST", "/v1/files")
-  request.send(body)
+function makeTransfer(upload) {
+  const { file, text } = upload
+  return new tus.Upload(file, {
+    endpoint: "/v1/uploads",
+    metadata: { filename: file.name, ...(file.type && { filetype: file.type }) },
+    chunkSize,
+    uploadDataDuringCreation: file.size <= ONE_REQUEST_BYTES_MAX,
+    removeFingerprintOnSuccess: true,
+    retryDelays: RETRY_PAUSES_MS,
+    onShouldRetry(error) {
+      const status = error.originalResponse?.getStatus() ?? 0
+      const mayRetry = status === 0 || status === 409 || status === 423 || status >= 500
+      if (mayRetry) text.textContent = "The upload was interrupted; it continues soon."
+      return mayRetry
+    },
+    onProgress: (sentBytes) => move(upload, sentBytes),
+    onError: (error) => fail(upload, sentence(error)),
+    onSuccess: () => void finish(upload),
+  })
 }
 
 /**
  * @param {Upload} upload
- * @param {number} loaded Sent bytes of the request body.
+ * @param {number} sentBytes
  */
-function move(upload, loaded) {
+function move(upload, sentBytes) {
   const { file, bar, text, samples } = upload
   const now = performance.now()
-  const sentBytes = Math.min(loaded, file.size)
   bar.value = sentBytes
   samples.push({ at: now, sent: sentBytes })
   while ((samples[1]?.at ?? now) < now - RATE_MS) samples.shift()
@@ -156,14 +251,13 @@ function move(upload, loaded) {
       : "Sent; the service stores the file."
 }
 
-/**
- * @param {Upload} upload
- * @param {XMLHttpRequest} request
- */
-function finish(upload, request) {
-  if (request.status !== 201) return fail(upload, sentence(request))
-  const { file, item, bar, text } = upload
-  const record = JSON.parse(request.responseText)
+/** @param {Upload} upload */
+async function finish(upload) {
+  const { file, item, bar, text, transfer } = upload
+  const id = transfer?.url?.split("/").at(-1)
+  const answer = await fetch(`/v1/files/${id}`).catch(() => null)
+  if (!answer?.ok) return fail(upload, "The file was uploaded, but the service does not show it.")
+  const record = await answer.json()
   bar.remove()
   item.querySelector("button")?.remove()
   text.textContent = `${bytes(file.size)}, uploaded`
@@ -177,18 +271,20 @@ function finish(upload, request) {
 }
 
 /**
- * Returns the reason why the service refused a file.
- * @param {XMLHttpRequest} request
+ * Returns the reason why an upload failed.
+ * @param {Error | import("tus-js-client").DetailedError} error
  */
-function sentence(request) {
-  if (request.status === 401) return "You are signed out; sign in again."
+function sentence(error) {
+  const response = "originalResponse" in error ? error.originalResponse : null
+  if (!response) return "The connection was lost."
+  if (response.getStatus() === 401) return "You are signed out; sign in again."
   try {
-    const { message } = JSON.parse(request.responseText)
+    const { message } = JSON.parse(response.getBody())
     if (typeof message === "string") return message
   } catch {
     // A proxy, and not the service, sends a body that is not JSON.
   }
-  return `The service answered with status ${request.status}.`
+  return `The service answered with status ${response.getStatus()}.`
 }
 
 /**
@@ -196,28 +292,34 @@ function sentence(request) {
  * @param {string} message
  */
 function fail(upload, message) {
-  const { file, item, bar, text } = upload
-  bar.value = 0
+  const { file, item, text } = upload
+  const { name } = file
   item.classList.add("is-failed")
   text.textContent = message
-  announce(`${file.name}: ${message}`)
-  button(upload, "Try again", () => {
+  announce(`${name}: ${message}`)
+  button(item, { title: "Try again", name }, () => {
     item.classList.remove("is-failed")
     text.textContent = `${bytes(file.size)}, waiting`
-    button(upload, "Cancel", () => cancel(upload))
+    button(item, { title: "Cancel", name }, () => cancel(upload))
     waiting.push(upload)
     next()
   })
   over(upload)
 }
 
-/** @param {Upload} upload */
+/**
+ * Ends an upload, and removes what the service has of it.
+ * @param {Upload} upload
+ */
 function cancel(upload) {
   const at = waiting.indexOf(upload)
   if (at >= 0) waiting.splice(at, 1)
   upload.item.remove()
-  if (list instanceof HTMLElement) list.hidden = list.childElementCount === 0
-  upload.request?.abort()
+  showList()
+  upload.isAborted = true
+  // The service removes an upload by itself that cannot be reached now.
+  upload.transfer?.abort(true).catch(() => undefined)
+  over(upload)
 }
 
 /** @param {Upload} upload */

@@ -12,7 +12,7 @@ import { nextPagePath, readListQuery } from "../list-page.ts"
 import { FileDetail } from "./files/detail.tsx"
 import { AddFilesCard, FileTable, FILE_FILTERS } from "./files/list.tsx"
 import type { AddFilesFaults } from "./files/list.tsx"
-import { readFileBytesMax } from "./file-bytes-max.ts"
+import { readUploadLimits } from "./upload-limits.ts"
 
 /**
  * Pages of the account's Files: a list with forms for uploads and imports, and a page for each
@@ -21,7 +21,7 @@ import { readFileBytesMax } from "./file-bytes-max.ts"
 export const filePages = new Hono<PageEnv>()
 
 const PATH = "/files"
-const LIST_SCRIPTS = ["upload.client.js", "live.client.js"] as const
+const LIST_SCRIPTS = ["tus.min.js", "upload.client.js", "live.client.js"] as const
 
 filePages.get(PATH, async (c) => await showList(c))
 
@@ -90,7 +90,7 @@ async function showList(
     c,
     { title: "Files", section: "files", scripts: LIST_SCRIPTS, status: pageStatus(status) },
     <>
-      <AddFilesCard faults={faults} bytesMax={readFileBytesMax(c)} />
+      <AddFilesCard faults={faults} limits={readUploadLimits(c)} />
       <FileTable
         files={unwrapAnswer(answer)}
         filters={filters}

@@ -5,13 +5,18 @@ import { jobRecord } from "../../kinds/job-record.ts"
 import type { JobRecord } from "../../kinds/job-record.ts"
 import type { PageContext, PageEnv } from "../context.ts"
 import { showPage } from "../layout.tsx"
-import { readFileBytesMax } from "./file-bytes-max.ts"
+import { readUploadLimits } from "./upload-limits.ts"
 import { PlaygroundView } from "./playground/view.tsx"
 
 /** Page of the playground. Its script checks and runs FFmpeg commands through the API. */
 export const playgroundPage = new Hono<PageEnv>()
 
-const SCRIPTS = ["live.client.js", "playground.client.js", "upload.client.js"] as const
+const SCRIPTS = [
+  "live.client.js",
+  "playground.client.js",
+  "tus.min.js",
+  "upload.client.js",
+] as const
 const FILES_MAX = 100
 
 playgroundPage.get("/playground", async (c) => {
@@ -31,7 +36,7 @@ playgroundPage.get("/playground", async (c) => {
     <PlaygroundView
       job={job}
       files={files.ok ? files.value.filter(({ status }) => status !== "failed") : []}
-      bytesMax={readFileBytesMax(c)}
+      uploadLimits={readUploadLimits(c)}
     />,
   )
 })

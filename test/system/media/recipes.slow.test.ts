@@ -24,7 +24,7 @@ describe("the recipes of the playground", () => {
   it.concurrent.each(COMMAND_RECIPES)(
     "include $id, which has the described output",
     async (recipe) => {
-      const { input_files: inputs, output_files, ffmpeg_command } = recipe
+      const { input_files: inputs, output_files, ffmpeg_command = "" } = recipe
       const input_files = Object.fromEntries(Object.keys(inputs).map((key) => [key, film]))
       const { record, refused } = await account.run({ input_files, output_files, ffmpeg_command })
       expect(refused).toBeNull()

@@ -10,6 +10,7 @@ import { LiveRegion, PollMarker } from "../../components/live.tsx"
 import { Pager } from "../../components/pager.tsx"
 import { Table } from "../../components/table.tsx"
 import { RelativeTime } from "../../components/time.tsx"
+import type { UploadLimits } from "../upload-limits.ts"
 import { UploadForm } from "./upload.tsx"
 
 /** Query parameters that filter the list of Files. */
@@ -26,13 +27,13 @@ export type AddFilesFaults = {
  * Forms to upload files and to import a file from a URL. With JavaScript, several files upload at
  * once.
  */
-export function AddFilesCard(props: { faults: AddFilesFaults; bytesMax: number }) {
-  const { faults, bytesMax } = props
+export function AddFilesCard(props: { faults: AddFilesFaults; limits: UploadLimits }) {
+  const { faults, limits } = props
   return (
     <Card title="Add files">
       <div class="add-files">
         <div>
-          <UploadForm id="upload" bytesMax={bytesMax} fault={faults.upload} />
+          <UploadForm id="upload" limits={limits} fault={faults.upload} />
         </div>
         <form method="post" action="/files/import">
           <Field

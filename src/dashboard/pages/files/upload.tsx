@@ -1,8 +1,13 @@
+import type { UploadLimits } from "../upload-limits.ts"
 import { Field } from "../../components/field.tsx"
 
 /** Form that uploads one file, or several at once with JavaScript. */
-export function UploadForm(props: { id: string; bytesMax: number; fault?: string | undefined }) {
-  const { id, bytesMax, fault } = props
+export function UploadForm(props: {
+  id: string
+  limits: UploadLimits
+  fault?: string | undefined
+}) {
+  const { id, limits, fault } = props
   return (
     <>
       <form
@@ -11,7 +16,8 @@ export function UploadForm(props: { id: string; bytesMax: number; fault?: string
         action="/files"
         enctype="multipart/form-data"
         data-uploader
-        data-bytes-max={bytesMax}
+        data-bytes-max={limits.fileBytesMax}
+        data-chunk-bytes={limits.chunkBytes}
       >
         <p class="needs-script">Drop files anywhere on this page, or choose them.</p>
         <Field id={id} label="Files to upload" name="file" type="file" required error={fault} />

@@ -7,6 +7,7 @@ import { Select } from "../../components/field.tsx"
 import { formatBytes } from "../../components/format.ts"
 import { LiveRegion } from "../../components/live.tsx"
 import { Notice } from "../../components/notice.tsx"
+import type { UploadLimits } from "../upload-limits.ts"
 import { UploadForm } from "../files/upload.tsx"
 import { JobActionButton, JobStateView, jobTitle } from "../jobs/detail.tsx"
 import { isJobOpen } from "../jobs/state.tsx"
@@ -21,9 +22,9 @@ const FILE_LIST = "known-files"
 export function PlaygroundView(props: {
   job: JobRecord | null
   files: readonly FileRecord[]
-  bytesMax: number
+  uploadLimits: UploadLimits
 }) {
-  const { job, files, bytesMax } = props
+  const { job, files, uploadLimits } = props
   return (
     <div class="workbench">
       <div class="stack">
@@ -37,7 +38,7 @@ export function PlaygroundView(props: {
           <CommandForm files={files} />
         </Card>
         <Card title="Add a file">
-          <UploadForm id="upload" bytesMax={bytesMax} />
+          <UploadForm id="upload" limits={uploadLimits} />
         </Card>
       </div>
       <div class="stack">
