@@ -43,6 +43,7 @@ async function workerProject(name: string, databases: number, files: Files) {
             RUNNER_ORIGIN: "http://127.0.0.1:9",
             TRIAL_FILE_BYTES_MAX: String(30 * 1024 * 1024),
             PAID_REQUESTS_PER_MINUTE: "5",
+            OBJECT_CACHE_SECONDS: "0",
             LATHE_SECRET: "a-secret-that-only-the-tests-know-of",
             OPERATOR_TOKEN: "an-operator-token-for-the-tests-only",
             LOG_LEVEL: "warn",

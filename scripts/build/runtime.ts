@@ -30,10 +30,10 @@ const ZOD = "miniflare:zod"
 const DATABASES = ["DB", ...Array.from({ length: 7 }, (_, at) => `DB_${at + 2}`)]
 
 /**
- * Settings of wrangler.toml that apply to Cloudflare only, where logs cost money and request bodies
- * are limited.
+ * Settings of wrangler.toml that apply to Cloudflare only, where logs and reads of R2 cost money and
+ * request bodies are limited.
  */
-const OF_DEPLOYMENTS = new Set(["LOG_SAMPLE_RATE", "UPLOAD_BODY_BYTES_MAX"])
+const OF_DEPLOYMENTS = new Set(["LOG_SAMPLE_RATE", "UPLOAD_BODY_BYTES_MAX", "OBJECT_CACHE_SECONDS"])
 
 /** Result of building the runtime: all that a start of workerd needs. */
 export type RuntimeBuild = {

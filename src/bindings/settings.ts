@@ -12,6 +12,7 @@ import { describeInvalidProviders } from "./sign-in-providers.ts"
 
 const WHOLE = "expected a whole number above 0"
 const count = z.coerce.number(WHOLE).int(WHOLE).positive(WHOLE)
+const WHOLE_OR_0 = "expected a whole number, or 0"
 const SHARE = "expected a number from 0 to 1"
 /**
  * Maximum number of databases. The sweep, the health check and the operator's pages run several
@@ -115,6 +116,11 @@ export const settings = z.object({
   RUN_SECONDS_MAX: count.default(1800),
   /** Validity of a download link, in seconds. */
   LINK_SECONDS: count.default(300),
+  /**
+   * Time for which Cloudflare's cache keeps an object that a link has opened, in seconds; 0 to read
+   * R2 for every request. A link of a deleted file may open that long.
+   */
+  OBJECT_CACHE_SECONDS: z.coerce.number(WHOLE_OR_0).int(WHOLE_OR_0).min(0, WHOLE_OR_0).default(0),
   /** Private hosts that callers' URLs may name (`host` or `host:port`, separated by commas). */
   ALLOWED_PRIVATE_HOSTS: z
     .string()

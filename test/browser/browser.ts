@@ -34,7 +34,7 @@ export type TestBrowser = AsyncDisposable & {
    * Opens a page in a context of its own until the test ends. The test fails for what the console
    * calls an error, a violation of the content security policy included, and for requests that fail.
    */
-  openPage(service: ServiceProcess, options?: PageOptions): Promise<Page>
+  openPage(service: Pick<ServiceProcess, "origin">, options?: PageOptions): Promise<Page>
 }
 
 export async function openBrowser(): Promise<TestBrowser> {
@@ -53,7 +53,7 @@ export async function openBrowser(): Promise<TestBrowser> {
 
 async function openPage(
   browser: Browser,
-  service: ServiceProcess,
+  service: Pick<ServiceProcess, "origin">,
   { user, viewport = DESK, colorScheme = "light", expected = [] }: PageOptions,
 ): Promise<Page> {
   const context = await browser.newContext({
@@ -97,14 +97,14 @@ function watchFaults(context: BrowserContext): string[] {
   return faults
 }
 
-const signedIn = new WeakMap<ServiceProcess, Map<string, Cookies>>()
+const signedIn = new WeakMap<object, Map<string, Cookies>>()
 
 type Cookies = Awaited<ReturnType<BrowserContext["cookies"]>>
 
 /** Signs a user in; once for each service, since tries to sign in are limited. */
 async function signIn(
   context: BrowserContext,
-  service: ServiceProcess,
+  service: Pick<ServiceProcess, "origin">,
   { email, password }: TestUser,
 ): Promise<void> {
   const known = signedIn.get(service) ?? new Map<string, Cookies>()

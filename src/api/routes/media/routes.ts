@@ -19,7 +19,8 @@ mediaRoutes.use(allowEveryOrigin)
 mediaRoutes.get("/:token/:name", async (c) => {
   const { opens, disposition, expiresAt } = await openLink(c)
   const secondsLeft = Math.max(0, Math.floor((expiresAt - Date.now()) / 1000))
-  const options = { disposition, cacheControl: `private, max-age=${secondsLeft}` }
+  // No object changes under its key.
+  const options = { disposition, cacheControl: `private, max-age=${secondsLeft}, immutable` }
   return await sendLinkTarget(c, opens, options)
 })
 

@@ -12,8 +12,10 @@ import type { File } from "../../../db/schema/files.ts"
 import { sendArchive } from "./archive.ts"
 import { failedCondition, judgeConditions, selectRange, setLength } from "./conditions.ts"
 import type { ByteRange } from "./conditions.ts"
+import { openObject } from "./stored-objects.ts"
+import type { OpenObject } from "./stored-objects.ts"
 
-/** R2 object to send; R2 supplies the size or type if unknown. */
+/** Object to send; R2 supplies the size or type if unknown. */
 type MediaObject = { name: string; objectKey: string; sizeBytes?: number; contentType?: string }
 
 /** Content-Disposition and Cache-Control of a download. */
@@ -108,24 +110,21 @@ async function sendObject(
   return answer
 }
 
-/** Sends an R2 object; returns null if the object is missing. */
+/** Sends an object; returns null if it is missing. */
 async function trySendObject(
   c: AppContext,
   medium: MediaObject,
   options: SendOptions,
 ): Promise<Response | null> {
   const range = await readRange(c, medium)
-  const object = await c.env.MEDIA.get(
-    medium.objectKey,
-    range ? { range: { offset: range.start, length: range.end - range.start + 1 } } : {},
-  )
+  const object = await openObject(c, medium.objectKey, range)
   if (!object) return null
   const headers = makeObjectHeaders(medium, object, options)
   const verdict = judgeConditions(c.req.raw.headers, object)
-  if (verdict !== "hold" || c.req.method === "HEAD") await object.body.cancel()
+  if (verdict !== "hold" || c.req.method === "HEAD") await object.body?.cancel()
   if (verdict === "failed") throw failedCondition(c)
   if (verdict === "unchanged") return new Response(null, { status: 304, headers })
-  const sizeBytes = medium.sizeBytes ?? object.size
+  const sizeBytes = medium.sizeBytes ?? object.sizeBytes
   setLength(headers, sizeBytes, range)
   const body = c.req.method === "HEAD" ? null : object.body
   return new Response(body, { status: range ? 206 : 200, headers })
@@ -145,9 +144,9 @@ async function readRange(
   return selectRange(c, sizeBytes, object)
 }
 
-function makeObjectHeaders(medium: MediaObject, object: R2Object, options: SendOptions): Headers {
+function makeObjectHeaders(medium: MediaObject, object: OpenObject, options: SendOptions): Headers {
   const { name } = medium
-  const contentType = medium.contentType ?? object.httpMetadata?.contentType ?? DEFAULT_TYPE
+  const contentType = medium.contentType ?? object.contentType ?? DEFAULT_TYPE
   const disposition: Disposition = INLINE_TYPES.test(contentType)
     ? options.disposition
     : "attachment"
