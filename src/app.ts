@@ -6,6 +6,7 @@ import { answerError, setRequestId } from "./api/middleware/answers.ts"
 import { authenticate } from "./api/middleware/auth.ts"
 import { allowOrigins } from "./api/middleware/cors.ts"
 import { logRequest } from "./api/middleware/request-log.ts"
+import { overrideTusMethod } from "./api/middleware/tus-method.ts"
 import type { AppEnv } from "./api/context.ts"
 import { mountOperations } from "./api/output/operation.ts"
 import { handleReport } from "./jobs/settle/settle.ts"
@@ -38,6 +39,8 @@ mountOperations(
  */
 export const app = new Hono<AppEnv>()
 
+app.use("/v1/uploads/*", overrideTusMethod(app))
+app.use("/uploads/*", overrideTusMethod(app))
 app.use(logRequest)
 app.use(setRequestId)
 app.onError(answerError)

@@ -22,6 +22,7 @@ const ALLOWED_HEADERS = [
   "Upload-Metadata",
   "Upload-Offset",
   "X-API-Key",
+  "X-HTTP-Method-Override",
   "X-Request-Id",
 ]
 

@@ -40,7 +40,12 @@ beforeAll(async () => {
 
 afterAll(async () => await opened.disposeAsync())
 
-type Options = { chunkSize?: number; uploadUrl?: string; onProgress?: (sent: number) => void }
+type Options = {
+  chunkSize?: number
+  overridePatchMethod?: boolean
+  uploadUrl?: string
+  onProgress?: (sent: number) => void
+}
 
 /** Uploads bytes with the client of tus, through the proxy; returns the id of the File. */
 async function upload(bytes: Uint8Array, options: Options = {}): Promise<string> {
@@ -95,12 +100,13 @@ async function countFiles(): Promise<number> {
 
 describe("tus-js-client", () => {
   it.each([
-    ["in one request", undefined],
-    ["in chunks of 1 MiB", MIB],
-    ["in chunks of 7 MB", 7_000_000],
-  ])("uploads %s", async (_, chunkSize) => {
+    ["in one request", {}],
+    ["in chunks of 1 MiB", { chunkSize: MIB }],
+    ["in chunks of 7 MB", { chunkSize: 7_000_000 }],
+    ["by POST with an overridden method", { chunkSize: 7_000_000, overridePatchMethod: true }],
+  ])("uploads %s", async (_, options) => {
     const bytes = randomBytes(17 * MIB + 3)
-    const id = await upload(bytes, chunkSize === undefined ? {} : { chunkSize })
+    const id = await upload(bytes, options)
     expect(await download(id)).toBe(hash(bytes))
   })
 

@@ -317,6 +317,28 @@ describe("a checksum", () => {
   })
 })
 
+it("a POST is a HEAD, PATCH or DELETE if X-HTTP-Method-Override says so", async () => {
+  const path = await createTus(send, 10)
+  const patched = await send(
+    "POST",
+    path,
+    {
+      "x-http-method-override": "PATCH",
+      "content-type": "application/offset+octet-stream",
+      "upload-offset": "0",
+    },
+    makeBytes(4),
+  )
+  expect([patched.status, patched.headers.get("upload-offset")]).toEqual([204, "4"])
+  const head = await send("POST", path, { "x-http-method-override": "HEAD" })
+  expect([head.status, head.headers.get("upload-offset")]).toEqual([200, "4"])
+  for (const method of ["PUT", "GET", "no method"]) {
+    expect((await send("POST", path, { "x-http-method-override": method })).status).toBe(405)
+  }
+  expect((await send("POST", path, { "x-http-method-override": "DELETE" })).status).toBe(204)
+  expect((await send("HEAD", path)).status).toBe(404)
+})
+
 describe("a DELETE", () => {
   it("removes an unfinished upload with its bytes", async () => {
     const path = await createTus(send, 9 * MIB)
