@@ -33,26 +33,43 @@ export async function createUploadFile(
   if (!isComplete || !(await markTusFinished(database, id, Date.now()))) {
     throw notFoundProblem("upload")
   }
-  if (row.linkId !== null && !(await claimUploadLink(database, row.linkId, id))) {
-    await markTusFinished(database, id, null)
-    throw linkUsed()
-  }
   const { name, contentType, sizeBytes, fields } = row
   const stored = { upload, name, contentType, sizeBytes, sha256: sha256 && toHex(sha256) }
   try {
-    await acceptCreateRequest(c, { identity: null }, async () => {
-      return planUpload(stored, readJobProperties(c, fields), id)
+    await withUploadLink(c, { linkId: row.linkId, fileId: id }, async () => {
+      const draft = planUpload(stored, readJobProperties(c, fields), id)
+      return await acceptCreateRequest(c, { identity: null }, async () => draft)
     })
   } catch (error) {
-    // Another request created the File meanwhile.
+    // Another request may have created the File meanwhile.
     if (!(await findFile(database, id))) {
       await markTusFinished(database, id, null)
-      if (row.linkId !== null) await releaseUploadLink(database, row.linkId, id)
       throw error
     }
   }
   await removeTusParts(database, id, Date.now())
-  if (row.linkId !== null) c.executionCtx.waitUntil(removeOpenUploadsOfLink(c, row.linkId))
+}
+
+/**
+ * Creates a File by an upload link, which that uses up, and removes the other uploads of the link.
+ * Frees the link if the File is not created. Without a link, only creates the File.
+ */
+export async function withUploadLink<Created>(
+  c: AppContext,
+  { linkId, fileId }: { linkId: string | null; fileId: string },
+  create: () => Promise<Created>,
+): Promise<Created> {
+  if (linkId === null) return await create()
+  const database = c.get("database")
+  if (!(await claimUploadLink(database, linkId, fileId))) throw linkUsed()
+  try {
+    const created = await create()
+    c.executionCtx.waitUntil(removeOpenUploadsOfLink(c, linkId))
+    return created
+  } catch (error) {
+    if (!(await findFile(database, fileId))) await releaseUploadLink(database, linkId, fileId)
+    throw error
+  }
 }
 
 /** Removes the unfinished uploads of a link, which can no longer become a File. */

@@ -1,4 +1,3 @@
-import { claimUploadLink, releaseUploadLink } from "../../../db/files/upload-links.ts"
 import type { UploadLink } from "../../../db/schema/uploads.ts"
 import { sanitizeFileName } from "../../../kinds/file-name.ts"
 import { planUpload } from "../../../kinds/file/plan.ts"
@@ -10,7 +9,7 @@ import { withFileForm } from "../../input/file-forms.ts"
 import type { FileForm } from "../../input/file-forms.ts"
 import { detectContentType } from "../../input/multipart.ts"
 import { notFoundProblem, invalidFieldProblem, invalidFieldsProblem } from "../../output/problem.ts"
-import { linkUsed, removeOpenUploadsOfLink } from "./create-upload-file.ts"
+import { linkUsed, withUploadLink } from "./create-upload-file.ts"
 import { TYPE_BYTES, requireAllowedType } from "./file-types.ts"
 import { insertUpload, receiveFirst } from "./tus.ts"
 
@@ -54,17 +53,10 @@ async function createLinkedFile(
   const start = await c.env.MEDIA.get(stored.upload.objectKey, { range })
   await requireAllowedType(c, new Uint8Array((await start?.arrayBuffer()) ?? []))
   const id = newId()
-  const database = c.get("database")
-  if (!(await claimUploadLink(database, link.id, id))) throw linkUsed()
-  try {
+  return await withUploadLink(c, { linkId: link.id, fileId: id }, async () => {
     const draft = planUpload(stored, readJobProperties(c, link.fields), id)
-    const created = await acceptCreateRequest(c, { identity: null }, async () => draft)
-    c.executionCtx.waitUntil(removeOpenUploadsOfLink(c, link.id))
-    return created
-  } catch (error) {
-    await releaseUploadLink(database, link.id, id)
-    throw error
-  }
+    return await acceptCreateRequest(c, { identity: null }, async () => draft)
+  })
 }
 
 function requireLink(c: AppContext): UploadLink {
