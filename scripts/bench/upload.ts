@@ -1,15 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { z } from "zod"
-import { makeChildEnvironment } from "../cli/environment.ts"
-import { startNodeProgram, waitForReadyLine } from "../cli/program.ts"
-import { openCaller } from "../cli/client/caller.ts"
 import type { ApiCaller } from "../cli/client/caller.ts"
 import { formatDifference, formatMib, formatMs, formatRatio } from "./figure.ts"
 import type { BenchFigure } from "./figure.ts"
 import { GIB, makeJunkBody } from "./junk.ts"
 import type { BenchScope } from "./scope.ts"
 import { findWorkerdPid, readResidentBytes, samplePeakMemory } from "../cli/processes/memory.ts"
-import { PLAIN_PUT_READY_PREFIX, PLAIN_PUT_PROGRAM_PATH } from "./plain-put.ts"
+import { startPlainR2 } from "./plain-r2.ts"
 import { waitUntilFinal, uploadFile } from "../cli/client/requests.ts"
 import { startBenchService } from "./service.ts"
 import { median, measureMs } from "./statistics.ts"
@@ -19,12 +16,15 @@ const SMALL_BYTES = 64 * 1024
 const PIECE_BYTES = 64 * 1024 ** 2
 const SETTLE_MS = 1000
 const PING_MS = 50
-const GOAL = { ratio: 0.9, memoryBytes: 32 * 1024 ** 2 }
+/** Uploads at once, and the size of each. */
+const AT_ONCE = 6
+const EACH_BYTES = 256 * 1024 ** 2
+const GOAL = { ratio: 0.9, memoryBytes: 32 * 1024 ** 2, atOnceBytes: 96 * 1024 ** 2 }
 
 const createdUpload = z.looseObject({ id: z.uuid() })
 
 /**
- * Server that stores uploads: the service, or the Worker of plain-put.ts with which it is compared.
+ * Server that stores uploads: the service, or the Worker of plain-r2.ts with which it is compared.
  */
 type UploadTarget = {
   caller: ApiCaller
@@ -61,6 +61,28 @@ export async function benchUpload(scope: BenchScope): Promise<BenchFigure[]> {
     tusFigure(tus, service),
     ...(targets.service.workerdPid === null ? [] : [memoryFigure(service, plain)]),
     pingFigure(service, plain),
+    ...(await measureManyUploads(scope)),
+  ]
+}
+
+/** Measures workerd's memory while several callers upload to a service that has just started. */
+async function measureManyUploads(scope: BenchScope): Promise<BenchFigure[]> {
+  const target = await openService(scope)
+  const idleBytes = await warmUp(target)
+  if (target.workerdPid === null) return []
+  const memory = samplePeakMemory(target.workerdPid)
+  await Promise.all(Array.from({ length: AT_ONCE }, () => target.store(EACH_BYTES)))
+  const { peakBytes } = memory.stop()
+  const growthBytes = peakBytes - idleBytes
+  return [
+    {
+      name: `upload: ${AT_ONCE} of ${formatMib(EACH_BYTES)} at once, workerd's memory, peak`,
+      measured: formatMib(peakBytes),
+      reference: `${formatMib(idleBytes)} idle`,
+      comparison: `+${formatMib(growthBytes)}`,
+      goal: `<= +${formatMib(GOAL.atOnceBytes)}`,
+      isMet: growthBytes <= GOAL.atOnceBytes,
+    },
   ]
 }
 
@@ -107,16 +129,11 @@ async function removeFile(caller: ApiCaller, id: string): Promise<void> {
   await caller.ask("DELETE", `/v1/files/${id}`)
 }
 
-/** Starts the Worker of plain-put.ts, which only stores request bodies in R2. */
 async function openPlainPut(scope: BenchScope): Promise<UploadTarget> {
-  const environment = { ...makeChildEnvironment(), STATE_DIR: await scope.makeFolder() }
-  const program = scope.use(startNodeProgram({ words: [PLAIN_PUT_PROGRAM_PATH], environment }))
-  const line = await waitForReadyLine(program, new RegExp(`^${PLAIN_PUT_READY_PREFIX}`))
-  const caller = openCaller(line.slice(PLAIN_PUT_READY_PREFIX.length))
-  scope.defer(() => caller.close())
+  const { caller, pid } = await startPlainR2(scope)
   return {
     caller,
-    workerdPid: findWorkerdPid(program.pid),
+    workerdPid: findWorkerdPid(pid),
     pingPath: "/",
     async store(sizeBytes) {
       const path = `/${crypto.randomUUID()}`

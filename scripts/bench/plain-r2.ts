@@ -3,23 +3,40 @@ import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare"
 import { z } from "zod"
 import { patchMiniflare } from "../build/miniflare-patch.ts"
 import { r2Patch } from "../build/r2-patch.ts"
-
-/** Path of this file. Run as a program, it serves a Worker that stores request bodies in R2. */
-export const PLAIN_PUT_PROGRAM_PATH = import.meta.filename
+import { openCaller } from "../cli/client/caller.ts"
+import type { ApiCaller } from "../cli/client/caller.ts"
+import { makeChildEnvironment } from "../cli/environment.ts"
+import { startNodeProgram, waitForReadyLine } from "../cli/program.ts"
+import type { BenchScope } from "./scope.ts"
 
 /** Line that the program prints when it is ready, followed by its origin. */
-export const PLAIN_PUT_READY_PREFIX = "Plain put serves "
+const READY_PREFIX = "Plain R2 serves "
 
 const CONTENTS = `export default {
   async fetch(request, env) {
     const { pathname } = new URL(request.url)
     if (request.method === "DELETE") await env.BUCKET.delete(pathname)
     if (request.method === "PUT") await env.BUCKET.put(pathname, request.body)
+    const object = request.method === "GET" ? await env.BUCKET.get(pathname) : null
+    if (object) return new Response(object.body, { headers: { "content-length": object.size } })
     return new Response("ok")
   },
 }`
 
 if (import.meta.main) await serve()
+
+/**
+ * Starts a Worker that only puts request bodies into R2 and gets them, with the R2 of the service
+ * and without its code.
+ */
+export async function startPlainR2(scope: BenchScope): Promise<{ caller: ApiCaller; pid: number }> {
+  const environment = { ...makeChildEnvironment(), STATE_DIR: await scope.makeFolder() }
+  const program = scope.use(startNodeProgram({ words: [import.meta.filename], environment }))
+  const line = await waitForReadyLine(program, new RegExp(`^${READY_PREFIX}`))
+  const caller = openCaller(line.slice(READY_PREFIX.length))
+  scope.defer(() => caller.close())
+  return { caller, pid: program.pid }
+}
 
 async function serve(): Promise<void> {
   const { STATE_DIR: stateDir } = z.object({ STATE_DIR: z.string() }).parse(process.env)
@@ -35,7 +52,7 @@ async function serve(): Promise<void> {
       resourcePersistencePath: stateDir,
       workers: [
         {
-          name: "plain-put",
+          name: "plain-r2",
           compatibilityDate: "2026-10-01",
           r2Buckets: ["BUCKET"],
           modules: [{ type: "ESModule", path: "index.js", contents: CONTENTS }],
@@ -45,7 +62,7 @@ async function serve(): Promise<void> {
   )
   const url = await miniflare.ready
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.removeAllListeners(signal)
-  console.log(`${PLAIN_PUT_READY_PREFIX}${url.origin}`)
+  console.log(`${READY_PREFIX}${url.origin}`)
   await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")])
   await miniflare.dispose()
   process.exit()
