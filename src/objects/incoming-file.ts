@@ -18,8 +18,8 @@ export type ReceivedFile = {
 
 /** File of a caller that is being written to R2. */
 export type IncomingFile = {
-  /** Returns false if the disk has no room for the bytes. */
-  write(bytes: Uint8Array): Promise<boolean>
+  /** Adds bytes, of which at least `moreBytes` follow. Returns false if the disk has no room. */
+  write(bytes: Uint8Array, moreBytes: number): Promise<boolean>
   /** Returns null if the disk has no room for the remaining bytes. */
   finish(): Promise<ReceivedFile | null>
   /** Removes the bytes stored so far, unless they became the input of a job meanwhile. */
@@ -41,9 +41,9 @@ export function openIncomingFile(
   })
   const hash = openDigest("SHA-256")
   return {
-    async write(bytes) {
+    async write(bytes, moreBytes) {
       await hash.write(bytes)
-      return await writeBytes(writer, bytes)
+      return await writeBytes(writer, bytes, moreBytes)
     },
     async finish() {
       const sizeBytes = await finishObject(writer, { contentType })

@@ -4,6 +4,8 @@ import type { SpaceReservation, ReserveSpace } from "../bindings/storage-disk.ts
 import { uploadObjectKey } from "../domain/object-keys.ts"
 import type { Upload } from "../db/schema/uploads.ts"
 import { insertUpload } from "../db/files/uploads.ts"
+import { dropStreamedPart, openStreamedPart, passBytes } from "./streamed-part.ts"
+import type { StreamedPart } from "./streamed-part.ts"
 
 /**
  * Limits of R2 for multipart uploads: minimum size of each part but the last, and maximum number of
@@ -14,8 +16,8 @@ export const PARTS_MAX = 10_000
 const FIRST_BYTES = 256 * 1024
 
 /**
- * Writer that stores an object in R2 in parts. Holds two parts in memory: the part that is being
- * filled, and the part that is being sent.
+ * Writer that stores an object in R2 in parts. Streams a part whose size is certain. Of other parts
+ * holds two in memory: the part that is being filled, and the part that is being sent.
  */
 export type PartWriter = {
   readonly upload: Upload
@@ -26,8 +28,10 @@ export type PartWriter = {
   readonly partBytes: number
   /** Reserves bytes on the disk before they are sent. */
   readonly holdSpace: ReserveSpace
-  /** Call that sends a part; null before the first part. */
+  /** Call that sends a part whose bytes are all there; null before the first part. */
   inFlight: Promise<void> | null
+  /** Part whose bytes are being streamed. */
+  streamed: StreamedPart | null
   readonly parts: R2UploadedPart[]
   /** Buffers of sent parts, which later parts reuse. */
   readonly spare: Uint8Array[]
@@ -65,6 +69,7 @@ export function openPartWriter(
     partBytes: Math.max(PART_BYTES_MIN, Math.ceil(bytesMax / PARTS_MAX)),
     holdSpace,
     inFlight: null,
+    streamed: null,
     parts: [],
     spare: [],
     partsBegun: 0,
@@ -77,12 +82,25 @@ export function openPartWriter(
 }
 
 /**
- * Adds bytes to the object. If a part is full, waits until the part before it was sent. Returns
- * false if the disk has no room.
+ * Adds bytes to the object, of which at least `moreBytes` follow. If a part is full, waits until the
+ * part before it was sent. Returns false if the disk has no room.
  */
-export async function writeBytes(writer: PartWriter, bytes: Uint8Array): Promise<boolean> {
+export async function writeBytes(
+  writer: PartWriter,
+  bytes: Uint8Array,
+  moreBytes = 0,
+): Promise<boolean> {
   let rest = bytes
   while (rest.byteLength > 0) {
+    const isPartCertain = rest.byteLength + moreBytes >= writer.partBytes
+    if (!writer.streamed && writer.filledBytes === 0 && isPartCertain) {
+      if (!(await beginStreamedPart(writer))) return false
+    }
+    if (writer.streamed) {
+      rest = await passBytes(writer.streamed, rest)
+      if (writer.streamed.missingBytes === 0) await endStreamedPart(writer, writer.streamed)
+      continue
+    }
     makeRoom(writer, rest.byteLength)
     const takenBytes = Math.min(rest.byteLength, writer.buffer.byteLength - writer.filledBytes)
     writer.buffer.set(rest.subarray(0, takenBytes), writer.filledBytes)
@@ -93,12 +111,16 @@ export async function writeBytes(writer: PartWriter, bytes: Uint8Array): Promise
   return true
 }
 
-/** Completes the object. Returns its size in bytes, or null if the disk has no room. */
+/**
+ * Completes the object. Returns its size in bytes, or null if the disk has no room. Throws
+ * `ObjectTooShort` if fewer bytes came than were certain.
+ */
 export async function finishObject(
   writer: PartWriter,
   metadata: R2HTTPMetadata,
 ): Promise<number | null> {
   const { upload, bucket, buffer, filledBytes } = writer
+  if (writer.streamed) throw new ObjectTooShort()
   if (!writer.multipart) {
     const space = await writer.holdSpace(filledBytes)
     if (!space) return null
@@ -122,6 +144,7 @@ export async function finishObject(
  * nothing was stored.
  */
 export async function stopWriting(writer: PartWriter): Promise<boolean> {
+  if (writer.streamed) await dropStreamedPart(writer.streamed)
   await Promise.allSettled([writer.inFlight])
   return writer.begun
 }
@@ -130,6 +153,37 @@ export async function stopWriting(writer: PartWriter): Promise<boolean> {
 async function begin(writer: PartWriter): Promise<void> {
   writer.begun = true
   await insertUpload(writer.database, writer.upload)
+}
+
+/** Error of an object that ended although more of its bytes were certain. */
+export class ObjectTooShort extends Error {
+  override name = "ObjectTooShort"
+}
+
+/** Starts to stream a part. Returns false if the disk has no room. */
+async function beginStreamedPart(writer: PartWriter): Promise<boolean> {
+  const space = await writer.holdSpace(writer.partBytes)
+  if (!space) return false
+  const multipart = (writer.multipart ??= await beginMultipart(writer, space))
+  writer.partsBegun += 1
+  const partNumber = writer.partsBegun
+  writer.streamed = openStreamedPart(writer.partBytes, async (body) => {
+    try {
+      writer.parts.push(await multipart.uploadPart(partNumber, body))
+    } finally {
+      space.release()
+    }
+  })
+  return true
+}
+
+/** Leaves a part with all its bytes to R2, once R2 has the part before it. */
+async function endStreamedPart(writer: PartWriter, part: StreamedPart): Promise<void> {
+  writer.streamed = null
+  writer.storedBytes += writer.partBytes
+  const before = writer.inFlight
+  writer.inFlight = part.sent
+  await before
 }
 
 async function flushPart(writer: PartWriter): Promise<boolean> {
@@ -145,7 +199,8 @@ async function flushPart(writer: PartWriter): Promise<boolean> {
   writer.inFlight.catch(() => undefined)
   writer.storedBytes += filledBytes
   writer.filledBytes = 0
-  writer.buffer = writer.spare.pop() ?? new Uint8Array(writer.partBytes)
+  const remainingBytes = Math.max(0, writer.bytesMax - writer.storedBytes)
+  writer.buffer = writer.spare.pop() ?? new Uint8Array(Math.min(writer.partBytes, remainingBytes))
   return true
 }
 
@@ -182,9 +237,9 @@ async function beginMultipart(
  * garbage-collected.
  */
 function makeRoom(writer: PartWriter, bytes: number): void {
-  const { buffer, bytesMax, filledBytes, partBytes } = writer
+  const { buffer, bytesMax, filledBytes, partBytes, storedBytes } = writer
   const bytesNeeded = Math.min(partBytes, filledBytes + bytes)
   if (bytesNeeded <= buffer.byteLength) return
-  writer.buffer = new Uint8Array(Math.min(partBytes, Math.max(bytesNeeded, bytesMax)))
+  writer.buffer = new Uint8Array(Math.min(partBytes, Math.max(bytesNeeded, bytesMax - storedBytes)))
   writer.buffer.set(buffer.subarray(0, filledBytes))
 }

@@ -6,6 +6,8 @@ import type { AppContext } from "../context.ts"
 /** Reads a request body in chunks into the caller's buffer; `read` returns null at the end. */
 export type BodyReader = {
   read(room: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer> | null>
+  /** Returns the number of bytes read so far. */
+  receivedBytes(): number
 }
 
 export type BodyLimits = {
@@ -36,6 +38,7 @@ export function openBody(c: AppContext, limits: BodyLimits): BodyReader | null {
   /** Time spent waiting for the client, and bytes received, since the rate was last sufficient. */
   let waited = { ms: 0, bytes: 0 }
   return {
+    receivedBytes: () => receivedBytes,
     async read(room) {
       const leastBytes = Math.min(room.byteLength, limits.leastBytes ?? windowBytes)
       const reading = reader.readAtLeast(leastBytes, room).catch(throwClosed)

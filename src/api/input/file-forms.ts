@@ -2,6 +2,7 @@ import type { Fault } from "../../domain/faults.ts"
 import type { StoredUpload } from "../../kinds/uploads.ts"
 import { openIncomingFile } from "../../objects/incoming-file.ts"
 import type { IncomingFile } from "../../objects/incoming-file.ts"
+import { ObjectTooShort } from "../../objects/part-writer.ts"
 import { formatCurlUpload, receiveMultipart, MULTIPART_OVERHEAD_BYTES_MAX } from "./multipart.ts"
 import type { FilePart } from "./multipart.ts"
 import { storageFullProblem, invalidFieldProblem } from "../output/problem.ts"
@@ -88,10 +89,16 @@ async function finishFile(
   { name, contentType }: FilePart,
   incoming: IncomingFile,
 ): Promise<StoredUpload> {
-  const stored = await incoming.finish()
+  const stored = await incoming.finish().catch(throwTooShort)
   if (!stored) throw storageFullProblem()
   if (stored.sizeBytes === 0) throw invalidFieldProblem("file", "the file is empty")
   return { ...stored, name, contentType }
+}
+
+/** Throws 422 because much follows the file in the body of the form. */
+function throwTooShort(cause: unknown): never {
+  if (!(cause instanceof ObjectTooShort)) throw cause
+  throw invalidFieldProblem("body", "too many bytes follow the file; send the file last", cause)
 }
 
 /** Returns the fault of a form with neither a file nor its alternative `field`. */

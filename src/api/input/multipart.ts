@@ -22,8 +22,11 @@ export const MULTIPART_OVERHEAD_BYTES_MAX = 1024 * 1024
 /** Header of the file part of a multipart body; at most `bytesMax` bytes may follow. */
 export type FilePart = { name: string; contentType: string; bytesMax: number }
 
-/** Receives the bytes of an uploaded file; `write` returns false if the disk is full. */
-export type FileSink = { write(bytes: Uint8Array): Promise<boolean> }
+/**
+ * Receives the bytes of an uploaded file, of which at least `moreBytes` follow; `write` returns false
+ * if the disk is full.
+ */
+export type FileSink = { write(bytes: Uint8Array, moreBytes: number): Promise<boolean> }
 
 export type MultipartForm = { fields: Map<string, string>; file: FilePart | null }
 
@@ -62,11 +65,16 @@ export async function receiveMultipart(
     if (event.kind === "bytes") {
       sizeBytes += event.bytes.byteLength
       if (sizeBytes > fileBytesMax) throw fileTooLargeProblem(c, fileBytesMax)
-      if (sink && !(await sink.write(event.bytes))) throw storageFullProblem()
+      const announced = readAnnouncedBytes(c) ?? 0
+      const moreBytes = Math.max(0, announced - body.receivedBytes() - FOLLOWING_BYTES_MAX)
+      if (sink && !(await sink.write(event.bytes, moreBytes))) throw storageFullProblem()
     }
   }
   return { fields, file }
 }
+
+/** Most bytes of a body that may follow its file: fields, boundaries and headers. */
+const FOLLOWING_BYTES_MAX = 2 * MULTIPART_OVERHEAD_BYTES_MAX
 
 const TWO_FILES = "expected one file, not two; send one request for each file"
 

@@ -220,7 +220,7 @@ describe("a create that fails after its file is stored", () => {
   it("leaves its bytes to the garbage collection if the service dies before writing the job", async () => {
     const part = { bytesMax: 5, contentType: "audio/wav" }
     const incoming = openIncomingFile(env, accountId, part)
-    await incoming.write(new TextEncoder().encode("bytes"))
+    await incoming.write(new TextEncoder().encode("bytes"), 0)
     await incoming.finish()
     expect(await leftOver(accountId)).toEqual({ ...NOTHING, uploads: 1, objects: 1 })
     await sweep(env, Date.now() + 25 * 3_600_000)
