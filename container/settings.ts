@@ -15,7 +15,7 @@ import type { ToolName } from "../src/contract/tasks/definition.ts"
 import { ytdlpVersion } from "../src/contract/ytdlp-version.ts"
 import type { YtdlpVersion } from "../src/contract/ytdlp-version.ts"
 
-import { usableMemoryBytes } from "./sandbox/memory.ts"
+import { readUsableMemoryBytes } from "./sandbox/memory.ts"
 
 const MIB = 1024 ** 2
 const GIB = 1024 ** 3
@@ -74,7 +74,7 @@ const RESIDENT_SHARE = 0.85
 /** Default limits of tools, computed from the memory and the cores of this machine. */
 export const DEFAULT_TOOL_LIMITS: ToolLimits = {
   memoryBytes: Math.min(16 * GIB, Math.max(4 * GIB, 2 * totalmem())),
-  residentBytes: Math.floor(RESIDENT_SHARE * usableMemoryBytes()),
+  residentBytes: Math.floor(RESIDENT_SHARE * readUsableMemoryBytes()),
   fileBytes: 4 * GIB,
   cpuSeconds: null,
   openFiles: 512,

@@ -7,7 +7,7 @@ import type { JobMessage } from "./scheduler/enqueue.ts"
 import { storeDeadLetters } from "./upkeep/dead-letters.ts"
 import { attemptDelivery } from "./webhooks/deliver.ts"
 import { enqueueDelivery } from "./webhooks/outbox.ts"
-import type { WebhookMessage } from "./webhooks/outbox.ts"
+import type { DeliveryMessage } from "./webhooks/outbox.ts"
 
 const jobMessage: z.ZodType<JobMessage> = z.object({
   accountId: z.string(),
@@ -25,7 +25,7 @@ const jobMessage: z.ZodType<JobMessage> = z.object({
   ),
 })
 
-const webhookMessage: z.ZodType<WebhookMessage> = z.object({
+const webhookMessage: z.ZodType<DeliveryMessage> = z.object({
   accountId: z.string(),
   deliveryId: z.string(),
   dueAt: z.number().optional(),
@@ -89,7 +89,7 @@ function startDeliveries(
   }
 }
 
-async function takeDelivery(env: Env, message: WebhookMessage): Promise<void> {
+async function takeDelivery(env: Env, message: DeliveryMessage): Promise<void> {
   const { accountId, deliveryId, dueAt = 0 } = message
   if (dueAt > Date.now()) return await enqueueDelivery(env, message)
   await attemptDelivery(env, accountId, deliveryId)

@@ -3,7 +3,7 @@ import { connect as connectSocket } from "node:net"
 import type { LookupFunction, Socket, TcpNetConnectOpts } from "node:net"
 import type { FailureCode } from "../../src/contract/failure.ts"
 import {
-  checkUserUrl,
+  parseUserUrl,
   isAllowedHost,
   isPublicAddress,
   effectivePort,
@@ -73,7 +73,7 @@ export type DialOptions = {
  */
 export function createDial(options: DialOptions): Dial {
   return async (url, signal) => {
-    const checked = checkUserUrl(url.href, options.allowedHosts)
+    const checked = parseUserUrl(url.href, options.allowedHosts)
     if ("error" in checked) throw new EgressError("url_not_allowed", checked.error)
     try {
       const addresses = await findAddresses(checked.url, options, signal)

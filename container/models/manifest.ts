@@ -11,7 +11,7 @@ export type SpeechModelManifest = {
   /** Repository and revision of the model at the Hugging Face hub. */
   repository: string
   revision: string
-  /** Files by name, the small files first, so that an unreachable hub costs little time. */
+  /** Files by name. Small files come first, so that an unreachable hub is detected early. */
   files: Readonly<Record<string, SpeechModelFile>>
   packages: readonly SpeechModelPackage[]
 }

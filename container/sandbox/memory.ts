@@ -15,7 +15,7 @@ const PAGE_BYTES = 4096
  * Returns the memory that this process can use, in bytes: all memory of the machine, or the limit
  * of the control group if it is lower.
  */
-export function usableMemoryBytes(): number {
+export function readUsableMemoryBytes(): number {
   const limit = process.constrainedMemory()
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
 }

@@ -101,7 +101,7 @@ export type HeldProcess = {
    * start with this launch.
    */
   matches(launch: ToolLaunch): boolean
-  /** Sends the launch order; to be called at most once. */
+  /** Sends the launch order. Call it at most once. */
   sendOrder(order: Buffer): void
   /** Reports whether all steps of the sandbox have succeeded and the tool has started. */
   hasStarted(): boolean

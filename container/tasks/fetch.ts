@@ -2,7 +2,7 @@ import { PROBES_BYTES_MAX } from "../../src/contract/report.ts"
 import { MEDIA_OUTPUT_KEY, fetchTask, subtitlesOutputKey } from "../../src/contract/tasks/fetch.ts"
 import type { FetchResult, FetchWork } from "../../src/contract/tasks/fetch.ts"
 import type { Warning } from "../../src/contract/warning.ts"
-import { shortenProbe } from "../tools/ffmpeg/shorten-probe.ts"
+import { shortenProbeResult } from "../tools/ffmpeg/shorten-probe.ts"
 import type { DownloadedPageMedia } from "../tools/ytdlp/download-page.ts"
 import type { TaskFailure } from "../task-failure.ts"
 import { downloadMediaFile } from "./download-media-file.ts"
@@ -76,7 +76,11 @@ async function store(context: RunContext, page: DownloadedPageMedia): Promise<Fe
     kind: "fetch",
     title: page.title?.slice(0, TITLE_LENGTH_MAX) ?? null,
     duration_seconds: page.durationSeconds,
-    media: { key: MEDIA_OUTPUT_KEY, ...stored, probe: shortenProbe(media.probe, PROBES_BYTES_MAX) },
+    media: {
+      key: MEDIA_OUTPUT_KEY,
+      ...stored,
+      probe: shortenProbeResult(media.probe, PROBES_BYTES_MAX),
+    },
     subtitles,
   }
 }

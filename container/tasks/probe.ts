@@ -3,7 +3,7 @@ import { probeTask } from "../../src/contract/tasks/probe.ts"
 import type { ProbeTaskResult, ProbeWork } from "../../src/contract/tasks/probe.ts"
 import { callerFailure } from "../task-failure.ts"
 import { damageWarning, findDamageLine } from "../tools/ffmpeg/input-damage.ts"
-import { shortenProbe } from "../tools/ffmpeg/shorten-probe.ts"
+import { shortenProbeResult } from "../tools/ffmpeg/shorten-probe.ts"
 import { markProcessStarted } from "./run-context.ts"
 import type { RunContext, TaskOutcome } from "./run-context.ts"
 import { downloadOnlyInput, probeOnlyInput } from "./single-input.ts"
@@ -34,7 +34,7 @@ async function runProbeTask(
   if ("probe" in probed) {
     const line = findDamageLine(probed.complaints, [probed.probe.format_name])
     const warnings = line === null ? [] : [damageWarning(null, line)]
-    const probe = shortenProbe(probed.probe, PROBES_BYTES_MAX)
+    const probe = shortenProbeResult(probed.probe, PROBES_BYTES_MAX)
     return { result: { kind: "probe", probe, warnings } }
   }
   if (!isIntendedAsMedia(probed.head, mediaTypeOf(context))) {

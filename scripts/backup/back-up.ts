@@ -169,7 +169,7 @@ function openTarget(path: string, stateDir: string): string {
   }
   checkParentFolders(path, TARGET)
   makeFolder(path)
-  // Checks first that this is an empty folder or a backup, so that no mode of another folder is
+  // Checks first that this is an empty folder or a backup: the modes of other folders must not be
   // changed.
   if (requireOwnFile(path, TARGET)?.isDirectory() !== true)
     throw new CliError(`${path} is no folder.`)

@@ -16,7 +16,7 @@ const SMALL_BYTES = 64 * 1024
 const PIECE_BYTES = 64 * 1024 ** 2
 const SETTLE_MS = 1000
 const PING_MS = 50
-/** Uploads at once, and the size of each. */
+/** Number of concurrent uploads, and the size of each. */
 const AT_ONCE = 6
 const EACH_BYTES = 256 * 1024 ** 2
 const GOAL = { ratio: 0.9, memoryBytes: 32 * 1024 ** 2, atOnceBytes: 96 * 1024 ** 2 }

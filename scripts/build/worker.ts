@@ -52,10 +52,10 @@ function localEntry(entryPath: string): string {
   )
   return `import { env } from "cloudflare:workers"
 import * as worker from ${entry}
-import { makeControlEntrypoint, removeAbsentBindings } from ${control}
+import { makeControlEntrypoint, removeNullBindings } from ${control}
 import { makeCallersEntrypoint } from ${front}
 import { applyD1Limits } from ${limits}
-removeAbsentBindings(env)
+removeNullBindings(env)
 applyD1Limits(worker, env.DB)
 const { open, callers } = makeCallersEntrypoint(worker.default)
 export { callers }

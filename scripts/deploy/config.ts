@@ -5,7 +5,7 @@ import { experimental_readRawConfig } from "wrangler"
 import { z } from "zod"
 import { REGIONS } from "../../src/bindings/regions.ts"
 import { POOLS, computeContainerInstancesMax } from "../../src/bindings/pools.ts"
-import { settings } from "../../src/bindings/settings.ts"
+import { settingsSchema } from "../../src/bindings/settings.ts"
 import { writeStateFile } from "../cli/state-folder.ts"
 import type { WorkerVariables } from "./settings.ts"
 
@@ -171,7 +171,7 @@ export function listQueueNames({ queues: { producers, consumers } }: WranglerCon
 
 /** Returns the region of a deployment's settings. Returns null if they name none. */
 export function findRegion(vars: WorkerVariables) {
-  const { data } = settings.shape.REGION.safeParse(vars["REGION"])
+  const { data } = settingsSchema.shape.REGION.safeParse(vars["REGION"])
   return data === undefined ? null : REGIONS[data]
 }
 

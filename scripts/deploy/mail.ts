@@ -1,9 +1,9 @@
-import { settings } from "../../src/bindings/settings.ts"
+import { settingsSchema } from "../../src/bindings/settings.ts"
 import type { Deployment } from "./checks.ts"
 
 /** Returns a sentence for each reason why the deployment cannot send mails. */
 export function findMailWarnings({ vars, secrets, deployed }: MailFacts): string[] {
-  const { SIGN_UP: mode, MAIL_FROM: from } = settings
+  const { SIGN_UP: mode, MAIL_FROM: from } = settingsSchema
     .pick({ SIGN_UP: true, MAIL_FROM: true })
     .parse(vars)
   const isKept = deployed?.secretNames.includes(KEY) && !secrets.dropped.includes(KEY)

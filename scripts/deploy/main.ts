@@ -12,7 +12,7 @@ import { findMailWarnings } from "./mail.ts"
 import { migrateDatabases } from "./migrate.ts"
 import { rehearseDeployment } from "./rehearsal.ts"
 import { createMissingResources } from "./resources.ts"
-import { planSecrets, removeSecrets } from "./secrets.ts"
+import { prepareSecrets, removeSecrets } from "./secrets.ts"
 import { describeSettings, findSettingWarnings } from "./settings.ts"
 import { deployWorker } from "./upload.ts"
 import type { OperatorAccess } from "../keys/operator.ts"
@@ -68,7 +68,7 @@ async function deploy(deployment: Deployment, rotatesOperatorToken: boolean): Pr
   const config = deriveConfig({ ...base, databaseIds })
   const configPath = writeConfig(id.stateDir, name, config)
   const { toSend, removed } = await runPhase("Secrets", async () => {
-    const plan = planSecrets(deployment, rotatesOperatorToken)
+    const plan = prepareSecrets(deployment, rotatesOperatorToken)
     const removed = await removeSecrets(deployment)
     const summary =
       removed.length > 0 ? `${plan.summary}; removed ${removed.join(", ")}` : plan.summary

@@ -33,7 +33,7 @@ export async function removeSecrets({
  * Collects the secrets to send: new secrets that the Worker lacks, and secrets from the
  * environment. Stores a new operator token on this machine before it is sent.
  */
-export function planSecrets(deployment: Deployment, rotatesOperatorToken: boolean): SecretPlan {
+export function prepareSecrets(deployment: Deployment, rotatesOperatorToken: boolean): SecretPlan {
   const { id, deployed } = deployment
   const there = deployed?.secretNames ?? []
   const kept = readDeploymentRecord(id)

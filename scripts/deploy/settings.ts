@@ -3,7 +3,7 @@ import { pickVariables } from "../cli/environment.ts"
 import { findUnknownSettingWarnings } from "../start/unknown-settings.ts"
 import { FETCHABLE_SPEECH_MODELS } from "../../container/models/manifest.ts"
 import { didYouMean } from "../../src/hints/nearest-name.ts"
-import { describeInvalidSecrets, secretNames, settings } from "../../src/bindings/settings.ts"
+import { describeInvalidSecrets, secretNames, settingsSchema } from "../../src/bindings/settings.ts"
 
 const NAME_CHARACTERS_MAX = 40
 
@@ -14,7 +14,7 @@ const NAME_CHARACTERS_MAX = 40
 const GIVEN = "LATHE_GIVEN"
 
 /** Settings of the Worker, without secrets and without settings of a plain runner. */
-const serviceSettings = settings.omit({
+const serviceSettings = settingsSchema.omit({
   LATHE_SECRET: true,
   OPERATOR_TOKEN: true,
   RUNNER_ORIGIN: true,

@@ -8,7 +8,7 @@ import { ensureSetUp } from "../setup/main.ts"
 
 const PROGRAM = "examples/lecture-publisher/publisher.mjs"
 
-// Starts a service on a temporary state folder, and the example with a key of it.
+// Starts a service with a temporary state folder, and the example with an API key of that service.
 await runScript(async () => {
   const port = process.argv[2] ?? String(await findFreePort())
   if (!/^\d{1,5}$/.test(port)) throw new CliError("expected a port: npm run example -- [PORT]")

@@ -10,7 +10,7 @@ export type SetupStep = {
    * Sentence about the missing thing, if it differs from "Lathe lacks <name>: run `npm run setup`."
    */
   lack?: string
-  /** Message during the step, if the step is no installation. */
+  /** Message during the step, if the step does not install anything. */
   doing?: string
   isDone(): Promise<boolean>
   canMake(): Promise<boolean>

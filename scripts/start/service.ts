@@ -7,7 +7,7 @@ import { registerSecrets } from "../../src/contract/redact.ts"
 import {
   describeInvalidSecrets,
   settingNames,
-  settings,
+  settingsSchema,
   workerSecretNames,
 } from "../../src/bindings/settings.ts"
 import type { WorkerdBuild } from "./workerd-build.ts"
@@ -79,7 +79,7 @@ export async function startService(
     front: {
       port,
       addresses: listOwnAddresses(host),
-      publicOrigin: settings.parse(bindings).PUBLIC_ORIGIN,
+      publicOrigin: settingsSchema.parse(bindings).PUBLIC_ORIGIN,
       clientAddressHeader,
     },
     onRestart: () => void startingWorker.then(sweepAgain),
@@ -201,14 +201,16 @@ const SECRET = /_(?:SECRET|TOKEN)$/
  */
 export function findSettingProblems(environment: Record<string, string | undefined>): string[] {
   const names = new Set<string>()
-  const problems = settings.safeParse(environment).error?.issues.flatMap(({ path, message }) => {
-    const name = String(path[0])
-    if (names.has(name)) return []
-    names.add(name)
-    const value = environment[name]
-    const isShown = value !== undefined && !SECRET.test(name)
-    return [`${name}${isShown ? ` is ${JSON.stringify(value)}` : ""}: ${message}.`]
-  })
+  const problems = settingsSchema
+    .safeParse(environment)
+    .error?.issues.flatMap(({ path, message }) => {
+      const name = String(path[0])
+      if (names.has(name)) return []
+      names.add(name)
+      const value = environment[name]
+      const isShown = value !== undefined && !SECRET.test(name)
+      return [`${name}${isShown ? ` is ${JSON.stringify(value)}` : ""}: ${message}.`]
+    })
   return [...(problems ?? []), ...describeInvalidSecrets(environment)]
 }
 

@@ -1,5 +1,5 @@
 import type { Env } from "../bindings/env.ts"
-import { doOrLog } from "../platform/log.ts"
+import { runOrLogError } from "../platform/log.ts"
 import { getDispatcher } from "../bindings/durable-objects.ts"
 import { syncAccountCopy } from "../db/accounts/account-copies.ts"
 import { markAccountDeleted } from "../db/accounts/account-removal.ts"
@@ -17,7 +17,7 @@ export async function beginAccountDeletion(env: Env, accountId: string): Promise
   if (hashes === null) return false
   await dropCachedKeys(env, hashes)
   await syncAccountCopy(env, accountId)
-  await doOrLog("account.cancel_failed", { account_id: accountId }, async () => {
+  await runOrLogError("account.cancel_failed", { account_id: accountId }, async () => {
     await getDispatcher(env, accountId).tick(accountId)
   })
   return true

@@ -1,7 +1,7 @@
 import { getSettings } from "../bindings/env.ts"
 import { computeEffectiveLimits } from "../bindings/plan-limits.ts"
 import type { Env } from "../bindings/env.ts"
-import { doOrLog } from "../platform/log.ts"
+import { runOrLogError } from "../platform/log.ts"
 import { getDispatcher } from "../bindings/durable-objects.ts"
 import { BUILT_IN_PLANS, isBuiltInPlan } from "../domain/plans.ts"
 import type { Limits, OperatorPlanLimits } from "../domain/plans.ts"
@@ -94,7 +94,7 @@ export async function changePlanLimits(
   const busy = lists.flat().slice(0, TOLD_MAX)
   await Promise.all(
     busy.map((accountId) =>
-      doOrLog("plan.dispatcher_not_told", { account_id: accountId }, async () => {
+      runOrLogError("plan.dispatcher_not_told", { account_id: accountId }, async () => {
         await getDispatcher(env, accountId).planChanged(accountId)
       }),
     ),

@@ -4,7 +4,7 @@ import { setLogLevel, setLogSampleRate } from "../platform/log.ts"
 import type { Retention } from "../domain/retention.ts"
 import type { DispatcherRpc, PoolRpc, RateLimiterRpc, RunnerRpc } from "./rpc.ts"
 import type { PoolBinding } from "./pools.ts"
-import { secretNames, settings } from "./settings.ts"
+import { secretNames, settingsSchema } from "./settings.ts"
 import type { SecretName, Settings } from "./settings.ts"
 
 export type Env = Record<keyof Settings, string | undefined> &
@@ -75,7 +75,7 @@ export function getSettings(env: Env): Settings {
   const cached = parsed.get(env)
   if (cached) return cached
   prepareLog(env)
-  const value = settings.parse(env)
+  const value = settingsSchema.parse(env)
   parsed.set(env, value)
   return value
 }

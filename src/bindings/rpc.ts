@@ -64,8 +64,8 @@ export type DispatcherRpc = DurableObject & {
   /** Queues the tasks of a new job. Repeated calls have no further effect. */
   accept(accountId: string, tasks: TaskMessage[]): Promise<void>
   /**
-   * Renews the lease of a run. Returns false if another run has replaced it, so that the runner
-   * kills it.
+   * Renews the lease of a run. Returns false if another run has replaced this run; the runner then
+   * kills this run.
    */
   renewLease(accountId: string, jobId: string, heartbeat: Heartbeat): Promise<boolean>
   /**

@@ -33,7 +33,7 @@ export const SIGN_UP_POLICIES = ["open", "invitation", "closed"] as const
 /**
  * Settings of the service, as environment variables. Each default suits a service on one machine.
  */
-export const settings = z.object({
+export const settingsSchema = z.object({
   /**
    * Number of D1 databases that hold the rows of accounts. The number may rise and must not fall.
    */
@@ -270,7 +270,7 @@ export function describeInvalidSecrets(environment: Record<string, string | unde
   })
 }
 
-export type Settings = z.infer<typeof settings>
+export type Settings = z.infer<typeof settingsSchema>
 
 /** Names of all settings. The start script passes only these variables to the Worker. */
-export const settingNames = Object.keys(settings.shape)
+export const settingNames = Object.keys(settingsSchema.shape)

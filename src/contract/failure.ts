@@ -75,7 +75,7 @@ const LINES_LENGTH_MAX = 20_000
  * tool's last output. Paths of the machine are removed from `lines`. Values that are too long are
  * cut instead of refused, so that every failure can be reported.
  */
-export const failure = z.object({
+export const failureSchema = z.object({
   code: failureCode,
   message: z
     .string()
@@ -93,7 +93,7 @@ function lastLines(lines: string[]): string[] {
   return (fitting === -1 ? fromEnd : fromEnd.slice(0, fitting)).toReversed()
 }
 
-export type Failure = z.infer<typeof failure>
+export type Failure = z.infer<typeof failureSchema>
 
 /**
  * Party that caused a failed attempt: a failure of the caller is final, and a failure of the

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { member, memberName, MEMBERS_MAX } from "./bundle.ts"
-import { blame, failure } from "./failure.ts"
+import { blame, failureSchema } from "./failure.ts"
 import { probeResult } from "./probe.ts"
 import { sha256Text } from "./sha256.ts"
 import { taskResult } from "./task.ts"
@@ -84,7 +84,7 @@ const reportBase = z.object({ boot: z.string().min(1).max(200), at: z.iso.dateti
  * Report of a runner about a task, sent to `POST {io}/reports`. The response 200 lets the run
  * continue; 410 means that the task has left this runner, which then kills its run.
  */
-export const report = z.discriminatedUnion("kind", [
+export const reportSchema = z.discriminatedUnion("kind", [
   reportBase.extend({ kind: z.literal("started") }),
   reportBase.extend({
     kind: z.literal("progress"),
@@ -105,7 +105,7 @@ export const report = z.discriminatedUnion("kind", [
     kind: z.literal("failed"),
     processing_seconds: z.number().nonnegative(),
     blame,
-    failure,
+    failure: failureSchema,
     log,
     stdout,
   }),
@@ -115,7 +115,7 @@ export const report = z.discriminatedUnion("kind", [
   }),
 ])
 
-export type Report = z.infer<typeof report>
+export type Report = z.infer<typeof reportSchema>
 
 /** Returns a failure to send instead of a report that exceeds the size limit. */
 export function makeOversizedReportFailure(boot: string): Extract<Report, { kind: "failed" }> {

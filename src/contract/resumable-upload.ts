@@ -5,7 +5,7 @@ import { z } from "zod"
 
 /** Size of each part except the last, in bytes. R2 takes up to 10,000 parts of at least 5 MiB. */
 export const RESUMABLE_PART_BYTES = 8 * 1024 * 1024
-export const PARTS_MAX = 10_000
+export const RESUMABLE_PARTS_MAX = 10_000
 
 /**
  * Request that begins or finds a resumable upload; `validator` identifies the version of the

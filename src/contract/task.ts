@@ -95,7 +95,7 @@ export type TaskOutput = z.infer<typeof taskOutput>
 /** Response of `POST /tasks` (202): the process that accepted the task. */
 export const taskAcceptedResponse = z.object({ boot: z.string() })
 
-/** Groups inputs by file; an input without a file id is a file of its own. */
+/** Groups inputs by file; an input without a file id forms a group alone. */
 export function groupInputsByFile(inputs: readonly TaskInput[]): TaskInput[][] {
   return [...Map.groupBy(inputs, ({ key, file_id }) => file_id ?? `key ${key}`).values()]
 }

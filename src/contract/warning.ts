@@ -22,7 +22,7 @@ export const warning = z.object({ code: warningCode, message: z.string().min(1).
 
 export type Warning = z.infer<typeof warning>
 
-/** Warning about a File that is no media. */
+/** Warning about a File that is not media. */
 export const NOT_MEDIA_WARNING: Warning = {
   code: "not_media",
   message:

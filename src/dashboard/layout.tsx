@@ -16,7 +16,7 @@ export type PageProps = {
   title: string
   /** Entry of the navigation that is marked as current; null for none. */
   section: Section | null
-  /** Sentence below the title that tells the purpose of the page. */
+  /** Sentence below the title that explains the purpose of the page. */
   lead?: Child
   /** Buttons beside the title; at most one has the tone `primary`. */
   actions?: Child

@@ -7,7 +7,12 @@ import { updateOutage } from "./receiver-outages.ts"
 import { accounts } from "./schema/accounts.ts"
 import type { Account } from "./schema/accounts.ts"
 import { deliveries, deliveryTries, webhookEndpoints } from "./schema/deliveries.ts"
-import type { Delivery, DeliveryTry, FirstTry, WebhookEndpoint } from "./schema/deliveries.ts"
+import type {
+  Delivery,
+  DeliveryTry,
+  FirstTryColumns,
+  WebhookEndpoint,
+} from "./schema/deliveries.ts"
 import { jobs } from "./schema/jobs.ts"
 import { disableEndpointOfGoneReceiver } from "./webhook-endpoints.ts"
 import { DELIVERY_STATES } from "../domain/states.ts"
@@ -118,7 +123,7 @@ export async function saveDeliveryTry(
 ): Promise<void> {
   const { endpointId, url } = read
   const { startedAt, durationMs, status, error, answer } = newTry
-  const first: FirstTry = [startedAt, durationMs, status, error, answer]
+  const first: FirstTryColumns = [startedAt, durationMs, status, error, answer]
   const isFirst = sql`(first_try is null and not exists (select 1 from delivery_tries where delivery_id = ${read.id}))`
   const number = sql`(select coalesce(max(number), iif(first_try is null, 0, 1)) + 1 from delivery_tries where delivery_id = ${read.id})`
   await runBatch(database.sql, [

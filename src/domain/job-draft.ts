@@ -94,7 +94,7 @@ export function draftJobRow(
   }
 }
 
-/** Returns the rows of a new task; `blocked` tells whether an input is not stored yet. */
+/** Returns the rows of a new task; `blocked` is true if an input is not stored yet. */
 export function draftTask(
   facts: JobProperties,
   fields: { id?: string; jobId: string; work: TaskWork; weight?: number } & Omit<TaskDraft, "task">,

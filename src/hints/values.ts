@@ -126,7 +126,7 @@ function asNumber(message: string, value: unknown): string | null {
   return isPlain ? `${write(number)}, without quotes` : write(number)
 }
 
-/** Reports whether a number is in the range, and whole, as an error message requires. */
+/** Reports whether a number meets the range, and the wholeness, that an error message requires. */
 function fitsMessage(message: string, number: number): boolean {
   if (!Number.isInteger(number) && (message.includes("whole") || !Number.isFinite(number)))
     return false

@@ -1,6 +1,6 @@
 import type { Failure } from "../contract/failure.ts"
 import type { Env } from "../bindings/env.ts"
-import { doOrLog, logError } from "../platform/log.ts"
+import { runOrLogError, logError } from "../platform/log.ts"
 import { getDispatcher } from "../bindings/durable-objects.ts"
 import { listOpenJobsOfDeletedAccount } from "../db/accounts/account-removal.ts"
 import { openDatabases } from "../db/database.ts"
@@ -44,7 +44,7 @@ export async function cancelJobsOfDeletedAccount(env: Env, accountId: string): P
   )) {
     statements += STATEMENTS_OF_JOB + taskCount
     if (taskIds.length > 0 && statements > STATEMENTS_MAX) break
-    await doOrLog("dispatcher.cancel_failed", { job_id: jobId }, async () => {
+    await runOrLogError("dispatcher.cancel_failed", { job_id: jobId }, async () => {
       taskIds.push(...(await endJobAsCanceled(env, accountId, jobId)))
     })
   }

@@ -40,7 +40,7 @@ async function findDiskBytes(env: Env, pools: readonly string[]): Promise<number
 }
 
 /**
- * Returns a clause that tells why files are too large to be the inputs of one job; null if they
+ * Returns a clause that explains why files are too large as inputs of one job; null if they
  * fit. Unknown sizes count as 0.
  */
 export function describeOversizedInputs(

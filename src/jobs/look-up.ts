@@ -1,6 +1,6 @@
 import { sha256Hex } from "../platform/crypto/sha256.ts"
 import type { Env } from "../bindings/env.ts"
-import { planMetadata } from "../kinds/metadata/plan.ts"
+import { draftLookupJob } from "../kinds/metadata/plan.ts"
 import { openDatabases } from "../db/database.ts"
 import { findLookup } from "../db/jobs/metadata-lookups.ts"
 import type { JobCreator } from "../db/jobs/create-job.ts"
@@ -71,7 +71,7 @@ async function begin(
   await admit()
   const database = openDatabases(env, accountId)
   const facts = { origin, now: Date.now(), runSecondsMax: LOOKUP_RUN_SECONDS }
-  const draft = { ...planMetadata(url, facts), lookup }
+  const draft = { ...draftLookupJob(url, facts), lookup }
   try {
     // Only the rate limit applies: the caller waits for the result, and the job is not listed.
     const creating = { ...creator, limits: null }

@@ -1,7 +1,7 @@
 import type { PrivateHeaders } from "../contract/urls/private-headers.ts"
 import { isSiteAllowed } from "../contract/urls/allowed-site.ts"
 import { isS3Url, readS3Url } from "../contract/urls/s3-url.ts"
-import { checkUserUrl, isAllowedHost, NOT_WEB_URL_ERROR } from "../contract/urls/user-url.ts"
+import { parseUserUrl, isAllowedHost, NOT_WEB_URL_ERROR } from "../contract/urls/user-url.ts"
 import { describeAddressFault } from "../hints/addresses.ts"
 import { fileNameFromObjectKeys, fileNameFromUrl } from "./file-name.ts"
 import { isOwnUrl } from "../domain/own-url.ts"
@@ -38,7 +38,7 @@ export function readImportUrl(text: string, rules: ImportRules): ImportUrl | { e
   if (/^svc_id:/i.test(text) || (parsedUrl && isOwnUrl(parsedUrl, rules.origin))) {
     return { error: describeAddressFault(text, place) }
   }
-  const checked = checkUserUrl(text, rules.allowedHosts)
+  const checked = parseUserUrl(text, rules.allowedHosts)
   if ("error" in checked) {
     return checked.error === NOT_WEB_URL_ERROR
       ? { error: describeAddressFault(text, place) }

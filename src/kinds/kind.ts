@@ -92,13 +92,13 @@ export type ResolvedInput = {
 export type DeploymentProperties = { speechModels: SpeechModels }
 
 /** Properties of the deployment that `judge` compares a request with. */
-export type JudgeContext = DeploymentProperties & {
+export type ValidationContext = DeploymentProperties & {
   /** Capabilities of the ffmpeg build that runs commands; null if unknown. */
   ffmpeg: FfmpegCapabilities | null
 }
 
 /** Data from which `plan` drafts a job, in addition to the request. */
-export type PlanContext = JobProperties &
+export type DraftContext = JobProperties &
   DeploymentProperties & {
     inputs: ResolvedInput[]
     /**
@@ -163,15 +163,15 @@ export type JsonKind<
     request: Usable,
     inputs: ResolvedInput[],
     malformed: ReadonlySet<string>,
-    deployment: JudgeContext,
+    deployment: ValidationContext,
   ): Fault[]
   /** Response to the validation of a request; without `preview`, the kind has no such route. */
   preview?: {
     schema: z.ZodObject
-    show: (request: Usable, inputs: ResolvedInput[], deployment: JudgeContext) => object
+    show: (request: Usable, inputs: ResolvedInput[], deployment: ValidationContext) => object
   }
   /** Drafts the job, its tasks and its files, for a request without faults. */
-  plan(request: Input, context: PlanContext): JobDraft
+  plan(request: Input, context: DraftContext): JobDraft
 }
 
 /** JSON kind without type parameters, so that kinds of different types fit in a list. */

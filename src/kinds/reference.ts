@@ -62,7 +62,10 @@ function readServiceUrl(url: URL): ParsedReference | null {
 }
 
 /** Returns the faults of the File that an input names; `title` is the noun for the kind of job. */
-export function judgeInputFile(title: string, { field, file, source }: ResolvedInput): Fault[] {
+export function findInputFileFaults(
+  title: string,
+  { field, file, source }: ResolvedInput,
+): Fault[] {
   if (source) return []
   if (!file) return [{ field, code: "no_such_file", message: "the account has no such file" }]
   if (file.objectKey === null && isFinal(file.state)) {

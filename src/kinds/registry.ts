@@ -1,31 +1,31 @@
 import type { TaskDefinition } from "../contract/tasks/definition.ts"
-import { command } from "./command/kind.ts"
-import { fetch } from "./fetch/kind.ts"
-import { ffmpeg } from "./ffmpeg/kind.ts"
-import { file } from "./file/kind.ts"
-import { metadata } from "./metadata/kind.ts"
-import { normalize } from "./normalize/kind.ts"
+import { commandKind } from "./command/kind.ts"
+import { fetchKind } from "./fetch/kind.ts"
+import { ffmpegKind } from "./ffmpeg/kind.ts"
+import { fileKind } from "./file/kind.ts"
+import { metadataKind } from "./metadata/kind.ts"
+import { normalizeKind } from "./normalize/kind.ts"
 import { viewJobWithOutputUrls } from "./job-record.ts"
 import type { JobRecord } from "./job-record.ts"
 import type { Progress } from "../domain/progress.ts"
 import type { Retention } from "../domain/retention.ts"
 import type { AnyJsonKind, Kind } from "./kind.ts"
-import { transcode } from "./transcode/kind.ts"
-import { transcribe } from "./transcribe/kind.ts"
+import { transcodeKind } from "./transcode/kind.ts"
+import { transcribeKind } from "./transcribe/kind.ts"
 import type { Job } from "../db/schema/jobs.ts"
 import type { WebhookForm } from "../domain/states.ts"
 import type { JobSnapshot } from "../domain/snapshot.ts"
 
 /** All kinds of job. Routes, pipeline, webhooks and health use this list. */
 const KINDS: readonly (Kind | AnyJsonKind)[] = [
-  file,
-  command,
-  fetch,
-  metadata,
-  normalize,
-  transcribe,
-  transcode,
-  ffmpeg,
+  fileKind,
+  commandKind,
+  fetchKind,
+  metadataKind,
+  normalizeKind,
+  transcribeKind,
+  transcodeKind,
+  ffmpegKind,
 ]
 
 const kinds = new Map<string, Kind>(KINDS.map((kind) => [kind.name, kind]))

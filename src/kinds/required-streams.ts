@@ -20,7 +20,10 @@ const EXPECTED = {
  * Returns the faults of inputs whose probe shows that a required video or audio stream is missing.
  * The run of the job checks inputs without a probe.
  */
-export function judgeStreams(inputs: readonly ResolvedInput[], type: "audio" | "video"): Fault[] {
+export function findMissingStreamFaults(
+  inputs: readonly ResolvedInput[],
+  type: "audio" | "video",
+): Fault[] {
   return inputs.flatMap(({ field, file }): Fault[] => {
     if (!file || file.objectKey === null || !isFinal(file.state)) return []
     const { code, media, missing } = EXPECTED[type]

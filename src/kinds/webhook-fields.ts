@@ -1,7 +1,7 @@
 import type { Fault } from "../domain/faults.ts"
 
 /** Returns the fault of a request that sets both `webhook` and `webhook_url`. */
-export function refuseBothWebhooks(request: {
+export function findWebhookConflicts(request: {
   webhook?: string | undefined
   webhook_url?: string | undefined
 }): Fault[] {

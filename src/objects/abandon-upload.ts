@@ -1,5 +1,5 @@
 import type { Env } from "../bindings/env.ts"
-import { doOrLog } from "../platform/log.ts"
+import { runOrLogError } from "../platform/log.ts"
 import { openDatabases } from "../db/database.ts"
 import type { Database } from "../db/database.ts"
 import type { LargeValueWriter } from "../db/values/large-values.ts"
@@ -63,10 +63,14 @@ export async function removeUploads(
 ): Promise<boolean> {
   const abandoned: Upload[] = []
   for (const upload of uploads) {
-    const isGone = await doOrLog("uploads.not_removed", { upload_id: upload.id }, async () => {
-      await abortUpload(env.MEDIA, upload)
-      if (upload.taskId === null) await env.MEDIA.delete(upload.objectKey)
-    })
+    const isGone = await runOrLogError(
+      "uploads.not_removed",
+      { upload_id: upload.id },
+      async () => {
+        await abortUpload(env.MEDIA, upload)
+        if (upload.taskId === null) await env.MEDIA.delete(upload.objectKey)
+      },
+    )
     if (isGone) abandoned.push(upload)
   }
   await deleteUploadRows(database, idsOf(abandoned))

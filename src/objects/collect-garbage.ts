@@ -1,5 +1,5 @@
 import type { Env } from "../bindings/env.ts"
-import { doOrLog } from "../platform/log.ts"
+import { runOrLogError } from "../platform/log.ts"
 import type { AccountDatabase, Database } from "../db/database.ts"
 import { deletePrefixes, groupPrefixesByFolder } from "./delete-prefixes.ts"
 import {
@@ -41,7 +41,7 @@ const FOLDERS_AT_ONCE = 4
 const FAILURES_MAX = 3
 
 /**
- * Deletes the objects below all prefixes that belong to no file or job any more. Repeats the
+ * Deletes the objects below all prefixes that no longer belong to a file or job. Repeats the
  * deletion of each prefix an hour later.
  */
 export async function collectGarbage(env: Env, database: Database, now: number): Promise<void> {
@@ -64,7 +64,7 @@ export async function deleteObjectsOfRemovedFiles(
     return objectKey === null ? [] : [{ objectKey, prefix: objectPrefix(objectKey), bundle }]
   })
   if (objects.length === 0) return
-  await doOrLog("garbage.not_deleted_at_once", { objects: objects.length }, async () => {
+  await runOrLogError("garbage.not_deleted_at_once", { objects: objects.length }, async () => {
     const prefixes = objects.map(({ prefix }) => prefix)
     const unread = new Set(await listUnreadGarbagePrefixes(database, prefixes))
     const unreadObjects = objects.filter(({ prefix }) => unread.has(prefix))
@@ -127,7 +127,7 @@ async function collectFolder(
   prefixes: string[],
 ): Promise<string[]> {
   async function collect(some: string[]): Promise<boolean> {
-    return await doOrLog("sweep.garbage_failed", { folder }, async () => {
+    return await runOrLogError("sweep.garbage_failed", { folder }, async () => {
       const own = uploads.filter(({ objectKey }) => {
         return some.some((prefix) => objectKey.startsWith(prefix))
       })

@@ -42,7 +42,7 @@ export async function deletePrefixes(
     const last = keys.at(-1)
     if (!page.truncated || last === undefined) return
     remaining = remaining.filter((prefix) => prefix > last || last.startsWith(prefix))
-    // Shrinks the next page if most listed objects stay, because they are listed in vain.
+    // Shrinks the next page if few of the listed objects are to be deleted.
     const isSparse = own.length < keys.length / 4
     limit = isSparse ? Math.max(PAGE.min, Math.floor(limit / 4)) : Math.min(PAGE.max, limit * 4)
   }

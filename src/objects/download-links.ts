@@ -1,6 +1,11 @@
 import { z } from "zod"
 import { zipNameForStoredBundle } from "../contract/bundle.ts"
-import { fromBase64Url, sign, toBase64Url, verify } from "../platform/crypto/signature.ts"
+import {
+  fromBase64Url,
+  signText,
+  toBase64Url,
+  verifyTextSignature,
+} from "../platform/crypto/signature.ts"
 import { sha256Hex } from "../platform/crypto/sha256.ts"
 import type { File } from "../db/schema/files.ts"
 
@@ -76,7 +81,7 @@ export async function hashFileName(name: string): Promise<string> {
 /** Creates the signed token of a download link. The token is safe in a URL path. */
 export async function makeDownloadToken(secret: string, link: DownloadLink): Promise<string> {
   const text = toBase64Url(new TextEncoder().encode(JSON.stringify(link)))
-  return `${text}.${await sign(secret, PURPOSE, text)}`
+  return `${text}.${await signText(secret, PURPOSE, text)}`
 }
 
 /**
@@ -89,7 +94,8 @@ export async function readDownloadToken(
 ): Promise<DownloadLink | null> {
   const at = token.lastIndexOf(".")
   const text = token.slice(0, Math.max(0, at))
-  if (!(await verify(secret, PURPOSE, { text, signature: token.slice(at + 1) }))) return null
+  if (!(await verifyTextSignature(secret, PURPOSE, { text, signature: token.slice(at + 1) })))
+    return null
   const bytes = fromBase64Url(text)
   return bytes && link.parse(JSON.parse(new TextDecoder().decode(bytes)))
 }

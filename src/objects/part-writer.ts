@@ -140,7 +140,7 @@ export async function finishObject(
 }
 
 /**
- * Waits until no part is being sent any more, so that the upload can be abandoned. Returns false if
+ * Waits until no part is in transfer, so that the upload can be abandoned. Returns false if
  * nothing was stored.
  */
 export async function stopWriting(writer: PartWriter): Promise<boolean> {

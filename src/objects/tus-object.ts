@@ -43,7 +43,7 @@ export async function removeTusUpload(
   { now, isForced }: { now: number; isForced: boolean },
 ): Promise<boolean> {
   const database = openDatabases(env, row.accountId).sql
-  // Without its row, no writer can store progress any more.
+  // Once the row is deleted, no writer can store progress.
   if (!(await deleteTusUpload(database, row, { now, isForced }))) return false
   if (upload) await abandonUploads(env, database, [upload], now)
   return true

@@ -11,7 +11,7 @@ import {
 import type { OpenTusUpload } from "../db/files/tus-uploads.ts"
 import type { UploadPart } from "../db/files/upload-parts.ts"
 import { tailPrefix } from "../domain/object-keys.ts"
-import { doOrLog } from "../platform/log.ts"
+import { runOrLogError } from "../platform/log.ts"
 import { isMissingUploadError } from "./objects.ts"
 import { PART_BYTES_MIN, PARTS_MAX } from "./part-writer.ts"
 
@@ -22,13 +22,13 @@ export const TUS_UPLOAD_MS_MAX = 24 * 3_600_000
 const SPARE_PARTS = 500
 
 /** Error of a request that is no longer the writer of its upload, or whose upload was removed. */
-export class TusWriterReplaced extends Error {
-  override readonly name = "TusWriterReplaced"
+export class TusWriterReplacedError extends Error {
+  override readonly name = "TusWriterReplacedError"
 }
 
 /** Error of a write for which the disk of the service has no room. */
-export class TusDiskFull extends Error {
-  override readonly name = "TusDiskFull"
+export class TusDiskFullError extends Error {
+  override readonly name = "TusDiskFullError"
 }
 
 /** Returns the size of the parts of an upload of `sizeBytes`: R2 takes at most 10,000 parts. */
@@ -114,12 +114,12 @@ export class TusWriter {
     const tail = await this.#env.MEDIA.get(this.#tailKey)
     const bytes = tail && new Uint8Array(await tail.arrayBuffer())
     // A later writer has replaced the tail meanwhile.
-    if (bytes?.byteLength !== tailBytes) throw new TusWriterReplaced()
+    if (bytes?.byteLength !== tailBytes) throw new TusWriterReplacedError()
     this.#buffer.set(bytes)
     this.#filledBytes = tailBytes
   }
 
-  /** Number of bytes of the upload with those that this request brought so far. */
+  /** Number of received bytes of the upload, including those of this request. */
   get offsetBytes(): number {
     return this.#partedBytes + this.#filledBytes
   }
@@ -158,7 +158,7 @@ export class TusWriter {
     await this.#save(this.#held, { offsetBytes: this.offsetBytes, tail: null })
   }
 
-  /** Waits until nothing is being sent any more. Drops what does not count yet. */
+  /** Waits until no write to R2 is in progress. Drops bytes that do not yet count as received. */
   async drop(): Promise<void> {
     await this.#inFlight.catch(() => undefined)
   }
@@ -182,7 +182,7 @@ export class TusWriter {
     const number = await this.#claimNumber()
     const multipart = (this.#multipart ??= await this.#createMultipart())
     const space = await makeSpaceReserver(this.#env)(bytes.byteLength)
-    if (!space) throw new TusDiskFull()
+    if (!space) throw new TusDiskFullError()
     this.#partedBytes += bytes.byteLength
     this.#filledBytes = 0
     const sending = this.#send(multipart, number, bytes, this.#partedBytes)
@@ -198,7 +198,7 @@ export class TusWriter {
     offsetBytes: number,
   ): Promise<void> {
     const { etag } = await multipart.uploadPart(number, bytes).catch((error: unknown) => {
-      throw isMissingUploadError(error) ? new TusWriterReplaced() : error
+      throw isMissingUploadError(error) ? new TusWriterReplacedError() : error
     })
     const part = { number, etag, sizeBytes: bytes.byteLength }
     if (bytes.byteLength === this.#open.row.partBytes) this.#spare = bytes
@@ -214,7 +214,7 @@ export class TusWriter {
   async #claimNumber(): Promise<number> {
     const { id } = this.#open.row
     const number = this.#nextNumber ?? (await claimPartNumber(this.#database, id, this.#writer))
-    if (number === null) throw new TusWriterReplaced()
+    if (number === null) throw new TusWriterReplacedError()
     this.#nextNumber = null
     this.#lastNumber = number
     return number
@@ -230,7 +230,7 @@ export class TusWriter {
       return multipart
     }
     await multipart.abort().catch(() => undefined)
-    throw new TusWriterReplaced()
+    throw new TusWriterReplacedError()
   }
 
   async #storeTail(): Promise<{ key: string; bytes: number } | null> {
@@ -238,11 +238,11 @@ export class TusWriter {
     if (bytes.byteLength === 0) return null
     const { accountId, id } = this.#open.row
     if (!this.#hasTails && !(await noteTails(this.#database, id, this.#writer))) {
-      throw new TusWriterReplaced()
+      throw new TusWriterReplacedError()
     }
     this.#hasTails = true
     const space = await makeSpaceReserver(this.#env)(bytes.byteLength)
-    if (!space) throw new TusDiskFull()
+    if (!space) throw new TusDiskFullError()
     const key = `${tailPrefix(accountId, id)}${this.#writer}`
     await this.#env.MEDIA.put(key, bytes).finally(() => space.release())
     return { key, bytes: bytes.byteLength }
@@ -267,11 +267,11 @@ export class TusWriter {
       this.#tailKey = tail?.key ?? null
     }
     if (unused !== null && unused !== this.#tailKey) await this.#deleteTail(unused)
-    if (!isSaved) throw new TusWriterReplaced()
+    if (!isSaved) throw new TusWriterReplacedError()
   }
 
   async #deleteTail(key: string): Promise<void> {
-    await doOrLog("uploads.tail_not_deleted", { upload_id: this.#open.row.id }, async () => {
+    await runOrLogError("uploads.tail_not_deleted", { upload_id: this.#open.row.id }, async () => {
       await this.#env.MEDIA.delete(key)
     })
   }

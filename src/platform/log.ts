@@ -27,7 +27,7 @@ function isRoutine(level: LogLevel, { status, error, error_code }: LogEventField
   return !(typeof status === "number" && status >= 500) && !error && !error_code
 }
 
-/** Logs a failure that the code has handled, so that the operator learns of it. */
+/** Logs a handled failure for the operator. */
 export function logError(event: string, facts: LogEventFields): void {
   log("error", event, facts)
 }
@@ -36,7 +36,7 @@ export function logError(event: string, facts: LogEventFields): void {
  * Runs `work`. If it throws, logs the error and does not rethrow it, so that the caller continues.
  * Returns true if `work` succeeded.
  */
-export async function doOrLog(
+export async function runOrLogError(
   event: string,
   facts: LogEventFields,
   work: () => Promise<unknown>,

@@ -3,7 +3,7 @@ import { taskAcceptedResponse } from "../contract/task.ts"
 import type { TaskOrder } from "../contract/task.ts"
 import { getSettings } from "../bindings/env.ts"
 import type { Env } from "../bindings/env.ts"
-import { getLocationHint } from "../bindings/durable-objects.ts"
+import { makeLocationOptions } from "../bindings/durable-objects.ts"
 import { logError } from "../platform/log.ts"
 import type { ContainerState, HealthPath, RunnerAnswer } from "../bindings/rpc.ts"
 import { getPoolOfSlot } from "../bindings/pools.ts"
@@ -131,7 +131,7 @@ export function usesPlainRunner(env: Env): boolean {
 }
 
 function containerOf(env: Env, slot: string) {
-  return env[getPoolOfSlot(slot).binding].getByName(slot, getLocationHint(env))
+  return env[getPoolOfSlot(slot).binding].getByName(slot, makeLocationOptions(env))
 }
 
 async function callPlain(

@@ -3,7 +3,7 @@ import { z } from "zod"
 import { readTextUpTo } from "../platform/bounded-text.ts"
 import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../contract/protocol.ts"
 import { hasTooBigIssue } from "../contract/oversized.ts"
-import { makeOversizedReportFailure, report, REPORT_BYTES_MAX } from "../contract/report.ts"
+import { makeOversizedReportFailure, reportSchema, REPORT_BYTES_MAX } from "../contract/report.ts"
 import type { Report } from "../contract/report.ts"
 import { fileKey } from "../contract/task.ts"
 import { getSettings } from "../bindings/env.ts"
@@ -68,7 +68,7 @@ async function receive(c: IoContext, onReport: ReportHandler): Promise<Response>
  * send the same report again.
  */
 function parseReport(text: string, boot: string): Report | { refused: string } {
-  const received = report.safeParse(parseJson(text))
+  const received = reportSchema.safeParse(parseJson(text))
   if (received.success) return received.data
   if (hasTooBigIssue(received.error)) return makeOversizedReportFailure(boot)
   return { refused: z.prettifyError(received.error) }

@@ -1,5 +1,10 @@
 import { z } from "zod"
-import { fromBase64Url, sign, toBase64Url, verify } from "../platform/crypto/signature.ts"
+import {
+  fromBase64Url,
+  signText,
+  toBase64Url,
+  verifyTextSignature,
+} from "../platform/crypto/signature.ts"
 import type { TaskRun } from "../bindings/rpc.ts"
 
 const PURPOSE = "task"
@@ -37,7 +42,7 @@ export async function makeTaskToken(
   const { accountId, jobId, taskId, fence } = run
   const parts = [accountId, jobId, taskId, fence, ...(grant ? writeGrant(grant) : [])]
   const text = parts.join(".")
-  return `${text}.${await sign(secret, PURPOSE, text)}`
+  return `${text}.${await signText(secret, PURPOSE, text)}`
 }
 
 /** Returns the run and grant that a token contains. Returns null if the signature is invalid. */
@@ -49,7 +54,8 @@ export async function readTaskToken(
   const signature = parts.pop() ?? ""
   const [accountId = "", jobId = "", taskId = "", fence = "", grant, ...rest] = parts
   if (rest.length > 0) return null
-  if (!(await verify(secret, PURPOSE, { text: parts.join("."), signature }))) return null
+  if (!(await verifyTextSignature(secret, PURPOSE, { text: parts.join("."), signature })))
+    return null
   const run = { accountId, jobId, taskId, fence: Number(fence) }
   return { run, grant: grant === undefined ? null : readGrant(grant) }
 }

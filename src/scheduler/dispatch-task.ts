@@ -18,7 +18,7 @@ import { hydrateTask } from "../db/values/hydrate.ts"
 import { describeOversizedInputs, findInputBytesLimit } from "../jobs/input-bytes-limit.ts"
 import { lostInputsFailure } from "../jobs/settle/input-failures.ts"
 import { endJob } from "../jobs/settle/settle.ts"
-import type { JobNotes } from "./job-notes.ts"
+import type { JobWriteBuffer } from "./job-notes.ts"
 import type { TaskQueue } from "./queue.ts"
 import { isDispatching, isPosted, toPostingTask, toRunningTask } from "./queued-task.ts"
 import type { QueuedTask } from "./queued-task.ts"
@@ -64,7 +64,7 @@ type FindOwn = () => QueuedTask | null
  */
 export async function dispatchTask(
   env: Env,
-  { queue, notes }: { queue: TaskQueue; notes: Pick<JobNotes, "keepClaim"> },
+  { queue, notes }: { queue: TaskQueue; notes: Pick<JobWriteBuffer, "keepClaim"> },
   accountId: string,
   { id: taskId, jobId, allocation }: QueuedTask,
 ): Promise<DispatchOutcome> {

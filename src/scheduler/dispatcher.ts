@@ -1,7 +1,7 @@
 import { DurableObject } from "cloudflare:workers"
 import { LEASE_MS } from "../contract/protocol.ts"
 import type { Env } from "../bindings/env.ts"
-import { doOrLog } from "../platform/log.ts"
+import { runOrLogError } from "../platform/log.ts"
 import type {
   DispatcherRpc,
   Heartbeat,
@@ -21,7 +21,7 @@ import { cancelJobsOfDeletedAccount } from "../jobs/cancel.ts"
 import { Alarms } from "./alarms.ts"
 import { dispatchTask } from "./dispatch-task.ts"
 import { MicroBatch } from "./enqueue.ts"
-import { JobNotes } from "./job-notes.ts"
+import { JobWriteBuffer } from "./job-notes.ts"
 import { ProgressTracker } from "./progress.ts"
 import { TaskQueue } from "./queue.ts"
 import {
@@ -47,7 +47,7 @@ const LEFT_MAX = 10_000
 export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   readonly #queue = new TaskQueue(this.ctx.storage.sql)
   readonly #progress = new ProgressTracker((jobId) => this.#queue.ofJob(jobId))
-  readonly #notes = new JobNotes((accountId) => openDatabases(this.env, accountId), {
+  readonly #notes = new JobWriteBuffer((accountId) => openDatabases(this.env, accountId), {
     onStarted: (jobId) => this.#progress.jobChanged(jobId),
     inBackground: (work) => this.#inBackground(work),
   })
@@ -133,7 +133,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
 
   async runsLost(accountId: string, lostRuns: LostRunnerProcess): Promise<void> {
     for (const { id } of this.#queue.underWay()) {
-      await doOrLog("dispatcher.requeue_failed", { task_id: id }, async () => {
+      await runOrLogError("dispatcher.requeue_failed", { task_id: id }, async () => {
         await this.#requeue(accountId, id, (task) => isRunLost(task, lostRuns))
       })
     }
@@ -170,12 +170,12 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     const accountId = this.#alarms.account()
     this.#alarms.wentOff()
     if (accountId === null) return
-    await doOrLog("dispatcher.check_leases_failed", {}, () => this.#checkLeases(accountId))
-    await doOrLog("dispatcher.check_tasks_failed", {}, async () => {
+    await runOrLogError("dispatcher.check_leases_failed", {}, () => this.#checkLeases(accountId))
+    await runOrLogError("dispatcher.check_tasks_failed", {}, async () => {
       if (this.#cursors.isExpedited("open")) await this.#reconciler.adoptSome(accountId)
       await this.#reconciler.reconcileSome(accountId)
     })
-    await doOrLog("dispatcher.expire_failed", {}, () => this.#reconciler.expire(accountId))
+    await runOrLogError("dispatcher.expire_failed", {}, () => this.#reconciler.expire(accountId))
     this.#pump(accountId)
     this.#notes.noteLater(accountId)
     this.#queue.flush()
@@ -263,7 +263,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
       const isLeaseOff = isClockOff || isLeaseTooLong(task, now)
       if (isDispatching(task) || isLeaseOff) this.#queue.save(withRenewedLease(task, Date.now()))
       if (isDispatching(task)) this.#dispatch(accountId, task)
-      await doOrLog("dispatcher.requeue_failed", { task_id: id }, async () => {
+      await runOrLogError("dispatcher.requeue_failed", { task_id: id }, async () => {
         await this.#requeue(accountId, id, isLeaseOver)
       })
     }
@@ -306,6 +306,6 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   }
 
   #inBackground(work: Promise<unknown>): void {
-    this.ctx.waitUntil(doOrLog("dispatcher.failed", {}, () => work))
+    this.ctx.waitUntil(runOrLogError("dispatcher.failed", {}, () => work))
   }
 }

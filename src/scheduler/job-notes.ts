@@ -26,7 +26,7 @@ type Hooks = {
  * tasks that runners took, and writes them to D1 in batches after a short delay, so that no job
  * waits for the write. Also caches jobs as the claims of their tasks read them.
  */
-export class JobNotes {
+export class JobWriteBuffer {
   readonly #openDatabase: (accountId: string) => AccountDatabase
   readonly #hooks: Hooks
   readonly #accepted = new Set<string>()

@@ -4,7 +4,7 @@ import { getSettings } from "../bindings/env.ts"
 import { computeEffectiveLimits } from "../bindings/plan-limits.ts"
 import type { Env } from "../bindings/env.ts"
 import type { DegradedReason } from "../contract/runner-health.ts"
-import { doOrLog, logError } from "../platform/log.ts"
+import { runOrLogError, logError } from "../platform/log.ts"
 import type {
   SlotDegradedReport,
   PoolRpc,
@@ -195,7 +195,7 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
       this.#share(pool, null)
       await this.#arm(pool)
     })
-    this.ctx.waitUntil(doOrLog("pool.end_failed", { slot }, () => stop))
+    this.ctx.waitUntil(runOrLogError("pool.end_failed", { slot }, () => stop))
   }
 
   /**

@@ -59,7 +59,7 @@ export function toQueuedTask({ blocked, createdAt: waitsSince, ...task }: TaskMe
 
 /**
  * Returns the queue entry of a task that is open in D1. A claimed task keeps its slot and fence and
- * gets a new lease. It is posted again at the same fence if no runner has taken a task of its job.
+ * gets a new lease. If no runner has taken a task of its job, it is posted again at that fence.
  */
 export function toAdoptedTask(
   task: OpenTask,

@@ -1,5 +1,5 @@
 import type { Env } from "../bindings/env.ts"
-import { doOrLog } from "../platform/log.ts"
+import { runOrLogError } from "../platform/log.ts"
 import { openDatabases } from "../db/database.ts"
 import {
   listLostInputs,
@@ -13,7 +13,7 @@ import { computeBackoffMs } from "../jobs/settle/attempts.ts"
 import { lostInputsFailure } from "../jobs/settle/input-failures.ts"
 import { endJob } from "../jobs/settle/settle.ts"
 import { expireJobs } from "./expire.ts"
-import type { JobNotes } from "./job-notes.ts"
+import type { JobWriteBuffer } from "./job-notes.ts"
 import type { TaskQueue } from "./queue.ts"
 import { toAdoptedTask, toWaitingTask, isPosted, isWaiting, toRequeuedTask } from "./queued-task.ts"
 import type { QueuedTask } from "./queued-task.ts"
@@ -33,7 +33,7 @@ const ENDED_AT_ONCE_MAX = 30
 type Parts = {
   queue: TaskQueue
   cursors: ScanCursors
-  notes: JobNotes
+  notes: JobWriteBuffer
   slots: SlotRequests
   /** Removes a task from the queue. With `killed`, also kills its run. */
   remove: (id: string, killed: boolean) => void
@@ -191,7 +191,7 @@ export class Reconciler {
   ): Promise<string[]> {
     const over: string[] = []
     for (const [jobId, taskId] of [...unstartable].slice(0, ENDED_AT_ONCE_MAX)) {
-      await doOrLog("dispatcher.end_job_failed", { job_id: jobId }, async () => {
+      await runOrLogError("dispatcher.end_job_failed", { job_id: jobId }, async () => {
         const lostInputs = await listLostInputs(openDatabases(this.#env, accountId), taskId)
         const failure = lostInputsFailure(lostInputs)
         if (failure === null) return

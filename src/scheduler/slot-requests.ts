@@ -2,7 +2,7 @@ import { nextSlotRequestNumber } from "../contract/slot-allocation.ts"
 import { getSettings } from "../bindings/env.ts"
 import { computeEffectiveLimits } from "../bindings/plan-limits.ts"
 import type { Env } from "../bindings/env.ts"
-import { doOrLog, logError } from "../platform/log.ts"
+import { runOrLogError, logError } from "../platform/log.ts"
 import { getPoolObject } from "../bindings/durable-objects.ts"
 import type { Limits } from "../domain/plans.ts"
 import type { SlotRequest } from "../bindings/rpc.ts"
@@ -186,7 +186,7 @@ export class SlotRequests {
     const { unmet } = requests
     const isUnmet =
       unmet !== null && Math.abs(now - unmet.since) < UNMET_MS && wanted >= unmet.wanted
-    // The pool still allocates for the last request, even if no task wants a slot any more.
+    // The pool still allocates for the last request, even if no task waits for a slot now.
     const isKnown = wanted === 0 && !requests.isOpen
     if (released.length === 0 && (isUnmet || isKnown)) return null
     return { accountId, wanted, slotsShareMax, inUse, released }
@@ -230,7 +230,7 @@ export class SlotRequests {
     const now = Date.now()
     if (Math.abs(now - read.at) >= FRESH_MS) {
       read.at = now
-      void doOrLog("dispatcher.plan_not_read", {}, () => this.#readNewLimits(accountId))
+      void runOrLogError("dispatcher.plan_not_read", {}, () => this.#readNewLimits(accountId))
     }
     return read.limits
   }

@@ -7,15 +7,15 @@ import { readLargestDatabaseBytes } from "../db/service-counts.ts"
 /** Share of a database's maximum size from which the operator is warned, early enough to act. */
 const FILLING_SHARE = 0.8
 /**
- * Time for which a size is cached, in milliseconds. A database grows slowly, and anybody may
- * request the health.
+ * Time for which a size is cached, in milliseconds. A cached size suffices, since a
+ * database grows slowly, and bounds the reads, since health requests need no key.
  */
 const FRESH_MS = 60_000
 
 const cache = new WeakMap<object, { at: number; bytes: number | null }>()
 
 /** Returns `database_filling` if a database is close to its maximum size, else nothing. */
-export async function checkDatabaseSize(env: Env): Promise<DegradedReason[]> {
+export async function findDatabaseDegradedReasons(env: Env): Promise<DegradedReason[]> {
   const now = Date.now()
   const last = cache.get(env)
   const isFresh = last !== undefined && Math.abs(now - last.at) < FRESH_MS

@@ -7,7 +7,7 @@ import { logError } from "../platform/log.ts"
 import { getPoolObject } from "../bindings/durable-objects.ts"
 import { usesPlainRunner, readPlainRunnerHealth } from "../runner/client.ts"
 import { POOLS } from "../bindings/pools.ts"
-import { checkDatabaseSize } from "./database-size.ts"
+import { findDatabaseDegradedReasons } from "./database-size.ts"
 import { readStorageDisk } from "../bindings/storage-disk.ts"
 
 /**
@@ -34,7 +34,9 @@ export async function findDegradedReasons(env: Env): Promise<DegradedReason[]> {
   const freshMs = last && last.reasons.length > 0 ? FRESH_MS.degraded : FRESH_MS.ok
   if (last && Math.abs(now - last.at) < freshMs) return last.reasons
   const runners = usesPlainRunner(env) ? judgePlain(env) : judgePools(env)
-  const reasons = (await Promise.all([checkDatabaseSize(env), judgeDisk(env), runners])).flat()
+  const reasons = (
+    await Promise.all([findDatabaseDegradedReasons(env), judgeDisk(env), runners])
+  ).flat()
   cache.set(env, { at: Date.now(), reasons })
   return reasons
 }

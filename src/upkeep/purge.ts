@@ -1,5 +1,5 @@
 import type { Env } from "../bindings/env.ts"
-import { doOrLog } from "../platform/log.ts"
+import { runOrLogError } from "../platform/log.ts"
 import { getDispatcher } from "../bindings/durable-objects.ts"
 import {
   deleteAccountRow,
@@ -44,7 +44,7 @@ const PAGES_MAX = 10
 export async function purgeAccounts(env: Env, directory: Database, now: number): Promise<void> {
   const due = await listAccountsToPurge(directory, { now, limit: ACCOUNTS_MAX })
   for (const account of due) {
-    await doOrLog("sweep.purge_failed", { account_id: account.id }, async () => {
+    await runOrLogError("sweep.purge_failed", { account_id: account.id }, async () => {
       await postponePurge(directory, account.id, now + RETRY_MS)
       await purgeAccount(env, openDatabases(env, account.id), account, now)
     })

@@ -1,6 +1,6 @@
 import { getSettings } from "../bindings/env.ts"
 import type { Env } from "../bindings/env.ts"
-import { doOrLog, log } from "../platform/log.ts"
+import { runOrLogError, log } from "../platform/log.ts"
 import { sendMail } from "../accounts/mail/send.ts"
 import { findOriginOfLastJob, findAccountEmail } from "../db/accounts/contacts.ts"
 import { openDatabases } from "../db/database.ts"
@@ -88,7 +88,7 @@ async function tellOwner(env: Env, database: AccountDatabase, now: number): Prom
     const since = new Date(failingSince).toISOString()
     log("warn", "webhooks.receiver_fails", { ...account, receiver, since, tries, status })
   }
-  const isTold = await doOrLog("webhooks.alert_failed", account, async () => {
+  const isTold = await runOrLogError("webhooks.alert_failed", account, async () => {
     await mailOwner(env, database, outages)
   })
   if (!isTold) await postponeAlerts(database, now, now + RETRY_MS)

@@ -1,6 +1,6 @@
 import { prepareLog, getRetention, getSettings } from "../bindings/env.ts"
 import type { Env } from "../bindings/env.ts"
-import { doOrLog } from "../platform/log.ts"
+import { runOrLogError } from "../platform/log.ts"
 import type { DatabaseSweep } from "../bindings/rpc.ts"
 import { formatUtcDay } from "../db/accounts/account-limits.ts"
 import { openDatabaseByNumber } from "../db/database.ts"
@@ -93,7 +93,7 @@ export async function sweepDatabase(
 async function resendJobMessages(env: Env, database: Database, now: number): Promise<void> {
   const unaccepted = await listUnacceptedTasks(database, now - ACCEPT_MS_MAX, ROWS_MAX)
   for (const { accountId, task } of unaccepted) {
-    await doOrLog("sweep.job_message_failed", { task_id: task.id }, async () => {
+    await runOrLogError("sweep.job_message_failed", { task_id: task.id }, async () => {
       // Marks the task as blocked: the dispatcher reads from D1 whether its inputs are ready.
       const tasks = [{ ...task, blocked: true }]
       await env.JOBS.send({ accountId, tasks } satisfies JobMessage)
@@ -126,7 +126,7 @@ async function removeOldMedia(database: Database, before: number, now: number): 
 async function removeLookups(env: Env, database: Database, before: number): Promise<void> {
   for (const { accountId, jobId, state } of await listOldLookups(database, before, LOOKUPS_MAX)) {
     if (state === null || isFinal(state)) continue
-    await doOrLog("sweep.lookup_failed", { job_id: jobId }, async () => {
+    await runOrLogError("sweep.lookup_failed", { job_id: jobId }, async () => {
       await cancelJob(env, accountId, jobId)
     })
   }

@@ -1,6 +1,6 @@
 import { prepareLog } from "../bindings/env.ts"
 import type { Env } from "../bindings/env.ts"
-import { doOrLog } from "../platform/log.ts"
+import { runOrLogError } from "../platform/log.ts"
 import { getSweeper } from "../bindings/durable-objects.ts"
 import { countDatabases, openDirectory } from "../db/database.ts"
 import { deleteOldDeadLetters } from "../db/dead-letters.ts"
@@ -25,7 +25,7 @@ export async function repairAccountCopies(env: Env): Promise<void> {
   if (countDatabases(env) === 1) return
   await syncPlanCopies(env)
   for (const accountId of await listOutdatedAccountCopies(env, ACCOUNTS_MAX)) {
-    await doOrLog("sweep.copy_failed", { account_id: accountId }, async () => {
+    await runOrLogError("sweep.copy_failed", { account_id: accountId }, async () => {
       await syncAccountCopy(env, accountId)
     })
   }
@@ -50,7 +50,7 @@ async function removeOldUnconfirmed(env: Env, now: number): Promise<void> {
   if (old.length === 0) return
   await removeUnconfirmedUsers(directory, old)
   for (const { accountId } of old) {
-    await doOrLog("sweep.copy_failed", { account_id: accountId }, async () => {
+    await runOrLogError("sweep.copy_failed", { account_id: accountId }, async () => {
       await syncAccountCopy(env, accountId)
     })
   }
@@ -77,7 +77,7 @@ export async function sweep(
   await Promise.all([
     sweepDirectory(env, now),
     ...databases.map((database) =>
-      doOrLog("sweep.database_failed", { database }, async () => {
+      runOrLogError("sweep.database_failed", { database }, async () => {
         await getSweeper(env, database).sweepDatabase({ database, now, isStart })
       }),
     ),

@@ -1,6 +1,6 @@
 import pMap from "p-map"
 import type { Env } from "../bindings/env.ts"
-import { doOrLog } from "../platform/log.ts"
+import { runOrLogError } from "../platform/log.ts"
 import { getDispatcher } from "../bindings/durable-objects.ts"
 import type { Database } from "../db/database.ts"
 import { listAccountsWithOpenJobs } from "../db/jobs/jobs.ts"
@@ -22,7 +22,7 @@ export async function tickDispatchers(env: Env, database: Database, now: number)
     await pMap(
       accounts.slice(from, from + PAGE_ACCOUNTS),
       async (accountId) =>
-        await doOrLog("sweep.tick_failed", { account_id: accountId }, async () => {
+        await runOrLogError("sweep.tick_failed", { account_id: accountId }, async () => {
           await getDispatcher(env, accountId).tick(accountId)
         }),
       { concurrency: ACCOUNTS_AT_ONCE },

@@ -1,4 +1,4 @@
-import { checkUserUrl, readHosts } from "../contract/urls/user-url.ts"
+import { parseUserUrl, readHosts } from "../contract/urls/user-url.ts"
 import { getSettings } from "../bindings/env.ts"
 import type { Env } from "../bindings/env.ts"
 import { log, logError } from "../platform/log.ts"
@@ -119,7 +119,7 @@ async function post(
   const refusal = findRefusal(delivery, endpoint)
   if (refusal !== null) return { ...makeUnsentTryResult(refusal, false), isLast: true }
   const allowed = readHosts(getSettings(env).ALLOWED_PRIVATE_HOSTS)
-  const checked = checkUserUrl(delivery.url, allowed)
+  const checked = parseUserUrl(delivery.url, allowed)
   if ("error" in checked) return makeUnsentTryResult(checked.error, true)
   const { id } = delivery
   const body = await readDeliveryBody(env.MEDIA, delivery)

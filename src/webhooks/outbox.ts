@@ -145,13 +145,13 @@ function serializeJobEnd(
 /**
  * Queue message that a delivery is due at once, or at `dueAt`. Messages may arrive before `dueAt`.
  */
-export type WebhookMessage = { accountId: string; deliveryId: string; dueAt?: number | undefined }
+export type DeliveryMessage = { accountId: string; deliveryId: string; dueAt?: number | undefined }
 
 /**
  * Sends the queue message of a due delivery. If the message is lost, the sweep sends another. If
  * `dueAt` exceeds the delay of a queue, the consumer sends the message again for the rest.
  */
-export async function enqueueDelivery(env: Env, message: WebhookMessage): Promise<void> {
+export async function enqueueDelivery(env: Env, message: DeliveryMessage): Promise<void> {
   const waitMs = Math.max(0, (message.dueAt ?? 0) - Date.now())
   const delaySeconds = Math.min(DELAY_SECONDS_MAX, Math.ceil(waitMs / 1000))
   try {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest"
 import {
   getDispatcher,
   getRateLimiter,
-  getLocationHint,
+  makeLocationOptions,
   getPoolObject,
 } from "../../src/bindings/durable-objects.ts"
 import { killTask } from "../../src/runner/client.ts"
@@ -43,6 +43,8 @@ describe("Durable Objects", () => {
   })
 
   it("refuse an unknown region", () => {
-    expect(() => getLocationHint(watched({ REGION: "mars" }).env)).toThrow("expected one of wnam")
+    expect(() => makeLocationOptions(watched({ REGION: "mars" }).env)).toThrow(
+      "expected one of wnam",
+    )
   })
 })

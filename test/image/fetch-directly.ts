@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { runScriptInContainer } from "../../scripts/image/docker.ts"
-import { report } from "../../src/contract/report.ts"
+import { reportSchema } from "../../src/contract/report.ts"
 import { MEDIA_OUTPUT_KEY } from "../../src/contract/tasks/fetch.ts"
 import { makeDirectOrder, scriptToHandOver } from "./hand-over.ts"
 
@@ -9,7 +9,11 @@ export const SITE = "127.0.0.1:18080"
 /** A server beside it that nothing may reach. */
 const PRIVATE = "127.0.0.1:18081"
 
-const told = z.object({ report, storedBytes: z.number(), isPrivateReached: z.boolean() })
+const told = z.object({
+  report: reportSchema,
+  storedBytes: z.number(),
+  isPrivateReached: z.boolean(),
+})
 
 /**
  * Has the runner of a container fetch a page of a site inside the container: `/watch` has a video, and

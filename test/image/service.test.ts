@@ -26,7 +26,7 @@ import { runDocker, startContainer, runScriptInContainer } from "../../scripts/i
 import { startImageService } from "../../scripts/image/service.ts"
 import type { ImageService } from "../../scripts/image/service.ts"
 import { PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
-import { sign } from "../../src/platform/crypto/signature.ts"
+import { signText } from "../../src/platform/crypto/signature.ts"
 import { runDirectly } from "./run-directly.ts"
 import { startReceiver } from "../system/receiver.ts"
 import type { Receiver } from "../system/receiver.ts"
@@ -257,7 +257,7 @@ describe("a hostile command in a container", () => {
     const container = await untilEncoding()
     const [mine, other] = [crypto.randomUUID(), crypto.randomUUID()]
     const run = `one.${mine}.${mine}.1`
-    const token = `${run}.${await sign(service.secret, "task", run)}`
+    const token = `${run}.${await signText(service.secret, "task", run)}`
     function ask(task: string, bearer: string): Promise<string> {
       return runScriptInContainer(
         container,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { JobNotes } from "../../src/scheduler/job-notes.ts"
+import { JobWriteBuffer } from "../../src/scheduler/job-notes.ts"
 import type { JobSnapshot } from "../../src/domain/snapshot.ts"
 
 type Rows = { version?: number; inputs?: number }
@@ -14,11 +14,14 @@ function snapshotOf(id: string, { version = 1, inputs = 0 }: Rows = {}): JobSnap
 }
 
 /** Opens notes that never write. */
-function openNotes(): JobNotes {
+function openNotes(): JobWriteBuffer {
   function openDatabase(): never {
     throw new Error("D1 is not asked")
   }
-  return new JobNotes(openDatabase, { onStarted: () => undefined, inBackground: () => undefined })
+  return new JobWriteBuffer(openDatabase, {
+    onStarted: () => undefined,
+    inBackground: () => undefined,
+  })
 }
 
 const begun = { id: "job", state: "running" as const, startedAt: 5, attempts: 1 }

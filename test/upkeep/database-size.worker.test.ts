@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers"
 import { afterEach, expect, it, vi } from "vitest"
-import { checkDatabaseSize, warnOfDatabaseSize } from "../../src/upkeep/database-size.ts"
+import { findDatabaseDegradedReasons, warnOfDatabaseSize } from "../../src/upkeep/database-size.ts"
 import { readLargestDatabaseBytes } from "../../src/db/service-counts.ts"
 
 afterEach(() => void vi.restoreAllMocks())
@@ -20,21 +20,21 @@ async function warningsOf(share: number): Promise<string[]> {
 }
 
 it("a database close to D1's limit degrades the health and is logged", async () => {
-  expect(await checkDatabaseSize(await filledTo(0.81))).toEqual(["database_filling"])
+  expect(await findDatabaseDegradedReasons(await filledTo(0.81))).toEqual(["database_filling"])
   expect(await warningsOf(0.81)).toEqual([expect.stringContaining('"bytes_max":')])
 })
 
 it("a smaller database does neither", async () => {
-  expect(await checkDatabaseSize(await filledTo(0.79))).toEqual([])
-  expect(await checkDatabaseSize(env)).toEqual([])
+  expect(await findDatabaseDegradedReasons(await filledTo(0.79))).toEqual([])
+  expect(await findDatabaseDegradedReasons(env)).toEqual([])
   expect(await warningsOf(0.79)).toEqual([])
 })
 
 it("the size is read once a minute for any number of readers", async () => {
   const filled = await filledTo(0.9)
   const prepare = vi.spyOn(env.DB, "prepare")
-  await checkDatabaseSize(filled)
-  await checkDatabaseSize(filled)
+  await findDatabaseDegradedReasons(filled)
+  await findDatabaseDegradedReasons(filled)
   expect(prepare.mock.calls.length).toBe(1)
 })
 
@@ -44,5 +44,5 @@ it("a database that does not respond adds no reason", async () => {
       throw new Error("the database does not answer")
     },
   })
-  expect(await checkDatabaseSize({ ...env, DB })).toEqual([])
+  expect(await findDatabaseDegradedReasons({ ...env, DB })).toEqual([])
 })

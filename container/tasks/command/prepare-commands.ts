@@ -4,7 +4,7 @@ import { readCommand } from "../../../src/ffmpeg/command-line.ts"
 import type { CommandFile, CommandOption } from "../../../src/ffmpeg/command-line.ts"
 import { substituteKeys } from "../../../src/ffmpeg/file-keys.ts"
 import type { FileNamesByKey } from "../../../src/ffmpeg/file-keys.ts"
-import { checkOption } from "../../../src/ffmpeg/policy/check-options.ts"
+import { findOptionPolicyRefusals } from "../../../src/ffmpeg/policy/check-options.ts"
 import { findOptionKind } from "../../../src/ffmpeg/policy/options.ts"
 import { quoteValue } from "../../../src/ffmpeg/policy/refusal.ts"
 import type { Refusal } from "../../../src/ffmpeg/policy/refusal.ts"
@@ -114,7 +114,7 @@ function readGraphFile(
   }
   const inline = inlineOption(option)
   const [, graph = ""] = substituteKeys([inline.word, read.text], files.names)
-  const refusals = checkOption(
+  const refusals = findOptionPolicyRefusals(
     { ...option, name: inline.name, value: graph },
     {
       kind: file.kind,

@@ -1,7 +1,10 @@
 import { createHash } from "node:crypto"
 import { Readable } from "node:stream"
 import { IMPORT_OUTPUT_KEY } from "../../../src/contract/tasks/import.ts"
-import { PARTS_MAX, RESUMABLE_PART_BYTES } from "../../../src/contract/resumable-upload.ts"
+import {
+  RESUMABLE_PARTS_MAX,
+  RESUMABLE_PART_BYTES,
+} from "../../../src/contract/resumable-upload.ts"
 import type { TransferContext } from "../../transfer/worker-client.ts"
 import { openPartReader } from "../../transfer/part-reader.ts"
 import type { PartReader } from "../../transfer/part-reader.ts"
@@ -76,9 +79,9 @@ export async function storeSource(
   return { sizeBytes: storedBytes + (await storeParts(io, upload, left)), isResumable: true }
 }
 
-/** Returns the size of a part with which a source of this length has at most PARTS_MAX parts. */
+/** Returns the size of a part with which a source of this length has at most RESUMABLE_PARTS_MAX parts. */
 function partBytesOf(length: number | null): number {
-  const leastBytes = Math.ceil((length ?? 0) / PARTS_MAX / MIB) * MIB
+  const leastBytes = Math.ceil((length ?? 0) / RESUMABLE_PARTS_MAX / MIB) * MIB
   return Math.max(RESUMABLE_PART_BYTES, leastBytes)
 }
 
@@ -130,7 +133,8 @@ async function storeParts(
         const length = await reader.fill(buffer)
         if (length > 0) yield { number, bytes: buffer.subarray(0, length) }
         if (length < partBytes) return
-        if (number >= PARTS_MAX) throw new SourceError("too_large", "The file has too many bytes.")
+        if (number >= RESUMABLE_PARTS_MAX)
+          throw new SourceError("too_large", "The file has too many bytes.")
       }
     } catch (error) {
       stop.abort(error)

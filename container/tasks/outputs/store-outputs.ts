@@ -9,7 +9,7 @@ import type { TaskOutput } from "../../../src/contract/task.ts"
 import type { TaskFailure } from "../../task-failure.ts"
 import { isSafeToOpen, pathInWorkspace } from "../../sandbox/workspace.ts"
 import { probeFile } from "../../tools/ffmpeg/probe-file.ts"
-import { shortenProbe } from "../../tools/ffmpeg/shorten-probe.ts"
+import { shortenProbeResult } from "../../tools/ffmpeg/shorten-probe.ts"
 import { UNKNOWN_MEDIA_CONTENT } from "../../tools/ffmpeg/media-content.ts"
 import type { MediaContent } from "../../tools/ffmpeg/media-content.ts"
 import type { FinishedFfmpegRun } from "../../tools/ffmpeg/run-ffmpeg.ts"
@@ -84,7 +84,7 @@ export async function storeOutputs(
   })
   const probeBytesMax = Math.floor(PROBES_BYTES_MAX / stored.length)
   return stored.map(({ report: { probe, ...report }, content }) => ({
-    report: probe ? { ...report, probe: shortenProbe(probe, probeBytesMax) } : report,
+    report: probe ? { ...report, probe: shortenProbeResult(probe, probeBytesMax) } : report,
     content,
   }))
 }

@@ -252,7 +252,7 @@ function scaleInMatrix(video: SourceVideoStream, size: PixelSize, from: string |
 
 /**
  * Returns the filter that scales a picture to a display size. The picture is rotated only later, so
- * width and height may be exchanged.
+ * width and height may be swapped.
  */
 function scaleTo({ orientation }: SourceVideoStream, size: PixelSize): string {
   const { width, height } = orientation.swapsSides ? swapSides(size) : size

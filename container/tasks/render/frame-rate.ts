@@ -20,7 +20,7 @@ const RATE_MAX = 60
  */
 const RATE_MIN = 5
 /**
- * Highest rate that counts as a frame rate. A higher rate is that of a clock, as in screen
+ * Highest rate that counts as a frame rate. A higher rate is a time base, as in screen
  * recordings by browsers.
  */
 const CAMERA_RATE_MAX = 480

@@ -5,7 +5,7 @@ export type PixelSize = { width: number; height: number }
 
 /** Rotation of a stored picture that players apply before display. */
 export type PictureRotation = {
-  /** Whether the rotation exchanges width and height. */
+  /** Whether the rotation swaps width and height. */
   swapsSides: boolean
   /** Filters of ffmpeg that apply the rotation. */
   filters: readonly string[]
@@ -13,7 +13,7 @@ export type PictureRotation = {
 
 /**
  * Maximum frame size for each requested resolution. For pictures in portrait format, width and
- * height are exchanged.
+ * height are swapped.
  */
 export const RENDITION_FRAME_SIZES: Record<RenditionSize, PixelSize> = {
   "240p": { width: 426, height: 240 },
@@ -75,7 +75,7 @@ export function paddingFilters(picture: PixelSize, frame: PixelSize): string[] {
   return [`pad=${frame.width}:${frame.height}:-1:-1`]
 }
 
-/** Exchanges the width and the height of a size. */
+/** Swaps the width and the height of a size. */
 export function swapSides({ width, height }: PixelSize): PixelSize {
   return { width: height, height: width }
 }

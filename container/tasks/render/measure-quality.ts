@@ -3,12 +3,12 @@ import { log } from "../../log.ts"
 import type { ComparisonPreRoll } from "../../tools/quality/compare-arguments.ts"
 import { meanQualityScore } from "../../tools/quality/quality-metrics.ts"
 import type { QualityMetric } from "../../tools/quality/quality-metrics.ts"
-import { planSamplePlaces } from "../../tools/quality/sample-places.ts"
-import type { SamplePlace } from "../../tools/quality/sample-places.ts"
+import { planSampleSegments } from "../../tools/quality/sample-segments.ts"
+import type { SampleSegment } from "../../tools/quality/sample-segments.ts"
 import type { FrameRate } from "../../tools/renditions/video-encoder-arguments.ts"
 import type { RunClock } from "../run-clock.ts"
-import { compareAtPlace } from "./compare-place.ts"
-import type { QualityContext } from "./compare-place.ts"
+import { compareSegment } from "./compare-segment.ts"
+import type { QualityContext } from "./compare-segment.ts"
 import { runLogFields } from "../run-context.ts"
 import { sandboxOutsideTasks } from "../../sandbox/sandbox.ts"
 import type { Sandbox } from "../../sandbox/sandbox.ts"
@@ -46,7 +46,7 @@ export type ComparisonSource = {
 type Group = {
   renditions: readonly EncodedRendition[]
   frameRate: FrameRate
-  places: SamplePlace[]
+  places: SampleSegment[]
   /** Scores of the compared frames, by the key of the rendition. */
   scores: Map<string, number[]>
   /** Duration of the last comparison at one place, in milliseconds; null before the first. */
@@ -157,7 +157,7 @@ function createGroup(
 ): Group {
   const frameRate = renditions[0]?.frameRate ?? { frames: 1, seconds: 1 }
   const frames = ((durationSeconds ?? 0) * frameRate.frames) / frameRate.seconds
-  const places = planSamplePlaces(frames > 0 ? Math.ceil(frames) : null, count)
+  const places = planSampleSegments(frames > 0 ? Math.ceil(frames) : null, count)
   const scores = new Map(renditions.map(({ key }): [string, number[]] => [key, []]))
   return {
     renditions,
@@ -174,7 +174,7 @@ function createGroup(
  * Returns the places of all groups in the order of measurement: the first place of each group, then
  * the second of each, and so on.
  */
-function interleavePlaces(groups: readonly Group[]): { group: Group; place: SamplePlace }[] {
+function interleavePlaces(groups: readonly Group[]): { group: Group; place: SampleSegment }[] {
   const most = Math.max(0, ...groups.map(({ places }) => places.length))
   return Array.from({ length: most }, (_, at) => at).flatMap((at) =>
     groups.flatMap((group) => {
@@ -191,12 +191,17 @@ function interleavePlaces(groups: readonly Group[]): { group: Group; place: Samp
 async function measurePlace(
   context: QualityContext,
   group: Group,
-  of: { source: ComparisonSource; place: SamplePlace; metric: QualityMetric; timeLimitMs: number },
+  of: {
+    source: ComparisonSource
+    place: SampleSegment
+    metric: QualityMetric
+    timeLimitMs: number
+  },
 ): Promise<void> {
   const passedMs = startStopwatch()
   for (const [tries, preRoll] of group.preRolls.entries()) {
     const timeLimitMs = of.timeLimitMs - passedMs()
-    const compared = await compareAtPlace(context, { ...of, ...group, preRoll, timeLimitMs })
+    const compared = await compareSegment(context, { ...of, ...group, preRoll, timeLimitMs })
     if (compared.scores.every((scores) => scores.length > 0)) {
       group.preRolls = group.preRolls.slice(tries)
       group.renditions.forEach(({ key }, at) => {

@@ -4,7 +4,7 @@ import { readMovieHeader } from "./movie-header.ts"
 /** Video or audio stream. `isFilled` is true if the stream has packets, null if that is unknown. */
 type StreamContent = { type: "video" | "audio"; isFilled: boolean | null }
 
-/** Media in a file besides its headers, as far as its first packets show. */
+/** Media content of a file beyond its headers, judged by its first packets. */
 export type MediaContent = {
   /** Whether the file contains nothing to play; null if that is unknown. */
   isEmpty: boolean | null

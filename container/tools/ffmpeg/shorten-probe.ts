@@ -10,7 +10,7 @@ type Section = Record<string, unknown>
  * texts, then removes tags, then all streams after the first fifty, and finally all streams and
  * format fields.
  */
-export function shortenProbe(probe: ProbeResult, bytesMax: number): ProbeResult {
+export function shortenProbeResult(probe: ProbeResult, bytesMax: number): ProbeResult {
   if (fits(probe, bytesMax)) return probe
   const cut = mapSections(probe, withShortTexts)
   if (fits(cut, bytesMax)) return cut

@@ -15,7 +15,7 @@ type Summary = Partial<Record<"I" | "LRA" | "Peak", number>>
 const GATE_LUFS = -70
 /** Number of steps of the meter in a block. A step lasts 100 ms. */
 const STEPS_OF_BLOCK = 4
-/** Number of bytes at the end of a file of exact figures that contain those of the last step. */
+/** Bytes at the end of a file of exact figures that suffice to contain the last step's figures. */
 const TAIL_BYTES = 16 * 1024
 /**
  * Largest difference between an exact figure and the summary, which has one decimal place. A larger

@@ -2,7 +2,7 @@ import { keyframeIntervalFrames } from "../renditions/video-encoder-arguments.ts
 import type { FrameRate } from "../renditions/video-encoder-arguments.ts"
 import { QUALITY_METRIC_DEFINITIONS } from "./quality-metrics.ts"
 import type { QualityMetric } from "./quality-metrics.ts"
-import type { SamplePlace } from "./sample-places.ts"
+import type { SampleSegment } from "./sample-segments.ts"
 
 /**
  * Times before a sample place: at `seekSeconds` before the place, decoding of the source starts;
@@ -19,7 +19,7 @@ export type QualityComparison = {
    */
   renditions: readonly { name: string; filters: readonly string[]; log: string }[]
   frameRate: FrameRate
-  place: SamplePlace
+  place: SampleSegment
   preRoll: ComparisonPreRoll
   metric: QualityMetric
 }

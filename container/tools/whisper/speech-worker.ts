@@ -165,7 +165,7 @@ function openTask(listener: (line: SpeechWorkerLine) => void) {
 }
 
 /**
- * Sends the order and the audio of a task to the driver. Rejects if the audio cannot be read to its
+ * Sends the task's order line and audio to the driver. Rejects if the audio cannot be read to its
  * end. Returns early if the process ends.
  */
 async function send(

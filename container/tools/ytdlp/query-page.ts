@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { isSiteAllowed } from "../../../src/contract/urls/allowed-site.ts"
-import { checkUserUrl } from "../../../src/contract/urls/user-url.ts"
+import { parseUserUrl } from "../../../src/contract/urls/user-url.ts"
 import { PLAN_LIMIT_REMEDY } from "../../../src/contract/plan-limit-remedy.ts"
 import { DOWNLOAD_RATE_LIMITS } from "../../egress/download-rate-limits.ts"
 import type { DownloadRateLimits } from "../../egress/download-rate-limits.ts"
@@ -47,7 +47,7 @@ export async function queryPage(
   rateLimits: DownloadRateLimits = DOWNLOAD_RATE_LIMITS,
 ): Promise<YtdlpDriverResultLine | TaskFailure> {
   const { settings, order, signal } = context
-  const checked = checkUserUrl(question.job.url, settings.egress.allowedHosts)
+  const checked = parseUserUrl(question.job.url, settings.egress.allowedHosts)
   if ("error" in checked) return callerFailure("url_not_allowed", `url: ${checked.error}.`)
   if (!isSiteAllowed(checked.url, settings.egress.sites)) {
     return callerFailure("url_not_allowed", "The operator of this service allows other sites only.")

@@ -14,7 +14,7 @@ const LOOKS = ["get", "head"]
 const counts: OperationCounts = {}
 const watched = new WeakSet<object>()
 const calls = new WeakMap<object, Calls>()
-/** Durable Object whose call is running. Calls of its own methods are no requests. */
+/** Durable Object whose call is running. Calls of its own methods do not count as requests. */
 const inside = new AsyncLocalStorage<unknown>()
 
 /**

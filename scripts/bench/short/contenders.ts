@@ -116,7 +116,7 @@ export async function runSystemProbe(path: string): Promise<void> {
  * Prints the ffmpeg version of a service. Returns true if the service uses the system's ffmpeg,
  * which is the reference.
  */
-export async function printFfmpegVersions({ pid }: BenchService): Promise<boolean> {
+export async function printAndCompareFfmpegVersions({ pid }: BenchService): Promise<boolean> {
   const [used, system] = await Promise.all([
     banner(ffprobeOf(pid)),
     banner(systemToolPaths.ffprobe),

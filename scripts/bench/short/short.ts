@@ -12,7 +12,7 @@ import {
   openBareContender,
   openLatheContender,
   runSystemProbe,
-  printFfmpegVersions,
+  printAndCompareFfmpegVersions,
   systemToolPaths,
 } from "./contenders.ts"
 import type { Contender, LatheContender } from "./contenders.ts"
@@ -88,7 +88,7 @@ export async function benchShort(scope: BenchScope): Promise<BenchFigure[]> {
   const service = await startBenchService(scope)
   const lathe = await openLatheContender(service, await readMediaBody(path))
   const bare = openBareContender(path)
-  const usesBareTools = await printFfmpegVersions(service)
+  const usesBareTools = await printAndCompareFfmpegVersions(service)
   const figures: BenchFigure[] = []
   for (const each of CASES) figures.push(await compareCase(each, { bare, lathe, usesBareTools }))
   return [

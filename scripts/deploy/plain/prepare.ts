@@ -9,7 +9,7 @@ import { deriveConfig, readWranglerConfig, writeConfig } from "../config.ts"
 import type { WranglerConfig } from "../config.ts"
 import { migrateDatabases } from "../migrate.ts"
 import { createMissingResources } from "../resources.ts"
-import { planSecrets, withSecretsFile } from "../secrets.ts"
+import { prepareSecrets, withSecretsFile } from "../secrets.ts"
 import { readDeploymentSettings, listChangedSettings } from "../settings.ts"
 import { runWranglerOrThrow } from "../wrangler.ts"
 
@@ -144,7 +144,7 @@ const PARTS: [name: string, partOf: (config: WranglerConfig) => unknown][] = [
  */
 async function sendSecrets(deployment: Deployment, configPath: string): Promise<string> {
   const { id, name, origin } = deployment
-  const { toSend, summary } = planSecrets(deployment, false)
+  const { toSend, summary } = prepareSecrets(deployment, false)
   if (Object.keys(toSend).length === 0) return summary
   await withSecretsFile(configPath, toSend, async (path) => {
     await runWranglerOrThrow(["secret", "bulk", path, "--name", name, "--config", configPath])

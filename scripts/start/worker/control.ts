@@ -79,7 +79,7 @@ export function makeControlEntrypoint<Context>(worker: Scheduled<Context>, onMig
  * Removes bindings without a value from the Worker's environment. workerd sets them to null, but
  * the settings expect an unset variable to be absent.
  */
-export function removeAbsentBindings(env: object): void {
+export function removeNullBindings(env: object): void {
   for (const name of Object.keys(env)) {
     if (Reflect.get(env, name) === null) Reflect.deleteProperty(env, name)
   }

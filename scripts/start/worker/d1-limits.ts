@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from "node:async_hooks"
 // Runs inside the Worker on one machine. Applies the limits of Cloudflare's D1 to the emulated D1,
 // so that nothing works only on one machine.
 
-/** Documented limits of D1. Bytes are those of UTF-8. */
+/** Documented limits of D1. Texts are measured in UTF-8 bytes. */
 const LIMITS = {
   valueBytes: 2_000_000,
   rowBytes: 2_000_000,

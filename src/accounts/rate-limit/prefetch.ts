@@ -26,8 +26,8 @@ export function findPrefetch(hash: string): PrefetchedRequests | null {
 }
 
 /**
- * Returns a counter that rises whenever prefetched requests are dropped. A caller compares it to
- * recognize a rate limiter's response that a drop has overtaken.
+ * Returns a counter that increases when prefetched requests are dropped. A caller compares it to
+ * detect a drop during its call of the rate limiter.
  */
 export function readPrefetchGeneration(): number {
   return timesForgotten

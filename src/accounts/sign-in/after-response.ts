@@ -1,10 +1,10 @@
 import { waitUntil } from "cloudflare:workers"
-import { doOrLog } from "../../platform/log.ts"
+import { runOrLogError } from "../../platform/log.ts"
 
 /**
  * Runs work after the response, so that neither the content nor the duration of the response
  * depends on the work. Logs an error of the work as `event`.
  */
 export function doAfterResponse(event: string, work: () => Promise<unknown>): void {
-  waitUntil(doOrLog(event, {}, work))
+  waitUntil(runOrLogError(event, {}, work))
 }

@@ -6,12 +6,12 @@ import type {
   DeploymentProperties,
   ResolvedInput,
   JsonKind,
-  JudgeContext,
+  ValidationContext,
   Kind,
 } from "../../kinds/kind.ts"
 import { readCapabilities } from "../../kinds/command/facts/capabilities.ts"
 import { PRIORITY_DEFAULT } from "../../kinds/create-fields.ts"
-import { judgeInputFile } from "../../kinds/reference.ts"
+import { findInputFileFaults } from "../../kinds/reference.ts"
 import { addSourceTasks } from "../../kinds/sources.ts"
 import { describeOversizedInputs, findInputBytesLimit } from "../../jobs/input-bytes-limit.ts"
 import { acceptJob, findAcceptedJob, findFilesAndAcceptedJob } from "../../jobs/create.ts"
@@ -25,7 +25,7 @@ import { limitProblem } from "../output/limit-problem.ts"
 import { Problem, invalidFieldProblem, invalidFieldsProblem } from "../output/problem.ts"
 import type { AppContext } from "../context.ts"
 import { requireJobTools } from "./required-tools.ts"
-import { checkWebhookUrl, findUrlFaults } from "./user-urls.ts"
+import { parseWebhookUrl, findUrlFaults } from "./user-urls.ts"
 
 /** Size in bytes from which a request body counts as large. Smaller bodies validate in a few ms. */
 const LARGE_BODY_BYTES_MIN = 64 * 1024
@@ -182,9 +182,9 @@ async function validateFields<Input extends CreateRequest, Usable>(
 ): Promise<{ faults: Fault[]; inputs: ResolvedInput[] }> {
   const { usable, references } = read
   const { inputs, faults: unreadable } = resolveInputs(c, references, { found, upload })
-  const unusable = inputs.flatMap((input) => judgeInputFile(kind.title, input))
+  const unusable = inputs.flatMap((input) => findInputFileFaults(kind.title, input))
   const oversized = await findInputSizeFaults(c, kind, inputs)
-  const deployment = await readJudgeContext(c)
+  const deployment = await readValidationContext(c)
   const urls = kind.urls?.(usable) ?? []
   const webhooks = kind.webhooks?.(usable) ?? listWebhooks(body)
   await awaitLargeBodyTurn(c)
@@ -248,7 +248,7 @@ function listWebhooks(body: object): { field: string; url: string }[] {
 }
 
 /** Returns the capabilities of this deployment that the validation of requests needs. */
-export async function readJudgeContext(c: AppContext): Promise<JudgeContext> {
+export async function readValidationContext(c: AppContext): Promise<ValidationContext> {
   return {
     ...readDeploymentFacts(c),
     ffmpeg: await readCapabilities(getSettings(c.env).FFMPEG_FACTS),
@@ -261,13 +261,13 @@ function readDeploymentFacts(c: AppContext): DeploymentProperties {
 
 /** Returns a fault if a webhook URL is not allowed. */
 function findWebhookFaults(c: AppContext, field: string, text: string): Fault[] {
-  const checked = checkWebhookUrl(c, text)
+  const checked = parseWebhookUrl(c, text)
   return "error" in checked ? [{ field, message: checked.error }] : []
 }
 
 /** Returns the normalized webhook URL; throws 422 on `field` if the URL is not allowed. */
 export function readWebhookUrl(c: AppContext, field: string, text: string): string {
-  const checked = checkWebhookUrl(c, text)
+  const checked = parseWebhookUrl(c, text)
   if ("error" in checked) throw invalidFieldProblem(field, checked.error)
   return checked.url.href
 }

@@ -1,4 +1,4 @@
-import { sign } from "../../platform/crypto/signature.ts"
+import { signText } from "../../platform/crypto/signature.ts"
 import { getSettings } from "../../bindings/env.ts"
 import type { Fault } from "../../domain/faults.ts"
 import { describeBrokenJson } from "../../hints/json.ts"
@@ -68,7 +68,7 @@ export async function readIdempotency(
   const key = readIdempotencyKey(c)
   if (key === null) return null
   const text = JSON.stringify([c.req.method, c.req.path, request])
-  return { key, bodyHash: await sign(getSettings(c.env).LATHE_SECRET, "idempotency", text) }
+  return { key, bodyHash: await signText(getSettings(c.env).LATHE_SECRET, "idempotency", text) }
 }
 
 const JSON_BYTES_MAX = 1024 * 1024

@@ -1,7 +1,7 @@
 import { readSites } from "../../contract/urls/allowed-site.ts"
 import { isS3Url } from "../../contract/urls/s3-url.ts"
 import {
-  checkUserUrl,
+  parseUserUrl,
   NOT_PUBLIC_HOST_ERROR,
   NOT_WEB_URL_ERROR,
   effectivePort,
@@ -58,8 +58,8 @@ function webRules(c: AppContext) {
 }
 
 /** Parses a webhook URL; returns an error if the URL is not allowed here. */
-export function checkWebhookUrl(c: AppContext, text: string): UserUrlResult {
-  const checked = checkUserUrl(text, readHosts(getSettings(c.env).ALLOWED_PRIVATE_HOSTS))
+export function parseWebhookUrl(c: AppContext, text: string): UserUrlResult {
+  const checked = parseUserUrl(text, readHosts(getSettings(c.env).ALLOWED_PRIVATE_HOSTS))
   if ("error" in checked && checked.error === NOT_WEB_URL_ERROR) {
     return { error: describeAddressFault(text, { use: "webhook", origin: getPublicOrigin(c) }) }
   }

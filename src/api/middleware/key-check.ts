@@ -66,7 +66,7 @@ export async function recordRefusedKey({
   const network = readClientNetwork(headers)
   if (network === null) return
   requireUnblocked(network)
-  if (await isWithinAddressLimit(env, network)) return
+  if (await consumeAddressLimit(env, network)) return
   const blockedUntil = now + ADDRESS_BLOCK_SECONDS * 1000
   blockedNetworks.set(network, blockedUntil, blockedUntil)
   requireUnblocked(network)
@@ -76,7 +76,7 @@ export async function recordRefusedKey({
  * Counts a request of a network address, and reports whether the address is within the limit of
  * `REFUSED_KEYS`. Returns true if the counter fails.
  */
-export async function isWithinAddressLimit(env: Env, key: string): Promise<boolean> {
+export async function consumeAddressLimit(env: Env, key: string): Promise<boolean> {
   try {
     return (await env.REFUSED_KEYS.limit({ key })).success
   } catch (error) {

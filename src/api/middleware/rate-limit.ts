@@ -11,7 +11,7 @@ export function rateLimitHeaders({ limit, remaining, resetSeconds }: RateLimitRe
 }
 
 /**
- * Throws 429 if the caller exceeded its rate limit. The message tells how long to wait and how to
+ * Throws 429 if the caller exceeded its rate limit. The message states how long to wait and how to
  * raise the limit.
  */
 export function requireWithinRateLimit({

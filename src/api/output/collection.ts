@@ -71,7 +71,7 @@ function listOperation<Row, Filters extends z.ZodRawShape, RecordSchema extends 
     },
     example: { limit: "5" },
     async handle(c) {
-      // Each schema parses the raw query, because parsed values are no valid input.
+      // Each schema parses the raw query, because parsed values are not valid input.
       const { value } = readParameters(filters, c)
       const page = toPageRequest(pageQuery.parse(c.req.query()))
       const rows = await collection.list(c, filters.parse(value), page)

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import type { oas31, ZodOpenApiOperationObject, ZodOpenApiPathsObject } from "zod-openapi"
-import { settings } from "../../bindings/settings.ts"
+import { settingsSchema } from "../../bindings/settings.ts"
 import { FINAL_STATES } from "../../domain/states.ts"
 import type { FinalState } from "../../domain/states.ts"
 import { jobRecord } from "../../kinds/job-record.ts"
@@ -9,7 +9,7 @@ import { getKind, LISTED_KIND_NAMES } from "../../kinds/registry.ts"
 import { makeEventType, TEST_EVENT_TYPE } from "../../webhooks/events.ts"
 import { TRY_MS_MAX } from "../../webhooks/post.ts"
 
-const RETRY_SECONDS = settings.shape.WEBHOOK_RETRY_SECONDS.parse(undefined)
+const RETRY_SECONDS = settingsSchema.shape.WEBHOOK_RETRY_SECONDS.parse(undefined)
 
 const DELIVERY_DESCRIPTION = `A 2xx answer within ${TRY_MS_MAX / 1000} seconds delivers the event. Every other answer is a failed try; redirects are not followed. Further tries, with the same \`webhook-id\` and body, follow after ${RETRY_SECONDS.join(", ")} seconds, unless the operator set other times, and not before the time of \`Retry-After\` (a day at most). A 410 ends the tries and disables the endpoint of the event.`
 

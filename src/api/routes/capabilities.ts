@@ -16,7 +16,7 @@ import { readCapabilities, listAllowedNames } from "../../kinds/command/facts/ca
 import { readClientNetwork } from "../../platform/client-network.ts"
 import { sha256Hex } from "../../platform/crypto/sha256.ts"
 import type { AppContext } from "../context.ts"
-import { isWithinAddressLimit, ADDRESS_BLOCK_SECONDS } from "../middleware/key-check.ts"
+import { consumeAddressLimit, ADDRESS_BLOCK_SECONDS } from "../middleware/key-check.ts"
 import { includesEntityTag } from "../output/entity-tag.ts"
 import { NO_QUERY, defineOperation } from "../output/operation.ts"
 import type { Operation } from "../output/operation.ts"
@@ -130,7 +130,7 @@ export const capabilityOperations: Operation[] = [
 async function requireOpenAllowance({ env, req }: AppContext): Promise<void> {
   const network = readClientNetwork(req.raw.headers)
   if (network === null) return
-  if (await isWithinAddressLimit(env, `open ${network}`)) return
+  if (await consumeAddressLimit(env, `open ${network}`)) return
   throw new Problem(
     "rate_limit_exceeded",
     `Your address sent too many requests; try again in ${ADDRESS_BLOCK_SECONDS} seconds, and keep the answer for the lifetime of its Cache-Control.`,

@@ -11,7 +11,7 @@ import { invalidFieldsProblem } from "../output/problem.ts"
 import { anyObjectSchema, checkBody, isJsonRequest, readJson } from "../input/request.ts"
 import type { AppContext } from "../context.ts"
 import { urlNotAllowedFault, readImportSource } from "../input/user-urls.ts"
-import { planImport, planUpload } from "../../kinds/file/plan.ts"
+import { draftImportJob, draftUploadJob } from "../../kinds/file/plan.ts"
 import { fileFormFields, fileImportRequest } from "../../kinds/file/request.ts"
 import { inputUrlField } from "../../kinds/private-input.ts"
 import type { InputValue } from "../../kinds/private-input.ts"
@@ -46,7 +46,7 @@ async function createFromForm(c: AppContext): Promise<CreatedFile> {
     if (file_url !== undefined) return await createImport(c, { ...fields, file_url })
     if (!storeFile) throw invalidFieldsProblem([missingFileFault(c, "file_url")])
     const upload = await storeFile()
-    const draft = planUpload(upload, readJobProperties(c, fields))
+    const draft = draftUploadJob(upload, readJobProperties(c, fields))
     const identity = [upload.name, upload.sha256, fields]
     return await accept(c, identity, () => draft)
   })
@@ -70,7 +70,7 @@ async function createImport(
         urlNotAllowedFault(inputUrlField("file_url", file_url), source.error),
       ])
     }
-    return planImport(source, { ...readJobProperties(c, fields), ...c.get("limits") })
+    return draftImportJob(source, { ...readJobProperties(c, fields), ...c.get("limits") })
   })
 }
 

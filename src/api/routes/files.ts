@@ -13,7 +13,7 @@ import { LIMIT_PROBLEM_CODES } from "../output/limit-problem.ts"
 import { NO_QUERY, defineOperation } from "../output/operation.ts"
 import type { Operation } from "../output/operation.ts"
 import { notFoundProblem, Problem } from "../output/problem.ts"
-import { file as fileKind } from "../../kinds/file/kind.ts"
+import { fileKind } from "../../kinds/file/kind.ts"
 import { toLinkableFile, publicUrl } from "../../kinds/file-links.ts"
 import { isNormalizedDownloadName } from "../../kinds/normalize/names.ts"
 import { fileRecord, fileSource, viewFile } from "../../kinds/file/record.ts"
@@ -165,7 +165,7 @@ async function resolveStoredName(c: AppContext, file: File, asked: string): Prom
   return (await findBundleMember(c.env.MEDIA, file, [asked]))?.name ?? null
 }
 
-/** Returns a 404 that tells the correct name of a file. */
+/** Returns a 404 with the correct name of a file. */
 function wrongNameProblem({ name, bundle }: File): Problem {
   const others = bundle ? "; the record lists the files of the bundle" : ""
   const message = `The name in the URL is wrong; the file is called \`${name}\`, as in its download_url${others}.`

@@ -24,7 +24,7 @@ import {
   statusFilter,
   addArticle,
 } from "../output/collection.ts"
-import { validateBody, readJudgeContext } from "../input/accept.ts"
+import { validateBody, readValidationContext } from "../input/accept.ts"
 import type { CreatedJob } from "../input/accept.ts"
 import { metadataFilter } from "../input/query.ts"
 import { makeFormSchema } from "../input/form-fields.ts"
@@ -220,7 +220,11 @@ function validateOperation<Input extends CreateRequest, Usable>(
       const errors = truncateFaults([...findIdempotencyKeyFaults(c), ...faults]).map(
         withDefaultFaultCode,
       )
-      const fields = preview.show(kind.readUsableFields(body), inputs, await readJudgeContext(c))
+      const fields = preview.show(
+        kind.readUsableFields(body),
+        inputs,
+        await readValidationContext(c),
+      )
       return { body: { valid: errors.length === 0, ...fields, errors } }
     },
   })

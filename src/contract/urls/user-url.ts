@@ -31,7 +31,7 @@ export const CLOUD_PLATFORM_ADDRESSES: readonly string[] = [
 /** Normalized URL that the service may request, or the error. */
 export type UserUrlResult = { url: URL } | { error: string }
 
-/** Error of a text that is no http or https URL. */
+/** Error for a text that is not an http or https URL. */
 export const NOT_WEB_URL_ERROR = "expected an http or https URL"
 
 /** Beginning of the error of a host that is not public. */
@@ -59,7 +59,7 @@ const BLOCKED_PORTS = [
  * its name shows. `allowed` are hosts (`host` or `host:port`) that the operator permits at any
  * port. The addresses of the host are checked when the connection is made.
  */
-export function checkUserUrl(text: string, allowed: readonly string[]): UserUrlResult {
+export function parseUserUrl(text: string, allowed: readonly string[]): UserUrlResult {
   const url = readWebUrl(text)
   if (!url) return { error: NOT_WEB_URL_ERROR }
   if (url.username || url.password) return { error: "expected a URL without a user or password" }
@@ -88,8 +88,8 @@ export function readWebUrl(text: string): URL | null {
 }
 
 /**
- * Reports whether an address belongs to the public internet. Mapped and translated addresses do
- * not, nor do addresses of cloud platforms and addresses in `ownRanges` (`address/bits`).
+ * Reports whether an address belongs to the public internet. Returns false for IPv4-mapped and
+ * translated addresses, for addresses of cloud platforms and for `ownRanges` (`address/bits`).
  */
 export function isPublicAddress(address: string, ownRanges: readonly string[] = []): boolean {
   if (!ipaddr.isValid(address)) return false

@@ -2,7 +2,7 @@ import { getSettings } from "../../bindings/env.ts"
 import { computeEffectiveLimits } from "../../bindings/plan-limits.ts"
 import type { PageContext } from "../context.ts"
 
-/** Maximum sizes of an uploaded file and of a request body that brings a chunk of it, in bytes. */
+/** Maximum size of an uploaded file, and of a request body with one chunk of a file, in bytes. */
 export type UploadLimits = { fileBytesMax: number; chunkBytes: number }
 
 const CHUNK_BYTES = 64 * 1024 * 1024

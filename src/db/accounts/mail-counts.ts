@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000
  * Counts a mail to an address, and reports whether the mail may be sent. An address may get `max`
  * mails in an hour, which begins with the first mail.
  */
-export async function countMail(
+export async function consumeMailLimit(
   database: Database,
   address: string,
   { max, now }: { max: number; now: number },

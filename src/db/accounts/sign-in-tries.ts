@@ -9,7 +9,7 @@ type Rule = { requestsMax: number; windowMs: number }
  * Counts a request of a client network to a sign-in route. Returns null if the rule allows the
  * request, else the end of the present window. A refused request writes nothing.
  */
-export async function countAuthRequest(
+export async function consumeAuthRequestLimit(
   database: Database,
   { network, path, now }: Try,
   { requestsMax, windowMs }: Rule,

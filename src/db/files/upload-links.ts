@@ -52,8 +52,8 @@ export async function listUploadLinks({
 }
 
 /**
- * Uses a link up by a File. Returns false if another File has used it up, or if the link does not
- * exist any more.
+ * Marks a link as used by a File. Returns false if another File has used the link, or if it no
+ * longer exists.
  */
 export async function claimUploadLink(
   database: AccountDatabase,

@@ -194,7 +194,7 @@ export async function listAccountsWithOpenJobs(
   database: Database,
   { after, limit }: { after: string; limit: number },
 ): Promise<string[]> {
-  // Jumps from account to account in the index, so that the number of jobs does not matter.
+  // Skips from account to account in the index: the cost does not depend on the number of jobs.
   const next = sql`select min(account_id) from ${jobs} where state in ('waiting', 'running') and account_id >`
   const rows = await database.all<{ id: string }>(sql`
     with recursive found (id) as (

@@ -176,7 +176,7 @@ export type TaskInputWithFile = {
   file: File | null
 }
 
-/** Adds their files to the inputs of tasks; null for deleted files. */
+/** Adds the file to each input of a task; null for a deleted file. */
 export async function attachFilesToInputs(
   { accountId, sql: database }: AccountDatabase,
   inputs: readonly Omit<TaskInputWithFile, "file">[],

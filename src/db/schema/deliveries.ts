@@ -56,7 +56,7 @@ export const deliveries = sqliteTable(
     /**
      * First try. Most deliveries need only one try; further tries have rows in `delivery_tries`.
      */
-    firstTry: text("first_try", { mode: "json" }).$type<FirstTry>(),
+    firstTry: text("first_try", { mode: "json" }).$type<FirstTryColumns>(),
     nextTryAt: integer("next_try_at").notNull(),
     createdAt: integer("created_at").notNull(),
     completedAt: integer("completed_at"),
@@ -80,7 +80,7 @@ export const deliveries = sqliteTable(
  * First try of a delivery: start time, duration in milliseconds, status, error and answer, as the
  * columns of `delivery_tries`.
  */
-export type FirstTry = [number, number, number | null, string | null, string | null]
+export type FirstTryColumns = [number, number, number | null, string | null, string | null]
 
 export const deliveryTries = sqliteTable(
   "delivery_tries",

@@ -1,11 +1,11 @@
-import { judgeFileName, judgePlainValue } from "./file-names.ts"
+import { findFileNameFault, findPlainValueFault } from "./file-names.ts"
 import type { WorkspaceNames } from "./file-names.ts"
-import { FILE_OPTION_NAMES, findFilterOptionKind, reasonAgainstFilter } from "./filters.ts"
+import { FILE_OPTION_NAMES, findFilterOptionKind, findFilterRefusalReason } from "./filters.ts"
 import type { FilterOptionKind } from "./filters.ts"
-import { reasonAgainstInputFormat } from "./formats.ts"
+import { findInputFormatRefusalReason } from "./formats.ts"
 import { collectFaults, quoteValue } from "./refusal.ts"
 import type { Refusal } from "./refusal.ts"
-import { judgeThreadCount } from "./threads.ts"
+import { findThreadCountFault } from "./threads.ts"
 import { readDictionary, readOptionPairs } from "../graph-tokens.ts"
 import { resolveOptionNames, readGraphFilters } from "../graph-filters.ts"
 
@@ -20,7 +20,7 @@ const FILTERS_MAX = 1000
  * Returns the faults of a filter graph; `judgeOption` judges options that a filter passes to a
  * demuxer.
  */
-export function checkGraph(
+export function findGraphPolicyFaults(
   text: string,
   names: WorkspaceNames,
   judgeOption: DemuxerOptionCheck,
@@ -31,7 +31,7 @@ export function checkGraph(
     return [{ code: "too_complex", message }]
   }
   return collectFaults(filters, (filter) => {
-    const reason = reasonAgainstFilter(filter.name)
+    const reason = findFilterRefusalReason(filter.name)
     if (reason) {
       const message = `the filter ${filter.name} ${reason.why}; ${reason.instead}`
       return [{ code: "filter_not_allowed" as const, message }]
@@ -61,18 +61,18 @@ function judgeValue(
     case "text":
       return []
     case "media":
-      return listOf(judgeFileName(value, "read", names))
+      return listOf(findFileNameFault(value, "read", names))
     case "read":
     case "write":
     case "font":
     case "folder":
-      return listOf(judgeFileName(value, kind, names))
+      return listOf(findFileNameFault(value, kind, names))
     case "print":
       return listOf(judgePrint(value, names))
     case "format":
       return listOf(judgeFormat(value))
     case "threads":
-      return listOf(judgeThreadCount(value))
+      return listOf(findThreadCountFault(value))
     case "options":
       return readDictionary(value, ":").flatMap((pair) => judgeOption(pair.name ?? "", pair.value))
     case "commands":
@@ -83,14 +83,14 @@ function judgeValue(
         .flatMap((model) => readOptionPairs(model, ":"))
         .flatMap((pair) => listOf(judgeModel(pair.name, pair.value, names)))
     case null:
-      return listOf(judgePlainValue(value, names.remedies))
+      return listOf(findPlainValueFault(value, names.remedies))
   }
 }
 
 /** Returns the fault of a filter's output file, which may also be `-` for standard output. */
 function judgePrint(value: string, names: WorkspaceNames): Fault | null {
   if (value === "-") return null
-  if (!/^(?:pipe|fd):/.test(value)) return judgeFileName(value, "write", names)
+  if (!/^(?:pipe|fd):/.test(value)) return findFileNameFault(value, "write", names)
   const message = `${quoteValue(value)}: write - for standard output, or ${names.remedies.nameOutput}`
   return { code: "stdio_not_allowed", message }
 }
@@ -99,7 +99,7 @@ function judgeFormat(format: string): Fault | null {
   const reason =
     format.toLowerCase() === "lavfi"
       ? { why: "is a graph within a graph", instead: "write its filters into this graph" }
-      : reasonAgainstInputFormat(format)
+      : findInputFormatRefusalReason(format)
   if (!reason) return null
   const message = `the format ${quoteValue(format)} ${reason.why}; ${reason.instead}`
   return { code: "format_not_allowed", message }
@@ -107,8 +107,8 @@ function judgeFormat(format: string): Fault | null {
 
 function judgeModel(name: string | null, value: string, names: WorkspaceNames): Fault | null {
   return name === "path"
-    ? judgeFileName(value, "read", names)
-    : judgePlainValue(value, names.remedies)
+    ? findFileNameFault(value, "read", names)
+    : findPlainValueFault(value, names.remedies)
 }
 
 const COMMANDED_FILE = new RegExp(
@@ -123,7 +123,7 @@ const COMMANDED_FILE = new RegExp(
 function judgeCommands(text: string, names: WorkspaceNames): Fault[] {
   const plain = text.replace(/[\\'"]/g, "").replace(/\s+/g, " ")
   return Array.from(plain.matchAll(COMMANDED_FILE), ([, value = ""]) =>
-    judgeFileName(value, "read", names),
+    findFileNameFault(value, "read", names),
   ).filter((fault) => fault !== null)
 }
 

@@ -1,15 +1,19 @@
-import { checkGraph } from "./check-graph.ts"
-import { reasonAgainstCodec } from "./codecs.ts"
-import { judgeFileName, judgePlainValue } from "./file-names.ts"
+import { findGraphPolicyFaults } from "./check-graph.ts"
+import { findCodecRefusalReason } from "./codecs.ts"
+import { findFileNameFault, findPlainValueFault } from "./file-names.ts"
 import type { WorkspaceNames } from "./file-names.ts"
-import { reasonAgainstInputFormat, reasonAgainstOutputFormat } from "./formats.ts"
-import { findOptionKind, reasonAgainstNestedOption, reasonAgainstOption } from "./options.ts"
+import { findInputFormatRefusalReason, findOutputFormatRefusalReason } from "./formats.ts"
+import {
+  findOptionKind,
+  findNestedOptionRefusalReason,
+  findOptionRefusalReason,
+} from "./options.ts"
 import type { OptionKind } from "./options.ts"
 import { isStdout } from "../command-line.ts"
 import type { CommandFile, CommandOption } from "../command-line.ts"
 import { quoteValue } from "./refusal.ts"
 import type { RefusalReason, Refusal } from "./refusal.ts"
-import { judgeThreadCount } from "./threads.ts"
+import { findThreadCountFault } from "./threads.ts"
 import { readDictionary } from "../graph-tokens.ts"
 import type { OptionPair } from "../graph-tokens.ts"
 
@@ -53,11 +57,11 @@ export type OptionContext = { kind: CommandFile["kind"]; names: WorkspaceNames; 
 const DEPTH_MAX = 8
 
 /** Returns the policy refusals of an option of an ffmpeg command. */
-export function checkOption(
+export function findOptionPolicyRefusals(
   { word, name, value }: CommandOption,
   context: OptionContext,
 ): Refusal[] {
-  const reason = reasonAgainstOption(name)
+  const reason = findOptionRefusalReason(name)
   if (reason) return [refuse("option_not_allowed", word, word, reason)]
   if (value === null) return []
   const hidden = hiddenOption(name, value)
@@ -70,14 +74,18 @@ export function checkOption(
 }
 
 /** Returns the faults of an option inside another option's value. */
-export function judgeNestedOption(name: string, value: string, context: OptionContext): Fault[] {
+export function findNestedOptionFaults(
+  name: string,
+  value: string,
+  context: OptionContext,
+): Fault[] {
   const [plain = ""] = name.split(/[:/]/, 1)
   const depth = (context.depth ?? 0) + 1
   if (depth > DEPTH_MAX) {
     const message = `options nest more than ${DEPTH_MAX} deep; use fewer levels`
     return [{ code: "value_not_allowed", message }]
   }
-  const reason = reasonAgainstNestedOption(plain)
+  const reason = findNestedOptionRefusalReason(plain)
   if (reason) {
     return [{ code: "option_not_allowed", message: `${name} ${reason.why}; ${reason.instead}` }]
   }
@@ -93,7 +101,7 @@ export function judgeNestedOption(name: string, value: string, context: OptionCo
  */
 function hiddenOption(name: string, value: string): Refusal | null {
   if (!value.startsWith("-") || findOptionKind(name) === "text") return null
-  const reason = reasonAgainstOption(value.slice(1).split(":", 1)[0] ?? "")
+  const reason = findOptionRefusalReason(value.slice(1).split(":", 1)[0] ?? "")
   return reason && refuse("option_not_allowed", value, value, reason)
 }
 
@@ -101,19 +109,19 @@ function judgeValue(name: string, value: string, context: OptionContext): Fault[
   const kind = findOptionKind(name)
   switch (kind) {
     case "graph":
-      return checkGraph(value, context.names, (innerName, innerValue) =>
-        judgeNestedOption(innerName, innerValue, { ...context, kind: "input" }),
+      return findGraphPolicyFaults(value, context.names, (innerName, innerValue) =>
+        findNestedOptionFaults(innerName, innerValue, { ...context, kind: "input" }),
       )
     case "options":
       return readDictionary(value, ":").flatMap((pair) =>
-        judgeNestedOption(pair.name ?? "", pair.value, context),
+        findNestedOptionFaults(pair.name ?? "", pair.value, context),
       )
     case "parameters":
       return readParameters(name, value)
         .flatMap((pair) =>
           isFileParameter(pair)
-            ? judgeFileName(pair.value, "write", context.names)
-            : judgePlainValue(pair.value, context.names.remedies),
+            ? findFileNameFault(pair.value, "write", context.names)
+            : findPlainValueFault(pair.value, context.names.remedies),
         )
         .filter((fault) => fault !== null)
         .slice(0, 1)
@@ -132,33 +140,33 @@ function judgeSimple(
       return null
     case "read":
     case "write":
-      return judgeFileName(value, kind, names)
+      return findFileNameFault(value, kind, names)
     case "graph-file":
     case "key-info":
       return judgeInput(value, names)
     case "print":
       return judgePrint(value)
     case "threads":
-      return judgeThreadCount(value)
+      return findThreadCountFault(value)
     case "format":
       return judgeBy("format_not_allowed", value, reasonAgainstFormat(value, file))
     case "codec":
-      return judgeBy("codec_not_allowed", value, reasonAgainstCodec(value))
+      return judgeBy("codec_not_allowed", value, findCodecRefusalReason(value))
     case "acceleration":
       return judgeBy("value_not_allowed", value, reasonAgainstAcceleration(value))
     case "variants":
       return judgeVariants(value, names)
     case null:
-      return judgePlainValue(value, names.remedies)
+      return findPlainValueFault(value, names.remedies)
   }
 }
 
 /** Returns the fault of a file that must be an input: the runner reads it before the command. */
 function judgeInput(value: string, names: WorkspaceNames): Fault | null {
-  // judgeKeys reports undeclared keys.
+  // findKeyFaults reports undeclared keys.
   const isKey = /^(?:in|out)_\w+$/.test(value) && !names.outputs.has(value)
   if (names.inputs.has(value) || isKey) return null
-  const fault = judgeFileName(value, "read", names)
+  const fault = findFileNameFault(value, "read", names)
   const message = `${quoteValue(value)}: expected an input, since the file is read before the command; ${names.remedies.giveFile}`
   return fault ?? { code: "name_not_allowed", message }
 }
@@ -173,7 +181,9 @@ function judgePrint(value: string): Fault | null {
 
 /** Returns the reason to refuse a format of an input or output; null if none. */
 function reasonAgainstFormat(format: string, file: CommandFile["kind"]): RefusalReason | null {
-  return file === "input" ? reasonAgainstInputFormat(format) : reasonAgainstOutputFormat(format)
+  return file === "input"
+    ? findInputFormatRefusalReason(format)
+    : findOutputFormatRefusalReason(format)
 }
 
 function reasonAgainstAcceleration(value: string): RefusalReason | null {
@@ -184,7 +194,7 @@ function reasonAgainstAcceleration(value: string): RefusalReason | null {
 /** Returns the fault of the names of HLS variants, which replace %v in file names. */
 function judgeVariants(value: string, { remedies }: WorkspaceNames): Fault | null {
   const odd = value.split(/[\s,]+/).find((part) => /[/\\]|\.\./.test(part))
-  return odd === undefined ? null : judgePlainValue(`/${odd}`, remedies)
+  return odd === undefined ? null : findPlainValueFault(`/${odd}`, remedies)
 }
 
 function judgeBy(code: Refusal["code"], value: string, reason: RefusalReason | null): Fault | null {

@@ -1,7 +1,7 @@
-import { checkGraph } from "./check-graph.ts"
-import { checkOption, judgeNestedOption } from "./check-options.ts"
+import { findGraphPolicyFaults } from "./check-graph.ts"
+import { findOptionPolicyRefusals, findNestedOptionFaults } from "./check-options.ts"
 import type { OptionContext } from "./check-options.ts"
-import { judgeFileName } from "./file-names.ts"
+import { findFileNameFault } from "./file-names.ts"
 import type { WorkspaceNames } from "./file-names.ts"
 import { isGlobalOption } from "./options.ts"
 import { isStdout, PRINTING_FLAGS, readCommand } from "../command-line.ts"
@@ -20,18 +20,20 @@ const OUTPUTS_MAX = 64
  * program's name and contain file names instead of keys. The sandbox enforces the same rules; this
  * check reports violations before the run.
  */
-export function checkCommand(words: readonly string[], names: WorkspaceNames): Refusal[] {
+export function findPolicyRefusals(words: readonly string[], names: WorkspaceNames): Refusal[] {
   const command = readCommand(words)
   return [
     ...command.files.flatMap((file) => checkFile(file, names)),
-    ...command.trailing.flatMap((option) => checkOption(option, { kind: "output", names })),
+    ...command.trailing.flatMap((option) =>
+      findOptionPolicyRefusals(option, { kind: "output", names }),
+    ),
     ...checkShape(command, names),
   ].slice(0, REFUSALS_MAX)
 }
 
 function checkFile(file: CommandFile, names: WorkspaceNames): Refusal[] {
   const context: OptionContext = { kind: file.kind, names }
-  const options = file.options.flatMap((option) => checkOption(option, context))
+  const options = file.options.flatMap((option) => findOptionPolicyRefusals(option, context))
   if (file.kind === "decoder") return options
   const word = file.kind === "input" ? checkInput(file, context) : checkOutput(file, context)
   return [...options, ...word]
@@ -41,9 +43,11 @@ function checkInput({ word, options }: CommandFile, context: OptionContext): Ref
   const format = formatOf(options)
   const faults =
     format === "lavfi"
-      ? checkGraph(word, context.names, (name, value) => judgeNestedOption(name, value, context))
+      ? findGraphPolicyFaults(word, context.names, (name, value) =>
+          findNestedOptionFaults(name, value, context),
+        )
       : partsOfInput(word)
-          .map((name) => judgeFileName(name, "input", context.names))
+          .map((name) => findFileNameFault(name, "input", context.names))
           .filter((fault) => fault !== null)
   return faults.map(({ code, message }) => ({ code, option: "-i", message: `-i: ${message}` }))
 }
@@ -72,7 +76,7 @@ const SEVERAL_FILES =
 
 /** Returns the fault of an output: only muxers of a single file may write standard output. */
 function judgeOutput(word: string, options: FormatOptions, { names }: OptionContext): Fault | null {
-  if (!isStdout(word)) return judgeFileName(word, "output", names)
+  if (!isStdout(word)) return findFileNameFault(word, "output", names)
   const formats = options.filter(({ name }) => name === "f" || name === "fifo_format")
   if (formats.length === 0) {
     const message = `${quoteValue(word)}: standard output has no extension that tells its format; write -f and a format before it, as -f md5`
@@ -116,12 +120,16 @@ function checkTee(word: string, context: OptionContext): Refusal[] {
 function checkTeeOutput(slave: string, context: OptionContext): Refusal[] {
   const close = slave.startsWith("[") ? endOfTeeOptions(slave) : 0
   const pairs = readOptionPairs(slave.slice(1, Math.max(1, close - 1)), ":")
-  const faults = pairs.flatMap(({ name, value }) => judgeNestedOption(name ?? "", value, context))
+  const faults = pairs.flatMap(({ name, value }) =>
+    findNestedOptionFaults(name ?? "", value, context),
+  )
   const isNull = pairs.findLast(({ name }) => name === "f")?.value.toLowerCase() === "null"
   const name = slave.slice(close)
   // The tee muxer treats `-` as a file name.
   const fault =
-    name === "-" ? judgeFileName(name, "write", context.names) : judgeOutput(name, pairs, context)
+    name === "-"
+      ? findFileNameFault(name, "write", context.names)
+      : judgeOutput(name, pairs, context)
   const isKept = !isNull && name !== "/dev/null"
   const keyFault = judgeHlsKey(pairs)
   const own = [...(keyFault ? [keyFault] : []), ...(isKept && fault ? [fault] : [])]

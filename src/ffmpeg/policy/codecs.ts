@@ -16,7 +16,7 @@ const SOFTWARE: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** Returns the reason to refuse a hardware codec; null for other codecs. */
-export function reasonAgainstCodec(codec: string): RefusalReason | null {
+export function findCodecRefusalReason(codec: string): RefusalReason | null {
   if (!HARDWARE.test(codec)) return null
   const software = SOFTWARE.find(([begins]) => begins.test(codec))?.[1]
   return {

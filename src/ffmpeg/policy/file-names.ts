@@ -66,7 +66,11 @@ function insteadOf(use: FileUse, remedies: Remedies): string {
 }
 
 /** Returns the fault of a value that must name a file of the workspace; null if there is none. */
-export function judgeFileName(value: string, use: FileUse, names: WorkspaceNames): Fault | null {
+export function findFileNameFault(
+  value: string,
+  use: FileUse,
+  names: WorkspaceNames,
+): Fault | null {
   const writes = use === "output" || use === "write"
   if (use === "folder" && /^\.?\/?$/.test(value) && value !== "/") return null
   if ((use === "font" || use === "folder") && isSystemFont(value)) return null
@@ -92,7 +96,7 @@ function isSystemFont(value: string): boolean {
 }
 
 /** Returns the fault of a value with a URL, a protocol or a path out of the workspace, or null. */
-export function judgePlainValue(value: string, remedies: Remedies): Fault | null {
+export function findPlainValueFault(value: string, remedies: Remedies): Fault | null {
   if (holdsUrl(value) || beginsWithProtocol(value)) return judgeLocation(value, null, remedies)
   const outside = [value, ...value.split(/[=,:|;]/)].find((part) => /^\s*(?:[/~]\S|~$)/.test(part))
   if (outside === undefined && !CLIMBS.test(value)) return null

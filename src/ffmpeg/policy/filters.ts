@@ -164,7 +164,7 @@ const OPTIONS_OF_EVERY_FILTER = new Map<string, FilterOptionKind>([
 ])
 
 /** Returns the reason to refuse a filter whatever its options; null if there is none. */
-export function reasonAgainstFilter(name: string): RefusalReason | null {
+export function findFilterRefusalReason(name: string): RefusalReason | null {
   return REFUSED.find(({ names }) => names.test(name)) ?? null
 }
 

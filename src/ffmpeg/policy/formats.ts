@@ -52,11 +52,11 @@ const INPUTS = indexReasons(REFUSED_INPUTS)
 const OUTPUTS = indexReasons(REFUSED_OUTPUTS)
 
 /** Returns the reason to refuse an input format in any letter case; null if there is none. */
-export function reasonAgainstInputFormat(format: string): RefusalReason | null {
+export function findInputFormatRefusalReason(format: string): RefusalReason | null {
   return INPUTS.get(format.toLowerCase()) ?? null
 }
 
 /** Returns the reason to refuse an output format in any letter case; null if there is none. */
-export function reasonAgainstOutputFormat(format: string): RefusalReason | null {
+export function findOutputFormatRefusalReason(format: string): RefusalReason | null {
   return OUTPUTS.get(format.toLowerCase()) ?? null
 }

@@ -153,13 +153,13 @@ export function isGlobalOption(name: string): boolean {
 }
 
 /** Returns the reason to refuse an option whatever its value; null if there is none. */
-export function reasonAgainstOption(name: string): RefusalReason | null {
+export function findOptionRefusalReason(name: string): RefusalReason | null {
   if (name.startsWith("/") && findOptionKind(name) !== "graph-file") return FROM_FILE
   return REASONS.get(fullName(name)) ?? REASONS.get(withoutNegation(name)) ?? null
 }
 
 /** Returns the reason to refuse an option inside another option's value; null if there is none. */
-export function reasonAgainstNestedOption(name: string): RefusalReason | null {
+export function findNestedOptionRefusalReason(name: string): RefusalReason | null {
   return INNER_REASONS.get(name) ?? null
 }
 

@@ -14,7 +14,7 @@ const PART = /\s+|[,;:|=['"\\]/g
  * Returns a fault if commands would take too long to check, in the field of the largest command.
  * Counts separators instead of time, because a Worker's clock stands still during computation.
  */
-export function judgeComplexity(texts: readonly Text[]): CommandFault | null {
+export function findComplexityFault(texts: readonly Text[]): CommandFault | null {
   const counts = texts.map(({ text }) => text.match(PART)?.length ?? 0)
   const sum = counts.reduce((total, count) => total + count, 0)
   if (sum <= PARTS_MAX) return null

@@ -4,11 +4,11 @@ import { substituteKeys } from "../../ffmpeg/file-keys.ts"
 import { isId } from "../../platform/ids.ts"
 import type { ResolvedInput } from "../kind.ts"
 import type { CommandFault } from "../../domain/faults.ts"
-import { judgeKeys } from "./keys.ts"
-import { judgeOutputNames, planOutputs } from "./output-names.ts"
-import { checkByCapabilities } from "./facts/check-command.ts"
+import { findKeyFaults } from "./keys.ts"
+import { findOutputNameFaults, draftTaskOutputs } from "./output-names.ts"
+import { findCapabilityRefusals } from "./facts/check-command.ts"
 import type { FfmpegCapabilities } from "./facts/capabilities.ts"
-import { checkCommand } from "../../ffmpeg/policy/check.ts"
+import { findPolicyRefusals } from "../../ffmpeg/policy/check.ts"
 import type { FileUse } from "../../ffmpeg/policy/file-names.ts"
 import { collectFaults } from "../../ffmpeg/policy/refusal.ts"
 import type { Refusal } from "../../ffmpeg/policy/refusal.ts"
@@ -16,12 +16,12 @@ import type { Remedies } from "../../ffmpeg/policy/remedies.ts"
 import { replaceRefusalsByCauses } from "./hints/explain.ts"
 import type { RefusalReplacement } from "./hints/explain.ts"
 import { findUnusableFiles } from "./hints/files.ts"
-import { checkWords } from "./hints/words.ts"
-import { judgeSeeks } from "./seeks.ts"
+import { findWordRefusals } from "./hints/words.ts"
+import { findSeekFaults } from "./seeks.ts"
 import type { WorkspaceNamesByKey, CommandScript } from "./script.ts"
 
 /** Returns all faults of a request's commands: names of outputs, keys, words, and seeks. */
-export function judgeCommandScript(
+export function findScriptFaults(
   script: CommandScript,
   inputs: readonly ResolvedInput[],
   ffmpeg: FfmpegCapabilities | null,
@@ -30,11 +30,11 @@ export function judgeCommandScript(
     inputs: computeInputNames(script.inputKeys, inputs),
     guessed: new Set(inputs.flatMap(({ key, source }) => (source ? [key] : []))),
   }
-  const planned = planOutputs(
+  const planned = draftTaskOutputs(
     script.outputs,
     script.lines.map((line) => ("words" in line ? line.words : [])),
   )
-  const nameFaults = judgeOutputNames(script, planned, inputNames)
+  const nameFaults = findOutputNameFaults(script, planned, inputNames)
   const names = { ...inputNames, outputs: assignOutputNames(script, planned, nameFaults) }
   const syntaxFaults = script.lines.flatMap((line) =>
     "words" in line ? [] : [{ field: line.field, code: line.code, message: line.error }],
@@ -42,7 +42,7 @@ export function judgeCommandScript(
   const commandLines = script.lines.filter((line) => "words" in line)
   // An unreadable command may name any key, so missing keys are not reported.
   const areKeysKnown = commandLines.length > 0 && syntaxFaults.length === 0
-  const keyFaults = areKeysKnown ? judgeKeys(commandLines, script) : []
+  const keyFaults = areKeysKnown ? findKeyFaults(commandLines, script) : []
   const areNamed = nameFaults.length === 0 && keyFaults.every(({ code }) => code !== "unknown_key")
   let isGarbled = false
   const lineFaults = collectFaults(commandLines.entries(), ([place, line]) => {
@@ -58,7 +58,7 @@ export function judgeCommandScript(
     ...syntaxFaults,
     ...shownKeyFaults.filter(({ code }) => code !== "unused_output"),
     ...lineFaults,
-    ...commandLines.flatMap((line) => judgeSeeks(line, names, inputs)),
+    ...commandLines.flatMap((line) => findSeekFaults(line, names, inputs)),
     ...shownKeyFaults.filter(({ code }) => code === "unused_output"),
   ]
 }
@@ -69,7 +69,7 @@ function judgeLine(
   { inputKeys, outputs, remedies }: CommandScript,
   { names, context }: { names: WorkspaceNamesByKey; context: LineContext },
 ): RefusalReplacement {
-  const wordRefusals = checkWords(words)
+  const wordRefusals = findWordRefusals(words)
   if (wordRefusals.length > 0) return { refusals: wordRefusals, isGarbled: true }
   const lineRefusals = refusals(words, names, context)
   const outputKeys = outputs.map(({ key }) => key)
@@ -133,12 +133,12 @@ function refusals(
   { remedies, inputs: inputFiles, ffmpeg, isFirst, areNamed }: LineContext,
 ): Refusal[] {
   const { inputs, guessed, outputs } = names
-  // Replace an undeclared key by itself, so that only judgeKeys reports the key.
+  // Replace an undeclared key by itself, so that only findKeyFaults reports the key.
   const argv = substituteKeys(words, {
     get: (key) => inputs.get(key) ?? outputs.get(key) ?? (/^\w+$/.test(key) ? key : undefined),
   })
   const inputNames = new Set(inputs.values())
-  const policyRefusals = checkCommand(argv, {
+  const policyRefusals = findPolicyRefusals(argv, {
     inputs: { has: (name: string) => inputNames.has(name) || mayBeInput(guessed, name) },
     outputs: new Set(outputs.values()),
     remedies,
@@ -156,7 +156,7 @@ function refusals(
     file?.probe ? [[inputs.get(key) ?? key, file.probe] as const] : [],
   )
   const refusedOptions = new Set(policyRefusals.map(({ option }) => option))
-  const capabilityRefusals = checkByCapabilities(argv, ffmpeg, new Map(probes))
+  const capabilityRefusals = findCapabilityRefusals(argv, ffmpeg, new Map(probes))
   return [
     ...policyRefusals,
     ...capabilityRefusals.filter(({ option }) =>
@@ -177,9 +177,9 @@ function remedyForMissingFile(
     words,
   }: { remedies: Remedies; inputFiles: readonly ResolvedInput[]; words: readonly string[] },
 ): string | null {
-  // judgeKeys reports undeclared keys.
+  // findKeyFaults reports undeclared keys.
   if (words.some((word) => word.includes(`{{${name}}}`))) return null
-  // Patterns name several files, keys are reported by judgeKeys, and fonts of the system have names
+  // Patterns name several files, keys are reported by findKeyFaults, and fonts of the system have names
   // of their own.
   if (!READING.has(use) || /[%*?[]/.test(name) || /^(?:in|out)_\w+$/.test(name)) return null
   if (use === "font" && !/\.(?:ttf|otf|ttc|woff2?)$/i.test(name)) return null

@@ -1,13 +1,13 @@
 import { isKeptOutput, readCommand } from "../../ffmpeg/command-line.ts"
 import type { Fault } from "../../domain/faults.ts"
-import type { ResolvedInput, JudgeContext } from "../kind.ts"
+import type { ResolvedInput, ValidationContext } from "../kind.ts"
 import type { CommandFault } from "../../domain/faults.ts"
-import { judgeComplexity } from "./complexity.ts"
+import { findComplexityFault } from "./complexity.ts"
 import { parseCommandLine } from "./lines.ts"
 import type { CommandLine } from "./lines.ts"
 import { COMMAND_REMEDIES } from "../../ffmpeg/policy/remedies.ts"
 import type { CommandFields } from "./request.ts"
-import { judgeCommandScript } from "./judge-script.ts"
+import { findScriptFaults } from "./judge-script.ts"
 import type { CommandScript } from "./script.ts"
 
 /** Codes of faults that mean nothing if `input_files` or `output_files` is malformed. */
@@ -16,20 +16,20 @@ const FAULTS_OF_KEYS = new Set(["unknown_key", "unused_output"])
 /**
  * Returns all faults of a command request beyond its schema: names of outputs, commands, and seeks.
  */
-export function judgeCommand(
+export function findCommandFaults(
   request: CommandFields,
   inputs: ResolvedInput[],
   malformed: ReadonlySet<string> = new Set(),
-  { ffmpeg }: Pick<JudgeContext, "ffmpeg"> = { ffmpeg: null },
+  { ffmpeg }: Pick<ValidationContext, "ffmpeg"> = { ffmpeg: null },
 ): Fault[] {
-  const complexity = judgeComplexity(listCommandLines(request))
+  const complexity = findComplexityFault(listCommandLines(request))
   if (complexity) return [complexity]
   const script = readCommandScript(request)
   const missingOutput = malformed.has("output_files") ? [] : judgeMissingOutput(script)
   const faults = [
     ...missingOutput,
     ...judgeFields(request),
-    ...judgeCommandScript(script, inputs, ffmpeg),
+    ...findScriptFaults(script, inputs, ffmpeg),
   ]
   const areKeysKnown = !malformed.has("input_files") && !malformed.has("output_files")
   if (areKeysKnown && missingOutput.length === 0) return faults

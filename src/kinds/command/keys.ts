@@ -6,7 +6,7 @@ import { REFUSALS_MAX } from "../../ffmpeg/policy/refusal.ts"
 import type { CommandScript } from "./script.ts"
 
 /** Returns the faults of file keys: undeclared keys, and outputs that no command names. */
-export function judgeKeys(
+export function findKeyFaults(
   lines: readonly { field: string; words: string[] }[],
   { inputKeys, outputs, remedies }: CommandScript,
 ): CommandFault[] {

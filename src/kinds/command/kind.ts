@@ -5,9 +5,9 @@ import { substituteKeys } from "../../ffmpeg/file-keys.ts"
 import type { JobDraft } from "../../domain/job-draft.ts"
 import { defineJsonKind } from "../kind.ts"
 import { getInputUrl } from "../private-input.ts"
-import type { ResolvedInput, PlanContext, JudgeContext } from "../kind.ts"
-import { judgeCommand, readCommandWords } from "./judge.ts"
-import { planOutputs } from "./output-names.ts"
+import type { ResolvedInput, DraftContext, ValidationContext } from "../kind.ts"
+import { findCommandFaults, readCommandWords } from "./judge.ts"
+import { draftTaskOutputs } from "./output-names.ts"
 import { draftCommandJob } from "./plan.ts"
 import { commandRecord, viewCommand } from "./record.ts"
 import { commandRequest, EXAMPLE_REQUEST, readUsableFields } from "./request.ts"
@@ -44,7 +44,7 @@ const BY_RUN = [
  */
 function describeChecks(
   inputs: readonly ResolvedInput[],
-  { ffmpeg }: Pick<JudgeContext, "ffmpeg">,
+  { ffmpeg }: Pick<ValidationContext, "ffmpeg">,
 ): z.infer<typeof commandChecks> {
   const unknown = inputs.filter(({ file }) => !file?.probe).map(({ key }) => key)
   const isProbed = inputs.length > 0 && unknown.length === 0
@@ -64,7 +64,7 @@ function describeChecks(
 }
 
 /** Job of one or several ffmpeg commands, which run in order on the same files. */
-export const command = defineJsonKind({
+export const commandKind = defineJsonKind({
   name: "command",
   path: "commands",
   title: "command",
@@ -79,7 +79,7 @@ export const command = defineJsonKind({
       return { key, field: `input_files.${key}`, reference }
     }),
   inputField: (key) => `input_files.${key}`,
-  judge: judgeCommand,
+  judge: findCommandFaults,
   preview: {
     schema: z.object({
       commands: z.array(z.array(z.string())),
@@ -101,9 +101,9 @@ export const command = defineJsonKind({
   view: (base, { job }, progress) => viewCommand(base, job, progress),
 })
 
-function planCommand(request: CommandRequest, facts: PlanContext): JobDraft {
+function planCommand(request: CommandRequest, facts: DraftContext): JobDraft {
   const commands = readCommandWords(request)
-  const outputs = planOutputs(namedOutputs(request), commands)
+  const outputs = draftTaskOutputs(namedOutputs(request), commands)
   const input_files = Object.fromEntries(
     Object.entries(request.input_files).map(([key, input]) => [key, getInputUrl(input)]),
   )
@@ -122,7 +122,7 @@ function nameFiles(
 ): string[][] {
   const names = new Map([
     ...computeInputNames(Object.keys(request.input_files), inputs),
-    ...getWorkspaceOutputNames(planOutputs(namedOutputs(request), commands)),
+    ...getWorkspaceOutputNames(draftTaskOutputs(namedOutputs(request), commands)),
   ])
   return commands.map((words) => {
     return words.length > 0 ? ["ffmpeg", ...substituteKeys(words, names)] : []

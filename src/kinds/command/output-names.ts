@@ -30,7 +30,7 @@ const UNSAFE_END = /[^\p{L}\p{N}\p{M}_)%]$/u
  * Returns the outputs of a task: each has the name of its File and, if tools could misread that
  * name, another name in the workspace. `commands` are words; their options may add times to names.
  */
-export function planOutputs(
+export function draftTaskOutputs(
   outputs: readonly { key: string; name: string }[],
   commands: readonly (readonly string[])[],
 ): TaskOutput[] {
@@ -98,7 +98,7 @@ function cutName(name: string): string {
  * Returns the faults of output names and keys. `inputs` are workspace names by key; those in
  * `guessed` may get another extension.
  */
-export function judgeOutputNames(
+export function findOutputNameFaults(
   { inputKeys, outputs }: CommandScript,
   planned: readonly TaskOutput[],
   { inputs, guessed }: Omit<WorkspaceNamesByKey, "outputs">,
@@ -110,7 +110,7 @@ export function judgeOutputNames(
     if (inputKeys.includes(key)) {
       return [{ field, code: "name_taken", message: `"${key}" is the key of an input too` }]
     }
-    const message = checkOutputName(output)
+    const message = findOutputNameError(output)
     if (message !== null) return [{ field, code: "invalid_name", message }]
     const own = { ...output, name: output.workspace_name ?? name }
     const importNames = [...guessed].map((input) => ({ name: makeWorkspaceInputName(input, name) }))
@@ -128,7 +128,7 @@ export function judgeOutputNames(
 }
 
 /** Returns an error message for an invalid output name; null for a valid one. */
-export function checkOutputName(output: OutputName): string | null {
+export function findOutputNameError(output: OutputName): string | null {
   const { name, has_times } = output
   if (/[/\\]/.test(name)) return "expected a file name without a folder"
   const fields = splitNamePattern(output).length - 1

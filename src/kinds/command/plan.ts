@@ -4,12 +4,12 @@ import type { TaskOutput } from "../../contract/task.ts"
 import { newId } from "../../platform/ids.ts"
 import { draftInputs, draftJobRow, draftOutputFile, draftTask } from "../../domain/job-draft.ts"
 import type { JobDraft } from "../../domain/job-draft.ts"
-import type { PlanContext } from "../kind.ts"
+import type { DraftContext } from "../kind.ts"
 import { findUnusedInputWarnings } from "./unused-inputs.ts"
 
 /** Drafts a job that runs commands (lists of words): one task, and a file for each output. */
 export function draftCommandJob(
-  facts: PlanContext,
+  facts: DraftContext,
   work: {
     kind: CommandWork["form"]
     request: unknown

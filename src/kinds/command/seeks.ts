@@ -20,7 +20,7 @@ const ESTIMATE_FACTOR_MAX = 20
  * Returns a fault for each `-ss` past the end of an input with a known length. The run judges
  * inputs without a probe, images and lists.
  */
-export function judgeSeeks(
+export function findSeekFaults(
   { field, words }: { field: string; words: readonly string[] },
   names: WorkspaceNamesByKey,
   inputs: readonly ResolvedInput[],

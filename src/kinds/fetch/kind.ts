@@ -5,7 +5,7 @@ import type { Fault } from "../../domain/faults.ts"
 import type { Task } from "../../db/schema/tasks.ts"
 import { fetchOutputUrl } from "../file-links.ts"
 import { defineJsonKind } from "../kind.ts"
-import { planFetch } from "./plan.ts"
+import { draftFetchJob } from "./plan.ts"
 import { fetchRecord, hadCookies, isFetchedOutput, viewFetch } from "./record.ts"
 import { EXAMPLE_REQUEST, fetchRequest, readUsableFields } from "./request.ts"
 import type { UsableFetchRequest } from "./request.ts"
@@ -85,7 +85,7 @@ function uniqueNames(outputs: FetchedOutput[]): FetchedOutput[] {
 }
 
 /** Job that stores the media of a web page for some days and can encode renditions as Files. */
-export const fetch = defineJsonKind({
+export const fetchKind = defineJsonKind({
   name: "fetch",
   path: "fetch",
   title: "fetch",
@@ -102,7 +102,7 @@ export const fetch = defineJsonKind({
   createFields: mergeJobFields,
   inputField: (key) => key,
   judge: judgeFetch,
-  plan: planFetch,
+  plan: draftFetchJob,
   finish: finishFetch,
   record: fetchRecord,
   view: (base, { job }, progress, retention) => viewFetch(base, job, { progress, retention }),

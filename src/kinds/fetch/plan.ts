@@ -4,7 +4,7 @@ import type { TaskSecrets } from "../../contract/task.ts"
 import { newId } from "../../platform/ids.ts"
 import { draftJobRow, draftOutputFile, draftTask } from "../../domain/job-draft.ts"
 import type { JobDraft } from "../../domain/job-draft.ts"
-import type { PlanContext } from "../kind.ts"
+import type { DraftContext } from "../kind.ts"
 import { getInputHeaders, getInputUrl } from "../private-input.ts"
 import { draftRenditions, SOURCE_INPUT_KEY } from "../renditions/plan.ts"
 import { normalizeCookies } from "../../contract/netscape-cookies.ts"
@@ -18,7 +18,7 @@ const WEIGHTS = { fetch: 30, render: 70 }
  * Drafts the job of a fetch: one task, with a file for the media and for each subtitle language.
  * With `transcode`, a second task waits for the media and encodes renditions of the media.
  */
-export function planFetch(request: FetchRequest, context: PlanContext): JobDraft {
+export function draftFetchJob(request: FetchRequest, context: DraftContext): JobDraft {
   const id = newId()
   const { cookies, transcode, ...fields } = request
   const work = buildWork(request, context)
@@ -50,7 +50,7 @@ export function planFetch(request: FetchRequest, context: PlanContext): JobDraft
 }
 
 function draftTranscode(
-  context: PlanContext,
+  context: DraftContext,
   transcode: FetchTranscode,
   files: readonly ReturnType<typeof draftOutputFile>[],
 ) {
@@ -77,7 +77,7 @@ function storedTranscode({ outputs, quality_metrics }: FetchTranscode) {
   return { outputs, quality_metrics }
 }
 
-function buildWork(request: FetchRequest, context: PlanContext): FetchWork {
+function buildWork(request: FetchRequest, context: DraftContext): FetchWork {
   const { audio_format, start, end } = request
   const languages = new Map(request.subtitles?.map((tag) => [tag.toLowerCase(), tag]))
   const subtitles = [...languages.values()]

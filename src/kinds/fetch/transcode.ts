@@ -9,7 +9,7 @@ import {
 } from "../create-fields.ts"
 import type { CreateRequest } from "../kind.ts"
 import { renditionFields } from "../renditions/request.ts"
-import { refuseBothWebhooks } from "../webhook-fields.ts"
+import { findWebhookConflicts } from "../webhook-fields.ts"
 
 /**
  * Schema of the field `transcode` of POST /fetch: the body of POST /transcode, with the fetched
@@ -102,7 +102,7 @@ export function findJobFieldConflicts(request: NestedJobFields): Fault[] {
       field: `transcode.${name}`,
       message: "expected this field either in transcode or at the top level, not in both",
     })),
-    ...refuseBothWebhooks({ webhook, webhook_url }),
+    ...findWebhookConflicts({ webhook, webhook_url }),
   ]
 }
 

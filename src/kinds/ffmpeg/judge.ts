@@ -2,30 +2,30 @@ import { getWorkspaceOutputNames } from "../../contract/task.ts"
 import { isKeptOutput, findLastOptionValue, readCommand } from "../../ffmpeg/command-line.ts"
 import { substituteKeys } from "../../ffmpeg/file-keys.ts"
 import type { Fault } from "../../domain/faults.ts"
-import { judgeComplexity } from "../command/complexity.ts"
+import { findComplexityFault } from "../command/complexity.ts"
 import type { CommandFault } from "../../domain/faults.ts"
-import { planOutputs } from "../command/output-names.ts"
+import { draftTaskOutputs } from "../command/output-names.ts"
 import { quoteValue } from "../../ffmpeg/policy/refusal.ts"
-import { judgeCommandScript } from "../command/judge-script.ts"
-import type { ResolvedInput, JudgeContext } from "../kind.ts"
-import { refuseBothWebhooks } from "../webhook-fields.ts"
+import { findScriptFaults } from "../command/judge-script.ts"
+import type { ResolvedInput, ValidationContext } from "../kind.ts"
+import { findWebhookConflicts } from "../webhook-fields.ts"
 import { isPlainName, parseFfmpegRequest } from "./read-request.ts"
 import type { ParsedFfmpegRequest } from "./read-request.ts"
 import type { UsableFfmpegRequest } from "./request.ts"
 
 /** Returns all faults of a request to POST /ffmpeg beyond its schema. */
-export function judgeFfmpeg(
+export function findFfmpegRequestFaults(
   request: UsableFfmpegRequest,
   inputs: ResolvedInput[],
   malformed: ReadonlySet<string> = new Set(),
-  { ffmpeg }: Pick<JudgeContext, "ffmpeg"> = { ffmpeg: null },
+  { ffmpeg }: Pick<ValidationContext, "ffmpeg"> = { ffmpeg: null },
 ): Fault[] {
-  const webhooks = refuseBothWebhooks(request)
+  const webhooks = findWebhookConflicts(request)
   if (request.command === undefined) return webhooks
-  const complexity = judgeComplexity([{ field: "command", text: request.command }])
+  const complexity = findComplexityFault([{ field: "command", text: request.command }])
   if (complexity) return [...webhooks, complexity]
   const parsed = parseFfmpegRequest(request)
-  const faults = judgeCommandScript(parsed.script, inputs, ffmpeg)
+  const faults = findScriptFaults(parsed.script, inputs, ffmpeg)
   if (malformed.has("output_filename")) {
     return [...webhooks, ...faults.filter(({ code }) => code !== "no_output")]
   }
@@ -83,7 +83,7 @@ function judgeUnknownInputs({ script, words }: ParsedFfmpegRequest): CommandFaul
 function judgeOtherOutputs({ words, output }: ParsedFfmpegRequest): CommandFault[] {
   if (output === null) return []
   const { key } = output
-  const name = getWorkspaceOutputNames(planOutputs([output], [words])).get(key) ?? key
+  const name = getWorkspaceOutputNames(draftTaskOutputs([output], [words])).get(key) ?? key
   const argv = substituteKeys(words, new Map([[key, name]]))
   const writtenNames = readCommand(argv)
     .files.filter(isKeptOutput)

@@ -1,19 +1,19 @@
 import { commandTask } from "../../contract/tasks/command.ts"
 import type { JobDraft } from "../../domain/job-draft.ts"
-import { planOutputs } from "../command/output-names.ts"
+import { draftTaskOutputs } from "../command/output-names.ts"
 import { draftCommandJob } from "../command/plan.ts"
 import { jobRecord, viewJobWithFileUrls } from "../job-record.ts"
 import { defineJsonKind } from "../kind.ts"
 import { getInputUrl } from "../private-input.ts"
-import type { PlanContext } from "../kind.ts"
+import type { DraftContext } from "../kind.ts"
 import { finishOutputs } from "../outputs.ts"
-import { judgeFfmpeg } from "./judge.ts"
+import { findFfmpegRequestFaults } from "./judge.ts"
 import { inputField, inputKey, parseFfmpegRequest } from "./read-request.ts"
 import { EXAMPLE_REQUEST, ffmpegRequest, readUsableFields } from "./request.ts"
 import type { FfmpegRequest } from "./request.ts"
 
 /** Job of one ffmpeg command with one output; inputs are named by position or URI. */
-export const ffmpeg = defineJsonKind({
+export const ffmpegKind = defineJsonKind({
   name: "ffmpeg",
   path: "ffmpeg",
   title: "ffmpeg job",
@@ -29,7 +29,7 @@ export const ffmpeg = defineJsonKind({
       return reference === null ? [] : [{ key, field: inputField(key), reference }]
     }),
   inputField,
-  judge: judgeFfmpeg,
+  judge: findFfmpegRequestFaults,
   plan: planFfmpeg,
   finish: finishOutputs,
   record: jobRecord,
@@ -37,9 +37,9 @@ export const ffmpeg = defineJsonKind({
 })
 
 /** Drafts the same task as a command; only the form of the request differs. */
-function planFfmpeg(request: FfmpegRequest, facts: PlanContext): JobDraft {
+function planFfmpeg(request: FfmpegRequest, facts: DraftContext): JobDraft {
   const { words, output } = parseFfmpegRequest(request)
-  const outputs = planOutputs(output ? [{ key: output.key, name: output.name }] : [], [words])
+  const outputs = draftTaskOutputs(output ? [{ key: output.key, name: output.name }] : [], [words])
   const kept = { ...request, inputs: request.inputs.map(getInputUrl) }
   return draftCommandJob(facts, { kind: "ffmpeg", request: kept, commands: [words], outputs })
 }

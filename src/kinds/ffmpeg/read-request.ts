@@ -8,7 +8,7 @@ import { FFMPEG_REMEDIES } from "../../ffmpeg/policy/remedies.ts"
 import { isKeptOutput, readCommand } from "../../ffmpeg/command-line.ts"
 import { KEY_PLACEHOLDER } from "../../ffmpeg/file-keys.ts"
 import { findNamedKeys } from "../command/keys.ts"
-import { checkOutputName } from "../command/output-names.ts"
+import { findOutputNameError } from "../command/output-names.ts"
 import { quoteValue } from "../../ffmpeg/policy/refusal.ts"
 
 const OUTPUT_KEY = "out_1"
@@ -75,7 +75,7 @@ const PLAIN_NAME = /^[\p{L}\p{N}_%][\p{L}\p{N}\p{M} ._()+@%-]*$/u
 
 /** Reports whether a word of a command can only be the name of one file. */
 export function isPlainName(word: string): boolean {
-  return PLAIN_NAME.test(word) && checkOutputName({ name: word }) === null
+  return PLAIN_NAME.test(word) && findOutputNameError({ name: word }) === null
 }
 
 /** Reports whether a word is neither a key nor a placeholder nor `ffmpeg`. */

@@ -10,7 +10,7 @@ import { fileRecord, viewFile } from "./record.ts"
 const OUTPUT_KEY = "file"
 
 /** Job that imports and probes a File of the account. The File has the id of its job. */
-export const file = {
+export const fileKind = {
   name: "file",
   path: "files",
   title: "file",

@@ -8,7 +8,7 @@ import { draftUpload } from "../uploads.ts"
 import type { StoredUpload } from "../uploads.ts"
 
 /** Drafts the job of an uploaded file, which has the id of the file: one task that probes it. */
-export function planUpload(stored: StoredUpload, facts: JobProperties, id = newId()): JobDraft {
+export function draftUploadJob(stored: StoredUpload, facts: JobProperties, id = newId()): JobDraft {
   const input = { jobId: id, fileId: id, key: "file", isOptional: false }
   const { task, file } = draftUpload(facts, stored, input)
   return {
@@ -23,7 +23,7 @@ export function planUpload(stored: StoredUpload, facts: JobProperties, id = newI
 const IMPORT_WEIGHT = 99
 
 /** Drafts the job of a file from a URL: one task imports the file, and one probes the file. */
-export function planImport(source: ImportUrl, facts: JobProperties & ImportLimits): JobDraft {
+export function draftImportJob(source: ImportUrl, facts: JobProperties & ImportLimits): JobDraft {
   const id = newId()
   const { tasks, file } = draftImport(facts, facts, {
     jobId: id,

@@ -5,7 +5,7 @@ import type { Kind } from "../kind.ts"
 export const metadataRecord = videoMetadata.meta({ id: "VideoMetadata" })
 
 /** Job that reads the video metadata of a web page. Callers get the metadata, never the job. */
-export const metadata = {
+export const metadataKind = {
   name: "metadata",
   path: "fetch/metadata",
   title: "lookup",

@@ -8,7 +8,7 @@ import type { JobDraft } from "../../domain/job-draft.ts"
 const PRIORITY = 1000
 
 /** Drafts the job of a metadata lookup: one task, which reads the page. */
-export function planMetadata(
+export function draftLookupJob(
   url: string,
   { origin, now, runSecondsMax }: { origin: string; now: number; runSecondsMax: number },
 ): JobDraft {

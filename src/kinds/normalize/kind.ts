@@ -6,8 +6,8 @@ import { isCallerFileSource } from "../../domain/states.ts"
 import { fileExtension } from "../file-name.ts"
 import { replaceStoredInput } from "../stored-input.ts"
 import { defineJsonKind } from "../kind.ts"
-import { judgeStreams } from "../required-streams.ts"
-import type { PlanContext, FinishedTasks, FinishChanges } from "../kind.ts"
+import { findMissingStreamFaults } from "../required-streams.ts"
+import type { DraftContext, FinishedTasks, FinishChanges } from "../kind.ts"
 import { getInputUrl } from "../private-input.ts"
 import { sourceNameInRequest, normalizationRecord, viewNormalization } from "./record.ts"
 import { normalizedFileName } from "./names.ts"
@@ -16,7 +16,7 @@ import type { NormalizeRequest } from "./request.ts"
 import { finishOutputs } from "../outputs.ts"
 
 /** Job that normalizes the loudness of media and changes nothing else. */
-export const normalize = defineJsonKind({
+export const normalizeKind = defineJsonKind({
   name: "normalize",
   path: "normalize",
   title: "normalization",
@@ -29,7 +29,7 @@ export const normalize = defineJsonKind({
   references: ({ file_url }) =>
     file_url === undefined ? [] : [{ key: "file", field: "file_url", reference: file_url }],
   inputField: () => "file_url",
-  judge: (_request, inputs) => judgeStreams(inputs, "audio"),
+  judge: (_request, inputs) => findMissingStreamFaults(inputs, "audio"),
   plan: planNormalize,
   finish: finishNormalize,
   record: normalizationRecord,
@@ -38,7 +38,7 @@ export const normalize = defineJsonKind({
 })
 
 /** Drafts the job of a normalization: one task with one output file. */
-function planNormalize(request: NormalizeRequest, context: PlanContext): JobDraft {
+function planNormalize(request: NormalizeRequest, context: DraftContext): JobDraft {
   const id = newId()
   const [input] = context.inputs
   const sourceName = input?.file?.name ?? input?.source?.name ?? ""

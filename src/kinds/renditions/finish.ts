@@ -7,7 +7,7 @@ import { nameRenditions } from "./names.ts"
 
 /**
  * Returns the changes after a task that encodes renditions, which are named after their source
- * file. Identical renditions share one File, which is the output of each of them.
+ * file. Identical renditions share one File, which is the output of each rendition.
  */
 export function finishRenditions(
   files: File[],

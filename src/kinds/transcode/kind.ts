@@ -7,12 +7,12 @@ import { isCallerFileSource } from "../../domain/states.ts"
 import { jobRecord, viewJobWithFileUrls } from "../job-record.ts"
 import { replaceStoredInput, storedInput } from "../stored-input.ts"
 import { defineJsonKind } from "../kind.ts"
-import type { FinishChanges, FinishedTasks, PlanContext } from "../kind.ts"
+import type { FinishChanges, FinishedTasks, DraftContext } from "../kind.ts"
 import { getInputUrl } from "../private-input.ts"
 import { finishRenditions } from "../renditions/finish.ts"
 import { draftRenditions, SOURCE_INPUT_KEY } from "../renditions/plan.ts"
-import { judgeStreams } from "../required-streams.ts"
-import { refuseBothWebhooks } from "../webhook-fields.ts"
+import { findMissingStreamFaults } from "../required-streams.ts"
+import { findWebhookConflicts } from "../webhook-fields.ts"
 import { EXAMPLE_REQUEST, readUsableFields, transcodeRequest } from "./request.ts"
 import type { TranscodeRequest, UsableTranscodeRequest } from "./request.ts"
 
@@ -20,7 +20,7 @@ import type { TranscodeRequest, UsableTranscodeRequest } from "./request.ts"
 const storedSource = storedInput.extend({ source_name: z.string() })
 
 /** Job that encodes a video in other sizes and codecs, ready for the web. */
-export const transcode = defineJsonKind({
+export const transcodeKind = defineJsonKind({
   name: "transcode",
   path: "transcode",
   title: "transcode",
@@ -34,8 +34,8 @@ export const transcode = defineJsonKind({
     source === undefined ? [] : [{ key: SOURCE_INPUT_KEY, field: "source", reference: source }],
   inputField: () => "source",
   judge: (request: UsableTranscodeRequest, inputs) => [
-    ...judgeStreams(inputs, "video"),
-    ...refuseBothWebhooks(request),
+    ...findMissingStreamFaults(inputs, "video"),
+    ...findWebhookConflicts(request),
   ],
   plan: planTranscode,
   finish: finishTranscode,
@@ -44,7 +44,7 @@ export const transcode = defineJsonKind({
   retryRequest: replaceStoredInput,
 })
 
-function planTranscode(request: TranscodeRequest, context: PlanContext): JobDraft {
+function planTranscode(request: TranscodeRequest, context: DraftContext): JobDraft {
   const id = newId()
   const [input] = context.inputs
   const sourceName = input?.file?.name ?? input?.source?.name ?? ""

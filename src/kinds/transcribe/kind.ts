@@ -13,14 +13,14 @@ import { replaceStoredInput } from "../stored-input.ts"
 import { defineJsonKind } from "../kind.ts"
 import type {
   InputReference,
-  PlanContext,
+  DraftContext,
   FinishedTasks,
   FinishChanges,
   DeploymentProperties,
   ResolvedInput,
 } from "../kind.ts"
 import { getInputUrl } from "../private-input.ts"
-import { judgeStreams } from "../required-streams.ts"
+import { findMissingStreamFaults } from "../required-streams.ts"
 import { AUTO_LANGUAGE, isAutoLanguage, readLanguageTag, supportsCantonese } from "./languages.ts"
 import type { SpokenLanguage } from "./languages.ts"
 import { transcriptionRecord, viewTranscription } from "./record.ts"
@@ -28,7 +28,7 @@ import { EXAMPLE_REQUEST, readUsableFields, transcribeRequest } from "./request.
 import type { TranscribeRequest, UsableTranscribeRequest } from "./request.ts"
 import { finishOutputs } from "../outputs.ts"
 import type { Fault } from "../../domain/faults.ts"
-import { refuseBothWebhooks } from "../webhook-fields.ts"
+import { findWebhookConflicts } from "../webhook-fields.ts"
 
 const EXPECTED_ONE = "expected exactly one of file_url, source, and file in a multipart body"
 
@@ -43,7 +43,7 @@ function judgeTranscribe(
   const isKnown = speechModels.names.includes(model)
   return [
     ...judgeSources(request, malformed),
-    ...judgeStreams(inputs, "audio"),
+    ...findMissingStreamFaults(inputs, "audio"),
     ...judgeWebhookForm(request),
     ...(isKnown ? judgeSpeech(request, model) : [unknownModel(speechModels.names)]),
   ]
@@ -62,7 +62,7 @@ function judgeSources(
 
 function judgeWebhookForm({ source, webhook, webhook_url }: UsableTranscribeRequest): Fault[] {
   if (webhook_url === undefined) return []
-  const both = refuseBothWebhooks({ webhook, webhook_url })
+  const both = findWebhookConflicts({ webhook, webhook_url })
   if (both.length > 0 || source !== undefined) return both
   const message = "expected webhook_url only with source; otherwise use webhook"
   return [{ field: "webhook_url", message }]
@@ -94,7 +94,7 @@ const INPUT_KEY = "file"
 const ENGLISH: SpokenLanguage = { tag: "en", code: "en" }
 
 /** Job that transcribes the speech in a file with Whisper. */
-export const transcribe = defineJsonKind({
+export const transcribeKind = defineJsonKind({
   name: "transcribe",
   path: "transcribe",
   title: "transcription",
@@ -124,7 +124,7 @@ function references({ file_url, source }: UsableTranscribeRequest): InputReferen
 }
 
 /** Drafts one task and a file for each format, the requested format first. */
-function planTranscribe(request: TranscribeRequest, context: PlanContext): JobDraft {
+function planTranscribe(request: TranscribeRequest, context: DraftContext): JobDraft {
   const id = newId()
   const [input] = context.inputs
   const { format, prompt, words_per_cue, max_line_length } = request

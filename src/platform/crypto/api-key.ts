@@ -1,5 +1,5 @@
 import { sha256Hex } from "./sha256.ts"
-import { sign } from "./signature.ts"
+import { signText } from "./signature.ts"
 
 const PREFIX = "lathe_"
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -77,7 +77,7 @@ export function visibleKeyPrefix(key: string): string {
 }
 
 async function markOf(secret: string, random: string): Promise<string> {
-  const signature = await sign(secret, PURPOSE, random)
+  const signature = await signText(secret, PURPOSE, random)
   // Replaces the two base64url characters that base62 lacks. The mark loses almost no entropy.
   return signature.replaceAll("-", "a").replaceAll("_", "b").slice(0, MARK_LENGTH)
 }

@@ -6,14 +6,14 @@ const keys = new Map<string, Promise<SigningKey>>()
  * Returns the HMAC-SHA-256 of a text and its purpose under a secret, in base64url. A signature for
  * one purpose is invalid for every other.
  */
-export async function sign(secret: string, purpose: string, text: string): Promise<string> {
+export async function signText(secret: string, purpose: string, text: string): Promise<string> {
   const key = await keyOf(secret)
   const mac = await crypto.subtle.sign("HMAC", key, encode(`${purpose}\n${text}`))
   return toBase64Url(new Uint8Array(mac))
 }
 
 /** Reports whether a signature that `sign` returned is valid. Compares in constant time. */
-export async function verify(
+export async function verifyTextSignature(
   secret: string,
   purpose: string,
   signed: { text: string; signature: string },

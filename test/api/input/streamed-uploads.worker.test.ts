@@ -49,7 +49,9 @@ async function send(
     get(bucket, name) {
       const method: unknown = Reflect.get(bucket, name)
       if (typeof method !== "function") return method
-      if (name !== "createMultipartUpload") return method.bind(bucket)
+      if (name !== "createMultipartUpload") {
+        return (...given: unknown[]): unknown => Reflect.apply(method, bucket, given)
+      }
       return async (...given: unknown[]): Promise<unknown> => {
         const upload = await env.MEDIA.createMultipartUpload(String(given[0]))
         return {

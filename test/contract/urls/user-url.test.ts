@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest"
 import { CLOUD_PLATFORM_ADDRESSES } from "../../../src/contract/urls/user-url.ts"
-import { checkUserUrl, isPublicAddress } from "../../../src/contract/urls/user-url.ts"
+import { parseUserUrl, isPublicAddress } from "../../../src/contract/urls/user-url.ts"
 
 const PUBLIC = ["1.1.1.1", "93.184.216.34", "2606:4700:4700::1111"]
 
 function errorOf(url: string, allowed: string[] = []): string | null {
-  const checked = checkUserUrl(url, allowed)
+  const checked = parseUserUrl(url, allowed)
   return "error" in checked ? checked.error : null
 }
 

@@ -1,6 +1,6 @@
 import { substituteKeys } from "../../../src/ffmpeg/file-keys.ts"
 import { splitWords } from "../../../src/kinds/command/lines.ts"
-import { checkCommand } from "../../../src/ffmpeg/policy/check.ts"
+import { findPolicyRefusals } from "../../../src/ffmpeg/policy/check.ts"
 import { COMMAND_REMEDIES } from "../../../src/ffmpeg/policy/remedies.ts"
 import type { Refusal } from "../../../src/ffmpeg/policy/refusal.ts"
 
@@ -38,7 +38,7 @@ export function wordsOf(line: string): string[] {
 /** Returns the policy's refusals of words. */
 export function askWords(words: readonly string[]): Refusal[] {
   const [inputs, outputs] = [new Set(INPUTS.values()), new Set(OUTPUTS.values())]
-  return checkCommand(words, { inputs, outputs, remedies: COMMAND_REMEDIES })
+  return findPolicyRefusals(words, { inputs, outputs, remedies: COMMAND_REMEDIES })
 }
 
 /** Returns the policy's refusals of a line without the program's name. */

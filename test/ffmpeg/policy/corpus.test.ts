@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
-import { checkByCapabilities } from "../../../src/kinds/command/facts/check-command.ts"
+import { findCapabilityRefusals } from "../../../src/kinds/command/facts/check-command.ts"
 import image from "../../../src/kinds/command/facts/image.json" with { type: "json" }
 import { createCapabilities } from "../../../src/kinds/command/facts/capabilities.ts"
-import { checkCommand } from "../../../src/ffmpeg/policy/check.ts"
+import { findPolicyRefusals } from "../../../src/ffmpeg/policy/check.ts"
 import { COMMAND_REMEDIES } from "../../../src/ffmpeg/policy/remedies.ts"
 import { substituteKeys } from "../../../src/ffmpeg/file-keys.ts"
 import { makeWorkspaceInputName } from "../../../src/contract/task.ts"
@@ -67,7 +67,7 @@ function check(
     const split = splitWords(line)
     if ("error" in split) throw new Error(split.error)
     const words = split.words[0] === "ffmpeg" ? split.words.slice(1) : split.words
-    return checkCommand(substituteKeys(words, names), known)
+    return findPolicyRefusals(substituteKeys(words, names), known)
   })
 }
 
@@ -83,7 +83,7 @@ function checkByImage({ run, inputs = {}, outputs }: Work) {
     const split = splitWords(line)
     if ("error" in split) throw new Error(split.error)
     const words = split.words[0] === "ffmpeg" ? split.words.slice(1) : split.words
-    return checkByCapabilities(substituteKeys(words, names), ffmpeg, new Map())
+    return findCapabilityRefusals(substituteKeys(words, names), ffmpeg, new Map())
   })
 }
 

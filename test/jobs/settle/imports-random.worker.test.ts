@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { expect, it } from "vitest"
 import { newId } from "../../../src/platform/ids.ts"
-import { command } from "../../../src/kinds/command/kind.ts"
+import { commandKind } from "../../../src/kinds/command/kind.ts"
 import type { ResolvedInput } from "../../../src/kinds/kind.ts"
 import { addSourceTasks } from "../../../src/kinds/sources.ts"
 import type { InputSource } from "../../../src/kinds/kind.ts"
@@ -51,7 +51,7 @@ async function makeJob(): Promise<string> {
     priority: 50,
   }
   const speechModels = { default: "base", names: ["base"] }
-  const plan = command.plan(request, { ...facts, inputs, speechModels })
+  const plan = commandKind.plan(request, { ...facts, inputs, speechModels })
   const draft = addSourceTasks(plan, facts, inputs)
   await createJob(database, draft)
   return draft.job.id

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
-import { checkOutputName, planOutputs } from "../../../src/kinds/command/output-names.ts"
+import { findOutputNameError, draftTaskOutputs } from "../../../src/kinds/command/output-names.ts"
 
 /** Returns the name in the workspace of an output of the command `-i in_1 out_1`. */
 function nameOf(name: string, words = ["-i", "in_1", "out_1"]): string | undefined {
-  const [output] = planOutputs([{ key: "out_1", name }], [words])
+  const [output] = draftTaskOutputs([{ key: "out_1", name }], [words])
   return output?.workspace_name ?? output?.name
 }
 
@@ -30,12 +30,12 @@ describe("a name is safe for every tool in the workspace", () => {
     ["%Y.png", "_Y.png"],
   ])("%s is %s", ([name, safe]) => {
     expect(nameOf(name)).toBe(safe)
-    expect(checkOutputName({ name })).toBe(null)
+    expect(findOutputNameError({ name })).toBe(null)
   })
 
   test("and within the length of a file name", () => {
     const name = `${"日".repeat(196)}.mp4`
-    expect(checkOutputName({ name })).toBe(null)
+    expect(findOutputNameError({ name })).toBe(null)
     expect(nameOf(name)).toBe(`${"日".repeat(60)}.mp4`)
   })
 })
@@ -45,7 +45,7 @@ test("names that become the same in the workspace are told apart", () => {
     key: `o_${index}`,
     name,
   }))
-  expect(planOutputs(names, []).map((output) => output.workspace_name)).toEqual([
+  expect(draftTaskOutputs(names, []).map((output) => output.workspace_name)).toEqual([
     "o_0_a_b.mp4",
     "o_1_a_b.mp4",
     undefined,
@@ -61,7 +61,7 @@ describe("the letters of strftime are a pattern", () => {
     ["-i in_1 -strftime 1 other.mp4 out_1", false],
     ["-strftime 1 -i in_1 out_1", false],
   ])("in %s: %s", ([line, isTimed]) => {
-    const [output] = planOutputs([{ key: "out_1", name: "%Y-%m.png" }], [line.split(" ")])
+    const [output] = draftTaskOutputs([{ key: "out_1", name: "%Y-%m.png" }], [line.split(" ")])
     expect(output?.has_times).toBe(isTimed ? true : undefined)
     expect(output?.workspace_name).toBe(isTimed ? undefined : "_Y-_m.png")
   })
@@ -83,6 +83,6 @@ describe("a name is refused", () => {
     ["%d_%d_%d.png", "at most 2 fields"],
     [`${"日".repeat(80)}%d.png`, "at most 240 bytes"],
   ])("%j: %s", ([name, reason]) => {
-    expect(checkOutputName({ name: name ?? "" })).toContain(reason)
+    expect(findOutputNameError({ name: name ?? "" })).toContain(reason)
   })
 })

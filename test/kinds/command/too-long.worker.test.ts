@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
-import { command } from "../../../src/kinds/command/kind.ts"
+import { commandKind } from "../../../src/kinds/command/kind.ts"
 import { COMMAND_LENGTH_MAX } from "../../../src/kinds/command/request.ts"
-import { ffmpeg } from "../../../src/kinds/ffmpeg/kind.ts"
+import { ffmpegKind } from "../../../src/kinds/ffmpeg/kind.ts"
 
 /** Graph with thousands of faults. */
 const GRAPH = "[x]nosuch;".repeat(COMMAND_LENGTH_MAX / 10)
@@ -26,14 +26,16 @@ test.for([
   ["ffmpeg_commands", { ffmpeg_commands: [LINE] }],
 ] as const)("a command that is too long gets only one fault: %s", ([field, given]) => {
   const body = { ...given, ...FILES }
-  const refused = command.request.safeParse(body).error?.issues
+  const refused = commandKind.request.safeParse(body).error?.issues
   expect(refused).toMatchObject([{ path: [field, ...(field === "ffmpeg_commands" ? [0] : [])] }])
-  const found = command.judge(command.readUsableFields(body), [], new Set([field]), facts)
+  const found = commandKind.judge(commandKind.readUsableFields(body), [], new Set([field]), facts)
   expect(found.filter((fault) => !fault.field.startsWith("ffmpeg_command"))).toEqual([])
 })
 
 test("a command of the Job form is refused in the same way", () => {
   const body = { inputs: [INPUT], command: LINE, output_filename: "out.mp4" }
-  expect(ffmpeg.request.safeParse(body).error?.issues).toMatchObject([{ path: ["command"] }])
-  expect(ffmpeg.judge(ffmpeg.readUsableFields(body), [], new Set(["command"]), facts)).toEqual([])
+  expect(ffmpegKind.request.safeParse(body).error?.issues).toMatchObject([{ path: ["command"] }])
+  expect(
+    ffmpegKind.judge(ffmpegKind.readUsableFields(body), [], new Set(["command"]), facts),
+  ).toEqual([])
 })

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers"
 import { beforeEach, expect, it, vi } from "vitest"
 import { z } from "zod"
 import type { TaskOrder } from "../../../src/contract/task.ts"
-import { planFetch } from "../../../src/kinds/fetch/plan.ts"
+import { draftFetchJob } from "../../../src/kinds/fetch/plan.ts"
 import { fetchRequest } from "../../../src/kinds/fetch/request.ts"
 import { getDispatcher } from "../../../src/bindings/durable-objects.ts"
 import { openDatabases } from "../../../src/db/database.ts"
@@ -51,7 +51,7 @@ it("cookies reach the runner unchanged", async () => {
 it("a fetch with cookies encrypted under another secret fails before it reaches a runner", async () => {
   const caller = await makeCaller(crypto.randomUUID())
   const accountId = await accountOf(caller)
-  const draft = planFetch(fetchRequest.parse(REQUEST), {
+  const draft = draftFetchJob(fetchRequest.parse(REQUEST), {
     ...jobFacts(null),
     inputs: [],
     runSecondsMax: 10,

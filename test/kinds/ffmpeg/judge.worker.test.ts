@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { substituteKeys } from "../../../src/ffmpeg/file-keys.ts"
 import { makeWorkspaceInputName, getWorkspaceOutputNames } from "../../../src/contract/task.ts"
-import { planOutputs } from "../../../src/kinds/command/output-names.ts"
-import { judgeFfmpeg } from "../../../src/kinds/ffmpeg/judge.ts"
+import { draftTaskOutputs } from "../../../src/kinds/command/output-names.ts"
+import { findFfmpegRequestFaults } from "../../../src/kinds/ffmpeg/judge.ts"
 import { parseFfmpegRequest } from "../../../src/kinds/ffmpeg/read-request.ts"
 import { readUsableFields } from "../../../src/kinds/ffmpeg/request.ts"
 import { getInputUrl } from "../../../src/kinds/private-input.ts"
@@ -16,7 +16,7 @@ function ask(command: string, output_filename?: string, inputs: unknown = [FILM,
 }
 
 function faultsOf(request: ReturnType<typeof ask>, malformed: string[] = []) {
-  return judgeFfmpeg(request, foundOf(request), new Set(malformed)).map(
+  return findFfmpegRequestFaults(request, foundOf(request), new Set(malformed)).map(
     ({ field, message }) => `${field}: ${message}`,
   )
 }
@@ -41,7 +41,7 @@ function planned(request: ReturnType<typeof ask>) {
   )
   const all = new Map([
     ...names,
-    ...getWorkspaceOutputNames(planOutputs(output ? [output] : [], [words])),
+    ...getWorkspaceOutputNames(draftTaskOutputs(output ? [output] : [], [words])),
   ])
   return [substituteKeys(words, all).join(" "), output?.name]
 }

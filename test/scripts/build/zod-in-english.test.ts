@@ -8,17 +8,17 @@ import { z } from "zod"
 import { bundleProgram } from "../../../scripts/build/programs.ts"
 import { removeZodLanguages } from "../../../scripts/build/zod-in-english.ts"
 import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
-import type { settings } from "../../../src/bindings/settings.ts"
+import type { settingsSchema } from "../../../src/bindings/settings.ts"
 
 const GERMAN = "erwartet"
 const MODULE = "workers/shared/zod.worker.js"
 
-const program = z.object({ settings: z.custom<typeof settings>() })
+const program = z.object({ settingsSchema: z.custom<typeof settingsSchema>() })
 
 test("bundles have the messages of Zod in English only", async () => {
   const { contents } = await bundleProgram("src/bindings/settings.ts")
   expect(contents).not.toContain(GERMAN)
-  const { settings: bundled } = program.parse(await load(contents))
+  const { settingsSchema: bundled } = program.parse(await load(contents))
   const { error } = bundled.safeParse({ LATHE_SECRET: 1 })
   expect(error?.issues[0]?.message).toBe("Invalid input: expected string, received number")
 })

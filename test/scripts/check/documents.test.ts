@@ -11,7 +11,7 @@ import { isSystemError } from "../../../scripts/cli/system-error.ts"
 import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
 import { PLAN_LIMITS } from "../../../src/domain/plans.ts"
 import type { Limits } from "../../../src/domain/plans.ts"
-import { secretNames, settings, settingNames } from "../../../src/bindings/settings.ts"
+import { secretNames, settingsSchema, settingNames } from "../../../src/bindings/settings.ts"
 
 const README_LINES_MAX = 160
 
@@ -101,7 +101,7 @@ describe("docs/operate/settings.md", () => {
   })
 
   test("defaults are those of src/bindings/settings.ts", () => {
-    const declared = Object.entries(settings.shape).flatMap(([name, schema]) => {
+    const declared = Object.entries(settingsSchema.shape).flatMap(([name, schema]) => {
       const { data, success } = schema.safeParse(undefined)
       const hasDefault = success && data !== undefined && !OTHER_ON_ONE_MACHINE.has(name)
       return hasDefault && documented.has(name) ? [[name, formatDefault(data)] as const] : []

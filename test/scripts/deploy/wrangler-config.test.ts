@@ -4,7 +4,7 @@ import { z } from "zod"
 import { deriveConfig, listQueueNames } from "../../../scripts/deploy/config.ts"
 import type { WranglerConfig } from "../../../scripts/deploy/config.ts"
 import { POOLS, computeContainerInstancesMax } from "../../../src/bindings/pools.ts"
-import { settings } from "../../../src/bindings/settings.ts"
+import { settingsSchema } from "../../../src/bindings/settings.ts"
 
 const config = z.object({
   vars: z.record(z.string(), z.coerce.number()),
@@ -28,7 +28,7 @@ test.each(Object.entries(POOLS))(
 )
 
 test("a rollout waits for a container as long as a command may run", () => {
-  const longestSeconds = settings.shape.RUN_SECONDS_MAX.parse(undefined)
+  const longestSeconds = settingsSchema.shape.RUN_SECONDS_MAX.parse(undefined)
   expect(containers).toHaveLength(Object.keys(POOLS).length)
   for (const { rollout_active_grace_period } of containers) {
     expect(rollout_active_grace_period).toBeGreaterThanOrEqual(longestSeconds)

@@ -1,10 +1,7 @@
 import { DatabaseSync } from "node:sqlite"
 import type { SQLInputValue } from "node:sqlite"
 import { beforeEach, describe, expect, test, vi } from "vitest"
-import {
-  makeControlEntrypoint,
-  removeAbsentBindings,
-} from "../../../scripts/start/worker/control.ts"
+import { makeControlEntrypoint, removeNullBindings } from "../../../scripts/start/worker/control.ts"
 
 let sqlite: DatabaseSync
 const scheduled = vi.fn<(controller: { scheduledTime: number }) => Promise<void>>()
@@ -87,6 +84,6 @@ describe("the entrypoint for the start script", () => {
 
 test("a setting that is not set is absent, as it is on Cloudflare", () => {
   const env = { LOG_LEVEL: "debug", PUBLIC_ORIGIN: null, DB: {} }
-  removeAbsentBindings(env)
+  removeNullBindings(env)
   expect(Object.keys(env)).toEqual(["LOG_LEVEL", "DB"])
 })

@@ -5,7 +5,7 @@ import type { MetadataResult, VideoMetadata } from "../../../src/contract/tasks/
 import { openDatabases } from "../../../src/db/database.ts"
 import { createJob } from "../../../src/db/jobs/create-job.ts"
 import { outputObjectKey } from "../../../src/domain/object-keys.ts"
-import { planMetadata } from "../../../src/kinds/metadata/plan.ts"
+import { draftLookupJob } from "../../../src/kinds/metadata/plan.ts"
 import { accountOf } from "./bundle.ts"
 import type { Caller } from "../caller.ts"
 import { endTask } from "../tasks.ts"
@@ -89,7 +89,7 @@ export async function knowMetadata(caller: Caller, url: string): Promise<void> {
   const accountId = await accountOf(caller)
   const { href } = new URL(url)
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(href))
-  const draft = planMetadata(href, {
+  const draft = draftLookupJob(href, {
     origin: "https://lathe.test",
     now: Date.now(),
     runSecondsMax: 1,

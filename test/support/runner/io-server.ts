@@ -1,6 +1,6 @@
 import { memberName } from "../../../src/contract/bundle.ts"
 import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../../src/contract/protocol.ts"
-import { report as reportSchema } from "../../../src/contract/report.ts"
+import { reportSchema } from "../../../src/contract/report.ts"
 import type { Report } from "../../../src/contract/report.ts"
 import { fileKey } from "../../../src/contract/task.ts"
 import { readBody, readParts, reply } from "./io-answer.ts"

@@ -22,7 +22,10 @@ const CHANGED_FOLDERS = ["src/contract", "src/kinds", "container/tasks"]
 const TOOL_MS_MAX = 400_000
 /** The import of the example and its line, in each file that lists it. */
 const ENTRIES = new Map([
-  ["src/kinds/registry.ts", { from: "./waveform/kind.ts", name: "waveform", entry: "waveform" }],
+  [
+    "src/kinds/registry.ts",
+    { from: "./waveform/kind.ts", name: "waveformKind", entry: "waveformKind" },
+  ],
   [
     "container/tasks/registry.ts",
     {

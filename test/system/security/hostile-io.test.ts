@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { z } from "zod"
 import { readStoredSecrets } from "../../../scripts/cli/secrets.ts"
 import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../../src/contract/protocol.ts"
-import { sign } from "../../../src/platform/crypto/signature.ts"
+import { signText } from "../../../src/platform/crypto/signature.ts"
 import { openAccount } from "../../corpus/account.ts"
 import type { Account } from "../../corpus/account.ts"
 import { makeMarker } from "../../corpus/canaries.ts"
@@ -115,7 +115,7 @@ async function io(
 async function mint(run: TaskRun, differing: Partial<TaskRun> = {}, by = secret): Promise<string> {
   const { accountId, jobId, taskId, fence } = { ...run, ...differing }
   const text = [accountId, jobId, taskId, fence].join(".")
-  return `${text}.${await sign(by, "task", text)}`
+  return `${text}.${await signText(by, "task", text)}`
 }
 
 function put(path: string, token: string): Promise<Answer> {

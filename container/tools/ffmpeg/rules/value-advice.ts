@@ -61,7 +61,7 @@ export function adviseValueOfType(type: string): string {
   return TYPES[type] ?? `write ${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`
 }
 
-/** Matches limits that are those of a number type, and so no real restriction. */
+/** Matches the limits of a number type, which are not real restrictions. */
 const OPEN_BOUND = /e\+\d\d|^-?(?:INT|DBL|FLT|I64|UINT)|^-?inf/i
 
 /**

@@ -9,7 +9,12 @@ import type { File } from "../../../db/schema/files.ts"
 import { layoutZip } from "../../../objects/zip.ts"
 import type { ZipLayout } from "../../../objects/zip.ts"
 import { toHex } from "../../../platform/crypto/hex.ts"
-import { failedCondition, judgeConditions, selectRange, setLength } from "./conditions.ts"
+import {
+  preconditionFailedProblem,
+  evaluatePreconditions,
+  selectRange,
+  setLengthHeaders,
+} from "./conditions.ts"
 import type { ByteRange } from "./conditions.ts"
 
 /** Number of R2 objects that are opened in parallel, so that small files do not wait in turn. */
@@ -21,7 +26,7 @@ const TAG_LENGTH = 32
 type BundleFile = Pick<File, "name" | "objectKey" | "bundle" | "completedAt">
 
 /**
- * Sends a bundle as a ZIP that is built on the fly, whole or a range of it; `headers` are those of
+ * Sends a bundle as a ZIP that is built on the fly: the whole ZIP, or a range. `headers` apply to
  * every download.
  */
 export async function sendArchive(
@@ -46,11 +51,11 @@ export async function sendArchive(
   headers.set("last-modified", modifiedAt.toUTCString())
   headers.set("content-disposition", contentDisposition(zipNameForStoredBundle(name)))
   headers.set("content-type", "application/zip")
-  const verdict = judgeConditions(c.req.raw.headers, version)
-  if (verdict === "failed") throw failedCondition(c)
+  const verdict = evaluatePreconditions(c.req.raw.headers, version)
+  if (verdict === "failed") throw preconditionFailedProblem(c)
   if (verdict === "unchanged") return new Response(null, { status: 304, headers })
   const range = c.req.method === "GET" ? selectRange(c, zip.sizeBytes, version) : null
-  setLength(headers, zip.sizeBytes, range)
+  setLengthHeaders(headers, zip.sizeBytes, range)
   if (c.req.method === "HEAD") return new Response(null, { headers })
   const slices = sliceArchive(zip, members, range ?? { start: 0, end: zip.sizeBytes - 1 })
   const objects = openObjects(
@@ -124,7 +129,7 @@ async function* openObjects(
       const { member, sizeBytes, offset, length } = slice
       const range = length < sizeBytes ? { range: { offset, length } } : {}
       const object = bucket.get(memberObjectKey(objectKey, member), range)
-      // The error is handled when the object is sent, which a disconnect may prevent.
+      // Avoids an unhandled rejection if the client disconnects before this object is awaited.
       object.catch(() => undefined)
       opening.push(object)
     }

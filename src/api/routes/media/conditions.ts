@@ -9,7 +9,7 @@ export type ObjectVersion = Pick<R2Object, "httpEtag" | "uploaded">
  * Evaluates the conditional headers of a GET or HEAD in the order of RFC 9110, 13.2.2: `unchanged`
  * means 304, `failed` means 412. Unquoted tags match nothing; invalid dates are ignored.
  */
-export function judgeConditions(
+export function evaluatePreconditions(
   headers: Headers,
   version: ObjectVersion,
 ): "hold" | "unchanged" | "failed" {
@@ -40,7 +40,7 @@ function readDate(header: string | null): number | null {
 }
 
 /** Problem of a conditional request whose condition does not hold. */
-export function failedCondition(c: AppContext): Problem {
+export function preconditionFailedProblem(c: AppContext): Problem {
   const match = c.req.header("if-match")
   const message =
     match === undefined || isEntityTagList(match)
@@ -81,7 +81,11 @@ function matchesIfRange(header: string | undefined, version: ObjectVersion | nul
 }
 
 /** Sets the headers of the length of an answer, and of its range if it has one. */
-export function setLength(headers: Headers, sizeBytes: number, range: ByteRange | null): void {
+export function setLengthHeaders(
+  headers: Headers,
+  sizeBytes: number,
+  range: ByteRange | null,
+): void {
   headers.set("content-length", String(range ? range.end - range.start + 1 : sizeBytes))
   if (range) headers.set("content-range", `bytes ${range.start}-${range.end}/${sizeBytes}`)
 }

@@ -10,7 +10,12 @@ import { hydrateFile, readBundle } from "../../../db/values/hydrate.ts"
 import { memberObjectKey } from "../../../domain/object-keys.ts"
 import type { File } from "../../../db/schema/files.ts"
 import { sendArchive } from "./archive.ts"
-import { failedCondition, judgeConditions, selectRange, setLength } from "./conditions.ts"
+import {
+  preconditionFailedProblem,
+  evaluatePreconditions,
+  selectRange,
+  setLengthHeaders,
+} from "./conditions.ts"
 import type { ByteRange } from "./conditions.ts"
 import { openObject } from "./stored-objects.ts"
 import type { OpenObject } from "./stored-objects.ts"
@@ -120,12 +125,12 @@ async function trySendObject(
   const object = await openObject(c, medium.objectKey, range)
   if (!object) return null
   const headers = makeObjectHeaders(medium, object, options)
-  const verdict = judgeConditions(c.req.raw.headers, object)
+  const verdict = evaluatePreconditions(c.req.raw.headers, object)
   if (verdict !== "hold" || c.req.method === "HEAD") await object.body?.cancel()
-  if (verdict === "failed") throw failedCondition(c)
+  if (verdict === "failed") throw preconditionFailedProblem(c)
   if (verdict === "unchanged") return new Response(null, { status: 304, headers })
   const sizeBytes = medium.sizeBytes ?? object.sizeBytes
-  setLength(headers, sizeBytes, range)
+  setLengthHeaders(headers, sizeBytes, range)
   const body = c.req.method === "HEAD" ? null : object.body
   return new Response(body, { status: range ? 206 : 200, headers })
 }

@@ -13,7 +13,7 @@ import { appointOperator } from "../../../accounts/sign-in/operators.ts"
 import { getSettings } from "../../../bindings/env.ts"
 import { Problem } from "../../output/problem.ts"
 import { toDateTime } from "../../../kinds/record-fields.ts"
-import { sign, toBase64Url, verify } from "../../../platform/crypto/signature.ts"
+import { signText, toBase64Url, verifyTextSignature } from "../../../platform/crypto/signature.ts"
 
 const TOKEN_PURPOSE = "webhook-check"
 const ANSWER_PURPOSE = "webhook-check-answer"
@@ -28,16 +28,17 @@ export async function makeWebhookCheck(secret: string, now: number): Promise<Web
   const expiresAt = now + CHECK_LIFE_MS
   const nonce = toBase64Url(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)))
   const text = `${expiresAt}.${nonce}`
-  const token = `${text}.${await sign(secret, TOKEN_PURPOSE, text)}`
-  return { token, answer: await sign(secret, ANSWER_PURPOSE, text), expiresAt }
+  const token = `${text}.${await signText(secret, TOKEN_PURPOSE, text)}`
+  return { token, answer: await signText(secret, ANSWER_PURPOSE, text), expiresAt }
 }
 
 /** Verifies the token of a webhook check; null if the signature is invalid. */
 async function readWebhookCheck(secret: string, token: string): Promise<WebhookCheck | null> {
   const [expiry = "", nonce = "", signature = "", ...rest] = token.split(".")
   const text = `${expiry}.${nonce}`
-  if (rest.length > 0 || !(await verify(secret, TOKEN_PURPOSE, { text, signature }))) return null
-  return { token, answer: await sign(secret, ANSWER_PURPOSE, text), expiresAt: Number(expiry) }
+  if (rest.length > 0 || !(await verifyTextSignature(secret, TOKEN_PURPOSE, { text, signature })))
+    return null
+  return { token, answer: await signText(secret, ANSWER_PURPOSE, text), expiresAt: Number(expiry) }
 }
 
 /** Operator route that creates the receiver URL of a webhook check. */

@@ -6,7 +6,7 @@ import {
   removeTusParts,
 } from "../../../db/files/tus-uploads.ts"
 import { claimUploadLink, releaseUploadLink } from "../../../db/files/upload-links.ts"
-import { planUpload } from "../../../kinds/file/plan.ts"
+import { draftUploadJob } from "../../../kinds/file/plan.ts"
 import { completeTusObject, removeTusUpload } from "../../../objects/tus-object.ts"
 import { toHex } from "../../../platform/crypto/hex.ts"
 import type { AppContext } from "../../context.ts"
@@ -37,7 +37,7 @@ export async function createUploadFile(
   const stored = { upload, name, contentType, sizeBytes, sha256: sha256 && toHex(sha256) }
   try {
     await withUploadLink(c, { linkId: row.linkId, fileId: id }, async () => {
-      const draft = planUpload(stored, readJobProperties(c, fields), id)
+      const draft = draftUploadJob(stored, readJobProperties(c, fields), id)
       return await acceptCreateRequest(c, { identity: null }, async () => draft)
     })
   } catch (error) {
@@ -51,7 +51,7 @@ export async function createUploadFile(
 }
 
 /**
- * Creates a File by an upload link, which that uses up, and removes the other uploads of the link.
+ * Creates a File by an upload link. Uses up the link, and removes its other uploads.
  * Frees the link if the File is not created. Without a link, only creates the File.
  */
 export async function withUploadLink<Created>(
@@ -61,7 +61,7 @@ export async function withUploadLink<Created>(
 ): Promise<Created> {
   if (linkId === null) return await create()
   const database = c.get("database")
-  if (!(await claimUploadLink(database, linkId, fileId))) throw linkUsed()
+  if (!(await claimUploadLink(database, linkId, fileId))) throw uploadLinkUsedProblem()
   try {
     const created = await create()
     c.executionCtx.waitUntil(removeOpenUploadsOfLink(c, linkId))
@@ -80,6 +80,6 @@ export async function removeOpenUploadsOfLink(c: AppContext, linkId: string): Pr
 }
 
 /** Problem of an upload link that another upload has used up. */
-export function linkUsed(): Problem {
+export function uploadLinkUsedProblem(): Problem {
   return new Problem("link_used", "The link was used by another upload; ask for a new link.")
 }

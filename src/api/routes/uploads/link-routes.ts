@@ -18,7 +18,7 @@ import { sha256Hex } from "../../../platform/crypto/sha256.ts"
 import type { AppContext, AppEnv } from "../../context.ts"
 import { getPublicOrigin } from "../../input/request.ts"
 import { allowLinkOrigins, isListedOrigin } from "../../middleware/cors.ts"
-import { ADDRESS_BLOCK_SECONDS, isWithinAddressLimit } from "../../middleware/key-check.ts"
+import { ADDRESS_BLOCK_SECONDS, consumeAddressLimit } from "../../middleware/key-check.ts"
 import { requireWithinRateLimit } from "../../middleware/rate-limit.ts"
 import { notFoundProblem, Problem } from "../../output/problem.ts"
 import { refuseOtherMethods } from "../methods.ts"
@@ -81,7 +81,7 @@ async function findLink(c: AppContext): Promise<UploadLink | null> {
 /** Returns the problem of an unknown link, and counts the guess for its network address. */
 async function refuseUnknownLink(c: AppContext): Promise<Problem> {
   const network = readClientNetwork(c.req.raw.headers)
-  if (network === null || (await isWithinAddressLimit(c.env, `link ${network}`))) {
+  if (network === null || (await consumeAddressLimit(c.env, `link ${network}`))) {
     return new Problem("not_found", "No such upload link exists; it may have been deleted.")
   }
   return new Problem(

@@ -122,7 +122,7 @@ function viewLink(link: UploadLink): z.infer<typeof uploadLinkRecord> {
 async function createLink(c: AppContext) {
   const fields = await readJson(c, newUploadLink)
   const { webhook, metadata, priority, publish } = fields
-  // Refuses a webhook that is not allowed at once.
+  // Refuses a forbidden webhook URL now, and not when the link is used.
   readJobProperties(c, { webhook, metadata, priority, publish })
   const secret = toBase64Url(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)))
   const now = Date.now()

@@ -3,9 +3,9 @@ import { claimTusUpload, findTusUpload } from "../../../db/files/tus-uploads.ts"
 import type { FoundTusUpload } from "../../../db/files/tus-uploads.ts"
 import {
   TUS_UPLOAD_MS_MAX,
-  TusDiskFull,
+  TusDiskFullError,
   TusWriter,
-  TusWriterReplaced,
+  TusWriterReplacedError,
 } from "../../../objects/tus-writer.ts"
 import { removeTusUpload } from "../../../objects/tus-object.ts"
 import { openDigest } from "../../../platform/crypto/digest.ts"
@@ -136,7 +136,7 @@ async function keepReceived(
   { error, isHeld }: { error: unknown; isHeld: boolean },
 ): Promise<void> {
   const isRefused = error instanceof Problem && error.code === "media_type_not_allowed"
-  if (isHeld || isRefused || error instanceof TusWriterReplaced) return await writer.drop()
+  if (isHeld || isRefused || error instanceof TusWriterReplacedError) return await writer.drop()
   // A tail that cannot be stored is sent again by the client.
   await writer.suspend().catch(() => undefined)
 }
@@ -146,8 +146,8 @@ async function orReplaced<Value>(act: () => Promise<Value>): Promise<Value> {
   try {
     return await act()
   } catch (error) {
-    if (error instanceof TusDiskFull) throw storageFullProblem(error)
-    if (!(error instanceof TusWriterReplaced)) throw error
+    if (error instanceof TusDiskFullError) throw storageFullProblem(error)
+    if (!(error instanceof TusWriterReplacedError)) throw error
     const message =
       "Another request continued the upload, or deleted it; ask for its offset by HEAD, and continue there if it is still yours."
     throw new Problem("upload_taken_over", message, { cause: error })

@@ -87,7 +87,7 @@ export function readChecksum(c: AppContext): Checksum | null {
   throw malformed("Upload-Checksum", message)
 }
 
-/** Properties of the file that the metadata of a new upload tells. */
+/** Properties of the file, from the header `Upload-Metadata` of a new upload. */
 export type UploadMetadata = {
   name: string
   contentType: string

@@ -20,7 +20,7 @@ import { fileTooLargeProblem } from "../../input/multipart.ts"
 import { getBaseUrl } from "../../input/request.ts"
 import { readPathId } from "../../output/collection.ts"
 import { notFoundProblem, Problem } from "../../output/problem.ts"
-import { linkUsed } from "./create-upload-file.ts"
+import { uploadLinkUsedProblem } from "./create-upload-file.ts"
 import { abandonUpload, finishUpload, receiveUpload } from "./receive.ts"
 import type { ReceivedUpload } from "./receive.ts"
 import {
@@ -80,9 +80,9 @@ export async function createUpload(c: AppContext, place: string): Promise<Respon
   const sizeBytes = readUploadLength(c)
   const metadata = readUploadMetadata(c)
   const checksum = readChecksum(c)
-  const { id, expiresAt } = await insertUpload(c, { sizeBytes, metadata })
+  const { id, expiresAt } = await insertUploadWithinLimits(c, { sizeBytes, metadata })
   const received = isWithBytes
-    ? await receiveFirst(c, id, checksum)
+    ? await receiveInitialBytes(c, id, checksum)
     : { offsetBytes: 0, expiresAt, isFile: false }
   const headers = { ...progressHeaders(c, id, received), location: `${place}/${id}` }
   if (c.get("uploadLink")) return c.body(null, 201, headers)
@@ -91,8 +91,8 @@ export async function createUpload(c: AppContext, place: string): Promise<Respon
   return c.json(viewUpload(c, found), 201, headers)
 }
 
-/** Receives the bytes of a creation. If that fails, removes the upload: its client has no URL of it. */
-export async function receiveFirst(
+/** Receives the bytes of a creation request. Removes a failed upload: no client has its URL. */
+export async function receiveInitialBytes(
   c: AppContext,
   id: string,
   checksum: Checksum | null = null,
@@ -106,14 +106,14 @@ export async function receiveFirst(
 }
 
 /** Stores a new upload without bytes; throws the problem of a limit that it would exceed. */
-export async function insertUpload(
+export async function insertUploadWithinLimits(
   c: AppContext,
   { sizeBytes, metadata }: { sizeBytes: number; metadata: UploadMetadata },
 ): Promise<{ id: string; expiresAt: number }> {
   const { fileBytesMax, storageBytesMax } = c.get("limits")
   if (sizeBytes > fileBytesMax) throw fileTooLargeProblem(c, fileBytesMax)
   const link = c.get("uploadLink")
-  if (link && link.fileId !== null) throw linkUsed()
+  if (link && link.fileId !== null) throw uploadLinkUsedProblem()
   const fields = link ? link.fields : metadata.fields
   // Refuses a webhook that is not allowed before any byte is sent.
   readJobProperties(c, fields)

@@ -1,6 +1,6 @@
 import type { UploadLink } from "../../../db/schema/uploads.ts"
 import { sanitizeFileName } from "../../../kinds/file-name.ts"
-import { planUpload } from "../../../kinds/file/plan.ts"
+import { draftUploadJob } from "../../../kinds/file/plan.ts"
 import { newId } from "../../../platform/ids.ts"
 import type { AppContext } from "../../context.ts"
 import { acceptCreateRequest, readJobProperties } from "../../input/accept.ts"
@@ -9,9 +9,9 @@ import { withFileForm } from "../../input/file-forms.ts"
 import type { FileForm } from "../../input/file-forms.ts"
 import { detectContentType } from "../../input/multipart.ts"
 import { notFoundProblem, invalidFieldProblem, invalidFieldsProblem } from "../../output/problem.ts"
-import { linkUsed, withUploadLink } from "./create-upload-file.ts"
+import { uploadLinkUsedProblem, withUploadLink } from "./create-upload-file.ts"
 import { TYPE_BYTES, requireAllowedType } from "./file-types.ts"
-import { insertUpload, receiveFirst } from "./tus.ts"
+import { insertUploadWithinLimits, receiveInitialBytes } from "./tus.ts"
 
 /** Answers a PUT of an upload link, whose body is the file; `?filename=` names it. */
 export async function receivePut(c: AppContext): Promise<Response> {
@@ -24,15 +24,15 @@ export async function receivePut(c: AppContext): Promise<Response> {
   const name = sanitizeFileName(c.req.query("filename") ?? "")
   const contentType = detectContentType(name, c.req.header("content-type"))
   const metadata = { name, contentType, fields: requireLink(c).fields, header: "" }
-  const { id } = await insertUpload(c, { sizeBytes, metadata })
-  await receiveFirst(c, id)
+  const { id } = await insertUploadWithinLimits(c, { sizeBytes, metadata })
+  await receiveInitialBytes(c, id)
   return c.json({ id }, 201)
 }
 
 /** Answers a multipart POST of an upload link: a form with the field `file`. */
 export async function receiveForm(c: AppContext): Promise<Response> {
   const link = requireLink(c)
-  if (link.fileId !== null) throw linkUsed()
+  if (link.fileId !== null) throw uploadLinkUsedProblem()
   const { jobId: id } = await withFileForm(c, async (form) => await createLinkedFile(c, link, form))
   return c.json({ id }, 201)
 }
@@ -54,7 +54,7 @@ async function createLinkedFile(
   await requireAllowedType(c, new Uint8Array((await start?.arrayBuffer()) ?? []))
   const id = newId()
   return await withUploadLink(c, { linkId: link.id, fileId: id }, async () => {
-    const draft = planUpload(stored, readJobProperties(c, link.fields), id)
+    const draft = draftUploadJob(stored, readJobProperties(c, link.fields), id)
     return await acceptCreateRequest(c, { identity: null }, async () => draft)
   })
 }

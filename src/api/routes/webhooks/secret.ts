@@ -3,8 +3,8 @@ import { dateTime, toDateTime } from "../../../kinds/record-fields.ts"
 import type { SigningSecret } from "../../../webhooks/account-webhooks.ts"
 
 /**
- * Schema of a signing secret of webhooks in responses. `previous_valid_until` is the time until
- * which the previous secret also signs; null if it does not.
+ * Schema of a signing secret of webhooks in responses. `previous_valid_until` is the time at
+ * which the previous secret stops signing; null without a previous secret that still signs.
  */
 export const secretRecord = z.object({
   secret: z.string(),

@@ -1,8 +1,8 @@
-import { reasonAgainstCodec } from "../../../ffmpeg/policy/codecs.ts"
-import { reasonAgainstFilter } from "../../../ffmpeg/policy/filters.ts"
+import { findCodecRefusalReason } from "../../../ffmpeg/policy/codecs.ts"
+import { findFilterRefusalReason } from "../../../ffmpeg/policy/filters.ts"
 import {
-  reasonAgainstInputFormat,
-  reasonAgainstOutputFormat,
+  findInputFormatRefusalReason,
+  findOutputFormatRefusalReason,
 } from "../../../ffmpeg/policy/formats.ts"
 import { ffmpegCapabilityTables } from "./capability-tables.ts"
 import image from "./image.json" with { type: "json" }
@@ -91,11 +91,11 @@ export function listAllowedNames(
 }
 
 const REASONS = {
-  encoders: reasonAgainstCodec,
-  decoders: reasonAgainstCodec,
-  filters: reasonAgainstFilter,
-  muxers: reasonAgainstOutputFormat,
-  demuxers: reasonAgainstInputFormat,
+  encoders: findCodecRefusalReason,
+  decoders: findCodecRefusalReason,
+  filters: findFilterRefusalReason,
+  muxers: findOutputFormatRefusalReason,
+  demuxers: findInputFormatRefusalReason,
 }
 
 /** Returns the option with this name or alias; null if there is none. */

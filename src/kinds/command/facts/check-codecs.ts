@@ -1,9 +1,9 @@
 import { findLastOptionValue } from "../../../ffmpeg/command-line.ts"
 import type { CommandFile } from "../../../ffmpeg/command-line.ts"
-import { reasonAgainstCodec } from "../../../ffmpeg/policy/codecs.ts"
+import { findCodecRefusalReason } from "../../../ffmpeg/policy/codecs.ts"
 import {
-  reasonAgainstInputFormat,
-  reasonAgainstOutputFormat,
+  findInputFormatRefusalReason,
+  findOutputFormatRefusalReason,
 } from "../../../ffmpeg/policy/formats.ts"
 import { collectFaults, quoteValue } from "../../../ffmpeg/policy/refusal.ts"
 import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
@@ -15,7 +15,7 @@ import type { FfmpegCapabilities } from "./capabilities.ts"
 import { suggestName, suggestEncoder, suggestExtension } from "./name-suggestions.ts"
 
 /** Refuses unknown formats and codecs of a file, and codecs that the format cannot hold. */
-export function checkCodecs(file: CommandFile, capabilities: FfmpegCapabilities): Refusal[] {
+export function findCodecRefusals(file: CommandFile, capabilities: FfmpegCapabilities): Refusal[] {
   if (file.kind === "decoder") return []
   const codecs = checkNames(file, capabilities)
   const format = checkFormat(file, capabilities)
@@ -27,7 +27,9 @@ function checkFormat(file: CommandFile, capabilities: FfmpegCapabilities): Refus
   const format = findLastOptionValue(file, "f")
   if (format === null) return file.kind === "input" ? [] : checkExtension(file, capabilities)
   const isInput = file.kind === "input"
-  const reason = isInput ? reasonAgainstInputFormat(format) : reasonAgainstOutputFormat(format)
+  const reason = isInput
+    ? findInputFormatRefusalReason(format)
+    : findOutputFormatRefusalReason(format)
   const names = capabilities.names(isInput ? "demuxers" : "muxers")
   // The format of an input may be a list of names, such as `mov,mp4`.
   const requested = isInput ? format.split(",") : [format]
@@ -62,7 +64,7 @@ function checkNames(file: CommandFile, capabilities: FfmpegCapabilities): Refusa
   return collectFaults(file.options, (option) => {
     const { name, word, value } = option
     if (!isCodecOption(name) || value === null || value === "copy") return []
-    if (reasonAgainstCodec(value)) return []
+    if (findCodecRefusalReason(value)) return []
     const message =
       file.kind === "input"
         ? describeDecoder(value, capabilities)

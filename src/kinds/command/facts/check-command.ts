@@ -1,10 +1,10 @@
 import { readCommand, findLastOptionValue, listAllOptions } from "../../../ffmpeg/command-line.ts"
 import { collectFaults } from "../../../ffmpeg/policy/refusal.ts"
 import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
-import { checkCodecs } from "./check-codecs.ts"
-import { checkGraphs, parseGraphs } from "./check-graphs.ts"
-import { checkOptions, checkTrailingOption } from "./check-options.ts"
-import { checkStreams, findMediumLetter } from "./check-streams.ts"
+import { findCodecRefusals } from "./check-codecs.ts"
+import { findGraphRefusals, parseGraphs } from "./check-graphs.ts"
+import { findOptionRefusals, findTrailingOptionRefusals } from "./check-options.ts"
+import { findStreamRefusals, findMediumLetter } from "./check-streams.ts"
 import type { ProbesByName } from "./check-streams.ts"
 import type { FfmpegCapabilities } from "./capabilities.ts"
 import type { ParsedCommand, CommandFile } from "../../../ffmpeg/command-line.ts"
@@ -119,7 +119,7 @@ function findPixelFormat(
  * common mistakes. The run reports all other errors. `words` contain file names instead of keys;
  * `probes` are by the file names of inputs.
  */
-export function checkByCapabilities(
+export function findCapabilityRefusals(
   words: readonly string[],
   capabilities: FfmpegCapabilities,
   probes: ProbesByName,
@@ -128,12 +128,14 @@ export function checkByCapabilities(
   const graphs = parseGraphs(command)
   return [
     ...collectFaults(command.files, (file) => [
-      ...checkOptions(file, capabilities),
-      ...checkCodecs(file, capabilities),
+      ...findOptionRefusals(file, capabilities),
+      ...findCodecRefusals(file, capabilities),
     ]),
-    ...collectFaults(command.trailing, (option) => checkTrailingOption(option, capabilities)),
-    ...checkGraphs(command, graphs, capabilities),
-    ...checkStreams(command, graphs, probes),
+    ...collectFaults(command.trailing, (option) =>
+      findTrailingOptionRefusals(option, capabilities),
+    ),
+    ...findGraphRefusals(command, graphs, capabilities),
+    ...findStreamRefusals(command, graphs, probes),
     ...checkSizes(command, capabilities, probes),
     ...checkEnds(command, capabilities, probes),
   ]

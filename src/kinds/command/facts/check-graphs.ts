@@ -1,7 +1,7 @@
 import { findLastOptionValue } from "../../../ffmpeg/command-line.ts"
 import type { ParsedCommand, CommandFile, CommandOption } from "../../../ffmpeg/command-line.ts"
 import { didYouMean } from "../../../hints/nearest-name.ts"
-import { findFilterOptionKind, reasonAgainstFilter } from "../../../ffmpeg/policy/filters.ts"
+import { findFilterOptionKind, findFilterRefusalReason } from "../../../ffmpeg/policy/filters.ts"
 import { collectFaults, quoteValue, REFUSALS_MAX } from "../../../ffmpeg/policy/refusal.ts"
 import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
 import { findOptionMedium } from "./codecs.ts"
@@ -46,7 +46,7 @@ function parseInputGraph(file: CommandFile): ParsedGraph[] {
 }
 
 /** Refuses unknown filters and filter options, and -map options with undefined labels. */
-export function checkGraphs(
+export function findGraphRefusals(
   command: ParsedCommand,
   graphs: readonly ParsedGraph[],
   capabilities: FfmpegCapabilities,
@@ -66,7 +66,7 @@ function checkGraph({ read, isAudio }: ParsedGraph, capabilities: FfmpegCapabili
   if (read.chains.length === 0)
     return ["the graph is empty; write a filter, or leave the option out"]
   const faults = collectFaults(read.chains.flat(), (filter) => {
-    if (reasonAgainstFilter(filter.name)) return []
+    if (findFilterRefusalReason(filter.name)) return []
     const entry = capabilities.find("filters", filter.name)
     if (!entry) return [describeUnknown(filter.name, capabilities, isAudio)]
     return checkOptions(filter, entry, capabilities).map(

@@ -15,7 +15,7 @@ const MEDIA: readonly Medium[] = ["V", "A", "S"]
 const OWN_TYPES: Record<string, string> = { pix_fmt: "p", sample_fmt: "a", ch_layout: "l" }
 
 /** Refuses unknown options of a file, and values that are not among an option's named values. */
-export function checkOptions(file: CommandFile, capabilities: FfmpegCapabilities): Refusal[] {
+export function findOptionRefusals(file: CommandFile, capabilities: FfmpegCapabilities): Refusal[] {
   return collectFaults(file.options, (option) => {
     const message = isKnownOption(option.name, capabilities)
       ? describeValue(option, file, capabilities)
@@ -25,7 +25,7 @@ export function checkOptions(file: CommandFile, capabilities: FfmpegCapabilities
 }
 
 /** Refuses an unknown option after the last output. */
-export function checkTrailingOption(
+export function findTrailingOptionRefusals(
   option: CommandOption,
   capabilities: FfmpegCapabilities,
 ): Refusal[] {

@@ -23,7 +23,7 @@ const LETTERS: Record<string, string> = {
 }
 
 /** Refuses -map options and labels of streams that no input has. */
-export function checkStreams(
+export function findStreamRefusals(
   command: ParsedCommand,
   graphs: readonly ParsedGraph[],
   probes: ProbesByName,

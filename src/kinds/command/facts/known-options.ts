@@ -1,7 +1,7 @@
 import { GLOBAL_FLAGS, PRINTING_FLAGS } from "../../../ffmpeg/command-line.ts"
 import type { CommandFile, CommandOption } from "../../../ffmpeg/command-line.ts"
 import { findNearestName } from "../../../hints/nearest-name.ts"
-import { findOptionKind, reasonAgainstOption } from "../../../ffmpeg/policy/options.ts"
+import { findOptionKind, findOptionRefusalReason } from "../../../ffmpeg/policy/options.ts"
 import { findEncoder } from "./codecs.ts"
 import { findOption } from "./capabilities.ts"
 import type { FfmpegCapabilities, FfmpegOption } from "./capabilities.ts"
@@ -91,5 +91,5 @@ function nearestOption(
 }
 
 function isAllowed(name: string): boolean {
-  return reasonAgainstOption(name) === null
+  return findOptionRefusalReason(name) === null
 }

@@ -9,7 +9,7 @@ import { BLANK_PLACEHOLDER, findLineHint, stripBraces, joinWords, pickExampleKey
 import type { LineHint, CommandText } from "./line.ts"
 import { SHELL_WORD_HINTS, SHELL_SUBSTITUTION_HINTS } from "./words.ts"
 import { findMuxers } from "../facts/codecs.ts"
-import { findOptionKind, reasonAgainstOption } from "../../../ffmpeg/policy/options.ts"
+import { findOptionKind, findOptionRefusalReason } from "../../../ffmpeg/policy/options.ts"
 import { describeUnknownOption, isKnownOption } from "../facts/known-options.ts"
 
 /**
@@ -235,7 +235,7 @@ function unknownOption(
   { capabilities }: CommandText,
 ): Refusal | null {
   const isJoined = /^-[a-z][\w:-]*=|^-c(?:odec)?:[vas]:[a-z]/i.test(option.word)
-  if (!capabilities || option.word === "-i" || reasonAgainstOption(option.name)) return null
+  if (!capabilities || option.word === "-i" || findOptionRefusalReason(option.name)) return null
   if (isKnownOption(option.name, capabilities) && !isJoined) return null
   const message = `${quote(option.word)}: ${describeUnknownOption(option, file, capabilities)}`
   return { code: "invalid_option", option: option.word, message }

@@ -1,6 +1,6 @@
 import { readCommand } from "../../../ffmpeg/command-line.ts"
 import { findGraphWords } from "../../../ffmpeg/file-keys.ts"
-import { checkGraphs, parseGraphs } from "../facts/check-graphs.ts"
+import { findGraphRefusals, parseGraphs } from "../facts/check-graphs.ts"
 import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
 import { quote } from "../../../hints/hint-table.ts"
 import type { CommandText } from "./line.ts"
@@ -102,7 +102,7 @@ function isValidGraph(
   if (!capabilities) return false
   const maps = words.flatMap((word, index) => (words[index - 1] === "-map" ? ["-map", word] : []))
   const command = readCommand([option, graph, ...maps, "x.mp4"])
-  return !checkGraphs(command, parseGraphs(command), capabilities).some(
+  return !findGraphRefusals(command, parseGraphs(command), capabilities).some(
     (refusal) => refusal.option === option,
   )
 }

@@ -21,7 +21,7 @@ const WRONG_WORDS: readonly LineHint[] = [
 ]
 
 /** Refuses words that only a shell would replace, or that a text editor changed. */
-export function checkWords(words: readonly string[]): Refusal[] {
+export function findWordRefusals(words: readonly string[]): Refusal[] {
   return words.flatMap((word, index) => {
     const found = findLineHint(joinWords([word]), WRONG_WORDS, "value_not_allowed")
     const before = words[index - 1] ?? ""

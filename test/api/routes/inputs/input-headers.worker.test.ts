@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
 import { EXAMPLE_INPUT } from "../../../../src/kinds/reference.ts"
-import { sign } from "../../../../src/platform/crypto/signature.ts"
+import { signText } from "../../../../src/platform/crypto/signature.ts"
 import { accountOf } from "../../../support/media/bundle.ts"
 import { makeCaller } from "../../../support/caller.ts"
 import type { Caller } from "../../../support/caller.ts"
@@ -197,7 +197,7 @@ describe("headers of a command's inputs", () => {
     ).json<{ id: string }>()
     const query = env.DB.prepare("select body_hash from idempotency where key = ?").bind(key)
     const text = JSON.stringify(["POST", `/v1/jobs/${id}/retry`, body])
-    const keyed = await sign(env.LATHE_SECRET ?? "", "idempotency", text)
+    const keyed = await signText(env.LATHE_SECRET ?? "", "idempotency", text)
     expect(await query.first("body_hash")).toBe(keyed)
     await caller.call(`/jobs/${jobId}`, { method: "DELETE" })
   })

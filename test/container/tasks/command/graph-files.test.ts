@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { z } from "zod"
 import type { Report } from "../../../../src/contract/report.ts"
-import { checkCommand } from "../../../../src/ffmpeg/policy/check.ts"
+import { findPolicyRefusals } from "../../../../src/ffmpeg/policy/check.ts"
 import { COMMAND_REMEDIES, FFMPEG_REMEDIES } from "../../../../src/ffmpeg/policy/remedies.ts"
 import { startHarness } from "../../harness.ts"
 import type { Harness } from "../../harness.ts"
@@ -76,7 +76,7 @@ describe("a graph file is judged as its text in the command is", () => {
   ])("with the same sentence: %j", async ([graph = "", code]) => {
     const names = { inputs: new Set(["in_1.txt"]), outputs: new Set<string>() }
     const words = `${PICTURE} -filter_complex`.split(" ")
-    const [refusal] = checkCommand([...words, graph, "-f", "null", "-"], {
+    const [refusal] = findPolicyRefusals([...words, graph, "-f", "null", "-"], {
       ...names,
       remedies: COMMAND_REMEDIES,
     })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { compareAtPlace } from "../../../../container/tasks/render/compare-place.ts"
+import { compareSegment } from "../../../../container/tasks/render/compare-segment.ts"
 import type {
   EncodedRendition,
   ComparisonSource,
@@ -161,7 +161,7 @@ async function compare(
   first: number,
   seekSeconds = 0.5,
 ): Promise<number[]> {
-  const { scores, end } = await compareAtPlace(lab.context, {
+  const { scores, end } = await compareSegment(lab.context, {
     source,
     renditions: [made],
     frameRate: made.frameRate,

@@ -8,7 +8,7 @@ import { chooseSandbox } from "../../../../container/sandbox/tiers/choose-sandbo
 import { closeTaskSandbox, openTaskSandbox } from "../../../../container/sandbox/task-sandbox.ts"
 import { createWorkspace } from "../../../../container/sandbox/workspace.ts"
 import { outputZeroTimestamp } from "../../../../container/tasks/render/render.ts"
-import type { QualityContext } from "../../../../container/tasks/render/compare-place.ts"
+import type { QualityContext } from "../../../../container/tasks/render/compare-segment.ts"
 import type {
   EncodedRendition,
   ComparisonSource,

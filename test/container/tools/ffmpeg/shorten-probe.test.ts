@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { shortenProbe } from "../../../../container/tools/ffmpeg/shorten-probe.ts"
+import { shortenProbeResult } from "../../../../container/tools/ffmpeg/shorten-probe.ts"
 
 const BYTES_MAX = 50_000
 
@@ -7,7 +7,7 @@ const top = { width: 640, height: 360, duration: 1.5, format_name: "matroska,web
 const stream = { codec_name: "h264", tags: { title: "a" } }
 
 function fit(streams: Record<string, unknown>[], format: Record<string, unknown>) {
-  const fitted = shortenProbe({ ...top, streams, format }, BYTES_MAX)
+  const fitted = shortenProbeResult({ ...top, streams, format }, BYTES_MAX)
   expect(Buffer.byteLength(JSON.stringify(fitted))).toBeLessThanOrEqual(BYTES_MAX)
   expect(fitted).toMatchObject(top)
   return fitted

@@ -1,10 +1,10 @@
 import type { ProbeResult } from "../../../../src/contract/probe.ts"
 import { substituteKeys } from "../../../../src/ffmpeg/file-keys.ts"
-import { checkByCapabilities } from "../../../../src/kinds/command/facts/check-command.ts"
+import { findCapabilityRefusals } from "../../../../src/kinds/command/facts/check-command.ts"
 import image from "../../../../src/kinds/command/facts/image.json" with { type: "json" }
 import { createCapabilities } from "../../../../src/kinds/command/facts/capabilities.ts"
 import { splitWords } from "../../../../src/kinds/command/lines.ts"
-import { checkCommand } from "../../../../src/ffmpeg/policy/check.ts"
+import { findPolicyRefusals } from "../../../../src/ffmpeg/policy/check.ts"
 import { COMMAND_REMEDIES } from "../../../../src/ffmpeg/policy/remedies.ts"
 
 /** Capabilities of the image's ffmpeg. */
@@ -66,7 +66,10 @@ export function judgeWrong(line: string, hasProbes = true): string[] {
   const inputs = new Set([...NAMES.values(), "in_pics_%d.png"])
   const names = { inputs, outputs: new Set([words.at(-1) ?? ""]), remedies: COMMAND_REMEDIES }
   const probes = hasProbes ? PROBES : new Map<string, ProbeResult>()
-  const refused = [...checkCommand(words, names), ...checkByCapabilities(words, known, probes)]
+  const refused = [
+    ...findPolicyRefusals(words, names),
+    ...findCapabilityRefusals(words, known, probes),
+  ]
   return refused.map(({ message }) => message)
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import image from "../../../../src/kinds/command/facts/image.json" with { type: "json" }
 import { createCapabilities } from "../../../../src/kinds/command/facts/capabilities.ts"
 import type { FfmpegCapabilities } from "../../../../src/kinds/command/facts/capabilities.ts"
-import { judgeCommand } from "../../../../src/kinds/command/judge.ts"
+import { findCommandFaults } from "../../../../src/kinds/command/judge.ts"
 
 const capabilities = createCapabilities(image)
 const OPTIONS = 1900
@@ -31,7 +31,7 @@ function judgeMany(words: (place: number) => string, times = OPTIONS) {
     input_files: { in_1: "svc_id://00000000-0000-4000-8000-000000000000" },
     output_files: { out_1: "out.wav" },
   }
-  const faults = judgeCommand(request, [], new Set(), { ffmpeg: counted })
+  const faults = findCommandFaults(request, [], new Set(), { ffmpeg: counted })
   return { faults, asked: (of: string) => asked.filter((each) => each === of).length }
 }
 

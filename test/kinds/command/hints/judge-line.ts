@@ -1,7 +1,7 @@
 import type { Fault } from "../../../../src/domain/faults.ts"
 import image from "../../../../src/kinds/command/facts/image.json" with { type: "json" }
 import { createCapabilities } from "../../../../src/kinds/command/facts/capabilities.ts"
-import { judgeCommand } from "../../../../src/kinds/command/judge.ts"
+import { findCommandFaults } from "../../../../src/kinds/command/judge.ts"
 import type { ResolvedInput } from "../../../../src/kinds/kind.ts"
 import type { File } from "../../../../src/db/schema/files.ts"
 
@@ -27,7 +27,7 @@ export function judgeLine(line: string, output = "out.mp4"): Fault[] {
     output_files: { out_1: output, ...(line.includes("out_2") && { out_2: "out2.mkv" }) },
     ffmpeg_command: line,
   }
-  return judgeCommand(request, inputs, new Set(), { ffmpeg: known })
+  return findCommandFaults(request, inputs, new Set(), { ffmpeg: known })
 }
 
 /** Faults that a create finds in commands whose files have these names by key. */
@@ -38,7 +38,7 @@ export function judgeRun(
 ): Fault[] {
   const found = Object.entries(inputs).map(([key, name]) => foundInput(key, name, null))
   const request = { input_files: inputs, output_files: outputs, ffmpeg_commands: run }
-  return judgeCommand(request, found, new Set(), { ffmpeg: known })
+  return findCommandFaults(request, found, new Set(), { ffmpeg: known })
 }
 
 function foundInput(key: string, name: string, streams: [string, string][] | null): ResolvedInput {

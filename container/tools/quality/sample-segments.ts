@@ -2,7 +2,7 @@
  * Place of a film at which renditions are compared with their source: the number of its first
  * frame, and the count of frames.
  */
-export type SamplePlace = { first: number; count: number }
+export type SampleSegment = { first: number; count: number }
 
 /** Maximum number of sample places. More would take much time and add little precision. */
 const PLACES_MAX = 16
@@ -20,13 +20,16 @@ const GOLDEN_RATIO = 0.618_033_988_75
  * spread over the film. The position within a part varies, because the scores of frames depend on
  * their distance from a keyframe. If `frames` is null, plans only the start of the film.
  */
-export function planSamplePlaces(frames: number | null, count: number): SamplePlace[] {
+export function planSampleSegments(frames: number | null, count: number): SampleSegment[] {
   if (frames === null) return [{ first: 0, count }]
   const parts = Math.min(PLACES_MAX, Math.max(1, Math.floor(frames / count)))
   return orderParts(parts).map((part) => placeIn(part, { frames, parts, count }))
 }
 
-function placeIn(part: number, of: { frames: number; parts: number; count: number }): SamplePlace {
+function placeIn(
+  part: number,
+  of: { frames: number; parts: number; count: number },
+): SampleSegment {
   const length = of.frames / of.parts
   const count = Math.min(of.count, of.frames)
   const shift = (((part + 1) * GOLDEN_RATIO) % 1) * Math.max(0, length - count)

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
-import { planSamplePlaces } from "../../../../container/tools/quality/sample-places.ts"
+import { planSampleSegments } from "../../../../container/tools/quality/sample-segments.ts"
 
 describe("sample places", () => {
   test("lie one in each of equal parts of the film", () => {
-    const places = planSamplePlaces(16_000, 12)
+    const places = planSampleSegments(16_000, 12)
     const parts = places.map(({ first }) => Math.floor(first / 1000))
     expect(parts.toSorted((one, other) => one - other)).toEqual([...Array(16).keys()])
     for (const { first, count } of places) {
@@ -13,7 +13,7 @@ describe("sample places", () => {
   })
 
   test.for([1, 2, 4, 8])("are spread over the film by the first %i", (count) => {
-    const firsts = planSamplePlaces(16_000, 12)
+    const firsts = planSampleSegments(16_000, 12)
       .slice(0, count)
       .map(({ first }) => first)
       .toSorted((one, other) => one - other)
@@ -24,7 +24,7 @@ describe("sample places", () => {
 
   test("have different distances from keyframes at any interval", () => {
     for (const period of [48, 50, 60, 120, 250]) {
-      const phases = planSamplePlaces(16 * period * 20, 12).map(
+      const phases = planSampleSegments(16 * period * 20, 12).map(
         ({ first }) => (first % period) / period,
       )
       const quarters = new Set(phases.map((phase) => Math.floor(phase * 4)))
@@ -33,7 +33,7 @@ describe("sample places", () => {
   })
 
   test("are fewer in a short film, without overlap", () => {
-    const places = planSamplePlaces(40, 12)
+    const places = planSampleSegments(40, 12)
     expect(places).toHaveLength(3)
     const frames = places.flatMap(({ first, count }) =>
       Array.from({ length: count }, (_, at) => first + at),
@@ -43,10 +43,10 @@ describe("sample places", () => {
   })
 
   test.for([1, 5, 12])("cover all of a film of %i frames", (frames) => {
-    expect(planSamplePlaces(frames, 12)).toEqual([{ first: 0, count: frames }])
+    expect(planSampleSegments(frames, 12)).toEqual([{ first: 0, count: frames }])
   })
 
   test("are the start of a film of unknown duration", () => {
-    expect(planSamplePlaces(null, 12)).toEqual([{ first: 0, count: 12 }])
+    expect(planSampleSegments(null, 12)).toEqual([{ first: 0, count: 12 }])
   })
 })

@@ -27,7 +27,7 @@ type End = "compared" | "time limit" | "failed"
  * for each rendition, in the order of the renditions, including scores from before a timeout or
  * failure. Logs a failure of ffmpeg. Throws only if the signal of the run aborts.
  */
-export async function compareAtPlace(
+export async function compareSegment(
   context: QualityContext,
   place: PendingComparison,
 ): Promise<{ scores: number[][]; end: End }> {
