@@ -24,7 +24,7 @@ import {
   toolOutputFields,
   toolOutputFieldSchemas,
   toDateTime,
-} from "./record-fields.ts"
+} from "./shared-record-fields.ts"
 
 const STATUS = {
   waiting: "queued",

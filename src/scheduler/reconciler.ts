@@ -12,7 +12,7 @@ import type { OpenTask, FileReadingTasks } from "../db/jobs/open-tasks.ts"
 import { computeBackoffMs } from "../jobs/settle/attempts.ts"
 import { lostInputsFailure } from "../jobs/settle/input-failures.ts"
 import { endJob } from "../jobs/settle/settle.ts"
-import { expireJobs } from "./expire.ts"
+import { expireWaitingJobs } from "./expire-waiting-jobs.ts"
 import type { JobWriteBuffer } from "./job-notes.ts"
 import type { TaskQueue } from "./queue.ts"
 import { toAdoptedTask, toWaitingTask, isPosted, isWaiting, toRequeuedTask } from "./queued-task.ts"
@@ -128,7 +128,7 @@ export class Reconciler {
 
   /** Fails jobs that have waited for a runner for too long. */
   async expire(accountId: string): Promise<void> {
-    const over = await expireJobs(this.#env, this.#parts.queue, accountId)
+    const over = await expireWaitingJobs(this.#env, this.#parts.queue, accountId)
     this.#removeOver(over)
     if (over.length > 0) await this.#parts.onReconciled(accountId)
   }

@@ -4,7 +4,7 @@ import { openDatabases } from "../db/database.ts"
 import { findDelivery, insertDelivery, resetDelivery } from "../db/deliveries.ts"
 import type { DeliveryWithTries } from "../db/deliveries.ts"
 import { readWebhookSecret, rotateWebhookSecret } from "../db/accounts/keys.ts"
-import { TEST_EVENT_TYPE } from "./events.ts"
+import { TEST_EVENT_TYPE } from "./event-types.ts"
 import { enqueueDelivery, draftDelivery } from "./outbox.ts"
 import { makeWebhookSecret, computePreviousSecretExpiry, SECRET_OVERLAP_MS } from "./signing.ts"
 

@@ -9,7 +9,7 @@ import type { WebhookForm } from "../domain/states.ts"
 import type { Transition } from "../db/jobs/apply-transition.ts"
 import type { JobSnapshot } from "../domain/snapshot.ts"
 import { utf8ByteLength } from "../contract/bundle.ts"
-import { makeEventType, matchesEvent } from "./events.ts"
+import { makeEventType, matchesEvent } from "./event-types.ts"
 
 /** Event that a webhook reports; `data` is the record of the job. */
 type WebhookEvent = { type: string; timestamp: string; data: object }

@@ -11,7 +11,10 @@ import type { WhisperEnvironment } from "./whisper-environment.ts"
 import { parseWorkerLine } from "./worker-lines.ts"
 import type { SpeechWorkerErrorLine, SpeechWorkerLine } from "./worker-lines.ts"
 
-/** Time limit of a worker's process, in milliseconds. It is far longer than a worker is used. */
+/**
+ * Time limit of a worker's process, in milliseconds. It is far longer than a worker is
+ * used; transcribe-audio.ts enforces the time limit of a task.
+ */
 const LIFE_MS_MAX = 7 * 24 * 3_600_000
 const LEAVE_MS_MAX = 1000
 

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { dateTime, toDateTime } from "../../kinds/record-fields.ts"
+import { dateTime, toDateTime } from "../../kinds/shared-record-fields.ts"
 import type { RotationRefusal } from "../../accounts/keys.ts"
 import { SCOPES } from "../../domain/scopes.ts"
 import { parseDateTime } from "../../hints/values.ts"

@@ -6,7 +6,7 @@ import type { FinalState } from "../../domain/states.ts"
 import { jobRecord } from "../../kinds/job-record.ts"
 import type { Kind } from "../../kinds/kind.ts"
 import { getKind, LISTED_KIND_NAMES } from "../../kinds/registry.ts"
-import { makeEventType, TEST_EVENT_TYPE } from "../../webhooks/events.ts"
+import { makeEventType, TEST_EVENT_TYPE } from "../../webhooks/event-types.ts"
 import { TRY_MS_MAX } from "../../webhooks/post.ts"
 
 const RETRY_SECONDS = settingsSchema.shape.WEBHOOK_RETRY_SECONDS.parse(undefined)

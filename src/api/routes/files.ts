@@ -20,7 +20,7 @@ import { fileRecord, fileSource, viewFile } from "../../kinds/file/record.ts"
 import type { FileRecord } from "../../kinds/file/record.ts"
 import { fileForm, fileImportRequest, IMPORT_EXAMPLE } from "../../kinds/file/request.ts"
 import { chooseListDatabase } from "../middleware/replica.ts"
-import { findStatesByStatus } from "../../kinds/record-fields.ts"
+import { findStatesByStatus } from "../../kinds/shared-record-fields.ts"
 import { deleteFile } from "../../jobs/remove.ts"
 import { readProgress, awaitFileEnd } from "../../jobs/wait.ts"
 import {

@@ -2,7 +2,8 @@ import type { TaskWork } from "../../contract/task.ts"
 import { maxExportBytes } from "./exported-bytes.ts"
 import type { JobResult } from "../schema/jobs.ts"
 
-// Shortens values ("heads") for rows whose complete value is an R2 object.
+// Shortens values ("heads") for rows whose complete value is an R2 object. Heads of probes and of
+// bundles are made in overflow.ts.
 
 type Transcript = NonNullable<JobResult["transcribed"]>
 

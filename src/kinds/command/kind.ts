@@ -14,7 +14,7 @@ import { commandRequest, EXAMPLE_REQUEST, readUsableFields } from "./request.ts"
 import type { CommandFields, CommandRequest } from "./request.ts"
 import { computeInputNames } from "./judge-script.ts"
 import { findUnusedInputWarnings } from "./unused-inputs.ts"
-import { warningRecord } from "../record-fields.ts"
+import { warningRecord } from "../shared-record-fields.ts"
 import { finishOutputs } from "../outputs.ts"
 
 /** Schema of a validation's coverage: the checks that were made, and those left to the run. */

@@ -19,7 +19,7 @@ import {
   toolOutputFieldSchemas,
   statusFields,
   statusFieldSchemas,
-} from "../record-fields.ts"
+} from "../shared-record-fields.ts"
 
 const originalRequest = z.looseObject({
   input_files: z.record(z.string(), z.string()).optional(),

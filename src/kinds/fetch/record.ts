@@ -14,7 +14,7 @@ import {
   statusFields,
   statusFieldSchemas,
   toDateTime,
-} from "../record-fields.ts"
+} from "../shared-record-fields.ts"
 
 /** Schema of the request fields that the job stores and the record shows. */
 const storedRequestFields = z.object({

@@ -4,7 +4,7 @@ import type { File } from "../../db/schema/files.ts"
 import type { Job, JobResult } from "../../db/schema/jobs.ts"
 import type { Kind } from "../kind.ts"
 import { outputResult } from "../outputs.ts"
-import { computeExpiry } from "../record-fields.ts"
+import { computeExpiry } from "../shared-record-fields.ts"
 import { fileRecord, viewFile } from "./record.ts"
 
 const OUTPUT_KEY = "file"

@@ -20,7 +20,7 @@ import {
   jobFieldSchemas,
   statusFields,
   statusFieldSchemas,
-} from "../record-fields.ts"
+} from "../shared-record-fields.ts"
 
 /** Schema of the source of a File. Fetched media are not Files, so `fetch` is not in the list. */
 export const fileSource = z.enum(

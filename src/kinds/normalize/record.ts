@@ -18,7 +18,7 @@ import {
   jobFieldSchemas,
   statusFields,
   statusFieldSchemas,
-} from "../record-fields.ts"
+} from "../shared-record-fields.ts"
 
 /** Schema of the request fields that the job stores and the record shows. */
 const storedRequestFields = storedInput.extend({

@@ -9,7 +9,12 @@ import type { Progress } from "../../domain/progress.ts"
 import type { Job } from "../../db/schema/jobs.ts"
 import { transcriptUrl } from "../file-links.ts"
 import { storedInput } from "../stored-input.ts"
-import { jobFields, jobFieldSchemas, statusFields, statusFieldSchemas } from "../record-fields.ts"
+import {
+  jobFields,
+  jobFieldSchemas,
+  statusFields,
+  statusFieldSchemas,
+} from "../shared-record-fields.ts"
 import { isAutoLanguage } from "./languages.ts"
 
 /** Schema of the request fields that the job stores and the record shows. */

@@ -6,7 +6,7 @@ import { getRequiredScope } from "../../../src/api/output/operation.ts"
 import { PROBLEMS } from "../../../src/api/output/problem.ts"
 import { OPERATIONS } from "../../../src/api/routes/operations.ts"
 import { LISTED_KIND_NAMES } from "../../../src/kinds/registry.ts"
-import { EVENT_TYPES, TEST_EVENT_TYPE } from "../../../src/webhooks/events.ts"
+import { EVENT_TYPES, TEST_EVENT_TYPE } from "../../../src/webhooks/event-types.ts"
 
 // Handlers of operations import this module; no handler is called here.
 vi.mock("cloudflare:workers", () => ({ waitUntil: vi.fn() }))

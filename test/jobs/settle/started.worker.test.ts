@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { describe, expect, it } from "vitest"
 import { newId } from "../../../src/platform/ids.ts"
-import { computeExpiryTransition } from "../../../src/scheduler/expire.ts"
+import { computeExpiryTransition } from "../../../src/scheduler/expire-waiting-jobs.ts"
 import { settleTask, transitionJob } from "../../../src/jobs/settle/settle.ts"
 import { computeRequeueTransition } from "../../../src/jobs/settle/transitions.ts"
 import type { TerminalReport } from "../../../src/jobs/settle/transitions.ts"

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
-import { computeExpiryTransition } from "../../../src/scheduler/expire.ts"
+import { computeExpiryTransition } from "../../../src/scheduler/expire-waiting-jobs.ts"
 import { transitionJob } from "../../../src/jobs/settle/settle.ts"
 import { sweep } from "../../support/sweep.ts"
 import { openDatabases } from "../../../src/db/database.ts"

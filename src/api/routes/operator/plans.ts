@@ -3,7 +3,7 @@ import { z } from "zod"
 import { notFoundProblem, Problem } from "../../output/problem.ts"
 import { parseBody, readJson } from "../../input/request.ts"
 import type { AppEnv, AppContext } from "../../context.ts"
-import { toDateTime } from "../../../kinds/record-fields.ts"
+import { toDateTime } from "../../../kinds/shared-record-fields.ts"
 import {
   operatorPlanLimitsSchema,
   operatorPlanNameSchema,

@@ -12,7 +12,7 @@ import { planRoutes } from "./plans.ts"
 import { appointOperator } from "../../../accounts/sign-in/operators.ts"
 import { getSettings } from "../../../bindings/env.ts"
 import { Problem } from "../../output/problem.ts"
-import { toDateTime } from "../../../kinds/record-fields.ts"
+import { toDateTime } from "../../../kinds/shared-record-fields.ts"
 import { signText, toBase64Url, verifyTextSignature } from "../../../platform/crypto/signature.ts"
 
 const TOKEN_PURPOSE = "webhook-check"

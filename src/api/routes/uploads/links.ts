@@ -8,7 +8,7 @@ import {
 } from "../../../db/files/upload-links.ts"
 import type { UploadLink } from "../../../db/schema/uploads.ts"
 import { commonRequestFields, publishField } from "../../../kinds/create-fields.ts"
-import { dateTime, toDateTime } from "../../../kinds/record-fields.ts"
+import { dateTime, toDateTime } from "../../../kinds/shared-record-fields.ts"
 import { EXAMPLE_ID, readDatabaseNumber, newId } from "../../../platform/ids.ts"
 import { toBase64Url } from "../../../platform/crypto/signature.ts"
 import { sha256Hex } from "../../../platform/crypto/sha256.ts"

@@ -10,7 +10,7 @@ import {
   readReservations,
 } from "../../../db/files/tus-uploads.ts"
 import { uploadObjectKey } from "../../../domain/object-keys.ts"
-import { dateTime, toDateTime } from "../../../kinds/record-fields.ts"
+import { dateTime, toDateTime } from "../../../kinds/shared-record-fields.ts"
 import { removeTusUpload } from "../../../objects/tus-object.ts"
 import { TUS_UPLOAD_MS_MAX, tusPartBytes } from "../../../objects/tus-writer.ts"
 import { newId } from "../../../platform/ids.ts"

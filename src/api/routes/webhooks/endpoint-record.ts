@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { dateTime, toDateTime } from "../../../kinds/record-fields.ts"
+import { dateTime, toDateTime } from "../../../kinds/shared-record-fields.ts"
 import type { WebhookEndpoint } from "../../../db/schema/deliveries.ts"
 
 /** Schema of a webhook endpoint in responses, without its signing secret. */

@@ -13,7 +13,7 @@ import {
   removeEndpoint,
   rotateSecretOfEndpoint,
 } from "../../../webhooks/endpoints.ts"
-import { EVENT_PATTERNS } from "../../../webhooks/events.ts"
+import { EVENT_PATTERNS } from "../../../webhooks/event-types.ts"
 import { webhookUrl } from "../../../kinds/create-fields.ts"
 import { readWebhookUrl } from "../../input/accept.ts"
 import { getBaseUrl, readJson } from "../../input/request.ts"

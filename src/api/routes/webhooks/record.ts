@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { dateTime, toDateTime } from "../../../kinds/record-fields.ts"
+import { dateTime, toDateTime } from "../../../kinds/shared-record-fields.ts"
 import type { DeliveryWithTries } from "../../../db/deliveries.ts"
 import type { DeliveryTry } from "../../../db/schema/deliveries.ts"
 import { DELIVERY_STATES } from "../../../domain/states.ts"

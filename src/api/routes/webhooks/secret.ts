@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { dateTime, toDateTime } from "../../../kinds/record-fields.ts"
+import { dateTime, toDateTime } from "../../../kinds/shared-record-fields.ts"
 import type { SigningSecret } from "../../../webhooks/account-webhooks.ts"
 
 /**

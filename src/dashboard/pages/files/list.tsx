@@ -1,6 +1,6 @@
 import { fileSource } from "../../../kinds/file/record.ts"
 import type { FileRecord } from "../../../kinds/file/record.ts"
-import { RECORD_STATUSES } from "../../../kinds/record-fields.ts"
+import { RECORD_STATUSES } from "../../../kinds/shared-record-fields.ts"
 import { StatusBadge } from "../../components/badge.tsx"
 import { Card } from "../../components/card.tsx"
 import { EmptyState } from "../../components/empty-state.tsx"

@@ -20,7 +20,11 @@ const RETRY_MS = 30_000
  * Fails jobs that have waited longer than `WAIT_SECONDS_MAX` without a running task. Returns the
  * ids of queued tasks whose jobs are over.
  */
-export async function expireJobs(env: Env, queue: TaskQueue, accountId: string): Promise<string[]> {
+export async function expireWaitingJobs(
+  env: Env,
+  queue: TaskQueue,
+  accountId: string,
+): Promise<string[]> {
   const waitMsMax = getSettings(env).WAIT_SECONDS_MAX * 1000
   const over: string[] = []
   for (const jobId of queue.jobsWaitingSince(Date.now() - waitMsMax, JOBS_MAX)) {
