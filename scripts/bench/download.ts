@@ -5,7 +5,7 @@ import type { ApiCaller } from "../cli/client/caller.ts"
 import { formatMib, formatRatio } from "./figure.ts"
 import type { BenchFigure } from "./figure.ts"
 import { GIB, makeJunkBody } from "./junk.ts"
-import { startPlainR2 } from "./plain-r2.ts"
+import { IN_PARTS, startPlainR2 } from "./plain-r2.ts"
 import type { BenchScope } from "./scope.ts"
 import { findWorkerdPid, readResidentBytes, samplePeakMemory } from "../cli/processes/memory.ts"
 import { waitUntilFinal, uploadFile } from "../cli/client/requests.ts"
@@ -16,6 +16,8 @@ import { measureAlternatingMedians, measureMs } from "./statistics.ts"
 const READ_SECONDS = 6
 const BYTES_PER_SECOND = 20 * 1024 ** 2
 const SETTLE_MS = 1000
+/** Path of the reference, an object with as many parts as the file has. */
+const PLAIN_PATH = `${IN_PARTS}junk`
 const ROUNDS = 4
 const GOAL = { growthBytes: 32 * 1024 ** 2, ratio: 0.9 }
 
@@ -63,14 +65,14 @@ async function throughputFigure(
 ): Promise<BenchFigure> {
   const plain = await startPlainR2(scope)
   const body = { type: "application/octet-stream", ...makeJunkBody(GIB) }
-  await plain.caller.ask("PUT", "/junk", body)
+  await plain.caller.ask("PUT", PLAIN_PATH, body)
   const link = await findLink(service, id)
   const client = openCaller(link.origin)
   scope.defer(() => client.close())
   const tookMs = await measureAlternatingMedians(
     { warmUp: 1, counted: ROUNDS },
     async () => await measureMs(async () => await readWhole(client, link.pathname)),
-    async () => await measureMs(async () => await readWhole(plain.caller, "/junk")),
+    async () => await measureMs(async () => await readWhole(plain.caller, PLAIN_PATH)),
   )
   const bytesPerSecond = (GIB * 1000) / tookMs.measured
   const ofPlain = (GIB * 1000) / tookMs.reference

@@ -12,11 +12,30 @@ import type { BenchScope } from "./scope.ts"
 /** Line that the program prints when it is ready, followed by its origin. */
 const READY_PREFIX = "Plain R2 serves "
 
-const CONTENTS = `export default {
+/** Path below which bodies are stored in parts, as the service stores large files. */
+export const IN_PARTS = "/in-parts/"
+
+const CONTENTS = `const PART_BYTES = 5 * 1024 * 1024
+async function putInParts(bucket, key, body) {
+  const upload = await bucket.createMultipartUpload(key)
+  const reader = body.getReader({ mode: "byob" })
+  const parts = []
+  for (;;) {
+    const { value, done } = await reader.readAtLeast(PART_BYTES, new Uint8Array(PART_BYTES))
+    if (value?.byteLength) parts.push(await upload.uploadPart(parts.length + 1, value))
+    if (done) return await upload.complete(parts)
+  }
+}
+export default {
   async fetch(request, env) {
     const { pathname } = new URL(request.url)
+    const isPut = request.method === "PUT"
+    if (isPut && pathname.startsWith("${IN_PARTS}")) {
+      await putInParts(env.BUCKET, pathname, request.body)
+      return new Response("ok")
+    }
     if (request.method === "DELETE") await env.BUCKET.delete(pathname)
-    if (request.method === "PUT") await env.BUCKET.put(pathname, request.body)
+    if (isPut) await env.BUCKET.put(pathname, request.body)
     const object = request.method === "GET" ? await env.BUCKET.get(pathname) : null
     if (object) return new Response(object.body, { headers: { "content-length": object.size } })
     return new Response("ok")
