@@ -73,8 +73,11 @@ export async function receiveMultipart(
   return { fields, file }
 }
 
-/** Most bytes of a body that may follow its file: fields, boundaries and headers. */
-const FOLLOWING_BYTES_MAX = 2 * MULTIPART_OVERHEAD_BYTES_MAX
+/**
+ * Most bytes of a body that may follow a file of several parts: fields, boundaries and headers. The
+ * part before them is kept in memory, since it may be the last.
+ */
+const FOLLOWING_BYTES_MAX = 256 * 1024
 
 const TWO_FILES = "expected one file, not two; send one request for each file"
 
