@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { prepareLog } from "./bindings/env.ts"
+import { configureLog } from "./bindings/env.ts"
 import type { Env } from "./bindings/env.ts"
 import { logError } from "./platform/log.ts"
 import { getDispatcher } from "./bindings/durable-objects.ts"
@@ -37,7 +37,7 @@ export async function consumeMessages(
   env: Env,
   ctx: Pick<ExecutionContext, "waitUntil">,
 ): Promise<void> {
-  prepareLog(env)
+  configureLog(env)
   if (batch.queue.endsWith("-dead")) {
     // The sweep finds jobs and deliveries whose messages failed. The dead letters remain so that
     // the operator can find the cause.

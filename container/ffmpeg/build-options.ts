@@ -164,7 +164,7 @@ export type FfmpegBuildProgram = {
 export type FfmpegBuildPlan = { words: string[]; programs: FfmpegBuildProgram[] }
 
 /**
- * Returns the two builds for a version of Debian's source: ffmpeg with ffprobe, and fetch-ffmpeg.
+ * Returns two build plans for Debian's ffmpeg source: ffmpeg with ffprobe, and fetch-ffmpeg.
  */
 export function planFfmpegBuilds(
   libraries: readonly FfmpegLibrary[],

@@ -8,19 +8,19 @@ import type { ToolGrants, Sandbox } from "../sandbox/sandbox.ts"
 import type { SandboxTestResult } from "../sandbox/tiers/self-test.ts"
 import { testTier } from "../sandbox/tiers/test-tier.ts"
 import type { RunnerSettings } from "../settings.ts"
-import { installedYtdlpFolder, ytdlpUpdateHealth } from "../tools/ytdlp/ytdlp-update.ts"
+import { findConfiguredYtdlpFolder, ytdlpUpdateHealth } from "../tools/ytdlp/ytdlp-update.ts"
 import type { TaskRuns } from "./task-runs.ts"
 import { isEnglishOnly } from "../../src/contract/speech-models.ts"
 import { WHISPER_LANGUAGES } from "../../src/contract/whisper-languages.ts"
 import {
   findSpeechModelFolder,
-  findWhisperEnvironment,
+  findWhisperInstallation,
   whisperDriverArgv,
 } from "../tools/whisper/whisper-environment.ts"
 import { startToolProcess } from "../sandbox/start-process.ts"
 import type { ToolName } from "../../src/contract/tasks/definition.ts"
 import { TASK_TOOL_NAMES } from "../tasks/registry.ts"
-import { findYtdlpEnvironment, ytdlpDriverArgv } from "../tools/ytdlp/ytdlp-environment.ts"
+import { findYtdlpInstallation, ytdlpDriverArgv } from "../tools/ytdlp/ytdlp-environment.ts"
 
 /** Delay before the version of a tool that did not report one is read again, in milliseconds. */
 const UNAVAILABLE_MS = 30_000
@@ -51,7 +51,7 @@ export function createHealthHandler(
   let attackTest: AttackTest | null = null
   return async (request) => {
     const choice = await latestChoice()
-    const folder = installedYtdlpFolder()
+    const folder = findConfiguredYtdlpFolder()
     if (choice.sandbox && reading?.folder !== folder) {
       reading = { folder, tools: readTools(choice.sandbox) }
       void forgetIncomplete(reading)
@@ -135,7 +135,7 @@ async function readEngineVersion(
   settings: RunnerSettings,
   sandbox: Sandbox,
 ): Promise<[string, string] | null> {
-  const whisper = findWhisperEnvironment(settings)
+  const whisper = findWhisperInstallation(settings)
   if (!whisper) return null
   const { python: tool, packages, read } = whisper
   const command = { tool, argv: [...whisperDriverArgv("version.py"), ...packages], read }
@@ -180,7 +180,7 @@ function ffmpegVersionCommand(
 }
 
 function ytdlpVersionCommand(settings: RunnerSettings): VersionCommand | null {
-  const ytdlp = findYtdlpEnvironment(settings)
+  const ytdlp = findYtdlpInstallation(settings)
   if (!ytdlp) return null
   const { python, packages, read } = ytdlp
   return { tool: python, argv: [...ytdlpDriverArgv("version.py"), ...packages], read }

@@ -3,9 +3,9 @@ import type { IncomingMessage } from "node:http"
 import { openCaller } from "../cli/client/caller.ts"
 import type { ApiCaller } from "../cli/client/caller.ts"
 import { formatMib, formatRatio } from "./figure.ts"
-import type { BenchFigure } from "./figure.ts"
+import type { BenchResult } from "./figure.ts"
 import { GIB, makeJunkBody } from "./junk.ts"
-import { IN_PARTS, startPlainR2 } from "./plain-r2.ts"
+import { IN_PARTS_PATH, startPlainR2 } from "./plain-r2.ts"
 import type { BenchScope } from "./scope.ts"
 import { findWorkerdPid, readResidentBytes, samplePeakMemory } from "../cli/processes/memory.ts"
 import { waitUntilFinal, uploadFile } from "../cli/client/requests.ts"
@@ -17,7 +17,7 @@ const READ_SECONDS = 6
 const BYTES_PER_SECOND = 20 * 1024 ** 2
 const SETTLE_MS = 1000
 /** Path of the reference, an object with as many parts as the file has. */
-const PLAIN_PATH = `${IN_PARTS}junk`
+const PLAIN_PATH = `${IN_PARTS_PATH}junk`
 const ROUNDS = 4
 const GOAL = { growthBytes: 32 * 1024 ** 2, ratio: 0.9 }
 
@@ -25,7 +25,7 @@ const GOAL = { growthBytes: 32 * 1024 ** 2, ratio: 0.9 }
  * Measures how much workerd's memory grows while a slow client reads a large file from its signed
  * link, and how fast a quick client reads it, compared with a plain `get` of the same bytes from R2.
  */
-export async function benchDownload(scope: BenchScope): Promise<BenchFigure[]> {
+export async function benchDownload(scope: BenchScope): Promise<BenchResult[]> {
   const stateDir = await scope.makeFolder()
   const before = await startBenchService(scope, { stateDir })
   const { id } = await uploadFile(before.caller, "junk.bin", makeJunkBody(GIB))
@@ -62,7 +62,7 @@ async function throughputFigure(
   scope: BenchScope,
   service: BenchService,
   id: string,
-): Promise<BenchFigure> {
+): Promise<BenchResult> {
   const plain = await startPlainR2(scope)
   const body = { type: "application/octet-stream", ...makeJunkBody(GIB) }
   await plain.caller.ask("PUT", PLAIN_PATH, body)

@@ -1,5 +1,5 @@
 import { formatMs, formatRatio, formatSeconds } from "./figure.ts"
-import type { BenchFigure } from "./figure.ts"
+import type { BenchResult } from "./figure.ts"
 import type { BenchScope } from "./scope.ts"
 import { makeMedia, runUnsandboxed, serviceToolPaths } from "../cli/client/media.ts"
 import { readCpuTime, measureProcessTreeCpuMs } from "../cli/processes/process-time.ts"
@@ -19,7 +19,7 @@ const WORDS = "-c:v libx264 -preset veryfast -crf 26"
  * Measures an encode of a few seconds from its submission to its success, and compares it with
  * ffmpeg alone with the same arguments.
  */
-export async function benchEncode(scope: BenchScope): Promise<BenchFigure[]> {
+export async function benchEncode(scope: BenchScope): Promise<BenchResult[]> {
   const folder = await scope.makeFolder()
   const path = await makeMedia(folder, "source.mp4", SOURCE)
   const service = await startBenchService(scope)
@@ -53,7 +53,7 @@ async function measureBeside(
   service: BenchService,
   fileId: string,
   runReference: () => Promise<unknown>,
-): Promise<BenchFigure[]> {
+): Promise<BenchResult[]> {
   const besideMs = await measureProcessTreeCpuMs(service.pid, () => encode(service, fileId))
   if (besideMs === null) {
     console.error("This system does not tell the processor time of processes.")

@@ -1,7 +1,7 @@
 import pMap from "p-map"
 import type { ApiCaller } from "../cli/client/caller.ts"
 import { formatDifference, formatMs, formatRatio } from "./figure.ts"
-import type { BenchFigure } from "./figure.ts"
+import type { BenchResult } from "./figure.ts"
 import type { BenchScope } from "./scope.ts"
 import { submitCommand, waitUntilSuccess } from "../cli/client/requests.ts"
 import { startBenchService } from "./service.ts"
@@ -20,7 +20,7 @@ const IDLE_RATIO_MAX = 1.2
  * Measures how long a job of an account waits while another account has a thousand jobs in the
  * queue.
  */
-export async function benchFairness(scope: BenchScope): Promise<BenchFigure[]> {
+export async function benchFairness(scope: BenchScope): Promise<BenchResult[]> {
   const full = await measure(scope, SLOTS)
   const room = await measure(scope, SLOTS - 1)
   return [

@@ -3,7 +3,7 @@ import { formatTable } from "../cli/table.ts"
 /**
  * Row of a benchmark's table: a measured value, and the reference value that the same run measured.
  */
-export type BenchFigure = {
+export type BenchResult = {
   name: string
   measured: string
   reference: string
@@ -17,7 +17,7 @@ export type BenchFigure = {
 const HEADINGS = ["FIGURE", "MEASURED", "REFERENCE", "RATIO OR DIFFERENCE", "GOAL", "MET"]
 
 /** Formats figures as a table with headings. */
-export function formatFigures(figures: BenchFigure[]): string {
+export function formatFigures(figures: BenchResult[]): string {
   const rows = figures.map(({ name, measured, reference, comparison, goal, isMet }) => [
     name,
     measured,

@@ -5,7 +5,7 @@ import { makeChildEnvironment } from "../cli/environment.ts"
 import { isHealthy } from "../cli/health.ts"
 import { findFreePort } from "../cli/ports.ts"
 import { formatMib, formatMs } from "./figure.ts"
-import type { BenchFigure } from "./figure.ts"
+import type { BenchResult } from "./figure.ts"
 import {
   readProcessTree,
   readProportionalBytes,
@@ -31,7 +31,7 @@ type Start = { ms: number; bytes: number; ownBytes: number; parts: string }
  * of resident memory counts pages that several processes share several times; the last figure
  * divides them among the processes.
  */
-export async function benchIdle(scope: BenchScope): Promise<BenchFigure[]> {
+export async function benchIdle(scope: BenchScope): Promise<BenchResult[]> {
   const stateDir = await scope.makeFolder()
   const starts: Start[] = []
   const bare: Start[] = []
@@ -62,7 +62,7 @@ function figure(
   reference = 0,
   format: (value: number) => string,
   goal: number,
-): BenchFigure {
+): BenchResult {
   return {
     name,
     measured: format(measured),

@@ -5,7 +5,7 @@ import { benchDownload } from "./download.ts"
 import { benchEncode } from "./encode.ts"
 import { benchFairness } from "./fairness.ts"
 import { formatFigures } from "./figure.ts"
-import type { BenchFigure } from "./figure.ts"
+import type { BenchResult } from "./figure.ts"
 import { benchIdle } from "./idle.ts"
 import { benchMemory } from "./memory/memory.ts"
 import { benchNormalize } from "./normalize.ts"
@@ -21,7 +21,7 @@ import { ensureSetUp } from "../setup/main.ts"
 
 type Bench = {
   name: string
-  run: (scope: BenchScope) => Promise<BenchFigure[]>
+  run: (scope: BenchScope) => Promise<BenchResult[]>
   /**
    * Set for a benchmark that runs only when it is named, because it takes minutes or installs
    * programs that nothing else needs.
@@ -93,7 +93,7 @@ await runScript(async () => {
   }
   checkScale()
   await ensureSetUp()
-  const figures: BenchFigure[] = []
+  const figures: BenchResult[] = []
   for (const bench of chosen) figures.push(...(await runBench(bench)))
   if (figures.length > 0) console.log(formatFigures(figures))
 })
@@ -113,7 +113,7 @@ function checkScale(): void {
  * Runs a benchmark and returns its figures. Returns no figures if it fails, so that the others
  * still run.
  */
-async function runBench({ name, run, timeLimitMs = BENCH_MS_MAX }: Bench): Promise<BenchFigure[]> {
+async function runBench({ name, run, timeLimitMs = BENCH_MS_MAX }: Bench): Promise<BenchResult[]> {
   console.error(`Measuring ${name} ...`)
   const scope = openBenchScope()
   function stopOnSignal(): void {

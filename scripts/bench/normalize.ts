@@ -10,7 +10,7 @@ import { meterLoudness } from "../cli/loudness-meter.ts"
 import { fliteStep } from "../setup/test-tools.ts"
 import { ensureSteps } from "../setup/step.ts"
 import { formatRatio, formatSeconds } from "./figure.ts"
-import type { BenchFigure } from "./figure.ts"
+import type { BenchResult } from "./figure.ts"
 import type { BenchScope } from "./scope.ts"
 import { startBenchService } from "./service.ts"
 import type { BenchService } from "./service.ts"
@@ -40,7 +40,7 @@ const measured = z.object({
 type Source = { path: string; codec: string }
 
 /** Measures normalizations, and compares each with three runs of ffmpeg alone. */
-export async function benchNormalize(scope: BenchScope): Promise<BenchFigure[]> {
+export async function benchNormalize(scope: BenchScope): Promise<BenchResult[]> {
   await ensureSteps([fliteStep])
   const folder = await scope.makeFolder()
   const service = await startBenchService(scope)
@@ -73,7 +73,7 @@ async function benchPasses(
   folder: string,
   name: string,
   source: Source,
-): Promise<BenchFigure[]> {
+): Promise<BenchResult[]> {
   const fileId = await uploadMedia(service.caller, source.path)
   const medianOf = await measureMediansInRotation(ROUNDS, {
     job: () => measureMs(() => normalize(service, fileId)),

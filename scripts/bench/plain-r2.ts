@@ -13,7 +13,7 @@ import type { BenchScope } from "./scope.ts"
 const READY_PREFIX = "Plain R2 serves "
 
 /** Path below which bodies are stored in parts, as the service stores large files. */
-export const IN_PARTS = "/in-parts/"
+export const IN_PARTS_PATH = "/in-parts/"
 
 const CONTENTS = `const PART_BYTES = 5 * 1024 * 1024
 async function putInParts(bucket, key, body) {
@@ -30,7 +30,7 @@ export default {
   async fetch(request, env) {
     const { pathname } = new URL(request.url)
     const isPut = request.method === "PUT"
-    if (isPut && pathname.startsWith("${IN_PARTS}")) {
+    if (isPut && pathname.startsWith("${IN_PARTS_PATH}")) {
       await putInParts(env.BUCKET, pathname, request.body)
       return new Response("ok")
     }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import pMap from "p-map"
 import type { ApiCaller } from "../cli/client/caller.ts"
 import { formatDifference, formatMs, formatRatio } from "./figure.ts"
-import type { BenchFigure } from "./figure.ts"
+import type { BenchResult } from "./figure.ts"
 import type { BenchScope } from "./scope.ts"
 import { makeMedia } from "../cli/client/media.ts"
 import { findWorkerdPid } from "../cli/processes/memory.ts"
@@ -34,7 +34,7 @@ const DRAIN_MS_MAX = 75_000
  * Measures how fast commands are accepted, compares it with GET /v1/health, and counts accepted
  * commands that get lost by a restart.
  */
-export async function benchSubmit(scope: BenchScope): Promise<BenchFigure[]> {
+export async function benchSubmit(scope: BenchScope): Promise<BenchResult[]> {
   const stateDir = await scope.makeFolder()
   const path = await makeMedia(await scope.makeFolder(), "tone.wav", "-f lavfi -i sine -t 0.1")
   const service = await startBenchService(scope, { stateDir, runnerCapacity: 1 })
@@ -128,7 +128,7 @@ async function askHealth(caller: ApiCaller): Promise<void> {
   await caller.ask("GET", "/v1/health")
 }
 
-function aloneFigure({ measured, reference }: Compared): BenchFigure {
+function aloneFigure({ measured, reference }: Compared): BenchResult {
   return {
     name: "submit: POST /commands until 202, one caller, p50",
     measured: formatMs(measured),
@@ -139,7 +139,7 @@ function aloneFigure({ measured, reference }: Compared): BenchFigure {
   }
 }
 
-function togetherFigure({ measured, reference }: Compared): BenchFigure {
+function togetherFigure({ measured, reference }: Compared): BenchResult {
   return {
     name: `submit: commands a second, ${CALLERS} callers`,
     measured: `${measured.toFixed(0)} /s`,
@@ -150,7 +150,7 @@ function togetherFigure({ measured, reference }: Compared): BenchFigure {
   }
 }
 
-function syncsFigure(syncs: number | null): BenchFigure {
+function syncsFigure(syncs: number | null): BenchResult {
   return {
     name: `submit: fsyncs a command, ${CALLERS} callers`,
     measured: syncs === null ? "no strace" : syncs.toFixed(2),
@@ -161,7 +161,7 @@ function syncsFigure(syncs: number | null): BenchFigure {
   }
 }
 
-async function lossFigure(caller: ApiCaller, ids: string[]): Promise<BenchFigure> {
+async function lossFigure(caller: ApiCaller, ids: string[]): Promise<BenchResult> {
   const { succeeded, open, isStill } = await drain(caller, ids)
   const lost = ids.length - succeeded - (isStill ? 0 : open)
   return {

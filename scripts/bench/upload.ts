@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { z } from "zod"
 import type { ApiCaller } from "../cli/client/caller.ts"
 import { formatDifference, formatMib, formatMs, formatRatio } from "./figure.ts"
-import type { BenchFigure } from "./figure.ts"
+import type { BenchResult } from "./figure.ts"
 import { GIB, makeJunkBody } from "./junk.ts"
 import type { BenchScope } from "./scope.ts"
 import { findWorkerdPid, readResidentBytes, samplePeakMemory } from "../cli/processes/memory.ts"
@@ -40,7 +40,7 @@ type UploadMeasurement = { bytesPerSecond: number; growthBytes: number; pingMs: 
  * Measures throughput and memory of a large upload, and compares them with a plain `put` of the
  * same bytes into R2; and the throughput of an upload by tus, compared with the other one.
  */
-export async function benchUpload(scope: BenchScope): Promise<BenchFigure[]> {
+export async function benchUpload(scope: BenchScope): Promise<BenchResult[]> {
   const byForm = await openService(scope)
   const byTus = { ...byForm, store: makeTusStore(byForm.caller) }
   const targets = { service: byForm, tus: byTus, plain: await openPlainPut(scope) }
@@ -66,7 +66,7 @@ export async function benchUpload(scope: BenchScope): Promise<BenchFigure[]> {
 }
 
 /** Measures workerd's memory while several callers upload to a service that has just started. */
-async function measureManyUploads(scope: BenchScope): Promise<BenchFigure[]> {
+async function measureManyUploads(scope: BenchScope): Promise<BenchResult[]> {
   const target = await openService(scope)
   const idleBytes = await warmUp(target)
   if (target.workerdPid === null) return []
@@ -203,7 +203,7 @@ function summarize(rounds: UploadMeasurement[]): UploadMeasurement {
   }
 }
 
-function throughputFigure(service: UploadMeasurement, plain: UploadMeasurement): BenchFigure {
+function throughputFigure(service: UploadMeasurement, plain: UploadMeasurement): BenchResult {
   const ratio = service.bytesPerSecond / plain.bytesPerSecond
   return {
     name: "upload: 1 GiB by POST /files, a second",
@@ -215,7 +215,7 @@ function throughputFigure(service: UploadMeasurement, plain: UploadMeasurement):
   }
 }
 
-function tusFigure(tus: UploadMeasurement, service: UploadMeasurement): BenchFigure {
+function tusFigure(tus: UploadMeasurement, service: UploadMeasurement): BenchResult {
   const ratio = tus.bytesPerSecond / service.bytesPerSecond
   return {
     name: "upload: 1 GiB by tus in pieces of 64 MiB, a second",
@@ -227,7 +227,7 @@ function tusFigure(tus: UploadMeasurement, service: UploadMeasurement): BenchFig
   }
 }
 
-function memoryFigure(service: UploadMeasurement, plain: UploadMeasurement): BenchFigure {
+function memoryFigure(service: UploadMeasurement, plain: UploadMeasurement): BenchResult {
   const more = service.growthBytes - plain.growthBytes
   return {
     name: "upload: workerd's memory above idle, peak",
@@ -239,7 +239,7 @@ function memoryFigure(service: UploadMeasurement, plain: UploadMeasurement): Ben
   }
 }
 
-function pingFigure(service: UploadMeasurement, plain: UploadMeasurement): BenchFigure {
+function pingFigure(service: UploadMeasurement, plain: UploadMeasurement): BenchResult {
   return {
     name: "upload: another request meanwhile, p50",
     measured: formatMs(service.pingMs),

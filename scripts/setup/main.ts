@@ -10,7 +10,7 @@ import { ensureSteps, tryStep } from "./step.ts"
 import { ytDlpStep } from "./yt-dlp.ts"
 
 /**
- * Installs the tools that the service lacks, stores the facts of ffmpeg, and bundles the service.
+ * Installs missing tools, stores which capabilities ffmpeg has, and bundles the service.
  */
 export async function ensureSetUp(): Promise<void> {
   await ensureTools()
@@ -18,7 +18,7 @@ export async function ensureSetUp(): Promise<void> {
   ensureBuilt()
 }
 
-/** Stores the facts of ffmpeg if they are not stored yet, unless FFMPEG_FACTS sets them. */
+/** Stores ffmpeg's capabilities if they are not stored yet, unless FFMPEG_FACTS sets them. */
 export async function ensureFfmpegFacts(): Promise<void> {
   if (process.env["FFMPEG_FACTS"] !== undefined) return
   await tryStep(

@@ -74,14 +74,14 @@ const parsed = new WeakMap<object, Settings>()
 export function getSettings(env: Env): Settings {
   const cached = parsed.get(env)
   if (cached) return cached
-  prepareLog(env)
+  configureLog(env)
   const value = settingsSchema.parse(env)
   parsed.set(env, value)
   return value
 }
 
 /** Sets the log level of the isolate, and makes the log hide the secrets of the environment. */
-export function prepareLog(env: Env): void {
+export function configureLog(env: Env): void {
   if (prepared.has(env)) return
   prepared.add(env)
   setLogLevel(readLogLevel(env.LOG_LEVEL))

@@ -117,7 +117,7 @@ export function computeContainerInstancesMax(slots: number): number {
 }
 
 /** Returns the bytes of disk that a task of a pool can use in a container. */
-export function computeContainerDiskBytes(pool: string, settings: Settings): number {
+export function computeUsableContainerDiskBytes(pool: string, settings: Settings): number {
   const { instanceType, instanceTypeSetting, systemBytes } = getPool(pool)
   return INSTANCE_DISK_BYTES[settings[instanceTypeSetting] ?? instanceType] - systemBytes
 }

@@ -15,7 +15,7 @@ export type OutputName = { name: string; has_times?: true | undefined }
 /** Maximum number of members in all bundles of one command. */
 export const MEMBERS_MAX = 5000
 /** Maximum length of all member names of one command together, in bytes. */
-export const MEMBER_NAMES_BYTES_MAX = 400_000
+export const COMMAND_MEMBER_NAMES_BYTES_MAX = 400_000
 const MEMBER_NAME_BYTES_MAX = 240
 
 const FIELD = /%(?:\d{0,2}d|v|%)/g

@@ -1,5 +1,5 @@
 /**
- * Cron name of the sweep at the start of a one-machine service, scheduled for the start of the
- * process. Cloudflare never sends this name, since nothing there sees all processes of a Worker.
+ * Cron name of the sweep that a one-machine service runs when it starts. Its scheduled time is the
+ * start of the process. Cloudflare never sends it, because a Worker has many processes there.
  */
 export const STARTUP_CRON = "@reboot"

@@ -17,10 +17,10 @@ export const PROBES_BYTES_MAX = 5 * 1024 * 1024
 /** Maximum number of outputs that a task reports. */
 export const OUTPUTS_MAX = 100
 
-/** Maximum length of the tool log that is kept of a task, in bytes. */
+/** Maximum number of bytes that are kept of a task's tool log. */
 export const LOG_BYTES_MAX = 64 * 1024
 
-/** Maximum length of the standard output that is kept of a task, in bytes. */
+/** Maximum number of bytes that are kept of a task's standard output. */
 export const STDOUT_BYTES_MAX = 64 * 1024
 
 const PROBE_ERROR_LENGTH_MAX = 1000

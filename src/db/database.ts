@@ -103,7 +103,7 @@ export async function runBatch(database: Database, statements: Statement[]): Pro
 }
 
 /** Splits rows into groups. An insert of one group stays within D1's limit of bound parameters. */
-export function groupRows<Row>(rows: Row[], columns: number): Row[][] {
+export function splitRowsForInsert<Row>(rows: Row[], columns: number): Row[][] {
   const size = Math.floor(BOUND_PARAMETERS_MAX / columns)
   const groups: Row[][] = []
   for (let at = 0; at < rows.length; at += size) groups.push(rows.slice(at, at + size))

@@ -1,5 +1,5 @@
 import { desc, eq, sql } from "drizzle-orm"
-import { groupRows, runBatch } from "./database.ts"
+import { splitRowsForInsert, runBatch } from "./database.ts"
 import type { Database } from "./database.ts"
 import { deadLetters } from "./schema/operations.ts"
 import type { DeadLetter } from "./schema/operations.ts"
@@ -9,7 +9,7 @@ const COLUMNS = 4
 
 /** Stores dead letters. A message that arrives twice is stored once. */
 export async function insertDeadLetters(database: Database, letters: DeadLetter[]): Promise<void> {
-  const groups = groupRows(letters, COLUMNS)
+  const groups = splitRowsForInsert(letters, COLUMNS)
   await runBatch(
     database,
     groups.map((rows) => database.insert(deadLetters).values(rows).onConflictDoNothing()),

@@ -59,7 +59,7 @@ export type JobProperties = {
 }
 
 /** Request fields that are stored in columns of the job's row. */
-export const COLUMN_FIELDS = [
+export const REQUEST_FIELDS_IN_COLUMNS = [
   "webhook",
   "webhook_url",
   "metadata",
@@ -68,7 +68,7 @@ export const COLUMN_FIELDS = [
   "publish",
 ] as const
 
-const columnFields: ReadonlySet<string> = new Set(COLUMN_FIELDS)
+const columnFields: ReadonlySet<string> = new Set(REQUEST_FIELDS_IN_COLUMNS)
 
 /** Returns the row of a new job. */
 export function draftJobRow(

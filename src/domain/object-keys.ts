@@ -49,7 +49,7 @@ export function memberObjectKey(objectKey: string, name: string): string {
 }
 
 /** Prefix of the values of a job and its tasks that are too large for their rows. */
-export function jobPrefix(accountId: string, jobId: string): string {
+export function jobValuesPrefix(accountId: string, jobId: string): string {
   return `${accountId}/jobs/${jobId}/`
 }
 

@@ -3,7 +3,7 @@ import { WORKSPACE_BYTES_MIN } from "../contract/protocol.ts"
 import { getSettings } from "../bindings/env.ts"
 import type { Env } from "../bindings/env.ts"
 import type { Limits } from "../domain/plans.ts"
-import { computeContainerDiskBytes } from "../bindings/pools.ts"
+import { computeUsableContainerDiskBytes } from "../bindings/pools.ts"
 import { readStorageDisk } from "../bindings/storage-disk.ts"
 
 /** Limit of the total size of a job's inputs, and whether the plan or the runner's disk sets it. */
@@ -29,7 +29,7 @@ export async function findInputBytesLimit(
 async function findDiskBytes(env: Env, pools: readonly string[]): Promise<number | null> {
   const settings = getSettings(env)
   if (settings.RUNNER_ORIGIN === undefined) {
-    const disks = pools.map((pool) => computeContainerDiskBytes(pool, settings))
+    const disks = pools.map((pool) => computeUsableContainerDiskBytes(pool, settings))
     return Math.min(...disks) - WORKSPACE_BYTES_MIN
   }
   const disk = await readStorageDisk(env)

@@ -151,7 +151,7 @@ export function viewOutputs(
     }))
 }
 
-/** Returns the name and the URLs of an output; `nonFileUrl` is null for a File. */
+/** Returns the name and URLs of an output. If it is no File, its only URL is `nonFileUrl`. */
 function linkFields(
   base: string,
   job: JobForOutputLinks,

@@ -4,7 +4,7 @@ import type { SpaceReservation, ReserveSpace } from "../bindings/storage-disk.ts
 import { uploadObjectKey } from "../domain/object-keys.ts"
 import type { Upload } from "../db/schema/uploads.ts"
 import { insertUpload } from "../db/files/uploads.ts"
-import { dropStreamedPart, openStreamedPart, passBytes } from "./streamed-part.ts"
+import { dropStreamedPart, openStreamedPart, fillStreamedPart } from "./streamed-part.ts"
 import type { StreamedPart } from "./streamed-part.ts"
 
 /**
@@ -97,7 +97,7 @@ export async function writeBytes(
       if (!(await beginStreamedPart(writer))) return false
     }
     if (writer.streamed) {
-      rest = await passBytes(writer.streamed, rest)
+      rest = await fillStreamedPart(writer.streamed, rest)
       if (writer.streamed.missingBytes === 0) await endStreamedPart(writer, writer.streamed)
       continue
     }

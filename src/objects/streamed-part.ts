@@ -26,7 +26,7 @@ export function openStreamedPart(
  * Passes bytes to R2, until the part is full. Returns the bytes behind the part, which may be none.
  * The part has used the bytes up when this resolves.
  */
-export async function passBytes(part: StreamedPart, bytes: Uint8Array): Promise<Uint8Array> {
+export async function fillStreamedPart(part: StreamedPart, bytes: Uint8Array): Promise<Uint8Array> {
   const taken = bytes.subarray(0, part.missingBytes)
   await orRefused(part, part.sink.write(taken))
   part.missingBytes -= taken.byteLength

@@ -2,7 +2,7 @@ import type { Env } from "../bindings/env.ts"
 import { openDatabases } from "../db/database.ts"
 import type { Database } from "../db/database.ts"
 import { deleteTusUpload, listExpiredTusUploads } from "../db/files/tus-uploads.ts"
-import type { FoundTusUpload, OpenTusUpload } from "../db/files/tus-uploads.ts"
+import type { TusUploadWithObjectRow, OpenTusUpload } from "../db/files/tus-uploads.ts"
 import { listUploadParts } from "../db/files/upload-parts.ts"
 import { abandonUploads } from "./abandon-upload.ts"
 import { isMissingUploadError } from "./objects.ts"
@@ -39,7 +39,7 @@ export async function completeTusObject(
  */
 export async function removeTusUpload(
   env: Env,
-  { row, upload }: FoundTusUpload,
+  { row, upload }: TusUploadWithObjectRow,
   { now, isForced }: { now: number; isForced: boolean },
 ): Promise<boolean> {
   const database = openDatabases(env, row.accountId).sql

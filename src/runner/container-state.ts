@@ -175,7 +175,7 @@ function leftOfWait(of: {
  * Decides about a container that got no requests for its idle time. Keeps it while its run holds a
  * lease. Destroys it if it was asked to stop before and did not.
  */
-export function decideIdleContainer(of: { holdsLease: boolean; isStopping: boolean }) {
+export function chooseIdleContainerAction(of: { holdsLease: boolean; isStopping: boolean }) {
   if (of.holdsLease) return "keep"
   return of.isStopping ? "destroy" : "stop"
 }

@@ -21,7 +21,7 @@ import { getPoolObject } from "../bindings/durable-objects.ts"
 import { openDatabases } from "../db/database.ts"
 import { isTaskRunningAtFence } from "../db/jobs/tasks.ts"
 import { makeContainerEnvironment } from "./container-environment.ts"
-import { decideIdleContainer, openContainerState } from "./container-state.ts"
+import { chooseIdleContainerAction, openContainerState } from "./container-state.ts"
 import type { StoredContainerState } from "./container-state.ts"
 import { POOLS } from "../bindings/pools.ts"
 import type { PoolName } from "../bindings/pools.ts"
@@ -139,7 +139,7 @@ class Runner extends Container<Env> implements RunnerRpc {
     const holdsLease =
       run !== null && (await isTaskRunningAtFence(openDatabases(this.env, run.accountId), run))
     const isStopping = this.#memory.isStopping()
-    const verdict = decideIdleContainer({ holdsLease, isStopping })
+    const verdict = chooseIdleContainerAction({ holdsLease, isStopping })
     if (verdict === "destroy") await this.destroy()
     if (verdict !== "stop") return
     this.#memory.noteStopping()

@@ -21,7 +21,7 @@ import { cancelJobsOfDeletedAccount } from "../jobs/cancel.ts"
 import { Alarms } from "./alarms.ts"
 import { dispatchTask } from "./dispatch-task.ts"
 import { MicroBatch } from "./enqueue.ts"
-import { JobWriteBuffer } from "./job-notes.ts"
+import { JobWriteBuffer } from "./job-write-buffer.ts"
 import { ProgressTracker } from "./progress.ts"
 import { TaskQueue } from "./queue.ts"
 import {

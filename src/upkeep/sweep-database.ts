@@ -1,4 +1,4 @@
-import { prepareLog, getRetention, getSettings } from "../bindings/env.ts"
+import { configureLog, getRetention, getSettings } from "../bindings/env.ts"
 import type { Env } from "../bindings/env.ts"
 import { runOrLogError } from "../platform/log.ts"
 import type { DatabaseSweep } from "../bindings/rpc.ts"
@@ -60,7 +60,7 @@ export async function sweepDatabase(
   env: Env,
   { database: number, now, isStart }: DatabaseSweep,
 ): Promise<void> {
-  prepareLog(env)
+  configureLog(env)
   const { fetchedMs } = getRetention(env)
   const rowsMs = getSettings(env).JOB_DAYS_MAX * DAY_MS
   const database = openDatabaseByNumber(env, number)

@@ -1,4 +1,4 @@
-import { prepareLog } from "../bindings/env.ts"
+import { configureLog } from "../bindings/env.ts"
 import type { Env } from "../bindings/env.ts"
 import { runOrLogError } from "../platform/log.ts"
 import { getSweeper } from "../bindings/durable-objects.ts"
@@ -89,7 +89,7 @@ export async function sweep(
  * of deleted accounts.
  */
 export async function sweepDirectory(env: Env, now: number): Promise<void> {
-  prepareLog(env)
+  configureLog(env)
   const directory = openDirectory(env)
   await runChores([
     warnOfDatabaseSize(env),

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest"
 import { PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
 import { MediaRunner } from "../../src/index.ts"
 import { newId } from "../../src/platform/ids.ts"
-import { decideIdleContainer, openContainerState } from "../../src/runner/container-state.ts"
+import { chooseIdleContainerAction, openContainerState } from "../../src/runner/container-state.ts"
 import type { StoredContainerState } from "../../src/runner/container-state.ts"
 import { makeTaskToken } from "../../src/runner/task-token.ts"
 import { ask, makeCaller, upload } from "../support/caller.ts"
@@ -98,7 +98,7 @@ describe("a container without calls for its idle time", () => {
     [{ holdsLease: false, isStopping: false }, "stop"],
     [{ holdsLease: false, isStopping: true }, "destroy"],
   ] as const)("%o: %s", ([facts, verdict]) => {
-    expect(decideIdleContainer(facts)).toBe(verdict)
+    expect(chooseIdleContainerAction(facts)).toBe(verdict)
   })
 })
 

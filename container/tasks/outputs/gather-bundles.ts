@@ -2,7 +2,7 @@ import {
   findBundleKind,
   utf8ByteLength,
   isPlaylist,
-  MEMBER_NAMES_BYTES_MAX,
+  COMMAND_MEMBER_NAMES_BYTES_MAX,
   memberName,
   MEMBERS_MAX,
   compileNamePattern,
@@ -171,8 +171,8 @@ function findExcess(
     const message = `The outputs have ${files} files, and a command may create at most ${MEMBERS_MAX}.`
     return callerFailure("file_limit", message)
   }
-  if (bytes <= MEMBER_NAMES_BYTES_MAX) return null
-  const message = `The names of the outputs' files have ${bytes} bytes in total, and at most ${MEMBER_NAMES_BYTES_MAX} are allowed: use shorter names.`
+  if (bytes <= COMMAND_MEMBER_NAMES_BYTES_MAX) return null
+  const message = `The names of the outputs' files have ${bytes} bytes in total, and at most ${COMMAND_MEMBER_NAMES_BYTES_MAX} are allowed: use shorter names.`
   return callerFailure("file_limit", message)
 }
 

@@ -7,7 +7,7 @@ import type { Sandbox } from "../../sandbox/sandbox.ts"
 import { startToolProcess } from "../../sandbox/start-process.ts"
 import { closeTaskSandbox, openTaskSandbox } from "../../sandbox/task-sandbox.ts"
 import { modelReadPaths, whisperDriverArgv } from "./whisper-environment.ts"
-import type { WhisperEnvironment } from "./whisper-environment.ts"
+import type { WhisperInstallation } from "./whisper-environment.ts"
 import { parseWorkerLine } from "./worker-lines.ts"
 import type { SpeechWorkerErrorLine, SpeechWorkerLine } from "./worker-lines.ts"
 
@@ -27,7 +27,7 @@ const EXTRA_MEMORY_BYTES = 4 * 1024 ** 3
 /** Sandbox, speech model and account of a speech worker. */
 export type SpeechWorkerSpec = {
   sandbox: Sandbox
-  whisper: WhisperEnvironment
+  whisper: WhisperInstallation
   modelFolder: string
   /** Account whose tasks the worker runs; null if tasks name no account. */
   accountId: string | null

@@ -6,7 +6,7 @@ import type { TaskFailure } from "../../task-failure.ts"
 import type { TaskSandbox } from "../../sandbox/sandbox.ts"
 import { openSafeFile } from "../../sandbox/workspace.ts"
 import type { RunnerSettings } from "../../settings.ts"
-import { findSpeechModelFolder, findWhisperEnvironment } from "./whisper-environment.ts"
+import { findSpeechModelFolder, findWhisperInstallation } from "./whisper-environment.ts"
 import type { TranscriptSegment } from "../../captions/transcript-segment.ts"
 import type { RecognizedWord } from "./worker-lines.ts"
 import type { SpeechWorker, SpeechWorkerAnswer } from "./speech-worker.ts"
@@ -99,7 +99,7 @@ export async function transcribeAudio(
 }
 
 function requireWhisper(settings: RunnerSettings, model: string) {
-  const whisper = findWhisperEnvironment(settings)
+  const whisper = findWhisperInstallation(settings)
   if (!whisper) {
     throw new RunnerError("internal", "This runner has no whisper, so it cannot transcribe.")
   }

@@ -13,7 +13,7 @@ const MODEL_FILE = "model.bin"
 /**
  * Python with faster-whisper, its package folders, and the paths that it may read in the sandbox.
  */
-export type WhisperEnvironment = {
+export type WhisperInstallation = {
   /** Path of Python itself, to which the link in the virtual environment leads. */
   python: string
   /** Package folders in which Python searches for modules. */
@@ -23,9 +23,9 @@ export type WhisperEnvironment = {
 }
 
 /** Finds the installation of faster-whisper. Returns null if there is none. */
-export function findWhisperEnvironment({
+export function findWhisperInstallation({
   toolPaths,
-}: Pick<RunnerSettings, "toolPaths">): WhisperEnvironment | null {
+}: Pick<RunnerSettings, "toolPaths">): WhisperInstallation | null {
   const link = resolve(toolPaths.whisper)
   if (!existsSync(link)) return null
   const packages = findPythonPackageFolders(link).filter((folder) =>

@@ -9,7 +9,7 @@ import type { TaskFailure } from "../../task-failure.ts"
 import type { PageQueryContext } from "./page-context.ts"
 import { formatBytes } from "../format-bytes.ts"
 import type { YtdlpDriverResultLine } from "./driver-lines.ts"
-import { findYtdlpEnvironment } from "./ytdlp-environment.ts"
+import { findYtdlpInstallation } from "./ytdlp-environment.ts"
 import { explainPageFailure } from "./explain-page-failure.ts"
 import type { PageQueryFailure } from "./explain-page-failure.ts"
 import { runYtdlp } from "./run-ytdlp.ts"
@@ -55,7 +55,7 @@ export async function queryPage(
   // Normalizes the URL, and drops its fragment, which yt-dlp would interpret as options.
   const job = { ...question.job, url: checked.url.href }
   await waitForYtdlp()
-  const ytdlp = findYtdlpEnvironment(settings)
+  const ytdlp = findYtdlpInstallation(settings)
   if (!ytdlp) throw new RunnerError("internal", "This runner has no yt-dlp, so it cannot fetch.")
   const startedMs = performance.now()
   const run = {

@@ -16,7 +16,7 @@ import type {
   YtdlpDriverLine,
 } from "./driver-lines.ts"
 import { ytdlpGrants, ytdlpDriverArgv } from "./ytdlp-environment.ts"
-import type { YtdlpEnvironment } from "./ytdlp-environment.ts"
+import type { YtdlpInstallation } from "./ytdlp-environment.ts"
 
 /** Job for the Python driver of yt-dlp: the URL of a web page, and what to fetch from it. */
 export type YtdlpJob = {
@@ -34,7 +34,7 @@ export type YtdlpJob = {
 /** Options for a run of yt-dlp. */
 export type YtdlpRun = {
   job: YtdlpJob
-  ytdlp: YtdlpEnvironment
+  ytdlp: YtdlpInstallation
   cookies: string | null
   /** Maximum number of bytes that the run may receive, including web pages. */
   receivedBytesMax: number

@@ -4,7 +4,7 @@ import { findProgram } from "../../sandbox/system-paths.ts"
 import type { ToolGrants } from "../../sandbox/sandbox.ts"
 import type { RunnerSettings } from "../../settings.ts"
 import { isolatedPythonArgv, findPythonPackageFolders } from "../python-packages.ts"
-import { installedYtdlpFolder } from "./ytdlp-update.ts"
+import { findConfiguredYtdlpFolder } from "./ytdlp-update.ts"
 
 /** Folder of the Python driver of yt-dlp. */
 const DRIVER_FOLDER = join(import.meta.dirname, "driver")
@@ -13,7 +13,7 @@ const DRIVER_FOLDER = join(import.meta.dirname, "driver")
  * Python with yt-dlp, its package folders, and the paths and programs that it may use in the
  * sandbox.
  */
-export type YtdlpEnvironment = {
+export type YtdlpInstallation = {
   /** Absolute path of the Python of the virtual environment. */
   python: string
   /** Package folders, in the order in which Python searches them. */
@@ -31,12 +31,12 @@ export type YtdlpEnvironment = {
  * Finds yt-dlp: the version that YTDLP_VERSION names, if it is installed, else the built-in
  * version. Returns null if neither is installed.
  */
-export function findYtdlpEnvironment({
+export function findYtdlpInstallation({
   toolPaths,
-}: Pick<RunnerSettings, "toolPaths">): YtdlpEnvironment | null {
+}: Pick<RunnerSettings, "toolPaths">): YtdlpInstallation | null {
   const link = toolPaths["yt-dlp"]
   if (!existsSync(link)) return null
-  const packages = [installedYtdlpFolder(), ...findPythonPackageFolders(link)].flatMap(
+  const packages = [findConfiguredYtdlpFolder(), ...findPythonPackageFolders(link)].flatMap(
     (folder) => folder ?? [],
   )
   if (!packages.some((folder) => existsSync(join(folder, "yt_dlp")))) return null
@@ -57,6 +57,6 @@ export function ytdlpDriverArgv(program: string): string[] {
 }
 
 /** Returns the sandbox rights of yt-dlp, without its network access. */
-export function ytdlpGrants({ read, programs }: YtdlpEnvironment): ToolGrants {
+export function ytdlpGrants({ read, programs }: YtdlpInstallation): ToolGrants {
   return { read, run: Object.values(programs), mayFork: true }
 }

@@ -46,7 +46,7 @@ export function installConfiguredYtdlp(settings: RunnerSettings): void {
  * Returns the folder of the installed version of yt-dlp, in which Python must search first; null if
  * the built-in version is in use.
  */
-export function installedYtdlpFolder(): string | null {
+export function findConfiguredYtdlpFolder(): string | null {
   return update.folder()
 }
 

@@ -6,7 +6,7 @@ import { formatTable } from "../../cli/table.ts"
 import { subtractCounts } from "../counted/counts.ts"
 import { startCountedService, startWebhookReceiver } from "../counted/service.ts"
 import type { CountedService } from "../counted/service.ts"
-import type { BenchFigure } from "../figure.ts"
+import type { BenchResult } from "../figure.ts"
 import { findRunnerPid, findWorkerdPid } from "../../cli/processes/memory.ts"
 import {
   readCpuTime,
@@ -43,7 +43,7 @@ const line = z.object({ time: z.iso.datetime(), event: z.string(), task_id: z.st
  * Prints the cost of a thousand jobs of each kind on Cloudflare, extrapolated from the operations
  * of ten sequential jobs.
  */
-export async function benchCost(scope: BenchScope): Promise<BenchFigure[]> {
+export async function benchCost(scope: BenchScope): Promise<BenchResult[]> {
   const page = await openPage(scope)
   const receiver = await startWebhookReceiver(scope)
   const service = await startCountedService(scope, {

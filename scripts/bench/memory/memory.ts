@@ -5,7 +5,7 @@ import {
   readResidentBytes,
 } from "../../cli/processes/memory.ts"
 import { formatMib } from "../figure.ts"
-import type { BenchFigure } from "../figure.ts"
+import type { BenchResult } from "../figure.ts"
 import type { BenchScope } from "../scope.ts"
 import { startBenchService } from "../service.ts"
 import { median } from "../statistics.ts"
@@ -24,7 +24,7 @@ const SAMPLES_OF_MEDIAN = 15
 const SAMPLES_PER_LINE = 30
 
 /** Measures the memory of the service's processes after a mixed load of short jobs. */
-export async function benchMemory(scope: BenchScope, seconds: number): Promise<BenchFigure[]> {
+export async function benchMemory(scope: BenchScope, seconds: number): Promise<BenchResult[]> {
   const service = await startBenchService(scope, {
     // Without facts of ffmpeg, the service accepts the bad command of the load, which then fails at
     // run time.
@@ -48,7 +48,7 @@ export async function benchMemory(scope: BenchScope, seconds: number): Promise<B
 /**
  * Compares the memory of all processes at the end with the sum of the parts after the first minute.
  */
-function compareMemory(memory: ServiceMemory, seconds: number): BenchFigure {
+function compareMemory(memory: ServiceMemory, seconds: number): BenchResult {
   const bytes = memory.allBytes()
   console.error(`after ${EARLY_SECONDS} s: ${formatParts(memory.partsAt(EARLY_SECONDS))}`)
   console.error(`after ${seconds} s: ${formatParts(memory.partsAt(seconds))}`)
@@ -68,7 +68,7 @@ function compareMemory(memory: ServiceMemory, seconds: number): BenchFigure {
 function countWork(
   { commands, failed, uploads, webhooks }: LoadCounts,
   seconds: number,
-): BenchFigure {
+): BenchResult {
   const expectedCommands = (COMMANDS_PER_MINUTE * seconds) / 60
   return {
     name: "memory: commands of that load",

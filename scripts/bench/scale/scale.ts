@@ -6,7 +6,7 @@ import type { OperationCounts } from "../counted/counts.ts"
 import { startCountedService, startWebhookReceiver } from "../counted/service.ts"
 import type { CountedService } from "../counted/service.ts"
 import { formatMib, formatMs } from "../figure.ts"
-import type { BenchFigure } from "../figure.ts"
+import type { BenchResult } from "../figure.ts"
 import { findWorkerdPid, readResidentBytes, samplePeakMemory } from "../../cli/processes/memory.ts"
 import { readCpuTime } from "../../cli/processes/process-time.ts"
 import type { BenchScope } from "../scope.ts"
@@ -49,7 +49,7 @@ const REST_MS = 3_000
  * Runs jobs of many accounts with a simulated runner. Prints the operations per job, and the rate
  * at which each limit of Cloudflare would be reached.
  */
-export async function benchScale(scope: BenchScope, options: ScaleOptions): Promise<BenchFigure[]> {
+export async function benchScale(scope: BenchScope, options: ScaleOptions): Promise<BenchResult[]> {
   const run = await runScale(scope, options)
   console.log(formatRun(run, options))
   console.log(`\n${formatTable(computeLimitRows(run.counts, run.finished))}`)

@@ -3,7 +3,7 @@ import pMap from "p-map"
 import { readMediaBody, runUnsandboxed } from "../../cli/client/media.ts"
 import { readCpuTime, readProcessTreeCpuMs } from "../../cli/processes/process-time.ts"
 import { formatDifference, formatMs, formatRatio, formatSeconds } from "../figure.ts"
-import type { BenchFigure } from "../figure.ts"
+import type { BenchResult } from "../figure.ts"
 import type { BenchScope } from "../scope.ts"
 import { startBenchService } from "../service.ts"
 import type { BenchService } from "../service.ts"
@@ -82,14 +82,14 @@ const CASES: Case[] = [
  * Measures short work from its request to its result, and compares it with the system's tools on
  * the same video.
  */
-export async function benchShort(scope: BenchScope): Promise<BenchFigure[]> {
+export async function benchShort(scope: BenchScope): Promise<BenchResult[]> {
   const folder = await scope.makeFolder()
   const path = await makeFilm(folder, "film.mp4", SMALL.split(" "))
   const service = await startBenchService(scope)
   const lathe = await openLatheContender(service, await readMediaBody(path))
   const bare = openBareContender(path)
   const usesBareTools = await printAndCompareFfmpegVersions(service)
-  const figures: BenchFigure[] = []
+  const figures: BenchResult[] = []
   for (const each of CASES) figures.push(await compareCase(each, { bare, lathe, usesBareTools }))
   return [
     ...figures,
@@ -124,7 +124,7 @@ function crowd(work: () => Promise<void>): () => Promise<void> {
 async function compareCase(
   { name, tool, rounds, ratio: ratioMax, moreMs: moreMsMax, workOf }: Case,
   { bare, lathe, usesBareTools }: { bare: Contender; lathe: Contender; usesBareTools: boolean },
-): Promise<BenchFigure> {
+): Promise<BenchResult> {
   const medianOf = await measureMediansInRotation(rounds, {
     bare: () => measureMs(workOf(bare)),
     lathe: () => measureMs(workOf(lathe)),
@@ -148,7 +148,7 @@ async function benchLarge(
   { caller }: BenchService,
   lathe: LatheContender,
   path: string,
-): Promise<BenchFigure> {
+): Promise<BenchResult> {
   const film = await readMediaBody(path)
   async function probe(): Promise<number> {
     const startedMs = performance.now()
@@ -176,7 +176,7 @@ async function benchProcessor(
   { pid }: BenchService,
   lathe: LatheContender,
   bare: Contender,
-): Promise<BenchFigure[]> {
+): Promise<BenchResult[]> {
   if (readProcessTreeCpuMs(pid) === 0) {
     console.error("This system does not tell the processor time of processes.")
     return []
@@ -207,7 +207,7 @@ function compareProcessor(
   what: string,
   tool: string,
   { measuredMs, referenceMs }: { measuredMs: number; referenceMs: number },
-): BenchFigure {
+): BenchResult {
   return {
     name: `short: processor time of ${what}, mean of ${PROCESSOR_TIMES}`,
     measured: formatMs(measuredMs),

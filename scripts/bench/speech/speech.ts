@@ -16,7 +16,7 @@ import {
 import { SPEECH_MODELS_PATH, SPEECH_PYTHON_PATH } from "../../setup/speech.ts"
 import { ensureSteps } from "../../setup/step.ts"
 import { formatMs, formatRatio, formatSeconds } from "../figure.ts"
-import type { BenchFigure } from "../figure.ts"
+import type { BenchResult } from "../figure.ts"
 import type { BenchScope } from "../scope.ts"
 import { startBenchService } from "../service.ts"
 import type { BenchService } from "../service.ts"
@@ -37,12 +37,12 @@ const transcription = z.object({ transcript: z.string() })
  * Measures the word error rate of transcriptions, and compares their speed with other programs that
  * use the same model.
  */
-export async function benchSpeech(scope: BenchScope): Promise<BenchFigure[]> {
+export async function benchSpeech(scope: BenchScope): Promise<BenchResult[]> {
   await ensureSteps([fliteStep, whisperCtranslate2Step])
   const folder = await scope.makeFolder()
   const service = await startBenchService(scope, { settings: { WHISPER_MODEL: MODEL } })
   const model = join(SPEECH_MODELS_PATH, MODEL)
-  const figures: BenchFigure[] = []
+  const figures: BenchResult[] = []
   const paths: string[] = []
   for (const voice of VOICES) {
     const path = await speak(folder, { name: `${voice}.wav`, voice, text: TEXT })
@@ -61,7 +61,7 @@ async function measureErrors(
   service: BenchService,
   voice: string,
   path: string,
-): Promise<BenchFigure> {
+): Promise<BenchResult> {
   const fileId = await uploadMedia(service.caller, path)
   const rate = wordErrorRate(TEXT, await transcribe(service, fileId))
   return {
@@ -85,7 +85,7 @@ function formatPercent(rate: number): string {
 async function benchLong(
   service: BenchService,
   { path, folder, model }: { path: string; folder: string; model: string },
-): Promise<BenchFigure> {
+): Promise<BenchResult> {
   const fileId = await uploadMedia(service.caller, path)
   const words = ["--model_directory", model, "--output_dir", folder, path]
   const medianOf = await measureMediansInRotation(LONG.rounds, {
@@ -111,7 +111,7 @@ async function benchShort(
   scope: BenchScope,
   service: BenchService,
   { folder, model }: { folder: string; model: string },
-): Promise<BenchFigure> {
+): Promise<BenchResult> {
   const path = await speak(folder, { name: "short.wav", text: GREETING })
   const fileId = await uploadMedia(service.caller, path)
   const whisper = scope.use(await openWarmWhisper(model))

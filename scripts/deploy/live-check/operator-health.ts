@@ -34,7 +34,10 @@ export type RunnersByPool = Map<string, RunnerHealth | null>
 /**
  * Notes the first runner that is seen of each pool, because containers stop soon after their tasks.
  */
-export function noteRunners(runners: RunnersByPool, { runner, pools }: OperatorHealth): void {
+export function recordFirstRunners(
+  runners: RunnersByPool,
+  { runner, pools }: OperatorHealth,
+): void {
   if (runner !== null) {
     if (runner !== "unreachable") runners.set("this machine", runner)
     return

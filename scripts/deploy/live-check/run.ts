@@ -9,7 +9,7 @@ import {
 import type { OperatorAccess } from "../../keys/operator.ts"
 import { z } from "zod"
 import { findLikelyCause } from "./causes.ts"
-import { describeRunner, noteRunners, operatorHealth } from "./operator-health.ts"
+import { describeRunner, recordFirstRunners, operatorHealth } from "./operator-health.ts"
 import type { OperatorHealth, RunnersByPool } from "./operator-health.ts"
 import { StepError } from "./step-error.ts"
 import { CHECK_STEPS } from "./steps.ts"
@@ -133,7 +133,7 @@ async function takeStep(check: Check, step: CheckStep): Promise<State> {
 async function readHealth({ operator, seenRunners }: Check): Promise<OperatorHealth | null> {
   try {
     const health = operatorHealth.parse(await requestOperatorRoute(operator, "GET", HEALTH_PATH))
-    noteRunners(seenRunners, health)
+    recordFirstRunners(seenRunners, health)
     return health
   } catch (error) {
     if (error instanceof CliError || error instanceof z.ZodError) return null

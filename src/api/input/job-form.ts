@@ -21,7 +21,7 @@ export function recordJobForm(
  * Converts the validation error of a create request in the Job form: the 422 becomes a 400 whose
  * message names each invalid field. Returns other problems unchanged.
  */
-export async function toJobFormProblem(
+export async function toBadRequestInJobForm(
   c: AppContext,
   kind: JobFormRules,
   problem: Problem,

@@ -1,7 +1,7 @@
 import { createMiddleware } from "hono/factory"
 import { routePath } from "hono/route"
 import { cutText } from "../../contract/cut-text.ts"
-import { prepareLog } from "../../bindings/env.ts"
+import { configureLog } from "../../bindings/env.ts"
 import { log } from "../../platform/log.ts"
 import { countEvent } from "../../bindings/metrics.ts"
 import { isDashboardRequest } from "./auth.ts"
@@ -16,7 +16,7 @@ const PATH_CHARACTERS_MAX = 1_000
 
 /** Logs and counts each request once its response headers are ready. Logs no queries and bodies. */
 export const logRequest = createMiddleware<AppEnv>(async (c, next) => {
-  prepareLog(c.env)
+  configureLog(c.env)
   const startedAt = Date.now()
   await next()
   const durationMs = Date.now() - startedAt

@@ -28,7 +28,7 @@ import { validateBody, readValidationContext } from "../input/accept.ts"
 import type { CreatedJob } from "../input/accept.ts"
 import { metadataFilter } from "../input/query.ts"
 import { makeFormSchema } from "../input/form-fields.ts"
-import { toJobFormProblem } from "../input/job-form.ts"
+import { toBadRequestInJobForm } from "../input/job-form.ts"
 import { makeCreateHandler } from "../input/read-create.ts"
 import { LIMIT_PROBLEM_CODES } from "../output/limit-problem.ts"
 import { NO_QUERY, defineOperation } from "../output/operation.ts"
@@ -123,7 +123,7 @@ function createOperation<Input extends CreateRequest, Usable, RecordSchema exten
     tag: path,
     isJobForm,
     query: NO_QUERY,
-    mapProblem: async (c, problem) => await toJobFormProblem(c, kind, problem),
+    mapProblem: async (c, problem) => await toBadRequestInJobForm(c, kind, problem),
     headers: ["Idempotency-Key", "Prefer"],
     bodies: {
       "application/json": { schema: kind.request, example: kind.example },

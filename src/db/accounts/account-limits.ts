@@ -12,7 +12,7 @@ export type NewJobLimits = Pick<Limits, "waitingJobsMax" | "fetchesPerDay" | "st
 
 /** Usage that a new job adds to its account. */
 export type JobDemand = {
-  /** Number of media that the job downloads from URLs. */
+  /** Number of media files that the job downloads from URLs. */
   fetches: number
   /** Bytes of files in the body of the job's request. */
   uploadBytes: number

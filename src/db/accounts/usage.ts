@@ -101,7 +101,7 @@ function byDayAndKey(one: KeyUsageOnDay, other: KeyUsageOnDay): number {
   return (one.keyId ?? "") < (other.keyId ?? "") ? -1 : 1
 }
 
-/** Deletes the usage of all accounts on days before a day. */
+/** Deletes the daily usage of all accounts that is older than the day `before`. */
 export async function deleteOldUsage(database: Database, before: string): Promise<void> {
   await database.delete(usageDays).where(lt(usageDays.day, before))
 }

@@ -98,12 +98,12 @@ function reservedBytes(accountId: string): SQL<number> {
 }
 
 /** Tus upload with the row of its object, which is null if the object is a File's or gone. */
-export type FoundTusUpload = { row: TusUpload; upload: Upload | null }
+export type TusUploadWithObjectRow = { row: TusUpload; upload: Upload | null }
 
 export async function findTusUpload(
   { accountId, sql: database }: AccountDatabase,
   id: string,
-): Promise<FoundTusUpload | null> {
+): Promise<TusUploadWithObjectRow | null> {
   const [found] = await database
     .select({ row: tusUploads, upload: uploads })
     .from(tusUploads)
@@ -116,7 +116,7 @@ export async function findTusUpload(
 export async function listOpenTusUploads({
   accountId,
   sql: database,
-}: AccountDatabase): Promise<FoundTusUpload[]> {
+}: AccountDatabase): Promise<TusUploadWithObjectRow[]> {
   return await database
     .select({ row: tusUploads, upload: uploads })
     .from(tusUploads)
@@ -129,7 +129,7 @@ export async function listOpenTusUploads({
 export async function listOpenUploadsOfLink(
   { accountId, sql: database }: AccountDatabase,
   linkId: string,
-): Promise<FoundTusUpload[]> {
+): Promise<TusUploadWithObjectRow[]> {
   const { finishedAt } = tusUploads
   return await database
     .select({ row: tusUploads, upload: uploads })
@@ -200,7 +200,7 @@ export async function claimPartNumber(
  * Notes that a tus upload has tails, so that its end also removes them. Returns false if the
  * request is no longer the writer.
  */
-export async function noteTails(
+export async function markTusUploadHasTails(
   { sql: database }: AccountDatabase,
   id: string,
   writer: string,
@@ -332,7 +332,7 @@ export async function listExpiredTusUploads(
   database: Database,
   now: number,
   limit: number,
-): Promise<FoundTusUpload[]> {
+): Promise<TusUploadWithObjectRow[]> {
   return await database
     .select({ row: tusUploads, upload: uploads })
     .from(tusUploads)

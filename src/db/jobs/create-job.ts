@@ -3,7 +3,7 @@ import { z } from "zod"
 import type { JobDraft, TaskDraft } from "../../domain/job-draft.ts"
 import { selectAdmittedAccountId } from "../accounts/account-limits.ts"
 import type { NewJobLimits, JobDemand } from "../accounts/account-limits.ts"
-import { groupRows, runBatch } from "../database.ts"
+import { splitRowsForInsert, runBatch } from "../database.ts"
 import type { AccountDatabase, Statement } from "../database.ts"
 import { insertIdempotencyKey } from "./idempotency.ts"
 import { files } from "../schema/files.ts"
@@ -62,8 +62,8 @@ export async function createJob(
     ...insertJob(database, draft.job, creation),
     ...insertMetadata(database, draft.job),
     ...draft.tasks.map(({ task }) => sql.insert(tasks).values({ ...task, accountId })),
-    ...groupRows(inputs, 4).map((rows) => sql.insert(taskInputs).values(rows)),
-    ...groupRows(newFiles, FILE_COLUMNS).map((rows) => sql.insert(files).values(rows)),
+    ...splitRowsForInsert(inputs, 4).map((rows) => sql.insert(taskInputs).values(rows)),
+    ...splitRowsForInsert(newFiles, FILE_COLUMNS).map((rows) => sql.insert(files).values(rows)),
     ...draft.tasks.flatMap(({ task, secrets, sealedSecrets: sealed }) => {
       if (secrets) throw new Error("the secrets of a task are not sealed")
       return sealed === undefined ? [] : insertSecrets(database, { taskId: task.id, jobId, sealed })

@@ -3,7 +3,7 @@ import type { Column, SQL } from "drizzle-orm"
 import { smallestIdAt } from "../../platform/ids.ts"
 import { runBatch } from "../database.ts"
 import type { AccountDatabase, Database, Statement } from "../database.ts"
-import { deliveryPrefix, jobPrefix, objectPrefix } from "../../domain/object-keys.ts"
+import { deliveryPrefix, jobValuesPrefix, objectPrefix } from "../../domain/object-keys.ts"
 import { deliveries, deliveryTries } from "../schema/deliveries.ts"
 import { files } from "../schema/files.ts"
 import type { File } from "../schema/files.ts"
@@ -51,7 +51,7 @@ export async function removeJob(
   const { id: jobId } = snapshot.job
   const own = snapshot.files.filter(({ id, source }) => !isCallerFileSource(source) || id === jobId)
   const garbageRows = own.flatMap((file) => prefixesOf(file, now))
-  const values = hasValues(snapshot) ? [valuesOf(jobPrefix(accountId, jobId), now)] : []
+  const values = hasValues(snapshot) ? [valuesOf(jobValuesPrefix(accountId, jobId), now)] : []
   const ownTasks = sql`(select id from tasks where job_id = ${jobId} and account_id = ${accountId})`
   await runBatch(database, [
     ...insertGarbage(database, [...garbageRows, ...values]),
@@ -227,7 +227,7 @@ async function removalOf(
   const theirTasks = sql`(select ${tasks.id} from ${tasks} where ${isListed(tasks.jobId, ids)})`
   const now = Date.now()
   const garbageRows = [
-    ...withValues.map(({ id, accountId }) => valuesOf(jobPrefix(accountId, id), now)),
+    ...withValues.map(({ id, accountId }) => valuesOf(jobValuesPrefix(accountId, id), now)),
     ...ownFiles.flatMap((file) => prefixesOf(file, now)),
   ]
   return [
@@ -287,8 +287,8 @@ function insertGarbage(database: Database, rows: NewGarbage[]): Statement[] {
     rows.slice(index * GARBAGE_AT_ONCE, (index + 1) * GARBAGE_AT_ONCE),
   )
   return groups.map((group) => {
-    const groupRows = sql`json_each(${JSON.stringify(group)})`
-    const values = sql`select value ->> 'prefix', value ->> 'fileId', value ->> 'dueAt', 0 from ${groupRows} where true`
+    const splitRowsForInsert = sql`json_each(${JSON.stringify(group)})`
+    const values = sql`select value ->> 'prefix', value ->> 'fileId', value ->> 'dueAt', 0 from ${splitRowsForInsert} where true`
     return database.insert(garbage).select(values).onConflictDoNothing()
   })
 }

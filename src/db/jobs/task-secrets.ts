@@ -3,7 +3,7 @@ import type { SQL } from "drizzle-orm"
 import { taskSecrets as secretsOfTask } from "../../contract/task.ts"
 import type { TaskSecrets } from "../../contract/task.ts"
 import { unsealText, sealText } from "../../platform/crypto/sealed-text.ts"
-import { groupRows } from "../database.ts"
+import { splitRowsForInsert } from "../database.ts"
 import type { AccountDatabase, Database, Statement } from "../database.ts"
 import { jobs } from "../schema/jobs.ts"
 import { taskSecrets } from "../schema/tasks.ts"
@@ -48,7 +48,7 @@ export function insertSecrets(
     const own = sealed.slice(part * PART_LENGTH, (part + 1) * PART_LENGTH)
     return { ...row, accountId, part, sealed: own }
   })
-  return groupRows(rows, COLUMNS).map((some) => database.insert(taskSecrets).values(some))
+  return splitRowsForInsert(rows, COLUMNS).map((some) => database.insert(taskSecrets).values(some))
 }
 
 /**

@@ -12,7 +12,7 @@ export const usageDays = sqliteTable(
     requests: integer("requests").notNull().default(0),
     /** Number of accepted jobs. */
     jobs: integer("jobs").notNull().default(0),
-    /** Number of media that jobs imported from URLs. */
+    /** Number of media files that jobs downloaded from URLs. */
     fetches: integer("fetches").notNull().default(0),
     succeededJobs: integer("succeeded_jobs").notNull().default(0),
     /** Number of failed and canceled jobs, counted on the day of their end. */

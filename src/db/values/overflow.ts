@@ -8,7 +8,7 @@ import {
 import type { JobDraft, TaskDraft } from "../../domain/job-draft.ts"
 import { awaitAllWrites, writeLargeText } from "./large-values.ts"
 import type { LargeValueWriter } from "./large-values.ts"
-import { deliveryPrefix, jobPrefix, objectPrefix } from "../../domain/object-keys.ts"
+import { deliveryPrefix, jobValuesPrefix, objectPrefix } from "../../domain/object-keys.ts"
 import { packText } from "./packed-text.ts"
 import type { NewDelivery } from "../deliveries.ts"
 import { deliveries } from "../schema/deliveries.ts"
@@ -42,7 +42,7 @@ const RESULT_BYTES_MAX = 8_000
  * heads in place of these values, and with the uploads that its batch deletes.
  */
 export async function spillDraftToR2(writer: LargeValueWriter, draft: JobDraft): Promise<JobDraft> {
-  const prefix = jobPrefix(writer.database.accountId, draft.job.id)
+  const prefix = jobValuesPrefix(writer.database.accountId, draft.job.id)
   const { request } = draft.job
   const room = ROW_BYTES_MAX - END_BYTES - maxRowExportBytes(jobs, { ...draft.job, request: null })
   const [requestObjectKey = null, ...workObjectKeys] = await awaitAllWrites([
@@ -78,7 +78,7 @@ export async function spillTransitionToR2(
   read: JobSnapshot,
   transition: Transition,
 ): Promise<Transition> {
-  const prefix = jobPrefix(writer.database.accountId, read.job.id)
+  const prefix = jobValuesPrefix(writer.database.accountId, read.job.id)
   const job = await spillJob(writer, prefix, read, transition)
   const [changedTasks, changedFiles, spilledDeliveries] = await Promise.all([
     Promise.all(

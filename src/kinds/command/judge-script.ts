@@ -15,7 +15,7 @@ import type { Refusal } from "../../ffmpeg/policy/refusal.ts"
 import type { Remedies } from "../../ffmpeg/policy/remedies.ts"
 import { replaceRefusalsByCauses } from "./hints/explain.ts"
 import type { RefusalReplacement } from "./hints/explain.ts"
-import { findUnusableFiles } from "./hints/files.ts"
+import { findUnusableFileRefusals } from "./hints/files.ts"
 import { findWordRefusals } from "./hints/words.ts"
 import { findSeekFaults } from "./seeks.ts"
 import type { WorkspaceNamesByKey, CommandScript } from "./script.ts"
@@ -75,7 +75,7 @@ function judgeLine(
   const outputKeys = outputs.map(({ key }) => key)
   const text = { words, raws, inputKeys, outputKeys, remedies, capabilities: context.ffmpeg }
   if (lineRefusals.length > 0) return replaceRefusalsByCauses(text, lineRefusals)
-  const fileRefusals = findUnusableFiles(text)
+  const fileRefusals = findUnusableFileRefusals(text)
   return { refusals: fileRefusals, isGarbled: fileRefusals.length > 0 }
 }
 

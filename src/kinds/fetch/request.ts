@@ -9,7 +9,7 @@ import {
 } from "../create-fields.ts"
 import { validateCookies } from "../../contract/netscape-cookies.ts"
 import { inputTextSchema, inputValueSchema, usableInputSchema } from "../private-input.ts"
-import { fetchTranscode, usableJobFields } from "./transcode.ts"
+import { fetchTranscodeSchema, usableJobFields } from "./transcode.ts"
 
 const LANGUAGE = String.raw`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,8}$`
 const EXPECTED_LANGUAGE = "expected a language such as en or pt-BR (BCP-47)"
@@ -76,7 +76,7 @@ export const fetchRequest = z
           description:
             "Cookies in Netscape's format, for this fetch only. The service neither shows nor keeps them.",
         }),
-      transcode: fetchTranscode.optional(),
+      transcode: fetchTranscodeSchema.optional(),
       ...publishField,
       ...commonRequestFields,
       priority: optionalPriority.meta({ default: PRIORITY_DEFAULT }),

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import type { Fault } from "../../domain/faults.ts"
-import { COLUMN_FIELDS } from "../../domain/job-draft.ts"
+import { REQUEST_FIELDS_IN_COLUMNS } from "../../domain/job-draft.ts"
 import {
   commonRequestFields,
   optionalPriority,
@@ -15,7 +15,7 @@ import { findWebhookConflicts } from "../webhook-fields.ts"
  * Schema of the field `transcode` of POST /fetch: the body of POST /transcode, with the fetched
  * media as the source.
  */
-export const fetchTranscode = z
+export const fetchTranscodeSchema = z
   .strictObject(
     {
       source: z
@@ -38,7 +38,7 @@ export const fetchTranscode = z
       "Renditions to make of the fetched media. Fields of the job may be here or at the top level.",
   })
 
-export type FetchTranscode = z.infer<typeof fetchTranscode>
+export type FetchTranscode = z.infer<typeof fetchTranscodeSchema>
 
 const text = z.string().optional().catch(undefined)
 const unknownField = z.unknown().optional()
@@ -94,7 +94,9 @@ export function listWebhookUrls({
 /** Returns the faults of job fields set at both levels, and of `webhook` with `webhook_url`. */
 export function findJobFieldConflicts(request: NestedJobFields): Fault[] {
   const { transcode } = request
-  const doubled = COLUMN_FIELDS.filter((name) => isSet(request[name]) && isSet(transcode?.[name]))
+  const doubled = REQUEST_FIELDS_IN_COLUMNS.filter(
+    (name) => isSet(request[name]) && isSet(transcode?.[name]),
+  )
   const webhook = request.webhook ?? transcode?.webhook
   const webhook_url = request.webhook_url ?? transcode?.webhook_url
   return [

@@ -9,7 +9,7 @@ import { quoteValue } from "../../ffmpeg/policy/refusal.ts"
 import { findScriptFaults } from "../command/judge-script.ts"
 import type { ResolvedInput, ValidationContext } from "../kind.ts"
 import { findWebhookConflicts } from "../webhook-fields.ts"
-import { isPlainName, parseFfmpegRequest } from "./read-request.ts"
+import { isUnambiguousFileName, parseFfmpegRequest } from "./read-request.ts"
 import type { ParsedFfmpegRequest } from "./read-request.ts"
 import type { UsableFfmpegRequest } from "./request.ts"
 
@@ -69,7 +69,7 @@ function judgeUnknownInputs({ script, words }: ParsedFfmpegRequest): CommandFaul
     const { kind, word } = file
     if (kind !== "input" || findLastOptionValue(file, "f")?.toLowerCase() === "lavfi") return false
     if (/^(?:in|out)_\w+$/.test(word) || word.includes("%")) return false
-    return isPlainName(word) && !keys.has(word.replace(/\.[^.]*$/, ""))
+    return isUnambiguousFileName(word) && !keys.has(word.replace(/\.[^.]*$/, ""))
   })
   return unknown.map(({ word }) => ({
     field: "command",
@@ -92,7 +92,7 @@ function judgeOtherOutputs({ words, output }: ParsedFfmpegRequest): CommandFault
   if (!writtenNames.includes(name)) {
     // Either the name is the value of an option and other files derive from it, or it is only a
     // part of a word.
-    const derivedName = others.find((word) => word.startsWith(name) && isPlainName(word))
+    const derivedName = others.find((word) => word.startsWith(name) && isUnambiguousFileName(word))
     if (derivedName === undefined) return []
     const message = `the command writes ${quoteValue(derivedName)}, but its output is ${quoteValue(output.name)}: write {{out_1}} as a separate word`
     return [{ field: "command", code: "unused_output", message }]

@@ -61,7 +61,7 @@ function byLastWord(words: string[], outputWords: readonly string[]): OutputResu
     const fault = { field: "output_filename", code: "no_output" as const, message }
     return { words, output: null, fault }
   }
-  if (!isPlainName(name)) {
+  if (!isUnambiguousFileName(name)) {
     const message =
       "expected a file name of letters, digits, spaces and . _ - ( ) + @ % that begins with a letter, a digit, an underscore or a percent sign; give any other name as output_filename"
     return { words, output: null, fault: { field: "command", code: "invalid_name", message } }
@@ -74,7 +74,7 @@ function byLastWord(words: string[], outputWords: readonly string[]): OutputResu
 const PLAIN_NAME = /^[\p{L}\p{N}_%][\p{L}\p{N}\p{M} ._()+@%-]*$/u
 
 /** Reports whether a word of a command can only be the name of one file. */
-export function isPlainName(word: string): boolean {
+export function isUnambiguousFileName(word: string): boolean {
   return PLAIN_NAME.test(word) && findOutputNameError({ name: word }) === null
 }
 

@@ -9,7 +9,7 @@ import { defineJsonKind } from "../kind.ts"
 import { findMissingStreamFaults } from "../required-streams.ts"
 import type { DraftContext, FinishedTasks, FinishChanges } from "../kind.ts"
 import { getInputUrl } from "../private-input.ts"
-import { sourceNameInRequest, normalizationRecord, viewNormalization } from "./record.ts"
+import { storedSourceNameSchema, normalizationRecord, viewNormalization } from "./record.ts"
 import { normalizedFileName } from "./names.ts"
 import { EXAMPLE_REQUEST, normalizeRequest, readUsableFields } from "./request.ts"
 import type { NormalizeRequest } from "./request.ts"
@@ -85,7 +85,7 @@ function finishNormalize({ job, files, tasks }: FinishedTasks): FinishChanges {
   const result = normalizeTask.result.parse(done.result)
   const { measurements, normalization_type, target_reached, format, converted_from } = result
   const importedFile = files.find(({ source }) => isCallerFileSource(source))
-  const sourceName = importedFile?.name ?? sourceNameInRequest.parse(job.request).source_name
+  const sourceName = importedFile?.name ?? storedSourceNameSchema.parse(job.request).source_name
   const outputs = result.outputs.map((output) => {
     return { ...output, name: normalizedFileName(sourceName, output.name) }
   })

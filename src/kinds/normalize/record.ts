@@ -28,7 +28,7 @@ const storedRequestFields = storedInput.extend({
 })
 
 /** Schema of the source's name in the stored request; jobs of earlier versions have no name. */
-export const sourceNameInRequest = z.object({ source_name: z.string().catch("") })
+export const storedSourceNameSchema = z.object({ source_name: z.string().catch("") })
 
 /** Schema of the record fields that are present after success. */
 const resultFields = z.object({

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import {
   describeRunner,
-  noteRunners,
+  recordFirstRunners,
   operatorHealth,
 } from "../../../scripts/deploy/live-check/operator-health.ts"
 import type { RunnersByPool } from "../../../scripts/deploy/live-check/operator-health.ts"
@@ -39,8 +39,8 @@ function healthWith(runners: Record<string, object>) {
 
 test("the runner of each pool is remembered once seen, and its kernel is reported", () => {
   const seen: RunnersByPool = new Map()
-  noteRunners(seen, healthWith({ media: RUNNER }))
-  noteRunners(seen, healthWith({}))
+  recordFirstRunners(seen, healthWith({ media: RUNNER }))
+  recordFirstRunners(seen, healthWith({}))
   expect([...seen].map(([pool, runner]) => `${pool}: ${describeRunner(runner)}`)).toEqual([
     "media: Linux 6.12.1, Landlock ABI 4, seccomp yes, bubblewrap yes, namespaces yes; tier namespaces, 2 of 3 attacks refused; ffmpeg 7.1.5",
     "light: no running container was found",
@@ -57,7 +57,7 @@ test("a missing or incomplete sandbox is reported", () => {
   }
   const seen: RunnersByPool = new Map()
   const light = { ...RUNNER, sandbox: { ...sandbox, tier: "landlock", loss: "No namespaces." } }
-  noteRunners(seen, healthWith({ media: none, light }))
+  recordFirstRunners(seen, healthWith({ media: none, light }))
   expect(describeRunner(seen.get("media") ?? null)).toContain("no Landlock, seccomp yes")
   expect(describeRunner(seen.get("media") ?? null)).toContain(
     "no sandbox; ffmpeg 7.1.5. no Landlock here",

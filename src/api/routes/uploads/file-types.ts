@@ -3,7 +3,7 @@ import type { AppContext } from "../../context.ts"
 import { Problem } from "../../output/problem.ts"
 
 /** Number of first bytes from which the type of a file is recognized. */
-export const TYPE_BYTES = 4100
+export const TYPE_DETECTION_BYTES = 4100
 
 /** Control characters other than white space. */
 const CONTROL = /(?!\s)\p{Cc}/u
@@ -12,7 +12,7 @@ const CONTROL = /(?!\s)\p{Cc}/u
 export async function requireAllowedType(c: AppContext, start: Uint8Array): Promise<void> {
   const types = c.get("uploadLink")?.types ?? []
   if (types.length === 0) return
-  const type = await recognizeType(start.subarray(0, TYPE_BYTES))
+  const type = await recognizeType(start.subarray(0, TYPE_DETECTION_BYTES))
   if (types.some((allowed) => covers(allowed, type))) return
   const message = `The first bytes of the file are those of ${type}; the link takes ${types.join(", ")}.`
   throw new Problem("media_type_not_allowed", message)

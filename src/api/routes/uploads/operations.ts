@@ -12,7 +12,7 @@ import {
   showUpload,
   uploadRecord,
 } from "./tus.ts"
-import { OFFSET_STREAM } from "./tus-headers.ts"
+import { TUS_BODY_MEDIA_TYPE } from "./tus-headers.ts"
 
 const PATH = "/uploads"
 const FACTS = { tag: "uploads", query: NO_QUERY } as const
@@ -20,7 +20,7 @@ const EXAMPLE = { id: EXAMPLE_ID }
 const EXAMPLE_BYTES = "(the bytes)"
 const TUS = { "Tus-Resumable": "1.0.0" } as const
 const BYTES = {
-  [OFFSET_STREAM]: {
+  [TUS_BODY_MEDIA_TYPE]: {
     schema: z.string().meta({ override: { type: "string", format: "binary" } }),
     example: EXAMPLE_BYTES,
   },

@@ -1,6 +1,6 @@
 import { createUploadFile } from "./create-upload-file.ts"
 import { claimTusUpload, findTusUpload } from "../../../db/files/tus-uploads.ts"
-import type { FoundTusUpload } from "../../../db/files/tus-uploads.ts"
+import type { TusUploadWithObjectRow } from "../../../db/files/tus-uploads.ts"
 import {
   TUS_UPLOAD_MS_MAX,
   TusDiskFullError,
@@ -181,7 +181,10 @@ async function explainUnclaimed(
  * Creates the File of an upload whose bytes are all stored, if an earlier request was interrupted
  * before it did.
  */
-export async function finishUpload(c: AppContext, { row, upload }: FoundTusUpload): Promise<void> {
+export async function finishUpload(
+  c: AppContext,
+  { row, upload }: TusUploadWithObjectRow,
+): Promise<void> {
   // The File has taken the object over.
   if (!upload || row.offsetBytes < row.sizeBytes) return
   await createUploadFile(c, row.id)

@@ -12,7 +12,7 @@ import { Problem, invalidFieldsProblem } from "../../output/problem.ts"
 const TUS_VERSION = "1.0.0"
 
 /** Media type of the body of a tus request. */
-export const OFFSET_STREAM = "application/offset+octet-stream"
+export const TUS_BODY_MEDIA_TYPE = "application/offset+octet-stream"
 
 /** Names of `crypto.DigestStream` by the names of tus. */
 const DIGESTS = { md5: "MD5", sha1: "SHA-1", sha256: "SHA-256", sha512: "SHA-512" } as const

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { PLAN_LIMIT_REMEDY } from "../../../contract/plan-limit-remedy.ts"
 import { findFile } from "../../../db/files/files.ts"
-import type { FoundTusUpload } from "../../../db/files/tus-uploads.ts"
+import type { TusUploadWithObjectRow } from "../../../db/files/tus-uploads.ts"
 import {
   OPEN_TUS_UPLOADS_MAX,
   findTusUpload,
@@ -24,7 +24,7 @@ import { uploadLinkUsedProblem } from "./create-upload-file.ts"
 import { abandonUpload, finishUpload, receiveUpload } from "./receive.ts"
 import type { ReceivedUpload } from "./receive.ts"
 import {
-  OFFSET_STREAM,
+  TUS_BODY_MEDIA_TYPE,
   readChecksum,
   readUploadLength,
   readUploadMetadata,
@@ -51,7 +51,7 @@ export const uploadRecord = z
 
 export type UploadRecord = z.infer<typeof uploadRecord>
 
-function viewUpload(c: AppContext, { row, upload }: FoundTusUpload): UploadRecord {
+function viewUpload(c: AppContext, { row, upload }: TusUploadWithObjectRow): UploadRecord {
   const { id, name, contentType, sizeBytes, offsetBytes, createdAt, expiresAt } = row
   return {
     id,
@@ -203,7 +203,7 @@ export async function deleteUpload(c: AppContext): Promise<Response> {
 }
 
 /** Finds the upload of the path; throws 404 if it is not the caller's, or not of the caller's link. */
-async function findUpload(c: AppContext): Promise<FoundTusUpload> {
+async function findUpload(c: AppContext): Promise<TusUploadWithObjectRow> {
   const found = await findTusUpload(c.get("database"), readPathId(c, TITLE))
   const link = c.get("uploadLink")
   if (!found || (link && found.row.linkId !== link.id)) throw notFoundProblem(TITLE)
@@ -214,7 +214,7 @@ async function findUpload(c: AppContext): Promise<FoundTusUpload> {
 }
 
 function wrongMediaType(): Problem {
-  const message = `Bytes of an upload need the header \`Content-Type: ${OFFSET_STREAM}\`.`
+  const message = `Bytes of an upload need the header \`Content-Type: ${TUS_BODY_MEDIA_TYPE}\`.`
   return new Problem("unsupported_media_type", message)
 }
 
@@ -225,7 +225,7 @@ function hasUntypedBody(c: AppContext): boolean {
 }
 
 function hasBytes(c: AppContext): boolean {
-  return c.req.header("content-type")?.trim().toLowerCase() === OFFSET_STREAM
+  return c.req.header("content-type")?.trim().toLowerCase() === TUS_BODY_MEDIA_TYPE
 }
 
 function progressHeaders(

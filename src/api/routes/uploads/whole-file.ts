@@ -10,7 +10,7 @@ import type { FileForm } from "../../input/file-forms.ts"
 import { detectContentType } from "../../input/multipart.ts"
 import { notFoundProblem, invalidFieldProblem, invalidFieldsProblem } from "../../output/problem.ts"
 import { uploadLinkUsedProblem, withUploadLink } from "./create-upload-file.ts"
-import { TYPE_BYTES, requireAllowedType } from "./file-types.ts"
+import { TYPE_DETECTION_BYTES, requireAllowedType } from "./file-types.ts"
 import { insertUploadWithinLimits, receiveInitialBytes } from "./tus.ts"
 
 /** Answers a PUT of an upload link, whose body is the file; `?filename=` names it. */
@@ -49,7 +49,7 @@ async function createLinkedFile(
   if (unknown.length > 0) throw invalidFieldsProblem(unknown)
   if (!storeFile) throw invalidFieldProblem("file", "expected a file")
   const stored = await storeFile()
-  const range = { offset: 0, length: TYPE_BYTES }
+  const range = { offset: 0, length: TYPE_DETECTION_BYTES }
   const start = await c.env.MEDIA.get(stored.upload.objectKey, { range })
   await requireAllowedType(c, new Uint8Array((await start?.arrayBuffer()) ?? []))
   const id = newId()

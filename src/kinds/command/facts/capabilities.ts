@@ -135,8 +135,8 @@ function readOption(text: string): FfmpegOption {
 }
 
 /** Values of the setting FFMPEG_FACTS: the ffmpeg of the image, and an unknown ffmpeg. */
-export const IMAGE_FFMPEG = "image"
-export const UNKNOWN_FFMPEG = "none"
+export const FFMPEG_FACTS_IMAGE = "image"
+export const FFMPEG_FACTS_NONE = "none"
 
 let cached: { setting: string; capabilities: Promise<FfmpegCapabilities | null> } | null = null
 
@@ -150,8 +150,8 @@ export async function readCapabilities(setting: string): Promise<FfmpegCapabilit
 }
 
 async function open(setting: string): Promise<FfmpegCapabilities | null> {
-  if (setting === UNKNOWN_FFMPEG) return null
-  if (setting === IMAGE_FFMPEG) return createCapabilities(image)
+  if (setting === FFMPEG_FACTS_NONE) return null
+  if (setting === FFMPEG_FACTS_IMAGE) return createCapabilities(image)
   const bytes = Uint8Array.from(atob(setting), (letter) => letter.charCodeAt(0))
   const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))
   return createCapabilities(ffmpegCapabilityTables.parse(await new Response(plain).json()))

@@ -7,8 +7,14 @@ import {
 } from "../../../ffmpeg/policy/formats.ts"
 import { collectFaults, quoteValue } from "../../../ffmpeg/policy/refusal.ts"
 import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
-import { isCodecOption, listCodecs, MEDIUM_NAMES, findOptionMedium, findMuxers } from "./codecs.ts"
-import type { Medium } from "./codecs.ts"
+import {
+  isCodecOption,
+  listCodecs,
+  STREAM_TYPE_NAMES,
+  findOptionStreamType,
+  findOutputMuxers,
+} from "./codecs.ts"
+import type { StreamType } from "./codecs.ts"
 import { findCodecRemedy } from "./containers.ts"
 import { readMetaValues } from "./capabilities.ts"
 import type { FfmpegCapabilities } from "./capabilities.ts"
@@ -47,7 +53,8 @@ function checkFormat(file: CommandFile, capabilities: FfmpegCapabilities): Refus
 /** Refuses an output without `-f` whose extension belongs to no format. */
 function checkExtension(file: CommandFile, capabilities: FfmpegCapabilities): Refusal[] {
   const { word } = file
-  if (findMuxers(file, capabilities) || word === "/dev/null" || /^(?:-|pipe:)/.test(word)) return []
+  if (findOutputMuxers(file, capabilities) || word === "/dev/null" || /^(?:-|pipe:)/.test(word))
+    return []
   const extension = /\.([^.]+)$/.exec(word)?.[1]
   const extensions = [...capabilities.names("muxers")].flatMap((name) => {
     const entry = capabilities.find("muxers", name)
@@ -68,7 +75,7 @@ function checkNames(file: CommandFile, capabilities: FfmpegCapabilities): Refusa
     const message =
       file.kind === "input"
         ? describeDecoder(value, capabilities)
-        : describeEncoder(value, findOptionMedium(option), capabilities)
+        : describeEncoder(value, findOptionStreamType(option), capabilities)
     const code = file.kind === "input" ? "decoder_not_found" : "encoder_not_found"
     return message === null ? [] : [{ code, option: word, message: `${word}: ${message}` } as const]
   })
@@ -87,7 +94,7 @@ function describeDecoder(value: string, capabilities: FfmpegCapabilities): strin
 
 function describeEncoder(
   value: string,
-  medium: Medium | null,
+  medium: StreamType | null,
   capabilities: FfmpegCapabilities,
 ): string | null {
   const codecs = listCodecs(capabilities, "encodable")
@@ -101,17 +108,18 @@ function describeEncoder(
   }
   if (medium === null || encoderMedium === medium || !/[VAS]/.test(encoderMedium)) return null
   const ownMedium =
-    Object.entries(MEDIUM_NAMES).find(([letter]) => letter === encoderMedium)?.[1] ?? encoderMedium
-  return `${quoteValue(value)} encodes ${ownMedium}, but these streams are ${MEDIUM_NAMES[medium]}; write it as -c:${encoderMedium.toLowerCase()} ${value}`
+    Object.entries(STREAM_TYPE_NAMES).find(([letter]) => letter === encoderMedium)?.[1] ??
+    encoderMedium
+  return `${quoteValue(value)} encodes ${ownMedium}, but these streams are ${STREAM_TYPE_NAMES[medium]}; write it as -c:${encoderMedium.toLowerCase()} ${value}`
 }
 
 /** Refuses codecs that the output format cannot hold. */
 function checkContainer(file: CommandFile, capabilities: FfmpegCapabilities): Refusal[] {
-  const [muxer, ...others] = findMuxers(file, capabilities) ?? []
+  const [muxer, ...others] = findOutputMuxers(file, capabilities) ?? []
   if (!muxer || others.length > 0) return []
   return (["V", "A", "S"] as const).flatMap((medium) => {
     const codecOption = file.options.findLast((option) => {
-      return isCodecOption(option.name) && findOptionMedium(option) === medium
+      return isCodecOption(option.name) && findOptionStreamType(option) === medium
     })
     if (
       !codecOption?.value ||

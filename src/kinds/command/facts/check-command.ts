@@ -4,11 +4,11 @@ import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
 import { findCodecRefusals } from "./check-codecs.ts"
 import { findGraphRefusals, parseGraphs } from "./check-graphs.ts"
 import { findOptionRefusals, findTrailingOptionRefusals } from "./check-options.ts"
-import { findStreamRefusals, findMediumLetter } from "./check-streams.ts"
+import { findStreamRefusals, findStreamTypeLetter } from "./check-streams.ts"
 import type { ProbesByName } from "./check-streams.ts"
 import type { FfmpegCapabilities } from "./capabilities.ts"
 import type { ParsedCommand, CommandFile } from "../../../ffmpeg/command-line.ts"
-import { findEncoder, findMuxers } from "./codecs.ts"
+import { findEncoder, findOutputMuxers } from "./codecs.ts"
 import { findEndlessInput } from "../../../ffmpeg/endless.ts"
 import { readMetaValues } from "./capabilities.ts"
 
@@ -56,10 +56,12 @@ function checkEnds(
   const isAlone = finite.every(({ word }) => {
     const streams = probes.get(word)?.streams
     return (
-      medium !== null && streams && !streams.some((stream) => findMediumLetter(stream) === medium)
+      medium !== null &&
+      streams &&
+      !streams.some((stream) => findStreamTypeLetter(stream) === medium)
     )
   })
-  const muxers = findMuxers(output, capabilities)
+  const muxers = findOutputMuxers(output, capabilities)
   const [codec] =
     muxers?.length === 1 ? muxers.flatMap((muxer) => readMetaValues(muxer, medium ?? "")) : []
   // Audio formats take video only as cover art.

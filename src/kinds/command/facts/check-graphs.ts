@@ -4,7 +4,7 @@ import { didYouMean } from "../../../hints/nearest-name.ts"
 import { findFilterOptionKind, findFilterRefusalReason } from "../../../ffmpeg/policy/filters.ts"
 import { collectFaults, quoteValue, REFUSALS_MAX } from "../../../ffmpeg/policy/refusal.ts"
 import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
-import { findOptionMedium } from "./codecs.ts"
+import { findOptionStreamType } from "./codecs.ts"
 import { parseFilterChains } from "../../../ffmpeg/filter-chains.ts"
 import type { ChainFilter, FilterChainsResult } from "../../../ffmpeg/filter-chains.ts"
 import { findOption } from "./capabilities.ts"
@@ -36,7 +36,7 @@ function parseOptionGraph(option: CommandOption): ParsedGraph[] {
   const { word, name, value } = option
   const isComplex = name === "filter_complex" || name === "lavfi"
   if (value === null || !(isComplex || /^(?:vf|af|filter)$/.test(name))) return []
-  const isAudio = name === "af" || (name === "filter" && findOptionMedium(option) === "A")
+  const isAudio = name === "af" || (name === "filter" && findOptionStreamType(option) === "A")
   return [{ option: word, isComplex, isAudio, read: parseFilterChains(value) }]
 }
 

@@ -2,15 +2,15 @@ import type { CommandFile, CommandOption } from "../../../ffmpeg/command-line.ts
 import { didYouMean } from "../../../hints/nearest-name.ts"
 import { collectFaults, quoteValue } from "../../../ffmpeg/policy/refusal.ts"
 import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
-import { findEncoder, findOptionMedium, findMuxers } from "./codecs.ts"
-import type { Medium } from "./codecs.ts"
+import { findEncoder, findOptionStreamType, findOutputMuxers } from "./codecs.ts"
+import type { StreamType } from "./codecs.ts"
 import { findOption } from "./capabilities.ts"
 import type { FfmpegCapabilities, FfmpegOption } from "./capabilities.ts"
 import { describeWrongValue, describeExpectedNames } from "./value-names.ts"
 import { describeUnknownOption, findGenericOption, isKnownOption } from "./known-options.ts"
 import { listEncoderChoices } from "./unlisted-options.ts"
 
-const MEDIA: readonly Medium[] = ["V", "A", "S"]
+const MEDIA: readonly StreamType[] = ["V", "A", "S"]
 /** Options of ffmpeg itself with named values, and the letters of their lists in value-names.ts. */
 const OWN_TYPES: Record<string, string> = { pix_fmt: "p", sample_fmt: "a", ch_layout: "l" }
 
@@ -88,7 +88,7 @@ function encodersOf(
   file: CommandFile,
   capabilities: FfmpegCapabilities,
 ): (string | null)[] {
-  const medium = findOptionMedium(option)
+  const medium = findOptionStreamType(option)
   return (medium === null ? MEDIA : [medium]).map((each) => findEncoder(file, each, capabilities))
 }
 
@@ -116,7 +116,7 @@ function optionsNamed(name: string, { encoders, file, capabilities }: Owners): F
   if (/^(?:profile|level)$/.test(name)) return []
   const codec = findGenericOption(["codec", "sws", "swr"], name, capabilities)
   if (codec) return isSure ? [codec] : []
-  const muxers = file.kind === "output" ? findMuxers(file, capabilities) : null
+  const muxers = file.kind === "output" ? findOutputMuxers(file, capabilities) : null
   const ofMuxers = muxers?.map((each) => findOption(each.options, name)) ?? []
   const [muxer] = ofMuxers
   if (ofMuxers.length > 1) return []

@@ -97,7 +97,9 @@ function countStreams(specifier: string, { streams }: ProbeResult): number | nul
   if (/^\d+$/.test(specifier)) return Number(specifier) < streams.length ? 1 : 0
   const [, letter, place] = /^([vVasdt])(?::(\d+))?$/.exec(specifier) ?? []
   if (letter === undefined) return null
-  const count = streams.filter((stream) => findMediumLetter(stream) === letter.toLowerCase()).length
+  const count = streams.filter(
+    (stream) => findStreamTypeLetter(stream) === letter.toLowerCase(),
+  ).length
   if (place === undefined) return count
   return Number(place) < count ? 1 : 0
 }
@@ -106,7 +108,7 @@ function countStreams(specifier: string, { streams }: ProbeResult): number | nul
 function describeStreams({ streams }: ProbeResult): string {
   const counts = new Map<string, number>()
   const descriptions = streams.map((stream) => {
-    const letter = findMediumLetter(stream)
+    const letter = findStreamTypeLetter(stream)
     const place = counts.get(letter) ?? 0
     counts.set(letter, place + 1)
     const codec = stream["codec_name"]
@@ -116,6 +118,6 @@ function describeStreams({ streams }: ProbeResult): string {
 }
 
 /** Returns the letter by which stream specifiers select a stream's medium: `v` for video. */
-export function findMediumLetter({ codec_type: type }: ProbeResult["streams"][number]): string {
+export function findStreamTypeLetter({ codec_type: type }: ProbeResult["streams"][number]): string {
   return (typeof type === "string" ? LETTERS[type] : undefined) ?? "d"
 }

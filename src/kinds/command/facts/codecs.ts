@@ -3,11 +3,15 @@ import type { CommandFile, CommandOption } from "../../../ffmpeg/command-line.ts
 import { readMetaValues } from "./capabilities.ts"
 import type { FfmpegCapabilities, FfmpegComponent } from "./capabilities.ts"
 
-/** Medium of a stream: video, audio or subtitles. */
-export type Medium = "V" | "A" | "S"
+/** StreamType of a stream: video, audio or subtitles. */
+export type StreamType = "V" | "A" | "S"
 
 /** Names of media in error messages. */
-export const MEDIUM_NAMES: Record<Medium, string> = { V: "video", A: "audio", S: "subtitles" }
+export const STREAM_TYPE_NAMES: Record<StreamType, string> = {
+  V: "video",
+  A: "audio",
+  S: "subtitles",
+}
 
 /** Encoders that ffmpeg prefers for a codec, if the build has them. */
 const DEFAULT_ENCODERS: Record<string, string> = {
@@ -22,7 +26,7 @@ const DEFAULT_ENCODERS: Record<string, string> = {
 }
 
 /** Options that choose a codec, with the medium that the name implies; null for any medium. */
-const MEDIA_OF = new Map<string, Medium | null>([
+const MEDIA_OF = new Map<string, StreamType | null>([
   ["c", null],
   ["codec", null],
   ["vcodec", "V"],
@@ -53,14 +57,14 @@ export function listCodecs(
 /**
  * Returns the medium that an option applies to: `V` for `-c:v:0`; null if the option names none.
  */
-export function findOptionMedium({ word, name }: CommandOption): Medium | null {
+export function findOptionStreamType({ word, name }: CommandOption): StreamType | null {
   const own = MEDIA_OF.get(name)
   if (own) return own
   const [, letter = ""] = /^-\w+:([vVas])(?::|$)/.exec(word) ?? []
   return MEDIA.get(letter.toLowerCase()) ?? null
 }
 
-const MEDIA = new Map<string, Medium>([
+const MEDIA = new Map<string, StreamType>([
   ["v", "V"],
   ["a", "A"],
   ["s", "S"],
@@ -77,7 +81,7 @@ export function isCodecOption(name: string): boolean {
 type FileLookups = {
   capabilities: FfmpegCapabilities
   muxers?: FfmpegComponent[] | null
-  encoders: Partial<Record<Medium, string | null>>
+  encoders: Partial<Record<StreamType, string | null>>
 }
 const lookups = new WeakMap<CommandFile, FileLookups>()
 
@@ -90,7 +94,7 @@ function getFileLookups(file: CommandFile, capabilities: FfmpegCapabilities): Fi
 }
 
 /** Returns the formats that an output may have, by -f or by its extension; null if unknown. */
-export function findMuxers(
+export function findOutputMuxers(
   file: CommandFile,
   capabilities: FfmpegCapabilities,
 ): FfmpegComponent[] | null {
@@ -140,7 +144,7 @@ const DEFAULT_MUXERS: Record<string, string> = {
  */
 export function findEncoder(
   file: CommandFile,
-  medium: Medium,
+  medium: StreamType,
   capabilities: FfmpegCapabilities,
 ): string | null {
   const { encoders } = getFileLookups(file, capabilities)
@@ -153,11 +157,11 @@ export function findEncoder(
 
 function lookUpEncoder(
   file: CommandFile,
-  medium: Medium,
+  medium: StreamType,
   capabilities: FfmpegCapabilities,
 ): string | null {
   const codecOptions = file.options.filter((option) => {
-    return isCodecOption(option.name) && [null, medium].includes(findOptionMedium(option))
+    return isCodecOption(option.name) && [null, medium].includes(findOptionStreamType(option))
   })
   // With different codecs for single streams, the codec of the medium is unknown.
   if (new Set(codecOptions.map(({ value }) => value)).size > 1) return null
@@ -170,10 +174,10 @@ function lookUpEncoder(
 
 function defaultCodec(
   file: CommandFile,
-  medium: Medium,
+  medium: StreamType,
   capabilities: FfmpegCapabilities,
 ): string | null {
-  const [muxer, ...others] = findMuxers(file, capabilities) ?? []
+  const [muxer, ...others] = findOutputMuxers(file, capabilities) ?? []
   if (!muxer || others.length > 0) return null
   return readMetaValues(muxer, medium.toLowerCase())[0] ?? null
 }

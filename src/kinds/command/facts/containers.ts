@@ -1,4 +1,4 @@
-import type { Medium } from "./codecs.ts"
+import type { StreamType } from "./codecs.ts"
 
 /** Codecs of encoders whose names differ from the codec's name. */
 const ENCODED_CODECS = new Map(
@@ -28,7 +28,7 @@ type CodecSupport = { codecs: string; instead: string }
  * Codecs that container formats can hold, by medium, with a remedy for other codecs. Formats that
  * hold every codec of a medium are absent.
  */
-const SUPPORTED_CODECS: Record<string, Partial<Record<Medium, CodecSupport>>> = {
+const SUPPORTED_CODECS: Record<string, Partial<Record<StreamType, CodecSupport>>> = {
   webm: {
     V: { codecs: "vp8 vp9 av1", instead: "use libvpx-vp9, or write an .mkv" },
     A: { codecs: "opus vorbis", instead: "use libopus, or write an .mkv" },
@@ -76,7 +76,7 @@ const KNOWN_CODECS = new Set(
 )
 
 /** Returns the remedy if a format cannot hold an encoder's codec; null if it can, or if unknown. */
-export function findCodecRemedy(muxer: string, medium: Medium, encoder: string): string | null {
+export function findCodecRemedy(muxer: string, medium: StreamType, encoder: string): string | null {
   const codec = ENCODED_CODECS.get(encoder) ?? encoder
   const holds = Object.hasOwn(SUPPORTED_CODECS, muxer)
     ? SUPPORTED_CODECS[muxer]?.[medium]

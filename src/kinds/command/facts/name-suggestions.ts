@@ -157,7 +157,7 @@ export function suggestName(
   return isFormat ? ", because this is a file format; leave it out" : didYouMean(word, names)
 }
 
-/** Audio encoders to suggest for a container's name in place of an encoder. */
+/** Audio encoders to suggest if a command names a container, such as mp4, as its encoder. */
 const SOUND_ENCODERS: Record<string, string> = {
   mp4: "aac",
   mov: "aac",

@@ -3,12 +3,12 @@ import type { CommandFile, CommandOption } from "../../../ffmpeg/command-line.ts
 import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
 import { quoteValue } from "../../../ffmpeg/policy/refusal.ts"
 import { buildAliasMap, quote } from "../../../hints/hint-table.ts"
-import { findFileMistakes } from "./files.ts"
-import { correctGraph, findGraphMistakes } from "./graphs.ts"
+import { findFileMistakeRefusals } from "./files.ts"
+import { correctGraph, findGraphMistakeRefusals } from "./graphs.ts"
 import { BLANK_PLACEHOLDER, findLineHint, stripBraces, joinWords, pickExampleKeys } from "./line.ts"
 import type { LineHint, CommandText } from "./line.ts"
 import { SHELL_WORD_HINTS, SHELL_SUBSTITUTION_HINTS } from "./words.ts"
-import { findMuxers } from "../facts/codecs.ts"
+import { findOutputMuxers } from "../facts/codecs.ts"
 import { findOptionKind, findOptionRefusalReason } from "../../../ffmpeg/policy/options.ts"
 import { describeUnknownOption, isKnownOption } from "../facts/known-options.ts"
 
@@ -29,14 +29,14 @@ export function replaceRefusalsByCauses(
 ): RefusalReplacement {
   const shellRefusal = explainShell(text)
   if (shellRefusal) return { refusals: [shellRefusal], isGarbled: true }
-  for (const find of [explainOptions, findFileMistakes, explainStrays]) {
+  for (const find of [explainOptions, findFileMistakeRefusals, explainStrays]) {
     const causes = find(text, refusals)
     if (causes.length === 0) continue
     return { refusals: inPlace(causes, refusals), isGarbled: true }
   }
   // With the format of a device, the value of -i is a device's name.
   const isDevice = refusals.some(({ code }) => code === "format_not_allowed")
-  const graphs = findGraphMistakes(text, refusals)
+  const graphs = findGraphMistakeRefusals(text, refusals)
   const correctedOptions = new Set(graphs.map(({ option }) => option))
   const others = refusals.filter(({ code, option, message }) => {
     if (code === "filter_error") return !correctedOptions.has(option)
@@ -143,7 +143,8 @@ function findStray({ words, outputKeys, inputKeys, capabilities }: CommandText):
     if ([...outputKeys, ...inputKeys].includes(stripBraces(word))) return false
     if (options.some(({ name }) => name === "f")) return false
     const isFile =
-      /^[\w./\\~-]+\.\w+$/.test(word) && (!capabilities || findMuxers(file, capabilities) !== null)
+      /^[\w./\\~-]+\.\w+$/.test(word) &&
+      (!capabilities || findOutputMuxers(file, capabilities) !== null)
     const mayBeName = index === files.length - 1 && /^(?!\d)[\w.{}/\\~:-]{3,}$/.test(word)
     return !isFile && !mayBeName
   })

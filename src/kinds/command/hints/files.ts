@@ -25,7 +25,7 @@ const UNUSABLE_FILES: readonly LineHint[] = [
 ]
 
 /** Refuses files on which ffmpeg certainly fails, in a command without other refusals. */
-export function findUnusableFiles(text: CommandText): Refusal[] {
+export function findUnusableFileRefusals(text: CommandText): Refusal[] {
   const refusal =
     missingInput(readCommand(text.words), text) ??
     findLineHint(joinWords(text.words), UNUSABLE_FILES, "name_not_allowed", {
@@ -35,9 +35,12 @@ export function findUnusableFiles(text: CommandText): Refusal[] {
 }
 
 /** Refuses inputs and outputs that are missing, misplaced, or named by an unknown word. */
-export function findFileMistakes(text: CommandText, refusals: readonly Refusal[]): Refusal[] {
+export function findFileMistakeRefusals(
+  text: CommandText,
+  refusals: readonly Refusal[],
+): Refusal[] {
   const command = readCommand(text.words)
-  const [failing] = findUnusableFiles(text)
+  const [failing] = findUnusableFileRefusals(text)
   const refusal =
     failing ??
     missingOutput(command, text, refusals) ??

@@ -54,7 +54,10 @@ const CORRECTIONS: readonly (readonly [rule: string, pattern: RegExp, replacemen
 ]
 
 /** Returns refusals of filter graphs with a common mistake, each with the corrected graph. */
-export function findGraphMistakes(text: CommandText, refusals: readonly Refusal[]): Refusal[] {
+export function findGraphMistakeRefusals(
+  text: CommandText,
+  refusals: readonly Refusal[],
+): Refusal[] {
   const { words, raws } = text
   const graphOptions = new Set(
     refusals.map(({ code, option }) => (code === "filter_error" ? option : "")),

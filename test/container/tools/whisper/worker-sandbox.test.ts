@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { startToolProcess } from "../../../../container/sandbox/start-process.ts"
 import {
   findSpeechModelFolder,
-  findWhisperEnvironment,
+  findWhisperInstallation,
 } from "../../../../container/tools/whisper/whisper-environment.ts"
 import { speechWorkerLaunchOptions } from "../../../../container/tools/whisper/speech-worker.ts"
 import { VARIANTS, openSandboxLab } from "../../sandbox/lab.ts"
@@ -82,7 +82,7 @@ describe.skipIf(lack !== null)(`code inside of a speech worker${skipNote(lack)}`
     test.skipIf(!variant.isSupported)(`reaches nothing by ${variant.tier}`, async () => {
       await using sandboxLab = await openSandboxLab(variant)
       const { settings } = await openSpeechLab()
-      const whisper = findWhisperEnvironment(settings)
+      const whisper = findWhisperInstallation(settings)
       const modelFolder = findSpeechModelFolder(settings, "base")
       if (!whisper || modelFolder === null) throw new Error("There is no whisper.")
       const { taskSandbox } = sandboxLab

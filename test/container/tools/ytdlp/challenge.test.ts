@@ -7,7 +7,7 @@ import { closeTaskSandbox, openTaskSandbox } from "../../../../container/sandbox
 import { startToolProcess } from "../../../../container/sandbox/start-process.ts"
 import { createWorkspace } from "../../../../container/sandbox/workspace.ts"
 import {
-  findYtdlpEnvironment,
+  findYtdlpInstallation,
   ytdlpGrants,
 } from "../../../../container/tools/ytdlp/ytdlp-environment.ts"
 import { FETCH_PYTHON_PATH } from "../../../../scripts/setup/yt-dlp.ts"
@@ -16,7 +16,7 @@ import { runnerSettings } from "../../../support/runner/runner-settings.ts"
 test("yt-dlp runs a site's JavaScript in Node inside the sandbox, with its own scripts", async () => {
   const settings = runnerSettings({ FETCH_PYTHON_PATH })
   const { sandbox } = await chooseSandbox(settings)
-  const ytdlp = findYtdlpEnvironment(settings)
+  const ytdlp = findYtdlpInstallation(settings)
   if (!sandbox || !ytdlp) throw new Error("There is no sandbox, or no yt-dlp.")
   const workDir = await mkdtemp(join(tmpdir(), "lathe-test-"))
   const taskSandbox = openTaskSandbox(sandbox)

@@ -9,7 +9,7 @@ import { COMMAND_REMEDIES } from "../../../../src/ffmpeg/policy/remedies.ts"
 import image from "../../../../src/kinds/command/facts/image.json" with { type: "json" }
 import { createCapabilities } from "../../../../src/kinds/command/facts/capabilities.ts"
 import { splitWords } from "../../../../src/kinds/command/lines.ts"
-import { findUnusableFiles } from "../../../../src/kinds/command/hints/files.ts"
+import { findUnusableFileRefusals } from "../../../../src/kinds/command/hints/files.ts"
 import { correctGraph } from "../../../../src/kinds/command/hints/graphs.ts"
 import { MISTAKES_IN_GRAPHS } from "./graphs-and-names.ts"
 
@@ -71,7 +71,7 @@ function isRefused(line: string): boolean {
     remedies: COMMAND_REMEDIES,
     capabilities: null,
   }
-  return findUnusableFiles({ words, raws: words, ...given }).length > 0
+  return findUnusableFileRefusals({ words, raws: words, ...given }).length > 0
 }
 
 /** Commands with impossible files that no other check refuses. */

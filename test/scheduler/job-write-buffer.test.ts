@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { JobWriteBuffer } from "../../src/scheduler/job-notes.ts"
+import { JobWriteBuffer } from "../../src/scheduler/job-write-buffer.ts"
 import type { JobSnapshot } from "../../src/domain/snapshot.ts"
 
 type Rows = { version?: number; inputs?: number }
