@@ -39,8 +39,8 @@ mountOperations(
  */
 export const app = new Hono<AppEnv>()
 
-app.use("/v1/uploads/*", overrideTusMethod(app))
-app.use("/uploads/*", overrideTusMethod(app))
+app.use("/v1/uploads/:id{[0-9A-Fa-f-]{36}}", overrideTusMethod(app))
+app.use("/uploads/:database/:secret/:id", overrideTusMethod(app))
 app.use(logRequest)
 app.use(setRequestId)
 app.onError(answerError)

@@ -39,12 +39,13 @@ export async function completeTusObject(
  */
 export async function removeTusUpload(
   env: Env,
-  { row, upload }: TusUploadWithObjectRow,
+  { row }: TusUploadWithObjectRow,
   { now, isForced }: { now: number; isForced: boolean },
 ): Promise<boolean> {
   const database = openDatabases(env, row.accountId).sql
   // Once the row is deleted, no writer can store progress.
-  if (!(await deleteTusUpload(database, row, { now, isForced }))) return false
+  const upload = await deleteTusUpload(database, row, { now, isForced })
+  if (upload === undefined) return false
   if (upload) await abandonUploads(env, database, [upload], now)
   return true
 }

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers"
 import { expect, it } from "vitest"
 import { settleTask } from "../../src/jobs/settle/settle.ts"
 import type { TerminalReport } from "../../src/jobs/settle/transitions.ts"
-import { readStoredBytes } from "../../src/db/accounts/account-limits.ts"
+import { readUsedStorageBytes } from "../../src/db/accounts/account-limits.ts"
 import { openDatabases } from "../../src/db/database.ts"
 import { removeFetchedMedia } from "../../src/db/files/fetched-media.ts"
 import { deleteFinishedJobs } from "../../src/db/jobs/job-removal.ts"
@@ -112,7 +112,7 @@ it("the stored bytes are the sum of the files, for any order of changes", async 
   for (let step = 0; step < STEPS; step += 1) {
     await Promise.all(Array.from({ length: 1 + whole(3) }, act))
     const sum = await sumOfFiles()
-    expect(await readStoredBytes(database)).toBe(sum)
+    expect(await readUsedStorageBytes(database)).toBe(sum)
     sums.push(sum)
   }
   // The sum rose, fell and met its limit, so that the model covers all cases.
@@ -126,5 +126,5 @@ it("the stored bytes are the sum of the files, for any order of changes", async 
     await Promise.all(ids.map((id) => caller.call(`${path}/${id}`, { method: "DELETE" })))
   }
   await expect.poll(sumOfFiles).toBe(0)
-  expect(await readStoredBytes(database)).toBe(0)
+  expect(await readUsedStorageBytes(database)).toBe(0)
 })

@@ -8,7 +8,7 @@ import type { FilePart } from "./multipart.ts"
 import { storageFullProblem, invalidFieldProblem } from "../output/problem.ts"
 import { readIdempotencyKey } from "./request.ts"
 import type { AppContext } from "../context.ts"
-import { readStoredBytes } from "../../db/accounts/account-limits.ts"
+import { readUsedStorageBytes } from "../../db/accounts/account-limits.ts"
 import { findIdempotencyKey } from "../../db/jobs/idempotency.ts"
 import { limitProblem } from "../output/limit-problem.ts"
 import { withUploadLease } from "./upload-lease.ts"
@@ -28,10 +28,10 @@ async function requireStorageRoom(c: AppContext): Promise<void> {
   const uploadBytes = Math.max(0, Number(announced ?? 0) - MULTIPART_OVERHEAD_BYTES_MAX)
   const key = readIdempotencyKey(c)
   const database = c.get("database")
-  const storedBytes = await readStoredBytes(database)
-  if (storedBytes + Math.max(1, uploadBytes) <= allowed) return
+  const usedBytes = await readUsedStorageBytes(database)
+  if (usedBytes + Math.max(1, uploadBytes) <= allowed) return
   if (key !== null && (await findIdempotencyKey(database, key, Date.now()))) return
-  throw limitProblem({ limit: "storage_bytes", allowed, used: storedBytes, asked: uploadBytes })
+  throw limitProblem({ limit: "storage_bytes", allowed, used: usedBytes, asked: uploadBytes })
 }
 
 /** A received multipart form: the text fields, and the file if the form has one. */

@@ -144,10 +144,16 @@ function partProblem(error: PartError): Problem {
     return invalidFieldProblem("file", message)
   }
   if (error._tag === "ReachedLimit") {
-    return new Problem("payload_too_large", `The multipart body is too large: ${error.limit}.`)
+    const limit = LIMIT_MESSAGES.get(error.limit) ?? error.limit
+    return new Problem("payload_too_large", `The multipart body is too large: ${limit}.`)
   }
   return invalidFieldProblem("body", "the multipart body is malformed")
 }
+
+const LIMIT_MESSAGES = new Map<string, string>([
+  ["MaxFieldSize", `a field that is not a file may have ${FIELD_BYTES_MAX} bytes`],
+  ["MaxParts", `it may have ${PARTS_MAX} parts`],
+])
 
 function noPartsProblem(): Problem {
   const message =

@@ -2,7 +2,6 @@ import { z } from "zod"
 import { getSettings } from "../../bindings/env.ts"
 import { EXAMPLE_ID } from "../../platform/ids.ts"
 import { makeDownloadToken, toLinkTarget } from "../../objects/download-links.ts"
-import type { Disposition } from "../../objects/download-links.ts"
 import type { File } from "../../db/schema/files.ts"
 import type { Job } from "../../db/schema/jobs.ts"
 import { isFinal } from "../../domain/states.ts"
@@ -14,12 +13,11 @@ import type { AppContext } from "../context.ts"
 export const DOWNLOAD_OPERATION = {
   query: z.object({
     disposition: z
-      .string()
-      .optional()
+      .enum(["attachment", "inline"], "expected attachment or inline")
+      .default("attachment")
       .meta({
         description: "`inline` lets a browser show the file; otherwise the browser saves it.",
-      })
-      .transform((text): Disposition => (text === "inline" ? "inline" : "attachment")),
+      }),
     expires_in: z
       .string()
       .regex(/^[1-9]\d{0,9}$/, "expected a whole number of seconds above 0")

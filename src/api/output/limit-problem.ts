@@ -17,8 +17,11 @@ const DAY_MS = 24 * 3_600_000
 /** Returns the error response for an exceeded account limit, with the usage and the remedy. */
 export function limitProblem({ limit, allowed, used, asked }: ExceededLimit): Problem {
   if (limit === "storage_bytes") {
-    const more = asked > 0 ? `, the request would add ${asked}` : ""
-    const message = `The account stores ${used} bytes${more}, and the plan allows ${allowed}: delete files or fetches, or ${PLAN_LIMIT_REMEDY}.`
+    const [more, reserved] =
+      asked > 0
+        ? [` with its unfinished uploads, the request would add ${asked}`, ", fetches or uploads"]
+        : ["", " or fetches"]
+    const message = `The account stores ${used} bytes${more}, and the plan allows ${allowed}: delete files${reserved}, or ${PLAN_LIMIT_REMEDY}.`
     return new Problem("storage_limit_exceeded", message)
   }
   if (limit === "waiting_jobs") {

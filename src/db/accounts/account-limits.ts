@@ -5,6 +5,7 @@ import type { Limits } from "../../domain/plans.ts"
 import type { AccountDatabase } from "../database.ts"
 import { accounts } from "../schema/accounts.ts"
 import { jobs } from "../schema/jobs.ts"
+import { tusUploads } from "../schema/uploads.ts"
 import { accountStorage, usageDays } from "../schema/usage.ts"
 
 /** Limits of an account that a new job may exceed. */
@@ -36,6 +37,8 @@ export type AccountUsage = {
   runningJobs: number
   waitingJobs: number
   storageBytes: number
+  /** Bytes that unfinished resumable uploads reserve. They count for uploads only. */
+  reservedBytes: number
   /** Number of media that were downloaded from URLs on the requested day. */
   fetches: number
 }
@@ -59,7 +62,9 @@ export function selectAdmittedAccountId(
   const { fetches, uploadBytes, day } = demand
   const conditions = [
     sql`${countJobs(accountId, "waiting")} < ${waitingJobsMax}`,
-    sql`${storedBytes(accountId)} + ${Math.max(1, uploadBytes)} <= ${storageBytesMax}`,
+    uploadBytes > 0
+      ? sql`${storedBytes(accountId)} + ${reservedBytes(accountId)} + ${uploadBytes} <= ${storageBytesMax}`
+      : sql`${storedBytes(accountId)} < ${storageBytesMax}`,
     ...(fetches > 0 ? [sql`${countFetches(accountId, day)} + ${fetches} <= ${fetchesPerDay}`] : []),
   ]
   return sql`(select id from ${accounts} where id = ${accountId} and deleted_at is null and ${sql.join(conditions, sql` and `)})`
@@ -84,6 +89,7 @@ export async function readAccountUsage(
       runningJobs: countJobs(accountId, "running"),
       waitingJobs: countJobs(accountId, "waiting"),
       storageBytes: storedBytes(accountId),
+      reservedBytes: reservedBytes(accountId),
       fetches: countFetches(accountId, day),
     })
     .from(accounts)
@@ -92,14 +98,14 @@ export async function readAccountUsage(
   return row ?? null
 }
 
-/** Returns the bytes of an account's stored files. */
-export async function readStoredBytes({ accountId, sql: db }: AccountDatabase): Promise<number> {
-  const [row] = await db
-    .select({ bytes: accountStorage.bytes })
-    .from(accountStorage)
-    .where(eq(accountStorage.accountId, accountId))
-    .limit(1)
-  return row?.bytes ?? 0
+/** Returns the bytes of an account's stored files, with those that unfinished uploads reserve. */
+export async function readUsedStorageBytes({
+  accountId,
+  sql: database,
+}: AccountDatabase): Promise<number> {
+  const used = sql<number>`${storedBytes(accountId)} + ${reservedBytes(accountId)}`
+  const [row] = await database.select({ used }).from(sql`json_each('[1]')`)
+  return row?.used ?? 0
 }
 
 /**
@@ -114,7 +120,8 @@ export function compareDemandWithLimits(
   const { waitingJobsMax, fetchesPerDay, storageBytesMax } = limits
   const least = Math.max(1, uploadBytes)
   const jobsPart = (use.waitingJobs + 1) / waitingJobsMax
-  const bytesPart = (use.storageBytes + least) / storageBytesMax
+  const usedBytes = use.storageBytes + (uploadBytes > 0 ? use.reservedBytes : 0)
+  const bytesPart = (usedBytes + least) / storageBytesMax
   const fetchesPart = fetches === 0 ? 0 : (use.fetches + fetches) / fetchesPerDay
   const largest = Math.max(jobsPart, bytesPart, fetchesPart)
   return { exceeded: largest > 1, nearest: nearestOf() }
@@ -125,13 +132,8 @@ export function compareDemandWithLimits(
       return { limit: "fetches_per_day", allowed: fetchesPerDay, used: usedFetches, asked: fetches }
     }
     if (largest === bytesPart) {
-      const storageBytes = use.storageBytes
-      return {
-        limit: "storage_bytes",
-        allowed: storageBytesMax,
-        used: storageBytes,
-        asked: uploadBytes,
-      }
+      const allowed = storageBytesMax
+      return { limit: "storage_bytes", allowed, used: usedBytes, asked: uploadBytes }
     }
     return { limit: "waiting_jobs", allowed: waitingJobsMax, used: use.waitingJobs, asked: 1 }
   }
@@ -143,6 +145,11 @@ export function compareDemandWithLimits(
  */
 function countJobs(accountId: string, state: "waiting" | "running"): SQL<number> {
   return sql<number>`(select count(*) from ${jobs} where account_id = ${accountId} and state in ('waiting', 'running') and state = ${state})`
+}
+
+/** Returns SQL of the bytes that an account's unfinished resumable uploads reserve. */
+export function reservedBytes(accountId: string): SQL<number> {
+  return sql<number>`coalesce((select sum(size_bytes) from ${tusUploads} where account_id = ${accountId} and finished_at is null), 0)`
 }
 
 /** Returns SQL of the bytes that an account stores. */

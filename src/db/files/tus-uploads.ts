@@ -5,7 +5,7 @@ import type { AccountDatabase, Database, Statement } from "../database.ts"
 import { tailPrefix } from "../../domain/object-keys.ts"
 import { garbage, tusUploads, uploadParts, uploads } from "../schema/uploads.ts"
 import type { TusUpload, Upload } from "../schema/uploads.ts"
-import { storedBytes } from "../accounts/account-limits.ts"
+import { reservedBytes, storedBytes } from "../accounts/account-limits.ts"
 import type { UploadPart } from "./upload-parts.ts"
 
 /** Maximum number of unfinished tus uploads of an account, and of one upload link. */
@@ -91,10 +91,6 @@ function countOpenOfLink(accountId: string, linkId: string): SQL {
 
 function openUploadsOf(accountId: string): SQL {
   return sql`(select size_bytes, link_id from tus_uploads where account_id = ${accountId} and finished_at is null)`
-}
-
-function reservedBytes(accountId: string): SQL<number> {
-  return sql<number>`coalesce((select sum(size_bytes) from ${openUploadsOf(accountId)}), 0)`
 }
 
 /** Tus upload with the row of its object, which is null if the object is a File's or gone. */
@@ -305,26 +301,28 @@ export async function removeTusParts(
 }
 
 /**
- * Deletes the row of a tus upload; its tails become garbage, and its object stays. Returns false if
- * the upload is finished and `isForced` is not set.
+ * Deletes the row of a tus upload; its tails become garbage, and its object stays. Returns the row of
+ * the object, or null if it is a File's, as it is after the deletion: a writer can no longer change
+ * it. Returns undefined if the upload is finished and `isForced` is not set.
  */
 export async function deleteTusUpload(
   database: Database,
   { id, accountId }: Pick<TusUpload, "id" | "accountId">,
   { now, isForced }: { now: number; isForced: boolean },
-): Promise<boolean> {
+): Promise<Upload | null | undefined> {
   const isDeletable = isForced ? undefined : isNull(tusUploads.finishedAt)
   const isLeftOver = sql`not exists (select 1 from ${uploads} where ${uploads.id} = ${id})`
-  const [, deleted] = await database.batch([
+  const [, deleted, [upload = null]] = await database.batch([
     ...removeTails(database, { id, accountId }, now),
     database
       .delete(tusUploads)
       .where(and(eq(tusUploads.id, id), isDeletable))
       .returning({ id: tusUploads.id }),
+    database.select().from(uploads).where(eq(uploads.id, id)),
     // Parts of an upload whose object still has a row are deleted with that row.
     database.delete(uploadParts).where(and(eq(uploadParts.uploadId, id), isLeftOver)),
   ])
-  return deleted.length === 1
+  return deleted.length === 1 ? upload : undefined
 }
 
 /** Returns tus uploads of all accounts that expired, with the rows of their objects. */

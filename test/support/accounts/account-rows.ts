@@ -35,6 +35,8 @@ const VALUES: Record<string, Record<string, unknown>> = {
   verifications: { value: "of" },
   invitations: { email: "of" },
   upload_parts: { upload_id: "of" },
+  tus_uploads: { fields: "{}" },
+  upload_links: { fields: "{}", types: "[]", origins: "[]" },
   delivery_tries: { delivery_id: "of" },
   task_inputs: { task_id: "of" },
 }

@@ -1,3 +1,4 @@
+import { findUploadLink } from "../../../db/files/upload-links.ts"
 import type { UploadLink } from "../../../db/schema/uploads.ts"
 import { sanitizeFileName } from "../../../kinds/file-name.ts"
 import { draftUploadJob } from "../../../kinds/file/plan.ts"
@@ -8,7 +9,12 @@ import type { CreatedJob } from "../../input/accept.ts"
 import { withFileForm } from "../../input/file-forms.ts"
 import type { FileForm } from "../../input/file-forms.ts"
 import { detectContentType } from "../../input/multipart.ts"
-import { notFoundProblem, invalidFieldProblem, invalidFieldsProblem } from "../../output/problem.ts"
+import {
+  notFoundProblem,
+  invalidFieldProblem,
+  invalidFieldsProblem,
+  Problem,
+} from "../../output/problem.ts"
 import { uploadLinkUsedProblem, withUploadLink } from "./create-upload-file.ts"
 import { TYPE_DETECTION_BYTES, requireAllowedType } from "./file-types.ts"
 import { insertUploadWithinLimits, receiveInitialBytes } from "./tus.ts"
@@ -23,10 +29,28 @@ export async function receivePut(c: AppContext): Promise<Response> {
   if (sizeBytes === 0) throw invalidFieldProblem("body", "the file is empty")
   const name = sanitizeFileName(c.req.query("filename") ?? "")
   const contentType = detectContentType(name, c.req.header("content-type"))
-  const metadata = { name, contentType, fields: requireLink(c).fields, header: "" }
+  const link = requireLink(c)
+  const metadata = { name, contentType, fields: link.fields, header: "" }
   const { id } = await insertUploadWithinLimits(c, { sizeBytes, metadata })
-  await receiveInitialBytes(c, id)
+  try {
+    await receiveInitialBytes(c, id)
+  } catch (error) {
+    throw await toLinkProblem(c, link.id, error)
+  }
   return c.json({ id }, 201)
+}
+
+/**
+ * Returns the problem of the link if an upload was removed because of its link: another upload has
+ * used the link up, or the link was deleted. Returns every other error unchanged.
+ */
+async function toLinkProblem(c: AppContext, linkId: string, error: unknown): Promise<unknown> {
+  const isRemoved =
+    error instanceof Problem && (error.code === "upload_taken_over" || error.code === "not_found")
+  if (!isRemoved) return error
+  const link = await findUploadLink(c.get("database"), linkId)
+  if (!link) return notFoundProblem("upload link")
+  return link.fileId === null ? error : uploadLinkUsedProblem()
 }
 
 /** Answers a multipart POST of an upload link: a form with the field `file`. */

@@ -78,6 +78,21 @@ describe("an upload link", () => {
     expect((await createAt(link.url, 5)).status).toBe(410)
   })
 
+  it("takes one of several files that are put at once, and tells the others so", async () => {
+    const link = await makeLink()
+    const answers = await Promise.all([put(link.url, PNG), put(link.url, PNG), put(link.url, PNG)])
+    const statuses = answers.map(({ status }) => status)
+    expect(statuses.toSorted((one, other) => one - other)).toEqual([201, 410, 410])
+  })
+
+  it("keeps its own routes from overridden methods", async () => {
+    const link = await makeLink()
+    const headers = { "x-http-method-override": "DELETE" }
+    const path = `/uploads/links/${link.id}`
+    expect((await caller.call(path, { method: "POST", headers })).status).toBe(405)
+    expect((await readLink(link.id)).id).toBe(link.id)
+  })
+
   it("takes one file by a form", async () => {
     const link = await makeLink()
     const answer = await post(link.url, PNG, "cat.png")
