@@ -1,10 +1,6 @@
 import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it, vi } from "vitest"
-import { openDatabases } from "../../../../src/db/database.ts"
-import { findTusUpload } from "../../../../src/db/files/tus-uploads.ts"
-import { removeTusUpload } from "../../../../src/objects/tus-object.ts"
 import { toHex } from "../../../../src/platform/crypto/hex.ts"
-import { makeLimitedCaller } from "../../../support/accounts/limited-caller.ts"
 import { ask, makeCaller } from "../../../support/caller.ts"
 import type { Caller } from "../../../support/caller.ts"
 import { accountOf } from "../../../support/media/bundle.ts"
@@ -262,39 +258,6 @@ it.each([1000, 12 * MIB])("a DELETE during a PATCH of %d bytes leaves nothing", 
   expect([await countRows("uploads"), await countRows("tus_uploads")]).toEqual([0, 0])
 })
 
-it("reserves storage for its bytes, which a form cannot take meanwhile", async () => {
-  const limited = await makeLimitedCaller(`reserving ${crypto.randomUUID()}`, {
-    storageBytesMax: 1000,
-  })
-  const sendLimited = tusOf(limited)
-  const path = await createTus(sendLimited, 600)
-  async function sendForm(bytes: number): Promise<Response> {
-    const body = new FormData()
-    body.append("file", new File([makeBytes(bytes)], "a.bin"))
-    return await limited.call("/files", { method: "POST", body })
-  }
-  const refused = await readProblem(await sendForm(401))
-  expect(refused).toMatchObject({ status: 403, code_name: "storage_limit_exceeded" })
-  expect(refused.detail).toContain("stores 600 bytes with its unfinished uploads")
-  expect((await sendForm(400)).status).toBe(201)
-  const bytes = makeBytes(600)
-  expect((await patchTus(sendLimited, path, { offset: 0, bytes })).status).toBe(204)
-  expect((await limited.call(path.replace("uploads", "files"))).status).toBe(200)
-})
-
-it("removes the parts that began after its row was read", async () => {
-  const path = await createTus(send, 12 * MIB)
-  const id = path.split("/").at(-1) ?? ""
-  const before = await findTusUpload(openDatabases(env, accountId), id)
-  await patchTus(send, path, { offset: 0, bytes: makeBytes(6 * MIB) })
-  const after = await findTusUpload(openDatabases(env, accountId), id)
-  if (!before?.upload || !after?.upload?.multipartId) throw new Error("the upload has no parts")
-  expect(before.upload.multipartId).toBeNull()
-  expect(await removeTusUpload(env, before, { now: Date.now(), isForced: false })).toBe(true)
-  const parts = env.MEDIA.resumeMultipartUpload(after.upload.objectKey, after.upload.multipartId)
-  await expect(parts.uploadPart(2, makeBytes(10))).rejects.toThrow(/does not exist/)
-})
-
 it("an Idempotency-Key of an upload is not that of a create", async () => {
   const headers = { "idempotency-key": "order-1" }
   for (let count = 0; count < 2; count += 1) {
@@ -352,28 +315,6 @@ describe("a checksum", () => {
       details: [{ field: "Upload-Checksum" }],
     })
   })
-})
-
-it("a POST is a HEAD, PATCH or DELETE if X-HTTP-Method-Override says so", async () => {
-  const path = await createTus(send, 10)
-  const patched = await send(
-    "POST",
-    path,
-    {
-      "x-http-method-override": "PATCH",
-      "content-type": "application/offset+octet-stream",
-      "upload-offset": "0",
-    },
-    makeBytes(4),
-  )
-  expect([patched.status, patched.headers.get("upload-offset")]).toEqual([204, "4"])
-  const head = await send("POST", path, { "x-http-method-override": "HEAD" })
-  expect([head.status, head.headers.get("upload-offset")]).toEqual([200, "4"])
-  for (const method of ["PUT", "GET", "no method"]) {
-    expect((await send("POST", path, { "x-http-method-override": method })).status).toBe(405)
-  }
-  expect((await send("POST", path, { "x-http-method-override": "DELETE" })).status).toBe(204)
-  expect((await send("HEAD", path)).status).toBe(404)
 })
 
 describe("a DELETE", () => {
