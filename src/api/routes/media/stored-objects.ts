@@ -23,7 +23,7 @@ export async function openObject(
   objectKey: string,
   range: ByteRange | null,
 ): Promise<OpenObject | null> {
-  const seconds = getSettings(c.env).OBJECT_CACHE_SECONDS
+  const seconds = readCacheSeconds(c)
   const cached = seconds > 0 ? await findCached(c, objectKey, range) : null
   if (cached) return cached
   const object = await c.env.MEDIA.get(
@@ -38,6 +38,12 @@ export async function openObject(
     c.executionCtx.waitUntil(keepInCache(c, objectKey, seconds).catch(() => undefined))
   }
   return { sizeBytes, httpEtag, uploaded, contentType: httpMetadata?.contentType, body }
+}
+
+/** Returns the time for which the cache keeps objects; 0 without a cache, as on `workers.dev`. */
+function readCacheSeconds(c: AppContext): number {
+  const isWithoutCache = new URL(c.req.url).hostname.endsWith(".workers.dev")
+  return isWithoutCache ? 0 : getSettings(c.env).OBJECT_CACHE_SECONDS
 }
 
 /** Returns the URL under which the cache has an object, whatever link names it. */

@@ -86,10 +86,12 @@ describe("an object that a link has opened", () => {
     }
   })
 
-  it("is not kept without the setting", async () => {
+  it("is not kept without the setting, or on workers.dev, which has no cache", async () => {
     const { link } = await makeLink("never.txt")
+    const onWorkersDev = link.replace("lathe.test", "lathe.example.workers.dev")
     for (let time = 0; time < 2; time += 1) {
       expect((await open(link, {}, 0)).reads).toEqual(["get"])
+      expect((await open(onWorkersDev)).reads).toEqual(["get"])
     }
   })
 
