@@ -124,7 +124,7 @@ describe("storage_bytes", () => {
     const { code_name, message } = await readProblem(answer)
     expect(code_name).toBe("storage_limit_exceeded")
     expect(message).toContain(
-      "stores 6 bytes, the request would add 5, and the plan allows 10: delete",
+      "stores 6 bytes with its unfinished uploads, the request would add 5, and the plan allows 10: delete",
     )
     expect(message).toContain(LIFT)
     const one = { files: 1, uploads: 0, jobs: 1, objects: 1 }
