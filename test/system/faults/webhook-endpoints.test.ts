@@ -202,9 +202,12 @@ describe("endpoints of an account", () => {
       })
       .toEqual(["delivered", "delivered"])
     for (const [at, receiving] of [one, other].entries()) {
-      const [sent, ...more] = receivedSince(killedAt, receiving)
+      const [sent, ...repeats] = receivedSince(killedAt, receiving)
       const { secret = "" } = endpoints[at] ?? {}
-      expect(more).toEqual([])
+      // A try whose answer was lost with workerd is sent again, by the same id.
+      for (const { headers } of repeats) {
+        expect(headers["webhook-id"]).toBe(sent?.headers["webhook-id"])
+      }
       expect(sent && verify(secret, sent)).toMatchObject({ data: { id: jobId } })
     }
     const ids = new Set(waiting.map(({ id }) => id))
