@@ -2,7 +2,8 @@ import type { Env } from "../bindings/env.ts"
 import { openDatabases } from "../db/database.ts"
 import type { Database } from "../db/database.ts"
 import { deleteTusUpload, listExpiredTusUploads } from "../db/files/tus-uploads.ts"
-import type { TusUploadWithObjectRow, OpenTusUpload } from "../db/files/tus-uploads.ts"
+import type { OpenTusUpload } from "../db/files/tus-uploads.ts"
+import type { TusUpload } from "../db/schema/uploads.ts"
 import { listUploadParts } from "../db/files/upload-parts.ts"
 import { abandonUploads } from "./abandon-upload.ts"
 import { isMissingUploadError } from "./objects.ts"
@@ -39,7 +40,7 @@ export async function completeTusObject(
  */
 export async function removeTusUpload(
   env: Env,
-  { row }: TusUploadWithObjectRow,
+  row: Pick<TusUpload, "id" | "accountId">,
   { now, isForced }: { now: number; isForced: boolean },
 ): Promise<boolean> {
   const database = openDatabases(env, row.accountId).sql
@@ -57,6 +58,6 @@ export async function removeExpiredTusUploads(
   { now, limit }: { now: number; limit: number },
 ): Promise<number> {
   const expired = await listExpiredTusUploads(database, now, limit)
-  for (const found of expired) await removeTusUpload(env, found, { now, isForced: true })
+  for (const row of expired) await removeTusUpload(env, row, { now, isForced: true })
   return expired.length
 }

@@ -45,7 +45,8 @@ export async function receiveMultipart(
   let sink: FileSink | null = null
   let sizeBytes = 0
   const body = openMultipartBody(c, fileBytesMax)
-  if (!(await hasDiskSpace(c.env, readAnnouncedBytes(c) ?? 0))) throw storageFullProblem()
+  const announced = readAnnouncedBytes(c)
+  if (!(await hasDiskSpace(c.env, announced ?? 0))) throw storageFullProblem()
   for await (const event of readParts(c.req.header("content-type") ?? "", body)) {
     if (event.kind === "field") addField(fields, event)
     if (event.kind === "file") {
@@ -58,15 +59,14 @@ export async function receiveMultipart(
       file = {
         name,
         contentType: detectContentType(name, event.contentType),
-        bytesMax: Math.min(bytesMax, readAnnouncedBytes(c) ?? bytesMax),
+        bytesMax: Math.min(bytesMax, announced ?? bytesMax),
       }
       sink = openSink(file)
     }
     if (event.kind === "bytes") {
       sizeBytes += event.bytes.byteLength
       if (sizeBytes > fileBytesMax) throw fileTooLargeProblem(c, fileBytesMax)
-      const announced = readAnnouncedBytes(c) ?? 0
-      const moreBytes = Math.max(0, announced - body.receivedBytes() - FOLLOWING_BYTES_MAX)
+      const moreBytes = Math.max(0, (announced ?? 0) - body.receivedBytes() - FOLLOWING_BYTES_MAX)
       if (sink && !(await sink.write(event.bytes, moreBytes))) throw storageFullProblem()
     }
   }

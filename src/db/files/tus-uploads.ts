@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, isNull, lt, sql } from "drizzle-orm"
+import { and, asc, desc, eq, getTableColumns, isNull, lt, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
 import { runBatch } from "../database.ts"
 import type { AccountDatabase, Database, Statement } from "../database.ts"
@@ -125,10 +125,10 @@ export async function listOpenTusUploads({
 export async function listOpenUploadsOfLink(
   { accountId, sql: database }: AccountDatabase,
   linkId: string,
-): Promise<TusUploadWithObjectRow[]> {
+): Promise<TusUpload[]> {
   const { finishedAt } = tusUploads
   return await database
-    .select({ row: tusUploads, upload: uploads })
+    .select(getTableColumns(tusUploads))
     .from(tusUploads)
     .innerJoin(uploads, eq(uploads.id, tusUploads.id))
     .where(
@@ -325,16 +325,15 @@ export async function deleteTusUpload(
   return deleted.length === 1 ? upload : undefined
 }
 
-/** Returns tus uploads of all accounts that expired, with the rows of their objects. */
+/** Returns tus uploads of all accounts that expired. */
 export async function listExpiredTusUploads(
   database: Database,
   now: number,
   limit: number,
-): Promise<TusUploadWithObjectRow[]> {
+): Promise<TusUpload[]> {
   return await database
-    .select({ row: tusUploads, upload: uploads })
+    .select()
     .from(tusUploads)
-    .leftJoin(uploads, eq(uploads.id, tusUploads.id))
     .where(lt(tusUploads.expiresAt, now))
     .orderBy(asc(tusUploads.expiresAt))
     .limit(limit)

@@ -74,8 +74,8 @@ export async function withUploadLink<Created>(
 
 /** Removes the unfinished uploads of a link, which can no longer become a File. */
 export async function removeOpenUploadsOfLink(c: AppContext, linkId: string): Promise<void> {
-  for (const found of await listOpenUploadsOfLink(c.get("database"), linkId)) {
-    await removeTusUpload(c.env, found, { now: Date.now(), isForced: false })
+  for (const row of await listOpenUploadsOfLink(c.get("database"), linkId)) {
+    await removeTusUpload(c.env, row, { now: Date.now(), isForced: false })
   }
 }
 

@@ -28,7 +28,7 @@ const FINAL_CODES = new Set(["media_type_not_allowed", "link_used"])
 /** Removes an unfinished upload that nobody will continue. */
 export async function abandonUpload(c: AppContext, id: string): Promise<void> {
   const found = await findTusUpload(c.get("database"), id)
-  if (found) await removeTusUpload(c.env, found, { now: Date.now(), isForced: false })
+  if (found) await removeTusUpload(c.env, found.row, { now: Date.now(), isForced: false })
 }
 
 /**

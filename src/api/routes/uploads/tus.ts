@@ -196,7 +196,7 @@ export async function deleteUpload(c: AppContext): Promise<Response> {
   const found = await findUpload(c)
   const isRemoved =
     found.upload !== null &&
-    (await removeTusUpload(c.env, found, { now: Date.now(), isForced: false }))
+    (await removeTusUpload(c.env, found.row, { now: Date.now(), isForced: false }))
   if (isRemoved) return c.body(null, 204)
   const message = "The upload has become a File; delete that by DELETE /v1/files/<id>."
   throw new Problem("already_final", message)

@@ -43,7 +43,7 @@ describe("an unfinished upload", () => {
     const after = await findTusUpload(openDatabases(env, accountId), id)
     if (!before?.upload || !after?.upload?.multipartId) throw new Error("the upload has no parts")
     expect(before.upload.multipartId).toBeNull()
-    expect(await removeTusUpload(env, before, { now: Date.now(), isForced: false })).toBe(true)
+    expect(await removeTusUpload(env, before.row, { now: Date.now(), isForced: false })).toBe(true)
     const parts = env.MEDIA.resumeMultipartUpload(after.upload.objectKey, after.upload.multipartId)
     await expect(parts.uploadPart(2, new Uint8Array(10))).rejects.toThrow(/does not exist/)
   })
