@@ -60,6 +60,17 @@ export const NEW_JOB_STATE: LastSeenJobState = { version: "", endings: "" }
  */
 export type WatchedJobState = { version: string; endings: string; progress: Progress | null }
 
+/** Changes of several jobs, as `WatchedJobState` has those of one. */
+export type WatchedJobs = {
+  version: string
+  endings: string
+  /** Progress of the jobs by id. Jobs without a running task are absent. */
+  progress: Map<string, Progress>
+}
+
+/** Changes of several jobs that a waiting caller last saw. */
+export type LastSeenJobs = { version: string; percent?: number; endings?: string }
+
 export type DispatcherRpc = DurableObject & {
   /** Queues the tasks of a new job. Repeated calls have no further effect. */
   accept(accountId: string, tasks: TaskMessage[]): Promise<void>
@@ -86,6 +97,12 @@ export type DispatcherRpc = DurableObject & {
     seen: LastSeenJobState | null,
     timeoutMs: number,
   ): Promise<WatchedJobState>
+  /** Resolves when the state of one of the jobs differs from `seen`, or at the timeout. */
+  nextChangeOfJobs(
+    jobIds: string[],
+    seen: LastSeenJobs | null,
+    timeoutMs: number,
+  ): Promise<WatchedJobs>
   /** Reports deleted files. Tasks that wait for them can never start. */
   filesGone(accountId: string, fileIds: string[]): Promise<void>
   /**

@@ -13,7 +13,9 @@ import type {
   FirstTryColumns,
   WebhookEndpoint,
 } from "./schema/deliveries.ts"
+import { adoptUploads } from "./files/uploads.ts"
 import { jobs } from "./schema/jobs.ts"
+import type { Upload } from "./schema/uploads.ts"
 import { disableEndpointOfGoneReceiver } from "./webhook-endpoints.ts"
 import { DELIVERY_STATES } from "../domain/states.ts"
 import type { DeliveryState } from "../domain/states.ts"
@@ -84,6 +86,28 @@ export async function claimDueDelivery(
   ])
   if (claimed.length === 0 || !delivery || !account) return null
   return { delivery, account, endpoint, requestId: job?.requestId ?? null }
+}
+
+/**
+ * Stores the body of a delivery that has none yet. The batch deletes the rows of the uploads which
+ * hold the body's object.
+ */
+export async function storeDeliveryBody(
+  database: AccountDatabase,
+  { id, body, bodyObjectKey }: Pick<Delivery, "id" | "body" | "bodyObjectKey">,
+  bodyUploads: readonly Pick<Upload, "id">[],
+): Promise<void> {
+  const { accountId, sql: db } = database
+  await runBatch(db, [
+    db
+      .update(deliveries)
+      .set({ body, bodyObjectKey })
+      .where(and(eq(deliveries.id, id), eq(deliveries.accountId, accountId))),
+    ...adoptUploads(
+      database,
+      bodyUploads.map((upload) => upload.id),
+    ),
+  ])
 }
 
 /**

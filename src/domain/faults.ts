@@ -18,9 +18,13 @@ const COMMAND_FAULT_CODES = [
 
 const REQUEST_FAULT_CODES = [
   ...COMMAND_FAULT_CODES,
+  "chain_too_long",
+  "circular_input",
   "fetch_not_an_input",
   "invalid_reference",
   "no_such_file",
+  "no_such_job",
+  "no_such_output",
   "series_as_input",
   "transcript_not_an_input",
 ] as const

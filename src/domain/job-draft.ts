@@ -40,6 +40,8 @@ export type JobDraft = {
   once?: Idempotency | null
   /** Metadata lookup that the job runs. */
   lookup?: NewLookup
+  /** Ids of the jobs whose outputs the job waits for. */
+  neededJobIds?: readonly string[]
 }
 
 /** Properties that new jobs of all kinds have. */

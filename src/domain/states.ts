@@ -18,8 +18,8 @@ export const WEBHOOK_FORMS = ["native", "job"] as const
 export type WebhookForm = (typeof WEBHOOK_FORMS)[number]
 
 /**
- * Sources of stored files. Files from `fetch` and `transcript` are not Files of the account, and no
- * job takes them as inputs.
+ * Sources of stored files. Files from `fetch` and `transcript` are not Files of the account; other
+ * jobs read them as outputs of their jobs.
  */
 export const FILE_SOURCES = ["upload", "import", "output", "fetch", "transcript"] as const
 export type FileSource = (typeof FILE_SOURCES)[number]

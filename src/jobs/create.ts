@@ -10,12 +10,14 @@ import {
 } from "../db/accounts/account-limits.ts"
 import type { NewJobLimits, JobDemand, ExceededLimit } from "../db/accounts/account-limits.ts"
 import type { AccountDatabase } from "../db/database.ts"
-import { findFiles } from "../db/files/files.ts"
-import { findFilesAndIdempotencyKey, findIdempotencyKey } from "../db/jobs/idempotency.ts"
+import { findInputRows } from "../db/files/input-files.ts"
+import type { InputIds, InputRows } from "../db/files/input-files.ts"
+import { findInputRowsAndIdempotencyKey, findIdempotencyKey } from "../db/jobs/idempotency.ts"
 import type { UsedIdempotencyKey } from "../db/jobs/idempotency.ts"
 import type { Idempotency } from "../domain/job-draft.ts"
-import { createJob, encryptDraftSecrets } from "../db/jobs/create-job.ts"
-import type { JobAdmission, JobCreator } from "../db/jobs/create-job.ts"
+import { createJobs, encryptDraftSecrets } from "../db/jobs/create-job.ts"
+import type { JobAdmission, JobCreator, NewJobs } from "../db/jobs/create-job.ts"
+import type { TaskMessage } from "../bindings/rpc.ts"
 import { addFileIds } from "../domain/job-draft.ts"
 import type { JobDraft } from "../domain/job-draft.ts"
 import { openLargeValueWriter } from "../db/values/large-values.ts"
@@ -70,19 +72,24 @@ export async function findAcceptedJob(
 }
 
 /**
- * Reads the input files of a new job, and the job of an earlier request with the same idempotency
- * key, in one database request. Makes no request without files.
+ * Reads the inputs of a new job, and the job of an earlier request with the same idempotency key, in
+ * one database request. Makes no request without inputs.
  */
-export async function findFilesAndAcceptedJob(
+export async function findInputRowsAndAcceptedJob(
   database: AccountDatabase,
-  fileIds: readonly string[],
+  ids: InputIds,
   once: Idempotency | null,
-): Promise<{ files: File[]; known: ReplayResult | null }> {
-  if (fileIds.length === 0) return { files: [], known: null }
-  if (!once) return { files: await findFiles(database, fileIds), known: null }
+): Promise<{ rows: InputRows; known: ReplayResult | null }> {
+  if (!hasInputs(ids)) return { rows: { files: [], jobs: [] }, known: null }
+  if (!once) return { rows: await findInputRows(database, ids), known: null }
   const lookup = { key: once.key, now: Date.now() }
-  const { files, known } = await findFilesAndIdempotencyKey(database, fileIds, lookup)
-  return { files, known: judgeKnown(known, once) }
+  const { rows, known } = await findInputRowsAndIdempotencyKey(database, ids, lookup)
+  return { rows, known: judgeKnown(known, once) }
+}
+
+/** Reports whether a request names an input by an id. */
+export function hasInputs({ fileIds, jobIds }: InputIds): boolean {
+  return fileIds.length > 0 || jobIds.length > 0
 }
 
 function judgeKnown(known: UsedIdempotencyKey | null, once: Idempotency): ReplayResult | null {
@@ -92,40 +99,68 @@ function judgeKnown(known: UsedIdempotencyKey | null, once: Idempotency): Replay
 }
 
 /**
- * Writes a job in one batch, then passes it to its dispatcher by a call. If the call is lost, the
+ * Writes a job in one D1 batch, then passes it to its dispatcher by a call. If the call is lost, the
  * sweep finds the job later. If a request with the same idempotency key was accepted meanwhile,
  * returns the job of that request.
  */
 export async function acceptJob(
   env: Env,
   ctx: BackgroundContext,
-  { database, creating }: { database: AccountDatabase; creating: JobCreatorWithLimits },
-  accepted: JobDraft,
+  by: { database: AccountDatabase; creating: JobCreatorWithLimits },
+  draft: JobDraft,
 ): Promise<JobAcceptance> {
-  const draft = addFileIds(accepted)
+  const { once } = draft
+  const accepted = await acceptJobs(env, ctx, by, { drafts: [draft], batch: null, once })
+  if (accepted === "conflict" || "exceeded" in accepted || accepted.replayed) return accepted
+  return { ...accepted, fileIds: accepted.drafts[0]?.job.fileIds ?? null }
+}
+
+/** Accepted jobs; `jobId` is the id of their batch, or of the only job. */
+type AcceptedJobs = AcceptedJob & { drafts: readonly JobDraft[] }
+
+/**
+ * Writes the jobs of a request in one D1 batch, all or none, then passes them to their dispatcher by
+ * a call, as `acceptJob`.
+ */
+export async function acceptJobs(
+  env: Env,
+  ctx: BackgroundContext,
+  { database, creating }: { database: AccountDatabase; creating: JobCreatorWithLimits },
+  { drafts: planned, batch, once }: NewJobs,
+): Promise<AcceptedJobs | "conflict" | { exceeded: ExceededLimit }> {
+  const drafts = planned.map(addFileIds)
   const writer = openLargeValueWriter(env.MEDIA, database)
   try {
-    const sealed = await encryptDraftSecrets(getSettings(env).LATHE_SECRET, draft)
-    const exceeded = await createWithin(database, await spillDraftToR2(writer, sealed), creating)
+    const { LATHE_SECRET } = getSettings(env)
+    const stored = await Promise.all(
+      drafts.map(async (draft) => {
+        return await spillDraftToR2(writer, await encryptDraftSecrets(LATHE_SECRET, draft))
+      }),
+    )
+    const exceeded = await createWithin(database, { drafts: stored, batch, once }, creating)
     if (exceeded) {
       ctx.waitUntil(abandonLargeValues(env, writer))
       return { exceeded }
     }
   } catch (error) {
     ctx.waitUntil(abandonLargeValues(env, writer))
-    const earlier = draft.once && (await findAcceptedJob(database, draft.once))
-    if (earlier) return earlier
+    const earlier = once && (await findAcceptedJob(database, once))
+    if (earlier) return earlier === "conflict" ? earlier : { ...earlier, drafts: [] }
     throw error
   }
   const { accountId } = database
-  const { id: jobId, priority, fileIds = null } = draft.job
-  const jobWeight = draft.tasks.reduce((sum, { task }) => sum + (task.weight ?? 1), 0)
-  const tasks = draft.tasks.map(({ task, pool, blocked }) => {
+  ctx.waitUntil(enqueueJob(env, { accountId, tasks: drafts.flatMap(toTaskMessages) }))
+  const jobId = batch?.id ?? drafts[0]?.job.id ?? ""
+  return { jobId, fileIds: null, replayed: false, drafts }
+}
+
+/** Returns the tasks of a new job as its dispatcher queues them. */
+function toTaskMessages({ job: { id: jobId, priority }, tasks }: JobDraft): TaskMessage[] {
+  const jobWeight = tasks.reduce((sum, { task }) => sum + (task.weight ?? 1), 0)
+  return tasks.map(({ task, pool, blocked }) => {
     const { id, weight = 1, createdAt } = task
     return { id, jobId, pool, priority, weight, jobWeight, blocked, createdAt }
   })
-  ctx.waitUntil(enqueueJob(env, { accountId, tasks }))
-  return { jobId, fileIds, replayed: false }
 }
 
 /** Returns the limit that a new job would exceed with one further file; null if it exceeds none. */
@@ -136,27 +171,27 @@ export async function findExceededLimit(
   { sizeBytes }: Pick<File, "sizeBytes">,
 ): Promise<ExceededLimit | null> {
   if (!limits) return null
-  const demand = computeDemand(draft)
+  const demand = computeDemand([draft])
   const uploadBytes = demand.uploadBytes + (sizeBytes ?? 0)
   const verdict = await judge(database, { limits, demand: { ...demand, uploadBytes } })
   return verdict?.exceeded ? verdict.nearest : null
 }
 
 /**
- * Creates a job. Returns the limit that refused the job; null if the job was created. If a limit
- * refused the job and allows it when read afterwards, the creation is repeated; after the last
- * attempt, the limit of which the job would use the largest share counts. Throws if the account is
- * deleted.
+ * Creates the jobs of a request. Returns the limit that refused them; null if they were created. If a
+ * limit refused the jobs and allows them when read afterwards, the creation is repeated; after the
+ * last attempt, the limit of which the jobs would use the largest share counts. Throws if the account
+ * is deleted.
  */
 async function createWithin(
   database: AccountDatabase,
-  draft: JobDraft,
+  created: NewJobs,
   { limits, ...creator }: JobCreatorWithLimits,
 ): Promise<ExceededLimit | null> {
-  const admission = limits && { limits, demand: computeDemand(draft) }
+  const admission = limits && { limits, demand: computeDemand(created.drafts) }
   for (let tries = 1; ; tries += 1) {
     try {
-      await createJob(database, draft, { ...creator, admission })
+      await createJobs(database, created, { ...creator, admission })
       return null
     } catch (error) {
       if (!admission || !isNotAdmittedError(error)) throw error
@@ -168,20 +203,22 @@ async function createWithin(
 }
 
 /**
- * Compares the demand of a new job with the limits of its account; null if the account is deleted.
+ * Compares the demand of new jobs with the limits of its account; null if the account is deleted.
  */
 async function judge(database: AccountDatabase, { limits, demand }: JobAdmission) {
   const use = await readAccountUsage(database, demand.day)
   return use && compareDemandWithLimits(limits, use, demand)
 }
 
-function computeDemand({ job, tasks, files }: JobDraft): JobDemand {
+function computeDemand(drafts: readonly JobDraft[]): JobDemand {
+  const tasks = drafts.flatMap((draft) => draft.tasks)
   return {
+    jobs: drafts.length,
     fetches: tasks.filter(({ task }) => task.work && downloadsMedia(task.work)).length,
-    uploadBytes: files.reduce((sum, { objectKey, sizeBytes }) => {
-      return sum + (objectKey ? (sizeBytes ?? 0) : 0)
-    }, 0),
-    day: formatUtcDay(job.createdAt),
+    uploadBytes: drafts
+      .flatMap(({ files }) => files)
+      .reduce((sum, { objectKey, sizeBytes }) => sum + (objectKey ? (sizeBytes ?? 0) : 0), 0),
+    day: formatUtcDay(drafts[0]?.job.createdAt ?? Date.now()),
   }
 }
 

@@ -28,11 +28,15 @@ export function isInputGone(
   return !file || (isFinal(file.state) && file.objectKey === null)
 }
 
-/** Drafts a job that repeats the tasks and files of an earlier job under new ids. */
+/**
+ * Drafts a job that repeats the tasks and files of an earlier job under new ids. `replacedIds` maps
+ * ids in the earlier request to those of the jobs and files that the inputs name now.
+ */
 export function draftRetry(
   before: JobSnapshot,
   inputs: TaskInputWithFile[],
   headers: ReadonlyMap<string, PrivateHeaders>,
+  replacedIds: ReadonlyMap<string, string> = new Map(),
 ): JobDraft {
   const { job, files } = before
   const id = newId()
@@ -78,13 +82,32 @@ export function draftRetry(
       secrets: anew ? { headers: anew } : null,
     })
   }
-  const newIds = new Map([...imports].map(([before, { id: now }]) => [before, now]))
-  const request = getKind(job.kind).retryRequest?.(job.request, newIds) ?? job.request
+  const importIds = [...imports].map(([before, { id: now }]) => [before, now] as const)
+  const newIds = new Map([...replacedIds, ...importIds])
+  const earlier = replaceReferences(job.request, replacedIds)
+  const request = getKind(job.kind).retryRequest?.(earlier, newIds) ?? earlier
   return {
     job: { ...draftJobRow(facts, { id, kind: job.kind, request }), ...requestWarnings(job) },
     tasks: tasks.map(taskAgain),
     files: [...imports.values(), ...outputs],
+    neededJobIds: listPendingJobIds(inputs, job.id),
   }
+}
+
+/** Returns a stored request whose references name the jobs and files of a retry. */
+function replaceReferences(request: unknown, newIds: ReadonlyMap<string, string>): unknown {
+  if (newIds.size === 0) return request
+  const text = JSON.stringify(request).replaceAll(
+    /svc_id:\/\/([0-9a-f-]{36})/gi,
+    (_reference, id: string) => `svc_id://${newIds.get(id.toLowerCase()) ?? id}`,
+  )
+  return JSON.parse(text)
+}
+
+/** Returns the ids of the other jobs that still have to write inputs. */
+function listPendingJobIds(inputs: readonly TaskInputWithFile[], ownId: string): string[] {
+  const pending = inputs.flatMap(({ file }) => (file && !isFinal(file.state) ? [file.jobId] : []))
+  return [...new Set(pending)].filter((id) => id !== ownId)
 }
 
 /**

@@ -1,80 +1,159 @@
 import type { Env } from "../bindings/env.ts"
 import { copyObject } from "../objects/copy-object.ts"
-import { openDatabases } from "../db/database.ts"
-import type { Idempotency } from "../domain/job-draft.ts"
-import type { JobDraft } from "../domain/job-draft.ts"
+import type { AccountDatabase } from "../db/database.ts"
+import type { NewBatch } from "../db/batches.ts"
+import type { Idempotency, JobDraft } from "../domain/job-draft.ts"
 import type { Fault } from "../domain/faults.ts"
 import type { PartWriter } from "../objects/part-writer.ts"
 import { makeSpaceReserver } from "../bindings/storage-disk.ts"
+import { toFileRow } from "../db/jobs/create-job.ts"
 import type { File } from "../db/schema/files.ts"
 import type { Job } from "../db/schema/jobs.ts"
 import { attachFilesToInputs } from "../db/jobs/tasks.ts"
 import { readSnapshot } from "../db/jobs/apply-transition.ts"
 import { hydrateSnapshot } from "../db/values/hydrate.ts"
+import { getKind } from "../kinds/registry.ts"
+import type { JobSnapshot } from "../domain/snapshot.ts"
 import { abandonPartWriter } from "../objects/abandon-upload.ts"
 import { draftRetry, isInputGone } from "./draft-retry.ts"
 import { assignRetryHeaders } from "./retry-headers.ts"
 import type { RetryHeaders } from "./retry-headers.ts"
-import { acceptJob, findAcceptedJob, findExceededLimit } from "./create.ts"
-import type { JobAcceptance, BackgroundContext, JobCreatorWithLimits } from "./create.ts"
+import { acceptJobs, findAcceptedJob, findExceededLimit } from "./create.ts"
+import type { AcceptedJob, BackgroundContext, JobCreatorWithLimits } from "./create.ts"
+import type { ExceededLimit } from "../db/accounts/account-limits.ts"
+
+/** Request that repeats finished jobs, of which each comes after those whose outputs it reads. */
+export type RetryRequest = {
+  jobs: readonly Job[]
+  once: Idempotency | null
+  creating: JobCreatorWithLimits
+  /** Headers for inputs of the first job. */
+  headers: RetryHeaders
+  /** Batch that the new jobs form; null for jobs without a batch. */
+  batch: NewBatch | null
+}
+
+/** Job that cannot be repeated: by its kind, or because inputs with these keys no longer exist. */
+type UnrepeatableJob = { job: Job; refusal: string } | { job: Job; gone: string[] }
 
 /**
- * Creates a new job from the request of a finished job. `gone` lists the keys of inputs that no
- * longer exist. `full` means that the disk has no room for a copy of the job's own file.
+ * Outcome of a retry: the accepted jobs in the order of the repeated ones, or the reason why none was
+ * created. `full` means that the disk has no room for a copy of a job's own file.
  */
-export async function retryJob(
+export type RetryOutcome =
+  | (AcceptedJob & { newJobIds: string[] })
+  | "conflict"
+  | { exceeded: ExceededLimit }
+  | UnrepeatableJob
+  | { faults: Fault[] }
+  | "full"
+
+/**
+ * Creates new jobs from the requests of finished jobs, all or none. An input that is an output of one
+ * of these jobs becomes the output of the new job.
+ */
+export async function retryJobs(
   env: Env,
   ctx: BackgroundContext,
-  job: Job,
-  {
-    once,
-    creating,
-    headers: given,
-  }: { once: Idempotency | null; creating: JobCreatorWithLimits; headers: RetryHeaders },
-): Promise<JobAcceptance | { gone: string[] } | { faults: Fault[] } | "full"> {
-  const database = openDatabases(env, job.accountId)
+  database: AccountDatabase,
+  { jobs, once, creating, headers, batch }: RetryRequest,
+): Promise<RetryOutcome> {
   const earlier = once && (await findAcceptedJob(database, once))
-  if (earlier) return earlier
-  const read = (await readSnapshot(database, job.id)) ?? {
-    job,
-    tasks: [],
-    files: [],
-    inputs: [],
-    endpoints: [],
-  }
-  const before = await hydrateSnapshot(env.MEDIA, read)
-  const inputs = await attachFilesToInputs(database, before.inputs)
-  const goneKeys = inputs.filter((input) => isInputGone(input, before)).map(({ key }) => key)
-  if (goneKeys.length > 0) return { gone: [...new Set(goneKeys)] }
-  const matched = assignRetryHeaders(before, given)
-  if ("faults" in matched) return matched
-  const ownFile = before.files.find(
-    ({ id, objectKey, source }) => id === job.id && objectKey !== null && source !== "import",
-  )
+  if (earlier) return earlier === "conflict" ? earlier : { ...earlier, newJobIds: [] }
+  const drafts: JobDraft[] = []
   const writers: PartWriter[] = []
-  let accepted: JobAcceptance | null = null
+  const replaced = new ReplacedFiles(database.accountId)
+  let isMade = false
   try {
-    const newDraft = draftRetry(before, inputs, matched.headers)
-    if (ownFile?.objectKey) {
-      const exceeded = await findExceededLimit(database, creating.limits, newDraft, ownFile)
-      if (exceeded) return { exceeded }
-      const source = { sourceKey: ownFile.objectKey, holdSpace: makeSpaceReserver(env) }
-      const isCopied = await copyObject(env.MEDIA, database, source, (writer) =>
-        writers.push(writer),
-      )
-      if (!isCopied) return "full"
+    for (const [at, job] of jobs.entries()) {
+      const repeat = { job, headers: at === 0 ? headers : {}, creating }
+      const drafted = await draftOne(env, database, repeat, { replaced, writers })
+      if (drafted === "full" || !("draft" in drafted)) return drafted
+      const { draft } = drafted
+      const name = batch ? { batchId: batch.id, batchName: job.batchName } : {}
+      drafts.push({ ...draft, job: { ...draft.job, ...name } })
     }
-    const draft = ownFile && writers[0] ? withCopy(newDraft, ownFile, writers[0]) : newDraft
-    accepted = await acceptJob(env, ctx, { database, creating }, { ...draft, once })
-    return accepted
+    const accepted = await acceptJobs(env, ctx, { database, creating }, { drafts, batch, once })
+    if (accepted === "conflict" || "exceeded" in accepted) return accepted
+    isMade = !accepted.replayed
+    const { drafts: made, ...created } = accepted
+    const fileIds = created.fileIds ?? made[0]?.job.fileIds ?? null
+    return { ...created, fileIds, newJobIds: made.map(({ job }) => job.id) }
   } finally {
-    const isMade = isNew(accepted)
     for (const writer of isMade ? [] : writers) await abandonPartWriter(env, writer)
   }
 }
 
-function isNew(accepted: JobAcceptance | null): boolean {
-  return accepted instanceof Object && "jobId" in accepted && !accepted.replayed
+async function draftOne(
+  env: Env,
+  database: AccountDatabase,
+  { job, headers, creating }: { job: Job; headers: RetryHeaders; creating: JobCreatorWithLimits },
+  { replaced, writers }: { replaced: ReplacedFiles; writers: PartWriter[] },
+): Promise<{ draft: JobDraft } | Exclude<RetryOutcome, AcceptedJob | "conflict">> {
+  const read = (await readSnapshot(database, job.id)) ?? withoutRows(job)
+  const before = await hydrateSnapshot(env.MEDIA, read)
+  const refusal = getKind(job.kind).refuseRetry?.(before.job.request) ?? null
+  if (refusal !== null) return { job, refusal }
+  const inputs = (await attachFilesToInputs(database, before.inputs)).map((input) => {
+    const file = replaced.find(input.fileId)
+    return file ? { ...input, fileId: file.id, file } : input
+  })
+  const gone = inputs.filter((input) => isInputGone(input, before)).map(({ key }) => key)
+  if (gone.length > 0) return { job, gone: [...new Set(gone)] }
+  const matched = assignRetryHeaders(before, headers)
+  if ("faults" in matched) return matched
+  const draft = draftRetry(before, inputs, matched.headers, replaced.ids)
+  replaced.add(before, draft)
+  const ownFile = before.files.find(
+    ({ id, objectKey, source }) => id === job.id && objectKey !== null && source !== "import",
+  )
+  if (!ownFile?.objectKey) return { draft }
+  const exceeded = await findExceededLimit(database, creating.limits, draft, ownFile)
+  if (exceeded) return { exceeded }
+  const source = { sourceKey: ownFile.objectKey, holdSpace: makeSpaceReserver(env) }
+  let copy: PartWriter | null = null
+  const isCopied = await copyObject(env.MEDIA, database, source, (writer) => {
+    copy = writer
+    writers.push(writer)
+  })
+  if (!isCopied || !copy) return "full"
+  return { draft: withCopy(draft, ownFile, copy) }
+}
+
+function withoutRows(job: Job): JobSnapshot {
+  return { job, tasks: [], files: [], inputs: [], endpoints: [] }
+}
+
+/** Files of repeated jobs, with the files that the new jobs will write in their place. */
+class ReplacedFiles {
+  /** New ids of jobs and files by the ids of the repeated ones. */
+  readonly ids = new Map<string, string>()
+  readonly #files = new Map<string, File>()
+  readonly #accountId: string
+
+  constructor(accountId: string) {
+    this.#accountId = accountId
+  }
+
+  /** Returns the file that replaces a file; null if the file stays. */
+  find(fileId: string): File | null {
+    return this.#files.get(fileId) ?? null
+  }
+
+  /** Adds the files of a repeated job that its retry writes again. */
+  add({ job, files }: JobSnapshot, draft: JobDraft): void {
+    this.ids.set(job.id, draft.job.id)
+    for (const file of files) {
+      const again = draft.files.find((drafted) => {
+        if (file.id === job.id) return drafted.id === draft.job.id
+        if (file.outputKey !== null) return drafted.outputKey === file.outputKey
+        return file.sourceUrl !== null && drafted.sourceUrl === file.sourceUrl
+      })
+      if (!again) continue
+      this.ids.set(file.id, again.id)
+      this.#files.set(file.id, toFileRow(this.#accountId, again))
+    }
+  }
 }
 
 function withCopy(draft: JobDraft, file: File, { upload }: PartWriter): JobDraft {

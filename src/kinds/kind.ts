@@ -26,6 +26,8 @@ export type FinishedTasks = { job: Job; files: File[]; tasks: FinishedTask[] }
 /** Changes after tasks have finished: columns of files of the job, and the job's result. */
 export type FinishChanges = {
   files: { id: string; set: Partial<File> }[]
+  /** Files that are not stored, because each would equal another file of the job. */
+  sameFiles?: { id: string; sameAs: string }[]
   /** Result of the job, which counts after the last task has finished. */
   result: JobResult
 }
@@ -60,6 +62,8 @@ export type Kind<RecordSchema extends z.ZodType<object> = z.ZodType<object>> = {
     progress: Progress | null,
     retention: Retention,
   ): z.infer<RecordSchema>
+  /** Returns the name by which references name the output with a key; the key by default. */
+  outputName?(key: string): string
   /** Returns the URL of an output that is not a File; null for a File. */
   outputUrl?(base: string, jobId: string, output: { key: string; name: string }): string | null
   /** Returns the failure of a job whose task failed; by default the failure of the task. */
@@ -86,6 +90,8 @@ export type ResolvedInput = {
   fileId: string
   file: File | null
   source?: InputSource
+  /** Whether the input is an output of another job of the same batch whose request has faults. */
+  isUnknown?: boolean
 }
 
 /** Properties of the deployment that requests can refer to. */

@@ -1,7 +1,9 @@
 import { isS3Url } from "../contract/urls/s3-url.ts"
 import type { Fault } from "../domain/faults.ts"
 import { EXAMPLE_ID, isId } from "../platform/ids.ts"
-import { isFinal } from "../domain/states.ts"
+import { findBundleKind } from "../contract/bundle.ts"
+import { isCallerFileSource, isFinal } from "../domain/states.ts"
+import type { File } from "../db/schema/files.ts"
 import { describeAddressFault, EXPECTED_ADDRESSES } from "../hints/addresses.ts"
 import type { ResolvedInput } from "./kind.ts"
 import { inputTextSchema, inputValueSchema, getInputUrl } from "./private-input.ts"
@@ -11,11 +13,24 @@ import { isOwnUrl } from "../domain/own-url.ts"
 /** Input in the example requests of the documentation; stands for an uploaded File. */
 export const EXAMPLE_INPUT = `svc_id://${EXAMPLE_ID}`
 
-/** Parsed input reference: the id of a File, a URL to import, or an error. */
+/**
+ * Parsed input reference: the id of a File, an output of another job, a URL to import, or an error.
+ * An output names its job by id, or by a name in a batch.
+ */
 export type ParsedReference =
   | { fileId: string }
+  | { jobId: string; output: string }
+  | { jobName: string; output: string }
   | { url: string }
   | { error: string; code?: "fetch_not_an_input" | "transcript_not_an_input" }
+
+/** Names of jobs in a batch. A name is shorter than an id, so that a reference is unambiguous. */
+export const JOB_NAME = /^[a-z][a-z0-9_-]{0,31}$/
+
+/** Returns the text of a reference to an output of a job, by the job's id or its name in a batch. */
+export function outputReference(job: string, output: string): string {
+  return `svc_id://${job}/${output}`
+}
 
 /** Schema of a field that names an input. */
 export const inputReferenceSchema = inputValueSchema(
@@ -34,8 +49,12 @@ export function readInputReference(input: InputValue, origin: string): ParsedRef
 }
 
 function readText(text: string, origin: string): ParsedReference {
-  const byId = /^svc_id:\/\/([^/?#]+)\/?$/i.exec(text)?.[1]
-  if (byId !== undefined && isId(byId)) return { fileId: byId.toLowerCase() }
+  const [, name = "", output] = /^svc_id:\/\/([^/?#]+)(?:\/([^/?#]*))?$/i.exec(text) ?? []
+  if (isId(name)) {
+    const id = name.toLowerCase()
+    return output ? { jobId: id, output } : { fileId: id }
+  }
+  if (output && JOB_NAME.test(name)) return { jobName: name, output }
   if (isS3Url(text)) return { url: text }
   const parsed = URL.parse(text)
   // Accepts any other web URL; `readImportUrl` later rejects a URL that the rules do not allow.
@@ -50,30 +69,43 @@ function readText(text: string, origin: string): ParsedReference {
 function readServiceUrl(url: URL): ParsedReference | null {
   const [version, room, id = "", name] = url.pathname.split("/").slice(1)
   if (version !== "v1") return null
+  const jobId = isId(id) ? id.toLowerCase() : "<id>"
   if (room === "fetch") {
-    const error = "fetched media cannot be an input: import the page with POST /files and file_url"
+    const error = `expected a reference to the fetched media, not their URL: write ${outputReference(jobId, "file")}`
     return { error, code: "fetch_not_an_input" }
   }
   if (room === "transcribe") {
-    const error = "a transcript cannot be an input: download it and upload it with POST /files"
+    const format = /\.(srt|vtt|json|txt)$/.exec(name ?? "")?.[1] ?? "srt"
+    const error = `expected a reference to the transcript, not its URL: write ${outputReference(jobId, format)}`
     return { error, code: "transcript_not_an_input" }
   }
   return room === "files" && name && isId(id) ? { fileId: id.toLowerCase() } : null
 }
 
-/** Returns the faults of the File that an input names; `title` is the noun for the kind of job. */
+/** Returns the faults of the file that an input names; `title` is the noun for the kind of job. */
 export function findInputFileFaults(
   title: string,
-  { field, file, source }: ResolvedInput,
+  { field, file, source, isUnknown = false }: ResolvedInput,
 ): Fault[] {
-  if (source) return []
+  if (source || isUnknown) return []
   if (!file) return [{ field, code: "no_such_file", message: "the account has no such file" }]
   if (file.objectKey === null && isFinal(file.state)) {
-    const why = `${file.errorCode ?? "internal"}: ${file.errorMessage ?? "its import failed"}`
-    const message = `"${file.name}" could not be imported (${why}); import it again`
-    return [{ field, code: "input_failed", message }]
+    return [{ field, code: "input_failed", message: describeFailedFile(file) }]
   }
-  if (file.bundle === null) return []
+  if (!isBundle(file)) return []
   const message = `"${file.name}" is a series of files, and a ${title} takes single files: download the needed file and upload it with POST /files`
   return [{ field, code: "series_as_input", message }]
+}
+
+/** Reports whether a file is a bundle, or will be a bundle once its job has written it. */
+function isBundle({ bundle, objectKey, source, name }: File): boolean {
+  const isPlanned = objectKey === null && source === "output"
+  return bundle !== null || (isPlanned && findBundleKind({ name }) !== null)
+}
+
+function describeFailedFile({ source, name, jobId, errorCode, errorMessage }: File): string {
+  const why = `${errorCode ?? "internal"}: ${errorMessage ?? "the job that writes it failed"}`
+  return isCallerFileSource(source)
+    ? `"${name}" could not be imported (${why}); import it again`
+    : `job ${jobId}, which was to write it, has no such file (${why}); retry that job`
 }

@@ -62,6 +62,11 @@ export function findKind(name: string): Kind | null {
   return kinds.get(name) ?? null
 }
 
+/** Returns a kind with generated routes by its name; null if there is no such kind. */
+export function findJsonKind(name: string): AnyJsonKind | null {
+  return JSON_KINDS.find((kind) => kind.name === name) ?? null
+}
+
 /** Returns the definition of a task by its name; null if no kind of job has such tasks. */
 export function findTaskDefinition(name: string): TaskDefinition | null {
   return taskDefinitions.get(name) ?? null

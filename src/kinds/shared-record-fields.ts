@@ -50,6 +50,9 @@ export const jobFieldSchemas = {
   }),
   eta_seconds: z.int().min(0).nullable(),
   attempts: z.int().min(0),
+  waiting_for: z.array(z.uuid()).optional().meta({
+    description: "The ids of the open jobs whose outputs this pending job waits for.",
+  }),
   metadata: z.record(z.string(), z.string()),
   warnings: z.array(warningRecord).meta({
     description: "Warnings about the request, and about the result of successful work.",
@@ -68,6 +71,7 @@ export function jobFields(job: Job, progress: Progress | null) {
     ...(progress?.detail && { progress_detail: progress.detail }),
     eta_seconds: progress?.etaSeconds === undefined ? null : Math.round(progress.etaSeconds),
     attempts: job.attempts,
+    ...(job.state === "waiting" && job.waitingFor?.length && { waiting_for: job.waitingFor }),
     metadata: job.metadata ?? {},
     warnings: job.warnings ?? [],
     started_at: toDateTime(job.startedAt),

@@ -16,6 +16,7 @@ import { claimTask, toOutputKeys } from "../db/jobs/tasks.ts"
 import type { ClaimedTask } from "../db/jobs/tasks.ts"
 import { hydrateTask } from "../db/values/hydrate.ts"
 import { describeOversizedInputs, findInputBytesLimit } from "../jobs/input-bytes-limit.ts"
+import { findArrivedInputFailure } from "../jobs/arrived-inputs.ts"
 import { lostInputsFailure } from "../jobs/settle/input-failures.ts"
 import { endJob } from "../jobs/settle/settle.ts"
 import type { JobWriteBuffer } from "./job-write-buffer.ts"
@@ -77,7 +78,11 @@ export async function dispatchTask(
   if (!claimed) return task ? "gone" : "superseded"
   if (!task) return "superseded"
   const { secrets, loss } = await readSecrets(env, claimed)
-  const failure = loss ?? goneFailure(claimed) ?? (await sizeFailure(env, claimed))
+  const failure =
+    loss ??
+    goneFailure(claimed) ??
+    (await sizeFailure(env, claimed)) ??
+    (await findArrivedInputFailure(env, claimed.snapshot, taskId))
   if (failure) {
     await endJob(env, { accountId, jobId }, { state: "failed", failure, taskId })
     return "gone"
@@ -131,18 +136,22 @@ const SECRETS_LOST: Failure = {
  */
 function goneFailure({ inputs }: ClaimedTask): Failure | null {
   return lostInputsFailure(
-    inputs.flatMap(({ key, file }) => (file ? [] : [{ key, failure: null }])),
+    inputs.flatMap(({ key, file }) => (file ? [] : [{ key, failure: null, neededJobId: null }])),
   )
 }
 
 /**
- * Returns a failure if the task has an imported or fetched input and its inputs are too large, else
- * null.
+ * Returns a failure if the sizes of some inputs were unknown when the job was created, and the inputs
+ * are too large; else null.
  */
-async function sizeFailure(env: Env, { task, inputs, plan }: ClaimedTask): Promise<Failure | null> {
+async function sizeFailure(
+  env: Env,
+  { task, inputs, plan, snapshot }: ClaimedTask,
+): Promise<Failure | null> {
   const files = inputs.flatMap(({ file }) => file ?? [])
   const isAnyBroughtIn = files.some(({ source }) => source === "import" || source === "fetch")
-  if (plan === null || !isAnyBroughtIn || isInputTask(task)) return null
+  const isAnyNew = isAnyBroughtIn || snapshot.job.waitingFor !== null
+  if (plan === null || !isAnyNew || isInputTask(task)) return null
   const limits = computeEffectiveLimits(plan, getSettings(env))
   const room = await findInputBytesLimit(env, limits, [task.pool])
   const why = describeOversizedInputs(

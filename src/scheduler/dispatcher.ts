@@ -8,6 +8,8 @@ import type {
   WatchedJobState,
   LostRunnerProcess,
   LastSeenJobState,
+  LastSeenJobs,
+  WatchedJobs,
   SlotAllocation,
   TaskMessage,
 } from "../bindings/rpc.ts"
@@ -120,6 +122,14 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     timeoutMs: number,
   ): Promise<WatchedJobState> {
     return await this.#progress.next(jobId, lastSeen, timeoutMs)
+  }
+
+  async nextChangeOfJobs(
+    jobIds: string[],
+    lastSeen: LastSeenJobs | null,
+    timeoutMs: number,
+  ): Promise<WatchedJobs> {
+    return await this.#progress.nextOfJobs(jobIds, lastSeen, timeoutMs)
   }
 
   async tick(accountId: string): Promise<void> {

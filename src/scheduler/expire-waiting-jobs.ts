@@ -2,6 +2,8 @@ import { getSettings } from "../bindings/env.ts"
 import type { Env } from "../bindings/env.ts"
 import { logError } from "../platform/log.ts"
 import { isFinal } from "../domain/states.ts"
+import { openDatabases } from "../db/database.ts"
+import { findInputArrival } from "../db/jobs/open-tasks.ts"
 import type { Transition } from "../db/jobs/apply-transition.ts"
 import type { JobSnapshot } from "../domain/snapshot.ts"
 import { transitionJob } from "../jobs/settle/settle.ts"
@@ -18,7 +20,7 @@ const RETRY_MS = 30_000
 
 /**
  * Fails jobs that have waited longer than `WAIT_SECONDS_MAX` without a running task. Returns the
- * ids of queued tasks whose jobs are over.
+ * ids of the ended jobs.
  */
 export async function expireWaitingJobs(
   env: Env,
@@ -30,7 +32,7 @@ export async function expireWaitingJobs(
   for (const jobId of queue.jobsWaitingSince(Date.now() - waitMsMax, JOBS_MAX)) {
     try {
       const since = await expireJob(env, queue, { accountId, jobId, waitMsMax })
-      if (since === null) over.push(...queue.ofJob(jobId).map(({ id }) => id))
+      if (since === null) over.push(jobId)
       else queue.saveWaitsSince(jobId, since)
     } catch (error) {
       logError("dispatcher.expiry_failed", { job_id: jobId, error: String(error) })
@@ -41,42 +43,47 @@ export async function expireWaitingJobs(
 }
 
 /**
- * Fails one job if it has waited too long. Returns null if the job is over, else the time since
- * which it waits according to D1.
+ * Fails one job if it has waited too long for a runner. Returns null if the job is over, else the
+ * time since which it waits according to D1: the present time while it waits for another job.
  */
 async function expireJob(
   env: Env,
   queue: TaskQueue,
   { accountId, jobId, waitMsMax }: { accountId: string; jobId: string; waitMsMax: number },
 ): Promise<number | null> {
+  const arrivedAt = await findInputArrival(openDatabases(env, accountId), jobId)
+  if (arrivedAt === null) return Date.now()
   function compute(read: JobSnapshot): Transition | null {
     const isTaken = queue.ofJob(jobId).some(({ state }) => state === "running")
-    return isTaken ? null : computeExpiryTransition(read, { now: Date.now(), waitMsMax })
+    const wait = { now: Date.now(), waitMsMax, arrivedAt: arrivedAt ?? 0 }
+    return isTaken ? null : computeExpiryTransition(read, wait)
   }
   const job = { accountId, jobId }
   const { applied, snapshot } = await transitionJob(env, job, compute, { needsValues: false })
   if (applied || !snapshot || isFinal(snapshot.job.state)) return null
-  return waitingSince(snapshot)
+  return waitingSince(snapshot, arrivedAt)
 }
 
 /**
  * Returns the transition that fails an open job if no runner has had a task of it for `waitMsMax`.
- * Returns null if the job is over or may wait longer.
+ * Returns null if the job is over or may wait longer. The wait begins at `arrivedAt`, when the last
+ * input from another job was complete; 0 without such an input.
  */
 export function computeExpiryTransition(
   snapshot: JobSnapshot,
-  { now, waitMsMax }: { now: number; waitMsMax: number },
+  { now, waitMsMax, arrivedAt }: { now: number; waitMsMax: number; arrivedAt: number },
 ): Transition | null {
-  if (isFinal(snapshot.job.state) || waitingSince(snapshot) + waitMsMax > now) return null
+  if (isFinal(snapshot.job.state) || waitingSince(snapshot, arrivedAt) + waitMsMax > now)
+    return null
   return computeEndTransition(snapshot, { state: "failed", failure: jobExpiredFailure(), now })
 }
 
 /**
- * Returns the time since which no runner has a task of the job: its creation or, if it was started,
- * the end of its last run.
+ * Returns the time since which a runner could have had a task of the job: its creation, the arrival
+ * of its inputs or, if it was started, the end of its last run.
  */
-function waitingSince({ job, tasks }: JobSnapshot): number {
-  if (job.startedAt === null) return job.createdAt
+function waitingSince({ job, tasks }: JobSnapshot, arrivedAt: number): number {
+  if (job.startedAt === null) return Math.max(job.createdAt, arrivedAt)
   const ends = tasks.flatMap(({ requeuedAt, completedAt }) => [requeuedAt ?? 0, completedAt ?? 0])
-  return Math.max(job.startedAt, ...ends)
+  return Math.max(job.startedAt, arrivedAt, ...ends)
 }

@@ -1,6 +1,11 @@
 import { newId } from "../platform/ids.ts"
 import { makeBoundedCache } from "../platform/bounded-cache.ts"
-import type { WatchedJobState, LastSeenJobState } from "../bindings/rpc.ts"
+import type {
+  LastSeenJobs,
+  LastSeenJobState,
+  WatchedJobs,
+  WatchedJobState,
+} from "../bindings/rpc.ts"
 import type { Progress } from "../domain/progress.ts"
 import type { QueuedTask } from "./queued-task.ts"
 
@@ -108,7 +113,36 @@ export class ProgressTracker {
       const change = this.#changeOf(jobId)
       const leftMs = until - Date.now()
       if (lastSeen === null || isNew(change, lastSeen) || leftMs <= 0) return change
-      await this.#sleep(jobId, leftMs)
+      await this.#sleep([jobId], leftMs)
+    }
+  }
+
+  /**
+   * Waits until one of the jobs differs from `seen`, or until the timeout. Returns the present state
+   * of all.
+   */
+  async nextOfJobs(
+    jobIds: readonly string[],
+    lastSeen: LastSeenJobs | null,
+    timeoutMs: number,
+  ): Promise<WatchedJobs> {
+    const until = Date.now() + timeoutMs
+    for (;;) {
+      const changes = this.#changesOf(jobIds)
+      const leftMs = until - Date.now()
+      if (lastSeen === null || areNew(changes, lastSeen) || leftMs <= 0) return changes
+      await this.#sleep(jobIds, leftMs)
+    }
+  }
+
+  #changesOf(jobIds: readonly string[]): WatchedJobs {
+    const counts = jobIds.map((jobId) => this.#changes.get(jobId))
+    const versions = counts.map((changes) => changes?.count ?? 0)
+    const endings = counts.map((changes) => changes?.ending ?? 0)
+    return {
+      version: [this.#bootId, ...versions].join("."),
+      endings: [this.#bootId, ...endings].join("."),
+      progress: this.ofJobs(jobIds),
     }
   }
 
@@ -136,15 +170,20 @@ export class ProgressTracker {
     for (const wakeOne of this.#sleepers.get(jobId) ?? []) wakeOne()
   }
 
-  async #sleep(jobId: string, timeoutMs: number): Promise<void> {
+  async #sleep(jobIds: readonly string[], timeoutMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const ofJob = this.#sleepers.get(jobId) ?? new Set()
-    this.#sleepers.set(jobId, ofJob.add(resolve))
+    for (const jobId of jobIds) {
+      const ofJob = this.#sleepers.get(jobId) ?? new Set()
+      this.#sleepers.set(jobId, ofJob.add(resolve))
+    }
     const timer = setTimeout(resolve, timeoutMs)
     await promise
     clearTimeout(timer)
-    ofJob.delete(resolve)
-    if (ofJob.size === 0 && this.#sleepers.get(jobId) === ofJob) this.#sleepers.delete(jobId)
+    for (const jobId of jobIds) {
+      const ofJob = this.#sleepers.get(jobId)
+      ofJob?.delete(resolve)
+      if (ofJob?.size === 0) this.#sleepers.delete(jobId)
+    }
   }
 }
 
@@ -165,6 +204,17 @@ function isNew(change: WatchedJobState, lastSeen: LastSeenJobState): boolean {
   if (lastSeen.endings !== undefined) return change.endings !== lastSeen.endings
   if (change.version !== lastSeen.version) return true
   return lastSeen.progress !== undefined && !isSameProgress(change.progress, lastSeen.progress)
+}
+
+function areNew(changes: WatchedJobs, lastSeen: LastSeenJobs): boolean {
+  if (lastSeen.endings !== undefined) return changes.endings !== lastSeen.endings
+  if (changes.version !== lastSeen.version) return true
+  return lastSeen.percent !== undefined && lastSeen.percent !== sumPercents(changes)
+}
+
+/** Returns the sum of the percents of watched jobs, which changes with the progress of each. */
+export function sumPercents({ progress }: Pick<WatchedJobs, "progress">): number {
+  return progress.values().reduce((sum, { percent }) => sum + percent, 0)
 }
 
 /** Returns the percent of a job from its open tasks; the rest of its weight counts as done. */

@@ -129,12 +129,11 @@ export class Reconciler {
   /** Fails jobs that have waited for a runner for too long. */
   async expire(accountId: string): Promise<void> {
     const over = await expireWaitingJobs(this.#env, this.#parts.queue, accountId)
-    this.#removeOver(over)
-    if (over.length > 0) await this.#parts.onReconciled(accountId)
+    if (over.length > 0) await this.#leaveJobs(accountId, over)
   }
 
-  /** Reconciles queued tasks with their rows in D1, and ends jobs that can never start. */
-  async reconcile(accountId: string, open: OpenTask[]): Promise<void> {
+  /** Reconciles queued tasks with their rows in D1, and ends at most `endsMax` jobs that can never start. */
+  async reconcile(accountId: string, open: OpenTask[], endsMax = ENDED_AT_ONCE_MAX): Promise<void> {
     const { queue, onReconciled } = this.#parts
     const queued = queue.findAll(open.map(({ id }) => id))
     const now = Date.now()
@@ -149,8 +148,26 @@ export class Reconciler {
       const next = reconciledTask(queuedTask, task, now)
       if (next.state !== queuedTask.state || next.pool !== queuedTask.pool) queue.save(next)
     }
-    this.#removeOver(await this.#endUnstartable(accountId, unstartable))
-    await onReconciled(accountId)
+    const over = await this.#endUnstartable(accountId, [...unstartable].slice(0, endsMax))
+    if (over.length > 0) await this.#leaveJobs(accountId, over, endsMax - over.length)
+    else await onReconciled(accountId)
+  }
+
+  /**
+   * Removes the tasks of ended jobs from the queue, and reconciles the tasks that wait for files of
+   * these jobs. Expedites the scan of blocked tasks, because one call ends only some of a long chain.
+   */
+  async #leaveJobs(
+    accountId: string,
+    jobIds: readonly string[],
+    endsMax = ENDED_AT_ONCE_MAX,
+  ): Promise<void> {
+    const { queue, cursors, remove } = this.#parts
+    for (const { id } of jobIds.flatMap((jobId) => queue.ofJob(jobId))) remove(id, true)
+    cursors.expedite("blocked")
+    const database = openDatabases(this.#env, accountId)
+    const { open } = await listOpenTasksAndReaders(database, { ids: [], jobIds })
+    await this.reconcile(accountId, open, endsMax)
   }
 
   async #reconcileReaders(accountId: string, { open, isWhole }: FileReadingTasks): Promise<void> {
@@ -182,21 +199,21 @@ export class Reconciler {
   }
 
   /**
-   * Fails jobs that can never start because an input is lost. The map has one task id of each job.
-   * Returns the ids of queued tasks whose jobs are over.
+   * Fails jobs that can never start because an input is lost, given with one task id of each job.
+   * Returns the ids of the ended jobs.
    */
   async #endUnstartable(
     accountId: string,
-    unstartable: ReadonlyMap<string, string>,
+    unstartable: readonly (readonly [jobId: string, taskId: string])[],
   ): Promise<string[]> {
     const over: string[] = []
-    for (const [jobId, taskId] of [...unstartable].slice(0, ENDED_AT_ONCE_MAX)) {
+    for (const [jobId, taskId] of unstartable) {
       await runOrLogError("dispatcher.end_job_failed", { job_id: jobId }, async () => {
         const lostInputs = await listLostInputs(openDatabases(this.#env, accountId), taskId)
         const failure = lostInputsFailure(lostInputs)
         if (failure === null) return
         await endJob(this.#env, { accountId, jobId }, { state: "failed", failure })
-        over.push(...this.#parts.queue.ofJob(jobId).map(({ id }) => id))
+        over.push(jobId)
       })
     }
     return over
@@ -205,15 +222,6 @@ export class Reconciler {
   #removeClosed(ids: readonly string[], open: OpenTask[], killed: boolean): void {
     const openIds = new Set(open.map(({ id }) => id))
     for (const id of ids) if (!openIds.has(id)) this.#parts.remove(id, killed)
-  }
-
-  /**
-   * Removes tasks whose jobs are over. Expedites the scan of blocked tasks, because some may wait
-   * for outputs of these jobs.
-   */
-  #removeOver(ids: readonly string[]): void {
-    for (const id of ids) this.#parts.remove(id, true)
-    if (ids.length > 0) this.#parts.cursors.expedite("blocked")
   }
 }
 

@@ -5,6 +5,7 @@ import type { DatabaseSweep } from "../bindings/rpc.ts"
 import { formatUtcDay } from "../db/accounts/account-limits.ts"
 import { openDatabaseByNumber } from "../db/database.ts"
 import type { Database } from "../db/database.ts"
+import { deleteExpiredBatches } from "../db/batches.ts"
 import { listDueDeliveries } from "../db/deliveries.ts"
 import { deleteExpiredIdempotencyKeys } from "../db/jobs/idempotency.ts"
 import { removeFetchedMedia } from "../db/files/fetched-media.ts"
@@ -79,6 +80,10 @@ export async function sweepDatabase(
     deleteExpiredIdempotencyKeys(database, now),
     repeatUntilDone(async () => await deleteFinishedJobs(database, now - rowsMs)),
     removeExpired(env, database, now),
+    repeatUntilDone(async () => {
+      const expired = { now, endedBefore: now - rowsMs, limit: ROWS_MAX }
+      return await deleteExpiredBatches(database, expired)
+    }),
     alertReceiverOwners(env, database, now),
     repeatUntilDone(async () => await deleteEndedDeliveries(database, now - rowsMs)),
     deleteOldOutages(database, now - rowsMs),

@@ -8,6 +8,8 @@ import { claimDueDelivery, saveDeliveryTry, postponeDelivery } from "../db/deliv
 import type { DueDelivery } from "../db/deliveries.ts"
 import type { DeliveryState } from "../domain/states.ts"
 import { readDeliveryBody } from "../db/values/hydrate.ts"
+import type { Delivery } from "../db/schema/deliveries.ts"
+import { isBatchDelivery, writeBatchDeliveryBody } from "./batch-event.ts"
 import { enqueueDelivery } from "./outbox.ts"
 import { postWebhook, makeUnsentTryResult } from "./post.ts"
 import { computeNextDeliveryState, isReceiverGone } from "./retry-schedule.ts"
@@ -112,6 +114,13 @@ function recordTry(
   countEvent(env, { event: "webhook_try", outcome: state, durationMs })
 }
 
+/** Returns the body of a delivery; null if the body no longer exists. */
+async function readBody(env: Env, delivery: Delivery): Promise<string | null> {
+  const stored = await readDeliveryBody(env.MEDIA, delivery)
+  if (stored === "" && isBatchDelivery(delivery)) return await writeBatchDeliveryBody(env, delivery)
+  return stored
+}
+
 async function post(
   env: Env,
   { delivery, account, endpoint, requestId }: DueDelivery,
@@ -122,7 +131,7 @@ async function post(
   const checked = parseUserUrl(delivery.url, allowed)
   if ("error" in checked) return makeUnsentTryResult(checked.error, true)
   const { id } = delivery
-  const body = await readDeliveryBody(env.MEDIA, delivery)
+  const body = await readBody(env, delivery)
   if (body === null) return makeUnsentTryResult("the body of the webhook no longer exists", false)
   const now = Date.now()
   const timestampSeconds = Math.floor(now / 1000)

@@ -1,19 +1,22 @@
 import { LISTED_KIND_NAMES } from "../kinds/registry.ts"
+import { BATCH_EVENT_TYPES } from "../db/batches.ts"
 import { FINAL_STATES } from "../domain/states.ts"
 import type { FinalState } from "../domain/states.ts"
 
 /** Type of the webhook event that a caller can request as a test. */
 export const TEST_EVENT_TYPE = "webhook.test"
 
-/** Types of all webhook events about jobs. */
-export const EVENT_TYPES: readonly string[] = LISTED_KIND_NAMES.flatMap((kind) =>
-  FINAL_STATES.map((state) => makeEventType(kind, state)),
-)
+/** Types of all webhook events about jobs and batches. */
+export const EVENT_TYPES: readonly string[] = [
+  ...LISTED_KIND_NAMES.flatMap((kind) => FINAL_STATES.map((state) => makeEventType(kind, state))),
+  ...BATCH_EVENT_TYPES,
+]
 
 /** Patterns of events for an endpoint to choose: `*` matches any kind, any state or both. */
 export const EVENT_PATTERNS: readonly string[] = [
   "*",
   ...LISTED_KIND_NAMES.map((kind) => `${kind}.*`),
+  "batch.*",
   ...FINAL_STATES.map((state) => `*.${state}`),
   ...EVENT_TYPES,
 ]

@@ -2,10 +2,14 @@ import { expect, it } from "vitest"
 import { newId } from "../../src/platform/ids.ts"
 import { openDatabases } from "../../src/db/database.ts"
 import type { AccountDatabase } from "../../src/db/database.ts"
-import { findFile, findFiles, findJobWithFiles } from "../../src/db/files/files.ts"
+import { findBatch, listBatches } from "../../src/db/batches.ts"
+import { findInputRows, measureLongestChain } from "../../src/db/files/input-files.ts"
+import { findFile, findJobWithFiles } from "../../src/db/files/files.ts"
 import { listUnreadGarbagePrefixes } from "../../src/db/files/garbage.ts"
 import { listAccountsWithOpenJobs } from "../../src/db/jobs/jobs.ts"
+import { listDependents } from "../../src/db/jobs/dependents.ts"
 import {
+  findInputArrival,
   listLostInputs,
   listOpenTasksAndReaders,
   listOpenTaskIds,
@@ -18,7 +22,29 @@ import { plansOf, SCAN_OF_TABLE, watchedEnv } from "../support/db/watched-databa
 
 const ASKED: [string, string, (own: AccountDatabase) => Promise<unknown>][] = [
   ["a File", "sqlite_autoindex_files_1", (own) => findFile(own, newId())],
-  ["Files that inputs name", "sqlite_autoindex_files_1", (own) => findFiles(own, [newId()])],
+  [
+    "Files and outputs that inputs name",
+    "sqlite_autoindex_files_1",
+    (own) => findInputRows(own, { fileIds: [newId()], jobIds: [newId()] }),
+  ],
+  [
+    "outputs of jobs that inputs name",
+    "files_of_job",
+    (own) => findInputRows(own, { fileIds: [newId()], jobIds: [newId()] }),
+  ],
+  [
+    "the longest chain of jobs",
+    "sqlite_autoindex_job_dependencies_1",
+    (own) => measureLongestChain(own, [newId()]),
+  ],
+  ["the jobs of a batch", "jobs_of_batch", (own) => findBatch(own, newId())],
+  ["batches", "batches_listed", (own) => listBatches(own, { limit: 10, offset: 0 })],
+  ["the arrival of inputs", "tasks_of_job", (own) => findInputArrival(own, newId())],
+  [
+    "jobs behind a job",
+    "job_dependencies_of_needed",
+    (own) => listDependents(own, newId(), { states: ["waiting"], limit: 10 }),
+  ],
   ["an output of a job", "files_of_job", (own) => findJobWithFiles(own, newId(), "a.srt")],
   [
     "garbage that no task reads",

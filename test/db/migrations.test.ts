@@ -17,6 +17,7 @@ const HASHES: Record<string, string> = {
     "2ad6c359e11ccd216304bbd8b0b5deb497c0865e1da9d5c8fd76d24582ecc27e",
   "0003_list_filters.sql": "e55a3915bd04d2d9ee559508f8bf8c4d653e354258d371fb41a30d83cbc483b2",
   "0004_webhook_endpoints.sql": "e6b289953b6555319781bcabc76d3ca994d3af0e5ff3cbc6eeb878ebc291a39c",
+  "0006_chains_and_batches.sql": "ca443b42576f780d1c16926d24f6be94c9beb128ae7d19c0ef16a989f0bfb9f6",
   "0005_tus_uploads.sql": "e4e68c945f38993c2002dd1f6c07900b7cb2dea8f015450e806bf15bc5891dab",
 }
 

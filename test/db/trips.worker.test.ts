@@ -174,7 +174,7 @@ describe("trips to D1", () => {
     const trips = await tripsOf(async () => {
       expect(await command(fileId, { prefer: "wait=20" })).toMatchObject({ status: "success" })
     })
-    expect(trips).toEqual(["select files", CREATE, CLAIM, SETTLE, "select jobs"])
+    expect(trips).toEqual(["select files, select jobs", CREATE, CLAIM, SETTLE, "select jobs"])
   })
 
   it("number ten from an upload to the webhook of its command", async () => {
@@ -186,7 +186,7 @@ describe("trips to D1", () => {
     })
     const ofTest = trips.filter((trip) => trip !== TEST)
     const ofUpload = ["insert uploads", CREATE, CLAIM, SETTLE]
-    const ofCommand = ["select files, select idempotency", CREATE, CLAIM, SETTLE]
+    const ofCommand = ["select files, select jobs, select idempotency", CREATE, CLAIM, SETTLE]
     const all = [ofUpload, ofCommand, CLAIM_TRY, END_TRY].flat()
     expect(ofTest.toSorted()).toEqual(all.toSorted())
   })
@@ -195,11 +195,11 @@ describe("trips to D1", () => {
     const fileId = await uploadProbed()
     const webhook = RECEIVER
     const headers = { "idempotency-key": "once" }
-    const toKey = "select files, select idempotency"
+    const toKey = "select files, select jobs, select idempotency"
     const first = await tripsToAccept(async () => void (await command(fileId)))
-    expect(first.before).toEqual(["select files"])
+    expect(first.before).toEqual(["select files, select jobs"])
     const told = await tripsToAccept(async () => void (await command(fileId, {}, { webhook })))
-    expect(told.before).toEqual(["select files"])
+    expect(told.before).toEqual(["select files, select jobs"])
     const keyed = await tripsToAccept(async () => void (await command(fileId, headers)))
     expect(keyed.before).toEqual([toKey])
     expect(keyed.create).toContain("insert idempotency")

@@ -1,25 +1,23 @@
-import { readSpeechModels } from "../../contract/speech-models.ts"
-import { getSettings, getRetention } from "../../bindings/env.ts"
+import { getRetention } from "../../bindings/env.ts"
 import type { Fault } from "../../domain/faults.ts"
-import type {
-  CreateRequest,
-  DeploymentProperties,
-  ResolvedInput,
-  JsonKind,
-  ValidationContext,
-  Kind,
-} from "../../kinds/kind.ts"
-import { readCapabilities } from "../../kinds/command/facts/capabilities.ts"
+import type { CreateRequest, ResolvedInput, JsonKind, Kind } from "../../kinds/kind.ts"
 import { PRIORITY_DEFAULT } from "../../kinds/create-fields.ts"
 import { findInputFileFaults } from "../../kinds/reference.ts"
 import { addSourceTasks } from "../../kinds/sources.ts"
 import { describeOversizedInputs, findInputBytesLimit } from "../../jobs/input-bytes-limit.ts"
-import { acceptJob, findAcceptedJob, findFilesAndAcceptedJob } from "../../jobs/create.ts"
+import { findChainFaults, listNeededJobIds } from "../../jobs/chains.ts"
+import {
+  acceptJob,
+  findAcceptedJob,
+  findInputRowsAndAcceptedJob,
+  hasInputs,
+} from "../../jobs/create.ts"
 import type { JobAcceptance, AcceptedJob, JobCreatorWithLimits } from "../../jobs/create.ts"
 import type { JobDraft, JobProperties } from "../../domain/job-draft.ts"
-import type { File } from "../../db/schema/files.ts"
+import type { InputIds, InputRows } from "../../db/files/input-files.ts"
+import { readDeploymentFacts, readValidationContext } from "../../jobs/validation-context.ts"
 import { resolveInputs, readInputReferences } from "./resolve-inputs.ts"
-import type { BodyWithReferences, UploadedInput } from "./resolve-inputs.ts"
+import type { BodyWithReferences, ResolvableInputs, UploadedInput } from "./resolve-inputs.ts"
 import { anyObjectSchema, checkBody, getPublicOrigin, readIdempotency } from "./request.ts"
 import { limitProblem } from "../output/limit-problem.ts"
 import { Problem, invalidFieldProblem, invalidFieldsProblem } from "../output/problem.ts"
@@ -49,6 +47,8 @@ export async function awaitLargeBodyTurn(c: Pick<AppContext, "req">): Promise<vo
   turnsTaken += 1
 }
 
+const NO_IDS: InputIds = { fileIds: [], jobIds: [] }
+
 /** The created job, and whether an earlier request with the same `Idempotency-Key` created it. */
 export type CreatedJob = AcceptedJob
 
@@ -63,21 +63,21 @@ export type CreateBody = {
 /**
  * Creates the job that `makeDraft` returns. A repeated `Idempotency-Key` returns the job of the
  * first request if both requests have an equal `identity`; a null `identity` ignores the key.
- * `fileIds` are the input files; the query that reads the files also looks up the key. Without
- * files, the insert detects the earlier request.
+ * `ids` are those of the inputs; the query that reads the inputs also looks up the key. Without
+ * inputs, the insert detects the earlier request.
  */
 export async function acceptCreateRequest(
   c: AppContext,
-  { identity, fileIds = [] }: { identity: unknown; fileIds?: readonly string[] },
-  makeDraft: (files: File[]) => Promise<JobDraft>,
+  { identity, ids = NO_IDS }: { identity: unknown; ids?: InputIds },
+  makeDraft: (rows: InputRows) => Promise<JobDraft>,
 ): Promise<CreatedJob> {
   const once = identity === null ? null : await readIdempotency(c, identity)
   const database = c.get("database")
-  const { files, known } = await findFilesAndAcceptedJob(database, fileIds, once)
+  const { rows, known } = await findInputRowsAndAcceptedJob(database, ids, once)
   if (known) return requireAccepted(c, known)
-  const drafted = await draftFrom(files).catch(async (error: unknown) => {
+  const drafted = await draftFrom(rows).catch(async (error: unknown) => {
     // A repeated create request returns its job, even if the request would be refused now.
-    const earlier = fileIds.length === 0 && once ? await findAcceptedJob(database, once) : null
+    const earlier = !hasInputs(ids) && once ? await findAcceptedJob(database, once) : null
     if (earlier) return earlier
     throw error
   })
@@ -85,7 +85,7 @@ export async function acceptCreateRequest(
   const by = { database, creating: readJobCreator(c) }
   return requireAccepted(c, await acceptJob(c.env, c.executionCtx, by, { ...drafted, once }))
 
-  async function draftFrom(found: File[]): Promise<JobDraft> {
+  async function draftFrom(found: InputRows): Promise<JobDraft> {
     const draft = await makeDraft(found)
     await requireJobTools(c, draft)
     return draft
@@ -123,20 +123,38 @@ export async function parseCreateRequest<Input extends CreateRequest, Usable>(
   throw faultsProblem(create, (await validateBody(c, kind, create)).faults)
 }
 
+/** Valid create request with the rows of its inputs, from which a job is drafted. */
+export type DraftableRequest<Usable> = CreateBody & {
+  read: BodyWithReferences<Usable>
+} & Pick<ResolvableInputs, "rows" | "batchJobs">
+
 /** Returns the job of a valid create request without storing it; throws 422 with all faults. */
 export async function draftRequestedJob<Input extends CreateRequest, Usable>(
   c: AppContext,
   kind: JsonKind<Input, Usable>,
   request: Input,
-  create: CreateBody & { read: BodyWithReferences<Usable>; files: File[] },
+  create: DraftableRequest<Usable>,
 ): Promise<JobDraft> {
+  const drafted = await draftJobOrFaults(c, kind, request, create)
+  if ("faults" in drafted) throw faultsProblem(create, drafted.faults)
+  return drafted.draft
+}
+
+/** Returns the job of a valid create request without storing it, or all faults of the request. */
+export async function draftJobOrFaults<Input extends CreateRequest, Usable>(
+  c: AppContext,
+  kind: JsonKind<Input, Usable>,
+  request: Input,
+  create: DraftableRequest<Usable>,
+): Promise<{ draft: JobDraft } | { faults: Fault[] }> {
   const { faults, inputs } = await validateFields(c, kind, { ...create, body: request }, new Set())
-  if (faults.length > 0) throw faultsProblem(create, faults)
+  if (faults.length > 0) return { faults }
   const { runSecondsMax, fileBytesMax } = c.get("limits")
   const limits = { runSecondsMax, fileBytesMax }
   const fields = kind.createFields?.(request) ?? request
-  const facts = { ...readJobProperties(c, fields), ...readDeploymentFacts(c), ...limits }
-  return addSourceTasks(kind.plan(request, { ...facts, inputs }), facts, inputs)
+  const facts = { ...readJobProperties(c, fields), ...readDeploymentFacts(c.env), ...limits }
+  const draft = addSourceTasks(kind.plan(request, { ...facts, inputs }), facts, inputs)
+  return { draft: { ...draft, neededJobIds: listNeededJobIds(inputs) } }
 }
 
 function faultsProblem({ mapFaults }: CreateBody, faults: Fault[]): Problem {
@@ -154,8 +172,8 @@ export async function validateBody<Input extends CreateRequest, Usable>(
   const fields = new Set(malformed.map(({ field }) => topLevelField(field)))
   const corrected = { ...create, body: correctBody(checked, create) }
   const read = readInputReferences(c, kind, corrected)
-  const { files } = await findFilesAndAcceptedJob(c.get("database"), read.fileIds, null)
-  const verdict = await validateFields(c, kind, { ...corrected, read, files }, fields)
+  const { rows } = await findInputRowsAndAcceptedJob(c.get("database"), read.ids, null)
+  const verdict = await validateFields(c, kind, { ...corrected, read, rows }, fields)
   const others = verdict.faults.filter(({ field }) => !fields.has(topLevelField(field)))
   return { ...verdict, faults: [...malformed, ...others] }
 }
@@ -169,22 +187,18 @@ function correctBody(
 }
 
 /** Returns the faults that the schema cannot detect; `malformed` are fields that violate it. */
-async function validateFields<Input extends CreateRequest, Usable>(
+export async function validateFields<Input extends CreateRequest, Usable>(
   c: AppContext,
   kind: JsonKind<Input, Usable>,
-  {
-    body,
-    upload,
-    read,
-    files: found,
-  }: CreateBody & { read: BodyWithReferences<Usable>; files: File[] },
+  { body, read, ...found }: DraftableRequest<Usable>,
   malformed: ReadonlySet<string>,
 ): Promise<{ faults: Fault[]; inputs: ResolvedInput[] }> {
   const { usable, references } = read
-  const { inputs, faults: unreadable } = resolveInputs(c, references, { found, upload })
+  const { inputs, faults: unreadable } = resolveInputs(c, references, found)
   const unusable = inputs.flatMap((input) => findInputFileFaults(kind.title, input))
   const oversized = await findInputSizeFaults(c, kind, inputs)
-  const deployment = await readValidationContext(c)
+  const tooLong = found.batchJobs ? [] : await findChainFaults(c.get("database"), inputs)
+  const deployment = await readValidationContext(c.env)
   const urls = kind.urls?.(usable) ?? []
   const webhooks = kind.webhooks?.(usable) ?? listWebhooks(body)
   await awaitLargeBodyTurn(c)
@@ -196,6 +210,7 @@ async function validateFields<Input extends CreateRequest, Usable>(
       ...unreadable,
       ...unusable,
       ...oversized,
+      ...tooLong,
       ...kind.judge(usable, inputs, malformed, deployment),
     ],
     inputs,
@@ -245,18 +260,6 @@ function listWebhooks(body: object): { field: string; url: string }[] {
     const url = fields.get(field)
     return typeof url === "string" ? [{ field, url }] : []
   })
-}
-
-/** Returns the capabilities of this deployment that the validation of requests needs. */
-export async function readValidationContext(c: AppContext): Promise<ValidationContext> {
-  return {
-    ...readDeploymentFacts(c),
-    ffmpeg: await readCapabilities(getSettings(c.env).FFMPEG_FACTS),
-  }
-}
-
-function readDeploymentFacts(c: AppContext): DeploymentProperties {
-  return { speechModels: readSpeechModels(getSettings(c.env)) }
 }
 
 /** Returns a fault if a webhook URL is not allowed. */

@@ -61,9 +61,9 @@ async function create<Input extends CreateRequest, Usable>(
 ): Promise<CreatedJob> {
   const request = await parseCreateRequest(c, kind, createBody)
   const read = readInputReferences(c, kind, { ...createBody, body: request })
-  const lookup = { identity: identify(request), fileIds: read.fileIds }
-  return await acceptCreateRequest(c, lookup, (files) => {
-    return draftRequestedJob(c, kind, request, { ...createBody, read, files })
+  const lookup = { identity: identify(request), ids: read.ids }
+  return await acceptCreateRequest(c, lookup, (rows) => {
+    return draftRequestedJob(c, kind, request, { ...createBody, read, rows })
   })
 }
 

@@ -5,8 +5,12 @@ import type { ResolvedInput, InputReference, JsonKind } from "../../kinds/kind.t
 import { inputUrlField } from "../../kinds/private-input.ts"
 import { readInputReference } from "../../kinds/reference.ts"
 import type { ParsedReference } from "../../kinds/reference.ts"
+import { findReferencedOutput } from "../../kinds/output-references.ts"
+import type { JobWithOutputs } from "../../kinds/output-references.ts"
+import { UNLISTED_KIND_NAMES } from "../../kinds/registry.ts"
 import type { StoredUpload } from "../../kinds/uploads.ts"
-import type { File } from "../../db/schema/files.ts"
+import { EXPECTED_ADDRESSES } from "../../hints/addresses.ts"
+import type { InputIds, InputRows } from "../../db/files/input-files.ts"
 import { getPublicOrigin } from "./request.ts"
 import type { AppContext } from "../context.ts"
 import { urlNotAllowedFault, readImportSource } from "./user-urls.ts"
@@ -18,8 +22,8 @@ export type UploadedInput = { fileId: string; stored: StoredUpload }
 export type BodyWithReferences<Usable> = {
   usable: Usable
   references: (InputReference & ParsedReference)[]
-  /** Ids of the files to read from D1, without the file that the request itself uploads. */
-  fileIds: string[]
+  /** Ids of the files and jobs to read from D1, without the file that the request itself uploads. */
+  ids: InputIds
 }
 
 /** Reads the references to input files from a request body. */
@@ -36,43 +40,103 @@ export function readInputReferences<Usable>(
   const references = referencesOf(usable).map((each) => {
     return { ...each, ...readInputReference(each.reference, origin) }
   })
-  const ids = references.flatMap((each) => ("fileId" in each ? [each.fileId] : []))
-  return { usable, references, fileIds: ids.filter((id) => id !== upload?.fileId) }
+  const fileIds = references.flatMap((each) => ("fileId" in each ? [each.fileId] : []))
+  const jobIds = references.flatMap((each) => ("jobId" in each ? [each.jobId] : []))
+  const ids = {
+    fileIds: fileIds.filter((id) => id !== upload?.fileId),
+    jobIds: [...new Set(jobIds)],
+  }
+  return { usable, references, ids }
 }
 
+/** Rows and files from which references are resolved. */
+export type ResolvableInputs = {
+  rows: InputRows
+  /** File that the request itself uploads. */
+  upload?: UploadedInput | undefined
+  /** Jobs that the same batch creates, by name; null for a job whose outputs are unknown. */
+  batchJobs?: ReadonlyMap<string, JobWithOutputs | null> | undefined
+}
+
+type Reference = BodyWithReferences<unknown>["references"][number]
+
 /**
- * Resolves references to inputs: files of the account, the uploaded file of the request, or imports
- * of URLs. Equal URLs with equal headers share one import. Invalid references become faults.
+ * Resolves references to inputs: files of the account, outputs of other jobs, the uploaded file of
+ * the request, or imports of URLs. Equal URLs with equal headers share one import. Invalid references
+ * become faults.
  */
 export function resolveInputs(
   c: AppContext,
   references: BodyWithReferences<unknown>["references"],
-  { found, upload }: { found: readonly File[]; upload?: UploadedInput | undefined },
+  found: ResolvableInputs,
 ): { inputs: ResolvedInput[]; faults: Fault[] } {
-  const files = new Map(found.map((file) => [file.id, file]))
-  const sources = new Map<string, { fileId: string; source: ImportUrl }>()
+  const imports = new Map<string, { fileId: string; source: ImportUrl }>()
   const inputs: ResolvedInput[] = []
   const faults: Fault[] = []
   for (const each of references) {
-    const { key, field, reference } = each
-    if ("fileId" in each && each.fileId === upload?.fileId) {
-      inputs.push({ key, field, fileId: upload.fileId, file: null, source: upload.stored })
-    } else if ("fileId" in each) {
-      inputs.push({ key, field, fileId: each.fileId, file: files.get(each.fileId) ?? null })
-    } else if ("url" in each) {
-      const source = readImportSource(c, reference)
-      if ("error" in source) {
-        faults.push(urlNotAllowedFault(inputUrlField(field, reference), source.error))
-        continue
-      }
-      const identity = JSON.stringify([source.url, source.headers])
-      const shared = sources.get(identity) ?? { fileId: newId(), source }
-      sources.set(identity, shared)
-      inputs.push({ key, field, file: null, ...shared })
-    } else {
-      const code = each.code ?? "invalid_reference"
-      faults.push({ field: inputUrlField(field, reference), code, message: each.error })
-    }
+    const resolved = "url" in each ? resolveUrl(c, each, imports) : resolveById(each, found)
+    if ("message" in resolved) faults.push(resolved)
+    else inputs.push(resolved)
   }
   return { inputs, faults }
+}
+
+function resolveUrl(
+  c: AppContext,
+  { key, field, reference }: Reference,
+  imports: Map<string, { fileId: string; source: ImportUrl }>,
+): ResolvedInput | Fault {
+  const source = readImportSource(c, reference)
+  if ("error" in source) return urlNotAllowedFault(inputUrlField(field, reference), source.error)
+  const identity = JSON.stringify([source.url, source.headers])
+  const shared = imports.get(identity) ?? { fileId: newId(), source }
+  imports.set(identity, shared)
+  return { key, field, file: null, ...shared }
+}
+
+function resolveById(each: Reference, found: ResolvableInputs): ResolvedInput | Fault {
+  const { key, field, reference } = each
+  const { rows, upload } = found
+  if ("fileId" in each) {
+    const { fileId } = each
+    if (fileId === upload?.fileId) return { key, field, fileId, file: null, source: upload.stored }
+    return { key, field, fileId, file: rows.files.find(({ id }) => id === fileId) ?? null }
+  }
+  if ("jobId" in each || "jobName" in each) {
+    const resolved = resolveOutput(each, found)
+    return "message" in resolved ? { field, ...resolved } : { key, field, ...resolved }
+  }
+  const code = "code" in each && each.code !== undefined ? each.code : "invalid_reference"
+  const message = "error" in each ? each.error : EXPECTED_ADDRESSES.input
+  return { field: inputUrlField(field, reference), code, message }
+}
+
+/** Returns the file of an output that a reference names, or a fault without its field. */
+function resolveOutput(
+  named: { jobId: string; output: string } | { jobName: string; output: string },
+  { rows, batchJobs }: ResolvableInputs,
+): Pick<ResolvedInput, "fileId" | "file" | "isUnknown"> | Omit<Fault, "field"> {
+  const { output } = named
+  const job = "jobId" in named ? findNeededJob(rows, named.jobId) : batchJobs?.get(named.jobName)
+  if (job === null) return { fileId: newId(), file: null, isUnknown: true }
+  if (job === undefined) {
+    return "jobId" in named
+      ? { code: "no_such_job", message: "the account has no such job" }
+      : { code: "no_such_job", message: describeUnknownName(named.jobName, batchJobs) }
+  }
+  const referenced = findReferencedOutput(job, output)
+  if ("fileId" in referenced) return referenced
+  const { names } = referenced
+  const has = names.length === 0 ? "it has none" : `it has ${names.join(", ")}`
+  return { code: "no_such_output", message: `the job has no output "${output}"; ${has}` }
+}
+
+function findNeededJob({ jobs, files }: InputRows, jobId: string): JobWithOutputs | undefined {
+  const job = jobs.find(({ id, kind }) => id === jobId && !UNLISTED_KIND_NAMES.includes(kind))
+  return job && { ...job, files: files.filter((file) => file.jobId === jobId) }
+}
+
+function describeUnknownName(name: string, batchJobs: ResolvableInputs["batchJobs"]): string {
+  if (!batchJobs) return `expected the id of a job: the name "${name}" is known only within a batch`
+  return `the batch has no job "${name}"; it has ${[...batchJobs.keys()].join(", ")}`
 }

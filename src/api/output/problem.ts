@@ -21,6 +21,7 @@ export const PROBLEMS = {
   offset_conflict: { status: 409, title: "The upload has another offset" },
   already_final: { status: 409, title: "The job has ended" },
   not_final: { status: 409, title: "The job has not ended" },
+  too_many_dependents: { status: 409, title: "Too many jobs wait for the job" },
   not_retryable: { status: 409, title: "The job cannot be retried" },
   plan_in_use: { status: 409, title: "The plan is in use" },
   link_expired: { status: 410, title: "The link has expired" },

@@ -10,12 +10,10 @@ import {
 import { invalidFieldsProblem } from "../output/problem.ts"
 import { anyObjectSchema, checkBody, isJsonRequest, readJson } from "../input/request.ts"
 import type { AppContext } from "../context.ts"
-import { urlNotAllowedFault, readImportSource } from "../input/user-urls.ts"
-import { draftImportJob, draftUploadJob } from "../../kinds/file/plan.ts"
+import { draftImportOrFaults } from "../input/draft-import.ts"
+import type { ImportFields } from "../input/draft-import.ts"
+import { draftUploadJob } from "../../kinds/file/plan.ts"
 import { fileFormFields, fileImportRequest } from "../../kinds/file/request.ts"
-import { inputUrlField } from "../../kinds/private-input.ts"
-import type { InputValue } from "../../kinds/private-input.ts"
-import type { FileFormFields } from "../../kinds/file/request.ts"
 import type { FileWithJob } from "../../domain/snapshot.ts"
 import { toImportedFile } from "../../db/jobs/create-job.ts"
 import type { JobDraft } from "../../domain/job-draft.ts"
@@ -56,21 +54,14 @@ async function createFromForm(c: AppContext): Promise<CreatedFile> {
  * Creates a file by importing a URL. A form and a JSON body with the same fields count as the same
  * request for an `Idempotency-Key`.
  */
-async function createImport(
-  c: AppContext,
-  fields: Omit<FileFormFields, "file_url"> & { file_url: InputValue },
-): Promise<CreatedFile> {
+async function createImport(c: AppContext, fields: ImportFields): Promise<CreatedFile> {
   const { file_url, webhook = null, metadata = null, priority, expires_in, publish } = fields
   const kept = { expires_in: expires_in ?? undefined, publish }
   const identity = { file_url, webhook, metadata, priority, ...kept }
   return await accept(c, identity, () => {
-    const source = readImportSource(c, file_url)
-    if ("error" in source) {
-      throw invalidFieldsProblem([
-        urlNotAllowedFault(inputUrlField("file_url", file_url), source.error),
-      ])
-    }
-    return draftImportJob(source, { ...readJobProperties(c, fields), ...c.get("limits") })
+    const drafted = draftImportOrFaults(c, fields)
+    if ("faults" in drafted) throw invalidFieldsProblem(drafted.faults)
+    return drafted.draft
   })
 }
 

@@ -24,7 +24,8 @@ import {
   statusFilter,
   addArticle,
 } from "../output/collection.ts"
-import { validateBody, readValidationContext } from "../input/accept.ts"
+import { readValidationContext } from "../../jobs/validation-context.ts"
+import { validateBody } from "../input/accept.ts"
 import type { CreatedJob } from "../input/accept.ts"
 import { metadataFilter } from "../input/query.ts"
 import { makeFormSchema } from "../input/form-fields.ts"
@@ -223,7 +224,7 @@ function validateOperation<Input extends CreateRequest, Usable>(
       const fields = preview.show(
         kind.readUsableFields(body),
         inputs,
-        await readValidationContext(c),
+        await readValidationContext(c.env),
       )
       return { body: { valid: errors.length === 0, ...fields, errors } }
     },

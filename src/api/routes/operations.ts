@@ -4,6 +4,7 @@ import { NO_QUERY, defineOperation } from "../output/operation.ts"
 import type { Operation } from "../output/operation.ts"
 import { JSON_KINDS } from "../../kinds/registry.ts"
 import { accountOperations } from "./account.ts"
+import { batchOperations } from "./batches/operations.ts"
 import { capabilityOperations } from "./capabilities.ts"
 import { fetchOperations } from "./fetch.ts"
 import { fileOperations } from "./files.ts"
@@ -47,6 +48,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...transcribeOperations,
   ...JSON_KINDS.flatMap((kind) => kind.withTypes(kindOperations)),
   ...jobOperations,
+  ...batchOperations,
   ...webhookOperations,
   ...endpointOperations,
   ...keyOperations,

@@ -11,11 +11,12 @@ import { accountStorage, usageDays } from "../schema/usage.ts"
 /** Limits of an account that a new job may exceed. */
 export type NewJobLimits = Pick<Limits, "waitingJobsMax" | "fetchesPerDay" | "storageBytesMax">
 
-/** Usage that a new job adds to its account. */
+/** Usage that the new jobs of a request add to their account. */
 export type JobDemand = {
-  /** Number of media files that the job downloads from URLs. */
+  jobs: number
+  /** Number of media files that the jobs download from URLs. */
   fetches: number
-  /** Bytes of files in the body of the job's request. */
+  /** Bytes of files in the body of the request. */
   uploadBytes: number
   /** Day on which the job counts as usage, in the format of `formatUtcDay`. */
   day: string
@@ -59,9 +60,9 @@ export function selectAdmittedAccountId(
   demand: JobDemand,
 ): SQL {
   const { waitingJobsMax, fetchesPerDay, storageBytesMax } = limits
-  const { fetches, uploadBytes, day } = demand
+  const { jobs: jobCount, fetches, uploadBytes, day } = demand
   const conditions = [
-    sql`${countJobs(accountId, "waiting")} < ${waitingJobsMax}`,
+    sql`${countJobs(accountId, "waiting")} + ${jobCount} <= ${waitingJobsMax}`,
     uploadBytes > 0
       ? sql`${storedBytes(accountId)} + ${reservedBytes(accountId)} + ${uploadBytes} <= ${storageBytesMax}`
       : sql`${storedBytes(accountId)} < ${storageBytesMax}`,
@@ -115,11 +116,11 @@ export async function readUsedStorageBytes({
 export function compareDemandWithLimits(
   limits: NewJobLimits,
   use: AccountUsage,
-  { fetches, uploadBytes }: JobDemand,
+  { jobs: jobCount, fetches, uploadBytes }: JobDemand,
 ): { exceeded: boolean; nearest: ExceededLimit } {
   const { waitingJobsMax, fetchesPerDay, storageBytesMax } = limits
   const least = Math.max(1, uploadBytes)
-  const jobsPart = (use.waitingJobs + 1) / waitingJobsMax
+  const jobsPart = (use.waitingJobs + jobCount) / waitingJobsMax
   const usedBytes = use.storageBytes + (uploadBytes > 0 ? use.reservedBytes : 0)
   const bytesPart = (usedBytes + least) / storageBytesMax
   const fetchesPart = fetches === 0 ? 0 : (use.fetches + fetches) / fetchesPerDay
@@ -135,7 +136,12 @@ export function compareDemandWithLimits(
       const allowed = storageBytesMax
       return { limit: "storage_bytes", allowed, used: usedBytes, asked: uploadBytes }
     }
-    return { limit: "waiting_jobs", allowed: waitingJobsMax, used: use.waitingJobs, asked: 1 }
+    return {
+      limit: "waiting_jobs",
+      allowed: waitingJobsMax,
+      used: use.waitingJobs,
+      asked: jobCount,
+    }
   }
 }
 

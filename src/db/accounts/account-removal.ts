@@ -8,7 +8,8 @@ import { accountPrefix } from "../../domain/object-keys.ts"
 import { accounts, keys } from "../schema/accounts.ts"
 import { deliveries, deliveryTries } from "../schema/deliveries.ts"
 import { files } from "../schema/files.ts"
-import { idempotency, jobMetadata, jobs, metadataLookups } from "../schema/jobs.ts"
+import { batches } from "../schema/batches.ts"
+import { idempotency, jobDependencies, jobMetadata, jobs, metadataLookups } from "../schema/jobs.ts"
 import { receiverOutages } from "../schema/operations.ts"
 import { OPEN_STATES } from "../../domain/states.ts"
 import { taskInputs, tasks, taskSecrets } from "../schema/tasks.ts"
@@ -217,8 +218,10 @@ export async function deleteSomeDeliveries(
 
 /** Tables whose rows contain the account's id and have no dependent rows in other tables. */
 const INDEPENDENT_TABLES = [
+  batches,
   files,
   idempotency,
+  jobDependencies,
   jobMetadata,
   metadataLookups,
   usageDays,

@@ -27,19 +27,19 @@ export type KeyUsageOnDay = {
 }
 
 /**
- * Returns the statement that adds an accepted job and its downloads from URLs to the usage of the
+ * Returns the statement that adds accepted jobs and their downloads from URLs to the usage of the
  * day.
  */
-export function addAcceptedJobToUsage(
+export function addAcceptedJobsToUsage(
   { accountId, sql: database }: AccountDatabase,
-  { day, keyId, fetches }: UsageKey & { fetches: number },
+  { day, keyId, jobs, fetches }: UsageKey & { jobs: number; fetches: number },
 ): Statement {
   return database
     .insert(usageDays)
-    .values({ accountId, day, keyId: keyId ?? "", jobs: 1, fetches })
+    .values({ accountId, day, keyId: keyId ?? "", jobs, fetches })
     .onConflictDoUpdate({
       target: [usageDays.accountId, usageDays.day, usageDays.keyId],
-      set: { jobs: sql`jobs + 1`, fetches: sql`fetches + excluded.fetches` },
+      set: { jobs: sql`jobs + excluded.jobs`, fetches: sql`fetches + excluded.fetches` },
     })
 }
 

@@ -1,8 +1,9 @@
-import { and, asc, lt, sql } from "drizzle-orm"
+import { and, asc, lt, not, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
 import { runBatch } from "../database.ts"
 import type { Database } from "../database.ts"
 import { objectPrefix } from "../../domain/object-keys.ts"
+import { fileAwaitedCondition } from "./input-files.ts"
 import { files } from "../schema/files.ts"
 import { jobs } from "../schema/jobs.ts"
 import { garbage } from "../schema/uploads.ts"
@@ -30,7 +31,14 @@ export async function removeFetchedMedia(
   const old = await database
     .select({ id, jobId, objectKey })
     .from(files)
-    .where(and(isFetched, lt(completedAt, before), hasEnded(before)))
+    .where(
+      and(
+        isFetched,
+        lt(completedAt, before),
+        hasEnded(before),
+        not(fileAwaitedCondition(sql`${id}`)),
+      ),
+    )
     .orderBy(asc(completedAt))
     .limit(limit)
   if (old.length === 0) return 0

@@ -26,7 +26,7 @@ const expiresAt = sql<
  * SQL condition that selects the Files of accounts: stored files, and imports in any state. The
  * partial index `files_listed` has the same condition, so that SQLite uses the index.
  */
-const isFile = sql`${files.source} not in ('fetch', 'transcript') and (${files.objectKey} is not null or ${files.source} = 'import')`
+export const fileListingCondition = sql`${files.source} not in ('fetch', 'transcript') and (${files.objectKey} is not null or ${files.source} = 'import')`
 
 /**
  * Returns a File of the account with its job; null if there is none. An output is a File once it is
@@ -40,7 +40,7 @@ export async function findFile(
     .select({ file: files, job: jobs, expiresAt })
     .from(files)
     .leftJoin(jobs, eq(jobs.id, files.id))
-    .where(and(eq(files.id, id), eq(files.accountId, accountId), isFile))
+    .where(and(eq(files.id, id), eq(files.accountId, accountId), fileListingCondition))
     .limit(1)
   return row ?? null
 }
@@ -90,7 +90,12 @@ export async function setFilePublishedAt(
       .update(files)
       .set({ publishedAt: set })
       .where(
-        and(eq(files.id, id), eq(files.accountId, accountId), isFile, isNotNull(files.objectKey)),
+        and(
+          eq(files.id, id),
+          eq(files.accountId, accountId),
+          fileListingCondition,
+          isNotNull(files.objectKey),
+        ),
       )
       .returning({ id: files.id }),
     // Raises the version of an open job, so that its webhook includes `public_url`. If the
@@ -152,32 +157,6 @@ export async function findBundleMember(
   return null
 }
 
-/**
- * Returns those of the given files that are Files of the account. Bundles come without their
- * members.
- */
-export async function findFiles(
-  database: AccountDatabase,
-  ids: readonly string[],
-): Promise<File[]> {
-  return await selectFiles(database, ids)
-}
-
-/** Returns the statement that `findFiles` runs. */
-export function selectFiles({ accountId, sql: database }: AccountDatabase, ids: readonly string[]) {
-  return database
-    .select()
-    .from(files)
-    .where(
-      and(
-        sql`${files.id} in (select value from json_each(${JSON.stringify(ids)}))`,
-        // The unary `+` excludes the index on accounts, so that SQLite reads by id.
-        sql`+${files.accountId} = ${accountId}`,
-        isFile,
-      ),
-    )
-}
-
 /** Filter of a list of files. Without fields it selects all Files. */
 export type FileFilter = {
   source?: FileSource | undefined
@@ -200,7 +179,7 @@ export async function listFiles(
   // The unary `+` excludes the index on accounts, so that SQLite reads by id.
   const sourceColumn = ofName ? sql`+${files.source}` : files.source
   const ofSource = source === undefined ? undefined : sql`${sourceColumn} = ${source}`
-  const where = and(eq(files.accountId, accountId), ofName, ofSource, isFile)
+  const where = and(eq(files.accountId, accountId), ofName, ofSource, fileListingCondition)
   const rows = await database
     .select({ file: files, job: jobColumnsWithoutValues, expiresAt })
     .from(files)

@@ -2,6 +2,8 @@ import { and, eq, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
 import { z } from "zod"
 import type { EnabledEndpoint, JobSnapshot, SnapshotInput } from "../../domain/snapshot.ts"
+import { countBatchJobEnd, insertBatchDelivery } from "../batches.ts"
+import type { BatchJobEnd, BatchReceiver } from "../batches.ts"
 import { runBatch } from "../database.ts"
 import type { AccountDatabase, Statement } from "../database.ts"
 import type { NewDelivery } from "../deliveries.ts"
@@ -10,7 +12,7 @@ import { unchangedEndpointsCondition, selectEnabledEndpoints } from "../webhook-
 import { unpackEndedTasks } from "./ended-tasks.ts"
 import { files } from "../schema/files.ts"
 import type { File } from "../schema/files.ts"
-import { jobs } from "../schema/jobs.ts"
+import { jobDependencies, jobs } from "../schema/jobs.ts"
 import type { Job } from "../schema/jobs.ts"
 import { isFinal } from "../../domain/states.ts"
 import { taskInputs, tasks, taskSecrets } from "../schema/tasks.ts"
@@ -88,10 +90,14 @@ export type Transition = {
   tasks: { id: string; set: Partial<Task> }[]
   files: { id: string; set: Partial<File> }[]
   garbage: { prefix: string }[]
+  /** Files that the job did not write, because each would equal another of its files. */
+  sameFiles?: { id: string; sameAs: string }[]
   /** Deliveries of the webhooks for the job's end. */
   deliveries?: NewDelivery[]
   /** Usage that the job's end adds to the account; absent if the job does not end. */
   ended?: JobEndUsage
+  /** Batch of a job that ends, and the receivers of the event if the batch ends too. */
+  batch?: { end: BatchJobEnd; receivers: readonly BatchReceiver[] }
   /**
    * Uploads of values that were written to R2. The batch deletes these rows once its own rows refer
    * to the objects.
@@ -100,9 +106,10 @@ export type Transition = {
 }
 
 /**
- * Writes a transition in one batch, and raises the job's version. Returns false without a change if
- * the job is no longer at `version` (optimistic concurrency); the caller then reads the job and
- * computes the transition again.
+ * Writes a transition in one batch, and raises the job's version. Changes nothing if the job is no
+ * longer at `version` (optimistic concurrency); the caller then reads the job and computes the
+ * transition again. `isApplied` reports whether the transition was written, and `isBatchOver` whether
+ * it ended the last open job of a batch.
  */
 export async function applyTransition(
   database: AccountDatabase,
@@ -113,7 +120,7 @@ export async function applyTransition(
     transition: Transition
     now: number
   },
-): Promise<boolean> {
+): Promise<{ isApplied: boolean; isBatchOver: boolean }> {
   const { accountId, sql: db } = database
   const { jobId, version, endpoints, transition } = applied
   const { state } = transition.job
@@ -133,6 +140,7 @@ export async function applyTransition(
     )
     .returning({ id: jobs.id })
   const results = await runBatch(db, [
+    ...countInBatch(database, transition, isUnchanged),
     ...changeTasks(database, applied, isUnchanged),
     ...groupChanges(transition.files).map(({ ids, set }) =>
       db
@@ -149,9 +157,33 @@ export async function applyTransition(
     ),
     ...(transition.deliveries ?? []).map((each) => insertOnce(database, each, isUnchanged)),
     ...(transition.ended ? [addJobEndToUsage(database, transition.ended, isUnchanged)] : []),
+    ...moveInputs(database, transition, isUnchanged),
+    ...(state && isFinal(state) ? [releaseDependents(database, jobId, isUnchanged)] : []),
     raiseVersion,
   ])
-  return z.array(z.unknown()).parse(results.at(-1)).length === 1
+  const isApplied = z.array(z.unknown()).parse(results.at(-1)).length === 1
+  return { isApplied, isBatchOver: isApplied && hasNoOpenJob(transition, results) }
+}
+
+const batchRows = z.array(z.object({ openJobs: z.number() }))
+
+/** Reports whether the first statement of a transition has counted the last open job of a batch. */
+function hasNoOpenJob({ batch }: Transition, [counted]: readonly unknown[]): boolean {
+  return batch !== undefined && batchRows.parse(counted)[0]?.openJobs === 0
+}
+
+/** Returns the statements that count a job's end in its batch, and write the webhooks of its end. */
+function countInBatch(
+  database: AccountDatabase,
+  { batch }: Transition,
+  isUnchanged: SQL,
+): Statement[] {
+  if (!batch) return []
+  const { end, receivers } = batch
+  return [
+    countBatchJobEnd(database, end, isUnchanged),
+    ...receivers.map((receiver) => insertBatchDelivery(database, receiver, end, isUnchanged)),
+  ]
 }
 
 /**
@@ -176,6 +208,37 @@ function changeTasks(
       .set(set)
       .where(and(eq(tasks.id, id), isUnchanged)),
   )
+}
+
+/**
+ * Returns the statements that let tasks read another file in place of one which a job did not write,
+ * because both would be equal.
+ */
+function moveInputs(
+  { sql: db }: AccountDatabase,
+  { sameFiles = [] }: Transition,
+  isUnchanged: SQL,
+): Statement[] {
+  return sameFiles.map(({ id, sameAs }) =>
+    db
+      .update(taskInputs)
+      .set({ fileId: sameAs })
+      .where(and(eq(taskInputs.fileId, id), isUnchanged)),
+  )
+}
+
+/** Returns the statement that removes an ended job from the jobs for which others wait. */
+function releaseDependents(
+  { sql: db }: AccountDatabase,
+  jobId: string,
+  isUnchanged: SQL,
+): Statement {
+  const dependents = sql`select job_id from ${jobDependencies} where needed_job_id = ${jobId}`
+  const others = sql`(select json_group_array(value) from json_each(waiting_for) where value <> ${jobId})`
+  return db
+    .update(jobs)
+    .set({ waitingFor: others })
+    .where(and(sql`${jobs.id} in (${dependents})`, sql`waiting_for is not null`, isUnchanged))
 }
 
 /** Groups the files that get the same change, for one statement each. `ids` is a JSON array. */

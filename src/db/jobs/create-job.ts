@@ -1,6 +1,7 @@
 import { getTableColumns, sql } from "drizzle-orm"
+import type { SQL } from "drizzle-orm"
 import { z } from "zod"
-import type { JobDraft, TaskDraft } from "../../domain/job-draft.ts"
+import type { Idempotency, JobDraft, TaskDraft } from "../../domain/job-draft.ts"
 import { selectAdmittedAccountId } from "../accounts/account-limits.ts"
 import type { NewJobLimits, JobDemand } from "../accounts/account-limits.ts"
 import { splitRowsForInsert, runBatch } from "../database.ts"
@@ -9,13 +10,15 @@ import { insertIdempotencyKey } from "./idempotency.ts"
 import { files } from "../schema/files.ts"
 import type { File } from "../schema/files.ts"
 import type { FileWithJob } from "../../domain/snapshot.ts"
-import { jobMetadata, jobs } from "../schema/jobs.ts"
+import { jobDependencies, jobMetadata, jobs } from "../schema/jobs.ts"
 import type { Job } from "../schema/jobs.ts"
 import { insertLookup } from "./metadata-lookups.ts"
 import { taskInputs, tasks } from "../schema/tasks.ts"
 import { insertSecrets, encryptSecrets } from "./task-secrets.ts"
 import { adoptUploads } from "../files/uploads.ts"
-import { addAcceptedJobToUsage } from "../accounts/usage.ts"
+import { addAcceptedJobsToUsage } from "../accounts/usage.ts"
+import { insertBatch } from "../batches.ts"
+import type { NewBatch } from "../batches.ts"
 
 /** Returns a draft whose task secrets are encrypted under the secret of the service. */
 export async function encryptDraftSecrets(
@@ -36,49 +39,76 @@ const FILE_COLUMNS = Object.keys(getTableColumns(files)).length
 /** API key and HTTP request that create a job; null for the service itself. */
 export type JobCreator = { keyId: string | null; requestId: string | null }
 
-/** Usage that a new job adds to its account, and the limits of the account. */
+/** Usage that new jobs add to their account, and the limits of the account. */
 export type JobAdmission = { limits: NewJobLimits; demand: JobDemand }
 
 const NOBODY: JobCreator & { admission: null } = { keyId: null, requestId: null, admission: null }
 
+/** Jobs that one request creates, and the batch that they form; null for a single job. */
+export type NewJobs = {
+  drafts: readonly JobDraft[]
+  batch: NewBatch | null
+  /** Idempotency key of the request; null or undefined without a key. */
+  once?: Idempotency | null | undefined
+}
+
 /**
- * Writes a draft in one batch. The batch fails if the job would exceed a limit of the account;
- * `isNotAdmittedError` recognizes that error. A job without an admission has no limits and is not
+ * Writes jobs in one D1 batch. The D1 batch fails if the jobs would exceed a limit of the account;
+ * `isNotAdmittedError` recognizes that error. Jobs without an admission have no limits and are not
  * counted as usage.
  */
-export async function createJob(
+export async function createJobs(
   database: AccountDatabase,
-  draft: JobDraft,
+  { drafts, batch, once }: NewJobs,
   creation: JobCreator & { admission: JobAdmission | null } = NOBODY,
 ): Promise<void> {
   const { accountId, sql } = database
-  const { id: jobId, createdAt } = draft.job
-  const inputs = draft.tasks.flatMap((draftTask) =>
+  const [first] = drafts
+  if (!first) throw new Error("a request creates at least one job")
+  const created = { jobId: batch?.id ?? first.job.id, createdAt: first.job.createdAt }
+  const statements: Statement[] = [
+    ...(once ? insertIdempotencyKey(database, once, created) : []),
+    ...insertJobs(database, drafts, creation),
+    ...(batch ? [insertBatch(database, batch, { ...creation, jobCount: drafts.length })] : []),
+    ...drafts.flatMap((draft) => [
+      ...insertMetadata(database, draft.job),
+      ...insertDependencies(database, draft),
+      ...(draft.lookup ? insertLookup(database, draft.lookup, created) : []),
+    ]),
+    ...insertTasks(database, drafts),
+    ...splitRowsForInsert(
+      drafts.flatMap((draft) => draft.files.map((file) => ({ ...file, accountId }))),
+      FILE_COLUMNS,
+    ).map((rows) => sql.insert(files).values(rows)),
+  ]
+  const uploadIds = drafts.flatMap(({ uploadId, valueUploads = [] }) => {
+    return [uploadId ?? [], valueUploads.map(({ id }) => id)].flat()
+  })
+  await runBatch(sql, [...statements, ...adoptUploads(database, uploadIds)])
+}
+
+/** Returns the statements that insert the tasks of jobs with their inputs and secrets. */
+function insertTasks(database: AccountDatabase, drafts: readonly JobDraft[]): Statement[] {
+  const { accountId, sql } = database
+  const drafted = drafts.flatMap(({ tasks: own }) => own)
+  const inputs = drafted.flatMap((draftTask) =>
     draftTask.inputs.map((input) => ({ taskId: draftTask.task.id, ...input })),
   )
-  const newFiles = draft.files.map((file) => ({ ...file, accountId }))
-  const statements: Statement[] = [
-    ...(draft.once ? insertIdempotencyKey(database, draft.once, { jobId, createdAt }) : []),
-    ...insertJob(database, draft.job, creation),
-    ...insertMetadata(database, draft.job),
-    ...draft.tasks.map(({ task }) => sql.insert(tasks).values({ ...task, accountId })),
+  return [
+    ...drafted.map(({ task }) => sql.insert(tasks).values({ ...task, accountId })),
     ...splitRowsForInsert(inputs, 4).map((rows) => sql.insert(taskInputs).values(rows)),
-    ...splitRowsForInsert(newFiles, FILE_COLUMNS).map((rows) => sql.insert(files).values(rows)),
-    ...draft.tasks.flatMap(({ task, secrets, sealedSecrets: sealed }) => {
+    ...drafted.flatMap(({ task: { id: taskId, jobId }, secrets, sealedSecrets: sealed }) => {
       if (secrets) throw new Error("the secrets of a task are not sealed")
-      return sealed === undefined ? [] : insertSecrets(database, { taskId: task.id, jobId, sealed })
+      return sealed === undefined ? [] : insertSecrets(database, { taskId, jobId, sealed })
     }),
-    ...(draft.lookup ? insertLookup(database, draft.lookup, { jobId, createdAt }) : []),
   ]
-  const uploadIds = [draft.uploadId ?? [], (draft.valueUploads ?? []).map(({ id }) => id)].flat()
-  await runBatch(sql, [...statements, ...adoptUploads(database, uploadIds)])
 }
 
 const fileRow = z.custom<File>()
 const jobRow = z.custom<Job>()
 
 /**
- * Returns the file of an import draft and its job as `createJob` inserts them, without a read of
+ * Returns the file of an import draft and its job as `createJobs` inserts them, without a read of
  * the database.
  */
 export function toImportedFile(
@@ -88,10 +118,15 @@ export function toImportedFile(
 ): FileWithJob | null {
   if (!file) return null
   return {
-    file: fileRow.parse({ ...emptyRow(getTableColumns(files)), ...file, accountId }),
+    file: toFileRow(accountId, file),
     job: jobRow.parse({ ...emptyRow(getTableColumns(jobs)), ...job, ...creator, accountId }),
     expiresAt: null,
   }
+}
+
+/** Returns the row of a drafted file as `createJobs` inserts it. */
+export function toFileRow(accountId: string, file: JobDraft["files"][number]): File {
+  return fileRow.parse({ ...emptyRow(getTableColumns(files)), ...file, accountId })
 }
 
 /** Returns a row that holds the default value of each column, or null. */
@@ -115,24 +150,47 @@ function insertMetadata(
   return [database.insert(jobMetadata).select(pairs)]
 }
 
+/** Returns the statement that inserts the jobs which a job needs; none if the job needs no other. */
+function insertDependencies(
+  { accountId, sql: database }: AccountDatabase,
+  { job, neededJobIds = [] }: JobDraft,
+): Statement[] {
+  if (neededJobIds.length === 0) return []
+  const rows = sql`select ${job.id}, value, ${accountId} from json_each(${JSON.stringify(neededJobIds)})`
+  return [database.insert(jobDependencies).select(rows)]
+}
+
 /**
- * Returns statements that insert a job within the limits of its account, and count the job as
- * usage.
+ * Returns SQL of the needed jobs that are still open, because some may have ended since the request
+ * was read; null if the job needs no other. The unary `+` excludes the index on accounts, so that
+ * SQLite reads by id.
  */
-function insertJob(
+function selectOpenJobIds(accountId: string, neededJobIds: readonly string[]): SQL | null {
+  if (neededJobIds.length === 0) return null
+  const needed = sql`select value from json_each(${JSON.stringify(neededJobIds)})`
+  return sql`(select json_group_array(id) from ${jobs} where id in (${needed}) and +account_id = ${accountId} and state in ('waiting', 'running'))`
+}
+
+/**
+ * Returns statements that insert jobs within the limits of their account, and count them as usage.
+ * The first job has the check of the limits, because one D1 batch inserts all or none.
+ */
+function insertJobs(
   database: AccountDatabase,
-  job: JobDraft["job"],
+  drafts: readonly JobDraft[],
   { keyId, requestId, admission }: JobCreator & { admission: JobAdmission | null },
 ): Statement[] {
   const { accountId, sql } = database
-  const row = { ...job, keyId, requestId }
-  if (!admission) return [sql.insert(jobs).values({ ...row, accountId })]
-  const { limits, demand } = admission
-  const { day, fetches } = demand
+  const inserts = drafts.map(({ job, neededJobIds = [] }, at) => {
+    const waitingFor = selectOpenJobIds(accountId, neededJobIds)
+    const admitted =
+      admission && at === 0
+        ? selectAdmittedAccountId(accountId, admission.limits, admission.demand)
+        : accountId
+    return sql.insert(jobs).values({ ...job, keyId, requestId, waitingFor, accountId: admitted })
+  })
   return [
-    sql
-      .insert(jobs)
-      .values({ ...row, accountId: selectAdmittedAccountId(accountId, limits, demand) }),
-    addAcceptedJobToUsage(database, { day, keyId, fetches }),
+    ...inserts,
+    ...(admission ? [addAcceptedJobsToUsage(database, { ...admission.demand, keyId })] : []),
   ]
 }

@@ -1,7 +1,7 @@
 import { and, eq, gt, lt } from "drizzle-orm"
 import type { AccountDatabase, Database, Statement } from "../database.ts"
-import { selectFiles } from "../files/files.ts"
-import type { File } from "../schema/files.ts"
+import { selectInputRows } from "../files/input-files.ts"
+import type { InputIds, InputRows } from "../files/input-files.ts"
 import { idempotency, jobs } from "../schema/jobs.ts"
 import type { Idempotency } from "../../domain/job-draft.ts"
 
@@ -28,17 +28,17 @@ export async function findIdempotencyKey(
   return row ?? null
 }
 
-/** Combines `findFiles` and `findIdempotencyKey` in one database request. */
-export async function findFilesAndIdempotencyKey(
+/** Combines `findInputRows` and `findIdempotencyKey` in one database request. */
+export async function findInputRowsAndIdempotencyKey(
   database: AccountDatabase,
-  fileIds: readonly string[],
+  ids: InputIds,
   { key, now }: { key: string; now: number },
-): Promise<{ files: File[]; known: UsedIdempotencyKey | null }> {
-  const [files, [known = null]] = await database.sql.batch([
-    selectFiles(database, fileIds),
+): Promise<{ rows: InputRows; known: UsedIdempotencyKey | null }> {
+  const [files, jobs, [known = null]] = await database.sql.batch([
+    ...selectInputRows(database, ids),
     selectIdempotency(database, key, now),
   ])
-  return { files, known }
+  return { rows: { files, jobs }, known }
 }
 
 function selectIdempotency(

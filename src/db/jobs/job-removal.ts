@@ -1,10 +1,11 @@
-import { and, asc, eq, isNotNull, isNull, lt, sql } from "drizzle-orm"
+import { and, asc, eq, isNotNull, isNull, lt, not, or, sql } from "drizzle-orm"
 import type { Column, SQL } from "drizzle-orm"
 import { smallestIdAt } from "../../platform/ids.ts"
 import { runBatch } from "../database.ts"
 import type { AccountDatabase, Database, Statement } from "../database.ts"
 import { deliveryPrefix, jobValuesPrefix, objectPrefix } from "../../domain/object-keys.ts"
 import { deliveries, deliveryTries } from "../schema/deliveries.ts"
+import { fileAwaitedCondition, jobFilesAwaitedCondition } from "../files/input-files.ts"
 import { files } from "../schema/files.ts"
 import type { File } from "../schema/files.ts"
 import { idempotency, jobs, metadataLookups } from "../schema/jobs.ts"
@@ -35,7 +36,11 @@ const LOOKED_AT_MAX = 1000
  */
 const FETCHED = ["fetch", "transcript"] as const satisfies FileSource[]
 
+/** Sources of files that are removed with their job at the caller's request. */
+const REMOVED_WITH_JOB = ["output", ...FETCHED] as const satisfies FileSource[]
+
 const hasNoExpiry = and(isNotNull(jobs.completedAt), isNull(jobs.retentionMs))
+const isUnneeded = not(jobFilesAwaitedCondition)
 
 /**
  * Removes a finished job with its tasks and files; the objects of the files become garbage. The
@@ -73,6 +78,33 @@ export async function removeJob(
   ])
 }
 
+/**
+ * Removes finished jobs of the account with their tasks and files, as `removeJob`. Returns the ids of
+ * all files of the jobs.
+ */
+export async function removeJobs(
+  { accountId, sql: database }: AccountDatabase,
+  ids: readonly string[],
+): Promise<string[]> {
+  const ofAccount = and(isListed(jobs.id, ids), sql`+${jobs.accountId} = ${accountId}`)
+  const [jobRows, fileRows] = await database.batch([
+    database.select({ id: jobs.id }).from(jobs).where(ofAccount),
+    database
+      .select({ id: files.id })
+      .from(files)
+      .where(and(isListed(files.jobId, ids), sql`+${files.accountId} = ${accountId}`)),
+  ])
+  const own = jobRows.map(({ id }) => id)
+  const statements = await removalOf(database, own, REMOVED_WITH_JOB, { areOwnFilesRemoved: true })
+  await runBatch(database, [
+    ...statements,
+    database
+      .delete(idempotency)
+      .where(and(eq(idempotency.accountId, accountId), isListed(idempotency.jobId, own))),
+  ])
+  return fileRows.map(({ id }) => id)
+}
+
 /** Reports whether values of a job or of its tasks are stored in R2. */
 function hasValues({ job, tasks: own }: JobSnapshot): boolean {
   return (
@@ -93,7 +125,7 @@ export async function deleteFinishedJobs(database: Database, before: number): Pr
   const old = await database
     .select({ id: jobs.id })
     .from(jobs)
-    .where(and(hasNoExpiry, lt(jobs.completedAt, before)))
+    .where(and(hasNoExpiry, lt(jobs.completedAt, before), isUnneeded))
     .limit(REMOVED_ROWS_MAX)
   const ids = old.map((job) => job.id)
   if (ids.length > 0) await runBatch(database, await removalOf(database, ids, FETCHED))
@@ -101,7 +133,8 @@ export async function deleteFinishedJobs(database: Database, before: number): Pr
 }
 
 /**
- * Removes some expired jobs of all accounts with all their stored data. With `endedBefore`, it also
+ * Removes some expired jobs of all accounts with all their stored data, except jobs with a file that
+ * another job still has to read. With `endedBefore`, it also
  * removes jobs without an expiry that ended before that time, and files whose job no longer exists.
  * Reports whether there may be more of either.
  */
@@ -138,6 +171,7 @@ async function listExpired(
         isNotNull(jobs.retentionMs),
         isNotNull(jobs.completedAt),
         sql`completed_at + retention_ms <= ${now}`,
+        isUnneeded,
       ),
     )
     .orderBy(sql`completed_at + retention_ms`)
@@ -146,7 +180,7 @@ async function listExpired(
   const old = await database
     .select(columns)
     .from(jobs)
-    .where(and(hasNoExpiry, lt(jobs.completedAt, endedBefore)))
+    .where(and(hasNoExpiry, lt(jobs.completedAt, endedBefore), isUnneeded))
     .orderBy(asc(jobs.completedAt))
     .limit(REMOVED_ROWS_MAX - timed.length)
   return [...timed, ...old]
@@ -176,6 +210,7 @@ async function removeLeftFiles(
       and(
         lt(oldest.completedAt, endedBefore),
         sql`not exists (select 1 from ${jobs} where ${jobs.id} = ${oldest.jobId})`,
+        not(fileAwaitedCondition(sql`${oldest.id}`)),
       ),
     )
     .limit(REMOVED_ROWS_MAX)
@@ -208,15 +243,18 @@ export async function deleteOldLookups(database: Database, before: number): Prom
 }
 
 /**
- * Returns statements that delete jobs with their tasks, and with their files from the given
- * sources.
+ * Returns statements that delete jobs with their tasks, and with their files from the given sources.
+ * With `areOwnFilesRemoved`, a File that has the id of its job is deleted from any source.
  */
 async function removalOf(
   database: Database,
   ids: string[],
   sources: readonly FileSource[],
+  { areOwnFilesRemoved = false }: { areOwnFilesRemoved?: boolean } = {},
 ): Promise<Statement[]> {
-  const isTheirs = and(isListed(files.jobId, ids), isListed(files.source, sources))
+  const isOfSource = isListed(files.source, sources)
+  const isRemoved = areOwnFilesRemoved ? or(isOfSource, isListed(files.id, ids)) : isOfSource
+  const isTheirs = and(isListed(files.jobId, ids), isRemoved)
   const [withValues, ownFiles] = await database.batch([
     database
       .select({ id: jobs.id, accountId: jobs.accountId })

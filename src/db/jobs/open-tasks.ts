@@ -4,6 +4,7 @@ import type { Failure } from "../../contract/failure.ts"
 import type { AccountDatabase } from "../database.ts"
 import { files } from "../schema/files.ts"
 import { jobs } from "../schema/jobs.ts"
+import { isCallerFileSource } from "../../domain/states.ts"
 import type { State } from "../../domain/states.ts"
 import { taskInputs, tasks } from "../schema/tasks.ts"
 import type { Task } from "../schema/tasks.ts"
@@ -21,9 +22,10 @@ export type InputReadiness = (typeof READINESS)[number]
 
 /**
  * Input of a task that can never be read. `key` names the input. `failure` is the failure of its
- * file; null if the file was deleted.
+ * file, and `neededJobId` the job that was to write the file as an output; both are null if the file
+ * was deleted. An imported file has no `neededJobId`.
  */
-export type LostInput = { key: string; failure: Failure | null }
+export type LostInput = { key: string; failure: Failure | null; neededJobId: string | null }
 
 /** Fields of a waiting or running task that its dispatcher needs. */
 export type OpenTask = Pick<
@@ -158,15 +160,16 @@ export async function listLostInputs(
   { accountId, sql: database }: AccountDatabase,
   taskId: string,
 ): Promise<LostInput[]> {
-  const { errorCode, errorMessage } = files
+  const { errorCode, errorMessage, source, jobId } = files
   const rows = await database
-    .select({ key: taskInputs.key, rank: readiness, errorCode, errorMessage })
+    .select({ key: taskInputs.key, rank: readiness, errorCode, errorMessage, source, jobId })
     .from(tasks)
     .innerJoin(taskInputs, eq(taskInputs.taskId, tasks.id))
     .leftJoin(files, eq(files.id, taskInputs.fileId))
     .where(and(eq(tasks.id, taskId), eq(tasks.accountId, accountId), sql`${readiness} >= 2`))
-  return rows.map(({ key, rank, errorCode: code, errorMessage: message }) => ({
+  return rows.map(({ key, rank, errorCode: code, errorMessage: message, ...file }) => ({
     key,
+    neededJobId: file.source === null || isCallerFileSource(file.source) ? null : file.jobId,
     failure:
       READINESS[rank] === "gone"
         ? null
@@ -212,4 +215,31 @@ export async function sumJobWeights(
     .where(and(sql`${tasks.jobId} in ${jobIdRows}`, eq(tasks.accountId, accountId)))
     .groupBy(tasks.jobId)
   return new Map(rows.map((row) => [row.jobId, row.weight]))
+}
+
+/**
+ * Returns the time at which the last input of a job's tasks from other jobs was complete, in
+ * milliseconds: 0 without such an input, null while such an input is pending.
+ */
+export async function findInputArrival(
+  { accountId, sql: database }: AccountDatabase,
+  jobId: string,
+): Promise<number | null> {
+  const isPending = sql`${files.state} in ('waiting', 'running')`
+  const [row] = await database
+    .select({
+      pending: sql<number>`coalesce(sum(${isPending}), 0)`,
+      lastAt: sql<number>`coalesce(max(${files.completedAt}), 0)`,
+    })
+    .from(tasks)
+    .innerJoin(taskInputs, eq(taskInputs.taskId, tasks.id))
+    .innerJoin(files, eq(files.id, taskInputs.fileId))
+    .where(
+      and(
+        eq(tasks.jobId, jobId),
+        eq(tasks.accountId, accountId),
+        sql`${files.jobId} <> ${tasks.jobId}`,
+      ),
+    )
+  return row && row.pending === 0 ? row.lastAt : null
 }

@@ -84,6 +84,15 @@ export const jobs = sqliteTable(
     mediaRemovedAt: integer("media_removed_at"),
     /** Time from the job's end to its removal, in milliseconds; null for the default retention. */
     retentionMs: integer("retention_ms"),
+    /**
+     * Ids of the open jobs whose outputs this job reads. The end of each such job removes its id.
+     * Null if the inputs of this job were complete at its creation.
+     */
+    waitingFor: text("waiting_for", { mode: "json" }).$type<string[]>(),
+    /** Id of the batch that contains the job; null without a batch. */
+    batchId: text("batch_id"),
+    /** Name of the job in its batch. */
+    batchName: text("batch_name"),
   },
   (table) => [
     // A list reads each state separately and merges the states, so that the same index serves lists
@@ -104,6 +113,27 @@ export const jobs = sqliteTable(
     index("jobs_unaccepted")
       .on(table.createdAt)
       .where(sql`accepted_at is null and state in ('waiting', 'running')`),
+    index("jobs_of_batch")
+      .on(table.batchId, table.id)
+      .where(sql`batch_id is not null`),
+  ],
+)
+
+/**
+ * Dependencies between jobs: a job reads outputs of each job that it needs. A trigger deletes the
+ * rows with the job that needs others.
+ */
+export const jobDependencies = sqliteTable(
+  "job_dependencies",
+  {
+    jobId: text("job_id").notNull(),
+    neededJobId: text("needed_job_id").notNull(),
+    accountId: text("account_id").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.jobId, table.neededJobId] }),
+    index("job_dependencies_of_needed").on(table.neededJobId),
+    index("job_dependencies_of_account").on(table.accountId),
   ],
 )
 

@@ -6,8 +6,10 @@ import { jobs } from "../schema/jobs.ts"
 
 /** Returns the columns of a job for a list; without the request for `none`. */
 export function getListedJobColumns(request?: "none" | "short") {
-  const columns = { ...getTableColumns(jobs), endedTasks: sql<null>`null` }
-  return request === "none" ? { ...columns, request: sql<unknown>`null` } : columns
+  // The aliases differ, because D1 returns the rows of a batch as objects with the column names as
+  // keys.
+  const columns = { ...getTableColumns(jobs), endedTasks: sql<null>`null`.as("ended_tasks") }
+  return request === "none" ? { ...columns, request: sql<unknown>`null`.as("request") } : columns
 }
 
 /** Columns of a job for lists that show neither requests nor results. */

@@ -200,10 +200,10 @@ async function spillFile(
   }
 }
 
-async function spillDelivery(
+export async function spillDelivery<Row extends NewDelivery>(
   writer: LargeValueWriter,
-  delivery: NewDelivery,
-): Promise<NewDelivery> {
+  delivery: Row,
+): Promise<Row> {
   const prefix = deliveryPrefix(writer.database.accountId, delivery.id)
   const rowSize = maxRowExportBytes(deliveries, { ...delivery, body: null })
   const room = ROW_BYTES_MAX - END_BYTES - rowSize

@@ -6,13 +6,22 @@ import { isCallerFileSource } from "../../domain/states.ts"
 import type { Task } from "../../db/schema/tasks.ts"
 import type { JobSnapshot } from "../../domain/snapshot.ts"
 
-/** Returns the failure of a job that could not import the inputs with these keys. */
+/**
+ * Returns the failure of a job whose inputs with these keys failed. `neededJobId` is the job that was
+ * to write them; null for an import.
+ */
 function inputFailed(
   keys: readonly string[],
   { code, message, lines }: Pick<Failure, "code" | "message" | "lines">,
+  neededJobId: string | null = null,
 ): Failure {
-  const why = `could not be imported: ${code}: ${message}`
-  return { code: "input_failed", message: `${nameInputs(keys)} ${why}`, lines }
+  const why =
+    neededJobId === null ? "could not be imported" : `was not written by the job ${neededJobId}`
+  return {
+    code: "input_failed",
+    message: `${nameInputs(keys)} ${why}: ${code}: ${message}`,
+    lines,
+  }
 }
 
 /**
@@ -28,7 +37,7 @@ export function lostInputsFailure(lostInputs: readonly LostInput[]): Failure | n
     return { code: "input_deleted", message, lines: [] }
   }
   const [failed] = lostInputs
-  return failed?.failure ? inputFailed([failed.key], failed.failure) : null
+  return failed?.failure ? inputFailed([failed.key], failed.failure, failed.neededJobId) : null
 }
 
 /** Returns the subject of a sentence that names inputs by their keys. */

@@ -20,6 +20,7 @@ import type { JobSnapshot } from "../../domain/snapshot.ts"
 import type { JobEndUsage } from "../../db/accounts/usage.ts"
 import { hydrateSnapshot } from "../../db/values/hydrate.ts"
 import { abandonLargeValues } from "../../objects/abandon-upload.ts"
+import { makeBatchReceivers } from "../../webhooks/batch-event.ts"
 import { enqueueDelivery, makeJobEndDeliveries } from "../../webhooks/outbox.ts"
 import { getDispatcher } from "../../bindings/durable-objects.ts"
 import { toJobFailure } from "./input-failures.ts"
@@ -154,14 +155,18 @@ export async function transitionJob(
     const { endpoints } = snapshot
     const writer = openLargeValueWriter(env.MEDIA, database)
     const jobEnd = computeJobEndUsage(snapshot.job, computed, now)
-    const complete = { ...computed, deliveries, ...(jobEnd && { ended: jobEnd }) }
+    const batch = computeBatchEnd(snapshot, computed, now)
+    const ends = { ...(jobEnd && { ended: jobEnd }), ...(batch && { batch }) }
+    const complete = { ...computed, deliveries, ...ends }
     const transition = await spillTransitionToR2(writer, read, complete)
-    if (await applyTransition(database, { jobId, version, endpoints, transition, now })) {
-      await enqueueAll(
-        env,
-        accountId,
-        deliveries.map(({ id }) => id),
-      )
+    const change = { jobId, version, endpoints, transition, now }
+    const { isApplied, isBatchOver } = await applyTransition(database, change)
+    if (isApplied) {
+      const ofBatch = isBatchOver ? (batch?.receivers ?? []) : []
+      await enqueueAll(env, accountId, [
+        ...deliveries.map(({ id }) => id),
+        ...ofBatch.map(({ deliveryId }) => deliveryId),
+      ])
       recordJobEnd(env, snapshot, transition)
       return { applied: true, taskIds, snapshot }
     }
@@ -205,6 +210,17 @@ function computeJobEndUsage(before: Job, { job }: Transition, now: number): JobE
   const processingMs = job.processingMs ?? before.processingMs
   const isSucceeded = job.state === "succeeded"
   return { day: formatUtcDay(now), keyId: before.keyId, isSucceeded, processingMs }
+}
+
+/** Returns the end of a job for its batch; null if the job does not end or has no batch. */
+function computeBatchEnd(
+  { job, endpoints }: JobSnapshot,
+  { job: { state } }: Transition,
+  now: number,
+): Transition["batch"] | null {
+  if (job.batchId === null || !state || !isFinal(state)) return null
+  const end = { batchId: job.batchId, isSucceeded: state === "succeeded", now }
+  return { end, receivers: makeBatchReceivers(endpoints) }
 }
 
 function endsEarly({ job }: Transition): boolean {

@@ -236,6 +236,7 @@ function finishTransition(
     ],
     files: isLast && job.publish ? publishFiles(snapshot, openChanges, now) : openChanges,
     garbage: unusedPrefixes(task, files, changes).map((prefix) => ({ prefix })),
+    ...(finish.sameFiles && { sameFiles: finish.sameFiles }),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Failure } from "../../contract/failure.ts"
-import { fetchTask } from "../../contract/tasks/fetch.ts"
+import { MEDIA_OUTPUT_KEY, fetchTask } from "../../contract/tasks/fetch.ts"
 import { renderTask } from "../../contract/tasks/render.ts"
 import type { Fault } from "../../domain/faults.ts"
 import type { Task } from "../../db/schema/tasks.ts"
@@ -30,6 +30,7 @@ function finishFetch({ files, tasks }: FinishedTasks): FinishChanges {
   const intermediates = media.result.outputs.map((output) => ({ ...output, isIntermediate: true }))
   return {
     files: [...media.files, ...renditions.files],
+    ...(renditions.sameFiles && { sameFiles: renditions.sameFiles }),
     result: { ...media.result, outputs: [...renditions.result.outputs, ...intermediates] },
   }
 }
@@ -101,6 +102,7 @@ export const fetchKind = defineJsonKind({
   webhooks: (request: UsableFetchRequest) => listWebhookUrls(request),
   createFields: mergeJobFields,
   inputField: (key) => key,
+  outputName: (key) => (key === MEDIA_OUTPUT_KEY ? "file" : key),
   judge: judgeFetch,
   plan: draftFetchJob,
   finish: finishFetch,

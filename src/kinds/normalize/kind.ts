@@ -29,6 +29,7 @@ export const normalizeKind = defineJsonKind({
   references: ({ file_url }) =>
     file_url === undefined ? [] : [{ key: "file", field: "file_url", reference: file_url }],
   inputField: () => "file_url",
+  outputName: () => "file",
   judge: (_request, inputs) => findMissingStreamFaults(inputs, "audio"),
   plan: planNormalize,
   finish: finishNormalize,

@@ -24,6 +24,12 @@ export function finishRenditions(
   const sameAs = new Map(rendered.same?.map(({ key, same_as }) => [key, same_as]))
   return {
     files: [...stored.files, ...failDuplicates(files, rendered)],
+    sameFiles: (rendered.same ?? []).flatMap(({ key, same_as }) => {
+      const [file, other] = [key, same_as].map((each) =>
+        files.find(({ outputKey }) => outputKey === each),
+      )
+      return file && other ? [{ id: file.id, sameAs: other.id }] : []
+    }),
     result: {
       outputs: renditions.flatMap(({ key, codec }) => {
         const madeKey = sameAs.get(key) ?? key

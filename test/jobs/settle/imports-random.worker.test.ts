@@ -11,7 +11,7 @@ import { computeRequeueTransition } from "../../../src/jobs/settle/transitions.t
 import type { TerminalReport } from "../../../src/jobs/settle/transitions.ts"
 import { openDatabases } from "../../../src/db/database.ts"
 import { removeFile } from "../../../src/db/files/files.ts"
-import { createJob } from "../../../src/db/jobs/create-job.ts"
+import { createJob } from "../../support/db/create-job.ts"
 import { isFinal } from "../../../src/domain/states.ts"
 import type { Task } from "../../../src/db/schema/tasks.ts"
 import { listLostInputs, listOpenTasks } from "../../../src/db/jobs/open-tasks.ts"

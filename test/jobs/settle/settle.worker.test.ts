@@ -6,7 +6,7 @@ import { computeRequeueTransition } from "../../../src/jobs/settle/transitions.t
 import type { RequeueCause, TerminalReport } from "../../../src/jobs/settle/transitions.ts"
 import { endJob, settleTask, transitionJob } from "../../../src/jobs/settle/settle.ts"
 import { openDatabases } from "../../../src/db/database.ts"
-import { createJob } from "../../../src/db/jobs/create-job.ts"
+import { createJob } from "../../support/db/create-job.ts"
 import { readSnapshot } from "../../../src/db/jobs/apply-transition.ts"
 import type { JobSnapshot } from "../../../src/domain/snapshot.ts"
 import { draftJobRow, draftOutputFile, draftTask } from "../../../src/domain/job-draft.ts"

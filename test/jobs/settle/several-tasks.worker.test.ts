@@ -5,7 +5,7 @@ import { draftJobRow, draftOutputFile, draftTask } from "../../../src/domain/job
 import { settleTask } from "../../../src/jobs/settle/settle.ts"
 import type { TerminalReport } from "../../../src/jobs/settle/transitions.ts"
 import { openDatabases } from "../../../src/db/database.ts"
-import { createJob } from "../../../src/db/jobs/create-job.ts"
+import { createJob } from "../../support/db/create-job.ts"
 import { storeAcceptedAndStarted } from "../../../src/db/jobs/jobs.ts"
 import { outputObjectKey } from "../../../src/domain/object-keys.ts"
 import { claimTask } from "../../../src/db/jobs/tasks.ts"

@@ -6,7 +6,7 @@ import { settleTask, transitionJob } from "../../../src/jobs/settle/settle.ts"
 import { computeRequeueTransition } from "../../../src/jobs/settle/transitions.ts"
 import type { TerminalReport } from "../../../src/jobs/settle/transitions.ts"
 import { openDatabases } from "../../../src/db/database.ts"
-import { createJob } from "../../../src/db/jobs/create-job.ts"
+import { createJob } from "../../support/db/create-job.ts"
 import { draftJobRow, draftOutputFile, draftTask } from "../../../src/domain/job-draft.ts"
 import { storeAcceptedAndStarted } from "../../../src/db/jobs/jobs.ts"
 import { claimTask } from "../../../src/db/jobs/tasks.ts"
@@ -74,7 +74,7 @@ async function read({ jobId }: JobFixture) {
 }
 
 async function isExpired(made: JobFixture, afterMs = 0): Promise<boolean> {
-  const due = { now: Date.now() + afterMs, waitMsMax: WAIT_MS_MAX }
+  const due = { now: Date.now() + afterMs, waitMsMax: WAIT_MS_MAX, arrivedAt: 0 }
   return computeExpiryTransition(await read(made), due) !== null
 }
 

@@ -106,7 +106,7 @@ describe("the cookies of a fetch", () => {
         const job = { accountId: await accountOf(caller), jobId: id }
         const now = Date.now() + 2 * DAY_MS
         await transitionJob(env, job, (read) =>
-          computeExpiryTransition(read, { now, waitMsMax: DAY_MS }),
+          computeExpiryTransition(read, { now, waitMsMax: DAY_MS, arrivedAt: 0 }),
         )
       },
     ],

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { newId } from "../../../src/platform/ids.ts"
 import { openDatabases } from "../../../src/db/database.ts"
-import { createJob } from "../../../src/db/jobs/create-job.ts"
+import { createJob } from "./create-job.ts"
 import { draftJobRow, draftTask } from "../../../src/domain/job-draft.ts"
 import { claimTask } from "../../../src/db/jobs/tasks.ts"
 import { jobFacts } from "../job-facts.ts"

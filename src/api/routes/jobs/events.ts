@@ -9,20 +9,32 @@ export const EVENT_STREAM_HEADERS = {
 /** Delay in milliseconds after which clients reconnect to an interrupted stream. */
 const RETRY_MS = 1000
 
-/** Returns the event id of a job record: equal records have equal ids, also after a reconnect. */
-export function computeEventId(record: JobRecord): string {
-  const { status, attempts, progress, progress_detail: detail } = record
-  return [status, attempts, progress ?? "", ...Object.values(detail ?? {})].join(".")
+/**
+ * Record of an event stream. Records of the same `state` differ in their progress alone, and equal
+ * ids mean equal records, also after a reconnect.
+ */
+export type StreamedRecord = { record: object; state: string; id: string }
+
+/** Returns a job record as an event stream sends it. */
+export function toStreamedJob(record: JobRecord): StreamedRecord {
+  const { status, attempts, waiting_for = [], progress, progress_detail: detail } = record
+  const state = [
+    status,
+    attempts,
+    ...(waiting_for.length > 0 ? [waiting_for.length] : []),
+    "",
+  ].join(".")
+  return { record, state, id: state + [progress ?? "", ...Object.values(detail ?? {})].join(".") }
 }
 
 /**
- * Streams the states of a job as server-sent events: `state` for a new state, `progress` for new
- * progress, and a comment as a ping. `lastSeen` is the client's `Last-Event-ID`.
+ * Streams states as server-sent events: `state` for a new state, `progress` for new progress, and a
+ * comment as a ping. `lastSeen` is the client's `Last-Event-ID`.
  */
 export function streamEvents<State>(
   states: AsyncGenerator<State>,
   lastSeen: string | null,
-  view: (state: State) => JobRecord,
+  view: (state: State) => StreamedRecord,
 ): ReadableStream<Uint8Array> {
   const chunks = writeEvents(states, lastSeen, view)
   const encoder = new TextEncoder()
@@ -44,20 +56,18 @@ export function streamEvents<State>(
 async function* writeEvents<State>(
   states: AsyncGenerator<State>,
   lastSeen: string | null,
-  view: (state: State) => JobRecord,
+  view: (state: State) => StreamedRecord,
 ): AsyncGenerator<string, void> {
   yield `retry: ${RETRY_MS}\n\n`
   let lastId = lastSeen ?? ""
   for await (const state of states) {
-    const record = view(state)
-    const id = computeEventId(record)
-    yield id === lastId ? ": ping\n\n" : formatEvent(record, id, lastId)
-    lastId = id
+    const streamed = view(state)
+    yield streamed.id === lastId ? ": ping\n\n" : formatEvent(streamed, lastId)
+    lastId = streamed.id
   }
 }
 
-function formatEvent(record: JobRecord, id: string, cursor: string): string {
-  const isSameState = cursor.startsWith(`${record.status}.${record.attempts}.`)
-  const event = isSameState ? "progress" : "state"
+function formatEvent({ record, state, id }: StreamedRecord, lastId: string): string {
+  const event = lastId.startsWith(state) ? "progress" : "state"
   return `event: ${event}\nid: ${id}\ndata: ${JSON.stringify(record)}\n\n`
 }

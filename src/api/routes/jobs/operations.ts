@@ -8,16 +8,10 @@ import {
 import type { AppContext } from "../../context.ts"
 import { yieldWhileAuthorized } from "../../middleware/auth.ts"
 import { metadataFilter } from "../../input/query.ts"
-import { requireAccepted, readJobCreator } from "../../input/accept.ts"
 import { LIMIT_PROBLEM_CODES } from "../../output/limit-problem.ts"
 import { NO_QUERY, defineOperation } from "../../output/operation.ts"
 import type { Operation } from "../../output/operation.ts"
-import {
-  notFoundProblem,
-  Problem,
-  storageFullProblem,
-  invalidFieldsProblem,
-} from "../../output/problem.ts"
+import { notFoundProblem, Problem } from "../../output/problem.ts"
 import { chooseListDatabase, chooseJobReplica } from "../../middleware/replica.ts"
 import { EXAMPLE_ID } from "../../../platform/ids.ts"
 import { JOB_STATUSES, jobRecord, findStatesByJobStatus } from "../../../kinds/job-record.ts"
@@ -25,22 +19,20 @@ import type { JobRecord } from "../../../kinds/job-record.ts"
 import { boundedMapSchema } from "../../../kinds/bounded-map.ts"
 import { FILES_MAX } from "../../../kinds/command/request.ts"
 import { HEADERS_OPENAPI_SCHEMA, inputHeadersSchema } from "../../../kinds/private-input.ts"
-import {
-  getKind,
-  LISTED_KIND_NAMES,
-  UNLISTED_KIND_NAMES,
-  viewJob,
-} from "../../../kinds/registry.ts"
-import { cancelJob } from "../../../jobs/cancel.ts"
+import { LISTED_KIND_NAMES, UNLISTED_KIND_NAMES, viewJob } from "../../../kinds/registry.ts"
+import { cancelJobs } from "../../../jobs/batches.ts"
 import { deleteJob } from "../../../jobs/remove.ts"
 import { readProgress, awaitJobEnd, followJob } from "../../../jobs/wait.ts"
-import { retryJob } from "../../../jobs/retry.ts"
+import { JOBS_OF_BATCH_MAX } from "../../../domain/batch-limits.ts"
+import { listDependents } from "../../../db/jobs/dependents.ts"
 import { hydrateJob, hydrateListedJobs } from "../../../db/values/hydrate.ts"
 import { findJob, listJobs } from "../../../db/jobs/jobs.ts"
 import type { Job } from "../../../db/schema/jobs.ts"
-import { isFinal } from "../../../domain/states.ts"
+import { isFinal, OPEN_STATES } from "../../../domain/states.ts"
+import type { State } from "../../../domain/states.ts"
 import { collectionOperations, resourceUrl, readPathId } from "../../output/collection.ts"
-import { EVENT_STREAM_HEADERS, computeEventId, streamEvents } from "./events.ts"
+import { retryOrThrow } from "./retry.ts"
+import { EVENT_STREAM_HEADERS, streamEvents, toStreamedJob } from "./events.ts"
 import { readJobLog } from "../../../db/jobs/logs.ts"
 
 const LOG_TYPE = "text/plain; charset=utf-8"
@@ -81,6 +73,23 @@ const retryRequest = z
     "expected an object of fields",
   )
   .meta({ id: "RetryRequest" })
+
+/** Query of an action that can include the jobs which read outputs of the job. */
+const dependentsQuery = z.object({
+  dependents: z
+    .stringbool({
+      truthy: ["true"],
+      falsy: ["false"],
+      case: "sensitive",
+      error: "expected true or false",
+    })
+    .optional()
+    .meta({
+      description:
+        "Whether the action includes the jobs that read outputs of the job, the jobs that read theirs, and so on.",
+      override: { type: "boolean" },
+    }),
+})
 
 const kindFilter = z
   .enum(LISTED_KIND_NAMES, `expected one of ${LISTED_KIND_NAMES.join(", ")}`)
@@ -153,17 +162,11 @@ export const jobOperations: Operation[] = [
     operationId: "cancelJob",
     summary: "Cancel an open job",
     tag: "jobs",
-    query: NO_QUERY,
+    query: dependentsQuery,
     answer: { status: 200, description: "The canceled job.", schema: jobRecord },
-    errors: ["not_found", "already_final"],
+    errors: ["not_found", "already_final", "too_many_dependents"],
     example: { id: EXAMPLE_ID },
-    async handle(c) {
-      const { id, accountId } = await findRequestedJob(c)
-      if (!(await cancelJob(c.env, accountId, id))) {
-        throw new Problem("already_final", "The job has already ended and cannot be canceled.")
-      }
-      return { body: await viewWithProgress(c, await findRequestedJob(c)) }
-    },
+    handle: cancel,
   }),
   defineOperation({
     method: "post",
@@ -171,20 +174,25 @@ export const jobOperations: Operation[] = [
     operationId: "retryJob",
     summary: "Retry a finished job as a new job",
     tag: "jobs",
-    query: NO_QUERY,
+    query: dependentsQuery,
     headers: ["Idempotency-Key", "Prefer"],
     bodies: { "application/json": { schema: retryRequest, example: {} } },
     isBodyOptional: true,
     answer: {
       status: 202,
       description: "The new job.",
-      schema: jobRecord,
+      schema: jobRecord.extend({
+        dependents: z.array(z.uuid()).optional().meta({
+          description: "The new jobs behind the new job, with `dependents=true`.",
+        }),
+      }),
       headers: { Location: "URL of the new job." },
     },
     errors: [
       "not_found",
       "not_final",
       "not_retryable",
+      "too_many_dependents",
       "idempotency_conflict",
       ...LIMIT_PROBLEM_CODES,
       "payload_too_large",
@@ -200,46 +208,53 @@ async function followEvents(c: AppContext): Promise<Response> {
   const job = await findRequestedJob(c)
   const lastEventId = c.req.header("last-event-id") ?? null
   // A 204 tells browsers not to reconnect.
-  if (isFinal(job.state) && lastEventId === computeEventId(viewJob(getBaseUrl(c), job, null))) {
+  if (isFinal(job.state) && lastEventId === toStreamedJob(viewJob(getBaseUrl(c), job, null)).id) {
     return c.body(null, 204)
   }
   const states = followJob(c.env, toJobReference(c, job.id), STREAM_MS_MAX)
   const stream = streamEvents(yieldWhileAuthorized(c, states), lastEventId, (state) =>
-    viewJob(getBaseUrl(c), state.job, state.progress),
+    toStreamedJob(viewJob(getBaseUrl(c), state.job, state.progress)),
   )
   return c.body(stream, 200, EVENT_STREAM_HEADERS)
 }
 
-async function retry(c: AppContext) {
+async function retry(c: AppContext, { dependents }: { dependents?: boolean | undefined }) {
   const request = await readOptionalJson(c, retryRequest)
   const before = await findRequestedJob(c)
   if (!isFinal(before.state)) {
     throw new Problem("not_final", "The job is open; cancel it first, or wait for its end.")
   }
-  const refusal = getKind(before.kind).refuseRetry?.(before.request) ?? null
-  if (refusal !== null) throw new Problem("not_retryable", refusal)
-  const once = await readIdempotency(c, request)
-  const creating = readJobCreator(c)
-  const retried = retryJob(c.env, c.executionCtx, before, { once, creating, ...request })
-  // A retry that makes no job must still delete its copy of the input file if the client
-  // disconnects.
-  c.executionCtx.waitUntil(retried.catch(() => undefined))
-  const accepted = await retried
-  if (accepted === "full") throw storageFullProblem()
-  if (typeof accepted === "object" && "faults" in accepted)
-    throw invalidFieldsProblem(accepted.faults)
-  if (typeof accepted === "object" && "gone" in accepted) {
-    const { inputField } = getKind(before.kind)
-    const message = "the file no longer exists; upload it again and send a new request"
-    throw invalidFieldsProblem(accepted.gone.map((key) => ({ field: inputField(key), message })))
-  }
-  const { jobId } = requireAccepted(c, accepted)
+  const behind = dependents === true ? await findDependents(c, before, ["failed", "canceled"]) : []
+  const once = await readIdempotency(c, dependents === true ? { ...request, dependents } : request)
+  const accepted = await retryOrThrow(c, { jobs: [before, ...behind], once, ...request })
+  const { jobId, newJobIds } = accepted
   const job = await awaitJobEnd(c.env, toJobReference(c, jobId), readPreferredWaitMs(c))
   if (!job) throw notFoundProblem(JOBS.title)
   return {
-    body: await viewWithProgress(c, job),
+    body: {
+      ...(await viewWithProgress(c, job)),
+      ...(dependents === true && { dependents: newJobIds.slice(1) }),
+    },
     headers: { location: resourceUrl(c, JOBS, jobId) },
   }
+}
+
+async function cancel(c: AppContext, { dependents }: { dependents?: boolean | undefined }) {
+  const job = await findRequestedJob(c)
+  const behind = dependents === true ? await findDependents(c, job, OPEN_STATES) : []
+  if ((await cancelJobs(c.env, job.accountId, [job, ...behind])) === 0) {
+    throw new Problem("already_final", "The job has already ended and cannot be canceled.")
+  }
+  return { body: await viewWithProgress(c, await findRequestedJob(c)) }
+}
+
+/** Returns the jobs behind a job in some states; throws 409 if there are too many of them. */
+async function findDependents(c: AppContext, job: Job, states: readonly State[]): Promise<Job[]> {
+  const query = { states, limit: JOBS_OF_BATCH_MAX }
+  const behind = await listDependents(c.get("database"), job.id, query)
+  if (behind.length < JOBS_OF_BATCH_MAX) return behind
+  const message = `The job has ${JOBS_OF_BATCH_MAX} dependents or more; send the request without dependents.`
+  throw new Problem("too_many_dependents", message)
 }
 
 function toJobReference(c: AppContext, jobId: string) {

@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { dateTime, toDateTime } from "../../../kinds/shared-record-fields.ts"
+import { isBatchDelivery } from "../../../webhooks/batch-event.ts"
 import type { DeliveryWithTries } from "../../../db/deliveries.ts"
 import type { DeliveryTry } from "../../../db/schema/deliveries.ts"
 import { DELIVERY_STATES } from "../../../domain/states.ts"
@@ -18,6 +19,7 @@ export const deliveryRecord = z
   .object({
     id: z.uuid(),
     job_id: z.uuid().nullable(),
+    batch_id: z.uuid().optional().meta({ description: "The batch whose end the event reports." }),
     endpoint_id: z
       .uuid()
       .nullable()
@@ -37,7 +39,8 @@ export type DeliveryRecord = z.infer<typeof deliveryRecord>
 export function viewDelivery({ delivery, tries }: DeliveryWithTries): DeliveryRecord {
   return {
     id: delivery.id,
-    job_id: delivery.jobId,
+    job_id: isBatchDelivery(delivery) ? null : delivery.jobId,
+    ...(isBatchDelivery(delivery) && delivery.jobId !== null && { batch_id: delivery.jobId }),
     endpoint_id: delivery.endpointId === "" ? null : delivery.endpointId,
     type: delivery.type,
     url: delivery.url,

@@ -130,7 +130,10 @@ describe("storage_bytes", () => {
     const one = { files: 1, uploads: 0, jobs: 1, objects: 1 }
     await expect.poll(() => leftOver(caller.accountId)).toEqual(one)
     expect((await sendFile(caller, form("1234"))).status).toBe(201)
-    const [file] = await findFiles(openDatabases(env, caller.accountId), [id])
+    const ids = { fileIds: [id], jobIds: [] }
+    const {
+      files: [file],
+    } = await findInputRows(openDatabases(env, caller.accountId), ids)
     if (file) await removeFile(openDatabases(env, caller.accountId), file, Date.now())
     expect((await sendFile(caller, form("12345"))).status).toBe(201)
   })

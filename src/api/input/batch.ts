@@ -1,0 +1,163 @@
+import { z } from "zod"
+import { JOBS_OF_BATCH_MAX } from "../../domain/batch-limits.ts"
+import type { Fault } from "../../domain/faults.ts"
+import type { JobDraft } from "../../domain/job-draft.ts"
+import { boundedMapSchema } from "../../kinds/bounded-map.ts"
+import { commonRequestFields } from "../../kinds/create-fields.ts"
+import { fileImportRequest } from "../../kinds/file/request.ts"
+import { fileKind } from "../../kinds/file/kind.ts"
+import type { CreateRequest, JsonKind, Kind } from "../../kinds/kind.ts"
+import type { JobWithOutputs } from "../../kinds/output-references.ts"
+import { EXAMPLE_INPUT, JOB_NAME, outputReference } from "../../kinds/reference.ts"
+import { JSON_KINDS } from "../../kinds/registry.ts"
+import { findNearestName } from "../../hints/nearest-name.ts"
+import type { InputIds, InputRows } from "../../db/files/input-files.ts"
+import type { AppContext } from "../context.ts"
+import { draftJobOrFaults, validateFields } from "./accept.ts"
+import { draftImportOrFaults } from "./draft-import.ts"
+import { readInputReferences } from "./resolve-inputs.ts"
+import { anyObjectSchema, checkBody } from "./request.ts"
+
+const { webhook, metadata, expires_in } = commonRequestFields
+
+const EXPECTED_NAME =
+  "expected a name of at most 32 characters: a small letter, then small letters, digits, _ and -"
+
+/** Schema of the body of POST /batches. The bodies of the jobs are checked by their kinds. */
+export const batchRequest = z
+  .strictObject(
+    {
+      jobs: boundedMapSchema(z.string(), anyObjectSchema, {
+        most: JOBS_OF_BATCH_MAX,
+        error: 'expected an object of jobs by name, as {"level": {"normalize": {…}}}',
+        tooMany: `expected at most ${JOBS_OF_BATCH_MAX} jobs`,
+      })
+        .refine((map) => Object.keys(map).length > 0, "expected at least one job")
+        .meta({
+          description:
+            "Creates by name. Each has one member: the collection's path, such as `commands`, with the body that the collection takes. An input names an output of another job of the batch as `svc_id://<name>/<output>`.",
+          propertyNames: { type: "string", pattern: JOB_NAME.source },
+          additionalProperties: { type: "object", minProperties: 1, maxProperties: 1 },
+        }),
+      webhook,
+      metadata,
+      expires_in: expires_in.meta({
+        description:
+          "Seconds from the end of the batch to its removal; also the value of each job that sets none.",
+      }),
+    },
+    "expected an object of fields",
+  )
+  .meta({ id: "BatchRequest" })
+
+export type BatchRequest = z.infer<typeof batchRequest>
+
+export const BATCH_EXAMPLE = {
+  jobs: {
+    level: { normalize: { file_url: EXAMPLE_INPUT } },
+    sound: {
+      commands: {
+        ffmpeg_command: "ffmpeg -i {{in_1}} -vn -c:a libmp3lame {{out_1}}",
+        input_files: { in_1: outputReference("level", "file") },
+        output_files: { out_1: "sound.mp3" },
+      },
+    },
+  },
+}
+
+/** Place of a reference to another job of the batch: the name of that job, and the field. */
+type NeededName = { name: string; field: string }
+
+/** Outputs that drafting needs: rows of the account, and the jobs of the batch that are drafted. */
+type Found = { rows: InputRows; batchJobs: ReadonlyMap<string, JobWithOutputs | null> }
+
+/** A create of a batch: its references, and the function that drafts its job. */
+export type BatchItem = {
+  name: string
+  kind: Kind
+  needs: NeededName[]
+  ids: InputIds
+  draft: (found: Found) => Promise<{ draft: JobDraft } | { faults: Fault[] }>
+}
+
+/** Reads the creates of a batch. Faults have their place in the whole request. */
+export function readBatchItems(
+  c: AppContext,
+  { jobs, expires_in: retention }: BatchRequest,
+): { items: BatchItem[]; faults: Fault[] } {
+  const items: BatchItem[] = []
+  const faults: Fault[] = []
+  for (const [name, create] of Object.entries(jobs)) {
+    const field = `jobs.${name}`
+    const [[path, body] = [""], ...others] = Object.entries(create)
+    if (!JOB_NAME.test(name)) faults.push({ field, message: EXPECTED_NAME })
+    else if (others.length > 0 || !PATHS.includes(path)) {
+      faults.push({ field, message: describeMember(path, others.length > 0) })
+    } else {
+      const checked = anyObjectSchema.safeParse(body)
+      if (checked.success) {
+        const own = retention == null ? {} : { expires_in: retention }
+        items.push(readItem(c, name, path, { ...own, ...checked.data }))
+      } else faults.push({ field: `${field}.${path}`, message: "expected an object of fields" })
+    }
+  }
+  return { items, faults }
+}
+
+/** Paths of the collections whose creates a batch takes. */
+const PATHS: readonly string[] = [fileKind.path, ...JSON_KINDS.map(({ path }) => path)]
+
+function describeMember(path: string, isMany: boolean): string {
+  const expected = `expected one member: ${PATHS.join(", ")}, with the body of that POST`
+  if (isMany) return `${expected}; the job has several`
+  const nearest = findNearestName(path, PATHS)
+  return nearest === null ? expected : `${expected}; do you mean ${nearest}?`
+}
+
+function readItem(c: AppContext, name: string, path: string, body: object): BatchItem {
+  const kind = JSON_KINDS.find((each) => each.path === path)
+  return kind ? kind.withTypes((typed) => readKindItem(c, name, typed, body)) : readImport()
+
+  function readImport(): BatchItem {
+    const checked = checkBody(fileImportRequest, body)
+    return {
+      name,
+      kind: fileKind,
+      needs: [],
+      ids: { fileIds: [], jobIds: [] },
+      draft: async () => {
+        return "faults" in checked ? checked : draftImportOrFaults(c, checked.data)
+      },
+    }
+  }
+}
+
+function readKindItem<Input extends CreateRequest, Usable>(
+  c: AppContext,
+  name: string,
+  kind: JsonKind<Input, Usable>,
+  body: object,
+): BatchItem {
+  const checked = checkBody(kind.request, body)
+  const usable =
+    "data" in checked ? checked.data : anyObjectSchema.catch({}).parse(checked.corrected)
+  const read = readInputReferences(c, kind, { body: usable })
+  return {
+    name,
+    kind,
+    ids: read.ids,
+    needs: read.references.flatMap((each) => {
+      return "jobName" in each ? [{ name: each.jobName, field: each.field }] : []
+    }),
+    async draft(found) {
+      if ("data" in checked) {
+        return await draftJobOrFaults(c, kind, checked.data, { body, read, ...found })
+      }
+      const malformed = checked.faults
+      const fields = new Set(malformed.map(({ field }) => field.split(".", 1)[0] ?? ""))
+      const { faults } = await validateFields(c, kind, { body: usable, read, ...found }, fields)
+      const others = faults.filter(({ field }) => !fields.has(field.split(".", 1)[0] ?? ""))
+      return { faults: [...malformed, ...others] }
+    },
+  }
+}

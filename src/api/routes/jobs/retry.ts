@@ -1,0 +1,46 @@
+import { retryJobs } from "../../../jobs/retry.ts"
+import type { RetryRequest } from "../../../jobs/retry.ts"
+import { getKind } from "../../../kinds/registry.ts"
+import { requireAccepted, readJobCreator } from "../../input/accept.ts"
+import type { CreatedJob } from "../../input/accept.ts"
+import type { AppContext } from "../../context.ts"
+import { Problem, storageFullProblem, invalidFieldsProblem } from "../../output/problem.ts"
+
+/**
+ * Creates new jobs from finished ones, of which each comes after those whose outputs it reads. Throws
+ * if one of them cannot be repeated, or if the account may not create them.
+ */
+export async function retryOrThrow(
+  c: AppContext,
+  {
+    batch = null,
+    ...request
+  }: Pick<RetryRequest, "jobs" | "once" | "headers"> & Partial<Pick<RetryRequest, "batch">>,
+): Promise<CreatedJob & { newJobIds: string[] }> {
+  const all = { ...request, batch, creating: readJobCreator(c) }
+  const retried = retryJobs(c.env, c.executionCtx, c.get("database"), all)
+  // A retry that makes no job must still delete its copy of the input file if the client
+  // disconnects.
+  c.executionCtx.waitUntil(retried.catch(() => undefined))
+  const outcome = await retried
+  if (outcome === "full") throw storageFullProblem()
+  if (outcome === "conflict" || "exceeded" in outcome) {
+    return { ...requireAccepted(c, outcome), newJobIds: [] }
+  }
+  if ("faults" in outcome) throw invalidFieldsProblem(outcome.faults)
+  if ("refusal" in outcome) {
+    throw new Problem("not_retryable", nameJob(request.jobs, outcome.job.id, outcome.refusal))
+  }
+  if ("gone" in outcome) {
+    const { inputField } = getKind(outcome.job.kind)
+    const gone = "the file no longer exists; upload it again and send a new request"
+    const message = nameJob(request.jobs, outcome.job.id, gone)
+    throw invalidFieldsProblem(outcome.gone.map((key) => ({ field: inputField(key), message })))
+  }
+  return { ...requireAccepted(c, outcome), newJobIds: outcome.newJobIds }
+}
+
+/** Adds the id of a job to a message about it, if the request repeats several jobs. */
+function nameJob(jobs: RetryRequest["jobs"], id: string, message: string): string {
+  return jobs.length === 1 ? message : `${message} (job ${id})`
+}

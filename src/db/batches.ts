@@ -1,0 +1,159 @@
+import { and, desc, eq, isNotNull, sql } from "drizzle-orm"
+import type { SQL } from "drizzle-orm"
+import type { AccountDatabase, Database, Statement } from "./database.ts"
+import { pageBoundsCondition } from "./paging.ts"
+import type { Page } from "./paging.ts"
+import type { JobCreator } from "./jobs/create-job.ts"
+import { getListedJobColumns } from "./values/listed-jobs.ts"
+import { deliveries } from "./schema/deliveries.ts"
+import { batches } from "./schema/batches.ts"
+import type { Batch } from "./schema/batches.ts"
+import { jobDependencies, jobs } from "./schema/jobs.ts"
+import type { Job } from "./schema/jobs.ts"
+
+/** Batch of a request, with the fields that do not come from its jobs. */
+export type NewBatch = Pick<
+  Batch,
+  "id" | "origin" | "webhookUrl" | "metadata" | "retryOf" | "retentionMs" | "createdAt"
+>
+
+/** Batch with its jobs, in the order in which the batch created them. */
+export type BatchWithJobs = { batch: Batch; jobs: Job[]; dependencies: JobDependency[] }
+
+/** Pair of a job and a job whose outputs it reads. */
+export type JobDependency = { jobId: string; neededJobId: string }
+
+/** Returns the statement that inserts a batch of so many open jobs. */
+export function insertBatch(
+  { accountId, sql: database }: AccountDatabase,
+  batch: NewBatch,
+  { keyId, requestId, jobCount }: JobCreator & { jobCount: number },
+): Statement {
+  const counts = { totalJobs: jobCount, openJobs: jobCount }
+  return database.insert(batches).values({ ...batch, ...counts, keyId, requestId, accountId })
+}
+
+/**
+ * Reads a batch with its jobs and the dependencies between them in one consistent read. Deleted jobs
+ * are absent. Returns null if the account has no such batch.
+ */
+export async function findBatch(
+  { accountId, sql: database }: AccountDatabase,
+  id: string,
+): Promise<BatchWithJobs | null> {
+  // The unary `+` excludes the index on accounts, so that SQLite reads by batch.
+  const isOfBatch = and(eq(jobs.batchId, id), sql`+${jobs.accountId} = ${accountId}`)
+  const [[batch], jobRows, dependencies] = await database.batch([
+    database
+      .select()
+      .from(batches)
+      .where(and(eq(batches.id, id), eq(batches.accountId, accountId))),
+    database.select(getListedJobColumns("none")).from(jobs).where(isOfBatch).orderBy(jobs.id),
+    database
+      .select({ jobId: jobDependencies.jobId, neededJobId: jobDependencies.neededJobId })
+      .from(jobDependencies)
+      .innerJoin(jobs, eq(jobs.id, jobDependencies.jobId))
+      .where(isOfBatch),
+  ])
+  return batch ? { batch, jobs: jobRows, dependencies } : null
+}
+
+/** Returns a page of the account's batches, newest first. */
+export async function listBatches(
+  { accountId, sql: database }: AccountDatabase,
+  page: Page,
+): Promise<Batch[]> {
+  return await database
+    .select()
+    .from(batches)
+    .where(and(eq(batches.accountId, accountId), pageBoundsCondition(batches, page)))
+    .orderBy(desc(batches.id))
+    .limit(page.limit)
+    .offset(page.offset)
+}
+
+/** Deletes the row of a batch, whose jobs were removed before. */
+export async function deleteBatchRow(
+  { accountId, sql: database }: AccountDatabase,
+  id: string,
+): Promise<void> {
+  await database.delete(batches).where(and(eq(batches.id, id), eq(batches.accountId, accountId)))
+}
+
+/** End of a job that belongs to a batch. */
+export type BatchJobEnd = { batchId: string; isSucceeded: boolean; now: number }
+
+/**
+ * Returns the statement that counts the end of a job in its batch if `condition` holds. The end of
+ * the last job completes the batch.
+ */
+export function countBatchJobEnd(
+  { accountId, sql: database }: AccountDatabase,
+  { batchId, isSucceeded, now }: BatchJobEnd,
+  condition: SQL,
+): Statement {
+  return database
+    .update(batches)
+    .set({
+      openJobs: sql`open_jobs - 1`,
+      failedJobs: sql`failed_jobs + ${isSucceeded ? 0 : 1}`,
+      completedAt: sql`case when open_jobs = 1 then ${now} end`,
+    })
+    .where(and(eq(batches.id, batchId), eq(batches.accountId, accountId), condition))
+    .returning({ openJobs: batches.openJobs })
+}
+
+/** Types of the webhook events about the end of a batch. */
+export const BATCH_EVENT_TYPES = ["batch.succeeded", "batch.failed"] as const
+export type BatchEventType = (typeof BATCH_EVENT_TYPES)[number]
+
+/** Receiver of the event about a batch's end: an endpoint, or the webhook URL of the request. */
+export type BatchReceiver = {
+  deliveryId: string
+  /** Endpoint that subscribes to some types; null for the URL of the request. */
+  endpoint: { id: string; url: string; types: readonly BatchEventType[] } | null
+}
+
+/**
+ * Returns the statement that inserts the delivery of a batch's end to a receiver, if the batch is
+ * complete and `condition` holds. Its body is written before the first try, since the rows of the
+ * other jobs are read then.
+ */
+export function insertBatchDelivery(
+  { accountId, sql: database }: AccountDatabase,
+  { deliveryId, endpoint }: BatchReceiver,
+  { batchId, now }: Pick<BatchJobEnd, "batchId" | "now">,
+  condition: SQL,
+): Statement {
+  const type = sql`case when failed_jobs = 0 then 'batch.succeeded' else 'batch.failed' end`
+  const types = JSON.stringify(endpoint?.types ?? BATCH_EVENT_TYPES)
+  const url = endpoint ? sql`${endpoint.url}` : sql`webhook_url`
+  const empty = sql.param("", deliveries.body)
+  return database
+    .insert(deliveries)
+    .select(
+      sql`select ${deliveryId}, account_id, id, ${endpoint?.id ?? ""}, ${type}, ${url}, ${empty}, null, 'waiting', 0, null, ${now}, ${now}, null from ${batches} where id = ${batchId} and account_id = ${accountId} and open_jobs = 0 and ${url} is not null and (${type}) in (select value from json_each(${types})) and ${condition}`,
+    )
+    .onConflictDoNothing()
+}
+
+/**
+ * Deletes some batches of all accounts whose retention is over. A batch without a retention is kept
+ * until `endedBefore`. Reports whether there may be more such batches.
+ */
+export async function deleteExpiredBatches(
+  database: Database,
+  { now, endedBefore, limit }: { now: number; endedBefore: number; limit: number },
+): Promise<boolean> {
+  const isOver = sql`completed_at + coalesce(retention_ms, ${now - endedBefore}) <= ${now}`
+  const old = database
+    .select({ id: batches.id })
+    .from(batches)
+    .where(and(isNotNull(batches.completedAt), isOver))
+    .limit(limit)
+  const deleted = await database
+    .delete(batches)
+    .where(sql`${batches.id} in (${old})`)
+    .returning({ id: batches.id })
+  return deleted.length === limit
+}

@@ -1,0 +1,2 @@
+/** Maximum number of jobs of a batch. */
+export const JOBS_OF_BATCH_MAX = 64

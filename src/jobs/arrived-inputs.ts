@@ -1,0 +1,70 @@
+import { failureCode } from "../contract/failure.ts"
+import type { Failure } from "../contract/failure.ts"
+import type { Env } from "../bindings/env.ts"
+import { openDatabases } from "../db/database.ts"
+import { attachFilesToInputs } from "../db/jobs/tasks.ts"
+import type { TaskInputWithFile } from "../db/jobs/tasks.ts"
+import { hydrateJob } from "../db/values/hydrate.ts"
+import type { Fault } from "../domain/faults.ts"
+import type { JobSnapshot } from "../domain/snapshot.ts"
+import type { JsonKind, ResolvedInput, ValidationContext } from "../kinds/kind.ts"
+import { findInputFileFaults } from "../kinds/reference.ts"
+import { findJsonKind } from "../kinds/registry.ts"
+import { readValidationContext } from "./validation-context.ts"
+
+/**
+ * Returns a failure if the inputs for which a job waited have faults that its request could not show
+ * before they were there; else null. Makes no read for a job that waited for no other job.
+ */
+export async function findArrivedInputFailure(
+  env: Env,
+  { job, inputs }: JobSnapshot,
+  taskId: string,
+): Promise<Failure | null> {
+  const kind = findJsonKind(job.kind)
+  if (job.waitingFor === null || !kind) return null
+  const database = openDatabases(env, job.accountId)
+  const [{ request }, arrived, deployment] = await Promise.all([
+    hydrateJob(env.MEDIA, job),
+    attachFilesToInputs(
+      database,
+      inputs.filter((input) => input.taskId === taskId),
+    ),
+    readValidationContext(env),
+  ])
+  const body = request instanceof Object ? request : {}
+  const faults = kind.withTypes((typed) => findNewFaults(typed, body, arrived, deployment))
+  return toFailure(faults)
+}
+
+/** Returns the faults that a request has with its present inputs, and has not without them. */
+function findNewFaults<Usable>(
+  kind: Pick<JsonKind<never, Usable>, "title" | "readUsableFields" | "judge" | "inputField">,
+  body: object,
+  arrived: readonly TaskInputWithFile[],
+  deployment: ValidationContext,
+): Fault[] {
+  const usable = kind.readUsableFields(body)
+  const inputs = arrived.map(({ key, fileId, file }): ResolvedInput => {
+    return { key, field: kind.inputField(key), fileId, file }
+  })
+  const unknown = inputs.map((input) => ({ ...input, file: null }))
+  const before = new Set(kind.judge(usable, unknown, new Set(), deployment).map(identify))
+  const now = kind.judge(usable, inputs, new Set(), deployment)
+  return [
+    ...inputs.flatMap((input) => findInputFileFaults(kind.title, input)),
+    ...now.filter((fault) => !before.has(identify(fault))),
+  ]
+}
+
+function identify({ field, code, message }: Fault): string {
+  return JSON.stringify([field, code, message])
+}
+
+function toFailure(faults: readonly Fault[]): Failure | null {
+  const [first] = faults
+  if (!first) return null
+  const lines = faults.map(({ field, message }) => `${field}: ${message}`)
+  const code = failureCode.safeParse(first.code).data ?? "invalid_input"
+  return { code, message: `The job could not start: ${lines[0]}.`, lines: lines.slice(1) }
+}

@@ -1,0 +1,100 @@
+import type { Env } from "../bindings/env.ts"
+import { getDispatcher } from "../bindings/durable-objects.ts"
+import type { LastSeenJobs, WatchedJobs } from "../bindings/rpc.ts"
+import type { BatchWithJobs } from "../db/batches.ts"
+import type { Progress } from "../domain/progress.ts"
+import { isFinal } from "../domain/states.ts"
+import { logError } from "../platform/log.ts"
+import { sumPercents } from "../scheduler/progress.ts"
+import { readBatch } from "./batches.ts"
+
+/**
+ * Maximum wait for a response of the dispatcher, in milliseconds. Afterwards D1 is read, because
+ * the response may be lost.
+ */
+const SILENCE_MS = 10_000
+const AFTER_RESET_MS = 250
+/** Shortest time between two states of a batch that a stream yields, in milliseconds. */
+const STEP_MS = 200
+
+type BatchAddress = { accountId: string; batchId: string }
+
+/** Batch with the progress of its open jobs by id. */
+export type BatchWithProgress = { found: BatchWithJobs; progress: ReadonlyMap<string, Progress> }
+
+/**
+ * Waits until the last job of a batch ends. Returns the batch, or its present state after
+ * `timeoutMs`; null if the account has no such batch.
+ */
+export async function awaitBatchEnd(
+  env: Env,
+  address: BatchAddress,
+  timeoutMs: number | null,
+): Promise<BatchWithJobs | null> {
+  const until = Date.now() + (timeoutMs ?? 0)
+  let lastSeen: LastSeenJobs | null = null
+  for (;;) {
+    const found = await readBatch(env, address)
+    const leftMs = until - Date.now()
+    if (!found || found.batch.openJobs === 0 || leftMs <= 0) return found
+    const changes: WatchedJobs = await nextChanges(env, found, lastSeen, leftMs)
+    lastSeen = { version: changes.version, endings: changes.endings }
+  }
+}
+
+/**
+ * Yields a batch at once and after each change, until its last job ends or it is deleted, or until
+ * `timeoutMs`. Without a change for a while, yields the same state again.
+ */
+export async function* followBatch(
+  env: Env,
+  address: BatchAddress,
+  timeoutMs: number,
+): AsyncGenerator<BatchWithProgress> {
+  const until = Date.now() + timeoutMs
+  let found: BatchWithJobs | null = await readBatch(env, address)
+  let lastSeen: LastSeenJobs | null = null
+  while (found) {
+    const leftMs = Math.max(0, until - Date.now())
+    const changes: WatchedJobs = await nextChanges(env, found, lastSeen, leftMs)
+    const isChanged: boolean = lastSeen === null || lastSeen.version !== changes.version
+    if (isChanged) found = await readBatch(env, address)
+    if (!found) return
+    yield { found, progress: changes.progress }
+    if (found.batch.openJobs === 0 || leftMs === 0) return
+    lastSeen = { version: changes.version, percent: sumPercents(changes) }
+    await scheduler.wait(STEP_MS)
+  }
+}
+
+/** Returns the progress of the open jobs of a batch; empty if their dispatcher cannot be reached. */
+export async function readBatchProgress(
+  env: Env,
+  { batch, jobs }: BatchWithJobs,
+): Promise<ReadonlyMap<string, Progress>> {
+  const open = jobs.filter(({ state }) => !isFinal(state)).map(({ id }) => id)
+  if (open.length === 0) return new Map()
+  try {
+    return await getDispatcher(env, batch.accountId).progressOfJobs(open)
+  } catch (error) {
+    logError("progress.dispatcher_lost", { batch_id: batch.id, error: String(error) })
+    return new Map()
+  }
+}
+
+async function nextChanges(
+  env: Env,
+  { batch, jobs }: BatchWithJobs,
+  lastSeen: LastSeenJobs | null,
+  timeoutMs: number,
+): Promise<WatchedJobs> {
+  const ids = jobs.map(({ id }) => id)
+  try {
+    const dispatcher = getDispatcher(env, batch.accountId)
+    return await dispatcher.nextChangeOfJobs(ids, lastSeen, Math.min(timeoutMs, SILENCE_MS))
+  } catch (error) {
+    logError("wait.dispatcher_lost", { batch_id: batch.id, error: String(error) })
+    await scheduler.wait(AFTER_RESET_MS)
+    return { version: "", endings: "", progress: new Map() }
+  }
+}

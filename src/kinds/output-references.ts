@@ -1,0 +1,41 @@
+import type { File } from "../db/schema/files.ts"
+import type { Job } from "../db/schema/jobs.ts"
+import { isCallerFileSource } from "../domain/states.ts"
+import { findKind } from "./registry.ts"
+
+/** Name of the output of a job that stores one file, such as an import, in references. */
+const ONLY_OUTPUT = "file"
+
+/** Job whose outputs a reference can name, with its files. */
+export type JobWithOutputs = Pick<Job, "id" | "kind"> & {
+  /** Result of the job; null or absent until the job has succeeded. */
+  result?: Job["result"]
+  files: readonly File[]
+}
+
+/**
+ * Returns the file of the output that a reference names. The file is null if it was deleted. Returns
+ * the names of all outputs instead if the job has no such output.
+ */
+export function findReferencedOutput(
+  job: JobWithOutputs,
+  name: string,
+): { fileId: string; file: File | null } | { names: string[] } {
+  const outputs = listOutputs(job)
+  const fileId = outputs.get(name)
+  if (fileId === undefined) return { names: [...outputs.keys()] }
+  return { fileId, file: job.files.find(({ id }) => id === fileId) ?? null }
+}
+
+/** Returns the ids of a job's output files by the names that references use. */
+function listOutputs({ id: jobId, kind, result = null, files }: JobWithOutputs) {
+  const nameOf = findKind(kind)?.outputName ?? ((key: string) => key)
+  const own = files.filter(({ id, source }) => id === jobId || !isCallerFileSource(source))
+  return new Map([
+    ...own.map(({ id, outputKey }) => {
+      return [outputKey === null ? ONLY_OUTPUT : nameOf(outputKey), id] as const
+    }),
+    // Identical renditions share one File, which only the result tells.
+    ...(result?.outputs ?? []).map(({ key, fileId }) => [nameOf(key), fileId] as const),
+  ])
+}

@@ -1,0 +1,54 @@
+import type { Env } from "../bindings/env.ts"
+import { newId } from "../platform/ids.ts"
+import { BATCH_EVENT_TYPES, findBatch } from "../db/batches.ts"
+import type { BatchReceiver } from "../db/batches.ts"
+import { openDatabases } from "../db/database.ts"
+import { storeDeliveryBody } from "../db/deliveries.ts"
+import type { Delivery } from "../db/schema/deliveries.ts"
+import { hydrateListedJobs } from "../db/values/hydrate.ts"
+import { openLargeValueWriter } from "../db/values/large-values.ts"
+import { spillDelivery } from "../db/values/overflow.ts"
+import type { EnabledEndpoint } from "../domain/snapshot.ts"
+import { buildBatchRecord } from "../kinds/batch-record.ts"
+import { matchesEvent } from "./event-types.ts"
+import { serializeWebhookEvent } from "./outbox.ts"
+
+/** Returns all receivers of the event about a batch's end: the request's URL, and endpoints. */
+export function makeBatchReceivers(endpoints: readonly EnabledEndpoint[]): BatchReceiver[] {
+  const matching = endpoints.flatMap(({ id, url, events }) => {
+    const types = BATCH_EVENT_TYPES.filter((type) => {
+      return events.some((event) => matchesEvent(event, type))
+    })
+    return types.length === 0 ? [] : [{ id, url, types }]
+  })
+  return [null, ...matching].map((endpoint) => ({ deliveryId: newId(), endpoint }))
+}
+
+/** Reports whether a delivery is about a batch. Its `jobId` is then the id of the batch. */
+export function isBatchDelivery({ type }: Pick<Delivery, "type">): boolean {
+  return BATCH_EVENT_TYPES.some((batchType) => batchType === type)
+}
+
+/**
+ * Writes the body of a batch's webhook to its delivery before the first try, and returns the body.
+ * Returns null if the batch was deleted. All later tries send the stored body.
+ */
+export async function writeBatchDeliveryBody(env: Env, delivery: Delivery): Promise<string | null> {
+  const database = openDatabases(env, delivery.accountId)
+  const found = await findBatch(database, delivery.jobId ?? "")
+  if (!found) return null
+  const jobs = await hydrateListedJobs(env.MEDIA, found.jobs, { request: false })
+  const { origin, completedAt } = found.batch
+  const body = serializeWebhookEvent({
+    type: delivery.type,
+    timestamp: new Date(completedAt ?? Date.now()).toISOString(),
+    data: buildBatchRecord(`${origin}/v1`, { ...found, jobs }, new Map()),
+  })
+  const writer = openLargeValueWriter(env.MEDIA, database)
+  await storeDeliveryBody(
+    database,
+    await spillDelivery(writer, { ...delivery, body }),
+    writer.uploads,
+  )
+  return body
+}
