@@ -5,12 +5,12 @@ import { parseRunnerEnvironment } from "./settings.ts"
 /**
  * Prints the health of the runner in this container. Exits with code 1 if the runner accepts no
  * tasks. Usage: health-check.ts [all-attacks]. With `all-attacks`, the runner first tests its
- * sandbox by all attacks.
+ * sandbox with all attack programs.
  */
 const query = process.argv[2] === "all-attacks" ? "?attacks=all" : ""
 const { RUNNER_PORT: port, RUNNER_TOKEN: token } = parseRunnerEnvironment(process.env)
 
-// Needs no timeout: the container engine kills this process if the response takes too long.
+// Sets no timeout, because the container engine kills this process if the response takes too long.
 const response = await fetch(`http://127.0.0.1:${port}/health${query}`, {
   headers: makeRunnerHeaders(token),
 })

@@ -1,21 +1,21 @@
 import { closeSync, constants, openSync } from "node:fs"
 
 /**
- * Linux flag that Node does not define: opens a folder without the right to read it, so that its
- * mode does not matter.
+ * Linux flag O_PATH, which Node does not define. The flag opens a folder without requesting the
+ * right to read the folder, so that the folder's mode has no effect.
  */
 const O_PATH = 0o10000000
 
 /**
- * Open folder. `path` leads to exactly this folder, even after a rename, also in other processes of
- * the same user.
+ * Folder that is held open. `path` leads to exactly this folder, even after the folder is renamed.
+ * Other processes of the same user can use the path too.
  */
 export type HeldFolder = Disposable & { path: string }
 
 /**
- * Opens a folder until disposal; throws ENOTDIR for a symbolic link. Even if another user renames
- * or replaces the folder meanwhile, paths that begin with the returned `path` lead into the folder
- * that was opened. On systems other than Linux, `path` is the given path.
+ * Opens a folder and holds it open until disposal. Throws ENOTDIR for a symbolic link. Paths that
+ * begin with the returned `path` lead into the opened folder, even if another user renames or
+ * replaces it meanwhile. On systems other than Linux, `path` is the given path.
  */
 export function holdFolderOpen(path: string | Buffer): HeldFolder {
   if (process.platform !== "linux") {

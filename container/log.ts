@@ -5,7 +5,9 @@ type LogFields = Record<string, string | number | boolean | null | undefined>
 
 const levelMin = readLogLevel(process.env["LOG_LEVEL"])
 
-/** Writes a log entry to stdout as a line of JSON. Secrets in its fields are hidden. */
+/**
+ * Writes a log entry to stdout as a line of JSON. Secrets in the fields of the entry are hidden.
+ */
 export function log(level: LogLevel, event: string, fields: LogFields = {}): void {
   if (!isLogged(level, levelMin)) return
   process.stdout.write(`${formatLogLine({ part: "runner", level, event }, fields)}\n`)

@@ -15,13 +15,14 @@ import { toRunnerSettings, findUnsafeHostProblem, parseRunnerEnvironment } from 
 import { installConfiguredYtdlp } from "./tools/ytdlp/ytdlp-update.ts"
 
 /**
- * Maximum time for the last reports of runs at shutdown, in milliseconds: if the runner stops at
- * once, and after it has drained.
+ * Maximum time for sending the last reports of runs at shutdown, in milliseconds. `atOnce` applies
+ * if the runner stops at once, and `drained` applies if the runner first waits for its running
+ * tasks.
  */
 const LAST_REPORTS_MS = { atOnce: 9000, drained: 90_000 }
 
-// Prefers IPv4 addresses: containers have no IPv6 route, and packets to IPv6 addresses are dropped
-// without an answer.
+// Prefers IPv4 addresses, because containers have no IPv6 route and packets to IPv6 addresses are
+// dropped without an error.
 setDefaultResultOrder("ipv4first")
 
 const environment = parseRunnerEnvironment(process.env)
@@ -37,7 +38,8 @@ for (const name of ["RUNNER_TOKEN", "ANNOUNCE_TOKEN", "FETCH_COOKIES", "FETCH_PR
 }
 const { RUNNER_PORT: port, RUNNER_HOST: host } = environment
 
-// Lets other users read new files: the runner creates the inputs, and tools run as other users.
+// Lets other users read new files, because the runner creates the input files and tools run as
+// other users.
 process.umask(0o022)
 const problem = findUnsafeHostProblem(host, settings.token) ?? prepareWorkDir(settings.workDir)
 if (problem !== null) {

@@ -2,9 +2,9 @@ import { mkdirSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 
 /**
- * Creates a folder with all missing folders above it. Throws the error of the system on failure.
- * mkdir of Node with `recursive` would loop forever below a folder that accepts no entries, such as
- * /proc.
+ * Creates a folder and all missing folders above it. Throws the system error on failure. Node's
+ * mkdir with `recursive` is not used, because it would loop forever below a folder that accepts no
+ * entries, such as /proc.
  */
 export function makeFolderWithParents(path: string, mode: number): void {
   try {

@@ -20,7 +20,10 @@ import { readUsableMemoryBytes } from "./sandbox/memory.ts"
 const MIB = 1024 ** 2
 const GIB = 1024 ** 3
 
-/** Limits of one tool or, where the field names the workspace, of all tools in one workspace. */
+/**
+ * Resource limits of one tool. The limits whose names begin with `workspace` apply to all tools in
+ * one workspace together.
+ */
 export type ToolLimits = {
   /**
    * Maximum address space of a tool, in bytes. SVT-AV1 needs 5 GB for 4K video; ffmpeg with
@@ -28,8 +31,8 @@ export type ToolLimits = {
    */
   memoryBytes: number
   /**
-   * Maximum resident memory of a tool and its children, in bytes. The tool is killed above it,
-   * before the machine runs out of memory.
+   * Maximum resident memory of a tool and its child processes, in bytes. A tool that exceeds this
+   * limit is killed before the machine runs out of memory.
    */
   residentBytes: number
   /** Maximum size of one file, in bytes. An encoder can write a gigabyte a second. */
@@ -46,10 +49,10 @@ export type ToolLimits = {
   openFiles: number
   /**
    * Maximum number of threads of a tool. Each filter graph and each encoder of ffmpeg uses at least
-   * one per core.
+   * one thread per core.
    */
   threads: number
-  /** Maximum number of bytes that the tools of a workspace may write, without the inputs. */
+  /** Maximum number of bytes that the tools of a workspace may write. The inputs do not count. */
   workspaceBytes: number
   /**
    * Maximum number of files and folders of a workspace. An image sequence can grow by thousands of
@@ -61,13 +64,13 @@ export type ToolLimits = {
    * trace` prints megabytes a second.
    */
   logBytes: number
-  /** Number of bytes of the disk that tasks must leave free. */
+  /** Number of bytes that tasks must leave free on the disk. */
   diskReserveBytes: number
 }
 
 /**
- * Share of the memory that one tool may use. The rest is for the runner, the system and the meter
- * of the workspace.
+ * Share of the machine's memory that one tool may use. The rest is for the runner, the operating
+ * system and the program that measures the workspace.
  */
 const RESIDENT_SHARE = 0.85
 
@@ -86,8 +89,8 @@ export const DEFAULT_TOOL_LIMITS: ToolLimits = {
 }
 
 /**
- * Maximum time without progress of a transfer, in milliseconds. It is longer than R2 takes for a
- * part, and short enough to retry a stalled transfer before the lease of the run expires.
+ * Maximum time without progress of a transfer, in milliseconds. The time is longer than R2 takes to
+ * store a part, and short enough to retry a stalled transfer before the lease of the run expires.
  */
 const TRANSFER_IDLE_MS = 20_000
 
@@ -105,8 +108,8 @@ const environment = z.object({
   RUNNER_PORT: port.default(8788),
   RUNNER_HOST: z.string().min(1).default("127.0.0.1"),
   /**
-   * Bearer token that requests must carry; optional only if the runner listens on a loopback
-   * address.
+   * Bearer token that requests to the runner must contain. The token is optional only if the runner
+   * listens on a loopback address.
    */
   RUNNER_TOKEN: z.string().min(RUNNER_TOKEN_CHARACTERS_MIN).optional(),
   RUNNER_CAPACITY: count.default(availableParallelism()),
@@ -119,17 +122,20 @@ const environment = z.object({
   FFMPEG_PATH: z.string().min(1).default("ffmpeg"),
   FFPROBE_PATH: z.string().min(1).default("ffprobe"),
   /**
-   * Path of the ffmpeg with network access that downloads a section of a video. Default:
+   * Path of an ffmpeg with network access, which downloads sections of videos. Default:
    * FFMPEG_PATH.
    */
   FETCH_FFMPEG_PATH: z.string().min(1).optional(),
-  /** Path of a Python that has yt-dlp. */
+  /** Path of a Python interpreter that has yt-dlp. */
   FETCH_PYTHON_PATH: z.string().min(1).default("/opt/fetch/bin/python"),
-  /** Path of a Python that has faster-whisper. */
+  /** Path of a Python interpreter that has faster-whisper. */
   SPEECH_PYTHON_PATH: z.string().min(1).default("/opt/speech/bin/python"),
-  /** Folder with a subfolder for each speech model, named like the model. */
+  /**
+   * Folder that contains a subfolder for each speech model. Each subfolder has the name of its
+   * model.
+   */
   SPEECH_MODELS_PATH: z.string().min(1).default("/opt/models"),
-  /** Default speech model, and further models, separated by commas. */
+  /** Default speech model, and names of additional speech models, separated by commas. */
   WHISPER_MODEL: z.string().min(1).default("base"),
   WHISPER_MODELS: z.string().default(""),
   /** Time for which a speech model stays in memory after its last use, in seconds. */
@@ -137,11 +143,14 @@ const environment = z.object({
   /** Network access of tools: through the proxy of the runner, or none. */
   RUNNER_NETWORK: z.enum(["proxy", "none"]).default("proxy"),
   /**
-   * Hosts (`host` or `host:port`) from which fetches may download although their addresses are not
-   * public.
+   * Hosts (`host` or `host:port`) from which downloads are allowed although the addresses of the
+   * hosts are not public.
    */
   ALLOWED_PRIVATE_HOSTS: z.string().default("").transform(readHosts),
-  /** Proxy for fetches: an http URL, with a user name and password if the proxy requires them. */
+  /**
+   * URL of the HTTP proxy for downloads from the web, with a user name and password if the proxy
+   * requires them.
+   */
   FETCH_PROXY: z
     .string()
     .default("")
@@ -150,11 +159,17 @@ const environment = z.object({
       "expected an http:// URL",
     )
     .transform((text) => (text === "" ? null : new URL(text))),
-  /** Sites from which fetches may download, with their subdomains. Empty allows all sites. */
+  /**
+   * Web sites from which downloads are allowed, including their subdomains. An empty list allows
+   * all sites.
+   */
   FETCH_SITES: z.string().default("").transform(readSites),
   /** Version of yt-dlp that replaces the built-in version, and the SHA-256 of its wheel. */
   YTDLP_VERSION: z.string().default(""),
-  /** Cookies of the operator in Netscape format, used by fetches whose request has no cookies. */
+  /**
+   * Cookies of the operator in Netscape's format. A fetch uses these cookies if its request
+   * contains no cookies.
+   */
   FETCH_COOKIES: z.string().default(""),
   /** Limits of tools: see ToolLimits. */
   TOOL_MEMORY_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.memoryBytes),
@@ -177,20 +192,20 @@ const environment = z.object({
   /** Time that running tasks have after a SIGTERM before they are interrupted, in seconds. */
   DRAIN_SECONDS_MAX: countOrNone.default(0),
   /**
-   * First user id of the range for tools, which only a runner that is root uses. No other program
-   * may use the range.
+   * First user id of the range that is reserved for tools. No other program may use this range.
+   * Only a runner that is root uses the range.
    */
   SANDBOX_FIRST_UID: count.default(20_001),
   /** "1" lets tools run without a sandbox if the system supports no tier of the sandbox. */
   ALLOW_UNSANDBOXED: z.enum(["", "0", "1"]).default(""),
   /**
-   * Number of failed self-tests of the sandbox after which the runner exits. By default it never
-   * exits.
+   * Number of failed self-tests of the sandbox after which the runner exits. By default, the runner
+   * never exits.
    */
   SELF_TESTS_MAX: count.optional(),
   /** UNIX socket of the Worker on the same machine, to which large request bodies are sent. */
   IO_SOCKET: z.string().min(1).optional(),
-  /** URL to which the runner announces its start, and the bearer token for it. */
+  /** URL to which the runner announces its start, and the bearer token for that URL. */
   ANNOUNCE_URL: z.url().optional(),
   ANNOUNCE_TOKEN: z.string().optional(),
 })
@@ -202,9 +217,12 @@ export type RunnerEnvironment = z.infer<typeof environment>
  */
 export type RunnerSettings = {
   boot: string
-  /** Bearer token that requests must carry; null if none is required. */
+  /** Bearer token that requests to the runner must contain; null if no token is required. */
   token: string | null
-  /** UNIX socket for large request bodies to the Worker; null if they go to the Worker's URL. */
+  /**
+   * UNIX socket to which large request bodies for the Worker are sent; null if all requests go to
+   * the Worker's URL.
+   */
   ioSocket: string | null
   capacity: number
   /** Maximum number of warm sandboxes for each pool. */
@@ -216,14 +234,15 @@ export type RunnerSettings = {
   /** Settings of transcription. `defaultModel` is the name of a model or the path of its folder. */
   speech: { modelsPath: string; defaultModel: string; models: SpeechModels; idleMs: number }
   /**
-   * Cookies of the operator, used by fetches whose request has no cookies; never shown or logged.
+   * Cookies of the operator. A fetch uses these cookies if its request contains no cookies. The
+   * cookies are never shown or logged.
    */
   fetchCookies: string | null
   outputPartBytes: number
   /** Maximum time without progress of a transfer from or to the Worker, in milliseconds. */
   transferIdleMs: number
   limits: ToolLimits
-  /** Hosts and sites from which fetches may download, and the proxy for fetches. */
+  /** Allowed private hosts and allowed web sites for downloads, and the proxy for downloads. */
   egress: { allowedHosts: string[]; proxy: URL | null; sites: string[] }
   /** Time that running tasks have after a SIGTERM before they are interrupted, in milliseconds. */
   drainMs: number
@@ -289,8 +308,8 @@ export function toRunnerSettings(values: RunnerEnvironment): RunnerSettings {
 }
 
 /**
- * Returns a sentence that explains why a runner must not listen on a host without a token; null if
- * it may.
+ * Returns a sentence that explains why a runner without a token must not listen on a host. Returns
+ * null if the runner may listen on the host.
  */
 export function findUnsafeHostProblem(host: string, token: string | null): string | null {
   if (token !== null || isLoopback(host)) return null
@@ -301,8 +320,8 @@ export function findUnsafeHostProblem(host: string, token: string | null): strin
 }
 
 /**
- * Parses YTDLP_VERSION. With an invalid value the runner uses the built-in version, and its health
- * reports the problem.
+ * Parses the setting YTDLP_VERSION. If the value is invalid, the runner uses the built-in version
+ * of yt-dlp, and the runner's health reports the problem.
  */
 function readYtdlpVersion(text: string): RunnerSettings["ytdlpVersion"] {
   if (text.trim() === "") return null

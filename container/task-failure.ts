@@ -3,7 +3,10 @@ import type { Blame, Failure, FailureCode } from "../src/contract/failure.ts"
 /** Failure of a task, and the party that caused it: the caller or the service. */
 export type TaskFailure = { blame: Blame; failure: Failure }
 
-/** Returns a failure that the caller caused. Such a failure is final: the task is not retried. */
+/**
+ * Returns a failure of a task that the caller caused. The failure is final, and the task is not
+ * retried.
+ */
 export function callerFailure(
   code: FailureCode,
   message: string,
@@ -13,8 +16,8 @@ export function callerFailure(
 }
 
 /**
- * Error of the runner, not of the caller, that a retry cannot solve. The run reports `code` as the
- * code of the failure.
+ * Error that the runner caused and that an immediate retry cannot solve. The run reports `code` as
+ * the code of the failure.
  */
 export class RunnerError extends Error {
   readonly code: FailureCode

@@ -8,18 +8,21 @@ const GROUP_WRITES = 0o020
 const OTHERS_WRITE = 0o002
 
 /**
- * Folder, and a description of the user or group that may replace its entries although it is
- * neither this user nor root.
+ * Folder whose entries may be replaced by a user or group other than this user and root. `changer`
+ * describes that user or group.
  */
 export type UnsafeFolder = { folder: string; changer: string }
 
-/** User id of this process; null on a system without user ids, where no folder is checked. */
+/**
+ * User id of this process; null on a system without user ids. On such a system, folders are not
+ * checked.
+ */
 export const processUid = process.getuid?.() ?? null
 
 /**
  * Returns a folder above a path in which another user may replace a part of the path; null if there
- * is none. Skips folders that contain the code of this process: a user who may change these folders
- * may change the code anyway.
+ * is none. Skips folders that contain the code of this process, since a user who can change these
+ * folders can change the code anyway.
  */
 export function findUnsafeFolder(path: string): UnsafeFolder | null {
   if (processUid === null) return null
@@ -50,13 +53,14 @@ function findChanger(stats: Stats): string | null {
   if (uid !== 0 && uid !== processUid && uid !== readStats("/")?.uid) return `user ${uid}`
   if (stats.isSymbolicLink() || isStickyFolder(stats)) return null
   if ((mode & OTHERS_WRITE) !== 0) return "every user"
-  // On many systems each user has a group with the same id, and such a group is accepted.
+  // Accepts a group whose id equals the user id, since many systems create such a group for each
+  // user.
   return (mode & GROUP_WRITES) !== 0 && gid !== 0 && gid !== processUid ? `group ${gid}` : null
 }
 
 /**
- * Returns the folders above a path: as the path names them and, for existing folders, with links
- * resolved.
+ * Returns the folders above a path: the folders that the path names and, for existing folders, the
+ * folders with all links resolved.
  */
 function foldersAbove(path: string): string[] {
   const written = chainOf(dirname(path))

@@ -17,8 +17,7 @@ import {
 } from "./runner/container.ts"
 import { makeOutboundHandler } from "./runner/outbound.ts"
 
-// The handlers are assigned here, because `@cloudflare/containers` ignores a static field in the
-// class body.
+// `@cloudflare/containers` ignores a static field in the class body, so assign the handlers here.
 for (const runner of [MediaRunner, LightRunner, FetchRunner, LookupRunner, SpeechRunner]) {
   runner.outboundByHost = { "worker.internal": makeOutboundHandler(handleReport) }
 }

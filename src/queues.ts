@@ -39,8 +39,8 @@ export async function consumeMessages(
 ): Promise<void> {
   configureLog(env)
   if (batch.queue.endsWith("-dead")) {
-    // The sweep finds jobs and deliveries whose messages failed. The dead letters remain so that
-    // the operator can find the cause.
+    // The sweep finds jobs and deliveries whose messages failed. The stored dead letters let the
+    // operator find the cause.
     await storeDeadLetters(env, batch.queue, batch.messages)
     logError("queue.dead_letters", { queue: batch.queue, count: batch.messages.length })
     return
@@ -96,8 +96,8 @@ async function takeDelivery(env: Env, message: DeliveryMessage): Promise<void> {
 }
 
 /**
- * Parses a queue message. Returns null for a malformed message, which is dropped because a retry
- * cannot help.
+ * Parses a queue message. Returns null for a malformed message, which the caller drops because a
+ * retry cannot help.
  */
 function readMessage<Value>(
   { queue }: MessageBatch,

@@ -5,13 +5,16 @@ import { joinsWithoutSpace, splitAtBreakOpportunities } from "./split-text.ts"
 /** Part of a caption line that is never broken, usually a word with its punctuation. */
 export type CaptionWord = {
   text: string
-  /** Whether a blank separates this word from the previous word. */
+  /** Whether a blank separates the caption word from the previous caption word. */
   isSpaced: boolean
-  /** Visible width in columns; a wide character, such as a Chinese one, takes two. */
+  /**
+   * Visible width of the caption word in columns. A wide character, such as a Chinese character,
+   * takes two columns.
+   */
   columns: number
   startMs: number
   endMs: number
-  /** Whether this word is the last one of its transcript segment. */
+  /** Whether the caption word is the last word of its transcript segment. */
   endsSegment: boolean
 }
 
@@ -45,7 +48,7 @@ export function splitIntoCaptionWords(
   return words
 }
 
-/** Joins caption words to one text, with the blanks between them. */
+/** Joins caption words to one text, with blanks between the words that are written with blanks. */
 export function joinCaptionWords(words: readonly CaptionWord[]): string {
   return words
     .map(({ text, isSpaced }, index) => (index > 0 && isSpaced ? " " : "") + text)
@@ -58,16 +61,16 @@ export function countLineColumns(words: readonly CaptionWord[]): number {
 }
 
 /**
- * Returns the columns that a caption word adds to a line as its word number `index`, with its
- * leading blank.
+ * Returns the number of columns that a caption word adds to a line as the word at position `index`,
+ * including a leading blank.
  */
 export function countColumnsAddedToLine({ columns, isSpaced }: CaptionWord, index: number): number {
   return columns + (index > 0 && isSpaced ? 1 : 0)
 }
 
 /**
- * Returns the start and end time of a text range. Assumes that the characters of a token take equal
- * time.
+ * Returns the start and end time of a range of characters. Assumes that all characters of a
+ * recognized word take the same time.
  */
 function timesOf(tokens: readonly Token[], from: number, to: number) {
   const first = tokens.find((token) => token.to > from)
@@ -84,23 +87,23 @@ function timeAt({ from, to, startMs, endMs }: Token, at: number): number {
 }
 
 /**
- * Word as Whisper recognized it: its character range in the segment's text (`to` is exclusive) and
- * its times.
+ * Word that Whisper recognized, with its start and end time. `from` and `to` (exclusive) are its
+ * character range in the text of the transcript segment.
  */
 type Token = { from: number; to: number; startMs: number; endMs: number }
 
 /**
- * Text of a transcript segment, and its words in order. `isSpaced` is true if the text begins with
- * a blank.
+ * Text of a transcript segment, and the recognized words in order. `isSpaced` is true if the text
+ * begins with a blank.
  */
 type TimedText = { text: string; tokens: Token[]; isSpaced: boolean }
 
 type TextAndTimes = { text: string; start: number; end: number }
 
 /**
- * Joins the words of a transcript segment to a text, and returns the times of each word. A segment
- * without words counts as one word. Sequences of blanks and control characters become one blank. No
- * word begins before `fromMs` or before the previous word.
+ * Joins the words of a transcript segment to a text. Returns the text and the times of each word. A
+ * segment without words counts as one word. Sequences of blanks and control characters become one
+ * blank. No word begins before `fromMs` or before the previous word.
  */
 function readTokens(segment: TranscriptSegment, fromMs: number): TimedText {
   const words = segment.words.map(({ word, start, end }) => ({ text: word, start, end }))

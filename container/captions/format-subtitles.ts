@@ -1,17 +1,20 @@
 import { build } from "subsrt-ts"
 import type { SubtitleCue } from "./shape-cues.ts"
 
-/** Invisible character, inserted into text that players would otherwise interpret as a tag. */
+/**
+ * Invisible character. The character is inserted into subtitle text that players would otherwise
+ * interpret as a tag.
+ */
 const WORD_JOINER = "\u2060"
 
 /**
- * Returns the content of an SRT file with these cues. Returns an empty text if there are no cues.
+ * Formats subtitle cues as the content of an SRT file. Returns an empty text if there are no cues.
  */
 export function formatSrt(cues: readonly SubtitleCue[]): string {
   return write("srt", cues, escapeSrt)
 }
 
-/** Returns the content of a WebVTT file with these cues. */
+/** Formats subtitle cues as the content of a WebVTT file. */
 export function formatVtt(cues: readonly SubtitleCue[]): string {
   return write("vtt", cues, escapeVtt)
 }
@@ -39,8 +42,8 @@ function write(
 }
 
 /**
- * Makes a line safe for SRT, which has no escapes: shortens arrows to `->`, and inserts a word
- * joiner into text that looks like a tag.
+ * Makes a line of text safe for SRT, a format without escape sequences. Shortens arrows to `->`,
+ * and inserts a word joiner into text that looks like a tag.
  */
 function escapeSrt(line: string): string {
   return escapeOverride(line.replace(/-{2,}>/g, "->").replace(/<(?=[a-z/])/gi, `<${WORD_JOINER}`))

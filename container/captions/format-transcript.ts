@@ -3,14 +3,14 @@ import { classifyWordBoundary, computePauseMs, NOTICEABLE_PAUSE_MS } from "./wor
 import { joinCaptionWords, splitIntoCaptionWords } from "./caption-words.ts"
 import type { CaptionWord } from "./caption-words.ts"
 
-/** Returns the text of all transcript segments in one line. */
+/** Formats the text of all transcript segments as one line. */
 export function formatTranscriptInOneLine(segments: readonly TranscriptSegment[]): string {
   return joinCaptionWords(splitIntoCaptionWords(segments, Infinity))
 }
 
 /**
- * Returns the content of a text file with a transcript. A line ends after each sentence, and after
- * a segment that a pause follows.
+ * Formats a transcript as the content of a plain text file. A line ends after each sentence, and
+ * after a segment that is followed by a pause.
  */
 export function formatTranscriptText(segments: readonly TranscriptSegment[]): string {
   const lines: CaptionWord[][] = []
@@ -31,8 +31,8 @@ function endsLine(word: CaptionWord, next: CaptionWord | undefined): boolean {
 }
 
 /**
- * Returns the content of a JSON file with a transcript: segments and words with times in seconds
- * and confidence.
+ * Formats a transcript as the content of a JSON file: segments and words, with times in seconds and
+ * with confidence from 0 to 1.
  */
 export function formatTranscriptJson(transcript: {
   language: string | null

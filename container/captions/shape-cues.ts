@@ -14,15 +14,18 @@ import {
 } from "./word-boundaries.ts"
 import type { WordBoundary } from "./word-boundaries.ts"
 
-/** Subtitle of one or two lines, shown from `startMs` to `endMs` of the audio. */
+/** Subtitle of one or two lines, which a player shows from `startMs` to `endMs` of the audio. */
 export type SubtitleCue = { startMs: number; endMs: number; lines: string[] }
 
 export type CueOptions = {
-  /** Maximum number of words in a cue. */
+  /** Maximum number of words in a subtitle cue. */
   wordsPerCue?: number | undefined
-  /** Maximum number of columns in a line; a wide character takes two. */
+  /**
+   * Maximum number of columns in a line of a subtitle cue. A wide character, such as a Chinese
+   * character, takes two columns.
+   */
   maxLineLength?: number | undefined
-  /** Duration of the audio, in milliseconds. No cue is shown after its end. */
+  /** Duration of the audio, in milliseconds. No cue lasts longer than the audio. */
   soundMs?: number | undefined
 }
 
@@ -32,15 +35,17 @@ const CUE_MS_MIN = 1000
 /** Reading speed of viewers, in columns of text per second. */
 const COLUMNS_PER_SECOND = 17
 /**
- * Gap between two cues, in milliseconds, and its maximum as a share of the time between the starts
- * of the cues. A cue that would end less than `FLICKER_MS` before the gap is extended to the gap.
+ * Length of the gap between two consecutive cues, in milliseconds (`GAP_MS`), and its maximum as a
+ * share of the time between the starts of the two cues (`GAP_SHARE_MAX`). A cue that would end less
+ * than `FLICKER_MS` before the gap is extended to the start of the gap.
  */
 const GAP_MS = 80
 const GAP_SHARE_MAX = 0.1
 const FLICKER_MS = 500
 
 /**
- * Converts the segments of a transcript to cues that viewers can read in time. Cues never overlap.
+ * Converts the segments of a transcript to subtitle cues that are shown long enough to be read.
+ * Cues never overlap.
  */
 export function toSubtitleCues(
   segments: readonly TranscriptSegment[],
@@ -65,8 +70,8 @@ export function toSubtitleCues(
 }
 
 /**
- * Returns the start time of each cue: the start of its first word, but later than the start of the
- * previous cue.
+ * Returns the start time of each subtitle cue: the start of its first word, but always later than
+ * the start of the previous cue.
  */
 function startsOf(groups: readonly (readonly CaptionWord[])[]): number[] {
   const starts: number[] = []
@@ -81,8 +86,8 @@ function gapOf(roomMs: number): number {
 }
 
 /**
- * Returns the end time of a cue. The cue is shown until its last word has ended and viewers have
- * had time to read it, but never beyond `untilMs`.
+ * Returns the end time of a subtitle cue. The cue lasts until its last word has ended and viewers
+ * have had time to read the cue, but never beyond `untilMs`.
  */
 function endOf(group: readonly CaptionWord[], startMs: number, untilMs: number): number {
   const readSeconds = countLineColumns(group) / COLUMNS_PER_SECOND
@@ -93,13 +98,16 @@ function endOf(group: readonly CaptionWord[], startMs: number, untilMs: number):
 }
 
 /**
- * Cost of a line break at each kind of gap. A cost of 1 equals one column of difference between the
- * widths of the two lines.
+ * Cost of a line break at each kind of gap between words. A cost of 1 equals a difference of one
+ * column between the widths of the two lines.
  */
 const BREAK_COSTS: Record<WordBoundary, number> = { sentence: 0, pause: 8, clause: 8, word: 16 }
 const SHORT_WORD_COST = 4
 
-/** Breaks the text of a cue into one line if it fits, else into two of similar length. */
+/**
+ * Breaks the text of a subtitle cue into lines: one line if the text fits, else two lines of
+ * similar length.
+ */
 function breakLines(words: readonly CaptionWord[], columnsMax: number): string[] {
   if (countLineColumns(words) <= columnsMax || words.length === 1) return [joinCaptionWords(words)]
   const costs = words.slice(1).map((_, index) => breakCost(words, index + 1, columnsMax))
@@ -113,8 +121,8 @@ function breakCost(words: readonly CaptionWord[], at: number, columnsMax: number
   const [upper, lower] = [countLineColumns(words.slice(0, at)), countLineColumns(words.slice(at))]
   if (Math.max(upper, lower) > columnsMax) return Infinity
   const shortWord = isShortWord(last) ? SHORT_WORD_COST : 0
-  // Of two breaks with equal cost, the one with the longer lower line wins: it covers less of the
-  // picture.
+  // Prefers the break with the longer lower line between two breaks with equal cost, because such a
+  // cue covers less of the picture.
   const isTopHeavy = upper > lower ? 1 : 0
   return (
     Math.abs(upper - lower) +
@@ -124,36 +132,41 @@ function breakCost(words: readonly CaptionWord[], at: number, columnsMax: number
   )
 }
 
-/** Limits of a cue: columns of each line, number of words, and duration. */
+/**
+ * Limits of a subtitle cue: the number of columns in a line, the number of words, and the duration.
+ */
 type CueBounds = { columnsMax: number; wordsMax: number; msMax: number; msMin: number }
 
-/** Cost of the end of a cue, by the kind of gap after the cue. */
+/** Cost of ending a subtitle cue, by the kind of gap between words at its end. */
 const CUE_BREAK_COSTS: Record<WordBoundary, number> = {
   sentence: 0,
   pause: 10,
   clause: 20,
   word: 60,
 }
-/** Cost of a gap inside a cue, by its kind. */
+/** Cost of continuing a subtitle cue across a gap between words, by the kind of the gap. */
 const PASSING_COSTS: Record<WordBoundary, number> = { sentence: 15, pause: 0, clause: 0, word: 0 }
-/** Extra cost of a cue that ends within a sentence with a short word, such as an article. */
+/**
+ * Extra cost of a subtitle cue that ends within a sentence and with a short word, such as an
+ * article.
+ */
 const CUE_SHORT_WORD_COST = 10
 const PAUSE_COST = 25
 const PAUSE_SECOND_COST = 20
 /**
- * Costs of a cue that is shown for too short a time, and of a cue that holds only a few words of a
- * sentence.
+ * Costs of a subtitle cue with too short a duration, and of a cue that contains only a few words of
+ * a sentence.
  */
 const SHORT_COST = 40
 const SCRAP_COST = 40
 const SCRAP_COLUMNS_MAX = 7
 /**
- * Cost of a cue with two full lines. The cost grows with the square of the text length: cues of
- * equal length cost least.
+ * Cost of a subtitle cue with two full lines. The cost grows with the square of the text length, so
+ * cues of equal length have the lowest total cost.
  */
 const FILL_COST = 20
 
-/** Caption words, and the kind of gap after each word. */
+/** Caption words of a transcript, and the kind of gap after each word. */
 type WordSequence = { words: readonly CaptionWord[]; boundaries: readonly WordBoundary[] }
 
 /**
@@ -183,8 +196,8 @@ function groupWords(words: readonly CaptionWord[], bounds: CueBounds): CaptionWo
 }
 
 /**
- * Yields the end and the cost of each cue that may begin at word number `from`, the shortest cue
- * first. A cue of one word is always allowed.
+ * Yields the end and the cost of each subtitle cue that may begin at word index `from`, the
+ * shortest cue first. A cue of one word is always allowed.
  */
 function* cuesFrom({ words, boundaries }: WordSequence, from: number, bounds: CueBounds) {
   const startMs = words[from]?.startMs ?? 0
@@ -225,8 +238,8 @@ function passingPause(ms: number): number {
 }
 
 /**
- * Starts to fill two lines with caption words. `add` adds a word and reports whether the word still
- * fits.
+ * Creates two empty subtitle lines to be filled with caption words. `add` appends a word and
+ * reports whether the word still fits.
  */
 function openLines(columnsMax: number) {
   let line = 1

@@ -4,8 +4,8 @@ import stringWidth from "string-width"
 export type TextRange = { from: number; to: number }
 
 /**
- * Matches a character of a script that writes no blanks between words, or a punctuation mark of
- * such a script.
+ * Matches a letter or punctuation mark of a script that is written without blanks between words,
+ * such as Chinese.
  */
 const UNSPACED =
   /[\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}\u3000-\u303f\uff01-\uff60]/u
@@ -15,15 +15,13 @@ const PUNCTUATION = /^\p{P}+$/u
 const words = new Intl.Segmenter(undefined, { granularity: "word" })
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" })
 
-/**
- * Reports whether two consecutive texts are written without a blank between them, as in Chinese.
- */
+/** Reports whether two consecutive texts are written without a blank in between, as in Chinese. */
 export function joinsWithoutSpace(before: string, after: string): boolean {
   return UNSPACED.test(lastOf(before)) && UNSPACED.test(firstOf(after))
 }
 
 /**
- * Splits a text at all places where a line may break: at blanks, and between words of scripts
+ * Splits a text at all positions where a line may break: at blanks, and between words of scripts
  * without blanks. A word wider than a line is split between graphemes.
  */
 export function splitAtBreakOpportunities(text: string, columnsMax: number): TextRange[] {
@@ -35,7 +33,7 @@ export function splitAtBreakOpportunities(text: string, columnsMax: number): Tex
       const isClosing =
         PUNCTUATION.test(text.slice(from, to)) && !OPENING.test(text.slice(from, to))
       const joined = before && text.slice(before.from, to)
-      // Keeps punctuation after a blank, as in French, with the previous word.
+      // Keeps a punctuation mark after a blank, as in French, together with the previous word.
       if (before && isClosing && stringWidth(joined ?? "") <= columnsMax) before.to = to
       else pieces.push(...splitWide(text, { from, to }, columnsMax))
     }
@@ -43,7 +41,10 @@ export function splitAtBreakOpportunities(text: string, columnsMax: number): Tex
   return pieces
 }
 
-/** Splits a text without blanks into words, if its script writes no blanks between words. */
+/**
+ * Splits a text without blanks into words, if the text belongs to a script without blanks between
+ * words.
+ */
 function splitRun(run: string): TextRange[] {
   if (!UNSPACED.test(run)) return [{ from: 0, to: run.length }]
   const pieces: TextRange[] = []

@@ -1,7 +1,7 @@
 import { joinsWithoutSpace } from "./split-text.ts"
 import type { CaptionWord } from "./caption-words.ts"
 
-/** Shortest pause that viewers notice, in milliseconds. */
+/** Shortest pause in speech that viewers notice, in milliseconds. */
 export const NOTICEABLE_PAUSE_MS = 500
 
 /** Kind of gap between two caption words, from the best place to end a line or cue to the worst. */
@@ -10,11 +10,12 @@ export type WordBoundary = "sentence" | "pause" | "clause" | "word"
 const SENTENCE_END = /[\p{STerm}…][\p{Pe}\p{Pf}\p{Pi}"']*$/u
 const CLAUSE_END = /[\p{Term}—–…][\p{Pe}\p{Pf}\p{Pi}"']*$/u
 const SHORT_WORD = /^\p{L}{1,3}$/u
-/** Titles and single letters; a full stop after them does not end a sentence. */
+/** Matches titles such as `Dr.` and single letters, whose full stop does not end a sentence. */
 const ABBREVIATION = /^["'(]*(?:mr|mrs|ms|dr|prof|rev|hon|gen|col|capt|lt|sgt|st|mt|vs|\p{L})\.$/iu
 
 /**
- * Returns the kind of gap between a caption word and the next one. The last word ends a sentence.
+ * Returns the kind of gap between a caption word and the next word. The last caption word counts as
+ * the end of a sentence.
  */
 export function classifyWordBoundary(
   word: CaptionWord,
@@ -22,8 +23,8 @@ export function classifyWordBoundary(
 ): WordBoundary {
   if (!next || endsSentence(word, next)) return "sentence"
   if (computePauseMs(word, next) >= NOTICEABLE_PAUSE_MS) return "pause"
-  // In Thai a blank between words, and in text without punctuation the end of a segment, marks a
-  // clause.
+  // Counts a blank between words as the end of a clause in scripts without blanks, such as Thai. In
+  // text without punctuation, the end of a segment counts as the end of a clause.
   const isBlankClause = next.isSpaced && joinsWithoutSpace(word.text, next.text)
   return CLAUSE_END.test(word.text) || word.endsSegment || isBlankClause ? "clause" : "word"
 }
@@ -34,8 +35,8 @@ export function computePauseMs(word: CaptionWord, next: CaptionWord): number {
 }
 
 /**
- * Reports whether a caption word is short, such as an article. A line should not end with a short
- * word.
+ * Reports whether a caption word is short, such as an article. A subtitle line should not end with
+ * a short word.
  */
 export function isShortWord({ text }: CaptionWord): boolean {
   return SHORT_WORD.test(text)

@@ -7,7 +7,7 @@ import type { Dial } from "./dial.ts"
 
 /**
  * Opens a connection to the host of a URL, with TLS if the scheme is https. Throws an EgressError,
- * or the reason of the signal.
+ * or the abort reason of the signal.
  */
 export async function connectForRequest(
   url: URL,

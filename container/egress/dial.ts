@@ -19,7 +19,8 @@ import { networkInterfaces } from "node:os"
 const LOOKUP_MS_MAX = 10_000
 const CONNECT_MS_MAX = 10_000
 /**
- * Timeout for one of several addresses of a host before the next address is tried, in milliseconds.
+ * Timeout for a connection to one address of a host with several addresses, in milliseconds. After
+ * the timeout, the next address is tried.
  */
 const ADDRESS_MS_MAX = 2500
 /**
@@ -29,8 +30,9 @@ const ADDRESS_MS_MAX = 2500
 const PROXY_TRIES = 3
 
 /**
- * Reason why a request to a URL failed. `reason` is a clause and `message` its sentence. The URL's
- * owner may see both; neither names an address that the URL itself does not name.
+ * Reason why a request to a URL failed. `reason` is a clause, and `message` is a sentence with that
+ * clause. Callers may see both texts, because neither contains an address that is not part of the
+ * URL.
  */
 export class EgressError extends Error {
   readonly code: FailureCode
@@ -44,9 +46,9 @@ export class EgressError extends Error {
 }
 
 /**
- * Opens a TCP connection, without TLS, to the host of a URL. Throws an EgressError, or the reason
- * of the signal; the signal applies only until the connection is open. The socket has an error
- * listener already, so a broken connection only emits `close`.
+ * Function that opens a TCP connection, without TLS, to the host of a URL. Throws an EgressError,
+ * or the abort reason of the signal. The signal applies only until the connection is open. The
+ * returned socket already has an error listener, so a broken connection only emits `close`.
  */
 export type Dial = (url: URL, signal: AbortSignal) => Promise<Socket>
 
@@ -57,19 +59,22 @@ export type DialOptions = {
    */
   allowedHosts: readonly string[]
   /**
-   * HTTP proxy of the operator, at a public or private address. The proxy is asked to connect only
-   * to checked addresses.
+   * HTTP proxy of the operator, at a public or private address. Requests to the proxy name only
+   * addresses that were checked.
    */
   upstream: URL | null
   resolve?: ResolveHost
-  /** Returns the addresses of this machine as CIDR ranges; called for every connection. */
+  /**
+   * Returns the addresses of this machine as CIDR ranges. The function is called for every
+   * connection.
+   */
   readOwn?: () => readonly string[]
 }
 
 /**
- * Returns the function that opens every connection to the web. The function checks the URL and
- * resolves its host. It refuses a host with a private address or an address of this machine, unless
- * the host is in `allowedHosts`. It connects only to the addresses that it checked.
+ * Returns the function that opens every connection to the web. The returned function checks the
+ * URL, resolves the host and connects only to addresses that were checked. Hosts with a private
+ * address or an address of this machine are refused, unless the host is in `allowedHosts`.
  */
 export function createDial(options: DialOptions): Dial {
   return async (url, signal) => {
@@ -88,14 +93,14 @@ export function createDial(options: DialOptions): Dial {
   }
 }
 
-/** Returns the host of a URL; an IPv6 address loses its brackets. */
+/** Returns the host of a URL. Removes the brackets of an IPv6 address. */
 export function hostWithoutBrackets(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, "")
 }
 
 /**
- * Converts the error of a failed connection to an EgressError that names the other side, `who`.
- * Returns an EgressError unchanged.
+ * Converts the error of a failed connection to an EgressError whose message names the remote host,
+ * `who`. Returns an EgressError unchanged.
  */
 export function toEgressError(error: unknown, who: string): EgressError {
   if (error instanceof EgressError) return error
@@ -120,7 +125,7 @@ async function findAddresses(
   throw new EgressError("url_not_allowed", `the host "${host}" resolves to a private address`)
 }
 
-/** Opens a connection to one of the addresses through the operator's proxy. */
+/** Opens a connection to one of a host's addresses through the operator's proxy. */
 async function connectThrough(
   upstream: URL,
   addresses: readonly HostAddress[],
@@ -154,7 +159,7 @@ async function connect(options: TcpNetConnectOpts, signal: AbortSignal): Promise
   signal.throwIfAborted()
   const limit = AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS_MAX)])
   const socket = connectSocket({ ...options, noDelay: true })
-  // Adds an error listener, since an error may occur before the caller adds one.
+  // Adds an error listener, since an error may occur before the caller adds its own listener.
   socket.on("error", () => undefined)
   try {
     await once(socket, "connect", { signal: limit })
@@ -166,8 +171,8 @@ async function connect(options: TcpNetConnectOpts, signal: AbortSignal): Promise
 }
 
 /**
- * Returns options with which Node connects only to these addresses and does no DNS lookup. A single
- * address is passed as the host, since Node does not look up an address.
+ * Returns the options with which Node connects only to these addresses, without a DNS lookup. A
+ * single address is passed as the host, since Node does not look up a host that is an address.
  */
 function connectOptionsFor(addresses: readonly HostAddress[], port: number): TcpNetConnectOpts {
   const [first] = addresses
@@ -227,20 +232,23 @@ function credentialsOf({ username, password }: URL): Record<string, string> {
   return { "proxy-authorization": `Basic ${Buffer.from(pair).toString("base64")}` }
 }
 
-/** Entry of `/proc/net/fib_trie`: an IPv4 address, followed by the routes for it. */
+/**
+ * Matches an entry of `/proc/net/fib_trie`: an IPv4 address, followed by the routes for the
+ * address.
+ */
 const IPV4_LEAF = /\|-- (\S+)((?:\n +\/\d+ .*)+)/g
 const IPV4_LOCAL = /\/(\d+) host LOCAL/g
 
 /**
- * Line of `/proc/net/ipv6_route`: address and prefix length in hexadecimal, other fields, flags,
- * interface.
+ * Matches a line of `/proc/net/ipv6_route`: the address and the prefix length in hexadecimal, other
+ * fields, the flags, and the interface.
  */
 const IPV6_ROUTE = /^([0-9a-f]{32}) ([0-9a-f]{2}) .* ([0-9a-f]{8}) +\S+$/gm
 const IPV6_LOCAL_FLAG = 0x8000_0000
 
 /**
- * Returns the current addresses of this machine as CIDR ranges. On Linux also reads the local
- * routes, because Node omits interfaces that are down, whose addresses still accept connections.
+ * Returns the current addresses of this machine as CIDR ranges. On Linux, also reads the local
+ * routes. Node omits interfaces that are down, but their addresses still accept connections.
  */
 function readOwnAddresses(): string[] {
   const interfaces = Object.values(networkInterfaces()).flatMap((each) => each ?? [])
@@ -259,14 +267,14 @@ function readLocalIpv4(): string[] {
 function readLocalIpv6(): string[] {
   return [...textOf("/proc/net/ipv6_route").matchAll(IPV6_ROUTE)].flatMap(
     ([, address = "", bits = "", flags = ""]) => {
-      // Compares numbers, since a bitwise operator would give a negative number.
+      // Compares the flags as numbers, since a bitwise operator would return a negative number.
       if (Number.parseInt(flags, 16) < IPV6_LOCAL_FLAG) return []
       return `${(address.match(/.{4}/g) ?? []).join(":")}/${Number.parseInt(bits, 16)}`
     },
   )
 }
 
-/** Returns the text of a file, or "" on a system without that file. */
+/** Returns the text of a file, or an empty text if the system does not have the file. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, "utf8")

@@ -2,7 +2,10 @@ import type { FailureCode } from "../../src/contract/failure.ts"
 
 type Explanation = [code: FailureCode, reason: string]
 
-/** Predicates for errors of a TLS certificate, by the OpenSSL error code that Node reports. */
+/**
+ * Predicates of sentences about an invalid TLS certificate, by the OpenSSL error code that Node
+ * reports.
+ */
 const CERTIFICATE_ERRORS: Record<string, string> = {
   CERT_HAS_EXPIRED: "has expired",
   CERT_NOT_YET_VALID: "is not valid yet",
@@ -16,8 +19,8 @@ const CERTIFICATE_ERRORS: Record<string, string> = {
 }
 
 /**
- * Returns the failure code and the reason of a failed connection to `who`. Omits the message of the
- * system, because it names addresses.
+ * Returns the failure code and the reason of a failed connection to the host `who`. Omits the
+ * message of the operating system, because that message contains addresses.
  */
 export function explainConnectionFailure(error: unknown, who: string): Explanation {
   if (error instanceof DOMException && error.name === "TimeoutError") return tooSlow(who)

@@ -1,7 +1,10 @@
 import type { FailureCode } from "../../src/contract/failure.ts"
 import type { EgressError } from "./dial.ts"
 
-/** Advice for failure codes whose message only names the failure. */
+/**
+ * Advice for the caller, by failure code. Only codes whose usual message contains no advice have an
+ * entry.
+ */
 const ADVICE: Partial<Record<FailureCode, string>> = {
   connection_failed: "check the URL, and try again later",
   server_error: "check the URL, and try again later",
@@ -9,7 +12,10 @@ const ADVICE: Partial<Record<FailureCode, string>> = {
   too_slow: "try again later",
 }
 
-/** Returns the message of an error, with advice for the caller if there is any, in one sentence. */
+/**
+ * Returns the message of an EgressError as one sentence, with advice for the caller if the failure
+ * code has advice.
+ */
 export function messageWithAdvice({ code, message }: EgressError): string {
   const advice = ADVICE[code]
   return advice === undefined ? message : `${message.replace(/\.$/, "")}: ${advice}.`

@@ -20,28 +20,36 @@ const DEFAULT_HEADERS = {
 
 export type OpenUrlOptions = {
   dial: Dial
-  /** Headers to add, or to send in place of the default headers. */
+  /**
+   * Request headers in addition to the default headers. A header with the name of a default header
+   * replaces the default.
+   */
   headers?: Record<string, string>
   /**
-   * Headers that are sent only to the origin of `url`. After a redirect to another origin they are
-   * no longer sent.
+   * Request headers that are sent only to the origin of `url`. After a redirect to another origin,
+   * the headers are no longer sent.
    */
   privateHeaders?: PrivateHeaders | undefined
   redirectsMax?: number
-  /** Aborts the request, or the response while its body is read, with the reason of the signal. */
+  /**
+   * Signal that aborts the request, or the response while its body is read, with the abort reason.
+   */
   signal: AbortSignal
-  /** Called with the URL of each redirect before the next request; may throw to refuse the URL. */
+  /**
+   * Called with the URL of each redirect before the next request. The callback may throw to refuse
+   * the URL.
+   */
   onRedirect?: (url: URL) => void
-  /** Timeout for the headers of a response, in milliseconds. */
+  /** Timeout for the arrival of the response headers, in milliseconds. */
   headMsMax?: number
-  /** Maximum time without a byte of the body, in milliseconds. */
+  /** Maximum time without a byte of the response body, in milliseconds. */
   idleMsMax?: number
 }
 
 /**
- * Sends a GET request and follows redirects; `dial` checks each URL. Returns the first response
- * that is not a redirect, whatever its status, with the body still encoded. Reading the body fails
- * with an EgressError if the host stops sending. Throws an EgressError if no response arrives.
+ * Sends a GET request and follows redirects. `dial` checks each URL. Returns the first response
+ * that is not a redirect, with any status and with the body still encoded. Throws an EgressError if
+ * no response arrives. Reading the body fails with an EgressError if the host stops sending.
  */
 export async function openUrl(
   url: URL,
@@ -70,7 +78,10 @@ export async function openUrl(
   }
 }
 
-/** Converts pairs to headers. A later pair replaces an earlier pair with the same name. */
+/**
+ * Converts pairs of names and values to headers. A later pair replaces an earlier pair with the
+ * same name.
+ */
 function toHeaders(pairs: readonly (readonly [string, string])[]): Headers {
   const headers = new Headers()
   for (const [name, value] of pairs) headers.set(name, value)
@@ -94,7 +105,7 @@ async function get(url: URL, headers: Headers, options: OpenUrlOptions): Promise
   }
 }
 
-/** Sends the request on an open connection. Returns the response once its headers have arrived. */
+/** Sends the request on an open connection. Returns the response when its headers have arrived. */
 async function ask(
   url: URL,
   headers: Headers,
@@ -122,7 +133,8 @@ async function ask(
 
 function redirectOf({ statusCode = 0, headers }: IncomingMessage, from: URL): URL | null {
   if (!REDIRECTS.includes(statusCode) || headers.location === undefined) return null
-  // Node decodes headers as Latin-1, but servers write UTF-8.
+  // Decodes the header Location as UTF-8, which servers send, since Node has decoded the header as
+  // Latin-1.
   const location = Buffer.from(headers.location, "latin1").toString("utf8")
   const url = URL.parse(location, from.href)
   if (!url || !/^https?:$/.test(url.protocol)) {
@@ -148,8 +160,8 @@ function reasonOf({ reason }: AbortSignal): Error {
 }
 
 /**
- * Ends a response whose host has sent nothing for the timeout. Restarts the timeout if received
- * bytes are still unread, because then the reader is slow and not the host.
+ * Ends a response whose host has sent nothing for the duration of the timeout. Restarts the timeout
+ * if received bytes are still unread, because then the reader is slow and not the host.
  */
 function endIfSilent(response: IncomingMessage, who: string, idleMs: number): void {
   const reason = `${who} sent nothing for ${idleMs / 1000} seconds`

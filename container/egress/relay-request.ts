@@ -5,16 +5,16 @@ import { pipeline } from "node:stream/promises"
 
 const HEAD_BYTES_MAX = 64 * 1024
 
-/** Hop-by-hop headers, which a proxy must not forward. */
+/** Matches the names of hop-by-hop headers, which a proxy must not forward. */
 const HOP_BY_HOP =
   /^(?:connection|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i
 
 export type RelayOptions = {
   /** Open connection to the host of the URL, used for this request only. */
   socket: Socket
-  /** Aborts when the requester disconnects. */
+  /** Signal that aborts when the requester disconnects. */
   signal: AbortSignal
-  /** Pattern for the names of further headers that are not forwarded. */
+  /** Matches the names of headers that are not forwarded, in addition to the hop-by-hop headers. */
   drop?: RegExp
   onResponse?: (response: IncomingMessage) => void
 }
@@ -41,8 +41,8 @@ export async function relayRequest(
   const pendingResponse = new Promise<IncomingMessage>((resolve, reject) => {
     outgoing.once("response", resolve).on("error", reject)
   })
-  // The host may respond before it has read the whole request, or close the connection. Then reads
-  // and discards the rest of the request, since Miniflare's server crashes on a destroyed request.
+  // Reads and discards the rest of the request if the host responds early or closes the connection.
+  // A destroyed request would crash Miniflare's server.
   outgoing.once("close", () => incoming.unpipe(outgoing).resume())
   incoming.pipe(outgoing)
   const response = await pendingResponse
@@ -52,14 +52,15 @@ export async function relayRequest(
     response.statusMessage,
     carriedHeaders(response, drop),
   )
-  // Sends the response headers now; by default Node sends them with the first bytes of the body.
+  // Sends the response headers at once. By default, Node sends the headers with the first bytes of
+  // the body.
   answer.flushHeaders()
   await pipeline(response, answer)
 }
 
 /**
- * Returns the header that keeps chunked encoding for a body of unknown length, since Node expects
- * no body for some methods.
+ * Returns the header that keeps chunked transfer encoding for a request body of unknown length.
+ * Without the header, Node would assume for some methods that the request has no body.
  */
 function framingOf({ headers }: IncomingMessage): Record<string, string> {
   return headers["transfer-encoding"] === undefined ? {} : { "transfer-encoding": "chunked" }

@@ -7,16 +7,16 @@ const DNS_TIMEOUT_MS = 2000
 const DNS_TRIES = 2
 
 /**
- * Returns all addresses of a host, or an empty list for an unknown host. IPv4 addresses come first,
- * since containers have no IPv6 route. `isAllowed` means that the operator allows the host. Throws
- * if no name server answers.
+ * Function that returns all addresses of a host, or an empty list for an unknown host. IPv4
+ * addresses come first, since containers have no IPv6 route. `isAllowed` means that the operator
+ * allows the host although its address may be private. Throws if no name server answers.
  */
 export type ResolveHost = (host: string, isAllowed: boolean) => Promise<HostAddress[]>
 
 /**
- * Queries the name servers directly, because getaddrinfo runs on a few shared threads that slow
- * lookups could block. Hosts that the operator allows are resolved by getaddrinfo, since /etc/hosts
- * may define them.
+ * Resolves a host by direct queries to the name servers. getaddrinfo runs on a few shared threads,
+ * which slow lookups could block. Only hosts that the operator allows are resolved by getaddrinfo,
+ * since /etc/hosts may define these hosts.
  */
 export async function resolveHost(host: string, isAllowed: boolean): Promise<HostAddress[]> {
   const family = isIP(host)
@@ -35,8 +35,8 @@ export async function resolveHost(host: string, isAllowed: boolean): Promise<Hos
 }
 
 /**
- * Reports whether a DNS error means that the host has no such record, rather than that no name
- * server answered.
+ * Reports whether a DNS error means that the host has no address record. Other DNS errors mean that
+ * no name server answered.
  */
 function isAbsence(error: unknown): boolean {
   return (

@@ -3,16 +3,20 @@ import { lstat, mkdtemp, readdir, rm, rmdir } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import { holdFolderOpen } from "../held-folder.ts"
 
-/** Maximum length of a UNIX socket's path that works on all systems, in bytes; Linux allows 107. */
+/**
+ * Maximum length of a UNIX socket's path, in bytes. This length works on all systems; Linux allows
+ * 107 bytes.
+ */
 const PATH_BYTES_MAX = 103
 /** Length of the longest socket name with its leading slash, in bytes. */
 const NAME_BYTES_MAX = 12
 const PREFIX = "sockets-"
 
-/** Folder for UNIX sockets; disposal removes the folder and its sockets. */
+/** Folder for UNIX sockets. Disposal removes the folder and its sockets. */
 export type SocketFolder = AsyncDisposable & {
   /**
-   * Path that leaves room for socket names of at most 11 bytes, even if the path `ownDir` is long.
+   * Path of the folder. The path leaves room for socket names of up to 11 bytes, even if the path
+   * `ownDir` is long.
    */
   path: string
 }
@@ -50,7 +54,7 @@ export async function removeAbandonedSocketFolders(ownDir: string): Promise<void
     if (!name.startsWith(PREFIX)) continue
     const path = join(ownDir, name)
     const stats = await lstat(path)
-    // Only a folder of this user is removed: no other user can have written to it, and it contains
+    // Removes only folders of this user. No other user can write to such a folder, so it contains
     // only sockets.
     if (stats.isDirectory() && stats.uid === process.getuid?.()) await removeSocketFolder(path)
   }

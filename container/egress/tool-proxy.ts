@@ -13,8 +13,8 @@ import { readWebUrl } from "../../src/contract/urls/user-url.ts"
 import { relayRequest } from "./relay-request.ts"
 
 /**
- * Proxy URL for the environment of tools. The sandbox directs every TCP connection of a tool to
- * the UNIX socket of its proxy, so nothing listens at this address.
+ * Proxy URL that is set in the environment of tools. Nothing listens at this address, because the
+ * sandbox directs every TCP connection of a tool to the UNIX socket of the tool's proxy.
  */
 const PROXY_URL = "http://127.0.0.1:3128"
 
@@ -23,20 +23,20 @@ const HEAD_BYTES_MAX = 64 * 1024
 const HEAD_MS_MAX = 20_000
 const IDLE_MS_MAX = 60_000
 
-/** ToolHTTP proxy for one tool and its child processes. */
+/** HTTP proxy for one tool and its child processes. */
 export type ToolProxy = AsyncDisposable & {
   socketPath: string
   /** Proxy URL for the tool's environment. */
   url: string
-  /** Reports whether a connection to a remote host is open. */
+  /** Reports whether at least one connection to a remote host is open. */
   isOpen(): boolean
   /** Returns the number of bytes received from remote hosts on all connections. */
   received(): number
   /** Returns the errors of the latest refused or failed connections, in order. */
   refusals(): readonly EgressError[]
   /**
-   * Reports whether more than `bytesMax` bytes were received. If so, all connections are closed and
-   * new ones are refused.
+   * Reports whether the tool has received more than `bytesMax` bytes. The proxy then closes all
+   * connections and refuses new connections.
    */
   isTooLarge(): boolean
 }
@@ -47,20 +47,20 @@ export type ToolProxyOptions = {
    * tool's broker can enter.
    */
   socketPath: string
-  /** User id that may connect to the socket; null for the user of this process. */
+  /** User id that may connect to the UNIX socket; null for the user of this process. */
   uid: number | null
   dial: Dial
   bytesMax: number
   /** Timeout of an idle connection to a remote host, in milliseconds. */
   idleMsMax?: number
-  /** Closes the proxy and removes its socket, as disposal of the proxy does. */
+  /** Signal that closes the proxy and removes its socket, like disposal of the proxy. */
   signal: AbortSignal
 }
 
 /**
  * Opens an HTTP proxy on a UNIX socket. The proxy forwards requests for absolute http URLs, and
- * opens a tunnel for CONNECT. Each request gets its own connection to the remote host, opened by
- * `dial`.
+ * opens a tunnel for each CONNECT request. `dial` opens a separate connection to the remote host
+ * for each request.
  */
 export async function openToolProxy(options: ToolProxyOptions): Promise<ToolProxy> {
   const { socketPath, uid, signal, ...limits } = options
@@ -121,7 +121,8 @@ function openServer(): Server {
 }
 
 /**
- * Tracks the connections of the tool. The signal of a connection aborts when the connection closes.
+ * Tracks the connections of the tool to the proxy. The signal of a connection aborts when the
+ * connection closes.
  */
 function trackClients(server: Server): ReadonlyMap<Socket, AbortSignal> {
   const clients = new Map<Socket, AbortSignal>()
@@ -140,7 +141,7 @@ function closeAll(clients: ReadonlyMap<Socket, AbortSignal>): void {
   for (const socket of clients.keys()) socket.destroy()
 }
 
-/** Header that marks the proxy's own responses; its value is the code of the refusal. */
+/** Header that marks the proxy's own responses. The header's value is the code of the refusal. */
 const REFUSED_HEADER = "lathe-refused"
 
 const REFUSAL_HEADERS = { "content-type": "text/plain; charset=utf-8" }
@@ -177,8 +178,8 @@ async function forwardRequest(
     })
   } catch (error) {
     const failure = toEgressError(outside?.errored ?? error, nameOf(url))
-    // A broken connection carries an EgressError only if the timeout for idle connections closed
-    // it.
+    // Records the failure of a response that has begun only if the timeout for idle connections
+    // closed the connection; only this timeout sets an EgressError.
     if (answer.headersSent && failure === outside?.errored) traffic.record(failure)
     if (answer.headersSent || signal.aborted) answer.destroy()
     else refuse(answer, traffic.record(failure))
@@ -206,17 +207,18 @@ async function forwardTunnel(
     return null
   })
   if (!outside) return
-  // If the host ends first, the tool can still read the remaining bytes.
+  // Keeps the connection half open when the host ends first, so that the tool can read the
+  // remaining bytes.
   outside.allowHalfOpen = true
   client.write("HTTP/1.1 200 Connection established\r\n\r\n")
   if (head.length > 0) outside.write(head)
   traffic.watch(outside)
-  // Records a failure of an idle tunnel only if the tool waits for a response; a tool may keep a
-  // tunnel open for later requests.
+  // Records a failure of an idle tunnel only if the tool waits for a response, since a tool may
+  // keep an idle tunnel open for later requests.
   let isAwaited = false
   client.on("data", () => (isAwaited = true))
   outside.on("data", () => (isAwaited = false))
-  // If one side breaks, the other side ends too. The tool itself reports the reason.
+  // Ends each side of the tunnel when the other side breaks. The tool itself reports the reason.
   await Promise.allSettled([pipeline(client, outside), pipeline(outside, client)])
   if (isAwaited && outside.errored instanceof EgressError) traffic.record(outside.errored)
   outside.destroy()
@@ -228,7 +230,10 @@ function readAuthority(target: string): URL | null {
   return isAuthority ? readWebUrl(`https://${target}/`) : null
 }
 
-/** Decodes a request target as UTF-8, which tools write; Node decodes it as Latin-1. */
+/**
+ * Decodes a request target as UTF-8, which tools send, since Node has decoded the target as
+ * Latin-1.
+ */
 function textOf(target = ""): string {
   return Buffer.from(target, "latin1").toString("utf8")
 }
@@ -246,8 +251,8 @@ function refuse(answer: ServerResponse, { code, message }: EgressError): void {
 }
 
 /**
- * Refuses a CONNECT request. Writes the response by hand, because Node's response could keep the
- * connection open.
+ * Refuses a CONNECT request. Writes the response directly to the socket, because a response object
+ * of Node could keep the connection open.
  */
 function refuseTunnel(client: Socket, { code, message }: EgressError): void {
   const status = STATUS[code] ?? 502

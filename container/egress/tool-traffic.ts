@@ -13,7 +13,7 @@ export type ToolTraffic = {
    * a timeout.
    */
   open(url: URL, signal: AbortSignal): Promise<Socket>
-  /** Checks the limit of received bytes whenever data arrives on a stream. */
+  /** Checks the limit of received bytes each time data arrives on a stream. */
   watch(stream: Readable): void
   /** Records a refused or failed connection, and returns its error. */
   record(error: EgressError): EgressError
@@ -31,11 +31,11 @@ export type ToolTrafficOptions = {
   dial: Dial
   bytesMax: number
   idleMsMax?: number
-  /** Called once, when the received bytes exceed the limit. */
+  /** Called once, when the number of received bytes exceeds the limit. */
   onTooLarge: () => void
 }
 
-/** Creates the traffic of a tool, at first without a connection and with 0 received bytes. */
+/** Creates the record of a tool's traffic with remote hosts, initially without a connection. */
 export function createToolTraffic(options: ToolTrafficOptions): ToolTraffic {
   const { dial, bytesMax, idleMsMax = IDLE_MS_MAX, onTooLarge } = options
   const connections = createToolConnections({ dial, idleMsMax })
@@ -75,15 +75,16 @@ const OPENED_MAX = 20_000
 /** Connections of one tool to remote hosts. */
 type Connections = {
   /**
-   * Opens a connection if the limits of open and total connections allow another. An idle
-   * connection is destroyed with an EgressError after a timeout.
+   * Opens a connection to a remote host. Fails if the tool has too many open connections, or has
+   * opened too many connections in total. An idle connection is destroyed with an EgressError after
+   * a timeout.
    */
   open(url: URL, signal: AbortSignal): Promise<Socket>
-  /** Reports whether a connection is open. */
+  /** Reports whether at least one connection to a remote host is open. */
   isOpen(): boolean
   /** Returns the number of bytes received on all connections. */
   received(): number
-  /** Destroys all open connections. */
+  /** Destroys all open connections of the tool. */
   close(): void
 }
 
@@ -92,7 +93,10 @@ type ConnectionsOptions = {
   idleMsMax: number
 }
 
-/** Returns a limited set of a tool's outgoing connections: it opens, counts and closes them. */
+/**
+ * Creates the manager of a tool's connections to remote hosts, which opens, counts, limits and
+ * closes the connections.
+ */
 export function createToolConnections({ dial, idleMsMax }: ConnectionsOptions): Connections {
   const open = new Set<Socket>()
   let opening = 0

@@ -106,7 +106,7 @@ static bool signals_by_file(void) {
 static bool signals_others(void) { return kill(getppid(), 0) == 0 || signals_by_file(); }
 
 /*
- * Tries to find out the process at the other end of a standard stream, which is a socket of the
+ * Tries to identify the process at the other end of a standard stream, which is a socket of the
  * runner.
  */
 static bool finds_peer(void) {

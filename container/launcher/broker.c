@@ -1,8 +1,8 @@
 /*
- * Gives a tool its network connections. The tool cannot create a socket itself: the seccomp filter
- * suspends each socket() call for TCP. The broker, a process outside the sandbox, answers the call
- * with a descriptor that is already connected to a UNIX socket of the runner. connect() then does
- * nothing, and an address that the tool passes is never used.
+ * Provides a tool with network connections. The tool cannot create a socket itself, because the
+ * seccomp filter suspends each socket() call for TCP. The broker, a process outside the sandbox,
+ * answers the call with a descriptor that is already connected to a UNIX socket of the runner.
+ * connect() then does nothing, and an address that the tool passes is never used.
  */
 #define _GNU_SOURCE
 #include "launcher.h"
@@ -31,7 +31,10 @@
 #define SECCOMP_ADDFD_FLAG_SEND (1UL << 1)
 #endif
 
-/* Time within which the runner must accept a connection; after it the tool gets an error. */
+/*
+ * Time within which the runner must accept a connection, in seconds. After this time, the tool gets
+ * an error.
+ */
 #define CONNECT_SECONDS_MAX 5
 
 /* The only descriptors of the broker, besides the seccomp listener. */
@@ -44,7 +47,7 @@
  */
 #define PLACE_PATH "/proc/self/fd/1"
 
-/* Leaves room for kernels that write more bytes than struct seccomp_notif has. */
+/* Request buffer with room for kernels that write more bytes than struct seccomp_notif has. */
 union request {
   struct seccomp_notif notification;
   char room[512];
@@ -141,7 +144,9 @@ static void serve(bool leads_group) {
     if (poll(waiting, 2, -1) < 0 && errno != EINTR) _exit(1);
     if (waiting[1].revents != 0) break;
     if ((waiting[0].revents & POLLIN) != 0) answer(listener);
-    /* The listener reports an error: no process with the filter is left. */
+    /*
+     * Exits if the listener reports an error, which means that no process with the filter is left.
+     */
     else if (waiting[0].revents != 0) _exit(0);
   }
   /* Ends all processes of the group with the tool, even if the runner has died. */
@@ -163,7 +168,7 @@ static int receive_listener(void) {
 }
 
 /*
- * Tests whether the kernel can place a descriptor into a suspended call: tries it for a call that
+ * Tests whether the kernel can place a descriptor into a suspended call. The test uses a call that
  * does not exist. A kernel that supports the operation fails with ENOENT.
  */
 static int find_problem(int listener) {
@@ -211,8 +216,8 @@ static int connect_out(int type) {
 }
 
 /*
- * Returns a descriptor of this process to the tool as the result of its suspended call. Returns an
- * error number, or 0.
+ * Passes a descriptor of this process to the tool as the result of the tool's suspended call.
+ * Returns an error number, or 0.
  */
 static int give_socket(int listener, const struct seccomp_notif *call, int made) {
   bool closes = (call->data.args[1] & SOCK_CLOEXEC) != 0;

@@ -20,7 +20,7 @@
 #define SYS_close_range 436
 #endif
 
-/* Seconds between SIGXCPU, which a tool may handle, and SIGKILL. */
+/* Time between SIGXCPU, which a tool may handle, and SIGKILL, in seconds of CPU time. */
 #define CPU_GRACE_SECONDS 3
 
 static void require_mounts(const struct order *order, pid_t parent);
@@ -66,7 +66,7 @@ void fail_with(int error, const char *step) {
   _exit(EXIT_NOT_LAUNCHED);
 }
 
-/* Closes all descriptors above 2 except these two; -1 stands for none. */
+/* Closes all descriptors above 2 except `kept` and `kept_too`; -1 stands for no descriptor. */
 void close_files(int kept, int kept_too) {
   int lower = kept < kept_too ? kept : kept_too, higher = kept < kept_too ? kept_too : kept;
   const int all_kept[] = {lower, higher};

@@ -79,7 +79,7 @@ static void print_kernel_features(void) {
 /* Tells the kernel's OOM killer to kill this process, and so the tool, before the runner. */
 static void prefer_for_oom_kill(void) {
   int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-  /* Without /proc, the outer launcher has already done this. */
+  /* Returns early if /proc is missing, because the outer launcher has already set the score. */
   if (file < 0) return;
   if (write(file, "1000", 4) != 4) fail("oom_score_adj");
   close(file);

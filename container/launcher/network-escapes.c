@@ -131,8 +131,8 @@ static bool touches(pid_t other) {
 }
 
 /*
- * Tries to access processes with neighbouring ids: one of them is the broker, which was started
- * just before this program.
+ * Tries to access processes with neighbouring ids. The broker is such a process, because it was
+ * started just before this program.
  */
 enum outcome touches_others(void) {
   pid_t own = getpid();

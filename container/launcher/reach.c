@@ -80,7 +80,7 @@ static void cover(const struct way *way) {
   char folder[PATH_MAX];
   memcpy(folder, way->path, way->closed);
   folder[way->closed] = '\0';
-  /* The folder may already be covered for another path. */
+  /* Returns early if the folder is already covered because of another path. */
   if (!is_closed(folder)) return;
   char options[64];
   snprintf(options, sizeof options, "mode=%o,size=1m", COVER_MODE);

@@ -38,7 +38,7 @@
 #define NAMESPACE_FLAGS 0x7e020000u
 /*
  * Flags that every new thread must have. The threads of a process must share their open files,
- * since the runner measures those of one thread.
+ * since the runner measures the open files of only one thread.
  */
 #define THREAD_FLAGS ((uint32_t)(CLONE_VM | CLONE_THREAD | CLONE_FILES))
 #define PROTOCOL_TCP 6
@@ -46,7 +46,8 @@
 #define PRETENDED (SECCOMP_RET_ERRNO | 0)
 #define CLOSE_RANGE_UNSHARE_BIT 2u
 /*
- * Bits of an ioctl number that identify its group, and their value for sockets and network devices.
+ * Bits of an ioctl number that identify the group of the ioctl, and the value of these bits for
+ * sockets and network devices.
  */
 #define IOCTL_KIND 0xff00u
 #define SOCKET_IOCTL 0x8900u
@@ -206,8 +207,9 @@ static void allow_creation_without_set_id(void) {
 
 /*
  * Allows only fcntl commands that concern descriptors. Some other commands make the kernel send
- * signals to any process of the same user, which Landlock prevents only since ABI version 6. Others
- * lock, lease or mark a file, which tools of other tasks could observe on shared libraries.
+ * signals to any process of the same user, which Landlock prevents only since ABI version 6. Other
+ * commands lock, lease or mark a file, which tools of other tasks could observe on shared
+ * libraries.
  */
 static void allow_harmless_fcntl(void) {
   const uint32_t harmless[] = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL};
@@ -249,8 +251,8 @@ static void allow_threads_only(void) {
 
 /*
  * Allows new processes only as descendants of the tool, and threads only if they share their open
- * files, so that the runner can measure all of them. They may signal each other only if Landlock or
- * a process namespace keeps signals from other processes.
+ * files, so that the runner can measure all of them. Processes of the tool may signal each other
+ * only if Landlock or a process namespace keeps signals from other processes.
  */
 static void allow_own_processes(bool is_mounted) {
   jump(BPF_JEQ, SYS_clone, 0, 6);

@@ -118,7 +118,10 @@ static const int NETWORK_CALLS[] = {
  */
 static const int MESSAGE_CALLS[] = {SYS_sendmsg, SYS_sendmmsg, SYS_recvmmsg};
 
-/* Calls that execute a program; a held tool, which is already loaded, needs none. */
+/*
+ * Calls that execute a program. A held tool does not need these calls, because it is already
+ * loaded.
+ */
 static const int EXECUTE_CALLS[] = {SYS_execve, SYS_execveat};
 
 /*

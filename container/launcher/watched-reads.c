@@ -29,7 +29,7 @@ static bool load_bytes(int file, size_t length);
 static bool request_range(ino_t inode, struct range wanted);
 static bool read_answer(struct range *answer);
 
-/* Lock that allows one request at a time, and the range in the last answer. */
+/* Lock that allows only one request at a time, and the downloaded range in the last answer. */
 static pthread_mutex_t request_lock = PTHREAD_MUTEX_INITIALIZER;
 static ino_t known_inode;
 static struct range known;

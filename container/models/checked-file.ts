@@ -8,8 +8,8 @@ import { pipeline } from "node:stream/promises"
 export type ExpectedFile = { bytes: number; sha256: string }
 
 /**
- * Writes a new file, and checks its size and hash. Throws an Error whose message is the predicate
- * of a sentence, such as "ended after 5 of 9 bytes".
+ * Writes a new file, and checks its size and SHA-256. If they are wrong, throws an Error whose
+ * message is the predicate of a sentence, such as "ended after 5 of 9 bytes".
  */
 export async function writeVerifiedFile(
   source: AsyncIterable<Uint8Array>,
@@ -32,7 +32,7 @@ export async function writeVerifiedFile(
   if (found !== sha256) throw new Error(`has the SHA-256 ${found} instead of ${sha256}`)
 }
 
-/** Reports whether a file exists with the expected size and hash. */
+/** Reports whether a file exists and has the expected size and SHA-256. */
 export async function hasExpectedContent(path: string, expected: ExpectedFile): Promise<boolean> {
   if (!(await hasExpectedSize(path, expected))) return false
   const hash = createHash("sha256")
@@ -40,7 +40,7 @@ export async function hasExpectedContent(path: string, expected: ExpectedFile): 
   return hash.digest("hex") === expected.sha256
 }
 
-/** Reports whether a file exists with the expected size. */
+/** Reports whether a file exists and has the expected size. */
 export async function hasExpectedSize(path: string, { bytes }: ExpectedFile): Promise<boolean> {
   const facts = await stat(path).catch(() => null)
   return facts !== null && facts.isFile() && facts.size === bytes

@@ -17,31 +17,43 @@ import { FETCHABLE_SPEECH_MODELS, findSpeechModelManifest } from "./manifest.ts"
 import type { SpeechModelManifest } from "./manifest.ts"
 import { assembleModelFromPackages } from "./model-packages.ts"
 
-/** Hub that publishes the models. The environment variable HF_ENDPOINT names a mirror instead. */
+/**
+ * Hub that publishes the speech models. The environment variable HF_ENDPOINT may name a mirror of
+ * the hub.
+ */
 const HUB = "https://huggingface.co"
 
-/** File in a model's folder, written once all other files of the folder have passed their check. */
+/**
+ * Name of the file that marks a complete model folder. The file is written after all other files of
+ * the folder have passed the hash check.
+ */
 const STAMP = "lathe-manifest"
-/** Matches the name of a temporary folder for a fetch, which contains the id of its process. */
+/**
+ * Matches the name of the temporary folder of a download. The name contains the id of the
+ * downloading process.
+ */
 const UNFINISHED = /^\.fetching-(\d+)-/
-/** Age after which a temporary folder counts as abandoned; longer than any fetch takes. */
+/**
+ * Age after which a temporary folder counts as abandoned, in milliseconds. Every download takes
+ * less time.
+ */
 const UNFINISHED_MS_MAX = 3_600_000
 
 export type SpeechModelOptions = {
   name: string
   /** Folder with a subfolder for each model, named like the model. */
   root: string
-  /** Path of a Python that has pip. */
+  /** Path of a Python interpreter that has pip. */
   python: string
-  /** Whether a folder of the model with other content may be replaced. */
+  /** Whether an existing model folder with unexpected content may be replaced. */
   replaces: boolean
   manifest?: SpeechModelManifest | null
   hub?: string
 }
 
 /**
- * Reports whether a folder contains a speech model. Checks the hashes of its files, or only their
- * sizes if an earlier call has checked the hashes.
+ * Reports whether a folder contains a complete speech model. Checks the hashes of the model's
+ * files, or only the file sizes if an earlier call has checked the hashes.
  */
 export async function hasSpeechModel(
   root: string,
@@ -53,15 +65,16 @@ export async function hasSpeechModel(
   const stamp = await readFile(join(folder, STAMP), "utf8").catch(() => null)
   if (stamp === stampOf(manifest)) return await everyFile(folder, manifest, hasExpectedSize)
   if (!(await everyFile(folder, manifest, hasExpectedContent))) return false
-  // In a read-only folder the stamp cannot be written, so each call checks the hashes.
+  // Ignores a failed write of the stamp, as in a read-only folder. Each call then checks the hashes
+  // again.
   await writeFile(join(folder, STAMP), stampOf(manifest)).catch(() => undefined)
   return true
 }
 
 /**
- * Fetches a speech model, unless its folder has it, from the hub or else from Python packages.
- * Checks every file against the hash of the manifest. The folder appears only once it is complete.
- * Throws an Error that explains why no source has the model.
+ * Downloads a speech model from the hub, or else from Python packages, unless the model is already
+ * in its folder. Checks every file against the hash in the manifest. The folder appears only when
+ * it is complete. Throws an Error that explains why no source could provide the model.
  */
 export async function ensureSpeechModel(of: SpeechModelOptions): Promise<void> {
   const { name, root, replaces, manifest = findSpeechModelManifest(name) } = of
@@ -80,7 +93,7 @@ export async function ensureSpeechModel(of: SpeechModelOptions): Promise<void> {
   try {
     const download = await fetchFiles(of, manifest, temporary)
     await writeFile(join(download, STAMP), stampOf(manifest))
-    // Tools run as other users, who must be able to read the folder.
+    // Makes the folder readable for all users, since tools run as other users.
     await chmod(download, 0o755)
     await moveIntoPlace(download, of, manifest)
   } finally {
@@ -88,7 +101,10 @@ export async function ensureSpeechModel(of: SpeechModelOptions): Promise<void> {
   }
 }
 
-/** Fetches the files of a model from the first source that has them. Returns their folder. */
+/**
+ * Downloads the files of a speech model from the first source that has the model. Returns the
+ * folder of the files.
+ */
 async function fetchFiles(
   { name, python, hub = process.env["HF_ENDPOINT"] ?? HUB }: SpeechModelOptions,
   manifest: SpeechModelManifest,
@@ -115,8 +131,8 @@ async function fetchFiles(
 }
 
 /**
- * Renames a temporary folder to the folder of its model. Accepts the model of another process that
- * did the same meanwhile.
+ * Renames a temporary folder to the final folder of the speech model. Accepts an existing model
+ * folder that another process has created meanwhile.
  */
 async function moveIntoPlace(
   download: string,
@@ -150,7 +166,7 @@ function stampOf(manifest: SpeechModelManifest): string {
   return createHash("sha256").update(JSON.stringify(manifest)).digest("hex")
 }
 
-/** Removes temporary folders that killed processes left behind. */
+/** Removes temporary download folders that killed processes left behind. */
 async function removeUnfinished(root: string): Promise<void> {
   for (const name of await readdir(root)) {
     const [, pid] = UNFINISHED.exec(name) ?? []
@@ -184,12 +200,12 @@ async function exists(path: string): Promise<boolean> {
 }
 
 const ANSWER_MS_MAX = 5000
-/** Maximum time without data from the hub, in milliseconds. */
+/** Maximum time without received data during a download from the hub, in milliseconds. */
 const PAUSE_MS_MAX = 30_000
 
 /**
- * Downloads the files of a model from the hub into a folder. Throws an Error whose message is a
- * sentence without a full stop that names the URL.
+ * Downloads the files of a speech model from the hub into a folder. On failure, throws an Error
+ * whose message names the URL and is a sentence without a full stop.
  */
 async function downloadFromHub(
   hub: string,
@@ -229,8 +245,8 @@ function late(ms: number): Error {
 }
 
 /**
- * Describes an error of a download as the predicate of a sentence. For an error of fetch() the
- * reason is in `cause`.
+ * Describes an error of a download as the predicate of a sentence. Uses `cause` for an error of
+ * fetch(), which contains the reason there.
  */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

@@ -2,8 +2,8 @@ import { readSpeechModels } from "../../src/contract/speech-models.ts"
 import { ensureSpeechModel } from "./fetch-model.ts"
 
 /**
- * Fetches the speech models that WHISPER_MODEL and WHISPER_MODELS name: `node main.ts FOLDER
- * PYTHON`.
+ * Downloads the speech models that WHISPER_MODEL and WHISPER_MODELS name. Usage: `node main.ts
+ * FOLDER PYTHON`.
  */
 const [root, python] = process.argv.slice(2)
 if (root === undefined || python === undefined) throw new Error("Usage: main.ts FOLDER PYTHON")

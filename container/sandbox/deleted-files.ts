@@ -3,22 +3,22 @@ import type { Stats } from "node:fs"
 import { basename } from "node:path"
 import { setImmediate as yieldToEventLoop } from "node:timers/promises"
 
-// Reads /proc synchronously, since hundreds of calls on the thread pool would take ten times as
-// long, and yields to the event loop after each process.
+// The functions in this file read /proc synchronously, since hundreds of calls on the thread pool
+// would take ten times as long. The functions yield to the event loop after each process.
 
 const BLOCK_BYTES = 512
 
 /**
- * Maximum number of attempts. Processes that start and end during an attempt may pass an open file
- * on; the attempt then misses the file.
+ * Maximum number of attempts to measure deleted files. Processes that start and end during an
+ * attempt may pass on an open file, which the attempt then misses.
  */
 const ATTEMPTS_MAX = 20
 
 /**
- * Returns the disk space of files of a folder that were deleted but are still open in a process or
- * its descendants. Works on Linux only, and for processes of other users only as root. Returns
- * Infinity if a deleted file is mapped but not open, since its size is unknown, or if processes
- * start or end during every attempt.
+ * Returns the disk space, in bytes, of deleted files of a folder that are still open in a process
+ * or its descendants. Works only on Linux, and for processes of other users only as root. Returns
+ * Infinity if a deleted file is mapped into memory but not open, since its size is unknown. Also
+ * returns Infinity if processes start or end during every attempt.
  */
 export async function measureDeletedFiles(
   folder: string,
@@ -61,8 +61,8 @@ async function measureProcesses(folder: string, pids: readonly string[]): Promis
 }
 
 /**
- * Returns the /proc folder of a living thread of a process, and its memory map. All threads share
- * files and memory, but /proc shows nothing for a thread that has ended.
+ * Returns the /proc folder of a living thread of a process, and the memory map of the process. All
+ * threads share files and memory, but /proc shows nothing for a thread that has ended.
  */
 function findLivingThread(pid: string): { task: string; maps: string } {
   for (const thread of namesIn(`/proc/${pid}/task`)) {
@@ -79,12 +79,12 @@ function openFilesOf(task: string): Stats[] {
 }
 
 /**
- * Returns the inodes of mapped files of the folder that were deleted. Their lines in /proc/…/maps
- * end with "(deleted)", and the inode is the fifth field.
+ * Returns the inodes of deleted files of the folder that are mapped into memory. The line of such a
+ * file in /proc/…/maps ends with "(deleted)", and the inode is the fifth field.
  */
 function readDeletedInodes(maps: string, folder: string): number[] {
-  // Compares only the last name of the path: the kernel prints the real path, and `folder` may
-  // contain links.
+  // Compares only the name of the last folder, since the kernel prints the real path and `folder`
+  // may contain symbolic links.
   const inFolder = `/${basename(folder)}/`
   return maps
     .split("\n")
@@ -116,7 +116,7 @@ function textOf(path: string): string {
 }
 
 /**
- * Returns the stats of a file that is open in a process; null if the process has closed it
+ * Returns the stats of a file that is open in a process; null if the process has closed the file
  * meanwhile.
  */
 function statsOf(path: string): Stats | null {

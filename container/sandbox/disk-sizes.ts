@@ -1,15 +1,20 @@
 import { statfsSync } from "node:fs"
 import { RunnerError } from "../task-failure.ts"
 
-/** Sizes of a disk: free bytes and total bytes. */
+/** Number of free bytes and total number of bytes of a disk. */
 export type DiskSizes = { free: number; total: number }
 
 const FREE_SPACE_POLL_MS = 100
 
-/** Number of free bytes below which a write may already have failed. */
+/**
+ * Number of free bytes below which a disk counts as full, because a write may already have failed.
+ */
 const FREE_BYTES_MIN = 64 * 1024
 
-/** Returns the sizes of the disk that holds a folder; null if they cannot be read. */
+/**
+ * Returns the free and total bytes of the disk that holds a folder; null if the sizes cannot be
+ * read.
+ */
 export function readDiskSizes(folder: string): DiskSizes | null {
   try {
     const { bavail, blocks, bsize } = statfsSync(folder)
@@ -34,9 +39,9 @@ export function isDiskFullError(error: unknown): boolean {
 }
 
 /**
- * Polls the free space of the disk that holds a folder. Calls `onLow` once, when the free space
- * falls below `floorBytes`. `end` stops the polls and reports whether the disk was full at any
- * poll.
+ * Starts to poll the free space of the disk that holds a folder. Calls `onLow` once, when the free
+ * space falls below `floorBytes`. `end` stops the polls and reports whether the disk was full at
+ * any poll.
  */
 export function watchFreeSpace(
   folder: string,
@@ -63,8 +68,8 @@ export function watchFreeSpace(
 }
 
 /**
- * Returns the free bytes of the disk that holds a folder; Infinity if they cannot be read, for
- * example because the folder was removed.
+ * Returns the number of free bytes of the disk that holds a folder. Returns Infinity if the number
+ * cannot be read, for example because the folder was removed.
  */
 function freeBytesOf(folder: string): number {
   return readDiskSizes(folder)?.free ?? Number.POSITIVE_INFINITY

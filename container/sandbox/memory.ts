@@ -2,18 +2,21 @@ import { readFileSync } from "node:fs"
 import { totalmem } from "node:os"
 import { listProcessTreeIds } from "./deleted-files.ts"
 
-/** Interval of the memory polls. An encoder can fill a gigabyte in half a second. */
+/**
+ * Interval between two memory polls, in milliseconds. An encoder can fill a gigabyte of memory in
+ * half a second.
+ */
 const MEMORY_POLL_MS = 100
 /**
- * Number of memory polls for each listing of the processes. A listing is slow, since it reads every
- * thread, and a tool may have a hundred threads.
+ * Number of memory polls after which the child processes of a tool are listed again. Listing is
+ * slow, since it reads every thread, and a tool may have a hundred threads.
  */
 const POLLS_PER_LIST = 10
 const PAGE_BYTES = 4096
 
 /**
- * Returns the memory that this process can use, in bytes: all memory of the machine, or the limit
- * of the control group if it is lower.
+ * Returns the memory that this process can use, in bytes: the total memory of the machine, or the
+ * limit of the control group if the limit is lower.
  */
 export function readUsableMemoryBytes(): number {
   const limit = process.constrainedMemory()
@@ -21,8 +24,9 @@ export function readUsableMemoryBytes(): number {
 }
 
 /**
- * Polls the memory of a process and its descendants, without mapped files. Calls `onExceeded` once,
- * when it exceeds `bytesMax`. Works on Linux only. Returns a function that stops the polls.
+ * Starts to poll the memory use of a process and its descendants, not counting mapped files. Calls
+ * `onExceeded` once, when the memory exceeds `bytesMax`. Works only on Linux. Returns a function
+ * that stops the polls.
  */
 export function watchProcessTreeMemory(
   pid: number | undefined,
@@ -48,7 +52,10 @@ export function watchProcessTreeMemory(
   }
 }
 
-/** Returns the memory of a process without mapped files, in bytes; 0 if the process has ended. */
+/**
+ * Returns the resident memory of a process in bytes, not counting mapped files; 0 if the process
+ * has ended.
+ */
 function heldBytes(pid: string): number {
   try {
     const [, resident = 0, shared = 0] = readFileSync(`/proc/${pid}/statm`, "latin1")

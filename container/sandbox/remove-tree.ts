@@ -5,17 +5,17 @@ import { join } from "node:path"
 import { holdFolderOpen } from "../held-folder.ts"
 
 /**
- * Number of files, and size of each file, up to which synchronous removal is faster than removal on
- * the thread pool.
+ * Maximum number of files, and maximum size of each file in bytes, for which synchronous removal is
+ * faster than removal on the thread pool.
  */
 const FEW_FILES_MAX = 32
 const SMALL_BYTES_MAX = 16 * 1024 ** 2
 
 /**
- * Removes a folder with its content, a file, or a symbolic link itself. The folder may belong to
- * another user, who may add links meanwhile: each folder is emptied through an open handle, so that
- * nothing outside is removed. Throws if a folder is replaced meanwhile. Moves nested folders up to
- * the top first, so that paths stay short at any depth.
+ * Removes a folder with its content, a file, or a symbolic link (not its target). The folder may
+ * belong to another user, who may add links during the removal. Therefore each folder is emptied
+ * through an open handle, and nothing outside the folder is removed. Throws if a folder is replaced
+ * during the removal. Moves nested folders to the top first, so that paths stay short at any depth.
  */
 export async function removeTree(path: string): Promise<void> {
   const stats = lstatSync(path, { throwIfNoEntry: false })
@@ -56,8 +56,8 @@ async function emptyFolder(path: Buffer, top: string): Promise<void> {
 }
 
 /**
- * Moves a folder into the topmost folder. Makes it writable first, since a move changes its entry
- * "..".
+ * Moves a folder into the topmost folder. Makes the folder writable first, since a move changes the
+ * entry ".." of the folder.
  */
 async function moveUp(path: Buffer, top: string): Promise<void> {
   using folder = holdFolderOpen(path)
@@ -66,8 +66,8 @@ async function moveUp(path: Buffer, top: string): Promise<void> {
 }
 
 /**
- * Returns the entries of the topmost folder. Reads synchronously, because the entries are few and
- * the call takes microseconds.
+ * Returns the entries of the topmost folder. Reads the folder synchronously, because it has few
+ * entries and the call takes microseconds.
  */
 function topEntriesOf(folder: string): Dirent<Buffer>[] {
   chmodSync(folder, 0o700)

@@ -12,23 +12,23 @@ import type { SystemPaths } from "./system-paths.ts"
 import { usesNamespaces } from "./tiers/tier.ts"
 import type { SandboxTier } from "./tiers/tier.ts"
 
-/** Sandbox that the runner uses for all its tools. */
+/** Configuration of the sandbox that the runner uses for all its tools. */
 export type Sandbox = {
   tier: SandboxTier
   launcherPath: string
   /**
-   * Preloaded library that holds a tool before its `main()` until a launch order arrives: see
-   * container/launcher/hold.c.
+   * Path of the preloaded library that holds a tool before its `main()` until a launch order
+   * arrives: see container/launcher/hold.c.
    */
   holdPath: string
   bubblewrapPath: string
   paths: SystemPaths
   limits: ToolLimits
-  /** Reason why tools cannot have a network, as a sentence; null if they can have one. */
+  /** Reason why tools cannot have a network, as a sentence; null if tools can have a network. */
   networkProblem: string | null
   /**
-   * First user id of the range for tools; null if the runner is not root. Tools then run as its own
-   * user.
+   * First user id of the range that is reserved for tools; null if the runner is not root. Without
+   * root, tools run as the runner's own user.
    */
   firstUid: number | null
 }
@@ -37,32 +37,40 @@ export type Sandbox = {
 export type FolderAccess = "write" | "read" | "none"
 
 /**
- * Sandbox of one task. While it is open, no other task has its user id. Its tools may write
- * `workspaceBytes` bytes, which is less than the limit of the sandbox if the disk is short of
- * space.
+ * Sandbox of one task. No other task uses the sandbox's user id while the sandbox is open. The
+ * tools of the task may write `workspaceBytes` bytes, which is less than the general limit if disk
+ * space is short.
  */
 export type TaskSandbox = {
   sandbox: Sandbox
   uid: number | null
   workspaceBytes: number
-  /** Warm sandbox of the task, with a workspace that was created ahead of the task. */
+  /** Warm sandbox of the task; absent if the task's workspace was not created ahead of the task. */
   warmSandbox?: WarmSandbox | undefined
 }
 
-/** Rights of a tool in addition to its workspace; none by default. */
+/**
+ * Rights of a tool in addition to the access to its workspace. By default, a tool has none of these
+ * rights.
+ */
 export type ToolGrants = {
   /**
-   * Path of a UNIX socket that receives all TCP connections of the tool and its children, whatever
-   * the address. If not set, they cannot open sockets.
+   * Path of a UNIX socket that receives all TCP connections of the tool and its child processes,
+   * regardless of the address. If not set, the tool cannot open sockets.
    */
   network?: string | undefined
-  /** Whether the tool may start child processes, which end with the tool. */
+  /**
+   * Whether the tool may start child processes. Child processes are ended together with the tool.
+   */
   mayFork?: boolean | undefined
-  /** Programs, by path or name, and folders with programs that the tool may execute. */
+  /** Programs that the tool may execute, by path or name, and folders of such programs. */
   run?: readonly string[] | undefined
-  /** Files and folders that the tool may read. */
+  /** Files and folders that the tool may read, in addition to system libraries. */
   read?: readonly string[] | undefined
-  /** Limit of address space for each process, in bytes, in place of the limit for all tools. */
+  /**
+   * Limit of address space for each process of the tool, in bytes. This limit replaces the general
+   * limit for tools.
+   */
   memoryBytes?: number | undefined
 }
 
@@ -71,7 +79,7 @@ export type ToolLaunch = ToolGrants & {
   taskSandbox: TaskSandbox
   tool: string
   argv: readonly string[]
-  /** Working folder of the tool. */
+  /** Working folder of the tool, usually the workspace. */
   cwd: string
   access: FolderAccess
   timeLimitMs: number
@@ -80,9 +88,9 @@ export type ToolLaunch = ToolGrants & {
 }
 
 /**
- * Kind of a process that waits in a sandbox for a launch order. `launcher`: the launcher, which
- * executes the tool when the order arrives. `tool`: the tool itself with all its libraries loaded,
- * held before its `main()`.
+ * Kind of a process that waits in a sandbox for a launch order. `launcher`: the launcher program,
+ * which executes the tool when the order arrives. `tool`: the tool itself, with all its libraries
+ * loaded, stopped before its `main()`.
  */
 export type HeldProcessKind = "launcher" | "tool"
 
@@ -90,37 +98,49 @@ export type HeldProcessKind = "launcher" | "tool"
 export type HeldProcess = {
   child: ChildProcess
   /**
-   * Meter of the workspace, which the sender of the order closes; null if the tool cannot write to
-   * the workspace.
+   * Meter that measures the workspace; null if the tool cannot write to the workspace. The sender
+   * of the launch order must close the meter.
    */
   meter: WorkspaceMeter | null
-  /** Resolves with true once the process waits for its order, or with false if it has ended. */
+  /**
+   * Resolves with true when the process waits for its launch order, or with false if the process
+   * has ended.
+   */
   ready: Promise<boolean>
   /**
-   * Reports whether the process still waits, and whether its sandbox equals the sandbox of a cold
+   * Reports whether the process still waits in a sandbox that is equal to the sandbox of a cold
    * start with this launch.
    */
   matches(launch: ToolLaunch): boolean
-  /** Sends the launch order. Call it at most once. */
+  /** Sends the launch order to the process. Must be called at most once. */
   sendOrder(order: Buffer): void
-  /** Reports whether all steps of the sandbox have succeeded and the tool has started. */
+  /**
+   * Reports whether the launcher has applied all restrictions successfully and the tool has
+   * started.
+   */
   hasStarted(): boolean
-  /** Kills a process that has received no order; resolves when it has ended. */
+  /** Kills a process that has received no launch order. Resolves when the process has ended. */
   discard(): Promise<void>
 }
 
 /** Workspace that was created before its task, with processes that wait in it for launch orders. */
 export type WarmSandbox = {
   folder: string
-  /** Resolves with true once all its processes wait, or with false if a process has ended. */
+  /**
+   * Resolves with true when all processes of the warm sandbox wait, or with false if a process has
+   * ended.
+   */
   ready: Promise<boolean>
-  /** Reports whether the workspace folder still exists and was not replaced. */
+  /** Reports whether the workspace folder still exists and was not replaced by another folder. */
   isIntact(): boolean
-  /** Removes and returns an unused process that matches this launch; null if there is none. */
+  /**
+   * Takes an unused process that matches this launch out of the warm sandbox. Returns null if there
+   * is none.
+   */
   take(launch: ToolLaunch): HeldProcess | null
   /** Returns the number of processes whose tool has started. */
   countStarted(): number
-  /** Kills the unused processes; resolves when they have ended. */
+  /** Kills the unused processes of the warm sandbox. Resolves when these processes have ended. */
   discard(): Promise<void>
   /** Resolves when `discard` is called at the end of the task. */
   discarded: Promise<void>
@@ -129,20 +149,26 @@ export type WarmSandbox = {
 const DEVICES = ["/dev/null", "/dev/urandom"]
 
 /**
- * Descriptor on which the launcher reports that it waits for an order, and that its tool starts:
- * see container/launcher/launcher.h.
+ * File descriptor on which the launcher reports that it waits for a launch order, and later that
+ * its tool starts: see container/launcher/launcher.h.
  */
 export const LAUNCHER_REPORT_FD = 3
 
-/** Descriptor by which the launcher inside bubblewrap reaches the broker of connections outside. */
+/**
+ * File descriptor through which the launcher inside bubblewrap reaches the connection broker
+ * outside.
+ */
 const CHANNEL_FD = 4
 
-/** Returns the sandbox for tools that the runner starts for itself and not for a task. */
+/**
+ * Returns the sandbox for tools that the runner starts for its own purposes instead of for a task,
+ * such as reading versions.
+ */
 export function sandboxOutsideTasks(sandbox: Sandbox): TaskSandbox {
   return { sandbox, uid: sandbox.firstUid, workspaceBytes: sandbox.limits.workspaceBytes }
 }
 
-/** Returns the command line that starts a tool in its sandbox. */
+/** Returns the command line that starts a tool in a sandbox. */
 export function toolLaunchArgv(launch: ToolLaunch): [string, ...string[]] {
   const { tier } = launch.taskSandbox.sandbox
   if (usesNamespaces(tier)) return namespacesArgv(launch)
@@ -160,8 +186,8 @@ export function heldProcessArgv(launch: ToolLaunch, form: HeldProcessKind): [str
 }
 
 /**
- * Returns the command line that creates the namespaces of a tool and runs `launcher --probe` in
- * them.
+ * Returns the command line that creates the same namespaces as for a tool, and runs `launcher
+ * --probe` in these namespaces.
  */
 export function namespaceProbeArgv(sandbox: Sandbox): [string, ...string[]] {
   const { launcherPath: tool } = sandbox
@@ -171,24 +197,24 @@ export function namespaceProbeArgv(sandbox: Sandbox): [string, ...string[]] {
 }
 
 /**
- * Returns the arguments of a launch order for a waiting process. Unless `hasStdout` is set, the
- * stdout of the tool is discarded.
+ * Returns the arguments of the launch order for a waiting process. The stdout of the tool is
+ * discarded unless `hasStdout` is true.
  */
 export function launchOrderArgv(launch: ToolLaunch, hasStdout: boolean): string[] {
   return [...(hasStdout ? [] : ["--no-stdout"]), ...innerArgv(launch)]
 }
 
 /**
- * Returns the limit of CPU time in seconds. By default a tool may use all cores for its whole time
- * limit.
+ * Returns the limit of a tool's CPU time in seconds. By default, a tool may use all cores for its
+ * whole time limit.
  */
 export function cpuLimitSeconds({ cpuSeconds }: ToolLimits, timeLimitMs: number): number {
   return cpuSeconds ?? Math.ceil((timeLimitMs / 1000) * availableParallelism()) + 1
 }
 
 /**
- * Returns the error line that the launcher or bubblewrap printed if it failed to start the tool;
- * null if the tool has run.
+ * Returns the error line that the launcher or bubblewrap printed because it could not start the
+ * tool; null if the tool has run.
  */
 export function readSandboxStartFailure(exitCode: number | null, stderr: string): string | null {
   if (exitCode === 126) return /^launcher: .*$/m.exec(stderr)?.[0] ?? null
@@ -212,7 +238,8 @@ function namespacesArgv(launch: ToolLaunch): [string, ...string[]] {
 }
 
 /**
- * Returns the command line that creates the namespaces, without the program that starts in them.
+ * Returns the command line that creates the namespaces of a tool, without the program to start in
+ * the namespaces.
  */
 function outerArgv(launch: ToolLaunch, form: HeldProcessKind = "launcher"): [string, ...string[]] {
   const { sandbox } = launch.taskSandbox
@@ -226,7 +253,7 @@ function outerArgv(launch: ToolLaunch, form: HeldProcessKind = "launcher"): [str
     ...channelArgv(launch),
     "--",
     sandbox.bubblewrapPath,
-    // Sets no environment, because the outer launcher has already set it.
+    // Sets no environment variables, because the outer launcher has already set the environment.
     ..."--unshare-all --die-with-parent --cap-drop ALL".split(" "),
     ...(form === "tool" ? ["--setenv", "LD_PRELOAD", sandbox.holdPath] : []),
     ...rootArgv(launch, form),
@@ -235,8 +262,8 @@ function outerArgv(launch: ToolLaunch, form: HeldProcessKind = "launcher"): [str
 }
 
 /**
- * Returns the options by which the launcher makes paths reachable that lie below a folder closed to
- * other users, such as /root. bubblewrap and the tool run as the tool's user and access files by
+ * Returns the options that make the launcher open a way to paths below a folder that other users
+ * may not enter, such as /root. bubblewrap and the tool run as the tool's user and access files by
  * path.
  */
 function reachArgv(launch: ToolLaunch, form: HeldProcessKind = "launcher"): string[] {
@@ -246,7 +273,7 @@ function reachArgv(launch: ToolLaunch, form: HeldProcessKind = "launcher"): stri
 }
 
 /**
- * Returns the options of bubblewrap for a root file system that contains only the paths which the
+ * Returns the options of bubblewrap for a root file system that contains only the paths that the
  * tool may access.
  */
 function rootArgv(launch: ToolLaunch, form: HeldProcessKind): string[] {
@@ -272,8 +299,8 @@ export function pathsVisibleToTool(launch: ToolLaunch, form: HeldProcessKind): s
 }
 
 /**
- * Returns the paths of the tool and of the files granted to it, with all symbolic links that lead
- * to them.
+ * Returns the path of the tool and the paths that are granted to the tool, including all symbolic
+ * links that lead to these paths.
  */
 function grantedPaths(launch: ToolLaunch): string[] {
   return [findProgram(launch.tool), ...readPaths(launch), ...runPaths(launch)].flatMap(
@@ -298,8 +325,8 @@ function innerArgv(launch: ToolLaunch): string[] {
     "--file-size": fileBytesOf(taskSandbox),
     "--cpu": cpuLimitSeconds(limits, launch.timeLimitMs),
     "--files": limits.openFiles,
-    // The kernel limits the threads of a user. A tool that runs as the runner's user may add
-    // threads to those of the runner.
+    // Limits the number of threads, which the kernel counts for each user. A tool that runs as the
+    // runner's user may have this many threads in addition to those of the runner.
     [taskSandbox.uid === null ? "--more-processes" : "--processes"]: limits.threads,
   }
   return [
@@ -319,8 +346,8 @@ function innerArgv(launch: ToolLaunch): string[] {
 }
 
 /**
- * Returns the maximum size of a file that a tool may write, which is never more than the disk space
- * of the task.
+ * Returns the maximum size of a file that a tool may write, in bytes. The size is never more than
+ * the disk space of the task.
  */
 function fileBytesOf({ sandbox: { limits }, workspaceBytes }: TaskSandbox): number {
   const isShort = workspaceBytes < limits.workspaceBytes

@@ -29,10 +29,10 @@ const PROGRESS_FD = LAUNCHER_REPORT_FD
 type ExitStatus = Pick<ToolProcessEnd, "exitCode" | "signal">
 
 /**
- * Starts a tool in its sandbox; all tools of the runner are started by this function. The tool has
- * a minimal environment and leads a process group. The whole group is killed when the tool exits,
- * exceeds a limit, or the signal aborts. Uses a held process of the warm sandbox, if one matches,
- * instead of a cold start.
+ * Starts a tool in its sandbox. The runner starts all its tools by this function. The tool has a
+ * minimal environment and leads a process group. The whole group is killed when the tool exits,
+ * exceeds a limit, or the signal aborts. If a held process of the warm sandbox matches, the tool
+ * runs in that process instead of a new process.
  */
 export function startToolProcess(spec: ToolProcessSpec): StartedToolProcess {
   const { networkProblem } = spec.taskSandbox.sandbox
@@ -44,8 +44,8 @@ export function startToolProcess(spec: ToolProcessSpec): StartedToolProcess {
 }
 
 /**
- * Finds a held process that matches the launch, and sends the launch order to it. Returns null if
- * there is none.
+ * Takes a held process that matches the launch, and sends the launch order to the process. Returns
+ * null if there is no such process.
  */
 function takeHeldProcess(spec: ToolProcessSpec): HeldProcess | null {
   const { warmSandbox } = spec.taskSandbox
@@ -58,8 +58,8 @@ function takeHeldProcess(spec: ToolProcessSpec): HeldProcess | null {
 }
 
 /**
- * Starts the tool again, without a held process, if its held process ended before the tool had
- * started. The kernel may kill a waiting process when memory is short.
+ * Starts a tool again in a new process, if its held process ended before the tool had started. The
+ * kernel may kill a waiting process when memory is short.
  */
 async function restartIfLost(
   spec: ToolProcessSpec,
@@ -134,7 +134,8 @@ function spawnInSandbox(spec: ToolProcessSpec): ChildProcess {
       spec.onProgressLine ? "pipe" : "ignore",
     ],
   })
-  // Ignores errors of writes to the input, since a tool may end before it has read its whole input.
+  // Ignores errors of writes to standard input, since a tool may end before it has read its whole
+  // input.
   child.stdin?.on("error", () => undefined)
   if (typeof spec.stdin === "string") child.stdin?.end(spec.stdin)
   return child
@@ -153,8 +154,8 @@ function minimalEnvironment(workspace: string): NodeJS.ProcessEnv {
 }
 
 /**
- * Resolves when the process has ended and its pipes are closed: with null, or with the error of a
- * failed start.
+ * Resolves when the process has ended and its pipes are closed. The result is null, or the error
+ * message of a failed start.
  */
 async function waitForClose(child: ChildProcess): Promise<string | null> {
   try {
@@ -166,8 +167,8 @@ async function waitForClose(child: ChildProcess): Promise<string | null> {
 }
 
 /**
- * Returns the exit status of the tool itself. bubblewrap reports that signal n ended the tool by
- * the exit code 128 + n.
+ * Returns the exit status of the tool itself. If signal n ended the tool, bubblewrap exits with
+ * code 128 + n.
  */
 function readExitStatus(child: ChildProcess, tier: SandboxTier): ExitStatus {
   const { exitCode, signalCode: signal } = child
@@ -181,9 +182,9 @@ function readExitStatus(child: ChildProcess, tier: SandboxTier): ExitStatus {
 }
 
 /**
- * Returns the resource limit at which the kernel ended a process; null if there is none. ffmpeg
- * handles SIGXCPU and exits with 255. This code counts only if the process ran long enough to use
- * up its CPU time.
+ * Returns the resource limit because of which the kernel ended a process; null if there is none.
+ * ffmpeg handles SIGXCPU and exits with 255. This exit code counts as the CPU limit only if the
+ * process ran long enough to use up its CPU time.
  */
 function findKernelLimit(
   end: ExitStatus & Pick<ToolProcessEnd, "wallMs">,

@@ -8,8 +8,8 @@ import type { ToolProcessSpec, RunnerTerminationCause } from "./tool-process.ts"
 import { measureDeletedFiles } from "./deleted-files.ts"
 
 /**
- * Time between SIGTERM and SIGKILL, in milliseconds. With 0, SIGKILL is sent at once, so that the
- * process stops writing.
+ * Time between SIGTERM and SIGKILL for each cause of a termination, in milliseconds. If the time is
+ * 0, SIGKILL is sent at once, so that the process stops writing.
  */
 const GRACE_MS: Record<RunnerTerminationCause, number> = {
   time_limit: 2000,
@@ -26,17 +26,18 @@ const TIMER_MS_MAX = 2 ** 31 - 1
 
 const running = new Set<ChildProcess>()
 
-// Kills the process groups at exit, since detached groups would outlive this process.
+// Kills the process groups of running tools when this process exits, since detached process groups
+// would continue to run.
 process.on("exit", () => {
   for (const child of running) killProcessGroup(child, "SIGKILL")
 })
 
 /**
- * Terminates the process group of a tool when it exceeds a limit or the signal aborts. `stop` ends
- * the supervision and returns the cause of a termination, or null. `end` also measures the
- * workspace a last time; call it when the tool has exited. `wasDiskFull` reports whether the disk
- * of the workspace was full at any time. `meter` is an open meter of the workspace; with null a new
- * one is opened.
+ * Supervises a tool: terminates its process group when the tool exceeds a limit or the signal
+ * aborts. `stop` ends the supervision and returns the cause of a termination, or null. `end` does
+ * the same after a last measurement of the workspace, and is for a tool that has exited.
+ * `wasDiskFull` reports whether the disk of the workspace was full at any time. If `meter` is null,
+ * a new meter of the workspace is opened.
  */
 export function superviseProcess(
   child: ChildProcess,
@@ -84,8 +85,8 @@ export function superviseProcess(
   }
   spec.signal.addEventListener("abort", onAbort)
   if (spec.signal.aborted) onAbort()
-  // Kills processes of the group that are still running after the tool's exit: they would keep the
-  // pipes open.
+  // Kills processes of the group that still run after the tool's exit, since these processes would
+  // keep the pipes open.
   child.once("exit", () => {
     stop()
     killProcessGroup(child, "SIGKILL")
@@ -117,36 +118,40 @@ function usageLimit({ taskSandbox, inputBytes = 0 }: ToolProcessSpec) {
   return { bytes: workspaceBytes + inputBytes, files: sandbox.limits.workspaceFiles }
 }
 
-/** Registers the process group of a child, so that it is killed when this process exits. */
+/**
+ * Registers the process group of a child process, so that the group is killed when this process
+ * exits.
+ */
 export function killProcessGroupOnExit(child: ChildProcess): void {
   running.add(child)
 }
 
-/** Removes a child whose process group has ended. */
+/** Removes a child process from the registered process groups after its group has ended. */
 export function forgetProcessGroup(child: ChildProcess): void {
   running.delete(child)
 }
 
-/** Sends a signal to the process group that a child leads. */
+/** Sends a signal to the process group that a child process leads. */
 export function killProcessGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (child.pid === undefined) return
   try {
     process.kill(-child.pid, signal)
   } catch {
-    // Ignores the error: the group has already ended.
+    // Ignores the error, which means that the process group has already ended.
   }
 }
 
 const USAGE_POLL_MS = 200
 /**
- * Number of usage polls for each measurement of deleted files, which is slow because it reads
- * /proc.
+ * Number of polls of the workspace after which deleted files are measured too. That measurement is
+ * slow, because it reads /proc.
  */
 const POLLS_PER_DELETED = 5
 
 /**
- * Watch over the disk usage of a workspace. `stop` ends the polls. `end` measures once more and
- * reports whether the limit is exceeded, since a process may exceed the limit after the last poll.
+ * Handle of the polls that measure the disk usage of a workspace. `stop` ends the polls. `end`
+ * measures once more and reports whether the limit is exceeded, since a process may exceed the
+ * limit after the last poll.
  */
 type UsageWatch = { stop(): void; end(): Promise<boolean> }
 
@@ -159,8 +164,8 @@ type WatchTarget = {
 
 /**
  * Measures a workspace five times a second, and once a second also deleted files that the process
- * still holds open. Calls `onExceeded` once, when the limit is exceeded. `end` closes the meter. It
- * expects that the workspace no longer changes, unless the tool may have left child processes.
+ * still holds open. Calls `onExceeded` once, when the limit is exceeded. `end` closes the meter.
+ * Unless the tool may start child processes, `end` assumes that the workspace no longer changes.
  */
 function watchUsage(
   { meter, folder, pid, mayFork }: WatchTarget,
@@ -182,7 +187,7 @@ function watchUsage(
     if (isExceeded) onExceeded()
     else schedule()
   }
-  // Schedules the next poll after the end of the last one, since a poll takes long if there are
+  // Schedules the next poll after the end of the last poll, since a poll takes long if there are
   // many files.
   function schedule(): void {
     timer = setTimeout(() => void poll(), USAGE_POLL_MS)

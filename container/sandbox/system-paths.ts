@@ -9,7 +9,7 @@ const MEDIA_PATHS = [
   "/lib",
   "/lib64",
   "/etc/ld.so.cache",
-  // Links to the libraries BLAS and LAPACK on Debian.
+  // Folder of Debian with links to the libraries BLAS and LAPACK.
   "/etc/alternatives",
   "/etc/fonts",
   "/usr/share/fontconfig",
@@ -26,7 +26,7 @@ const MEDIA_PATHS = [
 /** Files that TLS clients read: trusted certificates and settings. */
 const TLS_PATHS = ["/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/usr/share/ca-certificates"]
 
-/** Dynamic loaders, which the kernel executes to load a program. */
+/** Paths of dynamic loaders, which the kernel executes to load a program. */
 const LOADERS = [
   "/lib64/ld-linux-x86-64.so.2",
   "/lib/ld-linux-aarch64.so.1",
@@ -35,24 +35,24 @@ const LOADERS = [
 ]
 
 /**
- * Folders of the root that are links into /usr on most systems. The root file system of a sandbox
- * needs the same links.
+ * Entries of the root folder that are links into /usr on most systems. The root file system of a
+ * sandbox needs the same links.
  */
 const ROOT_LINKS = ["/lib", "/lib64"]
 
 export type SystemPaths = {
-  /** Existing folders and files that a tool may read, without the links in the root folder. */
+  /** Existing folders and files that every tool may read, without the links in the root folder. */
   read: string[]
-  /** Existing paths that a tool with a network may read in addition. */
+  /** Existing paths that only a tool with a network may read, such as TLS certificates. */
   tls: string[]
-  /** Dynamic loaders that a tool may execute. */
+  /** Paths of the dynamic loaders that a tool may execute. */
   loaders: string[]
   links: { path: string; target: string }[]
 }
 
 /**
- * Returns the system paths that tools can access: the paths that media tools need, and the paths in
- * `added`, which the operator configured.
+ * Returns the system paths that tools can access: the existing paths that media tools need, and the
+ * paths that the operator configured (`added`).
  */
 export function findSystemPaths(added: readonly string[]): SystemPaths {
   const links = ROOT_LINKS.filter(isLink)
@@ -75,8 +75,8 @@ export function isReadableByAllUsers(path: string): boolean {
 }
 
 /**
- * Returns the absolute path of a program, by the environment variable PATH; the name itself if the
- * program is not found.
+ * Returns the absolute path of a program, found by the environment variable PATH. Returns the name
+ * itself if the program is not found.
  */
 export function findProgram(name: string): string {
   const folders = (process.env["PATH"] ?? "").split(delimiter)
@@ -90,7 +90,8 @@ export function isReachableByAllUsers(path: string): boolean {
 }
 
 /**
- * Returns a path, the target of each symbolic link that it leads to, and the real path at the end.
+ * Returns a path, the target of each symbolic link that the path leads to, and finally the real
+ * path.
  */
 export function resolveLinkChain(path: string): string[] {
   if (!existsSync(path)) return [path]
@@ -102,7 +103,10 @@ export function resolveLinkChain(path: string): string[] {
   return [...found, realpathSync(path)]
 }
 
-/** Removes duplicates from a list of paths, and paths that lie below another path of the list. */
+/**
+ * Removes duplicates and nested paths, which lie below another path of the list, from a list of
+ * paths.
+ */
 export function removeNestedPaths(paths: readonly string[]): string[] {
   const unique = [...new Set(paths)]
   return unique.filter((path) => !unique.some((other) => path.startsWith(`${other}/`)))

@@ -13,8 +13,9 @@ import { promisify } from "node:util"
 import { LAUNCHER_PROGRAMS } from "./launcher-programs.ts"
 
 /**
- * Delay before the processes of a user are counted, in milliseconds. Meanwhile init reaps orphaned
- * processes, and the next task can start undisturbed.
+ * Delay after the end of a task before the remaining processes of its user are counted, in
+ * milliseconds. During the delay, init reaps orphaned processes, and the next task can start
+ * without disturbance.
  */
 const FIRST_COUNT_MS = 2000
 const RETRY_MS_MIN = 500
@@ -23,13 +24,16 @@ const RETRY_MS_MAX = 60_000
 /** Number of open sandboxes and abandoned workspaces that use each user id. */
 const holdsByUid = new Map<number, number>()
 
-/** Opens the sandbox of one task, with a user id that no other task gets until it is released. */
+/**
+ * Opens the sandbox of one task, with a user id that no other task gets until the id is released.
+ */
 export function openTaskSandbox(
   sandbox: Sandbox,
   workspaceBytes = sandbox.limits.workspaceBytes,
 ): TaskSandbox {
   if (sandbox.firstUid === null) return { sandbox, uid: null, workspaceBytes }
-  // The first id is reserved for tools that the runner starts for itself.
+  // Skips the first user id, which is reserved for tools that the runner starts for its own
+  // purposes.
   let uid = sandbox.firstUid + 1
   while (holdsByUid.has(uid)) uid += 1
   reserveUid(uid)
@@ -37,8 +41,8 @@ export function openTaskSandbox(
 }
 
 /**
- * Opens the sandbox of a future task with a warm sandbox: an empty workspace in which processes
- * wait for launch orders.
+ * Opens the sandbox of a future task together with a warm sandbox, an empty workspace in which
+ * processes wait for launch orders.
  */
 export async function openWarmTaskSandbox(
   sandbox: Sandbox,
@@ -58,9 +62,9 @@ export async function openWarmTaskSandbox(
 }
 
 /**
- * Closes the sandbox of a task: kills the processes that still wait for an order, and removes the
- * workspace. Repeats a failed removal in the background. The user id is released when the workspace
- * and all processes of that user are gone.
+ * Closes the sandbox of a task: kills the processes that still wait for a launch order, and removes
+ * the workspace. Repeats a failed removal in the background. The user id is released when the
+ * workspace and all processes of that user are gone.
  */
 export async function closeTaskSandbox(
   { uid, warmSandbox }: TaskSandbox,
@@ -72,15 +76,15 @@ export async function closeTaskSandbox(
   void release(uid, isRemoved ? null : folder, folder === null ? undefined : waitForExit(discarded))
 }
 
-/** Releases the user id of a sandbox in which nothing was started and which has no workspace. */
+/** Releases the user id of a sandbox that has no workspace and in which no process was started. */
 export function releaseUnusedTaskSandbox({ uid }: TaskSandbox): void {
   releaseUid(uid)
 }
 
 /**
- * Removes the workspaces that an earlier runner process left in the work folder, and kills their
- * sandboxes. Resolves when the user ids of these workspaces are reserved. The removal continues in
- * the background, and is repeated after an error.
+ * Removes the workspaces that an earlier runner process left in the work folder, and kills the
+ * sandboxes that still run there. Resolves when the user ids of these workspaces are reserved. The
+ * removal continues in the background and is repeated after an error.
  */
 export async function removeAbandonedWorkspaces(workDir: string): Promise<void> {
   const left: { path: string; uid: number }[] = []
@@ -88,7 +92,7 @@ export async function removeAbandonedWorkspaces(workDir: string): Promise<void> 
   if (names.length > 0) killAbandonedSandboxes(workDir)
   for (const name of names) {
     const path = join(workDir, name)
-    // Another process may have removed the workspace meanwhile.
+    // Ignores a workspace that another process has removed meanwhile.
     const stats = await lstat(path).catch(() => null)
     if (stats === null) continue
     reserveUid(stats.uid)
@@ -109,7 +113,10 @@ function reserveUid(uid: number): void {
   holdsByUid.set(uid, (holdsByUid.get(uid) ?? 0) + 1)
 }
 
-/** Releases a user id once its workspace is removed and its processes have ended. */
+/**
+ * Releases a user id when the workspace of that user is removed and all processes of that user have
+ * ended.
+ */
 async function release(
   uid: number | null,
   workspace: string | null,
@@ -152,8 +159,8 @@ async function tryRemoving(workspace: string): Promise<boolean> {
 }
 
 /**
- * Kills the bubblewrap processes that an earlier runner left in workspaces of a work folder. A
- * bwrap that is killed during its setup, together with its runner, leaves a child that waits
+ * Kills the bubblewrap processes that an earlier runner process left in the workspaces of a work
+ * folder. A bubblewrap process that is killed during its setup leaves a child process, which waits
  * forever and keeps the user id of its task in use.
  */
 function killAbandonedSandboxes(workDir: string): void {
@@ -167,12 +174,12 @@ function killAbandonedSandboxes(workDir: string): void {
     try {
       process.kill(Number(pid), "SIGKILL")
     } catch {
-      // Ignores the error: the process has ended meanwhile.
+      // Ignores the error, which means that the process has ended meanwhile.
     }
   }
 }
 
-/** Returns the command line of a process; an empty list if the process has ended. */
+/** Returns the words of a process's command line; an empty list if the process has ended. */
 function wordsOf(pid: string): string[] {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0")
@@ -182,13 +189,13 @@ function wordsOf(pid: string): string[] {
 }
 
 /**
- * Delay in which counts for several users are gathered into one call of the launcher, since the
- * start of a process takes longer than the counts.
+ * Time during which counts for several users are collected for one call of the launcher, in
+ * milliseconds. The start of a process takes longer than the counts.
  */
 const BATCH_DELAY_MS = 1000
 const USERS_MAX = 500
 
-/** Callbacks for the next count, by user id. */
+/** Callbacks that wait for the next count of processes, by user id. */
 let waiting = new Map<number, ((count: number) => void)[]>()
 
 /**
@@ -196,7 +203,8 @@ let waiting = new Map<number, ((count: number) => void)[]>()
  * count fails.
  */
 export function countUserProcesses(uid: number | null): Promise<number> {
-  // Returns 0 if the runner is not root: then tools run as its own user and no user id is in use.
+  // Returns 0 if the runner is not root, because tools then run as the runner's own user and no
+  // user ids are reserved.
   if (uid === null || uid === 0 || process.getuid?.() !== 0) return Promise.resolve(0)
   const { promise, resolve } = Promise.withResolvers<number>()
   if (waiting.size === 0) void countSoon()
@@ -219,7 +227,10 @@ async function countSoon(): Promise<void> {
   }
 }
 
-/** Returns the number of processes of each user; an empty list if the count fails. */
+/**
+ * Returns the number of processes of each user, in the order of the user ids; an empty list if the
+ * count fails.
+ */
 async function countOf(uids: readonly number[]): Promise<number[]> {
   try {
     const words = ["--count", "--", ...uids.map(String)]

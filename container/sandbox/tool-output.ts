@@ -1,14 +1,14 @@
 import type { Readable } from "node:stream"
 
-/** Maximum number of bytes of a line that are kept. A tool may print an endless line. */
+/** Maximum number of bytes that are kept of a line of output. A tool may print an endless line. */
 export const TOOL_LINE_BYTES_MAX = 64 * 1024
 
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 
 /**
- * Collects the first bytes of a stream. The returned function decodes the bytes collected so far as
- * text.
+ * Starts to collect the first bytes of a stream. The returned function returns the bytes collected
+ * so far, decoded as text.
  */
 export function collectFirstBytes(stream: Readable | null, bytesMax: number): () => string {
   const chunks: Buffer[] = []
@@ -22,7 +22,10 @@ export function collectFirstBytes(stream: Readable | null, bytesMax: number): ()
   return () => Buffer.concat(chunks).toString("utf8")
 }
 
-/** Collects the last bytes of a stream. The returned function decodes them as text. */
+/**
+ * Starts to collect the last bytes of a stream. The returned function returns the collected bytes,
+ * decoded as text.
+ */
 export function collectLastBytes(stream: Readable | null, bytesMax: number): () => string {
   let tail = Buffer.alloc(0)
   stream?.on("data", (chunk: Buffer) => {
@@ -33,7 +36,7 @@ export function collectLastBytes(stream: Readable | null, bytesMax: number): () 
 
 /**
  * Counts the bytes of several pipes of a child process together. Calls `onExceeded` for each chunk
- * once there are more than `bytesMax`.
+ * after which the sum is above `bytesMax`.
  */
 export function watchOutputSize(
   stdio: readonly unknown[],
@@ -56,7 +59,8 @@ export function isReadableStream(stream: unknown): stream is Readable {
 
 /**
  * Calls `onLine` with each non-empty line of a stream, without its line ending and cut to
- * TOOL_LINE_BYTES_MAX. node:readline is not suitable: see docs/decisions/0014-read-lines-by-hand.md.
+ * TOOL_LINE_BYTES_MAX. docs/decisions/0014-read-lines-by-hand.md explains why node:readline is not
+ * suitable.
  */
 export function onEachLine(stream: Readable, onLine: (line: string) => void): void {
   const line = Buffer.alloc(TOOL_LINE_BYTES_MAX)
@@ -73,7 +77,7 @@ export function onEachLine(stream: Readable, onLine: (line: string) => void): vo
       finishLine()
       start = at + 1
     }
-    // Bytes above the limit are dropped, since Buffer.copy stops when the target is full.
+    // Copies only bytes up to the limit, since Buffer.copy stops when the target is full.
     length += chunk.copy(line, length, start)
   })
   stream.on("end", finishLine)

@@ -12,8 +12,8 @@ export type RunnerTerminationCause =
   | "stdout_limit"
 
 /**
- * Cause of the end of a tool's process other than its own exit. If there are several causes, the
- * first counts.
+ * Cause because of which a tool's process was terminated instead of exiting by itself. If there are
+ * several causes, the first cause counts.
  */
 export type ProcessTerminationCause =
   | RunnerTerminationCause
@@ -27,22 +27,37 @@ export type ToolProcessSpec = ToolGrants & {
   argv: readonly string[]
   /** Working and temporary folder of the process, usually the workspace. */
   cwd: string
-  /** Access of the process to `cwd`. With "write", the limits of the workspace are enforced. */
+  /**
+   * Access of the process to the folder `cwd`. If the access is "write", the limits of the
+   * workspace are enforced.
+   */
   access: FolderAccess
-  /** Bytes of the inputs in the workspace, which do not count toward the limit of the workspace. */
+  /**
+   * Total size of the inputs in the workspace, in bytes. Inputs do not count toward the limit of
+   * the workspace.
+   */
   inputBytes?: number
   timeLimitMs: number
   signal: AbortSignal
-  /** Text on standard input; none by default. `open` leaves the pipe open for later writes. */
+  /**
+   * Text that is written to standard input; none by default. `open` leaves the pipe open for later
+   * writes.
+   */
   stdin?: string | { open: true }
-  /** Maximum number of bytes of stdout that are kept; without it and `onStdout`, stdout is discarded. */
+  /**
+   * Maximum number of bytes of stdout that are kept. If neither this limit nor `onStdout` is set,
+   * stdout is discarded.
+   */
   stdoutBytesMax?: number
-  /** Called with each chunk of stdout, which then has the size limit of a file instead of a log. */
+  /**
+   * Called with each chunk of stdout. If this callback is set, the size limit of a file applies to
+   * stdout instead of the size limit of a log.
+   */
   onStdout?: (chunk: Buffer) => void
   onStderrLine?: (line: string) => void
   /**
-   * Called with each line that the process writes to file descriptor 3; if not set, the process has
-   * no such descriptor.
+   * Called with each line that the process writes to file descriptor 3. If not set, the process has
+   * no file descriptor 3.
    */
   onProgressLine?: (line: string) => void
 }
@@ -51,7 +66,7 @@ export type ToolProcessEnd = {
   exitCode: number | null
   signal: NodeJS.Signals | null
   cause: ProcessTerminationCause | null
-  /** Error of a start that failed; null if the process has started. */
+  /** Error message of a failed start; null if the process has started. */
   spawnError: string | null
   /** Whether the disk that holds a writable workspace was full at any time. */
   wasDiskFull: boolean
@@ -62,7 +77,10 @@ export type ToolProcessEnd = {
 
 export type StartedToolProcess = {
   pid: number | null
-  /** Standard input, if the spec leaves it open. A write fails once the process has ended. */
+  /**
+   * Standard input of the process; null unless the spec leaves the pipe open. A write fails after
+   * the process has ended.
+   */
   stdin: Writable | null
   finished: Promise<ToolProcessEnd>
 }

@@ -4,18 +4,18 @@ import { log } from "../log.ts"
 
 /**
  * Number of user ids that a runner claims for its tools. A task keeps its user id for some seconds
- * after its end, so a runner of many short tasks uses dozens at a time. All ranges lie below
- * 65,536.
+ * after its end, so a runner with many short tasks uses dozens of ids at a time. All claimed ranges
+ * lie below 65,536.
  */
 const USERS = 200
 const RANGES_MAX = 200
 
 /**
- * Claims the first range of user ids from `firstUid` on that no other runner of this machine has
- * claimed; returns the first id of the range. Runners that shared user ids would wait for each
- * other's processes, and their tools could signal each other. The claim is an abstract UNIX socket,
- * which the kernel removes when this process ends. Returns `firstUid` if the claims cannot be
- * determined.
+ * Claims the first range of user ids, from `firstUid` on, that no other runner on this machine has
+ * claimed. Returns the first id of the range. Two runners with the same user ids would wait for
+ * each other's processes, and their tools could send signals to each other. The claim is an
+ * abstract UNIX socket, which the kernel removes when this process ends. Returns `firstUid` if the
+ * claims cannot be determined.
  */
 export async function claimToolUserIds(firstUid: number): Promise<number> {
   for (let range = 0; range < RANGES_MAX; range += 1) {

@@ -6,14 +6,17 @@ import { LAUNCHER_PROGRAMS } from "./launcher-programs.ts"
 import type { Sandbox } from "./sandbox.ts"
 import { startToolProcess } from "./start-process.ts"
 
-/** Bytes of a file from `start` (inclusive) to `end` (exclusive). */
+/** Range of bytes in a file, from `start` (inclusive) to `end` (exclusive). */
 export type ByteRange = { start: number; end: number }
 
-/** Input file whose bytes are downloaded only when a tool reads them. */
+/** Input file of which each part is downloaded only when a tool reads that part. */
 export type OnDemandFile = {
   inode: bigint
   size: number
-  /** Downloads a range of bytes. Returns the downloaded range that contains it. */
+  /**
+   * Downloads a range of bytes. Returns the downloaded range, which contains the requested range
+   * and may be larger.
+   */
   load(range: ByteRange): Promise<ByteRange>
 }
 
@@ -23,21 +26,21 @@ const EVERYTHING = { start: 0, end: Number.MAX_SAFE_INTEGER }
 const QUESTION = /^(\d{1,20}) (\d{1,15}) (\d{1,15})$/
 const ANSWER_BYTES = 16
 /**
- * Maximum number of requests of a tool, far above the needs of real media. Each request takes time
+ * Maximum number of read requests of a tool, far more than real media need. Each request takes time
  * of the runner's only thread.
  */
 const QUESTIONS_MAX = 10_000
 
-/** Reports whether tools of a sandbox can be started with watched reads. */
+/** Reports whether a sandbox supports tools whose reads are watched. */
 export function canWatchReads(sandbox: Sandbox): boolean {
   return findLoader(sandbox) !== undefined && existsSync(LAUNCHER_PROGRAMS.reads)
 }
 
 /**
- * Starts a dynamically linked tool whose reads of `file` wait until the bytes are downloaded: see
- * container/launcher/watched-reads.c. Calls `onFailure` with the error of a failed download, and
- * for a request that watched-reads.c never sends, which comes from a tool under the control of
- * hostile media. The tool then waits until its signal aborts.
+ * Starts a dynamically linked tool whose reads of `file` wait until the requested bytes are
+ * downloaded: see container/launcher/watched-reads.c. Calls `onFailure` with the error of a failed
+ * download. Also calls `onFailure` for a request that watched-reads.c never sends, which means that
+ * hostile media control the tool. After a failure, the tool waits until its signal aborts.
  */
 export function startProcessWithWatchedReads(
   spec: ToolProcessSpec,
@@ -50,8 +53,8 @@ export function startProcessWithWatchedReads(
   async function answer(question: string): Promise<void> {
     questions += 1
     if (questions > QUESTIONS_MAX) throw new Error("A tool sent too many requests.")
-    // Refuses requests while an answer is unread, since unread answers would fill the runner's
-    // memory.
+    // Refuses requests while the tool has not read an earlier answer, since unread answers would
+    // fill the runner's memory.
     if (isAnswering || (started.stdin?.writableLength ?? 0) > 0) {
       throw new Error("A tool sent a request before it had read the last answer.")
     }

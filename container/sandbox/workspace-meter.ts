@@ -9,28 +9,28 @@ import type { SandboxTier } from "./tiers/tier.ts"
 
 export type WorkspaceUsage = { bytes: number; files: number }
 
-/** Measures the disk usage of a workspace until `close` is called. */
+/** Meter of the disk usage of a workspace, which must be closed after use. */
 export type WorkspaceMeter = {
-  /** Measures a workspace in which a tool is running. */
+  /** Measures a workspace that may change, because a tool is running in it. */
   measure(): Promise<WorkspaceUsage>
   /** Measures a workspace that no longer changes, which takes less time. */
   measureAtRest(): Promise<WorkspaceUsage>
   close(): void
 }
 
-/** Usage of a workspace that cannot be measured. It exceeds every limit. */
+/** Disk usage of a workspace that cannot be measured. This value exceeds every limit. */
 const UNKNOWN: WorkspaceUsage = { bytes: Number.POSITIVE_INFINITY, files: Number.POSITIVE_INFINITY }
 
 const BLOCK_BYTES = 512
 
-/** Number of files up to which Node's own calls are faster than the meter program. */
+/** Number of files up to which file system calls of Node are faster than the meter program. */
 const FEW_FILES_MAX = 32
 
 /**
- * Opens the meter of a workspace. The usage of a workspace with a subfolder, or with an entry that
- * cannot be measured, is Infinity. The count of files stops above `filesMax`. A sparse file counts
- * with its full size, since that many bytes are read from it. A file with several hard links counts
- * once.
+ * Opens the meter of a workspace. The disk usage is Infinity if the workspace contains a subfolder
+ * or an entry that cannot be measured. The count of files stops above `filesMax`. A sparse file
+ * counts with its full size, since a reader gets that many bytes. A file with several hard links
+ * counts once.
  */
 export function openWorkspaceMeter(
   tier: SandboxTier,
@@ -41,14 +41,14 @@ export function openWorkspaceMeter(
 }
 
 /**
- * Maximum number of times that the meter program is started for a workspace. The kernel may kill
- * the program when memory is short.
+ * Maximum number of starts of the meter program for a workspace. The kernel may kill the program
+ * when memory is short.
  */
 const PROGRAMS_MAX = 5
 
 /**
  * Returns a meter that uses the meter program. The program starts at the first measurement, because
- * many tools end before it.
+ * many tools end before their workspace is measured.
  */
 function meterByProgram(cwd: string, filesMax: number): WorkspaceMeter {
   let programs = 0
@@ -74,9 +74,9 @@ function meterByProgram(cwd: string, filesMax: number): WorkspaceMeter {
 }
 
 /**
- * Starts the meter program, which answers each byte on its stdin with a line: see
- * container/launcher/meter.c. `measure` resolves with null if the program has ended or failed to
- * start.
+ * Starts the meter program, which measures the workspace once for each byte on its stdin: see
+ * container/launcher/meter.c. `measure` resolves with null if the program has ended or could not be
+ * started.
  */
 function startProgram(cwd: string, filesMax: number) {
   const waiting: ((usage: WorkspaceUsage | null) => void)[] = []
@@ -113,8 +113,8 @@ function readUsage(line: string): WorkspaceUsage {
 }
 
 /**
- * Returns a meter for systems without a sandbox, which lack the meter program. A tool that keeps
- * renaming its files can hide them from this meter.
+ * Returns a meter for systems without a sandbox, which lack the meter program. A tool that
+ * continuously renames its files can hide these files from the meter.
  */
 function meterByNames(folder: string, filesMax: number): WorkspaceMeter {
   function measure(): Promise<WorkspaceUsage> {
@@ -141,7 +141,7 @@ export async function measureFolderUsage(
 }
 
 /**
- * Measures a folder that no longer changes synchronously. Returns null if the folder has many files
+ * Measures synchronously a folder that no longer changes. Returns null if the folder has many files
  * or cannot be read.
  */
 function measureFew(folder: string, filesMax: number): WorkspaceUsage | null {

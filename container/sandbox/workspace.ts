@@ -19,21 +19,22 @@ import { makeFolderWithParents } from "../make-folders.ts"
 import { removeTree } from "./remove-tree.ts"
 
 /**
- * Mode of the work folder: other users can reach a workspace if they know its name, but cannot list
- * the folder.
+ * Mode of the work folder. Other users can reach a workspace by its name, but cannot list the
+ * folder.
  */
 const WORK_DIR_MODE = 0o711
 const WORKSPACE_NAME = /^[0-9a-f-]{36}\.[0-9]+$/
 
 /**
- * Flags for opening a file that a tool wrote: symbolic links are not followed, and opening a named
- * pipe does not block.
+ * Flags for opening a file that a tool wrote. With these flags, symbolic links are not followed,
+ * and opening a named pipe does not block.
  */
 const PLAIN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 /**
- * Creates the work folder, which contains the workspaces of all runs, if it is missing. Returns
- * null, or an error sentence if the folder cannot be created or another user may change it.
+ * Creates the work folder, which contains the workspaces of all runs, unless the folder exists.
+ * Returns null, or an error sentence if the folder cannot be created or another user can change the
+ * folder.
  */
 export function prepareWorkDir(workDir: string): string | null {
   try {
@@ -52,16 +53,17 @@ export function prepareWorkDir(workDir: string): string | null {
 }
 
 /**
- * Creates the workspace of one run, which only its owner may enter, and returns its absolute path.
- * The owner is `uid`, the user of the run's tools, or with null the user of the runner.
+ * Creates the workspace of one run, and returns the absolute path of the workspace. Only the owner
+ * may enter the workspace. The owner is `uid`, the user of the run's tools; if `uid` is null, the
+ * owner is the user of the runner.
  */
 export async function createWorkspace(
   workDir: string,
   run: { taskId: string; fence: number },
   uid: number | null,
 ): Promise<string> {
-  // Uses synchronous calls, which take microseconds; a call on the thread pool takes a tenth of a
-  // millisecond.
+  // Uses synchronous calls, which take microseconds, since a call on the thread pool takes a tenth
+  // of a millisecond.
   mkdirSync(workDir, { recursive: true, mode: WORK_DIR_MODE })
   const path = join(realpathSync(workDir), workspaceName(run))
   await removeTree(path)
@@ -90,10 +92,9 @@ export async function findAbandonedWorkspaces(workDir: string): Promise<string[]
 }
 
 /**
- * Reports whether the runner may open a file that a tool wrote: it is a regular file, not a
- * symbolic link or a pipe, and has a single hard link, since a second one could belong to a file
- * outside the workspace. The owner must be able to read the file, since a runner that is not root
- * has the tool's user.
+ * Reports whether the runner may open a file that a tool wrote. The file must be a regular file and
+ * have a single hard link, since a second link could belong to a file outside the workspace. The
+ * owner must be able to read the file, since a runner that is not root runs as the tool's user.
  */
 export function isSafeToOpen(stats: Stats): boolean {
   return stats.isFile() && stats.nlink === 1 && (stats.mode & constants.S_IRUSR) !== 0
@@ -107,7 +108,7 @@ export function pathInWorkspace(workspace: string, name: string): string {
   return join(workspace, name)
 }
 
-/** Opens a file that a tool wrote; throws unless `isSafeToOpen` accepts it. */
+/** Opens a file that a tool wrote. Throws unless `isSafeToOpen` accepts the file. */
 export async function openSafeFile(path: string): Promise<FileHandle> {
   const handle = await open(path, PLAIN_FLAGS)
   if (isSafeToOpen(await handle.stat())) return handle
@@ -116,8 +117,8 @@ export async function openSafeFile(path: string): Promise<FileHandle> {
 }
 
 /**
- * Reads a file that a tool wrote synchronously; throws unless `isSafeToOpen` accepts it. Returns null
- * if the file has more than `bytesMax` bytes.
+ * Reads synchronously a file that a tool wrote. Throws unless `isSafeToOpen` accepts the file.
+ * Returns null if the file has more than `bytesMax` bytes.
  */
 export function readSmallSafeFile(path: string, bytesMax: number): Buffer<ArrayBuffer> | null {
   const file = openSync(path, PLAIN_FLAGS)
@@ -131,8 +132,8 @@ export function readSmallSafeFile(path: string, bytesMax: number): Buffer<ArrayB
 }
 
 /**
- * Returns an open file as a Blob. On Linux the Blob reads by the file descriptor; a rename of the
- * file has no effect.
+ * Returns an open file as a Blob. On Linux, the Blob reads the file through its file descriptor, so
+ * a rename of the file has no effect.
  */
 export async function openAsBlobByHandle(handle: FileHandle, path: string): Promise<Blob> {
   return await openAsBlob(process.platform === "linux" ? `/proc/self/fd/${handle.fd}` : path)

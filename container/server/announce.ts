@@ -4,8 +4,8 @@ import { retryWithBackoff } from "../transfer/concurrency-and-retry.ts"
 
 const TIMEOUT_MS = 5000
 /**
- * Retries of the announcement, since the Worker may still be starting. If all attempts fail, the
- * Worker detects the new runner process when the leases of the old process expire.
+ * Retry policy of the announcement, since the Worker may still be starting. If all attempts fail,
+ * the Worker detects the new runner process when the leases of the old process expire.
  */
 const RETRIES = { attempts: 12, firstDelayMs: 200, delayMsMax: 4000 }
 

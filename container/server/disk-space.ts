@@ -9,41 +9,41 @@ import { workspaceName } from "../sandbox/workspace.ts"
 import type { RunnerSettings } from "../settings.ts"
 
 /**
- * Disk space for a task: the bytes that its tools may write besides its inputs, or the reason why
- * the task cannot start. `no room`: running tasks use the disk, so the task has to wait.
- * `inputBytesMax`: the inputs can never fit, because the disk is too small or other files have
- * filled it for too long; it is the maximum size of inputs that would fit, and negative if not even
- * a task without inputs fits.
+ * Disk space for a task, or the reason why the task cannot start. `workspaceBytes`: the number of
+ * bytes that the task's tools may write in addition to the inputs. `no room`: running tasks use the
+ * disk, so the task has to wait. `inputBytesMax`: the inputs can never fit, because the disk is too
+ * small or other files have filled it for too long. The value is the maximum size of inputs that
+ * would fit; it is negative if not even a task without inputs fits.
  */
 export type TaskDiskSpace = { workspaceBytes: number } | { inputBytesMax: number } | "no room"
 
-/** Disk space that running tasks have reserved, by the names of their workspaces. */
+/** Disk space that the running tasks of this runner have reserved. */
 export type DiskReservations = {
   /**
-   * Returns the disk space for a task beside the running tasks, or `no room` while the task has to
-   * wait. The free space is divided equally among `slots`, the idle slots of the task's pool; with
-   * more than one slot, an equal part is left for other pools. `used` holds the bytes that running
-   * tasks have already written, so that they are not reserved as well. A task that would not fit
-   * even without the running tasks gets `no room` for a limited time, in which an operator may
-   * delete other files, and then `inputBytesMax`.
+   * Returns the disk space for a task in addition to the running tasks, or `no room` while the task
+   * has to wait. The free space is divided equally among the idle slots of the task's pool
+   * (`slots`). With a capacity above one, an equal part is left for other pools. `used` contains
+   * the bytes that running tasks have already written, so that these bytes are not counted twice. A
+   * task that would not fit even without the running tasks first gets `no room`, so that an
+   * operator may delete other files. After a limited time, the task gets `inputBytesMax`.
    */
   find(order: TaskOrder, slots: number, used?: ReadonlyMap<string, number>): TaskDiskSpace
   /** Reserves disk space for a task until `release` is called. */
   reserve(order: TaskOrder, room: { workspaceBytes: number }): DiskReservation
   /**
-   * Returns the bytes that tasks with a reservation have already written, by the names of their
-   * workspaces.
+   * Returns the number of bytes that each task with a reservation has already written, by the name
+   * of the task's workspace.
    */
   measureUsed(): Promise<Map<string, number>>
 }
 
 /**
- * Reserved disk space of one task. `workIn` sets the folder in which the usage of the task is
- * measured.
+ * Disk space that is reserved for one task. `workIn` sets the folder in which the disk usage of the
+ * task is measured.
  */
 export type DiskReservation = { workIn(folder: string): void; release(): void }
 
-/** Opens the reservations on the disk that holds the workspaces of a runner. */
+/** Creates the disk reservations of a runner, for the disk that holds its workspaces. */
 export function openDiskReservations(settings: RunnerSettings): DiskReservations {
   const { capacity, limits, workDir } = settings
   const diskWaits = openDiskWaits(settings.diskWaitMs)
@@ -58,7 +58,7 @@ export function openDiskReservations(settings: RunnerSettings): DiskReservations
     const leastBytes = leastBytesOf(order)
     const room = disk.free - limits.diskReserveBytes - unspent - sumInputBytes(order.inputs)
     if (room < leastBytes) return "no room"
-    // Leaves a part of the free space for tasks of other pools.
+    // Leaves an equal part of the free space for tasks of other pools.
     const parts = capacity > 1 ? slots + 1 : 1
     const workspaceBytes = Math.max(leastBytes, Math.floor(room / parts))
     return { workspaceBytes: Math.min(limits.workspaceBytes, workspaceBytes) }
@@ -97,7 +97,7 @@ export function openDiskReservations(settings: RunnerSettings): DiskReservations
       const measured = names.map(async (name) => {
         const folder = folders.get(name) ?? join(workDir, name)
         const used = await measureFolderUsage(folder, limits.workspaceFiles).catch(() => null)
-        // Counts 0 bytes if the measurement fails; the whole reservation then stays reserved.
+        // Counts 0 bytes if the measurement fails, so that the whole reservation stays reserved.
         return [name, used && Number.isFinite(used.bytes) ? used.bytes : 0] as const
       })
       return new Map(await Promise.all(measured))
@@ -118,25 +118,25 @@ function nameOf({ task_id: taskId, fence }: TaskOrder): string {
   return workspaceName({ taskId, fence })
 }
 
-/**
- * Times for which tasks have been waiting for disk space that no running task would free at its
- * end.
- */
+/** Waiting times of tasks for disk space that no running task would free at its end. */
 type DiskWaits = {
   /**
-   * Records whether a task waits for space that no running task would free. Returns true once the
-   * task has waited so for too long.
+   * Records whether a task waits for disk space that no running task would free (`isInVain`).
+   * Returns true if the task has waited for such space too long.
    */
   hasTimedOut(taskId: string, isInVain: boolean): boolean
 }
 
 /**
- * Maximum number of remembered tasks. Old entries are dropped, because a canceled task never asks
- * again.
+ * Maximum number of waiting tasks that are remembered. The oldest entries are dropped, since an
+ * entry of a canceled task would otherwise remain forever.
  */
 const TASKS_MAX = 1000
 
-/** Starts to record the waits of tasks. A wait times out after `waitMs` milliseconds. */
+/**
+ * Creates the record of tasks that wait for disk space. A wait times out after `waitMs`
+ * milliseconds.
+ */
 function openDiskWaits(waitMs: number): DiskWaits {
   const begunAt = new Map<string, number>()
   return {

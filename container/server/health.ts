@@ -22,23 +22,26 @@ import type { ToolName } from "../../src/contract/tasks/definition.ts"
 import { TASK_TOOL_NAMES } from "../tasks/registry.ts"
 import { findYtdlpInstallation, ytdlpDriverArgv } from "../tools/ytdlp/ytdlp-environment.ts"
 
-/** Delay before the version of a tool that did not report one is read again, in milliseconds. */
+/**
+ * Delay before the runner again reads the version of a tool that reported no version, in
+ * milliseconds.
+ */
 const UNAVAILABLE_MS = 30_000
 
 /**
- * Versions of the tools as they were read once. `folder` is the folder of the yt-dlp that was in
- * use at that time.
+ * Versions of the tools that were read at one time. `folder` is the folder of the yt-dlp
+ * installation that was in use at that time.
  */
 type VersionReading = { folder: string | null; tools: Promise<Record<string, unknown>> }
 
-/** Self-test of a sandbox with all attacks. */
+/** Running or finished self-test of a sandbox with all attacks. */
 type AttackTest = { sandbox: Sandbox; test: Promise<SandboxTestResult> }
 
 /**
  * Returns the handler of `GET /health`. The first request after a sandbox was chosen reads the
- * versions of the tools. Later requests read them again if yt-dlp was updated or a tool reported no
- * version. With `?attacks=all`, the first such request tests the sandbox with all attacks, and
- * responses contain the outcomes.
+ * versions of the tools. Later requests read the versions again if yt-dlp was updated or a tool
+ * reported no version. The first request with `?attacks=all` tests the sandbox with all attacks,
+ * and responses then contain the outcomes.
  */
 export function createHealthHandler(
   runs: TaskRuns,
@@ -83,8 +86,8 @@ export function createHealthHandler(
   }
 
   /**
-   * Discards versions that lack a tool after a delay, so that they are read again: the tool may
-   * only have been slow, or may be installed later.
+   * Discards, after a delay, a version reading in which a tool is missing, so that the versions are
+   * read again. The tool may have been slow, or may be installed later.
    */
   async function forgetIncomplete(read: VersionReading): Promise<void> {
     if (!Object.values(await read.tools).includes(TOOL_UNAVAILABLE)) return
@@ -99,14 +102,14 @@ function wantsAllAttacks({ url }: Request): boolean {
 }
 
 /**
- * Fields about transcription in the health of a runner. Without the default speech model the runner
- * cannot transcribe.
+ * Fields about transcription in the health of a runner. Without the default speech model, the
+ * runner cannot transcribe.
  */
 type SpeechHealth = Required<Pick<RunnerHealth, "whisper" | "speech" | "speech_problem">>
 
 /**
- * Reads the version of faster-whisper and checks which speech models are installed. Does not load a
- * model.
+ * Reads the version of faster-whisper, and checks which speech models are installed. Does not load
+ * a model.
  */
 async function readSpeechHealth(
   settings: RunnerSettings,
@@ -149,8 +152,8 @@ const VERSION_MS_MAX = 10_000
 type VersionCommand = Pick<ToolGrants, "read"> & { tool: string; argv: string[] }
 
 /**
- * Returns the version of each tool by its name, except whisper, which has more fields in the
- * health. Without a sandbox (null), the version of each tool is "unavailable".
+ * Returns the version of each tool by the tool's name. Omits whisper, about which the health
+ * contains more fields. Without a sandbox (null), the version of each tool is "unavailable".
  */
 async function readToolVersions(
   settings: RunnerSettings,

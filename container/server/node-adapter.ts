@@ -3,7 +3,8 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 const BODY_BYTES_MAX = 8 * 1024 * 1024
 
 /**
- * Handler of web-standard requests. `refuseByHeaders` may answer a request before its body is read.
+ * Handler of web-standard requests. `refuseByHeaders` may refuse a request before the body of the
+ * request is read.
  */
 export type RequestHandler = {
   refuseByHeaders(headers: Headers): Response | undefined

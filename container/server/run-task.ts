@@ -23,8 +23,8 @@ import type { TaskDiskSpace } from "./disk-space.ts"
 
 /**
  * Abort controllers that end a run early. `kill`: the Worker has canceled or replaced the run, so
- * its end is not reported. `interrupt`: the runner shuts down, and the run reports that it was
- * interrupted.
+ * the runner does not report the end of the run. `interrupt`: the runner shuts down and reports
+ * that the run was interrupted.
  */
 export type RunAbortControllers = { kill: AbortController; interrupt: AbortController }
 
@@ -40,20 +40,20 @@ type RunControl = {
   controllers: RunAbortControllers
   /** Disk space that the run may use. */
   room: Exclude<TaskDiskSpace, "no room">
-  /** Called with the workspace folder of the run. */
+  /** Called with the path of the run's workspace when the workspace exists. */
   onWorkspace: (path: string) => void
   onReleased: () => void
 }
 
 /**
  * Order of a task from the Worker, and the task that was parsed from the order. The runner may
- * still refuse it.
+ * still refuse the order.
  */
 export type ParsedTaskOrder = ParsedTask & { order: TaskOrder }
 
 /**
  * Runs a task from its order to its last report. Never throws. Calls `onReleased` when the
- * processes and the workspace of the task are gone; the last report may still be on its way then.
+ * processes and the workspace of the task are removed, which may be before the last report is sent.
  */
 export async function runTask(
   { order, run, pool }: ParsedTaskOrder,

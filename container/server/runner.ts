@@ -23,16 +23,16 @@ import type { ParsedTaskOrder } from "./run-task.ts"
 import { openTaskRuns } from "./task-runs.ts"
 import type { TaskRuns } from "./task-runs.ts"
 
-/** Runner that is not bound to a port. */
+/** Runner as a request handler that is not bound to a port. */
 export type Runner = RequestHandler & {
   /**
-   * Refuses further tasks. Resolves when the running tasks have sent their last reports, or after
-   * `ms` milliseconds.
+   * Refuses new tasks from now on. Resolves when the running tasks have sent their last reports, or
+   * after `ms` milliseconds.
    */
   drain(ms: number): Promise<void>
   /**
-   * Refuses further tasks and interrupts the running tasks. Resolves when each has sent its last
-   * report.
+   * Refuses new tasks from now on, and interrupts the running tasks. Resolves when each running
+   * task has sent its last report.
    */
   shutDown(): Promise<void>
 }
@@ -43,7 +43,7 @@ const taskId = z.uuid()
 const fenceNumber = z.coerce.number().int().positive()
 
 /**
- * Returns a runner. Its routes implement the runner's side of the protocol between Worker and
+ * Creates a runner, whose routes implement the runner's side of the protocol between Worker and
  * runner. The runner accepts tasks only while it has a sandbox.
  */
 export function createRunner(settings: RunnerSettings, latestChoice: GetSandboxChoice): Runner {

@@ -13,24 +13,25 @@ import type { ParsedTaskOrder, RunAbortControllers, RunnerContext } from "./run-
 /**
  * Answer to the order of a task: `accepted`, or the reason for a refusal. `stale`: a run with a
  * newer fence or slot allocation exists. `busy`: all slots of the pool are in use. `implausible`:
- * the allocation number cannot be right. `no room`: the disk has no space besides the running
- * tasks. `leaving`: the runner is shutting down.
+ * the allocation number cannot be right. `no room`: running tasks use the disk space that the task
+ * needs. `leaving`: the runner is shutting down.
  */
 export type TaskOrderAnswer = "accepted" | "stale" | "busy" | "implausible" | "no room" | "leaving"
 
-/** Runs of tasks in a runner process: those in progress, and the latest that have ended. */
+/** Task runs of a runner process: all runs in progress, and the runs that ended last. */
 export type TaskRuns = {
   /**
-   * Starts a task, or returns why it is refused. A repetition of an accepted order has no effect.
+   * Starts the run of a task, or returns the reason why the order is refused. A repeated order that
+   * was already accepted has no effect.
    */
   accept(task: ParsedTaskOrder, sandbox: Sandbox): Promise<TaskOrderAnswer>
   find(taskId: string): RunStatus | null
   /**
-   * Kills the run of a task if its fence is at most `fence`. Resolves when the processes of the run
-   * have ended, with whether the run was still in progress.
+   * Kills the run of a task if the run's fence is at most `fence`. Resolves when the processes of
+   * the run have ended. The result is true if the run was still in progress.
    */
   kill(taskId: string, fence: number): Promise<boolean>
-  /** Refuses all further tasks from now on. */
+  /** Refuses all new tasks from now on. */
   leave(): void
   /** Resolves when all current runs have sent their last reports. */
   ended(): Promise<void>
@@ -40,8 +41,8 @@ export type TaskRuns = {
 }
 
 /**
- * Run of a task. `released` resolves when its processes and workspace are gone, `reported` when its
- * last report is sent.
+ * Run of a task. `released` resolves when the processes and the workspace of the run are removed.
+ * `reported` resolves when the last report of the run is sent.
  */
 type RunEntry = {
   pool: string
@@ -52,8 +53,8 @@ type RunEntry = {
 }
 
 /**
- * Values for the start of a run: its disk space, its disk reservation, and the end of an older run
- * of the same task that it replaces.
+ * Values for the start of a run: the disk space, the disk reservation, and a promise for the end of
+ * the older run of the same task that is replaced.
  */
 type Start = {
   room: Exclude<TaskDiskSpace, "no room">
@@ -63,7 +64,9 @@ type Start = {
 
 const ENDED_RUNS_MAX = 1000
 
-/** Bytes that running tasks have already written, by task id. */
+/**
+ * Number of bytes that each running task has already written, by the name of the task's workspace.
+ */
 type UsedBytes = Map<string, number>
 
 /**
@@ -76,7 +79,10 @@ export function openTaskRuns(settings: RunnerSettings, warmPool: WarmSandboxPool
   const highestAllocations = new Map<string, number>()
   const disk = openDiskReservations(settings)
   let isLeaving = false
-  /** Starts a run without `await`, so that two tasks never get the same slot or disk space. */
+  /**
+   * Starts the run of a task. Contains no `await`, so that two tasks never get the same slot or
+   * disk space.
+   */
   function begin(task: ParsedTaskOrder, sandbox: Sandbox, used?: UsedBytes): TaskOrderAnswer {
     const { task_id: taskId, fence, slot, allocation } = task.order
     const previous = entries.get(taskId)
@@ -106,7 +112,8 @@ export function openTaskRuns(settings: RunnerSettings, warmPool: WarmSandboxPool
     async accept(task, sandbox) {
       const acceptance = begin(task, sandbox)
       if (acceptance !== "no room") return acceptance
-      // Bytes that running tasks have written count as used, so they are not reserved as well.
+      // Tries again with the measured disk usage of the running tasks. Bytes that a task has
+      // already written then no longer count as reserved.
       return begin(task, sandbox, await disk.measureUsed())
     },
     find(taskId) {
@@ -132,7 +139,10 @@ export function openTaskRuns(settings: RunnerSettings, warmPool: WarmSandboxPool
   }
 }
 
-/** Starts the run of a task once the older run that it replaces has released its resources. */
+/**
+ * Starts the run of a task. The run begins when the older run of the same task, if there is one,
+ * has released its resources.
+ */
 function startRun(
   task: ParsedTaskOrder,
   runner: RunnerContext,

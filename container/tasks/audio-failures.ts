@@ -6,7 +6,7 @@ export function noAudioFailure(): TaskFailure {
   return callerFailure("no_audio", "The input has no audio stream.")
 }
 
-/** Returns the failure for an input with encrypted audio. `lines` are messages of ffmpeg. */
+/** Returns the failure for an input with encrypted audio. `lines` are the error lines of ffmpeg. */
 export function encryptedAudioFailure(lines: string[]): TaskFailure {
   const message = "The input is encrypted, so its audio cannot be decoded."
   return callerFailure("drm_protected", message, lines)

@@ -15,8 +15,8 @@ import type { RunContext } from "./run-context.ts"
 const FILE = "source"
 
 /**
- * Downloads the file of a URL with the caller's headers into the workspace, without yt-dlp. Checks
- * by a probe that the file is media.
+ * Downloads a URL into the workspace, with the caller's headers and without yt-dlp. Checks by a
+ * probe that the downloaded file is media.
  */
 export async function downloadMediaFile(
   context: RunContext,

@@ -9,8 +9,8 @@ import type { RunContext, TaskOutcome } from "./run-context.ts"
 export const metadataTaskHandler = { definition: metadataTask, run: runMetadataTask }
 
 /**
- * Maximum number of bytes that yt-dlp may download to find the metadata, which needs only web
- * pages.
+ * Maximum number of bytes that yt-dlp may download for the metadata of a video. Only web pages are
+ * needed for metadata, and no media.
  */
 const BYTES_MAX = 1024 ** 2
 

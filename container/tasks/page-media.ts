@@ -12,8 +12,8 @@ import { markProcessStarted } from "./run-context.ts"
 import type { RunContext } from "./run-context.ts"
 
 /**
- * Downloads the media of a web page into the workspace by yt-dlp. The progress of the task ends at
- * `percentMax` percent, since an upload follows.
+ * Downloads the media of a web page into the workspace by yt-dlp. At the end of the download, the
+ * progress of the task is `percentMax` percent, since an upload follows.
  */
 export async function downloadPageMedia(
   context: RunContext,

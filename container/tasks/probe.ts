@@ -21,8 +21,9 @@ import { openPartialInputFile } from "../transfer/partial-file.ts"
 export const probeTaskHandler = { definition: probeTask, run: runProbeTask }
 
 /**
- * Runs a probe task: probes the only input by ffprobe. Media that cannot be read fail the task,
- * unless the probe is optional. A file that is not intended as media has no probe.
+ * Runs a probe task: probes the only input by ffprobe. The task fails if the input is unreadable
+ * media, unless the probe is optional. The result for a file that is not intended as media contains
+ * no probe.
  */
 async function runProbeTask(
   context: RunContext,
@@ -38,7 +39,8 @@ async function runProbeTask(
     return { result: { kind: "probe", probe, warnings } }
   }
   if (!isIntendedAsMedia(probed.head, mediaTypeOf(context))) {
-    // Adds no warning for an input of a job, which may be data for a command.
+    // Adds no warning if the probe is optional, because the input of a command may be data other
+    // than media.
     return { result: { kind: "probe", warnings: work.is_optional ? [] : [NOT_MEDIA_WARNING] } }
   }
   const { lines } = probed
@@ -53,16 +55,16 @@ function mediaTypeOf({ order }: RunContext): string {
 }
 
 /**
- * Size from which a file is probed without a full download. The download of a smaller file takes as
- * long as that of its start and end alone.
+ * Minimum size, in bytes, of a file that is probed without a full download. The full download of a
+ * smaller file takes no longer than the download of its start and end.
  */
 const PARTIAL_PROBE_BYTES_MIN = 16 * 1024 ** 2
 
 /**
  * Probes the only input of a task, and downloads only the parts that ffprobe reads. The start and
- * the end of the file are downloaded at once, other parts when ffprobe reads them, so the result
- * equals that of the whole file. Returns null if the whole file has to be downloaded: it is small,
- * ffprobe reads too much of it, or the sandbox cannot watch reads.
+ * the end of the file are downloaded at once, and other parts when ffprobe reads them. The result
+ * is the same as for the whole file. Returns null if the whole file has to be downloaded, because
+ * the file is small, ffprobe reads too much of the file, or the sandbox cannot watch reads.
  */
 async function probeWithoutFullDownload(context: RunContext): Promise<ProbeRun | null> {
   const { io, order, settings, status, taskSandbox, workspace } = context

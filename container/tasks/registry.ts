@@ -14,17 +14,20 @@ import { transcribeTaskHandler } from "./transcribe/transcribe.ts"
 /** Function that runs a task whose work is already parsed. */
 export type RunParsedTask = (context: RunContext) => Promise<TaskOutcome>
 
-/** Function that runs a parsed task, and the pool of runners in which such tasks run. */
+/** Function that runs a parsed task, and the name of the runner pool in which such tasks run. */
 export type ParsedTask = { run: RunParsedTask; pool: string }
 
-/** Parser for the tasks of one kind. */
+/** Parser for the work of one kind of task. */
 type TaskParser = {
   definition: TaskDefinition
   /** Parses the work of a task of this kind. Returns an error sentence for invalid work. */
   parse(work: TaskWork): ParsedTask | { error: string }
 }
 
-/** Combines the definition of a kind of task with the function that runs such tasks. */
+/**
+ * Creates a task parser from the definition of a kind of task and the function that runs such
+ * tasks.
+ */
 function makeTaskParser<Work extends z.ZodType, Result extends z.ZodType<TaskResult>>({
   definition,
   run,
@@ -47,7 +50,6 @@ function makeTaskParser<Work extends z.ZodType, Result extends z.ZodType<TaskRes
 
 /** Parsers of the kinds of tasks that this runner supports. */
 const TASK_PARSERS: readonly TaskParser[] = [
-  // Each kind of task has a line.
   makeTaskParser(probeTaskHandler),
   makeTaskParser(commandTaskHandler),
   makeTaskParser(fetchTaskHandler),
@@ -60,7 +62,7 @@ const TASK_PARSERS: readonly TaskParser[] = [
 
 const parsersByName = new Map(TASK_PARSERS.map((runner) => [runner.definition.name, runner]))
 
-/** Programs that the supported kinds of tasks need, without duplicates. */
+/** Names of the programs that the supported kinds of tasks need, without duplicates. */
 export const TASK_TOOL_NAMES: readonly ToolName[] = [
   ...new Set(TASK_PARSERS.flatMap(({ definition }) => definition.tools)),
 ]

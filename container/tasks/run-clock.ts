@@ -2,17 +2,18 @@ import { PLAN_LIMIT_REMEDY } from "../../src/contract/plan-limit-remedy.ts"
 import type { ProgressDetail } from "../../src/contract/report.ts"
 import type { RunContext } from "./run-context.ts"
 
-/** Time limit and progress that the tools of a run share. */
+/** Clock of a run: the time limit and the progress that all tools of the run share. */
 export type RunClock = {
   /** Returns the remaining time of the run, in milliseconds. */
   leftMs(): number
   /**
-   * Reports which share of the work is done, from 0 to 1, with an estimate of the remaining time.
+   * Reports the progress of the run to the Worker, with an estimate of the remaining time. `done`
+   * is the finished share of the work, from 0 to 1.
    */
   report(done: number): void
   /**
-   * Reports details of a tool's progress, such as the current frame. They may be known even if the
-   * share is not.
+   * Reports details of a tool's progress to the Worker, such as the number of frames. Details may
+   * be known even if the finished share of the work is unknown.
    */
   reportDetail(detail: ProgressDetail): void
   /** Returns the error sentence for a run that exceeded its time limit. */
@@ -20,16 +21,16 @@ export type RunClock = {
 }
 
 /**
- * Share of the work and time in seconds that must have passed before the remaining time is
- * estimated.
+ * Minimum finished share of the work, and minimum elapsed time in seconds, before the remaining
+ * time is estimated.
  */
 const ETA_FRACTION_MIN = 0.02
 const ETA_SECONDS_MIN = 1
 const PERCENT_BEFORE_END = 99
 
 /**
- * Starts the clock of a run whose tools may take `secondsMax` seconds together. `what` names the
- * work in error sentences, such as "the command".
+ * Starts the clock of a run. All tools of the run together may take `secondsMax` seconds. `what`
+ * names the work in error sentences, for example "the command".
  */
 export function startRunClock(
   { order, reporter }: RunContext,

@@ -14,7 +14,7 @@ export type RunPhase =
   | "uploading"
   | "reporting"
 
-/** State of a run, which the runner shows at `GET /tasks/:id` during the run and afterwards. */
+/** State of a run, which the runner returns for `GET /tasks/:id` during the run and afterwards. */
 export type RunStatus = {
   taskId: string
   jobId: string
@@ -23,13 +23,13 @@ export type RunStatus = {
   fence: number
   state: "running" | "done"
   phase: RunPhase
-  /** Start of the first tool process of the run, in ISO 8601; null before. */
+  /** Start time of the run's first tool process, in ISO 8601; null until a tool has started. */
   processStartedAt: string | null
-  /** Wall-clock time of the tool processes of the run so far, in milliseconds. */
+  /** Wall-clock time that the tool processes of the run have taken so far, in milliseconds. */
   processingMs: number
 }
 
-/** Values that the phases of a run share. */
+/** Context of a run: values that all phases of the run need. */
 export type RunContext = {
   order: TaskOrder
   settings: RunnerSettings
@@ -38,11 +38,13 @@ export type RunContext = {
   taskSandbox: TaskSandbox
   io: WorkerClient
   reporter: RunReporter
-  /** Aborts when the run must end early, for any reason. */
+  /** Signal that aborts when the run must end early, for any reason. */
   signal: AbortSignal
 }
 
-/** Outcome of a task: its result or a failure, and the log and standard output of its tools. */
+/**
+ * Outcome of a task: the result or a failure, and the log and standard output of the task's tools.
+ */
 export type TaskOutcome<Result = TaskResult> = ({ result: Result } | TaskFailure) & {
   log?: string
   stdout?: string

@@ -7,8 +7,8 @@ import { markProcessStarted } from "./run-context.ts"
 import type { RunContext } from "./run-context.ts"
 
 /**
- * Arguments for one run of ffmpeg, and the progress of the task at its start (`from`) and end
- * (`to`), from 0 to 1.
+ * Arguments for one run of ffmpeg, and the progress of the task, from 0 to 1, at the start (`from`)
+ * and the end (`to`) of that run.
  */
 type Pass = {
   argv: readonly string[]
@@ -18,8 +18,8 @@ type Pass = {
 }
 
 /**
- * Runs ffmpeg once within the remaining time of the task, and reports the progress of the task
- * meanwhile.
+ * Runs ffmpeg once within the remaining time of the task. Reports the progress of the task during
+ * the run.
  */
 export async function runFfmpegPass(
   context: RunContext,

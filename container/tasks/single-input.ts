@@ -5,8 +5,8 @@ import { markProcessStarted } from "./run-context.ts"
 import type { RunContext } from "./run-context.ts"
 
 /**
- * Downloads the only input of a task. Returns its file name in the workspace. `what` is the subject
- * of the error sentence for a missing input, such as "A probe".
+ * Downloads the only input of a task. Returns the file name of the input in the workspace. `what`
+ * is the subject of the error sentence for a missing input, such as "A probe".
  */
 export async function downloadOnlyInput(context: RunContext, what: string): Promise<string> {
   const [input] = context.order.inputs

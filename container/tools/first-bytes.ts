@@ -1,6 +1,6 @@
 import { openSafeFile } from "../sandbox/workspace.ts"
 
-/** Number of bytes at the start of a file by which its type is detected. */
+/** Number of bytes at the start of a file from which the type of the file is detected. */
 export const FIRST_BYTES_LENGTH = 4096
 
 /** Returns the first bytes of a file in a workspace. */
@@ -11,9 +11,9 @@ export async function readFirstBytes(path: string): Promise<Buffer> {
 }
 
 /**
- * First bytes of media files. Each character stands for a byte, and a point for any byte. Omits
- * signatures of two bytes, such as that of MP3 without tags, because raw samples may begin with
- * them.
+ * Signatures at the start of media files. Each character stands for one byte, and a full stop
+ * stands for any byte. Signatures of only two bytes, such as MP3 without tags, are omitted, because
+ * raw samples may begin with the same bytes.
  */
 const MEDIA_SIGNATURES = Object.values({
   movie: ["....ftyp", "....moov", "....moof", "....mdat", "\0\0\0\x08wide", "\0\0\0\x08free"],
@@ -42,7 +42,10 @@ const MEDIA_SIGNATURES = Object.values({
   psd: ["8BPS\0"],
 }).flat()
 
-/** Reports whether the first bytes of a file are those of a known media format. */
+/**
+ * Reports whether a file begins with the signature of a known media format. `head` contains the
+ * first bytes of the file.
+ */
 export function hasMediaSignature(head: Buffer): boolean {
   return MEDIA_SIGNATURES.some((signature) => {
     const signs = Array.from(signature)

@@ -2,8 +2,8 @@ import { existsSync, readdirSync } from "node:fs"
 import { dirname, join } from "node:path"
 
 /**
- * Returns the package folders of a virtual environment. `link` is the path of Python in the
- * environment.
+ * Returns the package folders of a Python virtual environment. `link` is the path of the Python
+ * executable in the environment.
  */
 export function findPythonPackageFolders(link: string): string[] {
   const library = join(dirname(dirname(link)), "lib")

@@ -11,8 +11,8 @@ export type RetryPolicy = {
 
 /**
  * Calls `work` for each item, with at most `limit` calls in progress. The first error aborts the
- * signal of the other calls and prevents further calls; it is thrown once all calls have ended. If
- * `signal` aborts, its reason is thrown in the same way.
+ * signal of the other calls and prevents further calls. The error is thrown when all calls have
+ * ended. If `signal` aborts, the abort reason is thrown in the same way.
  */
 export async function mapWithConcurrency<Item, Value>(
   items: readonly Item[],
@@ -21,8 +21,8 @@ export async function mapWithConcurrency<Item, Value>(
 ): Promise<Value[]> {
   const failure = new AbortController()
   const joint = AbortSignal.any([signal, failure.signal])
-  // Handles errors and aborts here, since p-map would settle at once, before the other calls have
-  // ended.
+  // Handles errors and aborts in this function, since p-map would settle before the other calls
+  // have ended.
   const values = await pMap(
     items,
     async (item) => {
@@ -41,16 +41,17 @@ export async function mapWithConcurrency<Item, Value>(
 }
 
 /**
- * Returns the retry policy for transfers from and to the Worker. Its attempts take 76 seconds,
- * longer than a deployment of the Worker, which takes up to a minute.
+ * Returns the retry policy for transfers between the runner and the Worker. The attempts take 76
+ * seconds in total, longer than a deployment of the Worker, which takes up to a minute.
  */
 export function transferRetryPolicy(signal: AbortSignal): RetryPolicy {
   return { attempts: 20, firstDelayMs: 200, delayMsMax: 5000, signal }
 }
 
 /**
- * Repeats work with exponential backoff until it succeeds or the attempts are exhausted. Throws the
- * last error, or the reason of the signal if it aborts. A RunnerError is final and thrown at once.
+ * Repeats `work` with exponential backoff until a call succeeds or the attempts are exhausted.
+ * Throws the last error, or the abort reason of the signal. A RunnerError is final and thrown at
+ * once.
  */
 export async function retryWithBackoff<Value>(
   policy: RetryPolicy,

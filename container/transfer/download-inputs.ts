@@ -15,7 +15,10 @@ import {
 
 const DOWNLOADS_AT_ONCE = 4
 const READ_ONLY_MODE = 0o444
-/** Size up to which an input is buffered and written at once, which is faster than a stream. */
+/**
+ * Size up to which an input is buffered and written in one call, in bytes. For small inputs, one
+ * call is faster than a stream.
+ */
 const SMALL_BYTES_MAX = 256 * 1024
 
 /** Part of a run's context that the download of inputs needs. */
@@ -26,9 +29,9 @@ type DownloadContext = TransferContext & {
 }
 
 /**
- * Downloads the inputs of a task into its workspace, several at the same time. A file that several
- * inputs refer to is downloaded once, and the other inputs become hard links to it. All inputs are
- * read-only.
+ * Downloads the inputs of a task into its workspace, several inputs at the same time. A stored file
+ * that several inputs refer to is downloaded once, and the other inputs become hard links to the
+ * downloaded file. All inputs are read-only.
  */
 export async function downloadInputs(context: DownloadContext): Promise<void> {
   const { io, order, settings, signal, workspace } = context
@@ -39,13 +42,17 @@ export async function downloadInputs(context: DownloadContext): Promise<void> {
     const path = pathInWorkspace(workspace, first.name)
     requireFreeBytes(workspace, first.size_bytes + settings.limits.diskReserveBytes)
     await downloadInput({ io, signal: joint }, first, path)
-    // Makes the file read-only, since a write to it would change all its hard links.
+    // Makes the file read-only, since a write to the file would change all inputs that are hard
+    // links to the file.
     chmodSync(path, READ_ONLY_MODE)
     for (const { name } of same) await link(path, pathInWorkspace(workspace, name))
   })
 }
 
-/** Downloads an input to a path. Resumes after the last byte if the connection breaks. */
+/**
+ * Downloads an input to a path. If the connection breaks, the download resumes after the last
+ * received byte.
+ */
 async function downloadInput(
   context: TransferContext,
   input: TaskInput,
@@ -70,7 +77,8 @@ async function resumeDownload(
   path: string,
 ): Promise<void> {
   const offset = sizeOf(path)
-  // If the connection broke after the last byte, nothing is left to request.
+  // Stops if the connection broke after the last byte of the input, since nothing is left to
+  // request.
   if (offset > 0 && offset === input.size_bytes) return
   const request = { headers: offset > 0 ? { range: `bytes=${offset}-` } : {}, signal }
   if (input.size_bytes <= SMALL_BYTES_MAX) {
@@ -85,7 +93,7 @@ async function resumeDownload(
   if (size > input.size_bytes) {
     throw new RunnerError("input_failed", "The input is larger than the task says.")
   }
-  // Throws a final error, since another attempt would receive no more bytes either.
+  // Throws an error that is not retried, since another attempt would not receive more bytes.
   if (size === offset && size < input.size_bytes) {
     throw new RunnerError("input_failed", "The input is smaller than the task says.")
   }

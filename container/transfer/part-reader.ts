@@ -5,8 +5,8 @@ import { z } from "zod"
 /** Reader that divides a body into parts. */
 export type PartReader = {
   /**
-   * Fills a buffer with the next bytes of the body. Returns their number, which is smaller than the
-   * buffer only at the end of the body.
+   * Fills a buffer with the next bytes of the body. Returns the number of bytes, which is smaller
+   * than the buffer only at the end of the body.
    */
   fill(buffer: Buffer): Promise<number>
 }
@@ -47,13 +47,16 @@ const collect = z.custom<(options: { type: "minor" }) => void>(
 )
 type Collect = z.infer<typeof collect>
 
-/** Garbage collector of this process. It is cached, because finding it creates a new V8 context. */
+/**
+ * Cached function that runs the garbage collector of this process. The lookup of the function
+ * creates a new V8 context, so it happens only once.
+ */
 let cached: { gc: Collect | undefined } | null = null
 
 /**
- * Returns a counter of copied bytes that runs the garbage collector regularly. Chunks of bodies are
- * stored outside of the heap, so V8 hardly counts them and would keep about 60 MB of unused chunks.
- * A minor collection visits only young objects and takes less than a millisecond.
+ * Returns a counter of copied bytes that regularly runs the garbage collector. Chunks of bodies are
+ * stored outside of the heap, so V8 hardly counts the chunks and would keep about 60 MB of unused
+ * chunks. A minor collection visits only young objects and takes less than a millisecond.
  */
 function openChunkCollector(): { copied(bytes: number): void } {
   const { gc } = (cached ??= findCollector())

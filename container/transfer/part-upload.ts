@@ -6,7 +6,10 @@ import { retryWithBackoff, transferRetryPolicy } from "./concurrency-and-retry.t
 
 /** Multipart upload of an output to the Worker. */
 export type PartUpload = {
-  /** Number of consecutive parts from the first on that an earlier run has already uploaded. */
+  /**
+   * Number of parts at the beginning of the output, without a gap, that an earlier run has already
+   * uploaded.
+   */
   storedParts: number
   storedBytes: number
   store(context: TransferContext, number: number, bytes: PartBytes): Promise<void>
@@ -16,8 +19,8 @@ export type PartUpload = {
 type PartBytes = Uint8Array<ArrayBuffer> | Blob
 
 /**
- * Error that means that the Worker no longer has the upload, or has other parts of it. The upload
- * must start again.
+ * Error that means that the Worker no longer has an upload, or has different parts of the upload.
+ * The upload must start again.
  */
 export class UploadLostError extends Error {}
 
@@ -25,7 +28,7 @@ const uploadCreated = z.object({ upload_id: z.string().min(1) })
 const partStored = z.object({ etag: z.string().min(1) })
 const LOST_UPLOAD_STATUSES = [404, 409]
 
-/** Starts a multipart upload that no later run can continue. */
+/** Starts a multipart upload that a later run cannot resume. */
 export async function startPartUpload(
   context: TransferContext,
   ioPath: string,
@@ -39,8 +42,9 @@ export async function startPartUpload(
 }
 
 /**
- * Continues the upload that an earlier run has started with the same validator, or starts an upload
- * that later runs can continue. If an earlier run has completed the upload, returns only its size.
+ * Resumes the upload that an earlier run has started with the same validator, or starts a new
+ * upload that later runs can resume. If an earlier run has completed the upload, returns only the
+ * size of the output.
  */
 export async function startResumableUpload(
   context: TransferContext,
@@ -52,8 +56,8 @@ export async function startResumableUpload(
   const answer = await send(context, "POST", `${ioPath}/resumable`, { body })
   const begun = resumableResponse.parse(await answer.json())
   if ("stored_bytes" in begun) return { completeBytes: begun.stored_bytes }
-  // Finds the first missing part. A part with an unexpected size also counts as missing, unless it
-  // is the last part.
+  // Finds the first missing part. A part with an unexpected size also counts as missing, except the
+  // last part.
   const gap = begun.parts.findIndex(
     (part, index) =>
       part.part_number !== index + 1 ||

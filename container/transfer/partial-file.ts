@@ -7,15 +7,16 @@ import type { TransferContext } from "./worker-client.ts"
 import { retryWithBackoff, transferRetryPolicy } from "./concurrency-and-retry.ts"
 
 /**
- * File of an input in which only requested ranges are downloaded. The rest of the file are holes.
+ * Input file in the workspace of which only requested ranges are downloaded. The other ranges are
+ * holes in a sparse file.
  */
 export type PartialInputFile = OnDemandFile & {
   /**
-   * Reports whether the first byte of the file was requested. A tool that reads the file always
-   * reads its first byte.
+   * Reports whether a tool has read the file. The result is true if the first byte was requested,
+   * because a tool that reads the file always reads its first byte.
    */
   wasRead(): boolean
-  /** Returns the time that reads have waited for downloads, in milliseconds. */
+  /** Returns the total time for which reads have waited for downloads, in milliseconds. */
   waitedMs(): number
   close(): Promise<void>
 }
@@ -25,22 +26,22 @@ const MIB = 1024 ** 2
 const HEAD_BYTES = 2 * MIB
 const TAIL_BYTES = MIB
 /**
- * Minimum and maximum number of bytes that are downloaded for one read. The number doubles while
- * reads are sequential.
+ * Minimum and maximum number of bytes that are downloaded for one read. The number doubles with
+ * each sequential read.
  */
 const RANGE_BYTES_MIN = MIB / 2
 const RANGE_BYTES_MAX = 16 * MIB
 /**
- * Maximum number of ranges, and maximum share of the file, that are downloaded. Beyond these
- * limits, a full download is faster.
+ * Maximum number of ranges that are downloaded, and maximum share of the file that is downloaded.
+ * Beyond these limits, a full download is faster.
  */
 const RANGES_MAX = 24
 const SHARE_MAX = 0.5
 
 /**
- * Creates the file of an input with its full size, and starts to download its start and its end.
- * Other ranges are downloaded when they are requested. A request fails once the requests exceed the
- * limits of a partial download.
+ * Creates the file of an input with its full size, and starts to download the start and the end of
+ * the input. Other ranges are downloaded on request. A request fails if all requests together
+ * exceed the limits of a partial download.
  */
 export async function openPartialInputFile(
   context: TransferContext,
@@ -74,8 +75,8 @@ export async function openPartialInputFile(
     fetch({ start: 0, end: HEAD_BYTES }),
     fetch({ start: size - TAIL_BYTES, end: size }),
   ])
-  // Ignores the error here, since each request for a range waits for these downloads and reports
-  // it.
+  // Ignores a failure of the first downloads here, since each request for a range waits for these
+  // downloads and reports the failure.
   ends.catch(() => undefined)
   return {
     inode,
@@ -99,8 +100,8 @@ export async function openPartialInputFile(
 }
 
 /**
- * Plans the ranges to download. `next` returns the range for a read; `count` throws once the limits
- * are exceeded.
+ * Creates the plan of the ranges to download. `next` returns the range to download for a read.
+ * `count` counts a downloaded range, and throws if the limits are exceeded.
  */
 function openRangePlan(size: number) {
   let total = { count: 0, bytes: 0 }
@@ -133,7 +134,7 @@ async function fetchRange(
   const { "content-range": sent } = answer.headers
   if (answer.statusCode !== 206 || sent !== `bytes ${start}-${end - 1}/${input.size_bytes}`) {
     answer.destroy()
-    // Throws a final error, since another attempt would get the same response.
+    // Throws an error that is not retried, since another attempt would get the same response.
     throw new RunnerError("input_failed", `${range} was answered by ${sent ?? "the whole"}.`)
   }
   let at = start
@@ -146,7 +147,10 @@ async function fetchRange(
   if (at !== end) throw new Error(`${range} was answered by ${at - start} bytes.`)
 }
 
-/** Adds a range to a sorted list of ranges, and merges it with all ranges that it touches. */
+/**
+ * Adds a range to a sorted list of ranges. Merges the new range with all ranges that it overlaps or
+ * touches.
+ */
 function addRange(ranges: ByteRange[], added: ByteRange): void {
   const touching = ranges.filter(({ start, end }) => start <= added.end && added.start <= end)
   const others = ranges.filter((each) => !touching.includes(each))

@@ -5,13 +5,16 @@ import { log } from "../log.ts"
 import type { WorkerClient } from "./worker-client.ts"
 import { retryWithBackoff, transferRetryPolicy } from "./concurrency-and-retry.ts"
 
-/** Fields of a report without its sender and time. */
+/**
+ * Fields of a report that the caller of the reporter provides, without the sender and the time of
+ * the report.
+ */
 export type ReportFields<Kind extends Report["kind"]> = Omit<
   Extract<Report, { kind: Kind }>,
   "boot" | "at"
 >
 
-/** Last report of a run, about its end. */
+/** Last report of a run: the run finished, failed or was interrupted. */
 export type FinalReport =
   | ReportFields<"finished">
   | ReportFields<"failed">
@@ -19,15 +22,18 @@ export type FinalReport =
 
 export type RunReporter = {
   /**
-   * Reports that the work has started, unless the run ends within milliseconds. Only the first call
-   * has an effect.
+   * Reports to the Worker that the work has started, unless the run ends within milliseconds. Only
+   * the first call has an effect.
    */
   started(): void
-  /** Records the progress. The progress is sent after a sufficient change, or as a heartbeat. */
+  /**
+   * Records the progress of the run. The progress is sent to the Worker after a sufficient change,
+   * or with the next heartbeat.
+   */
   progress(percent: number, etaSeconds: number | null): void
   /**
-   * Records details of a tool's progress. They are sent at intervals, even if the percentage does
-   * not change.
+   * Records details of a tool's progress. The details are sent to the Worker at intervals, even if
+   * the percentage does not change.
    */
   detail(detail: ProgressDetail): void
   /**
@@ -40,8 +46,8 @@ export type RunReporter = {
 }
 
 /**
- * Time without an accepted report after which the lease of the run has certainly expired and the
- * Worker has requeued the task.
+ * Time without an accepted report, in milliseconds, after which the lease of the run has certainly
+ * expired and the Worker has requeued the task.
  */
 const SILENCE_MS_MAX = 60_000
 const REPORT_TIMEOUT_MS = 5000
@@ -58,14 +64,14 @@ const FINAL_TIMEOUT_MS = 30_000
 
 const TICK_MS = 250
 /**
- * Minimum time between two progress reports, in milliseconds: after a change of at least one
- * percent, and after a smaller change.
+ * Minimum time between two progress reports, in milliseconds. The first value applies after a
+ * change of at least one percent, and the second value applies after a smaller change.
  */
 const CHANGED_MS = 500
 const SLIGHTLY_CHANGED_MS = 2000
 
 type ProgressSender = {
-  /** Records the latest progress, which is sent later. */
+  /** Records the latest progress, which is sent with the next progress report. */
   update(percent: number, etaSeconds: number | null): void
   setDetail(detail: ProgressDetail): void
   close(): void
@@ -73,7 +79,7 @@ type ProgressSender = {
 
 /**
  * Opens the reporter of one run, which sends heartbeats until the run ends. Aborts `kill` if the
- * Worker has accepted no report for so long that it must have requeued the task.
+ * Worker has not accepted a report for so long that the task must have been requeued.
  */
 export function openRunReporter(
   io: WorkerClient,
@@ -127,7 +133,8 @@ export function openRunReporter(
     detail: (detail) => sender.setDetail(detail),
     async end(report) {
       close()
-      // Waits for the "started" report, which should not arrive after the last report.
+      // Waits until the "started" report is sent, since that report should not arrive after the
+      // last report.
       if (started) await Promise.race([started, sleep(STARTED_WAIT_MS)])
       await sendFinal(signal, () => post(report, FINAL_TIMEOUT_MS))
     },
@@ -142,8 +149,8 @@ async function sendFinal(signal: AbortSignal, send: () => Promise<void>): Promis
       try {
         await send()
       } catch (error) {
-        // Retries even errors that are otherwise final, because the outcome of the run exists only
-        // in this report.
+        // Retries even after errors that are otherwise final, because the outcome of the run exists
+        // only in this report.
         if (performance.now() > untilMs) throw error
         throw new Error("The Worker did not accept the report.", { cause: error })
       }
@@ -154,8 +161,8 @@ async function sendFinal(signal: AbortSignal, send: () => Promise<void>): Promis
 }
 
 /**
- * Starts a timer that sends the latest progress after a sufficient change, or when a heartbeat is
- * due.
+ * Starts a timer that sends the latest progress to the Worker after a sufficient change, or when a
+ * heartbeat is due.
  */
 function openProgressSender(
   send: (report: ReportFields<"progress">) => Promise<void>,

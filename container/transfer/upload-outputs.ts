@@ -12,16 +12,22 @@ import {
 } from "./concurrency-and-retry.ts"
 
 const CRC_BUFFER_BYTES = 1024 * 1024
-/** Size up to which a file is buffered in memory, which is faster than a stream. */
+/**
+ * Size up to which a file is buffered in memory for its upload, in bytes. For small files, a buffer
+ * is faster than a stream.
+ */
 const SMALL_BYTES_MAX = 1024 * 1024
 
 /**
- * Maximum number of times that a multipart upload is started. It starts again if the Worker has
- * lost the upload.
+ * Maximum number of times that a multipart upload is started. An upload starts again if the Worker
+ * has lost it.
  */
 const UPLOAD_STARTS_MAX = 3
 
-/** File of the workspace to upload, and its path at the Worker, such as `/outputs/{key}`. */
+/**
+ * File in the workspace that is to be uploaded, and its URL path at the Worker, such as
+ * `/outputs/{key}`.
+ */
 export type OutputFileToUpload = {
   ioPath: string
   path: string
@@ -31,7 +37,7 @@ export type OutputFileToUpload = {
 
 /**
  * Uploads a file as an output. A file larger than one part is sent in parts of equal size. For a
- * small file, returns the SHA-256 in hexadecimal.
+ * small file, also returns the SHA-256 in hexadecimal.
  */
 export async function uploadOutputFile(
   context: TransferContext,
@@ -47,7 +53,10 @@ export async function uploadOutputFile(
   return {}
 }
 
-/** Uploads a member of a bundle. Returns its size, and the CRC-32 that ZIP archives need. */
+/**
+ * Uploads a member of a bundle. Returns the size of the member, and the CRC-32 that ZIP archives
+ * need.
+ */
 export async function uploadBundleMember(
   context: TransferContext,
   member: OutputFileToUpload,

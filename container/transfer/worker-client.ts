@@ -13,23 +13,23 @@ export type WorkerRequest = {
   headers?: Record<string, string>
   body?: string | Blob | Uint8Array<ArrayBuffer>
   signal: AbortSignal
-  /** Statuses other than 2xx with which the response is returned. */
+  /** Statuses other than 2xx for which the response is returned instead of an error. */
   acceptedStatuses?: readonly number[]
 }
 
 /**
- * HTTP client by which the run of one task exchanges inputs, outputs and reports with the Worker.
+ * HTTP client with which the run of one task exchanges inputs, outputs and reports with the Worker.
  */
 export type WorkerClient = {
   /**
    * Sends a request and buffers the response. `path` begins with a slash. Returns a response with
-   * status 2xx or a status in `acceptedStatuses`. On status 410 kills the run and throws its abort
-   * reason. On other final statuses (4xx) throws a RunnerError. On all others, and if the
-   * connection has no traffic for `transferIdleMs`, throws an Error.
+   * status 2xx or a status in `acceptedStatuses`. Status 410 kills the run, and the abort reason is
+   * thrown. For other final statuses (4xx), throws a RunnerError. For all other statuses, and if
+   * the connection has no traffic for `transferIdleMs`, throws an Error.
    */
   fetch(path: string, request: WorkerRequest): Promise<Response>
   /**
-   * Sends a GET request, and streams the response body. Throws the same errors as `fetch`, also
+   * Sends a GET request, and streams the response body. Throws the same errors as `fetch`, even
    * while the body is read.
    */
   read(path: string, request: Pick<WorkerRequest, "headers" | "signal">): Promise<IncomingMessage>
@@ -40,15 +40,15 @@ export type WorkerClient = {
   open(path: string, request: StreamRequest): Promise<IncomingMessage>
 }
 
-/** Client and abort signal for a transfer from or to the Worker. */
+/** HTTP client and abort signal for a transfer from or to the Worker. */
 export type TransferContext = { io: WorkerClient; signal: AbortSignal }
 
 /** Statuses of the class 4xx after which another attempt may succeed. */
 const RETRYABLE_STATUSES = new Set([408, 425, 429])
 
 /**
- * Returns the client for the run of one task. Aborts `kill` when the Worker answers that it has
- * ended the run. Requests go to the UNIX socket `ioSocket` unless it is null.
+ * Creates the HTTP client for the run of one task. Aborts `kill` when the Worker answers that the
+ * run has ended. If `ioSocket` is not null, requests are sent to that UNIX socket.
  */
 export function openWorkerClient(
   order: TaskOrder,
@@ -103,7 +103,7 @@ export function openWorkerClient(
   }
 }
 
-/** Returns the error for a response with an unexpected status. */
+/** Returns the error for a response of the Worker with an unexpected status. */
 function errorForStatus(status: number, method: string, path: string): Error {
   if (status === 507) {
     return new RunnerError("disk_full", "The service's disk has no space for the outputs.")
@@ -115,16 +115,16 @@ function errorForStatus(status: number, method: string, path: string): Error {
 
 type StreamRequest = {
   headers: Record<string, string>
-  /** Aborts the request, or the response while its body is read. */
+  /** Signal that aborts the request, or the response while its body is read. */
   signal: AbortSignal
   /** Timeout for the headers of the response, in milliseconds. */
   headMsMax: number
 }
 
 /**
- * Sends a GET request. Returns once the headers of the response have arrived. Unlike fetch(), does
- * not decode the body. With a `socketPath`, connects to that UNIX socket instead of the host of the
- * URL.
+ * Sends a GET request. Returns when the headers of the response have arrived. Unlike fetch(), does
+ * not decode the body. If `socketPath` is set, connects to that UNIX socket instead of the host of
+ * the URL.
  */
 async function openResponse(
   url: string,
@@ -137,7 +137,7 @@ async function openResponse(
   const outgoing = open(url, {
     headers,
     signal,
-    // Uses a new connection, since the server may have closed a kept-alive connection meanwhile.
+    // Uses a new connection, since the server may have closed a kept-alive connection.
     agent: false,
     ...(socketPath !== null && { socketPath }),
   })
@@ -170,12 +170,12 @@ type SmallRequest = {
   socketPath: string | null
 }
 
-/** Codes of errors on a reused connection that the server has closed while it was idle. */
+/** Error codes that occur on a reused connection if the server has closed the idle connection. */
 const CLOSED_CONNECTION_CODES = new Set(["ECONNRESET", "EPIPE"])
 
 /**
- * Sends a request whose body is bytes in memory, without the copy that fetch() makes, or a streamed
- * Blob. Buffers the response, which should be small.
+ * Sends a request whose body is bytes in memory or a streamed Blob. Unlike fetch(), does not copy
+ * the bytes. Buffers the response, which should be small.
  */
 export async function sendBufferedRequest(url: string, request: SmallRequest): Promise<Response> {
   const { signal } = request
@@ -192,8 +192,8 @@ export async function sendBufferedRequest(url: string, request: SmallRequest): P
 }
 
 /**
- * Sends a request. If the server has closed a kept-alive connection meanwhile, sends the request
- * again on a new connection.
+ * Sends a request. If the server has closed the kept-alive connection, sends the request again on a
+ * new connection.
  */
 async function send(url: string, request: SmallRequest, isFresh = false): Promise<IncomingMessage> {
   const { method, headers, bytes, signal, idleMsMax, socketPath } = request

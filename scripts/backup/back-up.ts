@@ -60,7 +60,7 @@ export async function backUp(service: string, target: string): Promise<BackupRes
 
 /**
  * Returns the paths of the databases relative to the state folder, in the order in which they are
- * copied: the D1 database with the keys first.
+ * copied. The D1 database with the API keys comes first.
  */
 function findDatabases(stateDir: string): string[] {
   return DATABASES.flatMap((pattern) =>
@@ -70,7 +70,7 @@ function findDatabases(stateDir: string): string[] {
   )
 }
 
-/** Returns 1 for a database that has API keys, else 0. */
+/** Returns the sort order of a database: 1 if the database has API keys, else 0. */
 function ofKeys(path: string): number {
   const database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_MS_MAX })
   try {
@@ -135,7 +135,7 @@ async function copyOther(
     await rename(newName(folder, path), target)
     return size
   } catch (error) {
-    // The running service has removed the file meanwhile.
+    // The running service has removed the source file meanwhile.
     if (isSystemError(error, "ENOENT")) return undefined
     throw error
   }
@@ -169,8 +169,8 @@ function openTarget(path: string, stateDir: string): string {
   }
   checkParentFolders(path, TARGET)
   makeFolder(path)
-  // Checks first that this is an empty folder or a backup: the modes of other folders must not be
-  // changed.
+  // Checks first that the folder is empty or a backup, because the modes of other folders must not
+  // change.
   if (requireOwnFile(path, TARGET)?.isDirectory() !== true)
     throw new CliError(`${path} is no folder.`)
   if (requireOwnFile(join(path, MARK), TARGET) === null && readdirSync(path).length > 0) {
@@ -183,8 +183,8 @@ function openTarget(path: string, stateDir: string): string {
 }
 
 /**
- * Returns the real path of the parent folder. Throws if it does not exist, because the path is then
- * mistyped or its disk is not mounted.
+ * Returns the real path of the parent folder. Throws a CliError if the folder does not exist,
+ * because its path is then mistyped or its disk is not mounted.
  */
 function findParent(path: string): string {
   const parent = dirname(path)

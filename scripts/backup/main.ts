@@ -10,7 +10,7 @@ holds an earlier copy: that is brought up to date. The folder above it has to be
 are closed to other users. Start a service with the copy as its STATE_DIR to restore it.
 docs/operate/one-machine.md says more.`
 
-// Applies to files that SQLite creates too: only this user may read them.
+// Makes all new files, including those of SQLite, readable by this user only.
 process.umask(0o077)
 await runScript(async () => {
   const [folder, ...others] = process.argv.slice(2)

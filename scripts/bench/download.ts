@@ -16,14 +16,15 @@ import { measureAlternatingMedians, measureMs } from "./statistics.ts"
 const READ_SECONDS = 6
 const BYTES_PER_SECOND = 20 * 1024 ** 2
 const SETTLE_MS = 1000
-/** Path of the reference, an object with as many parts as the file has. */
+/** Path of the reference object, which has as many parts as the measured file. */
 const PLAIN_PATH = `${IN_PARTS_PATH}junk`
 const ROUNDS = 4
 const GOAL = { growthBytes: 32 * 1024 ** 2, ratio: 0.9 }
 
 /**
  * Measures how much workerd's memory grows while a slow client reads a large file from its signed
- * link, and how fast a quick client reads it, compared with a plain `get` of the same bytes from R2.
+ * link, and how fast a quick client reads the file. Compares both with a plain `get` of the same
+ * bytes from R2.
  */
 export async function benchDownload(scope: BenchScope): Promise<BenchResult[]> {
   const stateDir = await scope.makeFolder()
@@ -31,8 +32,8 @@ export async function benchDownload(scope: BenchScope): Promise<BenchResult[]> {
   const { id } = await uploadFile(before.caller, "junk.bin", makeJunkBody(GIB))
   await waitUntilFinal(before.caller, `/v1/files/${id}`, { pollMs: 100 })
   await before.stop()
-  // Restarts workerd, because memory that is still allocated after the upload would hide that of
-  // the download.
+  // Restarts workerd, because memory of the upload that is still allocated would hide memory of the
+  // download.
   const service = await startBenchService(scope, { stateDir })
   const workerdPid = findWorkerdPid(service.pid)
   if (workerdPid === null) {
@@ -95,14 +96,14 @@ async function readWhole(client: ApiCaller, path: string): Promise<void> {
   if (read !== GIB) throw new Error(`${path} has ${read} bytes`)
 }
 
-/** Requests a file. Returns the signed link to which the answer redirects. */
+/** Requests the content of a file. Returns the signed link to which the response redirects. */
 async function findLink(service: BenchService, id: string): Promise<URL> {
   const redirect = await service.caller.open(`/v1/files/${id}/junk.bin`)
   redirect.resume()
   return new URL(redirect.headers.location ?? "")
 }
 
-/** Reads about this many bytes of a file at a limited rate. Returns the number of bytes read. */
+/** Reads about `bytes` bytes of a file at a limited rate. Returns the number of bytes read. */
 async function readFromLink(service: BenchService, id: string, bytes: number): Promise<number> {
   const link = await findLink(service, id)
   const client = openCaller(link.origin)

@@ -16,8 +16,8 @@ const SOURCE =
 const WORDS = "-c:v libx264 -preset veryfast -crf 26"
 
 /**
- * Measures an encode of a few seconds from its submission to its success, and compares it with
- * ffmpeg alone with the same arguments.
+ * Measures the time from the submission to the success of an encode of a few seconds, and compares
+ * the time with ffmpeg alone with the same arguments.
  */
 export async function benchEncode(scope: BenchScope): Promise<BenchResult[]> {
   const folder = await scope.makeFolder()
@@ -46,7 +46,7 @@ export async function benchEncode(scope: BenchScope): Promise<BenchResult[]> {
 }
 
 /**
- * Measures the CPU time that the service takes besides ffmpeg for an encode, such as for transfers
+ * Measures the CPU time that an encode takes in the service besides ffmpeg, such as for transfers
  * and supervision.
  */
 async function measureBeside(

@@ -1,22 +1,23 @@
 import { formatTable } from "../cli/table.ts"
 
 /**
- * Row of a benchmark's table: a measured value, and the reference value that the same run measured.
+ * Result of one measurement, a row of a benchmark's table: the measured value, and the reference
+ * value of the same run.
  */
 export type BenchResult = {
   name: string
   measured: string
   reference: string
-  /** Ratio or difference of the measured value and the reference. */
+  /** Formatted ratio or difference of the measured value and the reference. */
   comparison: string
   goal: string
-  /** Null if there is no goal. */
+  /** Whether the result reaches its goal; null without a goal. */
   isMet: boolean | null
 }
 
 const HEADINGS = ["FIGURE", "MEASURED", "REFERENCE", "RATIO OR DIFFERENCE", "GOAL", "MET"]
 
-/** Formats figures as a table with headings. */
+/** Formats benchmark results as a table with headings. */
 export function formatFigures(figures: BenchResult[]): string {
   const rows = figures.map(({ name, measured, reference, comparison, goal, isMet }) => [
     name,
@@ -41,7 +42,7 @@ export function formatMib(bytes: number): string {
   return `${(bytes / 1024 ** 2).toFixed(0)} MiB`
 }
 
-/** Formats a difference with its sign. `format` formats the absolute value. */
+/** Formats a difference with its sign. `format` formats the absolute value of the difference. */
 export function formatDifference(value: number, format: (size: number) => string): string {
   return `${value < 0 ? "-" : "+"}${format(Math.abs(value))}`
 }

@@ -28,8 +28,8 @@ type Start = { ms: number; bytes: number; ownBytes: number; parts: string }
 /**
  * Measures how long `npm start` takes until GET /v1/health responds 200, and the memory of all its
  * processes while the service is idle. Compares both with a minimal HTTP server of Node.js. The sum
- * of resident memory counts pages that several processes share several times; the last figure
- * divides them among the processes.
+ * of resident memory counts pages that several processes share several times. The last figure
+ * divides shared pages among the processes.
  */
 export async function benchIdle(scope: BenchScope): Promise<BenchResult[]> {
   const stateDir = await scope.makeFolder()

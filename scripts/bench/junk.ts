@@ -7,8 +7,8 @@ const BLOCKS = 16
 export const GIB = 1024 * MIB
 
 /**
- * Returns a body of incompressible bytes, which are generated while they are sent: a few random
- * blocks, repeated.
+ * Returns a request body of incompressible bytes: a few random blocks, which are repeated while the
+ * body is sent.
  */
 export function makeJunkBody(sizeBytes: number): Pick<SizedRequestBody, "sizeBytes" | "chunks"> {
   const blocks = Array.from({ length: BLOCKS }, () => randomBytes(MIB))

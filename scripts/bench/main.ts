@@ -23,7 +23,7 @@ type Bench = {
   name: string
   run: (scope: BenchScope) => Promise<BenchResult[]>
   /**
-   * Set for a benchmark that runs only when it is named, because it takes minutes or installs
+   * Whether the benchmark runs only when the user names it, because it takes minutes or installs
    * programs that nothing else needs.
    */
   isOnlyNamed?: true
@@ -37,14 +37,17 @@ const COST_MS_MAX = 900_000
 const LOAD_MS_MORE = 120_000
 const MEMORY_SECONDS_MIN = 60
 const NORMALIZE_MS_MAX = 600_000
-/** The same for `scale`, which also creates the accounts and waits for the last jobs. */
+/**
+ * Time limit of the benchmark `scale` beyond the duration of its load. Includes the creation of
+ * accounts and the wait for the last jobs.
+ */
 const SCALE_MS_MORE = 900_000
 const SHORT_MS_MAX = 600_000
 const SPEECH_MS_MAX = 900_000
 
 /**
- * Arguments: the names of benchmarks; the duration of the load of `memory` and `scale`; the
- * accounts and the jobs per minute of `scale`.
+ * Arguments of `npm run bench`: the names of benchmarks, the duration of the load of `memory` and
+ * `scale`, and the accounts and the jobs per minute of `scale`.
  */
 const { values: options, positionals: names } = parseArgs({
   allowPositionals: true,

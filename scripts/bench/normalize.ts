@@ -53,8 +53,8 @@ export async function benchNormalize(scope: BenchScope): Promise<BenchResult[]> 
 }
 
 /**
- * Makes a stereo WAV at 48 kHz with speech over music-like tones. It is quieter than the target
- * loudness.
+ * Makes a stereo WAV file at 48 kHz with speech over tones that resemble music. The file is quieter
+ * than the target loudness.
  */
 async function makeSound(folder: string): Promise<string> {
   await speak(folder, { name: "story.wav", text: STORY })

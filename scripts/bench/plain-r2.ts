@@ -9,10 +9,10 @@ import { makeChildEnvironment } from "../cli/environment.ts"
 import { startNodeProgram, waitForReadyLine } from "../cli/program.ts"
 import type { BenchScope } from "./scope.ts"
 
-/** Line that the program prints when it is ready, followed by its origin. */
+/** Line that the Worker's program prints when it is ready, followed by its origin. */
 const READY_PREFIX = "Plain R2 serves "
 
-/** Path below which bodies are stored in parts, as the service stores large files. */
+/** Path below which request bodies are stored in parts, as the service stores large files. */
 export const IN_PARTS_PATH = "/in-parts/"
 
 const CONTENTS = `const PART_BYTES = 5 * 1024 * 1024
@@ -45,8 +45,8 @@ export default {
 if (import.meta.main) await serve()
 
 /**
- * Starts a Worker that only puts request bodies into R2 and gets them, with the R2 of the service
- * and without its code.
+ * Starts a Worker that only puts request bodies into R2 and gets them. The Worker uses the same R2
+ * as the service and none of its code.
  */
 export async function startPlainR2(scope: BenchScope): Promise<{ caller: ApiCaller; pid: number }> {
   const environment = { ...makeChildEnvironment(), STATE_DIR: await scope.makeFolder() }

@@ -1,14 +1,16 @@
 import { makeTempFolder } from "../cli/temp-folder.ts"
 
-/** Resources of a benchmark; closing the scope disposes of them in reverse order. */
+/** Resources of a benchmark, which are disposed of in reverse order when the scope closes. */
 export type BenchScope = {
   /** Aborted when the scope closes. */
   signal: AbortSignal
-  /** Creates an empty folder that is removed with the scope. Returns its path. */
+  /**
+   * Creates an empty folder that is removed when the scope closes. Returns the path of the folder.
+   */
   makeFolder(): Promise<string>
   /** Registers a resource that is disposed of when the scope closes. */
   use<T extends AsyncDisposable>(resource: T): T
-  /** Registers work that runs when the scope closes. */
+  /** Registers a function that is called when the scope closes. */
   defer(work: () => void | Promise<void>): void
   close(): Promise<void>
 }
@@ -16,7 +18,7 @@ export type BenchScope = {
 export function openBenchScope(): BenchScope {
   const opened = new AsyncDisposableStack()
   const closing = new AbortController()
-  // Disposes of the resource at once if the scope is closed: a benchmark that exceeded its time
+  // Disposes of the resource at once if the scope is closed. A benchmark that exceeded its time
   // limit still runs, and must leave nothing behind.
   function use<T extends AsyncDisposable>(resource: T): T {
     if (!opened.disposed) return opened.use(resource)

@@ -8,11 +8,11 @@ import type { BenchScope } from "./scope.ts"
 
 const EVENT_MS_MAX = 180_000
 
-/** Service that a benchmark started, with its callers and its log. */
+/** Service that a benchmark started, with callers and the log of the service. */
 export type BenchService = Pick<ServiceProcess, "origin" | "pid" | "onLine" | "makeKey"> & {
   /** Caller with a key of an account with the plan `paid`. */
   caller: ApiCaller
-  /** Creates another account with the same plan, and returns a caller of it. */
+  /** Creates another account with the plan `paid`. Returns a caller of that account. */
   openAccount(name: string): Promise<ApiCaller>
   /**
    * Waits until the runner has logged an event of a job. Returns the time of the log line, in
@@ -31,7 +31,7 @@ export async function startBenchService(
   options: {
     stateDir?: string
     runnerCapacity?: number
-    /** Settings of the service. */
+    /** Settings of the service as environment variables. */
     settings?: Record<string, string>
     /** Arguments of `node` that start another service than that of `npm start`. */
     words?: [string, ...string[]]

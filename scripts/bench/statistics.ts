@@ -7,13 +7,16 @@ export function median(values: readonly number[]): number {
   return (low + high) / 2
 }
 
-/** Returns the value below which this share of the numbers lies. Returns 0 if there are none. */
+/**
+ * Returns the quantile of numbers: the value below which the given share of them lies. Returns 0
+ * without numbers.
+ */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 }
 
-/** Runs `work` this many times, one after the other. Returns all results. */
+/** Runs `work` a number of times, one run after the other. Returns all results. */
 export async function repeat<T>(times: number, work: () => Promise<T>): Promise<T[]> {
   const results: T[] = []
   for (let time = 0; time < times; time += 1) results.push(await work())
@@ -38,8 +41,8 @@ export async function measureAlternatingMedians(
 }
 
 /**
- * Runs several measurements per round, each round beginning with another one. Returns a function
- * from the name of a measurement to its median. Warm-up rounds do not count.
+ * Runs several measurements in each round, and starts each round with another measurement. Returns
+ * a function from the name of a measurement to its median. Warm-up rounds do not count.
  */
 export async function measureMediansInRotation<Name extends string>(
   { warmUp, counted }: { warmUp: number; counted: number },
@@ -57,7 +60,7 @@ export async function measureMediansInRotation<Name extends string>(
   return (name) => median(found.get(name) ?? [])
 }
 
-/** Runs `work`. Returns its duration in milliseconds. */
+/** Runs `work`. Returns the duration of the work in milliseconds. */
 export async function measureMs(work: () => Promise<unknown>): Promise<number> {
   const startedMs = performance.now()
   await work()

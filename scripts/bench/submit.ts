@@ -21,8 +21,8 @@ const CALLERS = 16
 const SYNCED_TIMES = 160
 const GOAL = { p50Ms: 4, perSecond: 450 }
 /**
- * Duration of the command that occupies the slot. Exceeds the time of all submissions on a slow
- * machine.
+ * Duration of the command that occupies the slot. The duration exceeds the time of all submissions
+ * on a slow machine.
  */
 const HOLD_SECONDS = 30
 const SETTLE_MS = 300
@@ -70,8 +70,7 @@ export async function benchSubmit(scope: BenchScope): Promise<BenchResult[]> {
 }
 
 /**
- * Returns a command that occupies the only slot without CPU load, so that no other command runs
- * meanwhile.
+ * Returns a command that occupies the only slot without CPU load, so that no other command can run.
  */
 function holdOrder(): NewCommandRequest {
   const source = "-re -f lavfi -i anullsrc=sample_rate=8000"

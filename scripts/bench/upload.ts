@@ -24,21 +24,23 @@ const GOAL = { ratio: 0.9, memoryBytes: 32 * 1024 ** 2, atOnceBytes: 96 * 1024 *
 const createdUpload = z.looseObject({ id: z.uuid() })
 
 /**
- * Server that stores uploads: the service, or the Worker of plain-r2.ts with which it is compared.
+ * Server that stores uploads: the service, or the Worker of plain-r2.ts with which the service is
+ * compared.
  */
 type UploadTarget = {
   caller: ApiCaller
   workerdPid: number | null
   pingPath: string
-  /** Stores random bytes. Returns a function that removes them. */
+  /** Stores random bytes. Returns a function that removes the stored bytes. */
   store(sizeBytes: number): Promise<() => Promise<void>>
 }
 
 type UploadMeasurement = { bytesPerSecond: number; growthBytes: number; pingMs: number }
 
 /**
- * Measures throughput and memory of a large upload, and compares them with a plain `put` of the
- * same bytes into R2; and the throughput of an upload by tus, compared with the other one.
+ * Measures throughput and memory of a large upload, and compares both with a plain `put` of the
+ * same bytes into R2. Also compares the throughput of an upload by tus with that of the first
+ * upload.
  */
 export async function benchUpload(scope: BenchScope): Promise<BenchResult[]> {
   const byForm = await openService(scope)
@@ -99,7 +101,10 @@ async function openService(scope: BenchScope): Promise<UploadTarget> {
   }
 }
 
-/** Returns a function that stores random bytes by tus, in pieces as large as Cloudflare takes. */
+/**
+ * Returns a function that stores random bytes by tus, in requests of the maximum size on
+ * Cloudflare.
+ */
 function makeTusStore(caller: ApiCaller): UploadTarget["store"] {
   const version = { "tus-resumable": "1.0.0" }
   return async (sizeBytes) => {
@@ -123,7 +128,10 @@ function makeTusStore(caller: ApiCaller): UploadTarget["store"] {
   }
 }
 
-/** Waits for the probe of a file, which must not run during the next measurement; deletes the file. */
+/**
+ * Waits for the probe of a file, which must not run during the next measurement, and deletes the
+ * file.
+ */
 async function removeFile(caller: ApiCaller, id: string): Promise<void> {
   await waitUntilFinal(caller, `/v1/files/${id}`, { pollMs: 100 })
   await caller.ask("DELETE", `/v1/files/${id}`)

@@ -32,13 +32,13 @@ const MAIN = "core:user:"
 const LOOPBACK = "MINIFLARE_LOOPBACK"
 
 /**
- * External services of workerd by the bindings that use them. Each is a socket of the start script
- * or the runner's port, whose address is set at each start.
+ * External services of workerd by the bindings that use them. Each service is a socket of the start
+ * script or the runner's port. Each start sets the addresses.
  */
 const WAYS_OUT = { RUNNER: "runner", S3: "stores", DISK: "disk", MAILS: "mails" }
 /**
- * External service that gets every other outgoing request. It and `stores` get the full URL, as a
- * proxy does.
+ * External service that gets all other outgoing requests. This service and `stores` get the full
+ * URL, as a proxy does.
  */
 const OUTBOUND = "outbound"
 
@@ -106,7 +106,7 @@ function waysOut(): unknown[] {
 function withoutMiniflare(each: Service): Service {
   if (!each.worker) return each
   const { bindings, durableObjectStorage: storage } = each.worker
-  // JSON has lost the void value of this union: an empty object stands for storage in memory.
+  // JSON has lost the void value of this union. An empty object stands for storage in memory.
   const isVoid = storage && Object.keys(storage).length === 0
   return {
     ...each,
@@ -118,7 +118,9 @@ function withoutMiniflare(each: Service): Service {
   }
 }
 
-/** Returns the service of the Worker and all services that it refers to, directly or not. */
+/**
+ * Returns the service of the Worker and all services that the Worker refers to, directly or not.
+ */
 function usedServices(services: Service[]): Service[] {
   const used = new Set<Service>()
   function use(each: Service): void {

@@ -15,7 +15,9 @@ import { buildRuntime } from "./runtime.ts"
 // Bundles all programs of the service: the start script, the service, the runner, and workerd's
 // configuration with the Worker. The results contain no secret.
 
-/** Folder of migrations. Its modification time changes when a file is added or removed. */
+/**
+ * Folder of D1 migrations. The folder's modification time changes when a file is added or removed.
+ */
 const MIGRATIONS = "migrations"
 /** Files that change when an npm package changes. */
 const PACKAGES = ["package-lock.json", "node_modules/.lathe-packages"]
@@ -38,8 +40,8 @@ try {
   ])
   const sources = [start, service, socket, runner, runtime].flatMap(({ inputs }) => inputs)
   const inputs = [...new Set([...sources, ...own, MIGRATIONS])].filter(isOwn)
-  // Removes the stamp first, so that the results of a process that is killed from here on do not
-  // count as built.
+  // Removes the stamp first. If the process is killed later, its results then do not count as
+  // built.
   removeBuildStamp()
   replaceFile(BUNDLE_PATHS.start, start.contents)
   replaceFile(BUNDLE_PATHS.service, service.contents)
@@ -75,7 +77,7 @@ function isOwn(path: string): boolean {
   return !/(?:^|\/)node_modules\//.test(path)
 }
 
-/** Replaces a file atomically, because a service may be starting from it. */
+/** Replaces a file atomically, because a service may be reading the file at its start. */
 function replaceFile(path: string, contents: string | Uint8Array): void {
   const temporaryPath = join(room, "made")
   writeFileSync(temporaryPath, contents)

@@ -26,11 +26,13 @@ const captured = z.looseObject({
 })
 
 /**
- * Sources of the modules that replace Miniflare's D1, and the files from which they were bundled.
+ * Bundled sources of the modules that replace Miniflare's D1, and the paths of their source files.
  */
 export type D1Bundle = { object: string; binding: string; inputs: string[] }
 
-/** Bundles the Durable Object of a D1 database, and the module that makes the binding to it. */
+/**
+ * Bundles the Durable Object of a D1 database, and the module that makes the database's binding.
+ */
 export async function bundleD1(
   objectPath = "scripts/start/worker/d1/database.ts",
 ): Promise<D1Bundle> {
@@ -42,9 +44,8 @@ export async function bundleD1(
 }
 
 /**
- * Replaces D1 in Miniflare's configuration. The files of the databases stay where they are. The
- * binding calls the database's object by RPC, instead of HTTP through another worker
- * (docs/decisions/0038).
+ * Replaces D1 in Miniflare's configuration. The database files stay where they are. The binding
+ * calls the database's object by RPC, instead of HTTP through another worker (docs/decisions/0038).
  */
 export function replaceD1(options: unknown, { object, binding: bundle }: D1Bundle): unknown {
   const { services, extensions, ...rest } = captured.parse(options)

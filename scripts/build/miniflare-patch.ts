@@ -7,12 +7,12 @@ export type TextEdit = { from: string; to: string; times: number }
  * `times` times in the pinned version.
  */
 export type MiniflarePatch = {
-  /** Name of the worker in error messages. */
+  /** Name of the patched worker in error messages. */
   worker: string
-  /** Pattern of the path of the worker's source file. */
+  /** Pattern of the path of the patched worker's source file. */
   path: RegExp
   edits: readonly TextEdit[]
-  /** Source text to append. */
+  /** Source text to append to the patched worker. */
   additions: string
 }
 
@@ -37,7 +37,7 @@ export function patchText({ worker, edits, additions }: MiniflarePatch, text: st
 
 /**
  * Makes Miniflare load patched sources of its workers: replaces `fs.readFileSync` until Miniflare
- * has read each of them once.
+ * has read each source once.
  */
 export function patchMiniflare(...patches: MiniflarePatch[]): void {
   const left = new Set(patches)

@@ -8,7 +8,10 @@ import { zodEnglishOnlyPlugin } from "./zod-in-english.ts"
 /** Bundled module, and the paths of the source files in it. */
 export type ModuleBundle = { contents: string; inputs: string[] }
 
-/** Bundles a Node.js program as one ES module. `import.meta` still refers to the source files. */
+/**
+ * Bundles a Node.js program as one ES module. `import.meta` in the module still refers to the
+ * source files.
+ */
 export async function bundleProgram(entryPath: string): Promise<ModuleBundle> {
   return readSingleOutput(
     await build({
@@ -24,8 +27,8 @@ export async function bundleProgram(entryPath: string): Promise<ModuleBundle> {
 }
 
 /**
- * Bundles a module that runs in workerd outside the Worker, and imports no module of the runtime,
- * as one ES module.
+ * Bundles a module that runs in workerd outside the Worker as one ES module. The module must not
+ * import modules of the runtime.
  */
 export async function bundleModule(entryPath: string): Promise<ModuleBundle> {
   return readSingleOutput(
@@ -71,7 +74,7 @@ const REQUIRE =
   "const require = lateRequire(import.meta.url);"
 
 /**
- * Replaces `import.meta` by the paths of the source files, because they find other files by
+ * Replaces `import.meta` by the path of each source file, because source files find other files by
  * relative paths. No bundled file counts as the main file.
  */
 const ownPlaces: Plugin = {

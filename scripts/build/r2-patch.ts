@@ -66,9 +66,9 @@ function digestInLargeSteps(source, digesting) {
 `
 
 /**
- * Makes Miniflare's R2 worker copy bytes in steps of 256 KiB, and pass the bytes of an uploaded
- * part to workerd without reading them. A part gets a random value instead of its MD5, which is
- * used only for the etag of the whole object.
+ * Patch of Miniflare's R2 worker. The worker copies bytes in steps of 256 KiB, and passes the bytes
+ * of an uploaded part to workerd without reading them. A part gets a random value instead of its
+ * MD5, because only the etag of the whole object uses the MD5.
  */
 export const r2Patch: MiniflarePatch = {
   worker: "R2",

@@ -40,18 +40,18 @@ export type RuntimeBuild = {
   /** Configuration in the binary format that `workerd serve --binary` reads. */
   config: Uint8Array
   record: WorkerdBuild
-  /** Paths of the source files of the Worker and the other modules. */
+  /** Paths of the source files of the Worker and of the other modules. */
   inputs: string[]
 }
 
 /**
- * Paths of modules that count operations of a benchmarked service: `worker` is added to the Worker,
- * `database` replaces the object of D1.
+ * Paths of modules that count operations of a benchmarked service. `worker` is added to the Worker,
+ * and `database` replaces the Durable Object of D1.
  */
 export type CounterModules = { worker: string; database: string }
 
 /**
- * Builds workerd's configuration for the Worker of wrangler.toml. Takes Miniflare's configuration
+ * Builds workerd's configuration for the Worker of wrangler.toml. Uses Miniflare's configuration
  * with its simulators of R2 and queues, and replaces D1 and the rate limits. `folder` is an empty
  * folder for temporary files.
  */
@@ -59,7 +59,8 @@ export async function buildRuntime(
   folder: string,
   counters?: CounterModules,
 ): Promise<RuntimeBuild> {
-  // Suppresses wrangler's warnings about missing secrets, which each start sets.
+  // Suppresses wrangler's warnings about missing secrets, because each start of the service sets
+  // the secrets.
   process.env["WRANGLER_LOG"] ??= "error"
   const { workerOptions, main, define } = unstable_getMiniflareWorkerOptions("wrangler.toml")
   if (main === undefined) throw new Error("wrangler.toml names no main")
@@ -74,8 +75,8 @@ export async function buildRuntime(
     resourcePersistencePath: state,
     workers: [{ ...workerOptions, modules, d1Databases }],
   })
-  // Reads the variables of wrangler.toml itself, because wrangler adds values from the environment,
-  // .env and .dev.vars.
+  // Reads the variables of wrangler.toml without wrangler, because wrangler adds values from the
+  // environment, .env and .dev.vars.
   const { vars } = wranglerConfig.parse(unstable_readConfig({ config: "wrangler.toml" }))
   const names = [...Object.keys(vars), ...settingNames, ...workerSecretNames, "FRONT"]
   const variables = Object.fromEntries(
@@ -99,7 +100,7 @@ export async function buildRuntime(
   }
 }
 
-/** Reads the SQL files of a folder, and splits each into statements. */
+/** Reads the SQL files of a folder, and splits each file into statements. */
 function readMigrations(folder: string): Migrations {
   const names = readdirSync(folder).filter((name) => name.endsWith(".sql"))
   return names.toSorted().map((name) => ({
@@ -109,8 +110,8 @@ function readMigrations(folder: string): Migrations {
 }
 
 /**
- * Returns the configuration with which Miniflare would start workerd. Starts a script that does
- * nothing instead.
+ * Returns the configuration with which Miniflare would start workerd. Makes Miniflare start a
+ * script that does nothing instead.
  */
 export async function captureMiniflareConfig(
   folder: string,
@@ -130,8 +131,8 @@ export async function captureMiniflareConfig(
 }
 
 /**
- * Adds `console.warn` to Miniflare's simulators for their warnings, which they still send to
- * Miniflare's server.
+ * Patch that makes Miniflare's simulators also print their warnings by `console.warn`. The
+ * simulators still send the warnings to Miniflare's server.
  */
 export const simulatorWarningsPatch: MiniflarePatch = {
   worker: "shared",
@@ -172,8 +173,8 @@ async function bundleRateLimit(): Promise<ModuleBundle> {
 }
 
 /**
- * Replaces the rate limits of Miniflare's configuration by rate limits that count in memory.
- * Miniflare's write each count to a file (docs/decisions/0049).
+ * Replaces the rate limits of Miniflare's configuration by rate limits that count in memory,
+ * because Miniflare's rate limits write each count to a file (docs/decisions/0049).
  */
 function replaceRateLimits(options: unknown, bundle: ModuleBundle): unknown {
   const { services, extensions, ...rest } = captured.parse(options)

@@ -8,9 +8,9 @@ import type { ModuleBundle } from "./programs.ts"
 import { zodEnglishOnlyPlugin } from "./zod-in-english.ts"
 
 /**
- * Bundles the Worker as one ES module for workerd. Its D1 has the limits of Cloudflare's. Exports
- * `control` for the start script, and `callers` for the socket of callers. `counterPath` is the
- * module of a benchmark whose `countWorkerOperations` wraps the Worker.
+ * Bundles the Worker as one ES module for workerd, with the limits of Cloudflare's D1. The module
+ * exports `control` for the start script, and `callers` for the socket of callers. `counterPath` is
+ * the module of a benchmark whose `countWorkerOperations` wraps the Worker.
  */
 export async function bundleWorker(
   entryPath: string,
@@ -71,7 +71,10 @@ countWorkerOperations(worker, env)
 `
 }
 
-/** Imports these files as text, as the `[[rules]]` of wrangler.toml do on Cloudflare. */
+/**
+ * Plugin of esbuild that imports some files as text, as the `[[rules]]` of wrangler.toml do on
+ * Cloudflare.
+ */
 export const textModulesPlugin: Plugin = {
   name: "text-modules",
   setup(builder) {
@@ -83,7 +86,7 @@ export const textModulesPlugin: Plugin = {
 }
 
 /**
- * Code of Drizzle that compares a value's class by name, for the case that another copy of Drizzle
+ * Pattern of code in Drizzle that compares a value's class by name, in case another copy of Drizzle
  * made the value.
  */
 const OTHER_COPIES = `  let cls = Object.getPrototypeOf(value).constructor;
@@ -98,8 +101,9 @@ const OTHER_COPIES = `  let cls = Object.getPrototypeOf(value).constructor;
 `
 
 /**
- * Removes `OTHER_COPIES` from Drizzle, which checks the class of a value some hundred times per
- * statement. The bundle has one copy of Drizzle, for which the preceding `instanceof` suffices.
+ * Plugin of esbuild that removes `OTHER_COPIES` from Drizzle, which checks the class of a value
+ * some hundred times per statement. The bundle has one copy of Drizzle, so that the preceding
+ * `instanceof` suffices.
  */
 const ownClasses: Plugin = {
   name: "own-classes",
@@ -114,8 +118,8 @@ const ownClasses: Plugin = {
 }
 
 /**
- * Replaces each `require` of a Node.js module by a module that imports and re-exports it, because
- * workerd offers Node.js modules only by `import` and under `node:` names.
+ * Plugin of esbuild that replaces each `require` of a Node.js module by a module with an import,
+ * because workerd offers Node.js modules only by `import` and under `node:` names.
  */
 const nodeBuiltins: Plugin = {
   name: "node-builtins",

@@ -5,25 +5,25 @@ import { dirname, join, normalize } from "node:path"
 const FENCE = /^```[^\n]*\n[\s\S]*?^```/gm
 const CODE = /`[^`\n]*`/g
 const LINK = /\[[^\]]*\]\(([^)\s]+)\)/g
-/** Path of a document's page in a comment, message or configuration file. */
+/** Pattern of the path of a document in a comment, message or configuration file. */
 const MENTION = /(?<![\w./])docs\/[\w./-]+?\.md(?:#[\w-]+)?/g
-/** Path of a source file in a page. */
+/** Pattern of the path of a source file in a document. */
 const SOURCE = /`((?:src|container|scripts|test|migrations)\/[\w./-]+\.\w+)`/g
 /**
- * Pages whose source paths are not checked: decisions name files that existed at their time, and
- * the files of the example kind are in test/fixtures.
+ * Documents whose source paths are not checked. Decisions name files that existed at their time,
+ * and the files of the example kind are in test/fixtures.
  */
 const NO_SOURCES = /^docs\/(?:decisions\/|develop\/adding-a-kind\.md$)/
 /**
- * Files whose mentions of pages are not checked, because they do not refer to the project's
+ * Files whose paths of documents are not checked, because the paths do not refer to the project's
  * documents.
  */
 const NO_MENTIONS = /^(?:test\/scripts\/check\/documents\.test\.ts|package-lock\.json)$/
 
 /**
- * Finds broken links and repeated headings. Returns a sentence for each. Checks relative links,
- * anchors and source paths in every `*.md`, and mentions of `docs/….md` in every text file that git
- * tracks.
+ * Finds broken links and repeated headings in documents. Returns a sentence for each. Checks
+ * relative links, anchors and source paths in every `*.md`, and paths `docs/….md` in every text
+ * file that git tracks.
  */
 export function findBrokenLinks(root: string): string[] {
   const files = listFiles(root)
@@ -57,7 +57,8 @@ function problemOf(root: string, target: string): string | null {
 }
 
 /**
- * Returns the relative links of a Markdown text, without code, web addresses and absolute paths.
+ * Returns the relative links of a Markdown text. Leaves out links in code, web addresses and
+ * absolute paths.
  */
 function linksOf(text: string): string[] {
   const prose = text.replace(FENCE, "").replace(CODE, "``")
@@ -83,7 +84,7 @@ function anchorsOf(text: string): Set<string> {
   return anchors
 }
 
-/** Returns the text files of the project that git tracks or would add. */
+/** Returns the text files of the project that git tracks or does not ignore. */
 function listFiles(root: string): string[] {
   const words = ["ls-files", "--cached", "--others", "--exclude-standard"]
   const listed = execFileSync("git", words, { cwd: root, encoding: "utf8" })

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
 const ROOTS = ["container", "scripts", "src", "test"]
-/** Import statement in the style of the formatter, or dynamic import. */
+/** Pattern of an import statement in the style of the formatter, or of a dynamic import. */
 const IMPORT = /^(?:(?:import|export)\b[^"]*?\bfrom |import )"([^"]+)"|\bimport\(\s*"([^"]+)"/gm
 
 /**
- * Import in a source file: the path of the file, and the imported name. Includes imports of types
- * and dynamic imports.
+ * Import in a source file: the path of the importing file, and the imported name. Imports of types
+ * and dynamic imports count too.
  */
 export type ImportStatement = { path: string; name: string }
 
@@ -21,8 +21,8 @@ export function listSourceFiles(root: string): string[] {
 }
 
 /**
- * Returns the imports of all TypeScript files of the project at `root`, without fixtures, whose
- * imports resolve only where a test copies them.
+ * Returns the imports of all TypeScript files of the project at `root`. Leaves out fixtures,
+ * because their imports resolve only where a test copies them.
  */
 export function findImports(root: string): ImportStatement[] {
   return listSourceFiles(root)

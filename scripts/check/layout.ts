@@ -3,7 +3,8 @@ import { dirname, join } from "node:path"
 import { findImports, listSourceFiles } from "./imports.ts"
 
 /**
- * Limits of the project's layout. The linter checks lines per file, import cycles and import rules.
+ * Limits of the project's file layout. The linter checks lines per file, import cycles and import
+ * rules.
  */
 export type LayoutLimits = {
   filesPerFolder: number
@@ -17,7 +18,7 @@ export type LayoutLimits = {
    * into the importing file.
    */
   splinterLines: number
-  /** Maximum number of splinters. It may only be lowered. */
+  /** Maximum number of splinters. This limit may only be lowered. */
   splintersMax: number
 }
 
@@ -29,8 +30,8 @@ export const LAYOUT_LIMITS: LayoutLimits = {
 }
 
 /**
- * Finds problems of the layout of the project at `root`. Returns a sentence for each. Splinters in
- * tests do not count.
+ * Finds breaches of the layout limits in the project at `root`. Returns a sentence for each.
+ * Splinters in tests do not count.
  */
 export function findLayoutProblems(root: string, limits: LayoutLimits): string[] {
   const files = listSourceFiles(root)
@@ -57,8 +58,8 @@ function findFolderProblems(files: string[], limits: LayoutLimits): string[] {
 }
 
 /**
- * Returns files with at most `linesMax` lines that only one file imports. Includes imports of types
- * and dynamic imports.
+ * Returns files with at most `linesMax` lines that only one file imports. Imports of types and
+ * dynamic imports count too.
  */
 function findSplinters(root: string, files: string[], linesMax: number): string[] {
   const importers = new Map<string, Set<string>>()

@@ -34,7 +34,8 @@ export function findLockProblems(packageJson: unknown, packageLock: unknown): st
     if (!(name in declared)) problems.push(`${name} is in the lock and not in package.json.`)
   }
   for (const [path, { integrity, resolved, inBundle }] of Object.entries(packages)) {
-    // Skips bundled packages, which are part of their parent's archive and have no own hash.
+    // Skips bundled packages, because each is part of its parent's archive and has no hash of its
+    // own.
     if (path === "" || inBundle) continue
     if (integrity === undefined) problems.push(`${path} has no integrity hash in the lock.`)
     if (resolved !== undefined) problems.push(`${path} names a registry in the lock.`)

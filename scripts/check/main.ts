@@ -15,10 +15,13 @@ import { text } from "node:stream/consumers"
 type Outcome = { isOk: boolean; output: string }
 type Check = { name: string; run: () => Outcome | Promise<Outcome> }
 
-/** Folder of the tools' caches. Each clone has its own, because clones may share `node_modules`. */
+/**
+ * Folder of the checkers' caches. Each clone has its own folder, because clones may share
+ * `node_modules`.
+ */
 const CACHE = join("node_modules/.cache/lathe-check", process.cwd())
 
-/** Page with the table of modules that modules.ts generates. */
+/** Document with the table of modules that modules.ts generates. */
 const ARCHITECTURE = "docs/develop/architecture.md"
 
 const checks: Check[] = [
@@ -107,8 +110,8 @@ function wantsFix(): boolean {
 }
 
 /**
- * Writes the table of modules, and runs the automatic corrections of linter and formatter. The
- * checks that follow report the remaining problems.
+ * Writes the table of modules, and runs the automatic corrections of the linter and the formatter.
+ * Later checks report the remaining problems.
  */
 async function fix(): Promise<void> {
   writeFileSync(ARCHITECTURE, replaceModulesTable(readFileSync(ARCHITECTURE, "utf8")))
@@ -116,7 +119,7 @@ async function fix(): Promise<void> {
   await runTool("oxfmt", [])
 }
 
-/** Runs a program of an npm package until it ends. Returns its output. */
+/** Runs a program of an npm package until the program ends. Returns the output. */
 async function runTool(name: string, words: string[]): Promise<{ isOk: boolean; output: string }> {
   const child = spawn(process.execPath, [`node_modules/.bin/${name}`, ...words], {
     stdio: ["ignore", "pipe", "pipe"],

@@ -5,17 +5,17 @@ import { listSourceFiles } from "./imports.ts"
 /** Comment of a source file: a block comment, or consecutive lines with `//`. */
 const COMMENT = /\/\*\*?[^]*?\*\/|(?:^[ \t]*\/\/(?!\/).*\n?)+/gm
 const MARKS = /^[ \t]*(?:\/\*\*?|\*\/|\*|\/\/)|\*\/[ \t]*$/gm
-/** Start of a sentence with a pronoun instead of a noun. */
+/** Pattern of a sentence that starts with a pronoun instead of a noun. */
 const PRONOUN = /(?:^|[.:;!?]\s+)(What|Who|Whose|That|One)\s+(?![=<>])/g
 /**
- * Type whose name is a participle, which says what happened to a value instead of what the value
- * is.
+ * Pattern of a type whose name is a participle. A participle says what happened to a value, instead
+ * of what the value is.
  */
 const PARTICIPLE =
   /\btype (Answered|Asked|Brought|Built|Chosen|Described|Done|Ended|Found|Given|Handed|Heard|Held|Kept|Known|Linked|Listed|Made|Measured|Noted|Opened|Place|Placed|Places|Read|Received|Refused|Said|Seen|Sent|Shown|Taken|Told|Wanted|Watched|Written)\b/g
 /** Folders whose strings are checked too, because callers read them. */
 const PLAIN_FOLDERS = /^src\/(?:contract|domain|ffmpeg|hints|kinds)\//
-/** String with a sentence that begins with a pronoun instead of a noun. */
+/** Pattern of a string with a sentence that begins with a pronoun instead of a noun. */
 const PRONOUN_IN_STRING =
   /(["`])(?:(?:(?!\1)[^\\\n])*?[.;!?] )?([Ww]hat|[Ww]hose?|[Tt]hat|[Oo]ne|[Tt]here) \w/g
 const TITLE =

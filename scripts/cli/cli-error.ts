@@ -1,9 +1,12 @@
-/** Error whose message tells the user everything needed. `runScript` prints no stack for it. */
+/**
+ * Error whose message tells the user everything needed. `runScript` prints no stack trace for this
+ * error.
+ */
 export class CliError extends Error {}
 
 /**
- * Runs a script. If it throws, prints the message of a CliError, or another error with its stack,
- * and sets the exit code 1.
+ * Runs a script. Prints the message of a CliError, or any other error with its stack trace, and
+ * then sets the exit code 1.
  */
 export async function runScript(main: () => Promise<void>): Promise<void> {
   try {

@@ -9,7 +9,7 @@ const deploymentRecord = z.object({
   /** Origin of the deployment, without /v1. */
   origin: z.string().optional(),
   operatorToken: z.string().optional(),
-  /** New operator token. Each run of `npm run deploy` sends it until a run succeeds. */
+  /** New operator token. Each run of `npm run deploy` sends the token until one run succeeds. */
   nextOperatorToken: z.string().optional(),
   /**
    * Hash of the sources that this machine deployed last, and the Worker version of that deployment.
@@ -23,15 +23,15 @@ export type DeploymentRecord = z.infer<typeof deploymentRecord>
 export type DeploymentId = { stateDir: string; accountId: string; name: string }
 
 /**
- * Reads this machine's record of a deployment. Returns an empty record if this machine has not
- * deployed it.
+ * Reads this machine's record of a deployment. Returns an empty record if this machine has never
+ * made the deployment.
  */
 export function readDeploymentRecord(id: DeploymentId): DeploymentRecord {
   const text = readStateFile(id.stateDir, ...namesOf(id))
   return text === null ? {} : deploymentRecord.parse(JSON.parse(text))
 }
 
-/** Returns the names of the deployments to a Cloudflare account that this machine has made. */
+/** Returns the names of the deployments that this machine has made in a Cloudflare account. */
 export function listRecordedDeployments({
   stateDir,
   accountId,
@@ -41,7 +41,7 @@ export function listRecordedDeployments({
     .map((file) => basename(file, ".json"))
 }
 
-/** Writes the record of a deployment atomically. Only its owner can read the file. */
+/** Writes the record of a deployment atomically. Only the file's owner can read the file. */
 export function writeDeploymentRecord(id: DeploymentId, kept: DeploymentRecord): void {
   writeStateFile(id.stateDir, namesOf(id), `${JSON.stringify(kept, null, 2)}\n`)
 }
@@ -62,7 +62,7 @@ export function findDeploymentsByName(
 }
 
 /**
- * Returns the operator token of the deployment at an origin, from the record that was written last.
+ * Returns the operator token of the deployment at an origin, from the newest record with a token.
  * Returns null if no record has one.
  */
 export function findOperatorToken(stateDir: string, origin: string): string | null {

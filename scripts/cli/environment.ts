@@ -1,4 +1,4 @@
-/** Returns the variables of an environment that have these names and are set. */
+/** Returns those of the named environment variables that are set. */
 export function pickVariables(
   environment: NodeJS.ProcessEnv,
   names: readonly string[],

@@ -9,7 +9,7 @@ const POLL_MS = 50
 const ANSWER_MS_MAX = 2000
 
 /**
- * URL at which the Worker or the runner reports its health, and the token that the runner requires.
+ * URL at which the Worker or the runner reports its health, and the token for the runner's route.
  */
 export type HealthEndpoint = { url: string; token?: string }
 

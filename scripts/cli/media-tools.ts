@@ -7,13 +7,11 @@ export const OWN_FFMPEG_FOLDER = resolve("node_modules/.cache/ffmpeg")
 
 const PROGRAMS = ["ffmpeg", "ffprobe", "fetch-ffmpeg"]
 
-/**
- * Names or paths of the media programs. `fetchFfmpeg` is the ffmpeg that downloads from the web.
- */
+/** Names or paths of the media tools. `fetchFfmpeg` is the ffmpeg that downloads from the web. */
 export type MediaTools = { ffmpeg: string; ffprobe: string; fetchFfmpeg: string }
 
 /**
- * Returns the media programs that the service uses: those that FFMPEG_PATH, FFPROBE_PATH and
+ * Returns the media tools that the service uses: those that FFMPEG_PATH, FFPROBE_PATH and
  * FETCH_FFMPEG_PATH name, else those of the project's own build, else those of the system.
  */
 export function findMediaTools(
@@ -30,8 +28,8 @@ export function findMediaTools(
 }
 
 /**
- * Reports whether the project's own ffmpeg was built, and whether tools that run as other users can
- * read it.
+ * Reports whether the project's own ffmpeg was built and is readable for tools that run as other
+ * users.
  */
 export function hasOwnFfmpeg(folder: string = OWN_FFMPEG_FOLDER): boolean {
   const paths = Object.values(listToolPaths(folder))
@@ -49,7 +47,7 @@ export function makeFfmpegEnvironment(folder: string): Record<string, string> {
   }
 }
 
-/** Returns the paths of the media programs in the folder of a build. */
+/** Returns the paths of the media tools in the folder of an ffmpeg build. */
 export function listToolPaths(folder: string): MediaTools {
   const [ffmpeg = "", ffprobe = "", fetchFfmpeg = ""] = PROGRAMS.map((name) => {
     return join(folder, "bin", name)

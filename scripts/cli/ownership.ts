@@ -6,8 +6,8 @@ import { CliError } from "./cli-error.ts"
 import { isSystemError } from "./system-error.ts"
 
 /**
- * Words of error messages about a folder: its name as the subject of a sentence, and the advice to
- * choose another folder.
+ * Wording of error messages about a folder: its name as the subject of a sentence, and the advice
+ * to choose another folder.
  */
 export type FolderWording = { subject: string; choose: string }
 
@@ -78,8 +78,8 @@ export function setMode(path: string, mode: number, name = STATE_DIR_WORDING): v
 }
 
 /**
- * Throws a CliError if other users may change a folder above this path. They could then replace the
- * folder at the path.
+ * Throws a CliError if other users may change a folder above this path, because they could then
+ * replace the folder at the path.
  */
 export function checkParentFolders(path: string, name = STATE_DIR_WORDING): void {
   const found = findChangerAbove(path, name)
@@ -110,7 +110,7 @@ function lookAt(path: string, name: FolderWording): Stats | null {
   }
 }
 
-/** Returns a CliError for a folder that does not exist or cannot be read. */
+/** Returns an error for a folder that does not exist or cannot be read. */
 export function unusableFolderError({ subject }: FolderWording, error: unknown): CliError {
   return new CliError(`${subject} cannot be used: ${String(error)}`, { cause: error })
 }

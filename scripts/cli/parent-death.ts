@@ -3,8 +3,8 @@ import { spawnSync } from "node:child_process"
 const SETPRIV = ["setpriv", "--pdeathsig", "KILL", "--"]
 
 /**
- * Wraps a command so that the kernel kills it when this process dies, even by SIGKILL. Returns the
- * command unchanged on a system that cannot do that.
+ * Wraps a command so that the kernel kills its process when this process dies, even by SIGKILL.
+ * Returns the command unchanged on a system without this feature.
  */
 export function wrapToDieWithParent(command: [string, ...string[]]): [string, ...string[]] {
   return canKillWithParent() ? ["setpriv", ...SETPRIV.slice(1), ...command] : command

@@ -1,4 +1,4 @@
-/** Parses a JSON text. Returns null if it is invalid. */
+/** Parses a JSON text. Returns null for an invalid text. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -36,8 +36,8 @@ export type NodeProgram = AsyncDisposable & {
 }
 
 /**
- * Starts a Node.js program in its own process group, so that Ctrl-C in the terminal does not reach
- * it.
+ * Starts a Node.js program in its own process group, so that Ctrl-C in the terminal does not stop
+ * the program.
  */
 export function startNodeProgram(options: NodeProgramOptions): NodeProgram {
   const [file, ...args] = wrapToDieWithParent([process.execPath, ...options.words])
@@ -70,8 +70,8 @@ export function startNodeProgram(options: NodeProgramOptions): NodeProgram {
 }
 
 /**
- * Waits for the line of a program's stdout that reports that the program is ready. Returns the
- * line. Throws a CliError with the program's stderr if the program ends before, or after three
+ * Waits for the line of a program's stdout that reports that the program is ready. Returns that
+ * line. Throws a CliError with the program's stderr if the program ends first, or after three
  * minutes.
  */
 export async function waitForReadyLine(program: NodeProgram, readyLine: RegExp): Promise<string> {

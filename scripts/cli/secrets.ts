@@ -10,8 +10,8 @@ const secrets = z.object({ LATHE_SECRET: z.string(), OPERATOR_TOKEN: z.string() 
 export type ServiceSecrets = z.infer<typeof secrets>
 
 /**
- * Returns the two secrets of the service: from the environment, else from the state folder, where
- * the first start creates them.
+ * Returns the two secrets of the service. Takes each from the environment, else from the state
+ * folder, where the first start stores new secrets.
  */
 export function loadOrCreateSecrets(
   stateDir: string,
@@ -24,7 +24,7 @@ export function loadOrCreateSecrets(
   }
 }
 
-/** Reads the secrets in the state folder. Returns null if no service has run there. */
+/** Reads the secrets in the state folder. Returns null if no service has used the folder. */
 export function readStoredSecrets(stateDir: string): ServiceSecrets | null {
   const text = readStateFile(stateDir, FILE)
   return text === null ? null : secrets.parse(JSON.parse(text))

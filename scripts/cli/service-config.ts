@@ -29,7 +29,7 @@ const expectations = {
   CLIENT_ADDRESS_HEADER: "the name of a header",
 }
 
-/** Names of the environment variables that the start script reads itself. */
+/** Names of the environment variables that the start script itself reads. */
 export const startScriptSettingNames = variables.keyof().options
 
 export type ServiceConfig = {
@@ -43,15 +43,13 @@ export type ServiceConfig = {
   sweepEveryMs: number
   /** Whether the Worker may call only ALLOWED_PRIVATE_HOSTS, for webhooks and for inputs. */
   refusesPublicHosts: boolean
-  /**
-   * Header in which a proxy in front of the service sends the client's address. The service trusts
-   * it.
-   */
+  /** Header in which a trusted proxy in front of the service sends the client's address. */
   clientAddressHeader?: string
 }
 
 /**
- * Reads the settings of the start script from the environment. Throws a CliError for a bad value.
+ * Reads the settings of the start script from the environment. Throws a CliError for an invalid
+ * value.
  */
 export function readServiceConfig(environment: NodeJS.ProcessEnv): ServiceConfig {
   const { data, error } = variables.safeParse(environment)
@@ -76,14 +74,17 @@ function describeIssue(error: z.ZodError, environment: NodeJS.ProcessEnv): strin
 }
 
 /**
- * Reports whether a value of HOST is an IP address or `localhost`. Refuses other names, which need
- * a name server, and addresses with a zone, which a URL cannot contain.
+ * Reports whether a value of HOST is an IP address or `localhost`. Other names are refused because
+ * they need a DNS server. Addresses with a zone are refused because a URL cannot contain a zone.
  */
 function isAddress(host: string): boolean {
   return host === "localhost" || (isIP(host) !== 0 && !host.includes("%"))
 }
 
-/** Returns a host to connect to. Replaces the addresses that mean "every interface" by loopback. */
+/**
+ * Returns a host to connect to for an address to listen on. Replaces addresses that mean "every
+ * interface" by loopback.
+ */
 function reachableHost(host: string): string {
   if (host === "0.0.0.0" || host === "::") return "127.0.0.1"
   return host.includes(":") ? `[${host}]` : host

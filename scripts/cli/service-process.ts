@@ -9,9 +9,14 @@ import { readStoredSecrets } from "./secrets.ts"
 import { makeTempFolder } from "./temp-folder.ts"
 
 export type ServiceProcessOptions = {
-  /** Settings of the service. It gets no setting from this process's environment. */
+  /**
+   * Settings of the service as environment variables. The service gets no settings of this process.
+   */
   settings?: Record<string, string>
-  /** State folder, which is kept afterwards. By default a temporary folder that is removed. */
+  /**
+   * State folder, which is kept after the disposal. The default is a temporary folder, which the
+   * disposal removes.
+   */
   stateDir?: string
   /** Port on which the service listens; by default a free port. */
   port?: number
@@ -19,14 +24,14 @@ export type ServiceProcessOptions = {
    * Folder of the clone whose service is started; by default the working folder of this process.
    */
   folder?: string
-  /** Arguments of `node` that start the service, if they differ from those of `npm start`. */
+  /** Arguments of `node` that start the service. The default is those of `npm start`. */
   words?: [string, ...string[]]
   signal?: AbortSignal
   /** Whether the service's stderr is also written to this process's stderr. */
   echoesErrors?: boolean
 }
 
-/** Service of `npm start` as a child process, which ends when it is disposed of. */
+/** Service of `npm start` as a child process, which ends at its disposal. */
 export type ServiceProcess = AsyncDisposable & {
   origin: string
   stateDir: string
@@ -40,7 +45,10 @@ export type ServiceProcess = AsyncDisposable & {
   onErrorLine: NodeProgram["onErrorLine"]
   /** Returns the last lines of the service's stdout and stderr. */
   tail: NodeProgram["tail"]
-  /** Creates an API key of an account, and the account if it does not exist. Returns the key. */
+  /**
+   * Creates an API key of the account with this name, and the account if there is none. Returns the
+   * key.
+   */
   makeKey(account: string, plan?: string): Promise<string>
 }
 

@@ -24,8 +24,8 @@ import { isSystemError } from "./system-error.ts"
 
 const CLOSED = 0o700
 /**
- * Mode of the state folder. As root, other users may pass through it, because sandboxed tools run
- * as other users and reach their workspaces in it.
+ * Mode of the state folder. If root runs the service, other users may pass through the folder,
+ * because sandboxed tools run as other users and reach their workspaces below it.
  */
 const TOP = processUid === 0 ? 0o711 : CLOSED
 /** Folder of the runner's workspaces in the state folder. */
@@ -36,15 +36,16 @@ const WORK = "work"
  */
 const PROOFS = new Set(["secrets.json", "v3", "remote"])
 /**
- * Entries that do not show whether a folder is a state folder: an unfinished start or a rehearsal
- * leaves them, and `lost+found` is on every disk.
+ * Entries that do not prove that a folder is a state folder. An unfinished start or a rehearsal
+ * leaves some of them, and `lost+found` is on every disk.
  */
 const HARMLESS = /^(?:lock|deploy|work|mails|sockets-.*|secrets\.json\.new|lost\+found)$/
 const NAMES_SHOWN = 3
 
 /**
- * Creates the state folder, or removes other users' access to an existing one and its content.
- * Returns its real path. Throws a CliError if other users own or can replace a part of it.
+ * Creates the state folder, or removes other users' access to an existing state folder and its
+ * content. Returns its real path. Throws a CliError if other users own or can replace a part of the
+ * path.
  */
 export function makeStateFolder(path: string): string {
   const folder = makeFolder(path)
@@ -56,8 +57,9 @@ export function makeStateFolder(path: string): string {
 }
 
 /**
- * Removes other users' access to an existing state folder, or a backup of one, and its content.
- * Returns its real path, or null if there is none. Throws as `makeStateFolder` does.
+ * Removes other users' access to an existing state folder, or a backup of a state folder, and its
+ * content. Returns the real path, or null if the folder does not exist. Throws a CliError if other
+ * users own or can replace a part of the path.
  */
 export function secureStateFolder(
   path: string,
@@ -72,8 +74,8 @@ export function secureStateFolder(
 }
 
 /**
- * Reads a file of the state folder. Removes other users' access to it and to the folders above it
- * first. Returns null if it does not exist.
+ * Reads a file of the state folder, after removing other users' access to the file and the folders
+ * above. Returns null if the file does not exist.
  */
 export function readStateFile(stateDir: string, ...names: string[]): string | null {
   const path = findStateEntry(stateDir, ...names)
@@ -81,8 +83,8 @@ export function readStateFile(stateDir: string, ...names: string[]): string | nu
 }
 
 /**
- * Lists the entries of a folder in the state folder. Returns an empty list if there is no such
- * folder.
+ * Lists the entries of a folder in the state folder. Returns an empty list if the folder does not
+ * exist.
  */
 export function listStateFolder(stateDir: string, ...names: string[]): string[] {
   const path = findStateEntry(stateDir, ...names)
@@ -90,8 +92,8 @@ export function listStateFolder(stateDir: string, ...names: string[]): string[] 
 }
 
 /**
- * Writes a file of the state folder atomically, so that only this user can read it. Returns its
- * path.
+ * Writes a file of the state folder atomically. Only this user can read the file. Returns the path
+ * of the file.
  */
 export function writeStateFile(stateDir: string, names: readonly string[], text: string): string {
   const path = join(makeFolder(stateDir), ...names)
@@ -102,7 +104,7 @@ export function writeStateFile(stateDir: string, names: readonly string[], text:
 }
 
 /**
- * Writes a file atomically, so that only this user can read it. Requires a folder that other users
+ * Writes a file atomically. Only this user can read the file. Requires a folder that other users
  * cannot change.
  */
 export function writeFileAtomically(path: string, text: string): void {
@@ -124,7 +126,8 @@ function makeFolder(path: string): string {
 }
 
 /**
- * Removes other users' access to the state folder itself, after checking that it is a state folder.
+ * Removes other users' access to the top folder of the state, after checking that the folder is a
+ * state folder.
  */
 function closeTop(path: string): Stats | null {
   if (requireOwnFile(path)?.isDirectory() === true) requireStateFolder(path)
@@ -132,8 +135,8 @@ function closeTop(path: string): Stats | null {
 }
 
 /**
- * Throws a CliError if a folder holds other files than those of a service, because access to them
- * would be removed.
+ * Throws a CliError if a folder contains files of anything but a service, because other users would
+ * lose access to those files.
  */
 function requireStateFolder(path: string): void {
   const names = readdirSync(path)
@@ -146,9 +149,9 @@ function requireStateFolder(path: string): void {
 }
 
 /**
- * Returns the real path of an entry of the state folder, after removing other users' access to it
- * and to the folders above it. Returns null if it does not exist. Throws if it does not belong to
- * this user.
+ * Returns the real path of an entry of the state folder, after removing other users' access to the
+ * entry and the folders above. Returns null if the entry does not exist. Throws if the entry does
+ * not belong to this user.
  */
 function findStateEntry(stateDir: string, ...names: string[]): string | null {
   checkParentFolders(stateDir)
@@ -163,8 +166,8 @@ function findStateEntry(stateDir: string, ...names: string[]): string | null {
 
 /**
  * Removes other users' access to the content of a state folder. Handles each folder before its
- * entries, so that no one can replace them meanwhile. Skips the workspaces, which may belong to the
- * users of sandboxed tools.
+ * entries, so that no other user can replace the entries. Skips the workspaces, which may belong to
+ * the users of sandboxed tools.
  */
 function closeContents(stateDir: string, name = STATE_DIR_WORDING, folder = stateDir): void {
   for (const entry of namesIn(folder)) {
@@ -176,8 +179,8 @@ function closeContents(stateDir: string, name = STATE_DIR_WORDING, folder = stat
 }
 
 /**
- * Lists the entries of a folder. Returns an empty list if the running service has removed it
- * meanwhile.
+ * Lists the entries of a folder. Returns an empty list if the running service has removed the
+ * folder.
  */
 function namesIn(folder: string): string[] {
   try {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-/** Creates an empty temporary folder. Its disposal removes it with its content. */
+/** Creates an empty temporary folder. The disposal removes the folder with its content. */
 export async function makeTempFolder(
   name: string,
 ): Promise<AsyncDisposable & { readonly path: string }> {
@@ -10,7 +10,7 @@ export async function makeTempFolder(
   return {
     path,
     async [Symbol.asyncDispose]() {
-      // Retries, because a process that is ending may still write into the folder.
+      // Retries the removal, because a process that is ending may still write into the folder.
       await rm(path, { recursive: true, force: true, maxRetries: 3 })
     },
   }

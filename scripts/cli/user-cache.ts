@@ -6,7 +6,7 @@ export const USER_CACHE_VARIABLE = "XDG_CACHE_HOME"
 
 /**
  * Returns the folder of this user's caches by the XDG specification, which ignores a relative path
- * in the variable.
+ * in XDG_CACHE_HOME.
  */
 export function findUserCacheFolder(environment: NodeJS.ProcessEnv = process.env): string {
   const named = environment[USER_CACHE_VARIABLE]

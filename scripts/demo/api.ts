@@ -73,7 +73,7 @@ export async function waitUntilFinal<Record extends JobRecord>(
   )
 }
 
-/** Downloads the file behind a URL of a record to a local path. */
+/** Downloads the file behind a URL of a job or file record to a local path. */
 export async function downloadToFile(api: DemoApi, url: string, path: string): Promise<void> {
   const response = await send(api, url, {})
   if (!response.ok || !response.body) throw await refusal(response)

@@ -7,9 +7,12 @@ export type Demo = {
   name: string
   /** Command line of the demonstration, for a usage message. */
   usage: string
-  /** Path of the file that the demonstration uses if the user names none. */
+  /** Path of the file that the demonstration uses by default. */
   clip: string
-  /** Shows the demonstration on a service that was just started. Throws a CliError if it fails. */
+  /**
+   * Runs the demonstration on a service that was just started. Throws a CliError if the
+   * demonstration fails.
+   */
   show(stage: DemoContext): Promise<void>
 }
 

@@ -14,7 +14,7 @@ export type DemoPaths = {
 
 /**
  * Returns the paths that a demonstration reads and writes. A path of the user is relative to
- * `folder`, in which the user called the demonstration.
+ * `folder`, the working folder of the user.
  */
 export function findDemoPaths(
   { clip, usage }: { clip: string; usage: string },
@@ -42,9 +42,9 @@ function requireReadable(path: string, shown: string): void {
 }
 
 /**
- * Copies the result to the user's folder, and returns its path. Throws a CliError if it would
- * replace the source file. Replaces a symbolic link with the result's name instead of following it,
- * because another user may have made the link.
+ * Copies the result to the user's folder, and returns the path of the copy. Throws a CliError if
+ * the copy would replace the source file. Replaces a symbolic link with the result's name instead
+ * of following the link, because another user may have made the link.
  */
 export function copyResult(fetched: string, paths: DemoPaths): string {
   const path = join(paths.folder, basename(fetched))

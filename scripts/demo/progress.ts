@@ -4,7 +4,8 @@ const WIDTH = 40
 const LABEL = "Progress  "
 
 /**
- * Shows progress as a bar that is redrawn on a terminal, or as a row of numbers in other output.
+ * Opens a progress display: a bar that is redrawn on a terminal, or a row of numbers in other
+ * output.
  */
 export function openProgressBar(out: WriteStream) {
   let shown = -1

@@ -19,8 +19,8 @@ export type AccountSearchResult =
   | { isFound: false; problem: string }
 
 /**
- * Finds the Cloudflare account by CLOUDFLARE_ACCOUNT_ID, or the only account of the credentials.
- * Credentials come from CLOUDFLARE_API_TOKEN or wrangler's log-in.
+ * Finds the Cloudflare account by CLOUDFLARE_ACCOUNT_ID, or the only account that the credentials
+ * can access. Credentials come from CLOUDFLARE_API_TOKEN or wrangler's log-in.
  */
 export async function findCloudflareAccount(
   environment: NodeJS.ProcessEnv,
@@ -32,7 +32,10 @@ export async function findCloudflareAccount(
   return await findOnlyAccount(headers)
 }
 
-/** Returns the account with renewed credentials, because those of a log-in expire after an hour. */
+/**
+ * Returns the account with renewed credentials, because credentials of wrangler's log-in expire
+ * after an hour.
+ */
 export async function refreshCredentials(api: CloudflareAccount): Promise<CloudflareAccount> {
   return { ...api, headers: (await findCredentials(process.env)) ?? api.headers }
 }

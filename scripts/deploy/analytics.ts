@@ -2,25 +2,28 @@ import { z } from "zod"
 import { callCloudflare, callCloudflareOrThrow, makeRefusalError } from "./cloudflare.ts"
 import type { Deployment } from "./checks.ts"
 
-/** Cloudflare's error code for an account in which Analytics Engine was not turned on. */
+/** Cloudflare's error code for an account in which Analytics Engine is not turned on. */
 const NOT_TURNED_ON_CODE = 10_089
 const REFUSED_CREDENTIALS = 403
 
 /**
- * Source of the Worker that is used as a probe, and the name of its module. It responds 404 to
- * every request.
+ * Name of the module of the probe Worker, and its source. The probe Worker responds 404 to every
+ * request.
  */
 const MODULE = "probe.js"
 const SOURCE = "export default { fetch() { return new Response(null, { status: 404 }) } }"
 
-/** Clause that an account has no Analytics Engine, with the URL at which it is turned on. */
+/**
+ * Clause that Analytics Engine is not turned on in an account, with the URL at which the user can
+ * turn it on.
+ */
 export const NO_ANALYTICS_CLAUSE =
   "Analytics Engine, which keeps the metrics, is not turned on in this account " +
   "(https://dash.cloudflare.com/?to=/:account/workers/analytics-engine)"
 
 /**
- * Reports whether the account accepts a binding of Analytics Engine. Cloudflare reveals it only by
- * refusing a Worker with such a binding. A probe Worker is therefore created and removed, unless
+ * Reports whether the account accepts a binding of Analytics Engine. Cloudflare reveals this only
+ * by refusing a Worker with such a binding. A probe Worker is therefore created and removed, unless
  * the deployed Worker already has the binding.
  */
 export async function canBindAnalytics({ api, name, deployed }: Deployment): Promise<boolean> {
@@ -32,8 +35,8 @@ export async function canBindAnalytics({ api, name, deployed }: Deployment): Pro
     return true
   }
   if (answer.status === REFUSED_CREDENTIALS) throw makeRefusalError("PUT", path, answer)
-  // Ignores other refusals, which do not concern Analytics Engine: the deployment itself fails by
-  // the same cause.
+  // Ignores other refusals, which do not concern Analytics Engine. The deployment itself fails for
+  // the same reason.
   return answer.code !== NOT_TURNED_ON_CODE
 }
 

@@ -21,13 +21,13 @@ export type Deployment = {
   id: DeploymentId
   api: CloudflareAccount
   name: string
-  /** Null before the first deployment. */
+  /** Deployed Worker; null before the first deployment. */
   deployed: DeployedWorker | null
   /** The Worker's settings after the deployment. */
   vars: WorkerVariables
   /**
-   * Secrets that the environment sets, and the names of secrets that are empty there and are to be
-   * removed.
+   * Secrets that the environment sets, and the names of the secrets that are empty in the
+   * environment and will be removed.
    */
   secrets: { given: Record<string, string>; dropped: string[] }
   /** Origin at which callers reach the service, without /v1. */
@@ -74,7 +74,7 @@ async function checkAccount(environment: NodeJS.ProcessEnv, stateDir: string): P
     return { problems: [describeRefusal(subdomain, { path, forWhat })], deployment: null }
   }
   const problems = await findClosedServices(api)
-  // Stops if a setting is invalid, because the Worker of an invalid name cannot be requested.
+  // Stops if a setting is invalid, because a Worker with an invalid name cannot be requested.
   if (settings.problems.length > 0) return { problems, deployment: null }
   const site = await checkSite({ environment, stateDir, api, settings, subdomain })
   return { problems: [...problems, ...site.problems], deployment: site.deployment }
@@ -119,8 +119,8 @@ async function checkSite(site: {
 }
 
 /**
- * Returns a problem if the settings name fewer databases than are deployed, because each database
- * holds accounts. Returns null otherwise.
+ * Returns a sentence if the settings name fewer databases than are deployed, because every deployed
+ * database holds accounts. Returns null otherwise.
  */
 function findFewerDatabases(vars: WorkerVariables, deployed: DeployedWorker | null): string | null {
   const [requested, current] = [vars, deployed?.vars].map((each) =>
@@ -144,8 +144,8 @@ function originOf(vars: Deployment["vars"], name: string, subdomain: ApiResult):
 }
 
 /**
- * Returns a problem if a host name already resolves, else null. Without a terminal, wrangler
- * replaces the DNS record of a name without asking.
+ * Returns a sentence if a host name already resolves, else null. Without a terminal, wrangler
+ * replaces the DNS record of a host name without asking.
  */
 async function findDomainProblem(domain: string): Promise<string | null> {
   const resolver = new Resolver({ timeout: 2000, tries: 2 })
@@ -202,7 +202,10 @@ type Service = {
 
 type Refusal = ApiResult & { isOk: false }
 
-/** Returns a sentence for each service that the account or its credentials may not use. */
+/**
+ * Returns a sentence for each service of Cloudflare that the account or its credentials may not
+ * use.
+ */
 async function findClosedServices(api: CloudflareAccount): Promise<string[]> {
   const sentences = await Promise.all(
     SERVICES.map(async ({ name, method, path, body, advice }) => {
@@ -216,8 +219,8 @@ async function findClosedServices(api: CloudflareAccount): Promise<string[]> {
 }
 
 /**
- * Describes a refused call. Names both causes, because Cloudflare responds alike if the plan lacks
- * a service and if the token may not use it.
+ * Describes a refused call of Cloudflare's API. Names both possible causes, because Cloudflare
+ * responds alike if the plan lacks a service and if the token may not use the service.
  */
 function describeRefusal(
   { status, message }: Refusal,

@@ -6,8 +6,8 @@ const ANSWER_WITHIN_MS = 60_000
 const PUBLIC_API = "https://api.cloudflare.com/client/v4"
 
 /**
- * Cloudflare's error codes for a bucket, for a Worker or a workers.dev name, and for a database
- * that does not exist.
+ * Cloudflare's error codes for a bucket, a Worker or workers.dev name, and a database that does not
+ * exist.
  */
 const NOT_FOUND_CODES = [10_006, 10_007, 7404]
 
@@ -60,8 +60,8 @@ export async function callCloudflare(
 }
 
 /**
- * Requests a path, and parses the result. Throws a CliError with Cloudflare's message for an error
- * response.
+ * Requests a path of Cloudflare's API, and parses the result. Throws a CliError with Cloudflare's
+ * message for an error response.
  */
 export async function callCloudflareOrThrow<T>(
   api: CloudflareAccount,
@@ -75,8 +75,8 @@ export async function callCloudflareOrThrow<T>(
 }
 
 /**
- * Requests a resource by GET, and parses it. Returns null if it does not exist. Throws a CliError
- * for another error response.
+ * Requests a resource of Cloudflare's API by GET, and parses the resource. Returns null if the
+ * resource does not exist. Throws a CliError for another error response.
  */
 export async function findCloudflareResource<T>(
   api: CloudflareAccount,
@@ -107,7 +107,7 @@ function read<T>(schema: z.ZodType<T>, result: unknown, path: string): T {
 }
 
 /**
- * Returns a CliError with Cloudflare's message, and with the permission that the credentials may
+ * Returns an error with Cloudflare's message, and with the permission that the credentials may
  * lack.
  */
 export function makeRefusalError(

@@ -14,7 +14,7 @@ export const CLONE_FOLDER = resolve(import.meta.dirname, "../..")
 export const WRANGLER_CONFIG_PATH = join(CLONE_FOLDER, "wrangler.toml")
 const NAME_IN_CONFIG = "lathe"
 
-// Types of this function are in a package that wrangler does not install.
+// The package with the types of this function is not installed with wrangler.
 const readRawConfig = z
   .custom<(place: { config: string }) => { rawConfig: unknown }>((it) => typeof it === "function")
   .parse(experimental_readRawConfig)
@@ -90,7 +90,7 @@ export function deriveConfig(deployment: {
   const domain = vars["LATHE_DOMAIN"]
   return {
     ...source,
-    // Removes the build step, which prepares only deployments of wrangler.toml itself.
+    // Removes the build step, which only prepares deployments of wrangler.toml itself.
     build: undefined,
     name,
     main: resolve(CLONE_FOLDER, source.main),
@@ -137,8 +137,8 @@ export function deriveConfig(deployment: {
 }
 
 /**
- * Returns the D1 databases of the configuration: the database of wrangler.toml, and copies of it,
- * numbered from 2, up to the setting DATABASES.
+ * Returns the D1 databases of the configuration: the database of wrangler.toml, and copies of its
+ * entry with numbers from 2 up to the setting DATABASES.
  */
 function databasesFor({ d1_databases: [first] }: WranglerConfig, vars: WorkerVariables) {
   if (!first) throw new Error("wrangler.toml names no database")
@@ -150,8 +150,8 @@ function databasesFor({ d1_databases: [first] }: WranglerConfig, vars: WorkerVar
 }
 
 /**
- * Returns the datasets with the deployment's name. Replaces hyphens, because the names are used in
- * SQL.
+ * Returns the Analytics Engine datasets with the deployment's name. Replaces hyphens in the names,
+ * because SQL queries contain the names.
  */
 function datasetsFor({ analytics_engine_datasets: datasets }: WranglerConfig, name: string) {
   return datasets.map((one) => ({
@@ -169,7 +169,7 @@ export function listQueueNames({ queues: { producers, consumers } }: WranglerCon
   return [...new Set(names)]
 }
 
-/** Returns the region of a deployment's settings. Returns null if they name none. */
+/** Returns the region of a deployment's settings. Returns null if the settings name no region. */
 export function findRegion(vars: WorkerVariables) {
   const { data } = settingsSchema.shape.REGION.safeParse(vars["REGION"])
   return data === undefined ? null : REGIONS[data]
@@ -180,7 +180,7 @@ export function findReplicationMode(vars: WorkerVariables): "auto" | "disabled" 
   return vars["D1_REPLICAS"] === "disabled" ? "disabled" : "auto"
 }
 
-/** Writes a configuration to a file for wrangler. Returns the path of the file. */
+/** Writes a configuration file for wrangler. Returns the path of the file. */
 export function writeConfig(stateDir: string, name: string, value: WranglerConfig): string {
   const names = ["deploy", name, "wrangler.json"]
   return writeStateFile(stateDir, names, `${JSON.stringify(value, null, 2)}\n`)
@@ -212,7 +212,7 @@ function deriveContainer(
   }
 }
 
-/** Returns the settings that name speech models, with which the image is built. */
+/** Returns the settings that name speech models, because the image is built with those models. */
 function speechModels(vars: WorkerVariables): Record<string, string> {
   return Object.fromEntries(
     ["WHISPER_MODEL", "WHISPER_MODELS"].flatMap((name) => {

@@ -3,7 +3,7 @@ import { findCloudflareResource } from "./cloudflare.ts"
 import type { CloudflareAccount } from "./cloudflare.ts"
 import type { WorkerVariables } from "./settings.ts"
 
-/** The Worker as it is deployed now. */
+/** State of the deployed Worker. */
 export type DeployedWorker = {
   vars: WorkerVariables
   secretNames: string[]
@@ -27,7 +27,7 @@ const deploymentList = z.object({
   deployments: z.array(z.object({ versions: z.array(z.object({ version_id: z.string() })) })),
 })
 
-/** Reads the deployed Worker with this name. Returns null if there is none. */
+/** Reads the deployed Worker with this name. Returns null if no such Worker is deployed. */
 export async function readDeployedWorker(
   api: CloudflareAccount,
   name: string,

@@ -8,9 +8,9 @@ const ANSWER_MS_MAX = 60_000
 const ASK = "apt-get update >/dev/null && exec node /ffmpeg/main.ts newest"
 
 /**
- * Compares Debian's source version of ffmpeg with the version for which the image was last built.
- * Returns a sentence if Debian's is newer or cannot be read, else null. Reads it in a container, as
- * the build of the image does.
+ * Compares Debian's source version of ffmpeg with the version from which the image was last built.
+ * Returns a sentence if Debian's version is newer or cannot be read, else null. Reads the version
+ * in a container, as the build of the image does.
  */
 export async function adviseNewerFfmpeg(): Promise<string | null> {
   const docker = process.env["WRANGLER_DOCKER_BIN"] ?? "docker"

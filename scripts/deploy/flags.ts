@@ -4,7 +4,8 @@ import { CliError } from "../cli/cli-error.ts"
 export type DeployFlags = {
   wantsHelp: boolean
   /**
-   * Whether to show and check what a deployment would do, without an account and without changes.
+   * Whether to check and show the changes of a deployment, without an account and without changing
+   * anything.
    */
   isRehearsal: boolean
   rotatesOperatorToken: boolean
@@ -13,7 +14,7 @@ export type DeployFlags = {
    * at all.
    */
   check: "after" | "alone" | "none"
-  /** Origin of the service that `--check` checks; null for that of the deployment. */
+  /** Origin of the service that `--check` checks; null for the origin of the deployment. */
   origin: string | null
 }
 
@@ -63,7 +64,7 @@ function checkOf(flags: { isAlone: boolean; isUnchecked: boolean }): DeployFlags
   return flags.isUnchecked ? "none" : "after"
 }
 
-/** Returns the origin of a URL, which may end with /v1. */
+/** Returns the origin of a URL. The URL may end with /v1. */
 function readOrigin(text: string): string {
   const url = URL.parse(text)
   if (url && /^https?:$/.test(url.protocol)) return url.origin

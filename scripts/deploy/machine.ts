@@ -10,7 +10,7 @@ const DOCKER_ADVICE =
   "Docker does not respond, and it builds the image of the runners: install and start Docker, or a " +
   "compatible program, and check it by `docker info`."
 
-/** Returns a sentence for each wrong version of Node.js or wrangler on this machine. */
+/** Returns a sentence for each unsupported version of Node.js or wrangler on this machine. */
 export function findToolProblems(): string[] {
   const problems: string[] = []
   if (Number(process.versions.node.split(".")[0]) < NODE_MAJOR_MIN) {
@@ -23,14 +23,14 @@ export function findToolProblems(): string[] {
   return problems
 }
 
-/** Returns the versions of Node.js and wrangler for the user. */
+/** Describes the versions of Node.js and wrangler in a text for the user. */
 export function describeToolVersions(): string {
   return `Node ${process.versions.node}, wrangler ${wranglerJson.version}`
 }
 
-/** Returns null if the Docker engine responds, else a sentence that says what to do. */
+/** Returns null if the Docker engine responds, else a sentence with advice. */
 export async function findDockerProblem(): Promise<string | null> {
-  // Finds the Docker client in the same way as wrangler.
+  // Finds the Docker client in the same way as wrangler does.
   const program = process.env["WRANGLER_DOCKER_BIN"] ?? "docker"
   try {
     await promisify(execFile)(program, ["info"], { timeout: DOCKER_WITHIN_MS })

@@ -107,7 +107,7 @@ async function runPhase<T extends { summary: string }>(
 }
 
 /**
- * Prints the next steps of the user. Returns the access to the operator's routes, or null if this
+ * Prints the user's next steps. Returns the access to the operator's routes, or null if this
  * machine has no valid token.
  */
 async function printNextSteps({ id, origin }: Deployment): Promise<OperatorAccess | null> {

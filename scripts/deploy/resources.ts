@@ -6,8 +6,8 @@ import type { WranglerConfig } from "./config.ts"
 
 const DAY_SECONDS = 86_400
 /**
- * Age at which R2 aborts an unfinished upload, in days. The sweep aborts uploads after one day;
- * this rule aborts uploads without a row in D1.
+ * Age at which R2 aborts an unfinished upload, in days. The sweep aborts uploads after one day.
+ * This rule aborts uploads that have no row in D1.
  */
 const ABORT_AFTER_DAYS = 2
 const RULE_ID = "abort-unfinished-uploads"
@@ -27,9 +27,7 @@ export type CreatedResources = {
   databaseIds: Record<string, string>
 }
 
-/**
- * Creates the databases, buckets and queues of a configuration that do not exist in the account.
- */
+/** Creates the missing databases, buckets and queues of a configuration in the account. */
 export async function createMissingResources(
   api: CloudflareAccount,
   config: WranglerConfig,
@@ -49,7 +47,7 @@ export async function createMissingResources(
   return { createdNames, databaseIds }
 }
 
-/** Name of a required resource, and the location in which it is created. */
+/** Name of a required resource, and the location of a new one. */
 type RequiredResource = { name: string; place: string | undefined }
 
 async function ensureDatabase(
@@ -68,7 +66,7 @@ async function ensureDatabase(
   return created.uuid
 }
 
-/** Sets the mode of read replication of a database. Returns true if it was another one before. */
+/** Sets the mode of read replication of a database. Returns true if the mode has changed. */
 async function setReplicas(api: CloudflareAccount, id: string, mode: string): Promise<boolean> {
   const path = `/d1/database/${id}`
   const { read_replication: now } = await callCloudflareOrThrow(api, replication, { path })

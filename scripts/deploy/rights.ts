@@ -19,7 +19,7 @@ const REFUSED_BY_WRANGLER =
 
 /**
  * Returns a sentence about the permission that a path below an account needs. Returns an empty text
- * if it is unknown.
+ * for an unknown path.
  */
 export function describeNeededRight(path: string): string {
   const right = RIGHTS.find(([, paths]) => paths.test(path))
@@ -27,7 +27,7 @@ export function describeNeededRight(path: string): string {
   return ` A token needs the right to edit ${right[0]} for that; docs/operate/deploy.md lists all rights.`
 }
 
-/** Returns the same sentence for the refused path in wrangler's output. */
+/** Returns a sentence about the permission for the path that wrangler's output names as refused. */
 export function describeRightNeededByWrangler(output: string): string {
   const path = REFUSED_BY_WRANGLER.exec(output)?.[1]
   return path === undefined ? "" : `\n${describeNeededRight(path).trim()}`

@@ -16,8 +16,8 @@ export type ProgramOptions = {
 }
 
 /**
- * Runs a program until it ends, and returns its output. A program that cannot be started counts as
- * failed.
+ * Runs a program until it ends, and returns the output of the program. Returns a failure if the
+ * program cannot be started.
  */
 export async function runProgram(
   program: string,
@@ -28,7 +28,7 @@ export async function runProgram(
     env: { ...process.env, ...environment },
     stdio: ["pipe", "pipe", "pipe"],
   })
-  // Ignores errors of the input, because a program may end without reading it.
+  // Ignores errors of the standard input, because a program may end without reading it.
   child.stdin.on("error", () => undefined).end(input)
   const run = { stdout: "", output: "" }
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

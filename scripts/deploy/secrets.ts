@@ -31,7 +31,7 @@ export async function removeSecrets({
 
 /**
  * Collects the secrets to send: new secrets that the Worker lacks, and secrets from the
- * environment. Stores a new operator token on this machine before it is sent.
+ * environment. Stores a new operator token on this machine before sending the token.
  */
 export function prepareSecrets(deployment: Deployment, rotatesOperatorToken: boolean): SecretPlan {
   const { id, deployed } = deployment
@@ -54,8 +54,8 @@ export function prepareSecrets(deployment: Deployment, rotatesOperatorToken: boo
 }
 
 /**
- * Writes secrets to a file that only this user can read, calls `use` with its path, and removes the
- * file.
+ * Writes secrets to a file that only this user can read. Calls `use` with the file's path, and then
+ * removes the file.
  */
 export async function withSecretsFile(
   configPath: string,

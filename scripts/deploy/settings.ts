@@ -13,7 +13,9 @@ const NAME_CHARACTERS_MAX = 40
  */
 const GIVEN = "LATHE_GIVEN"
 
-/** Settings of the Worker, without secrets and without settings of a plain runner. */
+/**
+ * Settings of the Worker, without secrets and without settings that apply only to a plain runner.
+ */
 const serviceSettings = settingsSchema.omit({
   LATHE_SECRET: true,
   OPERATOR_TOKEN: true,
@@ -46,7 +48,10 @@ const SECRET_BYTES_MAX = 5 * 1024
 
 /** Settings of a service on one machine whose names match `GUESSED_NAME`. */
 const OF_ONE_MACHINE = ["FETCH_PYTHON_PATH"]
-/** Name that looks like a setting of fetches or S3 sources and belongs to no other program. */
+/**
+ * Pattern of a name that looks like a setting of fetches or S3 sources and belongs to no other
+ * program.
+ */
 const GUESSED_NAME = /^(?:(?:FETCH|YTDLP|YT_DLP)_|S3_SOURCE)/
 
 /** Variables of a deployed Worker, by name. */
@@ -57,13 +62,16 @@ export type DeploymentSettings = {
   name: string
   /** Settings that the environment sets. */
   values: Record<string, string>
-  /** Settings that are empty in the environment, which resets them to their defaults. */
+  /**
+   * Settings that are empty in the environment, so that the deployment resets them to their
+   * defaults.
+   */
   dropped: string[]
-  /** Secrets that the environment sets. They appear in no configuration file and no output. */
+  /** Secrets that the environment sets. No configuration file and no output contains them. */
   secrets: Record<string, string>
-  /** Names of secrets that are empty in the environment, which removes them. */
+  /** Names of secrets that are empty in the environment, so that the deployment removes them. */
   droppedSecrets: string[]
-  /** Errors of the settings, a sentence each. */
+  /** Errors of the settings, one sentence each. */
   problems: string[]
 }
 
@@ -90,9 +98,9 @@ export function readDeploymentSettings(environment: NodeJS.ProcessEnv): Deployme
 }
 
 /**
- * Merges the settings to deploy: the environment overrides settings that an operator set on the
- * deployed Worker, and these override wrangler.toml. Does not keep a deployed value that came from
- * wrangler.toml, so that a newer clone can change it.
+ * Merges the settings to deploy. The environment overrides settings that an operator set on the
+ * deployed Worker, and those override wrangler.toml. Drops a deployed value that came from
+ * wrangler.toml, so that a newer clone can change the value.
  */
 export function mergeSettings(
   settings: DeploymentSettings,

@@ -81,7 +81,7 @@ async function runDeploy(
   })
 }
 
-/** Files from which the Worker and the image are built. */
+/** Patterns of the files from which the Worker and the image are built. */
 const SOURCES = [
   "src/**/*",
   "container/**/*",
@@ -121,7 +121,8 @@ const applications = z.array(
 const listedImages = z.array(z.object({ name: z.string(), tags: z.array(z.string()) }))
 
 /**
- * Images of the account's containers. `isRolling`: some containers may still run an older image.
+ * Images of the account's containers. `isRolling` is true while some containers may still run an
+ * older image.
  */
 type ImagesInUse = { images: string[]; isRolling: boolean }
 
@@ -151,7 +152,7 @@ async function pruneImages(
   const isSame = after.every((image) => before.images.includes(image))
   if (isSame || before.images.length === 0 || before.isRolling) return null
   const kept = [...before.images, ...after]
-  // Deletes nothing if a reference has no digest, because the image in use is then unknown.
+  // Deletes nothing if a reference has no digest, because the image that is in use is then unknown.
   if (kept.some((image) => image.includes(IMAGE_REGISTRY) && !image.includes("@"))) return null
   try {
     const pruned = await deleteOthers(api, { config, configPath, kept })

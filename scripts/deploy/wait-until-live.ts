@@ -12,8 +12,8 @@ const health = z.object({
 })
 
 /**
- * Waits until the service responds to GET /v1/health, and returns its status and reasons. A new
- * host name may take minutes to resolve.
+ * Waits until the service responds to GET /v1/health. Returns the status and the reasons of the
+ * health. A new host name may take minutes to resolve.
  */
 export async function waitUntilLive(origin: string): Promise<string> {
   const url = `${origin}/v1/health`
@@ -33,7 +33,7 @@ export async function waitUntilLive(origin: string): Promise<string> {
   )
 }
 
-/** Reports whether the operator's routes accept a token. */
+/** Reports whether the operator's routes accept an operator token. */
 export async function isOperatorTokenAccepted(origin: string, token: string): Promise<boolean> {
   const headers = { authorization: `Bearer ${token}` }
   const signal = AbortSignal.timeout(ANSWER_MS_MAX)
@@ -42,7 +42,9 @@ export async function isOperatorTokenAccepted(origin: string, token: string): Pr
   return response.ok
 }
 
-/** Requests the health of a service. Returns its status and reasons in `words`, or a problem. */
+/**
+ * Requests the health of a service. Returns the status and the reasons as `words`, or a problem.
+ */
 async function readHealth(url: string): Promise<{ words: string } | { problem: string }> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS_MAX) })

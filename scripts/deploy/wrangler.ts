@@ -7,10 +7,13 @@ import type { ProgramOptions, ProgramResult } from "./run-program.ts"
 
 const manifestPath = createRequire(import.meta.url).resolve("wrangler/package.json")
 
-/** Environment in which wrangler asks nothing, sends no metrics and prints plain text. */
+/**
+ * Environment variables with which wrangler asks no questions, sends no metrics and prints plain
+ * text.
+ */
 const QUIET = { CI: "1", NO_COLOR: "1", FORCE_COLOR: "0", WRANGLER_SEND_METRICS: "false" }
 
-/** Runs the installed wrangler until it ends. */
+/** Runs the installed wrangler until the program ends. */
 export async function runWrangler(
   words: string[],
   { environment, ...options }: ProgramOptions = {},
@@ -22,7 +25,10 @@ export async function runWrangler(
   })
 }
 
-/** Runs the installed wrangler. Throws a CliError with the end of its output if it fails. */
+/**
+ * Runs the installed wrangler. Throws a CliError with the end of wrangler's output if the run
+ * fails.
+ */
 export async function runWranglerOrThrow(
   words: string[],
   options: ProgramOptions = {},
@@ -35,8 +41,8 @@ export async function runWranglerOrThrow(
 }
 
 /**
- * Parses the JSON at the end of a program's output, which may begin with a warning. Returns null if
- * there is none.
+ * Parses the JSON at the end of a program's output, which may begin with a warning. Returns null
+ * without valid JSON.
  */
 export function parseJsonOutput(text: string): unknown {
   try {

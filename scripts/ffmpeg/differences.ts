@@ -21,14 +21,14 @@ const KINDS = [
 type Kind = (typeof KINDS)[number][0]
 
 /**
- * Components of one kind that one ffmpeg has and another lacks, and the reason; null if no reason
- * is known.
+ * Components of one kind that one ffmpeg has and another lacks, and the reason; null without a
+ * known reason.
  */
 export type FfmpegDifference = { kind: Kind; names: string[]; why: string | null }
 
 /**
- * Returns the components that the ffmpeg `has` has and the ffmpeg `lacks` lacks, by kind and
- * reason.
+ * Returns the components that the ffmpeg program `has` contains and the program `lacks` does not,
+ * by kind and reason.
  */
 export async function findFfmpegDifferences(
   has: string,
@@ -53,7 +53,7 @@ export function toMarkdownTable(differences: readonly FfmpegDifference[]): strin
   return ["| what | names | why not |", "| --- | --- | --- |", ...rows].join("\n")
 }
 
-/** Reads the names of one kind of components from the list that ffmpeg prints. */
+/** Parses the names of one kind of components from a list that ffmpeg prints. */
 export function parseComponentNames(kind: Kind, listed: string): string[] {
   const pattern = KINDS.find(([name]) => name === kind)?.[1]
   const found = listed.split("\n").flatMap((line) => pattern?.exec(line)?.[1]?.split(",") ?? [])
@@ -73,15 +73,15 @@ function reasonFor(kind: string, name: string): string | null {
 }
 
 /**
- * Reason why the project's own ffmpeg lacks components of Debian's: their kinds, a pattern of their
- * names, and the reason.
+ * Reason why the project's own ffmpeg lacks components of Debian's ffmpeg: their kinds, a pattern
+ * of their names, and the reason.
  */
 type Reason = readonly [kinds: string, names: RegExp, why: string]
 
 const CODECS = "encoders decoders"
 const FORMATS = "muxers demuxers"
 
-/** Reasons in order; the first match applies. */
+/** Reasons for missing components, in order. The first match applies. */
 const REASONS: readonly Reason[] = [
   [
     "protocols",

@@ -8,8 +8,8 @@ import { readOptionClasses } from "./read-help.ts"
 
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024
 /**
- * Encoders whose help is not read, because they have no options of their own or no command may use
- * them.
+ * Encoders whose help text is not read, because they have no options of their own or no command may
+ * use them.
  */
 const PLAIN_ENCODERS =
   /^(?:pcm_|adpcm_)|_(?:amf|cuvid|mf|nvenc|omx|qsv|v4l2m2m|vaapi|videotoolbox|vulkan)$/
@@ -20,7 +20,7 @@ const SHARED_CLASSES = new Set(["framesync", "SWScaler", "SWResampler", "AVDCT"]
 type Ask = (...words: string[]) => Promise<string>
 
 /**
- * Reads the options, filters, codecs and formats of an ffmpeg from its help texts, in the form by
+ * Reads the options, filters, codecs and formats of an ffmpeg from its help texts, in the form with
  * which commands are checked.
  */
 export async function readFfmpegFacts(program: string): Promise<FfmpegCapabilityTables> {
@@ -64,7 +64,10 @@ function readCodecs(listed: string, line: RegExp): string {
   )
 }
 
-/** Reads the options of ffmpeg itself, which precede those of its libraries in the help text. */
+/**
+ * Reads the options of the ffmpeg program itself, which precede the options of its libraries in the
+ * help text.
+ */
 function readOwnOptions(help: string): string {
   const [own = ""] = help.split("AVCodecContext AVOptions:", 1)
   const names = Array.from(own.matchAll(/^-([a-z_0-9]+)/gim), ([, name = ""]) => name)
@@ -99,7 +102,7 @@ function readGeneric(classes: ReturnType<typeof readOptionClasses>): string {
 }
 
 /**
- * Merges options by name. Options of the same name that differ become options of type text, whose
+ * Merges options by name. Different options with the same name become an option of type text, whose
  * values are not checked.
  */
 function mergeOptions(options: readonly string[]): string[] {
@@ -193,10 +196,7 @@ function line(name: string, meta: string, options: readonly string[]): string {
   return [name, meta, options.join(" ")].join("\t")
 }
 
-/**
- * Replaces the options of a line by `@` and a name if the earlier line of that name has the same
- * options.
- */
+/** Replaces the options of a line by `@` and the name of an earlier line with the same options. */
 function shorten(lines: readonly string[]): string[] {
   const byName = new Map<string, string>()
   return lines.map((each) => {

@@ -9,7 +9,7 @@ const ARGUMENTS = [
   ..."-show_packets -read_intervals %+#64".split(" "),
 ]
 
-/** Results of two ffprobe programs for the same file; `refused` if a program fails. */
+/** Results of two ffprobe programs for the same file; `refused` for a program that fails. */
 type Probes = { name: string; one: unknown; other: unknown }
 
 /** Probes files with two ffprobe programs. Returns the files whose results differ. */
@@ -28,12 +28,12 @@ export async function findDifferentProbes(
   return probed.filter((probes) => !isDeepStrictEqual(probes.one, probes.other))
 }
 
-/** Formats the differences of two probe results, one line for each path of keys. */
+/** Formats the differences of two probe results, one line for each path of JSON keys. */
 export function describeProbeDifferences({ name, one, other }: Probes): string {
   return [name, ...differencesOf(one, other, "")].join("\n  ")
 }
 
-/** Returns the ffmpeg version of a program, such as "7.1.5". */
+/** Returns the version of an ffmpeg program, such as "7.1.5". */
 export async function readFfmpegVersion(program: string): Promise<string> {
   const { stdout } = await promisify(execFile)(program, ["-version"])
   return /^\S+ version ([0-9.]+)/.exec(stdout)?.[1] ?? stdout

@@ -1,7 +1,7 @@
 /** Option in ffmpeg's help text. */
 type HelpOption = { names: string[]; line: string; description: string; constants: string[] }
 
-/** Letters that stand for ffmpeg's types of options. All other types are text (`s`). */
+/** Letters for ffmpeg's types of options. All other types are text (`s`). */
 const TYPES: Record<string, string> = {
   "<boolean>": "b",
   "<int>": "i",
@@ -26,8 +26,8 @@ const CONSTANT = /^ {4,5}(\S+) +(?:(-?\d+) +)?[ED.][D.][F.]\S*(?: |$)/
 const RANGE = /\(from (\S+) to (\S+)\)(?: \(default .*\))?$/
 
 /**
- * Reads the classes of options from a help text of ffmpeg, each with its options in the form of
- * `compact`.
+ * Reads the classes of options from a help text of ffmpeg. Each class contains its options in the
+ * form that `compact` returns.
  */
 export function readOptionClasses(help: string): { name: string; options: string[] }[] {
   const classes: { name: string; found: HelpOption[] }[] = []
@@ -61,8 +61,8 @@ function readInto(found: HelpOption[] | undefined, line: string): void {
 }
 
 /**
- * Returns a bound of an option's range as a number. Returns an empty text for the bound of the type
- * itself.
+ * Returns a bound of an option's range as a number. Returns an empty text if the bound is that of
+ * the option's type.
  */
 function bound(text: string): string {
   const value = Number(text)
@@ -70,8 +70,8 @@ function bound(text: string): string {
 }
 
 /**
- * Merges aliases: an option that follows an option with the same description and constants is
- * another name of it.
+ * Merges aliases. An option with the same description and constants as the preceding option is an
+ * alias of it.
  */
 function withoutAliases(options: readonly HelpOption[]): HelpOption[] {
   const kept: HelpOption[] = []

@@ -9,10 +9,12 @@ const SECONDS_MAX = 20
 const PICTURES = "-f lavfi -i testsrc2=size=352x288:rate=25:duration=0.4".split(" ")
 const SOUND = "-f lavfi -i sine=frequency=440:sample_rate=48000:duration=0.4".split(" ")
 
-/** Container formats in which each encoder is tried, because none supports all codecs. */
+/** Container formats with which each encoder is tried, because no format supports all codecs. */
 const CONTAINERS = ["nut", "mkv", "mov", "avi", "ts", "ass"]
 
-/** Sizes, sample rates and formats to try in order, because some encoders accept only a few. */
+/**
+ * Sizes, sample rates and formats to try in order, because some encoders accept only a few of them.
+ */
 const SHAPES = {
   V: ["", "-s 128x96", "-s 720x576 -pix_fmt yuv422p", "-s 1920x1080 -b:v 120M -pix_fmt yuv422p"],
   A: ["", "-ar 8000 -ac 1", "-ar 44100 -ac 2", "-ar 8000 -ac 1 -b:a 6400"],
@@ -66,8 +68,8 @@ export async function makeSamples(ffmpeg: string, folder: string): Promise<strin
 }
 
 /**
- * Tries command lines in order until ffmpeg writes a file, whose name is the last argument. Returns
- * its path, or null if all fail.
+ * Runs command lines in order until ffmpeg writes a file, whose name is the last argument. Returns
+ * the path of the file, or null if all command lines fail.
  */
 async function writeFirst(
   ffmpeg: string,

@@ -17,14 +17,17 @@ export async function runDocker(...words: string[]): Promise<string> {
   return stdout.trim()
 }
 
-/** Builds the runner's image from the working copy. Takes a second if only code has changed. */
+/**
+ * Builds the runner's image from the working copy. The build takes a second if only code has
+ * changed.
+ */
 export async function buildImage(): Promise<void> {
   await runDocker("build", "-q", "-t", TEST_IMAGE, "-f", "container/Dockerfile", ".")
 }
 
 /**
- * Returns a sentence with the size of the image and its parts. The size determines how long a first
- * start takes.
+ * Returns a sentence with the size of the image and its parts. The size determines the duration of
+ * a container's first start.
  */
 export async function describeImageSize(): Promise<string> {
   const [layers, ofBase] = await Promise.all([readLayers(TEST_IMAGE), readLayers(BASE_IMAGE)])
@@ -49,7 +52,7 @@ function sumMb(layers: readonly Layer[]): number {
   return Math.round(layers.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6)
 }
 
-/** Starts a container of the image with a random token. Its disposal removes the container. */
+/** Starts a container of the image with a random token. The disposal removes the container. */
 export async function startContainer(
   options: string[] = [],
 ): Promise<AsyncDisposable & { id: string }> {

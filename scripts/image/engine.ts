@@ -5,20 +5,21 @@ import { promisify } from "node:util"
 import { findUserCacheFolder } from "../cli/user-cache.ts"
 import { runDocker } from "./docker.ts"
 
-/** Docker engine that this process can use until its disposal. */
+/** Docker engine that this process can use until the disposal. */
 export type DockerEngine = AsyncDisposable
 
 const LAB = resolve("../shared/container-lab/up.sh")
 const UP_MS_MAX = 600_000
 /**
- * Maximum number of attempts to start the engine: a network bridge of an earlier run may make the
- * script fail.
+ * Maximum number of attempts to start the Docker engine, because a network bridge of an earlier run
+ * may make the script fail.
  */
 const UP_ATTEMPTS_MAX = 4
 
 /**
- * Finds a Docker engine: the engine that responds, else one that a script beside the repository
- * starts. The disposal stops an engine that was started. Returns a reason as text if there is none.
+ * Finds a Docker engine: the engine that responds, else an engine that a script beside the
+ * repository starts. The disposal stops a started engine. Returns the reason as text if no engine
+ * is available.
  */
 export async function findDockerEngine(): Promise<DockerEngine | string> {
   if (await answers()) return { [Symbol.asyncDispose]: () => Promise.resolve() }
@@ -40,7 +41,8 @@ export async function findDockerEngine(): Promise<DockerEngine | string> {
 }
 
 /**
- * Runs the script that starts a Docker engine. Returns its output, with settings as `name=value`.
+ * Runs the script that starts a Docker engine, with settings as `name=value`. Returns the output of
+ * the script.
  */
 async function bringUp(attempt = 1): Promise<string> {
   try {
@@ -61,7 +63,8 @@ async function answers(): Promise<boolean> {
 }
 
 /**
- * Returns the process id of the engine that the script started. Returns null if it does not run.
+ * Returns the process id of the Docker engine that the script started. Returns null if the engine
+ * is not running.
  */
 function runningPid(folder: string): number | null {
   try {

@@ -15,25 +15,28 @@ import { makeTempFolder } from "../cli/temp-folder.ts"
 import { runDocker } from "./docker.ts"
 
 /**
- * Program of wrangler. `bin/wrangler.js` would start it as a child and leave it running when
- * killed.
+ * Path of wrangler's program. `bin/wrangler.js` would start the program as a child process, and
+ * would leave the child running when killed.
  */
 const WRANGLER = "node_modules/wrangler/wrangler-dist/cli.js"
 const STOP_MS_MAX = 15_000
 const READY_MS_MAX = 240_000
 const POLL_MS = 100
 
-/** Service under `wrangler dev` with real containers and its own state folder. */
+/** Service that runs under `wrangler dev` with real containers and its own state folder. */
 export type ImageService = AsyncDisposable & {
   origin: string
   /** LATHE_SECRET of the service, which signs task tokens. */
   secret: string
   openAccount(name: string): Promise<{ key: string; caller: ApiCaller }>
-  /** Returns the ids of the containers of media runners that run now. */
+  /** Returns the ids of the running containers of media runners. */
   containers(): Promise<string[]>
 }
 
-/** Starts the service under `wrangler dev` with these settings. Returns when it serves requests. */
+/**
+ * Starts the service under `wrangler dev` with the given settings. Returns when the service handles
+ * requests.
+ */
 export async function startImageService(
   settings: Record<string, string> = {},
 ): Promise<ImageService> {
@@ -95,12 +98,12 @@ async function containersOf(name: string): Promise<string[]> {
 }
 
 /**
- * Removes the containers of a service. Repeats until none is left, because a removal fails while
- * workerd removes the same container.
+ * Removes the containers of a service. Repeats until no container is left, because a removal fails
+ * while workerd removes the same container.
  */
 async function removeContainers(name: string): Promise<void> {
   async function isRemoved(): Promise<boolean> {
-    // Counts a failed call as no containers, because there are none without an engine.
+    // Returns no containers if the call fails, because no container runs without a Docker engine.
     const ids = await runDocker("ps", "--all", "--quiet", "--filter", `name=${name}`).catch(
       () => "",
     )
@@ -133,8 +136,8 @@ function startWrangler(words: string[], folder: string): NodeProgram {
     words: [WRANGLER, ...words],
     environment: {
       ...process.env,
-      // Makes Miniflare start workerd so that the kernel kills it with its parent, if the system
-      // can do that.
+      // Makes Miniflare start workerd so that the kernel kills workerd with its parent, if the
+      // system supports that.
       MINIFLARE_WORKERD_PATH: join(import.meta.dirname, "workerd-with-parent"),
       WORKERD_BINARY: findWorkerdProgram(),
       WORKERD_LAUNCH: canKillWithParent() ? "setsid setpriv --pdeathsig KILL --" : "",

@@ -15,8 +15,8 @@ export type KeysCommand = { remote?: string } & (
 )
 
 /**
- * Built-in plans for the usage, and a placeholder for plans that the operator made, which only the
- * service knows.
+ * Names of the built-in plans for the usage text, and a placeholder for the operator's plans, whose
+ * names only the service knows.
  */
 const PLANS = [...BUILT_IN_PLANS, "PLAN"].join("|")
 
@@ -84,7 +84,7 @@ function parseWords(words: string[]) {
 
 type Values = ReturnType<typeof parseWords>["values"]
 
-/** Command to which each option belongs. All commands have --remote. */
+/** Command to which each option of `npm run keys` belongs. All commands accept --remote. */
 const COMMAND_OF: Record<Exclude<keyof Values, "remote">, KeysCommand["kind"]> = {
   account: "create",
   plan: "create",
@@ -140,7 +140,7 @@ function misused(sentence: string): CliError {
 
 const DAY_MS = 86_400_000
 
-/** Parses scopes that are separated by commas. Returns null if one is unknown. */
+/** Parses scopes that are separated by commas. Returns null if a scope is unknown. */
 function parseScopes(text: string): Scope[] | null {
   const names = text.split(",").map((name) => name.trim())
   const scopes = names.flatMap((name) => SCOPES.find((scope) => scope === name) ?? [])
@@ -149,8 +149,8 @@ function parseScopes(text: string): Scope[] | null {
 
 /**
  * Parses the expiry of a key: a number of days after `now`, a date (its start in UTC), or a time
- * with a zone. Returns it in ISO 8601. Returns null if the text is invalid or the time is not in
- * the future.
+ * with a zone. Returns the time in ISO 8601. Returns null if the text is invalid or the time is not
+ * in the future.
  */
 export function parseExpiry(text: string, now: number): string | null {
   const days = /^\d{1,5}$/.test(text) ? Number(text) : null

@@ -80,7 +80,7 @@ function findOperator(remote: string | undefined): OperatorAccess {
   return { origin, token, isLocal: true }
 }
 
-/** Formats keys as a table with headings. A missing value is a dash. */
+/** Formats API keys as a table with headings. A dash stands for a missing value. */
 function formatKeys(keys: ListedKey[]): string {
   return formatTable([HEADINGS, ...keys.map(rowOf)])
 }

@@ -6,8 +6,8 @@ const ANSWER_WITHIN_MS = 30_000
 const KEYS_OF_PAGE = 1000
 
 /**
- * Access to the operator routes of a service: its origin, and the operator token. `isLocal`: the
- * service runs on this machine.
+ * Access to the operator routes of a service: the service's origin and its operator token.
+ * `isLocal` is true for a service on this machine.
  */
 export type OperatorAccess = { origin: string; token: string; isLocal: boolean }
 
@@ -81,8 +81,8 @@ export async function changePlan(
 }
 
 /**
- * Makes the user with this email address an operator. Returns a link to set the password, which
- * works once.
+ * Makes the user with this email address an operator. Returns a link that sets the user's password
+ * once.
  */
 export async function appointOperator(operator: OperatorAccess, email: string): Promise<string> {
   const answer = await requestOperatorRoute(operator, "POST", "/operator/operators", { email })

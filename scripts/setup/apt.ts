@@ -10,7 +10,8 @@ const TAIL_LINES = 15
 const failedRun = z.object({ message: z.string(), stdout: z.string(), stderr: z.string() })
 
 /**
- * Reports whether this process can install Debian packages: it runs as root, and apt-get exists.
+ * Reports whether this process can install Debian packages: the process runs as root, and apt-get
+ * exists.
  */
 export async function canInstallAptPackages(): Promise<boolean> {
   if (process.getuid?.() !== 0) return false
@@ -22,7 +23,10 @@ export async function canInstallAptPackages(): Promise<boolean> {
   }
 }
 
-/** Installs Debian packages. Throws a CliError with the end of apt-get's output if that fails. */
+/**
+ * Installs Debian packages. Throws a CliError with the end of apt-get's output if the installation
+ * fails.
+ */
 export async function installAptPackages(...packages: string[]): Promise<void> {
   await aptGet("update")
   await aptGet("install", "-y", "--no-install-recommends", ...packages)

@@ -3,7 +3,7 @@ import { accessSync, constants, mkdirSync } from "node:fs"
 import { CliError } from "../cli/cli-error.ts"
 import { BUNDLE_PATHS, isBuilt } from "../start/built.ts"
 
-/** Bundles the programs of the service, unless the existing bundles are of the present sources. */
+/** Bundles the programs of the service, unless the existing bundles match the present sources. */
 export function ensureBuilt(): void {
   if (isBuilt()) return
   requireWritable()

@@ -25,8 +25,8 @@ const NAME: FolderWording = {
 const CLOSED = 0o700
 const SUMS = "SHA256SUMS"
 /**
- * Files of a build with their modes. The last file is written last, and shows that an installed
- * build is complete.
+ * Files of an ffmpeg build with their modes. The last file is written last, and shows that an
+ * installed build is complete.
  */
 const FILES = {
   "bin/ffmpeg": 0o755,
@@ -44,7 +44,7 @@ export function findFfmpegCacheFolder(): string {
 /**
  * Returns the path of the cached build of a version of Debian's source, by default the newest.
  * Considers only builds with the present options for this system and processor. Removes damaged
- * builds. Returns null if there is none.
+ * builds. Returns null without such a build.
  */
 export async function findCachedBuild(cache: string, version?: string): Promise<string | null> {
   const folder = await openFolder(cache)
@@ -62,8 +62,8 @@ export async function findCachedBuild(cache: string, version?: string): Promise<
 }
 
 /**
- * Adds a build to the cache atomically. `make` writes the build into an empty folder. Returns its
- * path in the cache.
+ * Adds an ffmpeg build to the cache atomically. `make` writes the build into an empty folder.
+ * Returns the path of the build in the cache.
  */
 export async function addToCache(
   cache: string,
@@ -78,7 +78,7 @@ export async function addToCache(
     await writeFile(join(temporaryFolder, SUMS), await sumsOf(temporaryFolder))
     await rename(temporaryFolder, path)
   } catch (error) {
-    // Ignores that another clone has added the same build meanwhile.
+    // Another clone may have added the same build meanwhile.
     if (!isSystemError(error, "ENOTEMPTY") && !isSystemError(error, "EEXIST")) throw error
   } finally {
     await rm(temporaryFolder, { recursive: true, force: true })
@@ -86,7 +86,10 @@ export async function addToCache(
   return path
 }
 
-/** Copies a build from the cache into a folder, with modes that let every user run it. */
+/**
+ * Copies an ffmpeg build from the cache into a folder, with modes that let every user run the
+ * programs.
+ */
 export async function installBuild(path: string, folder: string): Promise<void> {
   await mkdir(join(folder, "bin"), { recursive: true })
   await rm(join(folder, "built.json"), { force: true })
@@ -101,8 +104,8 @@ export async function installBuild(path: string, folder: string): Promise<void> 
 }
 
 /**
- * Creates the folder of the builds that this clone can use, and returns its path. Throws a CliError
- * if other users can change it.
+ * Creates the folder of the ffmpeg builds that this clone can use, and returns the path of the
+ * folder. Throws a CliError if other users can change the folder.
  */
 async function openFolder(cache: string): Promise<string> {
   const folder = join(cache, await identityOfBuilds())
@@ -117,8 +120,8 @@ async function openFolder(cache: string): Promise<string> {
 }
 
 /**
- * Returns a hash of all that a build depends on except the source version: options, system and
- * processor.
+ * Returns a hash of everything that an ffmpeg build depends on, except the source version: options,
+ * system and processor.
  */
 async function identityOfBuilds(): Promise<string> {
   const release = await readFile("/etc/os-release", "utf8").catch(() => "")
@@ -128,8 +131,8 @@ async function identityOfBuilds(): Promise<string> {
 }
 
 /**
- * Reports whether all files of a build match their checksums. Removes other users' access to them
- * first.
+ * Reports whether all files of an ffmpeg build match their checksums. Removes other users' access
+ * to the files first.
  */
 async function isWhole(path: string): Promise<boolean> {
   for (const name of ["", "bin", SUMS, ...Object.keys(FILES)]) {
@@ -143,7 +146,7 @@ async function isWhole(path: string): Promise<boolean> {
   }
 }
 
-/** Returns the checksums of a build's files, in the format of `sha256sum`. */
+/** Returns the checksums of an ffmpeg build's files, in the format of `sha256sum`. */
 async function sumsOf(folder: string): Promise<string> {
   const lines = Object.keys(FILES).map(async (name) => {
     const hash = createHash("sha256").update(await readFile(join(folder, name)))

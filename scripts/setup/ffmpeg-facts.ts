@@ -11,8 +11,8 @@ const advice =
   "The capabilities of ffmpeg are not noted: run `npm run setup` as the owner of this clone, with an `ffmpeg -h full` that works."
 
 /**
- * Set-up step that stores the facts of the service's ffmpeg, by which commands are checked before
- * they run.
+ * Set-up step that stores the capabilities of the service's ffmpeg, with which commands are checked
+ * before they run.
  */
 export const ffmpegFactsStep: SetupStep = {
   name: "notes of the capabilities of ffmpeg",
@@ -38,8 +38,8 @@ export const ffmpegFactsStep: SetupStep = {
 }
 
 /**
- * Reports whether the facts can be stored in a folder. Checked first, because reading the facts
- * takes many seconds.
+ * Reports whether the capabilities can be stored in a folder. The step calls this function first,
+ * because reading the capabilities takes many seconds.
  */
 function canWrite(folder: string): boolean {
   try {
@@ -52,8 +52,8 @@ function canWrite(folder: string): boolean {
 }
 
 /**
- * Reads the facts of an ffmpeg, and writes them to a file atomically, compressed as in the setting
- * FFMPEG_FACTS.
+ * Reads the capabilities of an ffmpeg, and writes them to a file atomically, compressed as in the
+ * setting FFMPEG_FACTS.
  */
 async function noteFacts(program: string, path: string): Promise<void> {
   try {

@@ -15,7 +15,8 @@ const advice =
   "`sudo apt-get install ffmpeg` or `brew install ffmpeg`, and run this again."
 
 /**
- * Set-up step for the service's ffmpeg and ffprobe. Installs Debian's packages if there are none.
+ * Set-up step for the service's ffmpeg and ffprobe. Installs Debian's packages if neither program
+ * is installed.
  */
 export const ffmpegStep: SetupStep = {
   name: "ffmpeg and ffprobe",
@@ -35,7 +36,10 @@ export const ffmpegStep: SetupStep = {
   },
 }
 
-/** Throws a CliError if a setting such as FFMPEG_PATH names no usable ffmpeg or ffprobe. */
+/**
+ * Throws a CliError if a setting such as FFMPEG_PATH names a program that is no usable ffmpeg or
+ * ffprobe.
+ */
 async function requireNamedMediaTools(): Promise<void> {
   const { FFMPEG_PATH, FFPROBE_PATH, FETCH_FFMPEG_PATH } = process.env
   for (const [name, program] of Object.entries({ FFMPEG_PATH, FFPROBE_PATH, FETCH_FFMPEG_PATH })) {
@@ -50,8 +54,8 @@ async function requireNamedMediaTools(): Promise<void> {
 }
 
 /**
- * Returns the reason why a program is no usable ffmpeg or ffprobe, as a clause. Returns null if it
- * is usable.
+ * Returns the reason why a program is no usable ffmpeg or ffprobe, as a clause. Returns null for a
+ * usable program.
  */
 async function findProblem(program: string): Promise<string | null> {
   try {
@@ -65,8 +69,8 @@ async function findProblem(program: string): Promise<string | null> {
 }
 
 /**
- * Reports whether the output of `-version` names a usable version. Accepts builds from git, which
- * have no version number.
+ * Reports whether the output of `-version` names a supported version. Builds from git, which have
+ * no version number, count as supported.
  */
 export function isRecentVersion(banner: string): boolean {
   const [, version] = VERSION.exec(banner) ?? []

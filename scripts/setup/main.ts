@@ -9,16 +9,14 @@ import { ensureSpeechTools } from "./speech.ts"
 import { ensureSteps, tryStep } from "./step.ts"
 import { ytDlpStep } from "./yt-dlp.ts"
 
-/**
- * Installs missing tools, stores which capabilities ffmpeg has, and bundles the service.
- */
+/** Installs missing tools, stores the capabilities of ffmpeg, and bundles the service. */
 export async function ensureSetUp(): Promise<void> {
   await ensureTools()
   await ensureFfmpegFacts()
   ensureBuilt()
 }
 
-/** Stores ffmpeg's capabilities if they are not stored yet, unless FFMPEG_FACTS sets them. */
+/** Stores ffmpeg's capabilities, unless they are stored already or FFMPEG_FACTS sets them. */
 export async function ensureFfmpegFacts(): Promise<void> {
   if (process.env["FFMPEG_FACTS"] !== undefined) return
   await tryStep(
@@ -29,7 +27,7 @@ export async function ensureFfmpegFacts(): Promise<void> {
 
 /**
  * Installs the tools that the service lacks. Continues without yt-dlp, faster-whisper and speech
- * models: the service then does not fetch or not transcribe.
+ * models. The service then cannot fetch or cannot transcribe.
  */
 async function ensureTools(): Promise<void> {
   await ensureSteps([ffmpegStep, bubblewrapStep, launcherStep])

@@ -25,8 +25,8 @@ const built = z.object({ version: z.string(), hash: z.string(), leftOut: z.array
 type BuildRecord = z.infer<typeof built>
 
 /**
- * Folder into which ffmpeg is installed, the cache of builds, and the function that opens Debian's
- * source.
+ * Options for the project's own ffmpeg: the folder of the installation, the cache of builds, and
+ * the function that opens Debian's source.
  */
 export type OwnFfmpegOptions = {
   folder: string
@@ -65,9 +65,9 @@ export async function ensureCachedFfmpeg(folder: string): Promise<void> {
 }
 
 /**
- * Prints once for this clone that an own build of ffmpeg makes short jobs faster. Creates the file
- * `marker` to remember it. Prints nothing if the file cannot be written, because the user could not
- * build either.
+ * Prints once for this clone that the project's own build of ffmpeg makes short jobs faster.
+ * Creates the file `marker` to remember this. Prints nothing if the file cannot be written, because
+ * the user then could not build ffmpeg either.
  */
 export async function adviseOwnFfmpeg(tools = findMediaTools(), marker = ADVISED): Promise<void> {
   if (tools.ffmpeg !== "ffmpeg" || !existsSync(APT_CACHE) || existsSync(marker)) return
@@ -99,7 +99,10 @@ async function reportFailure(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Returns the cached build of Debian's newest source. Builds it if the cache lacks it. */
+/**
+ * Returns the path of the cached build of Debian's newest source. Builds ffmpeg if the cache lacks
+ * that build.
+ */
 async function buildNewest({ cache, openSource }: OwnFfmpegOptions): Promise<string> {
   await using source = await openSource()
   const cached = await findCachedBuild(cache, source.version)
@@ -114,8 +117,8 @@ async function buildNewest({ cache, openSource }: OwnFfmpegOptions): Promise<str
 }
 
 /**
- * Installs a cached build into a folder, unless it is installed, and the Debian packages of its
- * libraries.
+ * Installs a cached build into a folder, unless the build is installed. Also installs the Debian
+ * packages of its libraries.
  */
 async function install(folder: string, path: string): Promise<void> {
   const { version, hash, leftOut } = built.parse(await readBuilt(path))

@@ -27,11 +27,14 @@ export function makePythonEnvironmentStep({
   proof,
 }: {
   name: string
-  /** Name after "Installing". */
+  /** Name of the packages after the word "Installing". */
   label?: string
-  /** Beginning of the advice: the part of Lathe that needs Python. */
+  /** Beginning of the advice, which names the part of Lathe that needs Python. */
   neededFor: string
-  /** Program in the environment's `bin` and its arguments, which must succeed. */
+  /**
+   * Program in the environment's `bin` with arguments. The step is done only if the program
+   * succeeds.
+   */
   proof: readonly [program: string, ...words: string[]]
 }): SetupStep {
   const folder = findEnvironmentFolder(name)
@@ -47,7 +50,7 @@ export function makePythonEnvironmentStep({
     async isDone() {
       const stamped = await readFile(stamp, "utf8").catch(() => "")
       if (stamped !== (await hashOf(requirements))) return false
-      // If the environment is unchanged since `proof` last succeeded, does not run it again: it is slow.
+      // Skips `proof`, which is slow, if the environment is unchanged since `proof` last succeeded.
       const state = await stateOf(folder)
       if (state === (await readFile(proven, "utf8").catch(() => ""))) return true
       const [program, ...words] = proof
@@ -64,7 +67,8 @@ export function makePythonEnvironmentStep({
       if (!(await hasVenv())) await installAptPackages("python3", "python3-venv")
       const pip = ["-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
       try {
-        // Removes the folder itself: if it is a symbolic link, its target is not emptied.
+        // Removes the path of the folder itself, so that the target of a symbolic link is not
+        // emptied.
         await rm(folder, { recursive: true, force: true })
         await run("python3", ["-m", "venv", folder])
         await run(
@@ -81,8 +85,8 @@ export function makePythonEnvironmentStep({
 }
 
 /**
- * Reports whether Python 3.11 or newer can make virtual environments. On Debian, this needs the
- * package python3-venv.
+ * Reports whether Python 3.11 or newer can make virtual environments. On Debian, virtual
+ * environments need the package python3-venv.
  */
 async function hasVenv(): Promise<boolean> {
   const isUsable = "import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))"
@@ -99,8 +103,8 @@ async function succeeds(program: string, ...words: string[]): Promise<boolean> {
 }
 
 /**
- * Returns the state of a virtual environment: paths, sizes and times of its Python and its packages
- * folder.
+ * Returns a text that changes with a virtual environment: paths, sizes and times of its Python and
+ * its packages folder.
  */
 async function stateOf(folder: string): Promise<string> {
   const lib = join(folder, "lib")

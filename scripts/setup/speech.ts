@@ -10,12 +10,14 @@ import type { SetupStep } from "./step.ts"
 const NAME = "speech"
 const { SPEECH_PYTHON_PATH: ownPython, SPEECH_MODELS_PATH: ownModels } = process.env
 
-/** Path of the Python with faster-whisper: SPEECH_PYTHON_PATH, else that of the set-up step. */
+/**
+ * Path of the Python with faster-whisper: SPEECH_PYTHON_PATH, else the Python of the set-up step.
+ */
 export const SPEECH_PYTHON_PATH = ownPython ?? join(findEnvironmentFolder(NAME), "bin", "python")
 
 /**
- * Folder of the speech models, each in a folder of its name: SPEECH_MODELS_PATH, else that of the
- * set-up.
+ * Folder of the speech models, each in a subfolder with its name: SPEECH_MODELS_PATH, else the
+ * folder of the set-up step.
  */
 export const SPEECH_MODELS_PATH = ownModels ?? findEnvironmentFolder("models")
 

@@ -1,24 +1,28 @@
 import { CliError } from "../cli/cli-error.ts"
 
-/** Set-up step that installs a program or makes a file if it is missing. `isDone` must be fast. */
+/**
+ * Set-up step that installs a program or makes a file. `isDone` reports whether the program or file
+ * exists, and must be fast.
+ */
 export type SetupStep = {
-  /** Name of the installed thing, as it follows the word "Installing". */
+  /** Name of the program or file, as it follows the word "Installing". */
   name: string
   /** Advice to the user if `make` fails. */
   advice: string
   /**
-   * Sentence about the missing thing, if it differs from "Lathe lacks <name>: run `npm run setup`."
+   * Sentence about the missing program or file, if the sentence differs from "Lathe lacks <name>:
+   * run `npm run setup`."
    */
   lack?: string
-  /** Message during the step, if the step does not install anything. */
+  /** Progress message of a step that does not install anything. */
   doing?: string
   isDone(): Promise<boolean>
   canMake(): Promise<boolean>
-  /** Installs or makes the missing thing. Throws a CliError if that fails. */
+  /** Installs the program or makes the file. Throws a CliError on failure. */
   make(): Promise<void>
 }
 
-/** Throws a CliError for the first step that is not done. Installs nothing. */
+/** Throws a CliError for the first set-up step that is not done. Installs nothing. */
 export async function requireSteps(steps: readonly SetupStep[]): Promise<void> {
   for (const step of steps) {
     if (!(await step.isDone())) throw new CliError(lackOf(step))
@@ -26,8 +30,8 @@ export async function requireSteps(steps: readonly SetupStep[]): Promise<void> {
 }
 
 /**
- * Reports whether an optional step is done. If not, prints what is missing and `lack`, which says
- * what does not work. Installs nothing.
+ * Reports whether an optional set-up step is done. If not, prints the missing part and `lack`, a
+ * sentence about the unavailable feature. Installs nothing.
  */
 export async function reportMissingStep(step: SetupStep, lack: string): Promise<boolean> {
   if (await step.isDone()) return true
@@ -36,8 +40,8 @@ export async function reportMissingStep(step: SetupStep, lack: string): Promise<
 }
 
 /**
- * Runs an optional step if it is not done. If it fails, prints the error and `lack`, which says
- * what does not work, and returns false.
+ * Runs an optional set-up step that is not done. If the step fails, prints the error and `lack`, a
+ * sentence about the unavailable feature, and returns false.
  */
 export async function tryStep(step: SetupStep, lack: string): Promise<boolean> {
   try {
@@ -50,10 +54,7 @@ export async function tryStep(step: SetupStep, lack: string): Promise<boolean> {
   }
 }
 
-/**
- * Runs the steps that are not done. Throws a CliError with the advice to the user for a step that
- * cannot be run.
- */
+/** Runs the set-up steps that are not done. Throws a CliError with advice for a step that fails. */
 export async function ensureSteps(steps: SetupStep[]): Promise<void> {
   for (const step of steps) {
     if (await step.isDone()) continue

@@ -6,8 +6,8 @@ import { installAptPackages, canInstallAptPackages } from "./apt.ts"
 import { findEnvironmentFolder, makePythonEnvironmentStep } from "./python-environment.ts"
 import type { SetupStep } from "./step.ts"
 
-// Programs that only tests and benchmarks use. Each Python program has its own virtual environment,
-// and its path is valid once its set-up step is done.
+// Programs that only tests and benchmarks use. Each Python program has its own virtual environment.
+// The path of a program is valid when its set-up step is done.
 
 const PATHS = [
   "/usr/bin/chromium",
@@ -21,7 +21,7 @@ const PATHS = [
 
 /**
  * Returns the path of a Chromium on this machine: CHROMIUM_PATH if set, else a usual path. Returns
- * null if there is none.
+ * null without a Chromium.
  */
 export function findChromium(): string | null {
   const { CHROMIUM_PATH } = process.env
@@ -62,7 +62,7 @@ export const fliteStep: SetupStep = {
   },
 }
 
-/** Path of the Python with Prometheus's own parser of its text format. */
+/** Path of the Python that has Prometheus's own parser of its text format. */
 export const PROMETHEUS_PYTHON_PATH = join(findEnvironmentFolder("prometheus"), "bin", "python")
 export const prometheusStep = makePythonEnvironmentStep({
   name: "prometheus",

@@ -4,7 +4,7 @@ import type { SetupStep } from "./step.ts"
 
 const NAME = "fetch"
 
-/** Path of the Python with yt-dlp: FETCH_PYTHON_PATH, else that of the set-up step. */
+/** Path of the Python with yt-dlp: FETCH_PYTHON_PATH, else the Python of the set-up step. */
 export const FETCH_PYTHON_PATH =
   process.env["FETCH_PYTHON_PATH"] ?? join(findEnvironmentFolder(NAME), "bin", "python")
 

@@ -11,12 +11,12 @@ import { join } from "node:path"
 
 const folder = builtFolder(process.cwd())
 
-/** Paths of the bundles that `npm run setup` makes and the service runs. */
+/** Paths of the bundled programs that `npm run setup` makes and the service runs. */
 export const BUNDLE_PATHS = {
   folder,
-  /** Start script, which checks whether the other bundles are of the present sources. */
+  /** Bundled start script, which checks whether the other bundles match the present sources. */
   start: join(folder, "start.js"),
-  /** Service, which the start script imports. */
+  /** Bundled service, which the start script imports. */
   service: join(folder, "service.js"),
   /** Program of the thread that holds the socket of callers. */
   socket: join(folder, "socket.js"),
@@ -25,19 +25,19 @@ export const BUNDLE_PATHS = {
   workerd: join(folder, "workerd.bin"),
   /** Facts about workerd's configuration that the start script needs. */
   runtime: join(folder, "workerd.json"),
-  /** Folder of V8's compile cache of these programs. */
+  /** Folder of V8's compile cache of the bundled programs. */
   compiled: join(folder, "compiled"),
 }
 
 /**
- * Environment variables of the start script. Limits the number of glibc's arenas, because each
- * keeps freed memory.
+ * Environment variables of the start script, which limit the number of glibc's memory arenas,
+ * because each arena keeps freed memory.
  */
 export const START_SCRIPT_ENVIRONMENT = { MALLOC_ARENA_MAX: "2" }
 
 /**
- * Option of Node.js that limits V8's young generation. It may be small, because bytes that pass the
- * start script lie outside V8's heap.
+ * Option of Node.js that limits V8's young generation. A small limit suffices, because bytes that
+ * pass through the start script lie outside V8's heap.
  */
 const YOUNG_SPACE = "--max-semi-space-size=2"
 
@@ -48,12 +48,12 @@ export function makeStartScriptArguments(project: string): [string, ...string[]]
 }
 
 /**
- * Path of the stamp: a JSON file with the size and modification time of each source file of the
- * bundles.
+ * Path of the build stamp: a JSON file with the size and modification time of each source file of
+ * the bundles.
  */
 const STAMP = join(folder, "stamp.json")
 
-/** Reports whether the bundles were made from the present source files. */
+/** Reports whether the bundles match the present source files. */
 export function isBuilt(): boolean {
   try {
     const stamp: unknown = JSON.parse(readFileSync(STAMP, "utf8"))
@@ -66,7 +66,7 @@ export function isBuilt(): boolean {
 
 /**
  * Returns the size and modification time of files for `writeBuildStamp`. Marks a file that changed
- * after `begunAt`, during the build; `isBuilt` then returns false.
+ * after `begunAt`, during the build, so that `isBuilt` returns false.
  */
 export function makeBuildStamp(paths: string[], begunAt: number): Record<string, string> {
   const now = Date.now()
@@ -79,14 +79,12 @@ export function makeBuildStamp(paths: string[], begunAt: number): Record<string,
   )
 }
 
-/** Removes the stamp, so that `isBuilt` returns false until a new stamp is written. */
+/** Removes the build stamp, so that `isBuilt` returns false until a new stamp is written. */
 export function removeBuildStamp(): void {
   rmSync(STAMP, { force: true })
 }
 
-/**
- * Writes the stamp after a build. `stamp` describes the source files as they were before the build.
- */
+/** Writes the build stamp after a build. `stamp` describes the source files before the build. */
 export function writeBuildStamp(stamp: Record<string, string>): void {
   const temporaryPath = `${STAMP}.${process.pid}`
   writeFileSync(temporaryPath, JSON.stringify(stamp))
@@ -94,8 +92,8 @@ export function writeBuildStamp(stamp: Record<string, string>): void {
 }
 
 /**
- * Returns the folder of a clone's bundles. Its path contains that of the clone, because clones may
- * share `node_modules`.
+ * Returns the folder of a clone's bundles. The folder's path contains that of the clone, because
+ * clones may share `node_modules`.
  */
 function builtFolder(project: string): string {
   return join(project, "node_modules/.cache/lathe", project)

@@ -5,8 +5,9 @@ import { delimiter, join, resolve } from "node:path"
 const FOLDER = resolve("node_modules/.cache/ffmpeg-facts")
 
 /**
- * Returns the path of the file in which `npm run setup` stores the facts of an ffmpeg. It depends
- * on the path, size and modification time of the program. Returns null if there is no such program.
+ * Returns the path of the file in which `npm run setup` stores the capabilities of an ffmpeg. The
+ * path depends on the path, size and modification time of the program. Returns null if the program
+ * does not exist.
  */
 export function findFactsPath(program: string, folder: string = FOLDER): string | null {
   const path = findProgram(program)
@@ -17,8 +18,8 @@ export function findFactsPath(program: string, folder: string = FOLDER): string 
 }
 
 /**
- * Reads the stored facts of an ffmpeg for the Worker's setting FFMPEG_FACTS. Returns `none` if no
- * facts are stored.
+ * Reads the stored capabilities of an ffmpeg for the Worker's setting FFMPEG_FACTS. Returns `none`
+ * if no capabilities are stored.
  */
 export function readStoredFacts(program: string, folder: string = FOLDER): string {
   const path = findFactsPath(program, folder)

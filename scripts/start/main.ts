@@ -4,7 +4,7 @@ import { BUNDLE_PATHS } from "./built.ts"
 import { runScript } from "../cli/cli-error.ts"
 import { ensureBuilt } from "../setup/build.ts"
 
-// Imports little, so that it starts fast and uses little memory, even from its source.
+// This script imports little, so that it starts fast and uses little memory, even without a bundle.
 
 await runScript(async () => {
   ensureBuilt()

@@ -20,8 +20,8 @@ import { ensureFfmpegFacts } from "../setup/main.ts"
 const STOP_WITHIN_MS = 15_000
 
 /**
- * Settings that name a Python which the operator provides, and what the service does not do without
- * it.
+ * Settings that name a Python of the operator, and the feature that the service lacks without that
+ * Python.
  */
 const OWN_PYTHONS = {
   FETCH_PYTHON_PATH: "fetches nothing from the web",
@@ -30,7 +30,7 @@ const OWN_PYTHONS = {
 
 /**
  * Checks the tools of the service and installs none. Throws a CliError if a required tool is
- * missing. Prints what does not work if an optional tool is missing.
+ * missing. Prints the unavailable feature if an optional tool is missing.
  */
 async function requireTools(): Promise<void> {
   await requireSteps([ffmpegStep, launcherStep])
@@ -57,10 +57,10 @@ async function mentionOwnPython(name: string, lack: string): Promise<void> {
 await runScript(async () => {
   const config = readServiceConfig(process.env)
   const tools = requireTools().then(ensureFfmpegFacts)
-  // Runs its check of the system now, while the tools are checked. The result is cached.
+  // Starts the check of the system now, while the tools are checked. The result is cached.
   canKillWithParent()
   await tools
-  // Makes files that this process and its children write from here on private to this user.
+  // Makes files that this process and its children write from here on readable by this user only.
   process.umask(0o077)
   const stop = makeStopSignal()
   try {

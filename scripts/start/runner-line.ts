@@ -11,8 +11,8 @@ const line = z.object({
 })
 
 /**
- * Event of a run that a runner logged. `atMs` is the time of the log line, in milliseconds since
- * the epoch.
+ * Event of a run in the runner's log. `atMs` is the time of the log line, in milliseconds since the
+ * epoch.
  */
 export type RunnerLogEvent = {
   event: string
@@ -22,7 +22,7 @@ export type RunnerLogEvent = {
   processingSeconds?: number | undefined
 }
 
-/** Parses a line of the log. Returns null if it is no event of a run. */
+/** Parses a line of the runner's log. Returns null if the line is no event of a run. */
 export function parseRunnerLogEvent(text: string): RunnerLogEvent | null {
   const { data } = line.safeParse(parseJson(text))
   if (!data) return null

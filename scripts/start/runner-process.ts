@@ -15,7 +15,8 @@ const RESTART_DELAY_MIN_MS = 200
 const RESTART_DELAY_MAX_MS = 5000
 
 /**
- * Environment variables that are passed to the runner. It gets no other variables of this process.
+ * Environment variables that the start script passes to the runner. The runner gets no other
+ * variables of this process.
  */
 export const RUNNER_VARIABLES = [
   "PATH",
@@ -58,8 +59,8 @@ export const RUNNER_VARIABLES = [
 ]
 
 /**
- * Option of Node.js that limits V8's young generation. It can be small, because data that pass
- * through the runner lie outside V8's heap.
+ * Option of Node.js that limits V8's young generation. A small limit suffices, because data that
+ * pass through the runner lie outside V8's heap.
  */
 const YOUNG_SPACE = "--max-semi-space-size=2"
 
@@ -71,17 +72,17 @@ export type RunnerOptions = {
   /** Folder of the workspaces of tasks. */
   workDir: string
   /**
-   * Socket of the Worker that bypasses the entrypoint of callers; null if the runner calls the
+   * UNIX socket of the Worker that bypasses the entrypoint of callers; null if the runner calls the
    * Worker as callers do.
    */
   ioSocket: string | null
-  /** URL at which the runner announces its start, and the token for it. */
+  /** URL at which the runner announces its start, and the token for that URL. */
   announce: { url: string; token: string }
 }
 
 /**
- * Starts the bundled runner (container/main.ts), and restarts it whenever it ends, until its
- * disposal.
+ * Starts the bundled runner (container/main.ts), and restarts the runner whenever it ends, until
+ * the disposal.
  */
 export function startRunner(options: RunnerOptions): AsyncDisposable {
   const stopping = new AbortController()
@@ -122,8 +123,8 @@ async function runOnce(options: RunnerOptions, signal: AbortSignal): Promise<str
     YOUNG_SPACE,
     BUNDLE_PATHS.runner,
   ])
-  // Starts the runner in its own process group, so that Ctrl-C in the terminal does not reach it
-  // and the start script stops it in order.
+  // Starts the runner in its own process group. Ctrl-C in the terminal then does not reach the
+  // runner, and the start script stops its parts in order.
   const child = spawn(program, words, {
     env: runnerEnvironment(options),
     stdio: ["ignore", "inherit", "inherit"],
@@ -156,7 +157,7 @@ function runnerEnvironment(options: RunnerOptions): Record<string, string> {
     SPEECH_PYTHON_PATH,
     SPEECH_MODELS_PATH,
     NODE_COMPILE_CACHE: BUNDLE_PATHS.compiled,
-    // Limits the number of glibc's arenas, because each keeps freed memory.
+    // Limits the number of glibc's memory arenas, because each arena keeps freed memory.
     MALLOC_ARENA_MAX: "2",
     RUNNER_PORT: String(options.port),
     RUNNER_TOKEN: options.token,

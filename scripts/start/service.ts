@@ -36,20 +36,21 @@ import { parseJson } from "../cli/parse-json.ts"
 const START_PATIENCE_MS = 60_000
 /**
  * Maximum wait for a working sandbox, in milliseconds: enough for a few self-tests, because the
- * first may fail by chance.
+ * first self-test may fail by chance.
  */
 const SELF_TEST_PATIENCE_MS = 8000
 
 /**
- * Port of the runner, the token that it requires, and the token with which it announces its start.
+ * Port of the runner, the token that the runner requires, and the token with which the runner
+ * announces its start.
  */
 type RunnerEndpoint = { port: number; token: string; announceToken: string }
 
 export type RunningService = { secrets: ServiceSecrets; stop(): Promise<void> }
 
 /**
- * Starts all parts of the service, and returns when it serves requests. If a part fails to start or
- * `signal` is aborted, stops the parts that run.
+ * Starts all parts of the service, and returns when the service handles requests. If a part fails
+ * to start or `signal` is aborted, stops the running parts.
  */
 export async function startService(
   wanted: ServiceConfig,
@@ -70,9 +71,11 @@ export async function startService(
   const sockets = started.use(await createSocketFolder(config.stateDir))
   const socketPath = workerSocketPath(sockets.path)
   const { host, port, clientAddressHeader } = config
-  // Callers wait at this socket until the Worker serves, also during a restart of workerd.
+  // Callers wait at this socket until the Worker handles requests, also during a restart of
+  // workerd.
   const { descriptor } = started.use(await openListeningSocket({ host, port }))
-  // Queue messages are lost with workerd. A sweep finds the jobs and webhooks of lost messages.
+  // workerd loses its queue messages when it dies. A sweep then finds the jobs and webhooks of lost
+  // messages.
   const startingWorker: Promise<LocalWorker> = startWorker(config, bindings, runtime, {
     folder: sockets.path,
     descriptor,
@@ -92,7 +95,8 @@ export async function startService(
       token,
       capacity: config.runnerCapacity,
       workDir: join(config.stateDir, "work"),
-      // Uses no socket if IO_ORIGIN names a proxy, which must get all requests of the runner.
+      // Uses no socket if IO_ORIGIN names a proxy, because the proxy must get all requests of the
+      // runner.
       ioSocket: process.env["IO_ORIGIN"] === undefined ? socketPath : null,
       announce: { url: `${ioOrigin(config)}/operator/runner-up`, token: announceToken },
     }),
@@ -112,7 +116,8 @@ export async function startService(
 }
 
 /**
- * Registers the disposal of a part that is still starting. Disposes of nothing if its start fails.
+ * Registers the disposal of a part that is still starting. A part whose start fails needs no
+ * disposal.
  */
 function disposeOnceStarted(stack: AsyncDisposableStack, starting: Promise<AsyncDisposable>): void {
   const settled = starting.catch(() => null)
@@ -217,8 +222,8 @@ export function findSettingProblems(environment: Record<string, string | undefin
 type Sweep = (stopping: AbortSignal) => Promise<unknown>
 
 /**
- * Calls `sweep` at once and then again after each wait of `everyMs`, one call at a time. `stop`
- * ends this and aborts the signal of a running call.
+ * Calls `sweep` at once, and again after each wait of `everyMs`, one call at a time. `stop` ends
+ * the sweeps and aborts the signal of a running call.
  */
 export function startPeriodicSweeps(sweep: Sweep, everyMs: number): { stop(): Promise<void> } {
   const stopping = new AbortController()

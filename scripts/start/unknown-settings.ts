@@ -20,14 +20,14 @@ const KNOWN: ReadonlySet<string> = new Set([
 
 /** Common variables of other programs whose names are similar to a setting. */
 const OF_OTHERS = new Set(["HTTP_PROXY", "ALL_PROXY", "HOSTS", "PORTS"])
-/** Names with these prefixes belong to no other program. */
+/** Prefixes of setting names that no other program uses. */
 const OWN_PREFIX = /^(?:LATHE|TRIAL|PAID|WHISPER|YTDLP|YT_DLP|FETCH|S3_SOURCE)S?_/
 const PLAIN_NAME = /^[A-Z][A-Z0-9_]*$/
 const EDITS_MAX = 2
 
 /**
- * Returns a sentence for each variable that looks like a setting and that no part of the project
- * reads, with the most similar setting.
+ * Returns a sentence with the most similar setting for each variable that looks like a setting and
+ * that no part of the project reads.
  */
 export function findUnknownSettingWarnings(variables: Readonly<Record<string, unknown>>): string[] {
   return Object.keys(variables).flatMap((name) => {

@@ -18,7 +18,9 @@ import { mkdir, statfs, writeFile } from "node:fs/promises"
 import { z } from "zod"
 import { newId } from "../../src/platform/ids.ts"
 
-/** Settings of the Worker by name. The type names those that the start script itself uses. */
+/**
+ * Settings of the Worker by name. The type lists the settings that the start script itself uses.
+ */
 export type LocalWorkerSettings = Record<string, string> & {
   RUNNER_ORIGIN: string
   ALLOWED_PRIVATE_HOSTS?: string
@@ -27,16 +29,16 @@ export type LocalWorkerSettings = Record<string, string> & {
 
 /** Worker that runs in workerd until its disposal. */
 export type LocalWorker = AsyncDisposable & {
-  /** Applies the migrations that were not applied yet. */
+  /** Applies new migrations to the databases. */
   migrate(): Promise<void>
-  /** Runs the Worker's cron handler. `signal` ends the wait for it. */
+  /** Runs the Worker's cron handler. `signal` ends the wait for the handler. */
   sweep(signal?: AbortSignal): Promise<void>
 }
 
 export type WorkerStartOptions = {
   /**
-   * Folder for the UNIX sockets between workerd, the runner and the start script. Only this user
-   * may enter it.
+   * Folder of the UNIX sockets between workerd, the runner and the start script. Only this user may
+   * enter the folder.
    */
   folder: string
   /** File descriptor of the listening socket of callers. */
@@ -54,7 +56,8 @@ export function workerSocketPath(folder: string): string {
 
 /**
  * Starts the built Worker in workerd, with its bindings emulated in the state folder. Callers wait
- * until its databases are migrated. If workerd dies, starts it again and calls `onRestart`.
+ * until the Worker's databases are migrated. If workerd dies, starts workerd again and calls
+ * `onRestart`.
  */
 export async function startWorker(
   config: ServiceConfig,
@@ -141,7 +144,7 @@ function makeHandlers(
 }
 
 async function listenBy(path: string, handler: Handler): Promise<AsyncDisposable> {
-  // Requires no Host header, because a request to a proxy has the host in its target. Sets no time
+  // Requires no Host header, because a proxied request has the host in its target. Sets no time
   // limit, because a body may be slow.
   const own = { requireHostHeader: false, requestTimeout: 0 }
   const server = createServer(own, (incoming, answer) => {
@@ -162,8 +165,8 @@ async function listenBy(path: string, handler: Handler): Promise<AsyncDisposable
 }
 
 /**
- * Creates a folder of the Worker's state and returns its path. `wrangler … --persist-to` finds the
- * same folder.
+ * Creates a folder of the Worker's state and returns the folder's path. `wrangler … --persist-to`
+ * finds the same folder.
  */
 function makeDisk(stateDir: string, name: string): string {
   const path = join(stateDir, "v3", name)
@@ -187,8 +190,8 @@ function unixAddress(path: string): string {
 }
 
 /**
- * Calls the Worker's entrypoint `control`. Throws the error that it reports, as a CliError for a
- * wrong setting.
+ * Calls the Worker's entrypoint `control`. Throws the error that the entrypoint reports, as a
+ * CliError for a wrong setting.
  */
 async function ask(
   to: Pick<RequestOptions, "socketPath" | "path" | "signal">,
@@ -218,7 +221,7 @@ function diskHandler(folder: string) {
   }
 }
 
-/** Value of a mail header, with line breaks replaced by spaces. */
+/** Returns the value of a mail header, with line breaks replaced by spaces. */
 const line = z.string().transform((text) => text.replaceAll(/[\r\n]+/g, " "))
 const mail = z.object({ from: line, to: line, subject: line, text: z.string() })
 
@@ -228,8 +231,8 @@ export function findMailFolder(stateDir: string): string {
 }
 
 /**
- * Makes the handler that stores the Worker's mails if no mail provider is set. Writes each mail to
- * a file that mail programs can read, and logs its path.
+ * Makes the handler that stores the Worker's mails if no mail provider is set. The handler writes
+ * each mail to a file that mail programs can read, and logs the file's path.
  */
 function mailHandler(stateDir: string) {
   const folder = findMailFolder(stateDir)

@@ -8,16 +8,19 @@ const texts = z.record(z.string(), z.string())
 export const workerdBuild = z.object({
   /** Path of the workerd program. */
   program: z.string(),
-  /** Path of workerd's configuration, if it is not that of `BUNDLE_PATHS`. */
+  /** Path of workerd's configuration, if the path differs from `BUNDLE_PATHS`. */
   config: z.string().optional(),
-  /** Names of workerd's disk services, with the folder of each below `v3` of the state folder. */
+  /**
+   * Names of workerd's disk services. The value is the folder of each service below `v3` of the
+   * state folder.
+   */
   disks: texts,
-  /** Variables of wrangler.toml. The environment may override them. */
+  /** Variables of wrangler.toml, which the environment may override. */
   variables: texts,
   migrations,
 })
 
-/** Result of the build of workerd's configuration, as the start script needs it. */
+/** Result of the build of workerd's configuration that the start script needs. */
 export type WorkerdBuild = z.infer<typeof workerdBuild>
 
 /** Reads the record of the workerd configuration that `npm run setup` built. */

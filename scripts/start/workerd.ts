@@ -28,13 +28,13 @@ export type WorkerdOptions = {
   sockets: Record<string, string>
   /** File descriptors of sockets that already listen, by name. */
   descriptors: Record<string, number>
-  /** Called when a restarted workerd is ready, with the time of its start. */
+  /** Called when a restarted workerd is ready, with the time of the new start. */
   onRestart: (startedAt: number) => void
 }
 
 /**
- * Starts workerd and returns when it listens. Restarts workerd when it dies. Throws a CliError with
- * the end of its output if it does not start.
+ * Starts workerd and returns when workerd listens. Restarts workerd when it dies. Throws a CliError
+ * with the end of workerd's output if the start fails.
  */
 export async function startWorkerd(options: WorkerdOptions): Promise<AsyncDisposable> {
   const stopping = new AbortController()
@@ -69,7 +69,9 @@ export async function startWorkerd(options: WorkerdOptions): Promise<AsyncDispos
 
 type Launched = {
   child: ChildProcess
-  /** Resolves to true when workerd listens on all its sockets, and to false if it ends before. */
+  /**
+   * Resolves to true when workerd listens on all its sockets, and to false if workerd ends before.
+   */
   ready: Promise<boolean>
   exited: Promise<void>
   /** Returns the last lines of workerd's output. */
@@ -83,7 +85,7 @@ function launch({ program, words, environment, sockets, descriptors }: WorkerdOp
   const listening = inherited.map(([name], at) => `--socket-fd=${name}=${FIRST_FREE_FD + at}`)
   const serve = ["serve", "--control-fd=3", ...listening, ...words]
   const [file, ...rest] = wrapToDieWithParent([program, ...serve])
-  // Starts workerd in its own process group, so that Ctrl-C in the terminal does not reach it.
+  // Starts workerd in its own process group, so that Ctrl-C in the terminal does not stop workerd.
   const child = spawn(file, rest, {
     env: environment,
     stdio: ["ignore", "pipe", "pipe", "pipe", ...inherited.map(([, descriptor]) => descriptor)],
@@ -123,16 +125,16 @@ const structured = z.object({ level: z.string(), message: z.string() })
 
 const LEVELS = { debug: "debug", warn: "warn", error: "error" } as const
 
-/** Internal messages of workerd that are not logged, because nobody can act on them. */
+/** Patterns of workerd's internal messages that are not logged, because nobody can act on them. */
 const OWN_MATTERS =
   /\$LLVM_SYMBOLIZER is not set|took recursive isolate lock|CODE_MOVED for unknown code block|compile cache failed its compatibility check|does not export a connect\(\) function|Received a connect event|stack:(?: (?:0|[a-f\d]{4,})){3,}/
 
-/** First message of a crash of workerd. All later messages are logged, too. */
+/** Pattern of the first message of a crash of workerd. All later messages are logged, too. */
 const CRASH = /^\*\*\* (?:std::terminate\(\)|Fatal uncaught|Received signal|Uncaught exception)/
 
 /**
- * Makes the function that passes the output lines of one workerd to the log. Log entries of the
- * Worker stay unchanged; other messages become entries.
+ * Makes the function that passes output lines of one workerd process to the log. Log entries of the
+ * Worker stay unchanged. Other messages become log entries.
  */
 export function makeWorkerdLog(print: (line: string) => void): (line: string) => void {
   let isCrashing = false

@@ -14,8 +14,8 @@ import { tryStep } from "../setup/step.ts"
 
 const ROUNDS = 4
 /**
- * Number of groups that run concurrently. They may exceed the cores, because they mostly wait for
- * leases, real-time encodes and sweeps.
+ * Number of groups of fault tests that run concurrently. The number may exceed that of the cores,
+ * because the tests mostly wait for leases, real-time encodes and sweeps.
  */
 const GROUPS_AT_ONCE = 2
 
@@ -32,8 +32,8 @@ await runScript(async () => {
   const tally = openTally((text) => console.error(`  ${text}`))
   const groups = GROUPS.filter(({ name }) => only === undefined || name.includes(only))
   const stopped = makeStopSignal(new CliError("Stopped."))
-  // If a group fails, the others stop before their next fault, and their services are stopped in
-  // order.
+  // If a group fails, the other groups stop before their next fault, and their services are stopped
+  // in order.
   const failure = new AbortController()
   const signal = AbortSignal.any([stopped, failure.signal])
   async function run(group: Group): Promise<void> {

@@ -8,7 +8,7 @@ import { fliteStep } from "../setup/test-tools.ts"
 import { ensureCachedFfmpeg } from "../setup/own-ffmpeg.ts"
 import { tryStep } from "../setup/step.ts"
 
-/** Folder of the tested build. It is separate from the build that this clone uses. */
+/** Folder of the tested ffmpeg build. This build is separate from the build that the clone uses. */
 const FOLDER = resolve("node_modules/.cache/ffmpeg-tested")
 
 /** Paths of the tests that use ffmpeg or ffprobe. */

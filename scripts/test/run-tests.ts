@@ -7,8 +7,8 @@ import { countTests } from "./test-report.ts"
 import type { TestCounts } from "./test-report.ts"
 
 /**
- * Runs Vitest with additional arguments. Returns the counts of its tests. Sets the exit code 1 if a
- * test fails or none passes.
+ * Runs Vitest with additional arguments. Returns the numbers of passed, failed and skipped tests.
+ * Sets the exit code 1 if a test fails or none passes.
  */
 export async function runTests(words: string[], timeLimitMs?: number): Promise<TestCounts> {
   const folder = mkdtempSync(join(tmpdir(), "lathe-test-"))
@@ -16,8 +16,8 @@ export async function runTests(words: string[], timeLimitMs?: number): Promise<T
   const exitCode = await runVitest(words, reportPath, timeLimitMs)
   const counts = readCounts(reportPath)
   rmSync(folder, { recursive: true })
-  // Counts a failure if Vitest failed without a failed test: for an error outside tests, or because
-  // no test was found.
+  // Counts a failure if Vitest failed without a failed test, because of an error outside tests or
+  // because no test was found.
   if (exitCode !== 0 && counts.failed === 0) counts.failed = 1
   if (counts.failed > 0 || counts.passed === 0) process.exitCode = 1
   return counts
@@ -29,8 +29,8 @@ async function runVitest(
   timeLimitMs: number | undefined,
 ): Promise<number | null> {
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${reportPath}`]
-  // Suppresses wrangler's warnings about missing secrets, which the configuration of the tests
-  // sets.
+  // Suppresses wrangler's warnings about missing secrets, because the configuration of the tests
+  // sets the secrets.
   const env = { WRANGLER_LOG: "error", ...process.env }
   const child = spawn(
     process.execPath,

@@ -9,8 +9,8 @@ import { dropCachedKeys } from "./rate-limit/drop-cached-keys.ts"
 
 /**
  * Sets the plan of the account with a name, and notifies the Durable Objects that cache the
- * account's limits. Returns null if the account or the plan does not exist. If the call throws, the
- * plan may already be set; the call may be repeated.
+ * account's limits. Returns null if the account or the plan does not exist. A call that throws may
+ * be repeated, even if the plan is already set.
  */
 export async function assignPlanByAccountName(
   env: Env,
@@ -23,8 +23,8 @@ export async function assignPlanByAccountName(
 }
 
 /**
- * Sets the plan of the account with an id, as `assignPlanByAccountName` does. Returns false if the
- * account or the plan does not exist.
+ * Sets the plan of the account with an id, and notifies the Durable Objects that cache the
+ * account's limits. Returns false if the account or the plan does not exist.
  */
 export async function assignPlanByAccountId(
   env: Env,
@@ -36,7 +36,10 @@ export async function assignPlanByAccountId(
   return true
 }
 
-/** Makes the dispatcher and the rate limiters of an account read its plan again after a change. */
+/**
+ * Makes the dispatcher and the rate limiters of an account read the account's plan again after a
+ * change.
+ */
 export async function refreshCachedPlan(env: Env, accountId: string): Promise<void> {
   await syncAccountCopy(env, accountId)
   await getDispatcher(env, accountId).planChanged(accountId)

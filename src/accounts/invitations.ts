@@ -12,9 +12,9 @@ import type { MailOutcome } from "./mail/limited-mail.ts"
 const LIFE_MS = 7 * 24 * 3_600_000
 
 /**
- * Invites an email to sign up within a week, which replaces an earlier invitation of the email.
- * Sends the link by mail. Returns the link and the outcome of the mail; null if a confirmed user
- * already has the email.
+ * Invites an email address to sign up within a week. A new invitation replaces an earlier
+ * invitation of the address. Sends the link by mail. Returns the link and the outcome of the mail;
+ * null if a confirmed user already has the address.
  */
 export async function inviteUser(
   env: Env,
@@ -41,7 +41,7 @@ export async function inviteUser(
   return { invitation, link, mail }
 }
 
-/** Returns unexpired invitations, newest first, and removes the expired ones. */
+/** Returns unexpired invitations, newest first, and removes expired invitations. */
 export async function listPendingInvitations(env: Env): Promise<Invitation[]> {
   const database = openDirectory(env)
   const now = Date.now()
@@ -54,7 +54,10 @@ export async function withdrawInvitation(env: Env, id: string): Promise<boolean>
   return await stored.removeInvitation(openDirectory(env), id)
 }
 
-/** Returns the unexpired invitation with the token of a mailed link; null if there is none. */
+/**
+ * Returns the unexpired invitation with the token of a mailed link; null if no invitation has the
+ * token.
+ */
 export async function findInvitationByToken(env: Env, token: string): Promise<Invitation | null> {
   const tokenHash = await hashMailLinkToken(token)
   return await stored.findInvitation(openDirectory(env), { tokenHash }, Date.now())

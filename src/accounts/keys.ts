@@ -14,15 +14,15 @@ import { makeWebhookSecret } from "../webhooks/signing.ts"
 import { dropPrefetches } from "./rate-limit/prefetch.ts"
 import { refreshCachedPlan } from "./assign-plan.ts"
 
-/** Fields of an API key that its owner chooses. */
+/** Properties of an API key that its owner selects. */
 export type KeySettings = { name: string; scopes: Scope[]; expiresAt: number | null }
 
-/** New API key, and its row, which contains only the key's hash. */
+/** New API key, and its row in D1, which contains only a hash of the key. */
 export type NewKeyWithRow = { key: string; row: Key }
 
 /**
- * Creates a key for the account with a name, and creates the account if the name is new. The key
- * itself is in the result and is stored nowhere.
+ * Creates a key for the account with a name, and creates the account if the name is new. Only the
+ * result contains the key itself; no database stores it.
  */
 export async function createKeyForNamedAccount(
   env: Env,
@@ -56,7 +56,8 @@ export async function addAccountKey(
 }
 
 /**
- * Reason why a key cannot be rotated. `full`: the account has reached its maximum number of keys.
+ * Reason why a key cannot be rotated. `full` means that the account has reached its maximum number
+ * of keys.
  */
 export type RotationRefusal = "revoked" | "expired" | "replaced" | "full"
 
@@ -88,14 +89,14 @@ export async function rotateKey(
     return { refusal: judgeRotation(current, now) ?? "full", before: current }
   }
   // The rotation has succeeded even if this call fails. The rate limiter then accepts the old key
-  // until its cache expires.
+  // until the limiter's cache expires.
   await forget(env, before.hash).catch(() => undefined)
   return newRecord
 }
 
 /**
- * Revokes a key, and makes its rate limiter refuse it at once. Returns false if there is no such
- * key.
+ * Revokes an API key, and makes the key's rate limiter refuse it at once. Returns false if there is
+ * no such key.
  */
 export async function revokeApiKey(env: Env, id: string): Promise<boolean> {
   const hash = await revokeKey(openDirectory(env), id, Date.now())

@@ -18,14 +18,14 @@ import {
 } from "../db/accounts/plans.ts"
 
 /**
- * Maximum number of dispatchers that a change of a plan notifies at once. Others read the plan with
- * their next task.
+ * Maximum number of dispatchers that a change of a plan notifies at once. Other dispatchers read
+ * the plan with their next task.
  */
 const TOLD_MAX = 200
 
 /**
- * Plan with the limits that apply to its accounts: those of the plan, after the settings that
- * override or bound them.
+ * Plan with the limits that apply to its accounts. Settings of the service may override or bound
+ * the plan's own limits.
  */
 export type ListedPlan = {
   name: string
@@ -103,7 +103,8 @@ export async function changePlanLimits(
 }
 
 /**
- * Deletes a plan that the operator created, unless an account or an invitation uses it (`used`).
+ * Deletes a plan that the operator created. Returns `used` without deleting the plan if an account
+ * or an invitation uses it.
  */
 export async function removePlan(env: Env, name: string): Promise<"removed" | "used" | "absent"> {
   const database = openDirectory(env)

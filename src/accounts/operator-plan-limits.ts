@@ -6,7 +6,10 @@ import type { OperatorPlanLimits } from "../domain/plans.ts"
 
 const TIB = 1024 ** 4
 
-/** Range of values that an operator's plan may set for each limit, both ends inclusive. */
+/**
+ * Range of values that an operator's plan may set for each limit. Both ends of a range are
+ * included.
+ */
 export const LIMIT_BOUNDS: Record<LimitName, readonly [min: number, max: number]> = {
   requests_per_minute: [1, 10_000_000],
   running_jobs: [1, 10_000],

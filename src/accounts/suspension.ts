@@ -6,9 +6,9 @@ import { listKeyHashes } from "../db/accounts/keys.ts"
 import { dropCachedKeys } from "./rate-limit/drop-cached-keys.ts"
 
 /**
- * Suspends an account. Requests of its keys and users are refused within a second; accepted jobs
- * continue. A suspended account keeps its time of suspension. Returns false if the account does not
- * exist.
+ * Suspends an account. Requests of the account's keys and users are refused within a second.
+ * Accepted jobs continue. An account that is already suspended keeps its time of suspension.
+ * Returns false if the account does not exist.
  */
 export async function suspendAccount(env: Env, accountId: string): Promise<boolean> {
   return await change(env, accountId, Date.now())

@@ -20,11 +20,11 @@ export type AppEnv = {
     /** Name of the Durable Object that counts the caller's requests. */
     limiterName: string
     limits: Limits
-    /** D1 database that holds the caller's account. */
+    /** D1 databases that hold the caller's account. */
     database: AccountDatabases
-    /** Upload link of a request without a key; undefined for other requests. */
+    /** Upload link that authorizes a request without an API key; undefined for other requests. */
     uploadLink: UploadLink | undefined
-    /** Whether a create request uses the Job form, which returns a Job; undefined until read. */
+    /** Whether a create request uses the Job form; undefined until the body has been read. */
     isInJobForm: boolean | undefined
   }
 }

@@ -2,7 +2,8 @@ import { getSettings } from "./env.ts"
 import type { Env } from "./env.ts"
 import type { DispatcherRpc, PoolRpc, RateLimiterRpc } from "./rpc.ts"
 
-// Returns stubs of Durable Objects. Each object is created in the location REGION and stays there.
+// This module returns stubs of Durable Objects. Each object is created in the location REGION and
+// never moves.
 
 /** Returns the dispatcher of an account, which queues the account's tasks. */
 export function getDispatcher(env: Env, accountId: string): DurableObjectStub<DispatcherRpc> {

@@ -11,7 +11,8 @@ export type Env = Record<keyof Settings, string | undefined> &
   Partial<Record<SecretName, string>> &
   Record<PoolBinding, DurableObjectNamespace<RunnerRpc>> & {
     /**
-     * The first database, which is also the directory. Further databases are DB_2, DB_3 and so on.
+     * The first database, which is also the directory. Further databases are the bindings DB_2,
+     * DB_3 and so on.
      */
     DB: D1Database
     [other: `DB_${number}`]: D1Database | undefined
@@ -22,8 +23,8 @@ export type Env = Record<keyof Settings, string | undefined> &
     POOL: DurableObjectNamespace<PoolRpc>
     RATE_LIMITER: DurableObjectNamespace<RateLimiterRpc>
     /**
-     * Rate limit by client address for requests with invalid API keys, and for requests for
-     * capabilities.
+     * Rate limit by client address for requests with invalid API keys, and for requests for the
+     * service's capabilities.
      */
     REFUSED_KEYS: RateLimit
     /**
@@ -36,11 +37,14 @@ export type Env = Record<keyof Settings, string | undefined> &
      * never use it.
      */
     S3?: Fetcher
-    /** Receiver of mails on one machine without a mail provider, which writes them to a folder. */
+    /**
+     * Receiver of mails on one machine without a mail provider. The receiver writes each mail to a
+     * folder.
+     */
     MAILS?: Fetcher
     /**
      * Analytics Engine dataset for metrics on Cloudflare. On one machine the route /metrics serves
-     * them.
+     * the metrics.
      */
     METRICS?: AnalyticsEngineDataset
     /**
@@ -52,8 +56,8 @@ export type Env = Record<keyof Settings, string | undefined> &
 
 const DAY_MS = 24 * 3_600_000
 /**
- * Maximum retention, in days: a century. It stands for "forever" and keeps every expiry a valid
- * date.
+ * Maximum retention in days: a century. This value stands for "forever" and keeps every expiry a
+ * valid date.
  */
 const DAYS_MAX = 36_500
 
@@ -68,8 +72,8 @@ const SECRET_SETTINGS = [
 const parsed = new WeakMap<object, Settings>()
 
 /**
- * Returns the parsed settings of an environment, which are cached. Throws a ZodError that names
- * each invalid setting.
+ * Returns the parsed and cached settings of an environment. Throws a ZodError that names each
+ * invalid setting.
  */
 export function getSettings(env: Env): Settings {
   const cached = parsed.get(env)
@@ -94,8 +98,8 @@ export function configureLog(env: Env): void {
 const prepared = new WeakSet<object>()
 
 /**
- * Returns the retention of fetched media, which is at most that of their jobs, and the maximum
- * retention of any file.
+ * Returns the retention of fetched media and the maximum retention of any file. Fetched media are
+ * kept at most as long as their jobs.
  */
 export function getRetention(env: Env): Retention {
   const { FETCH_DAYS_MAX, JOB_DAYS_MAX, RETENTION_DAYS } = getSettings(env)

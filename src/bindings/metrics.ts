@@ -15,11 +15,13 @@ export type CountedEvent =
       state: string
       errorCode: string | null
       /**
-       * Time from the creation of the job to its first run, or to its end if it never ran, in
+       * Time from the creation of the job to its first run, or to its end if the job never ran, in
        * milliseconds.
        */
       waitMs: number
-      /** Time from the first run of the job to its end, in milliseconds; null if it never ran. */
+      /**
+       * Time from the first run of the job to its end, in milliseconds; null if the job never ran.
+       */
       runMs: number | null
     }
   | { event: "webhook_try"; outcome: string; durationMs: number }
@@ -30,8 +32,8 @@ const QUICK_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 
 const SLOW_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600]
 
 /**
- * Prometheus metrics of this process, which begin at zero when the process starts. On one machine
- * they are complete, because a single isolate runs the Worker and its Durable Objects.
+ * Prometheus metrics of this process, which are zero when the process starts. On one machine the
+ * metrics are complete, because a single isolate runs the Worker and its Durable Objects.
  */
 export const metricsRegistry = new Registry()
 
@@ -74,7 +76,7 @@ const uploadBytes = counter("lathe_upload_bytes_total", "Bytes of uploaded files
 
 /**
  * Counts an event in Analytics Engine on Cloudflare, or in this process on one machine. Never
- * throws.
+ * throws an error.
  */
 export function countEvent(env: Env, happened: CountedEvent): void {
   try {
@@ -107,7 +109,7 @@ function countHere(happened: CountedEvent): void {
 
 /**
  * Converts an event to a data point of Analytics Engine. The index and the first blob are the
- * event's name, and the first double is 1. docs/operate/observe.md lists the other columns, whose
+ * event's name, and the first double is 1. docs/operate/observe.md lists the other columns. Their
  * order must not change.
  */
 export function toDataPoint(happened: CountedEvent): AnalyticsEngineDataPoint {

@@ -24,15 +24,15 @@ export type PoolDefinition = {
    */
   instanceType: (typeof INSTANCE_TYPES)[number]
   instanceTypeSetting: InstanceTypeSetting
-  /** Bytes of a container's disk that the image and the system occupy. */
+  /** Bytes of a container's disk that the image and the operating system occupy. */
   systemBytes: number
-  /** Network access of the containers, besides the Worker's I/O routes. */
+  /** Network access of the pool's containers, besides the Worker's I/O routes. */
   network: "none" | "proxy"
 }
 
 /**
  * Pools of runners by name. The definition of each kind of task (src/contract/tasks) names a pool.
- * A new pool needs an entry here, the export of its class in src/index.ts and its bindings in
+ * A new pool needs an entry here, an export of its class in src/index.ts and bindings in
  * wrangler.toml; test/runner/pools.test.ts lists missing parts.
  */
 export const POOLS = {
@@ -78,7 +78,7 @@ export const POOLS = {
     instances: "SPEECH_INSTANCES",
     instanceType: "standard-2",
     instanceTypeSetting: "SPEECH_INSTANCE_TYPE",
-    // The image also contains speech models.
+    // The image of this pool's containers also contains speech models.
     systemBytes: 2 * GIBIBYTE,
     network: "none",
   },
@@ -109,8 +109,8 @@ const INSTANCES_PER_SLOT = 1.5
 const SPARE_INSTANCES_MIN = 2
 
 /**
- * Returns the maximum number of container instances of a pool with a number of slots. It exceeds
- * the number of slots, because an instance that drains counts until it has stopped.
+ * Returns the maximum number of container instances for a number of slots. The maximum exceeds the
+ * number of slots, because an instance that drains counts until it has stopped.
  */
 export function computeContainerInstancesMax(slots: number): number {
   return Math.max(Math.ceil(slots * INSTANCES_PER_SLOT), slots + SPARE_INSTANCES_MIN)

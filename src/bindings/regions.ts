@@ -16,7 +16,7 @@ export const REGION_NAMES = [
 export type RegionName = (typeof REGION_NAMES)[number]
 
 type Region = {
-  /** Nearest location hint of D1 and R2, which have fewer locations than Durable Objects. */
+  /** Nearest location hint of D1 and R2, which support fewer locations than Durable Objects. */
   storage: "wnam" | "enam" | "weur" | "eeur" | "apac" | "oc"
   /** Region name for the placement of containers. */
   containers: "WNAM" | "ENAM" | "SAM" | "WEUR" | "EEUR" | "APAC" | "OC" | "AFR" | "ME"

@@ -5,7 +5,7 @@ import type { AssignedPlan } from "../domain/plans.ts"
 import type { Scope } from "../domain/scopes.ts"
 import type { JobSnapshot } from "../domain/snapshot.ts"
 
-// Interfaces of the Durable Objects. Callers import these types instead of the classes, so that
+// RPC interfaces of the Durable Objects. Callers import these types instead of the classes, so that
 // imports form no cycle.
 
 type DurableObject = Rpc.DurableObjectBranded
@@ -23,7 +23,8 @@ export type TaskMessage = {
   /** Whether an input of the task cannot be read yet. */
   blocked: boolean
   /**
-   * Weight of the task in the progress of its job. `jobWeight` is the sum for all tasks of the job.
+   * Weight of the task in the progress of its job. `jobWeight` is the sum of the weights of all
+   * tasks of the job.
    */
   weight: number
   jobWeight: number
@@ -39,15 +40,15 @@ export type Heartbeat = {
 }
 
 /**
- * Runner process whose runs are lost: every process but the new process with the boot id `boot`, or
- * the stopped container's process with the boot id `stopped`.
+ * Identifies runner processes whose runs are lost. With `boot`, all processes except the new one
+ * with this boot id. With `stopped`, only the stopped container's process with this boot id.
  */
 export type LostRunnerProcess = { boot: string } | { stopped: string }
 
 /**
- * State of a job that a waiting caller last saw, which a new state must differ from. Progress is
- * compared only if `progress` is set. With `endings`, the call returns only when the job may have
- * ended.
+ * State of a job that a waiting caller last saw. The call returns when the state differs. Progress
+ * is compared only if `progress` is set. With `endings`, the call returns only when the job may
+ * have ended.
  */
 export type LastSeenJobState = { version: string; progress?: Progress | null; endings?: string }
 
@@ -75,18 +76,18 @@ export type DispatcherRpc = DurableObject & {
   /** Queues the tasks of a new job. Repeated calls have no further effect. */
   accept(accountId: string, tasks: TaskMessage[]): Promise<void>
   /**
-   * Renews the lease of a run. Returns false if another run has replaced this run; the runner then
+   * Renews the lease of a run. Returns false if another run has replaced this run. The runner then
    * kills this run.
    */
   renewLease(accountId: string, jobId: string, heartbeat: Heartbeat): Promise<boolean>
   /**
    * Removes tasks that have ended. `killed` makes the dispatcher kill their runs. `over` means that
-   * the caller has read the end of all tasks in D1, so that the dispatcher need not read it again.
+   * the caller has read the end of all tasks in D1, so that the dispatcher need not read D1 again.
    */
   tasksEnded(accountId: string, ids: string[], killed?: boolean, over?: boolean): Promise<void>
   /**
-   * Returns the snapshot of a job that the claim of its task read, and forgets it; null if it is no
-   * longer held. D1 may have a newer version.
+   * Returns the snapshot of a job that the claim of its task read, and removes the snapshot from
+   * memory. Returns null if the dispatcher does not hold it. D1 may have a newer version.
    */
   claimedJob(taskId: string): Promise<JobSnapshot | null>
   /** Returns the progress of jobs by id. Jobs without a running task are absent. */
@@ -107,14 +108,14 @@ export type DispatcherRpc = DurableObject & {
   filesGone(accountId: string, fileIds: string[]): Promise<void>
   /**
    * Compares the next part of the queue with D1, and adds open tasks that are missing. For a
-   * deleted account, cancels some of its jobs.
+   * deleted account, also cancels some of its jobs.
    */
   tick(accountId: string): Promise<void>
   /** Requeues the tasks whose runs ended with a runner process. */
   runsLost(accountId: string, lost: LostRunnerProcess): Promise<void>
   /**
-   * Makes the dispatcher request slots again: a pool has a slot for an earlier request, or has had
-   * no request of the account for a long time.
+   * Makes the dispatcher request slots again. Called when a pool has a slot for an earlier request,
+   * or has received no request of the account for a long time.
    */
   wake(accountId: string, pool?: string): Promise<void>
   /** Makes the dispatcher read the account's limits again after a change of the plan. */
@@ -133,11 +134,11 @@ export type SlotAllocation = { id: number; slot: string; accountId: string }
 export type SlotRequest = {
   accountId: string
   /**
-   * Number of the request, which rises with each request of the account. The pool ignores a lower
-   * number than the last, because that request arrived late.
+   * Number of the request, which rises with each request of the account. The pool ignores a request
+   * with a lower number than the last, because that request arrived late.
    */
   number: number
-  /** Number of further tasks that the account could start now. */
+  /** Number of additional tasks that the account could start now. */
   wanted: number
   /**
    * Largest share of the pool's slots that the account may hold while other accounts wait; 1 by
@@ -148,7 +149,10 @@ export type SlotRequest = {
   inUse: number[]
   /** Ids of the account's allocations whose tasks are over. */
   released: number[]
-  /** Whether `inUse` lists all allocations of the account. The pool then frees all others first. */
+  /**
+   * Whether `inUse` lists all allocations of the account. The pool then first frees all allocations
+   * that are not listed.
+   */
   isResync?: boolean
 }
 
@@ -161,25 +165,26 @@ export type SlotDegradedReason = Extract<
   "container_not_started" | "sandbox_failed" | "ytdlp_update_failed"
 >
 
-/** Report that a slot's container has a problem, or no longer has it (`isThere`). */
+/** Report that a slot's container has a problem (`isThere`), or that the problem is over. */
 export type SlotDegradedReport = { slot: string; problem: SlotDegradedReason; isThere: boolean }
 
 export type PoolRpc = DurableObject & {
   /**
-   * Returns all allocations of the account; null if the pool has already received a later request.
+   * Requests slots for an account. Returns all allocations of the account, or null if the pool has
+   * already received a later request.
    */
   requestSlots(
     pool: string,
     request: SlotRequest,
   ): Promise<Pick<SlotAllocation, "id" | "slot">[] | null>
   /**
-   * Informs the dispatchers that hold slots of a new runner process, so that they requeue runs that
-   * ended with the old process.
+   * Informs the dispatchers that hold slots about a new runner process, so that they requeue runs
+   * of the old process.
    */
   runnerStarted(boot: string): Promise<void>
   /**
-   * Informs the dispatcher that holds a slot that the slot's container has stopped, so that it
-   * requeues the runs of that container.
+   * Informs the dispatcher that holds a slot that the slot's container has stopped. The dispatcher
+   * then requeues the runs of that container.
    */
   slotStopped(stopped: { slot: string; boot: string }): Promise<void>
   /**
@@ -187,23 +192,23 @@ export type PoolRpc = DurableObject & {
    * stopped before the slot is allocated again.
    */
   slotDistrusted(run: { slot: string; allocation: number }): Promise<void>
-  /** Stores that a slot's container has a problem, or no longer has it. */
+  /** Stores that a slot's container has a problem, or that the problem is over. */
   problemJudged(judged: SlotDegradedReport): Promise<void>
   /** Returns the number of slots, of allocated slots, and of accounts that wait for a slot. */
   usage(pool: string): Promise<{ slots: number; used: number; waitingAccounts: number }>
   /**
-   * Returns the slots whose containers may be running: they have been allocated, and their
+   * Returns the slots whose containers may be running: slots that were allocated, and whose
    * containers have not been stopped since.
    */
   occupiedSlots(): Promise<string[]>
   /**
-   * Returns the reasons why slots of the pool do not work, or not completely; empty without such a
-   * reason.
+   * Returns the reasons why slots of the pool do not work, or work only in part. Returns an empty
+   * list if all slots work.
    */
   degradedReasons(): Promise<DegradedReason[]>
   /**
-   * Runs the sweep of a database. Only objects that are named by databases, and own no slots, get
-   * this call.
+   * Runs the sweep of a database. Only pool objects that are named by databases, and own no slots,
+   * get this call.
    */
   sweepDatabase(swept: DatabaseSweep): Promise<void>
 }
@@ -214,11 +219,11 @@ export type PoolRpc = DurableObject & {
  */
 export type DatabaseSweep = { database: number; now: number; isStart: boolean }
 
-/** Account of a caller with its plan, as the rate limiter caches it. */
+/** Account of a caller with its plan, as the rate limiter caches them. */
 export type CallerAccount = AssignedPlan & { id: string; isSuspended: boolean }
 
 /**
- * API key of a caller, as the rate limiter caches it. `expiresAt` is null for a key that never
+ * API key of a caller, as the rate limiter caches the key. `expiresAt` is null for a key that never
  * expires.
  */
 export type CallerKey = { id: string; scopes: Scope[]; expiresAt: number | null }
@@ -237,16 +242,16 @@ export type RateLimitResult = {
   remaining: number
   resetSeconds: number
   /**
-   * Whether the caller may have written to the database recently; its reads must then not use a
-   * replica.
+   * Whether the caller may have written to the database recently. The caller's reads must then not
+   * use a replica.
    */
   hasChanged: boolean
 }
 
 /**
- * Request to a rate limiter: whether the caller may write to the database (`changes`), the number
- * of further requests that the limiter should grant in advance (`wanted`), and unused requests of
- * an earlier grant.
+ * Request to a rate limiter. `changes` means that the caller may write to the database. `wanted` is
+ * the number of further requests that the limiter should grant in advance. `unused` are unused
+ * requests of an earlier grant.
  */
 export type RateLimitRequest = { changes: boolean; wanted: number; unused: UnusedRequests | null }
 
@@ -254,8 +259,8 @@ export type RateLimitRequest = { changes: boolean; wanted: number; unused: Unuse
 export type UnusedRequests = { count: number; grantedAt: number }
 
 /**
- * Result of the rate limit with further requests that are granted in advance and need no call to
- * the rate limiter.
+ * Result of the rate limit for one request, with further requests that the limiter grants in
+ * advance. Those requests need no call of the rate limiter.
  */
 export type PrefetchGrant = RateLimitResult & {
   /**
@@ -278,11 +283,13 @@ export type RateLimiterRpc = DurableObject & {
    * remain. Returns null if no valid key has the hash.
    */
   take(keyHash: string, taking?: RateLimitRequest): Promise<PrefetchGrant | null>
-  /** Gives back requests that were granted in advance and not used. */
+  /** Returns requests that were granted in advance and not used to the rate limiter. */
   giveBack(unused: UnusedRequests): Promise<void>
   /** Counts one request of a user with a valid session. */
   takeFor(caller: Caller, taking?: Pick<RateLimitRequest, "changes">): Promise<RateLimitResult>
-  /** Reports that a request that was granted in advance may write to the database. */
+  /**
+   * Informs the rate limiter that a request that was granted in advance may write to the database.
+   */
   noteChange(): Promise<void>
   /**
    * Begins an upload. Returns false if the caller has reached the maximum number of concurrent
@@ -294,7 +301,10 @@ export type RateLimiterRpc = DurableObject & {
    */
   renewUpload(uploadId: string): Promise<void>
   endUpload(uploadId: string): Promise<void>
-  /** Reports whether the key is valid and its account is not suspended. Counts no request. */
+  /**
+   * Reports whether the key is valid and its account is not suspended. The call does not count as a
+   * request.
+   */
   isValid(keyHash: string): Promise<boolean>
   /** Drops the cached key, so that the next request reads the key from the database. */
   forget(): Promise<void>
@@ -315,15 +325,15 @@ export function uploadLinkLimiterName(linkId: string): string {
   return `upload-link:${linkId}`
 }
 
-/** Status and body of a runner's response, or the reason why the runner did not respond. */
+/** Status and body of a runner's response. */
 export type RunnerAnswer = { status: number; text: string }
 
 /** Run of a task, identified by account, job, task and fence. */
 export type TaskRun = { accountId: string; jobId: string; taskId: string; fence: number }
 
 /**
- * State of a slot's container: the failure of its last start, and its response to the health
- * request.
+ * State of a slot's container: whether it runs, the failure of its last start, and its response to
+ * the health request.
  */
 export type ContainerState = {
   isRunning: boolean
@@ -332,8 +342,8 @@ export type ContainerState = {
 }
 
 /**
- * Path of a runner's health route. With the query, the runner tests its sandbox by all attacks
- * first.
+ * Path of a runner's health route. With the query, the runner first tests its sandbox by all
+ * attacks.
  */
 export type HealthPath = "/health" | "/health?attacks=all"
 
@@ -345,15 +355,18 @@ export type RunnerRpc = DurableObject & {
    */
   kill(taskId: string, fence: number): Promise<RunnerAnswer>
   /**
-   * Stops the container even during a run. Returns false without stopping it if a later allocation
-   * has the slot.
+   * Stops the container even during a run. Returns false without stopping the container if a later
+   * allocation has the slot.
    */
   end(allocation: number): Promise<boolean>
   /**
-   * Returns the state of the container without starting it. With the query of HealthPath, tests the
-   * sandbox by all attacks.
+   * Returns the state of the container without starting it. With the query of HealthPath, the
+   * runner first tests its sandbox by all attacks.
    */
   inspect(healthPath?: HealthPath): Promise<ContainerState>
-  /** Reports that the run has sent its last report, so that the container is idle. */
+  /**
+   * Informs the container's object that the run has sent its last report, so that the container is
+   * idle.
+   */
   runEnded(run: TaskRun): void
 }

@@ -36,7 +36,10 @@ const s3SourceList = z.array(s3Source, EXPECTED_LIST).superRefine((sources, cont
   context.addIssue({ code: "custom", path: [index, "bucket"], message })
 })
 
-/** Schema of the setting S3_SOURCES, a JSON list. Its messages contain no values of the setting. */
+/**
+ * Schema of the setting S3_SOURCES, a JSON list. Error messages of the schema contain no values of
+ * the setting.
+ */
 export const s3Sources = z
   .string()
   .transform((text, context) => {
@@ -61,7 +64,7 @@ export function readS3Sources(text: string | undefined): readonly S3Source[] {
   return data
 }
 
-/** Describes the first error in the setting S3_SOURCES by its entry and field. */
+/** Describes the first error in the setting S3_SOURCES by the entry and field of the error. */
 export function describeS3Issue({ issues: [issue] }: z.ZodError): string {
   const [index, ...field] = issue?.path ?? []
   if (index === undefined) return issue?.message ?? EXPECTED_LIST
@@ -82,8 +85,8 @@ function isEndpoint(text: string): boolean {
 }
 
 /**
- * Describes an invalid entry. Quotes the name of an unknown field only if the name cannot be a
- * misplaced secret.
+ * Describes an invalid entry of S3_SOURCES. Quotes the name of an unknown field only if the name
+ * cannot be a misplaced secret.
  */
 function describeEntry(issue: z.core.$ZodRawIssue): string {
   if (issue.code !== "unrecognized_keys") return "expected an object of fields"

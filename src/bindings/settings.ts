@@ -15,13 +15,13 @@ const count = z.coerce.number(WHOLE).int(WHOLE).positive(WHOLE)
 const WHOLE_OR_0 = "expected a whole number, or 0"
 const SHARE = "expected a number from 0 to 1"
 /**
- * Maximum number of databases. The sweep, the health check and the operator's pages run several
- * statements on each database in one invocation.
+ * Maximum number of databases. The limit exists because the sweep, the health check and the
+ * operator's pages run several statements on each database in one invocation.
  */
 const DATABASES_MAX = 32
 /**
- * Maximum drain time in seconds. Cloudflare kills a container 900 seconds after SIGTERM; the
- * difference is for the last reports.
+ * Maximum drain time in seconds. Cloudflare kills a container 900 seconds after SIGTERM. The
+ * remaining seconds are for the last reports of runs.
  */
 const DRAIN_SECONDS_MAX = 780
 const DRAIN = `expected a whole number from 0 to ${DRAIN_SECONDS_MAX}`
@@ -31,32 +31,35 @@ const instanceType = z.enum(INSTANCE_TYPES).optional()
 export const SIGN_UP_POLICIES = ["open", "invitation", "closed"] as const
 
 /**
- * Settings of the service, as environment variables. Each default suits a service on one machine.
+ * Settings of the service, as environment variables. Each default is for a service on one machine.
  */
 export const settingsSchema = z.object({
   /**
-   * Number of D1 databases that hold the rows of accounts. The number may rise and must not fall.
+   * Number of D1 databases that hold the rows of accounts. An operator may increase the number, but
+   * must not decrease it.
    */
   DATABASES: count.max(DATABASES_MAX, `expected at most ${DATABASES_MAX}`).default(1),
   /** Secret that signs download links and task tokens; at least 32 characters. */
   LATHE_SECRET: z.string().min(32),
   /** Bearer token for requests to the operator's routes; at least 32 characters. */
   OPERATOR_TOKEN: z.string().min(32),
-  /** Public origin of the service, without /v1. By default the origin of the request. */
+  /** Public origin of the service, without /v1. The default is the origin of the request. */
   PUBLIC_ORIGIN: z
     .url({ protocol: /^https?$/, error: "expected an address such as https://media.example.com" })
     .refine((text) => !/\/v1\/*$/.test(text), "expected the address without /v1")
     .optional(),
   /**
-   * Location of the database, the media, the Durable Objects and the containers. By default near
-   * the first caller. Existing resources do not move.
+   * Location of the database, the media, the Durable Objects and the containers. The default is
+   * near the first caller. Existing resources do not move.
    */
   REGION: z.enum(REGION_NAMES, `expected one of ${REGION_NAMES.join(", ")}`).optional(),
   /** Origin of the runner process on one machine. Without it, containers run the tasks. */
   RUNNER_ORIGIN: z.url().optional(),
   /** Bearer token for requests to the runner process. The start script generates it. */
   RUNNER_TOKEN: z.string().min(RUNNER_TOKEN_CHARACTERS_MIN).optional(),
-  /** Bearer token with which the runner process reports its start. It permits nothing else. */
+  /**
+   * Bearer token with which the runner process reports its start. The token permits nothing else.
+   */
   ANNOUNCE_TOKEN: z.string().min(RUNNER_TOKEN_CHARACTERS_MIN).optional(),
   /** Number of tasks of each pool that the runner process runs concurrently. */
   RUNNER_CAPACITY: count.default(2),
@@ -66,20 +69,21 @@ export const settingsSchema = z.object({
   FETCH_INSTANCES: count.default(5),
   LOOKUP_INSTANCES: count.default(5),
   SPEECH_INSTANCES: count.default(5),
-  /** Instance types of these pools. By default those of src/bindings/pools.ts. */
+  /** Instance types of the containers of each pool. The defaults are in src/bindings/pools.ts. */
   RUNNER_INSTANCE_TYPE: instanceType,
   LIGHT_INSTANCE_TYPE: instanceType,
   FETCH_INSTANCE_TYPE: instanceType,
   LOOKUP_INSTANCE_TYPE: instanceType,
   SPEECH_INSTANCE_TYPE: instanceType,
   /**
-   * Idle timeout of a container, in seconds, during which it waits for the next task of the same
+   * Idle timeout of a container, in seconds. An idle container waits for the next task of the same
    * account.
    */
   CONTAINER_IDLE_SECONDS: count.default(10),
   /**
-   * Time for which a container continues its task after Cloudflare's SIGTERM, in seconds, before it
-   * interrupts the task. The runner process on one machine interrupts at once.
+   * Time for which a container continues its task after Cloudflare's SIGTERM, in seconds.
+   * Afterwards the container interrupts the task. The runner process on one machine interrupts
+   * tasks at once.
    */
   DRAIN_SECONDS_MAX: z.coerce
     .number(DRAIN)
@@ -104,7 +108,8 @@ export const settingsSchema = z.object({
    */
   UPLOAD_BODY_BYTES_MAX: count.optional(),
   /**
-   * Origins whose web pages may call the API, separated by commas. None by default; `*` for all.
+   * Origins whose web pages may call the API, separated by commas. `*` allows all origins; the
+   * default is none.
    */
   CORS_ORIGINS: corsOrigins,
   /** Origin at which the runner process reaches this Worker for inputs, outputs and reports. */
@@ -117,8 +122,8 @@ export const settingsSchema = z.object({
   /** Validity of a download link, in seconds. */
   LINK_SECONDS: count.default(300),
   /**
-   * Time for which Cloudflare's cache keeps an object that a link has opened, in seconds; 0 to read
-   * R2 for every request. A link of a deleted file may open that long.
+   * Time for which Cloudflare's cache keeps an object that a download link has opened, in seconds.
+   * With 0, every request reads R2. A link of a deleted file may work for this time.
    */
   OBJECT_CACHE_SECONDS: z.coerce.number(WHOLE_OR_0).int(WHOLE_OR_0).min(0, WHOLE_OR_0).default(0),
   /** Private hosts that callers' URLs may name (`host` or `host:port`, separated by commas). */
@@ -135,8 +140,8 @@ export const settingsSchema = z.object({
    */
   FFMPEG_FACTS: z.string().min(1).default("image"),
   /**
-   * Hosts that media may be fetched from, including their subdomains, separated by commas. Empty
-   * allows every public host.
+   * Hosts that media may be fetched from, including their subdomains, separated by commas. An empty
+   * value allows every public host.
    */
   FETCH_SITES: z
     .string()
@@ -145,13 +150,13 @@ export const settingsSchema = z.object({
       "expected host names, separated by commas, such as `youtube.com,vimeo.com`",
     )
     .default(""),
-  /** Default speech model of transcriptions: a model's name, or the path of its folder. */
+  /** Default speech model of transcriptions: the name of a model, or the path of its folder. */
   WHISPER_MODEL: z.string().min(1).default("base"),
   /** Speech models besides WHISPER_MODEL that requests may name, separated by commas. */
   WHISPER_MODELS: z.string().default(""),
   /** Time for which a runner keeps a speech model in memory after its last use, in seconds. */
   WHISPER_IDLE_SECONDS: count.default(600),
-  /** Retention of fetched media, in days, but at most that of their jobs. */
+  /** Retention of fetched media, in days. Fetched media are kept at most as long as their jobs. */
   FETCH_DAYS_MAX: count.default(7),
   /**
    * Waits between the tries of a webhook, in seconds, separated by commas. The number of tries is
@@ -216,8 +221,8 @@ export const settingsSchema = z.object({
 
 /**
  * Schema of the secrets that only runners with access to the web get. On Cloudflare the Worker
- * holds them and passes them to containers of the pools fetch and lookup. On one machine the Worker
- * does not have them.
+ * holds these secrets and passes them to containers of the pools fetch and lookup. On one machine
+ * the Worker does not have them.
  */
 export const fetchSecretsSchema = z.object({
   /** Cookies for every fetch, as the text of a cookies.txt file. */
@@ -225,7 +230,10 @@ export const fetchSecretsSchema = z.object({
     const message = validateCookies(text)
     if (message !== null) context.addIssue({ code: "custom", message })
   }),
-  /** HTTP proxy of all fetches. It gets CONNECT requests for addresses that were checked before. */
+  /**
+   * HTTP proxy of all fetches. The proxy gets CONNECT requests for addresses that were checked
+   * before.
+   */
   FETCH_PROXY: z.url({ protocol: /^http$/, error: "expected an http:// URL" }),
   /** Version of yt-dlp that replaces the installed version. */
   YTDLP_VERSION: ytdlpVersion,
@@ -234,7 +242,7 @@ export const fetchSecretsSchema = z.object({
 /** Schema of the secrets that only the Worker gets. */
 export const workerSecretsSchema = z.object({
   /**
-   * API key of the mail provider. Without it, mails are written to a folder on one machine, and
+   * API key of the mail provider. Without a key, mails are written to a folder on one machine, and
    * cannot be sent on Cloudflare.
    */
   RESEND_API_KEY: z.string().min(1),
@@ -256,7 +264,10 @@ const secrets = z.object({ ...fetchSecretsSchema.shape, ...workerSecretsSchema.s
 
 /** Names of the secrets that only the Worker gets. */
 export const workerSecretNames = workerSecretsSchema.keyof().options
-/** Names of all secrets that an operator may set. Secrets that scripts generate are settings. */
+/**
+ * Names of all secrets that an operator may set. Secrets that scripts generate belong to the
+ * settings.
+ */
 export const secretNames = secrets.keyof().options
 
 export type SecretName = (typeof secretNames)[number]

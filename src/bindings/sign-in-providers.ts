@@ -2,8 +2,8 @@ import type { SocialProviders } from "better-auth/social-providers"
 import { z } from "zod"
 
 /**
- * Sign-in services that are supported. Each reports whether the user's email is verified, and needs
- * only a client id and a secret.
+ * Sign-in services that are supported. Each service reports whether the user's email is verified,
+ * and requires only a client id and a secret.
  */
 export const SIGN_IN_PROVIDERS = [
   "discord",
@@ -40,13 +40,14 @@ const providers = z
 
 export type SignInProviders = z.infer<typeof providers>
 
-/** Parses the setting SIGN_IN_PROVIDERS. Returns no services if it is unset. */
+/** Parses the setting SIGN_IN_PROVIDERS. Returns no services if the setting is unset. */
 export function readSignInProviders(text: string | undefined): SignInProviders {
   return text === undefined ? {} : providers.parse(JSON.parse(text))
 }
 
 /**
- * Returns what the setting SIGN_IN_PROVIDERS must contain if it is invalid; null if it is valid.
+ * Describes the required format of the setting SIGN_IN_PROVIDERS if the setting is invalid. Returns
+ * null for a valid setting.
  */
 export function describeInvalidProviders(text: string): string | null {
   const expected = `expected JSON like {"github":{"clientId":"…","clientSecret":"…"}}, with any of ${SIGN_IN_PROVIDERS.join(", ")}`

@@ -7,12 +7,15 @@ import { logError } from "../platform/log.ts"
 export type StorageDisk = { freeBytes: number; totalBytes: number }
 
 /**
- * Reservation of disk space for bytes that are about to be written. Until its release the bytes
- * count as used.
+ * Reservation of disk space for bytes that are about to be written. The bytes count as used until
+ * the release.
  */
 export type SpaceReservation = { release(): void }
 
-/** Reserves bytes on the disk. Returns null if they would use up DISK_RESERVE_BYTES. */
+/**
+ * Function that reserves bytes on the disk. Returns null if the bytes would use up
+ * DISK_RESERVE_BYTES.
+ */
 export type ReserveSpace = (bytes: number) => Promise<SpaceReservation | null>
 
 const KNOWN_MS = 1000
@@ -20,13 +23,13 @@ const KNOWN_MS = 1000
 const diskAnswer = z.object({ free_bytes: z.number(), total_bytes: z.number() })
 const nothing: SpaceReservation = { release: () => undefined }
 
-/** Last report of the disk. Only a single isolate writes to the disk. */
+/** Last known state of the disk. Only a single isolate writes to the disk. */
 let cached: { disk: StorageDisk; at: number } | null = null
 let heldBytes = 0
 
 /**
- * Returns the state of the disk with the database and media, at most a second old; null on R2,
- * which cannot fill up.
+ * Returns the state of the disk with the database and media, at most a second old. Returns null on
+ * R2, which cannot fill up.
  */
 export async function readStorageDisk(env: Env): Promise<StorageDisk | null> {
   if (!env.DISK) return null
@@ -42,7 +45,9 @@ export async function readStorageDisk(env: Env): Promise<StorageDisk | null> {
   }
 }
 
-/** Reports whether the disk has room for a number of bytes without its reserve. */
+/**
+ * Reports whether the disk has room for a number of bytes beside the reserve DISK_RESERVE_BYTES.
+ */
 export async function hasDiskSpace(env: Env, bytes: number): Promise<boolean> {
   const disk = await readStorageDisk(env)
   return !disk || disk.freeBytes - heldBytes - bytes >= getSettings(env).DISK_RESERVE_BYTES
@@ -57,7 +62,7 @@ export function makeSpaceReserver(env: Env): ReserveSpace {
     return {
       release() {
         heldBytes -= bytes
-        // The bytes have been written meanwhile, and the last report may be older.
+        // The bytes have been written meanwhile, and the last known state may be older.
         if (cached) cached.disk.freeBytes -= bytes
       },
     }

@@ -3,26 +3,36 @@ import { matchesParts } from "./name-pattern.ts"
 import type { PatternPart } from "./name-pattern.ts"
 
 /**
- * Kind of a bundle, an output of several files. A playlist comes with the files that it names. The
- * name of a series is a pattern of ffmpeg: `%d` and `%03d` for a number, `%v` for a variant, and
- * with `has_times` the letters of strftime. `%%` is a percent sign.
+ * Kind of a bundle, an output of several files. `playlist`: a playlist and the files that the
+ * playlist names. `series`: files whose name is a pattern of ffmpeg. `%d` and `%03d` stand for a
+ * number, `%v` for an HLS variant, and `%%` for a percent sign. With `has_times`, the letters of
+ * strftime stand for parts of a time.
  */
 export type BundleKind = "playlist" | "series"
 
-/** Name of an output file; with `has_times` a pattern of times, as strftime reads it. */
+/**
+ * Name of an output file or name pattern of a series. With `has_times`, the pattern contains
+ * strftime fields for times.
+ */
 export type OutputName = { name: string; has_times?: true | undefined }
 
 /** Maximum number of members in all bundles of one command. */
 export const MEMBERS_MAX = 5000
-/** Maximum length of all member names of one command together, in bytes. */
+/** Maximum total length of the member names in all bundles of one command, in bytes. */
 export const COMMAND_MEMBER_NAMES_BYTES_MAX = 400_000
 const MEMBER_NAME_BYTES_MAX = 240
 
 const FIELD = /%(?:\d{0,2}d|v|%)/g
-/** Fields of a time pattern: letters of strftime, and `%%d`, `%%s` and `%%t` of the muxer hls. */
+/**
+ * Matches the fields of a time pattern: letters of strftime, and `%%d`, `%%s` and `%%t` of the
+ * `hls` muxer.
+ */
 const TIME_FIELD = /%(?:%\d{0,2}[dst]|[A-Za-z]|%)/g
 
-/** Schema of a bundle member's name: a plain file name, which no archive or URL reads as a path. */
+/**
+ * Schema of a bundle member's name: a plain file name, which neither an archive nor a URL can
+ * interpret as a path.
+ */
 export const memberName = z
   .string()
   .min(1)
@@ -31,7 +41,9 @@ export const memberName = z
   .refine((name) => name.isWellFormed())
   .refine((name) => utf8ByteLength(name) <= MEMBER_NAME_BYTES_MAX)
 
-/** Schema of a file in a bundle, with its CRC-32 as in ZIP archives. */
+/**
+ * Schema of a file in a bundle. The CRC-32 of the file is stored because ZIP archives contain it.
+ */
 export const member = z.object({
   name: memberName,
   size_bytes: z.int().nonnegative(),
@@ -41,14 +53,14 @@ export const member = z.object({
 
 export type Member = z.infer<typeof member>
 
-/** Contents of a stored file that is a bundle. */
+/** Description of a stored bundle: its playlist, its duration and its members. */
 export type Bundle = {
   kind: BundleKind
-  /** Playlist that a player opens first; absent for a series. */
+  /** Name of the playlist that a player opens first; absent for a series. */
   playlist?: string
-  /** Duration of the longest playlist. */
+  /** Duration of the longest playlist in the bundle, in seconds. */
   durationSeconds?: number
-  /** Members of the bundle; absent if the file was read without them. */
+  /** Files of the bundle; absent if the bundle was loaded without its list of files. */
   members?: Member[]
 }
 
@@ -94,10 +106,16 @@ export function zipNameForStoredBundle(name: string): string {
   return isPlaylist(name) ? zipNameForOutput({ name }) : name
 }
 
-/** Literal text of a name pattern, and the field before the text; null before the first text. */
+/**
+ * Literal text in a name pattern, and the pattern field that precedes the text. `field` is null for
+ * the first text.
+ */
 export type PatternText = { text: string; field: string | null }
 
-/** Splits a name pattern at its fields. A plain name is one text. */
+/**
+ * Splits a name pattern into its literal texts and fields. A name without fields results in one
+ * text.
+ */
 export function splitNamePattern({ name, has_times }: OutputName): PatternText[] {
   const texts: PatternText[] = []
   let [begin, before]: [number, string | null] = [0, null]

@@ -1,5 +1,6 @@
 /**
- * Cron name of the sweep that a one-machine service runs when it starts. Its scheduled time is the
- * start of the process. Cloudflare never sends it, because a Worker has many processes there.
+ * Cron name of the sweep that a one-machine service runs when it starts. The scheduled time of this
+ * cron run is the start of the process. Cloudflare never sends this name, because a Worker has many
+ * processes on Cloudflare.
  */
 export const STARTUP_CRON = "@reboot"

@@ -1,4 +1,7 @@
-/** Cuts a text of more than `lengthMax` characters to that length, and appends `…`. */
+/**
+ * Shortens a text of more than `lengthMax` characters to its first `lengthMax` characters, followed
+ * by `…`.
+ */
 export function cutText(text: string, lengthMax: number): string {
   return text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text
 }

@@ -1,7 +1,7 @@
 import { z } from "zod"
 
 /**
- * Code of the reason why a job or a file failed; callers read it as `error_code`. A command whose
+ * Reason code of a failed job or file, which callers receive as `error_code`. A command whose
  * filter graph file is refused fails with the code of the refusal.
  */
 export const failureCode = z.enum([
@@ -71,9 +71,9 @@ const LINES_MAX = 50
 const LINES_LENGTH_MAX = 20_000
 
 /**
- * Failure of a task: `code` for programs, `message` (one sentence) for people, `lines` with the
- * tool's last output. Paths of the machine are removed from `lines`. Values that are too long are
- * cut instead of refused, so that every failure can be reported.
+ * Failure of a task. `code` is for programs, and `message` is a sentence for people. `lines` is the
+ * last output of the tool, without paths of the machine. The schema cuts values that are too long
+ * instead of refusing them, so that every failure can be reported.
  */
 export const failureSchema = z.object({
   code: failureCode,
@@ -84,7 +84,7 @@ export const failureSchema = z.object({
   lines: z.array(z.string()).transform(lastLines),
 })
 
-/** Returns the last lines of a tool's output that fit the limits of a failure. */
+/** Returns the last lines of a tool's output that fit into the size limits of a failure report. */
 function lastLines(lines: string[]): string[] {
   let length = 0
   const cut = lines.slice(-LINES_MAX).map((line) => line.slice(0, LINE_LENGTH_MAX))
@@ -96,8 +96,8 @@ function lastLines(lines: string[]): string[] {
 export type Failure = z.infer<typeof failureSchema>
 
 /**
- * Party that caused a failed attempt: a failure of the caller is final, and a failure of the
- * service is retried.
+ * Party that caused a failed attempt. A failure that the caller caused is final. A failure of the
+ * service (`ours`) is retried.
  */
 export const blame = z.enum(["caller", "ours"])
 export type Blame = z.infer<typeof blame>

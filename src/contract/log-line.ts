@@ -30,14 +30,15 @@ export function isLogged(level: LogLevel, min: LogLevel): boolean {
   return LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(min)
 }
 
-/** Reads a log level from a setting; `info` if the setting is absent or unknown. */
+/** Parses a log level from a setting. Returns `info` if the setting is absent or unknown. */
 export function readLogLevel(text: string | undefined): LogLevel {
   return LOG_LEVELS.find((level) => level === text) ?? "info"
 }
 
 /**
- * Reports whether the log entries of a request belong to a sample of this share, from 0 to 1. The
- * request id decides for all parts of the service. Entries without a request are always included.
+ * Reports whether the log entries of a request belong to a sample of all requests. `rate` is the
+ * share of sampled requests, from 0 to 1. The result depends only on the request id, so all parts
+ * of the service log the same requests. Log entries without a request are always included.
  */
 export function isSampled(requestId: unknown, rate: number): boolean {
   if (rate >= 1 || typeof requestId !== "string") return true

@@ -3,17 +3,23 @@ export type PatternPart =
   | { kind: "text"; text: string }
   /** Placeholder for one character or more. */
   | { kind: "any" }
-  /** Placeholder for a number as printf pads it; longer numbers have no leading zero. */
+  /**
+   * Placeholder for a number with leading zeros up to `width` digits, as printf formats it. A
+   * longer number has no leading zero.
+   */
   | { kind: "number"; width: number }
   | { kind: "digits" }
   | { kind: "percents" }
 
-/** Positions of a name at which the parts matched before can end, by index; 1 means reachable. */
+/**
+ * Positions in a file name at which the pattern parts that are already matched can end. The value
+ * at an index is 1 if that position is reachable.
+ */
 type Positions = Uint8Array
 
 /**
- * Reports whether the parts of a pattern match the whole name. Each part takes one pass over the
- * name, which bounds the time; a regular expression could backtrack.
+ * Reports whether the parts of a pattern match the whole file name. Each part takes one pass over
+ * the name, so the time is bounded. A regular expression could backtrack.
  */
 export function matchesParts(parts: readonly PatternPart[], name: string): boolean {
   const [first, last] = [parts.at(0), parts.at(-1)]
@@ -66,7 +72,10 @@ function matchDigits(name: string, from: Positions, to: Positions): void {
 
 function matchNumber(width: number, name: string, from: Positions, to: Positions): void {
   let runStart = 0
-  /** Start of the longest number without a leading zero in the run of digits; -1 if none. */
+  /**
+   * Start of the longest number without a leading zero in the current sequence of digits; -1 if
+   * there is none.
+   */
   let numberStart = -1
   for (let at = 0; at < name.length; at += 1) {
     if (!isDigit(name, at)) {

@@ -4,13 +4,17 @@ const BYTES_MAX = 256 * 1024
 const FIELDS = 7
 const HEADER = "# Netscape HTTP Cookie File"
 const HEADER_PATTERN = /^#(?: Netscape)? HTTP Cookie File/
-/** Prefix of a cookie that is hidden from scripts; it is not part of the cookie's domain. */
+/**
+ * Prefix of a cookies.txt line for a cookie that scripts cannot read. The prefix is not part of the
+ * cookie's domain.
+ */
 const HTTP_ONLY = /^#HttpOnly_/
 const EXPECTED = "expected cookies in Netscape's format"
 
 /**
- * Validates cookies in Netscape's format. Returns null for valid cookies, else a message with the
- * number of the invalid line. The message never quotes the line, because cookies are secrets.
+ * Validates cookies in Netscape's format. Returns null for valid cookies, else an error message
+ * with the number of the invalid line. The message never quotes the invalid line, because cookies
+ * are secrets.
  */
 export function validateCookies(text: string): string | null {
   if (utf8ByteLength(text) > BYTES_MAX) return `expected at most ${BYTES_MAX} bytes`
@@ -21,7 +25,9 @@ export function validateCookies(text: string): string | null {
   return linesOf(text).some(isCookie) ? null : `${EXPECTED}; the text has no cookie`
 }
 
-/** Normalizes a cookies.txt for tools: adds the header line and unifies line ends. */
+/**
+ * Normalizes the text of a cookies.txt for tools: adds the header line and unifies line endings.
+ */
 export function normalizeCookies(text: string): string {
   const lines = linesOf(text)
   const isHeaded = HEADER_PATTERN.test(lines[0] ?? "")

@@ -1,8 +1,8 @@
 import { z } from "zod"
 
 /**
- * Maximum depth of ffprobe's JSON, which has five levels. JSON nested without limit can be parsed
- * but not serialized.
+ * Maximum nesting depth of ffprobe's JSON, which normally has five levels. JSON with unlimited
+ * nesting can be parsed but not serialized.
  */
 const NESTING_MAX = 20
 
@@ -13,9 +13,9 @@ const section = z.record(z.string(), z.unknown()).superRefine((value, context) =
 })
 
 /**
- * Result of ffprobe: `streams` and `format` as ffprobe writes them, and the most requested fields
- * at the top. Sizes are in pixels, `duration` in seconds. A field that the media does not have is
- * absent.
+ * Result of ffprobe: `streams` and `format` as ffprobe prints them, and the most frequently
+ * requested fields at the top level. Picture sizes are in pixels, and `duration` is in seconds. A
+ * field is absent if the media file does not have the property.
  */
 export const probeResult = z.object({
   width: z.int().optional(),
@@ -36,8 +36,8 @@ function nestsAtMost(value: unknown, depth: number): boolean {
 const EXACT_FORMATS = /^(?:mov|matroska|wav|w64|aiff|caf|flac|ogg)(?:,|$)/
 
 /**
- * Reports whether files of a format, by ffprobe's name, store their exact duration in a header or
- * an index.
+ * Reports whether files of a format store their exact duration in a header or an index. `format` is
+ * ffprobe's name of the format.
  */
 export function storesExactDuration(format: string): boolean {
   return EXACT_FORMATS.test(format)

@@ -1,4 +1,7 @@
-/** Version of the protocol between Worker and runner; both send it in `PROTOCOL_HEADER`. */
+/**
+ * Version of the protocol between Worker and runner. Both sides send the version in
+ * `PROTOCOL_HEADER`.
+ */
 export const PROTOCOL_VERSION = "2"
 export const PROTOCOL_HEADER = "lathe-protocol"
 
@@ -6,20 +9,27 @@ export const PROTOCOL_HEADER = "lathe-protocol"
 export const RUNNER_TOKEN_CHARACTERS_MIN = 32
 
 /**
- * Returns the headers of a request to a runner. A runner that was started with a token requires it.
+ * Returns the headers of a request to a runner. A runner that was started with a token requires the
+ * token in each request.
  */
 export function makeRunnerHeaders(token: string | null | undefined): Record<string, string> {
   const headers = { [PROTOCOL_HEADER]: PROTOCOL_VERSION }
   return token ? { ...headers, authorization: `Bearer ${token}` } : headers
 }
 
-/** Error code of `POST /tasks` (503) until a sandbox has passed its self-test. */
+/**
+ * Error code with which a runner answers `POST /tasks` (status 503) until its sandbox has passed
+ * the self-test.
+ */
 export const UNSANDBOXED_ERROR = "unsandboxed"
 
 /** Header with the id of the runner's process; the id changes with a restart. */
 export const BOOT_HEADER = "lathe-boot"
 
-/** Header of each runner response: state of the yt-dlp version that the operator requested. */
+/**
+ * Header of each runner response with the installation state of the yt-dlp version that the
+ * operator requested.
+ */
 export const YTDLP_STATE_HEADER = "lathe-ytdlp"
 
 /**
@@ -29,21 +39,28 @@ export const YTDLP_STATE_HEADER = "lathe-ytdlp"
 export const OUTPUT_PART_BYTES = 32 * 1024 * 1024
 export const OUTPUT_PARTS_AT_ONCE = 4
 
-/** Default of the disk space that media leave free for the state of the service, in bytes. */
+/**
+ * Default number of bytes that media files leave free on the disk, as a reserve for the service's
+ * own data.
+ */
 export const DISK_RESERVE_BYTES = 1024 ** 3
 
 /**
- * Minimum disk space for files of tools, in bytes; a task with outputs does not start with less.
+ * Minimum disk space for the files that tools write, in bytes. A task with outputs starts only if
+ * this much space is free.
  */
 export const WORKSPACE_BYTES_MIN = 16 * 1024 * 1024
 
-/** Maximum milliseconds between two reports of a run. A lease survives three missed reports. */
+/**
+ * Maximum time between two reports of a run, in milliseconds. A lease survives three missed
+ * reports.
+ */
 export const HEARTBEAT_MS = 10_000
 export const LEASE_MS = 35_000
 
 /**
- * Header of an error response that the outbound handler made instead of the requested host; the
- * value is the reason. On one machine, the Worker's fetches pass through this handler, which checks
- * the addresses of the host.
+ * Header of an error response that comes from the outbound handler and not from the requested host.
+ * The header's value is the reason for the error. On one machine, the Worker's fetches pass through
+ * this handler, which checks the addresses of the host.
  */
 export const OUTBOUND_ERROR_HEADER = "lathe-outbound-error"

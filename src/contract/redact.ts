@@ -1,8 +1,12 @@
-// Redaction of secrets in logs. Patterns find the secrets that the service issues and those that
-// callers put into URLs. The operator's own secrets can have any form, so they are hidden by value.
+// Redaction of secrets in logs. Patterns find the secrets that the service issues and the secrets
+// that callers put into URLs. The operator's own secrets can have any form, so each of them is
+// registered and hidden wherever its text occurs.
 
 const HIDDEN = "[redacted]"
-/** Minimum length of a secret: shorter values are words that occur everywhere. */
+/**
+ * Minimum length of a secret, in characters. A shorter value may be an ordinary word and is not
+ * redacted.
+ */
 const SECRET_CHARACTERS_MIN = 8
 
 /** Names of log fields whose values are always hidden. */
@@ -10,7 +14,8 @@ const SECRET_NAME =
   /(?:^|_)(?:authorization|cookies?|password|secret|token|api_?key|access_key(?:_id)?)$/i
 
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
-  // Keeps only the host of a URL: users put secrets into its user info, path and query.
+  // Keeps only the host of a URL, since users put secrets into the user info, the path and the
+  // query of URLs.
   [/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'<>]*@/gi, "$1"],
   [/\b([a-z][a-z0-9+.-]*:\/\/[^\s/?#"'<>\\]+)[/?#][^\s"'<>\\]+/gi, "$1/…"],
   [/\blathe_[0-9A-Za-z]{3,}/g, `lathe_${HIDDEN}`],
@@ -21,19 +26,22 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/((?:^|[\s"'{,;])(?:set-)?cookie["']?\s*[:=]).*/gim, `$1 ${HIDDEN}`],
   [/([\w.-]*(?:session|csrf|password|secret|token)[\w.-]*=)[^\s;,&"']+/gi, `$1${HIDDEN}`],
   [/("[\w-]*(?:session|csrf|password|secret|token)"\s*:\s*")[^"]+/gi, `$1${HIDDEN}`],
-  // Line of a cookies.txt.
+  // Matches a line of a cookies.txt.
   [/\t(?:TRUE|FALSE)\t[^\t\n]*\t(?:TRUE|FALSE)\t\d+\t[^\t\n]*\t[^\n]*/g, `\t${HIDDEN}`],
 ]
 
-/** Text that cannot contain a secret, as most log fields: ids, words, numbers and times. */
+/**
+ * Matches texts that cannot contain a secret, such as ids, words, numbers and times. Most log
+ * fields match.
+ */
 const PLAIN = /^[a-z0-9.-]*$/
 
-/** Sequences of characters that are as long as keys and signatures. */
+/** Matches sequences of characters that are as long as keys and signatures. */
 const LONG_RUN = /[\w-]{20,}/g
 
 const secrets = new Set<string>()
 
-/** Adds secrets to those that this process redacts in all texts from now on. */
+/** Registers secrets, which this process redacts in all texts from now on. */
 export function registerSecrets(values: Iterable<string | undefined>): void {
   for (const value of values) {
     if (value === undefined || value.length < SECRET_CHARACTERS_MIN) continue
@@ -45,7 +53,10 @@ export function registerSecrets(values: Iterable<string | undefined>): void {
 
 const LIST_NAME = /secret|key|token|password/i
 
-/** Returns the secrets in a setting whose value is JSON, a cookies.txt or the URL of a proxy. */
+/**
+ * Returns the secrets in the value of a setting: JSON, the text of a cookies.txt, or the URL of a
+ * proxy.
+ */
 export function extractSecrets(setting: string | undefined): string[] {
   if (setting === undefined) return []
   const cookies = setting.split("\n").flatMap((line) => line.trimEnd().split("\t")[6] ?? [])
@@ -66,7 +77,7 @@ function secretsOfJson(text: string): string[] {
   return found
 }
 
-/** Removes secrets from a text: keys, tokens, cookies, and the parts of URLs that may be secret. */
+/** Replaces secrets in a text: keys, tokens, cookies, and the parts of URLs that may be secret. */
 export function redactText(text: string): string {
   let result = text
   if (text.length >= SECRET_CHARACTERS_MIN) {
@@ -77,7 +88,10 @@ export function redactText(text: string): string {
   return result.replace(LONG_RUN, (run) => (isSecretRun(run) ? HIDDEN : run))
 }
 
-/** Redacts the value of a log field; hides the whole value if the field has a secret's name. */
+/**
+ * Redacts the value of a log field. Hides the whole value if the name of the field means a secret,
+ * such as a password.
+ */
 export function redactField(name: string, value: unknown): unknown {
   if (typeof value === "string") return SECRET_NAME.test(name) ? HIDDEN : redactText(value)
   if (value instanceof Error) return redactText(value.stack ?? String(value))

@@ -1,4 +1,4 @@
-/** Codes of faults that the command policy and the checks of a command report. */
+/** Fault codes with which the policy and other checks refuse an ffmpeg command. */
 export const REFUSAL_CODES = [
   "option_not_allowed",
   "value_not_allowed",

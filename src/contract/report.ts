@@ -6,8 +6,8 @@ import { sha256Text } from "./sha256.ts"
 import { taskResult } from "./task.ts"
 
 /**
- * Maximum size of a runner's report, in bytes. Usual reports are smaller, because probes and
- * members of bundles have their own limits. A larger report fails its job.
+ * Maximum size of a runner's report, in bytes. Usual reports are smaller, because probes and bundle
+ * members have their own limits. A job fails if its report is larger.
  */
 export const REPORT_BYTES_MAX = 8 * 1024 * 1024
 
@@ -17,18 +17,18 @@ export const PROBES_BYTES_MAX = 5 * 1024 * 1024
 /** Maximum number of outputs that a task reports. */
 export const OUTPUTS_MAX = 100
 
-/** Maximum number of bytes that are kept of a task's tool log. */
+/** Maximum size of the tool log that a task's report contains, in bytes. */
 export const LOG_BYTES_MAX = 64 * 1024
 
-/** Maximum number of bytes that are kept of a task's standard output. */
+/** Maximum size of the standard output that a task's report contains, in bytes. */
 export const STDOUT_BYTES_MAX = 64 * 1024
 
 const PROBE_ERROR_LENGTH_MAX = 1000
 
 /**
- * Output that a task stored, with its key, content type and probe. The size of a bundle is the sum
- * of its members; `duration_seconds` and `playlist` are present for playlists. `sha256` is present
- * only if the runner had all bytes in memory.
+ * Output that a task stored, with its key, content type and probe. The size of a bundle is the
+ * total size of its members. `duration_seconds` and `playlist` are present only for playlists.
+ * `sha256` is present only if the runner had all bytes of the output in memory.
  */
 export const outputReport = z.object({
   key: z.string().max(200),
@@ -50,24 +50,27 @@ export type OutputReport = z.infer<typeof outputReport>
 const count = z.int().nonnegative()
 
 /**
- * Last output of the tools of a task, without paths of the machine; absent for kinds that keep no
- * log.
+ * Last part of the tool log of a task, without paths of the machine; absent for kinds of tasks that
+ * keep no log.
  */
 const log = z
   .string()
   .transform((text) => text.slice(-LOG_BYTES_MAX))
   .optional()
 
-/** Last text that the tools of a task wrote to standard output; absent if they wrote none. */
+/**
+ * Last part of the text that the tools of a task wrote to standard output; absent if the tools
+ * wrote no text.
+ */
 const stdout = z
   .string()
   .transform((text) => text.slice(-STDOUT_BYTES_MAX))
   .optional()
 
 /**
- * Progress as a tool reports it: frames, bytes and media time written so far, and the speed (1 is
- * real time). Null for a value that the tool does not report. The end of the work need not be
- * known.
+ * Progress details that a tool reports: frames, bytes and media time written so far, and the speed
+ * (1 is real time). A value is null if the tool does not report it. Details are available even if
+ * the total amount of work is unknown.
  */
 export const progressDetail = z.object({
   frame: count.nullable(),
@@ -81,14 +84,15 @@ export type ProgressDetail = z.infer<typeof progressDetail>
 const reportBase = z.object({ boot: z.string().min(1).max(200), at: z.iso.datetime() })
 
 /**
- * Report of a runner about a task, sent to `POST {io}/reports`. The response 200 lets the run
- * continue; 410 means that the task has left this runner, which then kills its run.
+ * Report of a runner about a task, sent to `POST {io}/reports`. After response 200 the run
+ * continues. Response 410 means that the task no longer belongs to this runner, and the runner
+ * kills the run.
  */
 export const reportSchema = z.discriminatedUnion("kind", [
   reportBase.extend({ kind: z.literal("started") }),
   reportBase.extend({
     kind: z.literal("progress"),
-    /** Finished share of the work in percent; 0 also if the share is unknown. */
+    /** Finished share of the work in percent; 0 if the share is unknown. */
     percent: z.number().min(0).max(100),
     eta_seconds: z.number().nonnegative().optional(),
     detail: progressDetail.optional(),
@@ -117,7 +121,7 @@ export const reportSchema = z.discriminatedUnion("kind", [
 
 export type Report = z.infer<typeof reportSchema>
 
-/** Returns a failure to send instead of a report that exceeds the size limit. */
+/** Returns the failure report that replaces a report above the size limit. */
 export function makeOversizedReportFailure(boot: string): Extract<Report, { kind: "failed" }> {
   const message =
     "The result of the job cannot be stored: it has too many files, names or metadata."

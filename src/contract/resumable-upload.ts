@@ -1,15 +1,18 @@
 import { z } from "zod"
 
-// Upload of an output that a later run of its task can resume, if the source's bytes are unchanged.
-// Its routes are below `{io}/outputs/{key}/resumable`.
+// Upload of an output that a later run of the same task can resume, if the bytes of the source are
+// unchanged. The routes of resumable uploads begin with `{io}/outputs/{key}/resumable`.
 
-/** Size of each part except the last, in bytes. R2 takes up to 10,000 parts of at least 5 MiB. */
+/**
+ * Size of each part of a resumable upload except the last part, in bytes. R2 accepts up to 10,000
+ * parts of at least 5 MiB.
+ */
 export const RESUMABLE_PART_BYTES = 8 * 1024 * 1024
 export const RESUMABLE_PARTS_MAX = 10_000
 
 /**
- * Request that begins or finds a resumable upload; `validator` identifies the version of the
- * source, such as an ETag.
+ * Request that starts a new resumable upload or finds an existing one. `validator` identifies the
+ * version of the source, like an ETag.
  */
 export const resumableRequest = z.object({
   validator: z.string().min(1).max(200),
@@ -23,8 +26,8 @@ export const storedPart = z.object({
 })
 
 /**
- * Response to the request that begins a resumable upload: `stored_bytes` if an earlier run has
- * completed the upload, else the open upload with the parts stored until now.
+ * Response to the request that starts or finds a resumable upload. Contains `stored_bytes` if an
+ * earlier run has completed the upload, else the open upload and the parts that are already stored.
  */
 export const resumableResponse = z.union([
   z.object({ stored_bytes: z.int().nonnegative() }),

@@ -2,7 +2,7 @@ import { z } from "zod"
 import { TOOL_NAMES } from "./tasks/definition.ts"
 import type { ToolName } from "./tasks/definition.ts"
 
-/** Reasons why a service that responds is degraded; codes for the operator. */
+/** Codes that tell the operator why a service is degraded although it responds. */
 export const DEGRADED_REASONS = [
   "container_not_started",
   "database_filling",
@@ -15,7 +15,10 @@ export const DEGRADED_REASONS = [
 
 export type DegradedReason = (typeof DEGRADED_REASONS)[number]
 
-/** State of the requested yt-dlp version; `version` is null if the setting is invalid. */
+/**
+ * Installation state of the yt-dlp version that the operator requested. `version` is null if the
+ * setting is invalid.
+ */
 export const ytdlpHealth = z.object({
   version: z.string().nullable(),
   state: z.enum(["installing", "installed", "failed"]),
@@ -26,17 +29,23 @@ const attacks = z.array(z.object({ name: z.string(), refused: z.boolean() }))
 
 export type YtdlpHealth = z.infer<typeof ytdlpHealth>
 
-/** Version in a runner's health for a tool that the runner lacks. */
+/** Text in place of a version in a runner's health, for a tool that the runner cannot use. */
 export const TOOL_UNAVAILABLE = "unavailable"
 
-/** Response of a runner's `GET /health`, by which the service judges the runner. */
+/**
+ * Response of a runner's `GET /health`: versions of tools, installed speech models and state of the
+ * sandbox.
+ */
 export const runnerHealth = z.object({
   /** Versions of the runner's tools. */
   ffmpeg: z.string().optional(),
   ffprobe: z.string().optional(),
   "yt-dlp": z.string().optional(),
   whisper: z.string().optional(),
-  /** Speech recognition: the engine with its version, the installed models, the language codes. */
+  /**
+   * Speech recognition of the runner: the engine with its version, the installed models and the
+   * language codes.
+   */
   speech: z
     .object({
       engine: z.string(),
@@ -44,9 +53,9 @@ export const runnerHealth = z.object({
       languages: z.array(z.string()),
     })
     .nullish(),
-  /** Reason why speech cannot be transcribed, as the end of a sentence. */
+  /** Reason why the runner cannot transcribe speech, worded as the end of a sentence. */
   speech_problem: z.string().nullish(),
-  /** Features of the kernel that a sandbox needs, as the launcher found them. */
+  /** Kernel features that the sandbox needs, as the launcher detected them. */
   kernel: z
     .object({
       /** Output of `uname -r`. */
@@ -60,32 +69,46 @@ export const runnerHealth = z.object({
     })
     .nullish(),
   sandbox: z.object({
-    /** Tier by which the sandbox isolates tools, from strongest to none. */
+    /**
+     * Tier by which the sandbox isolates tools. The values are in order of strength, the strongest
+     * first.
+     */
     tier: z.enum(["namespaces", "mounts", "landlock", "none"]).optional(),
     ok: z.boolean(),
-    /** Attacks that the sandbox's self-test tried, without and with a network. */
+    /**
+     * Outcomes of the attacks that the self-test of the sandbox tried, without and with a network.
+     */
     attacks: attacks.optional(),
     network_attacks: attacks.optional(),
     /** Whether this system can sandbox tools at all, so that a later self-test may pass. */
     supported: z.boolean(),
     problem: z.string().nullable(),
-    /** Protection that a stronger tier would add, and the reason why that tier is not used. */
+    /**
+     * Sentence about the protection that a stronger tier would add, and the reason why the stronger
+     * tier is not used.
+     */
     loss: z.string().nullable(),
-    /** Reason why no tool gets a network; then nothing can be fetched from web pages. */
+    /**
+     * Reason why no tool gets a network. In this case, the runner cannot fetch media from web
+     * pages.
+     */
     network_problem: z.string().nullable(),
   }),
-  /** Absent or null if the built-in version of yt-dlp is used. */
+  /**
+   * Installation of a newer yt-dlp; absent or null if the runner uses the built-in version of
+   * yt-dlp.
+   */
   ytdlp_update: ytdlpHealth.nullish(),
 })
 
 export type RunnerHealth = z.infer<typeof runnerHealth>
 
-/** Tool that a runner cannot use; `reason` is the end of a sentence. */
+/** Tool that a runner cannot use. `reason` is worded as the end of a sentence. */
 export type MissingTool = { name: ToolName; reason: string }
 
 /**
- * Returns the tools that a runner lacks. Returns none for a runner without a sandbox, because such
- * a runner cannot test its tools.
+ * Returns the tools that a runner cannot use. Returns an empty list for a runner without a sandbox,
+ * because such a runner cannot test its tools.
  */
 export function listMissingTools(health: RunnerHealth): MissingTool[] {
   const { sandbox } = health

@@ -6,7 +6,8 @@ const AHEAD_MS_MAX = 24 * 3600 * 1000
 
 /**
  * Reports whether a pool with a roughly correct clock can have issued an allocation number. A
- * number from the far future would make all later numbers stale.
+ * number from the far future is not plausible: if it were accepted, all later numbers would be
+ * stale.
  */
 export function isPlausibleAllocation(allocation: number, now: number): boolean {
   return allocation <= now + AHEAD_MS_MAX
@@ -18,14 +19,16 @@ export function isPlausibleAllocation(allocation: number, now: number): boolean 
  */
 const REQUEST_AHEAD_MS_MAX = 60_000
 
-/** Returns the next slot request's number: above the last one and at least the current time. */
+/**
+ * Returns the number of the next slot request, which is above `last` and at least the current time.
+ */
 export function nextSlotRequestNumber(last: number, now: number): number {
   return isPlausibleRequest(last, now) ? Math.max(last + 1, now) : now
 }
 
 /**
  * Reports whether a slot request is stale, because a request with the same or a higher number has
- * arrived already. A known number from the far future came from a wrong clock and is ignored.
+ * arrived already. A `known` number from the far future comes from a wrong clock and is ignored.
  */
 export function isStaleSlotRequest(of: { number: number; known: number; now: number }): boolean {
   return of.number <= of.known && isPlausibleRequest(of.known, of.now)
@@ -36,9 +39,9 @@ function isPlausibleRequest(number: number, now: number): boolean {
 }
 
 /**
- * Reports whether an allocation number is stale. The numbers of a slot rise, and a lower number
- * belongs to the slot's previous owner. A highest number from the far future came from a wrong
- * clock and is ignored.
+ * Reports whether an allocation number is stale. The allocation numbers of a slot rise, so a lower
+ * number belongs to a previous owner of the slot. A `highest` number from the far future comes from
+ * a wrong clock and is ignored.
  */
 export function isStaleAllocation(of: {
   allocation: number

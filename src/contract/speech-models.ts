@@ -1,10 +1,10 @@
-/** Names of the speech models of a deployment. */
+/** Names of the default speech model and of all speech models of a deployment. */
 export type SpeechModels = { default: string; names: readonly string[] }
 
 /**
- * Reads the speech models from the settings. `WHISPER_MODEL` is the default: a name, or the path of
- * a folder whose last segment is the name. `WHISPER_MODELS` lists further names, separated by
- * commas.
+ * Parses the names of the speech models from the settings. `WHISPER_MODEL` is the default model: a
+ * name, or the path of a folder whose last segment is the name. `WHISPER_MODELS` lists the names of
+ * more models, separated by commas.
  */
 export function readSpeechModels(settings: {
   WHISPER_MODEL: string
@@ -15,12 +15,17 @@ export function readSpeechModels(settings: {
   return { default: first, names: [...new Set([first, ...further.map(speechModelName)])] }
 }
 
-/** Returns the name of a speech model from its name or the path of its folder. */
+/**
+ * Returns the name of a speech model. `model` is the name itself or the path of the model's folder.
+ */
 export function speechModelName(model: string): string {
   return model.replace(/\/+$/, "").replace(/^.*\//, "")
 }
 
-/** Reports whether a speech model knows only English; the name of such a model ends with `.en`. */
+/**
+ * Reports whether a speech model recognizes only English. The name of an English-only model ends
+ * with `.en`.
+ */
 export function isEnglishOnly(model: string): boolean {
   return model.endsWith(".en")
 }

@@ -7,43 +7,54 @@ export const fileKey = z.string().regex(/^[A-Za-z0-9_]{1,64}$/)
 
 const taskInput = z.object({
   key: fileKey,
-  /** Name of the input in the workspace: the key with the extension of the file's name. */
+  /**
+   * File name of the input in the workspace: the input's key with the extension of the stored
+   * file's name.
+   */
   name: z.string(),
-  /** Id of the input's file. Inputs with the same id are downloaded once. */
+  /** Id of the stored file. The runner downloads inputs with the same file id only once. */
   file_id: z.uuid().optional(),
   size_bytes: z.int().nonnegative(),
   content_type: z.string().optional(),
-  /** Duration of the media; absent if the probe of the file has none. */
+  /**
+   * Duration of the input in seconds; absent if the probe of the stored file contains no duration.
+   */
   duration_seconds: z.number().optional(),
 })
 
 export const taskOutput = z.object({
   key: fileKey,
-  /** Name of the output's File. */
+  /** Name of the File that the output becomes. */
   name: z.string(),
-  /** Name of the output in the workspace, if not `name`: any tool can read and write this name. */
+  /**
+   * File name of the output in the workspace, if it differs from `name`. Every tool can read and
+   * write a file with this name.
+   */
   workspace_name: z.string().optional(),
-  /** Whether `name` is a pattern of times, as ffmpeg's `-strftime 1` reads it. */
+  /**
+   * Whether `name` is a pattern with strftime fields for times, as ffmpeg's option `-strftime 1`
+   * interprets it.
+   */
   has_times: z.literal(true).optional(),
 })
 
 /**
- * Whether the caller sent secret headers with the URL of the task. A URL with headers is downloaded
+ * Whether the caller sent secret headers with the URL of the task. The runner downloads such a URL
  * as a file, never by yt-dlp.
  */
 export const hasHeadersSchema = z.literal(true).optional()
 
-/** Schema of the fields that the work of every task has, without those of the task's kind. */
+/** Schema of the work fields that all kinds of tasks have in common. */
 export const taskWork = z.looseObject({
   kind: z.string(),
   /**
-   * Time limit of all tools of the task together. At its dispatch, the limit of the account's
-   * current plan replaces this limit.
+   * Time limit of all tools of the task together, in seconds. When the task is dispatched, the
+   * limit of the account's current plan replaces this limit.
    */
   run_seconds_max: z.int().positive().optional(),
   /**
-   * Maximum number of bytes that the task downloads. At its dispatch, the limit of the account's
-   * current plan replaces this limit.
+   * Maximum number of bytes that the task downloads. When the task is dispatched, the limit of the
+   * account's current plan replaces this limit.
    */
   bytes_max: z.int().positive().optional(),
   has_headers: hasHeadersSchema,
@@ -53,10 +64,13 @@ export const taskWork = z.looseObject({
 /** Schema of the warnings about the result of a task of any kind. */
 export const taskWarnings = z.array(warning).max(WARNINGS_MAX).optional()
 
-/** Schema of the fields that the result of every task has; the others depend on the task's kind. */
+/** Schema of the result fields that all kinds of tasks have in common. */
 export const taskResult = z.looseObject({ kind: z.string(), warnings: taskWarnings })
 
-/** Secrets of a task, which only its order to the runner carries; no record shows them. */
+/**
+ * Secrets of a task. Only the order that the Worker sends to the runner contains the secrets; no
+ * record shows them.
+ */
 export const taskSecrets = z.object({
   /** Caller's cookies, in Netscape's format. */
   cookies: z.string().optional(),
@@ -64,23 +78,29 @@ export const taskSecrets = z.object({
   headers: privateHeaders.optional(),
 })
 
-/** Body of `POST /tasks`: one dispatch of a task, with the only routes that the run may call. */
+/**
+ * Order of a task, the body of `POST /tasks` to a runner: one dispatch of the task, with the only
+ * routes that the run may call.
+ */
 export const taskOrder = z.object({
   task_id: z.uuid(),
   job_id: z.uuid(),
-  /** Account of the task; the runner never shares warm state between accounts. */
+  /**
+   * Account of the task. The runner never reuses state of one account, such as a loaded speech
+   * model, for another account.
+   */
   account_id: z.string().optional(),
   /** Id of the request that created the job; all parts of the service log the id. */
   request_id: z.string().optional(),
   fence: z.int().positive(),
   slot: z.string(),
-  /** Number of the slot's allocation; a slot refuses lower numbers. */
+  /** Number of the slot's allocation. A slot refuses tasks with a lower number. */
   allocation: z.int().nonnegative(),
   /** Base URL of the task's inputs, outputs and reports: `{origin}/inputs/{key}` and so on. */
   io: z.object({ origin: z.url(), token: z.string() }),
   inputs: z.array(taskInput),
   work: taskWork,
-  /** Name of the plan that limits the run, for the message of a timeout. */
+  /** Name of the plan that limits the time of the run, for the error message of a timeout. */
   plan: z.string().optional(),
   secrets: taskSecrets.optional(),
 })
@@ -92,25 +112,36 @@ export type TaskResult = z.infer<typeof taskResult>
 export type TaskInput = z.infer<typeof taskInput>
 export type TaskOutput = z.infer<typeof taskOutput>
 
-/** Response of `POST /tasks` (202): the process that accepted the task. */
+/**
+ * Response to `POST /tasks` with status 202. `boot` is the id of the runner process that accepted
+ * the task.
+ */
 export const taskAcceptedResponse = z.object({ boot: z.string() })
 
-/** Groups inputs by file; an input without a file id forms a group alone. */
+/**
+ * Groups the inputs of a task by their stored file. An input without a file id forms a group of its
+ * own.
+ */
 export function groupInputsByFile(inputs: readonly TaskInput[]): TaskInput[][] {
   return [...Map.groupBy(inputs, ({ key, file_id }) => file_id ?? `key ${key}`).values()]
 }
 
-/** Returns the total size of the inputs in bytes; each file counts once. */
+/**
+ * Returns the total size of the inputs in bytes. A file that several inputs refer to counts once.
+ */
 export function sumInputBytes(inputs: readonly TaskInput[]): number {
   return groupInputsByFile(inputs).reduce((sum, [first]) => sum + (first?.size_bytes ?? 0), 0)
 }
 
-/** Returns the names of outputs in the workspace, by output key. */
+/** Returns a map from output keys to the file names of the outputs in the workspace. */
 export function getWorkspaceOutputNames(outputs: readonly TaskOutput[]): Map<string, string> {
   return new Map(outputs.map(({ key, name, workspace_name }) => [key, workspace_name ?? name]))
 }
 
-/** Returns the name of an input in the workspace: its key with the extension of its file. */
+/**
+ * Returns the file name of an input in the workspace: the input's key with the extension of its
+ * stored file.
+ */
 export function makeWorkspaceInputName(key: string, fileName: string): string {
   const extension = /\.[A-Za-z0-9]{1,10}$/.exec(fileName)?.[0] ?? ""
   return key + extension

@@ -1,6 +1,6 @@
 import { z } from "zod"
 
-/** Codes of the warnings that callers read in `warnings`. */
+/** Codes of the warnings that a record lists in `warnings`. */
 export const warningCode = z.enum([
   "binary_stdout",
   "empty_stream",
@@ -17,17 +17,17 @@ export const warningCode = z.enum([
   "unused_input",
 ])
 
-/** Warning for the caller: `code` for programs, one sentence for people. */
+/** Warning for the caller. `code` is for programs, and `message` is a sentence for people. */
 export const warning = z.object({ code: warningCode, message: z.string().min(1).max(1000) })
 
 export type Warning = z.infer<typeof warning>
 
-/** Warning about a File that is not media. */
+/** Warning about a file that is not media. */
 export const NOT_MEDIA_WARNING: Warning = {
   code: "not_media",
   message:
     "ffprobe finds no media in the file, so that its `ffprobe` is null. Commands take the file as an input all the same.",
 }
 
-/** Maximum number of warnings of a task. */
+/** Maximum number of warnings in the result of a task. */
 export const WARNINGS_MAX = 20

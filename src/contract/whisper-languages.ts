@@ -13,7 +13,7 @@ export const WHISPER_LANGUAGES: readonly string[] = [
 
 const codes = new Set(WHISPER_LANGUAGES)
 
-/** Language code of whisper. */
+/** Schema of a language code of whisper's multilingual models. */
 export const languageCode = z
   .string()
   .refine((code) => codes.has(code), "expected a language of Whisper")

@@ -8,8 +8,8 @@ const EXPECTED =
 const FORM = /^(\d{4}(?:\.\d{1,6}){2,3}(?:\.dev\d+)?)[ \t]+sha256:([0-9a-f]{64})$/i
 
 /**
- * Schema of the setting YTDLP_VERSION. Leading zeros (2026.08.19) are ignored, as in the names of
- * wheels.
+ * Schema of the setting YTDLP_VERSION. Leading zeros as in 2026.08.19 are ignored, as pip ignores
+ * them in the names of wheels.
  */
 export const ytdlpVersion = z.string().transform((text, context): YtdlpVersion => {
   const [, version, sha256] = FORM.exec(text.trim()) ?? []

@@ -6,7 +6,7 @@ import type { SignedInUser } from "../accounts/sign-in/signed-in-user.ts"
 /** Sends a request to the app itself, within the same process. */
 export type SendToService = (request: Request) => Promise<Response>
 
-/** Result of an API request: the parsed body, or the error with its faulty fields. */
+/** Result of an API request: the parsed body, or the error with the faults of its fields. */
 export type ApiAnswer<Value> =
   | { ok: true; status: number; value: Value; headers: Headers }
   | { ok: false; status: number; code: string; message: string; faults: ApiFault[] }
@@ -15,7 +15,8 @@ export type ApiAnswer<Value> =
 export type ApiFault = { field: string; message: string }
 
 /**
- * Options of an API request: the body is `json`, or the streamed body of the request `passedOn`.
+ * Options of an API request. The body is `json`, or the body of the request `passedOn`, which is
+ * streamed.
  */
 export type ApiRequestOptions = {
   method?: string

@@ -48,7 +48,8 @@ export const assetRoutes = new Hono<AppEnv>()
 
 assetRoutes.get("/:fingerprint/:name", (c) => {
   const name = c.req.param("name")
-  // A response with another version's text would stay in the browser's cache under this path.
+  // The path of another version must not serve the current text, which browsers would cache
+  // forever.
   if (!isAssetName(name) || c.req.path !== assetPath(name)) throw notFoundProblem("asset")
   const { text, contentType } = ASSETS[name]
   return c.body(text, 200, {

@@ -38,7 +38,7 @@ import { passwordResetRoutes } from "./sign-in/forgotten-passwords.tsx"
 import { signInRoutes } from "./sign-in/sign-in.tsx"
 import { signUpRoutes } from "./sign-in/sign-up.tsx"
 
-/** Returns the function that sends requests to the app itself while a request is handled. */
+/** Returns a function that sends requests to the app itself while the app handles a request. */
 type Sender = (c: Pick<AppContext, "env" | "executionCtx">) => SendToService
 
 /** Pages that require a signed-in user. */
@@ -59,8 +59,8 @@ const PAGES: readonly Hono<PageEnv>[] = [
 ]
 
 /**
- * Creates the routes of the dashboard: pages, their assets, and the routes of sign-in. `templates`
- * are the path templates of the API, by which a request that omits /v1 is recognized.
+ * Creates the routes of the dashboard: pages, assets, and sign-in. `templates` are the path
+ * templates of the API, by which the dashboard recognizes an API request that omits /v1.
  */
 export function makeDashboard(send: Sender, templates: readonly string[]): Hono<AppEnv> {
   const dashboard = new Hono<AppEnv>()
@@ -79,8 +79,8 @@ export function makeDashboard(send: Sender, templates: readonly string[]): Hono<
 }
 
 /**
- * Returns middleware that answers requests with an API key, which no page accepts, with an error
- * that names the API path they probably meant.
+ * Returns middleware for API requests that omit /v1: a request with an API key gets an error that
+ * suggests the correct API path. Pages accept no API keys.
  */
 function turnAway(templates: readonly string[]): MiddlewareHandler<AppEnv> {
   return createMiddleware<AppEnv>(async (c, next) => {
@@ -130,8 +130,8 @@ function boundBody(bytesMax: number): MiddlewareHandler<AppEnv> {
 }
 
 /**
- * Returns middleware that redirects to the sign-in page without a session. The sign-in leads back
- * to the requested page.
+ * Returns middleware that redirects requests without a session to the sign-in page. After the
+ * sign-in, the user returns to the requested page.
  */
 function requireSignedIn(send: Sender) {
   return createMiddleware<PageEnv>(async (c, next) => {

@@ -31,7 +31,10 @@ export function redirectWithMessage<Pages extends AppEnv>(
   return c.redirect(path, 303)
 }
 
-/** Returns the message for this page, and deletes its cookie; null without a message. */
+/**
+ * Returns the message that this page shows, and deletes the message's cookie; null without a
+ * message.
+ */
 export function takeFlash<Pages extends AppEnv>(c: Context<Pages>): FlashMessage | null {
   const text = getCookie(c, COOKIE, cookieOf(c).prefix)
   if (text === undefined) return null
@@ -44,7 +47,7 @@ export function takeFlash<Pages extends AppEnv>(c: Context<Pages>): FlashMessage
 }
 
 /**
- * Returns the attributes of the message's cookie. Over https the cookie's name begins with
+ * Returns the attributes of the message's cookie. Over HTTPS, the name of the cookie begins with
  * `__Host-`.
  */
 function cookieOf<Pages extends AppEnv>(c: Context<Pages>) {

@@ -32,8 +32,8 @@ function notFromHere(cause: HTTPException): Problem {
 }
 
 /**
- * Responds to an unknown path: with an error page for a browser, else with the API's error, which
- * suggests one of the path templates.
+ * Responds to an unknown path. A browser gets an error page; other clients get the API's error,
+ * which suggests one of the path templates.
  */
 export async function answerUnknownPath(
   c: AppContext,
@@ -48,7 +48,7 @@ export async function answerUnknownPath(
   return c.res
 }
 
-/** Paths that programs request, even if their Accept header contains text/html. */
+/** Paths that programs request, even with an Accept header that contains text/html. */
 const FOR_PROGRAMS = /^\/(?:v1|io|operator|media|api|assets)(?:\/|$)/
 
 function isForPerson({ req }: AppContext): boolean {
@@ -62,7 +62,7 @@ async function showProblem<Variables extends AppEnv>(
   signedIn: SignedInUser | null,
 ): Promise<Response> {
   const { status: exactStatus, title } = PROBLEMS[problem.code]
-  // Hono's types lack the status of tus, with which no page is answered.
+  // Hono's types lack the tus status 460, which no page returns.
   const status = exactStatus === 460 ? 400 : exactStatus
   for (const [name, value] of Object.entries(problem.options.headers ?? {})) c.header(name, value)
   const content = <ProblemCard problem={problem} requestId={c.get("requestId")} />

@@ -6,8 +6,8 @@ import type { AppEnv } from "../api/context.ts"
 const FORM_TYPES = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\s*(?:;|$)/i
 
 /**
- * Middleware that refuses a POST whose body is not a form. A request of another content type would
- * pass the CSRF check, which ignores these types.
+ * Middleware that refuses a POST whose body is not a form. The CSRF check ignores other content
+ * types, so a request with another type would pass.
  */
 export const requireForm = createMiddleware<AppEnv>(async (c, next) => {
   if (c.req.method === "POST" && !FORM_TYPES.test(c.req.header("content-type") ?? "")) {
@@ -16,7 +16,7 @@ export const requireForm = createMiddleware<AppEnv>(async (c, next) => {
   await next()
 })
 
-/** Maximum number of fields of a form; no page sends as many. */
+/** Maximum number of fields of a form; every form of the dashboard has fewer fields. */
 const FIELDS_MAX = 300
 
 /**

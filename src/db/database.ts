@@ -4,28 +4,28 @@ import type { BatchItem } from "drizzle-orm/batch"
 import type { Env } from "../bindings/env.ts"
 import { readDatabaseNumber } from "../platform/ids.ts"
 
-/** Environment with the database bindings and their number. */
+/** Environment of the Worker, with the bindings of the D1 databases and their number. */
 export type DatabasesEnv = Pick<Env, "DB"> & Partial<Pick<Env, "DATABASES" | `DB_${number}`>>
 
-/** A D1 database, opened with drizzle. It holds rows of many accounts. */
+/** D1 database, opened with drizzle. A database holds rows of many accounts. */
 export type Database = DrizzleD1Database
 
 /**
- * Database that holds an account's rows, with the account's id. Functions that read or write rows
- * of an account take this type, so that every query can filter by the account.
+ * Id of an account, and the database that holds the account's rows. Functions that read or write
+ * rows of an account take this type, so that every query can filter by the account.
  */
 export type AccountDatabase = { readonly accountId: string; readonly sql: Database }
 
 /**
- * Database of an account's rows, and the directory database, which holds the account's keys, users
- * and own row.
+ * Database with an account's rows, and the directory database, which holds the account's keys and
+ * users and its authoritative row.
  */
 export type AccountDatabases = AccountDatabase & { readonly directory: Database }
 
-/** SQL statement for a batch, which D1 runs as one transaction. */
+/** SQL statement for a batch. D1 runs a batch as one transaction. */
 export type Statement = BatchItem<"sqlite">
 
-/** Limit of D1 for the bound parameters of one statement. */
+/** Maximum number of bound parameters that D1 accepts in one statement. */
 const BOUND_PARAMETERS_MAX = 100
 
 /** Returns the number of databases of the deployment. */
@@ -63,7 +63,7 @@ export function openReplicas(env: DatabasesEnv, accountId: string): AccountDatab
 }
 
 /**
- * Wraps a session of a D1 database as a D1Database. Methods that a session lacks are called on the
+ * Wraps a session of a D1 database as a D1Database. Calls of methods that a session lacks go to the
  * database.
  */
 function sessionOf(database: D1Database): D1Database {
@@ -102,7 +102,10 @@ export async function runBatch(database: Database, statements: Statement[]): Pro
   return await database.batch([first, ...rest])
 }
 
-/** Splits rows into groups. An insert of one group stays within D1's limit of bound parameters. */
+/**
+ * Splits rows into groups for inserts. The insert of one group stays within D1's limit of bound
+ * parameters.
+ */
 export function splitRowsForInsert<Row>(rows: Row[], columns: number): Row[][] {
   const size = Math.floor(BOUND_PARAMETERS_MAX / columns)
   const groups: Row[][] = []

@@ -7,7 +7,7 @@ import type { DeadLetter } from "./schema/operations.ts"
 const ROWS_MAX = 1000
 const COLUMNS = 4
 
-/** Stores dead letters. A message that arrives twice is stored once. */
+/** Stores dead letters. A queue message that is delivered twice is stored once. */
 export async function insertDeadLetters(database: Database, letters: DeadLetter[]): Promise<void> {
   const groups = splitRowsForInsert(letters, COLUMNS)
   await runBatch(
@@ -35,7 +35,7 @@ export async function findDeadLetter(database: Database, id: string): Promise<De
   return letter ?? null
 }
 
-/** Deletes a dead letter. Returns false if it does not exist. */
+/** Deletes a dead letter. Returns false if the dead letter does not exist. */
 export async function deleteDeadLetter(database: Database, id: string): Promise<boolean> {
   const rows = await database
     .delete(deadLetters)
@@ -44,7 +44,7 @@ export async function deleteDeadLetter(database: Database, id: string): Promise<
   return rows.length === 1
 }
 
-/** Deletes the dead letters that are older than a time, and all but the newest thousand. */
+/** Deletes dead letters that are older than a time or not among the newest thousand. */
 export async function deleteOldDeadLetters(database: Database, before: number): Promise<void> {
   await database
     .delete(deadLetters)

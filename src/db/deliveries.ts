@@ -20,7 +20,7 @@ import { disableEndpointOfGoneReceiver } from "./webhook-endpoints.ts"
 import { DELIVERY_STATES } from "../domain/states.ts"
 import type { DeliveryState } from "../domain/states.ts"
 
-/** Returns the ids of a job's deliveries that still wait for a try. */
+/** Returns the ids of a job's webhook deliveries that still wait for a try. */
 export async function listWaitingDeliveries(
   { accountId, sql: database }: AccountDatabase,
   jobId: string,
@@ -32,7 +32,9 @@ export async function listWaitingDeliveries(
   return rows.map(({ id }) => id)
 }
 
-/** Returns the deliveries of all accounts whose next try is due, the longest overdue first. */
+/**
+ * Returns the webhook deliveries of all accounts whose next try is due, the longest overdue first.
+ */
 export async function listDueDeliveries(
   database: Database,
   now: number,
@@ -47,7 +49,8 @@ export async function listDueDeliveries(
 }
 
 /**
- * Delivery whose next try is due, with its account and the id of the request that created its job.
+ * Webhook delivery whose next try is due, with its account and its endpoint, and the id of the HTTP
+ * request that created its job.
  */
 export type DueDelivery = {
   delivery: Delivery
@@ -57,9 +60,9 @@ export type DueDelivery = {
 }
 
 /**
- * Claims the next try of a due delivery for this consumer until `claimedUntil`; afterwards another
- * consumer may claim it. Returns the delivery with its account, whose secrets sign it; null if the
- * delivery is not due or already claimed.
+ * Claims the next try of a due delivery for one consumer. After `claimedUntil`, another consumer
+ * may claim the try. Returns the delivery with its account and endpoint, whose secrets sign the
+ * webhook; null if the delivery is not due or already claimed.
  */
 export async function claimDueDelivery(
   { accountId, sql: database }: AccountDatabase,
@@ -128,8 +131,8 @@ export async function postponeDelivery(
 }
 
 /**
- * Stores a try of a delivery, and updates the delivery unless it has changed since it was read. The
- * try also updates the outage of `receiver` if that is set.
+ * Stores a try of a webhook delivery, and updates the delivery unless it has changed since it was
+ * read. If `receiver` is set, the try also updates the outage of that receiver.
  */
 export async function saveDeliveryTry(
   database: AccountDatabase,
@@ -167,7 +170,7 @@ export async function saveDeliveryTry(
   ])
 }
 
-/** Row of a new delivery without the account's id, which the database adds. */
+/** Row of a new delivery, except the account's id, which comes from the AccountDatabase. */
 export type NewDelivery = Omit<typeof deliveries.$inferInsert, "accountId">
 
 export async function insertDelivery(
@@ -178,8 +181,8 @@ export async function insertDelivery(
 }
 
 /**
- * Makes a delivery due again with all its tries, to the URL that its endpoint has now. Does nothing
- * if the account has no such delivery.
+ * Replays a webhook delivery: makes it due now, with all its tries and the current URL of its
+ * endpoint. Does nothing if the account has no such delivery.
  */
 export async function resetDelivery(
   { accountId, sql: database }: AccountDatabase,
@@ -192,19 +195,22 @@ export async function resetDelivery(
     .where(and(eq(deliveries.id, id), eq(deliveries.accountId, accountId)))
 }
 
-/** URL of a delivery's endpoint; the URL of the delivery itself without an endpoint. */
+/**
+ * SQL for the current URL of a delivery's endpoint; for the delivery's own URL if it has no
+ * endpoint.
+ */
 const CURRENT_URL = sql`coalesce((select url from webhook_endpoints as own where own.id = endpoint_id and own.account_id = ${deliveries.accountId}), url)`
 
-/** Row of a delivery without its body. */
+/** Row of a webhook delivery without the body. */
 type ShownDelivery = Omit<Delivery, "body" | "bodyObjectKey">
 
 /**
- * Number of tries that a list shows for each delivery: all tries since the last replay, and the
- * last try before it.
+ * Number of tries that a list shows for each webhook delivery. The number suffices for all tries
+ * since the last replay, and the last try before the replay.
  */
 const LISTED_TRIES_MAX = 16
 
-/** Row of a delivery without its body, with its stored tries in order. */
+/** Row of a webhook delivery without the body, and its stored tries in order. */
 export type DeliveryWithTries = { delivery: ShownDelivery; tries: DeliveryTry[] }
 
 const { body: _body, bodyObjectKey: _bodyObjectKey, ...shownColumns } = getTableColumns(deliveries)
@@ -222,7 +228,10 @@ export async function findDelivery(
   return logged ?? null
 }
 
-/** Returns a page of the account's deliveries, newest first, each with its last tries. */
+/**
+ * Returns a page of the account's webhook deliveries, newest first. Each delivery has its last
+ * tries.
+ */
 export async function listDeliveries(
   { accountId, sql: database }: AccountDatabase,
   page: Page,
@@ -266,13 +275,17 @@ function firstTryOf({ id, firstTry }: ShownDelivery): DeliveryTry[] {
   return [{ deliveryId: id, number: 1, startedAt, durationMs, status, error, answer }]
 }
 
-/** Returns the SQL condition that selects the deliveries for the end of a job. */
+/** Returns the SQL condition that selects the webhook deliveries for the end of a job. */
 function isOfJob(accountId: string, jobId: string) {
-  // The unary `+` excludes the indexes on accounts, because a job has few deliveries.
+  // The unary `+` excludes the indexes on accounts. The index on jobs is better, because a job has
+  // few deliveries.
   return and(eq(deliveries.jobId, jobId), sql`+${deliveries.accountId} = ${accountId}`)
 }
 
-/** Returns the SQL condition that a delivery still waits for the try that was read. */
+/**
+ * Returns the SQL condition that a delivery still waits, with the same time of its next try as when
+ * it was read.
+ */
 function isUnchanged({ accountId }: AccountDatabase, read: Pick<Delivery, "id" | "nextTryAt">) {
   return and(
     eq(deliveries.id, read.id),

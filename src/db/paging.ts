@@ -4,25 +4,27 @@ import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core"
 import { jobMetadata } from "./schema/jobs.ts"
 
 /**
- * Page of a list that is sorted from the newest row to the oldest. With `before`, the page contains
- * only rows with a lower id.
+ * Query of a page in a list that is sorted from the newest row to the oldest. With `before`, the
+ * page contains only rows with a lower id.
  */
 export type Page = {
   limit: number
   offset: number
   before?: string | undefined
-  /** Bounds of the rows' creation time, in milliseconds, both exclusive. */
+  /** Exclusive bounds of the rows' creation time, in milliseconds since 1970. */
   createdAfter?: number | undefined
   createdBefore?: number | undefined
 }
 
-/** Table whose lists filter by state. It needs an index that ends with state and id. */
+/**
+ * Table whose lists can be filtered by state. The table needs an index that ends with state and id.
+ */
 type ListedTable = SQLiteTable & { id: SQLiteColumn; createdAt: SQLiteColumn; state: SQLiteColumn }
 
 /**
- * Returns the SQL condition that selects a page of the rows in some states, at most five (D1's
- * limit for the terms of a compound SELECT). SQLite reads the states from the index in order and
- * merges them, so that it reads no row after the page. The caller sorts the result.
+ * Returns the SQL condition that selects a page of rows in at most five states (D1's limit for the
+ * terms of a compound SELECT). SQLite reads each state from the index in order and merges the
+ * states, so that it reads no row after the page. The caller sorts the result.
  */
 export function statesPageCondition(
   table: ListedTable,
@@ -38,13 +40,13 @@ export function statesPageCondition(
   return sql`${table.id} in (${sql.join(terms, sql` union all `)} order by id desc limit ${limit} offset ${offset})`
 }
 
-/** Key and value of a job's metadata, by which lists filter. */
+/** Key and value in a job's metadata, by which a list is filtered. */
 export type MetadataPair = { name: string; value: string }
 
 /**
- * Returns the SQL condition that selects a page of the rows in some states, at most five (D1's
- * limit for the terms of a compound SELECT). SQLite reads the states from the index in order and
- * merges them, so that it reads no row after the page. The caller sorts the result.
+ * Returns the SQL condition that selects a page of rows in the given states whose metadata contain
+ * a pair. SQLite finds the pair in `job_metadata`, and reads the rows of `table` by id. The caller
+ * sorts the result.
  */
 export function metadataPageCondition(
   table: ListedTable,
@@ -62,22 +64,25 @@ export function metadataPageCondition(
     sql`${table.state} in (select value from json_each(${JSON.stringify(states)}))`,
     where,
   )
-  // SQLite never reorders the tables of a CROSS JOIN.
+  // SQLite never reorders the tables of a CROSS JOIN, so that it reads `job_metadata` first.
   return sql`${table.id} in (select ${jobId} from ${jobMetadata} cross join ${table} on ${table.id} = ${jobId} where ${isListed} order by ${jobId} desc limit ${limit} offset ${offset})`
 }
 
-/** Comparator that sorts rows by id, the newest first. */
+/** Comparator that sorts rows by id in descending order, so that the newest row is first. */
 export function compareNewestFirst({ id }: { id: string }, other: { id: string }): number {
   if (id === other.id) return 0
   return id < other.id ? 1 : -1
 }
 
-/** Largest difference between the time in a row's id and the row's creation time. */
+/**
+ * Largest difference between the time in a row's UUIDv7 and the row's creation time, in
+ * milliseconds.
+ */
 const ID_SKEW_MS = 60_000
 
 /**
  * Returns the SQL condition for the bounds of a page. Bounds of the creation time also bound the
- * ids, so that the index limits the scan.
+ * ids, so that SQLite scans only a part of the index.
  */
 export function pageBoundsCondition(
   { id, createdAt }: { id: SQLiteColumn; createdAt: SQLiteColumn },
@@ -94,7 +99,9 @@ export function pageBoundsCondition(
   )
 }
 
-/** Returns the lowest UUIDv7 of a time. The first 48 bits of a UUIDv7 are milliseconds. */
+/**
+ * Returns the lowest UUIDv7 of a time. The first 48 bits of a UUIDv7 are a time in milliseconds.
+ */
 function earliestIdAt(moment: number): string {
   const hex = Math.min(Math.max(0, Math.floor(moment)), 2 ** 48 - 1)
     .toString(16)

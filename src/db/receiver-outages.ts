@@ -4,12 +4,12 @@ import { deliveries } from "./schema/deliveries.ts"
 import { receiverOutages } from "./schema/operations.ts"
 import type { ReceiverOutage } from "./schema/operations.ts"
 
-/** Duration of an outage after which the account's owner gets an alert. */
+/** Duration of an outage in milliseconds, after which the account's owner gets an alert. */
 const LONG_MS = 24 * 3_600_000
 
 /**
- * Try of a webhook at its receiver, the origin of the webhook's URL. A try with `error` null
- * succeeded.
+ * Try of a webhook at its receiver. The receiver is the origin of the webhook's URL. The try
+ * succeeded if `error` is null.
  */
 export type ReceiverTry = {
   receiver: string
@@ -19,8 +19,8 @@ export type ReceiverTry = {
 }
 
 /**
- * Returns the statement that begins, continues or ends the outage of a receiver after a try. An
- * outage of a day or more makes an alert to the account's owner due.
+ * Returns the statement that begins, continues or ends the outage of a webhook receiver after a
+ * try. If the outage has lasted a day, an alert to the account's owner becomes due.
  */
 export function updateOutage(database: AccountDatabase, receiverTry: ReceiverTry): Statement {
   const { accountId, sql: all } = database
@@ -42,7 +42,10 @@ export function updateOutage(database: AccountDatabase, receiverTry: ReceiverTry
     })
 }
 
-/** Returns the ids of accounts with a due alert about an outage, the longest overdue first. */
+/**
+ * Returns the ids of accounts with a due alert about an outage of a webhook receiver, the longest
+ * overdue first.
+ */
 export async function listAccountsWithDueAlerts(
   database: Database,
   { now, limit }: { now: number; limit: number },
@@ -54,8 +57,8 @@ export async function listAccountsWithDueAlerts(
 }
 
 /**
- * Returns the outages of an account with a due alert, and marks them as alerted, so that no other
- * caller gets them.
+ * Returns the outages of an account with a due alert, and marks the outages as alerted. Two
+ * concurrent callers never get the same outage.
  */
 export async function claimDueAlerts(
   { accountId, sql: database }: AccountDatabase,
@@ -81,8 +84,8 @@ export async function claimDueAlerts(
 }
 
 /**
- * Makes the alerts that were claimed at `claimedAt` due again at `dueAt`. Ignores outages that
- * ended meanwhile.
+ * Makes outage alerts due again at `dueAt`. The alerts were claimed at `claimedAt`. Outages that
+ * have ended since the claim are ignored.
  */
 export async function postponeAlerts(
   { accountId, sql: database }: AccountDatabase,
@@ -95,14 +98,14 @@ export async function postponeAlerts(
     .where(and(eq(receiverOutages.accountId, accountId), eq(receiverOutages.alertedAt, claimedAt)))
 }
 
-/** Counts the deliveries that wait for a try at a receiver, up to a limit. */
+/** Counts the webhook deliveries that wait for a try at a receiver, up to a limit. */
 export async function countWaitingDeliveries(
   { accountId, sql: database }: AccountDatabase,
   receiver: string,
   limit: number,
 ): Promise<number> {
-  // All URLs of the receiver begin with its origin and "/". The character after "/" is "0", which
-  // ends the range.
+  // All URLs of the receiver begin with its origin and "/". The range ends with "0", which is the
+  // character after "/".
   const waiting = database
     .select({ one: sql`1` })
     .from(deliveries)
@@ -116,7 +119,7 @@ export async function countWaitingDeliveries(
   return await database.$count(waiting.as("counted"))
 }
 
-/** Deletes the outages of all accounts whose last failed try is older than a time. */
+/** Deletes outages of all accounts whose last failed try is older than a time. */
 export async function deleteOldOutages(database: Database, before: number): Promise<void> {
   await database.delete(receiverOutages).where(lt(receiverOutages.failedAt, before))
 }

@@ -8,14 +8,14 @@ import { tasks } from "./schema/tasks.ts"
 import { accountStorage } from "./schema/usage.ts"
 
 /**
- * Number of open jobs by kind, or of open tasks by pool (`name`), in one state, with the creation
- * time of the oldest.
+ * Number of open jobs of a kind, or of open tasks of a pool, in one state. `name` is the kind or
+ * the pool. `oldestAt` is the creation time of the oldest.
  */
 export type OpenWorkCount = { name: string; state: State; count: number; oldestAt: number }
 
 const isOpen = sql`state in ('waiting', 'running')`
 
-/** Counts open jobs of all accounts, by kind and state. */
+/** Counts the open jobs of all accounts in a database, by kind and state. */
 export async function countOpenJobs(database: Database): Promise<OpenWorkCount[]> {
   const rows = await database
     .select({ name: jobs.kind, state: jobs.state, count: count(), oldestAt: min(jobs.createdAt) })
@@ -25,7 +25,7 @@ export async function countOpenJobs(database: Database): Promise<OpenWorkCount[]
   return rows.map((row) => ({ ...row, oldestAt: row.oldestAt ?? 0 }))
 }
 
-/** Counts open tasks of all accounts, by pool and state. */
+/** Counts the open tasks of all accounts in a database, by pool and state. */
 export async function countOpenTasks(database: Database): Promise<OpenWorkCount[]> {
   const rows = await database
     .select({
@@ -40,7 +40,10 @@ export async function countOpenTasks(database: Database): Promise<OpenWorkCount[
   return rows.map((row) => ({ ...row, oldestAt: row.oldestAt ?? 0 }))
 }
 
-/** Counts the deliveries that wait, those that are due now, and those that failed since a time. */
+/**
+ * Counts webhook deliveries of all accounts: those that wait, those that are due now, and those
+ * that failed since a time.
+ */
 export async function countDeliveries(
   database: Database,
   { now, since }: { now: number; since: number },
@@ -56,7 +59,10 @@ export async function countDeliveries(
   return { waiting: waiting.all, due: waiting.due, failed }
 }
 
-/** Returns the total bytes of stored files, and the number of accounts with stored files. */
+/**
+ * Returns the total bytes of stored files in a database, and the number of accounts with stored
+ * files.
+ */
 export async function sumStoredBytes(
   database: Database,
 ): Promise<{ bytes: number; accounts: number }> {
@@ -70,8 +76,8 @@ export async function sumStoredBytes(
 }
 
 /**
- * Returns the size of the largest database in bytes, from the metadata of D1's responses; null if
- * D1 sends none.
+ * Returns the size of the largest database in bytes, as D1's responses report it. Returns null if
+ * D1 reports no size.
  */
 export async function readLargestDatabaseBytes(env: DatabasesEnv): Promise<number | null> {
   const numbers = Array.from({ length: countDatabases(env) }, (_, at) => at + 1)

@@ -8,7 +8,7 @@ import type { Delivery, WebhookEndpoint } from "./schema/deliveries.ts"
 /** Maximum number of webhook endpoints of an account. */
 export const WEBHOOK_ENDPOINTS_MAX = 16
 
-/** Row of a new webhook endpoint without the account's id, which the database adds. */
+/** Row of a new webhook endpoint, except the account's id, which comes from the AccountDatabase. */
 export type NewWebhookEndpoint = Pick<
   WebhookEndpoint,
   "id" | "url" | "events" | "description" | "enabled" | "secret" | "createdAt"
@@ -52,7 +52,7 @@ export async function findWebhookEndpoint(
 
 type ChangeableFields = Pick<WebhookEndpoint, "url" | "events" | "description" | "enabled">
 
-/** New values of an endpoint's fields; undefined fields stay unchanged. */
+/** New values of a webhook endpoint's fields. An undefined field keeps its value. */
 export type EndpointChange = {
   [Name in keyof ChangeableFields]?: ChangeableFields[Name] | undefined
 }
@@ -114,8 +114,8 @@ export async function deleteAllWebhookEndpoints(
 }
 
 /**
- * Returns the statement that disables the endpoint of a delivery whose receiver responded 410,
- * unless the endpoint has another URL now.
+ * Returns the statement that disables the endpoint of a delivery whose receiver responded 410. The
+ * statement does nothing if the endpoint now has another URL.
  */
 export function disableEndpointOfGoneReceiver(
   database: AccountDatabase,
@@ -141,7 +141,7 @@ export function selectEnabledEndpoints(database: Database, accountId: string) {
 
 /**
  * Returns the SQL condition that the enabled endpoints of an account are still the given endpoints
- * in the given versions.
+ * in their given versions.
  */
 export function unchangedEndpointsCondition(
   accountId: string,

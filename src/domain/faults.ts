@@ -30,23 +30,23 @@ const REQUEST_FAULT_CODES = [
 ] as const
 
 /**
- * Codes of faults of a request: of commands, of references to inputs, and failures that are certain
- * before a run.
+ * Codes of faults of a request: faults of a command, faults of a reference to an input, and
+ * failures that the service foresees before a run.
  */
 export type FaultCode = (typeof REQUEST_FAULT_CODES)[number] | FailureCode
 
-/** Fault codes that are not also failure codes of jobs. */
+/** Fault codes of requests that are not also failure codes of jobs. */
 export const FAULT_ONLY_CODES = REQUEST_FAULT_CODES.filter(
   (code) => !failureCode.safeParse(code).success,
 )
 
 /**
- * Fault of one field of a request, with the expected value. A fault of a command also has the
- * option and a code for programs.
+ * Fault of one field of a request. The message states the expected value. A fault of a command also
+ * has a code, and the option of the command that has the fault.
  */
 export type Fault = { field: string; message: string; option?: string; code?: FaultCode }
 
 export type CommandFaultCode = (typeof COMMAND_FAULT_CODES)[number]
 
-/** Fault of a command, always with a code. */
+/** Fault of a command, which always has a code, unlike other faults. */
 export type CommandFault = Fault & { code: CommandFaultCode }

@@ -13,54 +13,74 @@ type NewRow<Row extends { accountId: string }> = Omit<Row, "accountId">
 /** Idempotency key of a request that creates a job, and the hash of the request's body. */
 export type Idempotency = { key: string; bodyHash: string }
 
-/** New metadata lookup; `replaces` is the job of an earlier lookup of the same URL, or null. */
+/**
+ * New metadata lookup of a URL. `replaces` is the id of the job of the last lookup of the same URL;
+ * null if there is none.
+ */
 export type NewLookup = { urlHash: string; replaces: string | null }
 
-/** New task and its pool; `blocked` while an input of the task is not stored yet. */
+/**
+ * New task with its inputs and the name of its pool. `blocked` is true while an input of the task
+ * is not stored yet.
+ */
 export type TaskDraft = {
   pool: string
   task: NewRow<typeof tasks.$inferInsert>
   inputs: { key: string; fileId: string; awaitsProbe?: boolean }[]
   blocked: boolean
-  /** Secrets of the task for its runner; never shown to callers. */
+  /** Secrets of the task for its runner. No record shows the secrets. */
   secrets?: TaskSecrets | null
-  /** Secrets of the task, encrypted for their database column. */
+  /** Encrypted secrets of the task, for the database column `sealed`. */
   sealedSecrets?: string
 }
 
-/** Rows of an accepted request: job, tasks, files to create, and the upload that the job takes. */
+/**
+ * Rows for an accepted request: a job, its tasks, and the files that the job will create.
+ * `uploadId` is the upload whose object becomes a file of the job.
+ */
 export type JobDraft = {
   job: NewRow<typeof jobs.$inferInsert>
   tasks: TaskDraft[]
   files: NewRow<typeof files.$inferInsert>[]
   uploadId?: string
-  /** Uploads of the job's large values; the job owns them once it is written. */
+  /**
+   * Uploads that wrote the job's large values. The job owns the objects as soon as its row is
+   * written.
+   */
   valueUploads?: Pick<Upload, "id">[]
-  /** Idempotency key of the request; null or undefined without a key. */
+  /**
+   * Idempotency key of the request that creates the job; null or undefined if the request has none.
+   */
   once?: Idempotency | null
-  /** Metadata lookup that the job runs. */
+  /** Metadata lookup of a URL that the job runs; absent for other jobs. */
   lookup?: NewLookup
   /** Ids of the jobs whose outputs the job waits for. */
   neededJobIds?: readonly string[]
 }
 
-/** Properties that new jobs of all kinds have. */
+/** Properties that new jobs have, whatever their kind. */
 export type JobProperties = {
-  /** Origin of the service in URLs that the caller gets. */
+  /** Origin of the service, from which the URLs in records are built. */
   origin: string
   now: number
   priority: number
   metadata: Record<string, string> | null
   webhookUrl: string | null
   webhookForm: WebhookForm
-  /** Retention after the job's end, in milliseconds; null or undefined applies the setting. */
+  /**
+   * Retention after the job's end, in milliseconds; null or undefined for the default retention of
+   * the deployment.
+   */
   retentionMs?: number | null
   /** Whether the Files that the job creates are published when the job succeeds. */
   publish?: boolean | null
   retryOf?: string
 }
 
-/** Request fields that are stored in columns of the job's row. */
+/**
+ * Request fields that have columns of their own in the job's row, so that the stored request omits
+ * them.
+ */
 export const REQUEST_FIELDS_IN_COLUMNS = [
   "webhook",
   "webhook_url",
@@ -96,7 +116,9 @@ export function draftJobRow(
   }
 }
 
-/** Returns the rows of a new task; `blocked` is true if an input is not stored yet. */
+/**
+ * Returns the rows of a new task. `blocked` tells whether an input of the task is not stored yet.
+ */
 export function draftTask(
   facts: JobProperties,
   fields: { id?: string; jobId: string; work: TaskWork; weight?: number } & Omit<TaskDraft, "task">,
@@ -109,9 +131,9 @@ export function draftTask(
 }
 
 /**
- * Returns the inputs of a task, and whether they block the task. An input blocks its task until its
- * file is stored: an earlier job creates the file, or an import of the same job (`source`) creates
- * and probes the file.
+ * Returns the inputs of a task, and whether an input blocks the task. An input blocks its task
+ * until the input's file is stored. The file comes from an earlier job, or from an import of the
+ * same job (`source`).
  */
 export function draftInputs(
   inputs: {
@@ -146,7 +168,7 @@ export function draftOutputFile(
   }
 }
 
-/** Adds the ids of the Files that a job will create to the job's row, by output key. */
+/** Adds the ids of the Files that a job will create, by output key, to the job's row. */
 export function addFileIds(draft: JobDraft): JobDraft {
   const made = draft.files.flatMap(({ id, outputKey, source }) =>
     source === "output" && outputKey ? [[outputKey, id] as const] : [],
@@ -156,8 +178,8 @@ export function addFileIds(draft: JobDraft): JobDraft {
 }
 
 /**
- * Returns a request in the form that is stored and shown: without fields that are columns of the job,
- * and with API keys in it redacted.
+ * Returns a request as the job stores and shows it: without fields that have columns of their own,
+ * and with redacted API keys.
  */
 function redactRequest(request: unknown): unknown {
   const fields = request instanceof Object ? Object.entries(request) : []

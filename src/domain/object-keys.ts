@@ -1,8 +1,9 @@
 import type { Task } from "../db/schema/tasks.ts"
 
-// Each file has its own prefix of R2 keys, ending in "/", that holds all its objects.
+// The objects of a file, and no other objects, have R2 keys that begin with the file's own prefix.
+// A prefix ends in "/".
 
-/** Prefix of all objects of an account. */
+/** R2 key prefix of all objects of an account. */
 export function accountPrefix(accountId: string): string {
   return `${accountId}/`
 }
@@ -11,44 +12,57 @@ export function uploadObjectKey(accountId: string, uploadId: string): string {
   return `${accountId}/uploads/${uploadId}/media`
 }
 
-/** Prefix of the tails of a tus upload: bytes that do not fill a part of its multipart upload yet. */
+/**
+ * R2 key prefix of the tails of a tus upload. A tail has the bytes that do not yet fill a part of
+ * the multipart upload.
+ */
 export function tailPrefix(accountId: string, uploadId: string): string {
   return `${accountId}/tails/${uploadId}/`
 }
 
-/** Key of an output that one attempt of a task stores; each attempt writes other keys. */
+/**
+ * R2 key of an output that one attempt of a task stores. Different attempts write different keys.
+ */
 export function outputObjectKey(accountId: string, attempt: TaskAttempt, key: string): string {
   return `${attemptPrefix(accountId, attempt)}${key}/media`
 }
 
-/** Attempt to run a task: one dispatch, which its fencing token `fence` identifies. */
+/** Attempt to run a task: one dispatch of the task, identified by its fencing token `fence`. */
 export type TaskAttempt = { taskId: string; fence: number }
 
-/** Prefix of the outputs that one attempt of a task stores. */
+/** R2 key prefix of the outputs that one attempt of a task stores. */
 export function attemptPrefix(accountId: string, { taskId, fence }: TaskAttempt): string {
   return `${accountId}/tasks/${taskId}/${fence}/`
 }
 
-/** Fencing token of no dispatch; objects below its prefix are kept between runs of a task. */
+/**
+ * Fencing token that no dispatch has. Objects below its prefix are kept between the runs of a task.
+ */
 export const RESUMABLE_FENCE = 0
 
-/** Prefixes of all attempts of a task up to `task.fence`, and of its resumable objects. */
+/**
+ * R2 key prefixes of all attempts of a task up to `task.fence`, and of the objects that are kept
+ * between its runs.
+ */
 export function attemptPrefixes(task: Pick<Task, "id" | "accountId" | "fence">): string[] {
   const fences = Array.from({ length: task.fence + 1 }, (_, fence) => fence)
   return fences.map((fence) => attemptPrefix(task.accountId, { taskId: task.id, fence }))
 }
 
-/** Prefix of a file's object and of all objects stored beside it. */
+/** Returns the R2 key prefix of a file, from the key of the file's object. */
 export function objectPrefix(objectKey: string): string {
   return objectKey.slice(0, objectKey.lastIndexOf("/") + 1)
 }
 
-/** Key of a bundle's member, from the key of the bundle's own object, which lists the members. */
+/**
+ * R2 key of a bundle's member. `objectKey` is the key of the bundle's own object, which lists the
+ * members.
+ */
 export function memberObjectKey(objectKey: string, name: string): string {
   return `${objectPrefix(objectKey)}members/${name}`
 }
 
-/** Prefix of the values of a job and its tasks that are too large for their rows. */
+/** R2 key prefix of the large values of a job and its tasks, which do not fit into their rows. */
 export function jobValuesPrefix(accountId: string, jobId: string): string {
   return `${accountId}/jobs/${jobId}/`
 }
@@ -57,7 +71,10 @@ export function deliveryPrefix(accountId: string, deliveryId: string): string {
   return `${accountId}/deliveries/${deliveryId}/`
 }
 
-/** Key of a value too large for its row. Each value has its own id and is never overwritten. */
+/**
+ * R2 key of a value that is too large for its row. Each value has its own id, so that no value is
+ * ever overwritten.
+ */
 export function valueObjectKey(prefix: string, id: string): string {
   return `${prefix}values/${id}`
 }

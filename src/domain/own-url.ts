@@ -1,9 +1,12 @@
-/** Reports whether a URL points to this deployment, by any name of its host and either scheme. */
+/**
+ * Reports whether a URL points to this deployment. The comparison ignores the scheme, and treats
+ * all names of localhost as equal.
+ */
 export function isOwnUrl(url: URL, origin: string): boolean {
   return canonicalHost(url) === canonicalHost(new URL(origin))
 }
 
-/** Returns the host and port of a URL, with one spelling for all names of localhost. */
+/** Returns the host and port of a URL. All names of localhost are replaced by the same name. */
 function canonicalHost({ hostname, port }: URL): string {
   const host = hostname.replace(/\.$/, "").replace(/^(?:localhost|\[::1\])$/, "127.0.0.1")
   return port === "" ? host : `${host}:${port}`

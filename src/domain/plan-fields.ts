@@ -1,14 +1,14 @@
 import type { Limits } from "./plans.ts"
 
-/** Limit of a plan, with its unit and description. */
+/** Limit of a plan as the API and the pages show it: its property, unit and description. */
 export type LimitField = {
-  /** Property name in `Limits`. */
+  /** Name of the limit's property in `Limits`. */
   limit: Exclude<keyof Limits, "slotsShareMax">
   unit: "requests" | "jobs" | "bytes" | "seconds" | "fetches"
   meaning: string
 }
 
-/** Limits of a plan by public name, in display order. */
+/** Limits of a plan by their names in the API, in display order. */
 export const LIMIT_FIELDS = {
   requests_per_minute: {
     limit: "requestsPerMinute",
@@ -58,10 +58,10 @@ export const LIMIT_FIELDS = {
   },
 } as const satisfies Record<string, LimitField>
 
-/** Public name of a limit. */
+/** Name of a limit in the API. */
 export type LimitName = keyof typeof LIMIT_FIELDS
 
-/** Builds a record with a value for each limit, by public name. */
+/** Builds a record that has a value for each limit, by the limit's name in the API. */
 export function mapLimits<Value>(
   valueOf: (field: LimitField, name: LimitName) => Value,
 ): Record<LimitName, Value> {
@@ -78,7 +78,7 @@ export function mapLimits<Value>(
   }
 }
 
-/** Returns the limits of a plan by public name. */
+/** Returns the limits of a plan by their names in the API. */
 export function viewLimits(limits: Limits): Record<LimitName, number> {
   return mapLimits(({ limit }) => limits[limit])
 }

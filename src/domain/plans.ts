@@ -1,47 +1,56 @@
-/** Plans that every deployment has; operators may add others. */
+/** Names of the plans that every deployment has. The operator may add other plans. */
 export const BUILT_IN_PLANS = ["trial", "paid"] as const
 export type BuiltInPlan = (typeof BUILT_IN_PLANS)[number]
 
-/** Plan of an account without an assigned plan. */
+/** Plan of an account to which no plan was assigned. */
 export const DEFAULT_PLAN: BuiltInPlan = "trial"
 
 export function isBuiltInPlan(name: string): name is BuiltInPlan {
   return BUILT_IN_PLANS.some((plan) => plan === name)
 }
 
-/** Limits of an account. */
+/** Limits of an account, which its plan sets. */
 export type Limits = {
   /** Maximum size of one file, in bytes. */
   fileBytesMax: number
-  /** Maximum size of all inputs of a job, in bytes; a file under several keys counts once. */
+  /** Maximum size of all inputs of a job, in bytes. A file that has several keys counts once. */
   inputBytesMax: number
-  /** Maximum number of requests of one key in a minute. */
+  /** Maximum number of requests with one API key in a minute. */
   requestsPerMinute: number
-  /** Maximum number of concurrent tasks in one pool of runners; further tasks wait. */
+  /** Maximum number of concurrent tasks in one pool of runners. Further tasks wait. */
   runningJobsMax: number
-  /** Maximum number of jobs that have not begun; further jobs are refused. */
+  /** Maximum number of jobs that have not begun. The service refuses further jobs. */
   waitingJobsMax: number
-  /** Longest run of a task's tools, in seconds; the setting RUN_SECONDS_MAX bounds every plan. */
+  /**
+   * Maximum duration of a run of a task's tools, in seconds. The setting RUN_SECONDS_MAX is an
+   * upper bound for every plan.
+   */
   runSecondsMax: number
-  /** Maximum size of everything that the account stores, in bytes. */
+  /** Maximum size of all files that the account stores, in bytes. */
   storageBytesMax: number
-  /** Maximum number of media that the account's jobs download from URLs on one day (UTC). */
+  /** Maximum number of media files that the account's jobs download from URLs on one UTC day. */
   fetchesPerDay: number
-  /** Longest lifetime of a download link that a caller may request, in seconds. */
+  /** Maximum lifetime of a download link in seconds, which a caller may request. */
   linkSecondsMax: number
   /** Maximum share of a pool's slots, from 0 to 1, while other accounts wait for slots. */
   slotsShareMax: number
 }
 
-/** Limits of a plan that the operator defines; the setting RUN_SECONDS_MAX still applies. */
+/**
+ * Limits of a plan that the operator created. The setting RUN_SECONDS_MAX is an upper bound here
+ * too.
+ */
 export type OperatorPlanLimits = Limits
 
-/** Plan of an account; `ownLimits` is null for a built-in plan. */
+/**
+ * Plan that is assigned to an account. `ownLimits` is null for a built-in plan, whose limits are in
+ * PLAN_LIMITS.
+ */
 export type AssignedPlan = { plan: string; ownLimits: OperatorPlanLimits | null }
 
 const GIB = 1024 ** 3
 
-/** Default limits of the built-in plans; settings of the deployment override single limits. */
+/** Default limits of the built-in plans. Settings of the deployment can override each limit. */
 export const PLAN_LIMITS: Record<BuiltInPlan, Limits> = {
   trial: {
     fileBytesMax: 5 * GIB,

@@ -1,8 +1,8 @@
 import type { ProgressDetail } from "../contract/report.ts"
 
 /**
- * Progress of a job: `percent` from 0 to 100, 0 if unknown; `etaSeconds` if it can be estimated;
- * `detail` if the running tool reports it.
+ * Progress of a job. `percent` is from 0 to 100, and 0 if unknown. `etaSeconds` is present if the
+ * remaining time can be estimated, and `detail` if the running tool reports details.
  */
 export type Progress = {
   percent: number

@@ -1,5 +1,5 @@
 /**
- * Retention of fetched media and the maximum retention (null: unlimited), in milliseconds, with the
- * current time to compare with.
+ * Current time, retention of fetched media, and maximum retention (null: unlimited), all in
+ * milliseconds.
  */
 export type Retention = { now: number; fetchedMs: number; retentionMsMax: number | null }

@@ -4,8 +4,8 @@ import type { Job } from "../db/schema/jobs.ts"
 import type { Task, TaskInputRow } from "../db/schema/tasks.ts"
 
 /**
- * Consistent read of a job with its tasks, its files, and the enabled webhook endpoints of its
- * account by id. Transitions of the job are computed from the snapshot.
+ * Consistent read of a job with its tasks, files and inputs, and with the enabled webhook endpoints
+ * of its account. Transitions of the job are computed from the snapshot.
  */
 export type JobSnapshot = {
   job: Job
@@ -15,14 +15,15 @@ export type JobSnapshot = {
   endpoints: EnabledEndpoint[]
 }
 
-/** Enabled webhook endpoint of the account. */
+/** Enabled webhook endpoint of the account, with the fields that a transition needs. */
 export type EnabledEndpoint = Pick<WebhookEndpoint, "id" | "url" | "events" | "version">
 
-/** Input of a task of the job. */
+/** Input of a task in a job's snapshot. */
 export type SnapshotInput = Pick<TaskInputRow, "taskId" | "key" | "fileId" | "awaitsProbe">
 
 /**
- * File with the job that uploaded or imported it; `job` is null for an output. The file is deleted
- * at `expiresAt`, with the job that created it; null if that job is kept or not over.
+ * File with the job that uploaded or imported it; `job` is null for an output. `expiresAt` is the
+ * time at which the file is deleted with the job that created it. `expiresAt` is null if that job
+ * has no expiry or has not ended.
  */
 export type FileWithJob = { file: File; job: Job | null; expiresAt: number | null }

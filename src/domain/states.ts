@@ -1,4 +1,4 @@
-/** Internal states of jobs, tasks and files; views translate them to public words. */
+/** Internal states of jobs, tasks and files. API records show other words for these states. */
 export const STATES = ["waiting", "running", "succeeded", "failed", "canceled"] as const
 export type State = (typeof STATES)[number]
 
@@ -13,7 +13,10 @@ export function isFinal(state: State): state is FinalState {
 export const DELIVERY_STATES = ["waiting", "delivered", "failed"] as const
 export type DeliveryState = (typeof DELIVERY_STATES)[number]
 
-/** Record that a webhook sends: the record of the job's kind, or the record of a Job. */
+/**
+ * Forms of the record that a webhook sends: the record of the job's kind (`native`), or the common
+ * Job record (`job`).
+ */
 export const WEBHOOK_FORMS = ["native", "job"] as const
 export type WebhookForm = (typeof WEBHOOK_FORMS)[number]
 
@@ -24,12 +27,12 @@ export type WebhookForm = (typeof WEBHOOK_FORMS)[number]
 export const FILE_SOURCES = ["upload", "import", "output", "fetch", "transcript"] as const
 export type FileSource = (typeof FILE_SOURCES)[number]
 
-/** Reports whether a stored file is a File of its account, by its source. */
+/** Reports whether a stored file with this source is a File of its account. */
 export function isAccountFileSource(source: FileSource): boolean {
   return source !== "fetch" && source !== "transcript"
 }
 
-/** Reports whether the caller supplied a file as an input, by the file's source. */
+/** Reports whether a file with this source was uploaded or imported by the caller as an input. */
 export function isCallerFileSource(source: FileSource): boolean {
   return source === "import" || source === "upload"
 }

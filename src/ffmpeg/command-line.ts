@@ -1,14 +1,14 @@
 import { parseTime } from "./media-time.ts"
 
-/** ffmpeg options of a single file that take no value. */
+/** Options of ffmpeg that apply to a single file and take no value. */
 const FLAGS =
   "an vn sn dn re shortest bitexact accurate_seek find_stream_info copyinkf autorotate autoscale force_fps fix_sub_duration fix_sub_duration_heartbeat display_hflip display_vflip"
 
-/** Global ffmpeg options that take no value. */
+/** Global options of ffmpeg that take no value. */
 export const GLOBAL_FLAGS =
   "y n stats hide_banner stdin ignore_unknown copy_unknown recast_media benchmark benchmark_all dump hex copyts start_at_zero xerror auto_conversion_filters debug_ts psnr qphist print_graphs report vstats"
 
-/** ffmpeg options that print information and take no value. */
+/** Options of ffmpeg that print information and take no value, such as `-version`. */
 export const PRINTING_FLAGS =
   "h ? help -help L license version buildconf formats muxers demuxers devices codecs decoders encoders bsfs protocols filters pix_fmts layouts sample_fmts dispositions colors sources sinks hwaccels"
 
@@ -18,12 +18,15 @@ const TEXT_NAME =
   /\.(?:srt|vtt|ass|ssa|sub|lrc|ttml|scc|txt|log|csv|json|xml|ini|md5|framemd5|sha256|crc|hash|ffmeta|ffmetadata|trf|key)$/i
 
 /**
- * Option of an ffmpeg command: the word as written, the name without stream specifiers, the value
- * (null for a flag), and the index of the last word in the command.
+ * Option of an ffmpeg command: the word as written, the name without stream specifiers, and the
+ * value (null for a flag). `at` is the index of the option's last word in the command.
  */
 export type CommandOption = { word: string; name: string; value: string | null; at: number }
 
-/** File of an ffmpeg command: its word, the options before it, and the word's index. */
+/**
+ * Input or output file in an ffmpeg command: the word with the file name, the options that apply to
+ * the file, and the index of the word.
+ */
 export type CommandFile = {
   kind: "input" | "output" | "decoder"
   word: string
@@ -32,8 +35,8 @@ export type CommandFile = {
 }
 
 /**
- * Parsed ffmpeg command: files in order, options after the last file, and the last option if its
- * value is missing.
+ * Parsed ffmpeg command: the files in order, the options after the last file (`trailing`), and the
+ * last option if its value is missing (`incompleteOption`).
  */
 export type ParsedCommand = {
   files: CommandFile[]
@@ -41,7 +44,10 @@ export type ParsedCommand = {
   incompleteOption: string | null
 }
 
-/** Returns all options of a command, of inputs and outputs. */
+/**
+ * Returns all options of an ffmpeg command: the options of all inputs and outputs, and trailing
+ * options.
+ */
 export function listAllOptions({ files, trailing }: ParsedCommand): CommandOption[] {
   return [...files.flatMap(({ options }) => options), ...trailing]
 }
@@ -56,14 +62,17 @@ const FILE_KINDS = new Map<string, CommandFile["kind"]>([
   ["-dec", "decoder"],
 ])
 
-/** Returns the value of a file's last option of this name, which ffmpeg uses; null if none. */
+/**
+ * Returns the value of the last option with this name among the options of a file; null if there is
+ * none. ffmpeg ignores earlier options with the same name.
+ */
 export function findLastOptionValue({ options }: CommandFile, name: string): string | null {
   return options.findLast((option) => option.name === name)?.value ?? null
 }
 
 /**
- * Returns the seconds of a file that its options `-ss`, `-t` and `-to` keep; null if one of these
- * options cannot be parsed.
+ * Returns the duration, in seconds, of the part of a file that the options `-ss`, `-t` and `-to`
+ * select. Returns null if one of these options cannot be parsed.
  */
 export function computeTrimmedSeconds(file: CommandFile, seconds: number): number | null {
   const most = findLastOptionValue(file, "t")
@@ -74,18 +83,24 @@ export function computeTrimmedSeconds(file: CommandFile, seconds: number): numbe
   return Math.max(0, Math.min(seconds - from, end - from, length))
 }
 
-/** Reports whether a file is an output to keep: not `/dev/null`, `-f null` or standard output. */
+/**
+ * Reports whether an ffmpeg command keeps an output: it is neither `/dev/null`, nor `-f null`, nor
+ * standard output.
+ */
 export function isKeptOutput(file: CommandFile): boolean {
   const isNull = findLastOptionValue(file, "f")?.toLowerCase() === "null"
   return file.kind === "output" && file.word !== "/dev/null" && !isNull && !isStdout(file.word)
 }
 
-/** Reports whether the file name of an output means standard output. */
+/** Reports whether ffmpeg interprets the file name of an output as standard output. */
 export function isStdout(word: string): boolean {
   return word === "-" || word === "pipe:" || word === "pipe:1"
 }
 
-/** Reports whether a file name has a text's extension: subtitles, statistics, hashes, a log. */
+/**
+ * Reports whether a file name has the extension of a text file, such as subtitles, statistics,
+ * hashes or a log.
+ */
 export function isTextFileName(name: string): boolean {
   return TEXT_NAME.test(name)
 }
@@ -96,7 +111,7 @@ export function isTextFileName(name: string): boolean {
 export function readCommand(words: readonly string[]): ParsedCommand {
   const files: CommandFile[] = []
   let options: CommandOption[] = []
-  // After a lone "--" the next word is a file, even if it looks like an option.
+  // The word after a lone "--" is a file name, even if the word looks like an option.
   let isPlain = false
   function finish(kind: CommandFile["kind"], word: string, at: number) {
     files.push({ kind, word, options, at })
@@ -128,14 +143,17 @@ export function readCommand(words: readonly string[]): ParsedCommand {
   return { files, trailing: options, incompleteOption: null }
 }
 
-/** Returns the name of an option without its stream specifier: `filter` for `-filter:v:0`. */
+/**
+ * Returns the name of an ffmpeg option without its dash and stream specifier: `filter` for
+ * `-filter:v:0`.
+ */
 export function readOptionName(word: string): string {
   return word.slice(1).split(":", 1)[0] ?? ""
 }
 
 /**
- * Reports whether an ffmpeg option takes no value. A wrong result would hide a file name, because
- * ffmpeg 5 takes the next word as the value.
+ * Reports whether an ffmpeg option takes no value. The result must agree with ffmpeg 5: with a
+ * wrong result, the parser could mistake a file name for a value.
  */
 function isFlag(name: string): boolean {
   return ALL_FLAGS.has(name) || ALL_FLAGS.has(name.replace(/^no/, ""))

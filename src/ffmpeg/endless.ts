@@ -2,8 +2,8 @@ import { listAllOptions, findLastOptionValue } from "./command-line.ts"
 import type { ParsedCommand, CommandFile } from "./command-line.ts"
 
 /**
- * Endless input or filter of a command: its name, the cause, the remedy, and its medium (`v` for
- * video, `a` for audio, null if the source may have several media).
+ * Input or filter of an ffmpeg command that never ends: its name, the cause, the remedy, and its
+ * medium. The medium is `v` for video, `a` for audio, or null if the source may have both.
  */
 export type EndlessSource = {
   name: string
@@ -12,24 +12,30 @@ export type EndlessSource = {
   medium: "v" | "a" | null
 }
 
-/** lavfi sources that are endless without a duration. */
+/** Sources of lavfi that never end unless a duration is given. */
 const SOURCES =
   /(?:^|[,;\]])\s*(a?nullsrc|anoisesrc|aevalsrc|sine|color|testsrc2?|smpte(?:hd)?bars|(?:rgb|yuv|mp)testsrc|pal(?:75|100)bars|allrgb|allyuv|haldclutsrc|gradients|sierpinski|perlin|zoneplate|colorchart|colorspectrum|mandelbrot|life|cellauto)(?![\w.])([^,;[]*)/g
 /**
- * Options that end a lavfi source: a duration, or at least three positional values, which include
- * the duration. A duration of eight digits or more counts as endless.
+ * Matches options that end a lavfi source: a duration, or at least three positional values, one of
+ * which is the duration. A duration of eight digits or more counts as endless.
  */
 const HAS_DURATION = /\b(?:d|duration)=(?!\d{8})|=(?:[^:=]*:){2}[^:=]/
 const SOUND_SOURCE = /^(?:anullsrc|anoisesrc|aevalsrc|sine)$/
-/** lavfi sources for which a duration of 0 means endless. */
+/** Matches lavfi sources for which a duration of 0 means that the source never ends. */
 const ZERO_IS_ENDLESS = /^(?:sine|anoisesrc)$/
-/** Trim filter that ends its source. A trim filter with `start` alone does not. */
+/**
+ * Matches a trim filter that ends its source. A trim filter with only `start` does not end the
+ * source.
+ */
 const IS_TRIMMED = /trim=(?!start=[\d.]+(?:[,;[]|$))/
-/** File names of images and of image sequences. */
+/** Matches file names of images and of image sequences. */
 const PICTURE_NAME = /\.(?:png|jpe?g|webp|bmp|tiff?|gif|avif|heic|jp2|ppm|tga)$/i
 const GRAPH_NAMES = /^(?:vf|af|filter|filter_complex|lavfi)$/
 
-/** Filters that extend their input endlessly, as patterns of their text in a filter graph. */
+/**
+ * Filters that extend their input endlessly, with patterns that match them in the text of a filter
+ * graph.
+ */
 const EXTENDING_FILTERS: readonly { pattern: RegExp; reason: string; remedy: string }[] = [
   {
     pattern: /\b(apad)(?![\w])(?!=[^,;[]*(?:dur|len|\d))/,
@@ -79,8 +85,8 @@ export function findEndlessSources(command: ParsedCommand): EndlessSource[] {
 }
 
 /**
- * Returns a sentence about endless inputs, to append to the message of a timeout; empty if there
- * are none.
+ * Returns a sentence about endless inputs, which is appended to the message of a timeout. Returns
+ * an empty text if no input is endless.
  */
 export function describeEndlessSources(endless: readonly EndlessSource[]): string {
   if (endless.length === 0) return ""
@@ -92,7 +98,7 @@ export function describeEndlessSources(endless: readonly EndlessSource[]): strin
 
 const SHOWN_MAX = 3
 
-/** Returns the cause of an endless input; null if the input ends or may end. */
+/** Describes why an input is endless. Returns null if the input ends or may end. */
 export function findEndlessInput(file: CommandFile): EndlessSource | null {
   const { kind, word } = file
   if (

@@ -10,12 +10,16 @@ import { OPTION_TERMINATORS, resolveOptionNames, readGraphFilters } from "./grap
 /** Lookup of workspace file names by key, such as a Map of strings. */
 export type FileNamesByKey = { get(key: string): string | undefined }
 
-/** Placeholder of a key in a command, `{{key}}`; backslashes may escape the braces. */
+/**
+ * Matches the placeholder of a file key in a command, `{{key}}`. The braces may be escaped by
+ * backslashes.
+ */
 export const KEY_PLACEHOLDER = /\\?\{\\?\{([^{}\\]{1,80})\\?\}\\?\}/g
 
 /**
- * Replaces keys by file names in the words of a command: `{{key}}` and `\{\{key\}\}` anywhere, a
- * bare key only in the position of a file name. Placeholders of unknown keys stay.
+ * Replaces file keys by file names in the words of an ffmpeg command. `{{key}}` and `\{\{key\}\}`
+ * are replaced anywhere, and a bare key only in the position of a file name. Placeholders of
+ * unknown keys remain unchanged.
  */
 export function substituteKeys(words: readonly string[], names: FileNamesByKey): string[] {
   const places = Map.groupBy(findFilePositions(words), ({ index }) => index)
@@ -44,8 +48,8 @@ function replaceBareKeys(
 }
 
 /**
- * Position of a file name in a command: the index of its word, the unescaped text, and the range in
- * the word.
+ * Position of a file name in an ffmpeg command: the index of the word, the unescaped file name, and
+ * the character range in the word.
  */
 export type FilePosition = {
   index: number
@@ -58,8 +62,8 @@ export type FilePosition = {
 type GraphFilePosition = Omit<FilePosition, "index">
 
 /**
- * Returns the positions of file names in a command, in order: the words after `-i`, the outputs,
- * and the values of options and filter options that take a file.
+ * Returns the positions of all file names in an ffmpeg command, in order. File names are the words
+ * after `-i`, the outputs, and the values of options and filter options that take a file.
  */
 export function findFilePositions(words: readonly string[]): FilePosition[] {
   return findUses(words).flatMap(({ index, use }) => {
@@ -76,7 +80,7 @@ export function findGraphWords(words: readonly string[]): Set<number> {
 
 type WordUse = { index: number; use: FilePosition["use"] | "graph" }
 
-/** Returns the words of a command that are file names or filter graphs, in order. */
+/** Returns the words of an ffmpeg command that are file names or filter graphs, in order. */
 function findUses(words: readonly string[]): WordUse[] {
   const command = readCommand(words)
   const files = command.files.flatMap((file): WordUse[] => {
@@ -105,19 +109,26 @@ function findWordUse(kind: OptionKind | null): WordUse["use"] | null {
   }
 }
 
-/** Reports whether an input is a filter graph instead of a file: its last `-f` is `lavfi`. */
+/**
+ * Reports whether an input is a filter graph instead of a file, because its last `-f` option is
+ * `lavfi`.
+ */
 function isGraph({ options }: CommandFile): boolean {
   return options.findLast(({ name }) => name === "f")?.value?.toLowerCase() === "lavfi"
 }
 
-/** Returns the file names in the options of a graph's filters, with their ranges in the graph. */
+/**
+ * Returns the file names in the filter options of a filter graph, with their character ranges in
+ * the graph.
+ */
 export function findFilesInGraph(graph: string): GraphFilePosition[] {
   return readGraphFilters(graph).flatMap((filter) => {
     const options = resolveOptionNames(filter).flatMap((pair) => {
       const use = findFilterOptionUse(filter.name, pair)
       return use === null ? [] : [{ pair, use }]
     })
-    // Most filters name no file, so the positions of their characters are not computed.
+    // Skips filters that name no file, as most do, because the positions of characters take time to
+    // compute.
     if (options.length === 0) return []
     const text = readToken(graph, filter.from, OPTION_TERMINATORS).token
     const inGraph = readTokenIndexes(graph, filter.from, OPTION_TERMINATORS)
@@ -149,7 +160,10 @@ function findFilterOptionUse(
   }
 }
 
-/** Returns the range in the graph of a value whose characters have these indexes. */
+/**
+ * Returns the file name and its character range in the graph. `indexes` contains the index in the
+ * graph of each character.
+ */
 function toFilePosition(
   text: string,
   indexes: readonly number[],
@@ -160,7 +174,10 @@ function toFilePosition(
   return [{ text, from: first, to: last + 1, use }]
 }
 
-/** Returns the files in a value of libvmaf's option `model`, such as `version=a|path=b:name=c`. */
+/**
+ * Returns the file names in a value of the option `model` of the filter `libvmaf`, such as
+ * `version=a|path=b:name=c`.
+ */
 function findModelFiles(value: string, indexes: readonly number[]): GraphFilePosition[] {
   let begin = 0
   return value.split("|").flatMap((model) => {

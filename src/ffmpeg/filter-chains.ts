@@ -4,14 +4,17 @@ import type { OptionPair } from "./graph-tokens.ts"
 /** Filter in a filter chain, with the labels of its inputs and outputs. */
 export type ChainFilter = {
   name: string
-  /** Options of the filter: `text` is a string, unescaped once; `options` are unescaped twice. */
+  /**
+   * Options of the filter in two forms: `text` is the whole string, unescaped once; `options` is
+   * the parsed list, unescaped twice.
+   */
   text: string
   options: OptionPair[]
   inputs: string[]
   outputs: string[]
 }
 
-/** Filter chains of a graph, or the parse error as a clause of a sentence. */
+/** Filter chains of a filter graph, or the parse error as a clause of a sentence. */
 export type FilterChainsResult = { chains: ChainFilter[][] } | { error: string }
 
 /** Parses a filter graph as ffmpeg does; stops at the first error. */

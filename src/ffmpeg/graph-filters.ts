@@ -3,15 +3,18 @@ import type { PositionedPair } from "./graph-tokens.ts"
 import { findPositionalOption } from "./policy/filters.ts"
 
 /**
- * Filter of a filter graph: name without `@instance`, options (unescaped twice), and the index in
- * the graph at which the options begin.
+ * Filter in a filter graph: the name without `@instance`, and the options (unescaped twice). `from`
+ * is the index in the graph at which the options begin.
  */
 export type GraphFilter = { name: string; options: PositionedPair[]; from: number }
 
 /** Characters that end the options of a filter in a filter graph. */
 export const OPTION_TERMINATORS = "[],;"
 
-/** Returns the filters of a graph as ffmpeg parses them; skips text that ffmpeg would refuse. */
+/**
+ * Parses the filters of a filter graph in the same way as ffmpeg. Skips text that ffmpeg would
+ * refuse.
+ */
 export function readGraphFilters(text: string): GraphFilter[] {
   const filters: GraphFilter[] = []
   let at = skipSpaces(text, 0)
@@ -34,7 +37,10 @@ export function readGraphFilters(text: string): GraphFilter[] {
   return filters
 }
 
-/** Returns the options of a filter. Adds the names of positional values where they are known. */
+/**
+ * Returns the options of a filter. Adds the option name to each positional value whose name is
+ * known.
+ */
 export function resolveOptionNames({ name: filter, options }: GraphFilter): PositionedPair[] {
   return options.map((pair, position) => {
     return { ...pair, name: pair.name ?? findPositionalOption(filter, position) }

@@ -1,25 +1,28 @@
 const SPACES = /[ \n\t\r]/
 
-/** Unescaped token of a filter graph, and the index after the token in the text. */
+/** Unescaped token of a filter graph, and the index in the text after the token. */
 type Token = { token: string; at: number }
 
 /**
- * Reads a token up to one of `ends`, as `av_get_token` of ffmpeg does. A backslash escapes the next
- * character, single quotes escape everything, and unescaped white space around the token is
- * dropped.
+ * Reads a token up to one of the characters in `ends`, like ffmpeg's function `av_get_token`. A
+ * backslash escapes the next character, single quotes escape all characters between them, and
+ * unescaped white space around the token is dropped.
  */
 export function readToken(text: string, from: number, ends: string): Token {
   return scanToken(text, from, ends, null)
 }
 
-/** Returns the index in the text of each character of the token that begins at `from`. */
+/** Returns the text index of each character of the token that begins at `from`. */
 export function readTokenIndexes(text: string, from: number, ends: string): number[] {
   const indexes: number[] = []
   const { token } = scanToken(text, from, ends, indexes)
   return indexes.slice(0, token.length)
 }
 
-/** Reads a token. Adds the indexes of its characters and of trailing white space to `indexes`. */
+/**
+ * Reads a token of a filter graph. Adds the text indexes of the token's characters and of trailing
+ * white space to `indexes`.
+ */
 function scanToken(text: string, from: number, ends: string, indexes: number[] | null): Token {
   const plain = buildPlainRunPattern(ends)
   let at = skipSpaces(text, from)
@@ -59,8 +62,8 @@ function scanToken(text: string, from: number, ends: string, indexes: number[] |
 const runs = new Map<string, RegExp>()
 
 /**
- * Returns a pattern of characters without a special meaning: no quote, no backslash, none of
- * `ends`.
+ * Returns a pattern that matches characters without a special meaning: all except quotes,
+ * backslashes and the characters in `ends`.
  */
 function buildPlainRunPattern(ends: string): RegExp {
   const cached = runs.get(ends)
@@ -77,22 +80,25 @@ function trimTrailingSpaces(text: string, literalEnd: number): string {
   return text.slice(0, end)
 }
 
-/** Returns the first index from `from` on that is not white space. */
+/** Returns the first index at or after `from` at which the text has no white space. */
 export function skipSpaces(text: string, from: number): number {
   let at = from
   while (at < text.length && SPACES.test(text.charAt(at))) at += 1
   return at
 }
 
-/** Option of a list such as `a=1:b=2`; the name is null for a positional value. */
+/** Option in a list such as `a=1:b=2`. The name is null for a positional value. */
 export type OptionPair = { name: string | null; value: string }
 
-/** Option with the index in the text at which its value begins. */
+/** Option in a list, with the index in the text at which the option's value begins. */
 export type PositionedPair = OptionPair & { from: number }
 
 const NAME = /([A-Za-z0-9_/.-]*)[ \n\t\r]*=/y
 
-/** Parses `name=value` pairs between separators, as ffmpeg parses the options of filters. */
+/**
+ * Parses `name=value` pairs between separators, in the same way as ffmpeg parses the options of
+ * filters.
+ */
 export function readOptionPairs(text: string, separator: string): PositionedPair[] {
   const pairs: PositionedPair[] = []
   for (let at = 0; at < text.length; at += 1) {
@@ -107,7 +113,9 @@ export function readOptionPairs(text: string, separator: string): PositionedPair
   return pairs
 }
 
-/** Parses a dictionary such as `a=1:b=2`, whose names may also be quoted or escaped. */
+/**
+ * Parses a dictionary of ffmpeg such as `a=1:b=2`, in which names may also be quoted or escaped.
+ */
 export function readDictionary(text: string, separator: string): OptionPair[] {
   const pairs: OptionPair[] = []
   for (let at = 0; at < text.length; at += 1) {

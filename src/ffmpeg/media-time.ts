@@ -1,8 +1,8 @@
 const UNIT_SECONDS: Record<string, number> = { s: 1, ms: 1e-3, us: 1e-6 }
 
 /**
- * Parses a time as ffmpeg does and returns seconds: `HH:MM:SS.m`, `MM:SS.m`, or a number with `s`,
- * `ms` or `us`. Returns null for other texts and for negative times.
+ * Parses a time in one of ffmpeg's formats: `HH:MM:SS.m`, `MM:SS.m`, or a number with `s`, `ms` or
+ * `us`. Returns seconds, or null for other texts and for negative times.
  */
 export function parseTime(text: string | undefined): number | null {
   const clock = /^(?:(\d+):)?(\d{1,2}):(\d{1,2}(?:\.\d*)?)s?$/.exec(text ?? "")
@@ -12,7 +12,7 @@ export function parseTime(text: string | undefined): number | null {
   return null
 }
 
-/** Formats seconds for a message, with at most two decimals. */
+/** Formats a number of seconds for a message, with at most two decimal places. */
 export function describeSeconds(seconds: number): string {
   const rounded = Math.round(seconds * 100) / 100
   return rounded === 1 ? "1 second" : `${rounded} seconds`

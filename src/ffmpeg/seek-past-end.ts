@@ -8,25 +8,27 @@ import type { ParsedCommand, CommandFile, CommandOption } from "./command-line.t
 import { describeSeconds, parseTime } from "./media-time.ts"
 import { findOptionKind } from "./policy/options.ts"
 
-/** Option `-ss` whose time is past the end of its media. */
+/** Option `-ss` of an ffmpeg command whose time is past the end of the media. */
 export type SeekPastEnd = {
   value: string
-  /** Input that ends before the time of `-ss`; null if several inputs do. */
+  /** Name of the input that ends before the time of `-ss`; null if several inputs do. */
   input: string | null
-  /** Output after the option `-ss`; null if the option precedes an input. */
+  /**
+   * Name of the output to which the option `-ss` belongs; null if the option belongs to an input.
+   */
   output: string | null
 }
 
 /**
- * Position of an option `-ss`: before an input, or before an output, where the time counts from the
- * first frame read.
+ * Position of an option `-ss` in a command. Before an output, the time counts from the first frame
+ * that is read.
  */
 export type SeekPosition = "input" | "output"
 
 /**
  * Input options that change neither the length nor the timestamps of an input. Inputs with any
- * other option are skipped, since many demuxer options change one of the two, such as
- * `-ignore_editlist`.
+ * other option are skipped, since many demuxer options, such as `-ignore_editlist`, change the
+ * length or the timestamps.
  */
 const HARMLESS_OPTIONS = new Set(
   [
@@ -40,8 +42,9 @@ const HARMLESS_OPTIONS = new Set(
     .split(" "),
 )
 /**
- * Finds options `-ss` with times past the end of the inputs. `lengthOf` returns the seconds of an
- * input for a seek at the position, or null if the length is uncertain.
+ * Finds options `-ss` with times past the end of the inputs. `lengthOf` returns the duration of an
+ * input in seconds, as it applies to an `-ss` at the given position; null if the duration is
+ * uncertain.
  */
 export function findSeeksPastEnd(
   command: ParsedCommand,
@@ -55,8 +58,8 @@ export function findSeeksPastEnd(
     const value = findSeekPastEnd(file, secondsOf(file, "input"))
     return value === null ? [] : [{ value, input: file.word, output: null }]
   })
-  // An output seeks in the parts that input options keep, unless a filter or -copyts changes the
-  // timestamps.
+  // Checks `-ss` of outputs only if no filter or `-copyts` changes the timestamps. Such an `-ss`
+  // applies to the part of the input that the input options select.
   if (early.length > 0 || allOptions(command).some(changesTimestamps)) return early
   const ends = inputs.map((file) => {
     const seconds = secondsOf(file, "output")
@@ -71,7 +74,10 @@ export function findSeeksPastEnd(
   })
 }
 
-/** Begins a sentence about a seek past the end; `lengths` are seconds of inputs by name. */
+/**
+ * Returns the beginning of a sentence about a seek past the end of the media. `lengths` contains
+ * the durations of inputs in seconds, by name.
+ */
 export function describeSeekPastEnd(
   { value, input }: SeekPastEnd,
   lengths: ReadonlyMap<string, number>,
@@ -82,7 +88,10 @@ export function describeSeekPastEnd(
   return `-ss ${value} is past the end of ${input}${length}`
 }
 
-/** Returns the value of a file's `-ss` if the time is not before `endSeconds`; otherwise null. */
+/**
+ * Returns the value of a file's option `-ss` if the time is at or after `endSeconds`; otherwise
+ * null.
+ */
 function findSeekPastEnd(file: CommandFile, endSeconds: number | null): string | null {
   const value = findLastOptionValue(file, "ss")
   const seconds = value === null ? null : parseTime(value)

@@ -9,10 +9,10 @@ import { findNearestName } from "./nearest-name.ts"
 /** Use of an address: an input, a file to import, or a receiver of webhooks. */
 export type AddressUse = "input" | "import" | "webhook"
 
-/** Request field that holds an address; `origin` is the origin of this service. */
+/** Use of an address in a request field, and the origin of this service. */
 type AddressField = { use: AddressUse; origin: string }
 
-/** Remedy for a file that exists only on the caller's machine. */
+/** Remedies for a file that exists only on the caller's machine, by the use of the address. */
 const UPLOAD: Record<AddressUse, string> = {
   input:
     "upload the file with POST /v1/files, and write `svc_id://<id>` with the id from the response",
@@ -20,7 +20,7 @@ const UPLOAD: Record<AddressUse, string> = {
   webhook: "give the http or https URL of a server that this service can reach",
 }
 
-/** Remedy for a URL of this service in a field that accepts only other URLs. */
+/** Remedies for a URL of this service in a field that accepts only other URLs. */
 const OWN: Record<Exclude<AddressUse, "input">, string> = {
   import:
     "which needs no import: use `svc_id://<id>` as the input, or download the file by its download_url",
@@ -61,7 +61,10 @@ const SCHEMES: readonly Hint[] = [
   ],
 ]
 
-/** Returns the correction of an invalid address, or else the addresses that the field accepts. */
+/**
+ * Returns the error message for an invalid address: a correction, or else the addresses that the
+ * field accepts.
+ */
 export function describeAddressFault(text: string, field: AddressField): string {
   const { use } = field
   const expected = EXPECTED_ADDRESSES[use]
@@ -82,7 +85,10 @@ export function describeAddressFault(text: string, field: AddressField): string 
   )
 }
 
-/** Corrects an address with quotes, brackets or a program's name around it. */
+/**
+ * Returns the correction of an address with quotes, brackets or a program's name around the
+ * address.
+ */
 function describeMarks(text: string, use: AddressUse): string | null {
   const addresses = text.match(/\b(?:https?|svc_id|s3):\/\/[^\s"'“”‘’<>()`]+/gi) ?? []
   const [address] = addresses
@@ -95,7 +101,9 @@ function describeMarks(text: string, use: AddressUse): string | null {
   return isAlone ? null : `write ${quote(address)} alone, with nothing around it`
 }
 
-/** Corrects the id of a File, with or without a scheme. */
+/**
+ * Returns the correction of a File's id that is written with a wrong scheme or without a scheme.
+ */
 function describeId(text: string, use: AddressUse): string | null {
   const id = findId(text)
   const isNamed = /^svc[-_]?id:/i.test(text)
@@ -118,7 +126,7 @@ function findId(text: string): string | null {
   return isId(word) ? word.toLowerCase() : null
 }
 
-/** Corrects a URL of this service that does not refer to a File. */
+/** Returns the correction of a URL of this service that does not refer to a File. */
 function describeOwn(text: string, { use, origin }: AddressField): string | null {
   const url = URL.parse(text, /^\/(?:v1|public|media)\//.test(text) ? origin : undefined)
   if (!url || !/^https?:$/.test(url.protocol) || !isOwnUrl(url, origin)) return null
@@ -135,7 +143,7 @@ function describeOwnAddress(text: string, use: keyof typeof OWN): string {
   return `${quote(address)} is a URL of this service, ${OWN[use]}`
 }
 
-/** Corrects a misspelled scheme, or wrong characters after the scheme. */
+/** Returns the correction of a misspelled scheme, or of wrong characters after the scheme. */
 function describeMisspelledScheme(text: string): string | null {
   const [, scheme = "", rest = ""] = /^([a-z]{3,8})[:;.]{0,2}[/\\]{1,3}(.*)$/i.exec(text) ?? []
   const nearest = findNearestName(scheme, ["https", "http"])
@@ -144,7 +152,10 @@ function describeMisspelledScheme(text: string): string | null {
   return correction === text ? null : `write ${quote(correction)}`
 }
 
-/** Explains a path on the caller's machine, or a host without its scheme. */
+/**
+ * Returns the explanation for a path on the caller's machine, or the correction of a host without a
+ * scheme.
+ */
 function describePath(text: string, use: AddressUse): string | null {
   const web = withScheme(text, use)
   if (web !== null) return `write ${quote(web)}, with its scheme`
@@ -175,7 +186,7 @@ function isPath(text: string): boolean {
   return !/:|\w@\w/.test(text) && (/\.\w{1,5}$/.test(text) || /[/\\]/.test(text))
 }
 
-/** Corrects spaces and backslashes in a web URL. */
+/** Returns the correction of a web URL with spaces or backslashes. */
 function describeBlanks(text: string): string | null {
   if (!/^https?:\/\/\S/i.test(text) || !/[ \\]/.test(text)) return null
   return `write ${quote(text.replaceAll(" ", "%20").replaceAll("\\", "/"))}: a URL has no spaces and no backslashes`

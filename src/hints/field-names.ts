@@ -69,7 +69,7 @@ const OTHER_PARAMETERS = buildAliasMap<readonly string[]>([
   ["job", ["job_id"]],
 ])
 
-/** Returns the query parameter that a name most likely means; null if none is near. */
+/** Returns the query parameter that a name most likely means; null if no parameter is similar. */
 export function findNearestParameter(name: string, parameters: readonly string[]): string | null {
   const others = OTHER_PARAMETERS.get(name.toLowerCase())
   return others?.find((each) => parameters.includes(each)) ?? findNearestName(name, parameters)
@@ -78,7 +78,7 @@ export function findNearestParameter(name: string, parameters: readonly string[]
 /** Minimum length of a word to be matched as the prefix of a field name. */
 const PREFIX_LENGTH_MIN = 4
 
-/** Returns the field that a name most likely means; null if none is near. */
+/** Returns the field that a name most likely means; null if no field is similar. */
 export function findNearestField(key: string, fields: readonly string[]): string | null {
   const plain = key.toLowerCase().replace(/[^a-z]/g, "")
   const plainFields = fields.map((field) => field.replaceAll("_", ""))

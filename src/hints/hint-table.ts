@@ -6,9 +6,9 @@ export type Hint = readonly [pattern: RegExp, sentence: string]
 const SHOWN_LENGTH_MAX = 120
 
 /**
- * Returns the sentence of the first hint whose pattern matches a text; null without a match. A sticky
- * pattern matches at `at`. In a sentence, `$&` is the match, `$1` its first group, and `$name` a value
- * of `values`.
+ * Returns the sentence of the first hint whose pattern matches a text; null without a match. A
+ * sticky pattern must match at index `at`. In a sentence, `$&` is the match, `$1` is the first
+ * group, and `$name` is a value of `values`.
  */
 export function findHint(
   text: string,
@@ -30,7 +30,10 @@ function fill(sentence: string, match: RegExpExecArray, values: Record<string, s
   })
 }
 
-/** Quotes a caller's text for a sentence: in backticks, or in double quotes if it contains a backtick. */
+/**
+ * Quotes a caller's text for an error message: in backticks, or in double quotes if the text
+ * contains a backtick.
+ */
 export function quote(text: string): string {
   const short = cutText(text, SHOWN_LENGTH_MAX)
   return short.includes("`") ? `"${short}"` : `\`${short}\``

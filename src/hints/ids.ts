@@ -2,7 +2,10 @@ import { EXAMPLE_ID } from "../platform/ids.ts"
 import { findHint, quote } from "./hint-table.ts"
 import type { Hint } from "./hint-table.ts"
 
-/** Hints for words that are not ids; `$title` is the kind of record, `$example` an id. */
+/**
+ * Hints for words that are not ids. In a hint, `$title` is the kind of record, and `$example` is a
+ * valid id.
+ */
 const NO_IDS: readonly Hint[] = [
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i, "write the id alone: `$&`"],
   [
@@ -16,7 +19,9 @@ const NO_IDS: readonly Hint[] = [
   ],
 ]
 
-/** Returns why a word is not the id of a record of the kind `title`, and the correction. */
+/**
+ * Returns the reason why a word is not the id of a record of the kind `title`, with the correction.
+ */
 export function describeMalformedId(title: string, word: string): string {
   const values = { title, example: EXAMPLE_ID, length: `${word.length}` }
   return (

@@ -32,8 +32,8 @@ const WITHIN_STRING: readonly Hint[] = [
 ]
 
 /**
- * Hints for unexpected characters outside JSON strings, the most certain hint first. After a value,
- * a comma is probably missing.
+ * Hints for unexpected characters outside JSON strings, the most certain hint first. Hints with a
+ * lookbehind apply after a value, where a comma is probably missing.
  */
 const UNEXPECTED_CHARACTERS: readonly Hint[] = [
   [/\/\/|\/\*|#/y, "remove the comment: JSON has no comments"],
@@ -85,10 +85,16 @@ export function describeBrokenJson(text: string): string {
 /** Offset of a JSON syntax error, and the parser's name for the error. */
 type Stop = { at: number; code: string }
 
-/** Error that stops the JSON parser at the first syntax error; the parser would continue. */
+/**
+ * Error that stops the JSON parser at the first syntax error, because the parser would otherwise
+ * continue.
+ */
 const PARSE_STOP = new Error("the text is not JSON")
 
-/** Returns the first syntax error of a JSON text, or all brackets that are missing at the end. */
+/**
+ * Returns the first syntax error of a JSON text, or an error for each bracket that is missing at
+ * the end.
+ */
 function findStops(text: string): Stop[] {
   const stops: Stop[] = []
   function onError(code: number, at: number) {
@@ -98,7 +104,7 @@ function findStops(text: string): Stop[] {
   try {
     visit(text, { onError }, { disallowComments: true })
   } catch (error) {
-    // The parser recurses into each level and may overflow the stack.
+    // The parser calls itself for each level of nesting, and may overflow the stack.
     if (error instanceof RangeError) return [{ at: 0, code: "TooDeep" }]
     if (error !== PARSE_STOP) throw error
   }
@@ -134,7 +140,10 @@ function hintsOf(code: string, before: string): readonly Hint[] {
   return code === "EndOfFileExpected" || isJson(before) ? AFTER_END : UNEXPECTED_CHARACTERS
 }
 
-/** Returns the start of a malformed number, such as `01`: the parser stops after the `0`. */
+/**
+ * Returns the start of a malformed number, such as `01`, where the parser reports an error after
+ * the `0`.
+ */
 function beginOfNumber(text: string, at: number): number {
   const word = /[+-]?\.?\d[\w.+-]*$/.exec(text.slice(Math.max(0, at - WORD_LENGTH_MAX), at))?.[0]
   return word !== undefined && /[\w.]/.test(text.charAt(at)) ? at - word.length : at

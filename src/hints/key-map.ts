@@ -2,7 +2,10 @@ import { quote } from "./hint-table.ts"
 
 const KEY = "expected a key of 1 to 64 letters, digits and underscores"
 
-/** Returns the expected form of a file key, and the likely key for an invalid one. */
+/**
+ * Returns the error message for an invalid file key: the expected form, and the key that the caller
+ * most likely meant.
+ */
 export function describeKeyFault(name: string): string {
   if (/^[\w -]+\.\w{2,4}$/.test(name)) {
     return `${KEY}; write the key first and the file name second, as in ${quote(asJson({ out_1: name }))}`
@@ -11,7 +14,10 @@ export function describeKeyFault(name: string): string {
   return /^\w{1,64}$/.test(key) && key !== name ? `${KEY}; did you mean \`${key}\`?` : KEY
 }
 
-/** Describes the expected map for a value that is a list or one item; keys begin with `prefix`. */
+/**
+ * Returns the error message for a list, or a single item, in place of a map. The keys of the
+ * example begin with `prefix`.
+ */
 export function describeExpectedMap(value: unknown, prefix: string, what: string): string {
   const expected = `expected an object of keys and ${what}`
   const values = (Array.isArray(value) ? value : [value]).flatMap((each) => textOf(each) ?? [])
@@ -20,7 +26,10 @@ export function describeExpectedMap(value: unknown, prefix: string, what: string
   return `${expected}, such as ${quote(asJson(Object.fromEntries(keyed)))}`
 }
 
-/** Returns an item's text (for an object, the longest string in it), or null. */
+/**
+ * Returns the text of a list item: the item itself, or the longest string in an object; null
+ * without a text.
+ */
 function textOf(item: unknown): string | null {
   if (typeof item === "string") return item === "" ? null : item
   if (typeof item !== "object" || item === null) return null

@@ -4,9 +4,9 @@ import { distance } from "fastest-levenshtein"
 const LENGTH_MAX = 64
 
 /**
- * Returns the name that a word most likely misspells; null if no name is near. At most a third of the
- * letters differ, and no more than `editsMax`. Case, `-` and `_` do not count; two swapped letters
- * count as one edit.
+ * Returns the name that a word most likely misspells; null if no name is similar. At most a third
+ * of the letters differ, and at most `editsMax` letters. Case, `-` and `_` do not count; two
+ * swapped letters count as one edit.
  */
 export function findNearestName(
   word: string,
@@ -27,7 +27,10 @@ export function findNearestName(
   return least < plain.length ? nearest : null
 }
 
-/** Returns `; did you mean X?` for the nearest name, formatted by `show`; empty if none is near. */
+/**
+ * Returns `; did you mean X?` for the most similar name, formatted by `show`; an empty text if no
+ * name is similar.
+ */
 export function didYouMean(
   word: string,
   names: Iterable<string>,
@@ -42,7 +45,9 @@ function withoutMarks(name: string): string {
   return /[-_]/.test(small) ? small.replace(/[-_]/g, "") : small
 }
 
-/** Counts edits; unlike the library, counts two swapped letters as one edit. */
+/**
+ * Counts the edits between two words. Unlike the library, counts two swapped letters as one edit.
+ */
 function countEdits(one: string, other: string): number {
   const edits = distance(one, other)
   return edits === 2 && sorted(one) === sorted(other) ? 1 : edits

@@ -19,12 +19,12 @@ const OTHER_PATHS = buildAliasMap([
   ["webhook webhooks deliveries", "/webhooks/deliveries"],
   ["swagger.json openapi.yaml spec", "/openapi.json"],
 ])
-/** Number of first letters that forms of a word share: `normalize`, `normalizations`. */
+/** Number of first letters that related words share, such as `normalize` and `normalizations`. */
 const STEM_LENGTH = 5
 
 /**
- * Returns the path that an unknown path most likely means, with its ids; null if none is near.
- * `templates` are below /v1, as `/files/{id}`.
+ * Returns the API path that an unknown path most likely means, with the ids of the unknown path;
+ * null if no path is similar. `templates` are path templates below /v1, such as `/files/{id}`.
  */
 export function findNearestPath(path: string, templates: readonly string[]): string | null {
   const words = wordsOf(path)
@@ -42,7 +42,7 @@ export function findNearestPath(path: string, templates: readonly string[]): str
   return best === null || best.path === path ? null : best.path
 }
 
-/** Splits a path into segments, without the version and without the scheme of ids. */
+/** Splits a path into segments, without the version and without the `svc_id:` scheme of ids. */
 function wordsOf(path: string): string[] {
   const words = path
     .replace(/\bsvc_id:\/*/i, "")
@@ -52,7 +52,10 @@ function wordsOf(path: string): string[] {
   return words
 }
 
-/** Returns this API's path for a path of another API or for a part of a record, or null. */
+/**
+ * Returns the path of this API for a path of another API, or for a part of a record, such as
+ * `/jobs/{id}/status`; null for other paths.
+ */
 function otherPath(words: readonly string[], templates: readonly string[]): string | null {
   const [resource = "", id = "", part = ""] = words.map((word) => word.toLowerCase())
   const other = OTHER_PATHS.get(resource)
@@ -65,7 +68,7 @@ function otherPath(words: readonly string[], templates: readonly string[]): stri
   return /^(?:status|state|result|results|info|details)$/.test(part) ? member : null
 }
 
-/** Counts the segments of a path that differ from a template; null if one is not similar. */
+/** Counts the segments of a path that differ from a template; null if a segment is not similar. */
 function costOf(words: readonly string[], template: readonly string[]): number | null {
   if (words.length !== template.length) return null
   let cost = 0
@@ -73,7 +76,7 @@ function costOf(words: readonly string[], template: readonly string[]): number |
     const word = words[at] ?? ""
     if (word === templateWord || templateWord.startsWith("{")) continue
     if (!isNear(word, templateWord)) {
-      // Actions on a job of any kind are below /jobs.
+      // The path of an action is below /jobs, even if the request names the path of the job's kind.
       const isJobAction = at === 0 && templateWord === "jobs" && words.length > 2
       if (!isJobAction || words.at(-1) !== template.at(-1)) return null
       cost += 1

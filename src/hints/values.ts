@@ -26,7 +26,10 @@ const OTHER_VALUES = buildAliasMap<readonly string[]>([
   ["all full", ["admin"]],
 ])
 
-/** Returns the values that a field expects, and a correction of the wrong value if any. */
+/**
+ * Returns the error message for a wrong value: the values that the field expects, and a correction
+ * if possible.
+ */
 export function describeMismatch(issue: z.core.$ZodIssue, value: unknown): string {
   const { message } = issue
   // A message with backticks already contains the correction.
@@ -109,7 +112,7 @@ function alone(text: string): string {
   return `write the string alone: ${quote(text)}`
 }
 
-/** Suggests a list of a single value, or of an object's values under numbered names. */
+/** Suggests a list for a single value, or for an object whose names end with numbers. */
 function asList(value: unknown): string {
   if (typeof value === "boolean") return `it is ${value}`
   if (typeof value !== "object" || value === null) return write([value])
@@ -126,7 +129,10 @@ function asNumber(message: string, value: unknown): string | null {
   return isPlain ? `${write(number)}, without quotes` : write(number)
 }
 
-/** Reports whether a number meets the range, and the wholeness, that an error message requires. */
+/**
+ * Reports whether a number is in the range of an error message, and is whole if the message
+ * requires a whole number.
+ */
 function fitsMessage(message: string, number: number): boolean {
   if (!Number.isInteger(number) && (message.includes("whole") || !Number.isFinite(number)))
     return false
@@ -136,7 +142,10 @@ function fitsMessage(message: string, number: number): boolean {
 
 const UNIT_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
 
-/** Parses a number with the error message's unit or a unit of time; NaN for other texts. */
+/**
+ * Parses a number with a unit: the unit of the error message, or a unit of time. Returns NaN for
+ * other texts.
+ */
 function withoutUnit(message: string, text: string): number {
   const [, amount = "", unit = ""] = /^(-?[\d.]+)\s*([a-z]+)$/i.exec(text) ?? []
   if (unit !== "" && message.includes(`(${unit.toUpperCase()})`)) return Number(amount)
@@ -159,7 +168,7 @@ function asObject(value: unknown): string | null {
   return /^\s*\{/.test(value) ? "write an object, not JSON in a string" : "it is a string"
 }
 
-/** Suggests the accepted form of a date-time, where the message expects one. */
+/** Suggests the accepted format of a date-time if the error message expects a date-time. */
 function asMoment(message: string, value: unknown): string | null {
   const moment = message.includes("date-time") ? parseDateTime(value) : null
   if (moment === null) return null
@@ -167,8 +176,8 @@ function asMoment(message: string, value: unknown): string | null {
 }
 
 /**
- * Parses a date-time in any form, or Unix time in seconds or milliseconds. Returns milliseconds
- * since the epoch; null for other values.
+ * Parses a date-time in any format of `Date.parse`, or Unix time in seconds or milliseconds.
+ * Returns milliseconds since the epoch; null for other values.
  */
 export function parseDateTime(value: unknown): number | null {
   const text = typeof value === "number" ? `${value}` : value
@@ -178,7 +187,9 @@ export function parseDateTime(value: unknown): number | null {
   return Number.isNaN(moment) ? null : moment
 }
 
-/** Completes a date-time: adds UTC, or the plus sign that a query decoded as a space. */
+/**
+ * Completes the text of a date-time: adds UTC, or the plus sign that a query decoded as a space.
+ */
 function readMoment(text: string): string {
   const zoned = text.trim().replace(/ (\d\d:\d\d)$/, (zone) => {
     return /T.* /.test(text) ? `+${zone.trim()}` : zone

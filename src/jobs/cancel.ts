@@ -19,8 +19,8 @@ const STATEMENTS_OF_JOB = 14
 const JOBS_MAX = Math.floor(STATEMENTS_MAX / STATEMENTS_OF_JOB)
 
 /**
- * Cancels an open job at its caller's request, and kills its runs. Returns false if the job was
- * already over.
+ * Cancels an open job at the request of its caller, and kills the job's runs. Returns false if the
+ * job was already over.
  */
 export async function cancelJob(env: Env, accountId: string, jobId: string): Promise<boolean> {
   const taskIds = await endJobAsCanceled(env, accountId, jobId)
@@ -29,9 +29,8 @@ export async function cancelJob(env: Env, accountId: string, jobId: string): Pro
 }
 
 /**
- * Cancels some open jobs of a deleted account, so that their webhooks are sent. Returns the ids of
- * their tasks, which may still run. If a job cannot be canceled, the others are canceled
- * nevertheless.
+ * Cancels some open jobs of a deleted account, so that the jobs' webhooks are sent. Returns the ids
+ * of their tasks, which may still run. Continues with other jobs if a job cannot be canceled.
  */
 export async function cancelJobsOfDeletedAccount(env: Env, accountId: string): Promise<string[]> {
   const { sql: database } = openDatabases(env, accountId)
@@ -52,8 +51,8 @@ export async function cancelJobsOfDeletedAccount(env: Env, accountId: string): P
 }
 
 /**
- * Sets an open job to canceled. Returns the ids of its tasks, which may still run; returns none if
- * the job was already over.
+ * Sets an open job to canceled. Returns the ids of the job's tasks, which may still run. Returns an
+ * empty list if the job was already over.
  */
 export async function endJobAsCanceled(
   env: Env,
@@ -64,8 +63,8 @@ export async function endJobAsCanceled(
 }
 
 /**
- * Makes the dispatcher kill the runs of tasks that D1 records as over, and reconcile the jobs that
- * wait for their files. If the dispatcher cannot be reached, it reconciles later by itself.
+ * Makes the dispatcher kill the runs of tasks that are over in D1, and reconcile the jobs that wait
+ * for files of these tasks. An unreachable dispatcher reconciles later by itself.
  */
 export async function killTasks(env: Env, accountId: string, taskIds: string[]): Promise<void> {
   if (taskIds.length === 0) return

@@ -27,8 +27,8 @@ import { enqueueJob } from "../scheduler/enqueue.ts"
 import { abandonLargeValues } from "../objects/abandon-upload.ts"
 
 /**
- * Job of an accepted request, with the ids of the Files that it creates; `replayed` if an earlier
- * request with the same idempotency key created the job.
+ * Job of an accepted request, with the ids of the Files that the job creates. `replayed` means that
+ * an earlier request with the same idempotency key created the job.
  */
 export type AcceptedJob = {
   jobId: string
@@ -49,14 +49,14 @@ type ReplayResult = AcceptedJob | "conflict"
 export type JobAcceptance = ReplayResult | { exceeded: ExceededLimit }
 
 /**
- * Creator of a job, and the limits of the account that apply to the job. `limits` is null for a
- * lookup, to which only the rate limit applies.
+ * Creator of a job, and the account limits that apply to the job. `limits` is null for a lookup, to
+ * which only the rate limit applies.
  */
 export type JobCreatorWithLimits = JobCreator & { limits: NewJobLimits | null }
 
 /**
- * Maximum number of attempts to create a job that a limit refused although the limits, read
- * afterwards, allowed it.
+ * Maximum number of attempts to create a job. A creation is repeated if a limit refused the job
+ * although a later read of the limits allows the job.
  */
 const TRIES_MAX = 5
 
@@ -163,7 +163,10 @@ function toTaskMessages({ job: { id: jobId, priority }, tasks }: JobDraft): Task
   })
 }
 
-/** Returns the limit that a new job would exceed with one further file; null if it exceeds none. */
+/**
+ * Returns the limit that a new job would exceed with one further file, or null if the job exceeds
+ * no limit.
+ */
 export async function findExceededLimit(
   database: AccountDatabase,
   limits: NewJobLimits | null,

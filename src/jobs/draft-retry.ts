@@ -16,7 +16,7 @@ import type { JobSnapshot } from "../domain/snapshot.ts"
 
 /**
  * Reports whether an input of a job no longer exists. Outputs and imports of the same job do not
- * count, because the retry creates them again.
+ * count as missing, because the retry creates them again.
  */
 export function isInputGone(
   { fileId, file }: TaskInputWithFile,
@@ -44,8 +44,8 @@ export function draftRetry(
   const tasks = before.tasks
     .filter((task) => !isProbeOfUpload(task, job, inputs))
     .toSorted((one, other) => (one.id < other.id ? -1 : 1))
-  // An imported file has the same id as its task. A file that is its job's only file has the same
-  // id as the job.
+  // An imported file has the same id as its task. The only file of a job has the same id as the
+  // job.
   const imports = new Map(
     tasks.filter(isImport).map((task) => {
       const fileId = task.id === job.id ? id : newId()
@@ -119,8 +119,8 @@ function requestWarnings({ warnings }: Job): Pick<Job, "warnings"> | null {
 }
 
 /**
- * Reports whether a file was uploaded with the request of a job. Such a file is an independent File
- * after the job's end.
+ * Reports whether a file was uploaded with the request of a job. After the job's end, such a file
+ * is an independent File.
  */
 function isUploadWith({ id }: Job, file: File | null): boolean {
   return file?.source === "upload" && file.jobId === id && file.id !== id

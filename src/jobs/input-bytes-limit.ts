@@ -6,11 +6,14 @@ import type { Limits } from "../domain/plans.ts"
 import { computeUsableContainerDiskBytes } from "../bindings/pools.ts"
 import { readStorageDisk } from "../bindings/storage-disk.ts"
 
-/** Limit of the total size of a job's inputs, and whether the plan or the runner's disk sets it. */
+/**
+ * Limit of the total size of a job's inputs. `boundBy` is the origin of the limit: the plan or the
+ * runner's disk.
+ */
 export type InputBytesLimit = { bytesMax: number; boundBy: "plan" | "disk" }
 
 /**
- * Returns the limit of the total size of a job's inputs: the lower of the plan's limit and the
+ * Returns the limit of the total size of a job's inputs: the lower of the plan's limit and the free
  * space on an empty disk of the job's runners.
  */
 export async function findInputBytesLimit(
@@ -25,7 +28,10 @@ export async function findInputBytesLimit(
   return { bytesMax: diskBytes, boundBy: "disk" }
 }
 
-/** Returns the bytes that an empty disk offers for inputs; null if unknown. */
+/**
+ * Returns the bytes that an empty disk offers for inputs, or null if the size of the disk is
+ * unknown.
+ */
 async function findDiskBytes(env: Env, pools: readonly string[]): Promise<number | null> {
   const settings = getSettings(env)
   if (settings.RUNNER_ORIGIN === undefined) {
@@ -35,12 +41,12 @@ async function findDiskBytes(env: Env, pools: readonly string[]): Promise<number
   const disk = await readStorageDisk(env)
   if (!disk) return null
   const usableBytes = disk.totalBytes - settings.DISK_RESERVE_BYTES - WORKSPACE_BYTES_MIN
-  // Stored files remain on the same disk while the workspace holds copies of them.
+  // Stored files remain on the same disk while a workspace holds copies of the files.
   return Math.max(0, Math.floor(usableBytes / 2))
 }
 
 /**
- * Returns a clause that explains why files are too large as inputs of one job; null if they
+ * Returns a clause that explains why files are too large as inputs of one job, or null if the files
  * fit. Unknown sizes count as 0.
  */
 export function describeOversizedInputs(

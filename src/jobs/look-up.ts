@@ -12,12 +12,12 @@ import { acceptJob } from "./create.ts"
 import type { BackgroundContext } from "./create.ts"
 import { awaitJobEnd } from "./wait.ts"
 
-/** Time in milliseconds for which the result of a metadata lookup is reused for the same URL. */
+/** Time for which the result of a metadata lookup is reused for the same URL, in milliseconds. */
 export const LOOKUP_REUSE_MS = 60_000
 const WAIT_MS_MAX = 29_000
 /**
- * Time limit of yt-dlp for a lookup, in seconds. The rest of the caller's wait is for a slot, the
- * start of a container, and another attempt.
+ * Time limit of yt-dlp for a lookup, in seconds. The caller waits longer: for a slot, the start of
+ * a container, and another attempt.
  */
 const LOOKUP_RUN_SECONDS = 25
 
@@ -30,7 +30,10 @@ export type LookupRequest = {
   origin: string
   url: string
   creator: JobCreator
-  /** Throws if the caller may not request a page. A result that is reused needs no such check. */
+  /**
+   * Throws if the caller may not request a page. A lookup whose result is reused needs no such
+   * check.
+   */
   admit: () => Promise<void>
 }
 
@@ -59,7 +62,7 @@ export async function lookUpMetadata(
 }
 
 /**
- * Creates a metadata job and returns its id. Returns the id of another request's job if that
+ * Creates a metadata job and returns the job's id. Returns the id of another request's job if that
  * request has created a job for the same URL meanwhile.
  */
 async function begin(
@@ -73,7 +76,8 @@ async function begin(
   const facts = { origin, now: Date.now(), runSecondsMax: LOOKUP_RUN_SECONDS }
   const draft = { ...draftLookupJob(url, facts), lookup }
   try {
-    // Only the rate limit applies: the caller waits for the result, and the job is not listed.
+    // Only the rate limit applies, because the caller waits for the result and the job is not
+    // listed.
     const creating = { ...creator, limits: null }
     await acceptJob(env, ctx, { database, creating }, draft)
     return draft.job.id
@@ -84,12 +88,14 @@ async function begin(
   }
 }
 
-/** Reports whether a metadata job still runs or has a reusable result. A failed job is repeated. */
+/**
+ * Reports whether a metadata job still runs or has a reusable result. A failed job is not reused.
+ */
 function isUsable(job: Job): boolean {
   return !isFinal(job.state) || isAnswer(job)
 }
 
 function isAnswer({ state, completedAt }: Job): boolean {
-  // The absolute difference keeps a clock that was set back from prolonging the reuse.
+  // The absolute difference prevents that a clock that was set back prolongs the reuse.
   return state === "succeeded" && Math.abs(Date.now() - (completedAt ?? 0)) < LOOKUP_REUSE_MS
 }

@@ -3,13 +3,13 @@ import type { MissingTool, RunnerHealth } from "../contract/runner-health.ts"
 import type { Env } from "../bindings/env.ts"
 import { usesPlainRunner, readPlainRunnerHealth } from "../runner/client.ts"
 
-/** Validity of the cached list of tools, in milliseconds. Installed tools seldom change. */
+/** Validity of the cached list of tools, in milliseconds. The installed tools seldom change. */
 const KNOWN_MS = 5000
 /** Maximum wait of a request for the runner's health, in milliseconds. */
 const ANSWER_MS_MAX = 500
 
 /**
- * Cache of values rather than promises, because workerd lets no request wait for a promise of
+ * Cache of values instead of promises, because workerd lets no request wait for a promise of
  * another request.
  */
 const cache = new WeakMap<object, { at: number; health: RunnerHealth | null }>()
@@ -25,7 +25,7 @@ export async function findMissingTools(env: Env): Promise<MissingTool[]> {
 
 /**
  * Returns the health of the runner process, which may be some seconds old. Returns `containers` if
- * containers run the tasks, which report no health while they are stopped, and `silent` if the
+ * containers run the tasks, because stopped containers report no health. Returns `silent` if the
  * runner did not respond in time.
  */
 export async function readToolHealth(env: Env): Promise<RunnerHealth | "containers" | "silent"> {

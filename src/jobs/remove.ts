@@ -14,7 +14,7 @@ import type { BackgroundContext } from "./create.ts"
 /** Maximum wait of a caller for the deletion of R2 objects, in milliseconds. */
 const DELETE_MS_MAX = 2000
 
-/** Deletes a job with all its stored data. Cancels the job first if it is open. */
+/** Deletes a job with all its stored data. Cancels an open job first. */
 export async function deleteJob(
   env: Env,
   ctx: BackgroundContext,
@@ -29,8 +29,8 @@ export async function deleteJob(
     if (snapshot) await removeJob(database, snapshot, Date.now())
     files = snapshot?.files ?? []
   } finally {
-    // The tasks are killed after the removal, so that jobs which wait for the files find them
-    // deleted. Otherwise these jobs would end as canceled.
+    // Kills the tasks after the removal, so that jobs that wait for their files find the files
+    // deleted. Otherwise those jobs would end as canceled.
     await killTasks(env, accountId, taskIds)
   }
   await deleteObjects(env, ctx, database, files)

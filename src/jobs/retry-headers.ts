@@ -11,9 +11,9 @@ export type RetryHeaders = { [field: string]: { [name: string]: string } }
 const FETCH_KEY = "url"
 
 /**
- * Assigns the HTTP headers of a retry to the tasks that request URLs with headers, because headers
- * of the first job are not stored. Returns the headers by task id, or an error for each missing or
- * unnecessary field.
+ * Assigns the HTTP headers of a retry to the tasks that request URLs with headers. The service does
+ * not store the headers of the first job. Returns the headers by task id, or an error for each
+ * missing or unnecessary field.
  */
 export function assignRetryHeaders(
   before: JobSnapshot,

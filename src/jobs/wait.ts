@@ -16,13 +16,13 @@ import { isFinal } from "../domain/states.ts"
 import type { State } from "../domain/states.ts"
 
 /**
- * Maximum wait for a response of the dispatcher, in milliseconds. Afterwards D1 is read, because
- * the response may be lost.
+ * Maximum wait for a response of the dispatcher, in milliseconds. The waiting caller then reads D1,
+ * because the response may be lost.
  */
 const SILENCE_MS = 10_000
 const AFTER_RESET_MS = 250
 /**
- * Value of `endings` that no dispatcher sends. The next call of `nextChange` therefore returns at
+ * Value of `endings` that no dispatcher sends, so that the next call of `nextChange` returns at
  * once.
  */
 const LOST = "lost"
@@ -36,13 +36,13 @@ export type JobAddress = { accountId: string; jobId: string }
  */
 export type AwaitedJob = JobAddress & {
   isNew?: boolean
-  /** Read replica that is read first. Its row counts only if the job is finished. */
+  /** Read replica that is read first. The replica's row counts only if the job is finished. */
   replica?: AccountDatabase | null
 }
 
 /**
- * Waits until a job ends. Returns the finished job, or the job's present state after `timeoutMs`;
- * null if the account has no such job.
+ * Waits until a job ends. Returns the finished job, or the job's present state after `timeoutMs`.
+ * Returns null if the account has no such job.
  */
 export async function awaitJobEnd(
   env: Env,
@@ -64,8 +64,8 @@ async function readJob(env: Env, { accountId, jobId }: JobAddress): Promise<Job 
 
 /**
  * Waits until a file is complete or has failed, which may precede the end of its job. Returns the
- * file, or its present state after `timeoutMs`; null if the account has no such file. `isNew` marks
- * a file whose id is that of its job.
+ * file, or the file's present state after `timeoutMs`. Returns null if the account has no such
+ * file. `isNew` marks a file whose id is that of its job.
  */
 export async function awaitFileEnd(
   env: Env,
@@ -106,7 +106,7 @@ async function awaitFinal<Row>(
   let lastSeen: LastSeenJobState | null = awaited.isNew ? NEW_JOB_STATE : null
   for (;;) {
     const leftMs = msLeft(since, timeoutMs ?? 0)
-    // If the job ends between this response and the read of D1, the next response reports it.
+    // If the job ends between this response and the read of D1, the next response reports the end.
     const change: WatchedJobState | null = timeoutMs
       ? await nextChange(env, awaited.id, lastSeen, leftMs)
       : null
@@ -116,7 +116,7 @@ async function awaitFinal<Row>(
   }
 }
 
-/** Job with its present progress; null without progress. */
+/** Job with its present progress. The progress is null if it is unknown. */
 export type JobWithProgress = { job: Job; progress: Progress | null }
 
 /**

@@ -5,7 +5,7 @@ const METADATA_PAIRS_MAX = 10
 export const METADATA_NAME_LENGTH_MAX = 64
 export const METADATA_VALUE_LENGTH_MAX = 500
 
-/** Priority of a job whose request sets no priority. */
+/** Default priority of a job, if its request sets no priority. */
 export const PRIORITY_DEFAULT = 50
 
 export const webhookUrl = z
@@ -22,7 +22,7 @@ const priority = z
   .max(100, "expected a whole number from 0 to 100")
   .meta({ description: "Jobs of the account with a higher priority start first." })
 
-/** Limits of `expires_in` in seconds: from a minute to a year. */
+/** Limits of `expires_in` in seconds: from one minute to 366 days. */
 const RETENTION_SECONDS = { min: 60, max: 366 * 86_400 }
 const EXPECTED_RETENTION = `expected a whole number of seconds from ${RETENTION_SECONDS.min} to ${RETENTION_SECONDS.max}`
 
@@ -35,7 +35,7 @@ const expiresIn = z
       "Seconds from the end of the job to its removal, with its outputs and the files that its request stored; the record then has `expires_at`. Without it the service keeps the job.",
   })
 
-/** Schema of `publish`, for requests whose jobs make Files of the account. */
+/** Schema of the field `publish`, for requests whose jobs create Files of the account. */
 export const publishField = {
   publish: z.boolean("expected true or false").optional().meta({
     description:
@@ -44,12 +44,12 @@ export const publishField = {
   }),
 }
 
-/** Schema of `priority` without a default, for a request that can set the field in two places. */
+/** Schema of `priority` without a default, for requests that can set the field in two places. */
 export const optionalPriority = priority.optional()
 
 /**
- * Schemas of the fields that every request for a job has: `webhook`, called at the end; `metadata`,
- * echoed in the record; `priority`, higher first; `expires_in`, the retention.
+ * Schemas of the fields that every job request has. `webhook` is called at the job's end, the
+ * record repeats `metadata`, a higher `priority` runs first, and `expires_in` is the retention.
  */
 export const commonRequestFields = {
   webhook: webhookUrl.nullish(),
@@ -79,7 +79,10 @@ export const commonRequestFields = {
   expires_in: expiresIn.nullish(),
 }
 
-/** Returns the schema of the multipart part `file`; a request may have `otherField` instead. */
+/**
+ * Returns the schema of the part `file` of a multipart request. A request may have the field
+ * `otherField` instead.
+ */
 export function filePartSchema(otherField: string) {
   return z
     .string()

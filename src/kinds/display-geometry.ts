@@ -2,8 +2,8 @@ import { z } from "zod"
 import type { ProbeResult } from "../contract/probe.ts"
 
 /**
- * Geometry of a video as players display it: sides in pixels after rotation, and the clockwise
- * rotation in degrees.
+ * Geometry of a video as players display it: width and height in pixels after rotation, and the
+ * clockwise rotation in degrees.
  */
 export type DisplayGeometry = { width?: number; height?: number; rotation?: number }
 
@@ -17,7 +17,7 @@ const pictureStream = z.object({
   side_data_list: z.array(sideData).optional().catch(undefined),
 })
 
-/** Returns the video stream that players display, which is never cover art. */
+/** Returns the video stream that players display. Cover art does not count as video. */
 export function findVideoStream({
   streams,
 }: ProbeResult): ProbeResult["streams"][number] | undefined {
@@ -27,9 +27,13 @@ export function findVideoStream({
   })
 }
 
-/** Reads the displayed size and rotation of media from a probe; an empty object without video. */
+/**
+ * Returns the displayed size and the rotation of media from a probe; an empty object for media
+ * without video.
+ */
 export function readDisplayGeometry(probe: ProbeResult): DisplayGeometry {
-  // A probe that exceeds its size limit may be stored without streams, only with top-level fields.
+  // A probe that exceeded its size limit may be stored without streams, but with its top-level
+  // fields.
   const stored = probe.streams.length === 0 ? probe : findVideoStream(probe)
   if (stored === undefined) return {}
   const { side_data_list = [], ...sides } = pictureStream.partial().parse({
@@ -51,8 +55,8 @@ export function readDisplayGeometry(probe: ProbeResult): DisplayGeometry {
 }
 
 /**
- * Converts the counterclockwise rotation of ffprobe to clockwise degrees, rounded to quarter turns,
- * since players apply no other angles.
+ * Converts ffprobe's counterclockwise rotation to clockwise degrees. The result is rounded to
+ * quarter turns, because players apply no other angles.
  */
 function clockwiseRotation(rotation = 0): number {
   return ((4 - (Math.round(rotation / 90) % 4)) % 4) * 90

@@ -5,27 +5,27 @@ import type { Job, JobResult } from "../db/schema/jobs.ts"
 import { readDatabaseNumber } from "../platform/ids.ts"
 import type { BundleMemberSummary } from "./kind.ts"
 
-/** Builds the download URL of a file; percent-encodes the name. */
+/** Builds the download URL of a file. The file's name is percent-encoded in the URL. */
 export function fileUrl(base: string, file: { id: string; name: string }): string {
   return `${base}/files/${file.id}/${encodeURIComponent(file.name)}`
 }
 
-/** Builds the URL of the log that the tools of a job wrote. */
+/** Builds the URL of the log that a job's tools wrote. */
 export function logUrl(base: string, jobId: string): string {
   return `${base}/jobs/${jobId}/log`
 }
 
-/** Builds the download URL of an output of a fetch; percent-encodes the name. */
+/** Builds the download URL of a fetch output. The output's name is percent-encoded in the URL. */
 export function fetchOutputUrl(base: string, fetchId: string, name: string): string {
   return `${base}/fetch/${fetchId}/${encodeURIComponent(name)}`
 }
 
-/** Builds the download URL of a transcript; `name` selects the format. */
+/** Builds the download URL of a transcript. The file name selects the format of the transcript. */
 export function transcriptUrl(base: string, transcriptionId: string, name: string): string {
   return `${base}/transcribe/${transcriptionId}/${encodeURIComponent(name)}`
 }
 
-/** Properties of a File from which records build its links. */
+/** Properties of a File from which records build the File's links. */
 export type LinkableFile = {
   id: string
   accountId: string
@@ -33,22 +33,24 @@ export type LinkableFile = {
   isPublic: boolean
   /** Name of the ZIP archive of a bundle; absent for a plain file. */
   archive?: string | undefined
-  /** Name of the member of a bundle that a player opens first. */
+  /**
+   * Name of the playlist that a player opens first; absent if the file is not a playlist bundle.
+   */
   playlist?: string | undefined
-  /** Members of a bundle; absent in lists. */
+  /** Members of a bundle; absent for a plain file and in lists. */
   members?: BundleMemberSummary[] | undefined
 }
 
-/** Converts the row of a File to the properties for its links. */
+/** Converts the row of a File to the properties that its links need. */
 export function toLinkableFile({ id, accountId, name, publishedAt, bundle }: File): LinkableFile {
   const file = { id, accountId, name, isPublic: publishedAt !== null }
   return bundle ? { ...file, ...bundle, archive: zipNameForStoredBundle(name) } : file
 }
 
-/** Fields of a job from which records build the links of its outputs. */
+/** Fields of a job from which records build the links of the job's outputs. */
 export type JobForOutputLinks = Pick<Job, "accountId" | "publish" | "state">
 
-/** Converts an output that is a File to the properties for its links. */
+/** Converts an output of a job to the properties that its links need. The output must be a File. */
 export function outputToLinkableFile(
   { accountId, publish, state }: JobForOutputLinks,
   { fileId, name, archive, playlist, files }: JobResult["outputs"][number],
@@ -57,18 +59,24 @@ export function outputToLinkableFile(
   return { id: fileId, accountId, name, isPublic, archive, playlist, members: files }
 }
 
-/** Builds the URL of a published file or of its playlist; the URL needs no key. */
+/**
+ * Builds the public URL of a published file, or of the playlist of a published bundle. The URL
+ * needs no API key.
+ */
 export function publicUrl(base: string, file: LinkableFile): string {
   return publicNameUrl(base, file, file.playlist ?? file.name)
 }
 
-/** Builds the public URL of a file or a member; the URL has the number of the file's database. */
+/**
+ * Builds the public URL of a file or of a bundle's member. The URL contains the number of the
+ * database that has the file's row.
+ */
 function publicNameUrl(base: string, { id, accountId }: LinkableFile, name: string): string {
   const database = readDatabaseNumber(accountId)
   return `${base.replace(/\/v1$/, "")}/public/${database}/${id}/${encodeURIComponent(name)}`
 }
 
-/** Schema of `public_url` in records. */
+/** Schema of the field `public_url` in records. */
 export const publicUrlSchema = z.url().optional().meta({
   description:
     "The URL of a published file, which needs no key; for a bundle with a playlist it is the URL of the playlist.",
@@ -87,13 +95,16 @@ const memberRecord = member.omit({ crc32: true, name: true }).extend({
     .meta({ description: "True for the `playlist`, which a player opens first." }),
 })
 
-/** Schema of `archive_url` in records: a ZIP with all files of a bundle. */
+/**
+ * Schema of the field `archive_url` in records: the URL of a ZIP archive with all files of a
+ * bundle.
+ */
 export const archiveUrlSchema = z.url().optional().meta({
   description:
     "The URL of a ZIP with all files of a bundle. It needs no key while the bundle is published, and a key otherwise.",
 })
 
-/** Schemas of the fields that only bundles have in records: archive, playlist and files. */
+/** Schemas of the record fields that only bundles have: archive, playlist and files. */
 export const bundleFieldSchemas = {
   archive_url: archiveUrlSchema,
   playlist: z
@@ -103,19 +114,19 @@ export const bundleFieldSchemas = {
   files: z.array(memberRecord).optional(),
 }
 
-/** Returns `public_url` of a published file; an empty object for a private file. */
+/** Returns the field `public_url` of a published file; an empty object for a private file. */
 export function publicUrlField(base: string, file: LinkableFile): { public_url?: string } {
   return file.isPublic ? { public_url: publicUrl(base, file) } : {}
 }
 
-/** Returns `archive_url` of a bundle; an empty object for a plain file. */
+/** Returns the field `archive_url` of a bundle; an empty object for a plain file. */
 export function archiveUrlField(base: string, file: LinkableFile): { archive_url?: string } {
   const { id, archive: name, isPublic } = file
   if (name === undefined) return {}
   return { archive_url: isPublic ? publicNameUrl(base, file, name) : fileUrl(base, { id, name }) }
 }
 
-/** Returns the fields of a bundle in a record; an empty object for a plain file. */
+/** Returns the record fields that only bundles have; an empty object for a plain file. */
 export function bundleFields(base: string, file: LinkableFile) {
   const { playlist, members } = file
   return {

@@ -1,21 +1,24 @@
 const NAME_LENGTH_MAX = 200
 
 /**
- * Returns a safe file name: the last path segment of the text, without control and format
- * characters, cut to 200 characters; `file` if nothing is left.
+ * Returns a safe file name: the last path segment of a text, without control and format characters,
+ * cut to 200 characters. Returns `file` if no character remains.
  */
 export function sanitizeFileName(text: string): string {
   const segment = text.split(/[/\\]/).at(-1) ?? ""
   const name = segment
     .toWellFormed()
     .normalize("NFC")
-    // Removes control characters, and characters that reorder or hide text.
+    // The pattern matches control characters, and characters that reorder or hide text.
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "")
     .trim()
   return /^\.*$/.test(name) ? "file" : shorten(name)
 }
 
-/** Returns a safe file name from the path of a URL, percent-decoded if the encoding is valid. */
+/**
+ * Returns a safe file name from the last path segment of a URL. The segment is percent-decoded if
+ * its encoding is valid.
+ */
 export function fileNameFromUrl({ pathname }: URL): string {
   const segment = pathname.split("/").at(-1) ?? ""
   try {
@@ -25,17 +28,25 @@ export function fileNameFromUrl({ pathname }: URL): string {
   }
 }
 
-/** Returns a safe file name for an S3 object, from the last of its possible keys. */
+/**
+ * Returns a safe file name for an S3 object. An S3 URL can mean several object keys, of which the
+ * last gives the name.
+ */
 export function fileNameFromObjectKeys(keys: readonly string[]): string {
   return sanitizeFileName(keys.at(-1) ?? "")
 }
 
-/** Returns the extension of a file name with its dot; empty if the name has no extension. */
+/**
+ * Returns the extension of a file name, with the dot; an empty text if the name has no extension.
+ */
 export function fileExtension(name: string): string {
   return /\.[A-Za-z0-9]{1,10}$/.exec(name)?.[0] ?? ""
 }
 
-/** Returns a file name without its extension, cut to `lengthMax`; `fallback` for an empty stem. */
+/**
+ * Returns a file name without its extension, cut to `lengthMax` characters. Returns `fallback` if
+ * the stem is empty.
+ */
 export function fileStem(name: string, { lengthMax, fallback }: StemOptions): string {
   const stem = name.slice(0, name.length - fileExtension(name).length).trim()
   return (stem === "" ? fallback : stem).slice(0, lengthMax).toWellFormed().trimEnd()

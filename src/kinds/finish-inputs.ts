@@ -10,22 +10,22 @@ import type { Task } from "../db/schema/tasks.ts"
 import type { JobSnapshot } from "../domain/snapshot.ts"
 import { sanitizeFileName } from "./file-name.ts"
 
-// Tasks that import or probe inputs finish in the same way in jobs of every kind.
+// In jobs of every kind, these functions apply the results of tasks that import or probe inputs.
 
-/** Columns to change in rows of files and tasks after an import or a probe. */
+/** Column values to change in the rows of files and tasks after an import or a probe. */
 export type InputChanges = {
   files: { id: string; set: Partial<File> }[]
   tasks: { id: string; set: Partial<Task> }[]
 }
 
-/** Reports whether a task imports or probes a file. All other tasks are those of the job's kind. */
+/** Reports whether a task imports or probes a file. Only the job's kind knows all other tasks. */
 export function isInputTask({ work }: Task): boolean {
   return work.kind === importTask.name || work.kind === probeTask.name
 }
 
 /**
- * Returns the changes of rows for the result of an import or a probe; `now` is the end of the task
- * in milliseconds.
+ * Returns the changes of files and tasks for the result of an import or a probe. `now` is the time
+ * at which the task ended, in milliseconds.
  */
 export function finishInput(
   snapshot: JobSnapshot,
@@ -39,8 +39,8 @@ export function finishInput(
 }
 
 /**
- * Returns a result with the error for a failed optional probe, so that its job continues; null if
- * the job needs the task.
+ * Returns the result of an optional probe that failed, with the probe's error, so that the job
+ * continues. Returns null if the job cannot continue without the task.
  */
 export function toOptionalProbeResult({ work }: Task, failure: Failure): TaskResult | null {
   const probe = probeTask.work.safeParse(work)
@@ -53,8 +53,8 @@ export function toOptionalProbeResult({ work }: Task, failure: Failure): TaskRes
 }
 
 /**
- * Returns the columns of an imported file. A probe that waits for the file also gets the size,
- * which selects the probe's pool.
+ * Returns the new column values of an imported file. Waiting probes of the file get the file's
+ * size, which selects their pool.
  */
 function finishImport(snapshot: JobSnapshot, task: Task, result: ImportResult): InputChanges {
   const { accountId, id: taskId } = task
@@ -99,8 +99,8 @@ function finishProbe(
 }
 
 /**
- * Returns the columns of a stored file that ffprobe cannot read as media. `lines` is the joined
- * output of ffprobe.
+ * Returns the column values of a stored file that ffprobe cannot read as media. `lines` has the
+ * lines of ffprobe's output.
  */
 export function probeFailureColumns(message: string, lines: string | undefined) {
   const probeError = (lines || message).slice(0, PROBE_ERROR_LENGTH_MAX)

@@ -9,25 +9,27 @@ import { isOwnUrl } from "../domain/own-url.ts"
 export const IMPORT_URL_LENGTH_MAX = 8192
 
 /**
- * URL of an import: `url` is normalized for the request, `sourceUrl` is the text of the caller,
- * `name` is the file name in the URL, and `headers` are request headers of the caller.
+ * URL of an import. `url` is normalized for the request, `sourceUrl` is the URL as the caller wrote
+ * it, `name` is the file name in the URL, and `headers` are the caller's request headers.
  */
 export type ImportUrl = { url: string; sourceUrl: string; name: string; headers?: PrivateHeaders }
 
-/** Rules of this deployment and of the request for the URL of an import. */
+/** Rules for the URL of an import, from the settings of this deployment and from the request. */
 export type ImportRules = {
-  /** Origin of this deployment; its own URLs cannot be imported. */
+  /** Origin of this deployment, whose own URLs cannot be imported. */
   origin: string
   allowedHosts: readonly string[]
-  /** Sites from which imports are allowed; an empty list allows all sites. */
+  /** Sites from which imports are allowed. An empty list allows every site. */
   sites: readonly string[]
-  /** S3 buckets from which imports are allowed; absent if only web URLs are allowed. */
+  /**
+   * S3 buckets from which imports are allowed. If the list is absent, only web URLs are allowed.
+   */
   buckets?: readonly string[]
-  /** Whether the caller sends headers for the URL. */
+  /** Whether the request has headers for the URL. */
   hasHeaders?: boolean
 }
 
-/** Parses the URL of an import; returns an error if the rules do not allow the URL. */
+/** Parses the URL of an import. Returns an error if the rules do not allow the URL. */
 export function readImportUrl(text: string, rules: ImportRules): ImportUrl | { error: string } {
   if (rules.buckets && isS3Url(text)) return readObjectUrl(text, rules.buckets)
   if (rules.hasHeaders && isS3Url(text)) {
@@ -55,15 +57,19 @@ export function readImportUrl(text: string, rules: ImportRules): ImportUrl | { e
   return { url: url.href, sourceUrl, name: fileNameFromUrl(url) }
 }
 
-/** Hosts whose pages yt-dlp downloads; other hosts of these sites, such as APIs, serve files. */
+/**
+ * Hosts with web pages that yt-dlp can download. Other hosts of these sites, such as APIs, serve
+ * files.
+ */
 const PAGE_SITES =
   /^(?:(?:www|m|music|old|web)\.)?(?:dailymotion\.com|facebook\.com|instagram\.com|reddit\.com|soundcloud\.com|tiktok\.com|twitch\.tv|twitter\.com|vimeo\.com|x\.com|youtu\.be|youtube\.com)$/
-/** Paths of pages and of playlist manifests, which yt-dlp downloads too. */
+/** Paths of web pages and of playlist manifests, which yt-dlp can download. */
 const PAGE_PATHS = /\.(?:html?|m3u8|mpd)$/i
 
 /**
- * Returns the reason why the service refuses headers for a URL, from the URL alone; null if headers
- * are allowed. Hosts in `allowedHosts` may use http, since the operator trusts their network.
+ * Returns the reason why the service refuses request headers for a URL, judged by the URL alone;
+ * null if headers are allowed. Hosts in `allowedHosts` may use http, because the operator trusts
+ * their network.
  */
 function judgePrivateUrl(url: URL, allowedHosts: readonly string[]): string | null {
   if (url.protocol !== "https:" && !isAllowedHost(url, allowedHosts)) {
@@ -73,7 +79,7 @@ function judgePrivateUrl(url: URL, allowedHosts: readonly string[]): string | nu
   return "expected the URL of a file, because pages and playlist manifests get no headers"
 }
 
-/** Returns the file name in an import URL that `readImportUrl` has accepted. */
+/** Returns the file name in the URL of an import, which `readImportUrl` has accepted. */
 export function fileNameFromImportUrl(text: string): string {
   const object = isS3Url(text) ? readS3Url(text) : null
   return object && "keys" in object

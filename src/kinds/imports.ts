@@ -4,17 +4,17 @@ import { draftTask } from "../domain/job-draft.ts"
 import type { JobDraft, JobProperties, TaskDraft } from "../domain/job-draft.ts"
 import type { ImportUrl } from "./import-url.ts"
 
-// An input that is a URL takes two tasks of its job: an import, then a probe. The File has the id
-// of the import task.
+// An input that is a URL causes two tasks of its job: an import, then a probe. The File has the
+// same id as the import task.
 
-/** Weight of a probe in a job's progress, relative to the weights of the other tasks. */
+/** Weight of a probe in the progress of a job, relative to the weights of the job's other tasks. */
 export const PROBE_PROGRESS_WEIGHT = 1
 
 export type ImportLimits = { fileBytesMax: number; runSecondsMax: number }
 
 type ImportDraft = { tasks: TaskDraft[]; file: JobDraft["files"][number] }
 
-/** Drafts the tasks that import and probe a file, and the row of the file. */
+/** Drafts two tasks, which import and probe a file, and the row of the file. */
 export function draftImport(
   facts: JobProperties,
   limits: ImportLimits,
@@ -22,9 +22,9 @@ export function draftImport(
     jobId: string
     fileId: string
     source: ImportUrl
-    /** Key of the input within its job. */
+    /** Key of the input in its job's request. */
     key: string
-    /** Whether the job continues if the file is not media. */
+    /** Whether the job continues if the imported file is not media. */
     isOptional: boolean
     weight: number
   },
@@ -48,7 +48,8 @@ export function draftImport(
     blocked: false,
     secrets: headers ? { headers } : null,
   })
-  // The size is unknown until the import ends; `finishInput` then sets the size and the pool.
+  // The size of the file is unknown until the import ends; `finishInput` then sets the size and the
+  // pool.
   const work = { kind: "probe" as const, input_bytes: 0, is_optional: isOptional }
   const probe = draftTask(facts, {
     jobId,

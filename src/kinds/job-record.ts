@@ -37,12 +37,14 @@ const STATUS = {
 export const JOB_STATUSES = ["queued", "processing", "completed", "failed"] as const
 export type JobStatus = (typeof JOB_STATUSES)[number]
 
-/** Returns the states of jobs whose Job record has the status. */
+/** Returns the internal states of jobs whose Job record has a status. */
 export function findStatesByJobStatus(status: JobStatus): State[] {
   return STATES.filter((state) => STATUS[state] === status)
 }
 
-/** Schema of an output in the Job record, and in records of kinds that list their outputs. */
+/**
+ * Schema of an output in the Job record, and in the records of kinds that have a list of outputs.
+ */
 export const jobOutput = z.object({
   id: z.uuid().optional().meta({
     description:
@@ -88,15 +90,17 @@ export const jobRecord = z
 export type JobRecord = z.infer<typeof jobRecord>
 
 type Output = JobResult["outputs"][number]
-/** Returns the URL of an output that is not a File; null for a File. */
+/** Function that returns the URL of an output that is not a File; null for a File. */
 type FindNonFileUrl = (output: Output) => string | null
 
-/** Returns null for each output of a job whose outputs are Files. */
+/** Returns null for every output, for jobs whose outputs are all Files. */
 function findNoUrl(): null {
   return null
 }
 
-/** Builds the Job record of a job, with the URLs of outputs that are not Files. */
+/**
+ * Builds the Job record of a job. `findNonFileUrl` returns the URLs of outputs that are not Files.
+ */
 export function viewJobWithOutputUrls(
   base: string,
   job: Job,
@@ -117,7 +121,7 @@ export function viewJobWithOutputUrls(
   }
 }
 
-/** Builds the Job record of a job whose outputs are Files. */
+/** Builds the Job record of a job whose outputs are all Files. */
 export function viewJobWithFileUrls(base: string, job: Job, progress: Progress | null): JobRecord {
   return viewJobWithOutputUrls(base, job, progress, findNoUrl)
 }
@@ -131,7 +135,7 @@ function failureFields(job: Job): Pick<JobRecord, "error" | "processing_errors">
   return { error, ...(lines?.length && { processing_errors: [error.message, ...lines] }) }
 }
 
-/** Returns the outputs of a job for its record, without intermediate outputs. */
+/** Builds the list of outputs in a job's record, without intermediate outputs. */
 export function viewOutputs(
   base: string,
   job: JobForOutputLinks & Pick<Job, "result">,
@@ -151,7 +155,10 @@ export function viewOutputs(
     }))
 }
 
-/** Returns the name and URLs of an output. If it is no File, its only URL is `nonFileUrl`. */
+/**
+ * Returns the name and the URLs of an output. The only URL of an output that is not a File is
+ * `nonFileUrl`.
+ */
 function linkFields(
   base: string,
   job: JobForOutputLinks,

@@ -17,13 +17,15 @@ import type { ImportUrl } from "./import-url.ts"
 import type { InputValue } from "./private-input.ts"
 import type { StoredUpload } from "./uploads.ts"
 
-/** Finished task with its result, which the definition of the task's kind has parsed. */
+/** Finished task with its result. The definition of the task's kind has validated the result. */
 export type FinishedTask = { task: Task; result: TaskResult }
 
-/** Finished tasks of a job except imports and probes; `files` are all files of the job. */
+/** Finished tasks of a job, except imports and probes. `files` are all files of the job. */
 export type FinishedTasks = { job: Job; files: File[]; tasks: FinishedTask[] }
 
-/** Changes after tasks have finished: columns of files of the job, and the job's result. */
+/**
+ * Changes that finished tasks cause: new column values of the job's files, and the job's result.
+ */
 export type FinishChanges = {
   files: { id: string; set: Partial<File> }[]
   /** Files that are not stored, because each would equal another file of the job. */
@@ -33,28 +35,29 @@ export type FinishChanges = {
 }
 
 /**
- * Kind of job: all code of the Worker for one kind of work, in pure functions. The pipeline, the
- * routes and the webhooks use this interface and name no kind.
+ * Kind of job: the Worker's code for one kind of work, as pure functions. The pipeline, the routes
+ * and the webhooks use only this interface and never the name of a kind.
  */
 export type Kind<RecordSchema extends z.ZodType<object> = z.ZodType<object>> = {
-  /** Value of `kind` in jobs, and first part of their webhook event types. */
+  /** Value of `kind` in the kind's jobs, and first part of their webhook event types. */
   name: string
   /** Path of the kind's jobs below /v1, without a leading slash. */
   path: string
-  /** Noun for one job of the kind, for messages. */
+  /** Noun for a job of the kind, as messages show it. */
   title: string
-  /** Whether jobs of the kind are internal and never listed. */
+  /** Whether jobs of the kind are internal, so that no list contains them. */
   isUnlisted?: boolean
   /** Definitions of the tasks that jobs of the kind can have. */
   tasks: readonly TaskDefinition[]
-  /** Returns the name of the request field that has the input with the key. */
+  /** Returns the name of the request field for the input with this key. */
   inputField: (key: string) => string
   /**
    * Converts the results of finished tasks to changes of the job. The pipeline calls `finish` after
-   * each finished task with all finished tasks, and finishes imports and probes itself.
+   * each finished task, with all finished tasks so far. The pipeline itself handles imports and
+   * probes.
    */
   finish(done: FinishedTasks): FinishChanges
-  /** Schema of the record that GET returns and webhooks carry. */
+  /** Schema of the record that GET returns and webhooks send. */
   record: RecordSchema
   view(
     base: string,
@@ -66,23 +69,36 @@ export type Kind<RecordSchema extends z.ZodType<object> = z.ZodType<object>> = {
   outputName?(key: string): string
   /** Returns the URL of an output that is not a File; null for a File. */
   outputUrl?(base: string, jobId: string, output: { key: string; name: string }): string | null
-  /** Returns the failure of a job whose task failed; by default the failure of the task. */
+  /**
+   * Returns the failure of a job whose task failed. Without this function, the job gets the failure
+   * of its task.
+   */
   explainFailure?(failure: Failure, failed: Task, tasks: readonly Task[]): Failure
-  /** Returns the reason why a job with this request cannot be retried; null for other jobs. */
+  /**
+   * Returns the reason why a job with this request cannot be retried; null if a retry is possible.
+   */
   refuseRetry?(request: unknown): string | null
-  /** Returns the stored request for a retry; `newIds` maps the ids of Files to import again. */
+  /**
+   * Returns the stored request for a retry of the job. `newIds` maps the ids of Files that the
+   * retry imports again to their new ids.
+   */
   retryRequest?(request: unknown, newIds: ReadonlyMap<string, string>): unknown
 }
 
-/** Input in a request: key of the input, name of the field, and value of the field. */
+/**
+ * Input that a request names: its key, the name of its request field, and the value of that field.
+ */
 export type InputReference = { key: string; field: string; reference: InputValue }
 
-/** Source of an input that becomes a File together with its job: a URL, or an uploaded body. */
+/**
+ * Source of an input whose File is created together with the job: a URL to import, or an uploaded
+ * body.
+ */
 export type InputSource = ImportUrl | StoredUpload
 
 /**
- * Input of a request after the lookup of its File. `file` is null if the account has no such File,
- * or if the job makes the File from `source`.
+ * Input of a request after its File was looked up. `file` is null if the account has no such File,
+ * or if the job creates the File from `source`.
  */
 export type ResolvedInput = {
   key: string
@@ -94,28 +110,29 @@ export type ResolvedInput = {
   isUnknown?: boolean
 }
 
-/** Properties of the deployment that requests can refer to. */
+/** Properties of the deployment to which requests can refer. */
 export type DeploymentProperties = { speechModels: SpeechModels }
 
-/** Properties of the deployment that `judge` compares a request with. */
+/** Properties of the deployment that `judge` needs to check a request. */
 export type ValidationContext = DeploymentProperties & {
-  /** Capabilities of the ffmpeg build that runs commands; null if unknown. */
+  /** Capabilities of the ffmpeg build that runs commands; null if they are unknown. */
   ffmpeg: FfmpegCapabilities | null
 }
 
-/** Data from which `plan` drafts a job, in addition to the request. */
+/** Data that `plan` needs to draft a job, in addition to the request. */
 export type DraftContext = JobProperties &
   DeploymentProperties & {
     inputs: ResolvedInput[]
     /**
-     * Limits of the account's plan when the request arrives. The dispatch of a task replaces these
-     * limits by the current ones (`limitRun`, `src/scheduler/dispatch-task.ts`).
+     * Limits of the account's plan when the request arrives: run time of tools in seconds, and file
+     * size in bytes. The dispatch of a task applies the plan's current limits (`limitRun`,
+     * `src/scheduler/dispatch-task.ts`).
      */
     runSecondsMax: number
     fileBytesMax: number
   }
 
-/** Fields of every request for a job; the Job form has `webhook_url` instead of `webhook`. */
+/** Fields that every job request has. The Job form has `webhook_url` in place of `webhook`. */
 export type CreateRequest = {
   webhook?: string | null | undefined
   webhook_url?: string | null | undefined
@@ -125,44 +142,60 @@ export type CreateRequest = {
   publish?: boolean | undefined
 }
 
-/** Kind with generated routes for JSON bodies; `Usable` has the valid fields of an invalid body. */
+/**
+ * Kind whose requests are JSON and whose routes are generated. `Usable` are the valid fields of an
+ * invalid body.
+ */
 export type JsonKind<
   Input extends CreateRequest = CreateRequest,
   Usable = unknown,
   RecordSchema extends z.ZodType<object> = z.ZodType<object>,
 > = Kind<RecordSchema> & {
-  /** Field with the id of the job in the response to the POST. */
+  /** Name of the field for the job's id in the response to the POST. */
   idField: string
   /**
-   * Whether the kind has only the Job form: the POST returns the Job record, every fault of the
-   * body is a 400, and GET /jobs returns the jobs.
+   * Whether the kind has only the Job form. The POST then returns the Job record, every fault of
+   * the body is a 400, and GET /jobs returns the jobs.
    */
   isJobForm?: boolean
-  /** Whether the response to the POST also has the Job record, for callers of the Job form. */
+  /** Whether the response to the POST also contains the Job record, for callers of the Job form. */
   respondsWithJob?: boolean
   request: z.ZodType<Input>
-  /** Whether the record contains the request; lists omit a long request. */
+  /** Whether the record contains the request. Lists omit long requests. */
   showsRequest?: boolean
   /**
-   * Field that the part `file` of a multipart body can replace. The service stores the uploaded
-   * file and sets the field to the id of the File.
+   * Request field that the part `file` of a multipart body can replace. The service stores the
+   * uploaded file and sets this field to the id of the File.
    */
   uploadField?: string
-  /** Valid request for the documentation; tests replace EXAMPLE_INPUT by a File. */
+  /**
+   * Valid example request for the documentation. Tests replace EXAMPLE_INPUT by the id of a File.
+   */
   example: unknown
-  /** Returns the valid fields of an invalid body, so that one response can report all faults. */
+  /**
+   * Returns the valid fields of a body that may be invalid, so that a single response reports all
+   * faults.
+   */
   readUsableFields(body: object): Usable
-  /** Fields that only the Job form has; every fault of a body with such a field is a 400. */
+  /**
+   * Request fields that only the Job form has. Every fault of a body with such a field is a 400.
+   */
   jobFormFields?: readonly string[]
   references(request: Usable): InputReference[]
-  /** Returns the URLs to fetch, with the names of their fields. */
+  /** Returns the URLs that the job will fetch, with the names of their request fields. */
   urls?(request: Usable): { field: string; url: InputValue }[]
-  /** Returns the webhook URLs with the names of their fields, if a request can nest them. */
+  /**
+   * Returns the webhook URLs of a request, with the names of their fields. Defined only for
+   * requests that can nest these fields.
+   */
   webhooks?(request: Usable): { field: string; url: string }[]
-  /** Returns the fields of `CreateRequest`, if a request can nest them. */
+  /**
+   * Returns the common fields of a request (`CreateRequest`). Defined only for requests that can
+   * nest these fields.
+   */
   createFields?(request: Input): CreateRequest
   /**
-   * Returns the faults of a request that neither its schema nor the lookup of inputs can find;
+   * Returns the faults of a request that neither its schema nor the lookup of inputs can find.
    * `malformed` has the names of fields that do not match the schema.
    */
   judge(
@@ -171,18 +204,18 @@ export type JsonKind<
     malformed: ReadonlySet<string>,
     deployment: ValidationContext,
   ): Fault[]
-  /** Response to the validation of a request; without `preview`, the kind has no such route. */
+  /** Response of the route that validates a request. A kind without `preview` has no such route. */
   preview?: {
     schema: z.ZodObject
     show: (request: Usable, inputs: ResolvedInput[], deployment: ValidationContext) => object
   }
-  /** Drafts the job, its tasks and its files, for a request without faults. */
+  /** Drafts the job with its tasks and files, for a request that has no faults. */
   plan(request: Input, context: DraftContext): JobDraft
 }
 
-/** JSON kind without type parameters, so that kinds of different types fit in a list. */
+/** JSON kind without type parameters, so that one list can hold kinds of different types. */
 export type AnyJsonKind = Kind & {
-  /** Calls `use` with the kind and its type parameters. */
+  /** Calls `use` with the kind in its full type, including the type parameters. */
   withTypes<Value>(
     use: <Input extends CreateRequest, Usable, RecordSchema extends z.ZodObject>(
       kind: JsonKind<Input, Usable, RecordSchema>,
@@ -190,7 +223,10 @@ export type AnyJsonKind = Kind & {
   ): Value
 }
 
-/** Defines a JSON kind: checks its types, then erases the type parameters for the registry. */
+/**
+ * Defines a JSON kind. Checks the types of the kind, then hides the type parameters from the
+ * registry.
+ */
 export function defineJsonKind<
   Input extends CreateRequest,
   Usable,
@@ -200,5 +236,5 @@ export function defineJsonKind<
   return { ...kind, withTypes: (use) => use(kind) }
 }
 
-/** Member of a bundle as the result of a job stores it: without its CRC-32. */
+/** Member of a bundle in the result of a job, which omits the member's CRC-32. */
 export type BundleMemberSummary = Omit<Member, "crc32">

@@ -10,12 +10,18 @@ import type { Task } from "../db/schema/tasks.ts"
 import type { FinishedTasks, FinishChanges, BundleMemberSummary } from "./kind.ts"
 import { findVideoStream, readDisplayGeometry } from "./display-geometry.ts"
 
-/** Output in the report of a task. `name` is set if the name is unknown before the task ends. */
+/**
+ * Output in the report of a task. The report has a name if the name was unknown before the task
+ * ended.
+ */
 const namedOutput = outputReport.extend({ name: z.string().optional() })
 
 const outputsResult = z.looseObject({ outputs: z.array(namedOutput).max(OUTPUTS_MAX) })
 
-/** Converts the reported outputs of tasks to columns of the job's files and to the job's result. */
+/**
+ * Converts the outputs that tasks reported to new column values of the job's files and to the job's
+ * result.
+ */
 export function finishOutputs({
   files,
   tasks,
@@ -42,14 +48,14 @@ export function finishOutputs({
 }
 
 /**
- * Returns the name of a stored output. Callers download a series of files as an archive, so the
- * name of the archive replaces the pattern of the series.
+ * Returns the name of a stored output. Callers download a series of files as a ZIP archive, so that
+ * the name of the archive replaces the name pattern of the series.
  */
 function storedName(file: OutputName, { members }: OutputReport): string {
   return members && findBundleKind(file) === "series" ? zipNameForOutput(file) : file.name
 }
 
-/** Returns the columns of a file after a task has stored the file as an output. */
+/** Returns the column values of a file that a task has stored as an output. */
 export function storedFileColumns(
   task: Task,
   file: OutputName,
@@ -81,7 +87,7 @@ function buildBundle(
   }
 }
 
-/** Returns the entry of an output in the result of the job. */
+/** Converts an output that a task reported to its entry in the job's result. */
 export function outputResult(
   file: Pick<File, "id"> & OutputName,
   output: OutputReport,
@@ -108,7 +114,10 @@ export function outputResult(
 
 const CODEC_LENGTH_MAX = 100
 
-/** Returns the codec of the video stream, or of the audio stream if the output has no video. */
+/**
+ * Returns the codec of the output's video stream, or of its audio stream if the output has no
+ * video.
+ */
 function codecField({ probe }: OutputReport): { codec?: string } {
   const video = probe && findVideoStream(probe)
   const audio = probe?.streams.find((stream) => stream["codec_type"] === "audio")

@@ -7,28 +7,34 @@ import {
 import type { PrivateHeaders } from "../contract/urls/private-headers.ts"
 import { IMPORT_URL_LENGTH_MAX } from "./import-url.ts"
 
-/** URL of a file, with the request headers that the server of the file requires. */
+/** URL of a file, with the request headers that the file's server requires. */
 export type PrivateInput = { url: string; headers: Record<string, string> }
 
-/** Value of a request field that names an input: a text, or a URL with headers. */
+/** Value of a request field that names an input: a text, or a URL with request headers. */
 export type InputValue = string | PrivateInput
 
-/** Returns the text of an input without the headers, which records never show. */
+/** Returns the text of an input without its headers. Records never show headers. */
 export function getInputUrl(input: InputValue): string {
   return typeof input === "string" ? input : input.url
 }
 
-/** Returns the headers of an input; null if the input has no headers. */
+/** Returns the headers of an input; null for an input without headers. */
 export function getInputHeaders(input: InputValue): PrivateHeaders | null {
   return typeof input === "string" ? null : Object.entries(input.headers)
 }
 
-/** Returns the path of the field with the text: `field`, or `field.url` with headers. */
+/**
+ * Returns the path of the request field with an input's text: `field`, or `field.url` if the input
+ * has headers.
+ */
 export function inputUrlField(field: string, input: InputValue): string {
   return typeof input === "string" ? field : `${field}.url`
 }
 
-/** Returns the schema of the text of an input; `expected` is the error for any other type. */
+/**
+ * Returns the schema of an input that is a text. `expected` is the error message for any other
+ * type.
+ */
 export function inputTextSchema(expected: string) {
   return z
     .string(expected)
@@ -43,7 +49,10 @@ export const HEADERS_OPENAPI_SCHEMA = {
   description: `At most ${HEADERS_MAX} headers of together ${HEADERS_BYTES_MAX} bytes. The origin of the URL alone gets them; they are never shown, and are kept until the file is there.`,
 }
 
-/** Schema of the headers of an input. The errors never quote a value, which may be secret. */
+/**
+ * Schema of the request headers for an input. The errors never quote a header value, which may be
+ * secret.
+ */
 export const inputHeadersSchema = z
   .custom<PrivateInput["headers"]>()
   .meta({ override: HEADERS_OPENAPI_SCHEMA })
@@ -75,7 +84,8 @@ const privateInput = z
     },
   })
   .superRefine((input, context) => {
-    // A union reports the issues of its only alternative without a fatal issue.
+    // A zod union reports the issues of its single matching alternative only if the issues are not
+    // fatal.
     for (const issue of privateFields.safeParse(input).error?.issues ?? []) {
       context.addIssue({ ...issue, continue: true })
     }
@@ -83,14 +93,17 @@ const privateInput = z
   .meta({ id: PRIVATE_INPUT })
 
 /**
- * Returns the schema of a field that names an input by a text, or by the URL of a file with
- * headers; `expected` is the error for any other type.
+ * Returns the schema of a field that names an input by a text, or by the URL of a file with request
+ * headers. `expected` is the error message for any other type.
  */
 export function inputValueSchema(text: z.ZodString, expected: string) {
   return z.union([text, privateInput], expected)
 }
 
-/** OpenAPI schema of an input, for a map whose schema sets `additionalProperties` explicitly. */
+/**
+ * OpenAPI schema of an input, for maps of inputs whose schema sets `additionalProperties`
+ * explicitly.
+ */
 export const INPUT_OPENAPI_SCHEMA = {
   anyOf: [
     { type: "string", maxLength: IMPORT_URL_LENGTH_MAX },
@@ -98,5 +111,5 @@ export const INPUT_OPENAPI_SCHEMA = {
   ],
 }
 
-/** Schema of an input in an invalid body; accepts texts of any length. */
+/** Schema of an input in a body that may be invalid. The schema accepts texts of any length. */
 export const usableInputSchema = z.union([z.string(), privateInput])

@@ -10,7 +10,7 @@ import { inputTextSchema, inputValueSchema, getInputUrl } from "./private-input.
 import type { InputValue } from "./private-input.ts"
 import { isOwnUrl } from "../domain/own-url.ts"
 
-/** Input in the example requests of the documentation; stands for an uploaded File. */
+/** Input in the example requests of the documentation. The id stands for an uploaded File. */
 export const EXAMPLE_INPUT = `svc_id://${EXAMPLE_ID}`
 
 /**
@@ -39,7 +39,7 @@ export const inputReferenceSchema = inputValueSchema(
 )
 
 /**
- * Parses an input reference. `origin` is the origin of this deployment; a URL with this origin
+ * Parses a reference to an input. `origin` is the origin of this deployment. A URL with this origin
  * names a File by its id and is never downloaded.
  */
 export function readInputReference(input: InputValue, origin: string): ParsedReference {
@@ -57,7 +57,8 @@ function readText(text: string, origin: string): ParsedReference {
   if (output && JOB_NAME.test(name)) return { jobName: name, output }
   if (isS3Url(text)) return { url: text }
   const parsed = URL.parse(text)
-  // Accepts any other web URL; `readImportUrl` later rejects a URL that the rules do not allow.
+  // Every other web URL is accepted here; `readImportUrl` later rejects URLs that the rules do not
+  // allow.
   const url = parsed && /^https?:$/.test(parsed.protocol) ? parsed : null
   if (url && !isOwnUrl(url, origin)) return { url: text }
   return (
@@ -65,7 +66,10 @@ function readText(text: string, origin: string): ParsedReference {
   )
 }
 
-/** Parses a URL of this service; null if the URL names neither a File nor another output. */
+/**
+ * Parses a URL of this service. Returns null if the URL names neither a File nor another kind of
+ * output.
+ */
 function readServiceUrl(url: URL): ParsedReference | null {
   const [version, room, id = "", name] = url.pathname.split("/").slice(1)
   if (version !== "v1") return null

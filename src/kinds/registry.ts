@@ -16,7 +16,7 @@ import type { Job } from "../db/schema/jobs.ts"
 import type { WebhookForm } from "../domain/states.ts"
 import type { JobSnapshot } from "../domain/snapshot.ts"
 
-/** All kinds of job. Routes, pipeline, webhooks and health use this list. */
+/** All kinds of job. Routes, pipeline, webhooks and health checks use this list. */
 const KINDS: readonly (Kind | AnyJsonKind)[] = [
   fileKind,
   commandKind,
@@ -44,20 +44,20 @@ export const UNLISTED_KIND_NAMES: readonly string[] = KINDS.flatMap(
   ({ name, isUnlisted = false }) => (isUnlisted ? [name] : []),
 )
 
-/** Kinds whose routes are generated from their schemas. */
+/** Kinds whose requests are JSON and whose routes are generated from their schemas. */
 export const JSON_KINDS = KINDS.filter((kind) => "withTypes" in kind)
 
-/** Definitions of all kinds of task, each once. */
+/** Definitions of the tasks of all kinds. Each definition occurs once. */
 export const TASK_DEFINITIONS: readonly TaskDefinition[] = [...taskDefinitions.values()]
 
-/** Returns a kind by its name; throws if this version of the service has no such kind. */
+/** Returns the kind with a name. Throws if this version of the service has no such kind. */
 export function getKind(name: string): Kind {
   const kind = findKind(name)
   if (!kind) throw new Error(`unknown kind of job: "${name}"`)
   return kind
 }
 
-/** Returns a kind by its name; null if this version of the service has no such kind. */
+/** Returns the kind with a name; null if this version of the service has no such kind. */
 export function findKind(name: string): Kind | null {
   return kinds.get(name) ?? null
 }
@@ -72,7 +72,7 @@ export function findTaskDefinition(name: string): TaskDefinition | null {
   return taskDefinitions.get(name) ?? null
 }
 
-/** Builds the Job record of a job of any kind. */
+/** Builds the Job record of a job, whatever its kind. */
 export function viewJob(base: string, job: Job, progress: Progress | null): JobRecord {
   const kind = findKind(job.kind)
   return viewJobWithOutputUrls(base, job, progress, (output) => {
@@ -81,8 +81,8 @@ export function viewJob(base: string, job: Job, progress: Progress | null): JobR
 }
 
 /**
- * Builds the record of a finished job for its webhooks, in the Job form or in the form of the kind.
- * URLs in the record have the origin of the request that created the job.
+ * Builds the record of a finished job for its webhooks, in the Job form or in the form of the job's
+ * kind. URLs in the record have the origin at which the caller created the job.
  */
 export function buildWebhookRecord(
   { job, files }: JobSnapshot,

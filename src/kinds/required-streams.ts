@@ -4,10 +4,11 @@ import { isCallerFileSource, isFinal } from "../domain/states.ts"
 import type { ResolvedInput } from "./kind.ts"
 import { findVideoStream } from "./display-geometry.ts"
 
-/** Reports whether the probe of a stored file has found that the file is not media. */
+/** Reports whether a probe has found that a stored file is not media. */
 export function isNotMedia({ state, source, probe, probeError, bundle }: File): boolean {
   if (state !== "succeeded" || probe !== null || bundle !== null) return false
-  // An input has an error if its job ended before the probe; an output, if its probe failed.
+  // If an input has a probe error, its job ended before the probe. If an output has a probe error,
+  // the probe failed.
   return isCallerFileSource(source) ? probeError === null : probeError !== null
 }
 
@@ -17,8 +18,8 @@ const EXPECTED = {
 } as const
 
 /**
- * Returns the faults of inputs whose probe shows that a required video or audio stream is missing.
- * The run of the job checks inputs without a probe.
+ * Returns faults of inputs that lack a required video or audio stream according to their probe. The
+ * run of the job checks inputs without a probe.
  */
 export function findMissingStreamFaults(
   inputs: readonly ResolvedInput[],
@@ -38,7 +39,7 @@ export function findMissingStreamFaults(
 }
 
 function lacksStream({ probe }: File, type: "audio" | "video"): boolean {
-  // A probe that exceeds its size limit may be stored without streams.
+  // A probe that exceeded its size limit may be stored without streams.
   if (probe === null || probe.streams.length === 0) return false
   if (type === "video") return findVideoStream(probe) === undefined
   return probe.streams.every((stream) => stream["codec_type"] !== type)

@@ -23,14 +23,14 @@ function statusOf(state: State): RecordStatus {
   return STATUS[state]
 }
 
-/** Returns the states of jobs or files whose record has the status. */
+/** Returns the internal states of jobs or files whose record has a status. */
 export function findStatesByStatus(status: RecordStatus): State[] {
   return STATES.filter((state) => STATUS[state] === status)
 }
 
 export const dateTime = z.iso.datetime()
 
-/** Formats a timestamp in milliseconds as ISO 8601 in UTC; null stays null. */
+/** Formats a time in milliseconds as ISO 8601 in UTC. Returns null for null. */
 export function toDateTime(moment: number): string
 export function toDateTime(moment: number | null): string | null
 export function toDateTime(moment: number | null): string | null {
@@ -40,7 +40,7 @@ export function toDateTime(moment: number | null): string | null {
 /** Schema of a warning in records. */
 export const warningRecord = warning.meta({ id: "Warning" })
 
-/** Schemas of the job fields in every record: progress, attempts, warnings, times. */
+/** Schemas of the job fields that every record has: progress, attempts, warnings and times. */
 export const jobFieldSchemas = {
   progress: z.number().min(0).max(100).nullable().meta({
     description: "Completed share of the work in percent; null if the share is unknown.",
@@ -81,8 +81,8 @@ export function jobFields(job: Job, progress: Progress | null) {
 }
 
 /**
- * Returns the time when the service removes a job with its files, in milliseconds; null if the job
- * has not ended or has no retention.
+ * Returns the time in milliseconds at which the service removes a job with its files. Returns null
+ * if the job has not ended or has no retention of its own.
  */
 export function computeExpiry({
   completedAt,
@@ -91,12 +91,15 @@ export function computeExpiry({
   return completedAt === null || retentionMs === null ? null : completedAt + retentionMs
 }
 
-/** Returns `expires_at` of a record; an empty object if the record has no expiry. */
+/** Returns the field `expires_at` of a record; an empty object if `expiresAt` is null. */
 export function expiryField(expiresAt: number | null): { expires_at?: string } {
   return expiresAt === null ? {} : { expires_at: toDateTime(expiresAt) }
 }
 
-/** Schemas of the log and the standard output of ffmpeg, in records of kinds that store them. */
+/**
+ * Schemas of the fields for ffmpeg's log and standard output, in records of the kinds that store
+ * them.
+ */
 export const toolOutputFieldSchemas = {
   log: z.url().optional().meta({
     description: "URL of the last 64 KB of the ffmpeg log, as plain text.",
@@ -114,7 +117,10 @@ export function toolOutputFields(base: string, { id, result }: Pick<Job, "id" | 
   }
 }
 
-/** Schema of the ids of a job's output Files, in records of kinds that make Files. */
+/**
+ * Schema of the field for the ids of a job's output Files, in records of the kinds that create
+ * Files.
+ */
 export const fileIdsFieldSchema = {
   file_ids: z.record(z.string(), z.uuid()).optional().meta({
     description:
@@ -123,8 +129,8 @@ export const fileIdsFieldSchema = {
 }
 
 /**
- * Returns the ids of the Files that a job makes, by output key. Identical renditions share one
- * File, whose id comes from the result.
+ * Returns the ids of the Files that a job creates, by output key. Identical renditions share one
+ * File, whose id comes from the job's result.
  */
 export function fileIdsField({ fileIds, result }: Pick<Job, "fileIds" | "result">) {
   if (!fileIds) return {}
@@ -134,8 +140,8 @@ export function fileIdsField({ fileIds, result }: Pick<Job, "fileIds" | "result"
 }
 
 /**
- * Returns the progress of a job in percent, rounded to tenths; null if the job has started and its
- * progress is unknown.
+ * Returns the progress of a job in percent, rounded to tenths. Returns null if the job has started
+ * but its progress is unknown.
  */
 function computePercent(job: Job, progress: Progress | null): number | null {
   if (job.state === "succeeded") return 100
@@ -145,8 +151,8 @@ function computePercent(job: Job, progress: Progress | null): number | null {
 }
 
 /**
- * Schemas of the first fields in the records of Files and of kinds; the error fields are present
- * only after a failure.
+ * Schemas of the first fields in the records of Files and jobs. The error fields are present only
+ * after a failure.
  */
 export const statusFieldSchemas = {
   id: z.uuid(),
@@ -159,7 +165,7 @@ export const statusFieldSchemas = {
   }),
 }
 
-/** Returns the first fields of a record, from the row of a job or a file. */
+/** Returns the first fields of a record from the row of a job or a file. */
 export function statusFields(
   row: Pick<Job, "id" | "state" | "createdAt" | "errorMessage" | "errorCode">,
 ): z.infer<z.ZodObject<typeof statusFieldSchemas>> {

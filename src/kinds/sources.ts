@@ -4,10 +4,13 @@ import type { ImportLimits } from "./imports.ts"
 import type { ResolvedInput, InputSource } from "./kind.ts"
 import { draftUpload } from "./uploads.ts"
 
-/** Share of an import in the progress of a job with one imported input, in percent. */
+/** Weight of an import in the progress of a job with one imported input, in percent. */
 const IMPORT_WEIGHT = 30
 
-/** Adds the tasks and Files for inputs of the job that are URLs or uploads, once for each File. */
+/**
+ * Adds to a draft the tasks and Files for inputs that are URLs or uploads. Several inputs with the
+ * same File get one set of tasks.
+ */
 export function addSourceTasks(
   draft: JobDraft,
   facts: JobProperties & ImportLimits,
@@ -37,7 +40,10 @@ export function addSourceTasks(
 
 type SourcePlacement = { jobId: string; fileId: string; key: string; isOptional: boolean }
 
-/** Drafts the tasks for a URL or an upload, the sum of their weights, and the row of the File. */
+/**
+ * Drafts the tasks for a URL or an upload, the sum of their weights, and the row of the File to
+ * create.
+ */
 function draftSource(
   facts: JobProperties & ImportLimits,
   source: InputSource,

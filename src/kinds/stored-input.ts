@@ -1,11 +1,11 @@
 import { z } from "zod"
 
-/** Schema of a stored request with one input: the id of the input's File. */
+/** Schema of a stored request that has one input, with the id of the input's File. */
 export const storedInput = z.object({ file_id: z.uuid() })
 
 /**
- * Returns the stored request for a retry, with the new id of its File if the retry imports the File
- * again; `newIds` maps old ids to new ids.
+ * Returns the stored request for a retry of a job. The request has the new id of its File if the
+ * retry imports the File again. `newIds` maps old ids to new ids.
  */
 export function replaceStoredInput(request: unknown, newIds: ReadonlyMap<string, string>): unknown {
   const storedRequest = z.looseObject(storedInput.shape).parse(request)

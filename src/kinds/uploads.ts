@@ -2,26 +2,26 @@ import { probeTask } from "../contract/tasks/probe.ts"
 import { draftTask } from "../domain/job-draft.ts"
 import type { JobDraft, JobProperties, TaskDraft } from "../domain/job-draft.ts"
 
-/** Uploaded file whose bytes are stored in R2, with the row of the upload. */
+/** Uploaded file whose bytes are already stored in R2, with the row that notes the upload. */
 export type StoredUpload = {
   upload: { id: string; objectKey: string }
   name: string
   contentType: string
   sizeBytes: number
-  /** SHA-256 of the bytes, in hexadecimal; null if they came in several requests. */
+  /** SHA-256 of the file's bytes, in hexadecimal; null if the bytes came in several requests. */
   sha256: string | null
 }
 
-/** Drafts the row of an uploaded file, and the task that probes the file. */
+/** Drafts the row of an uploaded file and the task that probes the file. */
 export function draftUpload(
   facts: JobProperties,
   stored: StoredUpload,
   input: {
     jobId: string
     fileId: string
-    /** Key of the input within its job. */
+    /** Key of the input in its job's request. */
     key: string
-    /** Whether the job continues if the file is not media. */
+    /** Whether the job continues if the uploaded file is not media. */
     isOptional: boolean
   },
 ): { task: TaskDraft; file: JobDraft["files"][number] } {

@@ -1,6 +1,9 @@
 import type { Fault } from "../domain/faults.ts"
 
-/** Returns the fault of a request that sets both `webhook` and `webhook_url`. */
+/**
+ * Returns the fault of a request that sets both `webhook` and `webhook_url`; an empty list
+ * otherwise.
+ */
 export function findWebhookConflicts(request: {
   webhook?: string | undefined
   webhook_url?: string | undefined

@@ -15,7 +15,10 @@ import { deleteUploadRows, markUploadsForRemoval } from "../db/files/uploads.ts"
  */
 export const UPLOAD_MS_MAX = 23 * 3_600_000
 
-/** Stops a part writer and removes the bytes that it stored. Does nothing if it stored none. */
+/**
+ * Stops a part writer and removes the bytes that the writer stored. Does nothing if no bytes were
+ * stored.
+ */
 export async function abandonPartWriter(env: Env, writer: PartWriter): Promise<void> {
   if (await stopWriting(writer)) await abandonOwn(env, [writer.upload])
 }
@@ -54,7 +57,7 @@ export async function abandonUploads(
 
 /**
  * Removes uploads that belong to no job or file, with their bytes. Logs each upload that could not
- * be removed, and returns false if there is one.
+ * be removed, and then returns false.
  */
 export async function removeUploads(
   env: Env,

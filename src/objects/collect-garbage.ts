@@ -17,7 +17,7 @@ import { repeatUntilDone } from "../platform/repeat-until-done.ts"
 const HOUR_MS = 3_600_000
 /**
  * Wait before the next try of a prefix whose deletion failed, in milliseconds. Other prefixes are
- * deleted before it.
+ * deleted before the failed one.
  */
 const RETRY_MS = 60_000
 /**
@@ -25,14 +25,11 @@ const RETRY_MS = 60_000
  * a run stored meanwhile.
  */
 const DELETIONS = 2
-/**
- * Maximum number of prefixes per round of the sweep, and per cleanup after a caller deleted
- * something.
- */
+/** Maximum number of prefixes per round of the sweep, and per cleanup after a caller's deletion. */
 const PREFIXES_MAX = { sweep: 1000, deletion: 100 }
 /**
- * Number of account folders that are processed concurrently. A Worker has six connections at a
- * time.
+ * Number of account folders that are processed concurrently. A Worker has at most six connections
+ * at a time.
  */
 const FOLDERS_AT_ONCE = 4
 /**
@@ -53,7 +50,7 @@ export async function collectGarbage(env: Env, database: Database, now: number):
 /**
  * Deletes the objects of files whose rows were just removed. The deletion must not wait for the
  * sweep, because download links serve objects without a read of their rows. Keeps objects that a
- * running task reads: the sweep deletes them, and other objects below the same prefixes.
+ * running task reads. The sweep deletes those objects, and other objects below the same prefixes.
  */
 export async function deleteObjectsOfRemovedFiles(
   env: Env,

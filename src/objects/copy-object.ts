@@ -6,9 +6,9 @@ import type { ReserveSpace } from "../bindings/storage-disk.ts"
 const READ_BYTES = 256 * 1024
 
 /**
- * Streams an object into a new upload of the account, because R2 has no copy operation. Calls
- * `onBegun` with the writer before the first byte, so that the caller can abandon the copy. Returns
- * false if the disk has no room.
+ * Copies an object by streaming it into a new upload of the account, because R2 has no copy
+ * operation. Calls `onBegun` with the writer before the first byte, so that the caller can abandon
+ * the copy. Returns false if the disk has no room.
  */
 export async function copyObject(
   bucket: R2Bucket,

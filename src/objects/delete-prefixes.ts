@@ -1,14 +1,11 @@
-/**
- * Minimum and maximum number of objects that one list call of R2 returns and one delete call
- * removes.
- */
+/** Minimum and maximum number of objects per list call and delete call of R2. */
 const PAGE = { min: 16, max: 1000 }
 /** Estimated number of objects below one prefix. */
 const OBJECTS_OF_PREFIX = 4
 
 /**
  * Groups prefixes by the account folder that contains them. A prefix outside an account folder
- * forms a group alone.
+ * forms its own group.
  */
 export function groupPrefixesByFolder(prefixes: readonly string[]): Map<string, string[]> {
   return Map.groupBy(prefixes, (prefix) => /^[^/]+\/[^/]+\/(?=[^/])/.exec(prefix)?.[0] ?? prefix)
@@ -16,7 +13,7 @@ export function groupPrefixesByFolder(prefixes: readonly string[]): Map<string, 
 
 /**
  * Deletes every object below prefixes of one account folder. Keys of jobs sort by age, so that one
- * page of the list covers the prefixes of many jobs.
+ * page of R2's list covers the prefixes of many jobs.
  */
 export async function deletePrefixes(
   bucket: R2Bucket,

@@ -15,15 +15,15 @@ const DISPOSITIONS = ["attachment", "inline"] as const
 export type Disposition = (typeof DISPOSITIONS)[number]
 
 /**
- * Length of the hash of a file name in hexadecimal digits: half of a SHA-256. The link ends with
- * the full file name.
+ * Length of the hash of a file name in hexadecimal digits: half of a SHA-256. The download link
+ * ends with the full file name.
  */
 const NAME_HASH_LENGTH = 32
 
 /**
  * Target of a download link: a file, the members of a playlist, or all members of a bundle as a ZIP
- * archive. The service sends it without a read of D1. `nameHash` is the hash of the file name with
- * which the link must end.
+ * archive. The service sends the target without a read of D1. `nameHash` is the hash of the file
+ * name with which the link must end.
  */
 const linkTarget = z.discriminatedUnion("kind", [
   z.object({
@@ -85,8 +85,8 @@ export async function makeDownloadToken(secret: string, link: DownloadLink): Pro
 }
 
 /**
- * Returns the link that a token contains, even if it has expired. Returns null if the signature is
- * invalid.
+ * Returns the link that a token contains, even if the link has expired. Returns null if the token's
+ * signature is invalid.
  */
 export async function readDownloadToken(
   secret: string,

@@ -8,21 +8,24 @@ import { makeSpaceReserver } from "../bindings/storage-disk.ts"
 import type { Upload } from "../db/schema/uploads.ts"
 import { abandonPartWriter } from "./abandon-upload.ts"
 
-/** File of a caller whose bytes are all stored in R2. */
+/** File from a caller's request whose bytes are all stored in R2. */
 export type ReceivedFile = {
   upload: Upload
   sizeBytes: number
-  /** SHA-256 of the bytes, in hexadecimal. */
+  /** SHA-256 of the file, in hexadecimal. */
   sha256: string
 }
 
-/** File of a caller that is being written to R2. */
+/** File from a caller's request that is being written to R2. */
 export type IncomingFile = {
-  /** Adds bytes, of which at least `moreBytes` follow. Returns false if the disk has no room. */
+  /**
+   * Adds bytes to the file, after which at least `moreBytes` follow. Returns false if the disk has
+   * no room.
+   */
   write(bytes: Uint8Array, moreBytes: number): Promise<boolean>
-  /** Returns null if the disk has no room for the remaining bytes. */
+  /** Completes the file. Returns null if the disk has no room for the remaining bytes. */
   finish(): Promise<ReceivedFile | null>
-  /** Removes the bytes stored so far, unless they became the input of a job meanwhile. */
+  /** Removes the bytes stored so far, unless the file became the input of a job meanwhile. */
   abandon(): Promise<void>
 }
 

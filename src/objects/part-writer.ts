@@ -8,16 +8,16 @@ import { dropStreamedPart, openStreamedPart, fillStreamedPart } from "./streamed
 import type { StreamedPart } from "./streamed-part.ts"
 
 /**
- * Limits of R2 for multipart uploads: minimum size of each part but the last, and maximum number of
- * parts. All parts but the last have the same size.
+ * Limits of R2 for multipart uploads: the minimum size of each part except the last, and the
+ * maximum number of parts. All parts except the last have the same size.
  */
 export const PART_BYTES_MIN = 5 * 1024 * 1024
 export const PARTS_MAX = 10_000
 const FIRST_BYTES = 256 * 1024
 
 /**
- * Writer that stores an object in R2 in parts. Streams a part whose size is certain. Of other parts
- * holds two in memory: the part that is being filled, and the part that is being sent.
+ * Writer that stores an object in R2 in parts. A part of certain size is streamed. Other parts are
+ * buffered, at most two at a time: the part that is being filled, and the part that is being sent.
  */
 export type PartWriter = {
   readonly upload: Upload
@@ -26,9 +26,9 @@ export type PartWriter = {
   readonly bytesMax: number
   /** Size of each part of a multipart object, in bytes. */
   readonly partBytes: number
-  /** Reserves bytes on the disk before they are sent. */
+  /** Function that reserves bytes on the disk before they are sent. */
   readonly holdSpace: ReserveSpace
-  /** Call that sends a part whose bytes are all there; null before the first part. */
+  /** Call that sends a buffered part; null before the first part. */
   inFlight: Promise<void> | null
   /** Part whose bytes are being streamed. */
   streamed: StreamedPart | null
@@ -82,8 +82,8 @@ export function openPartWriter(
 }
 
 /**
- * Adds bytes to the object, of which at least `moreBytes` follow. If a part is full, waits until the
- * part before it was sent. Returns false if the disk has no room.
+ * Adds bytes to the object, after which at least `moreBytes` follow. If a part is full, waits until
+ * the previous part was sent. Returns false if the disk has no room.
  */
 export async function writeBytes(
   writer: PartWriter,
@@ -112,8 +112,8 @@ export async function writeBytes(
 }
 
 /**
- * Completes the object. Returns its size in bytes, or null if the disk has no room. Throws
- * `ObjectTooShort` if fewer bytes came than were certain.
+ * Completes the object. Returns the object's size in bytes, or null if the disk has no room. Throws
+ * `ObjectTooShort` if fewer bytes came than were announced.
  */
 export async function finishObject(
   writer: PartWriter,
@@ -140,8 +140,8 @@ export async function finishObject(
 }
 
 /**
- * Waits until no part is in transfer, so that the upload can be abandoned. Returns false if
- * nothing was stored.
+ * Waits until no part is in transfer, so that the upload can be abandoned. Returns false if nothing
+ * was stored.
  */
 export async function stopWriting(writer: PartWriter): Promise<boolean> {
   if (writer.streamed) await dropStreamedPart(writer.streamed)
@@ -155,7 +155,7 @@ async function begin(writer: PartWriter): Promise<void> {
   await insertUpload(writer.database, writer.upload)
 }
 
-/** Error of an object that ended although more of its bytes were certain. */
+/** Error of an object that ended before all announced bytes came. */
 export class ObjectTooShort extends Error {
   override name = "ObjectTooShort"
 }
@@ -177,7 +177,7 @@ async function beginStreamedPart(writer: PartWriter): Promise<boolean> {
   return true
 }
 
-/** Leaves a part with all its bytes to R2, once R2 has the part before it. */
+/** Passes a part with all its bytes to R2, after R2 has received the previous part. */
 async function endStreamedPart(writer: PartWriter, part: StreamedPart): Promise<void> {
   writer.streamed = null
   writer.storedBytes += writer.partBytes
@@ -225,15 +225,15 @@ async function beginMultipart(
     return multipart
   } catch (error) {
     space.release()
-    // Aborts the multipart upload: without its row, the sweep would never find it.
+    // Aborts the multipart upload, because the sweep would never find an upload without a row.
     await multipart?.abort().catch(() => undefined)
     throw error
   }
 }
 
 /**
- * Replaces the buffer by a larger one if it is too small. The first buffer is small, for small
- * files. The second has the full size, because replaced buffers stay in memory until they are
+ * Replaces a buffer that is too small by a larger one. The first buffer is small, for small files.
+ * The second buffer has the full size, because replaced buffers stay in memory until they are
  * garbage-collected.
  */
 function makeRoom(writer: PartWriter, bytes: number): void {

@@ -1,16 +1,16 @@
 /**
- * Part of a multipart upload whose bytes go to R2 as they come, while a buffered part goes once it is
- * full. Its size must be known at its start.
+ * Part of a multipart upload whose bytes are sent to R2 as they arrive. A buffered part, in
+ * contrast, is sent when it is full. The size of a streamed part must be known at its start.
  */
 export type StreamedPart = {
   readonly sink: WritableStreamDefaultWriter<Uint8Array>
   /** Number of bytes that the part still lacks. */
   missingBytes: number
-  /** Settles when R2 has the whole part, or has refused it. */
+  /** Promise that settles when R2 has received the whole part, or has refused it. */
   readonly sent: Promise<void>
 }
 
-/** Starts to send a part by `send`, which gets its body. */
+/** Starts to send a part by `send`, which gets the part's body. */
 export function openStreamedPart(
   sizeBytes: number,
   send: (body: ReadableStream) => Promise<void>,
@@ -23,8 +23,8 @@ export function openStreamedPart(
 }
 
 /**
- * Passes bytes to R2, until the part is full. Returns the bytes behind the part, which may be none.
- * The part has used the bytes up when this resolves.
+ * Passes bytes to R2, until the part is full. Returns the bytes after the end of the part, possibly
+ * none. When the promise resolves, the part no longer uses the bytes.
  */
 export async function fillStreamedPart(part: StreamedPart, bytes: Uint8Array): Promise<Uint8Array> {
   const taken = bytes.subarray(0, part.missingBytes)
@@ -34,13 +34,16 @@ export async function fillStreamedPart(part: StreamedPart, bytes: Uint8Array): P
   return bytes.subarray(taken.byteLength)
 }
 
-/** Waits for a step of a part. R2 stops reading a part that it refuses, whose step never ends. */
+/**
+ * Waits for a step of a part. R2 stops reading a part that it refuses, so that the step itself may
+ * never end.
+ */
 async function orRefused({ sent }: StreamedPart, step: Promise<void>): Promise<void> {
   step.catch(() => undefined)
   await Promise.race([step, sent])
 }
 
-/** Ends a part that will never be full, and waits until nothing of it is being sent. */
+/** Ends a part that will never be full, and waits until none of its bytes are being sent. */
 export async function dropStreamedPart(part: StreamedPart): Promise<void> {
   await Promise.allSettled([part.sink.abort(), part.sent])
 }

@@ -35,7 +35,7 @@ export async function completeTusObject(
 }
 
 /**
- * Removes a tus upload with all its bytes. The object of a File that it became stays. Returns false
+ * Removes a tus upload with all its bytes. Keeps the object if it belongs to a File. Returns false
  * if the upload is finished and `isForced` is not set.
  */
 export async function removeTusUpload(
@@ -44,14 +44,17 @@ export async function removeTusUpload(
   { now, isForced }: { now: number; isForced: boolean },
 ): Promise<boolean> {
   const database = openDatabases(env, row.accountId).sql
-  // Once the row is deleted, no writer can store progress.
+  // After the deletion of the row, no writer can store progress.
   const upload = await deleteTusUpload(database, row, { now, isForced })
   if (upload === undefined) return false
   if (upload) await abandonUploads(env, database, [upload], now)
   return true
 }
 
-/** Removes the tus uploads of one database that expired, at most `limit`. Returns their number. */
+/**
+ * Removes expired tus uploads of one database, at most `limit`. Returns the number of removed
+ * uploads.
+ */
 export async function removeExpiredTusUploads(
   env: Env,
   database: Database,

@@ -15,10 +15,10 @@ import { runOrLogError } from "../platform/log.ts"
 import { isMissingUploadError } from "./objects.ts"
 import { PART_BYTES_MIN, PARTS_MAX } from "./part-writer.ts"
 
-/** Time after its last bytes at which an unfinished tus upload is removed, in milliseconds. */
+/** Time after its last bytes until an unfinished tus upload is removed, in milliseconds. */
 export const TUS_UPLOAD_MS_MAX = 24 * 3_600_000
 
-/** Part numbers that interrupted requests may leave unused. */
+/** Number of part numbers that interrupted requests may leave unused. */
 const SPARE_PARTS = 500
 
 /** Error of a request that is no longer the writer of its upload, or whose upload was removed. */
@@ -31,26 +31,31 @@ export class TusDiskFullError extends Error {
   override readonly name = "TusDiskFullError"
 }
 
-/** Returns the size of the parts of an upload of `sizeBytes`: R2 takes at most 10,000 parts. */
+/** Returns the part size for an upload of `sizeBytes`. R2 accepts at most 10,000 parts. */
 export function tusPartBytes(sizeBytes: number): number {
   return Math.max(PART_BYTES_MIN, Math.ceil(sizeBytes / (PARTS_MAX - SPARE_PARTS)))
 }
 
 export type TusWriterOptions = {
-  /** Most bytes that the request brings. */
+  /** Maximum number of bytes that the request sends. */
   bytesMax: number
-  /** Whether nothing counts before `suspend` or `finish`, because a checksum decides. */
+  /**
+   * Whether no bytes count before `suspend` or `finish`, because a checksum must be verified first.
+   */
   isHeld: boolean
-  /** Called with the first bytes of the file, before they are stored; throws to refuse the file. */
+  /**
+   * Called with the first bytes of the file before they are stored. The function throws to refuse
+   * the file.
+   */
   onStart?: (bytes: Uint8Array) => Promise<void>
 }
 
 /**
- * Writer of the bytes that one request brings to a tus upload. Stores whole parts in a multipart
- * upload of R2, however small the file is, so that a late write of a replaced request cannot change
- * the object; and at the end of the request the rest as the tail. Holds two parts in memory: the
- * part that is being filled, and the part that is being sent. After each part, the new offset is
- * stored in D1, so that a killed process loses less than two parts.
+ * Writer of the bytes that one request sends to a tus upload. The writer stores whole parts in a
+ * multipart upload of R2, even for a small file, so that a late write of a replaced request cannot
+ * change the object. At the end of the request, the writer stores the remaining bytes as the tail.
+ * Two parts are in memory: the part that is being filled, and the part that is being sent. After
+ * each part, the new offset is stored in D1, so that a killed process loses less than two parts.
  */
 export class TusWriter {
   readonly #env: Env
@@ -60,18 +65,18 @@ export class TusWriter {
   readonly #options: TusWriterOptions
   #buffer: Uint8Array
   #filledBytes = 0
-  /** Bytes of the upload that lie in parts, sent or being sent. */
+  /** Bytes of the upload in parts that were sent or are being sent. */
   #partedBytes: number
   #inFlight: Promise<void> = Promise.resolve()
   /** Buffer of a sent part, which a later part reuses. */
   #spare: Uint8Array | null = null
   #multipart: R2MultipartUpload | null = null
-  /** Claimed part number that no part has yet. */
+  /** Claimed part number that no part uses yet. */
   #nextNumber: number | null = null
-  /** Highest part number that a part has, or that an earlier request claimed. */
+  /** Highest part number that a part uses, or that an earlier request claimed. */
   #lastNumber: number
   #savedBytes: number
-  /** Stored parts that do not count yet. */
+  /** Stored parts that do not count as received yet. */
   #held: UploadPart[] = []
   #tailKey: string | null
   #hasTails: boolean
@@ -96,7 +101,7 @@ export class TusWriter {
     this.#buffer = new Uint8Array(Math.min(row.partBytes, row.tailBytes + options.bytesMax))
   }
 
-  /** Opens the writer of a claimed upload. Reads its tail from R2. */
+  /** Opens the writer of a claimed upload. Reads the upload's tail from R2. */
   static async open(
     env: Env,
     open: OpenTusUpload,
@@ -124,7 +129,7 @@ export class TusWriter {
     return this.#partedBytes + this.#filledBytes
   }
 
-  /** Adds bytes. If a part is full, waits until the part before it was sent. */
+  /** Adds bytes to the upload. If a part is full, waits until the previous part was sent. */
   async add(bytes: Uint8Array): Promise<void> {
     const { partBytes } = this.#open.row
     let rest = bytes
@@ -141,17 +146,20 @@ export class TusWriter {
     }
   }
 
-  /** Stores the bytes behind the last whole part as the tail, and then the progress. */
+  /** Stores the bytes after the last whole part as the tail, and then stores the progress. */
   async suspend(): Promise<void> {
     await this.#inFlight
     if (this.offsetBytes === this.#savedBytes && this.#nextNumber === null) return
-    // No part has the number, so that a later request may claim it again.
+    // No part uses the claimed number, so that a later request may claim the number again.
     this.#nextNumber = null
     const tail = await this.#storeTail()
     await this.#save(this.#held, { offsetBytes: this.offsetBytes, tail })
   }
 
-  /** Stores the last bytes. The object is then complete but for R2's completion of its parts. */
+  /**
+   * Stores the last bytes of the upload. Afterwards R2 only has to complete the object from its
+   * parts.
+   */
   async finish(): Promise<void> {
     if (this.#filledBytes > 0) await this.#flush()
     await this.#inFlight
@@ -206,7 +214,7 @@ export class TusWriter {
       this.#held.push(part)
       return
     }
-    // The same statement claims the number of the next part, if there is one.
+    // The same statement claims the number of the next part, if another part follows.
     this.#nextNumber = this.#remainingBytes() > 0 ? number + 1 : null
     await this.#save([part], { offsetBytes, tail: null })
   }

@@ -1,6 +1,6 @@
 /**
- * File of a ZIP archive. Files are stored without compression, so that the layout can be computed
- * before their bytes are read.
+ * File of a ZIP archive. Files are not compressed, so that the layout can be computed before their
+ * bytes are read.
  */
 export type ZipEntry = { name: string; sizeBytes: number; crc: number }
 
@@ -92,8 +92,8 @@ function sharedFields({ name, sizeBytes, crc }: ZipEntry, large: number[], at: D
 }
 
 /**
- * Returns the ZIP64 extra field with the values that exceed their 32-bit fields; all bits of those
- * fields are set.
+ * Returns the ZIP64 extra field with the values that exceed their 32-bit fields. In those fields
+ * all bits are set.
  */
 function zip64Field(large: number[]): Uint8Array {
   if (large.length === 0) return new Uint8Array()
@@ -105,20 +105,20 @@ function directoryEnd(of: { count: number; sizeBytes: number; offset: number }):
   const shortCount = Math.min(count, MAX_16)
   const end = pack(
     [4, 0x0605_4b50],
-    [4, 0], // disks
+    [4, 0], // Numbers of this disk and of the disk with the directory.
     [2, shortCount],
     [2, shortCount],
     [4, Math.min(sizeBytes, MAX_32)],
     [4, Math.min(offset, MAX_32)],
-    [2, 0], // comment
+    [2, 0], // Length of the comment of the archive, in bytes.
   )
   if (count < MAX_16 && sizeBytes < MAX_32 && offset < MAX_32) return end
   const large = pack(
     [4, 0x0606_4b50],
-    [8, 44], // length of the rest
+    [8, 44], // Size of the rest of this record, in bytes.
     [2, MADE_ON_UNIX | VERSION_ZIP64],
     [2, VERSION_ZIP64],
-    [8, 0], // disks
+    [8, 0], // Numbers of this disk and of the disk with the directory.
     [8, count],
     [8, count],
     [8, sizeBytes],

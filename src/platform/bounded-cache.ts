@@ -1,6 +1,6 @@
 /** Cache of values by name, each with an expiry time. */
 export type BoundedCache<Value> = {
-  /** Returns the value of a name. Returns null if none is stored or it has expired. */
+  /** Returns the value of a name. Returns null if the name has no value or an expired value. */
   get(name: string): Value | null
   /** Stores a value until a time in milliseconds since the epoch. */
   set(name: string, value: Value, until: number): void
@@ -8,8 +8,8 @@ export type BoundedCache<Value> = {
 }
 
 /**
- * Creates a cache of at most `max` values. Drops the oldest value when the cache is full, so that
- * callers who choose the names cannot exhaust the memory.
+ * Creates a cache of at most `max` values. A full cache drops its oldest value, so that callers who
+ * choose the names cannot exhaust the memory.
  */
 export function makeBoundedCache<Value>(max: number): BoundedCache<Value> {
   const entries = new Map<string, { value: Value; until: number }>()
@@ -22,7 +22,7 @@ export function makeBoundedCache<Value>(max: number): BoundedCache<Value> {
       return null
     },
     set(name, value, until) {
-      // A map iterates in insertion order; deleting first moves the name to the end.
+      // A map iterates in insertion order. Deleting the name first moves it to the end.
       entries.delete(name)
       entries.set(name, { value, until })
       const [oldest] = entries.size > max ? entries.keys() : []

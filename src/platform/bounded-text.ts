@@ -1,5 +1,5 @@
 /**
- * Reads a body as text. Returns null, and reads no further, if the body has more than `bytesMax`
+ * Reads a body as text. Returns null, and stops reading, if the body has more than `bytesMax`
  * bytes.
  */
 export async function readTextUpTo(

@@ -4,8 +4,8 @@ const GROUPS_OF_NETWORK = 4
 
 /**
  * Returns the client's IP address from the header `cf-connecting-ip`, which Cloudflare sets. For
- * IPv6 returns the /64 network, which usually belongs to one client. Returns null if the header is
- * missing or invalid.
+ * IPv6, returns the /64 network, because a /64 usually belongs to one client. Returns null if the
+ * header is missing or invalid.
  */
 export function readClientNetwork(headers: { get(name: string): string | null }): string | null {
   const said = headers.get("cf-connecting-ip")

@@ -1,13 +1,13 @@
 import { v7, validate } from "uuid"
 
-/** Creates a UUIDv7; ids sort by creation time. */
+/** Creates a UUIDv7, so that ids sort by creation time. */
 export function newId(): string {
   return v7()
 }
 
 /**
  * Creates the id of an account. The id contains the number of the database that stores the
- * account's rows: a UUIDv7 stands for the first database; in a UUIDv8, the three hexadecimal digits
+ * account's rows. A UUIDv7 stands for the first database. In a UUIDv8, the three hexadecimal digits
  * after the version digit are the number.
  */
 export function newAccountId(database: number): string {

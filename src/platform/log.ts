@@ -4,7 +4,7 @@ import type { LogEventFields, LogLevel } from "../contract/log-line.ts"
 let levelMin: LogLevel = "info"
 let sampleRate = 1
 
-/** Sets the lowest level that is logged. */
+/** Sets the lowest level of log entries that are written. */
 export function setLogLevel(level: LogLevel): void {
   levelMin = level
 }
@@ -27,13 +27,13 @@ function isRoutine(level: LogLevel, { status, error, error_code }: LogEventField
   return !(typeof status === "number" && status >= 500) && !error && !error_code
 }
 
-/** Logs a handled failure for the operator. */
+/** Logs an error that the caller has handled. */
 export function logError(event: string, facts: LogEventFields): void {
   log("error", event, facts)
 }
 
 /**
- * Runs `work`. If it throws, logs the error and does not rethrow it, so that the caller continues.
+ * Runs `work`. Logs an error of `work` without rethrowing the error, so that the caller continues.
  * Returns true if `work` succeeded.
  */
 export async function runOrLogError(

@@ -1,6 +1,6 @@
 /**
- * Declares the parts of `node:zlib` that the Worker uses, so that the Worker needs no types of the
- * whole of Node.js.
+ * Type declarations of the parts of `node:zlib` that the Worker uses. The Worker thus needs no
+ * types of the whole of Node.js.
  */
 declare module "node:zlib" {
   type Options = { dictionary?: Uint8Array; level?: number; windowBits?: number }

@@ -9,23 +9,23 @@ import type { ContainerState, HealthPath, RunnerAnswer } from "../bindings/rpc.t
 import { getPoolOfSlot } from "../bindings/pools.ts"
 
 /**
- * Timeout of a call to a runner, in milliseconds. Calls are idempotent, and their callers repeat
+ * Timeout of a call to a runner, in milliseconds. Calls are idempotent, so that callers may repeat
  * them.
  */
 const CALL_MS = 10_000
 const HEALTH_MS = 2000
 
 /**
- * Returns the URL below which a runner reads the inputs of a task, stores its outputs and sends its
- * reports.
+ * Returns the URL below which a runner reads the inputs of a task, stores the task's outputs and
+ * sends reports.
  */
 export function taskIoUrl(env: Env, taskId: string): string {
   return `${getSettings(env).IO_ORIGIN ?? "http://worker.internal"}/io/${taskId}`
 }
 
 /**
- * Outcome of posting a task to a runner. `accepted` holds the boot id of the process that has the
- * task. `full`: the runner's disk has no room for the task beside its other tasks.
+ * Outcome of posting a task to a runner. `accepted` is the boot id of the process that has the
+ * task. `full` means that the runner's disk has no room for the task beside its other tasks.
  */
 export type PostTaskResult =
   | { accepted: string }
@@ -85,8 +85,8 @@ export async function stopSlotContainer(
 }
 
 /**
- * Ends a run that sends no heartbeats. Stops its container, because no other task may run in a
- * container that may still run this one. Returns false if the end is unconfirmed.
+ * Ends a run that sends no heartbeats. Stops the run's container, because the container may still
+ * run the task and must not get another. Returns false if the end is unconfirmed.
  */
 export async function endSilentRun(
   env: Env,
@@ -154,7 +154,7 @@ async function callPlain(
 
 /**
  * Waits for a call, and rejects after the timeout. Does not abort the call, so that a container
- * whose start takes longer still starts.
+ * with a slow start still starts.
  */
 async function withTimeout<Value>(call: Promise<Value>): Promise<Value> {
   const late = scheduler.wait(CALL_MS).then((): never => {

@@ -2,7 +2,7 @@ import type { Env } from "../bindings/env.ts"
 import { POOLS } from "../bindings/pools.ts"
 import type { PoolName } from "../bindings/pools.ts"
 
-/** Environment variables of runners with access to the web. */
+/** Names of environment variables for runners with access to the web. */
 const WEB_NAMES = [
   "ALLOWED_PRIVATE_HOSTS",
   "FETCH_PROXY",
@@ -11,17 +11,14 @@ const WEB_NAMES = [
   "YTDLP_VERSION",
 ] as const satisfies (keyof Env)[]
 
-/** Environment variables of runners that transcribe speech. */
+/** Names of environment variables for runners that transcribe speech. */
 const SPEECH_NAMES = [
   "WHISPER_MODEL",
   "WHISPER_MODELS",
   "WHISPER_IDLE_SECONDS",
 ] as const satisfies (keyof Env)[]
 
-/**
- * Returns the environment variables that a container of a pool takes over from the Worker's
- * environment.
- */
+/** Returns the environment variables of the Worker that containers of a pool get too. */
 export function makeContainerEnvironment(env: Env, pool: PoolName): Record<string, string> {
   return Object.fromEntries(
     ["LOG_LEVEL" as const, ...namesFor(pool)].flatMap((name) => {

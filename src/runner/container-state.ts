@@ -11,28 +11,28 @@ const TOKEN_BYTES = 32
 
 /**
  * First and longest backoff after containers whose sandbox did not work, in milliseconds. The
- * backoff doubles each time.
+ * backoff doubles with each such container.
  */
 const RESTART_MS = 2000
 const RESTART_MS_MAX = 60_000
 
 /**
  * First and longest backoff after failed starts of the container, in milliseconds. The backoff
- * doubles each time.
+ * doubles with each failed start.
  */
 const START_MS = 1000
 const START_MS_MAX = 15_000
 
 type Facts = {
   /**
-   * Highest allocation number of the slot. The key has an older name of allocations, because stored
-   * values keep it.
+   * Highest allocation number of the slot. The storage key `grant` is an older name of an
+   * allocation, which stored values keep.
    */
   grant: number
   handed: PostedRun
   /** Boot id of the process that accepted the posted task. */
   boot: string
-  /** Bearer token of the container that runs now, or that ran last. */
+  /** Bearer token of the running container, or of the container that ran last. */
   token: string
   /**
    * Consecutive containers whose sandbox did not work: their count, and the boot id and time of the
@@ -44,9 +44,9 @@ type Facts = {
 }
 
 /**
- * State of a container in the storage of its Durable Object, so that it outlives both. Ends of runs
- * and stop requests are in memory only: D1 has the state of each run, and a stop request is
- * repeated.
+ * Opens the state of a container in the storage of its Durable Object, so that the state outlives
+ * both. Ends of runs and stop requests are in memory only. D1 has the state of each run, and a stop
+ * request is repeated.
  */
 export function openContainerState(kv: SyncKvStorage) {
   let endedRun: Pick<TaskRun, "taskId" | "fence"> | null = null
@@ -55,7 +55,10 @@ export function openContainerState(kv: SyncKvStorage) {
   return {
     ...sandboxMemory(kv),
     ...startMemory(kv),
-    /** Reports whether a call with this allocation number is allowed; then refuses lower ones. */
+    /**
+     * Reports whether a call with this allocation number is allowed. If so, later calls with lower
+     * numbers are refused.
+     */
     admits(allocation: number): boolean {
       const now = Date.now()
       const highest = read("grant") ?? 0
@@ -77,12 +80,15 @@ export function openContainerState(kv: SyncKvStorage) {
     noteStopping(): void {
       isStopping = true
     },
-    /** Notes the end of a run. Does nothing if a later run was posted. */
+    /** Records the end of a run. Does nothing if a later run was posted. */
     forgetRun({ taskId, fence }: Pick<TaskRun, "taskId" | "fence">): void {
       const run = read("handed")?.run
       if (run?.taskId === taskId && run.fence === fence) endedRun = { taskId, fence }
     },
-    /** Notes a stop of the container. Returns its slot and its process's boot id, if known. */
+    /**
+     * Records a stop of the container. Returns the container's slot and the boot id of its process,
+     * if both are known.
+     */
     forgetProcess(): { slot: string; boot: string } | null {
       const [handed, boot] = [read("handed"), read("boot")]
       kv.delete("boot")
@@ -115,7 +121,7 @@ function openReader(kv: SyncKvStorage) {
 function sandboxMemory(kv: SyncKvStorage) {
   const read = openReader(kv)
   return {
-    /** Notes that the container refused a task because its sandbox does not work. */
+    /** Records that the container refused a task because the container's sandbox does not work. */
     noteUnsandboxed(boot: string | null, now: number): void {
       const record = read("unsandboxed")
       const isSame = record !== null && record.boot === boot
@@ -123,12 +129,12 @@ function sandboxMemory(kv: SyncKvStorage) {
       kv.put("unsandboxed", { count, boot, at: now })
     },
     /**
-     * Notes that the container accepted a task. Returns true if the sandbox of the container before
-     * did not work.
+     * Records that the container accepted a task. Returns true if the sandbox of the previous
+     * container did not work.
      */
     noteSandboxed: () => kv.delete("unsandboxed"),
     /**
-     * Returns the rest of the backoff after containers whose sandbox did not work, in milliseconds.
+     * Returns the remaining backoff after containers whose sandbox did not work, in milliseconds.
      */
     restartsIn(now: number): number {
       const { count, at } = read("unsandboxed") ?? { count: 0, at: 0 }
@@ -140,14 +146,17 @@ function sandboxMemory(kv: SyncKvStorage) {
 function startMemory(kv: SyncKvStorage) {
   const read = openReader(kv)
   return {
-    /** Notes that the platform refused to start the container, or that it exited at once. */
+    /**
+     * Records that the platform refused to start the container, or that the container exited at
+     * once.
+     */
     noteNotStarted(now: number): void {
       const { count } = read("unstarted") ?? { count: 0 }
       kv.put("unstarted", { count: count + 1, at: now })
     },
-    /** Notes that the container started. Returns true if the previous start failed. */
+    /** Records that the container started. Returns true if the previous start failed. */
     noteStarted: () => kv.delete("unstarted"),
-    /** Returns the rest of the backoff after failed starts, in milliseconds. */
+    /** Returns the remaining backoff after failed starts, in milliseconds. */
     startsIn(now: number): number {
       const { count, at } = read("unstarted") ?? { count: 0, at: 0 }
       return leftOfWait({ count, at, now, firstMs: START_MS, maxMs: START_MS_MAX })
@@ -156,7 +165,7 @@ function startMemory(kv: SyncKvStorage) {
 }
 
 /**
- * Returns the rest of the backoff after `count` consecutive failures, in milliseconds. A clock that
+ * Returns the remaining backoff after `count` consecutive failures, in milliseconds. A clock that
  * was set back does not prolong the backoff.
  */
 function leftOfWait(of: {
@@ -172,8 +181,9 @@ function leftOfWait(of: {
 }
 
 /**
- * Decides about a container that got no requests for its idle time. Keeps it while its run holds a
- * lease. Destroys it if it was asked to stop before and did not.
+ * Decides about a container that got no requests for its idle time. Keeps the container while its
+ * run holds a lease. Otherwise stops the container, or destroys it if an earlier stop had no
+ * effect.
  */
 export function chooseIdleContainerAction(of: { holdsLease: boolean; isStopping: boolean }) {
   if (of.holdsLease) return "keep"

@@ -37,8 +37,8 @@ const ENVIRONMENT = {
   RUNNER_HOST: "0.0.0.0",
   RUNNER_PORT: String(PORT),
   RUNNER_CAPACITY: "1",
-  // Limits the tests of a sandbox that does not work: the next container may be on another machine,
-  // where it works.
+  // Limits the self-tests of a sandbox that does not work. The next container may be on another
+  // machine, where the sandbox works.
   SELF_TESTS_MAX: "3",
   DISK_RESERVE_BYTES: String(DISK_RESERVE_BYTES),
 }
@@ -50,15 +50,15 @@ const NOT_STARTED = "not started"
 const LATE: RunnerAnswer = { status: 409, text: "a later allocation has this slot" }
 
 /**
- * Durable Object of one slot, which owns the slot's container. Its calls bypass the library's
- * `containerFetch`, which would start a container that is being stopped, and which counts the
- * request of a disconnected caller as open forever.
+ * Durable Object of one slot, which owns the slot's container. Calls of the container bypass the
+ * library's `containerFetch`. That method would start a container that is being stopped, and would
+ * count the request of a disconnected caller as open forever.
  */
 class Runner extends Container<Env> implements RunnerRpc {
   override defaultPort = PORT
   /**
-   * Time without calls after which the lease of a run is checked. The end of a run is usually
-   * reported before.
+   * Time without calls after which the lease of a run is checked. Usually the end of the run is
+   * reported earlier.
    */
   override sleepAfter = "60s"
   readonly #pool: PoolName
@@ -67,7 +67,7 @@ class Runner extends Container<Env> implements RunnerRpc {
   #comingUp: Promise<string | null> | null = null
   /** Failure of the last start; null if it succeeded. */
   #startProblem: string | null = null
-  /** Identity of the present idle timer; null during a run. */
+  /** Token of the present idle timer; null during a run. */
   #idle: object | null = null
 
   constructor(ctx: DurableObjectState<object>, env: Env, pool: PoolName) {
@@ -85,13 +85,13 @@ class Runner extends Container<Env> implements RunnerRpc {
     await this.#ending
     const problem = await this.#comeUp(order.slot)
     if (problem !== null) return { status: 503, text: problem }
-    // No await may come between this check and the call: a container that was stopped for another
+    // No await may come between this check and the call. A container that was stopped for another
     // account must not get a task of the previous account.
     if (!this.#memory.admits(order.allocation)) return LATE
     this.#memory.noteHanded({ slot: order.slot, run })
     const { answer, boot } = await this.#call("POST", "/tasks", JSON.stringify(order))
-    // Stops a container that has another token than the stored one, because it would refuse every
-    // call.
+    // Stops a container whose token differs from the stored token, because that container would
+    // refuse every call.
     if (answer.status === 401) await this.#endContainer()
     if (answer.status === 202 && boot !== null) this.#memory.noteBoot(boot)
     const isUnsandboxed = answer.status === 503 && answer.text.includes(`"${UNSANDBOXED_ERROR}"`)
@@ -135,7 +135,7 @@ class Runner extends Container<Env> implements RunnerRpc {
 
   override async onActivityExpired(): Promise<void> {
     const run = this.#memory.run()
-    // Only D1 knows whether the run still has its task and so holds a lease.
+    // Only D1 knows whether the run still has its task and therefore holds a lease.
     const holdsLease =
       run !== null && (await isTaskRunningAtFence(openDatabases(this.env, run.accountId), run))
     const isStopping = this.#memory.isStopping()
@@ -148,15 +148,15 @@ class Runner extends Container<Env> implements RunnerRpc {
   }
 
   /**
-   * Tells the pool which process ended with the container. Ignores the exit code, because it does
-   * not show how the run ended.
+   * Informs the pool which process ended with the container. Ignores the exit code, because the
+   * exit code does not show how the run ended.
    */
   override async onStop(): Promise<void> {
     const stopped = this.#memory.forgetProcess()
     if (stopped) await getPoolObject(this.env, this.#pool).slotStopped(stopped)
   }
 
-  /** Forgets the run and starts the idle timer. */
+  /** Drops the run and starts the idle timer. */
   #forgetRun(run: TaskRun): void {
     this.#memory.forgetRun(run)
     this.renewActivityTimeout()
@@ -164,9 +164,9 @@ class Runner extends Container<Env> implements RunnerRpc {
   }
 
   /**
-   * Starts the idle timer, at whose end a container without a run is stopped. During a run the
-   * timer does nothing: the end of the run starts it again, or the check after `sleepAfter` finds
-   * the container idle.
+   * Starts the idle timer. The timer stops a container without a run. During a run the timer does
+   * nothing. The end of the run starts the timer again, or the check after `sleepAfter` finds the
+   * container idle.
    */
   #waitIdle(): void {
     const idle = {}
@@ -180,7 +180,7 @@ class Runner extends Container<Env> implements RunnerRpc {
     )
   }
 
-  /** Tells the pool whether the container could install the yt-dlp version of `YTDLP_VERSION`. */
+  /** Informs the pool whether the container could install the yt-dlp version of `YTDLP_VERSION`. */
   async #judgeYtdlp(taskId: string): Promise<void> {
     const slot = this.#memory.slot()
     const { ytdlp } = await this.#call("GET", `/tasks/${taskId}`)
@@ -189,7 +189,8 @@ class Runner extends Container<Env> implements RunnerRpc {
   }
 
   /**
-   * Starts the container if it does not run. Returns null, or the reason why it could not start.
+   * Starts the container if it does not run. Returns null on success, or the reason why the
+   * container could not start.
    */
   async #comeUp(slot: string): Promise<string | null> {
     const { status } = await this.getState()
@@ -221,7 +222,7 @@ class Runner extends Container<Env> implements RunnerRpc {
       }
       return null
     } catch (error) {
-      // A container that runs but does not listen yet has not failed; it is slow.
+      // A container that runs but does not listen yet is slow and has not failed.
       if (!containerOf(this.ctx).running) {
         log("warn", "runner.not_started", { slot, error: String(error) })
         this.#memory.noteNotStarted(Date.now())
@@ -231,12 +232,14 @@ class Runner extends Container<Env> implements RunnerRpc {
     }
   }
 
-  /** Tells the pool whether the container has a problem. */
+  /** Informs the pool whether the container has a problem. */
   async #judge(slot: string, problem: SlotDegradedReason, isThere: boolean): Promise<void> {
     await getPoolObject(this.env, this.#pool).problemJudged({ slot, problem, isThere })
   }
 
-  /** Stops the container. If the stop fails, only calls that are waiting for it fail. */
+  /**
+   * Stops the container. If the stop fails, only those calls fail that are waiting for the stop.
+   */
   async #endContainer(): Promise<void> {
     const ending = this.destroy()
     this.#ending = ending

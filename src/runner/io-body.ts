@@ -3,19 +3,19 @@ import { makeSpaceReserver } from "../bindings/storage-disk.ts"
 import { respondWithMessage } from "./io-context.ts"
 import type { IoContext } from "./io-context.ts"
 
-/** Body whose length is known to R2. */
+/** Body of a length that R2 knows. */
 export type FixedLengthBody = Uint8Array | ReadableStream<Uint8Array>
 
 /**
- * Status 408, Request Timeout. A runner that gets it regards the transfer as incomplete and sends
- * the request again.
+ * HTTP status Request Timeout. A runner that gets this status regards the transfer as incomplete
+ * and sends the request again.
  */
 const WRONG_LENGTH = 408
 
 /**
- * Stores the body of a request by `store`, one call of R2, and returns the response of `note`. Does
- * not call `note` but responds 411 without a `content-length`, 408 for a body of another length,
- * and 507 if the disk is full.
+ * Stores the body of a request by `store`, one call of R2, and returns the response of `note`.
+ * Calls `note` only on success. Otherwise responds 411 without a `content-length`, 408 for a body
+ * of another length, and 507 if the disk is full.
  */
 export async function storeBody<Stored>(
   c: IoContext,
@@ -39,8 +39,8 @@ export async function storeBody<Stored>(
 
 /**
  * Stores a body of exactly this size. Returns null for a body of another size. The body passes
- * through a `FixedLengthStream`, because the stream that a container's outbound handler gets has no
- * known length despite its `content-length`, and R2 refuses streams of unknown length.
+ * through a `FixedLengthStream`, because R2 refuses streams of unknown length. The stream in a
+ * container's outbound handler has no known length despite its `content-length`.
  */
 async function storeExactly<Stored>(
   body: ReadableStream<Uint8Array> | null,
@@ -68,7 +68,7 @@ async function storeExactly<Stored>(
   }
 }
 
-/** Reports whether a `FixedLengthStream` got fewer or more bytes than its length. */
+/** Reports whether a `FixedLengthStream` received fewer or more bytes than its length. */
 function isWrongLength(end: PromiseSettledResult<unknown>): boolean {
   return end.status === "rejected" && /FixedLengthStream/.test(String(end.reason))
 }

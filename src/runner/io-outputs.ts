@@ -18,9 +18,10 @@ import { readHttpMetadata, readCompletedParts, respondWithMessage } from "./io-c
 import type { IoEnv, IoContext } from "./io-context.ts"
 import { findOutputKeysOfRun } from "./run-grants.ts"
 
-/** Adds the routes by which a run stores the outputs of its task, whole or in parts. */
+/** Adds the routes by which a run stores the outputs of its task, as a whole or in parts. */
 export function addOutputRoutes(io: Hono<IoEnv>): void {
-  // Also matches an empty member name, so that the response is 400 (a bad name) and not 404.
+  // The pattern also matches an empty member name, so that the response is 400 (a bad name) and not
+  // 404.
   for (const place of ["/:task/outputs/:key", "/:task/outputs/:key/members/:name{[^/]*}"]) {
     io.put(place, (c) => withOutput(c, (objectKey) => storeOutput(c, objectKey)))
     io.post(`${place}/parts`, (c) => withOutput(c, (objectKey) => beginParts(c, objectKey)))
@@ -32,8 +33,8 @@ export function addOutputRoutes(io: Hono<IoEnv>): void {
 }
 
 /**
- * Calls `serve` with the object key of the output, or of its member, that the URL names, if the run
- * may store it.
+ * Calls `serve` with the object key of the output or bundle member that the URL names, if the run
+ * may store that object.
  */
 async function withOutput(
   c: IoContext,
@@ -53,7 +54,7 @@ async function withOutput(
 
 /**
  * Calls `serve` with the output key that the URL names, if the task has this output. Responds 410
- * if D1 no longer has the task running at the run's fence.
+ * if the task no longer runs at the run's fence in D1.
  */
 export async function withOutputKey(
   c: IoContext,
@@ -132,9 +133,10 @@ async function completeParts(c: IoContext, objectKey: string): Promise<Response>
 }
 
 /**
- * Completes the object of an upload from its parts. Uses the etag in D1 rather than that of the
+ * Completes the object of an upload from its parts. Uses the etags in D1 instead of those in the
  * request, because a repeated upload of a part may have overtaken the first one. If R2 has other
- * parts or no such upload, removes the upload and returns false; the run must start a new one.
+ * parts or no such upload, removes the upload and returns false. The run must then start a new
+ * upload.
  */
 export async function completeUpload(
   c: IoContext,
@@ -155,7 +157,7 @@ export async function completeUpload(
   }
 }
 
-/** Aborts the other uploads of an object, for example one whose transfer was interrupted. */
+/** Aborts the other uploads of an object, for example an upload whose transfer was interrupted. */
 async function closeOthers(c: IoContext, objectKey: string, id: string): Promise<void> {
   const database = openDatabases(c.env, c.get("run").accountId)
   for (const upload of await listUploadsOfObject(database, objectKey)) {
@@ -163,15 +165,15 @@ async function closeOthers(c: IoContext, objectKey: string, id: string): Promise
   }
 }
 
-/** Aborts a multipart upload in R2 and deletes its row in D1. */
+/** Aborts a multipart upload in R2 and deletes the upload's row in D1. */
 export async function abortAndDeleteUpload(c: IoContext, upload: Upload): Promise<void> {
   await abortUpload(c.env.MEDIA, upload)
   await deleteUploadRow(openDatabases(c.env, upload.accountId), upload.id)
 }
 
 /**
- * Responds to the completion of an upload without a row. Responds 200 if the object exists, because
- * the response to an earlier completion may have been lost.
+ * Responds to the completion of an upload without a row in D1. Responds 200 if the object exists,
+ * because the response to an earlier completion may have been lost.
  */
 export async function answerUnknownUpload(c: IoContext, objectKey: string): Promise<Response> {
   const isComplete = (await c.env.MEDIA.head(objectKey)) !== null
@@ -179,8 +181,8 @@ export async function answerUnknownUpload(c: IoContext, objectKey: string): Prom
 }
 
 /**
- * Returns the upload that a request names: its row in D1, and its multipart upload in R2. Returns
- * null if it has no row.
+ * Returns the upload that a request names: the upload's row in D1, and the multipart upload in R2.
+ * Returns null if the upload has no row.
  */
 export async function findOpenUpload(c: IoContext, objectKey: string) {
   const multipartId = c.req.query("upload_id") ?? ""

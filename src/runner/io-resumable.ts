@@ -26,9 +26,9 @@ import {
 } from "./io-outputs.ts"
 
 /**
- * Adds the routes of a resumable upload, which a later run of the same task continues. Its object
- * key contains a fence that no dispatch has. Every call requires that the task runs at the caller's
- * fence.
+ * Adds the routes of a resumable upload, which a later run of the same task continues. The upload's
+ * object key contains a fence that no dispatch has. Every call requires that the task runs at the
+ * caller's fence.
  */
 export function addResumableUploadRoutes(io: Hono<IoEnv>): void {
   const place = "/:task/outputs/:key/resumable"
@@ -50,7 +50,7 @@ function resumableKey(c: IoContext, outputKey: string): string {
 }
 
 /**
- * Continues the upload with the same validator, or starts a new one. Aborts all other uploads of
+ * Continues the upload with the same validator, or starts a new upload. Aborts all other uploads of
  * the output.
  */
 async function begin(c: IoContext, objectKey: string): Promise<Response> {
@@ -109,7 +109,7 @@ function answerBegun(answer: z.infer<typeof resumableResponse>): Response {
 
 /**
  * Returns the size of the object that an earlier run completed with the same validator. Returns
- * null if there is none.
+ * null if no such object exists.
  */
 async function findComplete(
   c: IoContext,
@@ -149,7 +149,7 @@ async function storePart(c: IoContext): Promise<Response> {
 }
 
 /**
- * Completes an upload. Responds 409 if R2 has other parts of it; the run must then start a new
+ * Completes a resumable upload. Responds 409 if R2 has other parts. The run must then start a new
  * upload.
  */
 async function complete(c: IoContext, objectKey: string): Promise<Response> {

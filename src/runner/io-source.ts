@@ -22,8 +22,8 @@ import { OUTBOUND_ERROR_HEADER } from "../contract/protocol.ts"
 import type { Env } from "../bindings/env.ts"
 
 /**
- * Reads the URL of an import without normalization: the schema of `importTask` trims URLs, but an
- * object key may end in a space.
+ * Schema of the URL of an import without normalization. The schema of `importTask` trims URLs, but
+ * an S3 object key may end in a space.
  */
 const importedUrl = z.object({ kind: z.literal(importTask.name), url: z.string() })
 
@@ -38,15 +38,18 @@ const PASSED_ON = [
   "last-modified",
 ]
 
-/** Statuses that show that the object exists. */
+/** HTTP statuses that show that the S3 object exists. */
 const FOUND = [200, 206, 412, 416]
 /**
- * Statuses after which the next key is tried. S3 services respond 403 for a missing object if the
- * caller may not list the bucket.
+ * HTTP statuses after which the next spelling of the object key is tried. S3 services respond 403
+ * for a missing object if the caller may not list the bucket.
  */
 const PERHAPS_ABSENT = [403, 404]
 const ERROR_BYTES_MAX = 16 * 1024
-/** Status 424, Failed Dependency. The runner cannot mistake it for a failure of its own request. */
+/**
+ * HTTP status Failed Dependency. The runner cannot mistake this status for a failure of its own
+ * request.
+ */
 const FAILED_DEPENDENCY = 424
 
 /**
@@ -119,8 +122,8 @@ async function answerWith(answer: Response, key: string): Promise<Response> {
 }
 
 /**
- * Passes the refusal of the S3 service to the runner. Logs it too, because the operator can fix
- * some causes.
+ * Passes the refusal of the S3 service to the runner. Also logs the refusal, because the operator
+ * can fix some causes.
  */
 async function passRefusal(answer: Response, { bucket }: S3Source): Promise<Response> {
   const { status } = answer
@@ -143,9 +146,9 @@ function answerWithout(meaning: SourceAnswer, more: Record<string, string> = {})
 }
 
 /**
- * Requests an object by its exact key with the credentials of its bucket. Signs `headers` too.
- * Follows no redirect, because only the operator's endpoint may get the signature. Returns null if
- * the S3 service does not respond.
+ * Requests an object by its exact key with the credentials of its bucket. The signature covers
+ * `headers` too. Follows no redirect, because only the operator's endpoint may get the signature.
+ * Returns null if the S3 service does not respond.
  */
 async function askStore(
   env: Env,
@@ -163,7 +166,7 @@ async function askStore(
     region,
   })
   const signed = await signer.sign()
-  // Adds this header unsigned, because the transport may replace it.
+  // Adds this header without a signature, because the transport may replace it.
   signed.headers.set("accept-encoding", "identity")
   const request = new Request(signed.url, { headers: signed.headers, redirect: "manual" })
   try {
@@ -172,7 +175,7 @@ async function askStore(
     await answer.body?.cancel()
     return null
   } catch {
-    // Drops the error, because its message contains the operator's endpoint.
+    // Drops the error, because the error's message contains the operator's endpoint.
     return null
   }
 }

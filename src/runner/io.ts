@@ -18,8 +18,9 @@ import { sendS3Source } from "./io-source.ts"
 import { readTaskToken } from "./task-token.ts"
 
 /**
- * Outcome of a report. `ok`: the report was applied. `gone`: the run no longer has its task, and
- * the runner kills it. `invalid`: the result does not match the schema of the task.
+ * Outcome of a report. `ok` means that the report was applied. `gone` means that the run no longer
+ * has its task, so that the runner kills the run. `invalid` means that the result does not match
+ * the schema of the task.
  */
 export type ReportReceipt = "ok" | "gone" | "invalid"
 
@@ -98,7 +99,7 @@ async function sendInput(c: IoContext): Promise<Response> {
   return new Response(object.body, { status: 206, headers: answerHeaders })
 }
 
-/** Range of an object that R2 sends. Each member may be undefined. */
+/** Range of an object that R2 sends. Each field may be undefined. */
 type R2Sent = Partial<Record<"offset" | "length" | "suffix", number | undefined>>
 
 function sentRange({ range, size }: R2Object): { offset: number; length: number } {

@@ -9,7 +9,8 @@ import { POOLS } from "../bindings/pools.ts"
 
 /**
  * Makes the outbound handler of containers, which serves their requests to `worker.internal` by the
- * routes of `makeIoRoutes`. Notifies the container's Durable Object at the end of each run.
+ * routes of `makeIoRoutes`. The handler notifies the container's Durable Object at the end of each
+ * run.
  */
 export function makeOutboundHandler(onReport: ReportHandler) {
   return async (
@@ -29,8 +30,8 @@ export function makeOutboundHandler(onReport: ReportHandler) {
 }
 
 /**
- * Notifies the container's Durable Object that its run ended. If the call fails, the object later
- * reads the end from D1.
+ * Notifies the container's Durable Object that the container's run ended. If the call fails, the
+ * object later reads the end from D1.
  */
 async function notifyContainer(
   env: Env,

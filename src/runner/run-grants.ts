@@ -5,7 +5,10 @@ import { GRANT_VALID_MS } from "./task-token.ts"
 
 const RUNS_MAX = 1000
 
-/** Cached output keys of runs, so that a run that stores many objects causes few reads of D1. */
+/**
+ * Cached output keys of runs. With this cache, a run that stores many objects causes few reads of
+ * D1.
+ */
 const grants = new Map<string, { at: number; outputs: string[] }>()
 
 /** Returns the object key of an input of a run. Returns null if the run may not read the input. */
@@ -38,7 +41,7 @@ export async function findOutputKeysOfRun(c: IoContext): Promise<string[] | null
 
 /**
  * Reports whether a read of D1 is recent enough to be used. A clock that was set back does not
- * prolong its use.
+ * prolong the use of a read.
  */
 function isFresh({ at }: { at: number }): boolean {
   return Math.abs(Date.now() - at) < GRANT_VALID_MS

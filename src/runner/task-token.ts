@@ -15,11 +15,14 @@ const PURPOSE = "task"
  * again an hour later.
  */
 export const GRANT_VALID_MS = 10_000
-/** Maximum length of a grant in a token, in characters. Every call of a run carries the token. */
+/**
+ * Maximum length of a grant in a token, in characters. The length is limited because every call of
+ * a run carries the token.
+ */
 const GRANT_LENGTH_MAX = 2048
 
 /**
- * Objects that a run may access, as D1 had them at the time `at`: object keys of its inputs by
+ * Objects that a run may access, as D1 listed them at the time `at`: object keys of its inputs by
  * input key, and keys of its outputs.
  */
 export type TaskGrant = { at: number; inputs: Record<string, string>; outputs: string[] }

@@ -10,19 +10,19 @@ import type { SlotRequests } from "./slot-requests.ts"
  * with D1, because a call that reports a change may be lost.
  */
 const IDLE_MS = 30_000
-/** Wait before the next try of overdue work, in milliseconds. */
+/** Wait before overdue work is tried again, in milliseconds. */
 const RETRY_MS = 5_000
 const EXPEDITED_MS = 1_000
 
 /**
- * Storage key of the account id. The object stores the id, because an alarm does not know the name
- * of its object.
+ * Storage key of the account id. The dispatcher stores the id, because an alarm does not know the
+ * name of its object.
  */
 const ACCOUNT = "account"
 
 type Parts = { queue: TaskQueue; cursors: ScanCursors; slots: SlotRequests }
 
-/** Alarm of a dispatcher. It is set while the dispatcher has tasks or allocations. */
+/** Alarm of a dispatcher. The alarm is set while the dispatcher has tasks or allocations. */
 export class Alarms {
   readonly #storage: Pick<DurableObjectStorage, "kv" | "setAlarm">
   readonly #env: Env
@@ -39,27 +39,27 @@ export class Alarms {
     this.#armedFor = 0
   }
 
-  /** Returns the account of the dispatcher. Returns null before the first alarm was set. */
+  /** Returns the account id of the dispatcher. Returns null before the first alarm was set. */
   account(): string | null {
     return this.#storage.kv.get<string>(ACCOUNT) ?? null
   }
 
   /**
-   * Sets the alarm to go off in a few seconds, because the Worker may die during the work that
+   * Sets the alarm to a few seconds from now, because the Worker may die during the work that
    * starts now.
    */
   async armSoon(accountId: string): Promise<void> {
     await this.#arm(accountId, Date.now() + RETRY_MS)
   }
 
-  /** Sets the alarm to go off after the idle interval at the latest, even if the queue is empty. */
+  /** Sets the alarm to the idle interval from now at the latest, even if the queue is empty. */
   async armLater(accountId: string): Promise<void> {
     await this.#arm(accountId, Date.now() + IDLE_MS)
   }
 
   /**
-   * Sets the alarm to the first deadline of the queue, and to the idle interval at the latest. Sets
-   * none for an empty queue without allocations.
+   * Sets the alarm to the first deadline of the queue, and to the idle interval from now at the
+   * latest. Sets no alarm for an empty queue without allocations.
    */
   async armNext(accountId: string): Promise<void> {
     const { queue, slots } = this.#parts
@@ -67,8 +67,8 @@ export class Alarms {
   }
 
   async #arm(accountId: string, at: number): Promise<void> {
-    // Keeps an earlier alarm. Replaces a later alarm, which a fast clock may have set, and an alarm
-    // whose time is long past, which was lost.
+    // Keeps an earlier alarm. Replaces a later alarm, which a fast clock may have set. Also
+    // replaces an alarm whose time is long past, because that alarm was lost.
     if (this.#armedFor <= at && this.#armedFor >= Date.now() - RETRY_MS) return
     if (this.account() === null) this.#storage.kv.put(ACCOUNT, accountId)
     this.#armedFor = at

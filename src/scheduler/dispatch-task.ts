@@ -25,17 +25,17 @@ import { isDispatching, isPosted, toPostingTask, toRunningTask } from "./queued-
 import type { QueuedTask } from "./queued-task.ts"
 
 /**
- * Time for which a dispatch retries its post to the runner, in milliseconds. The task is then
+ * Time for which a dispatch retries its post to the runner, in milliseconds. Afterwards the task is
  * requeued, which does not count as a failed attempt.
  */
 const POST_MS_MAX = 120_000
 /**
- * Time for which a dispatch retries its post to a runner whose disk is full, in milliseconds. It is
- * short, because a smaller task may fit the slot meanwhile.
+ * Time for which a dispatch retries its post to a runner whose disk is full, in milliseconds. This
+ * time is short, because a smaller task may fit the slot meanwhile.
  */
 const FULL_MS_MAX = 10_000
 /**
- * Maximum number of tries of a claim. An invocation may have used up its D1 statements; the next
+ * Maximum number of tries of a claim. If an invocation has used up its D1 statements, the next
  * alarm repeats the dispatch in a new invocation.
  */
 const CLAIM_TRIES_MAX = 6
@@ -43,7 +43,7 @@ const CLAIM_TRIES_MAX = 6
 const RETRY_MS = 200
 /**
  * Longest wait between posts, in milliseconds. Cloudflare refuses frequent requests for a container
- * while it has none.
+ * while no container is available.
  */
 const RETRY_MS_MAX = 10_000
 
@@ -162,7 +162,7 @@ async function sizeFailure(
   return { code: "inputs_too_large", message: `The job could not start: ${why}.`, lines: [] }
 }
 
-/** Claims the task in D1. Throws if D1 fails for some seconds; the dispatch is then repeated. */
+/** Claims the task in D1. Throws if D1 fails for some seconds. The dispatch is then repeated. */
 async function claim(env: Env, accountId: string, findOwn: FindOwn): Promise<ClaimedTask | null> {
   for (let tries = 1; ; tries += 1) {
     const task = findOwn()
@@ -203,8 +203,8 @@ async function post(
       return "running"
     }
     const patienceMs = "full" in result ? FULL_MS_MAX : POST_MS_MAX
-    // Compares the absolute difference: a clock that was set back would otherwise prolong the
-    // retries.
+    // Compares the absolute difference, because a clock that was set back would otherwise prolong
+    // the retries.
     if (Math.abs(Date.now() - startedAt) > patienceMs) return "no capacity"
     await scheduler.wait(computeRetryWaitMs(tries))
   }

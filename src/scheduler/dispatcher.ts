@@ -45,7 +45,10 @@ import { SlotRequests } from "./slot-requests.ts"
 /** Maximum number of ids of removed tasks that are cached. */
 const LEFT_MAX = 10_000
 
-/** Durable Object of an account: queues its tasks, holds their leases and tracks their progress. */
+/**
+ * Durable Object of an account, which queues its tasks, holds their leases and tracks their
+ * progress.
+ */
 export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   readonly #queue = new TaskQueue(this.ctx.storage.sql)
   readonly #progress = new ProgressTracker((jobId) => this.#queue.ofJob(jobId))
@@ -70,8 +73,8 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   readonly #accepting = new MicroBatch<TaskMessage[]>()
   readonly #dispatching = new Set<string>()
   /**
-   * Ids of tasks that left the queue; a late message for one of them is ignored. If such a task is
-   * still open in D1, reconciling queues it again.
+   * Ids of tasks that left the queue. The dispatcher ignores late messages for these tasks. If such
+   * a task is still open in D1, reconciling queues the task again.
    */
   readonly #left = makeBoundedCache<true>(LEFT_MAX)
   #leasesCheckedAt: number | null = null
@@ -151,7 +154,8 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   }
 
   async wake(accountId: string, pool?: string): Promise<void> {
-    // The pool knows the account, but this object has never set an alarm: its tables were lost.
+    // The pool knows the account, but this object has never set an alarm. The object's tables were
+    // therefore lost.
     if (this.#alarms.account() === null) await this.tick(accountId)
     this.#slots.forgetUnmet(pool)
     this.#slots.resync(pool)
@@ -197,15 +201,16 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
    * once.
    */
   async #enqueue(accountId: string, accepted: readonly TaskMessage[]): Promise<void> {
-    // Skips tasks that left the queue: a call that timed out may still have arrived, and the JOBS
-    // message that repeats it may come after the end of the task.
+    // Skips tasks that left the queue. A call that timed out may still have arrived, and the JOBS
+    // message that repeats the call may come after the end of the task.
     const tasks = accepted.filter(({ id }) => !this.#left.get(id))
     if (tasks.length === 0) return
     await this.#alarms.armSoon(accountId)
     this.#queue.add(tasks.map(toQueuedTask))
     const queued = this.#queue.findAll(tasks.map(({ id }) => id))
     for (const { id, jobId } of tasks) {
-      // Notes the acceptance only of unclaimed tasks, because a claim has already noted it in D1.
+      // Records the acceptance only for unclaimed tasks, because a claim has already recorded the
+      // acceptance in D1.
       if (queued.get(id)?.fence === null) this.#notes.jobAccepted(jobId)
     }
     this.#notes.noteLater(accountId)
@@ -217,7 +222,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   }
 
   /**
-   * Requests slots and dispatches the tasks that get one. Runs in the background, because a pool
+   * Requests slots and dispatches the tasks that get a slot. Runs in the background, because a pool
    * may first have to stop a container.
    */
   #pump(accountId: string): void {
@@ -263,11 +268,12 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   async #checkLeases(accountId: string): Promise<void> {
     const now = Date.now()
     // Renews all leases after the clock was set forward or the machine slept, because runs could
-    // not renew them.
+    // not renew their leases.
     const isClockOff = now - (this.#leasesCheckedAt ?? now) > LEASE_MS
     this.#leasesCheckedAt = now
     for (const { id } of this.#queue.underWay()) {
-      // Reads the task again, because its state may have changed during an await of this loop.
+      // Reads the task again, because the task's state may have changed during an await of this
+      // loop.
       const task = this.#queue.find(id)
       if (!task || this.#dispatching.has(id)) continue
       const isLeaseOff = isClockOff || isLeaseTooLong(task, now)
@@ -280,7 +286,8 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   }
 
   /**
-   * Requeues a lost task, ends its run and releases its slot. Returns false if its run continues.
+   * Requeues a lost task, ends its run and releases its slot. Returns false if the task's run
+   * continues.
    */
   async #requeue(
     accountId: string,

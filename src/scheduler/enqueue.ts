@@ -3,7 +3,7 @@ import { logError } from "../platform/log.ts"
 import { getDispatcher } from "../bindings/durable-objects.ts"
 import type { TaskMessage } from "../bindings/rpc.ts"
 
-/** Message of the JOBS queue: the tasks of a new job. */
+/** Message of the JOBS queue with the tasks of a new job. */
 export type JobMessage = { accountId: string; tasks: TaskMessage[] }
 
 /**
@@ -21,9 +21,9 @@ export async function enqueueJob(env: Env, message: JobMessage): Promise<void> {
 }
 
 /**
- * Batch of the items that are added in one turn of the event loop. Passes them to the `work` of the
- * first call, so that a Durable Object waits for its storage once. Every `add` rejects if that work
- * fails.
+ * Batch of the items that are added in one turn of the event loop. The batch passes the items to
+ * the `work` of the first call, so that a Durable Object waits for its storage once. Every `add`
+ * rejects if that work fails.
  */
 export class MicroBatch<Item> {
   #items: Item[] = []

@@ -13,7 +13,7 @@ import { computeEndTransition } from "../jobs/settle/transitions.ts"
 
 const JOBS_MAX = 100
 /**
- * Wait before the next try of a job whose end could not be written, in milliseconds. Other jobs
+ * Wait before another try to end a job whose end could not be written, in milliseconds. Other jobs
  * come first.
  */
 const RETRY_MS = 30_000

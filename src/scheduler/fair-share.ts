@@ -2,14 +2,14 @@ import type { SlotAllocation } from "../bindings/rpc.ts"
 import type { SlotRequester } from "./requesters.ts"
 
 /**
- * Free slot, and the account whose task ran last in its container. `lastHolder` is null if no
- * container runs.
+ * Free slot, and the account whose task ran last in the slot's container. `lastHolder` is null if
+ * no container runs.
  */
 export type FreeSlot = { name: string; lastHolder: string | null }
 
 /**
- * State of a pool from which it decides who gets slots: its slots, its allocations, and the
- * accounts that want a slot.
+ * State of a pool that determines which accounts get slots: the pool's slots and allocations, and
+ * the accounts that want a slot.
  */
 export type PoolState = {
   slotCount: number
@@ -43,14 +43,16 @@ export function shareSlots(state: PoolState, turn: number): SlotGrant[] {
 }
 
 /**
- * Allocation whose run is to be interrupted for another account, and the time at which this is due.
+ * Allocation whose run is to be interrupted for another account, and the time at which the
+ * interruption is due.
  */
 export type HandOver = { allocation: SlotAllocation; at: number }
 
 /**
  * Returns the hand-over that is due if one account holds every slot and another account has waited
- * for `waitMsMax`: that of the youngest allocation not in `kept`. Returns null if no other account
- * waits, and for a pool of one slot, where every long run would otherwise be interrupted.
+ * for `waitMsMax`. The youngest allocation not in `kept` is handed over. Returns null if no other
+ * account waits. Also returns null for a pool of one slot, where every long run would otherwise be
+ * interrupted.
  */
 export function findHandOver(
   { slotCount, free, allocations, waiting }: PoolState,
@@ -136,8 +138,8 @@ function compareNeed(room: Room, one: SlotRequester, other: SlotRequester): numb
 }
 
 /**
- * Reports whether an account may hold another slot. While others wait, its limit is its share of
- * the slots, and at least one.
+ * Reports whether an account may hold another slot. While other accounts wait, an account may hold
+ * its share of the slots, and at least one.
  */
 function isEligible(room: Room, requester: SlotRequester, slotCount: number): boolean {
   if (room.waiting.size === 1) return true
@@ -150,9 +152,9 @@ function heldBy({ held }: Room, { accountId }: SlotRequester): number {
 }
 
 /**
- * Returns the slot that costs least for an account: first a slot with a container of the account,
- * then a slot without a container, then a container of an account that waits for no slot, and last
- * a container of an account that waits too.
+ * Returns the slot that costs least for an account. A slot with a container of the account is best,
+ * then a slot without a container. A container of an account that waits for no slot comes next, and
+ * a container of a waiting account comes last.
  */
 function findCheapest({ free, waiting }: Room, { accountId }: SlotRequester): FreeSlot | null {
   function costOf({ lastHolder }: FreeSlot): number {

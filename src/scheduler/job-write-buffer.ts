@@ -5,7 +5,8 @@ import type { JobSnapshot } from "../domain/snapshot.ts"
 import type { QueuedTask } from "./queued-task.ts"
 
 /**
- * Delay before notes are written to D1, in milliseconds. A task that ends earlier needs no note.
+ * Delay before job starts are written to D1, in milliseconds. A task that ends earlier needs no
+ * such write.
  */
 const NOTE_AFTER_MS = 200
 const CLAIMS_MAX = 256
@@ -22,9 +23,10 @@ type Hooks = {
 }
 
 /**
- * In-memory notes of a dispatcher about its jobs. Collects the jobs that were accepted and the
- * tasks that runners took, and writes them to D1 in batches after a short delay, so that no job
- * waits for the write. Also caches jobs as the claims of their tasks read them.
+ * Write buffer of a dispatcher for its jobs. The buffer collects the jobs that were accepted and
+ * the tasks that runners took. After a short delay, the buffer writes them to D1 in batches, so
+ * that no job waits for the write. The buffer also caches jobs as the claims of their tasks read
+ * them.
  */
 export class JobWriteBuffer {
   readonly #openDatabase: (accountId: string) => AccountDatabase
@@ -44,8 +46,8 @@ export class JobWriteBuffer {
   }
 
   /**
-   * Notes that a runner took a task, which starts its job. The acceptance of the job needs no note
-   * then, because the claim of the task has written it.
+   * Records that a runner took a task, which starts the task's job. The acceptance of the job then
+   * needs no record, because the claim of the task has written the acceptance.
    */
   taskTaken(accountId: string, { id: taskId, jobId, fence }: QueuedTask): void {
     if (fence === null) return
@@ -56,7 +58,7 @@ export class JobWriteBuffer {
     this.noteLater(accountId)
   }
 
-  /** Drops the note of a task that left the queue, because D1 has the end of the task. */
+  /** Drops the record of a task that left the queue, because D1 has the end of the task. */
   taskLeft(taskId: string): void {
     this.#taken.delete(taskId)
   }
@@ -69,8 +71,8 @@ export class JobWriteBuffer {
 
   /**
    * Caches the job as the claim of a task read it, so that the end of the task needs no read. If
-   * the job changes meanwhile, its version differs, and a transition from this snapshot is not
-   * written.
+   * the job changes meanwhile, its version differs, and a transition from the cached snapshot is
+   * not written.
    */
   keepClaim(taskId: string, snapshot: JobSnapshot): void {
     const { tasks, files, inputs } = snapshot
@@ -80,7 +82,7 @@ export class JobWriteBuffer {
     if (oldest !== undefined) this.#claimed.delete(oldest)
   }
 
-  /** Returns and removes the job that the claim of a task read. */
+  /** Returns the job that the claim of a task read, and removes the job from the cache. */
   takeClaim(taskId: string): JobSnapshot | null {
     const snapshot = this.#claimed.get(taskId) ?? null
     this.#claimed.delete(taskId)

@@ -42,7 +42,7 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
   readonly #requesters = new SlotRequesters(this.ctx.storage.sql, this.#slots.lastTurns())
   /**
    * Free slots whose containers are being stopped, each with the account that gets the slot
-   * afterwards; null if none does.
+   * afterwards. The account is null if no account gets the slot.
    */
   readonly #ending = new Map<string, string | null>()
   /**
@@ -153,8 +153,9 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
   }
 
   /**
-   * Allocates free slots by fair share, and wakes the accounts that got a slot, except `asker`,
-   * which gets a response. A container of another account is first stopped in the background.
+   * Allocates free slots by fair share, and wakes the accounts that got a slot. Does not wake
+   * `asker`, which gets a response instead. First stops a container of another account in the
+   * background.
    */
   #share(pool: string, asker: string | null): void {
     const first = this.#nextNumber()
@@ -267,8 +268,8 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
   }
 
   /**
-   * Returns an allocation number above all earlier ones. It is at least the present time, because
-   * runners may remember a higher number than this object does.
+   * Returns an allocation number above all earlier numbers. The number is at least the present
+   * time, because runners may remember a higher number than this object does.
    */
   #nextNumber(): number {
     const now = Date.now()
@@ -286,8 +287,8 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     const now = Date.now()
     const lookAt = now + (isUrgent ? WAKE_MS : WAKE_HOLDER_MS)
     const handOverAt = this.#nextHandOver(pool)?.at ?? Infinity
-    // The run of a due hand-over was already asked to end. The alarm at the usual interval asks
-    // again.
+    // The run of a due hand-over was already asked to end. The alarm at the usual interval repeats
+    // the request.
     const at = handOverAt > now ? Math.min(lookAt, handOverAt) : lookAt
     const armedFor = await this.ctx.storage.getAlarm()
     // A later alarm may also come from a clock that ran ahead.

@@ -10,8 +10,8 @@ import type { Progress } from "../domain/progress.ts"
 import type { QueuedTask } from "./queued-task.ts"
 
 /**
- * Maximum number of jobs whose versions are cached. A dropped version costs the watchers of the job
- * a read of D1.
+ * Maximum number of jobs whose versions are cached. A watcher of a job with a dropped version
+ * causes a read of D1.
  */
 const JOBS_MAX = 10_000
 
@@ -30,13 +30,13 @@ type TaskOfJob = Pick<QueuedTask, "id" | "jobId">
 type JobProgress = { percents: Map<string, number>; shown: Progress }
 
 /**
- * Tracks the progress of jobs and wakes their watchers; in memory only. The progress of a job is
- * the weighted sum over its tasks, and never falls.
+ * Progress of jobs, in memory only, and their watchers. The progress of a job is the weighted sum
+ * over its tasks, and never falls.
  */
 export class ProgressTracker {
   readonly #tasksOf: (jobId: string) => readonly WeighedTask[]
-  // Part of every version: a restart of the object changes all versions, so that no watcher waits
-  // for a change that it missed.
+  // Random part of every version. A restart of the object changes all versions, so that no watcher
+  // waits for a change that it missed.
   readonly #bootId = newId()
   /**
    * Number of changes of each job, and the number of the last change that may have been the end of
@@ -46,12 +46,15 @@ export class ProgressTracker {
   readonly #jobs = new Map<string, JobProgress>()
   readonly #sleepers = new Map<string, Set<() => void>>()
 
-  /** `tasksOf` returns the open tasks of a job; the rest of the job's weight counts as done. */
+  /**
+   * Creates a tracker without progress. `tasksOf` returns the open tasks of a job. The rest of the
+   * job's weight counts as done.
+   */
   constructor(tasksOf: (jobId: string) => readonly WeighedTask[]) {
     this.#tasksOf = tasksOf
   }
 
-  /** Returns the progress of a job. Returns null if none is known. */
+  /** Returns the progress of a job. Returns null if the progress is unknown. */
   of(jobId: string): Progress | null {
     const { percents, shown } = this.#jobOf(jobId)
     const percent = Math.max(shown.percent, percentOf(this.#tasksOf(jobId), percents))
@@ -70,15 +73,15 @@ export class ProgressTracker {
     percents.set(id, reported.percent)
     const open = this.#tasksOf(jobId)
     const percent = Math.max(shown.percent, percentOf(open, percents))
-    // Details of one of several open tasks would mislead, because the details of the others are
-    // unknown.
+    // Drops the details if several tasks are open, because the details of one task would mislead
+    // without those of the others.
     const next = open.length > 1 ? { percent } : { ...reported, percent }
     this.#jobs.set(jobId, { percents, shown: next })
     this.#wake(jobId)
   }
 
   /**
-   * Drops the percent of a task that ended or was requeued. The shown progress of the job stays.
+   * Drops the percentage of a task that ended or was requeued. The shown progress of the job stays.
    */
   runEnded({ id, jobId }: TaskOfJob): void {
     const { percents, shown } = this.#jobOf(jobId)
@@ -89,19 +92,19 @@ export class ProgressTracker {
     this.mayBeOver(jobId)
   }
 
-  /** Notes that D1 may have a change of a job. */
+  /** Wakes the watchers of a job that may have changed in D1. */
   jobChanged(jobId: string): void {
     this.#countChange(jobId, false)
   }
 
-  /** Notes that D1 may have the end of a job, or of one of its tasks. */
+  /** Wakes the watchers of a job if the job or one of its tasks may have ended in D1. */
   mayBeOver(jobId: string): void {
     this.#countChange(jobId, true)
   }
 
   /**
-   * Waits until a job differs from `seen`, or until the timeout. Returns the job's present version
-   * and progress.
+   * Waits until the state of a job differs from `seen`, or until the timeout. Returns the job's
+   * present version and progress.
    */
   async next(
     jobId: string,

@@ -45,12 +45,12 @@ function columnOf(field: keyof QueuedTask): string {
   return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** Queue of an account's open tasks, in the tables of its dispatcher. */
+/** Queue of an account's open tasks, stored in the tables of the account's dispatcher. */
 export class TaskQueue {
   readonly #sql: SqlStorage
   /**
-   * State of tasks with a slot that is newer than their rows. Queries may ignore it, because none
-   * distinguishes the states of tasks with a slot.
+   * States of tasks with a slot that are newer than the tasks' rows. Queries may ignore these
+   * states, because no query distinguishes the states of tasks with a slot.
    */
   readonly #held = new Map<string, Pick<QueuedTask, "state" | "fence" | "boot" | "leaseUntil">>()
   /** Ids of removed tasks whose rows are not deleted yet. */
@@ -85,7 +85,7 @@ export class TaskQueue {
 
   /**
    * Keeps the new state of a starting task in memory only, so that the object does not wait for its
-   * storage. If memory is lost, the row still has the state `starting`, and the dispatch is
+   * storage. If the memory is lost, the row still has the state `starting`, and the dispatch is
    * repeated at the same fence.
    */
   hold({ id, state, fence, boot, leaseUntil }: QueuedTask): void {
@@ -93,8 +93,8 @@ export class TaskQueue {
   }
 
   /**
-   * Renews the lease of a run. Writes a renewal to storage only every few seconds, and keeps the
-   * others in memory.
+   * Renews the lease of a run. Writes only one renewal every few seconds to storage, and keeps the
+   * other renewals in memory.
    */
   renew(task: QueuedTask): void {
     const saved = this.#savedOf(task.id)
@@ -111,8 +111,8 @@ export class TaskQueue {
   }
 
   /**
-   * Removes a task. If its state is held in memory, the next `add` or `flush` deletes its row. If
-   * the object dies before, the dispatch is repeated and finds in D1 that the task is over.
+   * Removes a task. If the task's state is held in memory, the next `add` or `flush` deletes the
+   * row. If the object dies before, the dispatch is repeated and finds in D1 that the task is over.
    */
   remove(id: string): void {
     if (this.#held.delete(id)) this.#left.add(id)
@@ -131,7 +131,7 @@ export class TaskQueue {
     return this.#select("where id = ?", id)[0] ?? null
   }
 
-  /** Returns the tasks with these ids that are queued, by id. */
+  /** Returns the queued tasks with these ids, by id. */
   findAll(ids: readonly string[]): Map<string, QueuedTask> {
     if (ids.length === 0) return new Map()
     const where = "where id in (select value from json_each(?))"
@@ -142,12 +142,12 @@ export class TaskQueue {
     return this.#select("where job_id = ?", jobId)
   }
 
-  /** Returns tasks that hold a slot. */
+  /** Returns all tasks that hold a slot. */
   underWay(): QueuedTask[] {
     return this.#select("where state in ('starting', 'posting', 'running')")
   }
 
-  /** Returns tasks in some states, ordered by id, that follow the id `after`. */
+  /** Returns tasks in the given states that follow the id `after`, ordered by id. */
   nextIn(states: readonly QueuedTask["state"][], after: string, limit: number): QueuedTask[] {
     const list = states.map((state) => `'${state}'`).join(", ")
     return this.#select(`where id > ? and +state in (${list}) order by id limit ?`, after, limit)
@@ -156,8 +156,8 @@ export class TaskQueue {
   /** Returns tasks of a pool that could start now, in the order in which they start. */
   ready(limit: number, now: number, pool: string): QueuedTask[] {
     return this.#select(
-      // `+` keeps this comparison off the index of tasks in backoff; SQLite would otherwise plan
-      // the query again for each value.
+      // The operator `+` prevents that SQLite uses the index of tasks in backoff for this
+      // comparison. SQLite would otherwise plan the query again for each value.
       `where state = 'ready' and pool = ? and (not_before <= ? or +not_before > ?)
        order by priority desc, id limit ?`,
       pool,
@@ -167,7 +167,7 @@ export class TaskQueue {
     )
   }
 
-  /** Returns those of the ids that are not queued, or whose row is still to be deleted. */
+  /** Returns those ids whose tasks are not queued, or whose row is still to be deleted. */
   lacking(ids: readonly string[]): string[] {
     const lacking = this.#query<{ id: string }>(
       `select value as id from json_each(?)

@@ -2,21 +2,22 @@ import { LEASE_MS } from "../contract/protocol.ts"
 import type { LostRunnerProcess, SlotAllocation, TaskMessage } from "../bindings/rpc.ts"
 import type { OpenTask } from "../db/jobs/open-tasks.ts"
 
-// States of a queued task and their transitions. No other file writes a state.
+// Defines the states of a queued task and their transitions. No other file writes a state.
 //
 //   blocked ⇄ ready ─▶ starting ─▶ posting ─▶ running
 //               ▲─────────┴───────────┴──────────┘ requeued
 
 /**
  * States of a queued task. `blocked`: an input is pending. `ready`: the task waits for a slot.
- * `starting`: it has a slot. `posting`: it is claimed in D1 and is being posted to a runner; the
- * dispatcher may hold this state in memory only. `running`: a runner has it, and its lease counts.
+ * `starting`: the task has a slot. `posting`: the task is claimed in D1 and is being posted to a
+ * runner; the dispatcher may hold this state in memory only. `running`: a runner has the task, and
+ * the task's lease counts.
  */
 type QueuedTaskState = "blocked" | "ready" | "starting" | "posting" | "running"
 
 /**
- * Queue entry of a task in its dispatcher. It holds the dispatcher's last action; the authoritative
- * state of the task is in D1.
+ * Queue entry of a task in its dispatcher. The entry holds the dispatcher's last action. The
+ * authoritative state of the task is in D1.
  */
 export type QueuedTask = {
   id: string
@@ -38,7 +39,7 @@ export type QueuedTask = {
   leaseUntil: number
   /** Earliest start of a requeued task, in milliseconds since the epoch. */
   notBefore: number
-  /** Time since which no runner has the task: its creation, or the end of its last run. */
+  /** Time since which no runner has the task: the task's creation, or the end of its last run. */
   waitsSince: number
   boot: string | null
 }
@@ -59,7 +60,8 @@ export function toQueuedTask({ blocked, createdAt: waitsSince, ...task }: TaskMe
 
 /**
  * Returns the queue entry of a task that is open in D1. A claimed task keeps its slot and fence and
- * gets a new lease. If no runner has taken a task of its job, it is posted again at that fence.
+ * gets a new lease. If no runner has taken a task of its job, the task is posted again at that
+ * fence.
  */
 export function toAdoptedTask(
   task: OpenTask,
@@ -94,14 +96,14 @@ export function toPostingTask(task: QueuedTask, fence: number): QueuedTask {
 }
 
 /**
- * Returns a task that a runner's process has: the process accepted the task, or sent a heartbeat
- * for it.
+ * Returns a task that a runner's process has, because the process accepted the task or sent a
+ * heartbeat for the task.
  */
 export function toRunningTask(task: QueuedTask, boot: string, now: number): QueuedTask {
   return { ...task, state: "running", boot, leaseUntil: now + LEASE_MS }
 }
 
-/** Returns the task with a new lease. Its state does not change. */
+/** Returns the task with a new lease. The task's state does not change. */
 export function withRenewedLease(task: QueuedTask, now: number): QueuedTask {
   return { ...task, leaseUntil: now + LEASE_MS }
 }
@@ -118,7 +120,9 @@ export function toRequeuedTask(
   return { ...task, ...WITHOUT_SLOT, fence, state: "ready", notBefore: now + backoffMs, waitsSince }
 }
 
-/** Returns the task as waiting: for its inputs if `isBlocked`, else for a slot. */
+/**
+ * Returns the task in a waiting state: `blocked` if inputs are pending (`isBlocked`), else `ready`.
+ */
 export function toWaitingTask(task: QueuedTask, isBlocked: boolean): QueuedTask {
   return { ...task, state: isBlocked ? "blocked" : "ready" }
 }
@@ -145,15 +149,15 @@ export function isLeaseOver({ state, leaseUntil }: QueuedTask): boolean {
 
 /**
  * Reports whether the lease ends later than a lease that would be granted now, because the clock
- * ran ahead at its grant.
+ * ran ahead when the lease was granted.
  */
 export function isLeaseTooLong({ leaseUntil }: QueuedTask, now: number): boolean {
   return leaseUntil > now + LEASE_MS
 }
 
 /**
- * Reports whether the process that accepted the task is among the lost ones: the stopped process,
- * or every process other than the new one.
+ * Reports whether the process that accepted the task is among the lost processes: the stopped
+ * process, or every process other than the new one.
  */
 export function isRunLost({ boot }: QueuedTask, lostRuns: LostRunnerProcess): boolean {
   if (boot === null) return false

@@ -35,7 +35,7 @@ type Parts = {
   cursors: ScanCursors
   notes: JobWriteBuffer
   slots: SlotRequests
-  /** Removes a task from the queue. With `killed`, also kills its run. */
+  /** Removes a task from the queue. With `killed`, also kills the task's run. */
   remove: (id: string, killed: boolean) => void
   /** Called after each reconciliation, which may have changed the first deadline of the queue. */
   onReconciled: (accountId: string) => Promise<void>
@@ -61,7 +61,7 @@ export class Reconciler {
     await this.reconcileTasks(accountId, [...underWay, ...cursors.nextWaiting()], true)
   }
 
-  /** Removes those of the queued tasks that are over in D1, and reconciles the others. */
+  /** Removes those queued tasks that are over in D1, and reconciles the others. */
   async reconcileTasks(accountId: string, ids: readonly string[], killed: boolean): Promise<void> {
     if (ids.length === 0) return
     const { queue, notes } = this.#parts
@@ -77,7 +77,8 @@ export class Reconciler {
 
   /**
    * Reconciles tasks that ended, and tasks that wait for files of their jobs. With `over`, D1
-   * already has the end of all ended tasks. Otherwise reads from D1 which of them are still open.
+   * already has the end of all ended tasks. Otherwise reads from D1 which of the ended tasks are
+   * still open.
    */
   async reconcileEnded(
     accountId: string,
@@ -107,7 +108,7 @@ export class Reconciler {
 
   /**
    * Queues some open tasks of D1 that are not queued. If one of them is overdue, expedites the scan
-   * of open tasks, because others may be lost too.
+   * of open tasks, because the messages of other tasks may be lost too.
    */
   async adoptSome(accountId: string): Promise<void> {
     const { cursors, notes } = this.#parts
@@ -226,8 +227,8 @@ export class Reconciler {
 }
 
 /**
- * Returns the new queue entry of a task that waits according to D1: a requeued entry if its last
- * run is over, else one that is ready or blocked as its inputs are.
+ * Returns the new queue entry of a task that waits according to D1. The entry is requeued if the
+ * task's last run is over, else ready or blocked as its inputs are.
  */
 function reconciledTask(queued: QueuedTask, task: OpenTask, now: number): QueuedTask {
   if (isPosted(queued) && queued.fence === task.fence) {

@@ -1,12 +1,14 @@
-/** Account that requested slots of a pool, and its last request. */
+/** Account that requested slots of a pool, and the account's last request. */
 export type SlotRequester = {
   accountId: string
   /** Number of the account's last request. */
   number: number
   wanted: number
-  /** Time since which the account wants a slot, or of its last allocation if that is later. */
+  /**
+   * Time since which the account wants a slot, or the time of its last allocation if that is later.
+   */
   waitingSince: number
-  /** Share of the slots that the account may hold while others wait. */
+  /** Share of the slots that the account may hold while other accounts wait. */
   slotsShareMax: number
   heardAt: number
   /** Number of the account's last allocation; 0 if the account had no allocation. */
@@ -17,7 +19,7 @@ const TABLE = `create table if not exists waiting_accounts (
   account_id text primary key, wanted integer not null, waiting_since integer not null,
   slots_share_max real not null, turn integer not null) without rowid`
 
-/** Writes a row only if it changes. */
+/** Writes a row only if the row changes. */
 const UPSERT = `insert into waiting_accounts
   (account_id, wanted, waiting_since, slots_share_max, turn) values (?, ?, ?, ?, ?)
   on conflict do update set wanted = excluded.wanted, waiting_since = excluded.waiting_since,
@@ -26,8 +28,8 @@ const UPSERT = `insert into waiting_accounts
   is not (excluded.wanted, excluded.waiting_since, excluded.slots_share_max, excluded.turn)`
 
 /**
- * Accounts that requested slots of a pool. `flush` writes the accounts that still want a slot. The
- * other accounts are in memory only. After a restart they are restored from `turns`, the number of
+ * Accounts that requested slots of a pool. `flush` writes the accounts that still want a slot.
+ * Other accounts are in memory only, and are restored after a restart from `turns`, the number of
  * each account's last allocation.
  */
 export class SlotRequesters {
@@ -87,7 +89,7 @@ export class SlotRequesters {
 
   /**
    * Writes the changed accounts that want a slot, and deletes the rows of accounts that no longer
-   * want one.
+   * want a slot.
    */
   flush(): void {
     for (const accountId of this.#unwritten) {

@@ -13,8 +13,8 @@ import type { TaskQueue } from "./queue.ts"
 import type { QueuedTask } from "./queued-task.ts"
 
 /**
- * Requeued task: its queue entry before, the cause, and its row in D1. `open` is empty if the task
- * is over.
+ * Requeued task: its previous queue entry, the cause, and its row in D1. `open` is empty if the
+ * task is over.
  */
 export type RequeuedTask = { task: QueuedTask; cause: RequeueCause; open: OpenTask[] }
 
@@ -42,8 +42,8 @@ export async function requeueLostTask(
     const own = queue.find(taskId)
     return own?.fence === fence && own.allocation === allocation && isLost(own)
   }
-  // Tells the pool first that the slot's container must be stopped, so that the slot is not
-  // allocated again before, even if this object dies.
+  // First informs the pool that the slot's container must be stopped, so that the slot is not
+  // allocated again before the stop, even if this object dies.
   if (cause === "failure" && slot && allocation) {
     await getPoolObject(env, task.pool).slotDistrusted({ slot, allocation })
   }
@@ -60,7 +60,10 @@ export async function requeueLostTask(
   return { task, cause, open: await listOpenTasks(openDatabases(env, accountId), [taskId]) }
 }
 
-/** Ends the run of a requeued task on its runner. Stops the container of a run that was silent. */
+/**
+ * Ends the run of a requeued task on its runner. Stops the container of a run that sent no
+ * heartbeats.
+ */
 export async function endLostRun(env: Env, { task, cause }: RequeuedTask): Promise<void> {
   const { id: taskId, fence, slot, allocation } = task
   if (!slot || !allocation || !fence) return

@@ -8,7 +8,9 @@ import { isWaiting } from "./queued-task.ts"
  * the queue.
  */
 const OPEN_IDS = { usual: 300, expedited: 500 }
-/** Maximum number of queued tasks that one step compares with D1. */
+/**
+ * Maximum number of queued tasks that one step of a usual or an expedited scan compares with D1.
+ */
 const CHECKED = { usual: 50, expedited: 200 }
 
 /**
@@ -41,7 +43,7 @@ export class ScanCursors {
     return (this.#endsToReach.get(scan) ?? 0) > 0
   }
 
-  /** Expedites a scan until it has covered all tasks after and before the cursor. */
+  /** Expedites a scan until the scan has covered all tasks after and before the cursor. */
   expedite(scan: "open" | "blocked", cursor = this.at(scan)): void {
     if (!this.isExpedited(scan)) this.#endsToReach.set(scan, cursor === "" ? 1 : 2)
   }
@@ -63,8 +65,8 @@ export class ScanCursors {
   }
 
   /**
-   * Takes a step of the scan of waiting tasks in the queue. Returns their ids; because of a lost
-   * call, some may be over or ready.
+   * Takes a step of the scan of waiting tasks in the queue. Returns the tasks' ids. Some tasks may
+   * be over or ready, because a call was lost.
    */
   nextWaiting(): string[] {
     const isExpedited = this.isExpedited("blocked")

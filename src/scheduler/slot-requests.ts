@@ -16,8 +16,8 @@ import type { QueuedTask } from "./queued-task.ts"
 const READY_MAX = 100
 
 /**
- * Time for which an unmet request is not repeated, in milliseconds. The pool wakes the account
- * earlier if it has slots.
+ * Time for which an unmet slot request is not repeated, in milliseconds. The pool wakes the account
+ * earlier when it has slots.
  */
 const UNMET_MS = 4_000
 
@@ -45,19 +45,19 @@ class PoolRequests {
   /** Number of the last request; 0 before the first. */
   number = 0
   /**
-   * Whether the pool may still allocate slots for the last request; another request must then
-   * read them.
+   * Whether the pool may still allocate slots for the last request. Another request must then read
+   * those allocations.
    */
   isOpen = false
   /** Whether the pool has responded since this object started. */
   isKnown = false
   /**
-   * The last demand that the pool did not meet, and its time; null if the pool may meet the next
-   * one.
+   * The last demand that the pool did not meet, and the time of that demand. Null if the pool may
+   * meet the next demand.
    */
   unmet: { wanted: number; since: number } | null = null
   hasFailed = false
-  /** Allocations that were assigned to a task. No allocation is assigned twice. */
+  /** Ids of allocations that were assigned to a task. No allocation is assigned twice. */
   used = new Set<number>()
   isRequesting = false
   /** Whether `request` was called again during the present request. */
@@ -69,9 +69,9 @@ class PoolRequests {
 }
 
 /**
- * Requests slots from the pools for the tasks of a queue. A slow pool does not delay the others.
- * All state is in memory. After a loss of memory, the queue restores the allocations of its tasks,
- * and the first request to a pool frees all other allocations.
+ * Requests slots from the pools for the tasks of a queue. A slow pool does not delay the other
+ * pools. All state is in memory. After a loss of memory, the queue restores the allocations of its
+ * tasks. The first request to a pool then frees all other allocations.
  */
 export class SlotRequests {
   readonly #env: Env
@@ -111,7 +111,7 @@ export class SlotRequests {
   }
 
   /**
-   * Forgets the unmet demand of a pool, or of every pool, so that the next request is sent at once.
+   * Drops the unmet demand of a pool, or of every pool, so that the next request is sent at once.
    */
   forgetUnmet(pool?: string): void {
     for (const requests of this.#some(pool)) requests.unmet = null
@@ -126,8 +126,8 @@ export class SlotRequests {
 
   /**
    * Requests slots for ready tasks, and releases slots whose tasks are over. Saves each task that
-   * got a slot, and calls `start` with it. A call during a request to a pool repeats that request
-   * afterwards.
+   * got a slot, and calls `start` with the task. A call during a request to a pool repeats that
+   * request afterwards.
    */
   async request(accountId: string, start: (task: QueuedTask) => void): Promise<void> {
     const requesting = this.#some().map(async (requests) => {
@@ -146,7 +146,7 @@ export class SlotRequests {
     await Promise.all(requesting)
   }
 
-  /** Returns the pool with a name, or all pools. */
+  /** Returns the pool with a name, or all pools without a name. */
   #some(name?: string): PoolRequests[] {
     return [...this.#pools.values()].filter(({ pool }) => name === undefined || pool === name)
   }
@@ -155,14 +155,15 @@ export class SlotRequests {
     const demand = await this.#demandOf(accountId, requests)
     if (demand === null) return []
     const { wanted } = demand
-    // Set before the request, because the pool may report free slots before its response is read.
+    // The flag is set before the request, because the pool may report free slots before its
+    // response is read.
     requests.unmet = { wanted, since: Date.now() }
     let started: QueuedTask[] = []
     try {
       started = await this.#allocate(requests, demand)
       requests.hasFailed = false
     } catch (error) {
-      // An unreachable pool must not delay allocations of the others.
+      // An unreachable pool must not delay allocations of the other pools.
       logError("dispatcher.pool_lost", { pool: requests.pool, error: String(error) })
       requests.hasFailed = true
     }
@@ -192,7 +193,7 @@ export class SlotRequests {
     return { accountId, wanted, slotsShareMax, inUse, released }
   }
 
-  /** Requests slots of a pool, and assigns them to ready tasks. */
+  /** Requests slots of a pool, and assigns the slots to ready tasks. */
   async #allocate(requests: PoolRequests, demand: SlotDemand): Promise<QueuedTask[]> {
     const { pool } = requests
     requests.number = nextSlotRequestNumber(requests.number, Date.now())
@@ -200,7 +201,7 @@ export class SlotRequests {
     const request = { ...demand, number: requests.number, isResync: !requests.isKnown }
     const allocations = await getPoolObject(this.#env, pool).requestSlots(pool, request)
     if (allocations === null) return []
-    // The pool has freed the used allocations that it no longer lists.
+    // The pool has freed the used allocations that its response no longer lists.
     requests.used = requests.used.intersection(new Set(allocations.map(({ id }) => id)))
     const offers = allocations.filter(({ id }) => !requests.used.has(id))
     const now = Date.now()
@@ -221,7 +222,7 @@ export class SlotRequests {
 
   /**
    * Returns the limits of the account's plan. Only the first call waits for D1. Later calls return
-   * the cached limits, and read old ones again in the background; a change of the plan calls
+   * the cached limits, and read old limits again in the background. A change of the plan calls
    * `forgetPlan`.
    */
   async #readLimits(accountId: string): Promise<SlotLimits> {
@@ -238,7 +239,8 @@ export class SlotRequests {
   async #readNewLimits(accountId: string): Promise<SlotLimits> {
     const [version, at] = [this.#planVersion, Date.now()]
     const plan = await findAssignedPlan(openDatabases(this.#env, accountId))
-    // Reads again if `forgetPlan` was called during the read, which may have returned the old plan.
+    // Reads the plan again if `forgetPlan` was called during the read, which may have returned the
+    // old plan.
     if (version !== this.#planVersion) return await this.#readNewLimits(accountId)
     const limits = plan ? computeEffectiveLimits(plan, getSettings(this.#env)) : WITHOUT_ACCOUNT
     this.#limits = { limits, at }

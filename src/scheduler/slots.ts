@@ -14,7 +14,9 @@ const TABLES = [
 /** State of a slot that was allocated at least once. */
 type Slot = {
   slot: string
-  /** Account that has the slot, or had it last; empty after the slot's container was stopped. */
+  /**
+   * Account that has the slot or had the slot last. Empty after the slot's container was stopped.
+   */
   accountId: string
   /** Number of the slot's last allocation, or of the last stop of its container. */
   allocation: number
@@ -22,13 +24,13 @@ type Slot = {
 }
 
 /**
- * When a problem of a slot is reported: after it has lasted for `lastsMsMin`, and until `toldMsMax`
- * after it was seen last.
+ * Times that bound the report of a slot's problem. The report begins after the problem has lasted
+ * for `lastsMsMin`, and ends `toldMsMax` after the problem was last seen.
  */
 const PROBLEMS: Record<SlotDegradedReason, { lastsMsMin: number; toldMsMax: number }> = {
   // A failed start may be temporary. A slot in demand is started again within this time.
   container_not_started: { lastsMsMin: 60_000, toldMsMax: 120_000 },
-  // The problem is dropped after ten minutes, because the slot's next container may not have it.
+  // The report ends after ten minutes, because the slot's next container may not have the problem.
   sandbox_failed: { lastsMsMin: 0, toldMsMax: 600_000 },
   ytdlp_update_failed: { lastsMsMin: 0, toldMsMax: 600_000 },
 }
@@ -79,7 +81,7 @@ export class Slots {
     return this.#slots.keys()
   }
 
-  /** Returns a slot; undefined if it was never allocated. */
+  /** Returns a slot, or undefined if the slot was never allocated. */
   find(slot: string): Slot | undefined {
     return this.#slots.get(slot)
   }
@@ -115,7 +117,7 @@ export class Slots {
     this.#save({ slot, accountId, allocation, isAllocated: true })
   }
 
-  /** Frees those of the allocations that belong to the account. */
+  /** Frees those of the given allocations that belong to the account. */
   free(ids: readonly number[], accountId: string): void {
     const freed = new Set(ids)
     for (const row of this.#slots.values()) {
@@ -135,7 +137,7 @@ export class Slots {
 
   /**
    * Returns a map of the slots whose containers must be stopped before the slot's next allocation.
-   * A slot maps to true if an attempt to stop its container has failed.
+   * The value is true if an attempt to stop the container has failed.
    */
   toEnd(): ReadonlyMap<string, boolean> {
     return this.#toEnd
@@ -147,7 +149,7 @@ export class Slots {
     this.#sql.exec("insert or ignore into slots_to_end (slot) values (?)", slot)
   }
 
-  /** Notes that the container of a free slot was stopped, so that the slot has no last holder. */
+  /** Records that the container of a free slot was stopped, so that the slot has no last holder. */
   saveEnded(slot: string): void {
     this.#toEnd.delete(slot)
     this.#sql.exec("delete from slots_to_end where slot = ?", slot)
@@ -177,7 +179,7 @@ export class Slots {
     this.#sql.exec("delete from slot_problems where slot = ? and problem = ?", slot, problem)
   }
 
-  /** Returns the problems of slots that are due for a report, each once. */
+  /** Returns the problems of slots that are due for a report, each problem once. */
   problems(now: number): SlotDegradedReason[] {
     const rows = this.#sql
       .exec<{ problem: SlotDegradedReason; since: number; seenAt: number }>(

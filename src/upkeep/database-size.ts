@@ -4,17 +4,20 @@ import type { Env } from "../bindings/env.ts"
 import { log } from "../platform/log.ts"
 import { readLargestDatabaseBytes } from "../db/service-counts.ts"
 
-/** Share of a database's maximum size from which the operator is warned, early enough to act. */
+/**
+ * Share of a database's maximum size from which the operator is warned. The share is low enough to
+ * leave time to act.
+ */
 const FILLING_SHARE = 0.8
 /**
- * Time for which a size is cached, in milliseconds. A cached size suffices, since a
- * database grows slowly, and bounds the reads, since health requests need no key.
+ * Time for which a size is cached, in milliseconds. A cached size suffices because a database grows
+ * slowly. The cache bounds the reads, because health requests need no key.
  */
 const FRESH_MS = 60_000
 
 const cache = new WeakMap<object, { at: number; bytes: number | null }>()
 
-/** Returns `database_filling` if a database is close to its maximum size, else nothing. */
+/** Returns `database_filling` if a database is close to its maximum size, else an empty list. */
 export async function findDatabaseDegradedReasons(env: Env): Promise<DegradedReason[]> {
   const now = Date.now()
   const last = cache.get(env)

@@ -8,8 +8,8 @@ import { findJob } from "../db/jobs/jobs.ts"
 import type { DeadLetter } from "../db/schema/operations.ts"
 
 /**
- * Maximum number of characters of a body that are kept, so that the body fits a row. A character
- * takes at most three bytes.
+ * Maximum number of characters of a message body that are kept, so that the body fits a row. A
+ * character takes at most three bytes.
  */
 const BODY_CHARACTERS_MAX = 10_000
 const JOBS_MAX = 20
@@ -31,9 +31,7 @@ export async function storeDeadLetters(
   await insertDeadLetters(openDirectory(env), letters)
 }
 
-/**
- * Returns a message body without secrets. Returns only the beginning of a body that is too large.
- */
+/** Returns a message body without secrets. Returns only the beginning of a long body. */
 function keptBody(body: unknown): unknown {
   const text = JSON.stringify(body ?? null, redactField)
   if (text.length > BODY_CHARACTERS_MAX) return { beginning: text.slice(0, BODY_CHARACTERS_MAX) }
@@ -48,8 +46,8 @@ const jobsBody = z.object({
 const webhookBody = z.object({ accountId: z.string(), deliveryId: z.string() })
 
 /**
- * Job or delivery that a dead letter is about. `state` is its present state, or null if it no
- * longer exists.
+ * Job or delivery that a dead letter concerns. `state` is the present state, or null if the job or
+ * delivery no longer exists.
  */
 export type DeadLetterSubject = { type: "job" | "delivery"; id: string; state: string | null }
 

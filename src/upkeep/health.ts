@@ -11,21 +11,21 @@ import { findDatabaseDegradedReasons } from "./database-size.ts"
 import { readStorageDisk } from "../bindings/storage-disk.ts"
 
 /**
- * Time for which the health is cached, in milliseconds, so that requests for the health do not each
- * call the runners.
+ * Time for which the health is cached, in milliseconds. Without the cache, each health request
+ * would call the runners.
  */
 const FRESH_MS = { ok: 1000, degraded: 100 }
 
 type CachedHealth = { at: number; reasons: DegradedReason[] }
 
 /**
- * Cached health of each environment. Holds values and no promises, because in workerd a request
- * cannot await a promise of another request.
+ * Cached health of each environment. The cache holds values and no promises, because in workerd a
+ * request cannot await a promise of another request.
  */
 const cache = new WeakMap<object, CachedHealth>()
 
 /**
- * Returns the reasons for which the service is degraded now. Returns an empty list if it is not
+ * Returns the reasons why the service is degraded now. Returns an empty list if the service is not
  * degraded.
  */
 export async function findDegradedReasons(env: Env): Promise<DegradedReason[]> {
@@ -43,7 +43,7 @@ export async function findDegradedReasons(env: Env): Promise<DegradedReason[]> {
 
 /**
  * Returns `disk_full` if the free space above the reserve is too small for any task with outputs,
- * else nothing. Uploads never use the reserve.
+ * else an empty list. Uploads never use the reserve.
  */
 async function judgeDisk(env: Env): Promise<DegradedReason[]> {
   const disk = await readStorageDisk(env)

@@ -48,13 +48,13 @@ async function readContainer(
 }
 
 /**
- * Tells all pools that the plain runner has a new process, because the runner runs tasks of every
- * pool.
+ * Informs all pools that the plain runner has a new process, because the plain runner runs tasks of
+ * every pool.
  */
 export async function announceRunnerStart(env: Env, boot: string): Promise<void> {
   const pools = Object.keys(POOLS)
   const calls = pools.map((pool) => getPoolObject(env, pool).runnerStarted(boot))
-  // Waits for all pools before it fails; the runner then repeats its announcement.
+  // Waits for all pools before failing. The runner then repeats its announcement.
   const failed = (await Promise.allSettled(calls)).find(({ status }) => status === "rejected")
   if (failed) await Promise.all(calls)
 }

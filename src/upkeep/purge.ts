@@ -21,16 +21,18 @@ import { abandonUploads } from "../objects/abandon-upload.ts"
 
 const HOUR_MS = 3_600_000
 /**
- * Time after an account's deletion at which all its earlier requests and the tries of its webhooks
- * are over, in milliseconds. Exceeds `UPLOAD_MS_MAX`.
+ * Time after an account's deletion at which all its earlier requests and all tries of its webhooks
+ * are over, in milliseconds. This time exceeds `UPLOAD_MS_MAX`.
  */
 const LATE_MS_MAX = 24 * HOUR_MS
-/** Wait before a failed step is repeated, in milliseconds. Other accounts come first. */
+/**
+ * Wait before a failed step of a removal is repeated, in milliseconds. Other accounts come first.
+ */
 const RETRY_MS = 60_000
 const WAIT_MS = { min: 5_000, max: 5 * 60_000 }
 
-// Bounds of one step of a removal. Each sweep runs one step for each of at most `ACCOUNTS_MAX`
-// accounts.
+// Bounds of one step of the removal of an account. Each sweep runs one step for each of at most
+// `ACCOUNTS_MAX` accounts.
 const ACCOUNTS_MAX = 3
 const TICKS_MAX = 10
 const ROUNDS_MAX = 4
@@ -39,7 +41,8 @@ const UPLOADS_MAX = 16
 const PAGES_MAX = 10
 
 /**
- * Continues the removal of deleted accounts: first of their data, then of the accounts themselves.
+ * Continues the removal of deleted accounts. Removes the data of each account first, and then the
+ * account itself.
  */
 export async function purgeAccounts(env: Env, directory: Database, now: number): Promise<void> {
   const due = await listAccountsToPurge(directory, { now, limit: ACCOUNTS_MAX })
@@ -61,13 +64,13 @@ async function purgeAccount(
   const { sql: database, directory } = own
   const isLate = now - account.deletedAt >= LATE_MS_MAX
   const before = await cancelSome(env, database, id)
-  // Keeps the rows while jobs are open, because the end of a job needs them; for at most a day,
-  // because a job may be impossible to end.
+  // Keeps the rows while jobs are open, because the end of a job needs the rows. Keeps them for at
+  // most a day, because a job may be impossible to end.
   if (before.openJobs && !isLate) return await postponePurge(directory, id, now)
   await removeSomeRows(database, id, isLate)
   await removeUploads(env, database, id)
   const remains = await findRemainingData(database, id)
-  // The secret of an endpoint signs waiting webhooks.
+  // The secret of an endpoint still signs waiting webhooks.
   if (!remains.deliveries) await deleteAllWebhookEndpoints(database, id)
   const areObjectsGone = await removeSomeObjects(env.MEDIA, id, remains)
   const isDone = !remains.rows && areObjectsGone
@@ -123,14 +126,16 @@ async function removeSomeObjects(
 
 /**
  * Returns the time of the next step. An account without data is checked again each hour, because a
- * killed run or an open request may store data meanwhile, and once more when all of them are over.
+ * killed run or an open request may store data meanwhile. The last check comes when all runs and
+ * requests are over.
  */
 function nextStepAt(
   { deletedAt }: DeletedAccount,
   { now, isDone, left }: { now: number; isDone: boolean; left: RemainingAccountData },
 ): number {
   if (!isDone) return now
-  // Waits longer the older the deletion is: most webhooks need one try, failing ones need hours.
+  // The wait grows with the age of the deletion. Most webhooks need one try, and failing webhooks
+  // need hours.
   const waitMs = Math.ceil((now - deletedAt) / 4)
   if (left.deliveries) return now + Math.min(WAIT_MS.max, Math.max(WAIT_MS.min, waitMs))
   const lastAt = deletedAt + LATE_MS_MAX

@@ -13,10 +13,13 @@ import {
 } from "../db/receiver-outages.ts"
 import type { ReceiverOutage } from "../db/schema/operations.ts"
 
-/** Count of waiting deliveries at which counting stops. */
+/** Number of waiting deliveries at which counting stops. */
 const WAITING_MAX = 1000
 
-/** Outage of a receiver, with the number of deliveries that wait for it, up to `WAITING_MAX`. */
+/**
+ * Outage of a receiver, with the number of deliveries that wait for the receiver, up to
+ * `WAITING_MAX`.
+ */
 type ToldOutage = { outage: ReceiverOutage; waiting: number }
 
 /**
@@ -59,7 +62,7 @@ function moment(at: number): string {
 
 /**
  * Maximum numbers of accounts per sweep and of outages per account. The next sweep continues with
- * the others.
+ * the remaining ones.
  */
 const ACCOUNTS_MAX = 10
 const OUTAGES_MAX = 1000

@@ -32,11 +32,11 @@ export type PoolUsage = { name: string; slots: number; used: number; waitingAcco
 export type ServiceState = {
   reasons: DegradedReason[]
   /**
-   * Health of the plain runner; `unreachable` if it does not respond, null if runners are
-   * containers.
+   * Health of the plain runner. `unreachable` means that the runner does not respond, and null
+   * means that runners are containers.
    */
   runner: RunnerHealth | "unreachable" | null
-  /** `slots` is null for a pool that did not respond. */
+  /** Usage of each pool. `slots` is null for a pool that did not respond. */
   pools: (PoolUsage | { name: string; slots: null })[]
   jobs: OpenWorkCount[]
   tasks: OpenWorkCount[]

@@ -36,8 +36,8 @@ import { repeatUntilDone } from "../platform/repeat-until-done.ts"
 
 const DAY_MS = 24 * 3_600_000
 /**
- * Age from which an upload counts as abandoned, in milliseconds. Exceeds `UPLOAD_MS_MAX`, so that
- * no upload in progress is removed.
+ * Age from which an upload counts as abandoned, in milliseconds. This age exceeds `UPLOAD_MS_MAX`,
+ * so that no upload in progress is removed.
  */
 const ABANDONED_MS = DAY_MS
 const ACCEPT_MS_MAX = 30_000
@@ -48,14 +48,14 @@ const LOOKUPS_MAX = 20
 const USAGE_DAYS_MAX = 400
 const MEDIA_MAX = 1000
 /**
- * Age from which a lookup is removed, in milliseconds. Exceeds the time for which its result is
- * reused and its caller waits.
+ * Age from which a lookup is removed, in milliseconds. This age exceeds the time for which the
+ * lookup's result is reused and its caller waits.
  */
 const LOOKUP_MS_MAX = 5 * 60_000
 
 /**
  * Finds work in one database whose calls and messages were lost, and removes expired rows and
- * objects. Takes at most 1,000 D1 statements, the limit of an invocation.
+ * objects. Uses at most 1,000 D1 statements, the limit of an invocation.
  */
 export async function sweepDatabase(
   env: Env,
@@ -99,7 +99,8 @@ async function resendJobMessages(env: Env, database: Database, now: number): Pro
   const unaccepted = await listUnacceptedTasks(database, now - ACCEPT_MS_MAX, ROWS_MAX)
   for (const { accountId, task } of unaccepted) {
     await runOrLogError("sweep.job_message_failed", { task_id: task.id }, async () => {
-      // Marks the task as blocked: the dispatcher reads from D1 whether its inputs are ready.
+      // Marks the task as blocked, so that the dispatcher reads from D1 whether the task's inputs
+      // are ready.
       const tasks = [{ ...task, blocked: true }]
       await env.JOBS.send({ accountId, tasks } satisfies JobMessage)
     })
@@ -144,8 +145,8 @@ async function removeAbandonedUploads(env: Env, database: Database, now: number)
 }
 
 /**
- * Removes uploads of callers that began before `now`, the start of the Worker's only process: the
- * process that received them no longer exists.
+ * Removes uploads of callers that began before `now`, the start of the Worker's only process. The
+ * process that received these uploads no longer exists.
  */
 async function removeOwnUploads(env: Env, database: Database, now: number): Promise<void> {
   await repeatUntilDone(async () => {

@@ -32,8 +32,8 @@ export async function repairAccountCopies(env: Env): Promise<void> {
 }
 
 /**
- * Age from which an unconfirmed user is removed, in milliseconds. Exceeds the validity of a link
- * that confirms an email address.
+ * Age from which an unconfirmed user is removed, in milliseconds. This age exceeds the validity of
+ * a link that confirms an email address.
  */
 const UNCONFIRMED_MS_MAX = 7 * 24 * 3_600_000
 /**
@@ -59,7 +59,8 @@ async function removeOldUnconfirmed(env: Env, now: number): Promise<void> {
 /** Retention of dead letters, in milliseconds. */
 const DEAD_LETTER_MS = 30 * 24 * 3_600_000
 /**
- * Retention of failed sign-ins, in milliseconds. Exceeds the time window in which they are counted.
+ * Retention of failed sign-ins, in milliseconds. The retention exceeds the time window in which
+ * failed sign-ins are counted.
  */
 const TRIES_MS_MAX = 5 * 60_000
 

@@ -9,12 +9,15 @@ const ACCOUNTS_AT_ONCE = 8
 /** Maximum number of accounts whose dispatchers are ticked per second. */
 const PAGE_ACCOUNTS = 100
 const PAGE_MS = 1_000
-/** Maximum number of accounts per sweep. If there are more, they are spread over several sweeps. */
+/** Maximum number of accounts per sweep. More accounts are spread over several sweeps. */
 const ACCOUNTS_PER_SWEEP = 5_000
 const SWEEP_MS = 60_000
 const LISTED_AT_ONCE = 1_000
 
-/** Ticks the dispatchers of accounts with an open job. Spreads many accounts over the minute. */
+/**
+ * Ticks the dispatchers of accounts with an open job. Spreads many accounts over the minute between
+ * two sweeps.
+ */
 export async function tickDispatchers(env: Env, database: Database, now: number): Promise<void> {
   const accounts = await listDue(database, now)
   for (let from = 0; from < accounts.length; from += PAGE_ACCOUNTS) {
@@ -46,8 +49,8 @@ async function listDue(database: Database, now: number): Promise<string[]> {
 }
 
 /**
- * Returns a hash of an account id, which determines the sweep that ticks the account, whatever
- * other accounts exist.
+ * Returns a hash of an account id, which determines the sweep that ticks the account. Other
+ * accounts do not affect the hash.
  */
 function hashOf(accountId: string): number {
   let hash = 0

@@ -8,7 +8,10 @@ import { TEST_EVENT_TYPE } from "./event-types.ts"
 import { enqueueDelivery, draftDelivery } from "./outbox.ts"
 import { makeWebhookSecret, computePreviousSecretExpiry, SECRET_OVERLAP_MS } from "./signing.ts"
 
-/** Makes a delivery due again with all its tries; null if the account has no such delivery. */
+/**
+ * Makes a webhook delivery due again with all its tries. Returns null if the account has no such
+ * delivery.
+ */
 export async function replayDelivery(
   env: Env,
   accountId: string,
@@ -41,8 +44,8 @@ export async function sendTestEvent(
 }
 
 /**
- * Secret that signs webhooks. The previous secret signs too until `previousValidUntil`; null if the
- * previous secret no longer signs.
+ * Secret that signs webhooks. The previous secret also signs until `previousValidUntil`; null if
+ * the previous secret no longer signs.
  */
 export type SigningSecret = { secret: string; previousValidUntil: number | null }
 
@@ -53,7 +56,7 @@ export async function readAccountSecret(env: Env, accountId: string): Promise<Si
   return { secret, previousValidUntil: computePreviousSecretExpiry(rotatedAt, Date.now()) }
 }
 
-/** Replaces the webhook secret of an account. The previous secret signs too for a day. */
+/** Replaces the webhook secret of an account. The previous secret also signs for a day. */
 export async function rotateAccountSecret(env: Env, accountId: string): Promise<SigningSecret> {
   const secret = makeWebhookSecret()
   const now = Date.now()

@@ -43,12 +43,12 @@ export async function attemptDelivery(
   }
 }
 
-/** Returns the origin of a URL; null if the URL is invalid. */
+/** Returns the origin of a URL, or null for an invalid URL. */
 function receiverOf(url: string): string | null {
   return URL.parse(url)?.origin ?? null
 }
 
-/** Returns the host of a URL; empty for an invalid URL, whose try fails. */
+/** Returns the host of a URL, or an empty text for an invalid URL, whose try fails. */
 function hostOf(url: string): string {
   return URL.parse(url)?.host ?? ""
 }
@@ -90,8 +90,8 @@ async function tryOnce(env: Env, due: DueDelivery): Promise<void> {
 }
 
 /**
- * Logs and counts a try. Logs only the host of the URL, because the rest may be a secret of its
- * owner.
+ * Logs and counts a try. Logs only the host of the URL, because the rest may be a secret of the
+ * account.
  */
 function recordTry(
   env: Env,
@@ -148,8 +148,8 @@ async function post(
 }
 
 /**
- * Returns the reason why an endpoint no longer gets a delivery; null if the endpoint does, or if a
- * request named the URL. Test events reach a disabled endpoint too.
+ * Returns the reason why an endpoint no longer gets a delivery. Returns null if the endpoint does
+ * get the delivery, or if a request named the URL. Test events also reach a disabled endpoint.
  */
 function findRefusal(
   { endpointId, jobId }: DueDelivery["delivery"],
@@ -160,7 +160,7 @@ function findRefusal(
   return endpoint.enabled || jobId === null ? null : "its endpoint is disabled"
 }
 
-/** Returns the secret that signs webhooks to the URLs of requests. */
+/** Returns the secret that signs webhooks to URLs in requests. */
 function secretOf(account: DueDelivery["account"]): SecretWithPrevious {
   const { webhookSecret, webhookSecretBefore, webhookSecretRotatedAt } = account
   return {
@@ -172,7 +172,7 @@ function secretOf(account: DueDelivery["account"]): SecretWithPrevious {
 
 /**
  * Requeues a delivery whose host has no free permit. The wait grows with the delivery's age, so
- * that many deliveries to a slow receiver cost few messages.
+ * that many deliveries to a slow receiver cause few messages.
  */
 async function requeue(env: Env, { delivery }: DueDelivery): Promise<void> {
   const { id, accountId, createdAt } = delivery

@@ -12,7 +12,10 @@ import { newId } from "../platform/ids.ts"
 import type { SigningSecret } from "./account-webhooks.ts"
 import { makeWebhookSecret, computePreviousSecretExpiry, SECRET_OVERLAP_MS } from "./signing.ts"
 
-/** Creates a webhook endpoint with its own secret; null if the account may have no more. */
+/**
+ * Creates a webhook endpoint with its own secret. Returns null if the account has reached its
+ * maximum number of endpoints.
+ */
 export async function createEndpoint(
   database: AccountDatabase,
   fields: Pick<NewWebhookEndpoint, "url" | "events" | "description" | "enabled">,
@@ -26,7 +29,9 @@ export async function createEndpoint(
   })
 }
 
-/** Changes a webhook endpoint for jobs that end later; null if the endpoint does not exist. */
+/**
+ * Changes a webhook endpoint for jobs that end later. Returns null if the endpoint does not exist.
+ */
 export async function changeEndpoint(
   database: AccountDatabase,
   id: string,
@@ -35,12 +40,15 @@ export async function changeEndpoint(
   return await updateWebhookEndpoint(database, id, change)
 }
 
-/** Removes a webhook endpoint, whose waiting deliveries fail; false if it does not exist. */
+/**
+ * Removes a webhook endpoint. The waiting deliveries of the endpoint then fail. Returns false if
+ * the endpoint does not exist.
+ */
 export async function removeEndpoint(database: AccountDatabase, id: string): Promise<boolean> {
   return await deleteWebhookEndpoint(database, id)
 }
 
-/** Returns the signing secret of a webhook endpoint; null if the endpoint does not exist. */
+/** Returns the signing secret of a webhook endpoint, or null if the endpoint does not exist. */
 export async function readEndpointSecret(
   database: AccountDatabase,
   id: string,
@@ -52,8 +60,8 @@ export async function readEndpointSecret(
 }
 
 /**
- * Replaces the secret of a webhook endpoint. The previous secret signs beside the new one for a
- * day. Returns null if the endpoint does not exist.
+ * Replaces the secret of a webhook endpoint. The previous secret also signs for a day. Returns null
+ * if the endpoint does not exist.
  */
 export async function rotateSecretOfEndpoint(
   database: AccountDatabase,

@@ -12,7 +12,7 @@ export const EVENT_TYPES: readonly string[] = [
   ...BATCH_EVENT_TYPES,
 ]
 
-/** Patterns of events for an endpoint to choose: `*` matches any kind, any state or both. */
+/** Event patterns to which an endpoint can subscribe. `*` matches any kind, any state or both. */
 export const EVENT_PATTERNS: readonly string[] = [
   "*",
   ...LISTED_KIND_NAMES.map((kind) => `${kind}.*`),

@@ -11,15 +11,15 @@ import type { JobSnapshot } from "../domain/snapshot.ts"
 import { utf8ByteLength } from "../contract/bundle.ts"
 import { makeEventType, matchesEvent } from "./event-types.ts"
 
-/** Event that a webhook reports; `data` is the record of the job. */
+/** Event that a webhook reports. `data` is the record of the job. */
 type WebhookEvent = { type: string; timestamp: string; data: object }
 
 /** Largest body of a webhook, in bytes. */
 const BODY_BYTES_MAX = 256_000
 
-/** Fields of a record that are never omitted, even from a body that is too large. */
+/** Names of record fields that are never omitted, even from a body that is too large. */
 const KEPT_FIELDS = new Set(["id", "status", "created_at", "error", "error_code"])
-/** Maximum depth of an omitted field: `output_files.out_1.files` has the depth 3. */
+/** Maximum depth of an omitted field. For example, `output_files.out_1.files` has the depth 3. */
 const DEPTH_MAX = 3
 
 type Field = { path: string[]; bytes: number }
@@ -39,7 +39,10 @@ export function serializeWebhookEvent(event: WebhookEvent): string {
   return body
 }
 
-/** Returns the body without its largest fields down to a depth; null if still too large. */
+/**
+ * Returns the body of a webhook without its largest fields down to a depth. Returns null if the
+ * body is still too large.
+ */
 function omitLargestFields(event: WebhookEvent, depth: number): string | null {
   const data = structuredClone(event.data)
   const truncated: string[] = []
@@ -57,7 +60,10 @@ function omitLargestFields(event: WebhookEvent, depth: number): string | null {
   return null
 }
 
-/** Returns the fields that can be omitted: an object counts as its fields, down to a depth. */
+/**
+ * Returns the fields of a record that can be omitted. An object counts as its fields, down to a
+ * depth.
+ */
 function fieldsOf(owner: object, path: string[], depth: number): Field[] {
   return Object.entries(owner).flatMap(([name, value]: [string, unknown]): Field[] => {
     if (value === undefined || (path.length === 0 && KEPT_FIELDS.has(name))) return []
@@ -78,8 +84,8 @@ function setNull(owner: object, path: readonly string[]): void {
 /** Longest delay of a queue message on all versions of the platform: 12 hours. */
 const DELAY_SECONDS_MAX = 43_200
 
-// The deliveries table is an outbox. The batch that ends a job also writes its webhook, and the
-// queue message only reports that the webhook is due.
+// The deliveries table is an outbox. The batch that ends a job also writes the job's webhooks. The
+// queue message only reports that a webhook is due.
 
 /**
  * Returns the deliveries that report the end of a job: one to the webhook URL of the request, and
@@ -121,7 +127,7 @@ export function draftDelivery(
 
 /**
  * Returns the body of the webhook about a job's end. If the kind cannot build its own record, the
- * body holds the record that lists show.
+ * body contains the record that lists show.
  */
 function serializeJobEnd(
   type: string,
@@ -148,8 +154,9 @@ function serializeJobEnd(
 export type DeliveryMessage = { accountId: string; deliveryId: string; dueAt?: number | undefined }
 
 /**
- * Sends the queue message of a due delivery. If the message is lost, the sweep sends another. If
- * `dueAt` exceeds the delay of a queue, the consumer sends the message again for the rest.
+ * Sends the queue message of a due delivery. If the message is lost, the sweep sends another one.
+ * If `dueAt` exceeds the maximum delay of a queue message, the consumer sends the message again for
+ * the rest.
  */
 export async function enqueueDelivery(env: Env, message: DeliveryMessage): Promise<void> {
   const waitMs = Math.max(0, (message.dueAt ?? 0) - Date.now())

@@ -23,8 +23,8 @@ export async function postWebhook(
 }
 
 /**
- * Returns the result of a try that was not sent: because of its receiver (`isOfReceiver`), else
- * because of a failure of the service.
+ * Returns the result of a try without a request. The reason is the receiver (`isOfReceiver`), or a
+ * failure of the service.
  */
 export function makeUnsentTryResult(error: string, isOfReceiver: boolean): DeliveryTryResult {
   return { ...noAnswer(error), isOfReceiver, startedAt: Date.now(), durationMs: 0 }
@@ -45,7 +45,7 @@ async function post(request: Request, signal: AbortSignal): Promise<PostResult> 
   }
 }
 
-/** Returns the first KEPT_BYTES of a response body; reads at most READ_BYTES_MAX of the body. */
+/** Returns the first KEPT_BYTES of a response body. Reads at most READ_BYTES_MAX of the body. */
 async function readHead(
   body: ReadableStream<Uint8Array> | null,
   signal: AbortSignal,

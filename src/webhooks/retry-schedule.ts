@@ -8,7 +8,7 @@ export type DeliveryTryResult = {
   startedAt: number
   durationMs: number
   status: number | null
-  /** Reason why the try failed; null if the webhook was delivered. */
+  /** Reason why the try failed, or null if the webhook was delivered. */
   error: string | null
   /** Beginning of the response body. */
   answer: string | null
@@ -20,7 +20,7 @@ export type DeliveryTryResult = {
   isLast?: boolean
 }
 
-/** State of a delivery after a try; `waitMs` is the wait until the next try. */
+/** State of a delivery after a try. `waitMs` is the wait until the next try. */
 export type NextDeliveryState = { state: DeliveryState; waitMs: number }
 
 /** Reports whether the receiver responded with 410 (Gone) and wants no more webhooks. */
@@ -28,7 +28,10 @@ export function isReceiverGone({ status }: DeliveryTryResult): boolean {
   return status === GONE
 }
 
-/** Returns the state of a delivery after a try, by its earlier tries since the last replay. */
+/**
+ * Returns the state of a delivery after a try, by the number of earlier tries since the last
+ * replay.
+ */
 export function computeNextDeliveryState(
   attempt: DeliveryTryResult,
   tries: number,
@@ -45,7 +48,7 @@ export function computeNextDeliveryState(
 
 /**
  * Returns the wait that a Retry-After header requests, in milliseconds from `now` and at most a
- * day; 0 if the header is absent or invalid.
+ * day. Returns 0 if the header is absent or invalid.
  */
 export function readRetryAfter(header: string | null, now: number): number {
   const text = header?.trim() ?? ""

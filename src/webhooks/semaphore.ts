@@ -3,13 +3,13 @@ const LIMITS = { host: 4, account: 32 }
 
 type Permit = { until: number }
 
-/** Acquired permits by the name of the semaphore. */
+/** Acquired permits, by the name of the semaphore. */
 const permitsByKey = new Map<string, Set<Permit>>()
 
 /**
- * Acquires a permit from the semaphores of an account and of a host; null if either has none free.
- * Returns the function that releases the permit. A permit expires at `until`, because the platform
- * runs no cleanup when it ends a delivery.
+ * Acquires a permit from the semaphore of an account and that of a host. Returns the function that
+ * releases the permit, or null if either semaphore has no free permit. A permit expires at `until`,
+ * because the platform runs no cleanup when it ends a delivery.
  */
 export function acquirePermit(
   delivery: { accountId: string; host: string },

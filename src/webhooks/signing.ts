@@ -30,7 +30,7 @@ export function makeWebhookSecret(): string {
   return `whsec_${btoa(String.fromCharCode(...bytes))}`
 }
 
-/** Time in milliseconds for which the previous secret signs beside the new one. */
+/** Time for which the previous secret signs beside the new secret, in milliseconds. */
 export const SECRET_OVERLAP_MS = 24 * 3_600_000
 
 /** Secret of an account or an endpoint, with the previous secret and the time of the rotation. */
@@ -49,7 +49,10 @@ export function listSigningSecrets(
   return now < rotatedAt + SECRET_OVERLAP_MS ? [secret, before] : [secret]
 }
 
-/** Returns the time until which the previous secret signs; null if it no longer signs. */
+/**
+ * Returns the time until which the previous secret signs, or null if the previous secret no longer
+ * signs.
+ */
 export function computePreviousSecretExpiry(rotatedAt: number | null, now: number): number | null {
   const until = rotatedAt === null ? null : rotatedAt + SECRET_OVERLAP_MS
   return until !== null && until > now ? until : null

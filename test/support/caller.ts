@@ -3,12 +3,12 @@ import type { Scope } from "../../src/domain/scopes.ts"
 
 const ORIGIN = "https://lathe.test"
 
-/** An account's caller: requests to the Worker that carry its key. */
+/** Caller that sends requests to the Worker with the API key of an account. */
 export type Caller = ReturnType<typeof callerOf>
 
 export type FileRecord = { id: string; name: string; status: string; download_url: string }
 
-/** Makes an account with a key, through the operator's route. */
+/** Creates an account with an API key through the operator's route. */
 export async function makeCaller(
   account: string,
   plan?: "trial" | "paid",
@@ -19,7 +19,7 @@ export async function makeCaller(
   return callerOf(await answer.json<{ id: string; key: string }>())
 }
 
-/** Requests to the Worker that carry a key. */
+/** Returns functions that send requests to the Worker with an API key. */
 export function callerOf({ id, key }: { id: string; key: string }) {
   function call(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers)
@@ -39,7 +39,7 @@ export function callerOf({ id, key }: { id: string; key: string }) {
   }
 }
 
-/** Uploads a file; throws what was answered where it was not taken. */
+/** Uploads a file. Throws an Error with the response body if the upload is refused. */
 export async function upload(
   caller: Caller,
   name: string,
@@ -52,7 +52,7 @@ export async function upload(
   return await answer.json<FileRecord>()
 }
 
-/** A request to the Worker as it is; redirects are not followed. */
+/** Sends a request to the Worker without credentials. Does not follow redirects. */
 export function ask(path: string, init: RequestInit = {}): Promise<Response> {
   const url = path.startsWith("http") ? path : ORIGIN + path
   return exports.default.fetch(new Request(url, { redirect: "manual", ...init }))

@@ -1,19 +1,19 @@
-/** A create whose body names an input with headers: where, and under which path its job is shown. */
+/** Form of a request that creates a job with one input. The input may have HTTP headers. */
 export type InputForm = {
   form: string
   path: string
-  /** Field of the input, as faults name it. */
+  /** Name of the input's field in faults. */
   field: string
-  /** Field of the answer that has the job's id. */
+  /** Name of the response field with the job's id. */
   idField: string
-  /** Status of faults. */
+  /** HTTP status of a response with faults. */
   refusal: 400 | 422
   body: (input: unknown) => object
 }
 
 const RENDITIONS = { outputs: [{ codec: "h264", resolution: "480p" }] }
 
-/** All forms in which a create takes an input with headers. */
+/** All forms of requests whose input may have HTTP headers. */
 export const INPUT_FORMS: readonly InputForm[] = [
   {
     form: "input_files of a command",
@@ -93,7 +93,8 @@ export const INPUT_FORMS: readonly InputForm[] = [
     field: "url",
     idField: "fetch_id",
     refusal: 400,
-    // The nested body may repeat the source, which is ignored and not kept.
+    // The nested body may also have a `source`. The service ignores that field and does not store
+    // it.
     body: (input) => ({ url: input, transcode: { source: input, ...RENDITIONS } }),
   },
 ]

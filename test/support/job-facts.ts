@@ -1,6 +1,6 @@
 import type { JobProperties } from "../../src/domain/job-draft.ts"
 
-/** Facts of a job that is made now and reports to `webhookUrl`. */
+/** Returns properties of a job that is created now and reports to `webhookUrl`. */
 export function jobFacts(webhookUrl: string | null): JobProperties {
   return {
     origin: "https://lathe.test",

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers"
 
-/** How much is kept of an account. */
+/** Counts the files, uploads, jobs and R2 objects that are stored for an account. */
 export async function leftOver(accountId: string) {
   const [files, uploads, jobs] = await Promise.all(
     ["files", "uploads", "jobs"].map((table) =>
@@ -13,5 +13,5 @@ export async function leftOver(accountId: string) {
   return { files, uploads, jobs, objects: objects.length }
 }
 
-/** The rest of an account that left nothing. */
+/** Result of `leftOver` for an account without stored data. */
 export const NOTHING = { files: 0, uploads: 0, jobs: 0, objects: 0 }

@@ -2,8 +2,8 @@ import { BaseSequencer } from "vitest/node"
 import type { TestSpecification } from "vitest/node"
 
 /**
- * The order in which files of tests start: those that deploy or start the whole service come first,
- * since a long one that starts last runs alone.
+ * Order in which Vitest starts test files. Files that deploy or start the whole service come first,
+ * because a slow file that starts last would run alone.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -11,10 +11,10 @@ import { finishTranscription } from "./media/transcribed.ts"
 
 const members = z.array(z.looseObject({ id: z.uuid() }))
 
-/** Values of the parameters of a path; `input` is what EXAMPLE_INPUT stands for. */
+/** Values of the path parameters of an operation. `input` replaces EXAMPLE_INPUT in the body. */
 export type Parameters = Record<string, string>
 
-/** The query of an operation's own example of a request. */
+/** Returns the query of an operation's example request. */
 export function queryOf({ path, example = {}, query }: Operation): URLSearchParams {
   const given = Object.entries(example).filter(
     ([name]) => Object.hasOwn(query.shape, name) && !path.includes(`{${name}}`),
@@ -22,7 +22,7 @@ export function queryOf({ path, example = {}, query }: Operation): URLSearchPara
   return new URLSearchParams(given)
 }
 
-/** The address of an operation, its parameters filled in. */
+/** Returns the path of an operation with its parameters filled in. */
 export function pathOf({ path }: Operation, parameters: Parameters): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(parameters[name] ?? ""),
@@ -30,7 +30,10 @@ export function pathOf({ path }: Operation, parameters: Parameters): string {
   return `/v1${filled}`
 }
 
-/** Sends an operation's own example of a request, as whoever has these headers; one of its bodies. */
+/**
+ * Sends an operation's example request with additional headers. `bodyType` selects the media type
+ * of the body.
+ */
 export function sendExample(
   operation: Operation,
   parameters: Parameters = operation.example ?? {},
@@ -44,7 +47,10 @@ export function sendExample(
   return ask(path, { method, headers: { ...headers, ...given }, ...(body && { body }) })
 }
 
-/** A body of an operation as it is sent, its first or the one of a type: its example, JSON or a form. */
+/**
+ * Returns an example body of an operation as text or as a form. Uses the first media type by
+ * default.
+ */
 function bodyOf(
   { bodies = {} }: Operation,
   { input = EXAMPLE_INPUT }: Parameters,
@@ -67,16 +73,19 @@ function formOf(example: unknown): FormData {
   return form
 }
 
-/** How jobs are ended as if they were done whose outputs have operations of their own, by path. */
+/**
+ * Functions that end a job as successful, by the path that creates the job. Only for jobs whose
+ * outputs have their own operations.
+ */
 const ENDS = new Map<string, (caller: Caller, jobId: string) => Promise<unknown>>([
   ["/fetch", finishFetch],
   ["/transcribe", finishTranscription],
 ])
 
 /**
- * Has an account make whatever creates with a body make. Nobody does work in these tests: what a
- * page says of its video is known before, and jobs that are to be over are ended as if they were
- * done. These come before jobs that stay open, so that the newest is one that can be canceled.
+ * Sends the example request of each operation that creates something. No runner runs in these
+ * tests: the metadata of the page is stored before, and some jobs are ended by `ENDS`. Those jobs
+ * come first, so that the newest job of the account is open and can be canceled.
  */
 export async function makeMembers(caller: Caller): Promise<void> {
   await knowMetadata(caller, EXAMPLE_REQUEST.url)
@@ -94,8 +103,8 @@ export async function makeMembers(caller: Caller): Promise<void> {
 }
 
 /**
- * Parameters of an operation's path that name something the account has: the newest member of the
- * collection that the path is below. Where the operation is for members that are over, it is ended.
+ * Returns path parameters that name existing data of the account: the newest member of the
+ * collection in the operation's path. If the operation requires a finished job, ends the job first.
  */
 export async function findParameters(caller: Caller, operation: Operation): Promise<Parameters> {
   const [collection = "", rest] = operation.path.split("/{id}")

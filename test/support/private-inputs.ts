@@ -11,7 +11,10 @@ const problem = z.looseObject({
   details: z.array(z.looseObject({ field: z.string(), message: z.string() })).optional(),
 })
 
-/** Returns the faults of a refused create as `field: message; …`, in either form of answer. */
+/**
+ * Sends a request that must be refused. Returns its faults as `field: message; …`, for both formats
+ * of errors.
+ */
 export async function refusalOf(caller: Caller, form: InputForm, input: object): Promise<string> {
   const answer = await caller.post(form.path, form.body(input))
   expect(answer.status).toBe(form.refusal)
@@ -19,7 +22,7 @@ export async function refusalOf(caller: Caller, form: InputForm, input: object):
   return details?.map((fault) => `${fault.field}: ${fault.message}`).join("; ") ?? message
 }
 
-/** Counts the rows of secrets of a job's tasks. */
+/** Counts the rows with secrets of a job's tasks. */
 export async function countSecrets(jobId: string): Promise<number | null> {
   const query = "select count(*) as n from task_secrets where job_id = ?"
   return await env.DB.prepare(query).bind(jobId).first<number>("n")

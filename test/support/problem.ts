@@ -43,7 +43,10 @@ const problem = z.union([
 
 export type ProblemBody = Omit<z.infer<typeof problem>, "request_id">
 
-/** Checks that an answer is an error with all members of one, and leaves out what tells requests apart. */
+/**
+ * Checks that a response is an error with all required fields. Returns the error without the
+ * request id, which differs between requests.
+ */
 export async function readProblem(answer: Response): Promise<ProblemBody> {
   const { request_id, ...body } = problem.parse(await answer.json())
   expect(request_id).toBe(answer.headers.get("x-request-id"))

@@ -1,4 +1,7 @@
-/** Processor time that this process uses for work, in milliseconds, however busy the machine is. */
+/**
+ * Returns the CPU time that this process uses for `work`, in milliseconds. Other processes do not
+ * affect the result.
+ */
 export async function processorMsOf(work: () => unknown): Promise<number> {
   const before = process.cpuUsage()
   await work()

@@ -1,10 +1,10 @@
-/** Draws that are the same in every run. */
+/** Pseudorandom generator that returns the same values in every run. */
 export type Random = {
-  /** From 0 to 1, without 1. */
+  /** Returns a number from 0 up to, but not including, 1. */
   draw: () => number
-  /** From 0 to `below`, without it. */
+  /** Returns an integer from 0 up to, but not including, `below`. */
   whole: (below: number) => number
-  /** None of no values. */
+  /** Returns one of the values, or undefined if there are none. */
   pick: <Value>(values: readonly Value[]) => Value | undefined
 }
 

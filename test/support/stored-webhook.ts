@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { unpackText } from "../../src/db/values/packed-text.ts"
 
-/** The type and the body of the webhook that tells of a job's end, as its row has them. */
+/** Returns the type and body of the stored webhook about a job's end. */
 export async function storedWebhook(jobId: string) {
   const row = env.DB.prepare(
     "select type, body, body_object_key as bodyObjectKey from deliveries where job_id = ?",

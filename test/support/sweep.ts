@@ -3,7 +3,10 @@ import { sweepDirectory } from "../../src/upkeep/sweep.ts"
 import { sweepDatabase } from "../../src/upkeep/sweep-database.ts"
 import { countDatabases } from "../../src/db/database.ts"
 
-/** Does what a sweep has Durable Objects do for each database here, by the test's own environment. */
+/**
+ * Sweeps the directory and each database directly, with the environment of the test instead of that
+ * of Durable Objects.
+ */
 export async function sweep(
   env: Env,
   now: number,

@@ -7,17 +7,17 @@ import { claimTask } from "../../src/db/jobs/tasks.ts"
 import { readSnapshot } from "../../src/db/jobs/apply-transition.ts"
 import { BOOT } from "./media/bundle.ts"
 
-/** Last report of a runner for a task. */
+/** Outcome of a task, which the last report of its run contains. */
 export type TaskEnd = { result: TaskResult } | { failure: { code: FailureCode; message: string } }
 
-/** Ends the one task of a job as its runner would; answers the run. */
+/** Ends the only task of a job as a runner does. Returns the run. */
 export async function endTask(accountId: string, jobId: string, end: TaskEnd) {
   const database = openDatabases(env, accountId)
   const taskId = (await readSnapshot(database, jobId))?.tasks[0]?.id
   if (taskId === undefined) throw new Error(`the job ${jobId} has no task`)
   const claim = { taskId, jobId, slot: "fetch-0", allocation: 2 ** 45, now: Date.now() }
   await claimTask(database, claim)
-  // The dispatcher may have been first; the report then comes at its fence.
+  // The dispatcher may have claimed the task first. The report therefore uses the present fence.
   const fence = (await readSnapshot(database, jobId))?.tasks[0]?.fence ?? 0
   const run = { accountId, jobId, taskId, fence }
   const moment = { boot: BOOT, at: new Date().toISOString(), processing_seconds: 1 }

@@ -1,7 +1,7 @@
 import { expect } from "vitest"
 import type { Caller } from "./caller.ts"
 
-/** Sends a request of the tus protocol below /v1. */
+/** Function that sends a request of the tus protocol to a path below /v1. */
 export type SendTus = (
   method: string,
   path: string,
@@ -20,7 +20,7 @@ export function tusOf(caller: Pick<Caller, "call">): SendTus {
   }
 }
 
-/** Returns the header `Upload-Metadata` of pairs. */
+/** Returns the value of the header `Upload-Metadata` for pairs of names and values. */
 export function tusMetadata(pairs: Record<string, string>): string {
   return Object.entries(pairs)
     .map(
@@ -29,7 +29,7 @@ export function tusMetadata(pairs: Record<string, string>): string {
     .join(",")
 }
 
-/** Creates an upload and returns its path below /v1. */
+/** Creates a tus upload. Returns its path below /v1. */
 export async function createTus(
   send: SendTus,
   sizeBytes: number,
@@ -43,12 +43,12 @@ export async function createTus(
   return pathOfLocation(answer)
 }
 
-/** Returns the path below /v1 that the header `Location` names. */
+/** Returns the path below /v1 of the URL in the `Location` header. */
 export function pathOfLocation(answer: Response): string {
   return new URL(answer.headers.get("location") ?? "").pathname.replace(/^\/v1/, "")
 }
 
-/** Sends bytes to an upload at an offset. */
+/** Sends bytes to a tus upload at an offset. */
 export async function patchTus(
   send: SendTus,
   path: string,
@@ -65,7 +65,7 @@ export async function patchTus(
   return await send("PATCH", path, { ...more, ...headers }, bytes)
 }
 
-/** Returns the offset that HEAD tells. */
+/** Returns the offset of a tus upload, which a HEAD request reads. */
 export async function offsetOf(send: SendTus, path: string): Promise<number> {
   const answer = await send("HEAD", path)
   expect(answer.status).toBe(200)

@@ -1,12 +1,12 @@
-/** Asks for wide tests; `scripts/test/suite.ts` sets it. */
+/** Environment variable that enables wide tests. `scripts/test/suite.ts` sets the variable. */
 export const WIDE = "LATHE_TESTS_WIDE"
 
-/** The cases of a table: a few that show each kind of thing once, and in wide tests all others too. */
+/** Returns the cases of a test table: the few typical cases, and in wide tests also all others. */
 export function widely<Case>(few: readonly Case[], others: readonly Case[]): Case[] {
   return process.env[WIDE] === "true" ? [...few, ...others] : [...few]
 }
 
-/** Every n-th case of a table (`every`); all cases in wide tests. */
+/** Returns every n-th case of a test table (`every`), and in wide tests all cases. */
 export function sampled<Case>(cases: readonly Case[], every: number): Case[] {
   return widely(
     cases.filter((_, place) => place % every === 0),
@@ -14,5 +14,8 @@ export function sampled<Case>(cases: readonly Case[], every: number): Case[] {
   )
 }
 
-/** Asks for no slow tests, which are in files named so; `npm test` sets it where it names no test. */
+/**
+ * Environment variable that skips slow tests, whose file names contain "slow". `npm test` without
+ * file names sets the variable.
+ */
 export const QUICK = "LATHE_TESTS_QUICK"

@@ -15,8 +15,8 @@ import type { SandboxTestResult } from "./self-test.ts"
 import { testTier } from "./test-tier.ts"
 
 /**
- * Sandbox that was chosen for tools, with the result of its self-test. Without a tier that passed,
- * `sandbox` is null and `test` is the last result.
+ * Sandbox that was chosen for tools, and the result of its self-test. If no tier has passed,
+ * `sandbox` is null and `test` is the result of the last tier.
  */
 export type SandboxChoice = { sandbox: Sandbox | null; test: SandboxTestResult }
 
@@ -27,8 +27,8 @@ const LOSS_OF_LANDLOCK =
   "Tools run without Landlock, which this kernel lacks or refuses: namespaces and mounts alone keep " +
   "them to their files, and they may execute files in the folders of libraries."
 /**
- * Tiers of the sandbox, the strongest first. docs/operate/sandbox.md describes the protection of
- * each.
+ * Tiers of the sandbox, the strongest first. docs/operate/sandbox.md describes the protection by
+ * each tier.
  */
 export const SANDBOX_TIERS = ["namespaces", "mounts", "landlock"] as const
 const NO_NETWORK = "The tools of this runner have no network."
@@ -44,16 +44,16 @@ const failedRun = z.object({ stderr: z.string() })
 const probeOutput = z.object({ landlock_abi: z.int(), seccomp: z.boolean() })
 
 /**
- * Features of the kernel for a sandbox. `namespacesProblem` is the reason why namespaces cannot be
- * created; null if they can be created.
+ * Kernel features that a sandbox needs. `namespacesProblem` is the reason why namespaces cannot be
+ * created; null if namespaces can be created.
  */
 type KernelFeatures = z.infer<typeof probeOutput> & { namespacesProblem: string | null }
 
 const run = promisify(execFile)
 
 /**
- * Chooses the strongest tier that this system supports and that passes a short self-test. Never
- * throws. ALLOW_UNSANDBOXED has an effect only if the system supports no tier.
+ * Chooses the strongest sandbox tier that this system supports and that passes a short self-test.
+ * Never throws. ALLOW_UNSANDBOXED has an effect only if the system supports no tier.
  */
 export async function chooseSandbox(settings: RunnerSettings): Promise<SandboxChoice> {
   const features = await probeSystem(settings).catch(String)
@@ -92,8 +92,8 @@ function describeLack({ landlock_abi, seccomp, namespacesProblem }: KernelFeatur
 }
 
 /**
- * Returns a sentence about what a tool in this tier may do that a stronger tier would prevent, and
- * why that tier is not used. Returns null for the strongest tier.
+ * Returns a sentence that describes the protection that a stronger tier would add, and the reason
+ * why the stronger tier is not used. Returns null for the strongest tier.
  */
 function describeLoss(
   tier: SandboxTier,
@@ -116,8 +116,8 @@ function findProblemOfNetwork(tier: SandboxTier, { hasNetwork }: RunnerSettings)
 }
 
 /**
- * Returns the kernel's features for the sandbox, as the health of a runner reports them; null if
- * the probe fails.
+ * Returns the kernel features that a sandbox needs, in the form of the runner's health; null if the
+ * probe of the kernel fails.
  */
 export async function probeKernelFeatures(
   settings: RunnerSettings,
@@ -148,7 +148,7 @@ function tiersOf({ landlock_abi, seccomp, namespacesProblem }: KernelFeatures): 
   return SANDBOX_TIERS.filter((tier) => isOffered[tier])
 }
 
-/** Returns the sandbox of a tier with the given settings. The sandbox is not tested yet. */
+/** Creates the sandbox of a tier from the settings. The returned sandbox is not tested yet. */
 export function createTierSandbox(tier: SandboxTier, settings: RunnerSettings): Sandbox {
   return {
     tier,
@@ -175,8 +175,8 @@ async function probeSystem(settings: RunnerSettings): Promise<KernelFeatures> {
 }
 
 /**
- * Returns why bubblewrap cannot create namespaces; null if it can. Starts bubblewrap itself, since
- * a system may allow only this program to create namespaces.
+ * Returns the reason why bubblewrap cannot create namespaces; null if it can. Starts bubblewrap
+ * itself for the test, since a system may allow only bubblewrap to create namespaces.
  */
 async function findNamespacesProblem(settings: RunnerSettings): Promise<string | null> {
   if (!existsSync(BUBBLEWRAP)) return "bubblewrap is not installed"

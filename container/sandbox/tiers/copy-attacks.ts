@@ -8,9 +8,10 @@ import type { Sandbox } from "../sandbox.ts"
 const READABLE_MODE = 0o755
 
 /**
- * Returns the paths of the attack programs, which test the sandbox. If the tools' user may not enter
- * the folder of this code, copies them to a temporary folder until disposal. Without a separate
- * user, always returns the originals, since the temporary folder may be mounted noexec.
+ * Returns the paths of the attack programs, which test the sandbox. If the tools' user may not
+ * enter the folder of this code, copies the programs to a temporary folder, which is removed on
+ * disposal. If tools have no separate user, always returns the original paths, since the temporary
+ * folder may be mounted noexec.
  */
 export async function prepareAttackPrograms({ firstUid }: Sandbox) {
   const built = { attack: LAUNCHER_PROGRAMS.attack, networkAttack: LAUNCHER_PROGRAMS.networkAttack }

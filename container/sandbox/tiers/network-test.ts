@@ -11,8 +11,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 /**
- * Names of the attempts of container/launcher/network-attack.c, and the outcome that the sandbox
- * must enforce for each.
+ * Names of the attempts of container/launcher/network-attack.c, and the outcome of each attempt
+ * that the sandbox must enforce.
  */
 export const EXPECTED_NETWORK_ATTACK_OUTCOMES = {
   tcp: "diverted",
@@ -38,8 +38,8 @@ export const EXPECTED_NETWORK_ATTACK_OUTCOMES = {
 } as const
 
 /**
- * Attempts that are tested at each start of a runner: one for each kind of connection, and one on
- * other processes.
+ * Names of the network attacks that are tested at each start of a runner: one attack for each kind
+ * of connection, and one attack on other processes.
  */
 export const STARTUP_NETWORK_ATTACKS = [
   "tcp",
@@ -50,20 +50,21 @@ export const STARTUP_NETWORK_ATTACKS = [
 ] as const satisfies readonly (keyof typeof EXPECTED_NETWORK_ATTACK_OUTCOMES)[]
 
 /**
- * Time limit of a test, in milliseconds. It allows for slow machines, on which the start of a tool
- * takes several times as long.
+ * Time limit of the network test, in milliseconds. The limit allows for slow machines, on which the
+ * start of a tool takes several times as long.
  */
 const TIME_LIMIT_MS = 30_000
 
 /**
  * Outcomes of the network attack. `problem` is a sentence that explains why tools cannot have a
- * network; null if they can have one.
+ * network; null if tools can have a network.
  */
 export type NetworkTestResult = { attacks: AttackResult[]; problem: string | null }
 
 /**
- * Runs the network attack in a sandbox whose tools have a network: the attack tries to reach
- * targets other than its UNIX socket. Runs only the attempts in `names`, or all if it is undefined.
+ * Runs the network attack in a sandbox whose tools have a network. The attack tries to reach
+ * targets other than its UNIX socket. Makes only the attempts in `names`, or all attempts if
+ * `names` is undefined.
  */
 export async function testNetworkIsolation(
   sandbox: Sandbox,
@@ -104,23 +105,24 @@ function describeMisses(attacks: readonly AttackResult[]): string | null {
 const GREETING = "lathe"
 
 /**
- * Targets of the network attack: listeners that it must not reach, and the UNIX socket to which all
- * its connections must lead.
+ * Targets of the network attack: listeners that the attack must not reach, and the UNIX socket to
+ * which all connections of the attack must lead.
  */
 type NetworkTargets = {
-  /** Folder with the two UNIX sockets, which only the user of this process may enter. */
+  /** Folder of the two UNIX sockets. Only the user of this process may enter the folder. */
   folder: string
   /** UNIX socket that must receive all connections of the attack. */
   socketPath: string
-  /** Returns the arguments of the attack program for the named attempts, or for all. */
+  /** Returns the arguments of the attack program for the named attempts, or for all attempts. */
   argvFor(names: readonly string[] | "all"): string[]
   wasReached(): boolean
   [Symbol.asyncDispose](): Promise<void>
 }
 
 /**
- * Opens the targets on the loopback address, or on all of `addresses`. `uid` becomes the owner of
- * the UNIX sockets; null leaves them to the user of this process.
+ * Opens the targets of the network attack on the loopback address, or on all addresses in
+ * `addresses`. `uid` becomes the owner of the UNIX sockets. If `uid` is null, the user of this
+ * process remains the owner.
  */
 export async function openNetworkTargets(
   uid: number | null,
@@ -156,8 +158,8 @@ export async function openNetworkTargets(
 }
 
 /**
- * Opens a server that sends the greeting to each client. With `note`, the server calls `note` for
- * each client and sends another text.
+ * Opens a server that sends the greeting to each client. If `note` is given, the server calls
+ * `note` for each client and sends a different text.
  */
 async function listen(where: ListenOptions, note?: () => void): Promise<Server> {
   const server = createServer((socket) => {

@@ -6,12 +6,14 @@ import type { SandboxChoice } from "./choose-sandbox.ts"
 
 const DELAYS = { factor: 2, minTimeout: 1000, maxTimeout: 60_000, unref: true }
 
-/** Returns the latest choice of a sandbox. Waits until the first self-test has ended. */
+/**
+ * Function that returns the latest choice of a sandbox. Waits until the first self-test has ended.
+ */
 export type GetSandboxChoice = () => Promise<SandboxChoice>
 
 /**
- * Chooses the sandbox, and retries with backoff while no tier passes its self-test, since the
- * reason may be temporary, such as a full disk or a lack of memory. Calls `onGivenUp` after
+ * Chooses the sandbox, and retries with backoff while no tier passes its self-test. A failure may
+ * be temporary, for example because of a full disk or a lack of memory. Calls `onGivenUp` after
  * `settings.selfTestsMax` failures.
  */
 export function chooseSandboxWithRetries(

@@ -17,9 +17,9 @@ export type AttackResult = { name: string; refused: boolean }
 
 /**
  * Result of the self-test of a sandbox tier. `problem` is the reason why the tier failed. `loss`
- * describes the protection that a stronger tier would add, and why that tier is not used.
- * `network_problem` is the reason why tools in this tier cannot have a network; the tier is still
- * used for tools without one.
+ * describes the protection that a stronger tier would add, and the reason why the stronger tier is
+ * not used. `network_problem` is the reason why tools in this tier cannot have a network. The tier
+ * is still used for tools without a network.
  */
 export type SandboxTestResult = {
   tier: SandboxTier
@@ -27,7 +27,7 @@ export type SandboxTestResult = {
   /** Whether this system supports any tier of the sandbox. */
   supported: boolean
   attacks: AttackResult[]
-  /** Outcomes of the attacks by a tool that has a network. */
+  /** Outcomes of the attacks that a tool with a network tried. */
   network_attacks: AttackResult[]
   problem: string | null
   loss: string | null
@@ -38,20 +38,20 @@ export type SandboxTestOptions = {
   attackPath: string
   ffmpegPath: string
   workDir: string
-  /** Names of the attacks to try; all by default. */
+  /** Names of the attacks to try. By default, all attacks are tried. */
   attacks?: readonly (typeof ATTACK_NAMES)[number][]
   /**
-   * Kind of the held processes to test; if not set, the test starts its tools without held
+   * Kind of the held processes to test. If not set, the self-test starts its tools without held
    * processes.
    */
   heldForm?: HeldProcessKind
-  /** Further tools for which a held process must become ready. */
+  /** Paths of other tools, for each of which a held process must become ready. */
   toolPaths?: readonly string[]
 }
 
 /**
- * Names of the attacks of container/launcher/attack.c. An attack without a report counts as not
- * refused.
+ * Names of the attacks that container/launcher/attack.c makes. An attack whose outcome is not
+ * reported counts as not refused.
  */
 export const ATTACK_NAMES = [
   "read_outside",
@@ -79,7 +79,10 @@ export const ATTACK_NAMES = [
   "run_others",
 ] as const
 
-/** Attacks that are tested at each start of a runner: one on each protected resource. */
+/**
+ * Names of the attacks that are tested at each start of a runner: one attack on each protected
+ * resource.
+ */
 export const STARTUP_ATTACK_NAMES = [
   "read_outside",
   "write_outside",
@@ -90,8 +93,8 @@ export const STARTUP_ATTACK_NAMES = [
 
 const SECRET = "Nobody in a sandbox reads this."
 /**
- * Time limit of a test, in milliseconds. It allows for slow machines, on which the start of a tool
- * takes several times as long.
+ * Time limit of a self-test, in milliseconds. The limit allows for slow machines, on which the
+ * start of a tool takes several times as long.
  */
 const TIME_LIMIT_MS = 30_000
 const ARRIVAL_MS = 20
@@ -99,8 +102,8 @@ const ENCODE =
   "-nostdin -v error -y -f lavfi -i testsrc2=size=64x64:duration=0.2 -c:v mpeg4 made.mp4".split(" ")
 
 /**
- * Runs the attack program and an encode by ffmpeg in a sandbox. Checks the outcomes that the attack
- * program reports, and the traces that a successful attack would leave.
+ * Tests a sandbox: runs the attack program and an encode by ffmpeg in the sandbox. Checks the
+ * outcomes that the attack program reports, and the traces that a successful attack would leave.
  */
 export async function testSandbox(
   tested: Sandbox,
@@ -161,8 +164,8 @@ function readersOf(tools: readonly string[] = []) {
 }
 
 /**
- * Creates a folder outside the workspace that belongs to the tool's user, so that only the sandbox
- * protects it.
+ * Creates a folder outside the workspace. The folder belongs to the tool's user, so that only the
+ * sandbox protects the folder.
  */
 async function makeOutside(uid: number | null): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "lathe-outside-"))

@@ -10,14 +10,14 @@ import type { SandboxTestResult } from "./self-test.ts"
 const NO_NETWORK_TEST: NetworkTestResult = { attacks: [], problem: null }
 
 /**
- * Extent of a self-test. `short`: the few attacks that are tested at each start of a runner. `all`:
- * all attacks.
+ * Extent of a sandbox self-test. `short`: only the attacks that are tested at each start of a
+ * runner. `all`: all attacks.
  */
 export type SandboxTestExtent = "short" | "all"
 
 /**
- * Tests one tier of the sandbox with the attack programs and an encode. Never throws. Omits the
- * network attack if tools have no network.
+ * Tests one tier of the sandbox with the attack programs and an encode by ffmpeg. Never throws.
+ * Omits the network attack if the settings give tools no network.
  */
 export async function testTier(
   sandbox: Sandbox,

@@ -1,7 +1,8 @@
 /**
- * Isolation of tools. `namespaces`: bubblewrap creates namespaces, and in them the launcher applies
- * Landlock and seccomp. `mounts`: the same without Landlock; only the mounts of bubblewrap protect
- * files. `landlock`: the launcher without bubblewrap. `none`: no sandbox.
+ * Tier of isolation of tools. `namespaces`: bubblewrap creates namespaces, and inside the
+ * namespaces the launcher applies Landlock and seccomp. `mounts`: like `namespaces` but without
+ * Landlock, so that only the mounts of bubblewrap protect files. `landlock`: the launcher applies
+ * Landlock and seccomp without bubblewrap. `none`: no sandbox.
  */
 export type SandboxTier = "namespaces" | "mounts" | "landlock" | "none"
 

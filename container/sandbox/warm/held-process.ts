@@ -17,8 +17,8 @@ const LENGTH_BYTES = 4
 const READY_MS_MAX = 30_000
 
 /**
- * Starts a process that waits in the sandbox of a launch. The arguments and limits of the tool come
- * later with the launch order.
+ * Starts a process that waits in a sandbox for its launch order. The launch order contains the
+ * arguments and limits of the tool.
  */
 export function startHeldProcess(launch: ToolLaunch, form: HeldProcessKind): HeldProcess {
   const { cwd, access, taskSandbox } = launch
@@ -31,8 +31,8 @@ export function startHeldProcess(launch: ToolLaunch, form: HeldProcessKind): Hel
   killProcessGroupOnExit(child)
   const meter = access === "write" ? openWorkspaceMeter(tier, cwd, limits.workspaceFiles) : null
   const ready = Promise.withResolvers<boolean>()
-  // Kills a process that never reports that it waits, because its program ignores the preloaded
-  // library.
+  // Kills a process that does not report in time that it waits, for example because its program
+  // ignores the preloaded library.
   const readyTimer = setTimeout(() => killProcessGroup(child, "SIGKILL"), READY_MS_MAX)
   const closed = Promise.withResolvers<void>()
   let state: "starting" | "waiting" | "ordered" | "begun" | "ended" = "starting"
@@ -53,8 +53,8 @@ export function startHeldProcess(launch: ToolLaunch, form: HeldProcessKind): Hel
   }
   const report = child.stdio[LAUNCHER_REPORT_FD]
   if (isReadableStream(report)) report.on("data", readReport)
-  // Ignores errors of writes to a process that has ended, since its end is reported by `ready` and
-  // `hasStarted`.
+  // Ignores errors of writes to a process that has ended, since `ready` and `hasStarted` report the
+  // end of the process.
   child.stdin?.on("error", () => undefined)
   child.once("error", end).once("close", end)
   return {
@@ -79,9 +79,9 @@ export function startHeldProcess(launch: ToolLaunch, form: HeldProcessKind): Hel
 }
 
 /**
- * Encodes the arguments of a launch order as container/launcher/order.c reads them. Returns null
- * for arguments that the format cannot represent, with which only a start without a held process
- * can report the error.
+ * Encodes the arguments of a launch order in the format of container/launcher/order.c. Returns null
+ * for arguments that the format cannot represent. A start without a held process then reports the
+ * error.
  */
 export function encodeLaunchOrder(words: readonly string[]): Buffer | null {
   if (words.some((word) => word.includes("\0"))) return null
@@ -92,7 +92,10 @@ export function encodeLaunchOrder(words: readonly string[]): Buffer | null {
   return Buffer.concat([length, text])
 }
 
-/** Reports whether two launches differ only in values that the launch order carries. */
+/**
+ * Reports whether two launches have equal sandboxes, so that they differ only in values that a
+ * launch order contains.
+ */
 function isSameSandbox(one: ToolLaunch, other: ToolLaunch): boolean {
   const { network, mayFork, run, read } = other
   const isPlain = network === undefined && mayFork !== true && !run?.length && !read?.length
@@ -103,8 +106,8 @@ function isSameSandbox(one: ToolLaunch, other: ToolLaunch): boolean {
 }
 
 /**
- * Returns a text that identifies the files at these paths by device and inode. It changes if a file
- * is replaced.
+ * Returns a text that identifies the files at these paths by device and inode. The text changes if
+ * a file is replaced.
  */
 function identifyFiles(paths: readonly string[]): string {
   const stats = paths.map((path) => statSync(path, { throwIfNoEntry: false }))

@@ -9,9 +9,9 @@ import { usesNamespaces } from "../tiers/tier.ts"
 import { closeTaskSandbox, openWarmTaskSandbox } from "../task-sandbox.ts"
 
 /**
- * Delays before a pool is refilled, in milliseconds: while warm sandboxes are left (`some`), and
- * otherwise (`none`). The start of processes stalls the runner, so the task that took a sandbox
- * should begin first.
+ * Delays before a pool of warm sandboxes is refilled, in milliseconds. `some` applies while warm
+ * sandboxes are left, and `none` applies to an empty pool. The start of processes stalls the
+ * runner, so the task that took a sandbox should begin first.
  */
 const REFILL_MS = { some: 250, none: 25 }
 
@@ -22,25 +22,26 @@ type ToolPool = { tools: readonly WarmTool[]; prepared: PreparedSandbox[]; targe
 /** Warm sandboxes for future tasks, grouped by the pool of the tasks. */
 export type WarmSandboxPool = {
   /**
-   * Starts to create warm sandboxes; to be called once, with a sandbox that has passed its
+   * Starts to create warm sandboxes. Must be called once, with a sandbox that has passed its
    * self-test.
    */
   open(sandbox: Sandbox): void
   /**
-   * Returns a warm sandbox for a task of this pool; null if there is none. The task then opens its
-   * own sandbox.
+   * Takes a warm sandbox for a task of the runner pool `pool`. Returns null if there is none; the
+   * task must then open a new sandbox.
    */
   take(pool: string): TaskSandbox | null
-  /** Discards all unused warm sandboxes; resolves when they are closed. */
+  /** Discards all unused warm sandboxes. Resolves when these sandboxes are closed. */
   close(): Promise<void>
 }
 
 /**
- * Opens warm sandboxes for each pool whose tasks begin with a known tool. A pool has one warm
- * sandbox until its first task, and then up to `settings.warmSandboxesMax`. Sandboxes that tasks
- * have taken are replaced one at a time. Warm sandboxes must first pass a self-test with held tools
- * or, if it fails, with held launchers; if both fail, no warm sandbox is created. None is created
- * in tiers without namespaces either, since only the creation of namespaces takes long.
+ * Opens the warm sandboxes of a runner, for each pool whose tasks always begin with the same tool.
+ * A pool has one warm sandbox until its first task, and then up to `settings.warmSandboxesMax`.
+ * Sandboxes that tasks have taken are replaced one at a time. Warm sandboxes must first pass a
+ * self-test with held tools or, if that test fails, with held launchers. If both tests fail, no
+ * warm sandbox is created. Tiers without namespaces have no warm sandboxes, since only the creation
+ * of namespaces takes long.
  */
 export function openWarmSandboxPool(settings: RunnerSettings): WarmSandboxPool {
   const pools = makePools(settings)
@@ -105,22 +106,23 @@ function makePools(settings: RunnerSettings): Map<string, ToolPool> {
 }
 
 /**
- * Returns the pool with the fewest warm sandboxes among the pools that need more; undefined if none
- * does.
+ * Returns the pool with the fewest warm sandboxes among the pools that need more warm sandboxes;
+ * undefined if no pool needs more.
  */
 function findLeast(pools: Map<string, ToolPool>): ToolPool | undefined {
   const short = [...pools.values()].filter((each) => each.prepared.length < each.target)
   return short.toSorted((one, other) => one.prepared.length - other.prepared.length)[0]
 }
 
-/** Returns the tools that the tasks of each pool run first, in this order. */
+/** Returns, for each pool, the tools that its tasks run first, in the order of use. */
 function toolsOf({ toolPaths }: RunnerSettings): Record<string, WarmTool[]> {
   const probe = { tool: toolPaths.ffprobe, access: "read" as const }
   return { light: [probe], media: [{ tool: toolPaths.ffmpeg, access: "write" }, probe] }
 }
 
 /**
- * Starts a warm sandbox. Throws if it does not become ready, since a retry would hardly succeed.
+ * Starts a warm sandbox. Throws if the sandbox does not become ready, since a retry would hardly
+ * succeed.
  */
 async function prepare(
   { sandbox, form }: WarmChoice,
@@ -133,7 +135,7 @@ async function prepare(
   throw new Error("a warm sandbox has ended")
 }
 
-/** Returns the kind of held processes that passes its self-test. Throws if both kinds fail. */
+/** Returns the kind of held processes that passes the self-test. Throws if both kinds fail. */
 async function chooseForm(sandbox: Sandbox, settings: RunnerSettings): Promise<HeldProcessKind> {
   const loading = await findWarmSandboxProblem(sandbox, settings, "tool")
   if (loading === null) return "tool"
@@ -144,8 +146,8 @@ async function chooseForm(sandbox: Sandbox, settings: RunnerSettings): Promise<H
 }
 
 /**
- * Returns why warm sandboxes with this kind of held processes are unusable, as a clause; null if
- * they pass the self-test.
+ * Returns the reason why warm sandboxes with this kind of held processes are unusable, as a clause;
+ * null if such sandboxes pass the self-test.
  */
 export async function findWarmSandboxProblem(
   sandbox: Sandbox,

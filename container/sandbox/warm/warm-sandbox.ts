@@ -7,7 +7,7 @@ import { startHeldProcess } from "./held-process.ts"
  */
 export type WarmTool = { tool: string; access: FolderAccess }
 
-/** Opens a warm sandbox in an empty workspace: starts a waiting process for each tool. */
+/** Opens a warm sandbox in an empty workspace, and starts a waiting process for each tool. */
 export function openWarmSandbox(
   taskSandbox: TaskSandbox,
   folder: string,

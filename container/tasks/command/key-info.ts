@@ -5,21 +5,23 @@ import { quoteValue } from "../../../src/ffmpeg/policy/refusal.ts"
 import { pathInWorkspace } from "../../sandbox/workspace.ts"
 import { readTextInput } from "./text-input.ts"
 
-/** Prefix of the files of key information that the runner writes. No command can name such a file. */
+/**
+ * Prefix of the names of HLS key info files that the runner writes. No command can name such a
+ * file.
+ */
 export const KEY_INFO_PREFIX = ".key-info."
 
 const INFO_BYTES_MAX = 8 * 1024
 const KEY_BYTES = 16
 const URL_LENGTH_MAX = 2000
-/** Matches an https URL that a playlist can contain in quotes without escapes. */
+/** Matches an https URL that needs no escapes inside the quotes of an HLS playlist. */
 const KEY_URL = /^https:\/\/[\w.:[\]-]+(?:[/?#][\w!$%&'()*+,./:;=?@[\]~#-]*)?$/
 const IV = /^[0-9a-f]{32}$/i
 
 /**
- * Reads the key information for HLS segments from an input: the URL of the key, the input that
- * contains the key, and an optional initialization vector. Writes these values to a new file for
- * ffmpeg. Returns the name of that file, or the fault of the input as a sentence without a full
- * stop.
+ * Reads an input that is an HLS key info file: the URL of the key, the input that contains the key,
+ * and an optional initialization vector. Writes these values to a new key info file for ffmpeg.
+ * Returns the name of the new file, or the fault of the input as a sentence without a full stop.
  */
 export function writeKeyInfo(
   workspace: string,
@@ -71,8 +73,8 @@ function findKeyFault(
 }
 
 /**
- * Returns the input that a line of key information names: the whole line is its key in the request
- * (with or without braces) or its file name.
+ * Returns the input that a line of an HLS key info file names. The whole line must be the input's
+ * key in the request, with or without braces, or the input's file name.
  */
 function keyOf(line: string, inputs: readonly TaskInput[]): TaskInput | undefined {
   return inputs.find(({ key, name }) => [`{{${key}}}`, key, name].includes(line))

@@ -16,26 +16,34 @@ import type { CommandPosition } from "../../tools/ffmpeg/explain-failure.ts"
 import { writeKeyInfo } from "./key-info.ts"
 import { readTextInput } from "./text-input.ts"
 
-/** Maximum size of a file with a filter graph. */
+/** Maximum size of a file with a filter graph, in bytes. */
 const GRAPH_BYTES_MAX = 64 * 1024
-/** Maximum size of all graph files of a command together. The graphs become arguments of ffmpeg. */
+/**
+ * Maximum total size of the filter graph files of a command, in bytes. The graphs become arguments
+ * of ffmpeg, whose size is limited.
+ */
 const GRAPHS_BYTES_MAX = 512 * 1024
 
-/** Files of a task. `names` has their names in the workspace by key. */
+/**
+ * Input and output files of a task. `names` contains the file names in the workspace by file key.
+ */
 export type TaskFiles = {
   workspace: string
   inputs: readonly TaskInput[]
   outputs: readonly TaskOutput[]
   names: FileNamesByKey
-  /** Remedies in messages, which depend on the form of the request. */
+  /**
+   * Phrases by which messages tell the caller how to correct a command. The phrases depend on the
+   * form of the request.
+   */
   remedies: Remedies
 }
 
 /**
  * Returns the arguments of ffmpeg for each command, with file names instead of keys. Replaces each
- * option that reads a filter graph from a file by the option that contains the graph, so that
- * ffmpeg runs exactly the text that was checked. Replaces each file of key information by a file
- * that the runner writes. All files are read before any command runs.
+ * option that reads a filter graph from a file by an option that contains the graph, so that ffmpeg
+ * runs exactly the text that was checked. Replaces each HLS key info file by a file that the runner
+ * writes. All files are read before any command runs.
  */
 export function prepareCommands(
   commands: readonly (readonly string[])[],
@@ -76,12 +84,14 @@ function prepareCommand(
   return prepared
 }
 
-/** Refusal of a file that an option reads. `others` are further messages. */
+/**
+ * Refusal of a file that an option reads. `others` contains the messages of additional refusals.
+ */
 type FileRefusal = { code: Refusal["code"] | "invalid_input"; message: string; others?: string[] }
 
 type ReadOption = { option: string; value: string; isGraph: boolean }
 
-/** Returns the replacement of an option that reads a file. Returns null for all other options. */
+/** Returns the replacement for an option that reads a file. Returns null for all other options. */
 function readOption(
   option: CommandOption,
   file: CommandFile,
@@ -131,8 +141,8 @@ function readGraphFile(
 }
 
 /**
- * Returns the option that contains the graph itself: `-filter:v` for `-filter_script:v` and
- * `-/filter:v`.
+ * Returns the option whose value is the filter graph itself, for an option that reads the graph
+ * from a file: `-filter:v` for `-filter_script:v` and `-/filter:v`.
  */
 function inlineOption({ word }: CommandOption): { word: string; name: string } {
   const inline = word.replace(/^-\//, "-").replace(/^(-filter(?:_complex)?)_script/, "$1")

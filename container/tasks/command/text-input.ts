@@ -6,8 +6,8 @@ import { pathInWorkspace } from "../../sandbox/workspace.ts"
 const NO_TEXT = /[\u0000-\u0008\u000e-\u001f\u007f]/
 
 /**
- * Reads a small input as UTF-8 text, without its byte order mark. Must run before the first
- * command, which could replace the file.
+ * Reads a small input file as UTF-8 text, without a byte order mark. Must be called before the
+ * first command runs, since a command could replace the file.
  */
 export function readTextInput(
   workspace: string,

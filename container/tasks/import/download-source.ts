@@ -25,8 +25,8 @@ import { readSourceNameAndType } from "./source-name.ts"
 import type { SourceToStore } from "./store-file.ts"
 
 /**
- * Maximum number of times that a download starts from the first byte. It starts again if the source
- * has changed or its upload was lost.
+ * Maximum number of times that a download starts at the first byte. A download starts again if the
+ * source has changed or the upload of the data was lost.
  */
 const DOWNLOADS_MAX = 3
 const PERCENT_BEFORE_END = 99
@@ -34,8 +34,8 @@ const PERCENT_BEFORE_END = 99
 const ETA_SECONDS_MIN = 1
 
 /**
- * URL to download, and limits of the download. With `has_headers`, the headers of the caller are
- * sent.
+ * URL to download, and limits of the download. If `has_headers` is set, the request contains the
+ * caller's headers.
  */
 type DownloadWork = {
   url: string
@@ -45,8 +45,8 @@ type DownloadWork = {
 }
 
 /**
- * Callbacks that get the opened source: `useFile` for a file, `usePage` for a web page. Without
- * `usePage`, and for a URL with headers, a web page is an error.
+ * Callbacks that process an opened source: `useFile` a file, and `usePage` a web page. A web page
+ * is an error if `usePage` is missing or the URL has headers.
  */
 type SourceUses<Outcome> = {
   limits?: SourceLimits
@@ -56,7 +56,8 @@ type SourceUses<Outcome> = {
 
 /**
  * Downloads a URL within limits of size and time. The first bytes decide whether the source is a
- * file or a web page. If the source changes meanwhile, downloads it again from the first byte.
+ * file or a web page. If the source changes during the download, the download starts again at the
+ * first byte.
  */
 export async function downloadSource<Outcome>(
   context: RunContext,
@@ -84,7 +85,10 @@ export async function downloadSource<Outcome>(
   }
 }
 
-/** State of a download. `endsMs` is the time of performance.now() at which `deadline` aborts. */
+/**
+ * State of a download. `deadline` aborts at the end of the time limit, and `endsMs` is that moment
+ * as a value of performance.now().
+ */
 type Download<Outcome> = { uses: SourceUses<Outcome>; deadline: AbortSignal; endsMs: number }
 
 async function downloadWithRestarts<Outcome>(
@@ -167,7 +171,7 @@ function notAFile(): SourceError {
   return new SourceError("not_a_file", message)
 }
 
-/** Yields the chunks of a body. Throws once the body exceeds the maximum size of a file. */
+/** Yields the chunks of a body. Throws when the body exceeds the maximum size of a file. */
 async function* limit(
   body: AsyncIterable<Uint8Array>,
   position: number,
@@ -187,8 +191,8 @@ function tooLarge(bytesMax: number): SourceError {
 }
 
 /**
- * Returns a callback that reports the progress of a download. Without a known length it reports
- * nothing.
+ * Returns a callback that reports the progress of a download. If `length` is null, the callback
+ * reports nothing.
  */
 function reportProgress(context: RunContext, length: number | null): (position: number) => void {
   const startedMs = performance.now()

@@ -12,8 +12,8 @@ export const importTaskHandler = { definition: importTask, run: runImportTask }
 type ImportOutcome = TaskOutcome<ImportResult>
 
 /**
- * Runs an import task: downloads a URL. The response decides whether the body is stored as a file,
- * or yt-dlp downloads the media of a web page.
+ * Runs an import task: downloads a URL. If the response is a web page, yt-dlp downloads the media
+ * of the page; otherwise the body of the response is stored as a file.
  */
 export async function runImportTask(
   context: RunContext,
@@ -35,7 +35,10 @@ export async function runImportTask(
 
 const DOWNLOAD_PERCENT = 90
 
-/** Downloads the media of a web page by yt-dlp within `timeLimitMs`, and stores them. */
+/**
+ * Downloads the media of a web page by yt-dlp within `timeLimitMs` milliseconds, and stores the
+ * media.
+ */
 async function importPage(
   context: RunContext,
   work: ImportWork,

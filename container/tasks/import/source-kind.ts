@@ -1,8 +1,8 @@
 import { isWebPage, decodeTextStart, withoutXmlProlog } from "../../tools/first-bytes.ts"
 
 /**
- * Handling of a source. `page`: yt-dlp downloads the media to which the web page or manifest
- * refers. `file`: the body is used as it is.
+ * Kind of a source, which decides how the source is imported. `page`: a web page or manifest, whose
+ * media yt-dlp downloads. `file`: a file, whose bytes are stored unchanged.
  */
 type SourceKind = "page" | "file"
 
@@ -20,8 +20,8 @@ const PAGE_TYPES = new Set([
 const DASH = /^<(?:[\w-]+:)?MPD\b/
 
 /**
- * Detects by the first bytes of a body whether it is a web page or manifest, or a file. For other
- * text, the Content-Type decides.
+ * Detects by the first bytes of a body whether the body is a web page, a manifest or another file.
+ * If the first bytes are any other text, the Content-Type decides.
  */
 export function detectSourceKind(head: Buffer, contentType: string | null): SourceKind {
   const text = decodeTextStart(head)?.trimStart()
@@ -31,7 +31,10 @@ export function detectSourceKind(head: Buffer, contentType: string | null): Sour
   return contentType !== null && PAGE_TYPES.has(contentType) ? "page" : "file"
 }
 
-/** Returns the declared media type; null if it is a text type and the first bytes are binary. */
+/**
+ * Returns the media type that a server has declared; null if a text type is declared and the first
+ * bytes are binary.
+ */
 export function credibleMediaType(head: Buffer, contentType: string | null): string | null {
   if (contentType === null || decodeTextStart(head) !== null) return contentType
   return contentType.startsWith("text/") || PAGE_TYPES.has(contentType) ? null : contentType

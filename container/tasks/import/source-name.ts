@@ -5,7 +5,7 @@ const NAME_BYTES_MAX = 200
 const DEFAULT_NAME = "download"
 const EXTENSION = /\.[A-Za-z0-9]{1,10}$/
 
-/** Media types that say nothing about the content. */
+/** Media types that say nothing about the content of a file, such as application/octet-stream. */
 const VAGUE_TYPES = new Set(
   (
     "application/binary application/download application/force-download application/octet-stream application/unknown " +
@@ -17,9 +17,9 @@ const VAGUE_TYPES = new Set(
 export type SourceNameAndType = { name: string; contentType: string }
 
 /**
- * Returns the file name of a download, from Content-Disposition or else from the path of the URL,
- * and its media type. Adds the extension of the media type to a name without one. Replaces a vague
- * media type by that of the extension.
+ * Returns the file name and the media type of a download. The name comes from Content-Disposition,
+ * or else from the path of the URL. A name without an extension gets the extension of the media
+ * type. A vague media type is replaced by the media type of the extension.
  */
 export function readSourceNameAndType(
   url: URL,
@@ -49,8 +49,8 @@ function cleanName(given: string | null): string | null {
 }
 
 /**
- * Shortens the stem of a file name at a character boundary, so that the name with its extension has
- * at most NAME_BYTES_MAX bytes.
+ * Shortens the stem of a file name at a character boundary. The whole name, with its extension,
+ * then has at most NAME_BYTES_MAX bytes.
  */
 function cut(stem: string, extension: string): string {
   let bytes = Buffer.byteLength(extension)
@@ -70,8 +70,8 @@ function readDisposition(header: string | undefined): string | null {
 }
 
 /**
- * Decodes a header as UTF-8, which servers send, after Node has decoded it as Latin-1. Returns
- * invalid UTF-8 unchanged.
+ * Decodes a header value as UTF-8, which servers send, after Node has decoded the value as Latin-1.
+ * Returns invalid UTF-8 unchanged.
  */
 function readUtf8(text: string): string {
   const isBytes = Array.from(text).every((character) => character <= "\u00ff")
@@ -82,7 +82,7 @@ function lastSegment({ pathname }: URL): string {
   return decodePercent(pathname.split("/").findLast((segment) => segment !== "") ?? "")
 }
 
-/** Decodes percent-encoding. Returns invalid text unchanged. */
+/** Decodes percent-encoded text. Returns text with invalid percent-encoding unchanged. */
 function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text)

@@ -19,27 +19,33 @@ import pMap, { pMapSkip } from "p-map"
 const IO_PATH = `/outputs/${IMPORT_OUTPUT_KEY}`
 const MIB = 1024 ** 2
 
-/** Download with an open response that is to be stored as a file. */
+/** Opened source whose response body is to be stored as a file. */
 export type SourceToStore = {
   /** Requested URL, before redirects. */
   requestUrl: URL
   answer: SourceResponse
-  /** Body of the response with its content codings, such as gzip, decoded. */
+  /** Body of the response, after its content codings such as gzip were decoded. */
   body: AsyncIterable<Uint8Array>
-  /** Requests the body from a byte position on; works only for a source without content codings. */
+  /**
+   * Requests the bytes of the source from a position on. Works only for a source without content
+   * codings.
+   */
   openRest(position: number): AsyncIterable<Uint8Array>
   contentType: string
   /** Aborts the download and the upload. */
   stop: AbortController
 }
 
-/** File that was stored. `sha256` is set only if this run has read all its bytes. */
+/**
+ * Result of storing a source as a file. `sha256` is set only if this run has read all bytes of the
+ * source.
+ */
 export type StoredSource = { sizeBytes: number; isResumable: boolean; sha256?: string }
 
 /**
- * Uploads a download in parts while its bytes arrive, or in one PUT if it is smaller than a part.
- * If the server identifies the version of the source, a later run resumes after the parts that are
- * already stored.
+ * Uploads the bytes of a source in parts while they arrive, or in one PUT if the source is smaller
+ * than a part. If the server identifies the version of the source, a later run can resume after the
+ * parts that are already stored.
  */
 export async function storeSource(
   io: TransferContext,
@@ -79,43 +85,46 @@ export async function storeSource(
   return { sizeBytes: storedBytes + (await storeParts(io, upload, left)), isResumable: true }
 }
 
-/** Returns the size of a part with which a source of this length has at most RESUMABLE_PARTS_MAX parts. */
+/**
+ * Returns the smallest part size, in bytes, with which a source of this length has at most
+ * RESUMABLE_PARTS_MAX parts.
+ */
 function partBytesOf(length: number | null): number {
   const leastBytes = Math.ceil((length ?? 0) / RESUMABLE_PARTS_MAX / MIB) * MIB
   return Math.max(RESUMABLE_PART_BYTES, leastBytes)
 }
 
 /**
- * Returns a hash of the location and version of a source and of the part size. A later run resumes
- * the upload only if its hash is equal. Returns null if the server does not identify the version,
- * or if the source cannot be read from the middle.
+ * Returns a hash of the URL and version of a source and of the part size. A later run resumes the
+ * upload only if it computes the same hash. Returns null if the server does not identify the
+ * version, or if the source cannot be read from the middle.
  */
 function validatorOf({ requestUrl, answer }: SourceToStore, partBytes: number): string | null {
   const { url, facts } = answer
   const version = ifRangeValue(facts)
   if (version === null || facts.codings.length > 0) return null
-  // Omits the query of the final URL, since a redirect may lead to another signed URL at each
+  // Omits the query of the final URL, since a redirect may lead to a different signed URL at each
   // request.
   const place = facts.etag === null ? url.href : url.origin + url.pathname
   const parts = [requestUrl.href, place, version, facts.length, partBytes]
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex")
 }
 
-/** Number of parts that are filled or uploaded at the same time. */
+/** Maximum number of parts that are filled or uploaded at the same time. */
 const PARTS_AT_ONCE = 2
 
 type PartSource = {
   reader: PartReader
   partBytes: number
-  /** First part, if it was already read from the source; else null. */
+  /** First part of the source if the part is already in memory; else null. */
   filled: Buffer<ArrayBuffer> | null
-  /** Aborts the download and the upload when one of them fails. */
+  /** Abort controller of the download and the upload, which aborts both if one of them fails. */
   stop: AbortController
 }
 
 /**
- * Uploads the rest of a source in parts, several at the same time. Returns the number of bytes
- * uploaded.
+ * Uploads the rest of a source in parts, several parts at the same time. Returns the number of
+ * uploaded bytes.
  */
 async function storeParts(
   context: TransferContext,

@@ -27,7 +27,7 @@ import type { RunContext } from "../run-context.ts"
 import { measureStreamLoudness } from "./measure-streams.ts"
 import { runFfmpegPass } from "../run-ffmpeg-pass.ts"
 
-/** Input in the workspace, the measured loudness of its audio streams, and the target loudness. */
+/** Input in the workspace, the measured loudness of each audio stream, and the target loudness. */
 export type MeasuredInput = {
   input: string
   source: NormalizationSource
@@ -37,7 +37,7 @@ export type MeasuredInput = {
 
 /**
  * Gains that were applied to the audio streams of a file, the loudness of the output, and the run
- * of ffmpeg that wrote it.
+ * of ffmpeg that wrote the output.
  */
 export type AppliedGains = {
   gains: LoudnessGain[]
@@ -53,8 +53,9 @@ const VERIFY_SHARE = { from: 0.7, to: 0.99 }
 const LAST_SHARE = { from: 0.99, to: 0.99 }
 
 /**
- * Writes the output with gains applied, and measures its loudness. The codec and the limiter may
- * shift the loudness; then corrects the gains and writes the output again, at most twice.
+ * Writes the output with gains applied, and measures the loudness of the output. If the codec or
+ * the limiter has shifted the loudness, corrects the gains and writes the output again, at most
+ * twice.
  */
 export async function applyGains(
   context: RunContext,
@@ -90,8 +91,8 @@ export async function applyGains(
 }
 
 /**
- * Writes the output and measures its loudness. Both happen in one run of ffmpeg if the codec cannot
- * change the loudness.
+ * Writes the output and measures the loudness of the output. One run of ffmpeg does both if the
+ * codec cannot change the loudness.
  */
 async function applyAndMeasure(
   context: RunContext,
@@ -131,14 +132,16 @@ async function applyAndMeasure(
 }
 
 /**
- * Returns the deviation from the target loudness above which a gain is corrected. It is smaller
- * than the deviation that counts as a missed target.
+ * Returns the deviation from the target loudness above which a gain is corrected. The returned
+ * deviation is smaller than the deviation that counts as a missed target.
  */
 function correctionTolerance(codec: string | undefined): Pick<LoudnessTolerance, "loudnessLu"> {
   return { loudnessLu: findAudioEncoder(codec ?? "")?.isLossless === true ? 0.2 : 0.4 }
 }
 
-/** Extracts cover pictures to files if the output container cannot store them as streams. */
+/**
+ * Extracts cover pictures to files if the output container cannot store cover pictures as streams.
+ */
 async function extractCovers(
   context: RunContext,
   clock: RunClock,

@@ -7,14 +7,14 @@ import type { RunContext } from "../run-context.ts"
 import { runFfmpegPass } from "../run-ffmpeg-pass.ts"
 
 /**
- * Audio stream to measure, by its stream specifier of ffmpeg, and the filters to apply before the
- * measurement.
+ * Audio stream to measure: the stream specifier of ffmpeg, the sample rate, and the filters to
+ * apply before the measurement.
  */
 type MeasuredStream = { specifier: string; rate: number; filters: readonly string[] }
 
 /**
  * Loudness of each audio stream, in the order of the streams, and the run of ffmpeg that measured
- * it.
+ * the loudness.
  */
 export type LoudnessMeasurement = { measured: StreamLoudness[]; run: FinishedFfmpegRun }
 

@@ -35,8 +35,8 @@ import { explainUnreadableFile } from "../../tools/ffmpeg/unreadable-inputs.ts"
 export const normalizeTaskHandler = { definition: normalizeTask, run: runNormalizeTask }
 
 /**
- * Runs a normalization task: measures the loudness of the input, applies gains, measures the result
- * and stores it.
+ * Runs a normalization task: measures the loudness of the input, applies gains, measures the output
+ * and stores the output.
  */
 async function runNormalizeTask(
   context: RunContext,
@@ -133,14 +133,14 @@ function round(value: number | null | undefined): number | null {
 }
 
 /**
- * Distance of the true peak from the allowed peak, in dB. If the distance is larger, the allowed
- * peak was not the reason for a missed loudness.
+ * Distance between the true peak and the maximum true peak, in dB. If the distance is larger, the
+ * maximum peak was not the reason for a missed target loudness.
  */
 const PEAK_ROOM_DB = 1
 
 /**
- * Returns a warning for each audio stream that was left unchanged because it is too short or
- * silent.
+ * Returns a warning for each audio stream that was left unchanged because the stream is too short
+ * or silent.
  */
 function unmeasuredWarnings(before: readonly StreamLoudness[]): Warning[] {
   return before.flatMap((measured, order) => {
@@ -168,7 +168,10 @@ function missedWarning(
   return { code: "target_not_reached", message }
 }
 
-/** Returns the warning for an output whose container or codec differs from that of the input. */
+/**
+ * Returns the warning for an output whose container or codec differs from the container or codec of
+ * the input.
+ */
 function formatWarning(
   was: { container: string; codec: string },
   is: { container: string; codecs: readonly string[] },
@@ -187,7 +190,10 @@ function figure(value: number | null): string {
 
 const MEASURE_SHARE = { from: 0, to: 0.3 }
 
-/** Probes the input. Returns a failure if it is not readable media or has no audio. */
+/**
+ * Probes the input of the task. Returns a failure if the input is not readable media or has no
+ * audio.
+ */
 async function readInput(
   context: RunContext,
   name: string,

@@ -24,15 +24,15 @@ export type NormalizedFile = {
   codecs: string[]
   gains: LoudnessGain[]
   after: StreamLoudness[]
-  /** Runs of ffmpeg that wrote the file. Empty if the file is the unchanged input. */
+  /** Runs of ffmpeg that wrote the normalized file; empty if the file is the unchanged input. */
   runs: FinishedFfmpegRun[]
 }
 
 const PLAN_SHARE = { from: 0.3, to: 0.35 }
 
 /**
- * Writes the normalized file to the workspace. If no stream needs a gain, the unchanged input is
- * the result.
+ * Writes the normalized file to the workspace. If no audio stream needs a gain, the result is the
+ * unchanged input.
  */
 export async function writeNormalizedFile(
   context: RunContext,
@@ -49,8 +49,8 @@ export async function writeNormalizedFile(
   }
   const attempt = await writeInFormat(context, clock, file, { gains, format })
   if (!("failure" in attempt) || !isFormatFailure(attempt)) return attempt
-  // A container may not accept some of the streams. Then tries the fallback format, which accepts
-  // nearly all.
+  // Tries the fallback format, which accepts nearly all streams, if the container has rejected a
+  // stream.
   const other = chooseFallbackFormat(file.source)
   const retry =
     other && other.container !== format.container
@@ -91,14 +91,14 @@ function isFormatFailure({ blame, failure: { code } }: TaskFailure): boolean {
 }
 
 /**
- * Maximum number of compressions that are tried for a stream. Each is stronger than the previous
- * one.
+ * Maximum number of compressions of the loudness range that are tried for a stream. Each
+ * compression is stronger than the previous compression.
  */
 const COMPRESSIONS_MAX = 2
 
 /**
  * Plans the gain of each audio stream. A stream whose loudness range is too wide is measured again
- * after a compressor.
+ * with a compressor.
  */
 async function planGains(
   context: RunContext,

@@ -16,12 +16,12 @@ const FILTER_OPTIONS = new Set("vf af filter filter_complex lavfi".split(" "))
 const DROPPING_FILTER =
   /(?:^|[[\];,\s])(a?select|a?trim|silenceremove|mpdecimate|thumbnail|decimate|blackframe)\b/
 
-/** Matches the filter `fps` with a rate of zero or less, which writes no frame. */
+/** Matches the filter `fps` with a rate of zero or less, which results in no frames. */
 const NO_RATE = /\bfps=(?:fps=)?(?:-|0(?![.\d]))/
 
 /**
- * Muxers that write text, such as subtitles or checksums. Their output has neither picture nor
- * sound.
+ * Muxers that write text, such as subtitles or checksums, so that their output has neither picture
+ * nor sound.
  */
 const TEXT_MUXERS = new Set(
   "ass crc ffmetadata framecrc framehash framemd5 hash lrc md5 microdvd scc srt streamhash sup ttml webvtt".split(
@@ -41,7 +41,7 @@ export function findWritingRun(
 }
 
 /**
- * Reports whether an output has neither picture nor sound by design, such as subtitles. Such an
+ * Reports whether an output is meant to have neither picture nor sound, such as subtitles. Such an
  * output may be empty.
  */
 export function isTextOutput(
@@ -53,7 +53,7 @@ export function isTextOutput(
   return TEXT_MUXERS.has(noted.muxer) || noted.video + noted.audio === 0
 }
 
-/** Returns the failure for a missing or empty output, with the likely reason. */
+/** Returns the failure for a missing or empty output. The message contains the likely reason. */
 export function emptyOutputFailure(
   { key, name }: TaskOutput,
   problem: string,
@@ -66,8 +66,8 @@ export function emptyOutputFailure(
 }
 
 /**
- * Reports whether an output is a stream copy that starts past the end of its only input, in which
- * case ffmpeg copies the last frames of the input. The API refuses such a command only if it knows
+ * Reports whether an output is a stream copy that starts past the end of its only input. In this
+ * case, ffmpeg copies the last frames of the input. The API refuses such a command only if it knows
  * the duration of the input.
  */
 export function isCopyPastEnd({ name }: TaskOutput, { argv, notes }: FinishedFfmpegRun): boolean {
@@ -86,7 +86,7 @@ export function isCopyPastEnd({ name }: TaskOutput, { argv, notes }: FinishedFfm
   return late.some((seek) => seek.output === null)
 }
 
-/** Returns the likely reason why an output of a run is empty. */
+/** Returns the likely reason why an output of an ffmpeg run is empty. */
 function explainEmptiness(run: FinishedFfmpegRun, outputName: string): string {
   const command = readCommand(run.argv)
   const output = findOutput(command, outputName)
@@ -115,8 +115,8 @@ function findOutput({ files }: ParsedCommand, name: string): CommandFile | undef
 }
 
 /**
- * Returns the option that limits an output to a duration of 0 or to no frames, as the command has
- * it; null if there is none.
+ * Returns the option that limits an output to a duration of 0 or to no frames, as written in the
+ * command. Returns null if there is no such option.
  */
 function findZeroLimit({ options }: CommandFile): string | null {
   const zero = options.find(

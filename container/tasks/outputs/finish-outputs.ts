@@ -16,8 +16,8 @@ import { probeFile } from "../../tools/ffmpeg/probe-file.ts"
 
 /**
  * Checks and stores the outputs of a task whose commands (`runs`) have all succeeded. Returns a
- * failure if an output is missing, or has neither picture nor sound although it should; else
- * returns the outputs with warnings.
+ * failure if an output is missing, or has neither picture nor sound although it should. Otherwise
+ * returns the outputs and warnings.
  */
 export async function checkAndStoreOutputs(
   context: RunContext,
@@ -43,25 +43,25 @@ export async function checkAndStoreOutputs(
   return { outputs: stored.map(({ report }) => report), warnings: judgement }
 }
 
-/** Size up to which a media file may contain only headers, in bytes. */
+/** Size up to which a media file is checked, because it may contain only headers, in bytes. */
 const HEADERS_BYTES_MAX = 64 * 1024
 /**
- * Maximum number of files that are probed. If the largest files are empty, smaller files are empty
- * too.
+ * Maximum number of files of a bundle that are probed. If the largest files are empty, the smaller
+ * files are empty too.
  */
 const PROBES_MAX = 4
 const FRAGMENT_HEAD_BYTES = 4096
 const FRAGMENT = /\.(?:m4s|cmf[vat])$/i
 
 /**
- * Reports whether a bundle has neither picture nor sound: its media files are empty or contain
- * only headers, or, if they are encrypted, its playlists have no duration. A bundle of text alone,
- * such as subtitles, is not empty.
+ * Reports whether a bundle has neither picture nor sound, because its media files are empty or
+ * contain only headers. An encrypted bundle counts as empty if its playlists have no duration. A
+ * bundle that contains only text, such as subtitles, does not count as empty.
  */
 async function isBundleEmpty(context: RunContext, bundle: BundleFiles): Promise<boolean> {
   const names = bundle.names.filter((name) => !isPlaylist(name))
   const mediaNames = names.filter((name) => !isText(name))
-  // Without media files of its own, the bundle is a playlist, which may name files that are
+  // Handles a bundle without media files: it contains only playlists, which may name files that are
   // separate outputs.
   const lastsNoTime = (bundle.durationSeconds ?? 0) === 0
   if (mediaNames.length === 0) return names.length === 0 && lastsNoTime
@@ -72,7 +72,7 @@ async function isBundleEmpty(context: RunContext, bundle: BundleFiles): Promise<
     if (size > HEADERS_BYTES_MAX || (size > 0 && isPicture(name))) return false
     if (size > 0) media.push({ name, size })
   }
-  // Reads all fragments, since the file with the header may be larger than a segment.
+  // Checks all fragments, since the file with the header may be larger than a segment.
   const fragments = media.filter(({ name }) => FRAGMENT.test(name))
   for (const { name } of fragments) {
     if (await hasFragment(pathInWorkspace(context.workspace, name))) return false
@@ -85,7 +85,7 @@ async function isBundleEmpty(context: RunContext, bundle: BundleFiles): Promise<
   return true
 }
 
-/** Reports whether a file may contain more than headers, by a probe of its first packets. */
+/** Probes the first packets of a file. Reports whether the file may contain more than headers. */
 async function mayContainMedia(context: RunContext, name: string): Promise<boolean> {
   const { settings, taskSandbox, workspace, signal } = context
   const tool = settings.toolPaths.ffprobe

@@ -24,9 +24,10 @@ import { mapWithConcurrency } from "../../transfer/concurrency-and-retry.ts"
 import { setImmediate as yieldToEventLoop } from "node:timers/promises"
 
 /**
- * Files of a bundle. If the output is a playlist, `names` begins with it. `playlist` is the
- * playlist that a player opens first, or null. `durationSeconds` is the duration of the longest
- * playlist, or null. The runner cannot probe the segments of an encrypted bundle.
+ * Files in the workspace that belong to a bundle. If the output is a playlist, `names` begins with
+ * the playlist. `playlist` is the playlist that a player opens first, or null. `durationSeconds` is
+ * the duration of the longest playlist, or null. The runner cannot probe the segments of an
+ * encrypted bundle.
  */
 export type BundleFiles = {
   names: string[]
@@ -36,18 +37,19 @@ export type BundleFiles = {
 }
 
 /**
- * Maximum time for the assignment of files to bundles, in milliseconds. It usually takes
- * milliseconds, and in the worst case that the other limits allow it takes seconds.
+ * Maximum time for the assignment of files to bundles, in milliseconds. The assignment usually
+ * takes milliseconds, but may take seconds in the worst case that the other limits allow.
  */
 const SEARCH_MS_MAX = 10_000
 
 const naturalOrder = new Intl.Collator("en", { numeric: true })
 
 /**
- * Assigns the files in a workspace that are no inputs and no single-file outputs to the bundles
- * among the outputs. A series gets the files that match its pattern, a playlist the files that it
- * names, and both also the files that playlists among these files name. The first bundle gets all
- * remaining files. A file may belong to two bundles. Returns an empty map if no output is a bundle.
+ * Assigns the files in a workspace to the bundles among the outputs. Inputs and single-file outputs
+ * are not assigned. A series gets the files that match its pattern. A playlist gets the files that
+ * it names. Both also get the files that are named by playlists among their files. The first bundle
+ * gets all remaining files. A file may belong to two bundles. Returns an empty map if no output is
+ * a bundle.
  */
 export async function assignFilesToBundles(
   finished: FinishedWorkspace & { runs?: readonly FinishedFfmpegRun[] },
@@ -95,8 +97,8 @@ function toBundleFiles(
     const seconds = read.flatMap(({ durationSeconds }) => durationSeconds ?? [])
     const assigned = indexes.map((index) => names[index] ?? "")
     const others = assigned.filter((each) => each !== name)
-    // A single file named like the pattern comes from a muxer that writes no series, and is a
-    // single-file output.
+    // Treats the output as a single file if only a file with the literal name of the pattern
+    // exists, because the muxer does not write series.
     if (kind === "series" && others.length === 0) continue
     gathered.set(key, {
       names: others.length < assigned.length ? [name, ...others] : others,
@@ -110,7 +112,7 @@ function toBundleFiles(
 
 /**
  * Returns the playlist of a series that no other playlist names, such as a master playlist. Returns
- * null if there is none or more than one.
+ * null if there is no such playlist or more than one.
  */
 function findEntryPlaylist(
   names: readonly string[],
@@ -154,8 +156,8 @@ function findFailure(
 }
 
 /**
- * Returns the failure for bundles with too many files or too long file names; else null. A file
- * that belongs to two bundles counts twice.
+ * Returns the failure for bundles with too many files or too long file names; null if the bundles
+ * are within the limits. A file that belongs to two bundles counts twice.
  */
 function findExcess(
   names: readonly string[],
@@ -181,7 +183,7 @@ function searchTimeout(msMax: number): TaskFailure {
   return callerFailure("time_limit", message)
 }
 
-/** Workspace of a task after its commands have succeeded. */
+/** State of a task's workspace after all commands have succeeded. */
 type FinishedWorkspace = {
   workspace: string
   order: { inputs: readonly TaskInput[] }
@@ -189,8 +191,8 @@ type FinishedWorkspace = {
 }
 
 /**
- * Returns the names without those of key files: files that a playlist names as keys, and files
- * that end in `.key`. No bundle contains a key.
+ * Removes the names of key files from a list of file names. Key files are files that a playlist
+ * names as keys, and files whose names end with `.key`. No bundle contains a key file.
  */
 function withoutKeys(names: readonly string[], playlists: readonly Playlist[]): string[] {
   const keys = new Set(playlists.flatMap((playlist) => [...playlist.keys]))
@@ -198,8 +200,8 @@ function withoutKeys(names: readonly string[], playlists: readonly Playlist[]): 
 }
 
 /**
- * Matches the logs that ffmpeg, x264, x265 and vidstab write between two passes. They are never
- * part of an output.
+ * Matches the names of log files that ffmpeg, x264, x265 and vidstab write between two passes. Such
+ * files are never part of an output.
  */
 const PASS_LOG = /\.log(?:\.(?:mbtree|cutree|temp))*$|\.trf$/
 const STATS_AT_ONCE = 16
@@ -210,8 +212,8 @@ const DASH_MANIFESTS_MAX = 8
 
 /**
  * Lists the regular files of the workspace that are neither inputs nor single-file outputs. Skips
- * names that are not valid UTF-8, which no tool writes, because the arguments of a command are
- * text.
+ * names that are not valid UTF-8. Tools do not write such names, because the arguments of a command
+ * are text.
  */
 export async function listBundleCandidates(
   { workspace, order, signal }: FinishedWorkspace,
@@ -235,8 +237,8 @@ export async function listBundleCandidates(
 }
 
 /**
- * Reads the playlists among the files, within limits of number and size. The keys of the map are
- * file names.
+ * Reads and parses the playlists among the files, within limits of number and size. The keys of the
+ * returned map are file names.
  */
 async function readPlaylists(
   { workspace, signal }: FinishedWorkspace,
@@ -260,8 +262,8 @@ async function readPlaylists(
 }
 
 /**
- * Names of bundles, and names of the files to assign to them. `playlists` contains the parsed
- * playlists by their index in `names`.
+ * Names of the bundles, and names of the files to assign to the bundles. `playlists` contains each
+ * parsed playlist by the index of its file in `names`.
  */
 type FileSearch = {
   bundles: readonly OutputName[]
@@ -269,18 +271,24 @@ type FileSearch = {
   playlists: ReadonlyMap<number, Playlist>
 }
 
-/** Assignment of files to one bundle: 1 at the index of each file that belongs to it, else 0. */
+/**
+ * Assignment of files to one bundle. The value at the index of a file is 1 if the file belongs to
+ * the bundle, else 0.
+ */
 type FileAssignment = Uint8Array
 
-/** Indexes of the files that each playlist names, by the index of the playlist. */
+/**
+ * File indexes by playlist: maps the index of a playlist to the indexes of the files that the
+ * playlist names.
+ */
 type References = Map<number, Uint16Array>
 
 const NAMES_PER_TURN = 500
 
 /**
- * Assigns to each bundle its own files, and recursively the files that playlists among them name. A
- * file may belong to several bundles. Yields to the event loop regularly. Returns null if `untilMs`
- * is exceeded.
+ * Assigns files to each bundle: the files of its own name or pattern, and recursively the files
+ * that playlists among the assigned files name. A file may belong to several bundles. Yields to the
+ * event loop regularly. Returns null if the assignment is not finished at `untilMs`.
  */
 async function assignFiles(
   { bundles, names, playlists }: FileSearch,
@@ -299,7 +307,7 @@ async function assignFiles(
     }
     return indexes
   }
-  // Finds the files that each playlist names once, since many bundles may refer to the same
+  // Computes only once which files a playlist names, since many bundles may refer to the same
   // playlist.
   const references: References = new Map()
   for (const [index, { isNaming }] of playlists) {

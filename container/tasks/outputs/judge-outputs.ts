@@ -24,8 +24,8 @@ import { minimumStreamSeconds } from "../../tools/ffmpeg/media-content.ts"
 const NOTHING = "holds no picture and no sound"
 const NO_REQUESTED_STREAM = "holds none of the requested streams"
 /**
- * Lengths of the packets of an MPEG transport stream, in bytes: without additions, with a timestamp
- * of a recorder, and with error correction.
+ * Possible packet lengths of an MPEG transport stream, in bytes: without additional data, with a
+ * timestamp, and with error correction.
  */
 const TRANSPORT_PACKET_BYTES = [188, 192, 204]
 /** Matches containers in which ffprobe finds every stream that ffmpeg has mapped. */
@@ -33,7 +33,7 @@ const CONTAINERS = /^(?:mov|matroska|avi|mpegts|flv|asf|nut|ogg)(?:,|$)/
 
 /**
  * Checks the content of stored outputs. Returns the failure for the first output that has neither
- * picture nor sound although it should; else warnings about all outputs.
+ * picture nor sound although it should. Otherwise returns warnings about all outputs.
  */
 export async function checkStoredOutputs(
   context: RunContext,
@@ -70,7 +70,7 @@ function isEmpty({ report, content }: StoredOutput, run: FinishedFfmpegRun | nul
   if (content.isEmpty !== null) return content.isEmpty
   const noted = run?.notes.outputs
   if (report.probe) return content.covers > 0 && noted !== undefined && noted.size > 0
-  // Decides by the summary that ffmpeg prints, if ffprobe cannot read the format.
+  // Uses the summary that ffmpeg has printed if ffprobe cannot read the format.
   return noted?.size === 1 && run?.notes.hasWritten === false
 }
 
@@ -81,7 +81,7 @@ const KINDS = [
 
 /**
  * Returns a warning if an output has fewer video or audio streams with content than ffmpeg has
- * mapped.
+ * mapped to the output.
  */
 function findEmptyStreams(
   label: string,
@@ -108,8 +108,8 @@ function findEmptyStreams(
 }
 
 /**
- * Returns warnings for inputs that ffmpeg reported as damaged, and for transport streams that end
- * within a packet.
+ * Returns warnings for inputs that ffmpeg has reported as damaged, and for inputs that are MPEG
+ * transport streams ending within a packet.
  */
 export function findInputDamageWarnings(
   { order, workspace }: RunContext,
@@ -117,7 +117,8 @@ export function findInputDamageWarnings(
 ): Warning[] {
   const names = [...new Set(inputWords(argv))]
   const cut = order.inputs.filter((input) => endsWithinPacket(input, notes.inputs.get(input.name)))
-  // Ignores cut-off packets of concatenated transport streams, whose seams look like damage.
+  // Ignores incomplete packets of concatenated transport streams, because the point of
+  // concatenation looks like damage.
   const isJoined = notes.isJoined || names.some((name) => name.startsWith("concat:"))
   const formats = inputWords(argv).map((name) => formatOf(name, notes, order.inputs))
   const damage = notes.damage.filter(
@@ -134,8 +135,9 @@ export function findInputDamageWarnings(
 }
 
 /**
- * Returns the format of an input as ffmpeg reported it, or else its file extension. For a concat
- * list, adds the extensions of all inputs, since the list may name any of them.
+ * Returns the format of an input as ffmpeg has reported it, or else the extension of the input's
+ * file name. For a concat list, adds the extensions of all inputs, since the list may name any
+ * input.
  */
 function formatOf(name: string, { inputs }: FfmpegRunFacts, files: readonly TaskInput[]): string {
   const format = inputs.get(name)?.format
@@ -174,7 +176,8 @@ const HARMLESS_OPTIONS = new Set(
     .split(" "),
 )
 /**
- * Matches filters of one stream that do not change its duration and whose values contain no quotes.
+ * Matches filters that do not change the duration of their only stream and whose values contain no
+ * quotes.
  */
 const HARMLESS_FILTERS =
   /^(?:scale|crop|pad|format|hflip|vflip|transpose|eq|hue|setsar|setdar|unsharp|hqdn3d|volume|aresample|aformat|highpass|lowpass)(?:=[^,;[\]'"\\]*)?$/
@@ -183,15 +186,15 @@ const FILTERS = new Set(["vf", "af", "filter"])
 const EXACT_FORMATS = /^(?:mov|matroska|wav|flac|ogg|mp3|mpegts)(?:,|$)/
 
 /**
- * Minimum by which an output must be too short for a warning: as a share of the expected duration,
- * and in seconds.
+ * Minimum shortfall of an output's duration that causes a warning: as a share of the expected
+ * duration, and in seconds.
  */
 const SHORTFALL_SHARE_MIN = 0.1
 const SHORTFALL_SECONDS_MIN = 0.5
 
 /**
- * Returns the warning for an output that is much shorter than expected from the duration of its
- * only input; else null.
+ * Returns the warning for an output that is much shorter than its only input suggests; null if
+ * there is nothing to warn about.
  */
 async function findShortfall(
   context: RunContext,
@@ -211,8 +214,8 @@ async function findShortfall(
   if (noted.isEstimate || !storesExactDuration(noted.format)) return null
   const whole = noted.seconds - noted.startSeconds
   if (!isShort(seconds, expectedSeconds(input, output, whole))) return null
-  // Probes the input only now, because it takes time: one stream of the input may be shorter than
-  // the others.
+  // Probes the input, since one stream of the input may be shorter than the others. The probe comes
+  // last because it takes time.
   const shortest = await shortestStream(context, input.word, written.probe)
   const expected = shortest === null ? null : expectedSeconds(input, output, shortest)
   if (expected === null || !isShort(seconds, expected)) return null
@@ -227,8 +230,8 @@ function isJudged({ kind, options }: CommandFile): boolean {
   return options.every(({ name, value }) => {
     if (FILTERS.has(name))
       return (value ?? "").split(",").every((each) => HARMLESS_FILTERS.test(each.trim()))
-    // The start of a stream copy with `-ss` of the output moves to the next keyframe, so the
-    // duration cannot be predicted.
+    // Excludes stream copies with `-ss` as an output option. Such a copy starts at the next
+    // keyframe, so its duration cannot be predicted.
     if (name === "ss" && kind === "output" && isCopied) return false
     return HARMLESS_OPTIONS.has(name)
   })
@@ -246,8 +249,8 @@ function isShort(seconds: number, expected: number | null): boolean {
 }
 
 /**
- * Returns the duration of the shortest input stream of a type that the output has. Returns null if
- * a stream has no known duration.
+ * Returns the duration, in seconds, of the shortest input stream among the streams whose type
+ * (video or audio) the output has too. Returns null if the duration of a stream is unknown.
  */
 async function shortestStream(
   { settings, taskSandbox, workspace, signal }: RunContext,
@@ -261,7 +264,7 @@ async function shortestStream(
   const { streams, duration = 0 } = probed.probe
   const lengths = streams
     .filter((stream) => types.has(stream["codec_type"]))
-    // The only stream of a file lasts as long as the file.
+    // Uses the duration of the file for a stream that is the only stream of the file.
     .flatMap((stream) => minimumStreamSeconds(stream, streams.length === 1 ? duration : null) ?? [])
   return lengths.length > 0 && lengths.every((length) => length > 0) ? Math.min(...lengths) : null
 }

@@ -3,9 +3,9 @@ import { matchesParts } from "../../../src/contract/name-pattern.ts"
 import type { PatternPart } from "../../../src/contract/name-pattern.ts"
 
 /**
- * Parsed HLS playlist or DASH manifest. `isNaming` reports whether it names a file.
- * `durationSeconds` is null if it has no duration. `keys` contains the names of the key files of
- * encrypted segments.
+ * Parsed HLS playlist or DASH manifest. `isNaming` reports whether the playlist names a file.
+ * `durationSeconds` is null if the playlist has no duration. `keys` contains the names of the key
+ * files of encrypted segments.
  */
 export type Playlist = {
   isNaming: (name: string) => boolean
@@ -14,8 +14,8 @@ export type Playlist = {
 }
 
 /**
- * Maximum number of segment templates in a manifest, and of fields in a template, so that file
- * names are matched quickly.
+ * Maximum number of segment templates in a DASH manifest, and maximum number of fields in a
+ * template. The limits bound the time for matching file names.
  */
 const TEMPLATES_MAX = 16
 const TEMPLATE_FIELDS_MAX = 2
@@ -84,7 +84,7 @@ function readManifest(text: string): Playlist {
   }
 }
 
-/** Returns a set that collects distinct URIs within limits of number and length. */
+/** Creates a collector of distinct URIs that limits the number and the length of the URIs. */
 function openUriSet() {
   const unique = new Set<string>()
   return {
@@ -96,8 +96,8 @@ function openUriSet() {
 }
 
 /**
- * Returns the file names that URIs may stand for: the URI itself, since ffmpeg writes names without
- * escapes, and the percent-decoded URI.
+ * Returns the file names that the URIs of a playlist may mean: each URI itself, since ffmpeg writes
+ * file names without percent-encoding, and the percent-decoded URI.
  */
 function namesFromUris(uris: Iterable<string>): Set<string> {
   const names = new Set<string>()
@@ -107,15 +107,16 @@ function namesFromUris(uris: Iterable<string>): Set<string> {
     try {
       if (name.includes("%")) names.add(decodeURIComponent(name))
     } catch {
-      // Ignores the error: a URI with invalid percent-encoding is the literal name.
+      // Ignores the error, since a URI with invalid percent-encoding can only be a literal file
+      // name.
     }
   }
   return names
 }
 
 /**
- * Parses a segment template of DASH: `$Number%05d$` stands for any number, `$$` for a dollar sign.
- * Returns null for a template with too many fields.
+ * Parses a segment template of a DASH manifest. `$Number%05d$` stands for any number, and `$$` for
+ * a dollar sign. Returns null for a template with too many fields.
  */
 function parseTemplate(template: string): PatternPart[] | null {
   const pieces = template.replace(/^(?:\.\/)+/, "").split(/\$([A-Za-z]*)(?:%0\d+d)?\$/)

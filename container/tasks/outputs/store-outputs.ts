@@ -28,13 +28,13 @@ const MEMBERS_AT_ONCE = 8
 
 type Probing = { fields: Pick<OutputReport, "probe" | "probe_error">; content: MediaContent }
 
-/** Output that was stored, and its content according to ffprobe. */
+/** Report about a stored output, and the media content that ffprobe found in the output. */
 export type StoredOutput = { report: OutputReport; content: MediaContent }
 
 /**
- * Returns the failure for the first output that is no regular file, or is an empty file although it
- * should contain media; null if there is none. Skips series, which have no file with the name of
- * the output. `runs` are the finished commands.
+ * Returns the failure for the first output that is not a regular file, or is an empty file although
+ * it should contain media. Returns null if there is no such output. Skips series, which have no
+ * file with the name of the output. `runs` are the finished commands.
  */
 export function findMissingOutputFailure(
   workspace: string,
@@ -68,8 +68,8 @@ function statsOf(path: string): Stats | null {
 }
 
 /**
- * Stores the outputs of a task, several at the same time: single files, and the files of `bundles`
- * by the key of their output.
+ * Stores the outputs of a task, several outputs at the same time. `bundles` contains the files of
+ * each bundle by output key; all other outputs are single files.
  */
 export async function storeOutputs(
   context: RunContext,
@@ -90,7 +90,7 @@ export async function storeOutputs(
 }
 
 /**
- * Uploads a single-file output, and probes it at the same time. A failed probe does not fail the
+ * Uploads and probes a single-file output at the same time. A failed probe does not fail the
  * output.
  */
 async function storeOutput(context: RunContext, { key, name }: TaskOutput): Promise<StoredOutput> {
@@ -116,7 +116,9 @@ async function storeOutput(context: RunContext, { key, name }: TaskOutput): Prom
   return { report: { ...stored, ...fields }, content }
 }
 
-/** Uploads the members of a bundle, several at the same time, and then the list of members. */
+/**
+ * Uploads the members of a bundle, several members at the same time, and then the list of members.
+ */
 async function storeBundle(
   context: RunContext,
   output: TaskOutput,

@@ -1,8 +1,8 @@
 import type { PixelSize } from "./geometry.ts"
 
 /**
- * Colour properties of a video stream, by ffmpeg's names. A property is null or "unknown" if the
- * stream does not define it.
+ * Colour properties of a video stream, by ffmpeg's names. A property that the stream does not
+ * define is null or "unknown".
  */
 export type StreamColours = {
   range: string | null
@@ -14,24 +14,24 @@ export type StreamColours = {
 /** Conversion of the colours of a picture to BT.709 with 8 bits. */
 export type ColourConversion =
   /**
-   * Conversion of the matrix between RGB and YUV only. `from` is the matrix of the source, or null
+   * Conversion of only the matrix between RGB and YUV. `from` is the matrix of the source, or null
    * for an RGB picture.
    */
   | { type: "matrix"; from: string | null; primaries: string }
-  /** Conversion by filters for colours outside of BT.709, such as those of HDR. */
+  /** Conversion by filters for colours outside of BT.709, such as HDR colours. */
   | { type: "gamut"; filters: readonly string[] }
 
 const HDR_TRANSFERS = new Set(["smpte2084", "arib-std-b67"])
-/** Transfer functions that differ visibly from that of BT.709. */
+/** Transfer functions that differ visibly from the transfer function of BT.709. */
 const KNOWN_TRANSFERS = new Set([...HDR_TRANSFERS, "iec61966-2-1"])
 const WIDE_PRIMARIES = new Set(["bt2020", "smpte431", "smpte432"])
 const WIDE_MATRICES = new Set(["bt2020nc", "bt2020c", "ictcp"])
 /**
- * Primaries of SD video. They are so close to those of BT.709 that the rendition keeps them and
- * names them in its tags.
+ * Colour primaries of SD video. These primaries are so close to BT.709 that the rendition keeps
+ * them and declares them in its tags.
  */
 const SD_PRIMARIES = new Set(["smpte170m", "bt470bg", "smpte240m"])
-/** Names of matrices in the filter `scale`, by the names that ffmpeg uses for streams. */
+/** Names of colour matrices in the filter `scale`, by the names that ffmpeg uses in streams. */
 const SCALE_MATRICES: Record<string, string> = {
   bt709: "bt709",
   smpte170m: "smpte170m",
@@ -40,13 +40,13 @@ const SCALE_MATRICES: Record<string, string> = {
   smpte240m: "smpte240m",
 }
 /**
- * Size up to which a picture without colour properties is assumed to be SD; a larger picture is
- * assumed to be HD.
+ * Maximum size of a picture that is assumed to have SD colours if it has no colour properties. A
+ * larger picture is assumed to have HD colours.
  */
 const SD_SIZE_MAX: PixelSize = { width: 1024, height: 576 }
 const RGB = /^(?:(?:0|x2)?(?:rgb|bgr)|gbr|argb|abgr|pal8|bayer)/
 
-/** Reports whether a pixel format stores RGB, which has no matrix. */
+/** Reports whether a pixel format stores RGB, so that no colour matrix applies. */
 export function isRgbPixelFormat(pixelFormat: string): boolean {
   return RGB.test(pixelFormat)
 }
@@ -83,7 +83,7 @@ export function planColourConversion(picture: {
 
 const BT709 = { p: "bt709", t: "bt709", m: "bt709", r: "tv" }
 
-/** Returns filters that map HDR to SDR for a screen of 100 nits, as players do. */
+/** Returns filters that map HDR colours to SDR for a screen of 100 nits, like common players. */
 function toneMap(from: Record<string, string>): string[] {
   return [
     zscale({ ...from, t: "linear", npl: "100", p: "bt709" }),

@@ -12,8 +12,8 @@ import type { RunContext } from "../run-context.ts"
 export type QualityContext = Omit<RunContext, "io" | "reporter">
 
 /**
- * Comparison of renditions with their source at one place of the film, without the names of the
- * metric logs.
+ * Comparison of renditions with their source in one sample segment of the video. The names of the
+ * metric logs are still missing.
  */
 type PendingComparison = Omit<QualityComparison, "renditions"> & {
   renditions: readonly { name: string; filters: readonly string[] }[]
@@ -23,9 +23,10 @@ type PendingComparison = Omit<QualityComparison, "renditions"> & {
 type End = "compared" | "time limit" | "failed"
 
 /**
- * Compares renditions with their source at one place of the film. Returns the scores of the frames
- * for each rendition, in the order of the renditions, including scores from before a timeout or
- * failure. Logs a failure of ffmpeg. Throws only if the signal of the run aborts.
+ * Compares renditions with their source in one sample segment of the video. Returns the scores of
+ * the compared frames for each rendition, in the order of the renditions. After a timeout or
+ * failure, returns the scores that were written before. Logs a failure of ffmpeg. Throws only if
+ * the signal of the run aborts.
  */
 export async function compareSegment(
   context: QualityContext,

@@ -4,15 +4,16 @@ import type { RunContext } from "../run-context.ts"
 import { runFfmpegPass } from "../run-ffmpeg-pass.ts"
 
 /**
- * Number of frames in a video stream, and the total size of its packets in bytes, rounded to KiB.
+ * Number of frames in a video stream, and the total size of the stream's packets in bytes, rounded
+ * to KiB.
  */
 export type FrameCount = { frames: number; bytes: number }
 
 const KIB = 1024
 
 /**
- * Counts the frames of a video stream without decoding it. `at` is the progress of the task that is
- * reported meanwhile, from 0 to 1.
+ * Counts the frames of a video stream without decoding the stream. During the count, the reported
+ * progress of the task stays at `at`, from 0 to 1.
  */
 export async function countStreamFrames(
   context: RunContext,

@@ -23,18 +23,19 @@ export type PlannedRendition = {
   key: string
   name: string
   /**
-   * Size of the scaled picture. If the frame of the target is larger, the picture is centred in it.
+   * Size of the scaled picture. If the frame of the target is larger, the picture is centred in the
+   * frame.
    */
   picture: PixelSize
   target: VideoEncodeTarget
   /**
-   * Bitrate that is passed to the encoder. It differs from the bitrate of the target after an
-   * encode that missed the target.
+   * Bitrate that is passed to the encoder, in kbit/s. After an encode that missed its target, this
+   * bitrate differs from the target bitrate.
    */
   encoderKbps: number | null
 }
 
-/** Source that has a video stream. */
+/** Source of renditions that has a video stream. */
 export type SourceWithVideo = RenderSource & { video: SourceVideoStream }
 
 type Pass = 1 | 2
@@ -45,14 +46,14 @@ const MUXERS: Record<RenditionContainer, readonly string[]> = {
   webm: ["-cues_to_front", "1", "-f", "webm"],
 }
 /**
- * Options that drop the tags and chapters of the source, which may be private or wrong for the
- * rendition.
+ * Options of ffmpeg that drop the tags and chapters of the source, which may be private or wrong
+ * for the rendition.
  */
 const WITHOUT_TAGS = ["-map_metadata", "-1", "-map_chapters", "-1"]
 /**
- * Audio filters that delay the sound in WebM. Opus begins with 6.5 ms of silence, by which ffmpeg 5
- * delays the picture. The same delay of the sound gives keyframes the same times in every
- * container.
+ * Audio filters that delay the sound in WebM. Opus begins with 6.5 ms of silence, and ffmpeg 5
+ * delays the picture by the same time. With a delay of the sound, keyframes have the same times in
+ * every container.
  */
 const OPUS_DELAY: Record<RenditionContainer, readonly string[]> = {
   mp4: [],
@@ -60,22 +61,22 @@ const OPUS_DELAY: Record<RenditionContainer, readonly string[]> = {
   webm: ["asetpts=PTS+0.0065/TB"],
 }
 /**
- * Maximum number of queued packets. Audio packets are queued while a video encoder buffers many
- * frames before its first packet.
+ * Maximum number of queued packets of a stream, an option of ffmpeg. Audio packets are queued while
+ * a video encoder buffers many frames before its first packet.
  */
 const QUEUE_PACKETS_MAX = "9999"
 
 /**
  * Returns the arguments of ffmpeg that encode several renditions and decode the source once. Pass 1
- * encodes only the renditions that need two passes, pass 2 encodes all.
+ * encodes only the renditions that need two passes. Pass 2 encodes all renditions.
  */
 export function renditionEncodeArguments(
   source: SourceWithVideo,
   renditions: readonly PlannedRendition[],
   pass: Pass,
 ): string[] {
-  // Puts renditions with two passes first: ffmpeg numbers pass logs by stream, and the numbers must
-  // be equal in both passes.
+  // Puts renditions with two passes first, since ffmpeg numbers pass logs by stream and the numbers
+  // must be the same in both passes.
   const ordered = renditions.toSorted(
     (one, other) => encodePassCount(other.target) - encodePassCount(one.target),
   )
@@ -98,9 +99,9 @@ export function renditionEncodeArguments(
 }
 
 /**
- * Returns a filter graph with an output `v0`, `v1` and so on for each rendition. The graph has a
- * second input that ends in nullsink, because ffmpeg 5 copies the side data of an only input, such
- * as the rotation, to all outputs.
+ * Returns a filter graph with outputs `v0`, `v1` and so on, one output for each rendition. The
+ * graph has a second input that ends in `nullsink`. With only one input, ffmpeg 5 would copy the
+ * side data of the input, such as the rotation, to all outputs.
  */
 function filterGraph({ video }: SourceWithVideo, renditions: readonly PlannedRendition[]): string {
   const { shared, own } = renditionFilters(video, renditions)
@@ -114,7 +115,7 @@ function filterGraph({ video }: SourceWithVideo, renditions: readonly PlannedRen
   return [split, ...own.map((each, at) => `[s${at}]${each.join(",")}[v${at}]`), second].join(";")
 }
 
-/** Returns the video filters of renditions, in the order of the renditions. */
+/** Returns the chain of video filters of each rendition, in the order of the renditions. */
 export function renditionFilters(
   video: SourceVideoStream,
   renditions: readonly PlannedRendition[],
@@ -155,13 +156,13 @@ function finalArguments({ audio }: SourceWithVideo, { name, target }: PlannedRen
 }
 
 /**
- * Returns arguments that mix, resample and encode the audio. Gaps become silence, so that the audio
- * stays in sync with the picture.
+ * Returns the arguments of ffmpeg that mix, resample and encode the audio. Gaps in the audio become
+ * silence, so that the audio stays in sync with the picture.
  */
 function filteredAudioArguments(audio: SourceAudioStream, container: RenditionContainer): string[] {
   const { channels, sampleRate, startSeconds } = audio
-  // Fills a late start with silence in this filter, which must not be followed by a change of
-  // channels: that would insert the silence again.
+  // Fills a late start of the audio with silence. No change of channels may follow this filter,
+  // because it would insert the silence again.
   const start = startSeconds > 0 ? ":first_pts=0" : ""
   return [
     "-af",
@@ -170,11 +171,11 @@ function filteredAudioArguments(audio: SourceAudioStream, container: RenditionCo
   ]
 }
 
-/** Video filters of several renditions. Each list is a chain of ffmpeg filters. */
+/** Video filters of several renditions, as chains of ffmpeg filters. */
 type PictureFilters = {
-  /** Filters that all renditions share. They run once. */
+  /** Filters that all renditions share, and that therefore run once. */
   shared: readonly string[]
-  /** Further filters of each rendition. */
+  /** Filters of each rendition that follow the shared filters. */
   own: readonly (readonly string[])[]
 }
 
@@ -183,9 +184,9 @@ const PROGRESSIVE_CODECS = /^(?:vp8|vp9|av1|gif|a?png|webp|bmp|tiff|svg|qoi|jpeg
 /** Matches codecs whose decoders mark interlaced frames. */
 const FIELD_MARKING_CODECS =
   /^(?:h264|hevc|mpeg[124]video|mpeg4|vc1|wmv3|dvvideo|prores|mjpeg|dnxhd)$/
-/** Smallest picture that the deinterlacing filter accepts. */
+/** Size of the smallest picture that the deinterlacing filter accepts. */
 const DEINTERLACED_MIN: PixelSize = { width: 3, height: 4 }
-/** Matches pixel formats with transparency. */
+/** Matches names of pixel formats with transparency. */
 const TRANSPARENT = /^(?:yuva|gbrap|argb|rgba|abgr|bgra|ya\d|pal8|ayuv|vuya)/
 
 /**
@@ -206,7 +207,7 @@ export function scaledPictureFilters(
     ])
     return { shared: steady, own }
   }
-  // Converts the colours once, at the largest size, because this conversion is slow.
+  // Converts the colours only once, at the largest size, because the conversion is slow.
   const largest = sizes.reduce((one, other) => (one.width < other.width ? other : one))
   const shared = [...steady, scaleTo(video, largest), ...conversion.filters, "format=yuv420p"]
   const own = sizes.map((size) => [
@@ -232,15 +233,15 @@ function deinterlace({ codec, fields, size }: SourceVideoStream): string[] {
 }
 
 /**
- * Returns filters that scale a picture and convert its colours to BT.709. `from` is the colour
- * matrix of the source by its name in the filter `scale`; null for a source without one.
+ * Returns filters that scale a picture and convert its colours to BT.709. `from` is the name of the
+ * source's colour matrix in the filter `scale`; null if the source has no matrix.
  */
 function scaleInMatrix(video: SourceVideoStream, size: PixelSize, from: string | null): string[] {
   const { pixelFormat } = video
   const into = "out_color_matrix=bt709:out_range=tv"
   if (TRANSPARENT.test(pixelFormat)) {
     const matrix = from === null ? "" : `:in_color_matrix=${from}`
-    // Composes transparent pixels with a black background.
+    // Puts transparent pixels on a black background.
     const flat = ["format=gbrap", "premultiply=inplace=1", "format=gbrp"]
     return [`${scaleTo(video, size)}${matrix}`, ...flat, `scale=${into}`, "format=yuv420p"]
   }
@@ -251,8 +252,8 @@ function scaleInMatrix(video: SourceVideoStream, size: PixelSize, from: string |
 }
 
 /**
- * Returns the filter that scales a picture to a display size. The picture is rotated only later, so
- * width and height may be swapped.
+ * Returns the filter that scales a picture to a display size. Swaps width and height if a later
+ * filter rotates the picture by a quarter turn.
  */
 function scaleTo({ orientation }: SourceVideoStream, size: PixelSize): string {
   const { width, height } = orientation.swapsSides ? swapSides(size) : size
@@ -282,7 +283,8 @@ export function audioEncodeArguments(
   sound: { channels: number; sampleRate: number | null },
 ): string[] {
   const { encoder, kbps } = AUDIO_ENCODER_PRESETS[container === "webm" ? "opus" : "aac"]
-  // Mixes more than two channels to stereo, since web players differ in whether they can play them.
+  // Mixes more than two channels to stereo, since some web players cannot play more than two
+  // channels.
   const channels = sound.channels === 1 ? 1 : 2
   const rate = container !== "webm" && sound.sampleRate === 44_100 ? 44_100 : 48_000
   return [

@@ -25,7 +25,9 @@ const CORRECTIONS_MAX = 2
 /** Estimated duration of a first pass, relative to a second pass. */
 const FIRST_PASS_WEIGHT = 0.5
 
-/** Encodes all renditions into the workspace. Returns the runs of ffmpeg that wrote them. */
+/**
+ * Encodes all renditions into the workspace. Returns the runs of ffmpeg that wrote the renditions.
+ */
 export async function encodeRenditions(
   context: RunContext,
   clock: RunClock,
@@ -69,8 +71,8 @@ async function encodeGroups(
 }
 
 /**
- * Encodes a group of renditions in one process. The memory and threads of a group are estimates: if
- * the process exceeds its limits, encodes each rendition alone.
+ * Encodes a group of renditions in one process. The memory and threads of a group are only
+ * estimated, so each rendition is encoded alone if the process exceeds its limits.
  */
 async function encodeGroup(
   context: RunContext,
@@ -119,8 +121,8 @@ function pixelsOf(group: readonly PlannedRendition[]): number {
 }
 
 /**
- * Encodes a rendition again with a corrected bitrate if it missed its target, as often as that may
- * help.
+ * Encodes a rendition again with a corrected bitrate while the rendition misses its target bitrate
+ * and another encode may help.
  */
 async function reencodeMissedBitrate(
   context: RunContext,
@@ -152,8 +154,8 @@ async function reencodeMissedBitrate(
 const MIB = 1024 ** 2
 
 /**
- * Address space of an encoder, in bytes: a constant part, and a part for each pixel of a frame. The
- * values were measured at 480p to 4K with 16 threads, and rounded up.
+ * Address space of an encoder for each codec, in bytes: a constant part (`base`), and a part for
+ * each pixel of a frame. The values were measured at 480p to 4K with 16 threads, and rounded up.
  */
 const ENCODER_BYTES: Record<RenditionCodec, { base: number; perPixel: number }> = {
   h264: { base: 300 * MIB, perPixel: 350 },
@@ -162,32 +164,33 @@ const ENCODER_BYTES: Record<RenditionCodec, { base: number; perPixel: number }> 
   av1: { base: 2200 * MIB, perPixel: 350 },
 }
 /**
- * Address space of ffmpeg with the decoder and the frames between filters, in bytes: a constant
- * part, and a part for each pixel.
+ * Address space of ffmpeg without encoders, in bytes: a constant part, and a part for each pixel of
+ * a frame. The address space includes the decoder and the frames between filters.
  */
 const DECODER_BYTES = 600 * MIB
 const DECODER_BYTES_PER_PIXEL = 100
 /**
- * Share of the limits that the estimates may use. The rest is a reserve, since the real need varies
- * with the picture.
+ * Share of the limits of a process that the estimates may use. The rest is a reserve, since the
+ * actual use varies with the picture.
  */
 const USED_SHARE = 0.8
 /**
- * Number of threads of an encoder. SVT-AV1 starts about a hundred regardless of its options, and
- * hangs if it gets fewer.
+ * Number of threads of an encoder, by codec. SVT-AV1 starts about a hundred threads regardless of
+ * its options, and hangs if fewer threads are available.
  */
 const ENCODER_THREADS: Record<RenditionCodec, number> = { h264: 24, h265: 24, vp9: 20, av1: 110 }
-/** Number of threads of ffmpeg, the decoder and the filters. */
+/** Number of threads of ffmpeg without encoders, including the decoder and the filters. */
 const DECODER_THREADS = 48
-/** Maximum number of renditions that one process encodes. More do not save time. */
+/** Maximum number of renditions that one process encodes. A larger number does not save time. */
 const GROUP_MAX = 8
 
-/** Limits of a process: address space in bytes, and number of threads. */
+/** Limits of an encoding process: address space in bytes, and number of threads. */
 export type EncodeLimits = { memoryBytes: number; threads: number }
 
 /**
- * Groups renditions. Each group is encoded by one process, which decodes the source once and stays
- * within its limits. Fewer groups are faster, since a decode takes about as long as a small encode.
+ * Groups renditions so that one process can encode each group within its limits. Each process
+ * decodes the source once. Fewer groups are faster, since a decode takes about as long as a small
+ * encode.
  */
 export function groupByEncodeLimits<Each extends { target: VideoEncodeTarget }>(
   renditions: readonly Each[],
@@ -224,18 +227,18 @@ function encoderBytes({ codec, width, height }: VideoEncodeTarget): number {
 }
 
 /**
- * Largest relative deviation of the mean bitrate from the target without a correction. The
- * documentation promises 10 %.
+ * Largest relative deviation of the mean bitrate from the target that is accepted without another
+ * encode. The documentation promises 10 %.
  */
 const TOLERANCE = 0.08
 /**
- * Factor by which an encoder that is already at its lowest quality exceeds its bitrate; a lower
- * bitrate would not help.
+ * Factor of the target bitrate above which an encoder is assumed to be at its lowest quality, so
+ * that a lower bitrate would not help.
  */
 const EXCESS_MAX = 10
 /**
- * Share of its bitrate below which a stream is already at the best quality; a higher bitrate would
- * not help.
+ * Share of the target bitrate below which a stream is assumed to have the best quality, so that a
+ * higher bitrate would not help.
  */
 const FILLED_MIN = 0.5
 
@@ -259,8 +262,8 @@ export function correctBitrate(
 }
 
 /**
- * Failure codes that normally mean a mistake in the caller's command. For renditions the runner
- * itself wrote the command.
+ * Failure codes that normally mean a mistake in the caller's command. For renditions, these codes
+ * mean an error of the service, because the runner wrote the command.
  */
 const COMMAND_CODES = new Set(
   (
@@ -278,8 +281,9 @@ export function isEncodeLimitFailure({ blame, failure }: TaskFailure): boolean {
 }
 
 /**
- * Decides whether the caller or the service caused a failed encode. If no frame of the source can
- * be decoded, the caller did; otherwise the service did. Failures by other limits stay unchanged.
+ * Decides whether the caller or the service caused a failed encode. The caller caused the failure
+ * if no frame of the source can be decoded; otherwise the service caused it. Failures because of
+ * other limits are returned unchanged.
  */
 async function judgeEncodeFailure(
   context: RunContext,
@@ -293,7 +297,8 @@ async function judgeEncodeFailure(
   const isMovie = source.format.startsWith("mov,")
   const isEncrypted =
     isMovie && (await readMovieHeader(pathInWorkspace(context.workspace, source.name))).isEncrypted
-  // Checks for encryption first, because encrypted data may decode to a frame by chance.
+  // Checks for encryption first, because a decoder may produce a frame from encrypted data by
+  // chance.
   if (isEncrypted) return encryptedVideoFailure(lines)
   if (await decodesAny(context, clock, source)) return { ...failed, blame: "ours" }
   return undecodableVideoFailure(lines)

@@ -1,8 +1,8 @@
 import type { FrameRate } from "../../tools/renditions/video-encoder-arguments.ts"
 
 /**
- * Frame rates of a video stream by ffprobe. A rate is null if ffprobe reports none or an invalid
- * one.
+ * Frame rates of a video stream that ffprobe reports. A rate is null if ffprobe reports no rate or
+ * an invalid rate.
  */
 export type ProbedFrameRates = {
   /** `r_frame_rate` of ffprobe: the lowest frame rate that represents all timestamps exactly. */
@@ -11,55 +11,58 @@ export type ProbedFrameRates = {
   isInterlaced: boolean
 }
 
-/** Frame rate of renditions if that of the source is unknown. */
+/** Frame rate of renditions if the frame rate of the source is unknown. */
 const DEFAULT_FRAME_RATE = { frames: 25, seconds: 1 }
 const RATE_MAX = 60
 /**
- * Lowest frame rate of renditions. Frames of a slower source are repeated, because players seek
- * badly in slower videos.
+ * Lowest frame rate of renditions, in frames per second. Frames of a slower source are repeated,
+ * because players seek badly in slower videos.
  */
 const RATE_MIN = 5
 /**
- * Highest rate that counts as a frame rate. A higher rate is a time base, as in screen
- * recordings by browsers.
+ * Highest rate that counts as a frame rate, in frames per second. A higher rate is a time base, as
+ * in screen recordings by browsers.
  */
 const CAMERA_RATE_MAX = 480
 /**
- * Maximum number of source frames for each frame that is kept. For a higher number, renditions have
- * 60 frames per second, which looks smoother.
+ * Maximum number of source frames for each kept frame, when the frame rate is reduced. If a higher
+ * number were needed, renditions instead have 60 frames per second, which looks smoother.
  */
 const DIVISOR_MAX = 4
 
 /**
- * Largest relative difference of two frame rates that count as equal: if a rate was computed from
- * counted frames, and if both were probed.
+ * Largest relative difference of two frame rates that count as equal. The first value applies if a
+ * rate was computed from counted frames, and the second value applies if both rates were probed.
  */
 const COUNTED_SHARE = 0.01
 const PROBED_SHARE = 0.0004
 
 /**
- * Frame rates of films, cameras and screens. A rate that is close to a standard rate is replaced by
- * it.
+ * Standard frame rates of films, cameras and screens. A rate that is close to a standard rate is
+ * replaced by the standard rate.
  */
 const STANDARD_RATES: readonly FrameRate[] = [
   ...[24_000, 30_000, 48_000, 60_000, 120_000].map((frames) => ({ frames, seconds: 1001 })),
   ...[5, 6, 8, 10, 12, 15, 20, 24, 25, 30, 48, 50, 60, 100, 120].map(perSecond),
 ]
 /**
- * Constant frame rates for a source with a variable rate. Only the mean rate of the source is
- * known, and some of its frames follow each other faster.
+ * Constant frame rates of renditions for a source with a variable frame rate, in frames per second.
+ * Only the mean rate of such a source is known, and some frames follow each other faster.
  */
 const EVEN_RATES = [30, 50, 60] as const
 const FILM_RATE_MIN = 23.9
 
-/** Reports whether neither probed rate is usable. The frames then have to be counted. */
+/**
+ * Reports whether neither of the probed frame rates is usable, so that the frames have to be
+ * counted.
+ */
 export function isFrameRateUnknown({ base, average }: ProbedFrameRates): boolean {
   return !isCameraRate(base) && !isCameraRate(average)
 }
 
 /**
- * Chooses the constant frame rate of renditions: the rate of the source if it is constant and
- * players support it.
+ * Chooses the constant frame rate of renditions. The function keeps the rate of the source if that
+ * rate is constant and supported by players.
  */
 export function chooseFrameRate({ base, average, isInterlaced }: ProbedFrameRates): FrameRate {
   const usableBase = isCameraRate(base) ? base : null
@@ -75,7 +78,7 @@ export function chooseFrameRate({ base, average, isInterlaced }: ProbedFrameRate
   return isFine ? limit(snap(usableBase)) : evenRate(mean)
 }
 
-/** Returns a frame rate as a number of frames per second. */
+/** Converts a frame rate to a number of frames per second. */
 export function framesPerSecond({ frames, seconds }: FrameRate): number {
   return frames / seconds
 }
@@ -97,14 +100,17 @@ function evenRate(mean: FrameRate): FrameRate {
   return perSecond(EVEN_RATES.find((rate) => rate >= least) ?? RATE_MAX)
 }
 
-/** Returns the standard rate that is close to a frame rate, or the rate itself if there is none. */
+/**
+ * Returns the standard frame rate that is close to a frame rate. If there is none, returns the
+ * given rate.
+ */
 function snap(rate: FrameRate): FrameRate {
   return STANDARD_RATES.find((each) => isClose(each, rate, PROBED_SHARE)) ?? rate
 }
 
 /**
- * Limits a frame rate. Every second, third or fourth frame of a fast source is kept; frames of a
- * slow source are repeated.
+ * Limits a frame rate to the range for renditions. Keeps every second, third or fourth frame of a
+ * fast source, and repeats frames of a slow source.
  */
 function limit(rate: FrameRate): FrameRate {
   const value = framesPerSecond(rate)

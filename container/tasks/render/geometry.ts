@@ -1,9 +1,9 @@
 import type { RenditionSize } from "../../../src/contract/tasks/render.ts"
 
-/** Width and height in pixels. */
+/** Width and height of a picture in pixels. */
 export type PixelSize = { width: number; height: number }
 
-/** Rotation of a stored picture that players apply before display. */
+/** Rotation that players apply to a stored picture before display. */
 export type PictureRotation = {
   /** Whether the rotation swaps width and height. */
   swapsSides: boolean
@@ -25,13 +25,16 @@ export const RENDITION_FRAME_SIZES: Record<RenditionSize, PixelSize> = {
   "4k": { width: 3840, height: 2160 },
 }
 
-/** Maximum ratio of a pixel's sides. A larger ratio is an error in the file and is ignored. */
+/**
+ * Maximum ratio between the sides of a pixel. A larger ratio is an error in the file and is
+ * ignored.
+ */
 const PIXEL_SHAPE_MAX = 10
 const SIDE_MIN = 2
 
 /**
- * Returns the size at which a picture is displayed: with square pixels, after rotation, and not
- * rounded.
+ * Returns the size at which a stored picture is displayed, after rotation and with square pixels.
+ * The size is not rounded.
  */
 export function displaySize(
   { width, height }: PixelSize,
@@ -59,16 +62,16 @@ export function fitRenditionSize(shown: PixelSize, size: RenditionSize): PixelSi
 }
 
 /**
- * Returns the size of the encoded frame: that of the picture, but no side is shorter than
- * `sideMin`.
+ * Returns the size of the encoded frame: the size of the picture, with each side extended to at
+ * least `sideMin` pixels.
  */
 export function encodedFrameSize({ width, height }: PixelSize, sideMin: number): PixelSize {
   return { width: Math.max(width, sideMin), height: Math.max(height, sideMin) }
 }
 
 /**
- * Returns the filter that centres a picture in a larger frame with black borders; none if the sizes
- * are equal.
+ * Returns the filter that centres a picture in a larger frame with black borders. Returns an empty
+ * list if the sizes are equal.
  */
 export function paddingFilters(picture: PixelSize, frame: PixelSize): string[] {
   if (picture.width === frame.width && picture.height === frame.height) return []
@@ -81,8 +84,8 @@ export function swapSides({ width, height }: PixelSize): PixelSize {
 }
 
 /**
- * Parses the rotation from a display matrix as ffprobe prints it. Angles are rounded to the nearest
- * quarter turn.
+ * Parses the rotation of a picture from a display matrix that ffprobe prints. Rounds the angle to
+ * the nearest quarter turn.
  */
 export function readPictureRotation(displayMatrix: string): PictureRotation {
   const [first = [], second = []] = displayMatrix
@@ -106,16 +109,13 @@ export function readPictureRotation(displayMatrix: string): PictureRotation {
   return { swapsSides: false, filters }
 }
 
-/** Rotation of a picture that is displayed as it is stored. */
+/** Rotation of a picture that is displayed without rotation. */
 export const NO_ROTATION: PictureRotation = { swapsSides: false, filters: [] }
 
-/**
- * Rounds the length of a side to the nearest even number of pixels, but not above `max` and not
- * below SIDE_MIN.
- */
+/** Rounds the length of a side to the nearest even number of pixels between SIDE_MIN and `max`. */
 function evenSide(side: number, max: number): number {
-  // Adds a tiny amount, since an even maximum may be a fraction too small after floating-point
-  // arithmetic.
+  // Adds a tiny amount to the maximum, since floating-point arithmetic may make an even maximum
+  // slightly too small.
   const most = 2 * Math.floor((max + 1e-6) / 2)
   return Math.max(SIDE_MIN, Math.min(2 * Math.round(side / 2), most))
 }

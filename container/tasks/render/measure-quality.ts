@@ -15,10 +15,10 @@ import type { Sandbox } from "../../sandbox/sandbox.ts"
 import { startToolProcess } from "../../sandbox/start-process.ts"
 
 /**
- * Encoded rendition in the workspace. `key` is the key of its output. `filters` converted stored
- * frames of the source (`-noautorotate`) to frames of the rendition. They may depend only on frames
- * and timestamps, and not on STARTPTS, frame numbers or a start time of `fps`, since the comparison
- * starts in the middle of the film.
+ * Encoded rendition in the workspace. `key` is the key of the rendition's output. `filters` are the
+ * filters that converted stored frames of the source (`-noautorotate`) to frames of the rendition.
+ * The filters may depend only on frames and timestamps. The filters must not depend on STARTPTS,
+ * frame numbers or a start time of `fps`, since a comparison may start in the middle of the video.
  */
 export type EncodedRendition = {
   key: string
@@ -28,9 +28,9 @@ export type EncodedRendition = {
 }
 
 /**
- * Source of the renditions. `videoStream` is the index among all streams, as ffprobe counts them.
- * `startSeconds` is the timestamp of the source that is time 0 in the renditions: see
- * `outputZeroTimestamp`.
+ * Source with which renditions are compared. `videoStream` is the index of the video stream among
+ * all streams, in ffprobe's order. `startSeconds` is the timestamp of the source that is time 0 in
+ * the renditions: see `outputZeroTimestamp`.
  */
 export type ComparisonSource = {
   name: string
@@ -40,53 +40,57 @@ export type ComparisonSource = {
 }
 
 /**
- * Renditions with the same frame rate, which one process compares, and the state of their
- * comparison.
+ * Group of renditions with the same frame rate, which one process compares with the source, and the
+ * state of the comparison.
  */
 type Group = {
   renditions: readonly EncodedRendition[]
   frameRate: FrameRate
   places: SampleSegment[]
-  /** Scores of the compared frames, by the key of the rendition. */
+  /** Scores of the frames compared so far, by the output key of the rendition. */
   scores: Map<string, number[]>
-  /** Duration of the last comparison at one place, in milliseconds; null before the first. */
+  /**
+   * Duration of the last comparison of one sample segment, in milliseconds; null before the first
+   * comparison.
+   */
   placeMs: number | null
   preRolls: readonly ComparisonPreRoll[]
-  /** Whether ffmpeg failed for this group. Another comparison would then fail too. */
+  /** Whether a comparison of this group by ffmpeg has failed. Another comparison would fail too. */
   hasFailed: boolean
 }
 
 /**
- * Maximum duration of the measurement, and its planned duration, as shares of the duration of the
- * encode. The difference is a reserve, since durations are estimates.
+ * Maximum duration of the quality measurement, and its planned duration, as shares of the duration
+ * of the encode. The difference is a reserve, since durations are only estimated.
  */
 const SHARE_MAX = 0.1
 const SHARE_PLANNED = 0.08
 
 /**
- * Minimum time limit for the first place of a group, in milliseconds, even if the share of a short
- * encode is less.
+ * Minimum time limit for the first sample segment of a group, in milliseconds. The minimum applies
+ * even if the time share of a short encode is less.
  */
 const FIRST_PLACE_MS_MIN = 5000
 
 /**
- * Number of frames at a place, and the smaller number after a short encode, whose share of time is
- * less than PLACE_MS_MIN for each group.
+ * Number of frames in a sample segment: usually PLACE_FRAMES, and LEAST_FRAMES after a short
+ * encode. An encode counts as short if its time share is less than PLACE_MS_MIN milliseconds for
+ * each group.
  */
 const PLACE_FRAMES = 12
 const LEAST_FRAMES = 4
 const PLACE_MS_MIN = 500
 
 /**
- * Maximum number of renditions that one process compares. More would keep too many frames in
- * memory.
+ * Maximum number of renditions that one process compares. A larger number would keep too many
+ * frames in memory.
  */
 const GROUP_MAX = 4
 
 /**
- * Pre-rolls in the order in which they are tried. The first suits most files, which have frequent
- * frames and a keyframe index. The longer ones are for MPEG-TS, which has no such index, and for
- * slides, whose frames last long.
+ * Pre-rolls of a comparison, in the order in which they are tried. The first pre-roll suits most
+ * files, which have frequent frames and a keyframe index. The longer pre-rolls are for MPEG-TS,
+ * which has no keyframe index, and for slide shows, whose frames last long.
  */
 const PRE_ROLLS: readonly ComparisonPreRoll[] = [
   { seekSeconds: 0.5, keptSeconds: 0.5 },
@@ -95,15 +99,16 @@ const PRE_ROLLS: readonly ComparisonPreRoll[] = [
 ]
 
 /**
- * Measures how similar renditions are to their source: the mean score of frames at up to 16 places
- * of the film, by VMAF if ffmpeg supports it, else by SSIM.
+ * Measures how similar renditions are to their source. The result is the mean score of frames in up
+ * to 16 sample segments of the video, by VMAF if ffmpeg supports VMAF, else by SSIM.
  *
- * The measurement takes at most a tenth of `encodeMs`, the duration of all encodes. But each group
- * of up to four renditions gets at least one place of four frames, within five seconds. If no place
- * gives scores, four frames at the start of the film are compared, within the same time.
+ * The measurement takes at most a tenth of `encodeMs`, the duration of all encodes. Nevertheless,
+ * each group of up to four renditions gets at least one sample segment of four frames, within five
+ * seconds. If no segment gives scores, four frames at the start of the video are compared, within
+ * the same time limit.
  *
- * Missing scores are logged and omitted from the result. Throws only if the signal of the run
- * aborts.
+ * Missing scores are logged and omitted from the result. The function throws only if the signal of
+ * the run aborts.
  */
 export async function measureRenditionQuality(
   context: QualityContext,
@@ -138,8 +143,8 @@ export async function measureRenditionQuality(
 }
 
 /**
- * Groups renditions that one process compares. All renditions of a group have the same frame rate;
- * a place therefore has the same frame numbers in each.
+ * Groups renditions that one process compares with the source. All renditions of a group have the
+ * same frame rate, so a sample segment has the same frame numbers in each rendition.
  */
 function groupRenditions(encoded: readonly EncodedRendition[]): EncodedRendition[][] {
   const byRate = Map.groupBy(encoded, ({ frameRate }) => `${frameRate.frames}/${frameRate.seconds}`)
@@ -171,8 +176,8 @@ function createGroup(
 }
 
 /**
- * Returns the places of all groups in the order of measurement: the first place of each group, then
- * the second of each, and so on.
+ * Returns the sample segments of all groups in the order of measurement: the first segment of each
+ * group, then the second segment of each group, and so on.
  */
 function interleavePlaces(groups: readonly Group[]): { group: Group; place: SampleSegment }[] {
   const most = Math.max(0, ...groups.map(({ places }) => places.length))
@@ -185,8 +190,8 @@ function interleavePlaces(groups: readonly Group[]): { group: Group; place: Samp
 }
 
 /**
- * Compares the renditions of a group at a place, and adds the scores to the group. Tries the
- * pre-rolls in order until one gives scores.
+ * Compares the renditions of a group with the source in one sample segment, and adds the scores to
+ * the group. Tries the pre-rolls in order until a pre-roll gives scores.
  */
 async function measurePlace(
   context: QualityContext,
@@ -216,8 +221,8 @@ async function measurePlace(
 }
 
 /**
- * Reports whether no place of a group has given scores and the start of the film, which needs no
- * seek, has not been tried.
+ * Reports whether a group has no scores and the start of the video was not tried yet. A comparison
+ * at the start needs no seek.
  */
 function hasNoScores({ scores, places, hasFailed }: Group): boolean {
   if (hasFailed || places.every(({ first }) => first === 0)) return false
@@ -240,7 +245,7 @@ function readQualities(
   return qualities
 }
 
-/** Starts a stopwatch. The returned function returns the milliseconds since the start. */
+/** Starts a stopwatch. The returned function reports the milliseconds since the start. */
 function startStopwatch(): () => number {
   const startedMs = performance.now()
   return () => performance.now() - startedMs
@@ -253,12 +258,12 @@ function logLeftOut({ status }: QualityContext, key: string): void {
 const LIST_MS_MAX = 10_000
 const LIST_BYTES_MAX = 1024 * 1024
 
-/** Chosen metrics, by the path of ffmpeg. */
+/** Chosen quality metrics, by the path of ffmpeg. */
 const metrics = new Map<string, QualityMetric>()
 
 /**
- * Returns VMAF if this build of ffmpeg supports it, else SSIM, which every build supports. Asks
- * each build of ffmpeg only once.
+ * Returns VMAF if a build of ffmpeg supports VMAF, else SSIM, which every build supports. Remembers
+ * the result for each path of ffmpeg.
  */
 async function chooseMetric(sandbox: Sandbox, ffmpeg: string): Promise<QualityMetric> {
   const known = metrics.get(ffmpeg)

@@ -7,8 +7,8 @@ import { displaySize, fitRenditionSize, encodedFrameSize } from "./geometry.ts"
 import type { SourceVideoStream } from "./render-source.ts"
 
 /**
- * Renditions to encode, and requested renditions that are not encoded because an earlier rendition
- * is identical.
+ * Renditions to encode, and requested renditions (`same`) that are not encoded because an earlier
+ * rendition is identical.
  */
 export type RenditionPlan = {
   renditions: PlannedRendition[]
@@ -17,7 +17,8 @@ export type RenditionPlan = {
 
 /**
  * Plans the file name, picture size and encoding target of each rendition. Pictures are never
- * enlarged, so several requested sizes may result in identical renditions, which are encoded once.
+ * enlarged, so several requested sizes may result in identical renditions. Identical renditions are
+ * encoded once.
  */
 export function planRenditions(
   video: SourceVideoStream,
@@ -54,7 +55,7 @@ function areDuplicates(one: PlannedRendition, other: PlannedRendition): boolean 
   )
 }
 
-/** Returns a warning for each rendition that is delivered in place of identical ones. */
+/** Returns a warning for each rendition that replaces identical requested renditions. */
 export function duplicateRenditionWarnings(same: RenditionPlan["same"]): Warning[] {
   const groups = Map.groupBy(same, ({ rendition }) => rendition)
   return [...groups].map(([{ key, picture, target }, others]) => {

@@ -3,8 +3,8 @@ import type { TaskFailure } from "../../task-failure.ts"
 import type { FailureCode } from "../../../src/contract/failure.ts"
 
 /**
- * Returns the failure for a source without a video stream. Cover pictures do not count.
- * `hasUnknown` means that the source has a video stream that cannot be decoded.
+ * Returns the failure for a source without a usable video stream. Cover pictures do not count as
+ * video. `hasUnknown` means that the source has a video stream that cannot be decoded.
  */
 export function noVideoFailure(hasUnknown: boolean): TaskFailure {
   if (hasUnknown) {
@@ -14,22 +14,23 @@ export function noVideoFailure(hasUnknown: boolean): TaskFailure {
 }
 
 /**
- * Returns the failure for a source without a decodable video frame. `lines` are messages of ffmpeg.
+ * Returns the failure for a source without a decodable video frame. `lines` are the error lines of
+ * ffmpeg.
  */
 export function undecodableVideoFailure(lines: string[]): TaskFailure {
   const message = "The video stream of the source is damaged, and no frame can be decoded."
   return callerFailure("invalid_input", message, lines)
 }
 
-/** Returns the failure for a source with encrypted video. `lines` are messages of ffmpeg. */
+/** Returns the failure for a source with encrypted video. `lines` are the error lines of ffmpeg. */
 export function encryptedVideoFailure(lines: string[]): TaskFailure {
   const message = "The source is encrypted, so its video cannot be decoded."
   return callerFailure("drm_protected", message, lines)
 }
 
 /**
- * Returns the failure for a rendition that exceeds the limits of a process even if it is encoded
- * alone. `lines` are messages of ffmpeg.
+ * Returns the failure for a rendition that exceeds the limits of a process even if the rendition is
+ * encoded alone. `lines` are the error lines of ffmpeg.
  */
 export function tooLargeRenditionFailure(code: FailureCode, lines: string[]): TaskFailure {
   const message =

@@ -6,10 +6,10 @@ import type { ProbedFrameRates } from "./frame-rate.ts"
 import { readPictureRotation, NO_ROTATION } from "./geometry.ts"
 import type { PictureRotation, PixelSize } from "./geometry.ts"
 
-/** Field of an interlaced frame that is shown first. */
+/** Field of an interlaced frame that is displayed first. */
 export type FieldOrder = "top" | "bottom"
 
-/** Main video stream of the source of renditions. */
+/** Main video stream of the source file from which renditions are encoded. */
 export type SourceVideoStream = {
   index: number
   /** Start of the stream in seconds, relative to the start of the file. */
@@ -40,14 +40,14 @@ export type SourceAudioStream = {
 }
 
 /**
- * Source file of renditions, as ffprobe describes it. `video` and `audio` are null if the file has
- * no such stream.
+ * Source file from which renditions are encoded, as described by ffprobe. `video` is null if the
+ * file has no video stream, and `audio` is null if the file has no audio stream.
  */
 export type RenderSource = {
   name: string
-  /** Names of the format by ffmpeg, separated by commas. */
+  /** Names of the container format by ffmpeg, separated by commas. */
   format: string
-  /** Timestamp at the start of the file, in seconds. */
+  /** First timestamp of the file, in seconds. */
   startSeconds: number
   durationSeconds: number | null
   /** Whether the file has a video stream that cannot be decoded. */
@@ -95,7 +95,10 @@ const FIELD_ORDERS: Record<string, SourceVideoStream["fields"]> = {
   tb: "bottom",
 }
 
-/** Parses the probe of a file, and selects its main video and audio stream as ffmpeg does. */
+/**
+ * Parses the probe of a file. Selects the main video stream and the main audio stream in the same
+ * way as ffmpeg.
+ */
 export function readRenderSource(probe: ProbeResult, name: string): RenderSource {
   const streams = probe.streams.flatMap((each) => probedStream.safeParse(each).data ?? [])
   const pictures = streams.filter(
@@ -117,8 +120,8 @@ export function readRenderSource(probe: ProbeResult, name: string): RenderSource
 }
 
 /**
- * Returns the video stream with the largest picture; a stream marked as default counts as if it had
- * five million pixels more. ffmpeg selects its default stream in the same way.
+ * Returns the video stream with the largest picture. A stream that is marked as default counts as
+ * if its picture had five million pixels more. ffmpeg selects a stream in the same way.
  */
 function selectMainVideo(
   videos: readonly (SourceVideoStream & { isDefault: boolean })[],

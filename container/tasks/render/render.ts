@@ -25,7 +25,10 @@ export const renderTaskHandler = { definition: renderTask, run: runRenderTask }
 
 const ENCODE_SHARE = { from: 0, to: 0.95 }
 
-/** Runs a render task: probes the source, encodes the requested renditions and stores them. */
+/**
+ * Runs a render task: probes the source, encodes the requested renditions and stores the
+ * renditions.
+ */
 async function runRenderTask(
   context: RunContext,
   work: RenderWork,
@@ -55,7 +58,7 @@ async function runRenderTask(
   return { result: { kind: "render", outputs, same: places, warnings } }
 }
 
-/** Describes a rendition for the comparison with its source by `measureRenditionQuality`. */
+/** Returns the description of a rendition that `measureRenditionQuality` needs. */
 function describeRendition(
   video: SourceVideoStream,
   rendition: PlannedRendition,
@@ -65,9 +68,7 @@ function describeRendition(
   return { key, name, filters: [...shared, ...own.flat()], frameRate: target.frameRate }
 }
 
-/**
- * Describes the source video for the comparison with its renditions by `measureRenditionQuality`.
- */
+/** Returns the description of the source video that `measureRenditionQuality` needs. */
 export function toComparisonSource(source: SourceWithVideo): ComparisonSource {
   const { audio, durationSeconds, format, name, startSeconds, video } = source
   const used = [video, ...(audio ? [audio] : [])].map((each) => startSeconds + each.startSeconds)
@@ -80,15 +81,15 @@ export function toComparisonSource(source: SourceWithVideo): ComparisonSource {
 }
 
 /**
- * Formats whose timestamps may jump, by ffmpeg's names. Their time 0 in an output is the start of
- * the mapped streams.
+ * Container formats whose timestamps may jump, by ffmpeg's names. For these formats, time 0 of an
+ * output is the start of the mapped streams.
  */
 const DISCONTINUOUS_FORMATS = new Set(["mpegts", "mpegtsraw", "mpeg", "ogg", "live_flv"])
 
 /**
  * Returns the timestamp of an input file, in seconds, that becomes time 0 in an output of ffmpeg.
- * It is the start time of the file or, in formats with discontinuous timestamps, the earliest start
- * of the mapped streams.
+ * The timestamp is the start time of the file or, in formats with discontinuous timestamps, the
+ * earliest start of the mapped streams.
  */
 export function outputZeroTimestamp(
   file: { formatName: string; startSeconds: number },
@@ -101,10 +102,16 @@ export function outputZeroTimestamp(
     : file.startSeconds
 }
 
-/** Maximum frame rate that is computed from counted frames. Renditions have lower rates. */
+/**
+ * Maximum frame rate that is computed from counted frames, in frames per second. Renditions have
+ * lower rates.
+ */
 const COUNTED_RATE_MAX = 240
 
-/** Probes the source. Returns a failure if it is not readable media or has no video stream. */
+/**
+ * Probes the source of the renditions. Returns a failure if the source is not readable media or has
+ * no video stream.
+ */
 async function readPictureSource(
   context: RunContext,
   clock: RunClock,

@@ -41,8 +41,8 @@ import { encryptedAudioFailure, noAudioFailure } from "../audio-failures.ts"
 export const transcribeTaskHandler = { definition: transcribeTask, run: runTranscribeTask }
 
 /**
- * Runs a transcription task: decodes the audio of the input, transcribes it by faster-whisper and
- * stores the transcripts.
+ * Runs a transcription task: decodes the audio of the input, transcribes the audio by
+ * faster-whisper, and stores the transcripts.
  */
 async function runTranscribeTask(
   context: RunContext,
@@ -116,7 +116,7 @@ const TRANSCRIPT_FORMATTERS: Record<TranscriptFormat, FormatTranscript> = {
   txt: ({ segments }) => formatTranscriptText(segments),
 }
 
-/** Stores a transcript in each requested format, all at the same time. */
+/** Stores a transcript in each requested format. Uploads all formats at the same time. */
 async function storeTranscript(
   { io, signal }: RunContext,
   { outputs, language_tag: requestedTag, ...shape }: TranscribeWork,
@@ -143,36 +143,40 @@ function formatOf(key: string): TranscriptFormat {
   return format
 }
 
-/** Decoded mono audio: a file of 16-bit little-endian samples without a header. */
+/** Decoded mono audio in the workspace: a file of 16-bit little-endian samples without a header. */
 type Sound = { path: string; sampleCount: number; warnings: Warning[] }
 
 const SAMPLES_PER_SECOND = 16_000
 
-/** Share of the progress of a transcription task that the decoding takes, from 0 to 1. */
+/** Progress of a transcription task when the audio is decoded, from 0 to 1. */
 const DECODE_SHARE = 0.05
 
 const SAMPLE_BYTES = 2
 /**
- * Name of the decoded audio in the workspace. No input has this name, since names of inputs begin
- * with their keys.
+ * File name of the decoded audio in the workspace. No input has this file name, since the file name
+ * of an input begins with its key.
  */
 const SOUND_NAME = "sound.s16le"
 
 /**
- * Filters that mix channels to mono. Floating-point samples keep loud peaks from clipping. Left and
- * right have different weights, so that channels of opposite polarity do not cancel out.
+ * Filters of ffmpeg that mix channels to mono. Floating-point samples prevent clipping of loud
+ * peaks. The left and right channels have different weights, so that channels of opposite polarity
+ * do not cancel out.
  */
 const MIX = "aformat=sample_fmts=fltp:channel_layouts=mono|stereo,pan=mono|c0=FC+0.6*FL+0.4*FR"
-/** Filters that mix channels without a known layout to mono. */
+/** Filters of ffmpeg that mix channels without a known layout to mono. */
 const NAMELESS_MIX = "aformat=sample_fmts=fltp,pan=mono|c0=0.6*c0+0.4*c1"
 const IS_NAMELESS = /Rematrix is needed|Input channel layout .* is not supported/
 /**
- * Filter that fills gaps and a late start with silence, so that times agree with those of the
- * input.
+ * Filter of ffmpeg that fills gaps and a late start of the audio with silence, so that times in the
+ * transcript agree with times in the input.
  */
 const RESAMPLE = `aresample=${SAMPLES_PER_SECOND}:async=1:first_pts=0`
 
-/** Decodes the audio stream that ffmpeg selects by default to mono with 16,000 samples a second. */
+/**
+ * Decodes the audio stream that ffmpeg selects by default. The result is mono audio with 16,000
+ * samples per second.
+ */
 async function decodeSound(
   context: RunContext,
   clock: RunClock,
@@ -203,8 +207,8 @@ async function decode(
 }
 
 /**
- * Reports whether data could not be decoded because the input is encrypted. Parts of encrypted data
- * may decode to noise.
+ * Reports whether audio could not be decoded because the input is encrypted. A decoder may produce
+ * noise from parts of encrypted data.
  */
 async function isEncrypted(
   { workspace }: RunContext,
@@ -217,8 +221,8 @@ async function isEncrypted(
 }
 
 /**
- * Returns the failure for damaged audio without a decodable sample, for which ffmpeg itself reports
- * success.
+ * Returns the failure for damaged audio without a decodable sample. ffmpeg itself reports success
+ * for such audio.
  */
 function undecodable({ complaints }: FinishedFfmpegRun): TaskFailure {
   const message = "The audio of the input is damaged and cannot be decoded."

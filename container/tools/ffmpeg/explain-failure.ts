@@ -14,8 +14,8 @@ const LINES_MAX = 20
 const LINE_LENGTH_MAX = 500
 
 /**
- * Matches lines in which ffmpeg describes itself, its inputs and outputs, or its progress. They do
- * not explain a failure.
+ * Patterns of lines that do not explain a failure, in which ffmpeg describes itself, its inputs and
+ * outputs, or its progress.
  */
 export const NOISE_LINE_PATTERNS = [
   /^\s/,
@@ -37,13 +37,13 @@ export const ERROR_WORD_PATTERN =
   /error|fail|invalid|unable|unknown|unrecognized|undefined|unsupported|no such|not |cannot|could|can't|must|missing|denied|match|too |only |exceed|without|expected|impossible|unsafe|possible|does |memory|terminated|incomplete|corrupt|broken|nothing |bad /i
 
 /**
- * Matches lines about a file that could not be opened: `OPENING` by the word "open",
- * `OPENING_REASON` by the reason.
+ * Patterns of lines about a file that could not be opened. `OPENING` matches the word "open", and
+ * `OPENING_REASON` matches the reason.
  */
 const OPENING = /(?:open|opening|opened) |open$/i
 const OPENING_REASON =
   /(?:^|: )(?:Permission denied|Operation not permitted|No such (?:file or directory|device or address)|Not a directory|Is a directory|Too many levels of symbolic links|File name too long)\.?$/
-/** Matches a slash or a protocol prefix, which names of files in a workspace never contain. */
+/** Matches a slash or a protocol prefix. Names of files in a workspace contain neither. */
 const OUTSIDE_PATH = /\/|\b[a-z][a-z0-9+.-]{0,20}:\S/i
 const NAMED_OPENING = /^Error opening (?:input|output) file /
 const NAMELESS_OPENING = /^Error opening (?:input|output) files: /
@@ -54,9 +54,9 @@ export function withCommandNumber({ number, total }: CommandPosition, sentence: 
 }
 
 /**
- * Explains a failure of ffmpeg by the first rule that matches its stderr, or else by its last error
- * line. The explanation contains no paths of this machine. Rules use the arguments of the command,
- * `argv`, for their advice.
+ * Explains a failure of ffmpeg by the first rule that matches its stderr, or else by the last error
+ * line of ffmpeg. The explanation contains no paths of this machine. Rules use the arguments of the
+ * command (`argv`) for their advice.
  */
 export function explainFfmpegFailure(run: {
   argv: readonly string[]
@@ -87,8 +87,8 @@ const STREAMS_MAX = 12
 const STREAM = /^ {2}Stream #(\d+:\d+)\S*: (Video|Audio|Subtitle|Data|Attachment): (\w+)/
 
 /**
- * Returns a sentence that lists the streams of the inputs; empty if ffmpeg has not printed them
- * because of a low `-loglevel`.
+ * Returns a sentence that lists the streams of the inputs. Returns an empty text if ffmpeg has not
+ * printed the streams because of a low `-loglevel`.
  */
 function describeStreams(stderr: string): string {
   const lines = stderr.split(/[\r\n]+/)
@@ -109,14 +109,14 @@ function findRule(lines: readonly string[], command: ParsedCommand) {
 }
 
 /**
- * Command without files and options, for rules that are applied to a tool without a caller's
- * command.
+ * Parsed command without files and options, for rules that are applied to a tool that does not run
+ * a caller's command.
  */
 const NO_COMMAND: ParsedCommand = { files: [], trailing: [], incompleteOption: null }
 
 /**
- * Applies a rule to the lines of a tool. Returns the sentence of the rule, or null if it does not
- * match.
+ * Applies an explain rule to the output lines of a tool. Returns the sentence of the rule, or null
+ * if the rule does not match.
  */
 export function applyExplainRule(
   rule: ExplainRule,
@@ -127,8 +127,8 @@ export function applyExplainRule(
   for (const [index, line] of lines.entries()) {
     const match = rule.pattern.exec(line)
     if (!match) continue
-    // Continues the search where it ended for the previous line, so that all searches together read
-    // the lines once.
+    // Continues the search at the line where the previous search ended, so that all searches
+    // together read each line only once.
     if (rule.later) laterAt = findFrom(Math.max(laterAt, index + 1), lines, rule.later)
     const other = secondMatch(rule, lines[index + 1], lines[laterAt])
     const groups = other && [...match.slice(1), ...other.slice(1)]
@@ -151,7 +151,7 @@ function findFrom(start: number, lines: readonly string[], pattern: RegExp): num
   return at
 }
 
-/** Matches lines that report a failure without its reason. */
+/** Matches lines that report a failure without a reason. */
 const FOLLOWING =
   /^Conversion failed!$|^Error opening (?:in|out)put file|Terminating thread with|Task finished with|Nothing was written into|Could not open encoder before EOF|Error initializing output stream|Error parsing global options/
 
@@ -168,8 +168,8 @@ function shorten(text: string | undefined): string {
 }
 
 /**
- * Splits the stderr of a tool into lines, and removes lines without information, duplicates,
- * control characters, memory addresses and paths of the workspace. Explain rules match the
+ * Splits the stderr of a tool into lines. Removes lines without information, duplicates, control
+ * characters, memory addresses and the path of the workspace. Explain rules are applied to the
  * resulting lines.
  */
 export function cleanLines(stderr: string, workspace: string): string[] {
@@ -181,7 +181,8 @@ export function cleanLines(stderr: string, workspace: string): string[] {
 }
 
 /**
- * Removes control characters, memory addresses and the path of the workspace from a line of a tool.
+ * Removes control characters, memory addresses and the path of the workspace from an output line of
+ * a tool.
  */
 export function cleanLine(line: string, workspace: string): string {
   return (
@@ -191,16 +192,15 @@ export function cleanLine(line: string, workspace: string): string {
       // eslint-disable-next-line no-control-regex -- control characters are what is taken out
       .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029]/g, "")
       .replace(/ @ 0x[0-9a-f]+/g, "")
-      // Shortens a message that lists the whole whitelist, which is longer than the rest of the
-      // line.
+      // Shortens a message in which ffmpeg lists its whole whitelist.
       .replace(/ not on whitelist '[^']*'!?/, " is not supported")
   )
 }
 
 /**
- * Hides the reason why a file outside the workspace cannot be opened, so that callers cannot find
- * out which files exist. `isOutside` means that the tool has reported a path outside the workspace,
- * in these lines or in others; then the reasons in all lines are hidden.
+ * Hides the reasons why files could not be opened, so that callers cannot find out which files
+ * exist on this machine. If the tool has tried to open a path outside the workspace (`isOutside`),
+ * hides the reasons in all lines. Otherwise hides only reasons without a file name.
  */
 export function hideOpenFailureReasons(lines: readonly string[], isOutside: boolean): string[] {
   return lines.map((line, index) => {
@@ -212,15 +212,15 @@ export function hideOpenFailureReasons(lines: readonly string[], isOutside: bool
   })
 }
 
-/** Reports whether a line of a tool is about opening a path outside the workspace. */
+/** Reports whether an output line of a tool is about opening a path outside the workspace. */
 export function isAboutOutsidePath(line: string): boolean {
   const message = line.replace(/^(?:\[[^\]]*\] )+/, "")
   return (OPENING.test(message) || OPENING_REASON.test(message)) && OUTSIDE_PATH.test(message)
 }
 
 /**
- * Selects the lines of a tool that a caller sees: the last lines about errors, or the last lines if
- * none is about an error.
+ * Selects the output lines of a tool that callers get: the last lines about errors, or the last
+ * lines if no line is about an error.
  */
 export function selectErrorLines(lines: readonly string[]): string[] {
   const errorLines = lines.filter((line) => ERROR_WORD_PATTERN.test(line))

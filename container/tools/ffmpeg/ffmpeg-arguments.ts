@@ -1,9 +1,10 @@
 import { listAllOptions, readCommand } from "../../../src/ffmpeg/command-line.ts"
 import type { CommandOption } from "../../../src/ffmpeg/command-line.ts"
 
-// Lists of formats and decoders that ffmpeg and ffprobe may use, by ffmpeg's names. A build ignores
-// names that it does not know. Formats that refer to other files (hls, dash, concat, imf, sdp) are
-// omitted, because ffmpeg detects them under any file name and opens the files that they name.
+// Lists of formats and decoders that ffmpeg and ffprobe may use, by ffmpeg's names. A build of
+// ffmpeg ignores unknown names in these lists. Formats that refer to other files (hls, dash,
+// concat, imf, sdp) are omitted, because ffmpeg detects such formats under any file name and opens
+// the files that they refer to.
 
 const CONTAINERS =
   "mov matroska webm avi asf flv mpegts mpeg mpegvideo m4v mxf mxf_opatom nut ogg rm swf gxf lxf " +
@@ -31,7 +32,7 @@ const TEXTS =
 /** Formats that ffmpeg may detect in an input. */
 export const WHITELISTED_FORMATS = words(CONTAINERS, PICTURES, SOUND, TEXTS)
 
-/** Formats that an input may have only if the command names them by `-f`. */
+/** Formats that are allowed for an input only if the command names the format by `-f`. */
 const FORMATS_ON_REQUEST = words("concat data lavfi")
 
 const VIDEO_DECODERS =
@@ -71,7 +72,7 @@ const TEXT_DECODERS =
   "libzvbi_teletextdec libaribb24 libaribcaption jacosub microdvd mpl2 pjs realtext sami stl " +
   "subviewer subviewer1 vplayer"
 
-/** Decoders that ffmpeg may use. Omits decoders for old games and screen recorders. */
+/** Decoders that ffmpeg may use. Decoders for old games and screen recorders are omitted. */
 export const WHITELISTED_DECODERS = words(
   VIDEO_DECODERS,
   PICTURE_DECODERS,
@@ -80,15 +81,15 @@ export const WHITELISTED_DECODERS = words(
 )
 
 /**
- * Arguments before those of the caller: ffmpeg reads no terminal, and writes progress to file
- * descriptor 3 four times a second.
+ * Arguments that precede the caller's arguments. With these arguments, ffmpeg ignores the terminal,
+ * and writes its progress to file descriptor 3 four times a second.
  */
 const LEADING_ARGUMENTS = "-nostdin -hide_banner -progress pipe:3 -stats_period 0.25".split(" ")
 
 /**
- * Returns the arguments of ffmpeg for a caller's command in which keys are already replaced by file
- * names. Adds the whitelists to each input. Existing files are overwritten unless the command
- * contains `-n`.
+ * Returns the arguments of ffmpeg for a caller's command in which file keys are already replaced by
+ * file names. Adds the whitelists to each input. ffmpeg overwrites existing files unless the
+ * command contains `-n`.
  */
 export function restrictedFfmpegArguments(argv: readonly string[]): string[] {
   const own = new Set(findProgressOptions(argv).flatMap(({ at }) => [at - 1, at]))
@@ -102,17 +103,17 @@ export function restrictedFfmpegArguments(argv: readonly string[]): string[] {
 }
 
 /**
- * Returns the `-progress` options of a caller, which write to standard output. The runner removes
- * them, since ffmpeg reports progress to only one place, and copies its own progress lines to
- * standard output instead.
+ * Returns the `-progress` options of a caller's command, which write to standard output. The runner
+ * removes these options, since ffmpeg writes its progress to only one target. Instead, the runner
+ * copies the progress lines to standard output.
  */
 export function findProgressOptions(argv: readonly string[]): CommandOption[] {
   return listAllOptions(readCommand(argv)).filter(({ name }) => name === "progress")
 }
 
 /**
- * Returns options that restrict ffmpeg and ffprobe to local files of whitelisted formats, and to
- * the additional protocols and formats in `allowed`.
+ * Returns options that restrict ffmpeg or ffprobe to local files of whitelisted formats. `allowed`
+ * adds protocols and formats to the whitelists.
  */
 export function whitelistOptions(allowed: {
   protocols: readonly string[]

@@ -3,32 +3,32 @@ import type { ProgressDetail } from "../../../src/contract/report.ts"
 import { certainOutputSeconds, readOutputBounds } from "./length/certain-duration.ts"
 
 /**
- * Progress of one ffmpeg process: the fraction that is done, from 0 to 1 or null if unknown, and
- * details.
+ * Progress of one ffmpeg process: the finished fraction of the work and details. The fraction is
+ * from 0 to 1, or null if unknown.
  */
 export type FfmpegProgress = { fraction: number | null; detail: ProgressDetail }
 
 /** Reader that computes the progress of one ffmpeg process from its output. */
 export type FfmpegProgressReader = {
   /**
-   * Reads a line that ffmpeg prints for `-progress`. Returns the progress at the last line of a
-   * report, else null.
+   * Reads a line that ffmpeg prints for `-progress`. Returns the progress if the line is the last
+   * line of a progress report, else null.
    */
   readProgress(line: string): FfmpegProgress | null
-  /** Reads a line of stderr, from which the durations of the inputs are taken. */
+  /** Reads a line of stderr, which may contain the duration of an input. */
   readStderr(line: string): void
 }
 
 const INPUTS_MAX = 64
 /**
- * Duration up to which an input counts as a still picture, in seconds. A still picture is shown for
- * as long as the other inputs last.
+ * Duration up to which an input counts as a still picture, in seconds. A still picture does not
+ * determine the duration of the output.
  */
 const STILL_SECONDS_MAX = 0.05
 
 /**
- * Opens the progress reader for a command. `known` contains the durations of inputs in seconds, by
- * name.
+ * Creates the progress reader for an ffmpeg command. `known` contains the known durations of inputs
+ * in seconds, by file name.
  */
 export function openFfmpegProgressReader(
   argv: readonly string[],
@@ -87,8 +87,8 @@ function countIn(text = ""): number | null {
 }
 
 /**
- * Collects the durations of inputs that ffmpeg prints. `read` reports whether a line contained a
- * duration.
+ * Creates a collector of the input durations that ffmpeg prints. `read` reports whether a line
+ * contained a duration.
  */
 function openInputNotes() {
   const lengths = new Map<number, number | null>()
@@ -98,8 +98,8 @@ function openInputNotes() {
       const [, side, place] = /^(Input|Output) #(\d+), /.exec(line) ?? []
       if (side !== undefined) {
         const index = Number(place)
-        // ffmpeg prints each input once, before the outputs. Later lines that look the same may
-        // come from the tags of media.
+        // Accepts each input only once, since ffmpeg prints the inputs once and before the outputs.
+        // Similar lines that follow may come from metadata tags of the media.
         const isNew = side === "Input" && !lengths.has(index) && lengths.size < INPUTS_MAX
         current = isNew ? index : null
         if (isNew) lengths.set(index, null)

@@ -7,19 +7,19 @@ type DamageKind = "packet" | "decoding" | "photo" | "file"
 /** Line of stderr in which ffmpeg or ffprobe reports a damaged input. */
 type DamageLine = { kind: DamageKind; line: string }
 
-/** Possible damage of the inputs, as ffmpeg has reported it. */
+/** Possible damage of the inputs of an ffmpeg run, as reported by ffmpeg. */
 export type InputDamage = {
-  /** First lines about each kind of damage. */
+  /** First stderr lines about each kind of damage. */
   damage: readonly DamageLine[]
-  /** Whether the timestamps of an input start again, as where two streams were concatenated. */
+  /** Whether the timestamps of an input start again, as happens in concatenated streams. */
   isJoined: boolean
 }
 
 const LINES_MAX = 5
 
 /**
- * Messages of ffmpeg and ffprobe 5 to 8 about an input that is damaged or ends too early, without
- * being a fatal error. Omits messages that a seek may cause too.
+ * Patterns of messages of ffmpeg and ffprobe 5 to 8 about an input that is damaged or ends too
+ * early, although the run succeeds. Messages that a seek may also cause are omitted.
  */
 const DAMAGE: Record<DamageKind, readonly RegExp[]> = {
   packet: [/corrupt input packet in stream \d/],
@@ -42,32 +42,35 @@ const DAMAGE: Record<DamageKind, readonly RegExp[]> = {
 }
 const DAMAGE_KINDS = ["packet", "decoding", "photo", "file"] as const
 
-/** Matches the index of an input in a line, such as `stream #1:0` and `[aist#1:0/mp3 @ …]`. */
+/**
+ * Matches the index of an input in a stderr line of ffmpeg, such as `stream #1:0` or `[aist#1:0/mp3
+ * @ …]`.
+ */
 const INPUT_INDEX = /(?:stream |[avs]ist)#(\d+):\d/
 /**
- * Matches audio formats whose header may contain a placeholder instead of the length, because they
- * were written to a pipe.
+ * Matches audio formats whose header may contain a placeholder instead of the length, if the file
+ * was written to a pipe.
  */
 const STREAMED_FORMATS = /(?:^|,)(?:wav|w64|caf|aiff|au|rf64|aifc?)(?:,|$)/
 /**
- * Matches formats that decoders can read from any position, and whose tags may be mistaken for
+ * Matches formats that can be decoded from any position, so that metadata tags may be mistaken for
  * audio data.
  */
 const SCANNED_FORMATS = /(?:^|,)(?:mp[123]|mpga|aac|e?ac3|dts|mpe?g|vob)(?:,|$)/
 const PHOTO_FORMATS = /(?:^|,)(?:image2|jpeg_pipe|jpe?g|png_pipe|png)(?:,|$)/
 
 /**
- * Returns the kind of damage that a line of stderr reports; null if it reports none. `packet`: a
- * packet is cut off. `decoding`: data cannot be decoded. `photo`: a photo ends too early. `file`:
- * the file is cut off or unreadable.
+ * Returns the kind of damage that a line of stderr reports; null if the line reports no damage.
+ * `packet`: a packet is cut off. `decoding`: data cannot be decoded. `photo`: a photo ends too
+ * early. `file`: the file is cut off or unreadable.
  */
 export function classifyDamage(line: string): DamageKind | null {
   return DAMAGE_KINDS.find((kind) => DAMAGE[kind].some((each) => each.test(line))) ?? null
 }
 
 /**
- * Reports whether a line about damage is certain for the formats of the inputs. `inputs` are the
- * formats of all inputs in order, by ffmpeg's names or by file extensions.
+ * Reports whether a line about damage proves damage of an input, given the formats of the inputs.
+ * `inputs` contains the formats of all inputs in order, by ffmpeg's names or by file extensions.
  */
 export function isCertainDamage({ kind, line }: DamageLine, inputs: readonly string[]): boolean {
   const at = INPUT_INDEX.exec(line)?.[1]
@@ -80,7 +83,8 @@ export function isCertainDamage({ kind, line }: DamageLine, inputs: readonly str
 }
 
 /**
- * Returns a reader for the lines of one ffmpeg process, which collects those about damaged inputs.
+ * Creates a reader for the stderr lines of one ffmpeg process. The reader collects the lines about
+ * damaged inputs.
  */
 export function openDamageReader() {
   const damage: DamageLine[] = []
@@ -100,7 +104,7 @@ export function openDamageReader() {
   }
 }
 
-/** Returns the first line that reports certain damage; null if there is none. */
+/** Returns the first line that proves damage of an input; null if there is none. */
 export function findDamageLine(
   lines: readonly string[],
   formats: readonly string[],

@@ -1,12 +1,15 @@
 import { z } from "zod"
 import { readMovieHeader } from "./movie-header.ts"
 
-/** Video or audio stream. `isFilled` is true if the stream has packets, null if that is unknown. */
+/**
+ * Video or audio stream of a file. `isFilled` is true if the stream has packets, and null if
+ * unknown.
+ */
 type StreamContent = { type: "video" | "audio"; isFilled: boolean | null }
 
-/** Media content of a file beyond its headers, judged by its first packets. */
+/** Media content of a file beyond its headers, as derived from the first packets of the file. */
 export type MediaContent = {
-  /** Whether the file contains nothing to play; null if that is unknown. */
+  /** Whether the file contains nothing that can be played; null if unknown. */
   isEmpty: boolean | null
   /** Video and audio streams of the file, without cover pictures. */
   streams: StreamContent[]
@@ -15,13 +18,13 @@ export type MediaContent = {
 }
 
 /**
- * Minimum mean frame rate, relative to the base frame rate, of a stream whose frames have even
- * distances.
+ * Minimum mean frame rate of a stream whose frames are evenly spaced, relative to the base frame
+ * rate.
  */
 const STEADY_SHARE_MIN = 0.9
 /**
- * Maximum number of packets that ffprobe reads. More would take longer and rarely change the
- * result.
+ * Maximum number of packets that ffprobe reads. More packets would take longer and rarely change
+ * the result.
  */
 const PACKETS_MAX = 64
 
@@ -34,12 +37,12 @@ export const FIRST_PACKETS_ARGUMENTS = [
 export const UNKNOWN_MEDIA_CONTENT: MediaContent = { isEmpty: null, streams: [], covers: 0 }
 
 /**
- * Matches containers in which a file without streams is readable and empty. ffprobe finds no
- * streams in text files either.
+ * Matches containers for which a file without streams counts as empty media. For other formats,
+ * such a file may be text, in which ffprobe finds no streams either.
  */
 const CONTAINERS = /^(?:mov|matroska|avi|flv|asf|nut|ogg|mpegts|mpeg)(?:,|$)/
 
-/** Matches messages of ffprobe about a file that contains headers and no media. */
+/** Matches messages of ffprobe about a file that contains headers but no media. */
 const NOTHING_BEHIND_HEADERS =
   /: End of file$|EOF before video frames$|Failed to read frame size|Failed to find two consecutive MPEG audio frames/
 
@@ -49,7 +52,10 @@ const packet = z.object({
   size: z.coerce.number().optional().catch(undefined),
   flags: z.string().default(""),
 })
-/** Parses a frame rate that ffprobe prints, such as "30000/1001"; 0 if it is unknown. */
+/**
+ * Schema that parses a frame rate printed by ffprobe, such as "30000/1001". The result is 0 if the
+ * rate is unknown.
+ */
 const frameRate = z
   .string()
   .transform((text) => {
@@ -109,8 +115,8 @@ export async function readMediaContent(output: unknown, path: string): Promise<M
 }
 
 /**
- * Derives the media content of a file that ffprobe could not open, from its error messages: a file
- * that contains only headers is empty.
+ * Derives the media content of a file that ffprobe could not open from ffprobe's error messages.
+ * The messages may show that the file contains only headers and is therefore empty.
  */
 export function readContentOfUnreadableFile(stderr: string): MediaContent {
   const isEmpty = stderr.split("\n").some((line) => NOTHING_BEHIND_HEADERS.test(line)) || null
@@ -118,9 +124,9 @@ export function readContentOfUnreadableFile(stderr: string): MediaContent {
 }
 
 /**
- * Returns the minimum duration of a video or audio stream, in seconds: 0 if it is uncertain, null
- * for other streams. `end` is the known end of the stream; with null, the duration that the stream
- * itself declares is used.
+ * Returns the minimum duration of a video or audio stream, in seconds. Returns 0 if the duration is
+ * uncertain, and null for other streams. `end` is the known end of the stream in seconds; if null,
+ * the duration that the stream declares is used.
  */
 export function minimumStreamSeconds(
   probed: Record<string, unknown>,
@@ -131,13 +137,13 @@ export function minimumStreamSeconds(
   const { start_time: start = 0, avg_frame_rate: rate, r_frame_rate: usualRate } = read.data
   const seconds = (end ?? lengthOf(read.data)) - Math.max(0, start)
   if (read.data.codec_type === "audio" || rate <= 0) return Math.max(0, seconds)
-  // If the frames have uneven distances, the last frame may last for most of the stream, and not
-  // every format stores its duration.
+  // Returns 0 for a stream with unevenly spaced frames. The last frame may last for most of the
+  // stream, and not every format stores the duration of the last frame.
   if (rate < usualRate * STEADY_SHARE_MIN) return 0
   return Math.max(0, seconds - 1 / rate)
 }
 
-/** Reports whether a stream is video or audio, and no cover picture. */
+/** Reports whether a stream is audio, or video other than a cover picture. */
 function isMedia(each: Stream): boolean {
   return (each.codec_type === "video" || each.codec_type === "audio") && !isCover(each)
 }
@@ -147,9 +153,10 @@ function isCover({ disposition }: Stream): boolean {
 }
 
 /**
- * Reports whether a stream without a packet among the first packets of the file has packets later;
- * null if unknown. A DURATION tag, which Matroska has for each stream, or a duration of 0 shows it.
- * Other durations prove nothing, because ffprobe often reports the duration of the file.
+ * Reports whether a stream has packets, if none of the first packets of the file belongs to the
+ * stream; null if unknown. The result follows from a DURATION tag, which Matroska stores for each
+ * stream, or from a duration of 0. Other durations prove nothing, because ffprobe often reports the
+ * duration of the file.
  */
 function seemsFilled({ duration, tags }: Stream): boolean | null {
   const tagged = tags?.["DURATION"]
@@ -158,7 +165,8 @@ function seemsFilled({ duration, tags }: Stream): boolean | null {
 }
 
 /**
- * Returns the duration of a stream in seconds, by its DURATION tag or else as ffprobe reports it.
+ * Returns the duration of a stream in seconds, from the DURATION tag of the stream or else from
+ * ffprobe's report.
  */
 function lengthOf({ duration, tags }: Stream): number {
   const tagged = tags?.["DURATION"]

@@ -3,8 +3,8 @@ import { openSafeFile } from "../../sandbox/workspace.ts"
 /** Properties of an MP4 or QuickTime file that ffprobe does not report. */
 export type MovieHeader = {
   /**
-   * Whether the index (`moov`) precedes the media data. Players can then play the file while they
-   * download it.
+   * Whether the index (`moov`) precedes the media data, so that players can play the file during
+   * the download.
    */
   isBeforeMedia: boolean
   isEncrypted: boolean

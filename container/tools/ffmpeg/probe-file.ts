@@ -24,13 +24,14 @@ import type { OnDemandFile } from "../../sandbox/watched-reads.ts"
 export type ProbeOutcome = { probe: ProbeResult } | (UnreadableProbe & { lines: string[] })
 
 /**
- * Outcome of a run of ffprobe, its wall-clock time, its error lines and the content of the file.
+ * Outcome of a run of ffprobe, the wall-clock time of the run, the error lines, and the media
+ * content of the file.
  */
 export type ProbeRun = ProbeOutcome & {
   wallMs: number
   complaints: string[]
   content: MediaContent
-  /** Whether ffprobe exited by itself, and was not ended by a limit or a crash. */
+  /** Whether ffprobe exited normally instead of being ended by a limit or a crash. */
   hasExited: boolean
 }
 
@@ -64,8 +65,9 @@ const ffprobeOutput = z.object({
 const ffprobeFormat = z.looseObject({ format_name: z.string(), duration: seconds })
 
 /**
- * Probes a file of a workspace by ffprobe. For a file that is not readable media, the result has a
- * `reason`, a clause about the file. Throws if ffprobe could not be started or was killed.
+ * Probes a file in a workspace by ffprobe. For a file that is not readable media, the result
+ * contains a `reason`, a clause about the file. Throws if ffprobe could not be started or was
+ * killed.
  */
 export async function probeFile(request: {
   tool: string
@@ -75,7 +77,10 @@ export async function probeFile(request: {
   signal: AbortSignal
   /** Whether ffprobe also reads the first packets, from which `content` is derived. */
   readsPackets?: boolean
-  /** File that is downloaded while ffprobe reads it, and a handler for a failed download. */
+  /**
+   * Input file whose parts are downloaded when ffprobe reads them, and the handler for a failed
+   * download.
+   */
   reads?: { file: OnDemandFile; onFailure: (error: unknown) => void }
   onSpawn?: () => void
 }): Promise<ProbeRun> {
@@ -135,15 +140,16 @@ function checkEnd({ cause, signal, spawnError }: ToolProcessEnd): void {
       cause: new Error(spawnError ?? ""),
     })
   }
-  // Damaged media may crash ffprobe, but a SIGKILL comes from another process.
+  // Treats SIGKILL as a failure of the service, since it comes from another process. Damaged media
+  // may crash ffprobe, but with other signals.
   if (cause === null && signal === "SIGKILL") {
     throw new RunnerError("internal", "ffprobe was killed from outside (SIGKILL).")
   }
 }
 
 /**
- * Returns the probe from the output of ffprobe, or the reason why the file contains no media, as a
- * clause.
+ * Parses the output of ffprobe. Returns the probe, or the reason why the file contains no media, as
+ * a clause.
  */
 function readOutput(printed: unknown, name: string): { probe: ProbeResult } | { reason: string } {
   const output = ffprobeOutput.safeParse(printed)

@@ -3,8 +3,8 @@ import { openDamageReader } from "./input-damage.ts"
 import type { InputDamage } from "./input-damage.ts"
 
 /**
- * Input of an ffmpeg run, as ffmpeg describes it: the detected format, and the expected duration in
- * seconds.
+ * Input of an ffmpeg run, as described in ffmpeg's output: the detected format, and the expected
+ * duration in seconds.
  */
 export type InputFacts = {
   format: string
@@ -19,8 +19,8 @@ export type InputFacts = {
 }
 
 /**
- * Output of an ffmpeg run, as ffmpeg describes it: the muxer, and the number of streams of each
- * type.
+ * Output of an ffmpeg run, as described in ffmpeg's output: the muxer, and the number of streams of
+ * each type.
  */
 export type OutputFacts = {
   index: number
@@ -30,24 +30,24 @@ export type OutputFacts = {
   others: number
 }
 
-/** Sizes of the video and audio written, in KiB, according to ffmpeg's summary. */
+/** Sizes of the video and audio that ffmpeg has written, in KiB, according to ffmpeg's summary. */
 export type WrittenStreamSizes = { video: number; audio: number }
 
 /**
- * Facts about the inputs and outputs of an ffmpeg run, from its output. With a low `-loglevel`,
- * ffmpeg does not print most of them.
+ * Facts about the inputs and outputs of an ffmpeg run, parsed from ffmpeg's messages. With a low
+ * `-loglevel`, ffmpeg does not print most of these facts.
  */
 export type FfmpegRunFacts = InputDamage & {
   inputs: ReadonlyMap<string, InputFacts>
   outputs: ReadonlyMap<string, OutputFacts>
   /**
-   * Returns the sizes of an output by its index. ffmpeg 5 prints only the sum over all outputs,
-   * which is then returned for each.
+   * Returns the written sizes of the output with this index. ffmpeg 5 prints only the sum over all
+   * outputs, which is returned for each output.
    */
   written: (index: number) => WrittenStreamSizes | null
   /**
-   * Whether frames or media time were written according to the last progress report, which does not
-   * depend on `-loglevel`.
+   * Whether ffmpeg has written frames or media time, according to the last progress report.
+   * Progress reports do not depend on `-loglevel`.
    */
   hasWritten: boolean
   /** Duration of the written media according to the last progress report, in seconds. */
@@ -58,7 +58,7 @@ const FILES_MAX = 64
 
 const SUMMARY = /^(?:\[out#(\d+)\/[^\]]{1,80}\] )?video:\s{0,9}(\d+)(?:kB|KiB) audio:\s{0,9}(\d+)/
 
-/** Returns a reader that collects facts from the lines of one ffmpeg process. */
+/** Creates a reader that collects facts from the output lines of one ffmpeg process. */
 export function openRunFactsReader() {
   const inputs = new Map<string, InputFacts>()
   const outputs = new Map<string, OutputFacts>()

@@ -27,7 +27,7 @@ import { findFileListReason, refusedInputSentence } from "./unreadable-inputs.ts
 import { readFirstBytes } from "../first-bytes.ts"
 import { EXPLAIN_RULES } from "./rules/explain-rules.ts"
 
-/** Signals of a crash, which would occur again on a retry. */
+/** Signals that mean a crash of a tool. A crash would occur again on a retry. */
 const CRASH_SIGNALS = new Set([
   "SIGABRT",
   "SIGBUS",
@@ -39,8 +39,8 @@ const CRASH_SIGNALS = new Set([
 ])
 const OUT_OF_MEMORY = /: Cannot allocate memory$/m
 /**
- * Matches the message about a missing file of a concat list. ffmpeg skips the file and exits with
- * 0.
+ * Matches the message about a missing file of a concat list. ffmpeg skips such a file and still
+ * exits with code 0.
  */
 const MISSING_LIST_FILE = /^\[concat @ \S+\] Impossible to open '/m
 
@@ -62,9 +62,9 @@ type Command = {
   /** Durations of the outputs of earlier commands in seconds, by name. */
   earlierDurations?: ReadonlyMap<string, number> | undefined
   onFraction: (fraction: number) => void
-  /** Called with the details of each progress report, even if the fraction is unknown. */
+  /** Called with the details of each progress report, even if the finished fraction is unknown. */
   onDetail?: ((detail: ProgressDetail) => void) | undefined
-  /** Called with each line of stderr, from which callers read the output of filters. */
+  /** Called with each line of stderr, for callers that parse the output of filters. */
   onStderrLine?: ((line: string) => void) | undefined
   /** Called with each chunk of standard output. If not set, standard output is discarded. */
   onStdout?: ((chunk: Uint8Array) => void) | undefined
@@ -73,8 +73,8 @@ type Command = {
 }
 
 /**
- * Run of ffmpeg that has succeeded, or failed only because an encoder received no frame: its
- * arguments, its error lines, and facts from its output.
+ * Finished run of ffmpeg that has succeeded, or failed only because an encoder received no frame.
+ * Contains the arguments, the error lines, and facts from the output of ffmpeg.
  */
 export type FinishedFfmpegRun = {
   argv: readonly string[]
@@ -150,7 +150,7 @@ export async function runFfmpeg(
   const noted = notes.end()
   const lines = cleanLines(end.stderrTail, workspace)
   const failed = interpretEnd(context, command, end, oomKills)
-  // Ignores a failure for lack of frames here, because empty outputs are reported later with a
+  // Ignores a failure because an encoder received no frame. Empty outputs are reported later with a
   // better explanation.
   const hasEnded = end.cause === null && end.signal === null
   if (failed && !(hasEnded && failedOnlyForLackOfFrames(lines, noted.hasWritten))) {
@@ -161,8 +161,8 @@ export async function runFfmpeg(
 }
 
 /**
- * Returns the failure for a command whose input is a list of files, such as a playlist, which
- * ffmpeg reported as damaged media; null if no input is a list.
+ * Returns the failure for a command in which an input is a list of files, such as a playlist.
+ * ffmpeg reports such an input as damaged media. Returns null if no input is a list.
  */
 async function findListInput(
   { order, workspace }: FfmpegContext,
@@ -184,8 +184,8 @@ async function findListInput(
 }
 
 /**
- * Returns the failure that the end of an ffmpeg process means; null for success. `oomKills` is the
- * number of OOM kills of this machine before its start.
+ * Converts the end of an ffmpeg process to a failure, or to null for success. `oomKills` is the
+ * number of OOM kills on this machine before the start of the process.
  */
 function interpretEnd(
   { taskSandbox, workspace }: FfmpegContext,
@@ -197,8 +197,8 @@ function interpretEnd(
   const isOutOfMemory = OUT_OF_MEMORY.test(stderr)
   requireDisk(end.cause, taskSandbox)
   const limit = explainLimit(end.cause, taskSandbox.sandbox.limits)
-  // Some filters retry a failed allocation and print an error each time. Then the lack of memory is
-  // the cause, and not the limit of output.
+  // Reports a lack of memory instead of the output limit, if both occurred. Some filters retry a
+  // failed allocation and print an error each time, until the output limit is exceeded.
   if (limit && !(isOutOfMemory && limit.code === "output_limit")) {
     return callerFailure(limit.code, withCommandNumber(position, limit.sentence))
   }
@@ -214,8 +214,8 @@ function interpretEnd(
 }
 
 /**
- * Throws a RunnerError if the command was stopped because the disk is short of space, and not
- * because of a limit for jobs.
+ * Throws a RunnerError if the command was stopped because disk space is short, instead of a limit
+ * for jobs.
  */
 function requireDisk(
   cause: ProcessTerminationCause | null,
@@ -264,8 +264,8 @@ export function knownInputDurations({ order }: Pick<FfmpegContext, "order">): Ma
 }
 
 /**
- * Returns the failure code and the sentence for the limit that ended a process; null for any other
- * cause.
+ * Returns the failure code and the error sentence for the limit at which a process was ended; null
+ * for any other cause.
  */
 function explainLimit(
   cause: ProcessTerminationCause | null,
@@ -282,7 +282,7 @@ function isLimit(cause: ProcessTerminationCause | null): cause is LimitCause {
 
 /**
  * Returns the number of processes that the kernel's OOM killer has killed since the machine
- * started; 0 if it cannot be read.
+ * started; 0 if the number cannot be read.
  */
 function readOomKills(): number {
   try {
@@ -297,13 +297,16 @@ const NO_FRAME =
   /^\[[av]f#\S+\] No filtered frames for output stream|^\[[av]ost#\S+\] Could not open encoder before EOF/
 /** Matches the message about a frame that the encoder rejected. */
 const REFUSED_FRAME = /^\[[av]f#\S+\] Error sending frames to consumers/
-/** Matches the message of a muxer that received no frame. ffmpeg 5 prints it too, and continues. */
+/**
+ * Matches the message of a muxer that received no frame. ffmpeg 5 prints the same message and
+ * continues.
+ */
 const NO_TRAILER = /^\[out#\S+\] Error writing trailer: Invalid argument$/
 
 /**
- * Reports whether ffmpeg failed only because an encoder received no frame. ffmpeg 7 then opens the
- * encoder with default values, which some encoders reject; ffmpeg 5 writes an empty file and
- * succeeds. `lines` are the result of `cleanLines`.
+ * Reports whether ffmpeg failed only because an encoder received no frame. In this case, ffmpeg 7
+ * opens the encoder with default values, which some encoders reject; ffmpeg 5 writes an empty file
+ * and succeeds. `lines` is the result of `cleanLines`.
  */
 export function failedOnlyForLackOfFrames(lines: readonly string[], hasWritten: boolean): boolean {
   if (lines.some((line) => REFUSED_FRAME.test(line))) return false

@@ -10,8 +10,8 @@ const LOGGED_BYTES_MAX = 16 * 1024
 const NO_TEXT = /[\u0000-\u0006\u000e-\u001a\u001c-\u001f]/
 
 /**
- * Standard output of the commands of a task: the end of the text of all commands together, and a
- * warning for each command whose output is not text.
+ * Collects the standard output of the commands of a task: the last part of the text of all commands
+ * together, and a warning for each command whose output is not text.
  */
 export class TaskStdout {
   readonly warnings: Warning[] = []
@@ -38,13 +38,15 @@ export class TaskStdout {
     return ["Standard output:", ...logged.split(/\r\n|[\r\n]/)]
   }
 
-  /** End of the text of all commands together. Undefined if no command wrote text. */
+  /**
+   * Last part of the text that all commands have written; undefined if no command has written text.
+   */
   get text(): string | undefined {
     return this.#text ?? undefined
   }
 }
 
-/** Standard output of a command. Keeps only the end of the text. */
+/** Collects the standard output of one command. Keeps only the last part of the text. */
 class CommandStdout {
   #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
   #text = ""
@@ -60,8 +62,8 @@ class CommandStdout {
   }
 
   /**
-   * Returns the end of the text, and the number of bytes. The text is null if the output is not
-   * text.
+   * Returns the last part of the text, and the number of bytes that were written. The text is null
+   * if the output is not text.
    */
   end(): { text: string | null; bytes: number } {
     return { text: this.#isText ? this.#text : null, bytes: this.#bytes }
@@ -76,7 +78,10 @@ class CommandStdout {
   }
 }
 
-/** Returns the end of a text. Cuts only long texts, so that few chunks cause a copy. */
+/**
+ * Returns the last characters of a text. Cuts only very long texts, so that few chunks cause a
+ * copy.
+ */
 function lastCharacters(text: string): string {
   return text.length > 4 * STDOUT_BYTES_MAX ? text.slice(-STDOUT_BYTES_MAX) : text
 }

@@ -2,24 +2,24 @@ import { LOG_BYTES_MAX } from "../../../src/contract/report.ts"
 import { cleanLine, hideOpenFailureReasons, isAboutOutsidePath } from "./explain-failure.ts"
 import type { CommandPosition } from "./explain-failure.ts"
 
-/** Log of the commands of a task, in a form that the caller may read. */
+/** Tool log of a task's commands, without paths and other details that callers must not see. */
 export type CallerToolLog = {
   /** Starts the log of a command. If there are several commands, adds a heading. */
   begin(position: CommandPosition): void
   /** Adds a line of the command's stderr. */
   read(line: string): void
-  /** Returns the last lines of the log, at most LOG_BYTES_MAX bytes. */
+  /** Returns the last lines of the log, up to LOG_BYTES_MAX bytes. */
   text(): string
 }
 
 /** Matches the progress lines that ffmpeg prints again and again. */
 const STATS = /^(?:frame=\s*\d+ fps=|size=\s*\S+ time=|Press \[q\])/
-/** Matches the folders of an absolute path, except in URLs and paths of devices. */
+/** Matches the folder part of an absolute path, except in URLs and paths of devices. */
 const FOLDERS = /(?<![\w./])\/(?!dev\/|\/)(?:[^\s'"/]+\/)+/g
 
 /**
- * Opens the log of a task. `names` contains the file names of inputs and outputs by their keys. The
- * log shows a file name as the key that callers write in commands, such as `{{in_1}}`.
+ * Creates the tool log of a task. `names` contains the file names of inputs and outputs by file
+ * key. The log shows a file name as the key that callers write in commands, such as `{{in_1}}`.
  */
 export function openCallerToolLog(
   workspace: string,
@@ -31,7 +31,8 @@ export function openCallerToolLog(
   function add(line: string): void {
     lines.push(line)
     bytes += Buffer.byteLength(line) + 1
-    // Drops old lines only at twice the limit, so that not every new line copies the list.
+    // Drops old lines only when the log exceeds twice the limit, so that the list is not copied for
+    // every new line.
     if (bytes <= 2 * LOG_BYTES_MAX) return
     lines = lastLinesOf(lines)
     bytes = lines.reduce((sum, each) => sum + Buffer.byteLength(each) + 1, 0)
@@ -58,8 +59,8 @@ export function openCallerToolLog(
 }
 
 /**
- * Returns the last lines that fit into LOG_BYTES_MAX bytes with their line ends. If the last line
- * alone is longer, returns its end.
+ * Returns the last lines that fit into LOG_BYTES_MAX bytes, including line endings. If the last
+ * line alone is longer, returns the end of that line.
  */
 function lastLinesOf(lines: readonly string[]): string[] {
   let bytes = 0
@@ -76,8 +77,8 @@ function lastLinesOf(lines: readonly string[]): string[] {
 }
 
 /**
- * Returns a function that replaces file names in a line by their keys, where a name is a separate
- * word.
+ * Returns a function that replaces each file name in a line by its key, if the file name is a
+ * separate word.
  */
 function openReplacement(names: ReadonlyMap<string, string>): (line: string) => string {
   // Skips file names without a dot, because such a name may match an ordinary word in the log.

@@ -1,12 +1,13 @@
 import { hasMediaSignature, isWebPage, decodeTextStart } from "../first-bytes.ts"
 import type { ExplainRule } from "./rules/explain-rule.ts"
 
-/** Matches formats whose files only refer to other files. */
+/** Matches names of formats whose files only refer to other files. */
 const LIST_FORMATS = /^(?:concat|dash|hls|imf|rtp|rtsp|sap|sdp|vobsub)$/
 
 /**
- * Patterns for the start of files that refer to other files, such as playlists. Some builds of
- * ffmpeg do not detect these formats, or only by the extension, and report damaged media.
+ * Patterns for the first bytes of files that refer to other files, such as playlists. Some builds
+ * of ffmpeg do not detect these formats, or detect them only by the extension, and report damaged
+ * media.
  */
 const LIST_STARTS: readonly [format: string, head: RegExp][] = [
   ["hls", /^(?:\uFEFF)?#EXTM3U/],
@@ -16,8 +17,8 @@ const LIST_STARTS: readonly [format: string, head: RegExp][] = [
 const LIST_BYTES = 512
 
 /**
- * Explain rules for inputs that the whitelists of formats, decoders and protocols refuse. They
- * match lines that `cleanLines` has cleaned.
+ * Explain rules for inputs that ffmpeg refuses because of the whitelists of formats, decoders and
+ * protocols. The rules are applied to lines that `cleanLines` has returned.
  */
 export const REFUSED_INPUT_RULES: readonly ExplainRule[] = [
   {
@@ -42,8 +43,8 @@ export const REFUSED_INPUT_RULES: readonly ExplainRule[] = [
 ]
 
 /**
- * Returns a clause that explains why the format whitelist refused a file; null if it did not refuse
- * it.
+ * Returns a clause that explains why the format whitelist refused a file; null if the file was not
+ * refused.
  */
 export function findRefusedFormatReason(lines: readonly string[]): string | null {
   for (const line of lines) {
@@ -55,7 +56,7 @@ export function findRefusedFormatReason(lines: readonly string[]): string | null
 
 /**
  * Returns a clause that explains that an unreadable file is a list of other files, such as a
- * playlist; null if the file may be media. `head` are its first bytes.
+ * playlist. Returns null if the file may be media. `head` contains the first bytes of the file.
  */
 export function findFileListReason(head: Buffer): string | null {
   const text = head.toString("utf8", 0, LIST_BYTES)
@@ -73,7 +74,7 @@ export function isIntendedAsMedia(head: Buffer, mediaType: string): boolean {
 }
 
 /**
- * Result of a probe of an unreadable file: the reason as a clause, the lines of ffprobe and the
+ * Result of probing an unreadable file: the reason as a clause, the error lines of ffprobe, and the
  * first bytes of the file.
  */
 export type UnreadableProbe = { reason: string; lines: readonly string[]; head: Buffer }
@@ -92,8 +93,8 @@ export function explainUnreadableFile({ reason, lines, head }: UnreadableProbe):
     return "The file is a web page (HTML), not media. Upload the media itself."
   }
   if (text !== null) return "The file is text, not media. Upload the media itself."
-  // Checks the signature too, since ffprobe reports a missing index for any file with the extension
-  // of a movie.
+  // Checks the media signature too, since ffprobe reports a missing index for any file with the
+  // extension of a movie.
   if (hasMediaSignature(head) && lines.some((line) => line.includes("moov atom not found"))) {
     return "The file is cut off: its index (moov atom) is missing. Upload it again."
   }
@@ -104,7 +105,7 @@ export function explainUnreadableFile({ reason, lines, head }: UnreadableProbe):
 }
 
 /**
- * Returns the error sentence for a command whose input is refused; `why` is the reason as a clause.
+ * Returns the error sentence for a command with a refused input. `why` is the reason as a clause.
  */
 export function refusedInputSentence(why: string): string {
   return `An input cannot be used: ${why}.`

@@ -1,36 +1,44 @@
 import type { NormalizationSource } from "./normalization-source.ts"
 
 /**
- * File format with audio: how ffmpeg recognizes and writes it, and which other streams it can
- * store.
+ * Container format with audio: the names by which ffmpeg reads and writes the format, and the other
+ * streams that the format can store.
  */
 export type AudioContainer = {
-  /** Name of the container, usually that of ffmpeg's muxer. */
+  /** Name of the container, which is usually the name of ffmpeg's muxer. */
   name: string
   /** Name of ffmpeg's muxer, if it differs from `name`. */
   muxer?: string
-  /** Name of ffmpeg's demuxer; of several comma-separated names, the first. */
+  /**
+   * Name of ffmpeg's demuxer. If ffmpeg lists several comma-separated names, this is the first
+   * name.
+   */
   demuxer: string
   /** File extensions, the most common one first. */
   extensions: readonly string[]
   /** Matches audio codecs that ffmpeg can read from this container, but cannot write into it. */
   refuses?: RegExp
   /**
-   * Codecs for audio that has to be converted, the best first: for a lossless source, and for
-   * others.
+   * Codecs for audio that has to be converted, the best codec first: `lossless` for a lossless
+   * source, and `lossy` for other sources.
    */
   lossless: readonly string[]
   lossy: readonly string[]
   holds: {
     video: boolean
-    /** Way in which the container stores cover pictures; null if it stores none. */
+    /**
+     * Way in which the container stores cover pictures; null if the container cannot store cover
+     * pictures.
+     */
     covers: "stream" | "comment" | "attachment" | null
     /**
-     * Matches the codecs of subtitles that are copied. `data` matches the tags of data streams that
-     * are copied.
+     * Patterns for streams that are copied: `subtitles` matches codecs of subtitles, and `data`
+     * matches tags of data streams.
      */
     subtitles?: RegExp
-    /** Codecs of subtitles that are converted, with the codec to which they are converted. */
+    /**
+     * Subtitle codecs that are converted, each with the codec to which the subtitles are converted.
+     */
     converted?: Readonly<Record<string, string>>
     data?: RegExp
     attachments?: boolean
@@ -173,8 +181,8 @@ function plain(
 }
 
 /**
- * Returns the container of a source, by its format and file extension; null if ffmpeg cannot write
- * it.
+ * Returns the container of a source, by the format and the file extension of the source; null if
+ * ffmpeg cannot write the container.
  */
 export function findAudioContainer({
   format,
@@ -198,7 +206,7 @@ function movieName(tags: NormalizationSource["tags"], isFilm: boolean): string {
   return isFilm ? "mp4" : "m4a"
 }
 
-/** Returns the name of the container of a source, even if ffmpeg cannot write it. */
+/** Returns the name of the container of a source, even if ffmpeg cannot write the container. */
 export function sourceContainerName(source: NormalizationSource): string {
   return findAudioContainer(source)?.name ?? source.format.split(",")[0] ?? source.format
 }

@@ -1,6 +1,6 @@
 import type { DecodableAudioStream } from "./normalization-source.ts"
 
-/** Audio encoder of ffmpeg, with its maximum of channels and its bitrates. */
+/** Audio encoder of ffmpeg, with its maximum number of channels and its bitrates. */
 export type AudioEncoder = {
   name: string
   isLossless: boolean
@@ -44,7 +44,7 @@ const ENCODERS: Record<string, AudioEncoder> = {
 /** PCM codecs that ffmpeg can decode and cannot encode. */
 const READ_ONLY_PCM = new Set(["pcm_f16le", "pcm_f24le", "pcm_lxf", "pcm_sga"])
 const PCM: Omit<AudioEncoder, "name"> = { isLossless: true, channelsMax: 64, rates: null }
-/** Companded PCM codecs, which are lossy. */
+/** Companded PCM codecs, which are lossy unlike other PCM codecs. */
 const COMPANDED = new Set(["pcm_alaw", "pcm_mulaw", "pcm_vidc"])
 const DECODED_LOSSLESS =
   /^(?:pcm_|adpcm_|dsd_|dst$|ape$|tak$|als$|shorten$|truehd$|mlp$|wmalossless$|ralf$|mp4als$|atrac3pal$)/
@@ -61,7 +61,8 @@ export function findAudioEncoder(codec: string): AudioEncoder | null {
 }
 
 /**
- * Reports whether a stream needs a lossless encoder, because its codec is lossless and is not kept.
+ * Reports whether a stream needs a lossless encoder if its codec cannot be kept, because that codec
+ * is lossless.
  */
 export function needsLosslessEncoder({ codec, profile }: DecodableAudioStream): boolean {
   return DECODED_LOSSLESS.test(codec) || (codec === "dts" && profile.includes("HD MA"))
@@ -86,15 +87,18 @@ export function audioEncoderArguments(
 }
 
 /**
- * Returns the filter that converts samples to the bit depth that a codec stores; none if the codec
- * does not store samples exactly.
+ * Returns the filter that converts samples to the bit depth that a codec stores. Returns an empty
+ * list if the codec does not store samples exactly.
  */
 export function bitDepthFilters(codec: string, { sampleFormat }: DecodableAudioStream): string[] {
   const format = exactSampleFormat(codec, sampleFormat)
   return format === null ? [] : [`aformat=sample_fmts=${format}|${format}p`]
 }
 
-/** Reports whether a codec stores samples exactly, once they are converted to its bit depth. */
+/**
+ * Reports whether a codec stores samples exactly, after the samples are converted to the codec's
+ * bit depth.
+ */
 export function storesSamplesExactly(
   codec: string,
   { sampleFormat }: DecodableAudioStream,
@@ -110,15 +114,15 @@ function exactSampleFormat(codec: string, sampleFormat: string): string | null {
 }
 
 /**
- * Returns the bitrate for an audio stream in kbit/s: that of the source, within the limits of the
- * encoder. Returns null for an encoder without a bitrate.
+ * Returns the bitrate for an audio stream in kbit/s: the bitrate of the source, within the limits
+ * of the encoder. Returns null for an encoder without a bitrate setting.
  */
 function rateFor(
   { rates: limits, steps }: AudioEncoder,
   stream: DecodableAudioStream,
 ): number | null {
   if (!limits) return null
-  // A lower sample rate needs proportionally fewer bits.
+  // Reduces the bitrate in proportion to a lower sample rate.
   const share = Math.min(1, stream.rate / 44_100)
   const { channels } = stream
   const had = stream.bitRate === null ? limits.usual * share * channels : stream.bitRate / 1000

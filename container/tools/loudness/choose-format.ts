@@ -10,14 +10,16 @@ export type NormalizedFormat = {
   /** Codec of each audio stream, in the order of the streams. */
   codecs: string[]
   /**
-   * Whether the container is the same as that of the source. Unchanged streams can then be copied.
+   * Whether the output has the same container as the source, so that unchanged streams can be
+   * copied.
    */
   isSameContainer: boolean
 }
 
 /**
- * Chooses the format of a normalized file: the format of the source if ffmpeg can write it, else
- * the most similar one. Returns null if no format supports the channels of the source.
+ * Chooses the format of a normalized file: the format of the source if ffmpeg can write that
+ * format, else the most similar format. Returns null if no format supports the channels of the
+ * source.
  */
 export function chooseNormalizedFormat(source: NormalizationSource): NormalizedFormat | null {
   const own = findAudioContainer(source)
@@ -72,7 +74,10 @@ function fitCodec(
   return fitting === undefined ? null : withEnoughBits(fitting, stream)
 }
 
-/** Replaces a PCM codec of 16 bits by that of 24 bits if the source has more than 16 bits. */
+/**
+ * Replaces a 16-bit PCM codec by the 24-bit PCM codec if the source has more than 16 bits per
+ * sample.
+ */
 function withEnoughBits(codec: string, { sampleFormat }: DecodableAudioStream): string {
   return codec.startsWith("pcm_s16") && /^(?:s32|flt|dbl)/.test(sampleFormat)
     ? codec.replace("s16", "s24")

@@ -3,8 +3,8 @@ import { openSafeFile, pathInWorkspace } from "../../sandbox/workspace.ts"
 import type { UnprocessedStream } from "./normalization-source.ts"
 
 /**
- * Cover picture that is extracted to a file, because the output container cannot store it as a
- * stream.
+ * Cover picture that is extracted to a file, because the output container cannot store cover
+ * pictures as streams.
  */
 export type CoverFile = { stream: UnprocessedStream; name: string }
 
@@ -18,7 +18,10 @@ const MEDIA_TYPES: Record<string, string> = {
   webp: "image/webp",
   bmp: "image/bmp",
 }
-/** Names that ffmpeg uses for the picture types of FLAC; the index is the number of the type. */
+/**
+ * Names of FLAC's picture types that ffmpeg uses. The index of a name is the number of the picture
+ * type.
+ */
 const PICTURE_TYPES = [
   "other",
   "32x32 pixels 'file icon'",
@@ -50,8 +53,8 @@ export function coverExtractionArguments(input: string, covers: readonly CoverFi
 }
 
 /**
- * Writes cover pictures as Ogg comments into a metadata file for ffmpeg, because they are too long
- * for arguments.
+ * Writes cover pictures as Ogg comments into a metadata file for ffmpeg, because the comments are
+ * too long for arguments.
  */
 export async function writeCoverTagsFile(
   workspace: string,
@@ -68,7 +71,8 @@ export async function writeCoverTagsFile(
     const text = block.toString("base64").replaceAll("=", String.raw`\=`)
     lines.push(`METADATA_BLOCK_PICTURE=${text}\n`)
   }
-  // Fails if the file exists (`wx`): a tool may have created it as a link to a file elsewhere.
+  // Fails if the file exists (`wx`), since a tool may have created a link to a file outside the
+  // workspace under this name.
   const path = pathInWorkspace(workspace, COVER_TAGS_FILE_NAME)
   await writeFile(path, [";FFMETADATA1\n", ...lines].join(""), { flag: "wx" })
 }

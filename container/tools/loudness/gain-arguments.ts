@@ -35,8 +35,8 @@ const APPLE_TAG = /^com\./
 const BROADCAST_TAG = /^(?:originator|origination_date|time_reference|umid|coding_history)/
 
 /**
- * Returns the arguments of ffmpeg that write a file with gains applied to its audio and everything
- * else unchanged.
+ * Returns the arguments of ffmpeg that write a file with gains applied to the audio streams and all
+ * other content unchanged.
  */
 export function gainApplicationArguments(application: GainApplication): string[] {
   const { input, output, source, format, covers } = application
@@ -68,8 +68,8 @@ export function gainApplicationArguments(application: GainApplication): string[]
 }
 
 /**
- * Reports whether the loudness can be measured while the file is written, because the encoders
- * store samples exactly. Copied streams were measured before.
+ * Reports whether the loudness of the output can be measured while ffmpeg writes the file, because
+ * the encoders store samples exactly. Copied streams were measured before.
  */
 export function canMeasureWhileWriting({
   source,
@@ -176,8 +176,8 @@ function movieArguments(
 }
 
 /**
- * Matches tags about playback gain and stream statistics, which are wrong after the audio has
- * changed.
+ * Matches names of metadata tags about playback gain and stream statistics, which are wrong after
+ * the audio has changed.
  */
 const STALE = /^(?:replaygain_|r128_|itunnorm$|bps(?:-|$)|number_of_|_statistics_)/i
 

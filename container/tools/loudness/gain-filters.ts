@@ -20,8 +20,8 @@ const LIMITER_TIMES = "attack=5:release=50"
 const USUAL_LAYOUTS = ["", "mono", "stereo", "2.1", "4.0", "5.0", "5.1", "6.1", "7.1"]
 
 /**
- * Returns the audio filters that apply a gain. They keep the sample rate and the channels. Returns
- * none for the gain `none`.
+ * Returns the audio filters that apply a gain and keep the sample rate and the channels. Returns an
+ * empty list for the gain `none`.
  */
 export function gainFilters(gain: LoudnessGain, stream: DecodableAudioStream): string[] {
   if (gain.type === "none") return []
@@ -33,8 +33,8 @@ export function gainFilters(gain: LoudnessGain, stream: DecodableAudioStream): s
 }
 
 /**
- * Returns the filter that sets a channel layout for a stream without one, since most filters need a
- * layout; else none.
+ * Returns the filter that sets a channel layout for a stream without a layout, since most filters
+ * need a layout. Returns an empty list for other streams.
  */
 export function channelLayoutFilters({ layout, channels }: DecodableAudioStream): string[] {
   const usual = USUAL_LAYOUTS[channels] ?? ""
@@ -52,8 +52,8 @@ export function compressionFilters(
 }
 
 /**
- * Returns filters that limit true peaks. They oversample, and compensate for the delay of the
- * limiter.
+ * Returns filters that limit true peaks. The filters oversample the audio, and compensate for the
+ * delay of the limiter.
  */
 function limiterFilters(
   limitDb: number,

@@ -47,11 +47,11 @@ const RATIO_MAX = 20
 /** Factor for the ratio of the compressor, since the loudness range shrinks less than the ratio. */
 const RATIO_MARGIN = 1.1
 /**
- * Largest missing loudness, in LU, for which a higher gain before a limiter is tried. Beyond it,
- * the limiter would only distort.
+ * Largest missing loudness, in LU, for which a higher gain before the limiter is tried. With a
+ * higher gain, the limiter would only distort the audio.
  */
 const MISSING_LU_MAX = 3
-/** Lowest limit of the limiter, in dB. */
+/** Lowest peak level to which the limiter may limit audio, in dB. */
 const LIMIT_DB_MIN = -24
 
 /**
@@ -82,8 +82,8 @@ export function strengthenCompression(
 }
 
 /**
- * Plans the gain of an audio stream from its measured loudness. With a compression, the loudness
- * was measured after it.
+ * Plans the gain of an audio stream from its measured loudness. If there is a compression, the
+ * loudness must have been measured after the compression.
  */
 export function planGain(
   { integratedLufs, truePeakDbtp }: StreamLoudness,

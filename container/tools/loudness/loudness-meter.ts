@@ -11,11 +11,14 @@ export type StreamLoudness = {
 
 type Summary = Partial<Record<"I" | "LRA" | "Peak", number>>
 
-/** Absolute gate of EBU R 128. Quieter blocks do not count. */
+/** Absolute gate of EBU R 128, in LUFS. Quieter blocks do not count toward the loudness. */
 const GATE_LUFS = -70
-/** Number of steps of the meter in a block. A step lasts 100 ms. */
+/** Number of measurement steps in a block of the loudness meter. A step lasts 100 ms. */
 const STEPS_OF_BLOCK = 4
-/** Bytes at the end of a file of exact figures that suffice to contain the last step's figures. */
+/**
+ * Number of bytes at the end of the file of exact figures that always contain the figures of the
+ * last step.
+ */
 const TAIL_BYTES = 16 * 1024
 /**
  * Largest difference between an exact figure and the summary, which has one decimal place. A larger
@@ -23,7 +26,7 @@ const TAIL_BYTES = 16 * 1024
  */
 const AGREEMENT_DB = 0.1
 
-/** Lowest sample rate at which the filters of the meter conform to the standard. */
+/** Lowest sample rate, in Hz, at which the filters of the loudness meter conform to EBU R 128. */
 const RATE_MIN = 16_000
 const METER_RATE = 48_000
 
@@ -42,8 +45,8 @@ export function measuresWithoutResampling(rate: number): boolean {
 }
 
 /**
- * Returns a reader for the lines of one ffmpeg process, which collects the summaries that loudness
- * meters print at the end.
+ * Creates a reader for the stderr lines of one ffmpeg process. The reader collects the summaries
+ * that loudness meters print at the end.
  */
 export function openLoudnessReader() {
   const summaries = new Map<number, Summary>()

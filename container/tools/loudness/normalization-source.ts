@@ -42,7 +42,7 @@ export type DecodableAudioStream = {
   tags: Record<string, string>
 }
 
-/** Stream of the source that is not audio, or audio that cannot be decoded. */
+/** Stream of the source that is not normalized, because it is not audio or cannot be decoded. */
 export type UnprocessedStream = {
   index: number
   type: "video" | "cover" | "audio" | "subtitle" | "data" | "attachment"
@@ -54,7 +54,7 @@ export type UnprocessedStream = {
 
 /** Source file of a normalization, as ffprobe describes it. */
 export type NormalizationSource = {
-  /** Names of the format by ffmpeg, separated by commas. */
+  /** Names of the container format by ffmpeg, separated by commas. */
   format: string
   /** Extension of the file name in lower case, without the dot. */
   extension: string

@@ -5,17 +5,20 @@ import type { QualityMetric } from "./quality-metrics.ts"
 import type { SampleSegment } from "./sample-segments.ts"
 
 /**
- * Times before a sample place: at `seekSeconds` before the place, decoding of the source starts;
- * from `keptSeconds` before it, decoded frames are kept.
+ * Times before a sample segment, in seconds. Decoding of the source starts `seekSeconds` before the
+ * segment. Decoded frames are kept from `keptSeconds` before the segment on.
  */
 export type ComparisonPreRoll = { seekSeconds: number; keptSeconds: number }
 
 export type QualityComparison = {
-  /** `startSeconds` is the timestamp of the source that is time 0 in the renditions. */
+  /**
+   * Source of the renditions. `startSeconds` is the timestamp of the source that is time 0 in the
+   * renditions.
+   */
   source: { name: string; videoStream: number; startSeconds: number }
   /**
-   * Renditions with the same frame rate. `log` is the name of the file to which the scores of a
-   * rendition are written.
+   * Renditions to compare, which have the same frame rate. `log` is the name of the file to which
+   * ffmpeg writes the scores of the rendition.
    */
   renditions: readonly { name: string; filters: readonly string[]; log: string }[]
   frameRate: FrameRate
@@ -25,31 +28,31 @@ export type QualityComparison = {
 }
 
 /**
- * Options that keep the stored orientation, because the filters of the renditions rotate the
- * picture.
+ * Options of ffmpeg that keep the stored orientation of the picture, because the filters of the
+ * renditions rotate the picture.
  */
 const WITHOUT_ROTATION = ["-noautorotate"]
 
 /**
- * Number of threads of the decoder of each rendition. There are several decoders, and each thread
- * keeps frames in memory.
+ * Number of threads for the decoder of each rendition. The number is small because several decoders
+ * run at the same time and each thread keeps frames in memory.
  */
 const RENDITION_THREADS = 2
 
 /**
- * Filter that drops frames before the first keyframe, which refer to missing frames. In formats
- * without a keyframe index, ffmpeg may seek to any frame.
+ * Filter that drops frames before the first keyframe, since these frames depend on missing frames.
+ * In formats without a keyframe index, ffmpeg may seek to any frame.
  */
 const AFTER_KEYFRAME = "select='if(gt(key,0),st(0,1),0)+ld(0)'"
 
 /**
- * Returns the arguments of ffmpeg that compare frames of renditions with frames of their source at
- * one place of the film.
+ * Returns the arguments of ffmpeg that compare frames of renditions with frames of their source in
+ * one sample segment of the video.
  *
  * Frames are paired by their number. The source keeps its timestamps (`-copyts`), is shifted by the
  * same start as in the encode, and passes the filters of the rendition, which produce a constant
- * frame rate. So the result does not depend on the frame to which ffmpeg seeks, and missing frames
- * are omitted.
+ * frame rate. Therefore the result does not depend on the frame to which ffmpeg seeks, and missing
+ * frames are omitted.
  */
 export function qualityComparisonArguments(comparison: QualityComparison): string[] {
   const { renditions, metric } = comparison
@@ -77,8 +80,8 @@ function sourceInput(comparison: QualityComparison): string[] {
 }
 
 /**
- * Returns the input options of a rendition, which seek to the last keyframe before the place. The
- * time of half a frame is added, because timestamps are rounded.
+ * Returns the input options of a rendition, which seek to the last keyframe before the sample
+ * segment. The seek time is half a frame later than the keyframe, because timestamps are rounded.
  */
 function renditionInput({ frameRate, place }: QualityComparison, name: string): string[] {
   const { frames, seconds } = frameRate
@@ -89,8 +92,8 @@ function renditionInput({ frameRate, place }: QualityComparison, name: string): 
 }
 
 /**
- * Returns input options that seek to a timestamp of the file and keep all frames that are decoded
- * from there on.
+ * Returns input options that seek to a timestamp of the file, and that keep all frames that are
+ * decoded after the seek.
  */
 function seekTo(seconds: number): string[] {
   return ["-noaccurate_seek", "-seek_timestamp", "1", "-ss", seconds.toFixed(6)]
@@ -127,8 +130,8 @@ function renditionChains(comparison: QualityComparison): string[] {
 }
 
 /**
- * Returns filters that keep only the frames of the place, and set the timestamp of each frame to
- * its number.
+ * Returns filters that keep only the frames of the sample segment, and set the timestamp of each
+ * frame to the frame number.
  */
 function numberedFrames({ frameRate, place }: QualityComparison): string[] {
   return [
@@ -138,13 +141,13 @@ function numberedFrames({ frameRate, place }: QualityComparison): string[] {
   ]
 }
 
-/** Returns the start time of the place in the renditions, in seconds. */
+/** Returns the start time of the sample segment in the renditions, in seconds. */
 function placeStartSeconds({ frameRate, place }: QualityComparison): number {
   return (place.first * frameRate.seconds) / frameRate.frames
 }
 
 /**
- * Splits filter chains into the filters at the start that all chains share, and the rest of each
+ * Splits filter chains into the filters that all chains share at their start, and the rest of each
  * chain.
  */
 export function splitCommonFilters(chains: readonly (readonly string[])[]): {

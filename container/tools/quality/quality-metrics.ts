@@ -7,16 +7,16 @@ export type QualityMetric = (typeof QUALITY_METRICS)[number]
 
 type Metric = {
   /**
-   * Returns the filter that compares two inputs, the rendition and its source, and writes the
-   * scores to a log.
+   * Returns the filter that compares a rendition with its source, and writes the scores to a log
+   * file.
    */
   filter: (log: string) => string
-  /** Parses the score of each frame from the content of a log. */
+  /** Parses the score of each frame from the content of a log file. */
   readScores: (log: string) => number[]
   decimals: number
 }
 
-/** Maximum number of threads for VMAF. More save little time and slow down other jobs. */
+/** Maximum number of threads for VMAF. More threads save little time and slow down other jobs. */
 const VMAF_THREADS_MAX = 4
 
 const vmafLog = z.object({
@@ -51,8 +51,8 @@ export function meanQualityScore(metric: QualityMetric, scores: readonly number[
 }
 
 /**
- * Parses the scores of frames from a VMAF log. The first frame counts only if there is no other,
- * since VMAF cannot measure its motion.
+ * Parses the scores of frames from a VMAF log. The first frame counts only if it is the only frame,
+ * since VMAF cannot measure the motion of the first frame.
  */
 function readVmaf(log: string): number[] {
   const parsed = vmafLog.safeParse(parseJson(log))

@@ -1,24 +1,30 @@
 /**
- * Place of a film at which renditions are compared with their source: the number of its first
- * frame, and the count of frames.
+ * Short segment of a video in which renditions are compared with their source: the number of the
+ * first frame, and the count of frames.
  */
 export type SampleSegment = { first: number; count: number }
 
-/** Maximum number of sample places. More would take much time and add little precision. */
+/**
+ * Maximum number of sample segments. More segments would take much time and add little precision.
+ */
 const PLACES_MAX = 16
-/** Length of a van der Corput sequence that contains a number in each of PLACES_MAX equal parts. */
+/**
+ * Length of a van der Corput sequence that has a number in each of PLACES_MAX equal parts of the
+ * interval from 0 to 1.
+ */
 const SEQUENCE_LENGTH = 2 * PLACES_MAX
 /**
- * Golden ratio, whose multiples modulo 1 are spread evenly, so that positions do not repeat with
- * the keyframe interval.
+ * Golden ratio. Its multiples modulo 1 are spread evenly, so that sample positions do not repeat
+ * with the keyframe interval.
  */
 const GOLDEN_RATIO = 0.618_033_988_75
 
 /**
- * Plans sample places of `count` frames in a film of `frames` frames, one in each of several equal
- * parts. The first place is in the middle, and after any number of places, those measured are
- * spread over the film. The position within a part varies, because the scores of frames depend on
- * their distance from a keyframe. If `frames` is null, plans only the start of the film.
+ * Plans sample segments of `count` frames in a video of `frames` frames, one segment in each of
+ * several equal parts. The first segment is in the middle. The order is such that the segments
+ * measured so far are always spread over the video. The position within a part varies, because the
+ * scores of frames depend on their distance from a keyframe. If `frames` is null, plans only one
+ * segment at the start of the video.
  */
 export function planSampleSegments(frames: number | null, count: number): SampleSegment[] {
   if (frames === null) return [{ first: 0, count }]
@@ -37,7 +43,8 @@ function placeIn(
 }
 
 /**
- * Returns the indexes of parts in the order of the van der Corput sequence: 1/2, 1/4, 3/4, 1/8 ...
+ * Returns the indexes of the parts of a video in the order of the van der Corput sequence: 1/2,
+ * 1/4, 3/4, 1/8 ...
  */
 function orderParts(parts: number): number[] {
   const sequence = Array.from({ length: SEQUENCE_LENGTH }, (_, at) => reverseBits(at + 1))
@@ -45,7 +52,8 @@ function orderParts(parts: number): number[] {
 }
 
 /**
- * Returns the fraction whose binary digits after the point are those of a number in reverse order.
+ * Returns the fraction from 0 to 1 whose binary digits are the binary digits of a number in reverse
+ * order.
  */
 function reverseBits(number: number): number {
   return number === 0 ? 0 : ((number % 2) + reverseBits(Math.floor(number / 2))) / 2

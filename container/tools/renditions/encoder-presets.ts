@@ -9,17 +9,20 @@ type BySize = Record<PictureSizeClass, number>
 /** Encoder settings of a video codec. */
 export type VideoEncoderPreset = {
   /**
-   * Encoder of ffmpeg, the shortest side of a picture that it can encode in pixels, and the encoder
-   * for smaller pictures.
+   * Encoder of ffmpeg. `sideMin` is the shortest side of a picture, in pixels, that the encoder
+   * supports. `smallEncoder` encodes smaller pictures.
    */
   encoder: string
   sideMin: number
   smallEncoder?: string
-  /** Constant quality (CRF) for renditions without a bitrate. Each encoder has its own scale. */
+  /**
+   * Constant quality (CRF) for renditions without a requested bitrate. Each encoder has a scale of
+   * its own.
+   */
   crf: BySize
-  /** Speed setting. Each encoder has its own scale. */
+  /** Speed setting of the encoder, by size class. Each encoder has a scale of its own. */
   speed: Record<PictureSizeClass, string>
-  /** Number of passes for renditions with a bitrate. */
+  /** Number of encoder passes for renditions with a requested bitrate. */
   passes: 1 | 2
   /**
    * Whether the encoder may use less than its bitrate although a higher bitrate would improve the
@@ -30,7 +33,10 @@ export type VideoEncoderPreset = {
   tag: string
 }
 
-/** Maximum number of pixels of each size class. The first class that fits a picture applies. */
+/**
+ * Maximum number of pixels of each size class. The first class that fits a picture applies to the
+ * picture.
+ */
 export const SIZE_CLASS_PIXELS_MAX: readonly [PictureSizeClass, number][] = [
   ["sd", 854 * 480],
   ["hd", 1280 * 720],
@@ -39,22 +45,22 @@ export const SIZE_CLASS_PIXELS_MAX: readonly [PictureSizeClass, number][] = [
 ]
 
 /**
- * Interval of keyframes, at which players seek and switch renditions. Two seconds are usual for HLS
- * and DASH.
+ * Interval between keyframes, in seconds. Players seek and switch renditions at keyframes. Two
+ * seconds are usual for HLS and DASH.
  */
 export const KEYFRAME_INTERVAL_SECONDS = 2
 
 /**
- * Maximum bitrate relative to the mean bitrate, and size of the player's buffer in seconds at the
- * mean bitrate.
+ * Bitrate control of encoders: the maximum bitrate relative to the mean bitrate (`peak`), and the
+ * size of the player's buffer in seconds at the mean bitrate.
  */
 export const BITRATE_CONTROL = { peak: 1.5, bufferSeconds: 2 }
 
 /**
- * Bitrate control of SVT-AV1, which has one pass in ffmpeg. With default parameters it leaves 10 to
- * 20 % of a bitrate unused. With these parameters it used 95 to 99 % of 150 to 3000 kbit/s at 480p
- * (version 1.4, ffmpeg 5.1) and 87 to 94 % (2.3, ffmpeg 7.1). With a requested bitrate that is 6 %
- * higher, both are within 8 %.
+ * Bitrate control of SVT-AV1, which has one pass in ffmpeg. With default parameters, the encoder
+ * leaves 10 to 20 % of a bitrate unused. With these parameters, the encoder used 95 to 99 % of 150
+ * to 3000 kbit/s at 480p (version 1.4, ffmpeg 5.1) and 87 to 94 % (2.3, ffmpeg 7.1). With a
+ * requested bitrate that is 6 % higher, both are within 8 %.
  */
 export const SVT_AV1_BITRATE_CONTROL = {
   requestFactor: 1.06,
@@ -62,21 +68,22 @@ export const SVT_AV1_BITRATE_CONTROL = {
 }
 
 /**
- * Maximum number of threads of an encoder. More do not save time even at 4K, and each thread keeps
- * frames in memory.
+ * Maximum number of threads of an encoder. More threads do not save time even at 4K, and each
+ * thread keeps frames in memory.
  */
 export const ENCODER_THREADS_MAX = 16
 
 /**
- * Presets of the video codecs. Their quality is similar: SSIM was 0.967 to 0.971 for 6 s of panned
- * photographs and drawn leaves with grain at 480p (x264 1430, x265 830, VP9 840, AV1 600 kbit/s),
- * and 0.978 to 0.981 for a second of the leaves at 1080p. 4K was not measured.
+ * Presets of the video codecs. The presets have similar quality. SSIM was 0.967 to 0.971 for 6 s of
+ * panned photographs and drawn leaves with grain at 480p (x264 1430, x265 830, VP9 840, AV1 600
+ * kbit/s). SSIM was 0.978 to 0.981 for a second of the leaves at 1080p. 4K was not measured.
  */
 export const VIDEO_ENCODER_PRESETS: Record<RenditionCodec, VideoEncoderPreset> = {
   h264: {
     encoder: "libx264",
     sideMin: 2,
-    // A quality one step better than x264's default of 23, whose artifacts are visible on large screens.
+    // The quality is one step better than x264's default of 23, whose artifacts are visible on
+    // large screens.
     crf: { sd: 22, hd: 22, fullHd: 22, uhd: 22 },
     // Slower presets take much more CPU time for slightly smaller files.
     speed: { sd: "medium", hd: "medium", fullHd: "medium", uhd: "medium" },
@@ -88,7 +95,7 @@ export const VIDEO_ENCODER_PRESETS: Record<RenditionCodec, VideoEncoderPreset> =
   },
   h265: {
     encoder: "libx265",
-    // Shortest side that x265 can encode.
+    // Shortest side of a picture, in pixels, that x265 can encode.
     sideMin: 16,
     crf: { sd: 24, hd: 24, fullHd: 24, uhd: 24 },
     // Large pictures take so much time that speed matters more than file size.
@@ -105,7 +112,7 @@ export const VIDEO_ENCODER_PRESETS: Record<RenditionCodec, VideoEncoderPreset> =
     sideMin: 2,
     // Large pictures get a better quality, because they are watched on large screens.
     crf: { sd: 32, hd: 32, fullHd: 31, uhd: 28 },
-    // At 1080p, this speed took as long as `medium` of x264.
+    // The speed for 1080p took as long as the preset `medium` of x264.
     speed: { sd: "2", hd: "3", fullHd: "4", uhd: "5" },
     // A single pass used up to 3.8 times the bitrate, two passes were within 1 %.
     passes: 2,
@@ -118,7 +125,7 @@ export const VIDEO_ENCODER_PRESETS: Record<RenditionCodec, VideoEncoderPreset> =
     sideMin: 64,
     smallEncoder: "libaom-av1",
     crf: { sd: 35, hd: 35, fullHd: 35, uhd: 35 },
-    // At 1080p, speed 8 took less time than `medium` of x264.
+    // Speed 8 took less time at 1080p than the preset `medium` of x264.
     speed: { sd: "7", hd: "8", fullHd: "8", uhd: "9" },
     // ffmpeg 5.1 does not support two passes of SVT-AV1.
     passes: 1,
@@ -131,6 +138,6 @@ export const VIDEO_ENCODER_PRESETS: Record<RenditionCodec, VideoEncoderPreset> =
 export const AUDIO_ENCODER_PRESETS = {
   // Most listeners cannot distinguish ffmpeg's AAC at 128 kbit/s stereo from the original.
   aac: { encoder: "aac", kbps: { mono: 80, stereo: 128 } },
-  // Opus has the same quality at a lower bitrate.
+  // Opus has the same quality as AAC at a lower bitrate.
   opus: { encoder: "libopus", kbps: { mono: 64, stereo: 112 } },
 } as const

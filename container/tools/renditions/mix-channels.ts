@@ -12,8 +12,8 @@ const LAYOUTS: Record<number, string> = {
 const NAMED_CHANNELS = /^\d+ channels \((.+)\)$/
 
 /**
- * Returns filters that mix channels with an unknown or unusual layout to stereo; none if ffmpeg can
- * mix them itself. `layout` is the channel layout as ffprobe prints it.
+ * Returns filters that mix channels with an unknown or unusual layout to stereo. Returns an empty
+ * list if ffmpeg can mix the channels itself. `layout` is the channel layout as printed by ffprobe.
  */
 export function stereoMixFilters(sound: { channels: number; layout: string | null }): string[] {
   const { channels, layout } = sound

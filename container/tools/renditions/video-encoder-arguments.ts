@@ -26,7 +26,7 @@ export type VideoEncodeTarget = {
   bitrateKbps: number | null
 }
 
-/** Shortest side of a picture, in pixels. With 4:2:0 chroma, sides must be even. */
+/** Shortest side that a picture may have, in pixels. With 4:2:0 chroma, sides must be even. */
 const SIDE_MIN = 2
 
 type Pass = { number: 1 | 2; log: string }
@@ -41,8 +41,8 @@ type EncoderSettings = {
 }
 
 /**
- * Returns the number of encoder passes for a target. Only a bitrate may need two passes, of which
- * the first analyses the video.
+ * Returns the number of encoder passes for a target. Only a target with a bitrate may need two
+ * passes, of which the first analyses the video.
  */
 export function encodePassCount({ codec, bitrateKbps }: VideoEncodeTarget): 1 | 2 {
   return bitrateKbps === null ? 1 : VIDEO_ENCODER_PRESETS[codec].passes
@@ -55,9 +55,8 @@ export function shortestEncodableSide(codec: RenditionCodec): number {
 }
 
 /**
- * Returns the options of ffmpeg that encode the video of an output, with a keyframe every 2 s and
- * none in between. `log` is the name of the files in the workspace that both passes of a stream
- * share.
+ * Returns the options of ffmpeg that encode the video of an output, with exactly one keyframe every
+ * 2 s. `log` is the name of the pass log in the workspace, which both passes of a stream share.
  */
 export function videoEncoderArguments(target: VideoEncodeTarget, pass: Pass): string[] {
   const preset = VIDEO_ENCODER_PRESETS[target.codec]
@@ -82,7 +81,7 @@ export function videoEncoderArguments(target: VideoEncodeTarget, pass: Pass): st
   ]
 }
 
-/** Returns the distance of two keyframes, in frames. */
+/** Returns the interval between two keyframes as a number of frames. */
 export function keyframeIntervalFrames({ frames, seconds }: FrameRate): number {
   return Math.max(1, Math.round((KEYFRAME_INTERVAL_SECONDS * frames) / seconds))
 }
@@ -109,8 +108,8 @@ function x264Arguments(settings: EncoderSettings): string {
 }
 
 /**
- * Fast settings for a first pass of x264. x264 applies them itself only if ffmpeg sets the pass by
- * `-pass`.
+ * Fast settings for a first pass of x264. x264 applies such settings by itself only if ffmpeg sets
+ * the pass by `-pass`.
  */
 const FAST_X264 = ["ref=1", "8x8dct=0", "partitions=none", "me=dia", "subme=2", "trellis=0"]
 

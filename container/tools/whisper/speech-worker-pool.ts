@@ -33,17 +33,15 @@ type Entry = SpeechWorkerSpec & {
   worker: SpeechWorker
   startedMs: number
   /**
-   * Time since which the worker is idle, and the timer that ends the worker; null while it has a
-   * task.
+   * Time at which the worker became idle, and the timer that ends the worker; null while the worker
+   * has a task.
    */
   idle: { sinceMs: number; timer: NodeJS.Timeout } | null
 }
 
 const workersBySettings = new WeakMap<RunnerSettings["speech"], SpeechWorkerPool>()
 
-/**
- * Returns the speech workers of the runner with these settings. The first call creates the pool.
- */
+/** Returns the pool of the runner's speech workers. The first call creates the pool. */
 export function getSpeechWorkerPool(
   settings: Pick<RunnerSettings, "capacity" | "limits" | "speech">,
 ): SpeechWorkerPool {

@@ -12,15 +12,15 @@ import { parseWorkerLine } from "./worker-lines.ts"
 import type { SpeechWorkerErrorLine, SpeechWorkerLine } from "./worker-lines.ts"
 
 /**
- * Time limit of a worker's process, in milliseconds. It is far longer than a worker is
- * used; transcribe-audio.ts enforces the time limit of a task.
+ * Time limit of a speech worker's process, in milliseconds. The limit is far longer than a worker
+ * is used, since transcribe-audio.ts enforces the time limit of a task.
  */
 const LIFE_MS_MAX = 7 * 24 * 3_600_000
 const LEAVE_MS_MAX = 1000
 
 /**
- * Address space that a worker may have in addition to the limit for all tools, because threads of
- * the inference engine reserve more than they use.
+ * Address space, in bytes, that a speech worker may have in addition to the limit for all tools.
+ * Threads of the inference engine reserve more address space than they use.
  */
 const EXTRA_MEMORY_BYTES = 4 * 1024 ** 3
 
@@ -33,7 +33,9 @@ export type SpeechWorkerSpec = {
   accountId: string | null
 }
 
-/** Order of a task for the Python driver. The audio of the task follows it. */
+/**
+ * Order of a task for the Python driver. The driver reads the audio of the task after the order.
+ */
 export type SpeechTaskOrder = {
   samples: number
   language: string | null
@@ -55,16 +57,19 @@ export type SpeechWorker = {
   pid: number | null
   /**
    * Transcribes audio. Only one call may be in progress at a time. Rejects if the audio cannot be
-   * read; the worker must be killed then.
+   * read; the caller must then kill the worker.
    */
   transcribe(
     order: SpeechTaskOrder,
     sound: Readable,
     onLine: (line: SpeechWorkerLine) => void,
   ): Promise<SpeechWorkerAnswer>
-  /** Kills the worker; resolves when its process has ended. */
+  /** Kills the speech worker. Resolves when the process of the worker has ended. */
   kill(): Promise<void>
-  /** Ends an idle worker by closing its stdin; resolves when its process has ended. */
+  /**
+   * Ends an idle speech worker by closing its stdin. Resolves when the process of the worker has
+   * ended.
+   */
   leave(): Promise<void>
   /** Resolves when the process of the worker has ended, for any reason. */
   ended: Promise<ToolProcessEnd>
@@ -126,8 +131,8 @@ export function startSpeechWorker(spec: SpeechWorkerSpec): SpeechWorker {
     async transcribe(order, sound, listener) {
       if (exited.signal.aborted) return { kind: "gone", end: await ended }
       task = openTask(listener)
-      // Sends nothing if stdin is closed: then the answer is the end of the process, and not the
-      // error of the pipe.
+      // Sends nothing if stdin is closed, so that the answer is the end of the process instead of
+      // an error of the pipe.
       if (stdin?.writable === true) {
         send(order, sound, { stdin, exited: exited.signal }).catch(task.fail)
       }

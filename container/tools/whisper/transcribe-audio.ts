@@ -28,7 +28,7 @@ export type TranscriptionContext = {
 
 /** Audio to transcribe, and options. */
 export type TranscriptionRequest = {
-  /** Path of a file of mono samples: 16-bit little-endian, 16,000 Hz, without a header. */
+  /** Path of the audio file: mono samples, 16-bit little-endian, 16,000 Hz, without a header. */
   path: string
   sampleCount: number
   /** Name of a speech model in the settings. */
@@ -49,10 +49,11 @@ export type TranscriptionRequest = {
  */
 export type SpeechTranscript = {
   /**
-   * Whisper's code of the language; null if none was requested and the audio contains no speech.
+   * Whisper's code of the language; null if no language was requested and the audio contains no
+   * speech.
    */
   language: string | null
-  /** Probability of the detected language, from 0 to 1; null if none was detected. */
+  /** Probability of the detected language, from 0 to 1; null if no language was detected. */
   languageProbability: number | null
   segments: TranscriptSegment[]
 }
@@ -88,7 +89,8 @@ export async function transcribeAudio(
     const stop = AbortSignal.any([signal, limit])
     const answer = await runWorkerTask(lease.worker, { request, sound, signal: stop })
     signal.throwIfAborted()
-    // Does not reuse a worker that answered at the moment of the time limit, because it is killed.
+    // Does not reuse a worker that answered at the moment of the time limit, because the worker is
+    // already being killed.
     isReusable = "segments" in answer && !stop.aborted
     if ("segments" in answer) return answer
     return limit.aborted ? "time limit" : explain(answer)

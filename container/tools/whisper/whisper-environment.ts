@@ -7,18 +7,19 @@ import { isolatedPythonArgv, findPythonPackageFolders } from "../python-packages
 /** Folder of the Python driver of faster-whisper. */
 const DRIVER_FOLDER = join(import.meta.dirname, "driver")
 
-/** File that the folder of every speech model contains. */
+/** Name of a file that the folder of every speech model contains. */
 const MODEL_FILE = "model.bin"
 
 /**
- * Python with faster-whisper, its package folders, and the paths that it may read in the sandbox.
+ * Installation of faster-whisper: the Python executable, the package folders, and the paths that
+ * Python may read in the sandbox.
  */
 export type WhisperInstallation = {
-  /** Path of Python itself, to which the link in the virtual environment leads. */
+  /** Path of the Python executable itself, to which the link in the virtual environment leads. */
   python: string
   /** Package folders in which Python searches for modules. */
   packages: string[]
-  /** Paths that Python may read in the sandbox, without those of the model. */
+  /** Paths that Python may read in the sandbox, without the paths of the model. */
   read: string[]
 }
 
@@ -42,7 +43,10 @@ export function whisperDriverArgv(program: string): string[] {
   return isolatedPythonArgv(DRIVER_FOLDER, program)
 }
 
-/** Returns the folder of a speech model; null if it is not installed or not in the settings. */
+/**
+ * Returns the folder of a speech model; null if the model is not installed or not named in the
+ * settings.
+ */
 export function findSpeechModelFolder(
   { speech }: Pick<RunnerSettings, "speech">,
   name: string,
@@ -55,8 +59,8 @@ export function findSpeechModelFolder(
 }
 
 /**
- * Returns the paths that a speech worker must be able to read for a model: its folder, and the
- * targets of links in it.
+ * Returns the paths that a speech worker must be able to read for a model: the model's folder, and
+ * the targets of links in that folder.
  */
 export function modelReadPaths(folder: string): string[] {
   const files = readdirSync(folder).map((name) => join(folder, name))
@@ -64,8 +68,8 @@ export function modelReadPaths(folder: string): string[] {
 }
 
 /**
- * Returns the target of a link to another folder; empty for other files. Model folders that the
- * Hugging Face hub creates contain such links.
+ * Returns a list with the target of a link to another folder; an empty list for other files. Model
+ * folders that clients of the Hugging Face hub create contain such links.
  */
 function linkTarget(path: string): string[] {
   const target = existsSync(path) ? realpathSync(path) : path

@@ -8,8 +8,8 @@ const ready = z.object({ kind: z.literal("ready") })
 const words = z.object({
   kind: z.literal("words"),
   /**
-   * Recognized words: start and end in seconds of the audio, text with a leading blank, and
-   * confidence.
+   * Recognized words: the start and end in seconds from the start of the audio, the text with a
+   * leading blank, and the confidence from 0 to 1.
    */
   words: z.array(z.tuple([time, time, z.string(), z.number().min(0).max(1)])),
 })

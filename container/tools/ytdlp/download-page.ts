@@ -24,8 +24,8 @@ export type PageDownloadOptions = Omit<PageQuery, "job"> & {
 }
 
 /**
- * Downloaded file in the workspace (`workspaceName`), and the file name that its output gets
- * (`name`).
+ * Downloaded file: its file name in the workspace (`workspaceName`), the file name of the output
+ * (`name`), and the size.
  */
 export type DownloadedFile = { workspaceName: string; name: string; sizeBytes: number }
 
@@ -115,8 +115,8 @@ async function findSubtitles(
 }
 
 /**
- * Returns the size of a file in the workspace that yt-dlp has named; null if there is no such
- * regular file.
+ * Returns the size of a file in the workspace whose name yt-dlp has reported; null if there is no
+ * regular file with this name.
  */
 async function sizeOf(workspace: string, name: string): Promise<number | null> {
   const stats = await lstat(pathInWorkspace(workspace, name)).catch(() => null)
@@ -179,7 +179,10 @@ const EXTENSIONS = new Set(
 /** Matches demuxers of still pictures. */
 const PICTURES = /_pipe$|^(?:image2|gif|apng|ico)(?:,|$)/
 
-/** Extensions for files whose name has no media extension, by format: for audio, and for video. */
+/**
+ * File extensions by container format, for files whose names have no media extension: one extension
+ * for audio, and one for video.
+ */
 const EXTENSIONS_BY_FORMAT: Record<string, [sound: string, picture: string]> = {
   mov: ["m4a", "mp4"],
   matroska: ["mka", "mkv"],

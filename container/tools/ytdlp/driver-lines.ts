@@ -1,7 +1,10 @@
 import { z } from "zod"
 import { parseJson } from "../../parse-json.ts"
 
-/** Number that a site has supplied; null if it is missing, invalid or not finite. */
+/**
+ * Schema of a number that a web site has supplied. The result is null if the number is missing,
+ * invalid or not finite.
+ */
 const siteNumber = z.number().nullish().catch(null)
 
 const info = z.object({

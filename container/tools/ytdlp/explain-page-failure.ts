@@ -15,7 +15,7 @@ const QUOTED_LENGTH_MAX = 200
 const RETRYABLE_CODES: readonly FailureCode[] = ["connection_failed", "incomplete", "too_slow"]
 const SERVER_ERROR_STATUS_MIN = 500
 
-/** Details of a run of yt-dlp besides the lines of its driver. */
+/** Details of a run of yt-dlp in addition to the lines that its Python driver has printed. */
 export type PageRunDetails = {
   bytesMax: number
   /** Errors of connections that the proxy refused or that failed, in order. */
@@ -52,16 +52,16 @@ function explainError(error: YtdlpDriverErrorLine, found: PageRunDetails): Expla
   if (refused) return { code: refused.code, sentence: messageWithAdvice(refused) }
   if (error.isRedirectLoop) return explainByCode("too_many_redirects")
   const ruled = findRule(error)
-  // Prefers the rule for the message of the site to its HTTP status, unless the message only
-  // repeats the status.
+  // Prefers the rule for the site's message to the rule for the HTTP status, unless the message
+  // only repeats the status.
   if (ruled && !/HTTP Error \d/.test(error.message)) return ruled
   const byStatus = error.status ? explainHttpStatus(error.status) : null
   return byStatus ?? ruled ?? quoteSiteMessage(error, found)
 }
 
 /**
- * Returns the latest refused or failed connection of the proxy if it is the cause of the failure;
- * else null.
+ * Returns the error of the latest refused or failed connection through the proxy, if that
+ * connection is the cause of the failure; else null.
  */
 function findRefusal(
   error: YtdlpDriverErrorLine,

@@ -17,12 +17,13 @@ const UNFINISHED = "installing-"
 const INSTALLED_VERSION = "from importlib.metadata import version; print(version('yt-dlp'))"
 
 /**
- * Matches the environment variables that pip gets, such as those for its index and certificates.
+ * Matches names of environment variables that are passed on to pip, such as variables for the
+ * package index and certificates.
  */
 const PIP_VARIABLE =
   /^(?:PATH|HOME|XDG_CONFIG_(?:HOME|DIRS)|PIP_.+|SSL_CERT_(?:FILE|DIR)|(?:https?|no|all)_proxy)$/i
 
-/** Returns the environment variables that pip gets. */
+/** Returns the environment variables that are passed on to pip. */
 function pipEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => PIP_VARIABLE.test(name)))
 }
@@ -37,8 +38,8 @@ export type YtdlpInstallOptions = {
 }
 
 /**
- * Returns the version of yt-dlp that is installed in a Python, as pip formats it. Throws if there
- * is none.
+ * Returns the version of yt-dlp that is installed in a Python environment, in the format of pip.
+ * Throws if yt-dlp is not installed.
  */
 export async function readInstalledYtdlpVersion(python: string): Promise<string> {
   const options = { timeout: VERSION_MS_MAX, env: {} }
@@ -47,9 +48,10 @@ export async function readInstalledYtdlpVersion(python: string): Promise<string>
 }
 
 /**
- * Installs a version of yt-dlp into a subfolder of `root`, unless it is installed, and removes
- * other versions. Returns the folder, in which Python must search first. The folder appears only
- * once it is complete. Throws an Error with a sentence about the failure of pip.
+ * Installs a version of yt-dlp into a subfolder of `root`, unless the version is already installed,
+ * and removes other versions. Returns the subfolder, which must be the first package folder of
+ * Python. The subfolder appears only when the installation is complete. Throws an Error with a
+ * sentence about the failure of pip.
  */
 export async function installYtdlp(of: YtdlpInstallOptions): Promise<string> {
   const { root, wanted } = of

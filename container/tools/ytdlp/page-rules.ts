@@ -3,9 +3,12 @@ import type { FailureCode } from "../../../src/contract/failure.ts"
 /** Rule that explains a failure of yt-dlp by the class or the message of its exception. */
 export type PageFailureRule = {
   code: FailureCode
-  /** Class names of exceptions. The rule matches if the exception or a cause has one of them. */
+  /**
+   * Class names of Python exceptions. The rule matches if the exception or one of its causes has
+   * such a class name.
+   */
   types?: readonly string[]
-  /** Pattern for the message. The rule also matches if the pattern matches. */
+  /** Pattern for the message of the exception. The rule also matches if this pattern matches. */
   words?: RegExp
   /** Error sentence with advice. */
   sentence: string
@@ -128,8 +131,8 @@ export const PAGE_FAILURE_RULES: readonly PageFailureRule[] = [
 ]
 
 /**
- * Returns the failure code and the sentence for an HTTP status of a site; null for a status that is
- * no failure.
+ * Returns the failure code and the error sentence for an HTTP status of a web site; null for a
+ * status that does not mean a failure.
  */
 export function explainHttpStatus(status: number): { code: FailureCode; sentence: string } | null {
   if (status < 300) return null

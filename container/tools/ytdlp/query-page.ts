@@ -31,8 +31,8 @@ export type PageQuery = {
   timeLimitMs: number
   onSpawn: () => void
   /**
-   * Called with the fraction that is downloaded, from 0 to 1, and the remaining seconds, or null if
-   * they are unknown.
+   * Called with the downloaded fraction, from 0 to 1, and the remaining time in seconds, or null if
+   * the remaining time is unknown.
    */
   onProgress?: (fraction: number, etaSeconds: number | null) => void
 }
@@ -94,7 +94,7 @@ async function queryOnce(
 }
 
 /**
- * Returns the failure if the Python driver ended without a result or was stopped. Throws a
+ * Returns the failure of a Python driver that ended without a result or was stopped. Throws a
  * RunnerError if the service is the cause.
  */
 function explainDriverEnd(

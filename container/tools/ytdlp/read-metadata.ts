@@ -4,7 +4,9 @@ import type { VideoMetadata } from "../../../src/contract/tasks/metadata.ts"
 
 const TEXT_LENGTH_MAX = 10_000
 const ID_LENGTH_MAX = 200
-/** Largest plausible values. Larger values are errors of the site. */
+/**
+ * Largest plausible values in the metadata of a video. Larger values are errors of the web site.
+ */
 const SECONDS_MAX = 31 * 24 * 3600
 const PIXELS_MAX = 100_000
 const FPS_MAX = 1000
@@ -18,8 +20,8 @@ const text = z
   .transform((value) => (value === "" ? null : (value ?? null)))
 
 /**
- * Schema for a number that a site has supplied: null if it is missing, invalid, negative or above
- * `max`.
+ * Returns the schema of a number that a web site has supplied. The result is null if the number is
+ * missing, invalid, negative or above `max`.
  */
 function numberTo(max: number) {
   return z
@@ -100,7 +102,10 @@ function describeFormat(each: z.infer<typeof format>): VideoMetadata["formats"][
   }
 }
 
-/** Returns a codec; null for "none", which yt-dlp writes for a format without such a stream. */
+/**
+ * Returns the name of a codec; null for "none", which yt-dlp writes for a format without a video or
+ * audio stream.
+ */
 function codecOf(codec: string | null): string | null {
   return codec === "none" ? null : codec
 }

@@ -109,9 +109,9 @@ export async function runYtdlp(context: PageQueryContext, run: YtdlpRun): Promis
   return { last, end, refusals: proxy.refusals(), isTooLarge, slowRate }
 }
 
-/** Watch over the rate of a tool's downloads. */
+/** Monitor of the download rate of a tool. */
 type RateWatch = Disposable & {
-  /** Aborts when the downloads are too slow. */
+  /** Signal that aborts when the downloads of the tool are too slow. */
   signal: AbortSignal
   /** Returns the rate in bytes per second if the downloads were too slow; else null. */
   slowRate(): number | null

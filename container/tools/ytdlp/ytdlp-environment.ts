@@ -10,11 +10,11 @@ import { findConfiguredYtdlpFolder } from "./ytdlp-update.ts"
 const DRIVER_FOLDER = join(import.meta.dirname, "driver")
 
 /**
- * Python with yt-dlp, its package folders, and the paths and programs that it may use in the
- * sandbox.
+ * Installation of yt-dlp: the Python executable, the package folders, and the paths and programs
+ * that yt-dlp may use in the sandbox.
  */
 export type YtdlpInstallation = {
-  /** Absolute path of the Python of the virtual environment. */
+  /** Absolute path of the Python executable in the virtual environment. */
   python: string
   /** Package folders, in the order in which Python searches them. */
   packages: string[]
@@ -28,8 +28,8 @@ export type YtdlpInstallation = {
 }
 
 /**
- * Finds yt-dlp: the version that YTDLP_VERSION names, if it is installed, else the built-in
- * version. Returns null if neither is installed.
+ * Finds the installation of yt-dlp: the version that YTDLP_VERSION names, if that version is
+ * installed, else the built-in version. Returns null if neither version is installed.
  */
 export function findYtdlpInstallation({
   toolPaths,

@@ -8,8 +8,8 @@ import { installYtdlp, readInstalledYtdlpVersion, removeYtdlpVersions } from "./
 import type { YtdlpInstallOptions } from "./install-ytdlp.ts"
 
 /**
- * Maximum time that a task waits for the first installation, in milliseconds. After it, the task
- * uses the built-in version.
+ * Maximum time that a task waits for the first installation, in milliseconds. After this time, the
+ * task uses the built-in version of yt-dlp.
  */
 const WAIT_MS_MAX = 15_000
 const RETRY_MS_MIN = 60_000
@@ -28,7 +28,10 @@ export type YtdlpUpdate = {
   health(): YtdlpHealth | null
 }
 
-/** State without YTDLP_VERSION: the built-in version is in use. */
+/**
+ * State of the installation if YTDLP_VERSION is not set, so that the built-in version of yt-dlp is
+ * in use.
+ */
 const NO_YTDLP_UPDATE: YtdlpUpdate = {
   folder: () => null,
   ready: () => Promise.resolve(),
@@ -43,16 +46,16 @@ export function installConfiguredYtdlp(settings: RunnerSettings): void {
 }
 
 /**
- * Returns the folder of the installed version of yt-dlp, in which Python must search first; null if
- * the built-in version is in use.
+ * Returns the folder of the installed version of yt-dlp, which must be the first package folder of
+ * Python; null if the built-in version is in use.
  */
 export function findConfiguredYtdlpFolder(): string | null {
   return update.folder()
 }
 
 /**
- * Resolves after the first attempt to install a version of yt-dlp; at once if there is none to
- * install.
+ * Resolves after the first attempt to install a version of yt-dlp. Resolves at once if the settings
+ * name no version.
  */
 export async function waitForYtdlp(): Promise<void> {
   await update.ready()
@@ -112,8 +115,8 @@ export function startYtdlpUpdate(
 }
 
 /**
- * Returns the folder of the configured version, which it installs if necessary; null if the version
- * equals the built-in version.
+ * Returns the folder of the configured version of yt-dlp, and installs the version if necessary.
+ * Returns null if the configured version equals the built-in version.
  */
 async function findOrInstall(options: YtdlpInstallOptions): Promise<string | null> {
   const builtIn = await readInstalledYtdlpVersion(options.python).catch(() => null)
@@ -121,8 +124,8 @@ async function findOrInstall(options: YtdlpInstallOptions): Promise<string | nul
 }
 
 /**
- * Returns the state for an invalid YTDLP_VERSION: the built-in version is used, and the health of
- * the runner reports the problem.
+ * Returns the installation state for an invalid YTDLP_VERSION. The built-in version is used, and
+ * the health of the runner reports the problem.
  */
 function invalidUpdate(problem: string): YtdlpUpdate {
   log("error", "ytdlp.update_failed", { error: problem })

@@ -13,16 +13,16 @@ import { SourceError } from "./source-error.ts"
 
 const CODINGS_MAX = 3
 /**
- * Maximum window that RFC 9659 allows a sender, as a binary logarithm. It limits the memory of the
- * decoder.
+ * Maximum window size of zstd that RFC 9659 allows, as a binary logarithm. The window size limits
+ * the memory of the decoder.
  */
 const ZSTD_WINDOW_LOG_MAX = 23
 
 const ZLIB_METHOD = 8
 
 /**
- * Decodes the content codings of a body, such as gzip, in reverse order of their application.
- * Throws a SourceError for an unknown coding.
+ * Decodes the content codings of a body, such as gzip, in the reverse of the order in which they
+ * were applied. Throws a SourceError for an unknown coding.
  */
 export async function decodeContentCodings(
   body: AsyncIterable<Uint8Array>,
@@ -41,7 +41,8 @@ async function decodeCoding(
   coding: string,
 ): Promise<AsyncIterable<Uint8Array>> {
   const { head, whole } = await peekBody(body, 1)
-  // Some servers declare a content coding for an empty body.
+  // Accepts an empty body with any content coding, since some servers declare a coding for an empty
+  // body.
   if (head.length === 0) return whole
   const decoder = createDecoder(coding, head)
   if (!decoder) {
@@ -57,7 +58,7 @@ function createDecoder(coding: string, head: Uint8Array): Transform | null {
     case "x-gzip":
       return createGunzip()
     case "deflate":
-      // Some servers send raw deflate data without a zlib header.
+      // Accepts raw deflate data without a zlib header, which some servers send.
       return ((head[0] ?? 0) & 0x0f) === ZLIB_METHOD ? createInflate() : createInflateRaw()
     case "br":
       return createBrotliDecompress()

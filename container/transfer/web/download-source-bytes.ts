@@ -6,24 +6,24 @@ import type { SourceProperties } from "./source-properties.ts"
 import type { IncomingMessage } from "node:http"
 
 /**
- * Maximum number of consecutive broken connections with less than `PROGRESS_BYTES_MIN` bytes
- * between them.
+ * Maximum number of broken connections in succession, each of which delivered less than
+ * `PROGRESS_BYTES_MIN` bytes.
  */
 const CUTS_MAX = 6
 const PROGRESS_BYTES_MIN = 1024 * 1024
 const DELAY_MS_MAX = 10_000
 
 export type DownloadSourceOptions = {
-  /** Response with an unread body; null if the first request is still to be sent. */
+  /** Response whose body is not read yet; null if the first request is not sent yet. */
   answer: SourceResponse | null
   position: number
   onPosition: (position: number) => void
 }
 
 /**
- * Yields the bytes of a source from a position on, with content codings not decoded. Requests the
- * rest if the connection breaks. Throws a SourceError if the bytes cannot be downloaded, and a
- * SourceChangedError if the rest belongs to another version of the source.
+ * Yields the bytes of a source from a position on, without decoding content codings. If the
+ * connection breaks, requests the rest of the source. Throws a SourceError if the bytes cannot be
+ * downloaded, and a SourceChangedError if the rest belongs to a different version of the source.
  */
 export async function* downloadSourceBytes(
   request: SourceRequest,
@@ -78,16 +78,22 @@ function toCutOffError(error: unknown, at: number): SourceError {
 }
 
 /**
- * Watch over the rate of response bodies. Only the time counts in which the reader waits for bytes.
+ * Monitor of the rate at which response bodies arrive. Only the time during which the reader waits
+ * for bytes counts.
  */
 type BodyWatch = {
-  /** Yields the chunks of a body. Throws a SourceError if the body stalls or is too slow. */
+  /**
+   * Yields the chunks of a response body. Throws a SourceError if the body stalls or is too slow.
+   */
   chunksOf(response: IncomingMessage): AsyncGenerator<Uint8Array>
 }
 
 const CHECK_MS_MAX = 1000
 
-/** Watches the rate of one source, whose body may arrive in several responses. */
+/**
+ * Creates a monitor of the rate at which one source arrives. The body of the source may arrive in
+ * several responses.
+ */
 function openBodyWatch(limits: SourceLimits): BodyWatch {
   const { stallMs, slowMs, bytesPerSecondMin } = limits
   let waitedMs = 0

@@ -12,14 +12,15 @@ import {
 } from "./source-properties.ts"
 import type { SourceProperties } from "./source-properties.ts"
 
-/** Time limits for the responses of a source's server. */
+/** Limits for the responses of a source's server: times to respond, and the minimum rate. */
 export type SourceLimits = DownloadRateLimits & {
   /** Maximum time for all attempts to get a response, in milliseconds. */
   startMs: number
   /** Maximum time from a request to the headers of its response, in milliseconds. */
   answerMs: number
   /**
-   * Delay before the second attempt, in milliseconds. The delay doubles for each further attempt.
+   * Delay before the second attempt to get a response, in milliseconds. The delay doubles for each
+   * further attempt.
    */
   firstDelayMs: number
 }
@@ -32,18 +33,19 @@ export const SOURCE_LIMITS: SourceLimits = {
 }
 
 /**
- * Sends a request for a source with the given headers. Throws a SourceError or a SourceChangedError
- * for a response without bytes of the source, except for status 416 after a range request.
+ * Function that sends a request for a source with the given headers. Throws a SourceError or a
+ * SourceChangedError for a response without bytes of the source, except for status 416 after a
+ * range request.
  */
 export type SourceRequester = (request: {
   url: URL
   headers: Record<string, string>
   signal: AbortSignal
-  /** Timeout for the headers of the response, in milliseconds. */
+  /** Timeout for the arrival of the response headers, in milliseconds. */
   headMsMax: number
 }) => Promise<Omit<SourceResponse, "facts">>
 
-/** URL of a source, and the function that sends requests for it. */
+/** URL of a source, and the function that sends requests for the source. */
 export type SourceRequest = {
   url: URL
   send: SourceRequester
@@ -52,14 +54,16 @@ export type SourceRequest = {
 }
 
 /**
- * Response with an unread body, the final URL after redirects, and the properties of the source.
+ * Response whose body is not read yet, the final URL after redirects, and the properties of the
+ * source.
  */
 export type SourceResponse = { url: URL; response: IncomingMessage; facts: SourceProperties }
 
 const TRIES_MAX = 5
 
 /**
- * Requests a whole source. Throws a SourceError with the reason if the source cannot be downloaded.
+ * Requests a source from its first byte on. Throws a SourceError with the reason if the source
+ * cannot be downloaded.
  */
 export async function openSource(request: SourceRequest): Promise<SourceResponse> {
   return await retryRequest(request, async (headMsMax) => {
@@ -74,9 +78,9 @@ export async function openSource(request: SourceRequest): Promise<SourceResponse
 }
 
 /**
- * Requests a source from a byte position on. The rest may be empty. A server that does not support
- * ranges may send the whole source again, if it is the same version. Throws a SourceChangedError if
- * the version is not the same.
+ * Requests a source from a byte position on. The rest of the source may be empty. A server that
+ * does not support ranges may send the whole source again, if its version is the same. Throws a
+ * SourceChangedError if the version is different.
  */
 export async function openRestOfSource(
   request: SourceRequest,
@@ -91,7 +95,7 @@ export async function openRestOfSource(
     const answer = await sendRequest(request, headMsMax, headers)
     if (answer.response.statusCode === 416) {
       answer.response.destroy()
-      // Status 416 with the expected length means that the source ends at this position.
+      // Interprets status 416 with the expected length as the end of the source at this position.
       if (readLengthFrom416(answer.response) === position) return "at its end"
       throw new SourceChangedError("The source has become shorter.")
     }

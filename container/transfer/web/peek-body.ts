@@ -1,6 +1,6 @@
 /**
- * Returns the first bytes of a body, or fewer if it is shorter, and a body that still begins with
- * them.
+ * Reads the first bytes of a body without consuming the body. Returns the first bytes, or fewer if
+ * the body is shorter, and a new body that contains all bytes.
  */
 export async function peekBody(
   body: AsyncIterable<Uint8Array>,

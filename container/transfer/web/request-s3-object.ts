@@ -13,9 +13,9 @@ import { parseRetryAfterMs } from "./retry-after.ts"
 import { SourceChangedError, SourceError } from "./source-error.ts"
 
 /**
- * Returns a function that requests the S3 object of an import task through the Worker, which alone
- * has the credentials for S3. The URL of a response contains the actual key of the object,
- * percent-encoded.
+ * Creates a function that requests the S3 object of an import task through the Worker, since only
+ * the Worker has the credentials for S3. The URL of a response contains the actual key of the
+ * object, percent-encoded.
  */
 export function createS3Requester(io: WorkerClient): SourceRequester {
   return async ({ url, headers, signal, headMsMax }) => {
@@ -43,7 +43,7 @@ const ELSEWHERE: S3Failure = {
     "The store reports that the bucket is elsewhere: the endpoint or region that the operator of this service set for it is wrong. Tell the operator.",
 }
 
-/** Failures by the error code of S3, which is more precise than the HTTP status. */
+/** Failures of a download by S3 error code, which is more precise than the HTTP status. */
 const FAILURES_BY_S3_CODE: Readonly<Record<string, S3Failure>> = {
   AuthorizationHeaderMalformed: ELSEWHERE,
   ExpiredToken: CREDENTIALS,
@@ -63,7 +63,10 @@ const ABSENT: S3Failure = {
   code: "not_found",
   sentence: "There is no such object in the bucket: check its key.",
 }
-/** S3 also answers 403 for a missing object, if the credentials do not allow listing the bucket. */
+/**
+ * Failure for status 403 of S3. S3 also answers 403 for a missing object, if the credentials do not
+ * allow listing the bucket.
+ */
 const REFUSED: S3Failure = {
   code: "not_found",
   sentence:
@@ -80,9 +83,9 @@ const NOT_SENT: S3Failure = {
 }
 
 /**
- * Returns the error for a response of the Worker without bytes of the object; null for a response
- * with bytes, and for status 416. Throws an Error if the response does not say what S3 has
- * answered, which is a failure of the Worker itself.
+ * Returns the error for a response of the Worker that contains no bytes of the S3 object. Returns
+ * null for a response with bytes, and for status 416. Throws an Error if the response contains no
+ * answer of S3, because then the Worker itself has failed.
  */
 export function findS3Failure(
   { headers, statusCode }: IncomingMessage,

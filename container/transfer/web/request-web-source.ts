@@ -9,8 +9,8 @@ import type { FailureCode } from "../../../src/contract/failure.ts"
 import { parseRetryAfterMs } from "./retry-after.ts"
 
 /**
- * Returns a function that requests web URLs through `dial`. `sites` lists the allowed sites; an
- * empty list allows all. `privateHeaders` are sent only to the origin of the requested URL.
+ * Creates a function that requests web URLs through `dial`. `sites` lists the allowed web sites; an
+ * empty list allows all sites. `privateHeaders` are sent only to the origin of the requested URL.
  */
 export function createWebRequester(
   dial: Dial,
@@ -36,8 +36,8 @@ export function createWebRequester(
 }
 
 /**
- * Returns the error for a server that has refused a request with the caller's headers. `hadHeaders`
- * means that the server received the headers.
+ * Returns the error for a server that has refused a request for a URL with the caller's headers.
+ * `hadHeaders` means that the server received these headers.
  */
 function headersRefused({ statusCode }: IncomingMessage, hadHeaders: boolean): SourceError {
   const sentence = hadHeaders
@@ -52,8 +52,8 @@ const REQUIRES_LOGIN =
   "The server requires a login for the URL: add headers to that of a file, or use POST /fetch with cookies of an account."
 
 /**
- * Failures by HTTP status, in sentences for the caller. Other statuses of the class 4xx mean
- * NOT_SENT, of the class 5xx BROKEN.
+ * Failures of a download by HTTP status, with sentences for the caller. All other 4xx statuses mean
+ * NOT_SENT, and all other 5xx statuses mean BROKEN.
  */
 const FAILURES_BY_STATUS: Readonly<Record<number, StatusFailure>> = {
   204: {
@@ -125,8 +125,8 @@ const UNEXPECTED: StatusFailure = {
 }
 
 /**
- * Returns the error for a response whose status means that its body is not the source; null for
- * 200, 203 and 206.
+ * Returns the error for a response whose status means that the body is not the source. Returns null
+ * for status 200, 203 and 206.
  */
 export function findStatusFailure(response: IncomingMessage): SourceError | null {
   const status = response.statusCode ?? 0

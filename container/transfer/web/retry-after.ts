@@ -1,6 +1,6 @@
 /**
  * Parses a Retry-After header, which contains seconds or a date. Returns the delay in milliseconds;
- * null without a valid header.
+ * null if the header is missing or invalid.
  */
 export function parseRetryAfterMs(header: string | undefined): number | null {
   if (header === undefined) return null

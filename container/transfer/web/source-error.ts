@@ -8,11 +8,11 @@ import { RunnerError } from "../../task-failure.ts"
  */
 export class SourceError extends Error {
   readonly code: FailureCode
-  /** Whether the error is temporary: another attempt may succeed. */
+  /** Whether the error is temporary, so that another attempt may succeed. */
   readonly isPassing: boolean
   /**
-   * Delay before another attempt that the server has requested, in milliseconds; null if it has
-   * requested none.
+   * Delay before another attempt, in milliseconds, that the server has requested; null if the
+   * server has not requested a delay.
    */
   readonly retryAfterMs: number | null
 
@@ -29,16 +29,16 @@ export class SourceError extends Error {
 }
 
 /**
- * Error that means that the source has changed since the first response. All bytes received so far
- * are then useless.
+ * Error that means that the source has changed since the first response, so that all bytes received
+ * so far are useless.
  */
 export class SourceChangedError extends Error {}
 
 const PASSING_CODES = new Set<FailureCode>(["connection_failed", "server_error", "too_slow"])
 
 /**
- * Converts the error of a failed request or a broken connection to a SourceError. Throws other
- * errors.
+ * Converts the error of a failed request or a broken connection to a SourceError. Rethrows all
+ * other errors.
  */
 export function toSourceError(error: unknown): SourceError {
   if (error instanceof SourceError) return error

@@ -1,34 +1,34 @@
 import type { IncomingMessage } from "node:http"
 
-/** Properties of a source that the headers of a response contain. */
+/** Properties of a source, as stated by the headers of a response. */
 export type SourceProperties = {
   /**
    * Length of the whole source in bytes, before content codings are decoded; null if the response
-   * does not contain it.
+   * headers do not contain the length.
    */
   length: number | null
   /** Byte position in the source at which the body of this response begins. */
   offset: number
-  /** Content codings of the body, in the order in which the server has applied them. */
+  /** Content codings of the body, in the order in which the server has applied the codings. */
   codings: string[]
-  /** Strong ETag; null if there is none. */
+  /** Strong ETag of the source; null if the server sent no strong ETag. */
   etag: string | null
   /**
-   * Value of Last-Modified, if it is old enough that two versions cannot have the same value; else
-   * null.
+   * Value of Last-Modified; null if the date is missing, or so recent that two versions of the
+   * source may have the same date.
    */
   lastModified: string | null
-  /** Media type without its parameters, in lower case. */
+  /** Media type of the source without parameters, in lower case. */
   contentType: string | null
 }
 
 /**
- * Minimum age of a Last-Modified date, in milliseconds. Two versions may have the same date if it
- * is more recent.
+ * Minimum age of a usable Last-Modified date, in milliseconds. With a more recent date, two
+ * versions of a source may have the same date.
  */
 const LAST_MODIFIED_AGE_MS_MIN = 1000
 
-/** Values of Content-Encoding that some servers send for a body without content coding. */
+/** Values of Content-Encoding that some servers send for a body without a content coding. */
 const NO_CODINGS = new Set([
   "",
   "identity",
@@ -59,16 +59,16 @@ export function readSourceProperties(response: IncomingMessage): SourcePropertie
 }
 
 /**
- * Returns the value of If-Range for a request of the rest of a source; null if the server sent no
- * usable validator.
+ * Returns the value of the header If-Range for a request of the rest of a source; null if the
+ * server sent no usable validator.
  */
 export function ifRangeValue({ etag, lastModified }: SourceProperties): string | null {
   return etag ?? lastModified
 }
 
 /**
- * Reports whether a later response with the whole source has the same version of the source as the
- * first response.
+ * Reports whether a later response with the whole source contains the same version of the source as
+ * the first response.
  */
 export function isSameVersion(first: SourceProperties, later: SourceProperties): boolean {
   return (
@@ -80,8 +80,8 @@ export function isSameVersion(first: SourceProperties, later: SourceProperties):
 }
 
 /**
- * Reports whether a later response with a part of the source may have the same version as the first
- * response. Headers that a partial response omits count as equal.
+ * Reports whether a later response with a part of the source may belong to the same version as the
+ * first response. Headers that a partial response omits count as equal.
  */
 export function isPartOfSameVersion(first: SourceProperties, part: SourceProperties): boolean {
   return (
@@ -96,8 +96,8 @@ function agree<Value>(one: Value | null, other: Value | null): boolean {
 }
 
 /**
- * Returns the length of the source that a response with status 416 contains; null if it contains
- * none.
+ * Returns the length of the whole source that a response with status 416 states; null if the
+ * response states no length.
  */
 export function readLengthFrom416({ headers }: IncomingMessage): number | null {
   const length = /^\s*bytes\s+\*\/(\d+)\s*$/i.exec(headers["content-range"] ?? "")?.[1]

@@ -4,7 +4,7 @@ import { sumCounts } from "../counted/counts.ts"
 import type { OperationCounts } from "../counted/counts.ts"
 import type { INSTANCE_TYPES } from "../../../src/bindings/instance-types.ts"
 
-/** Resources that a number of jobs (`jobs`) of one kind used together. */
+/** Resources that jobs of one kind used together. `jobs` is the number of jobs. */
 export type JobResourceUse = {
   jobs: number
   counts: OperationCounts
@@ -31,10 +31,7 @@ export type JobCost = {
   idle: number
 }
 
-/**
- * Computes the cost of a thousand such jobs at the prices that apply above the included monthly
- * use.
- */
+/** Computes the cost of a thousand jobs at the prices that apply above the included monthly use. */
 export function computeCost({ jobs, counts, workerMs, pool, ...run }: JobResourceUse): JobCost {
   const { vcpu, gib, gb } = SIZES[POOLS[pool].instanceType]
   const { container: price } = PRICES

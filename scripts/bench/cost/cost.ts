@@ -33,7 +33,10 @@ import { uploadFile, uploadMedia } from "../../cli/client/requests.ts"
 
 const WARM_UP = 2
 const JOBS = 10
-/** Wait after a job's end, in milliseconds. Work of the service in this time counts for the job. */
+/**
+ * Wait after a job's end, in milliseconds. Work of the service in this time counts as work of the
+ * job.
+ */
 const SETTLE_MS = 1_500
 const JOB_MS_MAX = 120_000
 
@@ -49,7 +52,7 @@ export async function benchCost(scope: BenchScope): Promise<BenchResult[]> {
   const service = await startCountedService(scope, {
     ALLOWED_PRIVATE_HOSTS: `127.0.0.1,${page.host}`,
     PAID_REQUESTS_PER_MINUTE: "100000",
-    // Disables the sweep, because it belongs to no job.
+    // Disables the sweep, because the sweep belongs to no job.
     SWEEP_SECONDS: "3600",
   })
   const runs = watchRuns(service)
@@ -103,13 +106,13 @@ async function measure(
     workerMs: after.workerMs - before.workerMs,
     tasks: after.tasks - before.tasks,
     runnerSeconds: (after.ms - before.ms) / 1000,
-    // Takes the larger value: the first includes short processes that ended, the second long
-    // processes that a sandbox killed.
+    // Takes the larger value. The first value includes short processes that ended, and the second
+    // includes long processes that a sandbox killed.
     vcpuSeconds: Math.max(after.runnerMs - before.runnerMs, times.ms()) / 1000,
   }
 }
 
-/** Counts the tasks that ran from now on, and the time that they occupied a runner. */
+/** Starts to count the tasks that run, and the time that they occupy a runner. */
 function watchRuns(service: CountedService): { tasks: number; ms: number } {
   const runs = { tasks: 0, ms: 0 }
   const acceptedAt = new Map<string, number>()
@@ -189,8 +192,8 @@ const FILM =
 const SITE_PAGE = "/page/video"
 
 /**
- * Starts a web page to fetch media from. Returns its URL, and its host, which the service must be
- * allowed to call.
+ * Starts a web page from which the service fetches media. Returns the URL of the page, and the host
+ * that the service must be allowed to call.
  */
 async function openPage(scope: BenchScope): Promise<{ host: string; url: string }> {
   const site = scope.use(await openSite())

@@ -3,18 +3,22 @@ import { D1DatabaseObject as Database } from "../../start/worker/d1/database.ts"
 
 // Replaces the Durable Object of a D1 database in workerd, and counts its queries.
 
-/** Statement that returns the counts. It and statements that begin with `MARK` are not counted. */
+/**
+ * Statement that returns the counts. This statement and statements that begin with `MARK` are not
+ * counted.
+ */
 const COUNTS = "select 'counts'"
 const MARK = "/* of the bench */"
 
 /**
- * Counts of the module and not of one object, because workerd evicts an idle object and creates it
- * again.
+ * Counts of this module. An object cannot hold them, because workerd evicts an idle object and
+ * creates the object again.
  */
 const counts = { trips: 0, statements: 0, rows_read: 0, rows_written: 0, ms: 0, failed: 0 }
 
 /**
- * D1 database that counts its queries. A call counts as one trip, however many statements it has.
+ * D1 database that counts its queries. Each call counts as one trip to D1, however many statements
+ * the call has.
  */
 export class D1DatabaseObject extends Database {
   override async query(queries: D1Query[]): Promise<D1Response> {

@@ -37,8 +37,8 @@ export async function startCountedService(
 }
 
 /**
- * Starts a receiver of webhooks on loopback. Its `received` returns the number of different
- * webhooks, and throws if one reports a failed job.
+ * Starts a receiver of webhooks on loopback. The function `received` returns the number of
+ * different webhooks, and throws if a webhook reports a failed job.
  */
 export async function startWebhookReceiver(scope: BenchScope) {
   const ids = new Set<string>()

@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from "node:async_hooks"
 import { COUNTS_PATH } from "./counts.ts"
 import type { OperationCounts } from "./counts.ts"
 
-// Runs inside the Worker before its own code. Counts the operations that Cloudflare would bill or
-// limit.
+// This module runs inside the Worker before the Worker's own code. It counts the operations that
+// Cloudflare would bill or limit.
 
 type Method = (...callArguments: unknown[]) => unknown
 type Cursor = { rowsRead: number; rowsWritten: number }
@@ -14,7 +14,9 @@ const LOOKS = ["get", "head"]
 const counts: OperationCounts = {}
 const watched = new WeakSet<object>()
 const calls = new WeakMap<object, Calls>()
-/** Durable Object whose call is running. Calls of its own methods do not count as requests. */
+/**
+ * Durable Object whose call is running. Calls of the object's own methods do not count as requests.
+ */
 const inside = new AsyncLocalStorage<unknown>()
 
 /**
@@ -92,8 +94,8 @@ function countObjects(className: string, methods: object): void {
 }
 
 /**
- * Measures the time in which at least one call of a Durable Object is open, because that time is
- * billed.
+ * Measures the time in which at least one call of a Durable Object is open, because Cloudflare
+ * bills that time.
  */
 function during(className: string, object: object, call: () => unknown): unknown {
   const known = calls.get(object) ?? { open: 0, since: 0 }
@@ -158,7 +160,10 @@ function sizeOf(list: unknown): number {
   return Array.isArray(list) ? list.length : 0
 }
 
-/** Replaces a method by `pass`, which gets the original call as `call`. */
+/**
+ * Replaces a method by `pass`, which gets the object, the arguments, and `call`, a function that
+ * runs the original method.
+ */
 function wrapMethod(
   owner: object,
   name: string,
@@ -174,7 +179,9 @@ function wrapMethod(
   })
 }
 
-/** Makes a method of an object call `see` with its result and arguments after each call. */
+/**
+ * Makes a method of an object call `see` with the method's result and arguments after each call.
+ */
 function observeMethod(
   owner: object,
   name: string,

@@ -76,8 +76,8 @@ async function readMixedMedia(scope: BenchScope) {
 }
 
 /**
- * Yields the number of each command when the command is due. A caller that is late gets its number
- * at once.
+ * Yields the number of each command at the time when the command is due. A late caller gets its
+ * number at once.
  */
 async function* takeTurns({ commandsPerMinute, isOver }: MixedLoad): AsyncGenerator<number, void> {
   const startedMs = performance.now()
@@ -105,8 +105,8 @@ async function runCaller(
 }
 
 /**
- * Uploads a video, and sometimes a large file too, and waits for the probe. Returns the id of the
- * video.
+ * Uploads a video and waits for its probe. Sometimes also uploads a large file. Returns the id of
+ * the video.
  */
 async function upload(caller: ApiCaller, { media, tally }: Work): Promise<string> {
   tally.uploads += 1

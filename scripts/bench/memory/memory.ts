@@ -46,7 +46,8 @@ export async function benchMemory(scope: BenchScope, seconds: number): Promise<B
 }
 
 /**
- * Compares the memory of all processes at the end with the sum of the parts after the first minute.
+ * Compares the total memory of all processes at the end with the sum of their memory after the
+ * first minute.
  */
 function compareMemory(memory: ServiceMemory, seconds: number): BenchResult {
   const bytes = memory.allBytes()
@@ -63,7 +64,8 @@ function compareMemory(memory: ServiceMemory, seconds: number): BenchResult {
 }
 
 /**
- * Reports whether the load kept its pace, with its counts of failed commands, uploads and webhooks.
+ * Reports whether the load kept its pace, with the numbers of failed commands, uploads and
+ * webhooks.
  */
 function countWork(
   { commands, failed, uploads, webhooks }: LoadCounts,
@@ -84,9 +86,9 @@ type Part = "start" | "workerd" | "runner"
 
 type ServiceMemory = {
   stop(): void
-  /** Returns each part's median memory over the 15 seconds before this second, in bytes. */
+  /** Returns each process's median memory over the 15 seconds before this second, in bytes. */
   partsAt(seconds: number): Record<Part, number>
-  /** Returns the same for the sum of the parts. */
+  /** Returns the sum of all processes' median memory over the same 15 seconds, in bytes. */
   totalAt(seconds: number): number
   /** Returns the present memory of all processes in bytes, including tools and sandboxes. */
   allBytes(): number
@@ -129,7 +131,8 @@ function watchService(pid: number): ServiceMemory {
 }
 
 /**
- * Formats the memory of the parts, for example as `start 70 MiB, workerd 300 MiB, runner 120 MiB`.
+ * Formats the memory of the processes, for example as `start 70 MiB, workerd 300 MiB, runner 120
+ * MiB`.
  */
 function formatParts(parts: Record<Part, number>): string {
   return Object.entries(parts)

@@ -31,14 +31,14 @@ export type LoadResult = {
   refused: number
   /** Times from sending a create to its response, in milliseconds. */
   submitMs: number[]
-  /** Duration of the submission of all jobs, in milliseconds. */
+  /** Time that the submission of all jobs took, in milliseconds. */
   tookMs: number
 }
 
 type SentJob = { id: string; sentAt: number }
 type Tally = Omit<LoadResult, "tookMs">
 
-/** Opens a load of jobs by many accounts. `ended` has the ids of the jobs that are over. */
+/** Opens a load of jobs by many accounts. `ended` contains the ids of the jobs that are over. */
 export function openLoad(origin: string, receiver: string, ended: ReadonlySet<string>) {
   const caller = openCaller(origin)
   const handedAt = new Map<string, number>()
@@ -48,9 +48,12 @@ export function openLoad(origin: string, receiver: string, ended: ReadonlySet<st
     /** Notes that the runner got a task of a job. */
     note: (jobId: string) => void handedAt.set(jobId, performance.now()),
     close: () => caller.close(),
-    /** Returns the milliseconds from sending each create until the runner got its task. */
+    /**
+     * Returns the time from sending each create until the runner got the job's task, in
+     * milliseconds.
+     */
     waitsMs: () => waitsOf(sent, handedAt),
-    /** Uploads a file with each key, which the commands of its account read. */
+    /** Uploads a file with each API key. The commands of the key's account read that file. */
     async prepare(keys: string[]): Promise<void> {
       async function addAccount(key: string): Promise<void> {
         const fileId = idOf(await upload(caller, key))
@@ -108,8 +111,8 @@ function waitsOf(sent: readonly SentJob[], handedAt: ReadonlyMap<string, number>
 }
 
 /**
- * Limits the number of open jobs by the rate at which jobs end, so that a slow service does not get
- * more jobs than it can process before their leases expire.
+ * Limits the number of open jobs by the rate at which jobs end. A slow service then gets no more
+ * jobs than it can process before their leases expire.
  */
 function openPace(ended: ReadonlySet<string>) {
   let [lookedAt, endedThen, perSecond] = [performance.now(), ended.size, 0]

@@ -11,8 +11,8 @@ const TRIES_MAX = 5
 const RETRY_MS = 200
 
 /**
- * Simulated runner: it accepts every task, reads its inputs and stores outputs without running a
- * tool.
+ * Simulated runner, which accepts every task, reads the task's inputs and stores outputs without
+ * running a tool.
  */
 export type SimulatedRunner = AsyncDisposable & {
   origin: string
@@ -21,8 +21,8 @@ export type SimulatedRunner = AsyncDisposable & {
 }
 
 /**
- * Starts a simulated runner on loopback. Each task lasts for the time that `drawMs` returns. Calls
- * `onOrder` with each task that it gets.
+ * Starts a simulated runner on loopback. Each task lasts for the time that `drawMs` returns. The
+ * runner calls `onOrder` with each task.
  */
 export async function startSimulatedRunner(
   drawMs: () => number,

@@ -21,10 +21,15 @@ import { startSimulatedRunner } from "./runner.ts"
  */
 export type ScaleOptions = { accounts: number; rate: number; seconds: number }
 
-/** Result of a run. `counts` covers its jobs, without the first upload of each account. */
+/**
+ * Result of a run. `counts` covers the jobs of the load, without the first upload of each account.
+ */
 export type ScaleResult = {
   facts: LoadResult
-  /** Time from sending a create until the runner got its task, for each job, in milliseconds. */
+  /**
+   * Times from sending a create until the runner got the job's task, one for each job, in
+   * milliseconds.
+   */
   waitMs: number[]
   counts: OperationCounts
   finished: number
@@ -32,7 +37,9 @@ export type ScaleResult = {
   /** Time from the first create until all jobs and webhooks were done, in milliseconds. */
   tookMs: number
   workerdBytes: { before: number; peak: number }
-  /** CPU time of workerd, which runs nearly all of the service except the runner. */
+  /**
+   * CPU time of workerd, which runs nearly all of the service except the runner, in milliseconds.
+   */
   workerdMs: number
 }
 
@@ -173,8 +180,8 @@ const EXAMPLE_JOBS_PER_MINUTE = 10_000
 const MINUTES_PER_DAY = 1_440
 
 /**
- * Computes the rate of such jobs at which each limit of Cloudflare would be reached. Returns rows
- * of a table.
+ * Computes the rate of jobs at which each limit of Cloudflare would be reached. Returns rows of a
+ * table.
  */
 export function computeLimitRows(counts: OperationCounts, jobs: number): string[][] {
   const ms = (counts["d1.ms"] ?? 0) / jobs

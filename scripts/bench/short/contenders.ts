@@ -10,7 +10,7 @@ import { uploadFile } from "../../cli/client/requests.ts"
 import { findRunnerPid } from "../../cli/processes/memory.ts"
 import type { BenchService } from "../service.ts"
 
-/** Implementation of short work on a video: by this service, or by ffmpeg and ffprobe alone. */
+/** Implementation of the measured work on a video: this service, or ffmpeg and ffprobe alone. */
 export type Contender = {
   /** Uploads the video if the contender needs an upload, and reads ffprobe's result. */
   probe: () => Promise<void>
@@ -19,7 +19,7 @@ export type Contender = {
    * the MP4.
    */
   remux: () => Promise<void>
-  /** Does the same as `remux` with a video that was uploaded before. */
+  /** Copies the streams of a video that was uploaded before into a new MP4, and reads the MP4. */
   remuxStored: () => Promise<void>
 }
 
@@ -35,7 +35,7 @@ const command = z.object({
 
 type Film = Pick<SizedRequestBody, "sizeBytes" | "chunks">
 
-/** This service, used with as few requests as possible. */
+/** Contender that uses this service with as few requests as possible. */
 export type LatheContender = Contender & {
   /** Uploads a video and waits for ffprobe's result. Returns the file's id. */
   upload: (film: Film) => Promise<string>
@@ -75,7 +75,7 @@ export async function openLatheContender(
   }
 }
 
-/** Requests a file, follows the redirect to its signed link, and reads it. */
+/** Requests a file, follows the redirect to the signed link of the file, and reads the content. */
 async function download(caller: ApiCaller, url: string): Promise<void> {
   const redirect = await caller.open(url)
   redirect.resume()
@@ -86,7 +86,7 @@ async function download(caller: ApiCaller, url: string): Promise<void> {
   }
 }
 
-/** ffmpeg and ffprobe of the operating system, whichever tools the service uses. */
+/** Paths of the operating system's ffmpeg and ffprobe, whichever tools the service uses. */
 export const systemToolPaths = { ffmpeg: ofSystem("ffmpeg"), ffprobe: ofSystem("ffprobe") }
 
 function ofSystem(name: string): string {
@@ -127,8 +127,8 @@ export async function printAndCompareFfmpegVersions({ pid }: BenchService): Prom
 }
 
 /**
- * Returns the ffprobe of a service from the environment of its runner. Without /proc returns the
- * ffprobe of this process.
+ * Returns the path of a service's ffprobe from the environment of its runner. Without /proc,
+ * returns the ffprobe of this process.
  */
 function ffprobeOf(servicePid: number): string {
   const runner = findRunnerPid(servicePid)

@@ -17,7 +17,7 @@ import {
 } from "./contenders.ts"
 import type { Contender, LatheContender } from "./contenders.ts"
 
-// Warms up with 30 rounds, because V8 compiles the code only after some dozens of requests.
+// Warms up with 30 rounds, because V8 compiles code only after some dozens of requests.
 const ROUNDS = { warmUp: 30, counted: 15 }
 const CROWD = { probes: 100, callers: 8, rounds: { warmUp: 1, counted: 3 } }
 const LARGE = { rounds: { warmUp: 1, counted: 3 }, goalMs: 1500 }
@@ -108,14 +108,14 @@ async function makeFilm(folder: string, name: string, words: string[]): Promise<
   return path
 }
 
-/** Makes a video of 300 MB and some minutes, with its index at the end. */
+/** Makes a video of 300 MB, some minutes long, with its index at the end. */
 async function makeLargeFilm(folder: string): Promise<string> {
   const scene = await makeFilm(folder, "scene.mp4", SCENE.split(" "))
   const again = ["-stream_loop", "-1", "-i", scene, "-c", "copy", "-fs", String(LARGE_BYTES)]
   return await makeFilm(folder, "large.mp4", again)
 }
 
-/** Returns a function that does the work 100 times, 8 times concurrently. */
+/** Returns a function that does the work of a contender 100 times, 8 times concurrently. */
 function crowd(work: () => Promise<void>): () => Promise<void> {
   const times = Array.from({ length: CROWD.probes })
   return async () => void (await pMap(times, work, { concurrency: CROWD.callers }))
@@ -131,8 +131,8 @@ async function compareCase(
   })
   const [measuredMs, referenceMs] = [medianOf("lathe"), medianOf("bare")]
   const [ratio, moreMs] = [measuredMs / referenceMs, measuredMs - referenceMs]
-  // Compares the difference if the service uses the same tool, because the time of the tool itself
-  // cannot be reduced.
+  // Compares the difference of the times if the service uses the same tool, because the time of the
+  // tool itself cannot be reduced.
   const isByMore = usesBareTools && moreMsMax !== undefined
   return {
     name: `short: ${name}`,

@@ -130,9 +130,9 @@ async function benchShort(
   }
 }
 
-/** Python process that keeps a speech model in memory. */
+/** Python process that keeps a speech model in memory and transcribes files. */
 type WarmWhisper = AsyncDisposable & {
-  /** Returns the transcript of a file. */
+  /** Returns the transcript of an audio file. */
   transcribe(path: string, language: string): Promise<string>
 }
 

@@ -19,8 +19,8 @@ export type ApiCaller = {
     more?: Record<string, string>,
   ): Promise<CallerResponse>
   /**
-   * Sends a GET, or a POST with a body. Returns the response as a stream, which the caller reads at
-   * its own pace.
+   * Sends a GET, or a POST with a body. Returns the response as a stream, which the caller can read
+   * slowly.
    */
   open(path: string, body?: SizedRequestBody): Promise<IncomingMessage>
   close(): void
@@ -60,13 +60,13 @@ export function openCaller(origin: string, headers: Record<string, string> = {})
   }
 }
 
-/** Returns a value as a JSON body. */
+/** Returns a request body with a value as JSON. */
 export function makeJsonBody(value: unknown): SizedRequestBody {
   const bytes = Buffer.from(JSON.stringify(value))
   return { type: "application/json", sizeBytes: bytes.byteLength, chunks: [bytes] }
 }
 
-/** Returns a file as the multipart body of POST /v1/files. */
+/** Returns the multipart body of POST /v1/files with a file. */
 export function makeFileBody(
   name: string,
   file: Pick<SizedRequestBody, "sizeBytes" | "chunks">,

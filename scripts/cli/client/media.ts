@@ -17,7 +17,8 @@ export async function readMediaBody(
 }
 
 /**
- * Makes a file in a folder with ffmpeg and the arguments in `line`. Returns the path of the file.
+ * Makes a media file in a folder with ffmpeg and the arguments in `line`. Returns the path of the
+ * file.
  */
 export async function makeMedia(folder: string, name: string, line: string): Promise<string> {
   const path = join(folder, name)
@@ -29,7 +30,7 @@ export async function makeMedia(folder: string, name: string, line: string): Pro
   return path
 }
 
-/** Runs a tool without a sandbox. Returns its stdout. Throws if it fails. */
+/** Runs a tool without a sandbox. Returns the tool's stdout. Throws if the tool fails. */
 export async function runUnsandboxed(
   tool: string,
   words: string[],
@@ -49,8 +50,8 @@ export async function runUnsandboxed(
 }
 
 /**
- * Arguments of ffmpeg that make a second of video and audio, so small that its processing takes
- * almost no time.
+ * Arguments of ffmpeg that make a second of video and audio. The file is so small that its
+ * processing takes almost no time.
  */
 export const SMALL_MEDIA_ARGUMENTS =
   "-f lavfi -i testsrc=size=64x64:rate=10 -f lavfi -i sine=frequency=440 -t 1 -c:v libx264 -c:a aac"

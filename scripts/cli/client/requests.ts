@@ -27,7 +27,7 @@ export type NewCommandRequest = {
   webhook?: string
 }
 
-/** Submits a command and returns its id. */
+/** Submits a command and returns the command's id. */
 export async function submitCommand(caller: ApiCaller, order: NewCommandRequest): Promise<string> {
   const answer = await caller.ask("POST", "/v1/commands", makeJsonBody(order))
   return createdCommand.parse(JSON.parse(answer.text)).command_id
@@ -44,7 +44,7 @@ export async function uploadFile(
   return record.parse(JSON.parse(answer.text))
 }
 
-/** Polls a record until its status is final, every 5 ms by default. Returns the record. */
+/** Polls a record until its status is final, every 5 ms by default. Returns the final record. */
 export async function waitUntilFinal(
   caller: ApiCaller,
   path: `/v1/${"files" | "commands" | "fetch" | "normalize" | "transcribe"}/${string}`,
@@ -62,7 +62,10 @@ export async function waitUntilFinal(
   )
 }
 
-/** Polls a record as `waitUntilFinal` does. Throws if its final status is `failed`. */
+/**
+ * Polls a record until its status is final, and returns the final record. Throws if the status is
+ * `failed`.
+ */
 export async function waitUntilSuccess(
   ...call: Parameters<typeof waitUntilFinal>
 ): Promise<ServiceRecord> {
@@ -71,14 +74,14 @@ export async function waitUntilSuccess(
   throw new Error(`${call[1]} failed: ${found.error}`)
 }
 
-/** Uploads a local file, waits until it is probed, and returns its id. */
+/** Uploads a local file and waits until the file is probed. Returns the file's id. */
 export async function uploadMedia(caller: ApiCaller, path: string): Promise<string> {
   const { id } = await uploadFile(caller, basename(path), await readMediaBody(path))
   await waitUntilSuccess(caller, `/v1/files/${id}`)
   return id
 }
 
-/** Returns all commands of the account from all pages of the list. */
+/** Returns all commands of an account, from all pages of the list. */
 export async function listCommands(caller: ApiCaller): Promise<ServiceRecord[]> {
   const found: ServiceRecord[] = []
   let path: string | undefined = "/v1/commands?limit=100"

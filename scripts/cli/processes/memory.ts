@@ -12,8 +12,8 @@ export function readResidentBytes(pid: number | null): number | null {
 }
 
 /**
- * Returns the proportional set size of a process, in bytes: its resident memory, with shared pages
- * divided among the processes that share them. Returns null if /proc does not show it.
+ * Returns the proportional set size of a process in bytes: the resident memory, with shared pages
+ * divided among the processes that share them. Returns null if /proc does not show the size.
  */
 export function readProportionalBytes(pid: number): number | null {
   const kib = /^Pss:\s+(\d+) kB$/m.exec(readProc(`${pid}/smaps_rollup`) ?? "")?.[1]
@@ -38,8 +38,8 @@ export function samplePeakMemory(pid: number | null): MemoryWatch {
 }
 
 /**
- * Returns the process id of the workerd below a process. Returns null if there is none, or without
- * /proc.
+ * Returns the process id of the workerd that descends from a process. Returns null if there is
+ * none, or without /proc.
  */
 export function findWorkerdPid(parentPid: number): number | null {
   return readProcessTree(parentPid).find(({ name }) => name === "workerd")?.pid ?? null

@@ -6,13 +6,14 @@ import { readProcessTree } from "./memory.ts"
 const SAMPLE_MS = 100
 
 /**
- * CPU time of a process itself, and of the ended children that it has waited for, in milliseconds.
+ * CPU time of a process, and of the ended children for which the process has waited, in
+ * milliseconds.
  */
 type CpuTime = { ownMs: number; childrenMs: number }
 
 /** Returns the CPU time of a process so far. Throws without /proc. */
 export function readCpuTime(pid: number): CpuTime {
-  // Splits after the program's name, which is in parentheses and may contain spaces.
+  // Splits the line after the program's name, which is in parentheses and may contain spaces.
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? []
   const [user = 0, system = 0, childrenUser = 0, childrenSystem = 0] = fields
     .slice(11, 15)
@@ -31,8 +32,8 @@ export function readProcessTreeCpuMs(pid: number): number {
 
 /**
  * Returns the CPU time that a process and its descendants use during `work`, in milliseconds.
- * Counts only processes that exist before and after it, so that tools do not count. Returns null
- * without /proc.
+ * Counts only processes that exist before and after the work, so that short-lived tools do not
+ * count. Returns null without /proc.
  */
 export async function measureProcessTreeCpuMs(
   pid: number,
@@ -47,7 +48,7 @@ export async function measureProcessTreeCpuMs(
 
 /**
  * Samples the CPU time of a process and its descendants from now on, in milliseconds. Includes
- * processes that a sandbox kills, whose time no parent gets.
+ * processes that a sandbox kills, because their CPU time is not added to that of a parent.
  */
 export function watchProcessTreeCpu(pid: number): { ms(): number; stop(): void } {
   const before = ownTimes(pid)
@@ -78,8 +79,8 @@ function ownTimes(pid: number): Map<number, number> {
 }
 
 /**
- * Returns the CPU time of a process and its ended children. Returns 0 for an ended process, whose
- * time its parent has.
+ * Returns the CPU time of a process and its ended children, in milliseconds. Returns 0 for an ended
+ * process, because its parent's CPU time includes it.
  */
 function wholeMs(pid: number): number {
   try {

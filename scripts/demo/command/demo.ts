@@ -88,8 +88,8 @@ async function tryRecipe(
 }
 
 /**
- * Returns shell commands with curl that do the same with a service of `npm start`. `source` is the
- * path of the file.
+ * Returns shell commands with curl that repeat the demonstration on a service of `npm start`.
+ * `source` is the path of the file.
  */
 function curlLines({ command, outputName }: DemoRecipe, source: string): string {
   return `  KEY=$(npm run --silent keys -- create --account demo | tail -n 1)
@@ -109,13 +109,13 @@ function curlLines({ command, outputName }: DemoRecipe, source: string): string 
 type Facts = {
   size_bytes: number
   ffprobe: ProbeResult | null
-  /** Loudness in LUFS; null for a file without audio. */
+  /** Integrated loudness in LUFS, or null for a file without audio. */
   loudness: number | null
 }
 
 /**
- * Formats a table of a file's properties before and after. Leaves out properties that neither file
- * has.
+ * Formats a table of a file's properties before and after the command. Leaves out properties that
+ * neither file has.
  */
 function factsTable(before: Facts, after: Facts): string {
   const rows = facts
@@ -167,7 +167,7 @@ const created = z.object({ command_id: z.string() })
 
 type FileRecord = z.infer<typeof fileRecord>
 
-/** Uploads a file and waits until it is probed. Throws a CliError if the probe fails. */
+/** Uploads a file and waits until the file is probed. Throws a CliError if the probe fails. */
 async function uploadFile(api: DemoApi, path: string): Promise<FileRecord> {
   const { id } = fileRecord.parse(await postFile(api, "/files", path))
   const record = await waitUntilFinal(async () => await readFileRecord(api, id), api.signal)

@@ -24,7 +24,7 @@ export type DemoRecipe = {
   /** ffmpeg command that reads in_1 and writes out_1. Contains no single quotes. */
   command: string
   outputName: string
-  /** Effect of the command, as a phrase that follows the word "it". */
+  /** Effect of the command, as verb phrases such as "writes a title". */
   purpose: string
 }
 
@@ -33,8 +33,8 @@ type CommandPart = { words: string; purpose: string }
 
 /**
  * Returns ffmpeg commands that change a file's video and audio noticeably. The second command is
- * for an ffmpeg without the filter drawtext or a font. Returns none for a file with neither video
- * nor audio.
+ * for an ffmpeg without the filter drawtext or a font. Returns an empty list for a file with
+ * neither video nor audio.
  */
 export function makeRecipes(probe: ProbeResult): DemoRecipe[] {
   const { video, audio } = findMainStreams(probe)

@@ -101,8 +101,8 @@ function wrap(line: string): string[] {
 type BeforeAndAfter<Value> = { before: Value; after: Value }
 
 /**
- * Formats a table of the loudness before and after: by the record, and by the demonstration's own
- * measurement.
+ * Formats a table of the loudness before and after the normalization, as the job's record and as
+ * the demonstration's own meter report it.
  */
 function loudnessTable(
   { before, after }: BeforeAndAfter<Loudness>,
@@ -175,8 +175,8 @@ async function transcribe(api: DemoApi, url: string): Promise<Transcribed> {
 }
 
 /**
- * Waits until a job has succeeded and shows its progress meanwhile. Returns the record, parsed by
- * `schema`.
+ * Waits until a job has succeeded, and shows the job's progress meanwhile. Returns the record,
+ * parsed by `schema`.
  */
 async function untilDone<Done>(api: DemoApi, path: string, schema: z.ZodType<Done>): Promise<Done> {
   say(`$API${path}`)

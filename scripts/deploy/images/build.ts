@@ -9,7 +9,7 @@ import type { ProgramOptions, ProgramResult } from "../run-program.ts"
 import { parseJsonOutput } from "../wrangler.ts"
 import { IMAGE_REGISTRY, makeRegistryCredentials } from "./registry.ts"
 
-/** Platform of the images: Cloudflare's containers run on no other. */
+/** Platform of the images, because Cloudflare's containers support no other platform. */
 const PLATFORM = "linux/amd64"
 
 const repoDigests = z.array(z.string())
@@ -27,8 +27,8 @@ export type ImageBuild = {
 
 /**
  * Builds and pushes the images of a configuration's containers, each different image once. Returns
- * the configuration with references to the pushed images by digest. Does not change a container
- * whose image is not built from a Dockerfile.
+ * the configuration with references to the pushed images by digest. Leaves out containers whose
+ * image is not built from a Dockerfile.
  */
 export async function buildAndPushImages(
   config: WranglerConfig,
@@ -44,7 +44,8 @@ export async function buildAndPushImages(
 
 /**
  * Pulls the newest base image, and returns its reference with the digest. If the registry does not
- * respond, returns `last`, the reference that was used last. Throws a CliError if there is none.
+ * respond, returns `last`, the reference that was used last. Throws a CliError without such a
+ * reference.
  */
 export async function pullBaseImage(last: string | undefined): Promise<string> {
   const pull = await runDocker(["pull", "--platform", PLATFORM, BASE_IMAGE])
@@ -62,7 +63,7 @@ function isBuilt({ image_build_context: context }: Container): boolean {
 }
 
 /**
- * Returns all that determines the image of a container. Containers with the same result share an
+ * Returns a text that identifies the image of a container. Containers with the same text share an
  * image.
  */
 function recipeOf({ image, image_build_context: context, image_vars: vars }: Container): string {
@@ -77,8 +78,8 @@ function withImage(container: Container, images: ReadonlyMap<string, string>): C
 }
 
 /**
- * Builds and pushes the image of a container. Returns its reference with the digest. The image gets
- * the name of the first container that uses it, as with `wrangler deploy`.
+ * Builds and pushes the image of a container. Returns the image's reference with the digest. The
+ * image has the name of the first container that uses it, as with `wrangler deploy`.
  */
 async function buildImage(container: Container, build: ImageBuild): Promise<string> {
   const {
@@ -98,7 +99,7 @@ async function buildImage(container: Container, build: ImageBuild): Promise<stri
   await runDockerOrThrow(["build", ...form, "-t", local, ...variables, "-f", dockerfile, context], {
     logPath,
   })
-  // Renews the credentials, because a build may take longer than they are valid.
+  // Renews the credentials, because a build may take longer than the credentials are valid.
   const { username, password } = await makeRegistryCredentials(await refreshCredentials(api), [
     "push",
     "pull",
@@ -111,7 +112,7 @@ async function buildImage(container: Container, build: ImageBuild): Promise<stri
   return `${repository}@${digest}`
 }
 
-/** Runs the Docker client that wrangler uses, until it ends. */
+/** Runs the Docker client that wrangler uses, until the client ends. */
 async function runDocker(words: string[], options: ProgramOptions = {}): Promise<ProgramResult> {
   return await runProgram(process.env["WRANGLER_DOCKER_BIN"] ?? "docker", words, options)
 }
@@ -125,7 +126,7 @@ async function runDockerOrThrow(words: string[], options: ProgramOptions): Promi
 
 /**
  * Returns the digest (`sha256:…`) that a local image has in its registry. Returns null if Docker
- * knows none.
+ * knows no digest of the image.
  */
 async function readDigest(image: string): Promise<string | null> {
   const { stdout } = await runDocker([

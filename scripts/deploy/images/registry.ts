@@ -5,7 +5,7 @@ import type { CloudflareAccount } from "../cloudflare.ts"
 /** Host of Cloudflare's registry of container images. */
 export const IMAGE_REGISTRY = "registry.cloudflare.com"
 
-/** Validity of credentials, in minutes: enough for the push of a large image. */
+/** Validity of the registry credentials, in minutes: enough for the push of a large image. */
 const CREDENTIALS_MINUTES = 15
 
 const credentials = z.object({ username: z.string().default("v1"), password: z.string() })

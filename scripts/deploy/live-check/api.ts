@@ -10,14 +10,14 @@ const WAIT_SECONDS = 10
 const POLL_MS = 250
 const SHOWN_CHARACTERS = 300
 
-/** Access of one step of the check to the API of the checked service. */
+/** Access of one step of the live check to the API of the checked service. */
 export type CheckApi = {
   /** Origin of the service, without /v1. */
   origin: string
   key: string
-  /** Aborted when the whole check is to end. */
+  /** Aborted when the whole check must end. */
   signal: AbortSignal
-  /** Time at which the step has lasted too long, in the clock of `performance.now()`. */
+  /** Deadline of the step, in the clock of `performance.now()`. */
   untilMs: number
 }
 
@@ -44,7 +44,7 @@ export const checkedJob = z.looseObject({
 
 export type CheckedJob = z.infer<typeof checkedJob>
 
-/** Statuses of a Job by the statuses of records of other types. */
+/** Status of a Job for each status in records of other types. */
 const JOB_STATUS = {
   pending: "queued",
   running: "processing",
@@ -81,7 +81,7 @@ export async function requestJson<Value>(
   throw new StepError(`${method} /v1${path} was answered by another server: ${cut(text)}`)
 }
 
-/** Posts a JSON body, and parses the response by `schema`. */
+/** Posts a JSON body, and parses the JSON of the response by `schema`. */
 export async function postJson<Value>(
   api: CheckApi,
   path: string,
@@ -110,7 +110,7 @@ export async function uploadUntilProbed(
   throw failed({ code: probed.error_code ?? "", message: probed.error ?? "" }, "light")
 }
 
-/** Waits for the end of a job. Throws a StepError if the job fails or does not end in time. */
+/** Waits for the end of a job. Throws a StepError if the job fails or exceeds the time limit. */
 export async function waitUntilCompleted(
   api: CheckApi,
   id: string,

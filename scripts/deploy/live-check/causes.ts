@@ -4,8 +4,8 @@ import { WRONG_OUTPUT_CODE } from "./steps.ts"
 import { WEBHOOK_ANSWERED_ELSEWHERE_CODE, WEBHOOK_NOT_TRIED_CODE } from "./webhook.ts"
 
 /**
- * Failed step of the check, with the operator's health right after it; null if the health could not
- * be read.
+ * Failed step of the live check, with the operator's health right after the failure; null if the
+ * health could not be read.
  */
 export type FailedStep = {
   name: string
@@ -16,12 +16,12 @@ export type FailedStep = {
 
 type Cause = { fits: (failed: FailedStep) => boolean; says: string }
 
-/** Returns the likely cause of a failed step. Returns null if no known cause fits. */
+/** Returns the likely cause of a failed step. Returns null if no known cause matches. */
 export function findLikelyCause(failed: FailedStep): string | null {
   return CAUSES.find(({ fits }) => fits(failed))?.says ?? null
 }
 
-/** Known causes of failures on a real platform, the most specific first. */
+/** Known causes of failed steps on Cloudflare, the most specific first. */
 const CAUSES: readonly Cause[] = [
   {
     fits: says(/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|certificate|does not respond/),
@@ -133,8 +133,8 @@ function hasCode(...codes: string[]): Cause["fits"] {
 }
 
 /**
- * Reports whether a container of the step's pool could not be started, for a reason that matches
- * the pattern.
+ * Reports whether a container of the step's pool could not be started for a reason that matches the
+ * pattern.
  */
 function startFailed(pattern: RegExp): Cause["fits"] {
   return ({ evidence, health }) =>

@@ -6,8 +6,8 @@ import { readServiceConfig } from "../../cli/service-config.ts"
 
 /**
  * Finds the service to check and its operator token: the service at `wantedOrigin`, else the
- * deployment that this machine has made. Sends no request. Throws a CliError that says what is
- * missing.
+ * deployment that this machine has made. Sends no request. Throws a CliError that names the missing
+ * information.
  */
 export function findServiceToCheck(
   environment: NodeJS.ProcessEnv,

@@ -26,13 +26,14 @@ export const operatorHealth = z.object({
 export type OperatorHealth = z.infer<typeof operatorHealth>
 
 /**
- * Health of a runner of each pool; null for a pool of which no runner was seen so far. The plain
- * runner has the name `this machine`.
+ * Health of the first runner that responded in each pool, by pool; null without a response so far.
+ * The plain runner has the name `this machine`.
  */
 export type RunnersByPool = Map<string, RunnerHealth | null>
 
 /**
- * Notes the first runner that is seen of each pool, because containers stop soon after their tasks.
+ * Records the health of the first runner that responds in each pool, because containers stop soon
+ * after their tasks.
  */
 export function recordFirstRunners(
   runners: RunnersByPool,

@@ -24,7 +24,7 @@ const STEP_MS_MAX = 600_000
 
 /**
  * Reads the URL of the media that the check fetches and looks up. Returns null if CHECK_URL is not
- * set. Throws a CliError if it is no URL.
+ * set. Throws a CliError for an invalid URL.
  */
 export function readCheckUrl({ CHECK_URL: checkUrl }: NodeJS.ProcessEnv): string | null {
   if (!checkUrl) return null
@@ -32,7 +32,9 @@ export function readCheckUrl({ CHECK_URL: checkUrl }: NodeJS.ProcessEnv): string
   throw new CliError(`CHECK_URL is "${checkUrl}": expected the URL of media, such as a video.`)
 }
 
-/** Checks a service from the command line. Ctrl-C ends the check and deletes its account. */
+/**
+ * Checks a service from the command line. Ctrl-C ends the check and deletes the check's account.
+ */
 export async function runCheck(operator: OperatorAccess, checkUrl: string | null): Promise<void> {
   await checkService({
     operator,
@@ -45,7 +47,7 @@ export async function runCheck(operator: OperatorAccess, checkUrl: string | null
 
 export type CheckOptions = {
   operator: OperatorAccess
-  /** URL of media to fetch and to look up. With null, both steps are unchecked. */
+  /** URL of media to fetch and to look up. Without a URL, both steps count as unchecked. */
   checkUrl: string | null
   /** Ends the check early when aborted. The account of the check is deleted in any case. */
   signal: AbortSignal
@@ -57,7 +59,7 @@ export type CheckOptions = {
 
 type State = "ok" | "failed" | "unchecked"
 
-/** State of a running check. */
+/** State of a running live check. */
 type Check = CheckOptions & {
   results: StepResults
   key: string
@@ -127,8 +129,8 @@ async function takeStep(check: Check, step: CheckStep): Promise<State> {
 }
 
 /**
- * Reads the operator's health, for which each runner attacks its own sandbox. Returns null if the
- * service does not respond with it.
+ * Reads the operator's health. Each runner tests its sandbox by all attacks for the response.
+ * Returns null if the service does not send the health.
  */
 async function readHealth({ operator, seenRunners }: Check): Promise<OperatorHealth | null> {
   try {
@@ -162,11 +164,11 @@ const PREFIX = "deployment-check-"
 const NAME = new RegExp(`^${PREFIX}[0-9a-f-]{36}$`)
 const DELETE_RETRIES = 3
 
-/** Account that one check uses. Its disposal deletes it. */
+/** Temporary account of one live check. The disposal deletes the account. */
 type CheckAccount = AsyncDisposable & { key: string }
 
 /**
- * Creates an account with a key that is valid for an hour. Its disposal deletes the account. Also
+ * Creates an account with a key that is valid for an hour. The disposal deletes the account. Also
  * deletes accounts that killed checks left more than an hour ago.
  */
 async function openCheckAccount(
@@ -195,7 +197,7 @@ async function deleteLeftAccounts(operator: OperatorAccess): Promise<void> {
   }
 }
 
-/** Deletes the account with this name. Returns false if it could not be deleted. */
+/** Deletes the account with this name. Returns false if the deletion fails. */
 async function removeAccount(operator: OperatorAccess, name: string): Promise<boolean> {
   async function remove(): Promise<void> {
     const accounts = await listAccounts(operator, name)

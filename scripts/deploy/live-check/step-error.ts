@@ -1,4 +1,6 @@
-/** Facts about a failed step, from which `findLikelyCause` finds the likely cause. */
+/**
+ * Facts about a failed step of the live check, from which `findLikelyCause` finds the likely cause.
+ */
 export type StepEvidence = {
   /** Status of the error response. */
   status?: number
@@ -12,7 +14,7 @@ export type StepEvidence = {
   pool?: string
 }
 
-/** Failure of a step of the check. The message says what happened. */
+/** Failure of a step of the live check. The message describes the failure. */
 export class StepError extends Error {
   readonly evidence: StepEvidence
 

@@ -23,19 +23,19 @@ export type StepResults = {
   commandId?: string
 }
 
-/**
- * Result of a step that did not fail: a summary, or the reason why the step could not be checked.
- */
+/** Result of a step that did not fail: a summary, or the reason why the step was not checked. */
 export type StepResult = { summary: string } | { unchecked: string }
 
 export type CheckStep = {
   name: string
-  /** Step whose result this step needs. */
+  /** Earlier step whose result this step needs. */
   needs?: "upload" | "command"
   run(api: CheckApi, results: StepResults): Promise<StepResult>
 }
 
-/** Steps of the check, in the order in which they run. Each tests another kind of work. */
+/**
+ * Steps of the live check, in the order in which they run. Each step tests another kind of work.
+ */
 export const CHECK_STEPS: readonly CheckStep[] = [
   { name: "upload", run: uploadTone },
   { name: "command", needs: "upload", run: runCommand },
@@ -81,7 +81,8 @@ async function runCommand(api: CheckApi, results: StepResults): Promise<StepResu
   )
   results.commandId = id
   const film = await downloadOutput(api, await waitUntilCompleted(api, id, "media"), judgeMp4)
-  // Uploads the output and has it probed, which checks its bytes and not only their number.
+  // Uploads the output and waits for its probe, so that the content of the output is checked and
+  // not only its size.
   const file = await uploadUntilProbed(api, "film.mp4", Uint8Array.from(film))
   expectFacts(file, { format_name: "mov,mp4", codecs: ["h264", "aac"], ...SIZE })
   results.film = `svc_id://${file.id}`
@@ -221,7 +222,7 @@ const AMPLITUDE = 8000
 const BYTES_PER_SAMPLE = 2
 const HEADER_BYTES = 44
 
-/** Makes a WAV file with one second of a tone, without any program of this machine. */
+/** Makes a WAV file with one second of a tone, without any media tool. */
 function makeTone(): Uint8Array<ArrayBuffer> {
   const samples = Int16Array.from({ length: SAMPLES_PER_SECOND }, (_, at) => {
     return Math.round(AMPLITUDE * Math.sin((2 * Math.PI * TONE_HERTZ * at) / SAMPLES_PER_SECOND))
@@ -245,8 +246,8 @@ function makeTone(): Uint8Array<ArrayBuffer> {
 const BOX_HEAD_BYTES = 8
 
 /**
- * Returns an error in the box structure of an MP4, whose boxes must fill the file. Returns null if
- * there is none.
+ * Returns an error in the box structure of an MP4, whose boxes must fill the file. Returns null for
+ * a correct structure.
  */
 function judgeMp4(bytes: Uint8Array): string | null {
   const buffer = Buffer.from(bytes)
@@ -265,7 +266,7 @@ function judgeMp4(bytes: Uint8Array): string | null {
   return null
 }
 
-/** Returns an error in the header of a WAV. Returns null if there is none. */
+/** Returns an error in the header of a WAV file. Returns null for a correct header. */
 function judgeWav(bytes: Uint8Array): string | null {
   const head = Buffer.from(bytes).toString("latin1", 0, HEADER_BYTES)
   const isWav = bytes.byteLength > HEADER_BYTES && /^RIFF.{4}WAVE/s.test(head)

@@ -6,13 +6,13 @@ import { StepError } from "./step-error.ts"
 
 const POLL_MS = 500
 /**
- * Maximum wait for the first try of the webhook, in milliseconds. It starts within seconds after
- * the end of the job.
+ * Maximum wait for the first try of the webhook, in milliseconds. The first try starts within
+ * seconds after the end of the job.
  */
 const DELIVERED_MS_MAX = 60_000
 
 /**
- * URL that receives the webhook of one check, and the response that the service sends there.
+ * URL that receives the webhook of one live check, and the response of the service at that URL.
  * `refusal` is the reason why the service refuses the URL, else null.
  */
 export type CheckWebhook = { url: string; answer: string; refusal: string | null }
@@ -31,8 +31,8 @@ const deliveries = z.array(
 )
 
 /**
- * Creates a job with the webhook of the check. If the service refuses the webhook's address,
- * creates the job without it and notes the refusal.
+ * Creates a job with the webhook of the live check. If the service refuses the URL of the webhook,
+ * creates the job without the webhook and records the refusal.
  */
 export async function createJobWithWebhook<Created>(
   webhook: CheckWebhook,
@@ -50,7 +50,7 @@ export async function createJobWithWebhook<Created>(
 
 /**
  * Waits until the webhook of a job was delivered. Throws a StepError unless the response proves
- * that it arrived at the right service.
+ * that the right service received the webhook.
  */
 export async function waitUntilDelivered(
   api: CheckApi,
@@ -66,8 +66,7 @@ export async function waitUntilDelivered(
       const message = `another server answered it with ${last?.status}: ${last?.answer ?? ""}`
       throw new StepError(message, { code: WEBHOOK_ANSWERED_ELSEWHERE_CODE })
     }
-    // Fails after the first failed try, because the next try would be later than the end of the
-    // check.
+    // Fails after the first failed try, because the check ends before the next try.
     if (last) {
       const message = `its first try failed: ${last.error ?? last.status}`
       throw new StepError(message, { ...(last.status !== null && { status: last.status }) })

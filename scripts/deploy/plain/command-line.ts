@@ -4,11 +4,11 @@ import { resolve } from "node:path"
 import { parseArgs } from "node:util"
 import { CLONE_FOLDER, WRANGLER_CONFIG_PATH } from "../config.ts"
 
-/** Path of the program that all launchers of wrangler run. */
+/** Path of the program that all launchers of wrangler start. */
 const WRANGLER = /wrangler-dist[/\\]cli\.js$/
 /**
- * Maximum number of ancestors to examine. A custom build is the child of a shell, which is a child
- * of wrangler.
+ * Maximum number of ancestor processes to examine. A custom build is the child of a shell, which is
+ * a child of wrangler.
  */
 const GENERATIONS_MAX = 8
 
@@ -34,16 +34,16 @@ const HARMLESS = {
 } as const
 
 export type WranglerCommand =
-  /** `wrangler deploy` of the unchanged wrangler.toml. */
+  /** The command is `wrangler deploy` with the unchanged wrangler.toml. */
   | "deploy"
-  /** `wrangler deploy` with options that may deploy something else. */
+  /** The command is `wrangler deploy` with options that may change the deployment. */
   | "deploy otherwise"
-  /** Another command, a dry run, or an unknown command. */
+  /** The command is another command, a dry run, or unknown. */
   | "other"
 
 /**
- * Returns the command of the wrangler that runs a process as its custom build. `pid` is the id of
- * the process.
+ * Returns the command of the wrangler process that runs this process as a custom build. `pid` is
+ * the id of the process.
  */
 export function findWranglerCommand(pid = process.pid): WranglerCommand {
   let each: number | null = pid
@@ -76,7 +76,7 @@ type Ancestor = { parent: number | null; words: string[] }
 
 /**
  * Reads the parent and arguments of a process. Returns null if the process has ended or the system
- * does not show them.
+ * hides its arguments.
  */
 function readProcess(pid: number): Ancestor | null {
   try {
@@ -88,14 +88,17 @@ function readProcess(pid: number): Ancestor | null {
 
 function readProc(pid: number): Ancestor {
   const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(0, -1)
-  // Splits after the last parenthesis: the second field is the program's name in parentheses, which
-  // may contain parentheses and spaces.
+  // Splits the text after the last parenthesis. The second field is the program's name in
+  // parentheses, which may itself contain parentheses and spaces.
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
   const [, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
   return { parent: parentOf(parent), words }
 }
 
-/** Reads a process by `ps`, on systems without /proc. Arguments with spaces are split. */
+/**
+ * Reads the parent and arguments of a process by `ps`, on systems without /proc. Splits arguments
+ * at spaces.
+ */
 export function readProcessByPs(pid: number): Ancestor {
   const line = execFileSync("ps", ["-ww", "-o", "ppid=,args=", "-p", String(pid)], {
     encoding: "utf8",

@@ -5,8 +5,8 @@ import { pickVariables } from "../../cli/environment.ts"
 import { readServiceConfig } from "../../cli/service-config.ts"
 
 /**
- * Custom build of wrangler.toml, which wrangler runs before its first request to the account.
- * Prepares a plain `wrangler deploy`.
+ * Custom build of wrangler.toml, which wrangler runs before its first request to the account. The
+ * build prepares a plain `wrangler deploy`.
  */
 await runScript(async () => {
   const command = findWranglerCommand()

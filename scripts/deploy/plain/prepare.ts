@@ -14,9 +14,9 @@ import { readDeploymentSettings, listChangedSettings } from "../settings.ts"
 import { runWranglerOrThrow } from "../wrangler.ts"
 
 /**
- * Creates what `wrangler deploy` of wrangler.toml needs and does not create itself: storage,
+ * Creates the resources that a plain `wrangler deploy` needs and does not create itself: storage,
  * queues, a Worker with the required secrets, and migrated databases. Throws a CliError if the
- * deployed settings differ from the file.
+ * deployed settings differ from wrangler.toml.
  */
 export async function prepareWranglerDeploy(
   environment: NodeJS.ProcessEnv,
@@ -51,8 +51,8 @@ export async function prepareWranglerDeploy(
 }
 
 /**
- * Returns the environment for the checks: the account as wrangler selects it, without settings,
- * which `wrangler deploy` does not read.
+ * Returns the environment for the checks: the account that wrangler selects, but no settings,
+ * because `wrangler deploy` reads none.
  */
 function environmentOf(
   { CLOUDFLARE_API_TOKEN: token, CLOUDFLARE_ACCOUNT_ID: chosen }: NodeJS.ProcessEnv,
@@ -89,8 +89,8 @@ function refuseOtherSettings({ vars, name }: Deployment, { vars: ofFile }: Wrang
 }
 
 /**
- * Throws a CliError if a bound database no longer exists, because wrangler would fail without the
- * reason.
+ * Throws a CliError if a bound database no longer exists, because wrangler would fail without
+ * naming the reason.
  */
 async function refuseLostDatabases({ api, deployed }: Deployment): Promise<void> {
   for (const id of deployed?.databaseIds ?? []) {

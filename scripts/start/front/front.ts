@@ -4,13 +4,19 @@ import { Problem, problemResponse } from "../../../src/api/output/problem.ts"
 import { SHARED_HEADERS } from "../../../src/api/middleware/shared-headers.ts"
 import { newId } from "../../../src/platform/ids.ts"
 
-// Runs inside the Worker as its entrypoint `callers`. On one machine it does what Cloudflare's edge
-// does for a deployment.
+// This module runs inside the Worker as its entrypoint `callers`. On one machine it replaces
+// Cloudflare's edge.
 
-/** Maximum size of a request's URL and headers. workerd itself refuses only some hundred KiB. */
+/**
+ * Maximum size of a request's URL and headers, in bytes. workerd itself refuses only some hundred
+ * KiB.
+ */
 const HEAD_BYTES_MAX = 16 * 1024
 const HEADERS_MAX = 100
-/** Headers that Cloudflare or the local runtime set. They are removed from requests of callers. */
+/**
+ * Headers that Cloudflare or the local runtime set. The entrypoint removes them from requests of
+ * callers.
+ */
 const OWN_HEADERS = /^(?:cf|mf|lathe-outbound)-/
 const CLOSED_MS_MAX = 30_000
 const POLL_MS = 20
@@ -19,7 +25,9 @@ export const frontSettings = z.object({
   /** Port and addresses of this machine that callers may use in `Host`. */
   port: z.number(),
   addresses: z.array(z.string()),
-  /** Origin that callers use, if it differs from the addresses of this machine. */
+  /**
+   * Origin of the service for callers, if the origin differs from the addresses of this machine.
+   */
   publicOrigin: z.string().optional(),
   /** Header in which a proxy in front of the service sends the client's address, in lower case. */
   clientAddressHeader: z.string().optional(),
@@ -34,10 +42,10 @@ type Worker<Env, Context> = {
 }
 
 /**
- * Makes the entrypoint that checks requests of callers and passes them to the Worker. Refuses
- * requests for other hosts and oversized headers, and sets `cf-connecting-ip` to the client's
- * address. Requests wait until `open` was called. Reads its settings from the JSON text `FRONT` of
- * the environment.
+ * Makes the entrypoint that checks requests of callers and passes them to the Worker. The
+ * entrypoint refuses requests for other hosts and oversized headers, and sets `cf-connecting-ip` to
+ * the client's address. Requests wait until `open` was called. The settings are the JSON text
+ * `FRONT` of the environment.
  */
 export function makeCallersEntrypoint<Env extends { FRONT: string }, Context extends Waiting>(
   worker: Worker<Env, Context>,
@@ -61,8 +69,8 @@ export function makeCallersEntrypoint<Env extends { FRONT: string }, Context ext
         ? refuse(checkedTarget, request)
         : await worker.fetch(passOn(checkedTarget, request, body, settings), env, context)
     const isLeft = body !== null && body.state !== "ended"
-    // Does not read the body of a request with `Expect` whose sender still waits for `100
-    // Continue`, because reading would make the sender start.
+    // Does not read the body of a request with `Expect` while its sender waits for `100 Continue`,
+    // because reading would make the sender start.
     const mayRead = body?.state === "begun" || !request.headers.has("expect")
     if (answer.status < 400 || request.method === "HEAD" || !isLeft || !mayRead) return answer
     return await refuseBody(answer, body, context)
@@ -88,12 +96,12 @@ function judge(request: Request, settings: FrontSettings): URL | Problem {
   if ((headers.get("expect") ?? "100-continue").toLowerCase() !== "100-continue") {
     return new Problem("expectation_failed", "Expect is 100-continue, or is left out.")
   }
-  // A comma means several Host headers, which workerd joins.
+  // A comma means that workerd joined several Host headers.
   const host = headers.get("host") ?? ""
   if (!/^[^\s/\\?#@,]+$/.test(host)) return malformed("Send one Host: a name or an address.")
   const target = URL.parse(url)
   if (!target) return malformed("The target of a request is a path, and Host a name or an address.")
-  // Removes the final dot, by which a name may refer to the DNS root.
+  // Removes the final dot of a host name, which refers to the DNS root.
   const name = target.hostname.replace(/\.$/, "")
   if (!isOwnHost(name, /:(\d+)$/.exec(host)?.[1], settings)) {
     const message = `${host} is not a host of this service; its operator names one by PUBLIC_ORIGIN.`
@@ -104,7 +112,8 @@ function judge(request: Request, settings: FrontSettings): URL | Problem {
 }
 
 /**
- * Reports whether a host is one of this service. A host without a port matches each of its ports.
+ * Reports whether a host is an allowed host of this service. An allowed host without a port matches
+ * every port.
  */
 function isOwnHost(name: string, port: string | undefined, settings: FrontSettings): boolean {
   function isAt(own: number): boolean {
@@ -173,19 +182,21 @@ function starting(): Problem {
 declare const FixedLengthStream: new (bytes: number) => TransformStream<Uint8Array, Uint8Array>
 
 /**
- * Maximum time for which the body of a refused request is read, in milliseconds, so that its sender
- * can read the response.
+ * Maximum time for which the body of a refused request is read, in milliseconds. Meanwhile the
+ * sender can read the response.
  */
 const REST_MS_MAX = 10_000
 const ROOM_BYTES = 64 * 1024
 
-/** Body of a request that is passed to the Worker. The Worker may leave it unread. */
+/** Request body that is passed to the Worker. The Worker may leave the body unread. */
 type HeldBody = {
-  /** Stream that the Worker reads. Its cancellation does not cancel the body of the request. */
+  /**
+   * Stream that the Worker reads. Canceling this stream does not cancel the body of the request.
+   */
   readonly passed: ReadableStream<Uint8Array>
   /** Progress of reading the body. */
   readonly state: "untouched" | "begun" | "ended"
-  /** Reads and drops the rest of the body, for a bounded time. */
+  /** Reads and drops the rest of the body, for a limited time. */
   drop(): Promise<void>
 }
 
@@ -214,7 +225,7 @@ function holdBody(body: ReadableStream<Uint8Array<ArrayBuffer>>): HeldBody {
         room = new Uint8Array(value.buffer)
       }
     } catch {
-      // Ignores the error: the sender has disconnected, or the time limit has passed.
+      // Ignores the error, because the sender has disconnected or the time limit has passed.
     } finally {
       clearTimeout(timer)
     }
@@ -230,9 +241,9 @@ function holdBody(body: ReadableStream<Uint8Array<ArrayBuffer>>): HeldBody {
 }
 
 /**
- * Sends an error response at once, but ends it only after the rest of the request's body was read.
- * workerd closes a connection whose response ends before the request's body, and a sender that
- * cannot write would not read the response.
+ * Sends an error response at once, but ends the response only after the rest of the request's body
+ * was read. workerd closes a connection whose response ends before the request's body. A sender
+ * that cannot finish writing would not read the response.
  */
 async function refuseBody(
   answer: Response,

@@ -3,11 +3,11 @@ import { createServer } from "node:net"
 import { parentPort, workerData } from "node:worker_threads"
 import { z } from "zod"
 
-// Opens a listening socket without accepting connections. Node.js accepts connections in the event
-// loop that opened the socket. This thread therefore opens it, reports its file descriptor and
-// blocks its event loop forever.
+// This thread opens a listening socket without accepting connections. Node.js accepts connections
+// in the event loop that opened the socket. The thread therefore reports the socket's file
+// descriptor and then blocks its own event loop forever.
 
-/** Maximum number of waiting connections. The kernel may allow fewer. */
+/** Maximum number of connections that wait at the socket. The kernel may allow fewer. */
 const BACKLOG = 511
 
 const { host, port } = z.object({ host: z.string(), port: z.number() }).parse(workerData)

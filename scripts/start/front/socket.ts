@@ -9,9 +9,9 @@ import { isSystemError } from "../../cli/system-error.ts"
 type Address = { host: string; port: number }
 
 /**
- * Opens the listening socket of the service and returns its file descriptor. Accepts no
- * connections: the process that inherits the descriptor does, and callers wait until then. Throws a
- * CliError if it cannot listen.
+ * Opens the listening socket of the service and returns its file descriptor. The socket accepts no
+ * connections: callers wait until the process that inherits the descriptor accepts them. Throws a
+ * CliError if the socket cannot listen.
  */
 export async function openListeningSocket(
   address: Address,

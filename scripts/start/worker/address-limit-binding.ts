@@ -1,7 +1,10 @@
-// Runs in workerd as the module that makes a rate limit binding. Has the interface of Cloudflare's
+// This module makes a rate limit binding in workerd. The binding has the interface of Cloudflare's
 // binding, and counts in the memory of this isolate.
 
-/** Maximum number of keys that are counted in a period. The oldest keys beyond it are dropped. */
+/**
+ * Maximum number of keys that are counted in a period. Above this number, the oldest keys are
+ * dropped.
+ */
 const KEYS_MAX = 100_000
 
 /** Makes a binding that permits `limit` calls per key in each period of `period` seconds. */

@@ -1,8 +1,8 @@
 import { z } from "zod"
 import { STARTUP_CRON } from "../../../src/contract/crons.ts"
 
-// Runs inside the Worker as its entrypoint `control`, which the start script calls through a UNIX
-// socket.
+// This module runs inside the Worker as its entrypoint `control`. The start script calls the
+// entrypoint through a UNIX socket.
 
 type Statement = { bind(...values: unknown[]): Statement; all(): Promise<{ results: unknown[] }> }
 
@@ -28,12 +28,12 @@ type Scheduled<Context> = {
 
 export const migrations = z.array(z.object({ name: z.string(), statements: z.array(z.string()) }))
 
-/** Files of the migrations folder in order, split into statements. */
+/** Schema of the migrations: the files of the migrations folder in order, split into statements. */
 export type Migrations = z.infer<typeof migrations>
 
 /**
- * Table of applied migrations, the same as that of `wrangler d1 migrations`, so that both can be
- * used.
+ * Name of the table of applied migrations. `wrangler d1 migrations` uses the same table, so that
+ * both tools can be used.
  */
 const MIGRATIONS_TABLE =
   "CREATE TABLE IF NOT EXISTS d1_migrations (id INTEGER PRIMARY KEY AUTOINCREMENT, " +
@@ -44,8 +44,8 @@ const highestRows = z.array(z.object({ highest: z.number() }))
 const appliedRows = z.array(z.object({ name: z.string() }))
 
 /**
- * Error of a setting that contradicts the stored data. The message is for the user who started the
- * service.
+ * Error of a setting that contradicts the stored data. The message addresses the user who started
+ * the service.
  */
 class SettingError extends Error {}
 
@@ -105,7 +105,7 @@ async function migrateAll(env: Environment, migrationFiles: Migrations): Promise
   )
 }
 
-/** Applies the migrations that were not applied to a database yet, each in one transaction. */
+/** Applies new migrations to a database, each in one transaction. */
 async function migrate(database: Database, migrationFiles: Migrations): Promise<void> {
   await database.exec(MIGRATIONS_TABLE)
   const { results } = await database.prepare("SELECT name FROM d1_migrations").all()

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks"
 
-// Runs inside the Worker on one machine. Applies the limits of Cloudflare's D1 to the emulated D1,
-// so that nothing works only on one machine.
+// This module runs inside the Worker on one machine. It applies the limits of Cloudflare's D1 to
+// the emulated D1, so that no code works only on one machine.
 
 /** Documented limits of D1. Texts are measured in UTF-8 bytes. */
 const LIMITS = {
@@ -12,7 +12,7 @@ const LIMITS = {
   statementsOfInvocation: 1_000,
 }
 
-/** Maximum number of UTF-8 bytes of one code unit of a JavaScript string. */
+/** Maximum number of UTF-8 bytes for one code unit of a JavaScript string. */
 const UTF8_BYTES_MAX = 3
 
 type PreparedStatement = {
@@ -23,7 +23,7 @@ type PreparedStatement = {
   raw(...given: unknown[]): unknown
 }
 
-/** Methods of a D1 binding that are limited. */
+/** Methods of a D1 binding to which the limits apply. */
 export type LimitedDatabase = {
   prepare(sql: string): PreparedStatement
   batch(statements: PreparedStatement[]): Promise<unknown>
@@ -36,12 +36,15 @@ let peak = 0
 const encoder = new TextEncoder()
 const limited = new WeakSet<object>()
 
-/** Runs a function as a separate invocation of the Worker, with its own count of statements. */
+/** Runs a function as a separate invocation of the Worker, with its own count of D1 statements. */
 export function runAsInvocation<Value>(work: () => Value): Value {
   return invocations.run({ statements: 0 }, work)
 }
 
-/** Returns the highest number of statements of an invocation since the last call, for tests. */
+/**
+ * Returns the highest number of D1 statements of an invocation since the last call. Only tests use
+ * this number.
+ */
 export function takePeakStatementCount(): number {
   const taken = peak
   peak = 0
@@ -49,7 +52,7 @@ export function takePeakStatementCount(): number {
 }
 
 /**
- * Applies the limits to every D1 statement in this isolate. Counts statements for each call of an
+ * Applies D1's limits to every statement in this isolate. Counts statements for each call of an
  * exported handler of the Worker, or of a method of an exported Durable Object.
  */
 export function applyD1Limits(worker: object, database: LimitedDatabase): void {
@@ -61,7 +64,7 @@ export function applyD1Limits(worker: object, database: LimitedDatabase): void {
 }
 
 /**
- * Changes the methods of the binding's classes, so that the binding is limited in every
+ * Changes the methods of the D1 binding's classes, so that the binding is limited in every
  * environment.
  */
 function limitStatements(database: LimitedDatabase): void {
@@ -83,7 +86,7 @@ function prototypeOf(of: object): object {
   return prototype
 }
 
-/** Makes a method call `check` with its arguments first. */
+/** Makes a method call `check` with the method's arguments first. */
 function before(owner: object, name: string, check: (...given: unknown[]) => void): void {
   const method = methodOf(owner, name)
   if (!method) throw new Error(`the D1 binding has no method ${name}`)
@@ -140,7 +143,8 @@ function checkValues(values: unknown[]): void {
 }
 
 /**
- * Returns an upper bound of the size of values in bytes, which is faster to compute than the size.
+ * Returns an upper bound of the size of values in bytes. The bound is faster to compute than the
+ * size.
  */
 function bytesAtMost(values: unknown[]): number {
   return values.reduce((sum: number, value) => {

@@ -8,17 +8,20 @@ import { isAllowedHost, readWebUrl } from "../../../src/contract/urls/user-url.t
 
 const IDLE_MS_MAX = 60_000
 
-/** Headers that workerd adds for its own use. They are not sent to other hosts. */
+/**
+ * Headers that workerd adds for its own use. The Worker's outgoing requests do not contain them.
+ */
 const OWN_HEADERS = /^(?:mf-.*|cf-.*|lathe-outbound-.*)$/i
 
 export type OutboundOptions = Omit<DialOptions, "upstream"> & {
-  /** Whether all hosts other than `allowedHosts` are refused, without a DNS look-up. */
+  /** Whether all hosts except `allowedHosts` are refused, without a DNS query. */
   refusesPublicHosts?: boolean
 }
 
 /**
- * Makes the handler of the Worker's outgoing requests, whose target is the full URL. Checks
- * addresses as the runner does. Passes redirects to the Worker instead of following them.
+ * Makes the handler of the Worker's outgoing requests, whose target is the full URL. The handler
+ * checks addresses as the runner does. The handler passes redirects to the Worker instead of
+ * following them.
  */
 export function makeOutgoingRequestHandler(options: OutboundOptions) {
   const dial = makeOutboundDial(options)

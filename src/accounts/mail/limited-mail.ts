@@ -7,20 +7,22 @@ import { consumeMailLimit } from "../../db/accounts/mail-counts.ts"
 
 /**
  * Number of mails to one address within an hour at which further mails of a purpose are refused.
- * Mails of all purposes count together. The numbers leave room for a password reset after strangers
- * have requested other mails to the address.
+ * Mails of all purposes count together. The different limits leave room for a password reset after
+ * strangers have requested other mails to the address.
  */
 export const MAILS_PER_HOUR = { notice: 2, confirmation: 4, reset: 5, invitation: 6 } as const
 
 export type MailPurpose = keyof typeof MAILS_PER_HOUR
 
 /**
- * Outcome of a mail; `limited` if the address has already received the allowed mails of the hour.
+ * Outcome of a mail; `limited` if the address has already received the maximum number of mails in
+ * this hour.
  */
 export type MailOutcome = "sent" | "failed" | "limited"
 
 /**
- * Sends a mail if the limit of its address allows it. Used for mails that a stranger can request.
+ * Sends a mail unless the limit of its address is reached. All mails that a stranger can request
+ * are sent by this function.
  */
 export async function sendRateLimitedMail(
   env: Env,

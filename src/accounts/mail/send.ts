@@ -24,14 +24,14 @@ export type Mail = { to: string; subject: string; text: string }
 
 const ANSWER_WITHIN_MS = 8000
 /**
- * Retries after a failed request to the mail provider. All attempts together must end within the
- * time that Cloudflare grants for work after a response.
+ * Waits between requests to the mail provider after a failed request. All attempts together must
+ * end within the time that Cloudflare grants for work after a response.
  */
 const RETRIES = { retries: 2, minTimeout: 500, factor: 2 }
 
 /**
- * Sends a mail by the configured provider, or writes it to the mail folder of a service on one
- * machine. Returns whether this succeeded. Logs a failure instead of throwing.
+ * Sends a mail by the configured provider, or writes the mail to the mail folder of a service on
+ * one machine. Returns true on success. Logs a failure instead of throwing.
  */
 export async function sendMail(env: Env, mail: Mail): Promise<boolean> {
   const { to, subject } = mail
@@ -54,7 +54,8 @@ async function postMail(env: Env, mail: Mail): Promise<void> {
   const headers = {
     authorization: `Bearer ${env.RESEND_API_KEY}`,
     "content-type": "application/json",
-    // Prevents a second mail when a retry follows a response that arrived too late.
+    // The idempotency key prevents a second mail when a retry follows a response that arrived too
+    // late.
     "idempotency-key": newId(),
   }
   const { to, subject, text } = mail

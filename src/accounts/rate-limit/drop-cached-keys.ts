@@ -7,8 +7,7 @@ const KEYS_MAX = 500
 
 /**
  * Makes the rate limiters of keys read their keys from the database again, at most `KEYS_MAX`
- * limiters. Any other limiter, or one that cannot be reached, continues with the cached key for at
- * most a second.
+ * limiters. Any other or unreachable limiter continues with the cached key for at most a second.
  */
 export async function dropCachedKeys(env: Env, hashes: readonly string[]): Promise<void> {
   dropPrefetches(hashes)

@@ -11,23 +11,26 @@ export type PrefetchedRequests = {
 }
 
 const KEYS_MAX = 10_000
-/** Time for which an expired grant stays stored. It exceeds the validity of every grant. */
+/**
+ * Time for which an expired grant stays stored, in milliseconds. This time exceeds the validity of
+ * every grant.
+ */
 const KEPT_MS = 10_000
 
 const prefetches = makeBoundedCache<PrefetchedRequests>(KEYS_MAX)
 let timesForgotten = 0
 
 /**
- * Returns the prefetched requests of a key by the key's hash, even if they have expired; null if
- * there are none.
+ * Returns the prefetched requests of a key by the key's hash, even if they have expired; null
+ * without prefetched requests.
  */
 export function findPrefetch(hash: string): PrefetchedRequests | null {
   return prefetches.get(hash)
 }
 
 /**
- * Returns a counter that increases when prefetched requests are dropped. A caller compares it to
- * detect a drop during its call of the rate limiter.
+ * Returns a counter that increases when prefetched requests are dropped. A caller compares the
+ * counter before and after its call of the rate limiter to detect a drop.
  */
 export function readPrefetchGeneration(): number {
   return timesForgotten

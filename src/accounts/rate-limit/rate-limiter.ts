@@ -30,9 +30,9 @@ const KNOWN_MS = 1_000
 const FRESH_MS = 500
 
 /**
- * Delay from a count to its write, in milliseconds. Counts of this time are lost if the process
- * dies. Cloudflare evicts an idle object after ten seconds at the earliest, which is after the
- * write.
+ * Delay from a count to its write to storage, in milliseconds. Counts of this time are lost if the
+ * process dies. Cloudflare evicts an idle object after ten seconds at the earliest, which is after
+ * the write.
  */
 const WRITE_AFTER_MS = 5_000
 
@@ -52,21 +52,23 @@ const CHANGE_MS = 10_000
 const WINDOW_MS = WINDOW_SECONDS * 1000
 const WINDOW = "window"
 
-/** Number of requests in the present window of a minute, and the end of the window. */
+/** Number of requests in the current window of a minute, and the end of the window. */
 type Window = { endsAt: number; used: number }
 
 /**
- * Rate limiter of one API key, named by the key's hash, or of one user. Caches the key, counts its
- * requests by minute and day, and holds the leases of its uploads. It decides from memory and
- * writes the counts a moment later; an evicted object therefore continues its window. Open uploads
- * register again with their next renewal.
+ * Rate limiter of one API key, named by the key's hash, or of one user. The limiter caches the key,
+ * counts its requests by minute and day, and holds the leases of its uploads. The limiter decides
+ * from memory and writes the counts a moment later, so that an evicted object continues its window.
+ * Open uploads register again with their next renewal.
  */
 export class RateLimiter extends DurableObject<Env> implements RateLimiterRpc {
   #known: { caller: Caller; since: number } | null = null
   #lookUp: Promise<Caller | null> | null = null
   #timesForgotten = 0
   #window: Window
-  /** Requests by day that are not written yet, and the last counted request. */
+  /**
+   * Numbers of requests by day that are not written yet, and the time of the last counted request.
+   */
   #unwritten = new Map<string, number>()
   #lastUse: { caller: Caller; at: number } | null = null
   #isWriteDue = false
@@ -74,7 +76,7 @@ export class RateLimiter extends DurableObject<Env> implements RateLimiterRpc {
   #changedAt = 0
   /** Callbacks that resolve the waiting calls of `untilForgotten`. */
   readonly #watchers = new Set<() => void>()
-  /** Expiry of the lease of each open upload. */
+  /** Expiry times of the leases of open uploads, by upload. */
   readonly #uploads = new Map<string, number>()
 
   constructor(state: DurableObjectState, env: Env) {
@@ -205,7 +207,7 @@ export class RateLimiter extends DurableObject<Env> implements RateLimiterRpc {
     this.#unwritten = new Map()
     this.#isWriteDue = false
     try {
-      // Responses do not wait until this write is confirmed.
+      // Responses do not wait until storage confirms this write.
       await this.ctx.storage.put(WINDOW, this.#window, { allowUnconfirmed: true })
       await this.#writeCounts(byDay)
     } catch (error) {

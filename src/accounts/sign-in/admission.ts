@@ -18,14 +18,15 @@ export type Applicant = {
 }
 
 /**
- * Right to sign up: the plan or invitation that grants it, and whether the email counts as
+ * Permission to sign up: the plan or invitation that grants it, and whether the email counts as
  * verified.
  */
 export type SignUpAdmission = { by: NewUser["admittedBy"]; isVerified: boolean }
 
 /**
  * Decides whether a person may sign up: by the setting SIGN_UP, and always with an invitation.
- * Throws a 403 response if not, and a 400 response for an email that is too long to be stored.
+ * Throws a 403 response without permission, and a 400 response for an email that is too long to be
+ * stored.
  */
 export async function admitSignUp(env: Env, applicant: Applicant): Promise<SignUpAdmission> {
   const { email, isVerifiedBy, invitation: token } = applicant

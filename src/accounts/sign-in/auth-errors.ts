@@ -22,7 +22,7 @@ export function invalidLinkError(): APIError {
   return authError("BAD_REQUEST", "INVALID_TOKEN", message)
 }
 
-/** Returns the error for a mailed link of another user than the signed-in user. */
+/** Returns the error for a mailed link that belongs to another user than the signed-in user. */
 export function otherUserSignedInError(): APIError {
   return authError("FORBIDDEN", "SIGNED_IN_AS_ANOTHER", "You are signed in as another user.")
 }

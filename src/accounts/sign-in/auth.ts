@@ -25,7 +25,9 @@ import type { SignInProviders } from "../../bindings/sign-in-providers.ts"
 
 const TEXT_LENGTH_MAX = 300
 
-/** Messages of better-auth about invalid requests, which are not errors of the service. */
+/**
+ * Patterns of better-auth's messages about invalid requests, which are not errors of the service.
+ */
 const ABOUT_CALLERS =
   /^(?:Invalid (?:origin|\w*URL): |Blocked cross-site navigation |Failed to parse state$|State not found$|INVALID_CALLBACK_REQUEST$|Provider (?:not found|does not support) |OAuth issuer mismatch$|Failed to get user info$)/
 
@@ -92,8 +94,8 @@ function makeAuth(env: Env, origin: string) {
     advanced: {
       ...cookiesOf(origin),
       database: { generateId: newId },
-      // Cloudflare sets this header, and on one machine the front process does. The caller's own
-      // header is dropped.
+      // Cloudflare sets this header, and the entrypoint `callers` does on one machine. Both drop a
+      // header of the caller.
       ipAddress: { ipAddressHeaders: ["cf-connecting-ip"] },
       backgroundTasks: { handler: (work) => waitUntil(work) },
       disableCSRFCheck: false,
@@ -109,19 +111,19 @@ function makeAuth(env: Env, origin: string) {
       password: passwordHashing,
       requireEmailVerification: true,
       revokeSessionsOnPasswordReset: true,
-      // The user followed a mailed link and therefore owns the address. The reset therefore also
-      // confirms the email.
+      // The user followed a mailed link and therefore owns the address. The password reset
+      // therefore also confirms the email.
       onPasswordReset: async ({ user }) =>
         await confirmUserByMailedLink(openDirectory(env), user.id),
     },
     emailVerification: {
-      // better-auth calls this function at a sign-in with the right password if the email is not
+      // better-auth calls this function after a sign-in with the right password if the email is not
       // confirmed.
       sendVerificationEmail: async ({ user }) => await mails.confirm(user),
       sendOnSignIn: true,
     },
-    // The state of a sign-in in progress is a cookie, because rows would let anybody write to the
-    // database.
+    // The state of a sign-in in progress is stored in a cookie, because rows would let anybody
+    // write to the database.
     account: { updateAccountOnSignIn: false, storeStateStrategy: "cookie" },
     socialProviders: socialProvidersOf(readSignInProviders(env.SIGN_IN_PROVIDERS)),
     // better-auth's own rate limit would store a row for each path, even for unknown paths.
@@ -130,8 +132,8 @@ function makeAuth(env: Env, origin: string) {
 }
 
 /**
- * Returns a plugin that replaces four endpoints of better-auth by their names, and adds two that
- * confirm an email.
+ * Returns a plugin of better-auth that replaces four of its endpoints by their names, and adds two
+ * endpoints that confirm an email.
  */
 function ownRoutes(env: Env, mails: SignInMailers) {
   const endpoints = {
@@ -146,8 +148,8 @@ function ownRoutes(env: Env, mails: SignInMailers) {
 }
 
 /**
- * Returns cookie options. Over https the names begin with `__Host-`, because browsers accept such
- * cookies only from this host.
+ * Returns cookie options. Cookies over https have names that begin with `__Host-`, because browsers
+ * accept such cookies only from this host.
  */
 function cookiesOf(origin: string) {
   const secure = origin.startsWith("https:")
@@ -161,12 +163,13 @@ function cookiesOf(origin: string) {
 function userOptions(env: Env) {
   return {
     additionalFields: {
-      // Every user has an account, but `required` would demand the account's id in the sign-up
-      // request.
+      // Every user has an account. The field is optional because `required` would demand the
+      // account's id in the sign-up request.
       accountId: { type: "string", required: false, input: false },
       isOperator: { type: "boolean", required: false, input: false, defaultValue: false },
     },
-    // Needs the password or a recent sign-in. Deletes the user with all data of the account.
+    // Deletes the user with all data of the account. The deletion requires the password or a recent
+    // sign-in.
     deleteUser: {
       enabled: true,
       beforeDelete: async (user: object) => {
@@ -184,7 +187,9 @@ function socialProvidersOf(providers: SignInProviders): SocialProviders {
   return { ...others, ...(gitlab && { gitlab: { ...gitlab, mapProfileToUser: confirmed } }) }
 }
 
-/** Maps `confirmed_at` of a GitLab profile to `emailVerified`, which other services send. */
+/**
+ * Maps `confirmed_at` of a GitLab profile to the field `emailVerified` of other sign-in services.
+ */
 function confirmed(profile: object): { emailVerified: boolean } {
   return { emailVerified: "confirmed_at" in profile && typeof profile.confirmed_at === "string" }
 }

@@ -11,8 +11,8 @@ const url = z.string("expected a string").max(2048, "expected at most 2048 chara
 const nothing = z.strictObject({})
 
 /**
- * Schemas of the request bodies of the sign-in routes. They accept only fields that a page sends,
- * and bound every stored field.
+ * Schemas of the request bodies of the sign-in routes. The schemas accept only fields that a page
+ * of the dashboard sends, and limit the length of every stored field.
  */
 export const AUTH_BODY_SCHEMAS = {
   "/change-email": z.strictObject({ newEmail: email }),
@@ -43,8 +43,8 @@ export const AUTH_BODY_SCHEMAS = {
     email,
     password,
     /**
-     * Accepted for clients of better-auth and ignored, because the email becomes the name of the
-     * user.
+     * Name of the user, accepted for clients of better-auth and ignored. The email becomes the name
+     * of the user.
      */
     name: z.string("expected a string").max(200, "expected at most 200 characters").optional(),
     invitation: token.optional(),

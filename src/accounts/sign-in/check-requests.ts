@@ -7,8 +7,9 @@ import { authError } from "./auth-errors.ts"
 import { checkAuthBody } from "./bodies.ts"
 
 /**
- * Returns better-auth's middleware that runs before every route. It validates request bodies,
- * refuses changes of suspended accounts, and prevents a sign-in service from replacing a session.
+ * Returns better-auth's middleware that runs before every sign-in route. The middleware validates
+ * request bodies, refuses changes of suspended accounts, and prevents a sign-in service from
+ * replacing a session.
  */
 export function makeAuthRequestCheck(env: Env, origin: string) {
   return createAuthMiddleware(async (c) => {
@@ -23,9 +24,7 @@ export function makeAuthRequestCheck(env: Env, origin: string) {
   })
 }
 
-/**
- * Routes that delete the account, or rename it, because an account is named by its user's email.
- */
+/** Routes that delete or rename the account. An account has the email of its user as its name. */
 const CHANGES_OF_ACCOUNT = new Set(["/change-email", "/confirm-email-change", "/delete-user"])
 const SUSPENDED =
   "The account is suspended and cannot be changed; ask the operator of this service."

@@ -9,9 +9,9 @@ import { invalidLinkError, authError, otherUserSignedInError } from "./auth-erro
 import { AUTH_BODY_SCHEMAS } from "./bodies.ts"
 
 /**
- * Endpoint that confirms the email of a sign-up, and signs the user in. It needs the token of the
- * mailed link, and the password of the sign-up or a new password. A new password replaces the old
- * one, because another person may have signed up with the user's email.
+ * Endpoint that confirms the email of a sign-up, and signs the user in. The request needs the token
+ * of the mailed link, and the password of the sign-up or a new password. A new password replaces
+ * the old one, because another person may have signed up with the user's email.
  */
 export function confirmEmailEndpoint(env: Env) {
   const body = AUTH_BODY_SCHEMAS["/confirm-email"]

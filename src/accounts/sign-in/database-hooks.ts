@@ -25,8 +25,8 @@ export function databaseHooks(env: Env): NonNullable<BetterAuthOptions["database
     user: {
       create: {
         before: async (user) => {
-          // Runs only for users of sign-in services. src/accounts/sign-in/sign-up.ts stores users
-          // with a password.
+          // This hook runs only for users of sign-in services. src/accounts/sign-in/sign-up.ts
+          // stores users with a password.
           const { email, emailVerified: isVerifiedBy } = user
           const admission = await admitSignUp(env, { email, isVerifiedBy, invitation: undefined })
           return {
@@ -41,7 +41,7 @@ export function databaseHooks(env: Env): NonNullable<BetterAuthOptions["database
       },
       update: {
         after: async (updated: unknown) => {
-          // Null if the user has been removed meanwhile.
+          // The user is null if it has been removed meanwhile.
           const { data: user } = owned.safeParse(updated)
           if (!user) return
           await renameAccountToEmail(openDirectory(env), user)
@@ -63,7 +63,7 @@ export function databaseHooks(env: Env): NonNullable<BetterAuthOptions["database
     },
     account: {
       create: {
-        // Sign-in services only identify users. Their access tokens are not stored.
+        // Removes the access tokens of sign-in services, which only identify users.
         before: async () => ({ data: { accessToken: null, refreshToken: null, idToken: null } }),
       },
     },

@@ -25,8 +25,8 @@ const madeUser = z.object({
 })
 
 /**
- * Returns better-auth's database adapter for D1. It creates each user together with an account, and
- * reads each session together with its user.
+ * Returns better-auth's database adapter for D1. The adapter creates each user together with an
+ * account, and reads each session together with its user.
  */
 export function authDatabaseAdapter(env: Env) {
   const makeAdapter = drizzleAdapter(openDirectory(env), {
@@ -53,7 +53,7 @@ export function authDatabaseAdapter(env: Env) {
         if (token === null) return await plain.findOne<T>(query)
         return z.custom<T | null>().parse(await findSession(openDirectory(env), token))
       },
-      // The work runs without a transaction, because D1 has no interactive transactions.
+      // Runs the work without a transaction, because D1 has no interactive transactions.
       transaction: async (work) => await work(adapter),
     }
     return adapter

@@ -14,8 +14,8 @@ import { invalidLinkError, authError, otherUserSignedInError } from "./auth-erro
 import { AUTH_BODY_SCHEMAS } from "./bodies.ts"
 
 /**
- * Endpoint by which a signed-in user requests a new email. It sends a link to the present email,
- * unless a confirmed user has the new email.
+ * Endpoint by which a signed-in user requests a new email. The endpoint sends a link to the present
+ * email, unless a confirmed user has the new email.
  */
 export function emailChangeEndpoint(env: Env, mails: SignInMailers) {
   const body = AUTH_BODY_SCHEMAS["/change-email"]
@@ -34,8 +34,8 @@ export function emailChangeEndpoint(env: Env, mails: SignInMailers) {
 
 /**
  * Endpoint for the two links of an email change. The link to the present address sends a mail to
- * the new address; the link to the new address completes the change. Both require that the user is
- * signed in: the owner of the new mailbox alone must not get an account that another person
+ * the new address. The link to the new address completes the change. Both require that the user is
+ * signed in. The owner of the new mailbox alone must not get an account that another person
  * created.
  */
 export function confirmEmailChangeEndpoint(env: Env, mails: SignInMailers) {

@@ -9,9 +9,9 @@ import { findUser } from "../../db/accounts/users.ts"
 const LIFE_SECONDS = 24 * 3600
 
 /**
- * Purpose of a mailed link. `confirm`: confirm the email of a sign-up. `agree`: agree to a new
- * email, by the link to the present address. `change`: complete the change, by the link to the new
- * address.
+ * Purpose of a mailed link. `confirm` confirms the email of a sign-up. `agree`, mailed to the
+ * present address, agrees to a new email. `change`, mailed to the new address, completes the
+ * change.
  */
 export type EmailLinkPurpose =
   | { purpose: "confirm" }
@@ -38,8 +38,8 @@ export async function makeEmailLinkToken(
 }
 
 /**
- * Verifies the token of a mailed link; returns null for an invalid token. Every later change of the
- * user invalidates the token: its own use, a password reset, a change of email.
+ * Verifies the token of a mailed link. Returns null for an invalid token. Every later change of the
+ * user invalidates the token, such as its own use, a password reset or a change of email.
  */
 export async function readEmailLink(env: Env, token: string): Promise<EmailLink | null> {
   const { data } = claims.safeParse(await verifyJWT(token, getSettings(env).LATHE_SECRET))

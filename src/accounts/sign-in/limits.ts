@@ -4,13 +4,16 @@ export const PASSWORD_CHARACTERS = { min: 10, max: 128 }
 /** Maximum length of an email address in SMTP (RFC 5321). */
 export const EMAIL_LENGTH_MAX = 254
 
-/** Window in which requests of a client network are counted, from the first request. */
+/**
+ * Length of the window in which requests of a client network are counted, from the first request,
+ * in milliseconds.
+ */
 export const AUTH_WINDOW_MS = 60_000
 
 /**
  * Routes of better-auth that this service serves below AUTH_PATH. `requestsMax` is the number of
- * requests that one IPv4 address or IPv6 /64 may make in a window; it is low for routes that check
- * a password, send a mail or store rows. All other routes of better-auth are closed.
+ * requests that one IPv4 address or IPv6 /64 may make in a window. The number is low for routes
+ * that check a password, send a mail or store rows. All other routes of better-auth are closed.
  */
 export const AUTH_ROUTES = [
   { method: "GET", path: "/callback/:provider", requestsMax: 20 },

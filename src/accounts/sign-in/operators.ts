@@ -12,8 +12,8 @@ import { storePasswordResetToken } from "./link-requests.ts"
 const LINK_LIFE_MS = 24 * 3_600_000
 
 /**
- * Grants the user with an email the rights of an operator, and creates the user if there is none.
- * Returns a link that sets a password once, within a day.
+ * Makes the user with an email an operator, and creates the user if there is none. Returns a link
+ * that sets the user's password once, within a day.
  */
 export async function appointOperator(
   env: Env,
@@ -47,7 +47,7 @@ async function findOrCreate(env: Env, email: string): Promise<User> {
     user,
     passwordHash: null,
     webhookSecret: makeWebhookSecret(),
-    // The operator replaces an unconfirmed user: the person who signed up knows the password of
+    // The operator replaces an unconfirmed user. The person who signed up knows the password of
     // that user, but may not own the email.
     replaced: existing,
     admittedBy: { plan: DEFAULT_PLAN },

@@ -16,8 +16,8 @@ let costMs = COST_MS_MIN
 
 /**
  * Password functions of better-auth. scrypt blocks the isolate, and on one machine the requests of
- * all callers; hashing therefore takes at most half of the processor time. Throws a 429 response if
- * the wait would be long.
+ * all callers. Hashing therefore takes at most half of the CPU time. Throws a 429 response if the
+ * wait would be long.
  */
 export const passwordHashing = {
   hash: async (password: string): Promise<string> => {
@@ -45,7 +45,7 @@ async function inTurn<Value>(compute: () => Promise<Value>): Promise<Value> {
   if (waitMs > 0) await scheduler.wait(waitMs)
   const startedAt = Date.now()
   const computed = compute()
-  // The synchronous part of the computation blocked the isolate until here.
+  // The synchronous part of the hash computation blocked the isolate until here.
   costMs = Math.min(Math.max(Date.now() - startedAt, COST_MS_MIN), COST_MS_MAX)
   return await computed
 }
@@ -59,16 +59,15 @@ function busy(): APIError {
 /** Scheduler of work that blocks the isolate. */
 type CpuScheduler = {
   /**
-   * Returns the wait before work of this cost may begin, in milliseconds, and reserves the time for
-   * it. Returns null if the wait would be too long.
+   * Returns the wait before work of this cost may begin, in milliseconds, and reserves the CPU
+   * time. Returns null if the wait would be too long.
    */
   take(now: number, costMs: number): number | null
 }
 
 /**
- * Returns a scheduler that spaces work, so that on average the work takes half of the processor
- * time. After an idle period, work of up to `burstMs` begins at once. A reservation cannot be
- * returned.
+ * Returns a scheduler that delays work, so that the work takes half of the CPU time on average.
+ * After an idle period, work of up to `burstMs` begins at once. A reservation cannot be returned.
  */
 export function makeCpuScheduler({
   burstMs,

@@ -8,8 +8,8 @@ import { consumeAuthRequestLimit } from "../../db/accounts/sign-in-tries.ts"
 import type { AuthRoute } from "./limits.ts"
 
 /**
- * Number of refused client networks that an isolate caches, so that their next requests cost no
- * read.
+ * Maximum number of refused client networks that an isolate caches. Later requests of a cached
+ * network cause no read of the database.
  */
 const REFUSALS_MAX = 10_000
 

@@ -15,8 +15,8 @@ import { authError } from "./auth-errors.ts"
 import { AUTH_BODY_SCHEMAS } from "./bodies.ts"
 
 /**
- * Time after a sign-up in which another sign-up with the same unconfirmed email does not replace
- * it.
+ * Time after a sign-up in which a repeated sign-up does not replace the first, in milliseconds.
+ * Applies to the same unconfirmed email.
  */
 const KEPT_MS = 24 * 3_600_000
 
@@ -24,7 +24,8 @@ type Applied = { email: string; passwordHash: string; admission: SignUpAdmission
 
 /**
  * Endpoint that signs up by email and password. Without an invitation, the response is the same for
- * every email: the user is created, or the present owner of the email notified, after the response.
+ * every email. After the response, the user is created or the present owner of the email is
+ * notified.
  */
 export function signUpEndpoint(env: Env, mails: SignInMailers) {
   const body = AUTH_BODY_SCHEMAS["/sign-up/email"]
@@ -47,7 +48,7 @@ export function signUpEndpoint(env: Env, mails: SignInMailers) {
 const EXISTS = "Somebody has just signed up with this email address. Try again."
 
 /**
- * Creates a user, or notifies the present owner of the email. Returns whether a user was created.
+ * Creates a user, or notifies the present owner of the email. Returns true if a user was created.
  */
 async function signUp(env: Env, mails: SignInMailers, applied: Applied): Promise<boolean> {
   const { email, passwordHash, admission } = applied
@@ -72,7 +73,7 @@ async function signUp(env: Env, mails: SignInMailers, applied: Applied): Promise
   return true
 }
 
-/** Reports whether a new sign-up with the same email replaces an existing user. */
+/** Reports whether a new sign-up with the same email may replace an existing user. */
 function givesWay({ emailVerified, createdAt }: User, { isVerified }: SignUpAdmission): boolean {
   return !emailVerified && (isVerified || Date.now() - createdAt.getTime() > KEPT_MS)
 }

@@ -25,7 +25,7 @@ import type { AppContext } from "../context.ts"
 import { requireJobTools } from "./required-tools.ts"
 import { parseWebhookUrl, findUrlFaults } from "./user-urls.ts"
 
-/** Size in bytes from which a request body counts as large. Smaller bodies validate in a few ms. */
+/** Minimum size in bytes of a large request body. Smaller bodies validate in a few milliseconds. */
 const LARGE_BODY_BYTES_MIN = 64 * 1024
 /** Maximum number of event loop rounds for which a large body waits. */
 const WAIT_ROUNDS_MAX = 100
@@ -34,8 +34,8 @@ const WAIT_ROUNDS_MAX = 100
 let turnsTaken = 0
 
 /**
- * Delays the validation of a body that is large or of unknown size: each round of the event loop
- * validates one, because validation blocks the thread, and serves other requests in between.
+ * Delays the validation of a request body that is large or of unknown size. Validation blocks the
+ * thread, so each round of the event loop validates one large body; other requests run in between.
  */
 export async function awaitLargeBodyTurn(c: Pick<AppContext, "req">): Promise<void> {
   if (Number(c.req.header("content-length") ?? LARGE_BODY_BYTES_MIN) < LARGE_BODY_BYTES_MIN) return
@@ -56,7 +56,7 @@ export type CreatedJob = AcceptedJob
 export type CreateBody = {
   body: object
   upload?: UploadedInput
-  /** Replaces the field names in faults by those of the caller's form. */
+  /** Rewrites the faults of the body in terms of the fields that the caller sent. */
   mapFaults?: (faults: Fault[]) => Fault[]
 }
 
@@ -99,8 +99,9 @@ export function readJobCreator(c: AppContext): JobCreatorWithLimits {
 }
 
 /**
- * Returns a created job, with the header `idempotent-replayed` if the job existed. Throws 409 if
- * another request used the `Idempotency-Key`, 429 or 403 if an account limit is exceeded.
+ * Returns a created job, and sets the header `idempotent-replayed` if an earlier request created
+ * the job. Throws 409 if a different request used the `Idempotency-Key`, and 429 or 403 if the job
+ * exceeds a limit of the account.
  */
 export function requireAccepted(c: AppContext, accepted: JobAcceptance): CreatedJob {
   if (accepted === "conflict") {
@@ -161,7 +162,7 @@ function faultsProblem({ mapFaults }: CreateBody, faults: Fault[]): Problem {
   return invalidFieldsProblem(mapFaults ? mapFaults(faults) : faults)
 }
 
-/** Returns all faults of a request body, and its inputs as far as they can be read. */
+/** Returns all faults of a request body, and the inputs whose references are valid. */
 export async function validateBody<Input extends CreateRequest, Usable>(
   c: AppContext,
   kind: JsonKind<Input, Usable>,
@@ -217,7 +218,10 @@ export async function validateFields<Input extends CreateRequest, Usable>(
   }
 }
 
-/** Returns a fault if the total size of all inputs is too large. Counts each file once. */
+/**
+ * Returns a fault if the total size of all inputs of a job is too large. A file with several
+ * references counts once.
+ */
 async function findInputSizeFaults(
   c: AppContext,
   { tasks }: Pick<Kind, "tasks">,
@@ -290,8 +294,8 @@ function findExpiryFaults(c: AppContext, body: object): Fault[] {
 }
 
 /**
- * Returns how long a job and its files are kept after its end, in milliseconds; null without an
- * end. Throws 422 if `expires_in` exceeds the setting RETENTION_DAYS.
+ * Returns the time for which a job and its files are kept after the job's end, in milliseconds;
+ * null keeps the files forever. Throws 422 if `expires_in` exceeds the setting RETENTION_DAYS.
  */
 function readRetentionMs(
   c: AppContext,

@@ -1,16 +1,16 @@
 import { invalidFieldsProblem } from "../output/problem.ts"
 
-/** Maximum number of JSON values in a request body, at all depths; exceeds any real request. */
+/** Maximum number of JSON values in a request body, at all depths. No real request has as many. */
 const VALUES_MAX = 2000
 const DEPTH_MAX = 32
 
 /**
- * Throws 422 `too_complex` for JSON that would take too long to parse and validate. The fault names
- * the field with most of the values, or `root` if the JSON is no object. The limit counts values,
- * not time, because the clock of a Worker stands still during computation.
+ * Throws 422 `too_complex` for a JSON text with too many values or levels of nesting, before the
+ * text is parsed. The limit counts values, not time, because the clock of a Worker stands still
+ * during computation. The fault names the largest field, or `root`.
  */
 export function requireSimpleJson(text: string, root = "body"): void {
-  // JSON.parse stops at the first character of any other text.
+  // Only an object or an array can hold many values, so `JSON.parse` of any other text is fast.
   if (!/^\s*[{[]/.test(text)) return
   const { count, depth, largest } = measureJson(text)
   if (depth > DEPTH_MAX) {
@@ -27,7 +27,10 @@ function tooComplexProblem(field: string, message: string) {
   return invalidFieldsProblem([{ field, code: "too_complex", message }])
 }
 
-/** A top-level field and the number of its JSON values; `name` is null if the JSON is no object. */
+/**
+ * Top-level field of a JSON object, and the number of JSON values in the field; `name` is null if
+ * the JSON is no object.
+ */
 type FieldSize = { name: string | null; count: number }
 
 type JsonSize = { count: number; depth: number; largest: FieldSize }
@@ -62,7 +65,10 @@ function measureJson(text: string): JsonSize {
   return measured
 }
 
-/** Returns the index of the quote that ends a JSON string, or the length of the text. */
+/**
+ * Returns the index of the closing quote of a JSON string; the length of the text if no quote
+ * closes the string.
+ */
 function findStringEnd(text: string, from: number): number {
   let end = text.indexOf('"', from)
   while (end >= 0 && isEscaped(text, end, from)) end = text.indexOf('"', end + 1)

@@ -13,18 +13,22 @@ export type BodyReader = {
 export type BodyLimits = {
   bytesMax: number
   /**
-   * Number of bytes for which a read waits, by default as many as the client must send in
-   * `UPLOAD_IDLE_SECONDS`. A read that breaks off loses the bytes that it had.
+   * Minimum number of bytes that one read returns before the end of the body. The default is the
+   * number that the client must send within `UPLOAD_IDLE_SECONDS`. If the connection breaks during
+   * a read, the bytes of the read are lost.
    */
   leastBytes?: number
-  /** Creates the error for a body that exceeds `bytesMax`, whatever its Content-Length was. */
+  /**
+   * Creates the error for a body longer than `bytesMax`, regardless of the Content-Length header.
+   */
   tooLarge: () => Problem
 }
 
 /**
- * Opens the body of a request; returns null without a body. Reads throw 408 if the client sends
- * fewer bytes than `UPLOAD_BYTES_PER_SECOND_MIN` demands over `UPLOAD_IDLE_SECONDS`, or takes
- * longer than UPLOAD_MS_MAX. Only time spent waiting for the client counts for the rate.
+ * Opens the body of a request for reading; returns null if the request has no body. Reads throw 408
+ * if the client sends fewer bytes than `UPLOAD_BYTES_PER_SECOND_MIN` demands over
+ * `UPLOAD_IDLE_SECONDS`, or takes longer than UPLOAD_MS_MAX. The rate counts only time in which the
+ * service waits for the client.
  */
 export function openBody(c: AppContext, limits: BodyLimits): BodyReader | null {
   const { bytesMax, tooLarge } = limits
@@ -61,7 +65,9 @@ export function openBody(c: AppContext, limits: BodyLimits): BodyReader | null {
 
 const READ_BYTES = 64 * 1024
 
-/** Reads a whole request body by `openBody`; refuses a too large Content-Length at once. */
+/**
+ * Reads a whole request body into memory. Throws at once if the Content-Length exceeds the limit.
+ */
 export async function readWholeBody(c: AppContext, limits: BodyLimits): Promise<Blob> {
   const announced = Number(c.req.header("content-length") ?? 0)
   if (announced > limits.bytesMax) throw limits.tooLarge()
@@ -100,7 +106,7 @@ function stalledProblem(seconds: number, rate: number): Problem {
   return new Problem("request_timeout", message, { headers: { connection: "close" } })
 }
 
-/** Throws 422 because the client closed the connection before the end of the body. */
+/** Throws 422 for a connection that the client closed before the end of the request body. */
 function throwClosed(cause: unknown): never {
   throw invalidFieldProblem("body", "the connection closed before the end of the body", cause)
 }

@@ -13,13 +13,17 @@ import { findIdempotencyKey } from "../../db/jobs/idempotency.ts"
 import { limitProblem } from "../output/limit-problem.ts"
 import { withUploadLease } from "./upload-lease.ts"
 
-/** Largest upload in bytes that skips the early storage check, whose query costs as much. */
+/**
+ * Maximum size in bytes of an upload that skips the early storage check. The query of the check
+ * would cost as much as receiving the upload.
+ */
 const SMALL_BYTES_MAX = 256 * 1024
 
 /**
- * Throws 403 before an upload is received if its Content-Length exceeds the free storage of the
- * account. The final check is at the creation of the job. An upload with a known `Idempotency-Key`
- * is received, because only its bytes show whether it repeats the earlier request.
+ * Throws 403 before the service receives an upload whose Content-Length exceeds the free storage of
+ * the account. The insert of the job checks the storage again. An upload with a known
+ * `Idempotency-Key` passes, because only its bytes show whether the request repeats an earlier
+ * request.
  */
 async function requireStorageRoom(c: AppContext): Promise<void> {
   const { storageBytesMax: allowed } = c.get("limits")
@@ -37,20 +41,22 @@ async function requireStorageRoom(c: AppContext): Promise<void> {
 /** A received multipart form: the text fields, and the file if the form has one. */
 export type FileForm = {
   fields: Record<string, string>
-  /** Stores the rest of the file; throws 422 if the file is empty, 507 if the disk is full. */
+  /**
+   * Completes the storage of the file; throws 422 if the file is empty, 507 if the disk is full.
+   */
   storeFile: (() => Promise<StoredUpload>) | null
 }
 
 /**
- * Receives a multipart form and passes it to `make`, which creates a job or file. Deletes the
- * stored bytes if `make` fails or returns the result of an earlier request.
+ * Receives a multipart form, and passes the form to `make`, which creates a job or file. Deletes
+ * the uploaded bytes from storage if `make` fails or returns the result of an earlier request.
  */
 export async function withFileForm<Created extends { replayed: boolean }>(
   c: AppContext,
   make: (form: FileForm) => Promise<Created>,
 ): Promise<Created> {
   const hasRoom = requireStorageRoom(c)
-  // The promise is awaited only once the upload has its lease, which may be refused first.
+  // If the upload gets no lease, nothing awaits `hasRoom`; handle its rejection here.
   hasRoom.catch(() => undefined)
   const result = withUploadLease(c, async () => {
     await hasRoom
@@ -95,18 +101,24 @@ async function finishFile(
   return { ...stored, name, contentType }
 }
 
-/** Throws 422 because much follows the file in the body of the form. */
+/** Throws 422 for a form in which too many bytes follow the file. */
 function throwTooShort(cause: unknown): never {
   if (!(cause instanceof ObjectTooShort)) throw cause
   throw invalidFieldProblem("body", "too many bytes follow the file; send the file last", cause)
 }
 
-/** Returns the fault of a form with neither a file nor its alternative `field`. */
+/**
+ * Returns the fault of a form with neither the part `file` nor the alternative `field`, such as
+ * `file_url`.
+ */
 export function missingFileFault(c: AppContext, field: string): Fault {
   return { field: "file", message: `expected file or ${field}, as in ${formatCurlUpload(c)}` }
 }
 
-/** Explains the fault of a form that sends the name of the file as a text field. */
+/**
+ * Explains the fault of a form that sends the name of a file as a text field: the file part holds
+ * the name.
+ */
 export function explainNameFaults(faults: Fault[]): Fault[] {
   const message =
     "unknown field; send the name with the file, as in `-F 'file=@film.mp4;filename=name.mp4'`"
@@ -115,12 +127,17 @@ export function explainNameFaults(faults: Fault[]): Fault[] {
   })
 }
 
-/** Returns the fault of a request with both a file and its alternative `field`. */
+/**
+ * Returns the fault of a request with both a file and the alternative `field`, such as `file_url`.
+ */
 export function duplicateFileFault(field: string): Fault {
   return { field, message: `expected either file or ${field}, not both` }
 }
 
-/** Explains the faults of a JSON body that has `file`, or neither `file` nor `field`. */
+/**
+ * Adds upload instructions to the faults of a JSON body that contains `file`, or that lacks both
+ * `file` and the alternative `field`.
+ */
 export function explainFileFaults(
   c: AppContext,
   faults: Fault[],

@@ -3,8 +3,9 @@ import { requireSimpleJson } from "./body-complexity.ts"
 import { filePartSchema } from "../../kinds/create-fields.ts"
 
 /**
- * Returns a function that converts form texts to the values of a JSON schema: objects, arrays,
- * numbers and booleans are parsed as JSON. Invalid JSON stays text; the schema then reports it.
+ * Returns a function that converts the text fields of a form to the types of a JSON schema:
+ * objects, arrays, numbers and booleans are parsed as JSON. Invalid JSON stays text, which the
+ * schema later reports as a fault.
  */
 export function makeFormParser(
   schema: z.ZodType,
@@ -48,14 +49,14 @@ function withoutNull(schema: z.ZodType): z.ZodType {
   return schema
 }
 
-/** Returns the fields of a schema that do not accept a string. */
+/** Returns the names of the schema's fields that do not accept a string. */
 function findJsonFields(schema: z.ZodType): Set<string> {
   const texts = findFieldsOfTypes(schema, ["string"])
   const values = findFieldsOfTypes(schema, ["number", "integer", "boolean", "object", "array"])
   return values.difference(texts)
 }
 
-/** Returns the fields of a schema that accept one of these JSON types. */
+/** Returns the names of the schema's fields that accept at least one of the given JSON types. */
 function findFieldsOfTypes(schema: z.ZodType, types: readonly string[]): Set<string> {
   const root = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" })
   const { properties = {} } = resolve(root, root.$defs)
@@ -74,7 +75,9 @@ function listTypes(property: JsonSchema | boolean, definitions: Definitions): st
   return [...[type].flat(), ...anyOf.flatMap((each) => listTypes(each, definitions))]
 }
 
-/** Resolves a `$ref` to its definition. */
+/**
+ * Returns the definition that a JSON schema with `$ref` refers to; returns other schemas unchanged.
+ */
 function resolve(reference: JsonSchema, definitions: Definitions): JsonSchema {
   const name = /^#\/\$defs\/(.+)$/.exec(reference.$ref ?? "")?.[1]
   return name === undefined ? reference : (definitions?.[name] ?? {})

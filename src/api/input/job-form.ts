@@ -35,13 +35,13 @@ export async function toBadRequestInJobForm(
 async function isInJobForm(c: AppContext, kind: JobFormRules): Promise<boolean> {
   const { isJobForm = false, jobFormFields = [] } = kind
   if (isJobForm || jobFormFields.length === 0) return isJobForm
-  // Invalid query parameters are reported before the body is read.
+  // The handler has not read the body if the query parameters are invalid.
   if (c.get("isInJobForm") === undefined && isJsonRequest(c))
     recordJobForm(c, kind, await readBodyOrEmpty(c))
   return c.get("isInJobForm") ?? false
 }
 
-/** Returns the JSON body of a request; an empty object if the body is no JSON object. */
+/** Returns the JSON body of a request; an empty object if the body is not a JSON object. */
 async function readBodyOrEmpty(c: AppContext): Promise<object> {
   try {
     return await readJson(c, anyObjectSchema)

@@ -6,12 +6,15 @@ import { Problem, invalidFieldProblem } from "../output/problem.ts"
 const READ_BYTES = 256 * 1024
 const FIELD_BYTES_MAX = 64 * 1024
 const PARTS_MAX = 20
-/** Exceeds the longest multipart boundary with its closing dashes. */
+/**
+ * Maximum number of trailing dashes held back from a chunk; exceeds the length of any multipart
+ * boundary.
+ */
 const TRAILING_DASHES_MAX = 128
 
 /**
- * Next piece of a multipart body, in order: a whole text field, or the start of a file and then its
- * bytes. `bytes` are valid only until the next event is requested.
+ * Event of the multipart parser, in the order of the body: a whole text field, the start of a file,
+ * or a chunk of the file. `bytes` are valid only until the next event is requested.
  */
 export type PartEvent =
   | { kind: "field"; name: string; value: string }
@@ -20,10 +23,13 @@ export type PartEvent =
 
 type ParserEvent = PartEvent | { kind: "done" } | { kind: "error"; error: PartError }
 
-/** Error of a multipart body; `TextAsFile`: text in place of the file (`-F file=path` of curl). */
+/**
+ * Error of a multipart body. `TextAsFile` means a text field in place of the file, as curl sends
+ * for `-F file=path`.
+ */
 type PartError = MultipartError | { _tag: "TextAsFile" }
 
-/** Parses a multipart body as a stream; throws a Problem if it is malformed or truncated. */
+/** Parses a multipart body as a stream; throws a Problem if the body is malformed or truncated. */
 export async function* readParts(
   contentType: string,
   body: BodyReader,
@@ -32,7 +38,8 @@ export async function* readParts(
   const parser = make({
     headers: { "content-type": contentType },
     maxParts: PARTS_MAX,
-    // Treat text fields as files: the parser then keeps no bytes of the buffer, which is reused.
+    // Treat text fields as files: the parser then keeps no bytes of the read buffer, which is
+    // reused.
     isFile: () => true,
     onField: () => undefined,
     onFile: (info) => receivePart(info, received),
@@ -98,7 +105,7 @@ function receivePart(info: PartInfo, received: ParserEvent[]): (bytes: Uint8Arra
 const FIELD_TOO_LONG: MultipartError = { _tag: "ReachedLimit", limit: "MaxFieldSize" }
 
 /**
- * Yields the body in large chunks. The multipart parser fails if a chunk ends between the dashes of
+ * Yields a multipart body in large chunks. The parser fails if a chunk ends between the dashes of
  * the closing boundary, so trailing dashes wait for the next chunk. The parser may refer to a chunk
  * until the next write, so two buffers alternate.
  */
@@ -165,12 +172,16 @@ function truncatedBodyProblem(): Problem {
   return invalidFieldProblem("body", "the body ends before its closing boundary")
 }
 
-/** Names in the Content-Disposition of a multipart part: of the field, and of the file if any. */
+/**
+ * Names in the Content-Disposition header of a multipart part: `name` of the form field, and
+ * `fileName` if the part is a file.
+ */
 export type PartNames = { name: string; fileName: string | undefined }
 
 /**
- * Reads the Content-Disposition of a multipart part as browsers and curl write it: quoted UTF-8
- * with an inner quote as `%22` or `\"`, or `filename*`. The multipart parser reads only Latin-1.
+ * Reads the names in the Content-Disposition header of a multipart part. Accepts the forms that
+ * browsers and curl send: quoted UTF-8 with an inner quote as `%22` or `\"`, or `filename*`. The
+ * multipart parser reads only Latin-1.
  */
 export function readPartNames(header: string): PartNames {
   const plain = readParameter(header, "filename")

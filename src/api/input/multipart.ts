@@ -19,12 +19,14 @@ const mediaTypes = new Mime(standardTypes, otherTypes).define(MEDIA_TYPE_OVERRID
 /** Maximum size in bytes of the boundaries, headers and text fields of an upload. */
 export const MULTIPART_OVERHEAD_BYTES_MAX = 1024 * 1024
 
-/** Header of the file part of a multipart body; at most `bytesMax` bytes may follow. */
+/**
+ * File part of a multipart body: file name, media type, and the maximum size of the file in bytes.
+ */
 export type FilePart = { name: string; contentType: string; bytesMax: number }
 
 /**
- * Receives the bytes of an uploaded file, of which at least `moreBytes` follow; `write` returns false
- * if the disk is full.
+ * Destination of the bytes of an uploaded file. At least `moreBytes` bytes follow after a write.
+ * `write` returns false if the disk is full.
  */
 export type FileSink = { write(bytes: Uint8Array, moreBytes: number): Promise<boolean> }
 
@@ -74,8 +76,9 @@ export async function receiveMultipart(
 }
 
 /**
- * Most bytes of a body that may follow a file of several parts: fields, boundaries and headers. The
- * part before them is kept in memory, since it may be the last.
+ * Maximum number of bytes (fields, boundaries and headers) that may follow the file in a multipart
+ * body, if R2 stores the file in several parts. The sink keeps an R2 part in memory that may be the
+ * last.
  */
 const FOLLOWING_BYTES_MAX = 256 * 1024
 
@@ -124,7 +127,7 @@ function readAnnouncedBytes(c: AppContext): number | null {
   return announced === undefined ? null : Number(announced)
 }
 
-/** Problem of a file that is larger than the plan, or the upload link, allows. */
+/** Returns the 413 error for a file that is larger than the plan or the upload link allows. */
 export function fileTooLargeProblem(c: AppContext, bytesMax: number): Problem {
   const message = c.get("uploadLink")
     ? `The link takes a file of at most ${bytesMax} bytes.`
@@ -132,7 +135,10 @@ export function fileTooLargeProblem(c: AppContext, bytesMax: number): Problem {
   return new Problem("payload_too_large", message)
 }
 
-/** Returns the maximum size of an upload's body in this deployment, in bytes, under every plan. */
+/**
+ * Returns the maximum size in bytes of an upload's body in this deployment; the limit applies to
+ * every plan.
+ */
 function readBodyBytesMax(c: AppContext): number {
   return getSettings(c.env).UPLOAD_BODY_BYTES_MAX ?? Number.POSITIVE_INFINITY
 }

@@ -15,8 +15,8 @@ const EXPECTED_PAIR = `expected \`metadata.<name>=<value>\`, whose name has at m
 const ONE_PAIR = "expected one parameter `metadata.<name>=<value>` at most"
 
 /**
- * Schema of the filter of lists by one metadata pair: the query parameter `metadata.<name>`, which
- * `readParameters` passes as an object.
+ * Schema of the list filter by one metadata pair. `readParameters` converts the query parameter
+ * `metadata.<name>=<value>` to the object that this schema parses.
  */
 export const metadataFilter = z
   .record(

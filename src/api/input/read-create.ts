@@ -22,13 +22,16 @@ import { invalidFieldsProblem } from "../output/problem.ts"
 import { anyObjectSchema, isJsonRequest, readJson } from "./request.ts"
 import type { AppContext } from "../context.ts"
 
-/** Returns the handler of POST for a job kind: JSON bodies, and forms if the kind takes a file. */
+/**
+ * Returns the handler of POST requests that create jobs of a kind. The handler accepts JSON bodies,
+ * and multipart forms if the kind takes a file.
+ */
 export function makeCreateHandler<Input extends CreateRequest, Usable>(
   kind: JsonKind<Input, Usable>,
 ): (c: AppContext) => Promise<CreatedJob> {
   const { uploadField } = kind
   async function createFromJson(c: AppContext): Promise<CreatedJob> {
-    // If the body cannot be parsed, the error is not in the Job form.
+    // If the body cannot be parsed, the error response does not use the Job form.
     recordJobForm(c, kind, {})
     const body = await readJson(c, anyObjectSchema)
     recordJobForm(c, kind, body)
@@ -67,7 +70,7 @@ async function create<Input extends CreateRequest, Usable>(
   })
 }
 
-/** Creates a job from a form with a file; the stored bytes become an input File of the job. */
+/** Creates a job from a form with a file. The uploaded file becomes an input File of the job. */
 async function createWithFile<Input extends CreateRequest, Usable>(
   c: AppContext,
   kind: JsonKind<Input, Usable> & { uploadField: string },

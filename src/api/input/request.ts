@@ -50,7 +50,10 @@ export function findIdempotencyKeyFaults(c: AppContext): Fault[] {
   ]
 }
 
-/** Returns the header `Idempotency-Key`, or null without one; throws 422 if it is malformed. */
+/**
+ * Returns the header `Idempotency-Key` of a request; null without the header. Throws 422 for a
+ * malformed key.
+ */
 export function readIdempotencyKey(c: AppContext): string | null {
   const faults = findIdempotencyKeyFaults(c)
   if (faults.length > 0) throw invalidFieldsProblem(faults)
@@ -81,7 +84,10 @@ export function isJsonRequest(c: AppContext): boolean {
   return /^application\/(?:[\w.+-]+\+)?json\b/i.test(type)
 }
 
-/** Parses a JSON body by a schema; throws 413, 415 or 422. */
+/**
+ * Reads the JSON body of a request, and parses the body by a schema. Throws 413 for a large body,
+ * 415 for another media type, 422 for invalid fields.
+ */
 export async function readJson<Schema extends z.ZodType>(
   c: AppContext,
   schema: Schema,
@@ -95,7 +101,7 @@ function requireJson(c: AppContext): void {
   requireUncompressed(c)
 }
 
-/** Returns a 415 for a body whose media type is not JSON. */
+/** Returns the 415 error for a request body whose media type is not JSON. */
 function notJsonProblem(c: AppContext): Problem {
   const type = c.req.header("content-type")
   const label = type === undefined ? "without a Content-Type" : `as \`${type.slice(0, 100)}\``
@@ -106,7 +112,7 @@ function notJsonProblem(c: AppContext): Problem {
   return new Problem("unsupported_media_type", message)
 }
 
-/** Throws 415 for a compressed body: the service does not decompress. */
+/** Throws 415 for a compressed request body, because the service does not decompress bodies. */
 export function requireUncompressed(c: AppContext): void {
   const encoding = c.req.header("content-encoding")?.trim() ?? ""
   if (/^(?:identity)?$/i.test(encoding)) return
@@ -114,7 +120,10 @@ export function requireUncompressed(c: AppContext): void {
   throw new Problem("unsupported_media_type", message)
 }
 
-/** Parses a JSON body by a schema; a missing body counts as an empty object. */
+/**
+ * Reads an optional JSON body, and parses the body by a schema. A missing body counts as an empty
+ * object.
+ */
 export async function readOptionalJson<Schema extends z.ZodType>(
   c: AppContext,
   schema: Schema,
@@ -127,7 +136,7 @@ export async function readOptionalJson<Schema extends z.ZodType>(
 
 const emptyBody = z.strictObject({}, "expected no body, or an empty object")
 
-/** Throws 422 for a body with content, in operations that take none. */
+/** Throws 422 if a request to an operation without a body has a body other than an empty object. */
 export async function requireNoBody(c: AppContext): Promise<void> {
   const text = await readText(c)
   if (text.trim() === "") return
@@ -145,8 +154,8 @@ export function parseBody<Schema extends z.ZodType>(
 }
 
 /**
- * Parses a JSON value by a schema. Returns the data, or all faults and `corrected`: the value with
- * misspelled field names replaced by the correct ones.
+ * Parses a JSON value by a schema. Returns the parsed data, or else all faults and `corrected`: the
+ * value with misspelled field names replaced by the correct names.
  */
 export function checkBody<Schema extends z.ZodType>(
   schema: Schema,
@@ -156,14 +165,14 @@ export function checkBody<Schema extends z.ZodType>(
   if (parsed.success) return { data: parsed.data }
   const { renamed, corrected } = correctFieldNames(schema, value, parsed.error)
   if (renamed.length === 0) return { faults: toFaults(parsed.error, schema, { value }), corrected }
-  // Validate the other fields with the corrected names.
+  // Validate the value again with the corrected names, to find the faults of its other fields.
   const reparsed = schema.safeParse(corrected)
   const others = reparsed.error ? toFaults(reparsed.error, schema, { value: corrected }) : []
   return { faults: [...renamed, ...others], corrected }
 }
 
 /**
- * Converts zod issues to faults by field. If `source` is given, messages also describe the wrong
+ * Converts zod issues to faults by field. With `source`, the messages also describe the wrong
  * value.
  */
 export function toFaults(

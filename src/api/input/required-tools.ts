@@ -5,7 +5,7 @@ import type { JobDraft } from "../../domain/job-draft.ts"
 import { Problem } from "../output/problem.ts"
 import type { AppContext } from "../context.ts"
 
-/** Work that the service cannot do without each tool, as part of an error message. */
+/** Purpose of each tool, as the end of the error message `This service cannot …`. */
 const TOOL_PURPOSES = {
   ffmpeg: "process media",
   ffprobe: "read media",
@@ -22,7 +22,7 @@ export async function requireJobTools(c: AppContext, { tasks }: JobDraft): Promi
   )
 }
 
-/** Throws 503 if no runner has a tool that these kinds of task need. */
+/** Throws 503 if no runner has a tool that the given kinds of task need. */
 export async function requireTools(
   c: AppContext,
   definitions: readonly TaskDefinition[],

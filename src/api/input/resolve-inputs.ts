@@ -15,10 +15,10 @@ import { getPublicOrigin } from "./request.ts"
 import type { AppContext } from "../context.ts"
 import { urlNotAllowedFault, readImportSource } from "./user-urls.ts"
 
-/** A file that was uploaded with a create request, and the id of the File that it becomes. */
+/** Uploaded file of a create request, and the id of the File that the upload becomes. */
 export type UploadedInput = { fileId: string; stored: StoredUpload }
 
-/** The valid fields of a request body, and its references to input files by id or URL. */
+/** Valid fields of a request body, and the body's references to input files by id or URL. */
 export type BodyWithReferences<Usable> = {
   usable: Usable
   references: (InputReference & ParsedReference)[]

@@ -17,8 +17,9 @@ export function describeUnknownField(
 }
 
 /**
- * Renames unknown fields of a value to the nearest known field that is absent, and returns a fault
- * for each. Skips `file`, for which callers have their own message.
+ * Renames unknown fields of an object to the nearest known field, if the object lacks that field.
+ * Returns a fault for each renamed field. Skips the field `file`, for which callers have their own
+ * message.
  */
 export function correctFieldNames(
   schema: z.ZodType,

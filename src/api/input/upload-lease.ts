@@ -8,8 +8,9 @@ const RENEWALS_PER_LEASE = 3
 const RETRY_AFTER_SECONDS = 5
 
 /**
- * Calls `receive` while the API key holds an upload lease; throws 429 if the key has no lease left.
- * A lease expires by itself if its connection or Worker dies.
+ * Calls `receive` while the API key holds an upload lease, which limits concurrent uploads. Throws
+ * 429 if all leases of the key are taken. A lease expires by itself if its connection or Worker
+ * dies.
  */
 export async function withUploadLease<Value>(
   c: AppContext,
@@ -28,7 +29,7 @@ export async function withUploadLease<Value>(
     return await receive()
   } finally {
     clearInterval(timer)
-    // A lease that cannot be ended expires by itself.
+    // A lease expires by itself if the call that ends the lease fails.
     await limiter.endUpload(id).catch(() => undefined)
   }
 }

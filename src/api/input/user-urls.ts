@@ -20,7 +20,10 @@ import { readS3Sources } from "../../bindings/s3-sources.ts"
 import { getPublicOrigin } from "./request.ts"
 import type { AppContext } from "../context.ts"
 
-/** Parses the URL of an import (https:// or s3://); returns an error if it is not allowed here. */
+/**
+ * Parses the URL of an import (https:// or s3://); returns an error if this deployment does not
+ * allow the URL.
+ */
 export function readImportSource(
   c: AppContext,
   input: InputValue,
@@ -30,7 +33,7 @@ export function readImportSource(
   return readImportUrl(input, { ...webRules(c), buckets })
 }
 
-/** Parses a web URL to download from; returns an error if it is not allowed here. */
+/** Parses the web URL of an import; returns an error if this deployment does not allow the URL. */
 export function readWebImportSource(
   c: AppContext,
   input: InputValue,
@@ -42,7 +45,7 @@ export function readWebImportSource(
   return "error" in read || headers === null ? read : { ...read, headers }
 }
 
-/** Returns a fault if a web URL is not allowed. Sends no request to the URL. */
+/** Returns a fault if this deployment does not allow a web URL. Sends no request to the URL. */
 export function findUrlFaults(c: AppContext, field: string, input: InputValue): Fault[] {
   const read = readWebImportSource(c, input)
   return "error" in read ? [urlNotAllowedFault(inputUrlField(field, input), read.error)] : []
@@ -57,7 +60,7 @@ function webRules(c: AppContext) {
   }
 }
 
-/** Parses a webhook URL; returns an error if the URL is not allowed here. */
+/** Parses a webhook URL; returns an error if this deployment does not allow the URL. */
 export function parseWebhookUrl(c: AppContext, text: string): UserUrlResult {
   const checked = parseUserUrl(text, readHosts(getSettings(c.env).ALLOWED_PRIVATE_HOSTS))
   if ("error" in checked && checked.error === NOT_WEB_URL_ERROR) {
@@ -87,7 +90,7 @@ function withRemedy<Checked extends object>(
   return { error: `${checked.error}; ${remedy}` }
 }
 
-/** Returns the fault of a URL that the service may not request. */
+/** Returns the fault `url_not_allowed` for a field whose URL the service may not request. */
 export function urlNotAllowedFault(field: string, message: string): Fault {
   return { field, code: "url_not_allowed", message }
 }

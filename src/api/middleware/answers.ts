@@ -17,14 +17,17 @@ import { SHARED_HEADERS } from "./shared-headers.ts"
 export const setRequestId = createMiddleware<AppEnv>(async (c, next) => {
   c.set("requestId", newId())
   await next()
-  // `c.header` copies a response with immutable headers, and the code below can then set more.
+  // `c.header` replaces a response with immutable headers by a copy, so the next lines can set
+  // headers.
   c.header("x-request-id", c.get("requestId"))
   const { headers } = c.res
   for (const [name, value] of sharedHeaders(c)) if (!headers.has(name)) headers.set(name, value)
   if (!headers.has("cache-control")) headers.set("cache-control", "no-store")
 })
 
-/** Returns the headers of every response, with the rate limit of an authenticated caller. */
+/**
+ * Returns the headers that every response has, including the rate limit of an authenticated caller.
+ */
 function sharedHeaders(c: AppContext): [name: string, value: string][] {
   const allowance = c.get("allowance")
   return Object.entries({ ...SHARED_HEADERS, ...(allowance && rateLimitHeaders(allowance)) })
@@ -52,7 +55,7 @@ export async function toProblem<Known extends AppEnv>(
   const requestId = c.get("requestId")
   const cause = error.stack ?? String(error)
   logError("request.failed", { request_id: requestId, cause })
-  // A full disk makes writes fail with many different errors.
+  // A full disk makes writes fail with many different errors, so check the free space.
   const isWrite = c.req.method !== "GET" && c.req.method !== "HEAD"
   if (isWrite && !(await hasDiskSpace(c.env, 0))) return storageFullProblem()
   const message = `An internal error occurred. Send the request again, or report request ${requestId} to the operator of this service.`
@@ -67,7 +70,9 @@ async function isAccountDeleted<Known extends AppEnv>(c: Context<Known>): Promis
   return holder === null
 }
 
-/** Returns a 404 for an unknown path that suggests the most similar known path. */
+/**
+ * Returns the 404 response for an unknown path, with the most similar known path as a suggestion.
+ */
 export function answerNotFound(c: AppContext, templates: readonly string[]): Response {
   const near = findNearestPath(c.req.path, templates)
   const suggestion = near === null ? "; see /docs for all paths." : `; did you mean \`${near}\`?`

@@ -34,16 +34,21 @@ export const authenticate = createMiddleware<AppEnv>(async (c, next) => {
 
 const SUSPENDED_MESSAGE = "The account is suspended; ask the operator of this service."
 
-/** Requests to the API that the dashboard makes in process for a signed-in user. */
+/**
+ * API requests that the dashboard makes within the Worker, with the signed-in user of each request.
+ */
 const dashboardRequests = new WeakMap<Request, { userId: string; caller: Caller }>()
 
-/** Marks an API request as made by the dashboard for a signed-in user, who needs no API key. */
+/**
+ * Marks an API request as sent by the dashboard for a signed-in user, so that the request needs no
+ * API key.
+ */
 export function markDashboardRequest(request: Request, userId: string, caller: Caller): Request {
   dashboardRequests.set(request, { userId, caller })
   return request
 }
 
-/** Reports whether the dashboard made an API request in process. */
+/** Reports whether the dashboard sent an API request from within the Worker. */
 export function isDashboardRequest(request: Request): boolean {
   return dashboardRequests.has(request)
 }
@@ -117,7 +122,10 @@ function isSameOrigin(c: AppContext): boolean {
   return c.req.header("origin") === getPublicOrigin(c)
 }
 
-/** Reports whether the key is still valid, or the user still signed in and not suspended. */
+/**
+ * Reports whether the caller of an open stream is still authorized: the API key is valid, or the
+ * user is signed in and not suspended.
+ */
 async function isStillAuthorized(c: AppContext): Promise<boolean> {
   const hash = c.get("limiterName")
   if (c.get("key")) return await getRateLimiter(c.env, hash).isValid(hash)
@@ -126,7 +134,10 @@ async function isStillAuthorized(c: AppContext): Promise<boolean> {
   return user !== null && !user.caller.account.isSuspended
 }
 
-/** Interval of key checks of an open stream, in ms; finds a revocation whose message was lost. */
+/**
+ * Interval between key checks of an open stream, in milliseconds. The check finds a revoked key if
+ * the message about the revocation was lost.
+ */
 const RECHECK_MS = 10_000
 
 /** Yields values of an open stream until the caller is no longer authorized. */
@@ -150,20 +161,29 @@ export async function* yieldWhileAuthorized<Value>(
   }
 }
 
-/** Resolves when a stream's API key must be checked again; never for users, who have no key. */
+/**
+ * Resolves when the API key of an open stream must be checked again. Never resolves for users, who
+ * have no key.
+ */
 async function waitForRecheck(c: AppContext): Promise<void> {
   const limiter = getRateLimiter(c.env, c.get("limiterName"))
   if (c.get("key")) await limiter.untilForgotten(RECHECK_MS).catch(() => scheduler.wait(RECHECK_MS))
   else await new Promise(() => undefined)
 }
 
-/** Requires the operator's bearer token, the setting `OPERATOR_TOKEN`. */
+/** Middleware that requires the operator's bearer token, the setting `OPERATOR_TOKEN`. */
 export const authenticateOperator = requireToken("OPERATOR_TOKEN")
 
-/** Requires the bearer token `ANNOUNCE_TOKEN`, by which a runner announces its start. */
+/**
+ * Middleware that requires the bearer token `ANNOUNCE_TOKEN`, by which a runner announces its
+ * start.
+ */
 export const authenticateRunnerStart = requireToken("ANNOUNCE_TOKEN")
 
-/** Requires the bearer token of a setting; refuses every request if the setting is missing. */
+/**
+ * Returns middleware that requires the bearer token of a setting. Without the setting, the
+ * middleware refuses every request.
+ */
 function requireToken(setting: "OPERATOR_TOKEN" | "ANNOUNCE_TOKEN") {
   return createMiddleware<AppEnv>(async (c, next) => {
     const { [setting]: expected } = getSettings(c.env)
@@ -174,7 +194,10 @@ function requireToken(setting: "OPERATOR_TOKEN" | "ANNOUNCE_TOKEN") {
   })
 }
 
-/** Reads the API key from headers, else from the query. Throws 400 if two headers differ. */
+/**
+ * Reads the API key of a request from the headers, or else from the query. Throws 400 if two
+ * headers hold different keys.
+ */
 function readPresentedKey(c: AppContext): string | null {
   const header = c.req.header("x-api-key") ?? null
   const token = readBearerToken(c)

@@ -69,10 +69,10 @@ const shareByOrigin = cors({
 
 const shareWithAll = cors({ ...SHARED_OPTIONS, origin: "*", allowMethods: ["GET", "HEAD"] })
 
-/** Methods of the URL of an upload link. */
+/** HTTP methods of the URL of an upload link. */
 const LINK_METHODS = ["HEAD", "POST", "PUT", "PATCH", "DELETE"]
 
-/** Sets CORS headers for the origins that an upload link lists; answers their preflights. */
+/** Sets CORS headers for the origins that an upload link lists, and answers preflight requests. */
 export async function allowLinkOrigins(
   c: AppContext,
   origins: readonly string[],
@@ -92,8 +92,8 @@ export function isListedOrigin(origins: readonly string[], origin: string): bool
 }
 
 /**
- * Sets CORS headers for the origins of the setting `CORS_ORIGINS`. Browsers hide responses without
- * these headers from scripts of other origins.
+ * Middleware that sets CORS headers for the origins in the setting `CORS_ORIGINS`. Without these
+ * headers, browsers hide responses from scripts of other origins.
  */
 export const allowOrigins = createMiddleware<AppEnv>(async (c, next) => {
   const origin = c.req.header("origin")
@@ -101,7 +101,7 @@ export const allowOrigins = createMiddleware<AppEnv>(async (c, next) => {
   return await shareByOrigin(c, next)
 })
 
-/** Sets CORS headers for every origin, on routes that need no API key. */
+/** Middleware that sets CORS headers for every origin, on routes that need no API key. */
 export const allowEveryOrigin = createMiddleware<AppEnv>(async (c, next) => {
   if (c.req.header("origin") === undefined) return await next()
   return await shareWithAll(c, next)

@@ -4,7 +4,10 @@ import type { AppContext } from "../context.ts"
 const KEY_LOCATIONS =
   "send one in the header `X-API-KEY`, as `Authorization: Bearer <key>`, or as the query parameter `key`"
 const NO_KEY = `The request carries no API key: ${KEY_LOCATIONS}.`
-/** Same message for unknown, revoked and expired API keys, to reveal nothing about a key. */
+/**
+ * Error message for an API key that is unknown, revoked or expired. The shared message reveals
+ * nothing about a key.
+ */
 export const INVALID_KEY_MESSAGE =
   "The API key is unknown, expired or revoked: check the keys of your account, or create a new key."
 
@@ -15,13 +18,16 @@ const WRONG_KEY_HEADERS = [
   "x-auth-token",
   "x-access-token",
   "x-key",
-  // Some servers turn underscores into dashes, some programs dashes into underscores.
+  // Some programs turn dashes of header names into underscores; some servers do the opposite.
   "x_api_key",
   "api_key",
 ]
 const WRONG_KEY_PARAMETERS = /^(?:x[-_])?(?:api[-_]?)?key$|^(?:(?:access|auth)[-_]?)?token$/i
 
-/** Returns the error message for a request without an API key in a place where keys are read. */
+/**
+ * Returns the error message for a request without an API key. The message names a header or query
+ * parameter that holds a key but is not read.
+ */
 export function describeMissingKey(c: AppContext): string {
   const scheme = /^\s*(\S+)/.exec(c.req.header("authorization") ?? "")?.[1]
   if (scheme !== undefined) {

@@ -8,21 +8,31 @@ import { readClientNetwork } from "../../platform/client-network.ts"
 import { Problem } from "../output/problem.ts"
 import { makeBoundedCache } from "../../platform/bounded-cache.ts"
 
-// Keeps unknown API keys away from rate limiters and mostly from D1, by caches of this isolate.
+// Caches of this isolate keep requests with unknown API keys away from the rate limiters, and
+// mostly away from D1.
 
-/** Cache of API keys that their rate limiter accepted; the limiter still checks each request. */
+/**
+ * Size of the cache of API keys that their rate limiter accepted. The limiter still checks each
+ * request with a cached key.
+ */
 const ACCEPTED_KEYS_MAX = 10_000
 const ACCEPTED_MS = 60_000
 
-/** Cache of refused API keys, which are refused without a database lookup while cached. */
+/** Size of the cache of refused API keys. A cached key is refused without a database query. */
 const REFUSED_KEYS_MAX = 5_000
 const REFUSED_MS = 10_000
 
 const BLOCKED_NETWORKS_MAX = 5_000
-/** Time for which an address with too many invalid keys is blocked; the period in wrangler.toml. */
+/**
+ * Time in seconds for which a network address with too many invalid keys is blocked; equals the
+ * period of `REFUSED_KEYS` in wrangler.toml.
+ */
 export const ADDRESS_BLOCK_SECONDS = 60
 
-/** Maximum number of concurrent key lookups of one address, before any is counted as refused. */
+/**
+ * Maximum number of concurrent API key lookups for one network address, before any key counts as
+ * refused.
+ */
 const CONCURRENT_LOOKUPS_MAX = 100
 
 const acceptedKeys = makeBoundedCache<true>(ACCEPTED_KEYS_MAX)
@@ -34,8 +44,8 @@ const openLookups = new Map<string, number>()
 type KeyCheck = { env: Env; headers: Headers; key: string; hash: string }
 
 /**
- * Reports whether an API key may exist, so that its rate limiter may be called. Throws 429 for an
- * unknown key if its network address is blocked.
+ * Reports whether an API key may exist, so that the key's rate limiter may be called. Throws 429
+ * for an unknown key from a blocked network address.
  */
 export async function mayKeyExist({ env, headers, key, hash }: KeyCheck): Promise<boolean> {
   if (acceptedKeys.get(hash)) return true
@@ -73,8 +83,8 @@ export async function recordRefusedKey({
 }
 
 /**
- * Counts a request of a network address, and reports whether the address is within the limit of
- * `REFUSED_KEYS`. Returns true if the counter fails.
+ * Counts a request of a network address, and reports whether the address is within the limit of the
+ * rate limiting binding `REFUSED_KEYS`. Returns true if the counter fails.
  */
 export async function consumeAddressLimit(env: Env, key: string): Promise<boolean> {
   try {

@@ -2,7 +2,10 @@ import { secureHeaders } from "hono/secure-headers"
 
 type Policy = NonNullable<NonNullable<Parameters<typeof secureHeaders>[0]>["contentSecurityPolicy"]>
 
-/** Returns security headers of a page: a CSP that allows only `sources`, and no framing. */
+/**
+ * Returns middleware that sets the security headers of HTML pages: a CSP that allows only
+ * `sources`, and no framing.
+ */
 export function pageHeaders(sources: Policy) {
   return secureHeaders({
     contentSecurityPolicy: {
@@ -14,7 +17,7 @@ export function pageHeaders(sources: Policy) {
     xFrameOptions: "DENY",
     // Omit includeSubDomains: other hosts of the domain may not use HTTPS.
     strictTransportSecurity: "max-age=15552000",
-    // With "no-referrer", browsers send forms with `Origin: null`.
+    // With the policy "no-referrer", browsers send forms with the header `Origin: null`.
     referrerPolicy: "same-origin",
   })
 }

@@ -9,19 +9,25 @@ import { makeBoundedCache } from "../../platform/bounded-cache.ts"
 import type { RateLimitResult, RateLimitRequest, UnusedRequests } from "../../bindings/rpc.ts"
 import type { AppContext } from "../context.ts"
 
-// Prefetches requests for busy API keys: the rate limiter grants some in advance, so that not every
-// request calls its Durable Object. A grant expires after at most a second.
+// Prefetches rate limit grants for busy API keys: the rate limiter grants some requests in advance,
+// so that not every request calls its Durable Object. A grant expires after at most a second.
 
 const KEYS_MAX = 10_000
 const SECOND_MS = 1000
-/** Number of requests within a second from which an API key gets grants in advance. */
+/**
+ * Minimum number of requests within a second that makes an API key busy. Busy keys get grants in
+ * advance.
+ */
 const BUSY_REQUESTS_MIN = 20
 const PREFETCH_SIZE = 32
 
 type Rate = { since: number; count: number; before: number }
 const rates = makeBoundedCache<Rate>(KEYS_MAX)
 
-/** Counts one request of an API key, by its hash; null if no valid key has the hash. */
+/**
+ * Counts one request against the rate limit of an API key, which is given by its hash. Returns null
+ * if no valid key has the hash.
+ */
 export async function consumeRateLimit(
   c: AppContext,
   hash: string,
@@ -39,7 +45,10 @@ export function isWriteRequest({ req: { method } }: AppContext): boolean {
   return method !== "GET" && method !== "HEAD"
 }
 
-/** Reports a write to the rate limiter once, so that later reads of the key avoid replicas. */
+/**
+ * Reports a write to the rate limiter once for each grant, so that later reads by the API key avoid
+ * read replicas.
+ */
 function noteChange(c: AppContext, hash: string): void {
   const grant = findPrefetch(hash)
   if (grant) grant.granted.hasChanged = true
@@ -77,7 +86,7 @@ function consumePrefetched(hash: string): RateLimitResult | null {
   return { ...granted, remaining: granted.remaining + grant.left, resetSeconds }
 }
 
-/** Takes the unused requests of an expired grant, to return them to the rate limiter. */
+/** Takes the unused requests of an expired grant, which the caller returns to the rate limiter. */
 function takeUnused(prefetch: PrefetchedRequests | null): UnusedRequests | null {
   if (!prefetch || prefetch.left <= 0 || prefetch.until > Date.now()) return null
   const unused = { count: prefetch.left, grantedAt: prefetch.granted.grantedAt }
@@ -92,7 +101,7 @@ async function giveBackLater(c: AppContext, hash: string, afterMs: number): Prom
   if (unused) await getRateLimiter(c.env, hash).giveBack(unused)
 }
 
-/** Counts a request of an API key; reports whether the key is busy. */
+/** Counts a request of an API key, and reports whether the key is busy. */
 function countRequest(hash: string): boolean {
   const now = Date.now()
   const rate = rates.get(hash)

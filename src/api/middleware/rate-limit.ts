@@ -2,7 +2,7 @@ import { WINDOW_SECONDS } from "../../accounts/rate-limit/request-window.ts"
 import type { RateLimitResult } from "../../bindings/rpc.ts"
 import { Problem } from "../output/problem.ts"
 
-/** Returns the rate limit headers of draft-ietf-httpapi-ratelimit-headers-10. */
+/** Returns the rate limit headers of a response, by draft-ietf-httpapi-ratelimit-headers-10. */
 export function rateLimitHeaders({ limit, remaining, resetSeconds }: RateLimitResult) {
   return {
     ratelimit: `"requests";r=${remaining};t=${resetSeconds}`,

@@ -7,14 +7,20 @@ import { countEvent } from "../../bindings/metrics.ts"
 import { isDashboardRequest } from "./auth.ts"
 import type { AppEnv, AppContext } from "../context.ts"
 
-/** Frequent paths, logged at debug level to keep the log readable. */
+/** Paths of frequent requests, which are logged at debug level to keep the log readable. */
 const FREQUENT_PATHS = /^\/(?:io\/|v1\/health$|metrics$|assets\/)/
-/** Request id that the caller chose, logged beside the service's own. */
+/**
+ * Format of a request id that the caller chose. The log shows the caller's id beside the service's
+ * own id.
+ */
 const CLIENT_REQUEST_ID = /^[\w.:-]{1,64}$/
-/** Maximum length of a path in the log; longer than real paths with a file name. */
+/** Maximum length of a logged path in characters; real paths with a file name are shorter. */
 const PATH_CHARACTERS_MAX = 1_000
 
-/** Logs and counts each request once its response headers are ready. Logs no queries and bodies. */
+/**
+ * Logs and counts each request once its response headers are ready. The log contains no queries and
+ * no bodies.
+ */
 export const logRequest = createMiddleware<AppEnv>(async (c, next) => {
   configureLog(c.env)
   const startedAt = Date.now()
@@ -22,7 +28,7 @@ export const logRequest = createMiddleware<AppEnv>(async (c, next) => {
   const durationMs = Date.now() - startedAt
   const { method, path } = c.req
   const { status } = c.res
-  // A request that the dashboard makes to the API belongs to a page request, which is counted.
+  // A request that the dashboard makes to the API is part of a page request, which is counted.
   const isFrequent = FREQUENT_PATHS.test(path) || isDashboardRequest(c.req.raw)
   log(isFrequent ? "debug" : "info", "request.answered", {
     request_id: c.get("requestId"),

@@ -3,10 +3,13 @@ import { methodOverride } from "hono/method-override"
 import type { AppEnv } from "../context.ts"
 
 const HEADER = "X-HTTP-Method-Override"
-/** Methods that networks between a client and the service may refuse. */
+/** HTTP methods that a proxy between a client and the service may refuse. */
 const METHODS = new Set(["PATCH", "DELETE", "HEAD"])
 
-/** Treats a POST of a tus client as the method that its `X-HTTP-Method-Override` names. */
+/**
+ * Returns middleware that treats a POST of a tus client as the method in the header
+ * `X-HTTP-Method-Override`.
+ */
 export function overrideTusMethod(app: Hono<AppEnv>): MiddlewareHandler<AppEnv> {
   const override = methodOverride({ app, header: HEADER })
   return async (c, next) => {

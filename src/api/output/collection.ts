@@ -19,7 +19,7 @@ export const statusFilter = z
   .enum(RECORD_STATUSES, `expected one of ${RECORD_STATUSES.join(", ")}`)
   .optional()
 
-/** A collection of resources below /v1; `Row` is the stored form of a resource. */
+/** Collection of resources at one path below /v1. `Row` is the stored form of a resource. */
 export type Collection<
   Row,
   Filters extends z.ZodRawShape,
@@ -33,17 +33,20 @@ export type Collection<
   filters: z.ZodObject<Filters>
   list(c: AppContext, filters: z.output<z.ZodObject<Filters>>, page: Page): Promise<Row[]>
   idOf(row: Row): string
-  /** Returns the job whose progress the resource shows; null if it has none. */
+  /** Returns the job whose progress the resource shows; null if the resource has no job. */
   jobOf(row: Row): Job | null
-  /** Finds a resource, or null without one; waits up to `waitMs` for the end of its job. */
+  /**
+   * Finds a resource by id; null if no resource has the id. Waits up to `waitMs` for the end of the
+   * resource's job.
+   */
   find(c: AppContext, id: string, waitMs: number | null): Promise<Row | null>
-  /** Reads the large values of a row, which lists omit; absent if rows have none. */
+  /** Reads the large values of a row, which lists omit. Undefined if rows have no large values. */
   hydrate?(c: AppContext, row: Row): Promise<Row>
   view(c: AppContext, row: Row, progress: Progress | null): z.output<RecordSchema>
   remove(c: AppContext, row: Row): Promise<void>
 }
 
-/** Returns the operations of a collection: list, GET and DELETE. */
+/** Returns the operations of a collection of resources: list, get and delete. */
 export function collectionOperations<
   Row,
   Filters extends z.ZodRawShape,
@@ -71,7 +74,7 @@ function listOperation<Row, Filters extends z.ZodRawShape, RecordSchema extends 
     },
     example: { limit: "5" },
     async handle(c) {
-      // Each schema parses the raw query, because parsed values are not valid input.
+      // Parse the raw query by each schema, because parsed values are not valid input of a schema.
       const { value } = readParameters(filters, c)
       const page = toPageRequest(pageQuery.parse(c.req.query()))
       const rows = await collection.list(c, filters.parse(value), page)

@@ -39,21 +39,26 @@ export const DOWNLOAD_OPERATION = {
   example: { id: EXAMPLE_ID, name: "clip.mp4" },
 }
 
-/** Maximum playing time, in seconds, that the default lifetime of a download link includes. */
+/** Maximum playing time in seconds that extends the default lifetime of a download link. */
 const PLAY_SECONDS_MAX = 24 * 3600
 
 type LinkTarget = {
   file: File
-  /** Name of the file, or of a file in its bundle (playlist with segments, or image series). */
+  /**
+   * Name of the stored file, or of a file in a bundle (playlist with segments, or image series).
+   */
   name: string
-  /** Playing time in seconds, while players request segments; undefined for other files. */
+  /**
+   * Playing time of the file in seconds; undefined if nothing plays. Players request data while
+   * they play, so the link lives longer.
+   */
   durationSeconds: number | undefined
   query: z.output<typeof DOWNLOAD_OPERATION.query>
 }
 
 /**
- * Returns 409 for a download whose job has not ended, 404 if the job failed. `reason` is the
- * default for a missing error message.
+ * Returns the error for a download without a stored file: 409 if the job has not ended, 404 if the
+ * job failed. `reason` replaces a missing error message of the job.
  */
 export function unavailableDownloadProblem(
   { state, errorCode, errorMessage }: Pick<Job, "state" | "errorCode" | "errorMessage">,
@@ -79,7 +84,10 @@ export async function redirectToDownload(c: AppContext, target: LinkTarget): Pro
   return c.body(null, 302, { location: link, "cache-control": "no-store" })
 }
 
-/** Returns the lifetime of a download link in seconds; throws 422 if it exceeds the plan. */
+/**
+ * Returns the lifetime of a download link in seconds; throws 422 if the requested lifetime exceeds
+ * the plan's limit.
+ */
 function chooseLinkSeconds(c: AppContext, { query, durationSeconds = 0 }: LinkTarget): number {
   const { expires_in: seconds } = query
   if (seconds === undefined) {

@@ -1,11 +1,14 @@
 const TAG = /(W\/)?("[\x21\x23-\x7e\x80-\xff]*")/g
 
-/** Reports whether the value of an `If-Match` header contains an entity tag or is `*`. */
+/** Reports whether the value of an `If-Match` header is `*` or contains an entity tag. */
 export function isEntityTagList(list: string): boolean {
   return list.trim() === "*" || list.search(TAG) !== -1
 }
 
-/** Reports whether the value of `If-Match` or `If-None-Match` is `*` or contains an entity tag. */
+/**
+ * Reports whether the value of `If-Match` or `If-None-Match` is `*` or contains the given entity
+ * tag.
+ */
 export function includesEntityTag(
   list: string,
   etag: string,

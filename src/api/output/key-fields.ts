@@ -16,7 +16,8 @@ export const keyNameSchema = z
   .trim()
   .min(1, "it is empty")
   .max(NAME_LENGTH_MAX, `expected at most ${NAME_LENGTH_MAX} characters`)
-  // Few tools support Unicode classes in a `pattern` of OpenAPI, hence a refinement.
+  // A refinement replaces the `pattern` of OpenAPI, because few tools support Unicode classes in
+  // patterns.
   .refine((name) => !/\p{Cc}/u.test(name), "expected one line of text")
   .meta({ description: "One line of text." })
 

@@ -10,7 +10,7 @@ export const LIMIT_PROBLEM_CODES = [
   "storage_limit_exceeded",
 ] as const satisfies readonly ProblemCode[]
 
-/** Value of `Retry-After`; waiting jobs start as soon as a runner is free. */
+/** Value of `Retry-After` in seconds for an account with too many waiting jobs. */
 const JOBS_RETRY_SECONDS = 10
 const DAY_MS = 24 * 3_600_000
 

@@ -12,14 +12,17 @@ const VERSION = "1.0.0"
 const KEY_DESCRIPTION =
   "API key of the account. The role of an operation is the scope that the key needs."
 
-/** Places in a request for the API key. */
+/** OpenAPI security schemes: the places in a request that may hold the API key. */
 const SECURITY_SCHEMES = {
   header: { type: "apiKey", in: "header", name: "X-API-KEY", description: KEY_DESCRIPTION },
   bearer: { type: "http", scheme: "bearer", description: KEY_DESCRIPTION },
   query: { type: "apiKey", in: "query", name: "key", description: KEY_DESCRIPTION },
 } as const
 
-/** Response headers; those of the rate limit are in every response to an authenticated caller. */
+/**
+ * Descriptions of response headers. Every response to an authenticated caller has the rate limit
+ * headers.
+ */
 const HEADERS = {
   RateLimit: {
     description: "Requests left in the window, and seconds until the window renews.",
@@ -78,7 +81,7 @@ const errorBody = z
   })
   .meta({ id: "Error" })
 
-/** Schema of the body of a 422. */
+/** Schema of the body of a 422 error response. */
 const validationError = z
   .object({
     error: z.literal("validation_error"),
@@ -87,7 +90,10 @@ const validationError = z
   })
   .meta({ id: "ValidationError" })
 
-/** Returns the OpenAPI document of operations. Paths omit the version, which is in `servers`. */
+/**
+ * Returns the OpenAPI document of operations. The paths omit the version `/v1`, which is in
+ * `servers`.
+ */
 export function makeOpenApiDocument(operations: readonly Operation[]) {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {}
   for (const operation of operations) {
@@ -132,7 +138,10 @@ function describeOperation(operation: Operation): ZodOpenApiOperationObject {
   }
 }
 
-/** Returns the required scope of the API key, as a role of OpenAPI 3.1 and as `x-scope`. */
+/**
+ * Describes the scope that an operation requires of the API key, as a role of OpenAPI 3.1 and as
+ * `x-scope`.
+ */
 function describeSecurity(
   operation: Operation,
 ): Pick<ZodOpenApiOperationObject, "security" | `x-${string}`> {
@@ -201,7 +210,10 @@ function referenceHeaders(names: readonly (keyof typeof HEADERS)[]) {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
-/** Returns the error responses by HTTP status; codes with the same status share a response. */
+/**
+ * Returns the error responses of an operation by HTTP status. Error codes with the same status
+ * share a response.
+ */
 function describeErrors(operation: Operation): Record<string, ZodOpenApiResponseObject> {
   const { isOpen = false, isJobForm = false, errors = [], method, bodies } = operation
   const withKey: ProblemCode[] = [

@@ -51,13 +51,13 @@ type OperationDescription = {
   isBodyOptional?: boolean
   /** Whether invalid fields cause a 400 instead of a 422. */
   isJobForm?: boolean
-  /** Error codes in addition to those of every operation. */
+  /** Error codes of the operation, in addition to the codes that every operation may return. */
   errors?: readonly ProblemCode[]
   /** Path and query parameters of a valid request. */
   example?: { [parameter: string]: string }
 }
 
-/** Response of a success; `schema` is null for a response without JSON. */
+/** Response of a successful operation; `schema` is null for a response without JSON. */
 type Success<Answer> = {
   status: 200 | 201 | 202 | 204 | 302
   description: string
@@ -75,7 +75,10 @@ type Specification<
   /** Schema of the query parameters; unknown parameters are refused. */
   query: Query
   answer: Success<Answer>
-  /** Converts an error response of the operation, such as that of an invalid query. */
+  /**
+   * Converts an error of the operation, such as an invalid query, to the error that the caller
+   * gets.
+   */
   mapProblem?: (c: AppContext, problem: Problem) => Promise<Problem>
   handle: (
     c: AppContext,
@@ -83,7 +86,7 @@ type Specification<
   ) => Promise<Reply<z.output<Answer>> | Response> | Reply<z.output<Answer>> | Response
 }
 
-/** An operation of the API: its route, handler, schemas and part of the OpenAPI document. */
+/** Operation of the API: its route, handler, schemas and part of the OpenAPI document. */
 export type Operation = OperationDescription & {
   query: z.ZodObject
   answer: Success<z.ZodType>
@@ -92,7 +95,10 @@ export type Operation = OperationDescription & {
 
 export const NO_QUERY = z.object({})
 
-/** Defines an operation, whose handler gets the parsed query. */
+/**
+ * Defines an operation of the API. The operation checks the key's scope and parses the query before
+ * its handler runs.
+ */
 export function defineOperation<Query extends z.ZodObject, Answer extends z.ZodType<object>>(
   specification: Specification<Query, Answer>,
 ): Operation {
@@ -142,7 +148,10 @@ function requireScope(c: AppContext, facts: OperationDescription): void {
   )
 }
 
-/** Adds the routes of operations to an app; other methods of their paths are a 405 with `Allow`. */
+/**
+ * Adds the routes of operations to an app. A request with another method gets a 405 with the header
+ * `Allow`.
+ */
 export function mountOperations(app: Hono<AppEnv>, operations: readonly Operation[]): void {
   const byPath = Map.groupBy(operations, ({ path }) => path)
   // Add literal paths first: otherwise the parameter of another path matches their last segment.
@@ -161,7 +170,7 @@ export function mountOperations(app: Hono<AppEnv>, operations: readonly Operatio
         refuseMethod(c, methods, collectionPath)
       }
       await next()
-      // A route with a parameter ran instead and found nothing.
+      // The request matched a route with a parameter instead, whose handler found no resource.
       if (c.error instanceof Problem && c.error.code === "not_found") {
         refuseMethod(c, methods, collectionPath)
       }
@@ -169,7 +178,10 @@ export function mountOperations(app: Hono<AppEnv>, operations: readonly Operatio
   }
 }
 
-/** Reports whether parameters of another path match a path; `{id}` matches no literal segment. */
+/**
+ * Reports whether the parameters of the path `wider` match the segments of `path`. The parameter
+ * `{id}` matches no literal segment.
+ */
 function covers(wider: string, path: string): boolean {
   const words = path.split("/")
   const others = wider.split("/")
@@ -178,8 +190,8 @@ function covers(wider: string, path: string): boolean {
 }
 
 /**
- * Throws 405 with the allowed methods. `collectionPath` is the path below /v1 to create resources
- * at.
+ * Throws 405 with the allowed methods. `collectionPath` is the path below /v1 at which a POST
+ * creates a resource; null without a collection.
  */
 export function refuseMethod(
   c: AppContext,

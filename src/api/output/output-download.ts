@@ -14,11 +14,14 @@ import { getBaseUrl } from "../input/request.ts"
 type OutputDownload = {
   operationId: string
   summary: string
-  /** Example of an output's file name. */
+  /** Example of the file name of an output, for the OpenAPI document. */
   exampleName: string
   /** Error messages for a job that is open or failed; see `unavailableDownloadProblem`. */
   unavailableMessages: { pending: string; failed: string; reason: string }
-  /** Reports whether a job's outputs have expired, with the error; absent if they never do. */
+  /**
+   * Reports whether the outputs of a job have expired, with the error message. Undefined if outputs
+   * never expire.
+   */
   expiry?: { isExpired: (job: Job, retention: Retention) => boolean; message: string }
 }
 

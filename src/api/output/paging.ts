@@ -6,7 +6,10 @@ import { getBaseUrl } from "../input/request.ts"
 import type { AppContext } from "../context.ts"
 
 const LIMIT = { byDefault: 20, max: 100 }
-/** Maximum offset: D1 also reads the rows that an offset skips, but not those before a cursor. */
+/**
+ * Maximum offset of a list. D1 also reads the rows that an offset skips, but not the rows before a
+ * cursor.
+ */
 const OFFSET_MAX = 10_000
 
 /** Schema of the query parameters of every list. */
@@ -48,7 +51,7 @@ export function toPageRequest(query: z.output<typeof pageQuery>): Page {
   return { limit, offset, before: cursor, createdAfter, createdBefore: created_before }
 }
 
-/** Returns a `Link` header to the next page of a list; empty after an incomplete page. */
+/** Returns the `Link` header to the next page of a list; no header if the page is incomplete. */
 export function makeNextPageLink(
   c: AppContext,
   path: string,

@@ -75,7 +75,7 @@ export type ProblemOptions = {
   cause?: unknown
 }
 
-/** An error response: a code, a public message, and a cause that is only logged. */
+/** Error response of the API: a code, a public message, and a cause that is only logged. */
 export class Problem extends Error {
   readonly code: ProblemCode
   readonly options: ProblemOptions
@@ -88,7 +88,7 @@ export class Problem extends Error {
   }
 }
 
-/** Returns a 422 with one invalid field. */
+/** Returns the 422 error for one invalid field. */
 export function invalidFieldProblem(field: string, message: string, cause?: unknown): Problem {
   return invalidFieldsProblem([{ field, message }], cause)
 }
@@ -100,7 +100,7 @@ export function truncateFaults(faults: Fault[]): Fault[] {
   return faults.slice(0, FAULTS_MAX)
 }
 
-/** Returns a 422 with all invalid fields of a request. */
+/** Returns the 422 error for all invalid fields of a request. */
 export function invalidFieldsProblem(faults: Fault[], cause?: unknown): Problem {
   const details = truncateFaults(faults)
   const [first] = details
@@ -112,7 +112,10 @@ export function invalidFieldsProblem(faults: Fault[], cause?: unknown): Problem 
   return new Problem(isTooComplex ? "too_complex" : "unprocessable", message, { details, cause })
 }
 
-/** Returns a 507: the rest of the disk is reserved for the database and running tasks. */
+/**
+ * Returns the 507 error for a full disk. The rest of the disk is reserved for the database and
+ * running tasks.
+ */
 export function storageFullProblem(cause?: unknown): Problem {
   const message =
     "The disk of the service is full; send the request again when files are deleted or the operator has freed space."

@@ -25,7 +25,7 @@ const headers = z.object({
   }),
 })
 
-/** OpenAPI schema of a webhook's `data` if the record is too large. */
+/** OpenAPI schema of a webhook's `data` that replaces a record that is too large. */
 export const TRUNCATED_RECORD_SCHEMA: oas31.SchemaObject = {
   type: "object",
   description: "A record beyond 256,000 bytes, whose largest fields are null.",
@@ -64,7 +64,10 @@ export function makeOpenApiWebhooks(): ZodOpenApiPathsObject {
   return Object.fromEntries([...ofJobs, [TEST_EVENT_TYPE, { post: test }]])
 }
 
-/** Returns the schema of a webhook's `data`: the record of a job kind, or the Job if requested. */
+/**
+ * Returns the schema of a webhook's `data`: the record of a job kind, the common Job record, or a
+ * truncated record.
+ */
 function makeDataSchema(kind: Kind): oas31.SchemaObject {
   const ids = new Set([readSchemaId(kind.record), readSchemaId(jobRecord), "TruncatedRecord"])
   return { anyOf: [...ids].map((id) => ({ $ref: `#/components/schemas/${id}` })) }

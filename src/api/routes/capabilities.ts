@@ -22,7 +22,7 @@ import { NO_QUERY, defineOperation } from "../output/operation.ts"
 import type { Operation } from "../output/operation.ts"
 import { Problem } from "../output/problem.ts"
 
-/** Time in milliseconds for which an isolate caches the response. */
+/** Time in milliseconds for which an isolate caches the response of GET /capabilities. */
 const ANSWER_CACHE_MS = 5000
 const CACHE_CONTROL = "public, max-age=60"
 
@@ -95,7 +95,10 @@ const capabilities = z
 type Capabilities = z.infer<typeof capabilities>
 type Answer = { at: number; body: Capabilities; etag: string }
 
-/** Cache of values, not promises: in workerd, a request cannot await another request's promise. */
+/**
+ * Cache of the response in this isolate. The cache holds no promises, because a request in workerd
+ * cannot await another request's promise.
+ */
 const cache = new WeakMap<object, Answer>()
 
 export const capabilityOperations: Operation[] = [
@@ -205,7 +208,8 @@ function viewTools(
       const { [key]: reported } = health
       if (reported !== undefined && reported !== TOOL_UNAVAILABLE) return reported
     }
-    // Containers have the ffmpeg whose capabilities are stored, and the ffprobe of the same build.
+    // Containers run the ffmpeg build whose capabilities are stored, and the ffprobe of the same
+    // build.
     const isOfBuild = name === "ffmpeg" || name === "ffprobe"
     if (health === "containers" && isOfBuild && ofBuild !== null) return ofBuild
     unknown[`tools.${name}`] = explainMissingTool(health, key)

@@ -18,7 +18,7 @@ import type { FileWithJob } from "../../domain/snapshot.ts"
 import { toImportedFile } from "../../db/jobs/create-job.ts"
 import type { JobDraft } from "../../domain/job-draft.ts"
 
-/** Created file; `newFile` is null if an earlier request created the file. */
+/** Result of the creation of a file; `newFile` is null if an earlier request created the file. */
 type CreatedFile = CreatedJob & { newFile: FileWithJob | null }
 
 /** Creates the file of POST /files by upload or from a URL. The file and its job share one id. */

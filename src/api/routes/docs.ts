@@ -29,7 +29,7 @@ const viewerHeaders = pageHeaders({
   formAction: ["'none'"],
 })
 
-/** Page with the interactive API reference. */
+/** Route of the page with the interactive API reference. */
 export const docsRoutes = new Hono<AppEnv>()
 
 docsRoutes.use("/", viewerHeaders)

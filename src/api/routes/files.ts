@@ -74,7 +74,7 @@ const upload = defineOperation({
     const { jobId: id, replayed, newFile } = await createFile(c)
     const waitMs = readPreferredWaitMs(c)
     const headers = { location: resourceUrl(c, fileKind, id) }
-    // Without a wait, the response needs no further query of D1.
+    // A request that does not wait for the job's end needs no further query of D1 for its response.
     if (newFile && !waitMs) return { body: viewFile(getBaseUrl(c), newFile, null), headers }
     const found = await find(c, id, waitMs, !replayed)
     if (!found) throw notFoundProblem("file")
@@ -154,8 +154,8 @@ async function findUnavailableProblem(c: AppContext, id: string, name: string): 
 }
 
 /**
- * Returns the name of the stored file that a download URL means; null if no file has the name. The
- * playlist of a bundle may have another name than its File.
+ * Returns the stored name of the file that a download URL requests; null if no file has the name.
+ * The playlist of a bundle may have another name than the File.
  */
 async function resolveStoredName(c: AppContext, file: File, asked: string): Promise<string | null> {
   const { name, bundle } = file
@@ -208,7 +208,10 @@ export const fileOperations: Operation[] = [
   unpublish,
 ]
 
-/** Returns the playing time in seconds of a media file or playlist. */
+/**
+ * Returns the playing time in seconds of a media file or playlist; undefined if the time is
+ * unknown.
+ */
 function readDuration({ bundle, probe }: File): number | undefined {
   return bundle?.durationSeconds ?? probe?.duration
 }

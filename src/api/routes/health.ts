@@ -9,7 +9,9 @@ import { openAllDatabases } from "../../db/database.ts"
 import type { Database } from "../../db/database.ts"
 import { listAccountsWithOpenJobs } from "../../db/jobs/jobs.ts"
 
-/** Remembers that all databases have tables; callers get a 503 until then. */
+/**
+ * Remembers that the tables of all databases exist. GET /health returns 503 until the tables exist.
+ */
 const healthCache = { tables: false }
 
 const health = z

@@ -48,8 +48,8 @@ const faultRecord = z.object({
 })
 
 /**
- * Returns the operations of a job kind: create, list, GET, DELETE and validate. A kind that has
- * only the Job form gets create alone; its jobs are read at /jobs.
+ * Returns the operations of a job kind: create, list, get, delete and validate. A kind with only
+ * the Job form has just the create operation; callers read its jobs at /jobs.
  */
 export function kindOperations<
   Input extends CreateRequest,

@@ -26,7 +26,10 @@ const SITE_FAILURES = [
   "too_many_redirects",
 ] as const satisfies readonly (FailureCode & ProblemCode)[]
 
-/** Failures by timeout; a lookup for which its caller waited too long is canceled. */
+/**
+ * Failure codes of a lookup that took too long. A lookup is canceled if its caller has waited too
+ * long.
+ */
 const TIMEOUT_FAILURES: ReadonlySet<FailureCode> = new Set([
   "canceled",
   "expired",

@@ -77,20 +77,28 @@ function setStorageGauges(gauge: MakeGauge, { storage, databaseBytes, disk }: Se
   gauge("lathe_disk_bytes", "Bytes of the disk of the state.").set(disk.totalBytes)
 }
 
-/** Requires the operator's bearer token, or the session of a user with operator rights. */
+/**
+ * Middleware that requires the operator's bearer token, or the session of a user with operator
+ * rights.
+ */
 const requireOperator = createMiddleware<AppEnv>(async (c, next) => {
   const signedIn = await findSignedInUser(c.env, getPublicOrigin(c), c.req.raw.headers)
   if (signedIn?.user.isOperator && !signedIn.account.isSuspended) return await next()
   return await authenticateOperator(c, next)
 })
 
-/** Hides the route on Cloudflare, where isolates count separately; Analytics Engine has sums. */
+/**
+ * Middleware that hides the metrics on Cloudflare, where each isolate counts separately. Analytics
+ * Engine has the sums.
+ */
 const requireOneMachine = createMiddleware<AppEnv>(async (c, next) => {
   if (getSettings(c.env).RUNNER_ORIGIN === undefined) throw notFoundProblem("page")
   await next()
 })
 
-/** Serves counters of this machine and gauges of the service in the format of Prometheus. */
+/**
+ * Route that serves counters of this machine and gauges of the service in the format of Prometheus.
+ */
 export const metricsRoutes = new Hono<AppEnv>()
 
 metricsRoutes.get("/", requireOneMachine, requireOperator, async (c) => {

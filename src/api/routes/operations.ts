@@ -35,7 +35,7 @@ const contract = defineOperation({
   },
 })
 
-/** All operations below /v1. */
+/** All operations of the API, whose paths are below /v1. */
 export const OPERATIONS: readonly Operation[] = [
   ...healthOperations,
   contract,

@@ -10,12 +10,18 @@ export const commandTask = {
   tools: ["ffmpeg", "ffprobe"],
   work: z.object({
     kind: z.literal("command"),
-    /** Arguments of each command, without the program; files have keys in place of names. */
+    /**
+     * Arguments of each command, without the program's name. The arguments contain file keys in
+     * place of file names.
+     */
     commands: z.array(z.array(z.string()).min(1)).min(1),
     /** Outputs of the commands; empty if the commands run only for the log of ffmpeg. */
     outputs: z.array(taskOutput),
     run_seconds_max: z.int().positive(),
-    /** Form of the request. The runner refuses a filter graph file in the terms of this form. */
+    /**
+     * Form of the request that created the job. Messages that refuse a filter graph file use the
+     * field names of this form.
+     */
     form: z.enum(["command", "ffmpeg"]).default("command"),
   }),
   result: z.object({

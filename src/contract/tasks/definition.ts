@@ -1,6 +1,9 @@
 import type { z } from "zod"
 
-/** Programs that tasks run; the health of a runner lists the programs that the runner has. */
+/**
+ * Names of the programs that tasks run. The health of a runner lists the programs that the runner
+ * can use.
+ */
 export const TOOL_NAMES = ["ffmpeg", "ffprobe", "yt-dlp", "whisper"] as const
 
 export type ToolName = (typeof TOOL_NAMES)[number]
@@ -19,12 +22,19 @@ export type TaskDefinition<
   pool(work: z.output<Work>): string
   /** Programs that the runner needs for the task. */
   tools: readonly ToolName[]
-  /** Whether the work sets its own time limit, which may be below that of the account's plan. */
+  /**
+   * Whether the work sets its own time limit, which may be below the time limit of the account's
+   * plan.
+   */
   hasOwnTimeLimit?: boolean
-  /** Whether the task downloads media from a URL, which counts toward the account's daily limit. */
+  /**
+   * Whether the task downloads media from a URL. Such a task counts toward the account's daily
+   * limit of downloads.
+   */
   downloadsMedia?: true
   /**
-   * Minimum time limit of a run in seconds, even above the plan's: the network decides the speed.
+   * Minimum time limit of a run, in seconds. The minimum applies even if the plan's limit is lower,
+   * because the network determines the speed.
    */
   runSecondsMin?: number
   work: Work

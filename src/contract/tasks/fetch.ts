@@ -19,17 +19,26 @@ export const AUDIO_FORMATS = ["m4a", "mp3", "opus", "flac", "wav"] as const
 /** Maximum number of subtitle languages of one fetch. */
 export const SUBTITLES_MAX = 10
 
-/** Output key of the fetched media. Subtitles are `subtitles_1` and so on, in requested order. */
+/**
+ * Output key of the fetched media. The output keys of subtitles are `subtitles_1` and so on, in the
+ * order of the request.
+ */
 export const MEDIA_OUTPUT_KEY = "media"
 
 export function subtitlesOutputKey(index: number): string {
   return `subtitles_${index + 1}`
 }
 
-/** Output of a fetch; the name is known only at the end. */
+/**
+ * Output of a fetch. The result contains the file name, because the name is known only after the
+ * download.
+ */
 const fetchedOutput = outputReport.extend({ name: z.string().min(1).max(255) })
 
-/** Task that downloads the media of a page by yt-dlp, or a file whose URL came with headers. */
+/**
+ * Task that downloads the media of a web page by yt-dlp. If the caller sent headers with the URL,
+ * the task downloads the URL as a file.
+ */
 export const fetchTask = {
   name: "fetch",
   pool: () => "fetch",
@@ -40,11 +49,14 @@ export const fetchTask = {
     url: z.url(),
     has_headers: hasHeadersSchema,
     quality: z.enum(QUALITIES),
-    /** Audio format, only with the quality `audio`; without a format the audio keeps its codec. */
+    /**
+     * Audio format to convert to, allowed only with the quality `audio`. If the format is absent,
+     * the audio keeps its codec.
+     */
     audio_format: z.enum(AUDIO_FORMATS).optional(),
-    /** Languages of the subtitles (BCP-47). */
+    /** Languages of the requested subtitles, as BCP-47 tags. */
     subtitles: z.array(z.string()).max(SUBTITLES_MAX),
-    /** Section of the media to fetch: from `start` to `end`, in seconds. */
+    /** Section of the media to fetch, from `start` to `end` in seconds. */
     start: z.number().nonnegative().optional(),
     end: z.number().positive().optional(),
     /** Maximum size of the media, in bytes. */

@@ -6,12 +6,15 @@ import type { TaskDefinition } from "./definition.ts"
 /** Key of the only output of an import. */
 export const IMPORT_OUTPUT_KEY = "file"
 
-/** Minimum time limit of an import, for 50 GiB at 30 Mbit/s; a stalled source fails earlier. */
+/**
+ * Minimum time limit of an import, in seconds. This time is enough for 50 GiB at 30 Mbit/s. An
+ * import from a stalled source fails earlier.
+ */
 const RUN_SECONDS_MIN = 4 * 3600
 
 /**
- * Task that imports a URL into storage: a file as it is, media of a page by yt-dlp, or an object of
- * a store (`s3://bucket/key`) that the runner reads through the Worker.
+ * Task that imports a URL into storage: a file unchanged, the media of a web page by yt-dlp, or an
+ * S3 object. The runner reads an S3 object (`s3://bucket/key`) through the Worker.
  */
 export const importTask = {
   name: "import",
@@ -30,15 +33,18 @@ export const importTask = {
   }),
   result: z.object({
     kind: z.literal("import"),
-    /** Name of the file, from Content-Disposition, the URL or the title of the page. */
+    /**
+     * Name of the imported file, taken from Content-Disposition, the URL or the title of the web
+     * page.
+     */
     name: z.string().min(1).max(255),
     size_bytes: z.int().nonnegative(),
     content_type: z.string().max(200),
-    /** SHA-256 of the file; present if one run downloaded all bytes. */
+    /** SHA-256 of the file; present only if a single run downloaded all bytes. */
     sha256: sha256Text.optional(),
     /**
-     * Whether the file was stored by a resumable upload, whose location is the same for every run
-     * of the task.
+     * Whether the file was stored by a resumable upload. Every run of the task uses the same
+     * location for that upload.
      */
     is_resumable: z.boolean(),
     warnings: taskWarnings,

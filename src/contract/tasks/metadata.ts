@@ -5,7 +5,7 @@ import type { TaskDefinition } from "./definition.ts"
 const count = z.int().nonnegative().nullable()
 const text = z.string().max(10_000).nullable()
 
-/** Format in which a site offers a video. */
+/** Format in which a web site offers a video. */
 export const videoFormat = z.object({
   format_id: z.string().max(200),
   ext: text,
@@ -20,7 +20,7 @@ export const videoFormat = z.object({
 
 export const FORMATS_MAX = 200
 
-/** Metadata of a page's video; null for a value that the page does not provide. */
+/** Metadata of the video on a web page. A value is null if the page does not provide it. */
 export const videoMetadata = z.object({
   url: z.url(),
   title: text,
@@ -34,7 +34,7 @@ export const videoMetadata = z.object({
   description: text,
   thumbnail: text,
   is_live: z.boolean(),
-  /** Name of yt-dlp's extractor of the site. */
+  /** Name of yt-dlp's extractor for the web site. */
   extractor: text,
   formats: z.array(videoFormat).max(FORMATS_MAX),
 })

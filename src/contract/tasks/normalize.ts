@@ -19,10 +19,16 @@ export const loudness = z.object({
   true_peak_dbtp: z.number().nullable(),
 })
 
-/** Change of the audio: `linear` is one constant gain, `dynamic` a varying gain or a limiter. */
+/**
+ * Ways in which normalization changed the audio: `linear` is a constant gain, `dynamic` is a
+ * varying gain or a limiter, and `none` is no change.
+ */
 export const NORMALIZATION_TYPES = ["linear", "dynamic", "none"] as const
 
-/** Container and codec of the first audio stream, by ffmpeg's names. */
+/**
+ * Format of an audio file: the container, and the codec of the first audio stream, by ffmpeg's
+ * names.
+ */
 export const audioFormat = z.object({
   container: z.string().max(100),
   codec: z.string().max(100),
@@ -55,7 +61,9 @@ export const normalizeTask = {
      */
     target_reached: z.boolean(),
     format: audioFormat,
-    /** Format of the input if its container or codec could not be kept; else null. */
+    /**
+     * Format of the input if the container or the codec of the input could not be kept; else null.
+     */
     converted_from: audioFormat.nullable(),
     warnings: taskWarnings,
   }),

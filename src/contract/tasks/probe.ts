@@ -9,23 +9,32 @@ const ERROR_LENGTH_MAX = 1000
 const work = z.object({
   kind: z.literal("probe"),
   input_bytes: z.int().nonnegative().default(0),
-  /** Whether the job continues if the input is not media; the result then has the reason. */
+  /**
+   * Whether the job continues if the input is not media. In this case, the result contains the
+   * reason.
+   */
   is_optional: z.boolean().optional(),
 })
 
 const errorText = z.string().transform((text) => text.slice(0, ERROR_LENGTH_MAX))
 
-/** Task that runs ffprobe; reports neither `probe` nor `probe_error` for input without media. */
+/**
+ * Task that runs ffprobe on its input. The result has neither `probe` nor `probe_error` if the
+ * input is not intended as media.
+ */
 export const probeTask = {
   name: "probe",
-  // The whole input has to fit on the runner's disk, and small runners have little.
+  // Large inputs go to the pool `media`, because the whole input has to fit on the runner's disk
+  // and runners of the pool `light` have small disks.
   pool: ({ input_bytes }) => (input_bytes > LIGHT_INPUT_BYTES_MAX ? "media" : "light"),
   tools: ["ffprobe"],
   work,
   result: z.object({
     kind: z.literal("probe"),
     probe: probeResult.optional(),
-    /** Reason why an optional probe failed, and the lines that ffprobe printed, joined. */
+    /**
+     * Reason why an optional probe failed, followed by the lines that ffprobe printed, in one text.
+     */
     probe_error: errorText.optional(),
     probe_lines: errorText.optional(),
     warnings: taskWarnings,

@@ -21,30 +21,42 @@ export const CONTAINERS_OF_CODEC = {
 
 /** Maximum number of renditions of one task. */
 export const RENDITIONS_MAX = 32
-/** Bounds of the video bit rate, in kilobits (1000 bits) per second. */
+/**
+ * Minimum and maximum of the video bitrate that a caller may request, in kilobits (1000 bits) per
+ * second.
+ */
 export const BITRATE_KBPS_MIN = 100
 export const BITRATE_KBPS_MAX = 200_000
 
-/** Metrics of a rendition's similarity to its source: VMAF from 0 to 100, SSIM from 0 to 1. */
+/**
+ * Metrics that score how similar a rendition is to its source: VMAF from 0 to 100, SSIM from 0 to
+ * 1.
+ */
 export const QUALITY_METRICS = ["vmaf", "ssim"] as const
 
 /** Quality score of a rendition, measured on a sample of its frames. */
 export const renditionQuality = z.object({ metric: z.enum(QUALITY_METRICS), score: z.number() })
 
-/** Rendition to encode; the output of the rendition has the same key. */
+/** Rendition to encode. The output of the rendition has the same key as the rendition. */
 export const rendition = z.object({
   key: fileKey,
   codec: z.enum(RENDITION_CODECS),
-  /** Bounding box of the frame, rotated for portrait video. */
+  /**
+   * Bounding box that the frame must fit into. For portrait video, the width and height of the box
+   * are swapped.
+   */
   resolution: z.enum(RENDITION_SIZES),
   container: z.enum(RENDITION_CONTAINERS),
-  /** Average bit rate of the video stream; without it the preset's quality decides. */
+  /**
+   * Average bitrate of the video stream. If it is absent, the encoder uses the constant quality of
+   * the preset.
+   */
   bitrate_kbps: z.int().min(BITRATE_KBPS_MIN).max(BITRATE_KBPS_MAX).optional(),
 })
 
 /**
- * Task that encodes renditions of the input, in the order of the work. Identical renditions are
- * encoded once: each omitted rendition is in `same`, with the key of the output that replaces it.
+ * Task that encodes renditions of the input. Identical renditions are encoded once: `same` lists
+ * each omitted rendition with the key of the output that replaces it.
  */
 export const renderTask = {
   name: "render",

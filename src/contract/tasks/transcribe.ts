@@ -4,12 +4,15 @@ import { taskOutput, taskWarnings } from "../task.ts"
 import { languageCode } from "../whisper-languages.ts"
 import type { TaskDefinition } from "./definition.ts"
 
-/** Formats in which every transcript is written; the key of each output is the extension. */
+/**
+ * Formats in which every transcript is written. The output key of a transcript is its file
+ * extension.
+ */
 export const TRANSCRIPT_FORMATS = ["json", "srt", "vtt", "txt"] as const
 
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number]
 
-/** Media types of transcripts; all are UTF-8. */
+/** Media types of transcript files. All transcripts are encoded in UTF-8. */
 export const TRANSCRIPT_MEDIA_TYPES: Readonly<Record<TranscriptFormat, string>> = {
   json: "application/json",
   srt: "application/x-subrip",
@@ -41,11 +44,13 @@ export const transcribeTask = {
     kind: z.literal("transcribe"),
     /** Name of a speech model of the deployment. */
     model: z.string().min(1),
-    /** Whisper's code of the spoken language; `auto` detects it. */
+    /** Whisper's code of the spoken language, or `auto` to detect the language. */
     language: z.union([languageCode, z.literal("auto")]),
-    /** Language tag of the request, in BCP-47. */
+    /** Language of the request as a BCP-47 tag. */
     language_tag: z.string().max(100).optional(),
-    /** `translate` writes English from any language. */
+    /**
+     * Operation of whisper. `transcribe` keeps the spoken language, and `translate` writes English.
+     */
     task: z.enum(SPEECH_TASKS),
     /** Words that the speech is likely to contain, such as names. */
     prompt: z.string().max(PROMPT_LENGTH_MAX).optional(),
@@ -58,7 +63,10 @@ export const transcribeTask = {
   result: z.object({
     kind: z.literal("transcribe"),
     outputs: z.array(outputReport).length(TRANSCRIPT_FORMATS.length),
-    /** Whisper's code of the language; null without speech if the request names no language. */
+    /**
+     * Whisper's code of the language; null if the audio contains no speech and the request names no
+     * language.
+     */
     language: languageCode.nullable(),
     duration_seconds: z.number().nonnegative(),
     text: z.string().transform((text) => text.slice(0, TEXT_LENGTH_MAX)),

@@ -1,15 +1,22 @@
 import { readHosts } from "./user-url.ts"
 
-/** Reads a comma-separated list of web sites; normalizes each host as URL parsers do. */
+/**
+ * Parses a comma-separated list of web sites. Normalizes each host name in the same way as a URL
+ * parser.
+ */
 export function readSites(setting: string): string[] {
   return readHosts(setting).map((entry) => {
     const host = entry.replace(/^\*?\.|\.$/g, "")
-    // An invalid entry stays and matches nothing: an empty list would allow every site.
+    // Keeps an invalid entry, which matches no site. Without the entry, the list could be empty,
+    // and an empty list allows every site.
     return URL.parse(`http://${host}`)?.hostname ?? host
   })
 }
 
-/** Reports whether a URL belongs to one of the sites or a subdomain; an empty list allows all. */
+/**
+ * Reports whether the host of a URL is one of the sites or a subdomain of a site. An empty list of
+ * sites allows all URLs.
+ */
 export function isSiteAllowed(url: URL, sites: readonly string[]): boolean {
   const host = url.hostname.replace(/\.$/, "")
   return sites.length === 0 || sites.some((site) => host === site || host.endsWith(`.${site}`))

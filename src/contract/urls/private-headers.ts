@@ -1,6 +1,9 @@
 import { z } from "zod"
 
-/** HTTP headers that a caller sends with an input's URL: pairs of name and value, a name once. */
+/**
+ * HTTP headers that a caller sends with the URL of an input: a list of name and value pairs, in
+ * which each name occurs once.
+ */
 export const privateHeaders = z.array(z.tuple([z.string(), z.string()]))
 
 export type PrivateHeaders = z.infer<typeof privateHeaders>
@@ -8,20 +11,32 @@ export type PrivateHeaders = z.infer<typeof privateHeaders>
 export const HEADERS_MAX = 10
 export const HEADERS_BYTES_MAX = 4096
 
-/** Header name: a token of RFC 9110. */
+/** Matches a header name, which RFC 9110 defines as a token. */
 const NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
 
-/** Headers that callers may not set, since the download or its connection sets them. */
+/**
+ * Matches headers that callers may not set, since the HTTP client of the download sets these
+ * headers itself.
+ */
 const RESERVED =
   /^(?:accept-encoding|connection|expect|host|http2-settings|keep-alive|range|te|trailer|transfer-encoding|upgrade|(?:content|if|proxy)-.*)$/i
 
-/** Header value in ASCII; a server may not expect the encoding of other characters. */
+/**
+ * Matches a header value of ASCII characters. Other characters are refused, because servers
+ * disagree on their encoding.
+ */
 const VALUE = /^[\t\u0020-\u007e]*$/
 
-/** Fault of one header, or of all headers if `name` is null. Messages never quote a value. */
+/**
+ * Fault of one header, or of all headers if `name` is null. The message never quotes a header
+ * value, because values may be secret.
+ */
 export type HeaderFault = { name: string | null; message: string }
 
-/** Returns the faults of headers in the form that callers send: an object with values by name. */
+/**
+ * Returns the faults of the headers in a request. `headers` should be an object whose keys are
+ * header names.
+ */
 export function validatePrivateHeaders(headers: unknown): HeaderFault[] {
   if (typeof headers !== "object" || headers === null || Array.isArray(headers)) {
     return [

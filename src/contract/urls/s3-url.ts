@@ -1,17 +1,20 @@
-/** Object of an `s3://bucket/key` URL, and the keys to try: literal, then percent-decoded. */
+/**
+ * Object that an `s3://bucket/key` URL names. `keys` lists the object keys to try: first the
+ * literal key, then the percent-decoded key.
+ */
 export type S3Object = { bucket: string; keys: readonly string[] }
 
 /** Maximum length of an object key in S3, in bytes. */
 const KEY_BYTES_MAX = 1024
 
-/** Reports whether a text is an `s3:` URL, valid or not. */
+/** Reports whether a text begins like an `s3:` URL, even if the URL is invalid. */
 export function isS3Url(text: string): boolean {
   return /^s3:/i.test(text)
 }
 
 /**
- * Reads `s3://bucket/key`. The key is everything after the bucket, including `?` and `#`, as in
- * tools of S3. A percent-encoded key may also mean its decoded form.
+ * Parses a URL of the form `s3://bucket/key`. The key is everything after the bucket, including `?`
+ * and `#`, as in common S3 clients. A percent-encoded key may also mean the decoded key.
  */
 export function readS3Url(text: string): S3Object | { error: string } {
   const [, bucket, key] = /^s3:\/\/([^/]*)\/?([^]*)$/i.exec(text) ?? []
@@ -44,7 +47,8 @@ function judgeKey(key: string): string | null {
     return `expected a key of at most ${KEY_BYTES_MAX} bytes`
   }
   if (key.endsWith("/")) return "expected the key of an object; a key that ends in / is a folder"
-  // URL parsers resolve the segments `.` and `..`, which would change the key.
+  // Refuses keys with the segments `.` and `..`, because URL parsers resolve these segments and so
+  // change the key.
   const isRelative = key.split("/").some((segment) => segment === "." || segment === "..")
   return isRelative ? "expected a key without the segments . and .." : null
 }

@@ -1,15 +1,15 @@
 import ipaddr from "ipaddr.js"
 
 /**
- * Public addresses that reach a service of the machine's cloud platform, or nothing at all.
- * Services of the platform trust every request from the machine. Private ranges (169.254.0.0/16,
- * 100.64.0.0/10, 192.0.0.0/24, fc00::/7) are refused anyway and not listed here.
+ * Public addresses that cloud platforms reserve for their own services. These services trust every
+ * request from a machine of the platform. Private ranges (169.254.0.0/16, 100.64.0.0/10,
+ * 192.0.0.0/24, fc00::/7) are refused anyway and not listed here.
  */
 export const CLOUD_PLATFORM_ADDRESSES: readonly string[] = [
-  // Azure: DNS, DHCP, and the service that hands a machine its goal state and certificates.
-  // https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
+  // Azure: DNS, DHCP, and the service that provides the configuration and certificates of a
+  // machine. https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
   "168.63.129.16/32",
-  // IBM Cloud: infrastructure services and service endpoints of its private network.
+  // IBM Cloud: infrastructure services and service endpoints in the private network.
   // https://cloud.ibm.com/docs/vpc?topic=vpc-service-endpoints-for-vpc
   "161.26.0.0/16",
   "166.8.0.0/14",
@@ -22,26 +22,29 @@ export const CLOUD_PLATFORM_ADDRESSES: readonly string[] = [
   // Equinix Metal: metadata.packet.net and metadata.platformequinix.com.
   // https://deploy.equinix.com/developers/docs/metal/server-metadata/metadata/
   "192.80.8.124/32",
-  // Tencent Cloud: the name servers of its private networks.
+  // Tencent Cloud: name servers of private networks.
   // https://cloud.tencent.com/document/product/1689/90577
   "183.60.82.98/32",
   "183.60.83.19/32",
 ]
 
-/** Normalized URL that the service may request, or the error. */
+/** Normalized URL that the service may request, or an error message. */
 export type UserUrlResult = { url: URL } | { error: string }
 
-/** Error for a text that is not an http or https URL. */
+/** Error message for a text that is not an http or https URL. */
 export const NOT_WEB_URL_ERROR = "expected an http or https URL"
 
-/** Beginning of the error of a host that is not public. */
+/** Beginning of the error message for a host that is not public. */
 export const NOT_PUBLIC_HOST_ERROR = "expected a public host"
 
 /** Host names that are never public. */
 const PRIVATE_NAMES =
   /(?:^|\.)(?:localhost|localdomain|local|internal|home|lan|arpa|test|invalid|onion)$/
 
-/** Web ports below `HIGH_PORT_MIN`; all other ports below it belong to other protocols. */
+/**
+ * Web ports below `HIGH_PORT_MIN`. All other ports below `HIGH_PORT_MIN` belong to other protocols
+ * and are refused.
+ */
 const LOW_PORTS = [80, 443]
 const HIGH_PORT_MIN = 1024
 
@@ -55,9 +58,10 @@ const BLOCKED_PORTS = [
 ]
 
 /**
- * Checks a URL that a user sent: http or https, no user info, a web port, a public host as far as
- * its name shows. `allowed` are hosts (`host` or `host:port`) that the operator permits at any
- * port. The addresses of the host are checked when the connection is made.
+ * Checks a URL that a user sent. The URL must use http or https, have no user info, use a web port,
+ * and name a public host. `allowed` lists hosts (`host` or `host:port`) that the operator permits
+ * at any port. The check uses only the host name; the addresses of the host are checked when the
+ * connection is opened.
  */
 export function parseUserUrl(text: string, allowed: readonly string[]): UserUrlResult {
   const url = readWebUrl(text)
@@ -79,8 +83,8 @@ export function parseUserUrl(text: string, allowed: readonly string[]): UserUrlR
 }
 
 /**
- * Parses an http or https URL. Returns null for any other text, and for a URL that parsers read
- * differently: some drop control characters, and some read a backslash as a slash.
+ * Parses an http or https URL. Returns null for any other text. Also returns null for a URL with
+ * control characters or backslashes, which URL parsers interpret differently.
  */
 export function readWebUrl(text: string): URL | null {
   const url = /[\p{Cc}\s\\]/u.test(text) ? null : URL.parse(text)
@@ -95,7 +99,8 @@ export function isPublicAddress(address: string, ownRanges: readonly string[] = 
   if (!ipaddr.isValid(address)) return false
   const parsed = ipaddr.parse(address)
   if (parsed.range() !== "unicast") return false
-  // Only 2000::/3 of IPv6 is assigned.
+  // Refuses IPv6 addresses outside 2000::/3, the only range that is assigned to the public
+  // internet.
   if (parsed.kind() === "ipv6" && (parsed.toByteArray()[0] ?? 0) >> 5 !== 1) return false
   return ![...CLOUD_PLATFORM_ADDRESSES, ...ownRanges].some((range) => isIn(parsed, range))
 }
@@ -106,7 +111,7 @@ export function isAllowedHost(url: URL, allowed: readonly string[]): boolean {
   return allowed.some((entry) => entry === host || entry === `${host}:${effectivePort(url)}`)
 }
 
-/** Reads a comma-separated list of hosts. */
+/** Parses a setting with a comma-separated list of hosts (`host` or `host:port`). */
 export function readHosts(setting: string): string[] {
   return setting
     .split(",")
@@ -114,7 +119,10 @@ export function readHosts(setting: string): string[] {
     .filter((entry) => entry !== "")
 }
 
-/** Returns why a list of hosts (`host` or `host:port`) is invalid; null for a valid list. */
+/**
+ * Returns the reason why a setting with a list of hosts (`host` or `host:port`) is invalid; null
+ * for a valid list.
+ */
 export function validateHosts(setting: string): string | null {
   const invalid = readHosts(setting).find((entry) => {
     return !/^(?:[^\s/:;*@[\]]+|\[[\da-f:.]+\])(?::\d{1,5})?$/.test(entry)

@@ -31,7 +31,7 @@ function schedule(ms) {
 }
 
 /**
- * Replaces the live parts of the page by those of a newly loaded page.
+ * Replaces the live parts of the page by the live parts of a newly loaded page.
  * @param {string} html
  */
 function show(html) {
@@ -149,13 +149,13 @@ function inWords(seconds) {
 // Another script of the page dispatches this event after a change.
 document.addEventListener("page:stale", () => void refresh())
 
-// A selected filter applies at once.
+// A filter applies as soon as the user selects a value.
 document.addEventListener("change", ({ target }) => {
   if (!(target instanceof HTMLSelectElement)) return
   if (target.form?.matches("[data-filters]")) target.form.requestSubmit()
 })
 
-/** Players that have started. The link of their file may expire while they play. */
+/** Players that have started. The signed link of a file may expire during playback. */
 const playing = new WeakSet()
 
 document.addEventListener("loadedmetadata", ({ target }) => playing.add(target ?? document), true)

@@ -1,4 +1,4 @@
-// Conveniences of every page: copy buttons, confirmations, relative times. Pages work without them.
+// Scripts of every page: copy buttons, confirmations, relative times. Pages also work without them.
 
 document.addEventListener("click", (event) => {
   const button = event.target instanceof Element ? event.target.closest("[data-copy]") : null
@@ -48,7 +48,7 @@ const confirmed = new WeakSet()
 /** @type {WeakSet<HTMLFormElement>} */
 let submittedForms = new WeakSet()
 
-// Each form is submitted once. A form with a question is submitted after its confirmation.
+// Each form is submitted once. A form with a question is submitted after the user confirms.
 document.addEventListener("submit", (event) => {
   const { submitter: button, target: form } = event
   if (event.defaultPrevented || !(form instanceof HTMLFormElement)) return
@@ -131,7 +131,9 @@ function describe(seconds) {
   return seconds > 1 ? "in less than a minute" : "just now"
 }
 
-/** Updates the relative times of the page. Their tooltips use the language and zone of the browser. */
+/**
+ * Updates the relative times of the page. Their tooltips use the browser's language and time zone.
+ */
 function showTimes() {
   for (const time of document.querySelectorAll("time[data-relative]")) {
     const at = new Date(time.getAttribute("datetime") ?? "")

@@ -57,7 +57,7 @@ function find(type, selector) {
   return element
 }
 
-/** Fills the form with the job, the recipe or the file that the URL of the page names. */
+/** Fills the form with the job, the recipe or the file in the URL of the page. */
 async function begin() {
   const query = new URLSearchParams(location.search)
   const job = query.get("job")
@@ -82,7 +82,10 @@ function act(action) {
   void check()
 }
 
-/** Fills the form with the selected recipe. Its inputs keep the files of the form, in order. */
+/**
+ * Fills the form with the selected recipe. The inputs of the recipe keep the files of the form, in
+ * order.
+ */
 function useRecipe(references = readRows("input").map(({ value }) => value)) {
   const recipe = recipes.find(({ id }) => id === recipeField.value)
   if (recipe) show(recipe, references)

@@ -4,9 +4,9 @@
 const AT_ONCE_MAX = 2
 /** Time over which the upload rate is averaged, in milliseconds. */
 const RATE_MS = 4000
-/** Pauses before an upload is tried again without progress, in milliseconds. */
+/** Pauses in milliseconds between tries of an upload that makes no progress. */
 const RETRY_PAUSES_MS = [0, 1000, 3000, 5000, 10_000, 20_000, 30_000]
-/** Files up to this size are sent in one request, which also creates the upload. */
+/** Maximum size in bytes of a file that is sent in one request, which also creates the upload. */
 const ONE_REQUEST_BYTES_MAX = 5 * 1024 * 1024
 /** Time after which the service has removed every unfinished upload, in milliseconds. */
 const UNFINISHED_MS_MAX = 48 * 60 * 60 * 1000
@@ -24,9 +24,9 @@ const { urlStorage } = tus.defaultOptions
 const form = document.querySelector("form[data-uploader]")
 const list = document.querySelector("[data-uploads]")
 const chooser = form?.querySelector("input[type=file]")
-/** Maximum size of a file. Larger files are refused without a request. */
+/** Maximum size of a file in bytes. Larger files are refused without a request. */
 const bytesMax = Number(form?.getAttribute("data-bytes-max") ?? Infinity)
-/** Maximum size of a request body. */
+/** Maximum size of a request body in bytes. */
 const chunkSize = Number(form?.getAttribute("data-chunk-bytes") ?? Infinity)
 /** @type {Upload[]} */
 const waiting = []
@@ -161,7 +161,7 @@ async function showUnfinished() {
     text.textContent = `${bytes(sentBytes)} of ${bytes(sizeBytes)}; select the file again to continue.`
     unfinished.set(urlStorageKey, item)
     button(item, { title: "Discard", name }, () => {
-      // The service removes an upload by itself that cannot be reached now.
+      // If the request fails, the service removes the upload by itself later.
       tus.Upload.terminate(uploadUrl, { retryDelays: [] }).catch(() => undefined)
       void urlStorage.removeUpload(urlStorageKey)
       removeUnfinished(urlStorageKey)
@@ -189,7 +189,7 @@ function next() {
 }
 
 /**
- * Sends a file, or what the service lacks of it.
+ * Sends a file, or the remaining bytes of an interrupted upload.
  * @param {Upload} upload
  */
 async function send(upload) {
@@ -282,7 +282,7 @@ function sentence(error) {
     const { message } = JSON.parse(response.getBody())
     if (typeof message === "string") return message
   } catch {
-    // A proxy, and not the service, sends a body that is not JSON.
+    // A proxy, not the service, sends an error whose body is not JSON.
   }
   return `The service answered with status ${response.getStatus()}.`
 }
@@ -308,7 +308,7 @@ function fail(upload, message) {
 }
 
 /**
- * Ends an upload, and removes what the service has of it.
+ * Ends an upload, and removes its bytes from the service.
  * @param {Upload} upload
  */
 function cancel(upload) {
@@ -317,7 +317,7 @@ function cancel(upload) {
   upload.item.remove()
   showList()
   upload.isAborted = true
-  // The service removes an upload by itself that cannot be reached now.
+  // If the request fails, the service removes the upload by itself later.
   upload.transfer?.abort(true).catch(() => undefined)
   over(upload)
 }

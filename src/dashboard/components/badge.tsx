@@ -30,7 +30,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   suspended: "bad",
 }
 
-/** Badge for a status of the API. An unknown status is neutral. */
+/** Badge for a status of the API. An unknown status has the neutral color. */
 export function StatusBadge(props: { status: string }) {
   const words = props.status.replaceAll("_", " ")
   return <Badge tone={TONES[props.status] ?? "idle"}>{words}</Badge>

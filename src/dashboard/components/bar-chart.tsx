@@ -77,7 +77,7 @@ function formatDay(day: string): string {
   return dayFormat.format(new Date(day))
 }
 
-/** Rounds up to 1, 2, 5 or 10 times a power of ten, for the top of an axis. */
+/** Rounds a value up to 1, 2, 5 or 10 times a power of ten, for the top of an axis. */
 function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value))
   const factor = [1, 2, 5].find((candidate) => candidate * power >= value) ?? 10

@@ -1,9 +1,12 @@
 import type { Child } from "hono/jsx"
 
-/** Properties of a button. Its label is `text` or the children. */
+/** Properties of a button. The label of the button is `text` or the children. */
 type Button = { tone?: "primary" | "danger" | "quiet"; text?: string; children?: Child }
 
-/** Button that submits a form. `asks` is a question that the browser asks before it submits. */
+/**
+ * Button that submits a form. `asks` is a question that the page shows before the form is
+ * submitted.
+ */
 export function SubmitButton({
   tone,
   asks,

@@ -10,7 +10,7 @@ export function CodeBlock(props: { label: string; text: string }) {
   )
 }
 
-/** Button that copies a text. It is hidden without JavaScript. */
+/** Button that copies a text. The button is hidden without JavaScript. */
 export function CopyButton(props: { text: string; label?: string }) {
   const { text, label = "Copy" } = props
   return (

@@ -4,7 +4,7 @@ import type { LimitName } from "../../domain/plan-fields.ts"
 import type { AccountRecord } from "../../api/routes/account-record.ts"
 import { formatLimitAmount, usageLimitTitle } from "./format.ts"
 
-/** Bars for the limits whose use is known, such as storage and running jobs. */
+/** Bars for the limits whose usage is known, such as storage and running jobs. */
 export function LimitBars({ account: { limits, usage } }: { account: AccountRecord }) {
   const bars = mapLimits((_, name): Child => {
     const used = usage[name]
@@ -13,7 +13,7 @@ export function LimitBars({ account: { limits, usage } }: { account: AccountReco
   return <div class="limit-bars">{Object.values(bars)}</div>
 }
 
-/** Bar with the used share of a limit, and the same amounts as text. */
+/** Bar that shows the used share of a limit, with the same amounts as text. */
 function LimitBar(props: { name: LimitName; used: number; limit: number }) {
   const { name, used, limit } = props
   const share = limit === 0 ? 0 : Math.min(1, used / limit)
@@ -40,7 +40,7 @@ function LimitBar(props: { name: LimitName; used: number; limit: number }) {
   )
 }
 
-/** Used share of a limit from which the bar has a warning. */
+/** Used share of a limit from which the bar shows a warning. */
 const NEAR = 0.8
 
 function toneOf(share: number): string | undefined {

@@ -1,8 +1,8 @@
 import type { Child } from "hono/jsx"
 
 /**
- * Part of a page that live.client.js replaces by id whenever it loads the page again. With `tells`,
- * screen readers announce its changes.
+ * Part of a page that live.client.js replaces, found by its id, whenever the script loads the page
+ * again. With `tells`, screen readers announce changes of the part.
  */
 export function LiveRegion(props: {
   id: string

@@ -1,4 +1,4 @@
-/** Link to the next page of a list, which has older rows; nothing on the last page. */
+/** Link to the next page of a list, which has older rows. The last page shows no link. */
 export function Pager(props: { next: string | null }) {
   if (props.next === null) return null
   return (

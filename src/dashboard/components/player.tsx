@@ -1,7 +1,7 @@
 /** File or output that a page can show or play. */
 export type PlayableFile = {
   name: string
-  /** Download URL of the file, at this service. */
+  /** Download URL of the file at this service. */
   url: string
   contentType?: string | null | undefined
 }
@@ -36,8 +36,8 @@ export function downloadPath(url: string): string {
 }
 
 /**
- * Video player, audio player or picture for a file; nothing for a file that browsers cannot show.
- * `tracks` are the captions of a video.
+ * Video player, audio player or picture for a file. Shows nothing for a file that browsers cannot
+ * show. `tracks` are the captions of a video.
  */
 export function Player(props: { shown: PlayableFile; tracks?: readonly PlayableFile[] }) {
   const { shown, tracks = [] } = props

@@ -3,8 +3,8 @@ import details from "../../../docs/errors/details.md"
 import failures from "../../../docs/errors/failures.md"
 
 /**
- * Documentation of an error code. `field`, `option` and `retryAfterSeconds` are values of its
- * example.
+ * Documentation of an error code. `field`, `option` and `retryAfterSeconds` are values of the
+ * code's example.
  */
 export type CodeExplanation = {
   title: string
@@ -21,9 +21,12 @@ export type CodeExplanations = ReadonlyMap<string, CodeExplanation>
 
 /** Documentation of the codes of error responses. PROBLEMS has their titles. */
 export const PROBLEM_EXPLANATIONS = readSections(answers)
-/** Documentation of the codes with which jobs and Files fail. */
+/** Documentation of the failure codes of jobs and Files. */
 export const FAILURE_EXPLANATIONS = readSections(failures)
-/** Documentation of the codes in `details` of a 422 with which no job fails. */
+/**
+ * Documentation of the codes that occur only in `details` of a 422 response, not as a failure code
+ * of a job.
+ */
 export const DETAIL_EXPLANATIONS = readSections(details)
 
 /** Returns the documentation of a code. Throws if docs/errors has no section for the code. */

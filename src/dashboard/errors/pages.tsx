@@ -69,10 +69,10 @@ const CODES = [
   ]),
 ]
 
-/** Returns the code that a path with other spelling means; null if there is none. */
+/** Returns the error code that a differently spelled path means; null if no code matches. */
 function findMeant(text: string): string | null {
   const plain = text.toLowerCase().replaceAll("-", "_")
-  // Value of `error` in the body of a 422 response.
+  // The body of a 422 response has `validation_error` as its `error`.
   if (plain === "validation_error") return "unprocessable"
   return CODES.find((code) => code === plain) ?? null
 }
@@ -211,7 +211,7 @@ function Frame({ title, children }: { title: string; children: Child }) {
   )
 }
 
-/** Returns the body of an error response with a code. */
+/** Returns an example body of an error response with a code. */
 async function exampleAnswer(code: ProblemCode): Promise<object> {
   const { message, retryAfterSeconds } = getCodeExplanation(PROBLEM_EXPLANATIONS, code)
   if (code === "too_complex")
@@ -222,14 +222,14 @@ async function exampleAnswer(code: ProblemCode): Promise<object> {
   return await bodyOf(new Problem(code, message, facts))
 }
 
-/** Returns the body of a 422 response with a code in its details. */
+/** Returns an example body of a 422 response with a code in its details. */
 async function exampleRefusal(code: FaultCode): Promise<object> {
   const { field = "", option, message } = getCodeExplanation(DETAIL_EXPLANATIONS, code)
   const fault = { field, code, message, ...(option !== undefined && { option }) }
   return await bodyOf(invalidFieldsProblem([fault]))
 }
 
-/** Returns the record of a job that failed with a code. */
+/** Returns an example record of a job that failed with a code. */
 function exampleJob(code: FailureCode): JobRecord {
   const { message } = getCodeExplanation(FAILURE_EXPLANATIONS, code)
   return {

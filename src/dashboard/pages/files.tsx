@@ -101,7 +101,7 @@ async function showList(
   )
 }
 
-/** Returns the HTTP status of a page that shows a refusal of the API. */
+/** Returns the HTTP status of a page that shows an error of the API. */
 function pageStatus(status: number): 200 | 403 | 422 | 429 {
   if (status < 400) return 200
   return status === 403 || status === 429 ? status : 422

@@ -114,7 +114,7 @@ async function showRotateForm(
   return await showPage(c, facts, <RotateKeyForm keyToRotate={key} refusal={refusal} />)
 }
 
-/** Returns the status of a page with a form: 422 after any refusal of the API. */
+/** Returns the HTTP status of a page with a form: 422 after any error of the API. */
 function statusOf(refusal: ApiAnswer<unknown> | null): 200 | 422 {
   return refusal === null ? 200 : 422
 }

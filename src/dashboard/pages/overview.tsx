@@ -120,7 +120,7 @@ const FIRST_COMMAND = {
   output_files: { out_1: "first.mp4" },
 }
 
-/** Returns a curl command with a placeholder for the key. */
+/** Returns a curl command with a placeholder for the API key. */
 function firstCommand(origin: string): string {
   return [
     `curl ${origin}/v1/commands \\`,

@@ -8,7 +8,7 @@ import { showPage } from "../layout.tsx"
 import { readUploadLimits } from "./upload-limits.ts"
 import { PlaygroundView } from "./playground/view.tsx"
 
-/** Page of the playground. Its script checks and runs FFmpeg commands through the API. */
+/** Page of the playground. The page's script checks and runs FFmpeg commands through the API. */
 export const playgroundPage = new Hono<PageEnv>()
 
 const SCRIPTS = [

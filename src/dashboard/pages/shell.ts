@@ -1,5 +1,6 @@
 /**
- * Returns the curl command that downloads a file. It reads the API key from the variable LATHE_KEY.
+ * Returns the curl command that downloads a file. The command reads the API key from the shell
+ * variable LATHE_KEY.
  */
 export function curlDownloadCommand({ url, name }: { url: string; name: string }): string {
   return `curl -L -H "X-API-Key: $LATHE_KEY" -o ${shellWord(name.replace(/^-/, "./-"))} ${shellWord(url)}`

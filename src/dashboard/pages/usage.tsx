@@ -157,8 +157,8 @@ type KeySums = Sums & { title: string }
 const DAY_MS = 86_400_000
 
 /**
- * Returns the sums of all keys for each of the last days, oldest first. Days without usage are
- * zero.
+ * Returns the usage sums of all keys for each of the last days, oldest day first. Days without
+ * usage have zero sums.
  */
 export function sumByDay(rows: readonly UsageRecord[], days: number, nowMs: number): DaySums[] {
   const rowsByDay = Map.groupBy(rows, ({ day }) => day)
@@ -168,7 +168,7 @@ export function sumByDay(rows: readonly UsageRecord[], days: number, nowMs: numb
   })
 }
 
-/** Returns the sums of each key, the key with the most requests first. */
+/** Returns the usage sums of each API key, sorted by the number of requests, largest first. */
 export function sumByKey(rows: readonly UsageRecord[]): KeySums[] {
   const rowsByKey = Map.groupBy(rows, ({ key_id: id }) => id)
   return [...rowsByKey.values()]
@@ -176,7 +176,7 @@ export function sumByKey(rows: readonly UsageRecord[]): KeySums[] {
     .toSorted((one, other) => other.requests - one.requests || other.jobs - one.jobs)
 }
 
-/** Adds up rows of a day, of a key or of all days. */
+/** Returns the sums of usage rows: the rows of a day, of a key or of all days. */
 function add(rows: readonly Sums[]): Sums {
   return {
     requests: sum(rows, "requests"),

@@ -6,10 +6,10 @@ import type { AuthBodyPath } from "../../accounts/sign-in/bodies.ts"
 import { getPublicOrigin } from "../../api/input/request.ts"
 import type { AppEnv } from "../../api/context.ts"
 
-/** Result of a call of better-auth: the body, or the refusal. */
+/** Result of a call to better-auth: the response body, or the error. */
 export type AuthAnswer = { ok: true; body: unknown } | { ok: false; refusal: AuthRefusal }
 
-/** Error of better-auth that a page shows. */
+/** Error of better-auth that a sign-in page shows. */
 export type AuthRefusal = { status: 403 | 422 | 429; code: string; message: string }
 
 /** Request headers that better-auth needs to identify the caller and to check the origin. */
@@ -24,8 +24,8 @@ const refused = z.object({
 })
 
 /**
- * Calls a route of better-auth with the headers of the page's request, and passes the cookies of
- * the response to the browser.
+ * Calls a route of better-auth with the headers of the page's request, and sends the cookies of the
+ * response to the browser.
  */
 export async function callAuth<Known extends AppEnv>(
   c: Context<Known>,

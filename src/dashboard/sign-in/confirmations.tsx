@@ -110,7 +110,7 @@ async function showConfirmation(
       <Card>
         <form method="post" action={PATH} class="form">
           <input type="hidden" name="token" value={token} />
-          {/* For password managers. */}
+          {/* Read-only field from which password managers read the email. */}
           <EmailField value={email} readonly />
           {isNew ? <NewPassword /> : <SignUpPassword />}
           <SubmitButton tone="primary" text="Confirm and sign in" />

@@ -15,7 +15,9 @@ type FrameProps = {
   status?: 200 | 403 | 404 | 422 | 429
 }
 
-/** Responds with a page that requires no signed-in user, and shows the refusal of the last form. */
+/**
+ * Responds with a page that requires no signed-in user. Shows the error of the last submitted form.
+ */
 export function showSignInPage(
   c: Context<AppEnv>,
   { title, refusal = null, status = refusal?.status ?? 200 }: FrameProps,
@@ -48,8 +50,8 @@ const fields = z.object({
 })
 
 /**
- * Reads the fields of a form of the sign-in pages. Missing fields are empty; better-auth reports
- * them.
+ * Reads the fields of a sign-in form. Missing fields are empty, and better-auth reports their
+ * errors.
  */
 export async function readSignInFields(c: Context<AppEnv>): Promise<z.infer<typeof fields>> {
   const { email, ...others } = fields.parse(await readForm(c))

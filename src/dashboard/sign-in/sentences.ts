@@ -21,7 +21,7 @@ const SENTENCES: Record<string, string> = {
   EMAIL_NOT_VERIFIED: "Confirm your email first: follow the link in the mail that we sent you.",
 }
 
-/** Sentences for error codes that a sign-in service or better-auth adds to the URL. */
+/** Sentences for the error codes in the URL after a failed sign-in by a sign-in service. */
 const RETURNED: Record<string, string> = {
   ...SENTENCES,
   EMAIL_NOT_VERIFIED: "The sign-in service has not verified your email address.",
@@ -34,7 +34,7 @@ const RETURNED: Record<string, string> = {
   please_restart_the_process: "The sign-in took too long or began in another browser. Try again.",
 }
 
-/** Returns the sentence that a page shows for a refusal of better-auth. */
+/** Returns the sentence that a page shows for an error of better-auth. */
 export function explainRefusal({ code, message }: { code: string; message: string }): string {
   return SENTENCES[code] ?? message
 }

@@ -12,7 +12,7 @@ import { EmailField } from "./email-form.tsx"
 import { readSignInFields, showSignInPage } from "./frame.tsx"
 import { NewPasswordField } from "./new-password.tsx"
 
-/** Sign-up pages. They require an invitation unless the setting SIGN_UP is `open`. */
+/** Sign-up pages. Users need an invitation unless the setting SIGN_UP is `open`. */
 export const signUpRoutes = new Hono<AppEnv>()
 
 signUpRoutes.get("/sign-up", async (c) => {

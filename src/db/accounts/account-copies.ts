@@ -12,15 +12,16 @@ import { accounts, plans } from "../schema/accounts.ts"
 import type { Account, OperatorPlan } from "../schema/accounts.ts"
 
 // The directory database holds the authoritative rows of accounts and plans. The database with an
-// account's rows has a copy of them, for statements that join both.
+// account's rows has copies of the account and its plan, for statements that join them with other
+// rows.
 
-/** Maximum difference in size of databases that count as equally full. */
+/** Size difference in bytes up to which two databases count as equally full. */
 const UNEVEN_BYTES = 256 * 1024 ** 2
 
 /**
- * Returns the id of a new account, which contains the number of the emptiest database. With several
- * databases, the directory database gets no accounts. Chooses at random among equally full
- * databases.
+ * Returns the id of a new account, which contains the number of the emptiest database. If the
+ * deployment has several databases, the directory database gets no accounts. Equally full databases
+ * are chosen at random.
  */
 export async function chooseNewAccountId(env: DatabasesEnv): Promise<string> {
   const count = countDatabases(env)
@@ -41,8 +42,8 @@ async function bytesOf(env: DatabasesEnv, database: number): Promise<number> {
 }
 
 /**
- * Updates the copy of an account's row after a change of the row in the directory. The sweep
- * repeats failed updates (`listOutdatedAccountCopies`).
+ * Copies an account's row from the directory to the database with the account's rows, after a
+ * change of the row. If the copy fails, the sweep repeats it (`listOutdatedAccountCopies`).
  */
 export async function syncAccountCopy(env: DatabasesEnv, accountId: string): Promise<void> {
   const number = readDatabaseNumber(accountId)
@@ -60,7 +61,7 @@ export async function syncAccountCopy(env: DatabasesEnv, accountId: string): Pro
       .where(and(isThis, eq(accounts.version, version)))
     return
   }
-  // The copy is newer than the directory's row, because the directory was restored from a backup.
+  // The copy is newer than the directory's row if the directory was restored from a backup.
   const [newer] = await own.select().from(accounts).where(isThis)
   await directory
     .update(accounts)
@@ -70,8 +71,8 @@ export async function syncAccountCopy(env: DatabasesEnv, accountId: string): Pro
 }
 
 /**
- * Writes an account's row into a database. Returns false if the database has a later version of the
- * row.
+ * Writes an account's row into a database. Returns false if the database already has a later
+ * version of the row.
  */
 async function writeCopy(env: DatabasesEnv, own: Database, account: Account): Promise<boolean> {
   const { name } = account
@@ -80,15 +81,16 @@ async function writeCopy(env: DatabasesEnv, own: Database, account: Account): Pr
     .from(accounts)
     .where(and(eq(accounts.name, name), ne(accounts.id, account.id)))
     .limit(1)
-  // Another account had the name before, and has been renamed or deleted.
+  // The account that holds this name in the copy has since been renamed or deleted in the
+  // directory.
   if (holder) await syncAccountCopy(env, holder.id)
   const rows = await copyStatement(own, account).returning({ id: accounts.id })
   return rows.length === 1
 }
 
 /**
- * Returns the statement that writes an account's row into a database, unless the database has a
- * later version of the row.
+ * Returns the statement that writes an account's row into a database, unless the database already
+ * has a later version of the row.
  */
 function copyStatement(own: Database, account: Account) {
   return own
@@ -101,7 +103,7 @@ function copyStatement(own: Database, account: Account) {
     })
 }
 
-/** Returns the ids of accounts whose copy is older than the row in the directory. */
+/** Returns the ids of accounts whose row in the directory is newer than its copy. */
 export async function listOutdatedAccountCopies(
   env: DatabasesEnv,
   limit: number,
@@ -114,7 +116,7 @@ export async function listOutdatedAccountCopies(
   return rows.map(({ id }) => id)
 }
 
-/** Updates the copies of the operator's plans in all databases after a change in the directory. */
+/** Copies the operator's plans to all databases after a change of a plan in the directory. */
 export async function syncPlanCopies(env: DatabasesEnv): Promise<void> {
   const count = countDatabases(env)
   if (count === 1) return

@@ -86,14 +86,17 @@ export async function insertReplacementKey(
   return Array.isArray(inserted) && inserted.length > 0
 }
 
-/** Returns the SQL condition that a key is neither revoked nor expired. */
+/**
+ * Returns the SQL condition that a key counts for the limit: the key is neither revoked nor
+ * expired.
+ */
 function counts(now: number): SQL | undefined {
   return and(isNull(keys.revokedAt), or(isNull(keys.expiresAt), gt(keys.expiresAt, now)))
 }
 
 /**
- * Returns the SQL condition that the account has not reached its maximum number of keys. The key
- * `goneId` does not count.
+ * Returns the SQL condition that the account may have another key. The key `goneId`, which is about
+ * to be replaced, does not count.
  */
 function hasRoom({ accountId, directory: open }: AccountDatabases, now: number, goneId = ""): SQL {
   const counting = open
@@ -103,7 +106,10 @@ function hasRoom({ accountId, directory: open }: AccountDatabases, now: number, 
   return sql`${counting} < ${VALID_KEYS_MAX}`
 }
 
-/** Returns the statement that inserts a key if a condition holds, and returns the key's id. */
+/**
+ * Returns the statement that inserts a key if a condition holds. The statement returns the id of
+ * the inserted key.
+ */
 function insertWhere({ directory: open }: AccountDatabases, key: Key, condition: SQL) {
   const row: Record<string, unknown> = { ...key, scopes: JSON.stringify(key.scopes) }
   const values = Object.keys(getTableColumns(keys)).map((name) => sql`${row[name]}`)

@@ -8,7 +8,7 @@ import { jobs } from "../schema/jobs.ts"
 import { tusUploads } from "../schema/uploads.ts"
 import { accountStorage, usageDays } from "../schema/usage.ts"
 
-/** Limits of an account that a new job may exceed. */
+/** Limits of an account that a new job could exceed. */
 export type NewJobLimits = Pick<Limits, "waitingJobsMax" | "fetchesPerDay" | "storageBytesMax">
 
 /** Usage that the new jobs of a request add to their account. */
@@ -18,13 +18,13 @@ export type JobDemand = {
   fetches: number
   /** Bytes of files in the body of the request. */
   uploadBytes: number
-  /** Day on which the job counts as usage, in the format of `formatUtcDay`. */
+  /** UTC day on which the job counts as usage, in the format `YYYY-MM-DD`. */
   day: string
 }
 
 /**
- * Limit that a new job would exceed: the allowed amount, the used amount, and the amount that the
- * job adds (`asked`).
+ * Limit that a new job exceeds, or comes nearest to: the allowed amount, the used amount, and the
+ * amount that the job adds (`asked`).
  */
 export type ExceededLimit = {
   limit: Extract<LimitName, "waiting_jobs" | "fetches_per_day" | "storage_bytes">
@@ -33,14 +33,17 @@ export type ExceededLimit = {
   asked: number
 }
 
-/** Usage of an account at the time of one read. */
+/** Usage of an account, from one read of the database. */
 export type AccountUsage = {
   runningJobs: number
   waitingJobs: number
   storageBytes: number
-  /** Bytes that unfinished resumable uploads reserve. They count for uploads only. */
+  /**
+   * Bytes that unfinished resumable uploads reserve. Jobs without an upload ignore the reserved
+   * bytes.
+   */
   reservedBytes: number
-  /** Number of media that were downloaded from URLs on the requested day. */
+  /** Number of media files that the account's jobs downloaded from URLs on the requested day. */
   fetches: number
 }
 
@@ -51,8 +54,8 @@ export function formatUtcDay(now: number): string {
 
 /**
  * Returns SQL that selects the account's id if a new job stays within the limits and the account is
- * not deleted, else null. A null violates NOT NULL, and the insert of the job then fails with
- * its batch. D1 runs one batch at a time: two new jobs cannot use the same remaining amount.
+ * not deleted, else null. A null violates NOT NULL, so that the batch that inserts the job fails.
+ * D1 runs batches one after another, so that two new jobs cannot use the same remaining amount.
  */
 export function selectAdmittedAccountId(
   accountId: string,
@@ -71,7 +74,10 @@ export function selectAdmittedAccountId(
   return sql`(select id from ${accounts} where id = ${accountId} and deleted_at is null and ${sql.join(conditions, sql` and `)})`
 }
 
-/** Reports whether an error says that a batch was rejected because of `selectAdmittedAccountId`. */
+/**
+ * Reports whether a batch failed because the new job would exceed a limit, or because the account
+ * is deleted (`selectAdmittedAccountId`).
+ */
 export function isNotAdmittedError(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {
     if (/NOT NULL constraint failed: jobs\.account_id\b/.test(at.message)) return true
@@ -79,7 +85,10 @@ export function isNotAdmittedError(error: unknown): boolean {
   return false
 }
 
-/** Reads the usage and name of an account; null if the account does not exist or is deleted. */
+/**
+ * Reads the usage and the name of an account. Returns null if the account does not exist or is
+ * deleted.
+ */
 export async function readAccountUsage(
   { accountId, sql: database }: AccountDatabase,
   day: string,
@@ -99,7 +108,10 @@ export async function readAccountUsage(
   return row ?? null
 }
 
-/** Returns the bytes of an account's stored files, with those that unfinished uploads reserve. */
+/**
+ * Returns the bytes of an account's stored files plus the bytes that its unfinished uploads
+ * reserve.
+ */
 export async function readUsedStorageBytes({
   accountId,
   sql: database,
@@ -110,8 +122,8 @@ export async function readUsedStorageBytes({
 }
 
 /**
- * Returns the limit of which a new job would use the largest share. `exceeded` reports whether that
- * share is above 1.
+ * Compares a new job with the limits of its account. Returns the limit of which the job would use
+ * the largest share. `exceeded` reports whether that share is above 1.
  */
 export function compareDemandWithLimits(
   limits: NewJobLimits,
@@ -146,19 +158,19 @@ export function compareDemandWithLimits(
 }
 
 /**
- * Returns SQL that counts an account's jobs in a state by the partial index on open jobs. SQLite
- * uses the index only if the query repeats the index's condition.
+ * Returns SQL that counts an account's jobs in a state. The condition repeats the condition of the
+ * partial index on open jobs, because SQLite otherwise does not use the index.
  */
 function countJobs(accountId: string, state: "waiting" | "running"): SQL<number> {
   return sql<number>`(select count(*) from ${jobs} where account_id = ${accountId} and state in ('waiting', 'running') and state = ${state})`
 }
 
-/** Returns SQL of the bytes that an account's unfinished resumable uploads reserve. */
+/** Returns SQL for the bytes that an account's unfinished resumable uploads reserve. */
 export function reservedBytes(accountId: string): SQL<number> {
   return sql<number>`coalesce((select sum(size_bytes) from ${tusUploads} where account_id = ${accountId} and finished_at is null), 0)`
 }
 
-/** Returns SQL of the bytes that an account stores. */
+/** Returns SQL for the bytes of an account's stored files. */
 export function storedBytes(accountId: string): SQL<number> {
   return sql<number>`coalesce((select bytes from ${accountStorage} where account_id = ${accountId}), 0)`
 }

@@ -20,20 +20,20 @@ export type AccountOverview = Pick<
   storageBytes: number
   waitingJobs: number
   runningJobs: number
-  /** Number of jobs that were accepted on the present UTC day. */
+  /** Number of the account's jobs that were accepted on the current UTC day. */
   jobsToday: number
 }
 
 /** User of an account, for the operator's pages. */
 export type AccountUser = { email: string; isOperator: boolean }
 
-/** Filter and page of a list of accounts, which begins with the newest account. */
+/** Filter and page of a list of accounts. The list begins with the newest account. */
 export type AccountListQuery = {
   limit: number
   before?: string | undefined
-  /** Part of the account's name or of a user's email, in any case. */
+  /** Text that occurs in the account's name or in the email of a user, in upper or lower case. */
   search?: string | undefined
-  /** Complete name of the account. */
+  /** Full name of the account. */
   name?: string | undefined
 }
 
@@ -71,7 +71,9 @@ function columnsAt(now: number) {
 type Use = Pick<AccountOverview, "storageBytes" | "waitingJobs" | "runningJobs" | "jobsToday">
 type AccountRow = Omit<AccountOverview, keyof Use>
 
-/** Returns the usage of accounts by id, from the database that holds their rows. */
+/**
+ * Returns the usage of accounts by account id. The accounts must have their rows in this database.
+ */
 async function readUses(
   database: Database,
   ids: readonly string[],
@@ -99,7 +101,7 @@ async function readUses(
 
 const NO_USE: Use = { storageBytes: 0, waitingJobs: 0, runningJobs: 0, jobsToday: 0 }
 
-/** Adds their usage to accounts, with one query for each database. */
+/** Adds the usage of each account to a list of accounts, with one query for each database. */
 async function withUse(
   env: DatabasesEnv,
   rows: AccountRow[],
@@ -116,7 +118,7 @@ async function withUse(
   return rows.map((account) => ({ ...account, ...(byId.get(account.id) ?? NO_USE) }))
 }
 
-/** Returns accounts that are not deleted, newest first. */
+/** Returns a page of the accounts that are not deleted, newest first. */
 export async function listAccounts(
   env: DatabasesEnv,
   { limit, before, search, name }: AccountListQuery,
@@ -155,8 +157,8 @@ export async function findAccount(
 }
 
 /**
- * Suspends an account, or ends the suspension if `suspendedAt` is null. A suspended account keeps
- * the time of its suspension. Returns false if the account does not exist.
+ * Suspends an account, or ends the suspension if `suspendedAt` is null. An account that is already
+ * suspended keeps its first suspension time. Returns false if the account does not exist.
  */
 export async function setSuspendedAt(
   database: Database,
@@ -200,7 +202,7 @@ export type AccountActivityOnDay = {
   failedJobs: number
 }
 
-/** Returns the activity of the last days on which an account was active, the newest day first. */
+/** Returns an account's activity on the latest days with activity, the newest day first. */
 export async function listDailyActivity(
   { accountId, sql: database }: AccountDatabase,
   limit: number,

@@ -17,7 +17,7 @@ import { garbage, tusUploads, uploadLinks, uploads } from "../schema/uploads.ts"
 import { accountStorage, usageDays } from "../schema/usage.ts"
 import { credentials, invitations, sessions, users, verifications } from "../schema/users.ts"
 
-/** Account whose deletion has begun at `deletedAt`. */
+/** Deleted account, and the time at which its deletion began. */
 export type DeletedAccount = { id: string; deletedAt: number }
 
 /**
@@ -47,8 +47,8 @@ export async function markAccountDeleted(
 }
 
 /**
- * Returns statements that remove the users of an account, and pending invitations for their
- * confirmed emails.
+ * Returns statements that remove the users of an account, and the pending invitations for the
+ * users' confirmed emails.
  */
 function removalOfUsers(database: Database, accountId: string): Statement[] {
   const isTheirs = eq(users.accountId, accountId)
@@ -79,7 +79,7 @@ export async function listAccountsToPurge(
     .limit(limit)
 }
 
-/** Sets the time at which the sweep removes the next data of a deleted account. */
+/** Sets the time at which the sweep removes the next part of a deleted account's data. */
 export async function postponePurge(
   database: Database,
   accountId: string,
@@ -89,8 +89,8 @@ export async function postponePurge(
 }
 
 /**
- * Returns open jobs of a deleted account, with the number of tasks of each. Returns none for an
- * account that is not deleted.
+ * Returns the open jobs of a deleted account, with the number of tasks of each job. Returns an
+ * empty list for an account that is not deleted.
  */
 export async function listOpenJobsOfDeletedAccount(
   database: Database,
@@ -114,10 +114,10 @@ export async function listOpenJobsOfDeletedAccount(
     .limit(limit)
 }
 
-/** Kinds of data that a deleted account still has, besides its own row and its keys. */
+/** Data that a deleted account still has, besides its own row and its keys. */
 export type RemainingAccountData = { openJobs: boolean; deliveries: boolean; rows: boolean }
 
-/** Returns which data a deleted account still has in a database. */
+/** Returns the sorts of data that a deleted account still has in a database. */
 export async function findRemainingData(
   database: Database,
   accountId: string,
@@ -135,7 +135,9 @@ export async function findRemainingData(
   return row ?? { openJobs: false, deliveries: false, rows: false }
 }
 
-/** Conditions of the two partial indexes that together cover all files of an account. */
+/**
+ * SQL conditions of two partial indexes on `files`, which together contain all files of an account.
+ */
 const LISTED = sql`source not in ('fetch', 'transcript') and (object_key is not null or source = 'import')`
 const UNLISTED = sql`(source in ('fetch', 'transcript') or (object_key is null and source <> 'import'))`
 
@@ -150,8 +152,8 @@ function isAnyIn(table: SQLiteTable & { accountId: SQLiteColumn }, accountId: st
 }
 
 /**
- * Returns the SQL condition that the account has an upload. Uploads are indexed by R2 key, which
- * begins with the account's prefix.
+ * Returns the SQL condition that the account has an upload. The index on uploads sorts by R2 key,
+ * which begins with the account's prefix.
  */
 function isAnyUpload(accountId: string): SQL {
   const { objectKey } = uploads
@@ -164,7 +166,7 @@ function isBelow(column: SQLiteColumn, prefix: string): SQL | undefined {
 
 /**
  * Removes at most `limit` jobs of an account with their tasks. Skips open jobs unless `isForced` is
- * set.
+ * true.
  */
 export async function deleteSomeJobs(
   database: Database,
@@ -190,7 +192,7 @@ export async function deleteSomeJobs(
 
 /**
  * Removes at most `limit` webhook deliveries of an account with their tries. Skips waiting
- * deliveries unless `isForced` is set. Returns the number of removed deliveries.
+ * deliveries unless `isForced` is true. Returns the number of removed deliveries.
  */
 export async function deleteSomeDeliveries(
   database: Database,
@@ -251,9 +253,9 @@ export async function deleteSomeIndependentRows(
 }
 
 /**
- * Removes the row of an account with its keys, and rows written since `markAccountDeleted`, unless
- * the account still has a job, a file, an upload or a webhook delivery. Returns true if the row no
- * longer exists.
+ * Removes the row of a deleted account, its keys, and rows that were written after
+ * `markAccountDeleted`. Does nothing if the account still has a job, a file, an upload or a webhook
+ * delivery. Returns true if the account's row no longer exists.
  */
 export async function deleteAccountRow(database: AccountDatabases): Promise<boolean> {
   const { accountId, sql: own, directory } = database
@@ -268,8 +270,7 @@ export async function deleteAccountRow(database: AccountDatabases): Promise<bool
   const results = await runBatch(own, [
     own.delete(garbage).where(isBelow(garbage.prefix, accountPrefix(accountId))),
     own.delete(accountStorage).where(eq(accountStorage.accountId, accountId)),
-    // Without the account's row, or the row's copy, the database accepts no further job of the
-    // account.
+    // Without the account's row or its copy, the database refuses new jobs of the account.
     own.delete(accounts).where(and(eq(accounts.id, accountId), isEmpty)),
     own.select({ id: accounts.id }).from(accounts).where(eq(accounts.id, accountId)),
   ])

@@ -13,7 +13,7 @@ export const CALLER_ACCOUNT_COLUMNS = {
 
 type HolderRow = Omit<CallerAccount, "isSuspended"> & { suspendedAt: number | null }
 
-/** Converts a row of CALLER_ACCOUNT_COLUMNS. */
+/** Converts a row of CALLER_ACCOUNT_COLUMNS to the account that the rate limiter caches. */
 export function toCallerAccount({ id, plan, ownLimits, suspendedAt }: HolderRow): CallerAccount {
   return { id, plan, ownLimits, isSuspended: suspendedAt !== null }
 }

@@ -3,7 +3,7 @@ import type { Database } from "../database.ts"
 import { invitations } from "../schema/users.ts"
 import type { Invitation } from "../schema/users.ts"
 
-/** Stores an invitation. It replaces an earlier invitation for the same email. */
+/** Stores an invitation, which replaces an earlier invitation for the same email. */
 export async function storeInvitation(database: Database, invitation: Invitation): Promise<void> {
   const { email: _email, ...rest } = invitation
   await database
@@ -12,7 +12,7 @@ export async function storeInvitation(database: Database, invitation: Invitation
     .onConflictDoUpdate({ target: invitations.email, set: rest })
 }
 
-/** Returns the unexpired invitation with a token or an email; null if there is none. */
+/** Returns the unexpired invitation with a token or an email; null if no invitation matches. */
 export async function findInvitation(
   database: Database,
   selector: { tokenHash: string } | { email: string },
@@ -48,7 +48,7 @@ export async function removeInvitation(database: Database, id: string): Promise<
   return rows.length > 0
 }
 
-/** Removes the invitations that have expired. */
+/** Removes expired invitations of all accounts. */
 export async function removeExpiredInvitations(database: Database, now: number): Promise<void> {
   await database.delete(invitations).where(lte(invitations.expiresAt, now))
 }

@@ -37,7 +37,7 @@ export async function findValidKey(
   return row ? { account: toCallerAccount(row.account), key: row.key } : null
 }
 
-/** New key, and the account that is created for it if no account has the name. */
+/** New key with the name of its account. The account is created if no account has the name. */
 export type NewKeyWithAccount = {
   key: Key
   accountName: string
@@ -47,8 +47,8 @@ export type NewKeyWithAccount = {
 }
 
 /**
- * Stores a key for the account with the given name, and creates the account if the name is new. A
- * given plan becomes the account's plan. Returns the stored account.
+ * Stores a key for the account with a name, and creates the account if no account has the name. If
+ * a plan is given, the plan is assigned to the account. Returns the stored account.
  */
 export async function insertKeyForNamedAccount(
   database: Database,
@@ -100,7 +100,7 @@ export async function listKeyHashes(database: Database, accountId: string): Prom
   return rows.map(({ hash }) => hash)
 }
 
-/** Returns the id of the account that owns a key; null if there is no such key. */
+/** Returns the id of the account that owns a key; null if the key does not exist. */
 export async function findKeyOwner(database: Database, id: string): Promise<string | null> {
   const [row] = await database
     .select({ accountId: keys.accountId })
@@ -110,7 +110,7 @@ export async function findKeyOwner(database: Database, id: string): Promise<stri
   return row?.accountId ?? null
 }
 
-/** Returns keys of all accounts, newest first. With `before`, only keys with a lower id. */
+/** Returns keys of all accounts, newest first. With `before`, returns only keys with a lower id. */
 export async function listKeysOfAllAccounts(
   database: Database,
   { limit, before }: { limit: number; before?: string | undefined },
@@ -126,8 +126,8 @@ export async function listKeysOfAllAccounts(
 }
 
 /**
- * Revokes a key, and returns the key's hash; null if there is no such key. An already revoked key
- * keeps the time of its revocation.
+ * Revokes a key, and returns the key's hash; null if the key does not exist. A key that is already
+ * revoked keeps the time of its revocation.
  */
 export async function revokeKey(
   database: Database,

@@ -5,15 +5,16 @@ import { mailCounts } from "../schema/users.ts"
 const HOUR_MS = 3_600_000
 
 /**
- * Counts a mail to an address, and reports whether the mail may be sent. An address may get `max`
- * mails in an hour, which begins with the first mail.
+ * Counts a mail to an address, and reports whether the mail may be sent. Each address may get `max`
+ * mails in an hour. The hour begins with the first mail.
  */
 export async function consumeMailLimit(
   database: Database,
   address: string,
   { max, now }: { max: number; now: number },
 ): Promise<boolean> {
-  // A window that ends more than an hour from now began under a clock that ran ahead.
+  // A stored window that ends more than an hour from now is invalid: the clock was ahead when the
+  // window began.
   const isOver = sql`(${mailCounts.until} <= ${now} or ${mailCounts.until} > ${now + HOUR_MS})`
   const rows = await database
     .insert(mailCounts)
@@ -30,13 +31,14 @@ export async function consumeMailLimit(
   return rows.length === 1
 }
 
-/** Removes the counts of hours that are over. */
+/** Deletes the mail counts whose hour has ended. */
 export async function deleteOldMailCounts(database: Database, now: number): Promise<void> {
   await database.delete(mailCounts).where(lte(mailCounts.until, now))
 }
 
 /**
- * Returns the mailbox of an address, without a tag: `ada@people.test` for `Ada+any@people.test`.
+ * Returns an email address without the tag of its local part, in lower case: `ada@people.test` for
+ * `Ada+any@people.test`.
  */
 function mailboxOf(address: string): string {
   const [, name = address, host = ""] = /^([^+]+)(?:\+.*)?(@[^@]*)$/.exec(address) ?? []

@@ -13,7 +13,7 @@ export async function listOperatorPlans(database: Database): Promise<OperatorPla
   return await database.select().from(plans).orderBy(asc(plans.name))
 }
 
-/** Returns a plan that the operator created, by name; null if there is none. */
+/** Returns a plan that the operator created, by name; null if no plan has the name. */
 export async function findOperatorPlan(
   database: Database,
   name: string,
@@ -33,8 +33,8 @@ export async function countAccountsByPlan(database: Database): Promise<Map<strin
 }
 
 /**
- * Returns the SQL condition that a plan exists; undefined for a built-in plan. Statements check it
- * themselves, because another request may delete the plan meanwhile.
+ * Returns the SQL condition that a plan exists; undefined for a built-in plan. Statements include
+ * the condition because another request may delete the plan before they run.
  */
 export function planExistsCondition(name: string): SQL | undefined {
   if (isBuiltInPlan(name)) return undefined
@@ -87,7 +87,7 @@ export async function deletePlan(database: Database, name: string): Promise<bool
   return deleted.length === 1
 }
 
-/** Returns the ids of accounts of a plan that have open jobs. */
+/** Returns the ids of at most `limit` accounts of a plan that have open jobs. */
 export async function listBusyAccountsOfPlan(
   database: Database,
   plan: string,

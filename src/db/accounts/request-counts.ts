@@ -16,8 +16,8 @@ export type RequestCounts = {
 }
 
 /**
- * Updates the last use of a key, and adds its requests to the usage of their days. Uses one batch
- * if the directory database also holds the account's rows.
+ * Updates the last use of a key, and adds the key's requests to the daily usage. Uses one batch if
+ * the directory database also holds the account's rows.
  */
 export async function addRequestCounts(
   { sql: database, directory }: Pick<AccountDatabases, "sql" | "directory">,
@@ -44,7 +44,8 @@ export async function addRequestCounts(
     .where(and(eq(keys.id, keyId ?? ""), isNull(keys.revokedAt)))
   const uses = keyId === null ? [] : [keyUses]
   if (database === directory) return void (await runBatch(database, [...added, ...uses]))
-  // The statement that may be repeated runs first, in case the second batch fails.
+  // The update of the key runs first: if the second batch fails and both run again, a repeated
+  // update of the key changes nothing.
   await runBatch(directory, uses)
   await runBatch(database, added)
 }
@@ -52,8 +53,8 @@ export async function addRequestCounts(
 type Values = Partial<Record<keyof typeof usageDays.$inferInsert, SQL>>
 
 /**
- * Returns SQL that selects a row of `usage_days` with these values and zeros elsewhere. It selects
- * no row if the account is deleted.
+ * Returns SQL that selects a row of `usage_days` with the given values, and with zero in all other
+ * columns. The SQL selects no row if the account is deleted.
  */
 function rowOf(accountId: string, values: Values): SQL {
   const all: Record<string, SQL> = { ...values, accountId: sql`id` }

@@ -6,8 +6,8 @@ type Try = { network: string; path: string; now: number }
 type Rule = { requestsMax: number; windowMs: number }
 
 /**
- * Counts a request of a client network to a sign-in route. Returns null if the rule allows the
- * request, else the end of the present window. A refused request writes nothing.
+ * Counts a request of a client network to a sign-in route. Returns null if the rate limit allows
+ * the request, else the end of the current window. A refused request writes nothing.
  */
 export async function consumeAuthRequestLimit(
   database: Database,
@@ -17,7 +17,7 @@ export async function consumeAuthRequestLimit(
   const place = `$."${path}"`
   const count = sql`coalesce(json_extract(${signInTries.tries}, ${`${place}[0]`}), 0)`
   const since = sql`json_extract(${signInTries.tries}, ${`${place}[1]`})`
-  // A start in the future was written before the clock was set back.
+  // A window that starts in the future is invalid: the clock was set back after the window began.
   const isOver = sql`coalesce(${since} not between ${now - windowMs + 1} and ${now}, 1)`
   const nextTries = sql`json_set(${signInTries.tries}, ${place}, json_array(case when ${isOver} then 1 else ${count} + 1 end, case when ${isOver} then ${now} else ${since} end))`
   const rows = await database
@@ -38,7 +38,7 @@ export async function consumeAuthRequestLimit(
   return begunAt + windowMs
 }
 
-/** Removes the rows of networks whose last attempt is older than a time. */
+/** Removes the rows of client networks whose last sign-in attempt is older than a time. */
 export async function removeOldSignInTries(database: Database, before: number): Promise<void> {
   await database.delete(signInTries).where(lt(signInTries.lastTryAt, before))
 }

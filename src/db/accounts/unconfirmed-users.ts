@@ -6,7 +6,7 @@ import { accounts } from "../schema/accounts.ts"
 import { credentials, invitations, sessions, users, verifications } from "../schema/users.ts"
 import type { User } from "../schema/users.ts"
 
-/** User whose email is not confirmed, with the user's account. */
+/** User with an unconfirmed email, and the user's account. */
 export type UnconfirmedUser = Pick<User, "id" | "accountId">
 
 /** Returns users with an unconfirmed email that were created before a time, oldest first. */
@@ -25,8 +25,8 @@ export async function listUnconfirmedUsers(
 }
 
 /**
- * Removes those of the given users that are still unconfirmed, with their credentials, sessions,
- * links and accounts. An account that has a key stays.
+ * Removes the given users whose email is still unconfirmed, with their credentials, sessions, links
+ * and accounts. An account that has a key stays.
  */
 export async function removeUnconfirmedUsers(
   database: Database,
@@ -35,7 +35,10 @@ export async function removeUnconfirmedUsers(
   await runBatch(database, statementsToRemoveUnconfirmedUsers(database, some))
 }
 
-/** Returns the statements of `removeUnconfirmedUsers`, for a larger batch. */
+/**
+ * Returns the statements of `removeUnconfirmedUsers`, so that a caller can add them to its own
+ * batch.
+ */
 export function statementsToRemoveUnconfirmedUsers(
   database: Database,
   some: readonly UnconfirmedUser[],
@@ -43,7 +46,7 @@ export function statementsToRemoveUnconfirmedUsers(
   const ids = listOf(some.map(({ id }) => id))
   const accountIds = listOf(some.map(({ accountId }) => accountId))
   return [
-    // The foreign keys of credentials and sessions cascade this deletion.
+    // The credentials and sessions of a deleted user are removed by cascading foreign keys.
     database.delete(users).where(sql`${users.id} in ${ids} and email_verified = 0`),
     database
       .delete(verifications)
@@ -57,8 +60,8 @@ export function statementsToRemoveUnconfirmedUsers(
 }
 
 /**
- * Password hash of a user who confirms an email. `isNew` distinguishes a new password from the
- * password of the sign-up.
+ * Password hash of a user who confirms an email. `isNew` is true if the user chose a new password,
+ * and false for the password of the sign-up.
  */
 export type ConfirmationPassword = { hash: string; isNew: boolean }
 

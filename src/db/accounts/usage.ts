@@ -4,15 +4,17 @@ import type { AccountDatabase, AccountDatabases, Database, Statement } from "../
 import { keys } from "../schema/accounts.ts"
 import { usageDays } from "../schema/usage.ts"
 
-/** Day and API key to which usage belongs; `keyId` is null for the dashboard. */
+/**
+ * Day and API key under which usage is counted. `keyId` is null for requests from the dashboard.
+ */
 type UsageKey = { day: string; keyId: string | null }
 
 /** Usage that the end of a job adds to its day. */
 export type JobEndUsage = UsageKey & { isSucceeded: boolean; processingMs: number }
 
 /**
- * Usage of an API key on a day. `keyId` is null for the dashboard, and `keyName` if the key no
- * longer exists.
+ * Usage of an API key on a day. `keyId` is null for requests from the dashboard. `keyName` is null
+ * if the key no longer exists.
  */
 export type KeyUsageOnDay = {
   day: string
@@ -68,8 +70,8 @@ export function addJobEndToUsage(
 }
 
 /**
- * Returns the usage of an account by day and key since a day, the newest day first, in at most
- * `limit` rows.
+ * Returns at most `limit` rows of an account's usage by day and key since a day, the newest day
+ * first.
  */
 export async function listDailyUsage(
   { accountId, sql: database, directory }: AccountDatabases,

@@ -8,24 +8,28 @@ import type { Session, User } from "../schema/users.ts"
 import { statementsToRemoveUnconfirmedUsers } from "./unconfirmed-users.ts"
 import type { UnconfirmedUser } from "./unconfirmed-users.ts"
 
-/** User to be created, with the account that is created at the same time. */
+/** User to create, with the account that is created in the same batch. */
 export type NewUser = {
   user: User
   /** Hash of the password; null for a user without a password. */
   passwordHash: string | null
   webhookSecret: string
-  /** Unconfirmed user with the same email, whom the new user replaces; null if there is none. */
+  /**
+   * Unconfirmed user with the same email, whom the new user replaces. Null if no such user exists.
+   */
   replaced: UnconfirmedUser | null
   /**
-   * Plan of the new account, or the invitation that names the plan and that the sign-up consumes.
+   * Plan of the new account, or the invitation that names the plan. The sign-up deletes the
+   * invitation.
    */
   admittedBy: { plan: string } | { invitationId: string }
 }
 
 /**
  * Stores a user with an account and an optional password in one batch. Returns null if the email is
- * taken or the invitation no longer exists. The account is named by the email; if another account
- * has that name, the id is appended. A confirmed email invalidates its invitations.
+ * taken or the invitation no longer exists. The account's name is the email; if another account has
+ * that name, the id is appended. A user with a confirmed email no longer needs an invitation, so
+ * the batch deletes invitations for that email.
  */
 export async function createUser(database: Database, newUser: NewUser): Promise<User | null> {
   const { user, passwordHash, webhookSecret, replaced, admittedBy } = newUser
@@ -71,7 +75,9 @@ function textOf(error: unknown): string {
   return `${error.message}\n${error.cause instanceof Error ? error.cause.message : ""}`
 }
 
-/** Returns the session with a token, and its user; null if there is none. */
+/**
+ * Returns the session with a token, and the user of the session; null if no session has the token.
+ */
 export async function findSession(
   database: Database,
   token: string,
@@ -85,13 +91,13 @@ export async function findSession(
   return row ? { ...row.session, user: row.user } : null
 }
 
-/** Returns the user with an email; null if there is none. */
+/** Returns the user with an email; null if no user has the email. */
 export async function findUserByEmail(database: Database, email: string): Promise<User | null> {
   const [user] = await database.select().from(users).where(eq(users.email, email)).limit(1)
   return user ?? null
 }
 
-/** Returns the user with an id; null if there is none. */
+/** Returns the user with an id; null if no user has the id. */
 export async function findUser(database: Database, id: string): Promise<User | null> {
   const [user] = await database.select().from(users).where(eq(users.id, id)).limit(1)
   return user ?? null
@@ -108,7 +114,7 @@ export async function hasUndeletedAccount(database: Database, userId: string): P
   return rows.length > 0
 }
 
-/** Removes the expired sessions of a user, which better-auth keeps. */
+/** Removes the expired sessions of a user, because the library better-auth does not remove them. */
 export async function removeExpiredSessions(
   database: Database,
   userId: string,
@@ -121,7 +127,7 @@ export async function removeExpiredSessions(
 
 /**
  * Renames a user's account after a change of the user's email, so that a later owner of the former
- * email does not find the account by it. If another account has the name, the id is appended.
+ * email does not get this account. If another account has the name, the id is appended.
  */
 export async function renameAccountToEmail(
   database: Database,
@@ -149,7 +155,7 @@ export async function grantOperatorRights(database: Database, userId: string): P
   await database.update(users).set({ isOperator: true }).where(eq(users.id, userId))
 }
 
-/** Removes the tokens of mailed links that have expired. */
+/** Removes the expired tokens of mailed links. */
 export async function removeExpiredLinks(database: Database, now: Date): Promise<void> {
   await database.delete(verifications).where(lt(verifications.expiresAt, now))
 }

@@ -23,14 +23,14 @@ const expiresAt = sql<
 >`(select completed_at + retention_ms from jobs owner where owner.id = ${files.jobId})`
 
 /**
- * SQL condition that selects the Files of accounts: stored files, and imports in any state. The
- * partial index `files_listed` has the same condition, so that SQLite uses the index.
+ * SQL condition that selects the Files of accounts: stored files, and imports in any state. SQLite
+ * uses the partial index `files_listed` because the index has the same condition.
  */
 export const fileListingCondition = sql`${files.source} not in ('fetch', 'transcript') and (${files.objectKey} is not null or ${files.source} = 'import')`
 
 /**
- * Returns a File of the account with its job; null if there is none. An output is a File once it is
- * stored.
+ * Returns a File of the account with its job; null if there is none. A job's output becomes a File
+ * when its object is stored.
  */
 export async function findFile(
   { accountId, sql: database }: AccountDatabase,
@@ -46,8 +46,8 @@ export async function findFile(
 }
 
 /**
- * Returns a stored file of the account, which may be a fetched medium. A bundle comes without its
- * members.
+ * Returns a stored file of the account, which may be a fetched medium. The members of a bundle are
+ * omitted.
  */
 export async function findStoredFile(
   { accountId, sql: database }: AccountDatabase,
@@ -98,9 +98,9 @@ export async function setFilePublishedAt(
         ),
       )
       .returning({ id: files.id }),
-    // Raises the version of an open job, so that its webhook includes `public_url`. If the
-    // publication ends, also resets the job's record, which states publication only for all its
-    // Files together.
+    // Raises the version of an open job, so that its webhook includes `public_url`. When a
+    // publication ends, also resets `publish` of the job, because `publish` applies to all Files of
+    // the job together.
     database
       .update(jobs)
       .set({
@@ -121,8 +121,8 @@ export async function setFilePublishedAt(
 }
 
 /**
- * Returns a job of the account, and its stored files that have a name. `job` is null if there is
- * none.
+ * Returns a job of the account, and the job's stored files with the given name. `job` is null if
+ * the account has no such job.
  */
 export async function findJobWithFiles(
   { accountId, sql: database }: AccountDatabase,
@@ -139,8 +139,8 @@ export async function findJobWithFiles(
 }
 
 /**
- * Returns the first member of a stored bundle that has one of the names; null if there is none.
- * Reads the properties of the member's object, because the list of members may be large.
+ * Returns the first of the names that is a member of a stored bundle; null if none is. Reads the R2
+ * object of the member instead of the list of members, which may be large.
  */
 export async function findBundleMember(
   bucket: R2Bucket,
@@ -162,13 +162,13 @@ export type FileFilter = {
   source?: FileSource | undefined
   name?: string | undefined
   states?: readonly State[] | undefined
-  /** Key and value that the metadata of a File's job must contain. */
+  /** Key and value that the metadata of the File's job must contain. */
   pair?: MetadataPair | undefined
 }
 
 /**
- * Returns a page of the account's Files, newest first, as their rows hold them: without members of
- * bundles, and without the streams of large probes.
+ * Returns a page of the account's Files, newest first. The result omits the members of bundles, and
+ * the streams of probes that are too large for their rows.
  */
 export async function listFiles(
   { accountId, sql: database }: AccountDatabase,
@@ -194,8 +194,8 @@ export async function listFiles(
 
 /**
  * Removes a file that has no job of its own. The file's objects become garbage; a running task can
- * read them until it ends. Raises the version of an open job that imports the file, so that
- * transitions computed from earlier snapshots fail.
+ * read them until the task ends. If an open job imports the file, its version rises, so that
+ * transitions from earlier snapshots fail.
  */
 export async function removeFile(
   { accountId, sql: database }: AccountDatabase,

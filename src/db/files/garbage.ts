@@ -7,7 +7,7 @@ import type { Garbage } from "../schema/uploads.ts"
 
 const isUnread = sql`not exists (select 1 from task_inputs join tasks on tasks.id = task_inputs.task_id where task_inputs.file_id = ${garbage.fileId} and tasks.state = 'running')`
 
-/** Returns those of the given prefixes that are garbage and that no running task reads. */
+/** Returns the given R2 key prefixes that are garbage and that no running task reads. */
 export async function listUnreadGarbagePrefixes(
   database: Database,
   prefixes: readonly string[],
@@ -19,7 +19,8 @@ export async function listUnreadGarbagePrefixes(
 }
 
 /**
- * Returns the due garbage of all accounts that no running task reads, the longest overdue first.
+ * Returns garbage prefixes of all accounts that are due and that no running task reads, the longest
+ * overdue first.
  */
 export async function listDueGarbage(
   database: Database,
@@ -33,7 +34,7 @@ export async function listDueGarbage(
 }
 
 /**
- * Result of a garbage collection, by prefix: `done` is finished, `again` is due for a further
+ * Result of a garbage collection, as lists of prefixes: `done` is finished, `again` needs a further
  * deletion, and `failed` is retried sooner.
  */
 export type GarbageCollectionResult = {
@@ -42,7 +43,9 @@ export type GarbageCollectionResult = {
   failed: { prefixes: string[]; dueAt: number }
 }
 
-/** Stores the result of a garbage collection, and counts a deletion for the prefixes in `again`. */
+/**
+ * Stores the result of a garbage collection. Counts one more deletion for each prefix in `again`.
+ */
 export async function saveGarbageCollectionResult(
   database: Database,
   { done, again, failed }: GarbageCollectionResult,

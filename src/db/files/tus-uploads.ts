@@ -11,7 +11,7 @@ import type { UploadPart } from "./upload-parts.ts"
 /** Maximum number of unfinished tus uploads of an account, and of one upload link. */
 export const OPEN_TUS_UPLOADS_MAX = { account: 1000, link: 4 }
 
-/** Row of a new tus upload; the other columns have their defaults. */
+/** Columns of a new tus upload whose values the caller sets. */
 export type NewTusUpload = Pick<
   TusUpload,
   | "id"
@@ -27,8 +27,9 @@ export type NewTusUpload = Pick<
 > & { objectKey: string }
 
 /**
- * Stores a new tus upload with the row of its object, if the account has room: its stored files and
- * all its unfinished tus uploads must fit `storageBytesMax`. Returns false if one does not.
+ * Stores a new tus upload with the row of its R2 object. Returns false if the account's storage
+ * limit has no room for the upload, or if the account or the upload link has too many unfinished
+ * uploads.
  */
 export async function insertTusUpload(
   { accountId, sql: database }: AccountDatabase,
@@ -60,7 +61,10 @@ export async function insertTusUpload(
   return inserted.length === 1
 }
 
-/** Bytes that an account stores, and those that its unfinished tus uploads reserve. */
+/**
+ * Unfinished tus uploads of an account, the bytes that the uploads reserve, and the bytes that the
+ * account stores.
+ */
 export type Reservations = {
   openUploads: number
   openUploadsOfLink: number
@@ -68,7 +72,10 @@ export type Reservations = {
   reservedBytes: number
 }
 
-/** Returns the reservations of an account, with the number of unfinished uploads of a link. */
+/**
+ * Returns the storage reservations of an account, and the number of unfinished uploads of an upload
+ * link.
+ */
 export async function readReservations(
   { accountId, sql: database }: AccountDatabase,
   linkId: string | null,
@@ -93,7 +100,10 @@ function openUploadsOf(accountId: string): SQL {
   return sql`(select size_bytes, link_id from tus_uploads where account_id = ${accountId} and finished_at is null)`
 }
 
-/** Tus upload with the row of its object, which is null if the object is a File's or gone. */
+/**
+ * Tus upload with the row that notes its R2 object. `upload` is null if the object belongs to a
+ * File or does not exist.
+ */
 export type TusUploadWithObjectRow = { row: TusUpload; upload: Upload | null }
 
 export async function findTusUpload(
@@ -121,7 +131,7 @@ export async function listOpenTusUploads({
     .orderBy(desc(tusUploads.id))
 }
 
-/** Returns the unfinished tus uploads that came by an upload link. */
+/** Returns the unfinished tus uploads that clients began with an upload link. */
 export async function listOpenUploadsOfLink(
   { accountId, sql: database }: AccountDatabase,
   linkId: string,
@@ -136,13 +146,13 @@ export async function listOpenUploadsOfLink(
     )
 }
 
-/** Tus upload whose object still belongs to it. */
+/** Unfinished tus upload, with the row that notes its R2 object. */
 export type OpenTusUpload = { row: TusUpload; upload: Upload }
 
 /**
- * Makes a request the only writer of a tus upload that has exactly `offsetBytes`; an earlier writer
- * can no longer store anything. Returns null if the upload has another offset, has all its bytes or
- * does not exist.
+ * Makes a request the only writer of a tus upload that has exactly `offsetBytes`. Requests that
+ * wrote earlier can no longer store anything. Returns null if the upload has another offset, is
+ * complete or does not exist.
  */
 export async function claimTusUpload(
   { accountId, sql: database }: AccountDatabase,
@@ -177,7 +187,8 @@ export async function claimTusUpload(
 }
 
 /**
- * Claims the next part number of a tus upload. Returns null if the request is no longer the writer.
+ * Reserves the next part number of a tus upload. Returns null if another request has become the
+ * writer.
  */
 export async function claimPartNumber(
   { sql: database }: AccountDatabase,
@@ -193,8 +204,9 @@ export async function claimPartNumber(
 }
 
 /**
- * Notes that a tus upload has tails, so that its end also removes them. Returns false if the
- * request is no longer the writer.
+ * Records that a tus upload has tails, which are deleted at the end of the upload. A tail is an R2
+ * object with bytes that do not fill a part. Returns false if another request has become the
+ * writer.
  */
 export async function markTusUploadHasTails(
   { sql: database }: AccountDatabase,
@@ -209,7 +221,9 @@ export async function markTusUploadHasTails(
   return rows.length === 1
 }
 
-/** Stores R2's id of the multipart upload. Returns false if the request is no longer the writer. */
+/**
+ * Stores R2's id of the multipart upload. Returns false if another request has become the writer.
+ */
 export async function saveMultipartId(
   { sql: database }: AccountDatabase,
   id: string,
@@ -224,7 +238,7 @@ export async function saveMultipartId(
   return rows.length === 1
 }
 
-/** New state of a tus upload after parts and a tail were stored in R2. */
+/** New progress of a tus upload, after parts and a tail were stored in R2. */
 export type TusProgress = {
   parts: UploadPart[]
   offsetBytes: number
@@ -235,8 +249,8 @@ export type TusProgress = {
 }
 
 /**
- * Stores the progress of a tus upload in one batch. Returns false, and stores nothing, if the
- * request is no longer the writer.
+ * Stores the progress of a tus upload in one batch. Returns false, and stores nothing, if another
+ * request has become the writer.
  */
 export async function saveTusProgress(
   { sql: database }: AccountDatabase,
@@ -268,8 +282,8 @@ export async function saveTusProgress(
 }
 
 /**
- * Marks a tus upload as finished before its File is created: it can no longer be deleted. Returns
- * false if it was deleted.
+ * Marks a tus upload as finished before its File is created, so that the upload can no longer be
+ * deleted. Returns false if the upload was already deleted.
  */
 export async function markTusFinished(
   { accountId, sql: database }: AccountDatabase,
@@ -301,9 +315,9 @@ export async function removeTusParts(
 }
 
 /**
- * Deletes the row of a tus upload; its tails become garbage, and its object stays. Returns the row of
- * the object, or null if it is a File's, as it is after the deletion: a writer can no longer change
- * it. Returns undefined if the upload is finished and `isForced` is not set.
+ * Deletes the row of a tus upload, so that no request can write to the upload. The tails become
+ * garbage, and the object stays. Returns the row that notes the object; null if the object belongs
+ * to a File; undefined if the upload is finished and `isForced` is not set.
  */
 export async function deleteTusUpload(
   database: Database,
@@ -319,13 +333,14 @@ export async function deleteTusUpload(
       .where(and(eq(tusUploads.id, id), isDeletable))
       .returning({ id: tusUploads.id }),
     database.select().from(uploads).where(eq(uploads.id, id)),
-    // Parts of an upload whose object still has a row are deleted with that row.
+    // If a row still notes the object of the upload, the parts are deleted later together with that
+    // row.
     database.delete(uploadParts).where(and(eq(uploadParts.uploadId, id), isLeftOver)),
   ])
   return deleted.length === 1 ? upload : undefined
 }
 
-/** Returns tus uploads of all accounts that expired. */
+/** Returns expired tus uploads of all accounts, the longest expired first. */
 export async function listExpiredTusUploads(
   database: Database,
   now: number,
@@ -339,7 +354,10 @@ export async function listExpiredTusUploads(
     .limit(limit)
 }
 
-/** Returns the statement that makes the tails of a tus upload garbage, if it ever had one. */
+/**
+ * Returns the statement that makes the tails of a tus upload garbage. The statement does nothing if
+ * the upload never had a tail.
+ */
 function removeTails(
   database: Database,
   { id, accountId }: Pick<TusUpload, "id" | "accountId">,

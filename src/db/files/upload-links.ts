@@ -22,7 +22,7 @@ export async function insertUploadLink(
   return rows.length === 1
 }
 
-/** Returns the upload link with a secret, by the secret's hash; null if there is none. */
+/** Returns the upload link with a secret, by the secret's hash; null if no link has the secret. */
 export async function findUploadLinkByHash(
   database: Database,
   secretHash: string,
@@ -52,8 +52,8 @@ export async function listUploadLinks({
 }
 
 /**
- * Marks a link as used by a File. Returns false if another File has used the link, or if it no
- * longer exists.
+ * Marks an upload link as used by a File. Returns false if another File has used the link, or if
+ * the link no longer exists.
  */
 export async function claimUploadLink(
   database: AccountDatabase,
@@ -69,7 +69,7 @@ export async function claimUploadLink(
   return rows.length === 1
 }
 
-/** Frees a link whose File could not be created. */
+/** Makes an upload link usable again after its File could not be created. */
 export async function releaseUploadLink(
   database: AccountDatabase,
   id: string,
@@ -90,7 +90,7 @@ export async function deleteUploadLink(database: AccountDatabase, id: string): P
   return rows.length === 1
 }
 
-/** Deletes the links of all accounts that expired before a time. */
+/** Deletes the upload links of all accounts that expired before a time. */
 export async function deleteExpiredUploadLinks(database: Database, before: number): Promise<void> {
   await database.delete(uploadLinks).where(lt(uploadLinks.expiresAt, before))
 }

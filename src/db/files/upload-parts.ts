@@ -27,7 +27,7 @@ export async function listUploadParts(
 /**
  * Begins a part of a multipart upload for a task that runs at this fence, and deletes the row of an
  * earlier part with the same number. Returns the keys of the task's outputs (null if the task does
- * not run at the fence) and the upload (null if there is none). Needs one database request, because
+ * not run at the fence) and the upload (null if there is none). Takes one database request, because
  * a large file has thousands of parts.
  */
 export async function beginUploadPart(
@@ -57,8 +57,8 @@ export async function beginUploadPart(
 }
 
 /**
- * Inserts the row of a stored part if its upload still exists. It replaces the row of an earlier
- * part with the same number.
+ * Inserts the row of a stored part if its upload still exists. The row replaces the row of an
+ * earlier part with the same number.
  */
 export async function saveUploadPart(
   { accountId, sql: database }: AccountDatabase,

@@ -6,8 +6,8 @@ import { tusUploads, uploadParts, uploads } from "../schema/uploads.ts"
 import type { Upload } from "../schema/uploads.ts"
 
 /**
- * Inserts the row of an upload. Called before the first byte is written to R2, so that abandoned
- * objects can be found.
+ * Inserts the row of an upload before the first byte is written to R2, so that the sweep can find
+ * abandoned objects.
  */
 export async function insertUpload(
   { accountId, sql: database }: AccountDatabase,
@@ -19,12 +19,18 @@ export async function insertUpload(
     .onConflictDoNothing()
 }
 
-/** Deletes the rows of an upload whose object belongs to another row, or no longer exists. */
+/**
+ * Deletes the row of an upload whose object now belongs to another row or no longer exists. Also
+ * deletes the rows of the upload's parts.
+ */
 export async function deleteUploadRow(database: AccountDatabase, id: string): Promise<void> {
   await deleteUploadRows(database.sql, [id], eq(uploads.accountId, database.accountId))
 }
 
-/** Deletes the rows of uploads and their parts, of all accounts or under a condition. */
+/**
+ * Deletes the rows of uploads and of their parts. Without a condition, the uploads may belong to
+ * any account.
+ */
 export async function deleteUploadRows(
   database: Database,
   ids: readonly string[],
@@ -39,7 +45,7 @@ export async function deleteUploadRows(
   ])
 }
 
-/** Returns the uploads that write an R2 key, the newest first. */
+/** Returns the uploads whose object has this R2 key, the newest first. */
 export async function listUploadsOfObject(
   { accountId, sql: database }: AccountDatabase,
   objectKey: string,
@@ -52,8 +58,8 @@ export async function listUploadsOfObject(
 }
 
 /**
- * Sets the age of an upload to zero, so that it does not count as abandoned. Returns false if its
- * removal has begun.
+ * Sets the age of an upload to zero, so that the sweep does not treat the upload as abandoned.
+ * Returns false if the removal of the upload has begun.
  */
 export async function renewUpload(
   { accountId, sql: database }: AccountDatabase,
@@ -71,8 +77,8 @@ export async function renewUpload(
 }
 
 /**
- * Returns statements that delete the rows of uploads whose objects the other rows of the batch now
- * own, if `condition` holds.
+ * Returns statements that delete the rows of uploads if `condition` holds. Other rows of the same
+ * batch become the owners of the uploads' objects.
  */
 export function adoptUploads(
   { accountId, sql: database }: AccountDatabase,
@@ -85,7 +91,9 @@ export function adoptUploads(
   ]
 }
 
-/** Returns an upload by its R2 key and R2's multipart id; null if there is none. */
+/**
+ * Returns an upload by its R2 key and the id of its multipart upload; null if no upload matches.
+ */
 export async function findUpload(
   { accountId, sql: database }: AccountDatabase,
   objectKey: string,
@@ -105,7 +113,7 @@ export async function findUpload(
   return row ?? null
 }
 
-/** Returns uploads of all accounts whose R2 keys begin with a prefix, at most `limit`. */
+/** Returns at most `limit` uploads of all accounts whose R2 keys begin with a prefix. */
 export async function listUploadsWithPrefix(
   database: Database,
   prefix: string,
@@ -132,7 +140,7 @@ export async function listUploadsWithAnyPrefix(
 
 /**
  * Returns abandoned uploads of all accounts: first uploads that began before a time, oldest first,
- * then uploads whose removal failed, the longest untried first.
+ * then uploads whose removal failed, the least recently tried first.
  */
 export async function listAbandonedUploads(
   database: Database,
@@ -152,8 +160,8 @@ export async function listAbandonedUploads(
 }
 
 /**
- * Returns uploads of all accounts that began before a time and that one request of the Worker
- * writes, without a task. Tus uploads outlive their requests.
+ * Returns uploads of all accounts that began before a time and that a single request to the Worker
+ * writes. Excludes uploads of tasks, and tus uploads, which outlive a request.
  */
 export async function listWorkerUploads(
   database: Database,
@@ -176,8 +184,8 @@ function selectBegun(database: Database, before: number, limit: number, conditio
 }
 
 /**
- * Marks uploads as being removed. Returns the ids of the uploads that still exist; the others were
- * adopted by a job meanwhile.
+ * Marks uploads as being removed. Returns the ids of the uploads that still exist. A job may have
+ * taken over the objects of the other uploads.
  */
 export async function markUploadsForRemoval(
   database: Database,

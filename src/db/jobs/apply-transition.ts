@@ -25,8 +25,8 @@ import { addJobEndToUsage } from "../accounts/usage.ts"
 import type { JobEndUsage } from "../accounts/usage.ts"
 
 /**
- * Reads a job with its tasks, files and inputs in one consistent read; null if there is no such
- * job.
+ * Reads a job with its tasks, files, inputs and webhook endpoints in one consistent read. Returns
+ * null if there is no such job.
  */
 export async function readSnapshot(
   database: AccountDatabase,
@@ -58,8 +58,8 @@ export function selectSnapshot({ accountId, sql: database }: AccountDatabase, jo
 }
 
 /**
- * Builds a snapshot from the rows that the statements of `selectSnapshot` return; null without a
- * job.
+ * Builds a snapshot from the rows that the statements of `selectSnapshot` return. Returns null if
+ * the rows contain no job.
  */
 export function toSnapshot([[job], jobTasks, jobFiles, inputs, endpoints]: readonly [
   Job[],
@@ -74,16 +74,15 @@ export function toSnapshot([[job], jobTasks, jobFiles, inputs, endpoints]: reado
 
 /**
  * Returns the SQL condition that selects the files of a job. The unary `+` excludes the index on
- * accounts, which SQLite might prefer to the index on jobs: it would read every file of the
- * account.
+ * accounts, because SQLite could choose it and read every file of the account.
  */
 export function fileOfJobCondition(accountId: string, jobId: string): SQL | undefined {
   return and(eq(files.jobId, jobId), sql`+${files.accountId} = ${accountId}`)
 }
 
 /**
- * Changes of a job, its tasks and its files that are written in one batch. Pure functions compute
- * them from a snapshot.
+ * Changes of a job, its tasks and its files that one batch writes. Pure functions compute a
+ * transition from a snapshot of the job.
  */
 export type Transition = {
   job: Partial<Job>
@@ -94,13 +93,16 @@ export type Transition = {
   sameFiles?: { id: string; sameAs: string }[]
   /** Deliveries of the webhooks for the job's end. */
   deliveries?: NewDelivery[]
-  /** Usage that the job's end adds to the account; absent if the job does not end. */
+  /**
+   * Usage that the end of the job adds to its account. Absent if the transition does not end the
+   * job.
+   */
   ended?: JobEndUsage
   /** Batch of a job that ends, and the receivers of the event if the batch ends too. */
   batch?: { end: BatchJobEnd; receivers: readonly BatchReceiver[] }
   /**
-   * Uploads of values that were written to R2. The batch deletes these rows once its own rows refer
-   * to the objects.
+   * Rows that note values written to R2. The batch deletes these rows, because the rows that it
+   * writes refer to the objects.
    */
   valueUploads?: Pick<Upload, "id">[]
 }
@@ -187,8 +189,8 @@ function countInBatch(
 }
 
 /**
- * Returns statements that change tasks, or delete them if the transition moves the tasks into the
- * job's row.
+ * Returns statements that update tasks. If the transition moves the tasks into the job's row, the
+ * statements delete the tasks instead.
  */
 function changeTasks(
   { sql: db }: AccountDatabase,
@@ -251,7 +253,8 @@ function groupChanges(changes: Transition["files"]): { ids: string; set: Partial
 }
 
 /**
- * Returns the statement that deletes the secrets of ended tasks, or of all tasks if the job ends.
+ * Returns the statement that deletes the secrets of ended tasks. If the job ends, the statement
+ * deletes the secrets of all its tasks.
  */
 function deleteEndedSecrets(
   database: AccountDatabase,
@@ -266,7 +269,7 @@ function deleteEndedSecrets(
 }
 
 /**
- * Returns one statement that inserts all garbage prefixes, because a task may have had a thousand
+ * Returns one statement that inserts all garbage prefixes. A task may have had a thousand
  * dispatches, each with its own prefix.
  */
 function insertPrefixes(
@@ -281,8 +284,8 @@ function insertPrefixes(
 }
 
 /**
- * Returns the statement that inserts a delivery for a job's end, unless the job already has a
- * delivery to the same endpoint.
+ * Returns the statement that inserts a delivery for a job's end. The statement does nothing if the
+ * job already has a delivery to the same endpoint.
  */
 function insertOnce(
   { accountId, sql: database }: AccountDatabase,

@@ -20,7 +20,7 @@ import { addAcceptedJobsToUsage } from "../accounts/usage.ts"
 import { insertBatch } from "../batches.ts"
 import type { NewBatch } from "../batches.ts"
 
-/** Returns a draft whose task secrets are encrypted under the secret of the service. */
+/** Returns a draft whose task secrets are encrypted with the secret of the service. */
 export async function encryptDraftSecrets(
   serviceSecret: string,
   draft: JobDraft,
@@ -33,10 +33,13 @@ export async function encryptDraftSecrets(
   return { ...draft, tasks: await Promise.all(tasks) }
 }
 
-/** Number of bound parameters that the insert of one row of `files` needs. */
+/** Number of bound parameters in the insert of one row into `files`. */
 const FILE_COLUMNS = Object.keys(getTableColumns(files)).length
 
-/** API key and HTTP request that create a job; null for the service itself. */
+/**
+ * API key and HTTP request that create a job. Both are null for a job that the service creates
+ * itself.
+ */
 export type JobCreator = { keyId: string | null; requestId: string | null }
 
 /** Usage that new jobs add to their account, and the limits of the account. */
@@ -138,8 +141,8 @@ function emptyRow(columns: Record<string, { default: unknown }>): Record<string,
 }
 
 /**
- * Returns the statement that inserts a job's metadata into the table by which lists filter; none
- * without metadata.
+ * Returns the statement that inserts a job's metadata into the table by which lists filter; an
+ * empty list if the job has no metadata.
  */
 function insertMetadata(
   { accountId, sql: database }: AccountDatabase,

@@ -6,11 +6,11 @@ import { isFinal, STATES } from "../../domain/states.ts"
 import type { Task } from "../schema/tasks.ts"
 import type { JobSnapshot } from "../../domain/snapshot.ts"
 
-// No query reads a single task of a finished job. The end of a job therefore deletes the rows of
-// its tasks and inputs, and stores the fields that late reports, retries and the log need in the
-// job's row.
+// The end of a job deletes the rows of its tasks and inputs, because no query reads a single task
+// of a finished job. The job's row keeps the task fields that late reports, retries and the log
+// need.
 
-/** Maximum length of the packed tasks as JSON, in characters. Tasks above it keep their rows. */
+/** Maximum length of the packed tasks as JSON, in characters. Longer tasks keep their rows. */
 const ENDED_LENGTH_MAX = 256 * 1024
 
 const endedTasks = z.object({
@@ -43,13 +43,13 @@ type EndedTasks = z.infer<typeof endedTasks>
 
 const withLog = z.looseObject({ log: z.string().optional() })
 
-/** Changes of a job and its tasks, as part of a transition. */
+/** Changes of a job and its tasks, which are part of a transition. */
 type TaskChanges = { job: Partial<Job>; tasks: { id: string; set: Partial<Task> }[] }
 
 /**
  * Returns the tasks and inputs of a job that a transition ends, as compressed JSON. Returns null if
- * the transition does not end the job, or if the tasks keep their rows because they are too large
- * or have values in R2.
+ * the transition does not end the job. Also returns null if the tasks keep their rows, because they
+ * are too large or have values in R2.
  */
 export function packEndedTasks(
   { tasks, inputs }: JobSnapshot,
@@ -74,8 +74,8 @@ export function packEndedTasks(
 }
 
 /**
- * Restores the tasks and inputs of a finished job from the job's row. Returns null if they have
- * rows of their own.
+ * Restores the tasks and inputs of a finished job from the job's row. Returns null if the tasks and
+ * inputs still have rows of their own.
  */
 export function unpackEndedTasks(job: Job): Pick<JobSnapshot, "tasks" | "inputs"> | null {
   const earlier = readEnded(job.endedTasks)
@@ -91,7 +91,8 @@ export function unpackEndedTasks(job: Job): Pick<JobSnapshot, "tasks" | "inputs"
 }
 
 /**
- * Returns the tools' log of a finished job from the column `ended_tasks`; undefined without a log.
+ * Returns the tools' log of a finished job from the column `ended_tasks`; undefined if the job has
+ * no log.
  */
 export function readLogOfEndedTasks(column: unknown): string | undefined {
   return readEnded(column)?.log

@@ -5,12 +5,15 @@ import type { InputIds, InputRows } from "../files/input-files.ts"
 import { idempotency, jobs } from "../schema/jobs.ts"
 import type { Idempotency } from "../../domain/job-draft.ts"
 
-/** Time for which a request with the same idempotency key returns the job of the first request. */
+/**
+ * Time in milliseconds for which a request with the same idempotency key returns the job of the
+ * first request.
+ */
 const IDEMPOTENCY_MS = 24 * 3_600_000
 
 /**
- * Job that a used idempotency key created, the ids of the job's Files by output key, and the hash
- * of the request's body.
+ * Use of an idempotency key: the job that was created, the ids of the job's Files by output key,
+ * and the hash of the request's body.
  */
 export type UsedIdempotencyKey = {
   jobId: string
@@ -18,7 +21,9 @@ export type UsedIdempotencyKey = {
   bodyHash: string
 }
 
-/** Returns the use of an account's idempotency key within the last day; null if the key is free. */
+/**
+ * Returns the use of an account's idempotency key within the last day; null if the key is unused.
+ */
 export async function findIdempotencyKey(
   database: AccountDatabase,
   key: string,
@@ -65,8 +70,8 @@ function selectIdempotency(
 }
 
 /**
- * Returns statements that bind an idempotency key to a job. The batch fails if the key is already
- * bound.
+ * Returns statements that assign an idempotency key to a job. The batch fails if the key is already
+ * assigned.
  */
 export function insertIdempotencyKey(
   { accountId, sql: database }: AccountDatabase,

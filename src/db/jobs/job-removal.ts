@@ -25,14 +25,16 @@ type NewGarbage = { prefix: string; fileId: string | null; dueAt: number }
  * database for too long.
  */
 export const REMOVED_ROWS_MAX = 500
-/** Maximum number of garbage rows in one statement, so that their JSON stays within D1's limit. */
+/**
+ * Maximum number of garbage rows in one statement, so that the rows as JSON stay within D1's limit.
+ */
 const GARBAGE_AT_ONCE = 4000
-/** Number of oldest files that one step checks for a missing job. */
+/** Maximum number of files, from the oldest, that one step checks for a missing job. */
 const LOOKED_AT_MAX = 1000
 
 /**
- * Sources of files that do not belong to the account's Files. They are always removed with their
- * job's row.
+ * Sources of files that are not Files of the account. A removed job always takes its files from
+ * these sources with it.
  */
 const FETCHED = ["fetch", "transcript"] as const satisfies FileSource[]
 
@@ -43,10 +45,9 @@ const hasNoExpiry = and(isNotNull(jobs.completedAt), isNull(jobs.retentionMs))
 const isUnneeded = not(jobFilesAwaitedCondition)
 
 /**
- * Removes a finished job with its tasks and files; the objects of the files become garbage. The
- * webhook's delivery stays. Files that were imported or uploaded as inputs stay too, because they
- * are Files of the account. A running task of another job can read a removed file until the task
- * ends.
+ * Removes a finished job with its tasks and files; the objects of the files become garbage. Input
+ * files that were imported or uploaded stay, because they are Files of the account. The webhook's
+ * delivery stays too. A running task of another job can read a removed file until the task ends.
  */
 export async function removeJob(
   { accountId, sql: database }: AccountDatabase,
@@ -119,7 +120,7 @@ const jobHasValues = sql`(request_object_key is not null or result_object_key is
 
 /**
  * Deletes some jobs of all accounts that have no expiry and ended before a time. Their files stay,
- * except fetched media and transcripts. Reports whether there may be more such jobs.
+ * except fetched media and transcripts. Reports whether more jobs may remain to delete.
  */
 export async function deleteFinishedJobs(database: Database, before: number): Promise<boolean> {
   const old = await database
@@ -136,7 +137,7 @@ export async function deleteFinishedJobs(database: Database, before: number): Pr
  * Removes some expired jobs of all accounts with all their stored data, except jobs with a file that
  * another job still has to read. With `endedBefore`, it also
  * removes jobs without an expiry that ended before that time, and files whose job no longer exists.
- * Reports whether there may be more of either.
+ * Reports whether more jobs or files may remain to remove.
  */
 export async function removeExpiredJobs(
   database: Database,
@@ -187,8 +188,8 @@ async function listExpired(
 }
 
 /**
- * Removes some of the oldest files that ended before a time and whose job no longer exists. Returns
- * the number of removed files.
+ * Removes some files that ended before a time and whose job no longer exists, the oldest first.
+ * Returns the number of removed files.
  */
 async function removeLeftFiles(
   database: Database,
@@ -228,7 +229,7 @@ async function removeLeftFiles(
 
 /**
  * Deletes some metadata lookups of all accounts that were created before a time, with their
- * finished jobs. Reports whether there may be more such lookups.
+ * finished jobs. Reports whether more lookups may remain to delete.
  */
 export async function deleteOldLookups(database: Database, before: number): Promise<boolean> {
   const old = await listOldLookups(database, before, REMOVED_ROWS_MAX)
@@ -279,7 +280,7 @@ async function removalOf(
 
 /**
  * Deletes some deliveries of all accounts that ended before a time, with their tries. Reports
- * whether there may be more such deliveries.
+ * whether more deliveries may remain to delete.
  */
 export async function deleteEndedDeliveries(database: Database, before: number): Promise<boolean> {
   const old = await database
@@ -304,14 +305,14 @@ export async function deleteEndedDeliveries(database: Database, before: number):
   return ids.length === REMOVED_ROWS_MAX
 }
 
-/** Returns the garbage row for the R2 objects of a row's large values. */
+/** Returns a garbage row for the R2 objects that hold large values of a job or a delivery. */
 function valuesOf(prefix: string, dueAt: number): NewGarbage {
   return { prefix, fileId: null, dueAt }
 }
 
 /**
- * Returns the garbage row of a file; none if no object is stored. Garbage with a file id stays
- * while a running task reads the file.
+ * Returns the garbage row of a deleted file; an empty list if the file has no stored object. While
+ * a running task reads the file, the sweep keeps the objects of a garbage row with a file id.
  */
 function prefixesOf(
   { id, objectKey }: Pick<File, "id" | "objectKey">,
@@ -332,7 +333,8 @@ function insertGarbage(database: Database, rows: NewGarbage[]): Statement[] {
 }
 
 /**
- * Returns the SQL condition that a column has one of the values, which are bound as one parameter.
+ * Returns the SQL condition that a column has one of several values. The values are bound as one
+ * JSON parameter.
  */
 function isListed(column: Column, values: readonly string[]): SQL {
   return sql`${column} in (select value from json_each(${JSON.stringify(values)}))`

@@ -24,19 +24,19 @@ export async function findJob(
   return job ?? null
 }
 
-/** Filter of a list of jobs. Without fields it selects all jobs except metadata lookups. */
+/** Filter of a list of jobs. An empty filter selects all jobs except metadata lookups. */
 export type JobFilter = {
   kind?: string | undefined
   states?: readonly State[] | undefined
-  /** Key and value that the metadata of the jobs must contain. */
+  /** Key and value that the job's metadata must contain. */
   pair?: MetadataPair | undefined
   /** Part of the requests to read: `none`, or `short` for only the short fields. */
   request?: "none" | "short" | undefined
 }
 
 /**
- * Returns a page of the account's jobs, newest first, without long parts of their requests and
- * results.
+ * Returns a page of the account's jobs, newest first. Long parts of requests and results are
+ * omitted.
  */
 export async function listJobs(
   { accountId, sql: database }: AccountDatabase,
@@ -58,20 +58,20 @@ export async function listJobs(
     .map((job) => (request === "short" ? markTruncated(job) : job))
 }
 
-/** Adds `truncated` to a job's request if the row holds only a part of the request. */
+/** Adds `truncated: true` to a job's request if the row holds only a part of the request. */
 function markTruncated(job: Job): Job {
   if (job.requestObjectKey === null || !(job.request instanceof Object)) return job
   return { ...job, request: Object.assign({}, job.request, { truncated: true }) }
 }
 
-/** Start of a task's run on a runner: the task, its job, its fence and the time. */
+/** Start of a task on a runner: ids of the task and its job, fence, and time in milliseconds. */
 export type TaskStart = { jobId: string; taskId: string; fence: number; at: number }
 
 /** Job that `storeAcceptedAndStarted` has started. */
 export type StartedJob = Pick<Job, "id" | "state" | "version" | "startedAt" | "attempts">
 
 /**
- * Stores that the dispatcher has queued jobs, and that runners have started tasks. A job that is
+ * Stores that the dispatcher has accepted jobs, and that runners have started tasks. A job that is
  * already accepted, started or finished stays unchanged. Returns the jobs that this call started.
  */
 export async function storeAcceptedAndStarted(
@@ -89,8 +89,8 @@ export async function storeAcceptedAndStarted(
 }
 
 /**
- * Returns statements that start the jobs of started tasks. The earliest start of a task becomes
- * that of its job.
+ * Returns statements that start the jobs of started tasks. A job starts when the first of its tasks
+ * starts.
  */
 function noteTaken({ accountId, sql: database }: AccountDatabase, tasksTaken: TaskStart[]) {
   const rows = JSON.stringify(tasksTaken)
@@ -145,8 +145,8 @@ function noteAccepted(
 }
 
 /**
- * Task of a job that no dispatcher has accepted, with the fields that a dispatcher needs to queue
- * it.
+ * Task of a job that no dispatcher has accepted yet, with the fields that a dispatcher needs to
+ * queue the task.
  */
 export type UnacceptedTask = {
   accountId: string
@@ -188,13 +188,15 @@ export async function listUnacceptedTasks(
 }
 
 /**
- * Returns the ids of accounts with an open job, in order, from the first id greater than `after`.
+ * Returns a page of the ids of accounts with an open job, in ascending order. The page begins with
+ * the first id greater than `after`.
  */
 export async function listAccountsWithOpenJobs(
   database: Database,
   { after, limit }: { after: string; limit: number },
 ): Promise<string[]> {
-  // Skips from account to account in the index: the cost does not depend on the number of jobs.
+  // The query skips from account to account in the index, so that its cost does not depend on the
+  // number of jobs.
   const next = sql`select min(account_id) from ${jobs} where state in ('waiting', 'running') and account_id >`
   const rows = await database.all<{ id: string }>(sql`
     with recursive found (id) as (

@@ -5,8 +5,8 @@ import type { Job } from "../schema/jobs.ts"
 import type { NewLookup } from "../../domain/job-draft.ts"
 
 /**
- * Returns the last metadata lookup of a URL, by the URL's hash. `job` is null if the job has been
- * removed. Returns null if the URL has no lookup.
+ * Returns the last metadata lookup of a URL, by the URL's hash, and the job of the lookup. `job` is
+ * null if the job has been removed. Returns null if the URL has no lookup.
  */
 export async function findLookup(
   { accountId, sql: database }: AccountDatabase,
@@ -23,8 +23,8 @@ export async function findLookup(
 
 /**
  * Returns statements that make a job the last lookup of a URL. The batch fails if the last lookup
- * is no longer the job `replaces`. The row of the replaced lookup stays until the sweep removes its
- * job; its hash becomes the job's id.
+ * is no longer the job `replaces`. The row of the replaced lookup gets its job's id as its hash,
+ * and stays until the sweep removes that job.
  */
 export function insertLookup(
   { accountId, sql: database }: AccountDatabase,

@@ -9,12 +9,12 @@ import type { State } from "../../domain/states.ts"
 import { taskInputs, tasks } from "../schema/tasks.ts"
 import type { Task } from "../schema/tasks.ts"
 
-/** Maximum number of readers of files that one query returns. */
+/** Maximum number of tasks that one query of the readers of files returns. */
 export const READERS_PER_QUERY_MAX = 500
 
 /**
- * States of a task's input: readable now (`ready`), readable later (`pending`), or never, because
- * its file `failed` or was deleted (`gone`).
+ * Readiness of a task's input: `ready` can be read now, `pending` can be read later, and `failed`
+ * or `gone` never, because the file failed or was deleted.
  */
 const READINESS = ["ready", "pending", "failed", "gone"] as const
 
@@ -27,7 +27,7 @@ export type InputReadiness = (typeof READINESS)[number]
  */
 export type LostInput = { key: string; failure: Failure | null; neededJobId: string | null }
 
-/** Fields of a waiting or running task that its dispatcher needs. */
+/** Fields of an open task (waiting or running) that its dispatcher needs. */
 export type OpenTask = Pick<
   Task,
   | "id"
@@ -45,18 +45,18 @@ export type OpenTask = Pick<
   | "requeuedAt"
 > & {
   jobState: State
-  /** Whether D1 records that the dispatcher has accepted the job. */
+  /** Whether the dispatcher has accepted the job, according to D1. */
   isAccepted: boolean
-  /** State of the input that is least ready; `ready` for a running task. */
+  /** Readiness of the least ready input of the task; `ready` for a running task. */
   inputs: InputReadiness
 }
 
-/** SQL for the sum of the weights of all tasks of the same job. */
+/** SQL for the sum of the weights of all tasks that a task's job has. */
 export const jobWeight = sql<number>`(select sum(weight) from tasks as every where every.job_id = ${tasks.jobId})`
 
 /**
- * SQL for an input's index in READINESS. A probe may read a file before the file has succeeded,
- * because the probe is the last step of the file.
+ * SQL for the readiness of a task's input, as an index in READINESS. A probe may read a file that
+ * has not succeeded yet, because the file succeeds only after its probe.
  */
 const readiness = sql<number>`case
   when ${files.id} is null then 3
@@ -80,8 +80,8 @@ const openTask = {
   interruptions: tasks.interruptions,
   createdAt: tasks.createdAt,
   requeuedAt: tasks.requeuedAt,
-  // The names must differ, because D1 returns the rows of a batch as objects with the column names
-  // as keys.
+  // The column names must differ, because D1 returns rows of a batch as objects with the names as
+  // keys.
   jobState: sql<State>`${jobs.state}`.as("job_state"),
   isAccepted: sql`${jobs.acceptedAt} is not null`.mapWith(Boolean),
   inputs:
@@ -92,7 +92,7 @@ const openTask = {
 
 const isOpen = sql`${tasks.state} in ('waiting', 'running')`
 
-/** Returns those of the given tasks that are open and belong to the account. */
+/** Returns the given tasks that are open and belong to the account. */
 export async function listOpenTasks(
   database: AccountDatabase,
   ids: readonly string[],
@@ -101,21 +101,21 @@ export async function listOpenTasks(
 }
 
 /**
- * Open tasks that read some files. `isWhole` is false if the files have more than READERS_PER_QUERY_MAX
- * readers, and the list is cut off.
+ * Open tasks that read some files. `isWhole` is false if the list is incomplete, because the files
+ * have more than READERS_PER_QUERY_MAX readers.
  */
 export type FileReadingTasks = { open: OpenTask[]; isWhole: boolean }
 
 /**
- * Returns those of the given tasks that are open, and open tasks that read files of the tasks' jobs
- * or of the jobs `jobIds`.
+ * Returns the given tasks that are open. Also returns open tasks that read files of the jobs of the
+ * given tasks, or files of the jobs `jobIds`.
  */
 export async function listOpenTasksAndReaders(
   database: AccountDatabase,
   { ids, jobIds: endedJobIds }: { ids: readonly string[]; jobIds: readonly string[] },
 ): Promise<FileReadingTasks> {
   const idList = JSON.stringify(ids)
-  // The tasks of a finished job have no rows.
+  // The caller passes the ids of finished jobs, because the tasks of a finished job have no rows.
   const jobIds = sql`select value from json_each(${JSON.stringify(endedJobIds)}) union all select job_id from ${tasks} where id in (select value from json_each(${idList}))`
   const fileIds = sql`select id from ${files} where job_id in (${jobIds})`
   return await selectReaders(
@@ -125,7 +125,7 @@ export async function listOpenTasksAndReaders(
   )
 }
 
-/** Returns the open tasks that read some files. The files may already be deleted. */
+/** Returns the open tasks that read the given files, which may already be deleted. */
 export async function listTasksReadingFiles(
   database: AccountDatabase,
   fileIds: readonly string[],
@@ -155,7 +155,9 @@ function selectOpen({ accountId, sql: database }: AccountDatabase, ids: SQL) {
     .where(and(sql`${tasks.id} in (${ids})`, eq(tasks.accountId, accountId), isOpen))
 }
 
-/** Returns the inputs of a task that can never be read, so that the task can never start. */
+/**
+ * Returns the inputs of a task that can never be read. A task with such an input can never start.
+ */
 export async function listLostInputs(
   { accountId, sql: database }: AccountDatabase,
   taskId: string,
@@ -182,8 +184,8 @@ export async function listLostInputs(
 }
 
 /**
- * Returns the ids of all running tasks of the account, and of its waiting tasks from the first id
- * greater than `after`.
+ * Returns the ids of all running tasks of the account, and a page of the ids of its waiting tasks.
+ * The page begins with the first id greater than `after`.
  */
 export async function listOpenTaskIds(
   { accountId, sql: database }: AccountDatabase,
@@ -203,7 +205,7 @@ export async function listOpenTaskIds(
   return { running: running.map((row) => row.id), waiting: waiting.map((row) => row.id) }
 }
 
-/** Returns the sum of the task weights of each job, by job id. */
+/** Returns for each job id the sum of the weights of the job's tasks. */
 export async function sumJobWeights(
   { accountId, sql: database }: AccountDatabase,
   jobIds: readonly string[],

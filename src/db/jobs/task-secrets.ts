@@ -8,11 +8,11 @@ import type { AccountDatabase, Database, Statement } from "../database.ts"
 import { jobs } from "../schema/jobs.ts"
 import { taskSecrets } from "../schema/tasks.ts"
 
-/** Number of characters of a base64 ciphertext that one row stores. */
+/** Maximum number of characters of a base64 ciphertext in one row. */
 const PART_LENGTH = 32_000
 const COLUMNS = 5
 
-/** Encrypts the secrets of a task under the secret of the service. */
+/** Encrypts the secrets of a task with the secret of the service. */
 export async function encryptSecrets(
   serviceSecret: string,
   taskId: string,
@@ -22,7 +22,7 @@ export async function encryptSecrets(
 }
 
 /**
- * Decrypts the secrets of a task. Returns null if they were encrypted under another secret of the
+ * Decrypts the secrets of a task. Returns null if they were encrypted with another secret of the
  * service.
  */
 export async function decryptSecrets(
@@ -38,7 +38,7 @@ function useOf(taskId: string) {
   return { purpose: "task secrets", owner: taskId }
 }
 
-/** Returns statements that store the encrypted secrets of a task in as many rows as necessary. */
+/** Returns statements that store the encrypted secrets of a task, in several rows if necessary. */
 export function insertSecrets(
   { accountId, sql: database }: AccountDatabase,
   { sealed, ...row }: { taskId: string; jobId: string; sealed: string },
@@ -52,7 +52,8 @@ export function insertSecrets(
 }
 
 /**
- * Returns the statement that reads the encrypted secrets of a task, in the order of their parts.
+ * Returns the statement that reads the encrypted secrets of a task. The rows are in the order of
+ * the ciphertext's parts.
  */
 export function selectSecrets(database: Database, taskId: string) {
   return database
@@ -62,7 +63,7 @@ export function selectSecrets(database: Database, taskId: string) {
     .orderBy(taskSecrets.part)
 }
 
-/** Returns the statement that deletes the secrets of a job's tasks if the SQL condition holds. */
+/** Returns the statement that deletes the secrets of a job's tasks if an SQL condition holds. */
 export function deleteSecrets(
   { accountId, sql: database }: AccountDatabase,
   jobId: string,
@@ -73,7 +74,9 @@ export function deleteSecrets(
     .where(and(eq(taskSecrets.jobId, jobId), eq(taskSecrets.accountId, accountId), condition))
 }
 
-/** Deletes the secrets of at most `limit` jobs of all accounts that are finished or removed. */
+/**
+ * Deletes leftover secrets of at most `limit` jobs of all accounts, which are finished or removed.
+ */
 export async function deleteLeftoverSecrets(database: Database, limit: number): Promise<void> {
   const isOpen = sql`exists (select 1 from ${jobs} where ${jobs.id} = ${taskSecrets.jobId} and ${jobs.state} in ('waiting', 'running'))`
   const left = database

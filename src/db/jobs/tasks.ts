@@ -13,15 +13,15 @@ import { selectSecrets } from "./task-secrets.ts"
 import { selectSnapshot, toSnapshot } from "./apply-transition.ts"
 import type { JobSnapshot } from "../../domain/snapshot.ts"
 
-/** Fields of an input's file that the runner receives, and the file's source. */
+/** Fields of an input's file: those that the runner receives, and the file's source. */
 type InputFile = Pick<File, "id" | "name" | "sizeBytes" | "contentType" | "probe" | "source">
 
 const { id, name, sizeBytes, contentType, probe, source } = getTableColumns(files)
 const inputFile = { id, name, sizeBytes, contentType, probe, source }
 
 /**
- * Task that was claimed for a runner, with its inputs. `plan` is null if the account does not
- * exist.
+ * Task that was claimed for a runner, with its inputs and the plan of its account. `plan` is null
+ * if the account does not exist.
  */
 export type ClaimedTask = {
   task: Task
@@ -29,7 +29,7 @@ export type ClaimedTask = {
   plan: AssignedPlan | null
   /** Snapshot of the task's job after the claim. */
   snapshot: JobSnapshot
-  /** Encrypted secrets of the task, for `decryptSecrets`; null without secrets. */
+  /** Encrypted secrets of the task, for `decryptSecrets`; null if the task has no secrets. */
   sealedSecrets: string | null
   /** Time of the claim, in milliseconds since 1970. */
   claimedAt: number
@@ -39,7 +39,7 @@ export type ClaimedTask = {
  * Claims a waiting task of an open job for an allocated slot: sets the task to running and raises
  * its fence. The job keeps its state until a runner starts the task. A repeated claim for the same
  * allocation returns the same result. Returns null if another allocation has claimed the task, or
- * if the task is over.
+ * if the task has ended.
  */
 export async function claimTask(
   { accountId, sql: database }: AccountDatabase,
@@ -93,7 +93,10 @@ export async function claimTask(
   return { task, snapshot, inputs, plan, sealedSecrets, claimedAt: claim.now }
 }
 
-/** Reports whether a task runs at this fence. Every call of a runner must fulfil this condition. */
+/**
+ * Reports whether a task runs at this fence. Every call that a runner makes for the task must pass
+ * this check.
+ */
 export async function isTaskRunningAtFence(
   { accountId, sql: database }: AccountDatabase,
   attempt: TaskAttempt,
@@ -120,7 +123,7 @@ export async function findOutputKeys(
 
 /**
  * Returns the work of a task that runs at this fence; null if the task does not run at the fence.
- * Work that is too large for its row has only its kind and outputs.
+ * If the work is too large for its row, the result has only the kind and the outputs.
  */
 export async function findTaskWork(
   { accountId, sql: database }: AccountDatabase,
@@ -157,7 +160,7 @@ export async function findTaskInputObjectKey(
   return row?.objectKey ?? null
 }
 
-/** Returns the SQL condition that selects a task that runs at a fence. */
+/** Returns the SQL condition that selects a task if it runs at a fence. */
 export function runningTaskCondition(accountId: string, { taskId, fence }: TaskAttempt) {
   return and(
     eq(tasks.id, taskId),
@@ -176,7 +179,7 @@ export type TaskInputWithFile = {
   file: File | null
 }
 
-/** Adds the file to each input of a task; null for a deleted file. */
+/** Adds its file to each input of a task; the file is null if it was deleted. */
 export async function attachFilesToInputs(
   { accountId, sql: database }: AccountDatabase,
   inputs: readonly Omit<TaskInputWithFile, "file">[],

@@ -14,31 +14,38 @@ export const accounts = sqliteTable(
     plan: text("plan").notNull(),
     /** Secret that signs the account's webhooks: `whsec_` and base64. */
     webhookSecret: text("webhook_secret").notNull(),
-    /** Previous webhook secret. It also signs webhooks for a day after a rotation. */
+    /**
+     * Previous webhook secret. For a day after a rotation, webhooks are also signed with the
+     * previous secret.
+     */
     webhookSecretBefore: text("webhook_secret_before"),
     webhookSecretRotatedAt: integer("webhook_secret_rotated_at"),
     createdAt: integer("created_at").notNull(),
     /**
-     * Time of the suspension. Keys and users of the account are refused; accepted jobs continue.
+     * Time of the suspension; null for other accounts. The service refuses keys and users of a
+     * suspended account; accepted jobs continue.
      */
     suspendedAt: integer("suspended_at"),
     /**
      * Time at which the deletion of the account with all its data began; null for other accounts.
      */
     deletedAt: integer("deleted_at"),
-    /** Time at which the sweep removes the next part of a deleted account's data. */
+    /**
+     * Time at which the sweep removes the next part of a deleted account's data; null for other
+     * accounts.
+     */
     purgeAt: integer("purge_at"),
     /**
-     * Number of the database that holds the account's rows. If that is not the first database, it
-     * holds a copy of this row.
+     * Number of the database that holds the account's rows. Any database but the first has a copy
+     * of this row.
      */
     database: integer("database").notNull().default(1),
     /**
-     * Version of the row. A trigger raises it with each change of a copied column, so that no write
-     * can omit that.
+     * Version of the row. A trigger raises the version with each change of a copied column, so that
+     * no statement can omit the increase.
      */
     version: integer("version").notNull().default(1),
-    /** Version of the row's copy in the account's own database; 0 without a copy. */
+    /** Version of the row's copy in the database with the account's rows; 0 if there is no copy. */
     copiedVersion: integer("copied_version").notNull().default(0),
   },
   (table) => [
@@ -63,17 +70,18 @@ export const keys = sqliteTable(
     name: text("name").notNull().default(""),
     /** SHA-256 of the key, hexadecimal. */
     hash: text("hash").notNull(),
-    /** First 8 characters of the key, by which people recognize it. */
+    /** First 8 characters of the key, by which its owner recognizes the key. */
     prefix: text("prefix").notNull(),
     scopes: text("scopes", { mode: "json" }).$type<Scope[]>().notNull(),
     createdAt: integer("created_at").notNull(),
     /** Expiry of the key; null for a key that never expires. */
     expiresAt: integer("expires_at"),
     /**
-     * Time of the last request with the key. Requests of the last seconds may not be written yet.
+     * Time of the last request with the key. The last seconds may be missing, because requests are
+     * counted in memory first.
      */
     lastUsedAt: integer("last_used_at"),
-    /** Id of the key that replaced this key by rotation; null if it was not rotated. */
+    /** Id of the key that replaced this key by rotation; null if the key was not rotated. */
     replacedBy: text("replaced_by"),
     revokedAt: integer("revoked_at"),
   },

@@ -4,7 +4,8 @@ import { packedText } from "../values/packed-text.ts"
 import { DELIVERY_STATES } from "../../domain/states.ts"
 
 /**
- * Webhook endpoints of accounts: URLs that receive the events of all jobs whose types they name.
+ * Webhook endpoints of accounts. An endpoint receives the events of all jobs whose event types it
+ * names.
  */
 export const webhookEndpoints = sqliteTable(
   "webhook_endpoints",
@@ -12,14 +13,23 @@ export const webhookEndpoints = sqliteTable(
     id: text("id").primaryKey(),
     accountId: text("account_id").notNull(),
     url: text("url").notNull(),
-    /** Event types such as `command.succeeded`; `*` stands for any kind or any state. */
+    /**
+     * Event types that the endpoint receives, such as `command.succeeded`. `*` stands for any kind
+     * or any state.
+     */
     events: text("events", { mode: "json" }).$type<string[]>().notNull(),
     description: text("description").notNull(),
     enabled: integer("enabled", { mode: "boolean" }).notNull(),
-    /** Time at which a 410 response of the receiver disabled the endpoint; null otherwise. */
+    /**
+     * Time at which a 410 response of the receiver disabled the endpoint; null if no 410 response
+     * disabled it.
+     */
     goneAt: integer("gone_at"),
     secret: text("secret").notNull(),
-    /** Secret before the last rotation. It also signs events for a day after the rotation. */
+    /**
+     * Secret before the last rotation. The former secret also signs events for a day after the
+     * rotation.
+     */
     secretBefore: text("secret_before"),
     secretRotatedAt: integer("secret_rotated_at"),
     /** Version of the row, which rises with each change of the URL, the events or `enabled`. */
@@ -31,30 +41,31 @@ export const webhookEndpoints = sqliteTable(
 
 export type WebhookEndpoint = typeof webhookEndpoints.$inferSelect
 
-/** Deliveries of webhooks. Each sends the end of a job, or a test event, to one URL. */
+/** Deliveries of webhooks. A delivery sends the end of a job, or a test event, to one URL. */
 export const deliveries = sqliteTable(
   "deliveries",
   {
-    /** Id of the delivery. Every try sends it as the header `webhook-id`. */
+    /** Id of the delivery, which every try sends in the header `webhook-id`. */
     id: text("id").primaryKey(),
     accountId: text("account_id").notNull(),
     jobId: text("job_id"),
     /**
-     * Id of the endpoint that receives the event; empty for the URL that a request named as its
-     * webhook.
+     * Id of the endpoint that receives the event; empty if the request of the job named the
+     * webhook's URL.
      */
     endpointId: text("endpoint_id").notNull().default(""),
     type: text("type").notNull(),
     url: text("url").notNull(),
-    /** Request body of every try. */
+    /** Request body of the webhook, the same for every try. */
     body: packedText("body").notNull(),
-    /** R2 key of a body that is too large for the row; `body` is then empty. */
+    /** R2 key of a webhook body that is too large for the row; `body` is then empty. */
     bodyObjectKey: text("body_object_key"),
     state: text("state", { enum: DELIVERY_STATES }).notNull(),
     /** Number of tries since the delivery began, or since its last replay. */
     tries: integer("tries").notNull().default(0),
     /**
-     * First try. Most deliveries need only one try; further tries have rows in `delivery_tries`.
+     * Result of the first try. Most deliveries need only one try; further tries have rows in
+     * `delivery_tries`.
      */
     firstTry: text("first_try", { mode: "json" }).$type<FirstTryColumns>(),
     nextTryAt: integer("next_try_at").notNull(),
@@ -77,8 +88,8 @@ export const deliveries = sqliteTable(
 )
 
 /**
- * First try of a delivery: start time, duration in milliseconds, status, error and answer, as the
- * columns of `delivery_tries`.
+ * First try of a delivery as values of the columns of `delivery_tries`: start time, duration in
+ * milliseconds, status, error and answer.
  */
 export type FirstTryColumns = [number, number, number | null, string | null, string | null]
 
@@ -92,7 +103,7 @@ export const deliveryTries = sqliteTable(
     /** HTTP status of the receiver's response; null if there was no response. */
     status: integer("status"),
     error: text("error"),
-    /** First characters of the body of the receiver's response. */
+    /** First characters of the receiver's response body. */
     answer: text("answer"),
   },
   (table) => [primaryKey({ columns: [table.deliveryId, table.number] })],

@@ -11,17 +11,17 @@ export const files = sqliteTable(
   "files",
   {
     /**
-     * Id of the file. It equals the job's id if this is the job's only file, and the task's id for
-     * an import. Other files have an id of their own.
+     * Id of the file. The id equals the job's id if the file is the job's only file, and the task's
+     * id for an import. Other files have an id of their own.
      */
     id: text("id").primaryKey(),
     accountId: text("account_id").notNull(),
     jobId: text("job_id").notNull(),
-    /** Key of the output in the job's request; null for an upload. */
+    /** Key of the output in the job's request; null for an uploaded file. */
     outputKey: text("output_key"),
     name: text("name").notNull(),
     source: text("source", { enum: FILE_SOURCES }).notNull(),
-    /** URL from which the file was imported; null for other files. */
+    /** URL from which the file was imported; null for a file that was not imported. */
     sourceUrl: text("source_url"),
     state: text("state", { enum: STATES }).notNull(),
     objectKey: text("object_key"),
@@ -44,13 +44,14 @@ export const files = sqliteTable(
     createdAt: integer("created_at").notNull(),
     completedAt: integer("completed_at"),
     /**
-     * Time of publication. The URL of a published file needs no API key. Null for a private file.
+     * Time of publication; null for a private file. The URL of a published file needs no API key.
      */
     publishedAt: integer("published_at"),
   },
   (table) => [
     index("files_of_job").on(table.jobId),
-    // Covers the files that `files_listed` omits. Few of them remain after the end of their jobs.
+    // Covers the files that the index `files_listed` omits. Few of these files remain after their
+    // jobs end.
     index("files_unlisted")
       .on(table.accountId)
       .where(sql`source in ('fetch', 'transcript') or (object_key is null and source <> 'import')`),

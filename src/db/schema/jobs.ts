@@ -19,56 +19,59 @@ export const jobs = sqliteTable(
     kind: text("kind").notNull(),
     state: text("state", { enum: STATES }).notNull(),
     /**
-     * Version of the job. Each transition raises it, and is written only if the job still has the
-     * version that the transition read (optimistic concurrency).
+     * Version of the job. Each transition raises the version. A transition is written only if the
+     * job still has the version from which the transition was computed (optimistic concurrency).
      */
     version: integer("version").notNull(),
     priority: integer("priority").notNull(),
     request: packedJson("request").notNull(),
-    /** R2 key of a request that is too large for the row; `request` then holds its short fields. */
+    /**
+     * R2 key of a request that is too large for the row; `request` then holds only the request's
+     * short fields.
+     */
     requestObjectKey: text("request_object_key"),
     result: packedJson("result").$type<JobResult>(),
     /**
      * R2 key of a result that is too large for the row; `result` then omits the members of bundles.
      */
     resultObjectKey: text("result_object_key"),
-    /** Ids of the Files that the job creates, by output key; null if it creates none. */
+    /** Ids of the Files that the job creates, by output key; null if the job creates no File. */
     fileIds: packedJson("file_ids").$type<Record<string, string>>(),
-    /**
-     * Whether the job publishes the Files that it creates when it succeeds; null if it does not.
-     */
+    /** Whether a job that succeeds publishes the Files that it creates; null if not. */
     publish: integer("publish", { mode: "boolean" }),
     /**
-     * Tasks of a finished job, whose rows are deleted at its end, as compressed JSON
+     * Tasks of a finished job as compressed JSON. The end of the job deletes the rows of the tasks
      * (src/db/jobs/ended-tasks.ts).
      */
     endedTasks: packedRaw("ended_tasks"),
     /**
-     * Warnings about the request, and after the job's end also about the outputs; null without
-     * warnings.
+     * Warnings about the request, and after the job's end also about the outputs. Null if there are
+     * no warnings.
      */
     warnings: packedJson("warnings").$type<Warning[]>(),
-    /** URL of the webhook for the job's end; null without a webhook. */
+    /** URL of the webhook that the request set for the job's end; null without a webhook. */
     webhookUrl: text("webhook_url"),
     /**
-     * Format of the webhook's payload: the record of the job's kind (`native`), or the common Job
+     * Form of the record in the webhook: the record of the job's kind (`native`), or the common Job
      * record.
      */
     webhookForm: text("webhook_form", { enum: WEBHOOK_FORMS }).notNull().default("native"),
-    /** Origin at which the caller reached the service. Links in the webhook use it. */
+    /**
+     * Origin at which the caller reached the service. Links in the webhook begin with this origin.
+     */
     origin: text("origin").notNull(),
     /** Id of the API key that created the job; null for a job from the dashboard. */
     keyId: compactId("key_id"),
     /** Id of the HTTP request that created the job, for correlation in logs. */
     requestId: compactId("request_id"),
-    /** Id of the job that this job retries; null for other jobs. */
+    /** Id of the job that this job retries; null if this job is not a retry. */
     retryOf: text("retry_of"),
     metadata: packedJson("metadata").$type<Record<string, string>>(),
     errorCode: text("error_code").$type<FailureCode>(),
     errorMessage: text("error_message"),
     errorLines: packedJson("error_lines").$type<string[]>(),
     /**
-     * Progress of the job at its end, in percent. The dispatcher holds the progress of an open job.
+     * Progress of the finished job in percent. The dispatcher holds the progress of an open job.
      */
     progress: real("progress"),
     processingMs: integer("processing_ms").notNull().default(0),
@@ -78,11 +81,14 @@ export const jobs = sqliteTable(
     startedAt: integer("started_at"),
     completedAt: integer("completed_at"),
     /**
-     * Time at which the media of a fetch were removed, although its row stays; null if they are
-     * stored.
+     * Time at which the media of a fetch job were removed although the job's row stays. Null if the
+     * media are still stored.
      */
     mediaRemovedAt: integer("media_removed_at"),
-    /** Time from the job's end to its removal, in milliseconds; null for the default retention. */
+    /**
+     * Time from the job's end to its removal, in milliseconds; null if the default retention
+     * applies.
+     */
     retentionMs: integer("retention_ms"),
     /**
      * Ids of the open jobs whose outputs this job reads. The end of each such job removes its id.
@@ -95,8 +101,8 @@ export const jobs = sqliteTable(
     batchName: text("batch_name"),
   },
   (table) => [
-    // A list reads each state separately and merges the states, so that the same index serves lists
-    // with and without a filter by state.
+    // A list of jobs reads each state separately and merges the states. The same index therefore
+    // serves lists with and without a filter by state.
     index("jobs_listed")
       .on(table.accountId, table.state, table.id)
       .where(sql`kind <> 'metadata'`),
@@ -138,8 +144,8 @@ export const jobDependencies = sqliteTable(
 )
 
 /**
- * Key-value pairs of the jobs' metadata, by which lists filter. A trigger deletes them with the
- * job's row.
+ * Key-value pairs of the jobs' metadata, by which lists filter jobs. A trigger deletes the pairs
+ * with the job's row.
  */
 export const jobMetadata = sqliteTable(
   "job_metadata",
@@ -156,8 +162,8 @@ export const jobMetadata = sqliteTable(
 )
 
 /**
- * Idempotency keys. For a day, a request with the same key and body returns the job of the first
- * request.
+ * Idempotency keys of requests. For a day, a request with the same key and body returns the job of
+ * the first request.
  */
 export const idempotency = sqliteTable(
   "idempotency",
@@ -174,7 +180,10 @@ export const idempotency = sqliteTable(
   ],
 )
 
-/** Last metadata job for each URL of an account. Its result is reused for a minute. */
+/**
+ * Last metadata lookup for each URL of an account. For a minute, further requests for the URL get
+ * the same result.
+ */
 export const metadataLookups = sqliteTable(
   "metadata_lookups",
   {
@@ -190,7 +199,7 @@ export const metadataLookups = sqliteTable(
   ],
 )
 
-/** Result of a job, with properties of each output file at the job's end. */
+/** Result of a job. The properties of output files are those at the job's end. */
 export type JobResult = {
   outputs: {
     key: string
@@ -198,12 +207,13 @@ export type JobResult = {
     name: string
     sizeBytes: number
     contentType: string
-    /** SHA-256 of the file, if it was computed during the transfer. */
+    /** SHA-256 of the file; absent if it was not computed during the transfer. */
     sha256?: string
     codec?: string
     durationSeconds?: number
     /**
-     * Width and height of the displayed picture in pixels, and its rotation in degrees clockwise.
+     * Width and height of the picture as displayed, in pixels, and its clockwise rotation in
+     * degrees.
      */
     width?: number
     height?: number
@@ -211,35 +221,35 @@ export type JobResult = {
     /** Measured quality of a rendition; absent if the job did not measure it. */
     quality?: RenditionQuality
     /**
-     * Whether the output is only an input of other outputs, such as a segment, and is hidden from
-     * the caller.
+     * Whether the output is only an input of other outputs, such as a segment. Callers do not see
+     * such outputs.
      */
     isIntermediate?: boolean
-    /** Name of the ZIP archive of a bundle; absent for a single file. */
+    /** Name of the ZIP archive of a bundle; absent for an output that is a single file. */
     archive?: string
-    /** Name of the bundle's member that a player opens first. */
+    /** Name of the member of a playlist bundle that a player opens first. */
     playlist?: string
-    /** Members of a bundle. The rows of large results and lists of jobs omit them. */
+    /** Members of a bundle. Rows with large results, and lists of jobs, omit the members. */
     files?: Omit<Member, "crc32">[]
   }[]
-  /** Whether the log of FFmpeg or another tool is stored. A failed job may have a log, too. */
+  /** Whether the log of FFmpeg or another tool is stored. A failed job may also have a log. */
   hasLog?: boolean
-  /** Text that a command wrote to standard output. Lists of jobs omit a long text. */
+  /** Text that a command wrote to standard output. Lists of jobs omit long texts. */
   stdout?: string
   /** Metadata of the media that a fetch job downloaded. */
   fetched?: Fetched
-  /** Metadata of a web page's media, from a metadata job. */
+  /** Metadata of a web page's media, which a metadata lookup read. */
   metadata?: VideoMetadata
-  /** Loudness measurements of a normalization job, and the changes that it made. */
+  /** Loudness measurements of a normalization job, and the changes that the job made. */
   normalized?: Omit<NormalizeResult, "kind" | "outputs" | "warnings">
-  /** Result of a transcription job. Lists of jobs omit a long `text`. */
+  /** Result of a transcription job. Lists of jobs omit `text` if the result is large. */
   transcribed?: Pick<TranscribeResult, "language" | "duration_seconds"> & { text?: string }
 }
 
 type Fetched = {
   title: string | null
   durationSeconds: number | null
-  /** Outputs that are subtitles, by their keys, with their languages. */
+  /** Subtitle outputs of the fetch, by output key, with their languages. */
   subtitles: { key: string; language: string }[]
 }
 

@@ -11,8 +11,8 @@ export const tasks = sqliteTable(
     accountId: text("account_id").notNull(),
     state: text("state", { enum: STATES }).notNull(),
     /**
-     * Number of the task's dispatch (fencing token). A write of a runner counts only with the
-     * present number.
+     * Number of the task's dispatch (fencing token). A write of a runner is accepted only with the
+     * current number.
      */
     fence: integer("fence").notNull().default(0),
     priority: integer("priority").notNull(),
@@ -24,8 +24,8 @@ export const tasks = sqliteTable(
     /** R2 key of work that is too large for the row; `work` then has only its kind and outputs. */
     workObjectKey: text("work_object_key"),
     /**
-     * Result that the runner reported. It is kept until the job's last task ends, except for the
-     * tools' log.
+     * Result that the runner reported. The row keeps the result until the job's last task ends,
+     * except for the tools' log.
      */
     result: text("result", { mode: "json" }).$type<TaskResult>(),
     /** R2 key of a result that is too large for the row; `result` then has only its kind. */
@@ -36,12 +36,12 @@ export const tasks = sqliteTable(
     failures: integer("failures").notNull().default(0),
     interruptions: integer("interruptions").notNull().default(0),
     /**
-     * Number of runs that ended early to free their slot for another account. These runs do not
-     * count as failures.
+     * Number of runs that ended early to give their slot to another account (hand-overs). These
+     * runs do not count as failures.
      */
     handOvers: integer("hand_overs").notNull().default(0),
     createdAt: integer("created_at").notNull(),
-    /** Time at which the last run was lost or failed; null without such a run. */
+    /** Time at which the last run was lost or failed; null if no run was lost or failed. */
     requeuedAt: integer("requeued_at"),
     completedAt: integer("completed_at"),
   },
@@ -60,11 +60,11 @@ export const taskInputs = sqliteTable(
     key: text("key").notNull(),
     fileId: text("file_id").notNull(),
     /**
-     * R2 key of the input. The claim of the task sets it, so that the run can read a file that is
-     * deleted meanwhile.
+     * R2 key of the input, which the claim of the task sets. The run can therefore read a file that
+     * is deleted meanwhile.
      */
     objectKey: text("object_key"),
-    /** Whether the task waits until a file of its own job has been probed. */
+    /** Whether the task waits for the probe of a file that its own job stores. */
     awaitsProbe: integer("awaits_probe", { mode: "boolean" }).notNull().default(false),
   },
   (table) => [
@@ -74,20 +74,23 @@ export const taskInputs = sqliteTable(
 )
 
 /**
- * Encrypted secrets of tasks, such as cookies. No API record contains them. The end of a job
- * deletes them.
+ * Encrypted secrets of tasks, such as cookies. No API record contains these secrets. The end of a
+ * job deletes the rows.
  */
 export const taskSecrets = sqliteTable(
   "task_secrets",
   {
     taskId: text("task_id").notNull(),
-    /** Number of the part, from 0. A ciphertext that exceeds one row is stored in parts. */
+    /**
+     * Number of the part, from 0. A ciphertext that is too long for one row is stored in several
+     * parts.
+     */
     part: integer("part").notNull().default(0),
     jobId: text("job_id").notNull(),
     accountId: text("account_id").notNull(),
     /**
-     * Ciphertext under the secret of the service, without which a copy of the database reveals
-     * nothing.
+     * Part of the base64 ciphertext. A copy of the database reveals nothing without the secret of
+     * the service.
      */
     sealed: text("sealed").notNull(),
   },

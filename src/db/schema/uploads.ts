@@ -1,24 +1,28 @@
 import { sql } from "drizzle-orm"
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core"
 
-/** Objects that are being written to R2. The sweep deletes the objects of abandoned uploads. */
+/**
+ * Uploads: objects that are being written to R2. The sweep deletes the objects of abandoned
+ * uploads.
+ */
 export const uploads = sqliteTable(
   "uploads",
   {
     id: text("id").primaryKey(),
     accountId: text("account_id").notNull(),
     objectKey: text("object_key").notNull(),
-    /** Id of R2's multipart upload; null while a single put suffices. */
+    /** Id of R2's multipart upload; null while the upload needs no multipart upload. */
     multipartId: text("multipart_id"),
-    /** Id of the task whose runner writes the upload; null for other uploads. */
+    /** Id of the task whose runner writes the upload; null for an upload without a task. */
     taskId: text("task_id"),
     /**
-     * Validator, such as an ETag, of the URL that a task downloads. A later run of the task
-     * continues the upload if the validator is the same. Null if the upload cannot be continued.
+     * Validator, such as an ETag, of the URL that a task downloads; null if the upload cannot be
+     * continued. A later run of the task continues the upload if the URL still has the same
+     * validator.
      */
     validator: text("validator"),
     createdAt: integer("created_at").notNull(),
-    /** Time of the last attempt to remove the upload; null before the first attempt. */
+    /** Time of the last attempt to remove the upload; null if no attempt was made. */
     removalTriedAt: integer("removal_tried_at"),
   },
   (table) => [
@@ -30,7 +34,10 @@ export const uploads = sqliteTable(
   ],
 )
 
-/** Stored parts of multipart uploads. A later run of the same task continues after them. */
+/**
+ * Stored parts of multipart uploads. A later run of the same task continues the upload after these
+ * parts.
+ */
 export const uploadParts = sqliteTable(
   "upload_parts",
   {
@@ -42,7 +49,7 @@ export const uploadParts = sqliteTable(
   (table) => [primaryKey({ columns: [table.uploadId, table.number] })],
 )
 
-/** Fields of a create that an upload keeps until its File exists. */
+/** Request fields that an upload keeps for the job of its File, until that File is created. */
 export type UploadFields = {
   webhook?: string | null | undefined
   metadata?: Record<string, string> | null | undefined
@@ -52,39 +59,45 @@ export type UploadFields = {
 }
 
 /**
- * Uploads by the tus protocol. A row has the id of its upload, which is also the id of the File
- * that the upload becomes.
+ * Uploads by the tus protocol. The id of an upload is also the id of the File that is created from
+ * it.
  */
 export const tusUploads = sqliteTable(
   "tus_uploads",
   {
     id: text("id").primaryKey(),
     accountId: text("account_id").notNull(),
-    /** Id of the upload link by which the upload came; null for an upload with a key. */
+    /**
+     * Id of the upload link with which the client began the upload; null for an upload with an API
+     * key.
+     */
     linkId: text("link_id"),
     name: text("name").notNull(),
     contentType: text("content_type").notNull(),
     fields: text("fields", { mode: "json" }).$type<UploadFields>().notNull(),
-    /** Header `Upload-Metadata` as the client sent it. */
+    /** Header `Upload-Metadata` exactly as the client sent it. */
     metadataHeader: text("metadata_header").notNull(),
     sizeBytes: integer("size_bytes").notNull(),
-    /** Size of each part of the multipart upload but the last. */
+    /** Size of each part of the multipart upload except the last, in bytes. */
     partBytes: integer("part_bytes").notNull(),
-    /** Number of bytes that are stored: those of the parts, and of the tail. */
+    /** Number of stored bytes: the sizes of all parts plus the size of the tail. */
     offsetBytes: integer("offset_bytes").notNull().default(0),
-    /** Highest part number in use. A number is never used twice, so that no late write replaces a part. */
+    /**
+     * Highest part number in use. No part number is used twice, so that a late write cannot replace
+     * a part.
+     */
     partsClaimed: integer("parts_claimed").notNull().default(0),
-    /** R2 key of the bytes behind the last whole part; null if there are none. */
+    /** R2 key of the tail: the bytes after the last complete part. Null if there is no tail. */
     tailKey: text("tail_key"),
     tailBytes: integer("tail_bytes").notNull().default(0),
-    /** Whether a tail was ever written. */
+    /** Whether the upload ever had a tail. */
     hasTails: integer("has_tails", { mode: "boolean" })
       .notNull()
       .default(sql`0`),
-    /** Id of the request that writes; each new writer replaces the one before. */
+    /** Id of the request that may write to the upload. A new request replaces the former writer. */
     writer: text("writer"),
     expiresAt: integer("expires_at").notNull(),
-    /** Time at which the File was created; null before. */
+    /** Time at which the upload was marked as finished; null for an unfinished upload. */
     finishedAt: integer("finished_at"),
     createdAt: integer("created_at").notNull(),
   },
@@ -94,23 +107,25 @@ export const tusUploads = sqliteTable(
   ],
 )
 
-/** Links by which a browser uploads one file without a key. */
+/** Upload links, with which a browser uploads one file without an API key. */
 export const uploadLinks = sqliteTable(
   "upload_links",
   {
     id: text("id").primaryKey(),
     accountId: text("account_id").notNull(),
-    /** Key that created the link; null for a user of the dashboard. */
+    /**
+     * Id of the API key that created the link; null if a user of the dashboard created the link.
+     */
     keyId: text("key_id"),
     /** SHA-256 of the secret in the link's URL, in hexadecimal. */
     secretHash: text("secret_hash").notNull(),
     sizeBytesMax: integer("size_bytes_max").notNull(),
-    /** Media types such as `video/*`; empty allows every type. */
+    /** Media types that may be uploaded, such as `video/*`. An empty list allows every type. */
     types: text("types", { mode: "json" }).$type<string[]>().notNull(),
-    /** Origins whose pages may use the link; empty allows none. */
+    /** Origins whose pages may use the link. An empty list allows no page. */
     origins: text("origins", { mode: "json" }).$type<string[]>().notNull(),
     fields: text("fields", { mode: "json" }).$type<UploadFields>().notNull(),
-    /** Id of the File that used the link up; null before. */
+    /** Id of the File that was uploaded with the link; null for an unused link. */
     fileId: text("file_id"),
     expiresAt: integer("expires_at").notNull(),
     createdAt: integer("created_at").notNull(),
@@ -123,14 +138,17 @@ export const uploadLinks = sqliteTable(
 )
 
 /**
- * Prefixes of R2 keys that belong to no row. Their objects are deleted, and deleted again an hour
- * later.
+ * Prefixes of R2 keys whose objects no row owns. The sweep deletes the objects of a prefix, and an
+ * hour later deletes them again.
  */
 export const garbage = sqliteTable(
   "garbage",
   {
     prefix: text("prefix").primaryKey(),
-    /** Id of a deleted file. Its objects stay while a running task reads the file. */
+    /**
+     * Id of a deleted file whose objects have the prefix. The objects stay while a running task
+     * reads the file.
+     */
     fileId: text("file_id"),
     dueAt: integer("due_at").notNull(),
     deletions: integer("deletions").notNull().default(0),

@@ -5,9 +5,9 @@ export const usageDays = sqliteTable(
   "usage_days",
   {
     accountId: text("account_id").notNull(),
-    /** Day in UTC, `YYYY-MM-DD`. */
+    /** Day in UTC, in the format `YYYY-MM-DD`. */
     day: text("day").notNull(),
-    /** Id of the API key; empty for requests of the dashboard. */
+    /** Id of the API key; empty for requests from the dashboard. */
     keyId: text("key_id").notNull(),
     requests: integer("requests").notNull().default(0),
     /** Number of accepted jobs. */
@@ -25,7 +25,7 @@ export const usageDays = sqliteTable(
   ],
 )
 
-/** Bytes of the files that each account stores. Triggers on `files` keep the sum correct. */
+/** Bytes of the files that each account stores. Triggers on the table `files` update the sum. */
 export const accountStorage = sqliteTable("account_storage", {
   accountId: text("account_id").primaryKey(),
   bytes: integer("bytes").notNull(),

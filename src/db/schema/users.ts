@@ -2,8 +2,8 @@ import { sql } from "drizzle-orm"
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core"
 import { accounts } from "./accounts.ts"
 
-// Tables of the library better-auth. Its table "account" is named `credentials` here, because an
-// account of Lathe owns keys, files and jobs.
+// Tables of the library better-auth. The library's table "account" is called `credentials` here,
+// because an account of Lathe owns keys, files and jobs.
 
 const moments = {
   createdAt: integer("created_at", { mode: "timestamp_ms" }).notNull(),
@@ -22,9 +22,15 @@ export const users = sqliteTable(
     name: text("name").notNull(),
     email: text("email").notNull().unique(),
     emailVerified: integer("email_verified", { mode: "boolean" }).notNull(),
-    /** Always null, because no page shows a picture of a user. better-auth requires the column. */
+    /**
+     * Column that better-auth requires. The value is always null, because no page shows a picture
+     * of a user.
+     */
     image: text("image"),
-    /** Whether the user may use the operator's pages. Only the operator's token grants it. */
+    /**
+     * Whether the user may use the operator's pages. Only a request with the operator's token can
+     * set the column.
+     */
     isOperator: integer("is_operator", { mode: "boolean" }).notNull().default(false),
     ...moments,
   },
@@ -51,7 +57,10 @@ export const sessions = sqliteTable(
   (table) => [index("sessions_of_user").on(table.userId)],
 )
 
-/** Methods by which a user signs in: a password (provider `credential`), or a sign-in service. */
+/**
+ * Methods by which users sign in: a password (provider `credential`), or an external sign-in
+ * service.
+ */
 export const credentials = sqliteTable(
   "credentials",
   {
@@ -60,7 +69,7 @@ export const credentials = sqliteTable(
       .notNull()
       .references(() => users.id, { onDelete: "cascade" }),
     providerId: text("provider_id").notNull(),
-    /** Id of the user at the sign-in service. */
+    /** Id of the user at the external sign-in service. */
     accountId: text("provider_account_id").notNull(),
     accessToken: text("access_token"),
     refreshToken: text("refresh_token"),
@@ -68,14 +77,14 @@ export const credentials = sqliteTable(
     accessTokenExpiresAt: integer("access_token_expires_at", { mode: "timestamp_ms" }),
     refreshTokenExpiresAt: integer("refresh_token_expires_at", { mode: "timestamp_ms" }),
     scope: text("scope"),
-    /** Hash of the password; null for a sign-in service. */
+    /** Hash of the password; null for a user of an external sign-in service. */
     password: text("password"),
     ...moments,
   },
   (table) => [index("credentials_of_user").on(table.userId)],
 )
 
-/** Tokens of mailed links that were not followed yet. */
+/** Tokens of mailed links that no user has followed yet. */
 export const verifications = sqliteTable(
   "verifications",
   {
@@ -95,9 +104,9 @@ export const verifications = sqliteTable(
 export const signInTries = sqliteTable(
   "sign_in_tries",
   {
-    /** IPv4 address, /64 prefix of an IPv6 address, or `unknown`. */
+    /** Client network: an IPv4 address, the /64 prefix of an IPv6 address, or `unknown`. */
     network: text("network").primaryKey(),
-    /** Number of attempts and start of their window, by the path of the sign-in route. */
+    /** Number of sign-in attempts and start of their window, by the path of the sign-in route. */
     tries: text("tries", { mode: "json" })
       .$type<Record<string, [count: number, since: number]>>()
       .notNull(),
@@ -112,13 +121,13 @@ export const invitations = sqliteTable("invitations", {
   email: text("email").notNull().unique(),
   /** Plan that the account of the invited user gets. */
   plan: text("plan").notNull(),
-  /** SHA-256 of the token in the mailed link, hexadecimal. */
+  /** SHA-256 of the token in the link of the invitation mail, hexadecimal. */
   tokenHash: text("token_hash").notNull().unique(),
   expiresAt: integer("expires_at").notNull(),
   createdAt: integer("created_at").notNull(),
 })
 
-/** Number of mails to each address within an hour, which begins with the first mail. */
+/** Number of mails to each address within an hour. The hour begins with the first mail. */
 export const mailCounts = sqliteTable(
   "mail_counts",
   {

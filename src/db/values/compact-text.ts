@@ -2,21 +2,21 @@ import { customType } from "drizzle-orm/sqlite-core"
 import { toHex } from "../../platform/crypto/hex.ts"
 import { d1Bytes } from "./packed-text.ts"
 
-// Columns for ids and hashes that no index covers. They store UUIDs and hashes as bytes, which take
-// half the size of the text. Other text is stored unchanged.
+// Column types for ids and hashes that no index covers. UUIDs and hashes are stored as bytes, which
+// take half the size of the text. Any other text is stored unchanged.
 
 const ID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/
 const HASH = /^[\da-f]{64}$/
 const ID_GROUPS = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/
 
-/** Column type for UUIDs, stored as bytes. */
+/** Column type for UUIDs: text in code, bytes in the database. */
 export const compactId = customType<{ data: string; driverData: unknown }>({
   dataType: () => "text",
   toDriver: (id) => (ID.test(id) ? fromHex(id.replaceAll("-", "")) : id),
   fromDriver: (column) => hexOf(column).replace(ID_GROUPS, "$1-$2-$3-$4-$5"),
 })
 
-/** Column type for SHA-256 hashes: hexadecimal in code, stored as bytes. */
+/** Column type for SHA-256 hashes: hexadecimal text in code, bytes in the database. */
 export const compactHash = customType<{ data: string; driverData: unknown }>({
   dataType: () => "text",
   toDriver: (hash) => (HASH.test(hash) ? fromHex(hash) : hash),

@@ -3,13 +3,13 @@ import type { SQLiteTable } from "drizzle-orm/sqlite-core"
 import { d1Bytes } from "./packed-text.ts"
 
 // Computes the size of rows in an SQL export of D1. An export has one statement for each row, and
-// D1 accepts statements of at most 100 KB. Text is exported as UTF-8 with doubled quotes and
+// D1 accepts statements of at most 100 KB. The export writes text as UTF-8 with doubled quotes and
 // escaped line ends, and bytes as hexadecimal digits.
 
-/** Maximum size of a row in an export, in bytes, without the names of its columns. */
+/** Maximum size of a row in an SQL export, in bytes, without the names of the columns. */
 export const ROW_BYTES_MAX = 40_000
 
-/** Maximum number of UTF-8 bytes for one UTF-16 unit of a text. */
+/** Maximum number of UTF-8 bytes that one UTF-16 code unit takes. */
 const CHARACTER_BYTES_MAX = 3
 /** Maximum number of bytes of an exported number. */
 const NUMBER_BYTES_MAX = 24
@@ -17,7 +17,7 @@ const AROUND_BYTES = 64
 
 const encoder = new TextEncoder()
 
-/** Returns an upper bound for the size of a column's value in an export, in bytes. */
+/** Returns an upper bound for the size of one column's value in an SQL export, in bytes. */
 export function maxExportBytes(value: unknown): number {
   if (value === null || value === undefined) return 5
   if (typeof value !== "string") {
@@ -30,15 +30,15 @@ export function maxExportBytes(value: unknown): number {
 }
 
 /**
- * Reports whether an exported text takes at most `bytesMax` bytes, judged by its length alone. May
- * return false for a text that fits.
+ * Reports whether an exported text takes at most `bytesMax` bytes, by an estimate from the text's
+ * length. May return false for a text that fits.
  */
 export function surelyFitsInExport(text: string, bytesMax: number): boolean {
   return text.length * CHARACTER_BYTES_MAX + AROUND_BYTES <= bytesMax
 }
 
 /**
- * Returns an upper bound for the size of a row in an export, in bytes. Absent columns count as
+ * Returns an upper bound for the size of a row in an SQL export, in bytes. Absent columns count as
  * NULL.
  */
 export function maxRowExportBytes(

@@ -13,9 +13,9 @@ import type { JobSnapshot } from "../../domain/snapshot.ts"
 import { toResultHead } from "./value-heads.ts"
 
 // Reads values that were too large for their rows from R2 (overflow.ts). A row that holds all its
-// values needs no read.
+// values causes no read.
 
-/** Number of concurrent reads: a Worker has six connections. */
+/** Maximum number of concurrent reads from R2. A Worker may open six connections at a time. */
 const READ_AT_ONCE = 6
 
 const jobResult = z.custom<JobResult>((value) => value instanceof Object)
@@ -38,8 +38,8 @@ export async function hydrateJob(bucket: R2Bucket, job: Job): Promise<Job> {
 }
 
 /**
- * Returns jobs for a list: with complete requests if `request` is set, and with results without
- * long parts. Reads a result from R2 only if its row had no room even for the short parts.
+ * Returns jobs for a list, whose results have no long parts. With `request`, the requests are
+ * complete. Reads a result from R2 only if its row had no room even for the short parts.
  */
 export async function hydrateListedJobs(
   bucket: R2Bucket,
@@ -58,8 +58,8 @@ export async function hydrateListedJobs(
 }
 
 /**
- * Returns a job whose result has no long parts, as lists show it. Reads the result from R2 if the
- * row had no room for it.
+ * Returns a job for a list, whose result has no long parts. Reads the result from R2 if the row had
+ * no room for the short parts.
  */
 export async function hydrateListedResult(bucket: R2Bucket, job: Job): Promise<Job> {
   if (job.result !== null || job.resultObjectKey === null) return job
@@ -94,7 +94,10 @@ export async function readBundle(bucket: R2Bucket, objectKey: string): Promise<B
   return await readLargeValue(bucket, objectKey, { inRow: null, schema: bundle.nullable() })
 }
 
-/** Returns a snapshot whose job and tasks are complete. Files stay as their rows hold them. */
+/**
+ * Returns a snapshot whose job and tasks have their complete values. Large values of the files are
+ * not read.
+ */
 export async function hydrateSnapshot(
   bucket: R2Bucket,
   { job, tasks, ...others }: JobSnapshot,
@@ -106,7 +109,10 @@ export async function hydrateSnapshot(
   }
 }
 
-/** Returns the request body of a delivery; null if its object no longer exists. */
+/**
+ * Returns the request body of a webhook delivery; null if the R2 object of the body no longer
+ * exists.
+ */
 export async function readDeliveryBody(
   bucket: R2Bucket,
   { body, bodyObjectKey }: Pick<Delivery, "body" | "bodyObjectKey">,

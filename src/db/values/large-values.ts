@@ -8,11 +8,11 @@ import type { Upload } from "../schema/uploads.ts"
 // A value that is too large for its row (overflow.ts) becomes an R2 object below the prefix of the
 // row's owner; a column holds the object's key. A row in `uploads` is inserted before the object is
 // written, and the batch that writes the key deletes that row. If the batch never runs, the sweep
-// therefore finds the object and removes it.
+// finds the row and removes the object.
 
 /**
- * Collects the large values of one batch. `uploads` holds the rows that note their R2 objects; the
- * batch that writes the objects' keys must delete these rows.
+ * Writer of the large values of one batch. `uploads` has a row for each R2 object that was written.
+ * The batch that writes the objects' keys must delete these rows.
  */
 export type LargeValueWriter = {
   readonly bucket: R2Bucket
@@ -27,7 +27,7 @@ export function openLargeValueWriter(
   return { bucket, database, uploads: [] }
 }
 
-/** Writes a text to a new R2 object below a prefix. Returns the object's key. */
+/** Writes a text to a new R2 object below a key prefix. Returns the key of the object. */
 export async function writeLargeText(
   { bucket, database, uploads }: LargeValueWriter,
   prefix: string,
@@ -52,8 +52,8 @@ export async function writeLargeText(
 }
 
 /**
- * Awaits all writes, and throws afterwards if one failed. All written objects are then known to the
- * caller's cleanup.
+ * Waits until all writes have ended, and throws if a write failed. The cleanup after a failure
+ * therefore knows all written objects.
  */
 export async function awaitAllWrites<Value>(writes: Promise<Value>[]): Promise<Value[]> {
   await Promise.allSettled(writes)
@@ -66,8 +66,8 @@ export async function readLargeText(bucket: R2Bucket, objectKey: string): Promis
 }
 
 /**
- * Reads a JSON value from R2. Returns `inRow`, the value in the row, if `objectKey` is null or the
- * object does not exist.
+ * Reads a JSON value from R2. Returns `inRow`, the value that the row holds, if `objectKey` is null
+ * or the object does not exist.
  */
 export async function readLargeValue<Value>(
   bucket: R2Bucket,

@@ -1,10 +1,10 @@
 import { getTableColumns, sql } from "drizzle-orm"
 import { jobs } from "../schema/jobs.ts"
 
-// Columns that lists of jobs select. Values in rows are short (overflow.ts); lists skip values that
-// they do not show.
+// Columns that lists of jobs read. Rows hold only short values (overflow.ts), and lists do not read
+// values that they do not show.
 
-/** Returns the columns of a job for a list; without the request for `none`. */
+/** Returns the columns of a job for a list. With `none`, the columns do not include the request. */
 export function getListedJobColumns(request?: "none" | "short") {
   // The aliases differ, because D1 returns the rows of a batch as objects with the column names as
   // keys.

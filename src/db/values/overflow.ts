@@ -21,25 +21,30 @@ import type { Transition } from "../jobs/apply-transition.ts"
 import type { JobSnapshot } from "../../domain/snapshot.ts"
 
 // Decides which values are too large for their row. Such a value overflows ("spills"): the whole
-// value becomes an R2 object, whose key is stored in a column, and the row keeps a short head of
+// value becomes an R2 object, and a column stores the object's key. The row keeps a short head of
 // the value for lists and frequent reads.
 
-/** Maximum length of a value that stays in its row and in lists, in characters of its JSON. */
+/**
+ * Maximum length of a value that stays in its row and that lists read, in characters of its JSON.
+ */
 const LISTED_BYTES_MAX = 16 * 1024
 /**
- * Maximum length of a standard output that lists show, in characters. It suffices for hashes and a
- * few numbers.
+ * Maximum length of a standard output that lists of jobs show, in characters. The length suffices
+ * for hashes and a few numbers.
  */
 const LISTED_STDOUT_MAX = 2 * 1024
-/** Bytes of a job's row that are reserved for its end: failure and warnings. */
+/**
+ * Bytes of a job's row that are reserved for the failure and the warnings, which the end of the job
+ * writes.
+ */
 const END_BYTES = 6_000
 const HEAD_BYTES = 1_500
 /** Bytes of a task's row that are reserved for its result. */
 const RESULT_BYTES_MAX = 8_000
 
 /**
- * Writes the values of a draft that are too large for their rows to R2. Returns the draft with
- * heads in place of these values, and with the uploads that its batch deletes.
+ * Writes to R2 the values of a draft that are too large for their rows. Returns the draft with
+ * heads in place of these values. Its `valueUploads` are the uploads that the batch must delete.
  */
 export async function spillDraftToR2(writer: LargeValueWriter, draft: JobDraft): Promise<JobDraft> {
   const prefix = jobValuesPrefix(writer.database.accountId, draft.job.id)
@@ -69,8 +74,8 @@ async function spillWork(writer: LargeValueWriter, prefix: string, task: TaskDra
 }
 
 /**
- * Writes the values of a transition that are too large for their rows to R2. Returns the transition
- * with heads in place of these values. `read` holds the present rows. If the transition ends the
+ * Writes to R2 the values of a transition that are too large for their rows. Returns the transition
+ * with heads in place of these values. `read` holds the current rows. If the transition ends the
  * job, its tasks move into the job's row if they fit.
  */
 export async function spillTransitionToR2(
@@ -139,8 +144,8 @@ async function spillResult(
 
 /**
  * Returns the maximum length of a result that stays in its row. Results with bundle members or long
- * standard output always overflow, because lists show neither. Lookups never overflow, because
- * lists contain no lookups.
+ * standard output always overflow, because lists show neither. Results of metadata lookups never
+ * exceed the length, because no list contains lookups.
  */
 function resultLengthMax({ outputs, metadata, stdout = "" }: JobResult): number {
   if (stdout.length > LISTED_STDOUT_MAX) return 0
@@ -213,14 +218,14 @@ export async function spillDelivery<Row extends NewDelivery>(
 }
 
 /**
- * Conditions under which a value stays in its row: its maximum size in an export, its maximum
- * length as JSON, and whether its column is compressed.
+ * Conditions under which a value stays in its row: maximum size in an export, maximum length as
+ * JSON, and whether the column is compressed.
  */
 type Room = { room: number; lengthMax?: number; isPacked?: boolean }
 
 /**
- * Writes a value to R2 if its row has no room for it. Returns the object's key; null if the value
- * fits.
+ * Writes a value to R2 if its row has no room for the value. Returns the key of the R2 object; null
+ * if the value fits into the row.
  */
 async function spill(
   writer: LargeValueWriter,
@@ -241,13 +246,13 @@ function valueBytes(value: unknown): number {
   return maxExportBytes(packText(JSON.stringify(value)))
 }
 
-/** Returns as many of the last lines as fit into `room` bytes. */
+/** Returns the longest end of a list of lines that fits into `room` bytes. */
 function lastOf(lines: string[], room: number): string[] {
   const from = lines.findIndex((_, at) => valueBytes(lines.slice(at)) <= room)
   return from === -1 ? [] : lines.slice(from)
 }
 
-/** Returns as many of the first values as fit into `room` bytes. */
+/** Returns the longest beginning of a list of values that fits into `room` bytes. */
 function firstOf<Value>(values: Value[], room: number): Value[] {
   const last = values.findLastIndex((_, at) => valueBytes(values.slice(0, at + 1)) <= room)
   return values.slice(0, last + 1)

@@ -1,6 +1,6 @@
 // Preset dictionary for the compression of column values. This text must never change, because a
-// value must be decompressed with the dictionary that compressed it. A better dictionary gets
-// another number.
+// value can only be decompressed with the dictionary that compressed it. A better dictionary must
+// get another number.
 
 const DISPOSITION =
   '"disposition":{"default":1,"dub":0,"original":0,"comment":0,"lyrics":0,"karaoke":0,"forced":0,' +
@@ -8,7 +8,7 @@ const DISPOSITION =
   '"non_diegetic":0,"captions":0,"descriptions":0,"metadata":0,"dependent":0,"still_image":0,' +
   '"multilayer":0}'
 
-/** ffprobe output for rarely uploaded formats. */
+/** Part of the dictionary for ffprobe's output about formats that are rarely uploaded. */
 const RARER_PROBES = [
   '"codec_name":"hevc","codec_long_name":"H.265 / HEVC (High Efficiency Video Coding)",',
   '"profile":"Main","codec_tag_string":"hvc1","codec_tag":"0x31637668",',
@@ -53,7 +53,7 @@ const RARER_PROBES = [
   '"rotation":-90}],"location":"com.apple.quicktime.make":"Apple"',
 ].join("")
 
-/** Log of an ffmpeg command. */
+/** Part of the dictionary for logs of ffmpeg commands. */
 const LOG = [
   "[libx264] using SAR=1/1\\n[libx264] using cpu capabilities: MMX2 SSE2Fast SSSE3 SSE4.2 AVX FMA3 ",
   "BMI2 AVX2 AVX512\\n[libx264] profile High, level 3.1, 4:2:0, 8-bit\\n[libx264] 264 - core 164 ",
@@ -102,7 +102,7 @@ const LOG = [
   'overhead: 13.163090%\\n"}',
 ].join("")
 
-/** JSON of requests and results of jobs, and of webhook bodies. */
+/** Part of the dictionary for the JSON of requests, job results and webhook bodies. */
 const JOBS = [
   '{"type":"normalize.succeeded","type":"transcribe.succeeded","type":"fetch.succeeded",',
   '{"type":"transcode.succeeded","type":"ffmpeg.succeeded","type":"file.succeeded",',
@@ -136,7 +136,7 @@ const JOBS = [
   '"},"output_files":{"out_1":"output.mp4"}}',
 ].join("")
 
-/** ffprobe output for an MP4 with H.264 and AAC. */
+/** Part of the dictionary for ffprobe's output about an MP4 file with H.264 and AAC. */
 const PROBE = [
   '{"duration":3.048,"format_name":"mp3","streams":[',
   '{"width":1920,"height":1080,"duration":3,"format_name":"mov,mp4,m4a,3gp,3g2,mj2","streams":[{',
@@ -171,7 +171,7 @@ const PROBE = [
 ].join("")
 
 /**
- * Dictionary number 1. The most frequent text is at the end, where deflate refers to it with the
- * smallest distance.
+ * Dictionary number 1. The most frequent texts are at the end, because deflate encodes short
+ * distances in fewer bits.
  */
 export const PACK_DICTIONARY = RARER_PROBES + LOG + JOBS + PROBE

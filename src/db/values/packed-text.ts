@@ -3,16 +3,16 @@ import { customType } from "drizzle-orm/sqlite-core"
 import { z } from "zod"
 import { PACK_DICTIONARY } from "./pack-dictionary.ts"
 
-// Column types that compress text with deflate and a preset dictionary, which shrinks JSON to about
-// a tenth. Short or incompressible text is stored uncompressed.
+// Column types for compressed text. Deflate with a preset dictionary shrinks JSON to about a tenth.
+// Short or incompressible text is stored uncompressed.
 
-/** First byte of a compressed value: the number of its dictionary. */
+/** Number of the dictionary, which is the first byte of a compressed value. */
 const DICTIONARY_NUMBER = 1
-/** Minimum length of a text that is compressed. Shorter text gains nothing. */
+/** Minimum length of a text that is compressed. Compression does not shorten shorter texts. */
 const PACKED_LENGTH_MIN = 48
 /**
- * Minimum length of a text whose compressed form must take less than half its length, because an
- * SQL export writes two digits for each byte.
+ * Minimum length of a text that is stored compressed only if compression halves its length. An SQL
+ * export writes two hexadecimal digits for each byte.
  */
 const HALVED_LENGTH_MIN = 4 * 1024
 
@@ -20,7 +20,7 @@ const dictionary = new TextEncoder().encode(PACK_DICTIONARY)
 const options = { dictionary, level: 6, windowBits: 15 }
 const decoder = new TextDecoder()
 
-/** Schema that converts bytes from D1, which may be a list of numbers, to a Uint8Array. */
+/** Schema of bytes from D1, which converts a list of numbers to a Uint8Array. */
 export const d1Bytes = z.union([
   z.instanceof(Uint8Array),
   z.instanceof(ArrayBuffer).transform((buffer) => new Uint8Array(buffer)),
@@ -39,7 +39,10 @@ export function packText(text: string): string | Uint8Array {
   return bytes
 }
 
-/** Decompresses a column's value to text. Throws if the value names an unknown dictionary. */
+/**
+ * Decompresses the value of a column to text. Throws if the value was compressed with an unknown
+ * dictionary.
+ */
 export function unpackText(column: unknown): string {
   if (typeof column === "string") return column
   const bytes = d1Bytes.parse(column)
@@ -47,7 +50,7 @@ export function unpackText(column: unknown): string {
   return decoder.decode(inflateRawSync(bytes.subarray(1), { dictionary }))
 }
 
-/** Column type for compressed text. */
+/** Column type for text that is compressed in the database. */
 export const packedText = customType<{ data: string; driverData: unknown }>({
   dataType: () => "text",
   toDriver: (text) => packText(text),
@@ -55,12 +58,12 @@ export const packedText = customType<{ data: string; driverData: unknown }>({
 })
 
 /**
- * Column type for compressed values that a read of the row leaves compressed. The caller
- * decompresses them if necessary.
+ * Column type for values that stay compressed when the row is read. The caller decompresses a value
+ * if necessary.
  */
 export const packedRaw = customType<{ data: unknown }>({ dataType: () => "text" })
 
-/** Column type for compressed JSON. */
+/** Column type for JSON values that are compressed in the database. */
 export const packedJson = customType<{ data: unknown; driverData: unknown }>({
   dataType: () => "text",
   toDriver: (value) => packText(JSON.stringify(value)),

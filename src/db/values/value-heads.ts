@@ -2,12 +2,12 @@ import type { TaskWork } from "../../contract/task.ts"
 import { maxExportBytes } from "./exported-bytes.ts"
 import type { JobResult } from "../schema/jobs.ts"
 
-// Shortens values ("heads") for rows whose complete value is an R2 object. Heads of probes and of
-// bundles are made in overflow.ts.
+// Functions that shorten values for rows whose complete value is an R2 object. A shortened value is
+// called a head. overflow.ts makes the heads of probes and bundles.
 
 type Transcript = NonNullable<JobResult["transcribed"]>
 
-/** Maximum size of one field of a request's head, and of the whole head, in bytes. */
+/** Maximum size in bytes of one field in the head of a request, and of the whole head. */
 const FIELD_BYTES_MAX = 2_000
 const FIELDS_BYTES_MAX = 4_000
 
@@ -33,14 +33,14 @@ function withoutText({ language, duration_seconds }: Transcript): Transcript {
 }
 
 /**
- * Returns a task's work with only its kind and outputs. Every object that a runner stores is
- * checked against the outputs.
+ * Returns a task's work with only its kind and outputs. Frequent reads need the outputs, to check
+ * every object that a runner stores.
  */
 export function toWorkHead({ kind, outputs }: TaskWork): TaskWork {
   return { kind, ...(outputs && { outputs }) }
 }
 
-/** Returns a request with only its short fields, for lists. */
+/** Returns a request with only its short fields, for the row of the job and for lists. */
 export function toRequestHead(request: unknown): unknown {
   const head: [string, unknown][] = []
   let bytes = 0

@@ -11,14 +11,14 @@ import { resolveOptionNames, readGraphFilters } from "../graph-filters.ts"
 
 type Fault = Pick<Refusal, "code" | "message">
 
-/** Returns the faults of an option that a filter passes to a demuxer. */
+/** Function that returns the faults of an option that a filter passes to a demuxer. */
 export type DemuxerOptionCheck = (name: string, value: string) => Fault[]
 
 const FILTERS_MAX = 1000
 
 /**
- * Returns the faults of a filter graph; `judgeOption` judges options that a filter passes to a
- * demuxer.
+ * Returns the policy faults of a filter graph. `judgeOption` checks options that a filter passes to
+ * a demuxer.
  */
 export function findGraphPolicyFaults(
   text: string,
@@ -87,7 +87,10 @@ function judgeValue(
   }
 }
 
-/** Returns the fault of a filter's output file, which may also be `-` for standard output. */
+/**
+ * Returns the fault of a filter's output file; null if there is none. The file name `-` means
+ * standard output and is allowed.
+ */
 function judgePrint(value: string, names: WorkspaceNames): Fault | null {
   if (value === "-") return null
   if (!/^(?:pipe|fd):/.test(value)) return findFileNameFault(value, "write", names)
@@ -117,8 +120,8 @@ const COMMANDED_FILE = new RegExp(
 )
 
 /**
- * Returns the faults of files in commands that the filter sendcmd sends to other filters. Removes
- * escapes and quotes first.
+ * Returns the faults of file names in commands that the filter `sendcmd` sends to other filters.
+ * Removes escapes and quotes before the check.
  */
 function judgeCommands(text: string, names: WorkspaceNames): Fault[] {
   const plain = text.replace(/[\\'"]/g, "").replace(/\s+/g, " ")

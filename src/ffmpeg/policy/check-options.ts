@@ -17,14 +17,17 @@ import { findThreadCountFault } from "./threads.ts"
 import { readDictionary } from "../graph-tokens.ts"
 import type { OptionPair } from "../graph-tokens.ts"
 
-/** Parameters of encoders, as in -x264-params, that name files; in lower case with hyphens. */
+/**
+ * Encoder parameters that name files, such as those in `-x264-params`. The names are in lower case
+ * with hyphens.
+ */
 const FILES = new Set(
   "stats dump-yuv cqm cqmfile cqm-file qpfile opencl-clbin clbin-file csv analysis-save analysis-load analysis-reuse-file dhdr10-info scaling-list lambda-file recon log-file nalu-file zonefile dolby-vision-rpu film-grain aom-film-grain tonemapfile multi-pass-file stat-file stats-file stats-path fgs-table roi-map-file input output film-grain-table film-grain-test-vector vmaf-model-path partition-info-path second-pass-log two-pass-input two-pass-output rate-distribution-info rcstatsfile tracefile summaryoutfilename summarypicfilenamebase qp-file scaling-list-file roi cqmfile-4x4".split(
     " ",
   ),
 )
 
-/** Values of encoders' file parameters that do not name a file. */
+/** Matches values of file parameters of encoders that do not name a file, such as `off`. */
 const WORDS_FOR_NO_FILE = /^(?:off|on|default|flat|jvt|auto|none|true|false|[\d.]+)$/i
 
 /**
@@ -51,12 +54,15 @@ function isFileParameter({ name, value }: OptionPair): boolean {
 
 type Fault = Pick<Refusal, "code" | "message">
 
-/** Context of an option: kind of its file, names in the workspace, depth in values of options. */
+/**
+ * Context of an option: whether the option belongs to an input or an output, the file names in the
+ * workspace, and the nesting depth in the values of other options.
+ */
 export type OptionContext = { kind: CommandFile["kind"]; names: WorkspaceNames; depth?: number }
 
 const DEPTH_MAX = 8
 
-/** Returns the policy refusals of an option of an ffmpeg command. */
+/** Returns the refusals of one option of an ffmpeg command by the policy. */
 export function findOptionPolicyRefusals(
   { word, name, value }: CommandOption,
   context: OptionContext,
@@ -73,7 +79,7 @@ export function findOptionPolicyRefusals(
   }))
 }
 
-/** Returns the faults of an option inside another option's value. */
+/** Returns the policy faults of an option that is nested in the value of another option. */
 export function findNestedOptionFaults(
   name: string,
   value: string,
@@ -161,9 +167,12 @@ function judgeSimple(
   }
 }
 
-/** Returns the fault of a file that must be an input: the runner reads it before the command. */
+/**
+ * Returns the fault of a file name that must be an input, since the runner reads the file before
+ * the command runs; null if there is none.
+ */
 function judgeInput(value: string, names: WorkspaceNames): Fault | null {
-  // findKeyFaults reports undeclared keys.
+  // Skips undeclared keys, which `findKeyFaults` reports.
   const isKey = /^(?:in|out)_\w+$/.test(value) && !names.outputs.has(value)
   if (names.inputs.has(value) || isKey) return null
   const fault = findFileNameFault(value, "read", names)
@@ -171,7 +180,7 @@ function judgeInput(value: string, names: WorkspaceNames): Fault | null {
   return fault ?? { code: "name_not_allowed", message }
 }
 
-/** Returns the fault of an option value that must be standard output. */
+/** Returns the fault of an option value that must mean standard output; null if there is none. */
 function judgePrint(value: string): Fault | null {
   if (isStdout(value)) return null
   const instead =
@@ -179,7 +188,7 @@ function judgePrint(value: string): Fault | null {
   return { code: "value_not_allowed", message: `${quoteValue(value)}: ${instead}` }
 }
 
-/** Returns the reason to refuse a format of an input or output; null if none. */
+/** Returns the reason to refuse a format of an input or output; null if the format is allowed. */
 function reasonAgainstFormat(format: string, file: CommandFile["kind"]): RefusalReason | null {
   return file === "input"
     ? findInputFormatRefusalReason(format)
@@ -191,7 +200,10 @@ function reasonAgainstAcceleration(value: string): RefusalReason | null {
   return { why: "needs a device, and a command has none", instead: "leave -hwaccel out" }
 }
 
-/** Returns the fault of the names of HLS variants, which replace %v in file names. */
+/**
+ * Returns the fault of the names of HLS variants, which ffmpeg inserts for %v into file names; null
+ * if there is none.
+ */
 function judgeVariants(value: string, { remedies }: WorkspaceNames): Fault | null {
   const odd = value.split(/[\s,]+/).find((part) => /[/\\]|\.\./.test(part))
   return odd === undefined ? null : findPlainValueFault(`/${odd}`, remedies)

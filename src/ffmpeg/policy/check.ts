@@ -52,7 +52,9 @@ function checkInput({ word, options }: CommandFile, context: OptionContext): Ref
   return faults.map(({ code, message }) => ({ code, option: "-i", message: `-i: ${message}` }))
 }
 
-/** Returns the file names of an input: the parts of `concat:a|b`, or the word itself. */
+/**
+ * Returns the file names in the word of an input: the parts of `concat:a|b`, or the word itself.
+ */
 function partsOfInput(word: string): string[] {
   const joined = /^concat:(.+)$/s.exec(word)?.[1]
   return joined === undefined ? [word] : joined.split("|")
@@ -70,11 +72,14 @@ function checkOutput({ word, options }: CommandFile, context: OptionContext): Re
   return fault ? [{ code: fault.code, message: `output ${fault.message}` }] : []
 }
 
-/** Muxers that write several files, named after the output. */
+/** Matches muxers that write several files, whose names are derived from the output's name. */
 const SEVERAL_FILES =
   /^(?:dash|hds|hls|segment|smoothstreaming|ssegment|stream_segment|webm_chunk)$/
 
-/** Returns the fault of an output: only muxers of a single file may write standard output. */
+/**
+ * Returns the fault of an output file name; null if there is none. Only muxers that write a single
+ * file may write to standard output.
+ */
 function judgeOutput(word: string, options: FormatOptions, { names }: OptionContext): Fault | null {
   if (!isStdout(word)) return findFileNameFault(word, "output", names)
   const formats = options.filter(({ name }) => name === "f" || name === "fifo_format")
@@ -88,7 +93,10 @@ function judgeOutput(word: string, options: FormatOptions, { names }: OptionCont
   return { code: "stdio_not_allowed", message }
 }
 
-/** Refuses encrypted HLS without a key of the caller: ffmpeg would generate a key and lose it. */
+/**
+ * Refuses encrypted HLS without a key from the caller, since ffmpeg would generate a key that the
+ * caller never receives.
+ */
 function judgeHlsKey(options: FormatOptions): Fault | null {
   const value = options.findLast(({ name }) => name === "hls_enc")?.value ?? "0"
   const isGiven = options.some(({ name }) => name === "hls_enc_key" || name === "hls_key_info_file")
@@ -106,7 +114,7 @@ function secondCommand({ giveSeveral }: Remedies): Refusal {
   return { code: "name_not_allowed", message }
 }
 
-/** Returns the refusals of the outputs of the tee muxer, as in `[f=mp4]a.mp4|b.mkv`. */
+/** Returns the refusals of the outputs of the tee muxer, such as `[f=mp4]a.mp4|b.mkv`. */
 function checkTee(word: string, context: OptionContext): Refusal[] {
   const refusals: Refusal[] = []
   for (let at = 0; at < word.length; at += 1) {
@@ -125,7 +133,7 @@ function checkTeeOutput(slave: string, context: OptionContext): Refusal[] {
   )
   const isNull = pairs.findLast(({ name }) => name === "f")?.value.toLowerCase() === "null"
   const name = slave.slice(close)
-  // The tee muxer treats `-` as a file name.
+  // Refuses `-` as an output, since the tee muxer treats `-` as a file name.
   const fault =
     name === "-"
       ? findFileNameFault(name, "write", context.names)
@@ -139,14 +147,17 @@ function checkTeeOutput(slave: string, context: OptionContext): Refusal[] {
   }))
 }
 
-/** Returns the index after the bracket that closes a tee output's options. */
+/** Returns the index after the bracket that closes the options of a tee output. */
 function endOfTeeOptions(slave: string): number {
   let { at } = readToken(slave, 1, ":]")
   while (slave.charAt(at) === ":") ({ at } = readToken(slave, at + 1, ":]"))
   return at + 1
 }
 
-/** Returns the format that ffmpeg uses: the last -f, in lower case. */
+/**
+ * Returns the value of the last `-f` option in lower case; null if there is none. ffmpeg ignores
+ * earlier `-f` options.
+ */
 function formatOf(options: CommandFile["options"]): string | null {
   return options.findLast(({ name }) => name === "f")?.value?.toLowerCase() ?? null
 }

@@ -3,7 +3,10 @@ import type { RefusalReason } from "./refusal.ts"
 const HARDWARE =
   /_(?:amf|cuvid|d3d12va|mediacodec|mf|mmal|nvenc|nvmpi|omx|qsv|rkmpp|v4l2m2m|vaapi|videotoolbox|vulkan)$|^nvenc/
 
-/** Software encoders that replace hardware codecs, by the beginning of the codec's name. */
+/**
+ * Software encoders that replace hardware encoders. Each pattern matches the beginning of a codec's
+ * name.
+ */
 const SOFTWARE: readonly (readonly [RegExp, string])[] = [
   [/^(?:h264|nvenc_h264|nvenc$)/, "libx264"],
   [/^(?:hevc|nvenc_hevc)/, "libx265"],
@@ -15,7 +18,7 @@ const SOFTWARE: readonly (readonly [RegExp, string])[] = [
   [/^mjpeg/, "mjpeg"],
 ]
 
-/** Returns the reason to refuse a hardware codec; null for other codecs. */
+/** Returns the reason to refuse a codec that needs special hardware; null for other codecs. */
 export function findCodecRefusalReason(codec: string): RefusalReason | null {
   if (!HARDWARE.test(codec)) return null
   const software = SOFTWARE.find(([begins]) => begins.test(codec))?.[1]

@@ -2,7 +2,7 @@ import { quoteValue } from "./refusal.ts"
 import type { Refusal } from "./refusal.ts"
 import type { Remedies } from "./remedies.ts"
 
-/** Protocols of ffmpeg 5 to 9, except `file`. */
+/** Names of the protocols of ffmpeg 5 to 9, except `file`. */
 const PROTOCOLS =
   "amqp async bluray cache concat concatf crypto data dtls fd ffrtmpcrypt ffrtmphttp ftp gopher gophers hls http httpproxy https icecast ipfs ipns libsrt md5 mmsh mmst pipe prompeg rist rtmp rtmpe rtmps rtmpt rtmpte rtmpts rtp rtsp sctp sftp shared smb srt srtp subfile tcp tee tls udp udplite unix zmq"
 
@@ -18,36 +18,39 @@ function holdsUrl(value: string): boolean {
   return /[a-z0-9+.-]:\/\//i.test(value)
 }
 
-/** Use of a file name in a command. */
+/** Purpose for which an ffmpeg command names a file. */
 export type FileUse = "input" | "output" | "read" | "write" | "font" | "folder"
 
 /**
- * File names of inputs and outputs in a workspace. `remedies` are the phrases with which messages
- * tell the caller how to correct a refused command.
+ * File names of the inputs and outputs in a workspace. `remedies` contains the phrases by which
+ * messages tell the caller how to correct a refused command.
  */
 export type WorkspaceNames = {
   inputs: Pick<ReadonlySet<string>, "has">
   outputs: ReadonlySet<string>
   remedies: Remedies
-  /** Returns the remedy for a file name that does not exist; null if the file may exist. */
+  /**
+   * Returns the remedy for a file name in a command that no file of the workspace has; null if the
+   * file may exist.
+   */
   remedyForMissingFile?: (name: string, use: FileUse) => string | null
 }
 
 type Fault = Pick<Refusal, "code" | "message">
 
 const SAFE_NAME = /^[\p{L}\p{N}\p{M}_()+@%$*?](?:[\p{L}\p{N}\p{M} ._()+@%$*?-]*)$/u
-/** File name of an input, which may also be a glob with character sets. */
+/** Matches a safe file name of an input, which may also be a glob pattern with character sets. */
 const SAFE_PATTERN = /^[\p{L}\p{N}\p{M}_()+@%$*?[](?:[\p{L}\p{N}\p{M} ._()+@%$*?!\][-]*)$/u
 
 /**
- * Path on the caller's machine: Windows or a home directory. Unquoting may have removed the
- * backslashes of Windows paths.
+ * Matches a path that probably means the caller's own machine, such as a Windows path or a home
+ * directory. Unquoting may have removed the backslashes of a Windows path.
  */
 const OF_OWN_MACHINE = /^[a-z]:[^,;]|^(?:\/(?:home|Users|Volumes|mnt|root|tmp|media|data)|~)\//i
 
 const CLIMBS = /(?:^|[^\p{L}\p{N}._-])\.\.(?:[/\\]|$)/u
 
-/** Returns the remedy for a value that is not a usable file name. */
+/** Returns the remedy for a value that is not a usable file name, by the purpose of the file. */
 function insteadOf(use: FileUse, remedies: Remedies): string {
   switch (use) {
     case "input":
@@ -65,7 +68,7 @@ function insteadOf(use: FileUse, remedies: Remedies): string {
   }
 }
 
-/** Returns the fault of a value that must name a file of the workspace; null if there is none. */
+/** Returns the fault of a value that must name a file in the workspace; null if there is none. */
 export function findFileNameFault(
   value: string,
   use: FileUse,
@@ -82,7 +85,9 @@ export function findFileNameFault(
   return judgeLocation(value, use, names.remedies) ?? invalidName(value, use, names.remedies)
 }
 
-/** Returns the fault of a file name that does not exist; null if the file may exist. */
+/**
+ * Returns the fault of a file name that no file of the workspace has; null if the file may exist.
+ */
 function absentFault(name: string, use: FileUse, names: WorkspaceNames): Fault | null {
   const instead = names.remedyForMissingFile?.(name, use) ?? null
   if (instead === null) return null
@@ -90,12 +95,15 @@ function absentFault(name: string, use: FileUse, names: WorkspaceNames): Fault |
   return { code: "unknown_key", message }
 }
 
-/** Reports whether a path is a font of the system, which every job may read. */
+/** Reports whether a path is a system font, which every job may read. */
 function isSystemFont(value: string): boolean {
   return /^\/usr\/(?:local\/)?share\/fonts(?:\/[\w .-]+)*\/?$/.test(value) && !CLIMBS.test(value)
 }
 
-/** Returns the fault of a value with a URL, a protocol or a path out of the workspace, or null. */
+/**
+ * Returns the fault of a value that contains a URL, a protocol or a path outside the workspace;
+ * null if there is none.
+ */
 export function findPlainValueFault(value: string, remedies: Remedies): Fault | null {
   if (holdsUrl(value) || beginsWithProtocol(value)) return judgeLocation(value, null, remedies)
   const outside = [value, ...value.split(/[=,:|;]/)].find((part) => /^\s*(?:[/~]\S|~$)/.test(part))

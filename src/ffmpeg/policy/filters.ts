@@ -1,8 +1,8 @@
 import type { RefusalReason } from "./refusal.ts"
 
 /**
- * Kind of a filter option's value, by which the policy checks the value. `print` is a file to
- * write, or `-` for standard output.
+ * Kind of a filter option's value, which decides how the policy checks the value. `print` is a file
+ * to write, or `-` for standard output.
  */
 export type FilterOptionKind =
   | "text"
@@ -19,8 +19,8 @@ export type FilterOptionKind =
   | "threads"
 
 /**
- * Option names of a filter by the kind of their values; `order` lists the options of positional
- * values.
+ * Options of a filter, grouped by the kind of their values. `order` lists the option names to which
+ * positional values belong.
  */
 type FilterOptions = Partial<Record<FilterOptionKind | "order", string>>
 
@@ -163,17 +163,22 @@ const OPTIONS_OF_EVERY_FILTER = new Map<string, FilterOptionKind>([
   ["enable", "text"],
 ])
 
-/** Returns the reason to refuse a filter whatever its options; null if there is none. */
+/**
+ * Returns the reason to refuse a filter regardless of its options; null if the filter is allowed.
+ */
 export function findFilterRefusalReason(name: string): RefusalReason | null {
   return REFUSED.find(({ names }) => names.test(name)) ?? null
 }
 
-/** Returns the name of a filter's option by the position of its value, from 0; null if unknown. */
+/**
+ * Returns the name of the filter option to which the positional value number `place` belongs,
+ * counted from 0; null if unknown.
+ */
 export function findPositionalOption(filter: string, place: number): string | null {
   return FILTERS.get(filter)?.order?.split(" ")[place] ?? null
 }
 
-/** Returns the kind of a filter option's value; null for a plain value. */
+/** Returns the kind of a filter option's value; null for a value that needs no special check. */
 export function findFilterOptionKind(filter: string, option: string): FilterOptionKind | null {
   const facts = FILTERS.get(filter) ?? {}
   const kind = FILTER_OPTION_KINDS.find((each) => facts[each]?.split(" ").includes(option))
@@ -195,7 +200,7 @@ const FILTER_OPTION_KINDS = [
   "threads",
 ] as const satisfies FilterOptionKind[]
 
-/** Names of filter options that take a file, except single letters. */
+/** Names of filter options that take a file name, without names of a single letter. */
 export const FILE_OPTION_NAMES: readonly string[] = [
   ...new Set(
     [...FILTERS.values()]

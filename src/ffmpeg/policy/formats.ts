@@ -51,12 +51,18 @@ const REFUSED_OUTPUTS: readonly RefusalReasonGroup[] = [
 const INPUTS = indexReasons(REFUSED_INPUTS)
 const OUTPUTS = indexReasons(REFUSED_OUTPUTS)
 
-/** Returns the reason to refuse an input format in any letter case; null if there is none. */
+/**
+ * Returns the reason to refuse an input format; null if the format is allowed. Ignores the letter
+ * case of the name.
+ */
 export function findInputFormatRefusalReason(format: string): RefusalReason | null {
   return INPUTS.get(format.toLowerCase()) ?? null
 }
 
-/** Returns the reason to refuse an output format in any letter case; null if there is none. */
+/**
+ * Returns the reason to refuse an output format; null if the format is allowed. Ignores the letter
+ * case of the name.
+ */
 export function findOutputFormatRefusalReason(format: string): RefusalReason | null {
   return OUTPUTS.get(format.toLowerCase()) ?? null
 }

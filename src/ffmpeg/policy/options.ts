@@ -2,7 +2,7 @@ import { GLOBAL_FLAGS, PRINTING_FLAGS } from "../command-line.ts"
 import { indexReasons } from "./refusal.ts"
 import type { RefusalReason, RefusalReasonGroup } from "./refusal.ts"
 
-/** Kind of an ffmpeg option's value, by which the policy checks the value. */
+/** Kind of an ffmpeg option's value, which decides how the policy checks the value. */
 export type OptionKind =
   | "text"
   | "graph"
@@ -92,7 +92,10 @@ const PRINTING: RefusalReasonGroup = {
   instead: "leave it out",
 }
 
-/** Options that are refused within other options' values, since the runner reads their files. */
+/**
+ * Options that are refused inside the values of other options. These options name files that the
+ * runner must read before the command, and the runner finds only options that are not nested.
+ */
 const OUTER: RefusalReasonGroup = {
   names: "filter_script filter_complex_script hls_key_info_file",
   why: "reads a file, and only an option of an output itself may do so",
@@ -144,26 +147,34 @@ const OPTION_KINDS: ReadonlyMap<string, OptionKind> = new Map([
   ...kindEntries("print", "progress"),
 ])
 
-/** Options of all codecs that ffmpeg also accepts with a leading v, a or s. */
+/**
+ * Codec options that ffmpeg also accepts with a leading `v`, `a` or `s` for the type of the stream.
+ */
 const WITH_MEDIA_LETTER = new Set(["codec_whitelist", "threads", "dump_separator", "sub_charenc"])
 
-/** Reports whether an ffmpeg option is global and may therefore follow the last output. */
+/** Reports whether an ffmpeg option is global. Only global options may follow the last output. */
 export function isGlobalOption(name: string): boolean {
   return GLOBAL.has(name) || GLOBAL.has(withoutNegation(name))
 }
 
-/** Returns the reason to refuse an option whatever its value; null if there is none. */
+/**
+ * Returns the reason to refuse an ffmpeg option regardless of its value; null if the option is
+ * allowed.
+ */
 export function findOptionRefusalReason(name: string): RefusalReason | null {
   if (name.startsWith("/") && findOptionKind(name) !== "graph-file") return FROM_FILE
   return REASONS.get(fullName(name)) ?? REASONS.get(withoutNegation(name)) ?? null
 }
 
-/** Returns the reason to refuse an option inside another option's value; null if there is none. */
+/**
+ * Returns the reason to refuse an ffmpeg option inside the value of another option; null if the
+ * option is allowed.
+ */
 export function findNestedOptionRefusalReason(name: string): RefusalReason | null {
   return INNER_REASONS.get(name) ?? null
 }
 
-/** Returns the kind of an ffmpeg option's value; null for a plain value. */
+/** Returns the kind of an ffmpeg option's value; null for a value that needs no special check. */
 export function findOptionKind(name: string): OptionKind | null {
   return OPTION_KINDS.get(fullName(name)) ?? null
 }

@@ -1,10 +1,16 @@
 import { cutText } from "../../contract/cut-text.ts"
 import type { RefusalCode } from "../../contract/refusal-codes.ts"
 
-/** Refusal of a part of a command: code, message with the remedy, and the option if any. */
+/**
+ * Refusal of a part of an ffmpeg command: the code, the message with the remedy, and the refused
+ * option if there is one.
+ */
 export type Refusal = { code: RefusalCode; message: string; option?: string }
 
-/** Maximum number of refusals for a request: more would not help, and each takes time to make. */
+/**
+ * Maximum number of refusals in the answer to a request. More refusals would not help the caller
+ * and take time to compute.
+ */
 export const REFUSALS_MAX = 100
 
 /** Collects the faults of items in order; stops at `REFUSALS_MAX` faults. */
@@ -20,13 +26,18 @@ export function collectFaults<Item, Fault>(
   return faults.slice(0, REFUSALS_MAX)
 }
 
-/** Reason to refuse a name, such as that of a filter, and the remedy: clauses of one sentence. */
+/**
+ * Reason to refuse a name, such as the name of a filter. `why` is the reason and `instead` is the
+ * remedy; both are clauses of one sentence.
+ */
 export type RefusalReason = { why: string; instead: string }
 
-/** Refusal reason that applies to several names, separated by spaces. */
+/**
+ * Refusal reason that applies to several names. `names` contains the names, separated by spaces.
+ */
 export type RefusalReasonGroup = RefusalReason & { names: string }
 
-/** Indexes refusal reasons by each of their names. */
+/** Returns a map from each refused name to its refusal reason. */
 export function indexReasons(
   groups: readonly RefusalReasonGroup[],
 ): ReadonlyMap<string, RefusalReason> {
@@ -37,7 +48,7 @@ export function indexReasons(
   )
 }
 
-/** Quotes a value for a message, cut to 80 characters. */
+/** Quotes a value for a message. Cuts the value to 80 characters. */
 export function quoteValue(value: string): string {
   return `"${cutText(value, 80)}"`
 }

@@ -1,24 +1,30 @@
-/** Remedies in messages of refusals, with the field names of one form of request. */
+/**
+ * Phrases by which messages tell the caller how to correct a refused command. The phrases use the
+ * field names of one form of request.
+ */
 export type Remedies = {
   /** Remedy for a value in the position of an input. */
   nameInput: string
   /** Remedy for a value in the position of an output. */
   nameOutput: string
   nameEither: string
-  /** Continuation of a remedy that names an output's key: the field of the file name. */
+  /**
+   * Continuation of a remedy that names an output's key. The phrase names the field for the
+   * output's file name.
+   */
   nameItsFile: string
   /** Remedy for a file that an option reads. */
   giveFile: string
-  /** Remedy for a file on the caller's machine. */
+  /** Remedy for a path on the caller's own machine. */
   uploadFirst: string
   /** Remedy for an unknown file name after -i; null if another fault reports the name. */
   giveInput: string | null
   /** Remedy for a URL that a command reads. */
   giveUrl: string
   endWithOutput: string
-  /** Predicate of a sentence about an undeclared key. */
+  /** Predicate of a sentence whose subject is an undeclared key. */
   isUnknown: string
-  /** Remedy for a second command in the same text. */
+  /** Remedy for a text that contains a second command. */
   giveSeveral: string
 }
 

@@ -3,7 +3,9 @@ import type { Refusal } from "./refusal.ts"
 
 const THREADS_MAX = 64
 
-/** Returns the fault of a value for a number of threads; null if the value is allowed. */
+/**
+ * Returns the fault of an option value that sets a number of threads; null if the value is allowed.
+ */
 export function findThreadCountFault(value: string): Pick<Refusal, "code" | "message"> | null {
   if (value === "auto" || (/^\d{1,9}$/.test(value) && Number(value) <= THREADS_MAX)) return null
   const message = `${quoteValue(value)}: expected a whole number of threads up to ${THREADS_MAX}, or auto`

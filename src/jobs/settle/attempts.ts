@@ -1,7 +1,10 @@
 import type { Failure } from "../../contract/failure.ts"
 import type { Task } from "../../db/schema/tasks.ts"
 
-/** Maximum backoff, in milliseconds. A computed wait above it comes from a clock that ran ahead. */
+/**
+ * Maximum backoff, in milliseconds. A computed wait above this maximum comes from a clock that ran
+ * ahead.
+ */
 export const BACKOFF_MS_MAX = 30_000
 
 /** Number of failures, and of interruptions, at which a task fails its job. */
@@ -15,7 +18,7 @@ export type AttemptFailure = {
 
 /**
  * Returns the change of a task's row that requeues the task. The fence does not change until the
- * next claim; reports of the old run no longer count, because the task is waiting.
+ * next claim. Reports of the old run no longer count, because the task is waiting.
  */
 export function computeRequeueChanges(
   task: Task,
@@ -35,7 +38,7 @@ export function computeRequeueChanges(
 
 /**
  * Reports whether a run may be interrupted to free its slot for another account. Each task is
- * interrupted at most once, so that it ends.
+ * interrupted at most once for this reason, so that it ends.
  */
 export function mayHandOver({ handOvers }: Pick<Task, "handOvers">): boolean {
   return handOvers === 0
@@ -52,7 +55,7 @@ export function computeBackoffMs(task: Pick<Task, "failures" | "interruptions">)
   return attempts === 0 ? 1_000 : Math.min(BACKOFF_MS_MAX, 500 * 4 ** (attempts - 1))
 }
 
-/** Failure of a job that waited too long for a runner. */
+/** Returns the failure of a job that waited too long for a runner. */
 export function jobExpiredFailure(): Failure {
   return {
     code: "expired",
@@ -61,7 +64,7 @@ export function jobExpiredFailure(): Failure {
   }
 }
 
-/** Failure of a job whose runs were lost too often. */
+/** Returns the failure of a job whose runs were lost too often. */
 export function runnerLostFailure(): Failure {
   return {
     code: "runner_lost",

@@ -31,8 +31,8 @@ import { countEvent } from "../../bindings/metrics.ts"
 const TRIES_MAX = 10
 
 /**
- * Handles a report of a runner: renews the lease of the run, or settles the task by its last
- * report.
+ * Handles a report of a runner. Renews the lease of the run, or settles the task if the report is
+ * the last one of the run.
  */
 export async function handleReport(env: Env, run: TaskRun, report: Report): Promise<ReportReceipt> {
   const dispatcher = getDispatcher(env, run.accountId)
@@ -47,8 +47,7 @@ export async function handleReport(env: Env, run: TaskRun, report: Report): Prom
   }
   const { outcome, taskIds, isOver } = await settleTask(env, run, report)
   if (outcome === "invalid") return "invalid"
-  // The call is also made for a stale report, because the dispatcher may have missed an earlier
-  // call.
+  // Calls the dispatcher even for a stale report, because an earlier call may have been lost.
   await dispatcher.tasksEnded(accountId, [taskId], false, isOver)
   const others = taskIds.filter((id) => id !== taskId)
   // Other tasks that ended with the job may still run.
@@ -67,7 +66,7 @@ type JobId = { accountId: string; jobId: string }
 
 /**
  * Settles a task by the last report of its run, exactly once even if reports arrive concurrently.
- * `taskIds` are all tasks of the job. `isOver` is true if the task has ended; it is false for a
+ * `taskIds` are all tasks of the job. `isOver` is true if the task has ended, and false for a
  * requeued task.
  */
 export async function settleTask(
@@ -104,8 +103,8 @@ export async function settleTask(
 }
 
 /**
- * Ends an open job with a failure that the service determined, which may concern the task `taskId`.
- * Returns the ids of the job's tasks; returns none if the job was already over.
+ * Ends an open job with a failure that the service determined. The failure may concern the task
+ * `taskId`. Returns the ids of the job's tasks. Returns an empty list if the job was already over.
  */
 export async function endJob(
   env: Env,
@@ -123,10 +122,11 @@ export async function endJob(
 }
 
 /**
- * Reads a job, computes a transition and writes it, and repeats this if another write changed the
- * job meanwhile. `applied` is false if the transition is null. Without `needsValues`, values in the
- * rows suffice if R2 cannot be read. `claimed`, the snapshot of the task's claim, replaces the
- * first read; its transition is written only if the job has not changed since.
+ * Reads a job, computes a transition and writes the transition. Repeats these steps if another
+ * write changed the job meanwhile. `applied` is false if the transition is null. Without
+ * `needsValues`, values in the rows suffice if R2 cannot be read. `claimed`, the snapshot of the
+ * task's claim, replaces the first read. A transition from `claimed` is written only if the job has
+ * not changed since.
  */
 export async function transitionJob(
   env: Env,
@@ -144,7 +144,8 @@ export async function transitionJob(
     const snapshot = read && (await readValues(env, read, needsValues))
     const taskIds = snapshot?.tasks.map((task) => task.id) ?? []
     const computed = snapshot && compute(snapshot)
-    // The transition may be null only because the claim's snapshot is outdated.
+    // The transition may be null only because the claim's snapshot is outdated. The job is
+    // therefore read again.
     if (cached && !computed) continue
     if (!snapshot || !computed) return { applied: false, taskIds, snapshot }
     const retention = getRetention(env)
@@ -181,7 +182,10 @@ async function enqueueAll(env: Env, accountId: string, deliveryIds: string[]): P
   )
 }
 
-/** Returns the job's snapshot from the task's claim; null if the dispatcher no longer holds it. */
+/**
+ * Returns the job's snapshot from the task's claim, or null if the dispatcher no longer holds the
+ * snapshot.
+ */
 async function claimedJob(env: Env, run: TaskRun): Promise<JobSnapshot | null> {
   try {
     return await getDispatcher(env, run.accountId).claimedJob(run.taskId)
@@ -202,8 +206,8 @@ async function readValues(env: Env, read: JobSnapshot, areNeeded: boolean): Prom
 }
 
 /**
- * Returns the usage that the end of a job adds to its account. Null if the job does not end, or if
- * its kind is unlisted.
+ * Returns the usage that the end of a job adds to its account. Returns null if the job does not
+ * end, or if its kind is unlisted.
  */
 function computeJobEndUsage(before: Job, { job }: Transition, now: number): JobEndUsage | null {
   if (!job.state || !isFinal(job.state) || UNLISTED_KIND_NAMES.includes(before.kind)) return null
@@ -228,8 +232,8 @@ function endsEarly({ job }: Transition): boolean {
 }
 
 /**
- * Returns the last progress of a job in percent; null if it is unknown or the dispatcher cannot be
- * reached.
+ * Returns the last progress of a job in percent. Returns null if the progress is unknown or the
+ * dispatcher cannot be reached.
  */
 async function readPercent(env: Env, { accountId, jobId }: JobId): Promise<number | null> {
   try {

@@ -183,15 +183,15 @@ function failTransition(snapshot: JobSnapshot, failed: FailedTask, now: number):
 }
 
 /**
- * Returns the time since the job's start, in milliseconds, in place of a processing time that no
- * runner reported.
+ * Returns the time since the job's start, in milliseconds. This time replaces a processing time
+ * that no runner reported.
  */
 function sinceStartMs({ job }: JobSnapshot, now: number): number {
   return job.startedAt === null ? 0 : Math.max(0, now - job.startedAt)
 }
 
 /**
- * Applies the result of a finished task. The job succeeds when its last task does; until then each
+ * Applies the result of a finished task. The job succeeds when its last task does. Until then each
  * result stays in the row of its task.
  */
 function finishTransition(
@@ -262,7 +262,7 @@ function setFiles(files: readonly File[], changes: InputChanges["files"]): File[
 
 /**
  * Returns the R2 prefixes of a finished task that no file uses: prefixes of its earlier runs, and
- * all its prefixes if its file was deleted meanwhile.
+ * all of its prefixes if its file was deleted meanwhile.
  */
 function unusedPrefixes(
   task: Task,
@@ -278,7 +278,7 @@ function unusedPrefixes(
   const unused = attemptPrefixes(task).filter(
     (prefix) => !objectKeys.some((objectKey) => objectKey.startsWith(prefix)),
   )
-  // A task that ran once and whose file exists has no other prefix with objects.
+  // A task with a single run whose file exists has no other prefix with objects.
   return task.fence === 1 && !unused.includes(taskPrefix(task)) ? [] : unused
 }
 

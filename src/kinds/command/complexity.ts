@@ -1,18 +1,19 @@
 import type { CommandFault } from "../../domain/faults.ts"
 
-/** Text of a command, with its field in the request. */
+/** Text of a command, and the request field that holds the text. */
 type Text = { field: string; text: string }
 
 /**
- * Maximum number of separators (of words, filters, options, labels, quotes) in all commands of a
- * request.
+ * Maximum number of separators in all commands of a request. Separators are spaces, commas,
+ * semicolons, quotes and other characters between words, filters, options and labels.
  */
 const PARTS_MAX = 20_000
 const PART = /\s+|[,;:|=['"\\]/g
 
 /**
- * Returns a fault if commands would take too long to check, in the field of the largest command.
- * Counts separators instead of time, because a Worker's clock stands still during computation.
+ * Returns a fault if the commands of a request would take too long to check. The fault names the
+ * field of the largest command. The check counts separators instead of time, because a Worker's
+ * clock stands still during computation.
  */
 export function findComplexityFault(texts: readonly Text[]): CommandFault | null {
   const counts = texts.map(({ text }) => text.match(PART)?.length ?? 0)

@@ -20,7 +20,9 @@ import { findWordRefusals } from "./hints/words.ts"
 import { findSeekFaults } from "./seeks.ts"
 import type { WorkspaceNamesByKey, CommandScript } from "./script.ts"
 
-/** Returns all faults of a request's commands: names of outputs, keys, words, and seeks. */
+/**
+ * Returns all faults of a request's commands: in names of outputs, syntax, keys, words, and seeks.
+ */
 export function findScriptFaults(
   script: CommandScript,
   inputs: readonly ResolvedInput[],
@@ -40,7 +42,7 @@ export function findScriptFaults(
     "words" in line ? [] : [{ field: line.field, code: line.code, message: line.error }],
   )
   const commandLines = script.lines.filter((line) => "words" in line)
-  // An unreadable command may name any key, so missing keys are not reported.
+  // A command that cannot be split into words may name any key, so that unused keys are unknown.
   const areKeysKnown = commandLines.length > 0 && syntaxFaults.length === 0
   const keyFaults = areKeysKnown ? findKeyFaults(commandLines, script) : []
   const areNamed = nameFaults.length === 0 && keyFaults.every(({ code }) => code !== "unknown_key")
@@ -63,7 +65,10 @@ export function findScriptFaults(
   ]
 }
 
-/** Returns the refusals of a command line, reduced to the mistake that caused them. */
+/**
+ * Returns the refusals of a command line. Refusals that follow from a mistake are replaced by the
+ * refusal of that mistake.
+ */
 function judgeLine(
   { words, raws }: { words: string[]; raws: string[] },
   { inputKeys, outputs, remedies }: CommandScript,
@@ -80,8 +85,9 @@ function judgeLine(
 }
 
 /**
- * Returns the workspace names of inputs by key. Unknown inputs get a name without an extension. The
- * name of an input that is not imported yet is guessed from its URL; the extension may change.
+ * Returns the workspace file names of inputs, by key. An unknown input gets a name without an
+ * extension. The name of an input that is not imported yet is guessed from its URL, and its
+ * extension may change.
  */
 export function computeInputNames(
   keys: readonly string[],
@@ -96,8 +102,8 @@ export function computeInputNames(
 }
 
 /**
- * Returns the workspace names of outputs by key. Replaces a refused name by its key, so that
- * commands get no second fault for the name.
+ * Returns the workspace file names of outputs, by key. An output with an invalid name gets its key
+ * as the name, so that commands get no second fault for the name.
  */
 function assignOutputNames(
   { outputs }: CommandScript,
@@ -118,22 +124,25 @@ type LineContext = {
   remedies: Remedies
   inputs: readonly ResolvedInput[]
   ffmpeg: FfmpegCapabilities | null
-  /** True if no earlier command may have written files. */
+  /** True if no earlier command of the request may have written files. */
   isFirst: boolean
-  /** True if all outputs have their final names. */
+  /** True if all outputs have their final workspace names. */
   areNamed: boolean
 }
 
 const TOO_MANY = new Set<Refusal["code"]>(["too_many_inputs", "too_many_outputs", "too_complex"])
 
-/** Returns the refusals by the policy, then those by the capabilities of the ffmpeg build. */
+/**
+ * Returns the refusals of a command: first refusals by the policy, then refusals by the
+ * capabilities of the ffmpeg build.
+ */
 function refusals(
   words: readonly string[],
   names: WorkspaceNamesByKey,
   { remedies, inputs: inputFiles, ffmpeg, isFirst, areNamed }: LineContext,
 ): Refusal[] {
   const { inputs, guessed, outputs } = names
-  // Replace an undeclared key by itself, so that only findKeyFaults reports the key.
+  // An undeclared key is replaced by itself, so that only findKeyFaults reports the key.
   const argv = substituteKeys(words, {
     get: (key) => inputs.get(key) ?? outputs.get(key) ?? (/^\w+$/.test(key) ? key : undefined),
   })
@@ -147,9 +156,10 @@ function refusals(
         remedyForMissingFile(name, use, { remedies, inputFiles, words }),
     }),
   })
-  // The checks by capabilities compare files with each other, which takes too long for many files.
+  // Checks by capabilities compare the files of a command with each other, which takes too long for
+  // many files.
   if (policyRefusals.some(({ code }) => TOO_MANY.has(code))) return policyRefusals
-  // Skip commands whose words still contain placeholders of undeclared keys.
+  // Commands that still contain placeholders of undeclared keys are not checked further.
   if (!ffmpeg || words.some((word) => /\{\{/.test(word) && argv.includes(word)))
     return policyRefusals
   const probes = inputFiles.flatMap(({ key, file }) =>
@@ -165,7 +175,7 @@ function refusals(
   ]
 }
 
-/** Uses of a file that must exist before the command runs. */
+/** Uses of files that require the file to exist before the command runs. */
 const READING = new Set<FileUse>(["input", "read", "font"])
 
 function remedyForMissingFile(
@@ -179,8 +189,8 @@ function remedyForMissingFile(
 ): string | null {
   // findKeyFaults reports undeclared keys.
   if (words.some((word) => word.includes(`{{${name}}}`))) return null
-  // Patterns name several files, keys are reported by findKeyFaults, and fonts of the system have names
-  // of their own.
+  // Three groups of names are excluded: patterns name several files, findKeyFaults reports keys,
+  // and fonts of the system have names of their own.
   if (!READING.has(use) || /[%*?[]/.test(name) || /^(?:in|out)_\w+$/.test(name)) return null
   if (use === "font" && !/\.(?:ttf|otf|ttc|woff2?)$/i.test(name)) return null
   if (use === "input" && remedies.giveInput === null) return null
@@ -192,7 +202,7 @@ function remedyForMissingFile(
   return use === "input" ? remedies.giveInput : remedies.giveFile
 }
 
-/** Reports whether a file name may belong to an input whose extension is not known yet. */
+/** Reports whether a file name may be the name of an input whose extension is not known yet. */
 function mayBeInput(guessed: ReadonlySet<string>, name: string): boolean {
   return guessed.has(name.replace(/\.[^.]*$/, ""))
 }

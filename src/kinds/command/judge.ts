@@ -10,11 +10,12 @@ import type { CommandFields } from "./request.ts"
 import { findScriptFaults } from "./judge-script.ts"
 import type { CommandScript } from "./script.ts"
 
-/** Codes of faults that mean nothing if `input_files` or `output_files` is malformed. */
+/** Codes of faults that are meaningless if `input_files` or `output_files` is malformed. */
 const FAULTS_OF_KEYS = new Set(["unknown_key", "unused_output"])
 
 /**
- * Returns all faults of a command request beyond its schema: names of outputs, commands, and seeks.
+ * Returns the faults of a command request that its schema cannot find: in names of outputs,
+ * commands, and seeks.
  */
 export function findCommandFaults(
   request: CommandFields,
@@ -37,7 +38,8 @@ export function findCommandFaults(
 }
 
 /**
- * Returns the words of each command without the program's name; empty for an unreadable command.
+ * Returns the words of each command without the program's name. A command that cannot be split into
+ * words gives an empty list.
  */
 export function readCommandWords(request: CommandFields): string[][] {
   return listCommandLines(request)
@@ -57,8 +59,8 @@ function readCommandScript(request: CommandFields): CommandScript {
 }
 
 /**
- * Returns the fault of a request without outputs if its last command writes a file. Files of
- * earlier commands may be intermediate.
+ * Returns the fault of a request without outputs whose last command writes a file. Earlier commands
+ * may write intermediate files.
  */
 function judgeMissingOutput({ outputs, lines }: CommandScript): CommandFault[] {
   const last = lines.at(-1)
@@ -87,7 +89,9 @@ function isReadable(request: CommandFields): boolean {
   return hasOneForm(request) && !hasWordsAsCommands(request)
 }
 
-/** Reports whether the list of commands is one command, split into words. */
+/**
+ * Reports whether the caller split one command into words and sent the words as a list of commands.
+ */
 function hasWordsAsCommands({ ffmpeg_commands: [first, second] = [] }: CommandFields): boolean {
   return first?.trim() === "ffmpeg" && second !== undefined
 }
@@ -96,7 +100,7 @@ function hasOneForm({ ffmpeg_command: one, ffmpeg_commands: several }: CommandFi
   return (one === undefined) !== (several === undefined)
 }
 
-/** Returns the command lines of a request, with their fields. */
+/** Returns the command lines of a request, each with its request field. */
 function listCommandLines({
   ffmpeg_command: one,
   ffmpeg_commands: several = [],

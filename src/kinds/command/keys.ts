@@ -5,7 +5,9 @@ import type { CommandFault } from "../../domain/faults.ts"
 import { REFUSALS_MAX } from "../../ffmpeg/policy/refusal.ts"
 import type { CommandScript } from "./script.ts"
 
-/** Returns the faults of file keys: undeclared keys, and outputs that no command names. */
+/**
+ * Returns the faults of file keys in commands: undeclared keys, and outputs that no command names.
+ */
 export function findKeyFaults(
   lines: readonly { field: string; words: string[] }[],
   { inputKeys, outputs, remedies }: CommandScript,
@@ -22,7 +24,8 @@ export function findKeyFaults(
     code: "unknown_key" as const,
     message: `"${key}" ${remedies.isUnknown}${suggestKey(key, knownKeys, outputs)}`,
   }))
-  // An undeclared key is probably a misspelled output, so do not report unused outputs as well.
+  // An undeclared key is probably a misspelled output. Faults of unused outputs would then repeat
+  // the same mistake.
   if (faults.length > 0) return faults
   return outputs.flatMap(({ key, field }): CommandFault[] => {
     if (usedKeys.has(key)) return findExtendedKey(key, lines)
@@ -43,8 +46,8 @@ function describeUnusedOutput(key: string, lines: readonly { words: string[] }[]
 }
 
 /**
- * Returns the fault of an output that commands name only as `{{key}}.extension`, which writes a
- * different file.
+ * Returns the fault of an output that commands name only with an added extension, as in
+ * `{{key}}.mp4`. Such a word names a different file.
  */
 function findExtendedKey(
   key: string,
@@ -61,7 +64,10 @@ function findExtendedKey(
   return [{ field: first.field, code: "unused_output", message }]
 }
 
-/** Suggests a declared key for an undeclared key with the same digits. */
+/**
+ * Suggests a declared key for an undeclared one: the key of the output with this file name, or a
+ * similar key with the same digits.
+ */
 function suggestKey(
   key: string,
   declared: ReadonlySet<string>,
@@ -79,8 +85,8 @@ function suggestKey(
 }
 
 /**
- * Returns the keys that a command names, declared (`known`) and undeclared (`unknown`). A file that
- * an option writes may have a name like a key, which does not count.
+ * Returns the keys that a command names, as declared keys (`known`) and undeclared keys
+ * (`unknown`). File names that an option writes may look like keys, but do not count.
  */
 export function findNamedKeys(words: readonly string[], declared: ReadonlySet<string>) {
   const known = new Set<string>()

@@ -17,7 +17,10 @@ import { findUnusedInputWarnings } from "./unused-inputs.ts"
 import { warningRecord } from "../shared-record-fields.ts"
 import { finishOutputs } from "../outputs.ts"
 
-/** Schema of a validation's coverage: the checks that were made, and those left to the run. */
+/**
+ * Schema of the list of checks in the validation of a command: checks that were made, and checks
+ * that are left to the run.
+ */
 const commandChecks = z
   .object({ judged: z.array(z.string()), left_to_run: z.array(z.string()) })
   .meta({
@@ -39,8 +42,8 @@ const BY_RUN = [
 ]
 
 /**
- * Lists the checks of a command before and during its run. Some need the capabilities of ffmpeg or
- * the probes of inputs.
+ * Lists the checks that are made before a command runs, and those that are left to the run. Some
+ * checks need the capabilities of ffmpeg or the probes of inputs.
  */
 function describeChecks(
   inputs: readonly ResolvedInput[],
@@ -63,7 +66,7 @@ function describeChecks(
   }
 }
 
-/** Job of one or several ffmpeg commands, which run in order on the same files. */
+/** Kind of job that runs one or several ffmpeg commands, in order and on the same files. */
 export const commandKind = defineJsonKind({
   name: "command",
   path: "commands",
@@ -112,8 +115,8 @@ function planCommand(request: CommandRequest, facts: DraftContext): JobDraft {
 }
 
 /**
- * Returns each command with the program's name, and with keys replaced by file names; `[]` for an
- * unreadable command.
+ * Returns each command with the program's name, and with file names instead of keys. A command that
+ * cannot be split into words gives an empty list.
  */
 function nameFiles(
   commands: string[][],

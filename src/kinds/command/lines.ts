@@ -3,16 +3,25 @@ import { describeWrongProgram } from "./hints/programs.ts"
 
 const WORDS_MAX = 4000
 
-/** Command line of a request, its field, and whether the word `ffmpeg` may be omitted. */
+/**
+ * Command line in a request, with its request field. `mayOmitProgram` tells whether the line may
+ * begin without the word `ffmpeg`.
+ */
 export type CommandLine = { field: string; text: string; mayOmitProgram: boolean }
 
-/** Command line split into words, without `ffmpeg`: unquoted and as written; or the error. */
+/**
+ * Words of a command line without `ffmpeg`: `words` are unquoted, and `raws` are as the caller
+ * wrote them. A line that is not a valid command has an error instead.
+ */
 export type ParsedCommandLine = { field: string } & (
   | { words: string[]; raws: string[] }
   | { error: string; code: CommandFaultCode }
 )
 
-/** Splits a command line into words and removes the program's name. */
+/**
+ * Splits a command line into words without the program's name. Returns an error if the line is not
+ * a valid ffmpeg command.
+ */
 export function parseCommandLine({ field, text, mayOmitProgram }: CommandLine): ParsedCommandLine {
   const result = splitWords(text)
   if ("error" in result) {
@@ -34,15 +43,18 @@ export function parseCommandLine({ field, text, mayOmitProgram }: CommandLine): 
   return { field, error, code: "empty_command" }
 }
 
-/** Patterns of characters without a special meaning, by the enclosing quote. */
+/** Patterns of characters that have no special meaning, by the quote that encloses them. */
 const PLAIN = { "": /[^\s'"\\]+/y, "'": /[^']+/y, '"': /[^"\\]+/y }
 
-/** Words of a command line, unquoted and as written; or the error as a clause. */
+/**
+ * Words of a command line, unquoted (`words`) and as the caller wrote them (`raws`). A line that
+ * cannot be split has an error instead.
+ */
 type SplitResult = { words: string[]; raws: string[] } | { error: string }
 
 /**
- * Splits a line as a POSIX shell does: single and double quotes, backslash, backslash-newline.
- * Nothing is expanded: `$`, `~` and globs are plain characters.
+ * Splits a line into words as a POSIX shell does: with single and double quotes, backslash, and
+ * backslash-newline. The function expands nothing: `$`, `~` and globs are plain characters.
  */
 export function splitWords(line: string): SplitResult {
   if (line.includes("\0")) return { error: "it contains a NUL character" }
@@ -94,7 +106,7 @@ export function splitWords(line: string): SplitResult {
   return { words, raws }
 }
 
-/** Describes an unclosed quote, which is mostly an apostrophe in a text. */
+/** Describes a quote without its closing quote. The usual cause is an apostrophe in a text. */
 function describeOpenQuote(
   source: string,
   { quote, quoteStart }: { quote: string; quoteStart: number },

@@ -14,21 +14,25 @@ import { KEY_PLACEHOLDER } from "../../ffmpeg/file-keys.ts"
 import { sanitizeFileName } from "../file-name.ts"
 import type { WorkspaceNamesByKey, CommandScript } from "./script.ts"
 
-/** Maximum length of a workspace name in bytes; members of bundles may have longer names. */
+/** Maximum length of a workspace file name in bytes. Members of bundles may have longer names. */
 const WORKSPACE_BYTES_MAX = 240
 const CUT_BYTES = 180
-/** Maximum number of fields like `%d` in a name: a number and a variant suffice for every muxer. */
+/**
+ * Maximum number of fields such as `%d` in an output name. Every muxer needs at most a number and a
+ * variant.
+ */
 const FIELDS_MAX = 2
 const TIME_FIELDS_MAX = 12
 
-/** Characters that graphs, muxers or playlists may misread. */
+/** Characters that filter graphs, muxers or playlists may misread. */
 const UNSAFE = /[^\p{L}\p{N}\p{M} ._()+@-]/gu
 const UNSAFE_START = /^[^\p{L}\p{N}_%]/u
 const UNSAFE_END = /[^\p{L}\p{N}\p{M}_)%]$/u
 
 /**
- * Returns the outputs of a task: each has the name of its File and, if tools could misread that
- * name, another name in the workspace. `commands` are words; their options may add times to names.
+ * Returns the outputs of a task. Each output has the name of its File. If tools could misread that
+ * name, the output also has another name in the workspace. `commands` are lists of words, whose
+ * options may add times to names.
  */
 export function draftTaskOutputs(
   outputs: readonly { key: string; name: string }[],
@@ -50,7 +54,10 @@ export function draftTaskOutputs(
   })
 }
 
-/** Returns the keys, among other words, of outputs whose names `-strftime 1` fills with times. */
+/**
+ * Returns the outputs whose names get times by the option `-strftime 1`, by key. The result may
+ * contain other words of the commands, too.
+ */
 function findTimed(commands: readonly (readonly string[])[]): Set<string> {
   const files = commands.flatMap((words) => readCommand(words).files)
   const timed = files.filter((file) => {
@@ -69,8 +76,8 @@ function findTimed(commands: readonly (readonly string[])[]): Set<string> {
 }
 
 /**
- * Returns a name that no tool misreads. The fields of a pattern stay, and its muxer reads `%%` as a
- * percent sign.
+ * Returns an output name that no tool misreads. The fields of a name pattern are kept, and `%%`
+ * stands for a percent sign.
  */
 function toSafeName(output: OutputName): string {
   const isSeries = findBundleKind(output) === "series"
@@ -82,7 +89,7 @@ function toSafeName(output: OutputName): string {
   return isSeries || utf8ByteLength(safe) <= WORKSPACE_BYTES_MAX ? safe : cutName(safe)
 }
 
-/** Cuts a name to `CUT_BYTES`; its extension stays. */
+/** Shortens a file name to `CUT_BYTES` bytes plus its extension. */
 function cutName(name: string): string {
   const extension = /\.[A-Za-z0-9]{1,10}$/.exec(name)?.[0] ?? ""
   const stem = name.slice(0, name.length - extension.length)
@@ -95,7 +102,7 @@ function cutName(name: string): string {
 }
 
 /**
- * Returns the faults of output names and keys. `inputs` are workspace names by key; those in
+ * Returns the faults of output names and keys. `inputs` are workspace names by key. Inputs in
  * `guessed` may get another extension.
  */
 export function findOutputNameFaults(
@@ -127,7 +134,7 @@ export function findOutputNameFaults(
   })
 }
 
-/** Returns an error message for an invalid output name; null for a valid one. */
+/** Returns the error message for an invalid output name; null if the name is valid. */
 export function findOutputNameError(output: OutputName): string | null {
   const { name, has_times } = output
   if (/[/\\]/.test(name)) return "expected a file name without a folder"
@@ -141,7 +148,10 @@ export function findOutputNameError(output: OutputName): string | null {
   return "expected a file name of up to 200 characters, without control characters and without white space at its ends"
 }
 
-/** Reports whether two names are the same file, or may become the same. */
+/**
+ * Reports whether two output names are equal, or whether the series pattern of one name matches the
+ * other.
+ */
 function areOneFile(one: OutputName, other: OutputName): boolean {
   if (one.name === other.name) return true
   return (

@@ -7,7 +7,10 @@ import type { JobDraft } from "../../domain/job-draft.ts"
 import type { DraftContext } from "../kind.ts"
 import { findUnusedInputWarnings } from "./unused-inputs.ts"
 
-/** Drafts a job that runs commands (lists of words): one task, and a file for each output. */
+/**
+ * Drafts a job that runs commands: one task, and a file for each output. Each command is a list of
+ * words.
+ */
 export function draftCommandJob(
   facts: DraftContext,
   work: {

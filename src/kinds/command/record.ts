@@ -52,8 +52,8 @@ const outputFile = z.object({
 })
 
 /**
- * Schema of the Command record. `output_files` has names by key, and files after the command has
- * succeeded.
+ * Schema of the Command record. `output_files` has the names of the outputs by key, and after
+ * success also their files.
  */
 export const commandRecord = z
   .object({

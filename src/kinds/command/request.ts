@@ -22,8 +22,9 @@ const outputName = z
   .max(OUTPUT_NAME_LENGTH_MAX, `expected at most ${OUTPUT_NAME_LENGTH_MAX} characters`)
 
 /**
- * Returns the schema of a map of values by key. `what` names the values in errors, `prefix` is the
- * usual beginning of keys, and `described` is a value in the OpenAPI document.
+ * Returns the schema of an object with a value for each file key. `what` names the values in
+ * errors, `prefix` is the usual beginning of keys, and `described` is the OpenAPI schema of a
+ * value.
  */
 function keyed<Value extends z.ZodType>(
   value: Value,
@@ -57,7 +58,7 @@ const outputFiles = keyed(outputName, {
   described: { type: "string", maxLength: OUTPUT_NAME_LENGTH_MAX },
 })
 
-/** Body of POST /commands. */
+/** Schema of the body of POST /commands. */
 export const commandRequest = z
   .strictObject(
     {
@@ -87,13 +88,13 @@ export const commandRequest = z
 
 export type CommandRequest = z.infer<typeof commandRequest>
 
-/** Fields of a command request that define the commands and their files. */
+/** Fields of a command request that define the commands and their input and output files. */
 export type CommandFields = Pick<
   CommandRequest,
   "ffmpeg_command" | "ffmpeg_commands" | "input_files" | "output_files"
 >
 
-/** Example of a request that needs no upload. */
+/** Example of a command request that needs no uploaded file. */
 export const EXAMPLE_REQUEST = {
   input_files: {},
   output_files: { out_1: "bars.mp4" },
@@ -103,7 +104,7 @@ export const EXAMPLE_REQUEST = {
 
 const SHOWN_MAX = 200
 
-/** Describes a command that is not a string, with the remedy. */
+/** Describes the fault of a command that is not a string, with the remedy. */
 function describeNoLine(input: unknown): string {
   if (!Array.isArray(input) || input.length === 0) return "expected a string"
   const words = input.map(String)
@@ -114,7 +115,7 @@ function describeNoLine(input: unknown): string {
   return `expected one string, not a list, as in \`${cutText(whole, SHOWN_MAX)}\``
 }
 
-/** Describes a value that is not a list of commands, with the remedy. */
+/** Describes the fault of a value that is not a list of commands, with the remedy. */
 function describeNoLines(input: unknown): string {
   if (typeof input !== "string") return "expected an array of strings"
   return `expected an array of strings, as in \`[${JSON.stringify(cutText(input, SHOWN_MAX))}]\`; or send the string as \`ffmpeg_command\``
@@ -122,7 +123,7 @@ function describeNoLines(input: unknown): string {
 
 const values = z.record(z.string(), z.unknown()).catch({})
 
-/** Command of an accepted length. Further checks of a longer one would take too long. */
+/** Schema of a command that is short enough to be checked. */
 const usableLine = z.string().max(COMMAND_LENGTH_MAX)
 const usableRequest = z.object({
   ffmpeg_command: usableLine.optional().catch(undefined),
@@ -131,7 +132,7 @@ const usableRequest = z.object({
   output_files: values.transform((map) => usableOf(map, z.string())),
 })
 
-/** Returns the valid fields of a request body; ignores invalid fields. */
+/** Returns the valid fields of a command request; omits invalid fields. */
 export function readUsableFields(body: object): z.output<typeof usableRequest> {
   const usable = usableRequest.parse(body)
   const commands = usable.ffmpeg_commands?.slice(0, COMMANDS_MAX)
@@ -143,12 +144,12 @@ export function readUsableFields(body: object): z.output<typeof usableRequest> {
   }
 }
 
-/** Returns the first `FILES_MAX` pairs of a map, since each pair takes time to check. */
+/** Returns the first `FILES_MAX` entries of a map, because the check of each entry takes time. */
 function firstOf<Value>(map: Record<string, Value>): Record<string, Value> {
   return Object.fromEntries(Object.entries(map).slice(0, FILES_MAX))
 }
 
-/** Returns the values of a map that fit a schema. */
+/** Returns the entries of a map whose values match a schema. */
 function usableOf<Value>(
   map: Record<string, unknown>,
   schema: z.ZodType<Value>,

@@ -1,7 +1,10 @@
 import type { ParsedCommandLine } from "./lines.ts"
 import type { Remedies } from "../../ffmpeg/policy/remedies.ts"
 
-/** Commands of a request in any form: keys of inputs, outputs, and command lines. */
+/**
+ * Commands of a request: the keys of inputs, the outputs, and the command lines. Requests of all
+ * forms are converted to this type.
+ */
 export type CommandScript = {
   inputKeys: readonly string[]
   outputs: readonly ScriptOutput[]
@@ -9,10 +12,15 @@ export type CommandScript = {
   remedies: Remedies
 }
 
-/** Output of a request: key, file name, and the request field that holds the name. */
+/**
+ * Output of a command request: its key, its file name, and the request field that holds the name.
+ */
 export type ScriptOutput = { key: string; name: string; field: string }
 
-/** Workspace names of files by key; inputs in `guessed` may get another extension. */
+/**
+ * Workspace names of inputs and outputs, by key. The names of the inputs in `guessed` may get
+ * another extension.
+ */
 export type WorkspaceNamesByKey = {
   inputs: ReadonlyMap<string, string>
   guessed: ReadonlySet<string>

@@ -9,16 +9,16 @@ import type { CommandFault } from "../../domain/faults.ts"
 import type { WorkspaceNamesByKey } from "./script.ts"
 
 /**
- * Formats whose length ffprobe estimates from a bit rate or some timestamps. A concatenated
- * transport stream restarts its timestamps, so its length stays unknown.
+ * Formats whose length ffprobe estimates from a bit rate or from some timestamps. MPEG transport
+ * streams are absent: a concatenated stream restarts its timestamps, so that its length is unknown.
  */
 const ESTIMATED_FORMATS = /^(?:mp3|aac|ac3|eac3|flv|asf|mxf|nut)(?:,|$)/
-/** Largest error of an estimated length, as a factor. */
+/** Largest factor by which an estimated length may be wrong. */
 const ESTIMATE_FACTOR_MAX = 20
 
 /**
- * Returns a fault for each `-ss` past the end of an input with a known length. The run judges
- * inputs without a probe, images and lists.
+ * Returns a fault for each `-ss` past the end of an input with a known length. Inputs without a
+ * probe, images and lists are checked only by the run.
  */
 export function findSeekFaults(
   { field, words }: { field: string; words: readonly string[] },
@@ -51,8 +51,8 @@ function latestEnd(
   position: SeekPosition,
 ): number | null {
   if (duration === undefined) return null
-  // A concatenated Ogg file reports the length of its first or last part, but an output reads all
-  // parts.
+  // ffprobe reports only the length of the first or last part of a concatenated Ogg file, but
+  // ffmpeg reads all parts for an output.
   if (format === "ogg" && position === "output") return null
   if (storesExactDuration(format) || format === "avi") return duration
   return ESTIMATED_FORMATS.test(format) ? duration * ESTIMATE_FACTOR_MAX : null

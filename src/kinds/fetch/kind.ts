@@ -18,7 +18,9 @@ import { finishRenditions } from "../renditions/finish.ts"
 
 type FetchedOutput = FetchResult["media"]
 
-/** Returns the changes after a fetch: media, available subtitles and renditions. */
+/**
+ * Returns the changes of files and job after a fetch: media, available subtitles, and renditions.
+ */
 function finishFetch({ files, tasks }: FinishedTasks): FinishChanges {
   const fetched = tasks.find(({ task }) => task.work.kind === fetchTask.name)
   if (!fetched) return { files: [], result: { outputs: [] } }
@@ -75,7 +77,7 @@ function outputFileChange(
   return { id: file.id, set: { name: output.name, ...storedFileColumns(task, file, output) } }
 }
 
-/** Makes output names unique: the download URL addresses outputs by name. */
+/** Makes output names unique, because the download URL selects an output by its name. */
 function uniqueNames(outputs: FetchedOutput[]): FetchedOutput[] {
   const names = new Set<string>()
   return outputs.map((output) => {
@@ -85,7 +87,10 @@ function uniqueNames(outputs: FetchedOutput[]): FetchedOutput[] {
   })
 }
 
-/** Job that stores the media of a web page for some days and can encode renditions as Files. */
+/**
+ * Kind of job that stores the media of a web page for some days, and can encode renditions as
+ * Files.
+ */
 export const fetchKind = defineJsonKind({
   name: "fetch",
   path: "fetch",
@@ -145,7 +150,10 @@ function judgeFetch(
   return faults
 }
 
-/** Returns the faults of fields that only yt-dlp supports, for a URL with headers. */
+/**
+ * Returns faults of fields that only yt-dlp supports. A request for a URL with headers cannot have
+ * these fields, because the file is downloaded without yt-dlp.
+ */
 function judgeHeaderConflicts({ url, ...request }: UsableFetchRequest): Fault[] {
   if (url === undefined || typeof url === "string") return []
   const fields = ["audio_format", "subtitles", "start", "end", "cookies"] as const
@@ -155,7 +163,10 @@ function judgeHeaderConflicts({ url, ...request }: UsableFetchRequest): Fault[] 
   return [...(quality === "best" ? [] : ["quality"]), ...given].map((field) => ({ field, message }))
 }
 
-/** Adds the failed part, fetch or transcode, to the message if the job has both tasks. */
+/**
+ * Adds the name of the failed part, fetch or transcode, to a failure message. A job with one task
+ * keeps the message.
+ */
 function nameFailedPart(failure: Failure, { work }: Task, { length }: readonly Task[]): Failure {
   if (length === 1) return failure
   const part = work.kind === renderTask.name ? "transcode" : "fetch"

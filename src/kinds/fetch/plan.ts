@@ -11,12 +11,12 @@ import { normalizeCookies } from "../../contract/netscape-cookies.ts"
 import type { FetchRequest } from "./request.ts"
 import type { FetchTranscode } from "./transcode.ts"
 
-/** Shares of the two tasks in the progress of a fetch with renditions, in percent. */
+/** Weights of the two tasks in the progress of a fetch with renditions, in percent. */
 const WEIGHTS = { fetch: 30, render: 70 }
 
 /**
- * Drafts the job of a fetch: one task, with a file for the media and for each subtitle language.
- * With `transcode`, a second task waits for the media and encodes renditions of the media.
+ * Drafts a fetch job: one task, and a file for the media and for each subtitle language. With
+ * `transcode`, a second task waits for the media and encodes renditions of the media.
  */
 export function draftFetchJob(request: FetchRequest, context: DraftContext): JobDraft {
   const id = newId()
@@ -58,7 +58,7 @@ function draftTranscode(
   if (!media) throw new Error("a fetch has no media to come")
   return draftRenditions(context, transcode, {
     jobId: media.jobId,
-    // `finishFetch` names the media and the renditions, when the format is known.
+    // `finishFetch` later sets the names of the media and the renditions, when the format is known.
     sourceName: media.name,
     weight: WEIGHTS.render,
     inputs: [{ key: SOURCE_INPUT_KEY, fileId: media.id }],
@@ -66,7 +66,10 @@ function draftTranscode(
   })
 }
 
-/** Returns the headers or cookies of a request as secrets; null if the request has neither. */
+/**
+ * Returns the headers or the cookies of a fetch request as secrets of its task. Returns null if the
+ * request has neither.
+ */
 function buildSecrets({ url, cookies }: FetchRequest): TaskSecrets | null {
   const headers = getInputHeaders(url)
   if (headers) return { headers }
@@ -82,7 +85,7 @@ function buildWork(request: FetchRequest, context: DraftContext): FetchWork {
   const languages = new Map(request.subtitles?.map((tag) => [tag.toLowerCase(), tag]))
   const subtitles = [...languages.values()]
   const url = new URL(getInputUrl(request.url))
-  // Removes the fragment, which servers never receive but extractors of yt-dlp interpret.
+  // Servers never receive the fragment of a URL, but extractors of yt-dlp would interpret it.
   url.hash = ""
   const keys = [MEDIA_OUTPUT_KEY, ...subtitles.map((_, index) => subtitlesOutputKey(index))]
   return {
@@ -96,7 +99,7 @@ function buildWork(request: FetchRequest, context: DraftContext): FetchWork {
     ...(end !== undefined && { end }),
     bytes_max: context.fileBytesMax,
     run_seconds_max: context.runSecondsMax,
-    // `finishFetch` names the outputs, since their formats are unknown before.
+    // `finishFetch` later sets the names of the outputs, because their formats are still unknown.
     outputs: keys.map((key) => ({ key, name: key })),
   }
 }

@@ -16,7 +16,7 @@ import {
   toDateTime,
 } from "../shared-record-fields.ts"
 
-/** Schema of the request fields that the job stores and the record shows. */
+/** Schema of the fetch request's fields that the job stores and the record shows. */
 const storedRequestFields = z.object({
   url: z.string(),
   quality: z.enum(QUALITIES),
@@ -67,23 +67,28 @@ export function viewFetch(
   }
 }
 
-/** Reports whether the output with the key is fetched media or subtitles, and not a rendition. */
+/**
+ * Reports whether the output with this key is a downloaded medium or subtitles, and not a
+ * rendition.
+ */
 export function isFetchedOutput(key: string): boolean {
   return key === MEDIA_OUTPUT_KEY || key.startsWith("subtitles_")
 }
 
-/** Reports whether the media of a fetch has expired or was removed earlier. */
+/** Reports whether the media of a fetch have expired, or were removed before their expiry. */
 export function isMediaExpired(job: Job, retention: Retention): boolean {
   if (job.mediaRemovedAt !== null) return true
   return computeMediaExpiry(job, retention) <= retention.now
 }
 
-/** Reports whether the request of a fetch had cookies, which the job does not store. */
+/** Reports whether a fetch request had cookies. The job does not store cookies. */
 export function hadCookies(request: unknown): boolean {
   return z.object({ cookies: z.literal(true) }).safeParse(request).success
 }
 
-/** Returns the time when fetched media expires, in milliseconds: at the latest with its job. */
+/**
+ * Returns the time in milliseconds at which fetched media expire. Media never outlive their job.
+ */
 function computeMediaExpiry(job: Job, { fetchedMs }: Retention): number {
   const { completedAt, createdAt } = job
   return Math.min((completedAt ?? createdAt) + fetchedMs, computeExpiry(job) ?? Infinity)

@@ -17,7 +17,7 @@ const EXPECTED_SECONDS = "expected seconds from the beginning, 0 or more"
 
 const EXPECTED_URL = "expected a URL"
 
-/** Schema of the URL in a request for a fetch or for the metadata of a page. */
+/** Schema of the field `url` in a request for a fetch or for the metadata of a web page. */
 export const mediaUrl = inputTextSchema(EXPECTED_URL).meta({
   description: "A public http or https URL.",
   format: "uri",
@@ -106,7 +106,7 @@ const usableRequest = z.object({
 
 export type UsableFetchRequest = z.output<typeof usableRequest>
 
-/** Returns the valid fields of a body, even if other fields are invalid. */
+/** Returns the valid fields of a fetch request; omits invalid fields. */
 export function readUsableFields(body: object): UsableFetchRequest {
   return usableRequest.parse(body)
 }

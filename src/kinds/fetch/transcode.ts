@@ -12,8 +12,8 @@ import { renditionFields } from "../renditions/request.ts"
 import { findWebhookConflicts } from "../webhook-fields.ts"
 
 /**
- * Schema of the field `transcode` of POST /fetch: the body of POST /transcode, with the fetched
- * media as the source.
+ * Schema of the field `transcode` of POST /fetch. The field is like the body of POST /transcode,
+ * but the fetched media is the source.
  */
 export const fetchTranscodeSchema = z
   .strictObject(
@@ -43,7 +43,7 @@ export type FetchTranscode = z.infer<typeof fetchTranscodeSchema>
 const text = z.string().optional().catch(undefined)
 const unknownField = z.unknown().optional()
 
-/** Schemas of the job's fields in an invalid body. */
+/** Schemas for the job fields of a request body that may be invalid. */
 export const usableJobFields = {
   webhook: text,
   webhook_url: text,
@@ -55,11 +55,11 @@ export const usableJobFields = {
 
 const usable = z.object(usableJobFields)
 
-/** Valid job fields of a request, from the top level or from `transcode`. */
+/** Valid job fields of a request body, either at the top level or in `transcode`. */
 export type UsableJobFields = z.infer<typeof usable>
 type NestedJobFields = UsableJobFields & { transcode?: UsableJobFields | undefined }
 
-/** Merges the job fields of the top level and of `transcode`; the top level has precedence. */
+/** Merges the job fields at the top level and in `transcode`. The top level has precedence. */
 export function mergeJobFields({
   transcode,
   ...outer
@@ -74,7 +74,7 @@ export function mergeJobFields({
   }
 }
 
-/** Returns the webhook URLs of the top level and of `transcode`, with the names of their fields. */
+/** Returns the webhook URLs at the top level and in `transcode`, with the paths of their fields. */
 export function listWebhookUrls({
   transcode,
   ...outer
@@ -91,7 +91,10 @@ export function listWebhookUrls({
   )
 }
 
-/** Returns the faults of job fields set at both levels, and of `webhook` with `webhook_url`. */
+/**
+ * Returns faults of job fields that are set both at the top level and in `transcode`, and of
+ * `webhook` set together with `webhook_url`.
+ */
 export function findJobFieldConflicts(request: NestedJobFields): Fault[] {
   const { transcode } = request
   const doubled = REQUEST_FIELDS_IN_COLUMNS.filter(

@@ -13,7 +13,7 @@ import { isUnambiguousFileName, parseFfmpegRequest } from "./read-request.ts"
 import type { ParsedFfmpegRequest } from "./read-request.ts"
 import type { UsableFfmpegRequest } from "./request.ts"
 
-/** Returns all faults of a request to POST /ffmpeg beyond its schema. */
+/** Returns the faults of a request to POST /ffmpeg that its schema cannot find. */
 export function findFfmpegRequestFaults(
   request: UsableFfmpegRequest,
   inputs: ResolvedInput[],
@@ -36,15 +36,15 @@ export function findFfmpegRequestFaults(
   return [...webhooks, ...(shownFaults.length > 0 ? shownFaults : judgeOtherOutputs(parsed))]
 }
 
-/** Codes of faults that explain a missing output. */
+/** Codes of faults that already explain why the command has no output. */
 const REASONS = new Set(["unknown_key", "overwrites_input", "missing_value"])
-/**
- * Codes of faults that only follow from the fact that the output of the command could not be
- * determined.
- */
+/** Codes of faults that only follow from an unknown output of the command. */
 const CONSEQUENCES = new Set(["no_output", "unused_output"])
 
-/** Adds the output's fault unless another fault explains it. Removes faults that follow from it. */
+/**
+ * Adds the fault of the output unless another fault already explains it. Removes faults that only
+ * follow from the unknown output.
+ */
 function withOutputFault(faults: CommandFault[], parsed: ParsedFfmpegRequest): CommandFault[] {
   const { output, outputFault, words } = parsed
   if (output && !outputFault) return faults
@@ -60,8 +60,8 @@ function withOutputFault(faults: CommandFault[], parsed: ParsedFfmpegRequest): C
 }
 
 /**
- * Returns faults of file names after -i that are not inputs: a job of one command has no earlier
- * command that could have written them.
+ * Returns faults of file names after -i that are not inputs of the request. A job of one command
+ * has no earlier command that could have written such a file.
  */
 function judgeUnknownInputs({ script, words }: ParsedFfmpegRequest): CommandFault[] {
   const keys = new Set(script.inputKeys)
@@ -79,7 +79,10 @@ function judgeUnknownInputs({ script, words }: ParsedFfmpegRequest): CommandFaul
   }))
 }
 
-/** Returns the fault of outputs besides the first, which the job would not store. */
+/**
+ * Returns the fault of a command that writes other files than its one output. The job would not
+ * store the other files.
+ */
 function judgeOtherOutputs({ words, output }: ParsedFfmpegRequest): CommandFault[] {
   if (output === null) return []
   const { key } = output
@@ -90,8 +93,8 @@ function judgeOtherOutputs({ words, output }: ParsedFfmpegRequest): CommandFault
     .map(({ word }) => word)
   const others = writtenNames.filter((word) => word !== name)
   if (!writtenNames.includes(name)) {
-    // Either the name is the value of an option and other files derive from it, or it is only a
-    // part of a word.
+    // The name is either the value of an option, from which other file names derive, or only a part
+    // of a word.
     const derivedName = others.find((word) => word.startsWith(name) && isUnambiguousFileName(word))
     if (derivedName === undefined) return []
     const message = `the command writes ${quoteValue(derivedName)}, but its output is ${quoteValue(output.name)}: write {{out_1}} as a separate word`

@@ -12,7 +12,10 @@ import { inputField, inputKey, parseFfmpegRequest } from "./read-request.ts"
 import { EXAMPLE_REQUEST, ffmpegRequest, readUsableFields } from "./request.ts"
 import type { FfmpegRequest } from "./request.ts"
 
-/** Job of one ffmpeg command with one output; inputs are named by position or URI. */
+/**
+ * Kind of job that runs one ffmpeg command with one output. The command names its inputs by
+ * position or URI.
+ */
 export const ffmpegKind = defineJsonKind({
   name: "ffmpeg",
   path: "ffmpeg",
@@ -36,7 +39,9 @@ export const ffmpegKind = defineJsonKind({
   view: (base, { job }, progress) => viewJobWithFileUrls(base, job, progress),
 })
 
-/** Drafts the same task as a command; only the form of the request differs. */
+/**
+ * Drafts the same task as for a command job. The two kinds differ only in the form of the request.
+ */
 function planFfmpeg(request: FfmpegRequest, facts: DraftContext): JobDraft {
   const { words, output } = parseFfmpegRequest(request)
   const outputs = draftTaskOutputs(output ? [{ key: output.key, name: output.name }] : [], [words])

@@ -1,16 +1,16 @@
 import { findFilePositions, findFilesInGraph, findGraphWords } from "../../ffmpeg/file-keys.ts"
 
-/** Text in a command, such as a URI, that stands for the file of a key. */
+/** Text in a command, such as a URI, that stands for a file, and the key of that file. */
 export type FileLiteral = { text: string; key: string }
 
-/** Characters that may follow the value of a filter option. */
+/** Characters that may follow the value of an option in a filter graph. */
 const VALUE_ENDS = ":,;[]"
-/** Escaped characters in filter graphs. */
+/** Pattern of escaped characters in filter graphs. */
 const ESCAPED = /\\+([:,;=[\]'\\])/g
 
 /**
- * Replaces texts that stand for files by placeholders of their keys, in the positions of file names
- * and in `concat:a|b`. If one text is a prefix of another, the longer one wins.
+ * Replaces texts that stand for files by placeholders of the files' keys, in positions of file
+ * names and in `concat:a|b`. If a text is a prefix of another, the longer text has precedence.
  */
 export function replaceFileLiterals(
   words: readonly string[],
@@ -32,12 +32,13 @@ function nameInList(word: string, whole: ReadonlyMap<string, string>): string {
   return parts ? `concat:${parts.map((part) => whole.get(part) ?? part).join("|")}` : word
 }
 
-/** Part of a graph that a placeholder may replace, up to the index `to`. */
+/** Part of a filter graph that a placeholder may replace. The part ends before the index `to`. */
 type Match = { from: number; to: number; placeholder: string }
 
 function nameInGraph(graph: string, literals: readonly (readonly [string, string])[]): string {
   const matches = findValues(graph, literals)
-  // A URI may contain characters that end a value, so parse the graph with all matches replaced.
+  // A URI may contain characters that end the value of a filter option. The graph is therefore
+  // parsed with placeholders for all matches.
   const named = replace(graph, matches)
   const files = new Set(findFilesInGraph(named.text).map(({ from }) => from))
   return replace(
@@ -46,7 +47,10 @@ function nameInGraph(graph: string, literals: readonly (readonly [string, string
   ).text
 }
 
-/** Replaces parts of a graph; `places` has the index of each placeholder in the new text. */
+/**
+ * Replaces parts of a filter graph by placeholders. `places` has the index of each placeholder in
+ * the new text.
+ */
 function replace(graph: string, matches: readonly Match[]): { text: string; places: number[] } {
   const places: number[] = []
   let text = ""
@@ -60,7 +64,7 @@ function replace(graph: string, matches: readonly Match[]): { text: string; plac
   return { text: text + graph.slice(copied), places }
 }
 
-/** Finds texts that stand for files and are the whole value of a filter option. */
+/** Finds texts that stand for files and that are the complete value of a filter option. */
 function findValues(graph: string, literals: readonly (readonly [string, string])[]): Match[] {
   const plain = withoutEscapes(graph)
   const matches: Match[] = []
@@ -78,9 +82,9 @@ function findValues(graph: string, literals: readonly (readonly [string, string]
   return matches
 }
 
-/** Reports whether the value that begins at this index is exactly the text. */
+/** Reports whether the value that begins at an index of a filter graph is exactly the text. */
 function isValue(graph: string, begin: number, text: string, quote: string): boolean {
-  // A comparison of slices is one memory comparison; `startsWith` compares single characters.
+  // Comparing a slice is a single memory comparison; `startsWith` compares single characters.
   if (graph.slice(begin, begin + text.length) !== text) return false
   const behind = graph.slice(begin + text.length, begin + text.length + quote.length + 1)
   if (!behind.startsWith(quote)) return false
@@ -89,8 +93,8 @@ function isValue(graph: string, begin: number, text: string, quote: string): boo
 }
 
 /**
- * Removes the backslashes before escaped characters; `placeOf` maps an index back to the original
- * graph.
+ * Removes backslashes before escaped characters of a filter graph. `placeOf` converts an index in
+ * the result to an index in the original graph.
  */
 function withoutEscapes(graph: string): { text: string; placeOf: (at: number) => number } {
   const places: number[] = []

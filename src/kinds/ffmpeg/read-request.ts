@@ -15,8 +15,8 @@ const OUTPUT_KEY = "out_1"
 const OUTPUT_PLACEHOLDER = `{{${OUTPUT_KEY}}}`
 
 /**
- * Words of a command with a placeholder for its output, the output (null if none is kept), and the
- * output's fault.
+ * Output that was found in a command. `words` has a placeholder for the output. `output` is null if
+ * the command keeps no output. `fault` is the fault of the output; null if it has none.
  */
 type OutputResult = {
   words: string[]
@@ -25,9 +25,9 @@ type OutputResult = {
 }
 
 /**
- * Finds the output of a command whose inputs are keys. Appends the placeholder of a given
- * `outputName` unless the command names the output. Without `outputName`, the last plain word is
- * the output.
+ * Finds the output of a command whose inputs are keys. Without `outputName`, the last plain word is
+ * the output. With `outputName`, a placeholder is appended unless the command already names the
+ * output.
  */
 function findOutput(words: string[], outputName: string | undefined): OutputResult {
   const isNamed = findNamedKeys(words, new Set([OUTPUT_KEY])).known.has(OUTPUT_KEY)
@@ -43,7 +43,7 @@ function findOutput(words: string[], outputName: string | undefined): OutputResu
   const lastOutput = outputWords.at(-1)
   if (isNamed) return { words, output, fault: null }
   if (lastOutput !== undefined) return { words, output, fault: twoNames(lastOutput, outputName) }
-  // After an option without a value, ffmpeg would take the output as the value.
+  // After an option without its value, ffmpeg would read an appended output as that value.
   if (incompleteOption !== null) return { words, output: null, fault: null }
   return { words: [...words, OUTPUT_PLACEHOLDER], output, fault: null }
 }
@@ -70,7 +70,7 @@ function byLastWord(words: string[], outputWords: readonly string[]): OutputResu
   return { words: wordsWithKey, output: { key: OUTPUT_KEY, name, field: "command" }, fault: null }
 }
 
-/** File name that cannot be an option, a protocol or a list. */
+/** Pattern of a file name that cannot be read as an option, a protocol or a list. */
 const PLAIN_NAME = /^[\p{L}\p{N}_%][\p{L}\p{N}\p{M} ._()+@%-]*$/u
 
 /** Reports whether a word of a command can only be the name of one file. */
@@ -78,7 +78,7 @@ export function isUnambiguousFileName(word: string): boolean {
   return PLAIN_NAME.test(word) && findOutputNameError({ name: word }) === null
 }
 
-/** Reports whether a word is neither a key nor a placeholder nor `ffmpeg`. */
+/** Reports whether a word of a command is not a key, a placeholder or `ffmpeg`. */
 function isPlain(word: string): boolean {
   return !/^(?:in|out)_\w+$/.test(word) && word.search(KEY_PLACEHOLDER) < 0 && word !== "ffmpeg"
 }
@@ -88,33 +88,38 @@ function twoNames(commandName: string, outputName: string): CommandFault {
   return { field: "output_filename", code: "name_not_allowed", message }
 }
 
-/** Fields of a request to POST /ffmpeg that define the command and its files. */
+/** Fields of a request to POST /ffmpeg that define the command, its inputs and its output. */
 export type FfmpegFields = Pick<UsableFfmpegRequest, "inputs"> & {
   command?: string | null | undefined
   output_filename?: string | null | undefined
 }
 
-/** Parsed request to POST /ffmpeg, with keys instead of file names. */
+/** Parsed request to POST /ffmpeg. The words of the command have keys instead of file names. */
 export type ParsedFfmpegRequest = {
   script: CommandScript
-  /** Words of the command. `output` is null if the command keeps no output or has a fault. */
+  /**
+   * Words of the command, with keys for files. `output` is null if the command keeps no output or
+   * the output has a fault.
+   */
   words: string[]
   output: ScriptOutput | null
-  /** Fault of the output; null if there is none. */
+  /** Fault of the output; null if the output has no fault. */
   outputFault: CommandFault | null
 }
 
-/** Returns the key of an input by its position in `inputs`, from 0. */
+/** Returns the key of an input from its position in `inputs`, counted from 0. */
 export function inputKey(position: number): string {
   return `in_${position + 1}`
 }
 
-/** Returns the field of an input by its key. */
+/** Returns the path of an input's request field from the input's key. */
 export function inputField(key: string): string {
   return `inputs.${Number(key.slice("in_".length)) - 1}`
 }
 
-/** Parses a request into a command with keys for its inputs and output. */
+/**
+ * Parses a request into a command whose words have keys instead of the names of inputs and output.
+ */
 export function parseFfmpegRequest({
   inputs,
   command,
@@ -142,7 +147,10 @@ function outputOf(name: string): ScriptOutput {
   return { key: OUTPUT_KEY, name, field: "output_filename" }
 }
 
-/** Replaces URIs of inputs and the output's name by keys. A word after -i is never the output. */
+/**
+ * Replaces the URIs of inputs and the name of the output by keys. A word after -i is never replaced
+ * as the output.
+ */
 function nameFiles(
   words: readonly string[],
   inputs: UsableFfmpegRequest["inputs"],

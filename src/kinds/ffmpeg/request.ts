@@ -4,7 +4,7 @@ import { commonRequestFields, publishField, webhookUrl } from "../create-fields.
 import { usableInputSchema } from "../private-input.ts"
 import { inputReferenceSchema } from "../reference.ts"
 
-/** Body of POST /ffmpeg. */
+/** Schema of the body of POST /ffmpeg. */
 export const ffmpegRequest = z
   .strictObject(
     {
@@ -44,7 +44,7 @@ export const ffmpegRequest = z
 
 export type FfmpegRequest = z.infer<typeof ffmpegRequest>
 
-/** Example of a request that needs no upload. */
+/** Example of a request to POST /ffmpeg that needs no uploaded file. */
 export const EXAMPLE_REQUEST = {
   inputs: [],
   command: "-f lavfi -i testsrc2=size=320x180:duration=1 -c:v libx264 -pix_fmt yuv420p",
@@ -54,11 +54,14 @@ export const EXAMPLE_REQUEST = {
 const text = z.string().optional().catch(undefined)
 
 const usableRequest = z.object({
-  /** Inputs; an invalid input is null, so that the other inputs keep their positions. */
+  /**
+   * Inputs of the request. An invalid input becomes null, so that the other inputs keep their
+   * positions.
+   */
   inputs: z.array(usableInputSchema.nullable().catch(null)).catch([]),
-  /** Command of an accepted length. Further checks of a longer one would take too long. */
+  /** Command of the request; undefined if it is too long to be checked. */
   command: z.string().max(COMMAND_LENGTH_MAX).optional().catch(undefined),
-  /** Name of an accepted length, for the same reason. */
+  /** Name of the output; undefined if it is too long to be checked. */
   output_filename: z.string().max(OUTPUT_NAME_LENGTH_MAX).optional().catch(undefined),
   webhook: text,
   webhook_url: text,
@@ -66,7 +69,7 @@ const usableRequest = z.object({
 
 export type UsableFfmpegRequest = z.output<typeof usableRequest>
 
-/** Returns the valid fields of a request body; ignores invalid fields. */
+/** Returns the valid fields of a request to POST /ffmpeg; omits invalid fields. */
 export function readUsableFields(body: object): UsableFfmpegRequest {
   const usable = usableRequest.parse(body)
   return { ...usable, inputs: usable.inputs.slice(0, FILES_MAX) }

@@ -9,7 +9,9 @@ import { fileRecord, viewFile } from "./record.ts"
 
 const OUTPUT_KEY = "file"
 
-/** Job that imports and probes a File of the account. The File has the id of its job. */
+/**
+ * Kind of job that imports and probes a File of the account. The File and its job have the same id.
+ */
 export const fileKind = {
   name: "file",
   path: "files",
@@ -25,7 +27,9 @@ export const fileKind = {
   },
 } as const satisfies Kind<typeof fileRecord>
 
-/** Returns a function that lists the file of the job as its output, and no other file. */
+/**
+ * Returns a function that converts the job's own file to an output, and any other file to nothing.
+ */
 function outputOf(job: Job): (file: File) => JobResult["outputs"] {
   return (file) => {
     const { id, sizeBytes, contentType, sha256, probe } = file

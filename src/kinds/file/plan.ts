@@ -7,7 +7,10 @@ import type { ImportLimits } from "../imports.ts"
 import { draftUpload } from "../uploads.ts"
 import type { StoredUpload } from "../uploads.ts"
 
-/** Drafts the job of an uploaded file, which has the id of the file: one task that probes it. */
+/**
+ * Drafts the job of an uploaded file: one task, which probes the file. The job and the file have
+ * the same id.
+ */
 export function draftUploadJob(stored: StoredUpload, facts: JobProperties, id = newId()): JobDraft {
   const input = { jobId: id, fileId: id, key: "file", isOptional: false }
   const { task, file } = draftUpload(facts, stored, input)
@@ -19,10 +22,15 @@ export function draftUploadJob(stored: StoredUpload, facts: JobProperties, id = 
   }
 }
 
-/** Share of the import in the progress of the job, in percent. The probe has the rest. */
+/**
+ * Weight of the import in the progress of its job, in percent. The probe has the remaining percent.
+ */
 const IMPORT_WEIGHT = 99
 
-/** Drafts the job of a file from a URL: one task imports the file, and one probes the file. */
+/**
+ * Drafts the job of a file from a URL: one task that imports the file, and another task that probes
+ * the file.
+ */
 export function draftImportJob(source: ImportUrl, facts: JobProperties & ImportLimits): JobDraft {
   const id = newId()
   const { tasks, file } = draftImport(facts, facts, {

@@ -22,15 +22,18 @@ import {
   statusFieldSchemas,
 } from "../shared-record-fields.ts"
 
-/** Schema of the source of a File. Fetched media are not Files, so `fetch` is not in the list. */
+/**
+ * Schema of the field `source` in the File record. Fetched media are not Files, so that `fetch` is
+ * not allowed.
+ */
 export const fileSource = z.enum(
   ["upload", "import", "output"] satisfies FileSource[],
   "expected one of upload, import, output",
 )
 
 /**
- * Schema of the File record. A File that another job made, as its output or its input, has no job
- * fields such as `progress`.
+ * Schema of the File record. A File that is an output or an input of another job has no job fields
+ * such as `progress`.
  */
 export const fileRecord = z
   .object({

@@ -12,12 +12,12 @@ const jsonText = z.string().transform((text, context) => {
   }
 })
 
-/** Converts `true` or `false` in a form to a boolean; returns any other value unchanged. */
+/** Converts the form value `true` or `false` to a boolean. Returns any other value unchanged. */
 function readFlag(text: unknown): unknown {
   return text === "true" || text === "false" ? text === "true" : text
 }
 
-/** Converts at most 9 digits in a form to a number; returns any other value unchanged. */
+/** Converts a form value of at most 9 digits to a number. Returns any other value unchanged. */
 function readDigits(text: unknown): unknown {
   return typeof text === "string" && /^\d{1,9}$/.test(text) ? Number(text) : text
 }
@@ -42,7 +42,7 @@ export const fileFormFields = z.strictObject({
 
 export type FileFormFields = z.infer<typeof fileFormFields>
 
-/** Schema of the whole multipart form of POST /files, for the OpenAPI document. */
+/** Schema of the complete multipart form of POST /files, for the OpenAPI document. */
 export const fileForm = z
   .strictObject({
     file: filePartSchema("file_url"),
@@ -55,7 +55,7 @@ export const fileForm = z
   })
   .meta({ id: "FileForm" })
 
-/** Schema of the JSON body of POST /files, which has the URL of the file. */
+/** Schema of the JSON body of POST /files, which contains the URL of the file to import. */
 export const fileImportRequest = z
   .strictObject(
     { file_url: inputValueSchema(fileUrl, EXPECTED_URL), ...publishField, ...commonRequestFields },
@@ -63,5 +63,5 @@ export const fileImportRequest = z
   )
   .meta({ id: "FileImport" })
 
-/** Example request of POST /files; its URL serves no file. */
+/** Example of a request to POST /files. No file exists at its URL. */
 export const IMPORT_EXAMPLE = { file_url: "https://example.com/clip.mp4" }

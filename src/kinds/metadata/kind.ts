@@ -4,7 +4,10 @@ import type { Kind } from "../kind.ts"
 /** Schema of the video metadata of a web page in responses. */
 export const metadataRecord = videoMetadata.meta({ id: "VideoMetadata" })
 
-/** Job that reads the video metadata of a web page. Callers get the metadata, never the job. */
+/**
+ * Kind of job that reads the video metadata of a web page. Callers get only the metadata, never the
+ * job.
+ */
 export const metadataKind = {
   name: "metadata",
   path: "fetch/metadata",

@@ -4,10 +4,13 @@ import { newId } from "../../platform/ids.ts"
 import { draftJobRow, draftTask } from "../../domain/job-draft.ts"
 import type { JobDraft } from "../../domain/job-draft.ts"
 
-/** Priority above all other jobs of the account, because a caller waits for the metadata. */
+/**
+ * Priority of metadata lookups, above all other jobs of the account, because a caller waits for the
+ * response.
+ */
 const PRIORITY = 1000
 
-/** Drafts the job of a metadata lookup: one task, which reads the page. */
+/** Drafts the job of a metadata lookup: one task, which reads the web page. */
 export function draftLookupJob(
   url: string,
   { origin, now, runSecondsMax }: { origin: string; now: number; runSecondsMax: number },

@@ -15,7 +15,7 @@ import { EXAMPLE_REQUEST, normalizeRequest, readUsableFields } from "./request.t
 import type { NormalizeRequest } from "./request.ts"
 import { finishOutputs } from "../outputs.ts"
 
-/** Job that normalizes the loudness of media and changes nothing else. */
+/** Kind of job that normalizes the loudness of media and changes nothing else. */
 export const normalizeKind = defineJsonKind({
   name: "normalize",
   path: "normalize",
@@ -77,8 +77,8 @@ function planNormalize(request: NormalizeRequest, context: DraftContext): JobDra
 }
 
 /**
- * Returns the changes after a normalization: the output, named after the source, and the loudness
- * measurements. An imported source has its final name by now.
+ * Returns the changes of files and job after a normalization: the output, named after its source,
+ * and the loudness measurements. The name of an imported source is final at this time.
  */
 function finishNormalize({ job, files, tasks }: FinishedTasks): FinishChanges {
   const [done] = tasks

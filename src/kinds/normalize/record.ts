@@ -20,17 +20,17 @@ import {
   statusFieldSchemas,
 } from "../shared-record-fields.ts"
 
-/** Schema of the request fields that the job stores and the record shows. */
+/** Schema of the normalization request's fields that the job stores and the record shows. */
 const storedRequestFields = storedInput.extend({
   loudnorm_i: z.number(),
   loudnorm_lra: z.number(),
   loudnorm_tp: z.number(),
 })
 
-/** Schema of the source's name in the stored request; jobs of earlier versions have no name. */
+/** Schema of the source's name in a stored request. Jobs of earlier versions have no name. */
 export const storedSourceNameSchema = z.object({ source_name: z.string().catch("") })
 
-/** Schema of the record fields that are present after success. */
+/** Schema of the fields that the Normalization record has only after success. */
 const resultFields = z.object({
   download_url: z.url(),
   size_bytes: z.int(),

@@ -3,13 +3,13 @@ import { commonRequestFields, publishField } from "../create-fields.ts"
 import { usableInputSchema } from "../private-input.ts"
 import { EXAMPLE_INPUT, inputReferenceSchema } from "../reference.ts"
 
-/** Returns the schema of a number between two inclusive limits. */
+/** Returns the schema of a number between two limits, both inclusive. */
 function numberBetween(least: number, most: number, unit: string) {
   const message = `expected a number from ${least} to ${most} (${unit})`
   return z.number(message).min(least, message).max(most, message)
 }
 
-/** Schemas of the target loudness; the defaults are those of EBU R 128. */
+/** Schemas of the fields for the target loudness. The defaults are those of EBU R 128. */
 export const loudnessTargetFields = {
   loudnorm_i: numberBetween(-70, -5, "LUFS")
     .default(-23)
@@ -47,7 +47,7 @@ const usableRequest = z.object({ file_url: usableInputSchema.optional().catch(un
 
 export type UsableNormalizeRequest = z.output<typeof usableRequest>
 
-/** Returns the valid fields of a body, even if other fields are invalid. */
+/** Returns the valid fields of a normalization request; omits invalid fields. */
 export function readUsableFields(body: object): UsableNormalizeRequest {
   return usableRequest.parse(body)
 }

@@ -6,8 +6,9 @@ import { finishOutputs } from "../outputs.ts"
 import { nameRenditions } from "./names.ts"
 
 /**
- * Returns the changes after a task that encodes renditions, which are named after their source
- * file. Identical renditions share one File, which is the output of each rendition.
+ * Returns the changes of files and job after a task that encodes renditions. Renditions are named
+ * after their source file. Identical renditions share one File, which is the output of each of
+ * them.
  */
 export function finishRenditions(
   files: File[],
@@ -41,7 +42,10 @@ export function finishRenditions(
   }
 }
 
-/** Marks files as failed whose rendition is identical to an encoded rendition. */
+/**
+ * Returns changes that mark a file as failed if its rendition is identical to another rendition,
+ * which was encoded.
+ */
 function failDuplicates(
   files: readonly File[],
   { same = [] }: RenderResult,

@@ -1,12 +1,14 @@
 import { fileStem } from "../file-name.ts"
 import type { Rendition } from "../../contract/tasks/render.ts"
 
-/** Maximum length of a stem in characters, so that a name has less than 255 bytes in UTF-8. */
+/**
+ * Maximum length of a file name's stem in characters. A name then has less than 255 bytes in UTF-8.
+ */
 const STEM_LENGTH_MAX = 50
 
 /**
- * Returns the file names of renditions by key, such as `film_720p_h264.mp4` for `film.mkv`. Adds a
- * number to a name that occurs again.
+ * Returns the file names of renditions by key, such as `film_720p_h264.mp4` for `film.mkv`. A name
+ * that would occur again gets a number.
  */
 export function nameRenditions(
   sourceName: string,

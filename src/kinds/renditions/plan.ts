@@ -5,7 +5,7 @@ import type { JobDraft, JobProperties, TaskDraft } from "../../domain/job-draft.
 import { nameRenditions } from "./names.ts"
 import type { RenditionRequest } from "./request.ts"
 
-/** Key of the only input of a task that encodes renditions. */
+/** Key of the single input of a task that encodes renditions. */
 export const SOURCE_INPUT_KEY = "source"
 
 /** Drafts the task that encodes renditions, and the rows of their files. */

@@ -44,7 +44,7 @@ const outputRendition = z
   })
   .meta({ id: "OutputRendition" })
 
-/** Schemas of the request fields that define renditions. */
+/** Schemas of the request fields that define which renditions to encode. */
 export const renditionFields = {
   outputs: z
     .array(outputRendition, EXPECTED_RENDITIONS)
@@ -59,7 +59,7 @@ export const renditionFields = {
 
 const renditionRequest = z.object(renditionFields)
 
-/** Fields of a request that define its renditions. */
+/** Fields of a request that define which renditions to encode. */
 export type RenditionRequest = z.infer<typeof renditionRequest>
 
 function judgeContainer(codec: RenditionCodec, container: RenditionContainer): string | null {

@@ -16,10 +16,10 @@ import { findWebhookConflicts } from "../webhook-fields.ts"
 import { EXAMPLE_REQUEST, readUsableFields, transcodeRequest } from "./request.ts"
 import type { TranscodeRequest, UsableTranscodeRequest } from "./request.ts"
 
-/** Schema of fields that the job stores with its request: id and name of the source's File. */
+/** Schema of the source's File in the stored request: the id and the name of the File. */
 const storedSource = storedInput.extend({ source_name: z.string() })
 
-/** Job that encodes a video in other sizes and codecs, ready for the web. */
+/** Kind of job that encodes a video in other sizes and codecs for use on the web. */
 export const transcodeKind = defineJsonKind({
   name: "transcode",
   path: "transcode",
@@ -66,7 +66,10 @@ function planTranscode(request: TranscodeRequest, context: DraftContext): JobDra
   }
 }
 
-/** Returns the changes after a transcode. An imported source has its final name by now. */
+/**
+ * Returns the changes of files and job after a transcode. The name of an imported source is final
+ * at this time.
+ */
 function finishTranscode({ job, files, tasks }: FinishedTasks): FinishChanges {
   const [done] = tasks
   if (!done) return { files: [], result: { outputs: [] } }

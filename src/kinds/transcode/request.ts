@@ -41,7 +41,7 @@ const usableRequest = z.object({
 
 export type UsableTranscodeRequest = z.output<typeof usableRequest>
 
-/** Returns the valid fields of a body, even if other fields are invalid. */
+/** Returns the valid fields of a transcode request; omits invalid fields. */
 export function readUsableFields(body: object): UsableTranscodeRequest {
   return usableRequest.parse(body)
 }

@@ -32,7 +32,7 @@ import { findWebhookConflicts } from "../webhook-fields.ts"
 
 const EXPECTED_ONE = "expected exactly one of file_url, source, and file in a multipart body"
 
-/** Returns the faults of a request that its schema cannot find. */
+/** Returns the faults of a transcription request that its schema cannot find. */
 function judgeTranscribe(
   request: UsableTranscribeRequest,
   inputs: ResolvedInput[],
@@ -72,7 +72,10 @@ function unknownModel(names: readonly string[]): Fault {
   return { field: "model", message: `expected one of ${names.join(", ")}` }
 }
 
-/** Returns the faults of a language or a task that the model does not support. */
+/**
+ * Returns faults of a language or a task (transcribe or translate) that the Whisper model does not
+ * support.
+ */
 function judgeSpeech({ language = "auto", task }: UsableTranscribeRequest, model: string): Fault[] {
   const spoken = isAutoLanguage(language) ? null : readLanguageTag(language)
   const code = spoken && "code" in spoken ? spoken.code : null
@@ -93,7 +96,7 @@ function judgeSpeech({ language = "auto", task }: UsableTranscribeRequest, model
 const INPUT_KEY = "file"
 const ENGLISH: SpokenLanguage = { tag: "en", code: "en" }
 
-/** Job that transcribes the speech in a file with Whisper. */
+/** Kind of job that transcribes the speech in a file with Whisper. */
 export const transcribeKind = defineJsonKind({
   name: "transcribe",
   path: "transcribe",
@@ -123,7 +126,9 @@ function references({ file_url, source }: UsableTranscribeRequest): InputReferen
   )
 }
 
-/** Drafts one task and a file for each format, the requested format first. */
+/**
+ * Drafts a transcription job: one task, and a file for each format. The requested format is first.
+ */
 function planTranscribe(request: TranscribeRequest, context: DraftContext): JobDraft {
   const id = newId()
   const [input] = context.inputs
@@ -169,14 +174,17 @@ function planTranscribe(request: TranscribeRequest, context: DraftContext): JobD
   }
 }
 
-/** Returns the spoken language; null if Whisper detects the language. */
+/** Returns the language that the request states; null if Whisper is to detect the language. */
 function chooseLanguage({ language }: TranscribeRequest, model: string): SpokenLanguage | null {
   if (isAutoLanguage(language)) return isEnglishOnly(model) ? ENGLISH : null
   const spoken = readLanguageTag(language)
   return "error" in spoken ? null : spoken
 }
 
-/** Returns the changes after a transcription; the output in the requested format is first. */
+/**
+ * Returns the changes of files and job after a transcription. The output in the requested format is
+ * first.
+ */
 function finishTranscribe({ files, tasks }: Pick<FinishedTasks, "files" | "tasks">): FinishChanges {
   const [done] = tasks
   if (!done) return { files: [], result: { outputs: [] } }
@@ -185,7 +193,7 @@ function finishTranscribe({ files, tasks }: Pick<FinishedTasks, "files" | "tasks
   const order = done.task.work.outputs?.map(({ key }) => key) ?? []
   const outputs = stored.result.outputs
     .toSorted((one, other) => order.indexOf(one.key) - order.indexOf(other.key))
-    // Formats with timestamps are as long as the audio; plain text has no length.
+    // Formats with timestamps cover the length of the audio; plain text has no length.
     .map((output) => ({
       ...output,
       ...(output.key !== "txt" && { durationSeconds: duration_seconds }),

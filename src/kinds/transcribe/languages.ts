@@ -3,27 +3,32 @@ import { toLanguageTag, WHISPER_LANGUAGES } from "../../contract/whisper-languag
 export const AUTO_LANGUAGE = "auto"
 export const LANGUAGE_LENGTH_MAX = 100
 
-/** Spoken language: the canonical BCP-47 tag, and the code that Whisper uses. */
+/** Spoken language: its canonical BCP-47 tag, and Whisper's code for the language. */
 export type SpokenLanguage = { tag: string; code: string }
 
 const EXPECTED = "expected a language such as en or pt-BR (BCP-47), or auto"
 
-/** Codes of Whisper for canonical BCP-47 subtags that Whisper spells differently. */
+/** Whisper's codes for languages whose canonical BCP-47 subtag differs from the code. */
 const CODES: ReadonlyMap<string, string> = new Map([
   ["jv", "jw"],
   ["fil", "tl"],
   ["nb", "no"],
   ["zlm", "ms"],
-  // Chinese languages share a written form, so their code is that of Chinese.
+  // Chinese languages share a written form, so that Whisper's code for all of them is `zh`.
   ...["cdo", "cjy", "cpx", "czh", "czo", "gan", "hak", "hsn", "lzh", "mnp", "nan", "wuu"].map(
     (dialect) => [dialect, "zh"] as const,
   ),
 ])
 
-/** Tag with an extended language subtag, such as `zh-yue`; BCP-47 also allows `yue` alone. */
+/**
+ * Pattern of a tag with an extended language subtag, such as `zh-yue`. BCP-47 also allows `yue`
+ * alone.
+ */
 const EXTENDED = /^(?<language>[a-z]{2,3})-(?:[a-z]{3}-)?(?<extended>[a-z]{3}(?:-.*)?)$/i
 
-/** Parses a language tag except `auto`; returns an error if Whisper does not know the language. */
+/**
+ * Parses a language tag other than `auto`. Returns an error if Whisper does not know the language.
+ */
 export function readLanguageTag(text: string): SpokenLanguage | { error: string } {
   const { language = "", extended = text } = EXTENDED.exec(text)?.groups ?? {}
   const tag = canonicalTag(extended)
@@ -40,7 +45,7 @@ export function readLanguageTag(text: string): SpokenLanguage | { error: string 
   return { error: `${EXPECTED}; Whisper does not know "${tag}"` }
 }
 
-/** Returns the tag of a language from its English name; null for any other text. */
+/** Returns the language tag for the English name of a language; null for any other text. */
 function findTagByName(text: string): string | null {
   const names = new Intl.DisplayNames("en", { type: "language" })
   const code = WHISPER_LANGUAGES.find((each) => {
@@ -49,13 +54,13 @@ function findTagByName(text: string): string | null {
   return code === undefined ? null : toLanguageTag(code)
 }
 
-/** Reports whether the text is `auto`, in any case: Whisper then detects the language. */
+/** Reports whether a text is `auto`, in upper or lower case. Whisper then detects the language. */
 export function isAutoLanguage(text: string): boolean {
   return text.toLowerCase() === AUTO_LANGUAGE
 }
 
 /**
- * Reports whether a Whisper model distinguishes Cantonese from other Chinese languages, as the
+ * Reports whether a Whisper model distinguishes Cantonese from other Chinese languages. Only the
  * latest large models do.
  */
 export function supportsCantonese(model: string): boolean {

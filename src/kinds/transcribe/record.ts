@@ -17,7 +17,7 @@ import {
 } from "../shared-record-fields.ts"
 import { isAutoLanguage } from "./languages.ts"
 
-/** Schema of the request fields that the job stores and the record shows. */
+/** Schema of the transcription request's fields that the job stores and the record shows. */
 const storedRequestFields = storedInput.extend({
   language: z.string(),
   model: z.string(),
@@ -25,7 +25,9 @@ const storedRequestFields = storedInput.extend({
   format: z.enum(TRANSCRIPT_FORMATS).exclude(["txt"]),
 })
 
-/** Schema of the Transcription record. The transcript and its URLs are present after success. */
+/**
+ * Schema of the Transcription record. The transcript and its URLs are present only after success.
+ */
 export const transcriptionRecord = z
   .object({
     ...statusFieldSchemas,

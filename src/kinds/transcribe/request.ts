@@ -11,7 +11,7 @@ import { usableInputSchema } from "../private-input.ts"
 import { EXAMPLE_INPUT, inputReferenceSchema } from "../reference.ts"
 import { AUTO_LANGUAGE, isAutoLanguage, LANGUAGE_LENGTH_MAX, readLanguageTag } from "./languages.ts"
 
-/** Formats that a request can choose. Every transcription also has a plain text. */
+/** Transcript formats that a request can choose. Every transcription also creates a plain text. */
 const FORMATS = ["json", "srt", "vtt"] as const
 const MODEL_LENGTH_MAX = 100
 
@@ -26,7 +26,7 @@ const language = z
     if (spoken && "error" in spoken) context.addIssue({ code: "custom", message: spoken.error })
   })
 
-/** Schema of the body of POST /transcribe; a request with `source` has the Job form. */
+/** Schema of the body of POST /transcribe. A request with the field `source` has the Job form. */
 export const transcribeRequest = z
   .strictObject(
     {
@@ -106,7 +106,7 @@ const usableRequest = z.object({
 
 export type UsableTranscribeRequest = z.output<typeof usableRequest>
 
-/** Returns the valid fields of a body, even if other fields are invalid. */
+/** Returns the valid fields of a transcription request; omits invalid fields. */
 export function readUsableFields(body: object): UsableTranscribeRequest {
   return usableRequest.parse(body)
 }

@@ -5,8 +5,8 @@ const PREFIX = "lathe_"
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 const RANDOM_LENGTH = 24
 /**
- * Length of a key's mark in base62 characters: a truncated HMAC that proves that this service
- * issued the key. Nobody can guess a mark of this length.
+ * Length of a key's mark in base62 characters. The mark is a truncated HMAC that proves that this
+ * service issued the key. Nobody can guess a mark of this length.
  */
 const MARK_LENGTH = 10
 const CHECKSUM_LENGTH = 6
@@ -14,8 +14,8 @@ const KEY_PATTERN = /^lathe_[0-9A-Za-z]{40}$/
 const PURPOSE = "api-key"
 
 /**
- * Builds a key from its body of 34 base62 characters: prepends `lathe_`, and appends the CRC-32 of
- * both as 6 base62 characters.
+ * Builds an API key from its body of 34 base62 characters. Prepends `lathe_`, and appends the
+ * CRC-32 of both as 6 base62 characters.
  */
 export function assembleApiKey(body = randomText(RANDOM_LENGTH + MARK_LENGTH)): string {
   const text = PREFIX + body
@@ -23,7 +23,8 @@ export function assembleApiKey(body = randomText(RANDOM_LENGTH + MARK_LENGTH)): 
 }
 
 /**
- * Creates an API key: 24 random characters, and their HMAC under the service's secret as the mark.
+ * Creates an API key: 24 random characters, and a mark, which is the HMAC of those characters under
+ * the service's secret.
  */
 export async function generateApiKey(secret: string): Promise<string> {
   const random = randomText(RANDOM_LENGTH)
@@ -31,8 +32,8 @@ export async function generateApiKey(secret: string): Promise<string> {
 }
 
 /**
- * Reports whether a well-formed key was issued under this secret, as its mark proves. The key may
- * be revoked.
+ * Reports whether a well-formed API key was issued under this secret, as the key's mark proves. The
+ * key may be revoked.
  */
 export async function isIssuedApiKey(secret: string, key: string): Promise<boolean> {
   const random = key.slice(PREFIX.length, PREFIX.length + RANDOM_LENGTH)
@@ -61,8 +62,8 @@ export function hasApiKeyFormat(text: string): boolean {
 }
 
 /**
- * Returns the SHA-256 of a key, in hexadecimal. The service stores only this hash and the key's
- * first characters.
+ * Returns the SHA-256 of an API key, in hexadecimal. The service stores only this hash and the
+ * key's first characters.
  */
 export async function hashApiKey(key: string): Promise<string> {
   return await sha256Hex(key)
@@ -86,8 +87,8 @@ function randomText(length: number): string {
   const characters: string[] = []
   while (characters.length < length) {
     for (const byte of crypto.getRandomValues(new Uint8Array(length))) {
-      // Skips bytes from 248 on, because 256 is no multiple of 62: they would make some characters
-      // more likely than others.
+      // Skips bytes from 248 on, because 256 is no multiple of 62. These bytes would make some
+      // characters more likely than others.
       if (byte < 248 && characters.length < length) characters.push(ALPHABET.charAt(byte % 62))
     }
   }

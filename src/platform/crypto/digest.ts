@@ -1,14 +1,14 @@
 /** Digest of bytes that arrive in chunks. */
 export type Digest = {
   write(bytes: Uint8Array): Promise<void>
-  /** Ends the bytes, and returns their digest. */
+  /** Ends the input, and returns the digest of all bytes. */
   finish(): Promise<Uint8Array>
 }
 
 /** Opens a digest by an algorithm of `crypto.DigestStream`, such as `SHA-256`. */
 export function openDigest(algorithm: string): Digest {
   const stream = new crypto.DigestStream(algorithm)
-  // Ignores the rejection of the digest: nobody reads the digest of a failed upload.
+  // Ignores the rejection of the digest, because nobody reads the digest of a failed upload.
   stream.digest.catch(() => undefined)
   const writer = stream.getWriter()
   return {

@@ -8,14 +8,15 @@ const NONCE_BYTES = 12
 const keys = new Map<string, Promise<SealingKey>>()
 
 /**
- * Context of an encrypted text: its purpose, and the id of the row that owns it. The text can only
- * be decrypted with the same context.
+ * Context of an encrypted text: the purpose of the text, and the id of the row that owns it. The
+ * text can be decrypted only with the same context.
  */
 export type SealContext = { purpose: string; owner: string }
 
 /**
- * Encrypts a text with AES-256-GCM. HKDF-SHA-256 derives one key per purpose from the secret.
- * Returns `v1.<nonce>.<ciphertext and tag>`, with the nonce and the ciphertext in base64url.
+ * Encrypts a text with AES-256-GCM. HKDF-SHA-256 derives one encryption key per purpose from the
+ * secret. Returns `v1.<nonce>.<ciphertext and tag>`, with the nonce and the ciphertext in
+ * base64url.
  */
 export async function sealText(secret: string, use: SealContext, text: string): Promise<string> {
   const iv = crypto.getRandomValues(new Uint8Array(NONCE_BYTES))
@@ -25,8 +26,8 @@ export async function sealText(secret: string, use: SealContext, text: string): 
 }
 
 /**
- * Decrypts a text that `sealText` returned. Returns null if the secret or the context is another
- * one, or if the text was changed.
+ * Decrypts a text that `sealText` encrypted. Returns null if the secret or the context differs, or
+ * if the text was changed.
  */
 export async function unsealText(
   secret: string,

@@ -4,7 +4,7 @@ const keys = new Map<string, Promise<SigningKey>>()
 
 /**
  * Returns the HMAC-SHA-256 of a text and its purpose under a secret, in base64url. A signature for
- * one purpose is invalid for every other.
+ * one purpose is invalid for every other purpose.
  */
 export async function signText(secret: string, purpose: string, text: string): Promise<string> {
   const key = await keyOf(secret)
@@ -12,7 +12,7 @@ export async function signText(secret: string, purpose: string, text: string): P
   return toBase64Url(new Uint8Array(mac))
 }
 
-/** Reports whether a signature that `sign` returned is valid. Compares in constant time. */
+/** Reports whether a signature of a text is valid. Compares signatures in constant time. */
 export async function verifyTextSignature(
   secret: string,
   purpose: string,

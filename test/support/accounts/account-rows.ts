@@ -1,7 +1,10 @@
 import { env } from "cloudflare:workers"
 import { newId } from "../../../src/platform/ids.ts"
 
-/** Tables whose rows name no account, and how those of an account are found. */
+/**
+ * SQL conditions that find an account's rows in tables without a column `account_id`, by table.
+ * Null for tables whose rows belong to no account.
+ */
 export const WITHOUT_ACCOUNT: Record<string, string | null> = {
   accounts: "id = ?1",
   task_inputs: "task_id in (select id from tasks where account_id = ?1) or task_id = 'of ' || ?1",
@@ -14,14 +17,17 @@ export const WITHOUT_ACCOUNT: Record<string, string | null> = {
   verifications: "value = 'of ' || ?1",
   invitations: "email = 'of ' || ?1",
   garbage: "prefix like ?1 || '/%'",
-  // These belong to the operator, or to addresses.
+  // Rows of these tables belong to the operator or to network and mail addresses.
   plans: null,
   sign_in_tries: null,
   mail_counts: null,
   dead_letters: null,
 }
 
-/** Values that a row needs which are no matter of taste, by table. */
+/**
+ * Values that the schema or the tests require in a row, by table. `of` stands for `of <account
+ * id>`.
+ */
 const VALUES: Record<string, Record<string, unknown>> = {
   jobs: { state: "succeeded", request: "{}" },
   tasks: { state: "succeeded", work: "{}", job_id: "of" },
@@ -43,7 +49,7 @@ const VALUES: Record<string, Record<string, unknown>> = {
 
 type Column = { name: string; type: string; notnull: number }
 
-/** The tables that migrations made, each with its columns. */
+/** Returns the tables that the migrations created, each with its columns. */
 export async function listTables(): Promise<Map<string, Column[]>> {
   const { results } = await env.DB.prepare(
     "select name from sqlite_master where type = 'table' and name not like '%\\_%migrations' escape '\\' and name not like '\\_cf%' escape '\\' and name not like 'sqlite%'",
@@ -57,7 +63,9 @@ export async function listTables(): Promise<Map<string, Column[]>> {
   return new Map(tables)
 }
 
-/** Gives an account a row in every table that has rows of accounts. */
+/**
+ * Inserts a row of an account into every table with rows of accounts, except those in `leftOut`.
+ */
 export async function fillTables(
   accountId: string,
   database: D1Database = env.DB,
@@ -95,7 +103,7 @@ function valueOf(table: string, { name, type }: Column, accountId: string): unkn
   return newId()
 }
 
-/** How many rows each table has of an account; those that have none are left out. */
+/** Counts the rows of an account by table. Leaves out tables without such rows. */
 export async function countRows(
   accountId: string,
   database: D1Database = env.DB,

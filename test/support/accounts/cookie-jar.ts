@@ -1,7 +1,7 @@
-/** The cookies that a browser has of one origin. */
+/** Cookies that a browser stores for one origin, by name. */
 type CookieJar = Map<string, string>
 
-/** Keeps the cookies of an answer; those that are over go. */
+/** Stores the cookies that a response sets. Removes expired cookies. */
 export function keepCookies(jar: CookieJar, answer: Response): void {
   for (const line of answer.headers.getSetCookie()) {
     const [pair = "", ...attributes] = line.split(";")
@@ -12,7 +12,7 @@ export function keepCookies(jar: CookieJar, answer: Response): void {
   }
 }
 
-/** Sends the cookies with a request that has these headers. */
+/** Sets the `cookie` header of a request from the cookie jar. */
 export function sendCookies(jar: CookieJar, headers: Headers): void {
   if (jar.size > 0) headers.set("cookie", [...jar].map((pair) => pair.join("=")).join("; "))
 }

@@ -4,7 +4,7 @@ import type { Limits } from "../../../src/domain/plans.ts"
 import { accountOf } from "../media/bundle.ts"
 import { makeCaller } from "../caller.ts"
 
-/** Makes an account whose plan is one of its own: the trial plan with these limits. */
+/** Creates an account with its own plan: the trial plan with the given limits. */
 export async function makeLimitedCaller(account: string, limits: Partial<Limits>) {
   const caller = await makeCaller(account)
   const accountId = await accountOf(caller)
@@ -17,7 +17,10 @@ export async function makeLimitedCaller(account: string, limits: Partial<Limits>
   return { ...caller, accountId, plan }
 }
 
-/** Replaces limits of the plan that `makeLimitedCaller` made, for keys that are looked up from then on. */
+/**
+ * Changes limits of a plan that `makeLimitedCaller` created. The change applies to keys that are
+ * read from the database afterwards.
+ */
 export async function changeLimits(plan: string, limits: Partial<Limits>): Promise<void> {
   const own = JSON.stringify(limits)
   await env.DB.prepare("update plans set limits = json_patch(limits, ?) where name = ?")

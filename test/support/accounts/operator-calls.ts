@@ -4,7 +4,7 @@ export async function putPlan(name: string, limits: object): Promise<Response> {
   return await askOperator(`/plans/${name}`, { method: "PUT", body: JSON.stringify(limits) })
 }
 
-/** The fields at fault of a refusal, and what was expected of them. */
+/** Returns the field and the message of each fault in an error response. */
 export async function faultsOf(answer: Response) {
   const { details } = await answer.json<{ details: { field: string; message: string }[] }>()
   return details.map(({ field, message }) => ({ field, message }))

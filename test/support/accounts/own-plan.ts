@@ -1,4 +1,4 @@
-/** The numbers of a plan of the operator's own, by their public names. */
+/** Limits of a plan that an operator creates, by their public names. */
 export const GOLD = {
   requests_per_minute: 100,
   running_jobs: 2,

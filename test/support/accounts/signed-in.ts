@@ -11,19 +11,19 @@ import { keepCookies, sendCookies } from "./cookie-jar.ts"
 const ORIGIN = "https://lathe.test"
 const PASSWORD = "a password of twenty-six letters"
 
-/** A person who is signed in: requests carry the cookies of the session, as a browser's would. */
+/** Signed-in user, whose requests send the cookies of the session as a browser does. */
 export type SignedInCaller = Awaited<ReturnType<typeof signIn>>
 
 type Person = { email?: string; isOperator?: boolean; plan?: string }
 
-/** Makes a user with an account, and signs the user in by the password. */
+/** Creates a user with an account, and signs the user in by password. */
 export async function signIn(person: Person = {}) {
   const made = await makeUser(person)
   return {
     ...made,
     password: PASSWORD,
     ...(await openSession(made.email)),
-    /** Another session of the same user, as of another browser. */
+    /** Opens another session of the same user, as another browser would. */
     signInElsewhere: async () => await openSession(made.email),
   }
 }
@@ -35,7 +35,7 @@ async function openSession(email: string) {
     asResponse: true,
   })
   keepCookies(jar, answer)
-  /** Sends what a page of the dashboard would, and keeps the cookies of the answer. */
+  /** Requests a path as a page of the dashboard does, and stores the cookies of the response. */
   async function visit(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers)
     if (!headers.has("accept")) headers.set("accept", "text/html,application/xhtml+xml")
@@ -57,7 +57,7 @@ async function openSession(email: string) {
   }
 }
 
-/** A user with an account of its own and a password. */
+/** Creates a user with a password and an account of its own. */
 async function makeUser({ email, isOperator = false, plan = "trial" }: Person) {
   const [id, accountId, now] = [newId(), newId(), new Date()]
   const address = email ?? `${id}@people.test`

@@ -1,20 +1,20 @@
 import { assembleApiKey } from "../../../src/platform/crypto/api-key.ts"
 import { makeRandom } from "../random.ts"
 
-/** A request of somebody without a key or a session, by its path. */
+/** Request of somebody without a key or session, and the kind of route that it tests. */
 export type StrangersRequest = { kind: string; path: string; init: RequestInit }
 
 type Make = (facts: {
-  /** How many requests of the kind there were before. */
+  /** Number of earlier requests of the same kind. */
   at: number
-  /** Another one in each request. */
+  /** Random word, a different one in each request. */
   word: string
   id: string
 }) => [path: string, init?: RequestInit]
 
 const JSON_TYPE = { "content-type": "application/json" }
 
-/** Requests of strangers, by the kind of route. */
+/** Returns functions that make requests of callers without a key or session, by kind of route. */
 function kindsOf(origin: string, email: string): Record<string, Make> {
   function auth(path: string, body: object): [string, RequestInit] {
     const headers = { ...JSON_TYPE, origin }
@@ -114,7 +114,10 @@ function kindsOf(origin: string, email: string): Record<string, Make> {
   }
 }
 
-/** So many requests without a key or a session, over all kinds of routes; `email` is a user's. */
+/**
+ * Makes `count` requests without a key or session, in turn for each kind of route. `email` is the
+ * email of an existing user.
+ */
 export function strangersRequests(
   count: number,
   { origin, email }: { origin: string; email: string },

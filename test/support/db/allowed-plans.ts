@@ -1,7 +1,10 @@
-/** Statements that may read all of a table, or sort, told by a step of the plan and the text. */
+/**
+ * Query plan that may scan a table or sort. `plan` matches a step of the plan followed by the
+ * statement, and `because` is the reason.
+ */
 type AllowedPlan = { plan: RegExp; because: string }
 
-/** Allowed plans: each reads a bounded number of rows, however many jobs exist. */
+/** Allowed plans that read a bounded number of rows, however many jobs exist. */
 const BOUNDED: AllowedPlan[] = [
   {
     plan: /^SCAN keys USING INDEX \w+: .* order by "keys"\."id" desc limit \?$/,
@@ -76,7 +79,10 @@ const BOUNDED: AllowedPlan[] = [
   },
 ]
 
-/** Counts for the operator's page and /metrics, which read all that is open. */
+/**
+ * Allowed plans of counts for the operator's page and /metrics, which read all open jobs, tasks or
+ * deliveries.
+ */
 const OF_WHAT_IS_OPEN: AllowedPlan[] = [
   {
     plan: /^(?:SCAN (?:jobs|tasks) USING INDEX \w+_open|USE TEMP B-TREE FOR GROUP BY): select "(?:kind|pool)", "state", count/,

@@ -5,7 +5,7 @@ import * as worker from "../../../src/index.ts"
 import { getDatabaseBinding, countDatabases } from "../../../src/db/database.ts"
 import { checkPlans } from "./query-plans.ts"
 
-// The files of tests share a process of workerd, which costs more to start than most of them take.
+// Test files share a workerd process, because its start takes longer than most test files.
 await reset()
 applyD1Limits(worker, env.DB)
 for (let database = 1; database <= countDatabases(env); database += 1) {

@@ -2,13 +2,13 @@ import { env } from "cloudflare:workers"
 import { around, asObject, classOf } from "./counted-trips.ts"
 import type { SentStatement } from "./watched-database.ts"
 
-/** Texts of statements by the objects that were prepared from them. */
+/** SQL texts of prepared statements. */
 const texts = new WeakMap<object, string>()
 let asked: SentStatement[] | null = null
 let rowsRead: (() => number)[] | null = null
 const watched = new Set<object>()
 
-/** The statements with values that everything in this isolate asks of D1 during some work. */
+/** Records the D1 statements with values that this isolate binds during `work`. */
 export async function askedDuring(work: () => Promise<void>): Promise<SentStatement[]> {
   const databases = classOf(env.DB)
   if (!watched.has(databases)) {
@@ -28,7 +28,7 @@ export async function askedDuring(work: () => Promise<void>): Promise<SentStatem
   return noted
 }
 
-/** How many rows D1 reads for statements, which are asked once more. */
+/** Runs SELECT statements again, and returns the number of rows that D1 reads for them. */
 export async function rowsReadBy(statements: readonly SentStatement[]): Promise<number> {
   const reads = statements.filter(({ sql }) => /^\s*(?:select|with)\b/i.test(sql))
   const rows = reads.map(async ({ sql, values }) => {
@@ -40,7 +40,10 @@ export async function rowsReadBy(statements: readonly SentStatement[]): Promise<
   return (await Promise.all(rows)).reduce((sum, read) => sum + read, 0)
 }
 
-/** How many rows of their own tables the objects of this isolate read during some work. */
+/**
+ * Counts the rows that the Durable Objects of this isolate read from their own tables during
+ * `work`.
+ */
 export async function rowsReadOf(sql: SqlStorage, work: () => Promise<void>): Promise<number> {
   const storages = classOf(sql)
   if (!watched.has(storages)) {
@@ -56,6 +59,7 @@ export async function rowsReadOf(sql: SqlStorage, work: () => Promise<void>): Pr
   } finally {
     rowsRead = null
   }
-  // A cursor has counted all of its rows once they were taken.
+  // A cursor has its final count only after all of its rows were read. The counts are therefore
+  // read at the end.
   return noted.reduce((sum, read) => sum + read(), 0)
 }

@@ -1,7 +1,10 @@
 import { runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 
-/** Rows that objects wrote, by what wrote them: the verb and the table of a statement, or the method. */
+/**
+ * Numbers of rows that Durable Objects wrote, by the verb and table of the SQL statement or by the
+ * name of the storage method.
+ */
 export type WrittenRows = ReadonlyMap<string, number>
 
 type Method = (...given: unknown[]) => unknown
@@ -10,8 +13,9 @@ let noted: Map<string, number> | null = null
 let isWatched = false
 
 /**
- * Rows that all objects of this isolate write during some work, as the platform counts them: entries of
- * indices too, and one for each alarm that is set. Tables that are made are left out.
+ * Counts the rows that all Durable Objects of this isolate write during `work`, as Cloudflare bills
+ * them: with index entries, and one row for each alarm that is set. Leaves out the creation of
+ * tables.
  */
 export async function countRows(work: () => Promise<unknown>): Promise<WrittenRows> {
   await watch()
@@ -29,7 +33,7 @@ export function sumOf(rows: WrittenRows): number {
   return [...rows.values()].reduce((sum, count) => sum + count, 0)
 }
 
-/** Has the classes of the storage, which all objects share, note what they write. */
+/** Makes the storage classes, which all Durable Objects share, record their writes. */
 async function watch(): Promise<void> {
   if (isWatched) return
   isWatched = true

@@ -1,18 +1,18 @@
 import { env } from "cloudflare:workers"
 
-/** A round trip to D1: its statements, each by verb and table. */
+/** Round trip to D1: the verb and table of each of its statements, separated by commas. */
 export type Trip = string
 
 type Method = (...given: unknown[]) => unknown
 
 const SENDING = ["first", "run", "all", "raw"]
 
-/** Texts of statements by the objects that were prepared from them. */
+/** SQL texts of prepared statements. */
 const texts = new WeakMap<object, string>()
 let noted: Trip[] | null = null
 let isWatched = false
 
-/** The trips to D1 of everything that this isolate does during some work, objects included. */
+/** Records the round trips to D1 of this isolate and its Durable Objects during `work`. */
 export async function countTrips(work: () => Promise<void>): Promise<Trip[]> {
   watch()
   const trips: Trip[] = []
@@ -25,7 +25,9 @@ export async function countTrips(work: () => Promise<void>): Promise<Trip[]> {
   return trips
 }
 
-/** Has the classes of the binding, which whoever has the database shares, note what they send. */
+/**
+ * Makes the classes of the D1 binding, which all users of the database share, record their calls.
+ */
 function watch(): void {
   if (isWatched) return
   isWatched = true
@@ -39,7 +41,7 @@ function watch(): void {
   around(statements, "bind", (made, _, from) => {
     texts.set(asObject(made), texts.get(asObject(from)) ?? "")
   })
-  // A batch of the database goes by a session of its own.
+  // `D1Database.batch` calls the method `batch` of a session.
   around(asObject(session), "batch", (_, [batch]) => {
     note(Array.isArray(batch) ? batch.map((each: unknown) => nameOf(asObject(each))) : [])
   })
@@ -59,13 +61,18 @@ function nameOf(statement: object): string {
   return `${verb} ${table}`
 }
 
-/** A statement without what stands in parentheses, where others may be. */
+/**
+ * Removes all parentheses with their content from a statement, because they may contain another
+ * statement.
+ */
 function withoutGroups(text: string): string {
   const without = text.replaceAll(/\([^()]*\)/g, "")
   return without === text ? text : withoutGroups(without)
 }
 
-/** Has a method, which all who have its owner share, tell what it was given and answers. */
+/**
+ * Replaces a method of a class so that each call passes its result, arguments and `this` to `see`.
+ */
 export function around(
   owner: object,
   name: string,

@@ -1,6 +1,9 @@
 import { env } from "cloudflare:workers"
 
-/** So many jobs of an account, the newest of which wait, and the oldest of which failed. */
+/**
+ * Number of jobs of an account. The newest `waiting` jobs wait, and the oldest `failed` jobs have
+ * failed.
+ */
 export type ManyJobs = { accountId: string; jobs: number; waiting: number; failed: number }
 
 const JOB = id("000")
@@ -8,7 +11,10 @@ const FILE = id("001")
 const TASK = id("002")
 const DELIVERY = id("003")
 
-/** Writes jobs of one account with a task, its input, a file and a webhook each, without the service. */
+/**
+ * Inserts jobs of one account directly into D1, each with a task, an input, a file and a webhook
+ * delivery.
+ */
 export async function insertManyJobs({
   accountId,
   jobs,
@@ -79,7 +85,9 @@ export async function insertManyJobs({
   })
 }
 
-/** An id that rises with its number, as those of jobs do with time. */
+/**
+ * Returns the SQL of an id that increases with the row number, as ids of jobs increase with time.
+ */
 function id(part: string): string {
   return `printf('01900000-0000-7${part}-8000-%012x', i)`
 }

@@ -2,13 +2,13 @@ import { env } from "cloudflare:workers"
 import { afterAll, expect } from "vitest"
 import { ALLOWED_PLANS } from "./allowed-plans.ts"
 
-/** Statements of the service have their names quoted; those that a test writes by hand do not. */
+/** Pattern of the service's statements, which quote all names. Statements in tests quote none. */
 const IS_OF_SERVICE = /^(?:select|insert|update|delete|with)\b[^]*"/i
 const HAS_NUMBERED = /\?\d/
 
 /**
- * Steps that read a whole table or index, or sort; not those over what a statement brings itself, or
- * over what a query within it found, which has steps of its own.
+ * Pattern of a plan step that scans a whole table or index, or sorts. Does not match scans of
+ * values in the statement or of its subqueries, because a subquery has its own steps.
  */
 const IS_WIDE = /^SCAN (?!\(|json_each|CONSTANT ROW|\d+-ROW VALUES|.* VIRTUAL TABLE)|TEMP B-TREE/
 
@@ -20,9 +20,9 @@ const watched = new WeakSet<object>()
 let isWatching = false
 
 /**
- * Has every file of tests of the Worker fail whose statements, of D1 or of an object, scan a table or
- * sort otherwise than `ALLOWED_PLANS` says. Without ANALYZE, which nobody runs, the plan of a statement
- * is the same whatever is in the tables.
+ * Makes a test file of the Worker fail if a statement of D1 or of a Durable Object scans a table or
+ * sorts, unless `ALLOWED_PLANS` allows it. Nobody runs ANALYZE, so that plans do not depend on the
+ * rows in the tables.
  */
 export function checkPlans(worker: object): void {
   if (!isWatching) watch(worker)
@@ -59,7 +59,7 @@ async function explain(text: string): Promise<void> {
   for (const row of results) note(String(row["detail"]), text)
 }
 
-/** Has the objects of a class say how SQLite does each of their statements, as it is first run. */
+/** Makes Durable Objects of a class record the query plan of each statement at its first run. */
 function watchObjects(methods: object): void {
   for (const name of Object.getOwnPropertyNames(methods)) {
     const known: unknown = Object.getOwnPropertyDescriptor(methods, name)?.value

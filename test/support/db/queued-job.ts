@@ -6,7 +6,7 @@ import { draftJobRow, draftTask } from "../../../src/domain/job-draft.ts"
 import { claimTask } from "../../../src/db/jobs/tasks.ts"
 import { jobFacts } from "../job-facts.ts"
 
-/** A command's job with one task, as its create wrote it. */
+/** Creates a command job with one waiting task, as the creation of a command writes it to D1. */
 export async function makeQueuedJob(accountId: string, changes: { agoMs?: number } = {}) {
   const jobId = newId()
   const facts = { ...jobFacts(null), now: Date.now() - (changes.agoMs ?? 0) }
@@ -30,7 +30,7 @@ export async function makeQueuedJob(accountId: string, changes: { agoMs?: number
   return { jobId, taskId, message }
 }
 
-/** The same with its task claimed, at fence 1. */
+/** Creates a command job whose task is claimed at fence 1. */
 export async function makeClaimedJob(accountId: string, slot = "media-0") {
   const made = await makeQueuedJob(accountId)
   const claim = { taskId: made.taskId, jobId: made.jobId, slot, allocation: 1, now: Date.now() }

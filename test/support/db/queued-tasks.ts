@@ -1,13 +1,13 @@
 import { TaskQueue } from "../../../src/scheduler/queue.ts"
 import type { QueuedTask } from "../../../src/scheduler/queued-task.ts"
 
-/** All tasks of a queue, in the order of their ids. */
+/** Returns all tasks of a queue, ordered by id. */
 export function allQueued(queue: TaskQueue): QueuedTask[] {
   const states = ["blocked", "ready", "starting", "posting", "running"] as const
   return queue.nextIn(states, "", Number.MAX_SAFE_INTEGER)
 }
 
-/** The same of the queue that a dispatcher's storage holds. */
+/** Returns all tasks of the queue in a dispatcher's storage, ordered by id. */
 export function allStored({ sql }: DurableObjectStorage): QueuedTask[] {
   return allQueued(new TaskQueue(sql))
 }

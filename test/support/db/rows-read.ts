@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { z } from "zod"
 
-/** A statement that D1 was sent, and how many rows it read for it. */
+/** SQL statement that was sent to D1, and the number of rows that D1 read for it. */
 export type Reading = { sql: string; rows: number }
 
 type Method = (...given: unknown[]) => unknown
@@ -12,7 +12,10 @@ const texts = new WeakMap<object, string>()
 let noted: Reading[] | null = null
 let isWatched = false
 
-/** Rows that D1 reads for this isolate during some work, Durable Objects included. */
+/**
+ * Records the statements of this isolate and its Durable Objects during `work`, with the rows that
+ * D1 reads.
+ */
 export async function readingsOf(work: () => Promise<void>): Promise<Reading[]> {
   watch()
   const readings: Reading[] = []
@@ -53,7 +56,8 @@ function watch(): void {
       return answer
     })
   }
-  // It says nothing of rows: what only reads is asked again, and other rows have each column once.
+  // `raw` does not report the number of rows read. A SELECT statement is therefore run twice, and
+  // any other statement is run by `all`, whose rows contain each column once.
   replace(statements, "raw", async (raw, self, given) => {
     const isRead = !/^(?:insert|update|delete)\b/i.test(textOf(self))
     const answer: unknown = isRead ? await Reflect.apply(raw, self, given) : null

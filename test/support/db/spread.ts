@@ -5,12 +5,12 @@ import { countDatabases, openDatabaseByNumber } from "../../../src/db/database.t
 import { askOperator, makeCaller } from "../caller.ts"
 import type { Caller } from "../caller.ts"
 
-/** An account with a key, and the database that its rows are in. */
+/** Caller of an account, and the number of the database that stores the account's rows. */
 export type SpreadCaller = { caller: Caller; accountId: string; database: number; name: string }
 
 const listed = z.object({ accounts: z.tuple([z.object({ id: z.string(), database: z.number() })]) })
 
-/** Makes an account whose rows are in a database. */
+/** Creates accounts until one is in the database with this number. */
 export async function makeCallerIn(database: number, plan?: "trial" | "paid") {
   for (;;) {
     const made = await makeSpreadCaller(plan)
@@ -18,7 +18,7 @@ export async function makeCallerIn(database: number, plan?: "trial" | "paid") {
   }
 }
 
-/** Makes an account whose rows are wherever chance has them. */
+/** Creates an account in a database that the service selects. */
 export async function makeSpreadCaller(plan?: "trial" | "paid"): Promise<SpreadCaller> {
   const name = `spread ${crypto.randomUUID()}`
   const caller = await makeCaller(name, plan)
@@ -27,13 +27,13 @@ export async function makeSpreadCaller(plan?: "trial" | "paid"): Promise<SpreadC
   return { caller, accountId: id, database, name }
 }
 
-/** Results of a query in each database, in order. */
+/** Runs a query on each database. Returns the results in the order of the database numbers. */
 export async function askEach(query: string): Promise<unknown[]> {
   const numbers = Array.from({ length: countDatabases(env) }, (_, at) => at + 1)
   return await Promise.all(numbers.map((one) => openDatabaseByNumber(env, one).all(sql.raw(query))))
 }
 
-/** The databases that have rows of an account in a table. */
+/** Returns the numbers of the databases that have rows of an account in a table. */
 export async function findRows(table: string, accountId: string): Promise<number[]> {
   const column = table === "accounts" ? "id" : "account_id"
   const found = await askEach(`select 1 from ${table} where ${column} = '${accountId}'`)

@@ -1,10 +1,10 @@
 import { env } from "cloudflare:workers"
 import type { Env } from "../../../src/bindings/env.ts"
 
-/** A statement that a database was asked. */
+/** SQL statement that was sent to a database, with its values. */
 export type SentStatement = { sql: string; values: unknown[] }
 
-/** The environment with a database that notes what it is asked. */
+/** Returns an environment whose database records the statements that it gets. */
 export function watchedEnv(): { watched: Env; asked: SentStatement[] } {
   const asked: SentStatement[] = []
   const DB = new Proxy(env.DB, {
@@ -27,10 +27,13 @@ function watchedStatement(statement: D1PreparedStatement, sql: string, asked: Se
   })
 }
 
-/** A step that reads a whole table, which is none of what a statement made itself and limits. */
+/**
+ * Pattern of a plan step that scans a whole table. Does not match scans of JSON values and
+ * subqueries.
+ */
 export const SCAN_OF_TABLE = /^SCAN (?!json_each|CONSTANT ROW|\(subquery|(?:found|counted)\b)/
 
-/** How SQLite does each statement, step by step. */
+/** Returns the steps of SQLite's query plan for each statement. */
 export async function plansOf(asked: SentStatement[]): Promise<{ sql: string; steps: string[] }[]> {
   return await Promise.all(
     asked.map(async ({ sql, values }) => {

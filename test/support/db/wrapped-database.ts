@@ -1,9 +1,12 @@
-/** Called in place of a statement, or of a batch, with its text; runs it by `ask`. */
+/**
+ * Function that is called instead of a statement or batch, with its text. `ask` runs the statement
+ * or batch.
+ */
 type Around = (text: string, ask: () => Promise<unknown>) => Promise<unknown>
 
 type Method = (...given: unknown[]) => unknown
 
-/** A database each of whose statements and batches is run by a function of a test. */
+/** Wraps a database so that `around` is called for each statement and batch. */
 export function aroundStatements(database: D1Database, around: Around): D1Database {
   function replace(owner: object, name: string, text: string): void {
     const method = methodOf(owner, name)
@@ -33,12 +36,14 @@ function methodOf(owner: object, name: string): Method {
   return (...given): unknown => Reflect.apply(method, owner, given)
 }
 
-/** Turns of the event loop without a pending statement after which work counts as done. */
+/**
+ * Number of consecutive waits of 1 ms without a pending statement after which work counts as done.
+ */
 const QUIET_TURNS = 20
 
 /**
- * Watches a database, so that a test can wait for work after an answer: `waitUntil` keeps the promise of
- * such work to itself.
+ * Wraps a database so that a test can wait for work that the Worker does after its response. The
+ * test has no access to the promise that the Worker passes to `waitUntil`.
  */
 export function settledDatabase(database: D1Database): { DB: D1Database; settle: Settle } {
   const pending = new Set<Promise<unknown>>()
@@ -60,5 +65,8 @@ export function settledDatabase(database: D1Database): { DB: D1Database; settle:
   return { DB, settle }
 }
 
-/** Waits until no statement is pending; at once where none was asked since the last time. */
+/**
+ * Waits until no statement is pending. Resolves at once if no statement was sent since the last
+ * call.
+ */
 type Settle = (this: void) => Promise<void>

@@ -12,22 +12,22 @@ import { claimTask } from "../../../src/db/jobs/tasks.ts"
 import { ask } from "../caller.ts"
 import type { Caller } from "../caller.ts"
 
-/** The process that the tasks run in. */
+/** Boot id of the runner process that runs the tasks of these tests. */
 export const BOOT = "boot"
 
-/** A task that runs now, as its runner sees it. */
+/** Running task with the calls that its runner can make. */
 export type RunningTask = TaskRun & {
   token: string
   fileIds: Record<string, string>
   call(path: string, init?: RequestInit): Promise<Response>
-  /** Stores a member of an output and answers what a report says of it. */
+  /** Stores a member of an output. Returns the member as a report describes it. */
   store(key: string, name: string, content: string, type?: string): Promise<Member>
   finish(outputs: OutputReport[]): Promise<Response>
 }
 
 type Input = { key: string; fileId: string }
 
-/** Begins a command of an account whose outputs have these names, and claims its task. */
+/** Creates a command job with the given outputs, and claims its task. */
 export async function startTask(
   caller: Caller,
   output_files: Record<string, string>,
@@ -62,7 +62,7 @@ export async function startTask(
   return { ...run, fileIds, ...(await ioOf(run)) }
 }
 
-/** The account of a caller's key. */
+/** Returns the id of the account that owns a caller's key. */
 export async function accountOf({ id }: Caller): Promise<string> {
   const query = env.DB.prepare("select account_id from keys where id = ?").bind(id)
   return (await query.first<string>("account_id")) ?? ""
@@ -93,7 +93,7 @@ async function ioOf(run: TaskRun) {
   return { token, call, store, finish }
 }
 
-/** Report of a runner for a bundle of these members. */
+/** Returns a runner's report of an output that is a bundle with the given members. */
 export function bundleReport(key: string, members: Member[], type: string): OutputReport {
   const size_bytes = members.reduce((sum, member) => sum + member.size_bytes, 0)
   return { key, size_bytes, content_type: type, members }
@@ -103,7 +103,7 @@ function sizeOf(text: string): number {
   return new TextEncoder().encode(text).length
 }
 
-/** CRC-32 by its definition, bit by bit. */
+/** Computes a CRC-32 bit by bit, by its definition. */
 function crcOf(text: string): number {
   let crc = -1
   for (const byte of new TextEncoder().encode(text)) {

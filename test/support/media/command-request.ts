@@ -1,4 +1,4 @@
-/** A request of POST /commands that is right, with some of its fields changed. */
+/** Returns a valid body of POST /commands, with some fields replaced. */
 export function commandRequest(fileId: string, changes: Record<string, unknown> = {}) {
   return {
     ffmpeg_command: "ffmpeg -i {{in_1}} {{out_1}}",
@@ -8,7 +8,7 @@ export function commandRequest(fileId: string, changes: Record<string, unknown> 
   }
 }
 
-/** A request whose one command reads these inputs, with some of its fields changed. */
+/** Returns a valid body of POST /commands with the given input files, with some fields replaced. */
 export function withInputs(
   input_files: Record<string, string>,
   changes: Record<string, unknown> = {},

@@ -12,7 +12,7 @@ import { endTask } from "../tasks.ts"
 
 const MEDIA = "the media that was fetched"
 
-/** Report of a runner for a fetch with subtitles in these languages. */
+/** Returns the result of a fetch with subtitles in the given languages. */
 export function fetchResult(languages: string[] = [], changes: Partial<FetchResult> = {}) {
   const subtitles = languages.map((language, index) => ({
     key: `subtitles_${index + 1}`,
@@ -46,7 +46,7 @@ export function fetchResult(languages: string[] = [], changes: Partial<FetchResu
   }
 }
 
-/** Stores the media of a fetch, and ends its task as a runner would. */
+/** Stores the media of a fetch job in R2, and ends its task with the result. */
 export async function finishFetch(
   caller: Caller,
   jobId: string,
@@ -84,7 +84,7 @@ export function metadataResult(url: string): MetadataResult {
   return { kind: "metadata", metadata: videoMetadata(url) }
 }
 
-/** Has an account know what the video of a page is, as if it had asked a moment ago. */
+/** Creates a finished lookup, so that the account has cached metadata of the page. */
 export async function knowMetadata(caller: Caller, url: string): Promise<void> {
   const accountId = await accountOf(caller)
   const { href } = new URL(url)

@@ -3,17 +3,19 @@ import { execFileSync } from "node:child_process"
 /** Properties of an ffmpeg build that tests depend on. */
 export type FfmpegBuild = {
   name: string
-  /** Whether it is the project's own, which the image has. */
+  /** Whether the project built this ffmpeg, as in the image of the runners. */
   isOwn: boolean
-  /** Whether every attack that is not marked as unproven was seen to work on it. */
+  /** Whether each attack without the mark "unproven" was observed to work on this build. */
   isMeasured: boolean
-  /** Groups of ATTACKS that it cannot do, since it has no code for them. */
+  /** Groups of ATTACKS that are impossible on this build, because the build lacks the code. */
   cannot: readonly string[]
-  /** Whether an option turns a film that is copied; before version 6 metadata of its stream do. */
+  /**
+   * Whether an option rotates a copied video stream. Before version 6 only stream metadata does.
+   */
   turnsByOption: boolean
 }
 
-/** The builds that tests run on; another one is taken for a build of which nothing is known. */
+/** ffmpeg builds on which the tests run. A build that is not in the list counts as unknown. */
 const BUILDS: readonly (FfmpegBuild & { banner: RegExp })[] = [
   {
     name: "Debian 12's",
@@ -35,14 +37,14 @@ const BUILDS: readonly (FfmpegBuild & { banner: RegExp })[] = [
 
 const OTHER = { name: "another", isOwn: false, isMeasured: false, cannot: [] }
 
-/** The build of a program. */
+/** Returns the known properties of an ffmpeg program by the output of `-version`. */
 export function ffmpegBuildOf(program: string): FfmpegBuild {
   const banner = execFileSync(program, ["-version"], { encoding: "utf8" })
   const turnsByOption = !/^ffmpeg version [0-5]\./.test(banner)
   return BUILDS.find((each) => each.banner.test(banner)) ?? { ...OTHER, turnsByOption }
 }
 
-/** Words that copy a film and say that it is shown turned, clockwise by degrees. */
+/** Returns arguments that copy a video and mark it as rotated clockwise by some degrees. */
 export function turning({ turnsByOption }: FfmpegBuild, input: string, degrees: number): string {
   return turnsByOption
     ? `-display_rotation -${degrees} -i ${input} -c copy`

@@ -2,7 +2,10 @@ import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { FfmpegSource } from "../../../container/ffmpeg/debian-source.ts"
 
-/** A configure whose programs print its words, and the lists as they are when a program is made. */
+/**
+ * Fake `configure` script. The built programs print the script's arguments and the component lists
+ * as they are at the build.
+ */
 export const CONFIGURE = String.raw`#!/bin/sh
 printf '%s\n' "$@" >words
 mkdir libavcodec libavformat libavfilter libavdevice
@@ -18,7 +21,7 @@ ffmpeg ffprobe:
 END
 `
 
-/** A source of ffmpeg that has nothing but this configure. */
+/** Returns a fake source of ffmpeg that contains only this `configure` script. */
 export function sourceWith(configure: string): FfmpegSource {
   return {
     version: "7:7.1.5-0+deb13u1",

@@ -2,12 +2,12 @@ import type { Caller } from "../caller.ts"
 
 export type Part = [name: string, value: string | File]
 
-/** A file of a form; the kinds of these tests do not look into it. */
+/** Returns a file for a multipart form. The tested kinds of jobs do not read its content. */
 export function media(content = "bytes", name = "talk.wav"): File {
   return new File([content], name)
 }
 
-/** Sends a normalization as a form. */
+/** Sends a multipart form to POST /normalize. */
 export function sendForm(
   caller: Caller,
   parts: Part[],

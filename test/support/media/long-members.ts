@@ -1,7 +1,10 @@
 import { MEMBERS_MAX } from "../../../src/contract/bundle.ts"
 import type { Member } from "../../../src/contract/bundle.ts"
 
-/** Members with names that JSON writes longest, and types as long as a report may have them. */
+/**
+ * Returns bundle members whose names become longest in JSON, with content types near the maximum
+ * length.
+ */
 export function longMembers(count = MEMBERS_MAX): Member[] {
   return Array.from({ length: count }, (_, index) => ({
     name: `${'"'.repeat(75)}${index}`,

@@ -2,7 +2,10 @@ const FIRST_WIDE = 0x4e00
 const WIDE = 20_000
 const PLAIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-/** Characters that pack badly, the same each time: three bytes each in UTF-8 where they are `wide`. */
+/**
+ * Returns pseudorandom characters that compress badly, the same for each seed. With `wide`, each
+ * character takes three bytes in UTF-8.
+ */
 export function noise(length: number, { wide = false, seed = 1 } = {}): string {
   let state = seed
   return Array.from({ length }, () => {

@@ -1,6 +1,6 @@
 import type { NormalizeResult } from "../../../src/contract/tasks/normalize.ts"
 
-/** Report of a runner for a normalization. */
+/** Returns the result of a normalization. */
 export function normalizeResult(changes: Partial<NormalizeResult> = {}): NormalizeResult {
   const format = { container: "wav", codec: "pcm_s16le" }
   return {

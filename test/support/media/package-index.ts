@@ -8,7 +8,7 @@ import { promisify } from "node:util"
 
 const run = promisify(execFile)
 
-/** Writes a wheel of yt-dlp: a version number, and a module that says it. */
+/** Python program that writes a wheel of yt-dlp: a module that contains only a version number. */
 const WHEEL = `
 import sys, zipfile
 folder, version = sys.argv[1:]
@@ -27,18 +27,18 @@ with zipfile.ZipFile(f"{folder}/yt_dlp-{version}-py3-none-any.whl", "w") as whee
         wheel.writestr(zipfile.ZipInfo(name), text)
 `
 
-/** A package index on loopback that has one wheel of yt-dlp. */
+/** Python package index on loopback with one wheel of yt-dlp. */
 export type PackageIndex = {
   url: string
   sha256: string
-  /** How often the wheel was asked for. */
+  /** Returns the number of requests for the wheel. */
   downloads(): number
-  /** From now on the wheel stops in its middle. */
+  /** Makes later downloads of the wheel stop after half of its bytes. */
   stall(): void
   close(): Promise<void>
 }
 
-/** Serves a wheel of this version, which is made in `folder`. */
+/** Makes a wheel of this version in `folder` and serves it. */
 export async function servePackageIndex(of: {
   python: string
   folder: string

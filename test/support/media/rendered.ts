@@ -1,6 +1,6 @@
 import type { RenderResult } from "../../../src/contract/tasks/render.ts"
 
-/** Report of a runner for renditions with these keys. */
+/** Returns the result of a render task with one rendition for each key. */
 export function renderResult(...keys: string[]): RenderResult {
   return {
     kind: "render",

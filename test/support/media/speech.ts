@@ -8,16 +8,16 @@ import { SPEECH_MODELS_PATH, SPEECH_PYTHON_PATH } from "../../../scripts/setup/s
 
 const run = promisify(execFile)
 
-/** flite's voices that sound most like a person. */
+/** Voices of flite that sound most natural. */
 export const VOICES = ["slt", "rms"] as const
 
 export type Voice = (typeof VOICES)[number]
 
-/** A sentence of about five seconds. */
+/** Sentence that takes about five seconds to speak. */
 export const GREETING =
   "The weather was cold this morning, so we stayed at home and made a large pot of tea."
 
-/** More than 200 words, of a bit more than a minute. */
+/** Text of more than 200 words, which takes a little more than a minute to speak. */
 export const STORY = `
 The harbor was quiet when the first boats came home. A cold wind moved over the water, and the
 old lamps along the pier began to shine. Maria stood by the window of the small office and
@@ -33,7 +33,7 @@ listened to the rain on the roof. In the kitchen her brother was mending a broke
 asked her about the day, and she told him every small detail, from the first sail to the last
 song.`
 
-/** As long as the story, and about something else. */
+/** Text of the same length as `STORY`, with another subject. */
 export const ADVICE = `
 A good recording begins long before anybody presses a button. Choose a quiet room with soft
 furniture, because hard walls send every sound back to the microphone. Close the windows, and
@@ -49,31 +49,37 @@ middle and the end with good headphones. Save a copy of the file in another plac
 change anything. Then send it to a friend, and ask what they understood and where they stopped
 listening.`
 
-/** Why nothing can be said on this machine; null where it can. */
+/** Returns the reason why this machine cannot generate speech, or null if it can. */
 export async function whyNoVoice(): Promise<string | null> {
   return (await fliteStep.isDone())
     ? null
     : "flite, which says what is to be heard, is not installed"
 }
 
-/** Why nothing can be said and written down on this machine; null where it can. */
+/** Returns the reason why this machine cannot generate and transcribe speech, or null if it can. */
 export async function whyNoSpeech(): Promise<string | null> {
   return (await whyNoVoice()) ?? (await whyNoModel())
 }
 
-/** Why nothing can be written down on this machine; null where it can. */
+/** Returns the reason why this machine cannot transcribe speech, or null if it can. */
 export async function whyNoModel(): Promise<string | null> {
   const isThere =
     existsSync(SPEECH_PYTHON_PATH) && (await hasSpeechModel(SPEECH_MODELS_PATH, "base"))
   return isThere ? null : "faster-whisper or its model base is not installed"
 }
 
-/** Suffix for titles of tests that are skipped for a reason; empty without a reason. */
+/**
+ * Returns a suffix for the title of a skipped test with the reason. Returns an empty text without a
+ * reason.
+ */
 export function skipNote(reason: string | null): string {
   return reason === null ? "" : ` (skipped: ${reason})`
 }
 
-/** Has flite say a text; the path of the file, which is a WAV of 16 kHz in mono. */
+/**
+ * Generates speech of a text with flite. Returns the path of the WAV file, which is mono with 16
+ * kHz.
+ */
 export async function speak(
   folder: string,
   { name = "speech.wav", voice = "slt", text }: { name?: string; voice?: Voice; text: string },

@@ -9,7 +9,7 @@ import { accountOf } from "./bundle.ts"
 import type { Caller } from "../caller.ts"
 import { endTask } from "../tasks.ts"
 
-/** Report of a runner for a transcription. */
+/** Returns the result of a transcription. */
 export function transcribeResult(changes: Partial<TranscribeResult> = {}): TranscribeResult {
   const outputs = TRANSCRIPT_FORMATS.map((key) => ({
     key,
@@ -26,12 +26,15 @@ export function transcribeResult(changes: Partial<TranscribeResult> = {}): Trans
   }
 }
 
-/** Content of a transcript of a format in these tests. */
+/** Returns the content of a transcript in a format, as these tests store it. */
 export function transcriptOf(format: string): string {
   return `the transcript as ${format}\n`
 }
 
-/** Stores the transcripts of a transcription of a File, and ends its task as a runner would. */
+/**
+ * Stores the transcripts of a transcription job in R2, and ends its task with the result. Returns
+ * the object keys.
+ */
 export async function finishTranscription(
   caller: Caller,
   jobId: string,

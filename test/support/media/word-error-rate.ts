@@ -5,9 +5,9 @@ const ONES =
 const TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety".split(" ")
 
 /**
- * The share of words that were heard wrongly: the substitutions, insertions and deletions from what
- * was said to what was heard, by the number of words that were said. Case, punctuation, hyphens and
- * how numbers below a hundred are written count for nothing.
+ * Returns the word error rate of a transcript: the number of substituted, inserted and deleted
+ * words, divided by the number of spoken words. Ignores case, punctuation, hyphens and the spelling
+ * of numbers below 100.
  */
 export function wordErrorRate(said: string, heard: string): number {
   const reference = normalizeWords(said)
@@ -15,7 +15,7 @@ export function wordErrorRate(said: string, heard: string): number {
   return editDistance(reference, normalizeWords(heard)) / reference.length
 }
 
-/** The words of a text as they are compared. */
+/** Returns the words of a text in the form in which they are compared. */
 export function normalizeWords(text: string): string[] {
   return text
     .toLowerCase()
@@ -32,7 +32,7 @@ function spellNumber(value: number): string {
   return value % 10 === 0 ? ten : `${ten} ${ONES[value % 10]}`
 }
 
-/** Levenshtein's distance of two lists of words. */
+/** Returns the Levenshtein distance of two lists of words. */
 function editDistance(one: string[], other: string[]): number {
   const first = Array.from({ length: other.length + 1 }, (_, index) => index)
   const last = one.reduce((above, word, row) => {

@@ -3,17 +3,17 @@ import type { TaskOrder } from "../../../src/contract/task.ts"
 import type { Env } from "../../../src/bindings/env.ts"
 import type { RunnerAnswer, SlotAllocation } from "../../../src/bindings/rpc.ts"
 
-/** Stand-ins for the calls to container objects, which do not exist in tests. */
+/** Fake methods of the containers' Durable Objects, because tests have no containers. */
 type Containers = {
   post?: (order: TaskOrder) => Promise<RunnerAnswer>
   end?: (slot: string, allocation: number) => Promise<boolean>
-  /** Called for a hand-over of an allocation. */
+  /** Called when an allocation is to be handed over. */
   handOver?: (allocation: Pick<SlotAllocation, "id" | "slot">) => void
-  /** Called with the account whose dispatcher is woken. */
+  /** Called with the account id when the account's dispatcher is woken. */
   wake?: (accountId: string) => void
 }
 
-/** The environment of a service whose runners are containers, of which there is one a pool. */
+/** Returns an environment in which containers are the runners, with one container in each pool. */
 export function withContainers({ post, end, handOver, wake }: Containers): Env {
   function getByName(slot: string) {
     return { post, end: (allocation: number) => end?.(slot, allocation) }

@@ -5,27 +5,30 @@ import type { Env } from "../../../src/bindings/env.ts"
 import { newId } from "../../../src/platform/ids.ts"
 import { makeTaskToken } from "../../../src/runner/task-token.ts"
 
-/** A request to a runner. */
+/** Request that a fake container received. */
 export type ContainerRequest = { method: string; url: string; authorization: string | null }
 
-/** A stand-in for a container, which does not exist in tests. */
+/** State and behavior of a fake container, because tests have no containers. */
 export type FakedContainer = {
   running: boolean
   hasSandbox: boolean
-  /** Why it cannot be started; null where it can. */
+  /** Error that the start of the container throws, or null. */
   startProblem: string | null
   tokens: string[]
-  /** Variables that its last start had. */
+  /** Environment variables of the last start. */
   environment: Record<string, string>
-  /** Value of its header about yt-dlp. */
+  /** Value of the response header with the state of yt-dlp. */
   ytdlp: string
-  /** Why it is not started, as the platform says it; null where it is. */
+  /** Error with which the platform refuses the start, or null. */
   refusal: string | null
-  /** How many ends of it fail. */
+  /** Number of calls of `destroy` that fail. */
   endsFailing: number
-  /** Signals that it got; the first one stops it. */
+  /** Signals that the container received. The first signal stops the container. */
   signals: number[]
-  /** Status of its answer to DELETE; null answers as a task's runner does. */
+  /**
+   * Status of the response to DELETE. With null, the container responds as a runner that has the
+   * task.
+   */
   killStatus: number | null
   asked: ContainerRequest[]
   wanted: string | null
@@ -48,7 +51,10 @@ export function freshContainer(): FakedContainer {
   }
 }
 
-/** A container as workerd has them: its runner wants the token that it was started with. */
+/**
+ * Sets the container of a Durable Object to a fake container, which requires the token of its
+ * start.
+ */
 export function giveContainer(
   ctx: DurableObjectState,
   own: FakedContainer,
@@ -106,14 +112,16 @@ function fakeContainer(own: FakedContainer) {
   }
 }
 
-/** Its class looks at it some time later. */
+/**
+ * Returns a rejected promise that causes no warning until the container's class awaits the promise.
+ */
 function refused(reason: string): Promise<never> {
   const monitored = Promise.reject(new Error(reason))
   monitored.catch(() => undefined)
   return monitored
 }
 
-/** The environment of the tests with some settings of their own. */
+/** Returns the environment of the tests with some settings replaced. */
 export function withSettings(more: Record<string, unknown>): Env {
   const made: object = { ...env, ...more }
   if (!isEnv(made)) throw new Error("no environment")
@@ -124,7 +132,7 @@ function isEnv(made: object): made is Env {
   return "MEDIA_RUNNER" in made && "DB" in made
 }
 
-/** The order of a probe. */
+/** Makes an order of a probe task. */
 export async function makeOrder(): Promise<TaskOrder> {
   const [taskId, jobId] = [newId(), newId()]
   const run = { accountId: newId(), jobId, taskId, fence: 1 }

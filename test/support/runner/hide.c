@@ -1,6 +1,6 @@
 /*
- * Runs a program on a kernel that seems to have no Landlock, and where it is told so no namespaces
- * for other users than root either:
+ * Runs a program as if the kernel had no Landlock. With `both`, the kernel also seems to allow
+ * namespaces only to root. Usage:
  *   hide landlock|both PROGRAM ARGUMENT...
  */
 #define _GNU_SOURCE

@@ -4,13 +4,16 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
 
-/** A program that starts others on a kernel that seems to have less: see hide.c. */
+/** Program that starts another program as if the kernel lacked security features; see hide.c. */
 export type Hider = AsyncDisposable & {
-  /** The words before a program's own, which hide Landlock, or namespaces beside. */
+  /**
+   * Returns the words to put before a command. The words hide Landlock, or both Landlock and
+   * namespaces.
+   */
   words(hidden: "landlock" | "both"): [string, ...string[]]
 }
 
-/** Builds the program, where all users may run it; null where there is no C compiler. */
+/** Builds the program in a folder that all users can read. Returns null without a C compiler. */
 export async function buildHider(): Promise<Hider | null> {
   await using opened = new AsyncDisposableStack()
   const { path: folder } = opened.use(await makeTempFolder("hide"))

@@ -4,7 +4,10 @@ const completion = z.object({
   parts: z.array(z.object({ part_number: z.int(), etag: z.string() })).min(1),
 })
 
-/** The body of a request; a refusal where its length is not announced (411), or is another (408). */
+/**
+ * Reads the body of a request. Returns a response with status 411 without a `content-length`, or
+ * 408 if the body has another length.
+ */
 export async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer> | Response> {
   const length = request.headers.get("content-length")
   if (length === null) return reply(411)
@@ -12,7 +15,10 @@ export async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer
   return length === String(bytes.length) ? bytes : reply(408)
 }
 
-/** The stored parts that a request names, in order; a refusal where it names none (400), or one that is not stored (409). */
+/**
+ * Returns the stored parts that a request lists, in order. Returns a response with status 400 for
+ * an invalid list, or 409 if a part is not stored.
+ */
 export async function readParts(
   request: Request,
   stored: Map<number, Uint8Array<ArrayBuffer>>,

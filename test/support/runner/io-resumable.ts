@@ -4,28 +4,28 @@ import { readBody, readParts, reply } from "./io-answer.ts"
 export type StoredOutput = {
   bytes: Uint8Array<ArrayBuffer>
   contentType: string | null
-  /** Sizes of its parts, in order; empty where it came whole. */
+  /** Sizes of the output's parts in order. Empty for an output that was stored by one request. */
   partSizes: number[]
-  /** Validator of the source that a resumable upload was begun for. */
+  /** Validator of the source for which the resumable upload was started. */
   validator?: string
 }
 
-/** An upload of the stand-in that later runs of its task go on with. */
+/** Resumable upload, which later runs of the same task continue. */
 export type ResumableUpload = {
-  /** The key of its output. */
+  /** Key of the output. */
   key: string
   validator: string
   contentType: string
   parts: Map<number, { bytes: Uint8Array<ArrayBuffer>; etag: string }>
 }
 
-/** The parts of the stand-in that such uploads change. */
+/** State of the fake I/O server that resumable uploads change. */
 type ResumableStore = {
   resumables: Map<string, ResumableUpload>
   outputs: Map<string, StoredOutput>
 }
 
-/** Where the stand-in has an output that such an upload stored, as in `outputs`. */
+/** Returns the key in `outputs` for an output that a resumable upload stores. */
 export function resumablePlace(key: string): string {
   return `${key} of fence 0`
 }

@@ -7,38 +7,41 @@ import { readBody, readParts, reply } from "./io-answer.ts"
 import { serveResumable } from "./io-resumable.ts"
 import type { ResumableUpload, StoredOutput } from "./io-resumable.ts"
 
-/** A stand-in for the Worker's routes of `/io/{task}`, over Maps. */
+/** Fake server of the Worker's I/O routes `/io/{task}`, which stores everything in memory. */
 export type IoServer = {
   token: string
-  /** The task that the token is for; null for every task. */
+  /** Id of the task for which the token is valid, or null for every task. */
   taskId: string | null
   inputs: Map<string, Uint8Array<ArrayBuffer>>
-  /** Inputs of the task whose objects are missing. */
+  /** Keys of inputs whose objects are missing. */
   missingInputs: Set<string>
-  /** Keys of outputs that may be stored; null for every key. */
+  /** Keys of outputs that the run may store, or null for every key. */
   outputKeys: Set<string> | null
-  /** Uploads that later runs go on with, by their ids. */
+  /** Resumable uploads by id, which later runs continue. */
   resumables: Map<string, ResumableUpload>
-  /** Stored outputs by key; members of a bundle as `<key>/<name>`. */
+  /** Stored outputs by key. Members of a bundle have the key `<key>/<name>`. */
   outputs: Map<string, StoredOutput>
   reports: Report[]
-  /** Whether the run is over, which every route answers with 410. */
+  /** Whether the run is over. Every route then responds 410. */
   isRunOver: boolean
-  /** Headers of every request, with method and path, in order. */
+  /** Method, path and headers of every request, in order. */
   requests: { call: string; headers: Headers }[]
-  /** Answers a request before it is served; null serves it. */
+  /** Called before each request is served. A response replaces that of the route. */
   intercept: (call: string, request: Request) => Response | null | Promise<Response | null>
   fetch(request: Request): Promise<Response>
 }
 
 type Upload = {
-  /** Where the whole will be stored, as in `outputs`. */
+  /** Key in `outputs` for the completed upload. */
   place: string
   contentType: string | null
   parts: Map<number, Uint8Array<ArrayBuffer>>
 }
 
-/** Makes a stand-in without inputs, which accepts every well-formed request with the token. */
+/**
+ * Makes a fake I/O server without inputs. The server accepts every well-formed request with the
+ * token.
+ */
 export function makeIoServer(token: string): IoServer {
   const uploads = new Map<string, Upload>()
   const server: IoServer = {
@@ -82,7 +85,9 @@ async function serve(state: State, request: Request, path: string[]): Promise<Re
   return target ? await store(state, request, target) : reply(400)
 }
 
-/** Where a path below an output leads to, as in `outputs`; null for a bad name of a member. */
+/**
+ * Returns the key in `outputs` for a path below an output. Returns null for an invalid member name.
+ */
 function targetOf(key: string, path: string[]) {
   const [word, encoded = "", ...rest] = path
   if (word !== "members") return { place: key, rest: path }

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers"
 
-/** Keeps a log of a job as if its runner had reported one. */
+/** Stores a log of a job as if its runner had reported the log. */
 export async function keepLog(jobId: string): Promise<void> {
   const result = JSON.stringify({ kind: "command", log: "a line\n" })
   await env.DB.batch([

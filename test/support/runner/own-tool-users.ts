@@ -1,10 +1,13 @@
-/** Ids of users below those that a container without root knows, in ranges for a runner each. */
+/**
+ * Range of user ids for the tools of runners. All ids are among the 65,536 ids of a container
+ * without root.
+ */
 const FIRST = 20_001
 const RANGES = 800
 const USERS = 50
 
 /**
- * Every process of tests has user ids of its own for the tools of its runners: the kernel counts
- * processes by user, and so tests that run at once would use up the limits of each other.
+ * Gives each test process its own user ids for the tools of its runners. The kernel counts
+ * processes by user, so that concurrent tests would otherwise share the process limit.
  */
 process.env["SANDBOX_FIRST_UID"] ??= String(FIRST + (process.pid % RANGES) * USERS)

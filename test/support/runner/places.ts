@@ -1,24 +1,28 @@
 import { readFileSync, readdirSync, readlinkSync } from "node:fs"
 import { join } from "node:path"
 
-/** Names of the workspaces in a work folder that are or were a task's. */
+/** Returns the names of workspaces in a work folder that belong or belonged to a task. */
 export function takenWorkspaces(workDir: string): string[] {
   const idle = idlePlaces(workDir)
   return readdirSync(workDir).filter((name) => !idle.has(join(workDir, name)))
 }
 
-/** Workspaces in which nothing is yet, and sandboxes wait for the tools of a task to come. */
+/** Returns the paths of empty workspaces whose warm sandboxes wait for a task. */
 export function idlePlaces(workDir: string): Set<string> {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name))
   const folders = pids.flatMap((pid) => waitingFolderOf(pid) ?? [])
   return new Set(folders.filter((folder) => folder.startsWith(`${workDir}/`) && isEmpty(folder)))
 }
 
-/** Whether a process waits for the order to start a tool, or is a tool that is held until it comes. */
+/**
+ * Reports whether a process waits for an order to start a tool, or is a held tool that waits for
+ * its order.
+ */
 export function isWaiting(pid: number | string, words: readonly string[]): boolean {
   if (words.includes("--wait")) return true
   const [program = "", ...more] = words.filter((word) => word !== "")
-  // A tool that is held keeps no words but its name, and has its order on stdin, later nothing.
+  // A held tool has no arguments, and stdin is a pipe with its order. After its start, stdin is
+  // `/dev/null`.
   return more.length === 0 && /(?:^|\/)ff(?:mpeg|probe)$/.test(program) && !readsNothing(pid)
 }
 

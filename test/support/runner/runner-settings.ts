@@ -4,7 +4,10 @@ import { pickVariables } from "../../../scripts/cli/environment.ts"
 
 const SHARED = ["SANDBOX_FIRST_UID", "FFMPEG_PATH", "FFPROBE_PATH", "FETCH_FFMPEG_PATH"]
 
-/** A runner's settings by these variables, with the tools and user ids of this process of tests. */
+/**
+ * Returns the settings of a runner from the given variables, and from the tools and user ids of
+ * this test process.
+ */
 export function runnerSettings(variables: NodeJS.ProcessEnv = {}): RunnerSettings {
   return toRunnerSettings(
     parseRunnerEnvironment({ ...pickVariables(process.env, SHARED), ...variables }),

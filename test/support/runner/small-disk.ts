@@ -3,10 +3,10 @@ import { mkdtempSync, rmdirSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-/** A file system of its own of `bytes`, which is gone when it is disposed of. */
+/** Mounted tmpfs of a given size. The disposal unmounts and removes the tmpfs. */
 export type SmallDisk = Disposable & { path: string }
 
-/** Mounts one; null where this process may not. */
+/** Mounts a tmpfs of `bytes` bytes. Returns null if this process may not mount. */
 export function mountSmallDisk(bytes: number): SmallDisk | null {
   const path = mkdtempSync(join(tmpdir(), "lathe-disk-"))
   try {

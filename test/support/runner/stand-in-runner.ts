@@ -14,19 +14,19 @@ import { readSnapshot } from "../../../src/db/jobs/apply-transition.ts"
 import type { JobSnapshot } from "../../../src/domain/snapshot.ts"
 import { BOOT } from "../media/bundle.ts"
 
-/** Last report of a runner for a task. */
+/** Outcome of a task, which the last report of its run contains. */
 export type TaskEnd =
   | { result: TaskResult }
   | { failure: { code: FailureCode; message: string }; blame?: "caller" | "ours" }
 
-/** The job's rows as they are now. */
+/** Reads the present rows of a job. */
 export async function readJob(accountId: string, jobId: string): Promise<JobSnapshot> {
   const snapshot = await readSnapshot(openDatabases(env, accountId), jobId)
   if (!snapshot) throw new Error(`the job ${jobId} is gone`)
   return snapshot
 }
 
-/** The task of a job of this kind; of several, the one that `isMeant`. */
+/** Returns a task of a job by its kind. If there are several, `isMeant` selects the task. */
 export async function findTask(
   accountId: string,
   jobId: string,
@@ -39,7 +39,7 @@ export async function findTask(
   return task
 }
 
-/** How ready the inputs of a task are; null of one that is over. */
+/** Returns the state of a task's inputs, or null for a task that is over. */
 export async function readinessOf(
   accountId: string,
   taskId: string,
@@ -48,17 +48,20 @@ export async function readinessOf(
   return open?.inputs ?? null
 }
 
-/** Takes a task whose inputs are ready, as a runner, and ends it; answers what its report came to. */
+/**
+ * Claims a task whose inputs are ready, and ends it as a runner does. Returns the outcome of the
+ * report.
+ */
 export async function endTask(
   { id: taskId, jobId, accountId }: Pick<Task, "id" | "jobId" | "accountId">,
   end: TaskEnd,
 ): Promise<string> {
   const database = openDatabases(env, accountId)
-  // Earlier calls to the dispatcher have arrived after this one.
+  // Waits until earlier calls have reached the dispatcher.
   await getDispatcher(env, accountId).accept(accountId, [])
   expect(await readinessOf(accountId, taskId)).not.toBe("pending")
   await claimTask(database, { taskId, jobId, slot: "x-0", allocation: 2 ** 45, now: Date.now() })
-  // The dispatcher may have been first; the report then comes at its fence.
+  // The dispatcher may have claimed the task first. The report therefore uses the present fence.
   const { tasks } = await readJob(accountId, jobId)
   const fence = tasks.find(({ id }) => id === taskId)?.fence ?? 0
   return await handleReport(env, { accountId, jobId, taskId, fence }, reportOf(end))
@@ -71,19 +74,19 @@ function reportOf(end: TaskEnd): Report {
   return { ...moment, kind: "failed", blame, failure: { ...failure, lines: ["a line"] } }
 }
 
-/** Report of an import that stored a file. */
+/** Returns the outcome of an import that stored a file. */
 export function imported(changes: Record<string, unknown> = {}): TaskEnd {
   const facts = { name: "film.webm", size_bytes: 7, content_type: "video/webm" }
   return { result: { kind: "import", ...facts, is_resumable: false, ...changes } }
 }
 
-/** Result of a probe of media. */
+/** Result of a successful probe. */
 export const probed: TaskResult = {
   kind: "probe",
   probe: { width: 4, height: 2, duration: 1, format_name: "webm", streams: [], format: {} },
 }
 
-/** Report of a probe of media. */
+/** Outcome of a successful probe. */
 export const PROBED: TaskEnd = { result: probed }
 
 export const NOT_FOUND: TaskEnd = {

@@ -7,17 +7,17 @@ import type { TaskOrder } from "../../../src/contract/task.ts"
 import { ask } from "../caller.ts"
 import { BOOT } from "../media/bundle.ts"
 
-/** Outcome of a task: the bytes of its outputs by key and its result, or its failure. */
+/** Outcome of a task: the result with the bytes of the outputs by key, or the failure. */
 export type TaskOutcome =
   | { outputs?: Record<string, string>; result: object }
   | { failure: Failure }
 
-/** Where webhooks are taken that a tiny runner's service sends. */
+/** URL of the fake webhook receiver. */
 export const RECEIVER = "https://receiver.example/told"
 
 /**
- * Answers as the plain runner does: takes each task, reads its inputs, and does what a test says. So does
- * the receiver of webhooks.
+ * Replaces `fetch` by a fake plain runner, which reads the inputs of each task and then calls
+ * `work`. Requests to `RECEIVER` get status 204.
  */
 export function startTinyRunner(work: (order: TaskOrder) => Promise<TaskOutcome>): void {
   vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
@@ -53,7 +53,10 @@ async function run(
   await report(order, { kind: "finished", processing_seconds: 0.1, result })
 }
 
-/** Says how far a run is; a run that is to be killed fails. */
+/**
+ * Reports the progress of a run in percent. Throws if the service refuses the report, because the
+ * run is to be killed.
+ */
 export async function reportProgress(order: TaskOrder, percent: number): Promise<void> {
   await report(order, { kind: "progress", percent })
 }
@@ -63,7 +66,7 @@ async function report(order: TaskOrder, said: object): Promise<void> {
   await callIo(order, "/reports", { method: "POST", body })
 }
 
-/** A call that the service must take: a run that it killed would count nothing. */
+/** Calls an I/O route of the service. Throws if the service refuses the call. */
 async function callIo(
   order: TaskOrder,
   path: string,

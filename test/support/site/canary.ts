@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { createServer } from "node:net"
 import type { Socket } from "node:net"
 
-/** A server that nobody may reach: it counts who does. */
+/** Server at an address that no request may reach. The server counts its connections. */
 export type Canary = AsyncDisposable & {
   address: string
   port: number
@@ -11,16 +11,16 @@ export type Canary = AsyncDisposable & {
   /** `ADDRESS:PORT` */
   host: string
   url(path: string): string
-  /** TCP connections that reached it. */
+  /** Returns the number of TCP connections to this server. */
   connections(): number
-  /** First line of each connection. */
+  /** First bytes that each connection received, at most 500. */
   heard: string[]
   close(): Promise<void>
 }
 
 const SECRET = "HTTP/1.1 200 OK\r\nContent-Type: video/mp4\r\nContent-Length: 6\r\n\r\nsecret"
 
-/** Opens a canary, which answers whatever it is asked with a secret. */
+/** Starts a canary server, which responds to every request with a secret. */
 export async function openCanary(
   options: { address?: string; port?: number; onConnection?: () => void } = {},
 ): Promise<Canary> {

@@ -2,14 +2,17 @@ import { mediaAnswer } from "./media-answer.ts"
 import { escapeHtml, pageAnswer, textAnswer } from "./visit.ts"
 import type { Answer, Visit } from "./visit.ts"
 
-/** The cookie that `/cookies/page` wants, as `name=value`. */
+/** Cookie that `/cookies/page` requires, as `name=value`. */
 export const RIGHT_COOKIE = "session=right"
 
 /**
- * Routes about cookies: `/cookies/page` (a page with a video for who is logged in, 403 and a
- * login page for all others), `/cookies/clip.mp4` (its video, which wants the cookie too),
- * `/cookies/away?to=URL` (such a page whose video is `to`, on another host), `/cookies/echo` (the
- * cookies that came), `/cookies/set?to=URL` (sets one and leads to `to`).
+ * Serves the routes about cookies:
+ *
+ * - `/cookies/page`: a page with a video. Responds 403 with a login page without the cookie.
+ * - `/cookies/clip.mp4`: the video of that page, which requires the cookie too.
+ * - `/cookies/away?to=URL`: a page like `/cookies/page` with the video `to` on another host.
+ * - `/cookies/echo`: the cookies of the request.
+ * - `/cookies/set?to=URL`: sets a cookie and redirects to `to`.
  */
 export function cookieAnswer({ url, request, folder }: Visit, rest: string): Answer | null {
   const cookies = request.headers.cookie ?? ""

@@ -4,19 +4,19 @@ import { isIPv4, isIPv6 } from "node:net"
 import { decode, encode } from "dns-packet"
 import type { Answer, Question } from "dns-packet"
 
-/** Addresses of a name at the first query, the second and so on; the last entry repeats. */
+/** Responses to the first, second and later queries of a name. The last entry repeats. */
 export type NameAnswers = readonly (readonly string[] | NameTrouble)[]
 
-/** `nxdomain` and `servfail` say so, `silence` never answers. */
+/** Failed query: `nxdomain` and `servfail` are response codes, and `silence` sends no response. */
 type NameTrouble = "nxdomain" | "servfail" | "silence"
 
-/** A name server that answers by a table, with what is to change from question to question. */
+/** DNS server for tests, whose responses may change from query to query. */
 export type NameServer = AsyncDisposable & {
   address: string
   port: number
-  /** Answers by name; tests may change them at any time. */
+  /** Responses by name. Tests may change them at any time. */
   names: Map<string, NameAnswers>
-  /** All questions so far, as `TYPE name`. */
+  /** All queries so far, as `TYPE name`. */
   questions: string[]
 }
 
@@ -24,8 +24,8 @@ const RCODES = { nxdomain: 3, servfail: 2 }
 const TTL_SECONDS = 0
 
 /**
- * Opens a name server by UDP, for A and AAAA: an answer holds addresses of both kinds, and a question
- * gets those of its own. Each type of question counts for itself. Names that are not there are NXDOMAIN.
+ * Starts a DNS server over UDP for A and AAAA queries. Each query gets only the addresses of its
+ * type. Queries of each type are counted separately. Unknown names get NXDOMAIN.
  */
 export async function openNameServer(
   options: { address?: string; port?: number; names?: Record<string, NameAnswers> } = {},
@@ -69,7 +69,7 @@ function encodeAnswer(
 ): Buffer {
   const answers = typeof given === "string" ? [] : given.flatMap((each) => answerOf(question, each))
   const rcode = typeof given === "string" ? RCODES[given] : 0
-  // The lowest four bits of the flags are the code of the answer.
+  // The response code is in the lowest four bits of the flags.
   return encode({ type: "response", id, flags: rcode, questions: [question], answers })
 }
 

@@ -3,7 +3,7 @@ import { FAR_ADDRESSES } from "./networks.ts"
 import { openSite } from "./site.ts"
 import type { SiteRequest } from "./visit.ts"
 
-// Runs in the far network, where these addresses are, and says all that happens as lines of JSON.
+// Runs in the far network, which has these addresses. Prints each event as a line of JSON.
 const PORT = 80
 
 function say(event: object): void {

@@ -9,15 +9,15 @@ const event = z.union([
   z.object({ event: z.literal("canary"), address: z.string() }),
 ])
 
-/** The site in the far network, as a program of runBetweenNetworks sees it. */
+/** Web site in the far network, as a program of `runBetweenNetworks` sees it. */
 export type FarSite = AsyncDisposable & {
   /** Requests so far, as `HOST PATH`. */
   requests: string[]
-  /** The private addresses that were reached. */
+  /** Private addresses that a connection has reached. */
   reached: string[]
 }
 
-/** Starts the site and its canaries in the far network, at port 80. */
+/** Starts the web site and its canaries in the far network, at port 80. */
 export async function openFarSite(): Promise<FarSite> {
   const network = `--net=/proc/${process.env["FAR_PID"]}/ns/net`
   const program = ["--", process.execPath, "test/support/site/far-site-program.ts"]

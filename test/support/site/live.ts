@@ -5,7 +5,10 @@ import type { Answer, Visit } from "./visit.ts"
 const SEGMENTS = 6
 const WINDOW = 3
 
-/** A live stream: `index.m3u8` never ends, and has other segments at each second. */
+/**
+ * Serves a live HLS stream. The playlist `index.m3u8` never ends, and lists other segments each
+ * second.
+ */
 export function liveAnswer({ folder }: Visit, rest: string): Answer | null {
   const [, number] = /^segment-(\d+)\.ts$/.exec(rest) ?? []
   if (number !== undefined) {

@@ -3,35 +3,41 @@ import { z } from "zod"
 const count = z.coerce.number().int().nonnegative().optional()
 
 /**
- * How an address is to answer, as parameters of its query. Those of trouble (`status`, `cut`,
- * `stall`, `head`) hold for the first `times` requests of the very same address, or always.
+ * Schema of the query parameters that change a response. The faults `status`, `cut`, `stall` and
+ * `head` apply to the first `times` requests of the same URL, or always without `times`.
  */
 const manner = z.object({
-  /** Content-Type; empty for none. */
+  /** Value of Content-Type; empty for no such header. */
   type: z.string().optional(),
-  /** Content-Disposition, as UTF-8. */
+  /** Value of Content-Disposition in UTF-8. */
   disposition: z.string().optional(),
-  /** Whether ranges are served: `no` sends all, `wrong` another range than was asked for. */
+  /** Support of range requests: `no` sends the whole content, and `wrong` sends another range. */
   range: z.enum(["yes", "no", "wrong"]).default("yes"),
-  /** `changing` is another one, of other bytes, at each request. */
+  /** Form of the ETag. `changing` sends another ETag in each response. */
   etag: z.enum(["strong", "weak", "none", "changing"]).default("strong"),
-  /** Last-Modified. */
+  /** Whether the response has Last-Modified. */
   modified: z.enum(["yes", "no"]).default("yes"),
-  /** Content-Length as it is said; `none` for chunks, `close` for neither. */
+  /**
+   * Value of Content-Length. `none` sends the body in chunks, and `close` ends it with the
+   * connection.
+   */
   length: z.union([z.enum(["none", "close"]), z.coerce.number().int().nonnegative()]).optional(),
-  /** Content-Encoding; `false-gzip` says gzip of what is none, `unknown` one that nobody knows. */
+  /**
+   * Value of Content-Encoding. With `false-gzip` the body is not compressed; `unknown` is no valid
+   * encoding.
+   */
   encoding: z.enum(["gzip", "br", "deflate", "false-gzip", "unknown"]).optional(),
-  /** Bytes a second. */
+  /** Maximum rate of the body, in bytes per second. */
   rate: count,
   times: count,
   status: count,
-  /** Retry-After, beside a status. */
+  /** Value of Retry-After in a response with `status`. */
   "retry-after": z.string().optional(),
-  /** Bytes of the body after which the connection ends. */
+  /** Number of bytes of the body after which the connection is closed. */
   cut: count,
-  /** Bytes of the body after which nothing more comes. */
+  /** Number of bytes of the body after which nothing more is sent. */
   stall: count,
-  /** Milliseconds until the head of the answer. */
+  /** Delay before the headers are sent, in milliseconds. */
   head: count,
 })
 
@@ -39,7 +45,10 @@ export type Manner = z.infer<typeof manner>
 
 const NO_TROUBLE = { status: undefined, cut: undefined, stall: undefined, head: undefined }
 
-/** The manner of a request whose address was asked for so many times before. */
+/**
+ * Reads the query parameters of a request. `timesBefore` is the number of earlier requests of the
+ * URL.
+ */
 export function readManner(url: URL, timesBefore: number): Manner {
   const said = manner.parse(Object.fromEntries(url.searchParams))
   return said.times !== undefined && timesBefore >= said.times ? { ...said, ...NO_TROUBLE } : said

@@ -4,7 +4,7 @@ import mime from "mime"
 import { wholeAnswer } from "./visit.ts"
 import type { Answer } from "./visit.ts"
 
-/** A file of the media; null where there is none. */
+/** Returns a response with a media file, or null if the file does not exist. */
 export function mediaAnswer(folder: string, name: string): Answer | null {
   const path = join(folder, normalize(`/${name}`))
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return null

@@ -1,7 +1,7 @@
 const CLIP_SECONDS = 6
 
 type Recipe = {
-  /** The file it makes, in the folder of the media. */
+  /** Path of the resulting file in the media folder. */
   to: string
   words: string
 }
@@ -10,7 +10,7 @@ const HLS = "-f hls -hls_time 1 -hls_playlist_type vod"
 const X264 = "-c:v libx264 -preset ultrafast -pix_fmt yuv420p -g 10"
 const HEIGHTS = [360, 720, 1080]
 
-/** Files that ffmpeg makes, in order; later files use earlier ones. */
+/** Arguments of ffmpeg for each media file, in order. Later files use earlier files. */
 export const recipes: Recipe[] = [
   ...HEIGHTS.map((height) => ({ to: `${height}p.mp4`, words: videoWords(height) })),
   { to: "clip.mp4", words: "-i 360p.mp4 -c copy -movflags +faststart" },
@@ -38,7 +38,7 @@ export const recipes: Recipe[] = [
   },
 ]
 
-/** Files that are written as they are. */
+/** Contents of text files in the media folder, by path. */
 export const texts: Record<string, string> = {
   "captions.vtt":
     "WEBVTT\n\n00:00.000 --> 00:02.000\nHello.\n\n00:02.000 --> 00:05.000\nGoodbye.\n",

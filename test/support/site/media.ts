@@ -14,10 +14,8 @@ const { FFMPEG_PATH } = parseRunnerEnvironment(
 const CACHE = join(import.meta.dirname, "../../../node_modules/.cache")
 
 /**
- * The folder with the site's media, made once by ffmpeg and kept for later runs: clip.mp4 (faststart),
- * tail.mp4 (its index at the end), clip.webm, clip.mp3, clip.m4a, clip.wav, clip.ogg, picture.png,
- * captions.vtt, captions.srt, hls/{master,groups,drm}.m3u8, hls/{360p,720p,1080p,aes,fmp4}/index.m3u8,
- * dash/{manifest,drm}.mpd.
+ * Returns the folder with the media files of the test site, which ffmpeg makes once.
+ * media-recipes.ts lists the files. clip.mp4 has its index at the start, and tail.mp4 at the end.
  */
 export async function mediaFolder(): Promise<string> {
   const recipe = JSON.stringify([recipes, Object.entries(texts)])
@@ -28,7 +26,7 @@ export async function mediaFolder(): Promise<string> {
   const making = await mkdtemp(join(CACHE, "site-media-making-"))
   try {
     await makeAll(making)
-    // Another process may have been quicker, and its media is as good.
+    // Ignores that another process has made the same folder meanwhile.
     await rename(making, folder).catch((error: unknown) => {
       if (!existsSync(folder)) throw error
     })

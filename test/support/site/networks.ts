@@ -5,20 +5,20 @@ const run = promisify(execFile)
 const OUTPUT_BYTES_MAX = 10_000_000
 const FAR = "/proc/$far/ns/net"
 
-/** Addresses in the far network; they are public, and exist only there. */
+/** Public addresses in the far network. No packet leaves the machine. */
 export const FAR_ADDRESSES = {
   site: "93.184.215.14",
   site6: "2606:2800:21f:cb07:6820:80da:af6b:8b2c",
-  /** Private ones, where nobody may get. */
+  /** Private addresses that no request may reach. */
   canaries: ["10.20.30.40", "169.254.169.254", "192.168.7.7", "100.100.100.200", "fd00::7"],
 }
 
-/** Addresses of the near network, in which a program runs; one of them looks public. */
+/** Public addresses of the near network, in which the tested program runs. */
 export const NEAR_ADDRESSES = { own: "93.184.215.1", own6: "2606:2800:21f:cb07::1" }
 
 /**
- * Whether networks can be made here: that takes root on a Linux with network namespaces, which many
- * containers do not have.
+ * Reports whether this process can create network namespaces, which requires root on Linux. Many
+ * containers cannot.
  */
 export async function canMakeNetworks(): Promise<boolean> {
   if (process.getuid?.() !== 0) return false
@@ -29,10 +29,10 @@ export async function canMakeNetworks(): Promise<boolean> {
 }
 
 /**
- * Runs a program (Node's words) in a network of its own, whose only way out leads to a second network,
- * which has FAR_ADDRESSES and the process FAR_PID of the environment; far-site.ts opens the site there.
- * Names are asked of 127.0.0.1, where the program is to open a name server. Returns what it printed; the
- * networks are gone with it.
+ * Runs a Node.js program in its own network namespace, whose only route leads to the far network.
+ * The far network has the addresses `FAR_ADDRESSES`. The environment variable FAR_PID is the id of
+ * a process in that network. DNS queries go to 127.0.0.1, where the program must start a DNS
+ * server. Returns the output of the program and removes the networks.
  */
 export async function runBetweenNetworks(words: readonly string[]): Promise<string> {
   return (await runInNetworks(`exec "$0" "$@"`, [process.execPath, ...words])).stdout
@@ -41,12 +41,15 @@ export async function runBetweenNetworks(words: readonly string[]): Promise<stri
 async function runInNetworks(script: string, words: readonly string[] = []) {
   const unshare = ["unshare", "--net", "--mount", "--"]
   const shell = ["sh", "-ec", `${makeNetworks()}\n${script}`, ...words]
-  // A test that is given up takes its networks with it.
+  // Kills the networks together with a test that is aborted.
   const wrapped = ["--pdeathsig", "KILL", "--", ...unshare, ...shell]
   return await run("setpriv", wrapped, { maxBuffer: OUTPUT_BYTES_MAX })
 }
 
-/** A script that makes the far network, held by a process that ends with this one, and the way there. */
+/**
+ * Returns a shell script that creates the far network and the route to it. A `sleep` process holds
+ * the network and ends with this process.
+ */
 function makeNetworks(): string {
   const { site, site6, canaries } = FAR_ADDRESSES
   const addresses = [site, site6, ...canaries].map((address) => {

@@ -1,7 +1,7 @@
 import { escapeHtml, pageAnswer } from "./visit.ts"
 import type { Answer, Visit } from "./visit.ts"
 
-/** Facts of the video on the page `json-ld`. */
+/** Metadata of the video on the page `json-ld`. */
 export const JSON_LD_FACTS = {
   title: "A clip with facts",
   description: "All that a page can say of a video.",
@@ -16,11 +16,9 @@ export const JSON_LD_FACTS = {
 const VIDEO = '<video src="/media/clip.mp4"></video>'
 
 /**
- * The pages of the site, as `/page/NAME?title=...`: `video`, `source`, `og`, `iframe`, `json-ld`,
- * `track` (with subtitles), `audio`, `webm`, `several` (three videos), `nothing`, `hls`, `groups`, `aes`,
- * `dash`, `live`, `drm`, `login` (asks for a password), `gone` (its video is not there), `slow` (its
- * video comes at 1000 bytes a second), `large` (its video has `bytes` bytes). With `times=N` titles and
- * descriptions are said N times.
+ * Content of the pages at `/page/NAME?title=...`, by name. The videos of some pages have a fault:
+ * `gone` does not exist, `slow` sends 1000 bytes per second, and `large` has `bytes` bytes. `login`
+ * asks for a password. `times=N` repeats titles and descriptions N times.
  */
 const pages: Record<string, (url: URL) => { head?: string; body?: string }> = {
   video: () => ({ body: VIDEO }),
@@ -63,7 +61,7 @@ const pages: Record<string, (url: URL) => { head?: string; body?: string }> = {
   large: (url) => videoOf(`/bytes/large.mp4?size=${url.searchParams.get("bytes") ?? "1000000"}`),
 }
 
-/** A page of the site; null where there is none of this name. */
+/** Returns a page of the test site, or null if there is no page with this name. */
 export function page({ url }: Visit, name: string): Answer | null {
   const parts = Object.hasOwn(pages, name) ? pages[name]?.(url) : undefined
   if (!parts) return null

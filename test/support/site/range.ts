@@ -5,7 +5,7 @@ import type { Answer, SiteRequest } from "./visit.ts"
 const MODIFIED_AT = "Mon, 02 Nov 2026 10:00:00 GMT"
 const RANGE = /^bytes=(\d*)-(\d*)$/
 
-/** Headers that validate the version of a response. */
+/** Returns the ETag and Last-Modified of a response. */
 export function validatorsOf(
   answer: Answer,
   { etag, modified }: Manner,
@@ -20,7 +20,9 @@ export function validatorsOf(
   }
 }
 
-/** The part that a request asks for; null where it gets all. */
+/**
+ * Returns the byte range that a request asks for, or null if the request gets the whole content.
+ */
 export function chooseRange(asked: {
   headers: IncomingHttpHeaders
   size: number
@@ -31,7 +33,7 @@ export function chooseRange(asked: {
   const [, first = "", last = ""] = RANGE.exec(headers.range ?? "") ?? []
   if (first === "" && last === "") return null
   const condition = headers["if-range"]
-  // A weak tag never matches: bytes may differ below it.
+  // A weak ETag never matches, because the bytes of two versions may differ.
   const isSame = condition === modified || (condition === etag && !etag?.startsWith("W/"))
   if (condition !== undefined && !isSame) return null
   const from = first === "" ? Math.max(0, size - Number(last)) : Number(first)

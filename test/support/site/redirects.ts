@@ -2,9 +2,14 @@ import { pageAnswer } from "./visit.ts"
 import type { Answer, Visit } from "./visit.ts"
 
 /**
- * Redirects. `/redirect/to?to=URL&by=CODE` sends `to` as it is, relative or wrong;
- * `/redirect/chain/N?to=URL` is N of them; `/redirect/loop` leads to itself; `/redirect/endless/0` to
- * another one each time; `/redirect/nowhere` has no Location.
+ * Serves redirects:
+ *
+ * - `/redirect/to?to=URL&by=CODE` redirects to `to` unchanged, even if the URL is relative or
+ *   invalid.
+ * - `/redirect/chain/N?to=URL` is a chain of N redirects.
+ * - `/redirect/loop` redirects to itself.
+ * - `/redirect/endless/0` redirects to another URL each time.
+ * - `/redirect/nowhere` has no Location header.
  */
 export function redirectAnswer({ url }: Visit, rest: string): Answer | null {
   const [way, number = "0"] = rest.split("/")
@@ -20,7 +25,7 @@ export function redirectAnswer({ url }: Visit, rest: string): Answer | null {
   return redirect(count > 1 ? next : to, by)
 }
 
-/** A redirect to what is given, as it is. */
+/** Returns a redirect to an unchanged URL. */
 export function redirect(to: string, status = 302): Answer {
   const location = Buffer.from(to).toString("latin1")
   return pageAnswer({ title: "It is elsewhere" }, { status, headers: { location } })

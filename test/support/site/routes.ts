@@ -28,7 +28,7 @@ const routes: Record<string, Route> = {
   }),
 }
 
-/** Answer of the site to a visit. */
+/** Returns the response of the test site to a request. */
 export function answerTo(visit: Visit): Answer {
   const [, room = "", rest = ""] = /^\/([^/]*)\/?(.*)$/.exec(visit.url.pathname) ?? []
   const answer = routes[room]?.(visit, rest)

@@ -19,7 +19,7 @@ type Sending = {
 
 const PIECES_A_SECOND = 10
 
-/** Sends an answer in a manner. */
+/** Sends a response with the changes that the query parameters request. */
 export async function sendAnswer(sending: Sending): Promise<void> {
   const { manner, seen, request, response } = sending
   if (sending.answer.raw) {
@@ -40,14 +40,14 @@ export async function sendAnswer(sending: Sending): Promise<void> {
   else response.end()
 }
 
-/** The answer, or the status that comes in its place. */
+/** Returns the response, or an error response if `status` is set. */
 function troubledAnswer(answer: Answer, { status, "retry-after": retryAfter }: Manner): Answer {
   if (status === undefined) return answer
   const headers = retryAfter === undefined ? {} : { "retry-after": retryAfter }
   return textAnswer("text/plain", `This is a ${status}.\n`, { status, headers })
 }
 
-/** Says the head; what the body is to have. */
+/** Writes the status and headers. Returns the byte range of the body. */
 function writeHead({ answer, manner, seen, request, response }: Sending) {
   const isEncoded = manner.encoding !== undefined
   const { etag, modified } = validatorsOf(answer, manner, seen)
@@ -71,7 +71,7 @@ function writeHead({ answer, manner, seen, request, response }: Sending) {
   }
   if (range?.status === 416) response.setHeader("content-range", `bytes */${answer.size}`)
   if (manner.disposition !== undefined) {
-    // A header is bytes, which Node takes as Latin-1.
+    // Node.js encodes a header as Latin-1, so that each character must stand for one byte.
     const bytes = Buffer.from(manner.disposition).toString("latin1")
     response.setHeader("content-disposition", bytes)
   }
@@ -87,7 +87,7 @@ function writeLength(response: ServerResponse, { length }: Manner, size: number 
   if (length === "close") response.useChunkedEncodingByDefault = false
   if (typeof length !== "number") return
   response.setHeader("content-length", length)
-  // The announced length is wrong: only the end of the connection ends the body.
+  // The announced length is wrong. The end of the connection therefore ends the body.
   response.setHeader("connection", "close")
 }
 
@@ -101,7 +101,7 @@ function encoded(
   return chunks
 }
 
-/** The body up to where it is cut or stalls. */
+/** Returns the part of the body before `cut` or `stall`. */
 async function* limited(
   chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   { cut = Infinity, stall = Infinity }: Manner,

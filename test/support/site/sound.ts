@@ -7,7 +7,9 @@ const CHANNELS = 2
 const SAMPLES_A_SECOND = 48_000
 const SAMPLE_BYTES = 2
 
-/** Generated sound of any size, as a WAV file: a head, and behind it the bytes of the seed. */
+/**
+ * Returns a response with a generated WAV file of any size: a header, then the bytes of the seed.
+ */
 export function soundAnswer(size: number, seed: number): Answer {
   return {
     status: 200,
@@ -19,12 +21,12 @@ export function soundAnswer(size: number, seed: number): Answer {
   }
 }
 
-/** All bytes of such a file. */
+/** Returns all bytes of a generated WAV file. */
 export function makeSound(size: number, seed: number): Buffer<ArrayBuffer> {
   return Buffer.concat([...readSound(size, seed, 0, size)])
 }
 
-/** The SHA-256 in hexadecimal of such a file. */
+/** Returns the SHA-256 of a generated WAV file, in hexadecimal. */
 export function hashOfSound(size: number, seed: number): string {
   const hash = createHash("sha256")
   for (const chunk of readSound(size, seed, 0, size)) hash.update(chunk)

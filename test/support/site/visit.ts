@@ -1,45 +1,45 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http"
 
-/** A request as tests see it. */
+/** Request that the test site received. */
 export type SiteRequest = {
   method: string
-  /** With its query. */
+  /** Path with the query. */
   path: string
   headers: IncomingHttpHeaders
   remote: string
-  /** Milliseconds since the epoch. */
+  /** Time of the request, in milliseconds since the epoch. */
   at: number
-  /** Bytes of the body that were sent so far. */
+  /** Number of bytes of the response body that were sent so far. */
   sent: number
 }
 
-/** Arguments of a route. */
+/** Arguments of a route of the test site. */
 export type Visit = {
-  /** Of this site, by the name that it was asked by. */
+  /** URL of the request, with the host that the client named. */
   url: URL
   request: IncomingMessage
-  /** Where the media lies. */
+  /** Path of the folder with the media files. */
   folder: string
-  /** How often this very address was asked for before. */
+  /** Number of earlier requests of the same URL. */
   times: number
 }
 
-/** Whole content of an address; the manner decides how it is sent. */
+/** Response of a route before query parameters change it. */
 export type Answer = {
   status: number
   type: string
   headers: Record<string, string>
-  /** Bytes; `Infinity` for what never ends. */
+  /** Size of the content in bytes; `Infinity` for endless content. */
   size: number
-  /** The bytes from an offset up to another. */
+  /** Returns the bytes from the offset `from` up to, but not including, `to`. */
   read(from: number, to: number): Iterable<Uint8Array>
-  /** Version from which validators are made. */
+  /** Version of the content, from which the ETag is made. */
   version: string
-  /** Said on the bare connection instead of all else. */
+  /** Bytes that are sent on the connection instead of an HTTP response. */
   raw?: Buffer
 }
 
-/** An answer of bytes that are in memory. */
+/** Returns a response with bytes from memory. */
 export function wholeAnswer(
   type: string,
   bytes: Uint8Array,
@@ -55,7 +55,7 @@ export function wholeAnswer(
   }
 }
 
-/** An answer of text. */
+/** Returns a response with a text. */
 export function textAnswer(
   type: string,
   text: string,
@@ -64,7 +64,7 @@ export function textAnswer(
   return wholeAnswer(type, Buffer.from(text), more)
 }
 
-/** A page with this in its head and its body. */
+/** Returns a response with an HTML page. */
 export function pageAnswer(
   { title = "A page", head = "", body = "" }: { title?: string; head?: string; body?: string },
   more: { status?: number; headers?: Record<string, string> } = {},
@@ -78,7 +78,7 @@ export function pageAnswer(
   return textAnswer("text/html; charset=utf-8", `${lines.join("\n")}\n`, more)
 }
 
-/** Text for an attribute or an element. */
+/** Escapes a text for an HTML attribute or element. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll("&", "&amp;")

@@ -1,6 +1,6 @@
-/** How a body leads to a URL. */
+/** Format of a response body that leads a client to a URL. */
 export type Way = {
   type: string
-  /** Returns the body for a URL. */
+  /** Returns the body with the URL. */
   write: (to: string) => string
 }

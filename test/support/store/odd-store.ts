@@ -3,8 +3,8 @@ import { startLoopbackServer } from "../../../scripts/cli/loopback-server.ts"
 import type { LoopbackServer } from "../../../scripts/cli/loopback-server.ts"
 
 /**
- * Starts a store that answers as some do: it codes `/odd/coded.wav`, sends `/odd/moved.wav` to another
- * place, and is busy when it is asked for anything else first.
+ * Starts an S3 server with unusual responses: it compresses `/odd/coded.wav`, redirects
+ * `/odd/moved.wav` to `elsewhere`, and responds 503 to the first request of any other object.
  */
 export async function startOddStore(bytes: Buffer, elsewhere: string): Promise<LoopbackServer> {
   let isBusy = true

@@ -17,7 +17,9 @@ export const CREDENTIALS = {
   secret_access_key: "a-secret-access-key-that-nobody-sees",
 }
 
-/** A server of S3 with one bucket, which checks signatures; it can be killed and started again. */
+/**
+ * S3 server with one bucket, which checks signatures. Tests can kill the server and start it again.
+ */
 export type Store = AsyncDisposable & {
   endpoint: string
   port: number
@@ -27,7 +29,7 @@ export type Store = AsyncDisposable & {
   start(): Promise<void>
 }
 
-/** Starts rclone's server over a folder of its own. */
+/** Starts rclone's S3 server with a folder of its own. */
 export async function startStore(bucket: string): Promise<Store> {
   await using started = new AsyncDisposableStack()
   const { path } = started.use(await makeTempFolder("store"))

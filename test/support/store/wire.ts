@@ -2,20 +2,23 @@ import { once } from "node:events"
 import { connect, createServer } from "node:net"
 import type { Socket } from "node:net"
 
-/** The way to a server, which can be held and cut; bytes pass as they are. */
+/**
+ * TCP proxy in front of a server. Tests can hold the responses and cut the connections; bytes pass
+ * unchanged.
+ */
 export type Wire = AsyncDisposable & {
   endpoint: string
-  /** Heads of the requests that passed, in order. */
+  /** Texts of the requests that passed, in order. */
   requests: string[]
-  /** Lets so many bytes of answers pass, and resolves when they have. */
+  /** Holds responses after this number of bytes. Resolves when the bytes have passed. */
   holdAfter(bytes: number): Promise<void>
-  /** How many connections are open. */
+  /** Returns the number of open connections. */
   connections(): number
-  /** Cuts all that is open, and lets the next connections pass freely. */
+  /** Closes all connections, and stops holding the responses of later connections. */
   cut(): void
 }
 
-/** Opens one to a port of the loopback interface. */
+/** Starts a TCP proxy to a port of the loopback interface. */
 export async function openWire(port: number): Promise<Wire> {
   const requests: string[] = []
   const open = new Set<Socket>()

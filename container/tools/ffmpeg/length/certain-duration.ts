@@ -8,23 +8,26 @@ import type { CommandFile } from "../../../../src/ffmpeg/command-line.ts"
 import { parseTime } from "../../../../src/ffmpeg/media-time.ts"
 
 /**
- * Returns the duration of an input, in seconds, by its name and index; null for an input without a
- * duration, such as a picture.
+ * Function that returns the duration of an input, in seconds, by the name and index of the input.
+ * Returns null for an input without a duration, such as a picture.
  */
 export type GetInputSeconds = (name: string, index: number) => number | null
 
 const GRAPH_NAMES = /^(?:vf|af|filter|filter_complex|filter_complex_script|lavfi|\/.*)$/
-/** Matches filters that change the duration, or delay the start by more than a second. */
+/**
+ * Matches filters that change the duration of their input, or delay its start by more than a
+ * second.
+ */
 const RETIMING_FILTERS =
   /(?:^|[[\],;])\s*(?:a?setpts(?!=PTS(?:-STARTPTS|[+-]0\.\d+\/TB)(?![^,;[]))|a?trim|a?select|atempo|rubberband|asetrate|tpad|apad|adelay|a?loop|zoompan|xfade|acrossfade|concat|palettegen|show\w+pic|a?segment|silenceremove|mpdecimate|decimate|framestep|minterpolate|tile|thumbnail|a?reverse|\w*src2?|color|sine|smpte\w+|mandelbrot|life|cellauto)(?![a-z])/
 /** Largest relative difference of two input durations that count as equal. */
 const LENGTH_TOLERANCE = 0.05
 
 /**
- * Returns the duration of the longest output of a command, in seconds, if it follows from the
- * command: from `-t` and `-to`, or else from the durations of the inputs after `-ss`. Returns null
- * if it does not, because of inputs with different durations, filters that change the duration, or
- * an endless input.
+ * Computes the duration of the longest output of an ffmpeg command, in seconds. The duration
+ * follows from `-t` and `-to`, or else from the durations of the inputs after `-ss`. Returns null
+ * if the duration is uncertain, because of inputs with different durations, filters that change the
+ * duration, or an endless input.
  */
 export function certainOutputSeconds(
   argv: readonly string[],
@@ -46,8 +49,8 @@ export function certainOutputSeconds(
 }
 
 /**
- * Returns the duration of an input with its options, in seconds; Infinity if it is endless, null if
- * it has none.
+ * Returns the duration, in seconds, of an input after its options are applied. Returns Infinity for
+ * an endless input, and null for an input without a duration.
  */
 function inputSeconds(file: CommandFile, seconds: number | null): number | null {
   if (findLastOptionValue(file, "f") === "lavfi") {
@@ -60,15 +63,15 @@ function inputSeconds(file: CommandFile, seconds: number | null): number | null 
     times < 0 ||
     findLastOptionValue(file, "loop") === "1" ||
     findLastOptionValue(file, "ignore_loop") === "0"
-  // The timestamps of concatenated files may start again, so their duration is uncertain.
+  // Treats the duration of concatenated files as uncertain, since their timestamps may start again.
   const own =
     file.word.startsWith("concat:") || findLastOptionValue(file, "f") === "concat" ? null : seconds
   return cut(file, isEndless ? Infinity : own && own * (times + 1))
 }
 
 /**
- * Returns the duration of the inputs that an output uses, in seconds; null if it is uncertain, for
- * example because the inputs have different durations.
+ * Returns the common duration, in seconds, of the inputs that an output uses. Returns null if the
+ * duration is uncertain, for example because the inputs have different durations.
  */
 function secondsOfUsedInputs(
   output: CommandFile,
@@ -86,8 +89,8 @@ function secondsOfUsedInputs(
 }
 
 /**
- * Applies the options `-ss`, `-sseof`, `-t` and `-to` of a file to its duration in seconds, which
- * may be null.
+ * Returns the duration of a file, in seconds, after the file's options `-ss`, `-sseof`, `-t` and
+ * `-to` are applied. `seconds` is the duration before; null if unknown.
  */
 function cut(file: CommandFile, seconds: number | null): number | null {
   const fromEnd = parseTime((findLastOptionValue(file, "sseof") ?? "").replace(/^-/, ""))
@@ -100,14 +103,14 @@ function cut(file: CommandFile, seconds: number | null): number | null {
 }
 
 /**
- * Maximum number of frames and bytes of the output of a command, by its options; null without a
- * limit.
+ * Maximum number of frames and bytes that the options of a command allow for its output; null for
+ * no limit.
  */
 type OutputBounds = { frames: number | null; bytes: number | null }
 
 /**
- * Returns the limits of the only output of a command. Returns none if there are several outputs,
- * since ffmpeg reports frames and bytes only for the first.
+ * Parses the limits of frames and bytes of a command's only output. Returns no limits if there are
+ * several outputs, since ffmpeg reports frames and bytes only for the first output.
  */
 export function readOutputBounds(argv: readonly string[]): OutputBounds {
   const [output, ...others] = readCommand(argv).files.filter(({ kind }) => kind === "output")

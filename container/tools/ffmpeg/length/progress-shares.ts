@@ -1,16 +1,16 @@
 import { readCommand } from "../../../../src/ffmpeg/command-line.ts"
 import { certainOutputSeconds, readOutputBounds } from "./certain-duration.ts"
 
-/** Assumed frame rate by which a limit in frames is converted to seconds. */
+/** Assumed frame rate, in frames per second, by which a limit in frames is converted to seconds. */
 const FRAMES_A_SECOND = 25
 
 /** Progress of a task at the start and at the end of a command, from 0 to 1. */
 export type ProgressRange = { from: number; to: number }
 
 /**
- * Divides the progress of a task among commands that run in sequence: in proportion to the
- * durations of their outputs if all are known, else equally. `known` contains the durations of
- * inputs in seconds, by name.
+ * Divides the progress of a task among its commands, which run in sequence. The division is in
+ * proportion to the durations of the commands' outputs if all durations are known, else equal.
+ * `known` contains the durations of inputs in seconds, by file name.
  */
 export function divideProgress(
   commands: readonly (readonly string[])[],

@@ -4,7 +4,10 @@ import type { ExplainRule } from "./explain-rule.ts"
 const EVEN_SIDES_ADVICE =
   "write even numbers, or -2 for a side that is to follow the other, as scale=640:-2"
 
-/** Advice for a property that an encoder rejects, by ffmpeg's name of the property. */
+/**
+ * Advice for a property, such as the pixel format, that an encoder rejects. The keys are ffmpeg's
+ * names of the properties.
+ */
 const PROPERTY_ADVICE: Record<string, string> = {
   "sample rate": "leave -ar out, or write one that it takes, as -ar 48000",
   "sample format": "leave -sample_fmt out",
@@ -81,8 +84,8 @@ export const ENCODER_EXPLAIN_RULES: readonly ExplainRule[] = toExplainRules("inv
 ])
 
 /**
- * Explain rules for vague messages about encoders. They are tried after the rules for filters and
- * formats.
+ * Explain rules for vague messages about encoders. These rules are tried after the rules for
+ * filters and formats.
  */
 export const VAGUE_ENCODER_EXPLAIN_RULES: readonly ExplainRule[] = [
   {

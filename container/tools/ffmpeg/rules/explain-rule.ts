@@ -2,30 +2,30 @@ import type { ParsedCommand } from "../../../../src/ffmpeg/command-line.ts"
 import type { Blame, FailureCode } from "../../../../src/contract/failure.ts"
 
 /**
- * Rule that explains a failure by a line of ffmpeg's output. Callers control much of that output,
- * so patterns match single lines and must not need much backtracking.
+ * Rule that explains a failure of ffmpeg by a line of ffmpeg's output. Callers control much of the
+ * output, so patterns match single lines and must not need much backtracking.
  */
 export type ExplainRule = {
   code: FailureCode
   pattern: RegExp
-  /** Pattern that must match the next line. */
+  /** Pattern that must match the line after the line that `pattern` matches. */
   next?: RegExp
-  /** Pattern that must match some later line. */
+  /** Pattern that must match any line after the line that `pattern` matches. */
   later?: RegExp
   /**
-   * Selects the texts for the sentence from the groups of all matches; null if the rule does not
-   * apply after all.
+   * Selects the texts for the sentence from the capture groups of all matches. Returns null if the
+   * rule does not apply.
    */
   pick?: (groups: readonly string[]) => string[] | null
   /**
-   * Returns the sentence with advice. `first`, `second` and `third` are texts of the matched
-   * groups, shortened.
+   * Returns the error sentence with advice. `first`, `second` and `third` are the shortened texts
+   * of the capture groups.
    */
   sentence: (first: string, second: string, third: string, command: ParsedCommand) => string
   blame?: Blame
   /**
-   * Whether the message also occurs if an encoder received no frame, and therefore proves no other
-   * cause.
+   * Whether ffmpeg prints the same message if an encoder received no frame, so that the message
+   * does not prove another cause.
    */
   isVague?: true
 }

@@ -4,8 +4,8 @@ import { toExplainRules } from "./explain-rule.ts"
 import type { ExplainRule } from "./explain-rule.ts"
 
 /**
- * Returns the sentence for an input that cannot be read in its detected format, or in the format
- * that the command names by `-f`.
+ * Returns the error sentence for an input that cannot be read in its detected format, or in the
+ * format that the command names by `-f`.
  */
 function describeDamaged(name: string, { files }: ParsedCommand): string {
   const input = files.find(({ kind, word }) => kind === "input" && word === name)

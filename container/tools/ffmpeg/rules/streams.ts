@@ -3,7 +3,10 @@ import { adviseOptionValue } from "./value-advice.ts"
 import { toExplainRules } from "./explain-rule.ts"
 import type { ExplainRule } from "./explain-rule.ts"
 
-/** Patterns of file extensions for a single medium, and that medium. */
+/**
+ * Patterns of file extensions that allow only one medium, such as audio, and the name of the
+ * medium.
+ */
 const MEDIA_BY_EXTENSION: readonly (readonly [name: RegExp, what: string])[] = [
   [/\.(?:mp3|wav|flac|m4a|aac|ogg|oga|opus|wma|aiff?|ac3)$/i, "sound"],
   [/\.(?:png|jpe?g|gif|webp|bmp|tiff?|avif)$/i, "pictures"],
@@ -11,8 +14,8 @@ const MEDIA_BY_EXTENSION: readonly (readonly [name: RegExp, what: string])[] = [
 ]
 
 /**
- * Explains why an output would have no stream, with advice. `number` is the index of the output; if
- * it is empty, the first output is meant.
+ * Explains why an output would have no streams, with advice. `number` is the index of the output;
+ * an empty text means the first output.
  */
 function explainMissingStreams(number: string, { files }: ParsedCommand): string {
   const outputs = files.filter(({ kind }) => kind === "output")
@@ -33,7 +36,7 @@ function explainMissingStreams(number: string, { files }: ParsedCommand): string
 
 const MAP_ADVICE = "map one that there is, or end the map with ? where it may be missing"
 
-/** Explain rules for streams that a map or a filter refers to and that do not exist. */
+/** Explain rules for missing streams, to which a `-map` option or a filter refers. */
 export const STREAM_EXPLAIN_RULES: readonly ExplainRule[] = [
   {
     code: "stream_not_found",
@@ -42,7 +45,7 @@ export const STREAM_EXPLAIN_RULES: readonly ExplainRule[] = [
   },
   {
     code: "stream_not_found",
-    // ffmpeg 7 prints the value of the map only in a later line.
+    // Takes the value of `-map` from a later line, since ffmpeg 7 omits the value in this message.
     pattern: /Stream map '' matches no streams/,
     later: /Failed to set value '([^']*)'/,
     sentence: (map) => `The map "${map}" matches no stream of the inputs: ${MAP_ADVICE}.`,

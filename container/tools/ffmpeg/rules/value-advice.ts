@@ -1,4 +1,7 @@
-/** Advice about the values of options, by the names of the options without stream specifiers. */
+/**
+ * Advice about valid values of options. The options are listed by their names without stream
+ * specifiers.
+ */
 const EXPECTED: readonly (readonly [names: string, expected: string])[] = [
   [
     "t to ss sseof itsoffset hls_time segment_time duration d start_time st offset durationi",
@@ -30,7 +33,7 @@ const BY_NAME = new Map(
   ),
 )
 
-/** Returns advice for a value that an option rejects, by the name of the option. */
+/** Returns advice for a value that the option with this name rejects. */
 export function adviseOptionValue(option: string, value = ""): string {
   const [name = ""] = option.split(":", 1)
   if (/^\d/.test(value) && /^(?:crf|g|bf|q)$/.test(name)) {
@@ -44,7 +47,7 @@ export function adviseOptionValue(option: string, value = ""): string {
   )
 }
 
-/** Advice about values, by ffmpeg's names of their types. */
+/** Advice about valid values, by ffmpeg's name of the value's type. */
 const TYPES: Record<string, string> = {
   duration: "write a time, as 90, 1.5, 500ms or 00:01:30",
   "image size": "write a size, as 1280x720",
@@ -61,12 +64,15 @@ export function adviseValueOfType(type: string): string {
   return TYPES[type] ?? `write ${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`
 }
 
-/** Matches the limits of a number type, which are not real restrictions. */
+/**
+ * Matches the limits of a number type. ffmpeg prints such a limit if the range of an option is not
+ * restricted.
+ */
 const OPEN_BOUND = /e\+\d\d|^-?(?:INT|DBL|FLT|I64|UINT)|^-?inf/i
 
 /**
- * Describes a range whose limits ffmpeg prints, such as "0 to 51". Omits the limits of number
- * types: "0 or more".
+ * Describes the range of an option's value from the limits that ffmpeg prints, such as "0 to 51".
+ * Omits limits that are only those of the number type, as in "0 or more".
  */
 export function describeValueRange(least: string, most: string): string {
   const [from, to] = [least, most].map((bound) => bound.replace(/(\.\d*?)0+$/, "$1"))

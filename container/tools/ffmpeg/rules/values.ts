@@ -126,7 +126,7 @@ export const VALUE_EXPLAIN_RULES: readonly ExplainRule[] = [
   ]),
 ]
 
-/** Explain rules for vague messages about values. They are tried after all other rules. */
+/** Explain rules for vague messages about values. These rules are tried after all other rules. */
 export const VAGUE_VALUE_EXPLAIN_RULES: readonly ExplainRule[] = [
   {
     code: "invalid_option",

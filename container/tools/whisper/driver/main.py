@@ -21,7 +21,7 @@ def main() -> int:
     setup = json.loads(orders.readline())
     sys.path[1:1] = setup["packages"]
     os.environ["HF_HUB_OFFLINE"] = "1"
-    # A model may emit lone surrogates, which UTF-8 cannot encode; they are replaced.
+    # Replaces lone surrogates, which a model may emit and UTF-8 cannot encode.
     with os.fdopen(3, "w", encoding="utf-8", errors="replace") as lines:
 
         def report(kind: str, **fields) -> None:
@@ -34,7 +34,7 @@ def main() -> int:
 def run(setup: dict, orders, report) -> int:
     try:
         keep_freed_memory()
-        # Imported here, because these modules need the package folders.
+        # Imports these modules late, because they need the package folders.
         from model import load_model
         from task import run_task
 

@@ -13,10 +13,10 @@ MIB = 1024**2
 
 
 def keep_freed_memory() -> None:
-    """Makes malloc keep freed memory for reuse. Returning it to the system after each use would
-    take a fifth of the time of a transcription."""
+    """Makes malloc keep freed memory for reuse. Returning freed memory to the system after each use
+    would take a fifth of the time of a transcription."""
     set_option = getattr(ctypes.CDLL(None), "mallopt", None)
-    # Other C libraries have no mallopt().
+    # Does nothing with other C libraries, which have no mallopt().
     if set_option is None:
         return
     set_option(M_ARENA_MAX, 1)

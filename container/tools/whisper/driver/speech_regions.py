@@ -18,15 +18,15 @@ OPTIONS = VadOptions(
 
 
 class SpeechRegion(NamedTuple):
-    """Range of samples in a window that contains speech and short pauses."""
+    """Range of samples in an audio window that contains speech and short pauses."""
 
     start: int
     end: int
 
 
 class AudioWindow(NamedTuple):
-    """Part of the audio with its speech regions. `offset` is its first sample in the audio. A
-    window begins and ends in a pause if possible."""
+    """Part of the audio, and the speech regions in that part. `offset` is the position of the
+    window's first sample in the audio. A window begins and ends in a pause if possible."""
 
     offset: int
     samples: np.ndarray

@@ -5,8 +5,8 @@ from transcription import transcribe_regions
 from model import Model
 from speech_regions import SAMPLE_RATE, AudioWindow, read_windows
 
-# Minimum probability of a detected language. If it is lower, the language of further regions is
-# detected.
+# Minimum probability of a detected language. If the probability is lower, the language of further
+# regions is detected.
 PROBABILITY_MIN = 0.5
 LANGUAGE_REGIONS_MAX = 3
 

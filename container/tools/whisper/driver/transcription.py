@@ -8,21 +8,23 @@ from model import Model
 from speech_regions import SAMPLE_RATE, SpeechRegion
 
 REGIONS_AT_ONCE = 6
-# Text of a region is doubtful if its average log probability is below the minimum, or its
-# compression ratio above the maximum, which means that it is repetitive.
+# Limits for the text of a region. A text is doubtful if its average log probability is below the
+# minimum, or if its compression ratio is above the maximum because the text is repetitive.
 LOG_PROBABILITY_MIN = -1.0
 COMPRESSION_MAX = 2.4
 # Probability of silence above which improbable text of a region is dropped.
 NO_SPEECH_MAX = 0.6
-# Temperatures at which a region is transcribed until its text is not doubtful. At 0 the model takes
-# the most probable words; at higher temperatures it samples.
+# Temperatures at which a region is transcribed, in order, until its text is not doubtful. At
+# temperature 0, the model takes the most probable words. At higher temperatures, the model samples
+# words.
 TEMPERATURES = [0.0, 0.4, 0.8]
 
 
 def transcribe_regions(
     model: Model, samples: np.ndarray, regions: list[SpeechRegion], options: dict
 ):
-    """Yields the end of each region, in samples of the window, and its words."""
+    """Transcribes speech regions. Yields the end of each region, in samples of the window, and the
+    words of the region."""
     if len(regions) == 1:
         yield regions[0].end, _transcribe_region(model, samples, regions[0], options)
         return

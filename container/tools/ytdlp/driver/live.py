@@ -15,8 +15,8 @@ def may_grow(playlist: str) -> bool:
 
 
 def is_live(ydl: YoutubeDL, info: dict) -> bool:
-    """Reports whether a video is live, as the site says or, for sites that yt-dlp does not know, as
-    the HLS playlist shows."""
+    """Reports whether a video is live. The site's own statement counts or, for sites that yt-dlp
+    does not know, the HLS playlist."""
     said = info.get("is_live")
     formats = info.get("formats") or []
     if said is not None or info.get("extractor") not in ("generic", "html5"):
@@ -29,8 +29,8 @@ def is_live(ydl: YoutubeDL, info: dict) -> bool:
 
 
 def _read(ydl: YoutubeDL, each: dict) -> str:
-    """Returns the HLS playlist of a format; empty if it cannot be read. The failure is reported
-    when the video is fetched."""
+    """Returns the HLS playlist of a format; an empty text if the playlist cannot be read. The
+    failure is reported when the video is fetched."""
     headers = each.get("http_headers") or {}
     request = Request(each["url"], headers=headers, extensions={"timeout": SECONDS_MAX})
     try:

@@ -18,7 +18,7 @@ def main() -> int:
     os.environ["YTDLP_NO_PLUGINS"] = "1"
     # Sets the proxy for programs that yt-dlp starts, such as ffmpeg.
     os.environ.update(http_proxy=job["proxy"], https_proxy=job["proxy"])
-    # A site may send lone surrogates, which UTF-8 cannot encode; they are replaced.
+    # Replaces lone surrogates, which a site may send and UTF-8 cannot encode.
     with os.fdopen(3, "w", encoding="utf-8", errors="replace") as lines:
 
         def report(kind: str, **fields) -> None:
@@ -29,7 +29,7 @@ def main() -> int:
 
 
 def run(job: dict, report) -> int:
-    # Imported here, because these modules need the package folders.
+    # Imports these modules late, because they need the package folders.
     from failure import describe_failure
     from log import YtdlpLog
     from page import run_job

@@ -9,7 +9,8 @@ FRAGMENTS_AT_ONCE = 4
 
 AUDIO_FORMATS = "ba/ba*"
 VIDEO_FORMATS = "bv*+ba/b"
-# Preference among formats for audio: the best sound, and among equals the smallest picture.
+# Order of preference among formats for audio: the best sound first, and among equal sound the
+# smallest picture first.
 AUDIO_SORT = ["lang", "quality", "acodec", "abr", "+res"]
 
 

@@ -39,8 +39,8 @@ def run_job(job: dict, log, report) -> dict:
 
 
 def find_video(ydl: YoutubeDL, url: str) -> dict:
-    """Returns the description that yt-dlp has of a page's video, with the selected formats. Raises
-    a Refusal for a page with no or several videos."""
+    """Returns yt-dlp's description of the video on a page, with the selected formats. Raises a
+    Refusal for a page with no or several videos."""
     found = ydl.extract_info(url, download=False)
     for _ in range(NESTING_MAX):
         if not found:

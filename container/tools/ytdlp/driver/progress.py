@@ -17,12 +17,12 @@ class DownloadProgress:
         self._report = report
         self._reported_at = 0.0
         self._is_over = False
-        # Bytes and fraction of each file, by its name.
+        # Downloaded bytes and downloaded fraction of each file, by file name.
         self._bytes: dict[str, int] = {}
         self._fractions: dict[str, float] = {}
 
     def end(self) -> None:
-        """Ends the reports. Later downloads, such as subtitles, are not counted."""
+        """Ends the progress reports. Later downloads, such as subtitles, are not reported."""
         self._is_over = True
 
     def hook(self, status: dict) -> None:

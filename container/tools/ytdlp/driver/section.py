@@ -30,15 +30,16 @@ class VideoSection:
         return not self.start and self.end is None
 
     def download(self, ydl: YoutubeDL, info: dict) -> str:
-        """Downloads only the section or, if that is not possible, the whole video, and cuts it.
-        Returns the name of the file."""
+        """Downloads only the section. If this is not possible, downloads the whole video and cuts
+        out the section. Returns the name of the file."""
         if self.is_whole:
             return _download(ydl, info)
         if not _needs_secrets(ydl, info):
             name = self._download_section(ydl, info)
             if name is not None and not self._lacks_picture(ydl, name):
                 return name
-            # If the site names no codec, only the whole video shows whether it has a picture.
+            # Downloads the whole video if the site names no codec, since only the whole video shows
+            # whether it has a picture.
             if name is not None and info.get("vcodec"):
                 raise self._start_past_end()
             _remove_partial_files()
@@ -134,8 +135,8 @@ def _remove_partial_files() -> None:
 
 
 def _needs_secrets(ydl: YoutubeDL, info: dict) -> bool:
-    """Reports whether ffmpeg would need cookies or credentials. They could only be passed as
-    arguments, which other processes may see."""
+    """Reports whether ffmpeg would need cookies or credentials for the download. Such secrets could
+    only be passed as arguments, which other processes may see."""
     for each in info.get("requested_formats") or [info]:
         headers = {name.lower() for name in each.get("http_headers") or {}}
         if "authorization" in headers:

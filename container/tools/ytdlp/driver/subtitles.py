@@ -8,7 +8,7 @@ from yt_dlp import YoutubeDL
 from yt_dlp.postprocessor import FFmpegSubtitlesConvertorPP
 from yt_dlp.utils import YoutubeDLError
 
-# Subtitle formats in the order of preference. All can be converted to WebVTT.
+# Subtitle formats in the order of preference. All formats can be converted to WebVTT.
 FORMATS = ["vtt", "srt", "ass", "ttml", "dfxp"]
 
 TIME = r"(?:(\d+):)?(\d{2}):(\d{2})\.(\d{3})"
@@ -83,7 +83,7 @@ def _fetch_track(ydl: YoutubeDL, info: dict, track: dict, stem: str) -> str | No
             FFmpegSubtitlesConvertorPP(ydl, format="vtt").run(
                 {"requested_subtitles": requested, "__files_to_move": {name: name}}
             )
-    # The media is already downloaded, so failed subtitles cause only a warning.
+    # Logs only a warning for failed subtitles, because the media is already downloaded.
     except (YoutubeDLError, OSError, ValueError) as error:
         ydl.report_warning(f"Subtitles could not be fetched: {error}")
         return None

@@ -1,7 +1,7 @@
 import type { D1Response, D1Query, D1QueryResult, D1Value } from "./contract.ts"
 
-// Runs in workerd as the module that makes a D1 binding, instead of workerd's module, which uses
-// HTTP. Implements the used part of D1's interface, with its results and errors.
+// This module makes a D1 binding in workerd, instead of workerd's own module, which uses HTTP. It
+// implements the used part of D1's interface, with D1's results and errors.
 
 type Namespace = { getByName(name: string): { query(queries: D1Query[]): Promise<D1Response> } }
 
@@ -13,7 +13,7 @@ type Rows = { success: true; results: Record<string, D1Value>[]; meta: D1QueryRe
  */
 export function makeD1Binding({ objects, name }: { objects: Namespace; name: string }) {
   return new D1Database(async (queries) => {
-    // Gets a new stub for each call, because a request must not use the stub of another.
+    // Gets a new stub for each call, because a request must not use the stub of another request.
     const answer = await objects.getByName(name).query(queries).catch(toAnswer)
     if ("results" in answer) return answer.results
     throw new Error(`D1_ERROR: ${answer.error}`, { cause: new Error(answer.error) })
@@ -37,7 +37,7 @@ class D1Database {
     return new D1PreparedStatement(this.#send, { sql, values: [] })
   }
 
-  /** Returns the database itself, because it has no replicas. */
+  /** Returns the database itself as the session, because the database has no replicas. */
   withSession(): D1Database {
     return this
   }
@@ -47,7 +47,7 @@ class D1Database {
     return results.map(toRows)
   }
 
-  /** Runs statements, one per line. */
+  /** Runs SQL statements from a text with one statement per line. */
   async exec(sql: string): Promise<{ count: number; duration: number }> {
     const lines = sql.trim().split("\n")
     const results = await this.#send(lines.map((line) => ({ sql: line, values: [] })))

@@ -1,10 +1,10 @@
-/** Value of a column or a parameter. Bytes are an array of numbers, as in D1. */
+/** Value of a column or parameter. Bytes are an array of numbers, as in D1. */
 export type D1Value = string | number | null | number[]
 
 /** SQL statement with its parameters, as the binding sends it to the database's object. */
 export type D1Query = { sql: string; values: D1Value[] }
 
-/** Result of a statement. Each row has a value for each of `columns`. */
+/** Result of an SQL statement. Each row has a value for each of `columns`. */
 export type D1QueryResult = {
   columns: string[]
   rows: D1Value[][]

@@ -1,6 +1,6 @@
 import type { D1Response, D1Query, D1QueryResult, D1Value } from "./contract.ts"
 
-// Runs in workerd as the Durable Object of a D1 database, instead of Miniflare's.
+// This module is the Durable Object of a D1 database in workerd, instead of Miniflare's.
 
 type Cursor = {
   columnNames: string[]
@@ -15,9 +15,9 @@ type Storage = {
 }
 
 /**
- * D1 database. Results are sent after their writes are on the disk. All writes of one turn of the
- * event loop are flushed together; writing queries are therefore gathered until the end of the
- * turn.
+ * D1 database as a Durable Object. Results are sent after their writes are on the disk. All writes
+ * of one turn of the event loop are flushed together. Writing queries are therefore collected until
+ * the end of the turn.
  */
 export class D1DatabaseObject {
   readonly #storage: Storage
@@ -28,7 +28,7 @@ export class D1DatabaseObject {
     this.#storage = storage
   }
 
-  /** Runs statements in order, as one transaction. */
+  /** Runs SQL statements in order, as one transaction. */
   async query(queries: D1Query[]): Promise<D1Response> {
     if (queries.every(({ sql }) => isRead(sql))) return this.#answer(queries)
     return await new Promise((resolve) => {
@@ -45,7 +45,8 @@ export class D1DatabaseObject {
     try {
       return { results: this.#runAll(queries) }
     } catch (error) {
-      // Reads the count again, because the connection also counts changes that were rolled back.
+      // Reads the count of changes again, because the connection also counts changes that were
+      // rolled back.
       this.#changes = this.#countChanges().changes
       return { error: error instanceof Error ? error.message : String(error) }
     }
@@ -53,8 +54,8 @@ export class D1DatabaseObject {
 
   #runAll(queries: D1Query[]): D1QueryResult[] {
     const [only] = queries
-    // Needs no transaction for one statement, which is atomic in SQLite. A text with a semicolon
-    // may hold several.
+    // A single statement needs no transaction, because it is atomic in SQLite. A text with a
+    // semicolon may contain several statements.
     if (only && queries.length === 1 && !only.sql.includes(";")) return [this.#run(only)]
     return this.#storage.transactionSync(() => queries.map((query) => this.#run(query)))
   }

@@ -37,7 +37,7 @@ import { readJobLog } from "../../../db/jobs/logs.ts"
 
 const LOG_TYPE = "text/plain; charset=utf-8"
 
-/** Sends the log of a job's tools; throws 404 if the job has no log. */
+/** Sends the tool log of a job; throws 404 if the job has no log. */
 async function answerLog(c: AppContext, { id, state, result }: Job): Promise<Response> {
   const log = result?.hasLog ? await readJobLog(c.env.MEDIA, c.get("database"), id) : null
   if (log === null)
@@ -49,7 +49,10 @@ const LOG_NOT_WRITTEN_MESSAGE = "The job has not ended: its log is written at it
 const NO_LOG_MESSAGE =
   "The job has no log: only jobs of POST /v1/commands and POST /v1/ffmpeg have a log, once FFmpeg ran to its end."
 
-/** Maximum duration of an event stream. Clients reconnect and are authenticated again. */
+/**
+ * Maximum duration of an event stream in milliseconds. Clients reconnect and are authenticated
+ * again.
+ */
 const STREAM_MS_MAX = 15 * 60_000
 
 const JOBS = { path: "jobs", title: "job" }

@@ -26,8 +26,8 @@ const TAG_LENGTH = 32
 type BundleFile = Pick<File, "name" | "objectKey" | "bundle" | "completedAt">
 
 /**
- * Sends a bundle as a ZIP that is built on the fly: the whole ZIP, or a range. `headers` apply to
- * every download.
+ * Sends a bundle as a ZIP that is built during the download: the whole ZIP, or a byte range.
+ * `headers` are the response headers that every download has.
  */
 export async function sendArchive(
   c: AppContext,
@@ -68,24 +68,30 @@ export async function sendArchive(
   const length = range ? range.end - range.start + 1 : zip.sizeBytes
   const { readable, writable } = new FixedLengthStream(length)
   const sending = writeSlices(slices, { next: first.value, rest: objects }, writable)
-  // Either the client disconnected, or Content-Length shows it that bytes are missing.
+  // If a write fails, the client disconnected, or sees by Content-Length that bytes are missing.
   c.executionCtx.waitUntil(
     sending.catch((error: unknown) => writable.abort(error).catch(() => null)),
   )
   return new Response(readable, { status: range ? 206 : 200, headers })
 }
 
-/** Returns an ETag of an archive: its directory has the names, sizes and checksums of all files. */
+/**
+ * Returns the ETag of an archive: a hash of the ZIP directory, which has the names, sizes and
+ * checksums of all files.
+ */
 async function computeTag({ directory }: ZipLayout): Promise<string> {
   return `"${toHex(await crypto.subtle.digest("SHA-256", directory)).slice(0, TAG_LENGTH)}"`
 }
 
-/** Bytes of an archive, or a part of a file in it; `sizeBytes` is the size of the whole file. */
+/**
+ * Slice of an archive: bytes of a ZIP header or directory, or a part of a member file. `sizeBytes`
+ * is the size of the whole member.
+ */
 type Slice =
   | { bytes: Uint8Array }
   | { member: string; sizeBytes: number; offset: number; length: number }
 
-/** Returns what an archive has from the first to the last byte of a range. */
+/** Returns the slices of an archive that lie in a byte range. */
 function sliceArchive(
   { headers, directory }: ZipLayout,
   members: readonly Member[],
@@ -93,7 +99,10 @@ function sliceArchive(
 ): Slice[] {
   const slices: Slice[] = []
   let position = 0
-  /** Returns the part of the next bytes of the archive that lies in the range. */
+  /**
+   * Advances past the next `sizeBytes` bytes of the archive, and returns the part of these bytes in
+   * the range.
+   */
   function take(sizeBytes: number): { offset: number; length: number } {
     const from = Math.max(start, position)
     const to = Math.min(end + 1, position + sizeBytes)
@@ -117,7 +126,10 @@ function sliceArchive(
 
 type MemberSlice = Extract<Slice, { member: string }>
 
-/** Opens the R2 objects of slices in order, some in advance; yields null for a missing object. */
+/**
+ * Opens the R2 objects of slices in order, some of them in advance. Yields null for a missing
+ * object.
+ */
 async function* openObjects(
   bucket: R2Bucket,
   objectKey: string,
@@ -129,7 +141,7 @@ async function* openObjects(
       const { member, sizeBytes, offset, length } = slice
       const range = length < sizeBytes ? { range: { offset, length } } : {}
       const object = bucket.get(memberObjectKey(objectKey, member), range)
-      // Avoids an unhandled rejection if the client disconnects before this object is awaited.
+      // Avoids an unhandled rejection if the client disconnects before the object is awaited.
       object.catch(() => undefined)
       opening.push(object)
     }
@@ -138,7 +150,7 @@ async function* openObjects(
   return null
 }
 
-/** Writes bytes, and pipes parts of files from R2, without buffering them. */
+/** Writes the slices of an archive to a stream. Pipes parts of files from R2 without buffering. */
 async function writeSlices(
   slices: readonly Slice[],
   { next, rest }: { next: R2ObjectBody | null; rest: AsyncGenerator<R2ObjectBody | null, null> },

@@ -2,7 +2,7 @@ import { isEntityTagList, includesEntityTag } from "../../output/entity-tag.ts"
 import { Problem } from "../../output/problem.ts"
 import type { AppContext } from "../../context.ts"
 
-/** ETag of a download, and the time from which it has these bytes. */
+/** Version of a download: its ETag, and the time of its last change. */
 export type ObjectVersion = Pick<R2Object, "httpEtag" | "uploaded">
 
 /**
@@ -39,7 +39,7 @@ function readDate(header: string | null): number | null {
   return Number.isNaN(date) ? null : date
 }
 
-/** Problem of a conditional request whose condition does not hold. */
+/** Returns the 412 error for a conditional request whose condition does not hold. */
 export function preconditionFailedProblem(c: AppContext): Problem {
   const match = c.req.header("if-match")
   const message =
@@ -49,13 +49,13 @@ export function preconditionFailedProblem(c: AppContext): Problem {
   return new Problem("precondition_failed", message)
 }
 
-/** First and last byte of a range. */
+/** Byte range: the offsets of its first and last byte. */
 export type ByteRange = { start: number; end: number }
 
 /**
- * Returns the byte range to send; null for all bytes: no range, several ranges, or an `If-Range`
- * that does not match the version, which may be null without `If-Range`. Throws 416 for a range
- * outside the bytes.
+ * Returns the requested byte range, or null to send all bytes: without a range, with several
+ * ranges, or if `If-Range` does not match the version. `version` may be null for a request without
+ * `If-Range`. Throws 416 for a range outside the bytes.
  */
 export function selectRange(
   c: AppContext,
@@ -80,7 +80,7 @@ function matchesIfRange(header: string | undefined, version: ObjectVersion | nul
   return Date.parse(header) === Math.floor(version.uploaded.getTime() / 1000) * 1000
 }
 
-/** Sets the headers of the length of an answer, and of its range if it has one. */
+/** Sets the Content-Length of a download, and the Content-Range if only a range is sent. */
 export function setLengthHeaders(
   headers: Headers,
   sizeBytes: number,
@@ -91,8 +91,9 @@ export function setLengthHeaders(
 }
 
 /**
- * Parses a Range header to its first and last byte; `end < start` means not satisfiable. Returns
- * null to ignore the header: another unit, several ranges, or a syntax error (RFC 9110, 14.2).
+ * Parses a Range header to the offsets of its first and last byte; `end < start` means not
+ * satisfiable. Returns null to ignore the header: another unit, several ranges, or a syntax error
+ * (RFC 9110, 14.2).
  */
 function parseRange(header: string, sizeBytes: number): ByteRange | null {
   const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header.trim()) ?? []
@@ -105,7 +106,10 @@ function parseRange(header: string, sizeBytes: number): ByteRange | null {
   return end < start ? null : { start, end: Math.min(end, lastByte) }
 }
 
-/** Returns the range of the last `bytes` bytes, or of the whole file if it is shorter. */
+/**
+ * Returns the range of the last `bytes` bytes of a file, or of the whole file if the file is
+ * shorter.
+ */
 function suffixRange(bytes: number, sizeBytes: number): ByteRange {
   const end = bytes === 0 ? -1 : sizeBytes - 1
   return { start: Math.max(0, sizeBytes - bytes), end }

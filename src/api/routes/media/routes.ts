@@ -12,14 +12,14 @@ import { readDownloadToken } from "../../../objects/download-links.ts"
 import type { DownloadLink } from "../../../objects/download-links.ts"
 import { sendLinkTarget, sendStoredFile } from "./send.ts"
 
-/** Serves files by signed links. */
+/** Routes that send files for signed links. */
 export const mediaRoutes = new Hono<AppEnv>()
 mediaRoutes.use(allowEveryOrigin)
 
 mediaRoutes.get("/:token/:name", async (c) => {
   const { opens, disposition, expiresAt } = await openLink(c)
   const secondsLeft = Math.max(0, Math.floor((expiresAt - Date.now()) / 1000))
-  // No object changes under its key.
+  // The object under a key never changes, so caches may keep the response until the link expires.
   const options = { disposition, cacheControl: `private, max-age=${secondsLeft}, immutable` }
   return await sendLinkTarget(c, opens, options)
 })
@@ -27,8 +27,8 @@ mediaRoutes.get("/:token/:name", async (c) => {
 refuseOtherMethods(mediaRoutes)
 
 /**
- * Published files. Caches may keep them for a minute, so that the withdrawal of a file counts within
- * a minute.
+ * Routes that send published files. Caches may keep a file for a minute, so the withdrawal of a
+ * file takes effect within a minute.
  */
 export const publishedFileRoutes = new Hono<AppEnv>()
 publishedFileRoutes.use(allowEveryOrigin)

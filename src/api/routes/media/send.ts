@@ -20,7 +20,7 @@ import type { ByteRange } from "./conditions.ts"
 import { openObject } from "./stored-objects.ts"
 import type { OpenObject } from "./stored-objects.ts"
 
-/** Object to send; R2 supplies the size or type if unknown. */
+/** R2 object to send as a download. R2 supplies an unknown size or media type. */
 type MediaObject = { name: string; objectKey: string; sizeBytes?: number; contentType?: string }
 
 /** Content-Disposition and Cache-Control of a download. */
@@ -38,7 +38,10 @@ const INLINE_TYPES =
  */
 const SCRIPT_OR_STYLE_TYPES = /^(?:text|application)\/(?:x-)?(?:java|ecma|j|live)script|^text\/css/i
 
-/** Returns the requested file name, decoded and raw: a playlist may contain a literal `%`. */
+/**
+ * Returns the requested file name, both decoded and raw, because a playlist may contain a literal
+ * `%`.
+ */
 export function readRequestedNames(c: AppContext): string[] {
   return [c.req.param("name") ?? "", new URL(c.req.url).pathname.split("/").at(-1) ?? ""]
 }
@@ -87,7 +90,9 @@ export async function sendStoredFile(
   return await sendObject(c, { name, objectKey, sizeBytes, contentType: type }, options)
 }
 
-/** Sends the first file of a bundle that has one of the names; size and type come from R2. */
+/**
+ * Sends the first file of a bundle that has one of the names. The size and media type come from R2.
+ */
 async function sendMember(
   c: AppContext,
   { objectKey, names }: { objectKey: string; names: readonly string[] },
@@ -115,7 +120,7 @@ async function sendObject(
   return answer
 }
 
-/** Sends an object; returns null if it is missing. */
+/** Sends an R2 object as a download; returns null if the object is missing. */
 async function trySendObject(
   c: AppContext,
   medium: MediaObject,
@@ -135,7 +140,7 @@ async function trySendObject(
   return new Response(body, { status: range ? 206 : 200, headers })
 }
 
-/** Returns the byte range to send; null for the whole object. */
+/** Returns the byte range of an object to send; null for the whole object. */
 async function readRange(
   c: AppContext,
   { objectKey, sizeBytes: storedBytes }: MediaObject,
@@ -165,7 +170,7 @@ function makeObjectHeaders(medium: MediaObject, object: OpenObject, options: Sen
   return headers
 }
 
-/** Returns the headers of every download. */
+/** Returns the response headers that every download has. */
 function sharedHeaders({ cacheControl }: SendOptions): Headers {
   return new Headers({
     "access-control-allow-origin": "*",

@@ -2,7 +2,7 @@ import { getSettings } from "../../../bindings/env.ts"
 import type { AppContext } from "../../context.ts"
 import type { ByteRange, ObjectVersion } from "./conditions.ts"
 
-/** Object in R2, or in Cloudflare's cache, with the bytes that were asked for. */
+/** Object opened in R2 or in Cloudflare's cache; `body` has the requested bytes. */
 export type OpenObject = ObjectVersion & {
   /** Size of the whole object. */
   sizeBytes: number
@@ -14,9 +14,9 @@ export type OpenObject = ObjectVersion & {
 const CACHED_BYTES_MAX = 512 * 1024 * 1024
 
 /**
- * Opens an object, or one range of it. With `OBJECT_CACHE_SECONDS`, answers from Cloudflare's cache
- * where it has the object, and otherwise lets it keep the object. Returns null if the object is
- * missing.
+ * Opens an object, or a byte range of the object; returns null if the object is missing. With
+ * `OBJECT_CACHE_SECONDS`, reads the object from Cloudflare's cache, or else from R2. A GET of a
+ * whole object from R2 also adds the object to the cache.
  */
 export async function openObject(
   c: AppContext,
@@ -34,26 +34,29 @@ export async function openObject(
   const { size: sizeBytes, httpEtag, uploaded, httpMetadata, body } = object
   const isWhole = range === null && c.req.method === "GET"
   if (seconds > 0 && isWhole && sizeBytes <= CACHED_BYTES_MAX) {
-    // A failure only means that the next request reads R2 again.
+    // If the cache write fails, the next request reads R2 again.
     c.executionCtx.waitUntil(keepInCache(c, objectKey, seconds).catch(() => undefined))
   }
   return { sizeBytes, httpEtag, uploaded, contentType: httpMetadata?.contentType, body }
 }
 
-/** Returns the time for which the cache keeps objects; 0 without a cache, as on `workers.dev`. */
+/**
+ * Returns the time in seconds for which the cache keeps objects; 0 without a cache, as on
+ * `workers.dev`.
+ */
 function readCacheSeconds(c: AppContext): number {
   const isWithoutCache = new URL(c.req.url).hostname.endsWith(".workers.dev")
   return isWithoutCache ? 0 : getSettings(c.env).OBJECT_CACHE_SECONDS
 }
 
-/** Returns the URL under which the cache has an object, whatever link names it. */
+/** Returns the cache key URL of an object, which is the same for all links to the object. */
 function cacheUrl(c: AppContext, objectKey: string): string {
   return new URL(`/objects/${encodeURIComponent(objectKey)}`, c.req.url).href
 }
 
 /**
- * Reads the object from R2 once more, for the cache. A copy of the response's stream would grow in
- * memory at the pace of a slow client.
+ * Reads an object from R2 a second time, and stores the object in the cache. A copy of the
+ * response's stream would grow in memory while a slow client reads.
  */
 async function keepInCache(c: AppContext, objectKey: string, seconds: number): Promise<void> {
   const object = await c.env.MEDIA.get(objectKey)

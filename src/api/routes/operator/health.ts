@@ -9,8 +9,9 @@ import type { ServiceState } from "../../../upkeep/service-state.ts"
 import type { HealthPath } from "../../../bindings/rpc.ts"
 
 /**
- * Operator route with the state of the service as JSON; /operate/health is its page. With
- * `attacks=all`, each running runner tests its sandbox by all known attacks, once per process.
+ * Operator route that returns the state of the service as JSON; the page /operate/health shows this
+ * state. With `attacks=all`, each running runner tests its sandbox by all known attacks, once per
+ * process.
  */
 export const healthRoutes = new Hono<AppEnv>()
 

@@ -24,7 +24,10 @@ export const planRoutes = new Hono<AppEnv>()
 
 planRoutes.get("/", async (c) => c.json((await listPlans(c.env)).map(viewPlan)))
 
-/** Assigns a plan. The body has the account's name, because not every name fits in a path. */
+/**
+ * Assigns a plan to an account. The body has the account's name, because not every name fits in a
+ * path.
+ */
 planRoutes.put("/", async (c) => {
   const plan = await makePlanNameSchema(c.env)
   const request = await readJson(c, z.strictObject({ account: accountNameSchema, plan }))

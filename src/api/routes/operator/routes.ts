@@ -20,10 +20,16 @@ const ANSWER_PURPOSE = "webhook-check-answer"
 const NONCE_BYTES = 16
 const CHECK_LIFE_MS = 1_800_000
 
-/** Test of the operator's webhooks: the token in its URL, and a response only Lathe knows. */
+/**
+ * Test of the operator's webhooks: the token in the receiver's URL, and the response that proves
+ * the arrival of a webhook.
+ */
 type WebhookCheck = { token: string; answer: string; expiresAt: number }
 
-/** Creates a webhook check that expires after half an hour; the signed token holds all data. */
+/**
+ * Creates a webhook check that expires after half an hour. The signed token holds all data of the
+ * check.
+ */
 export async function makeWebhookCheck(secret: string, now: number): Promise<WebhookCheck> {
   const expiresAt = now + CHECK_LIFE_MS
   const nonce = toBase64Url(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)))
@@ -32,7 +38,9 @@ export async function makeWebhookCheck(secret: string, now: number): Promise<Web
   return { token, answer: await signText(secret, ANSWER_PURPOSE, text), expiresAt }
 }
 
-/** Verifies the token of a webhook check; null if the signature is invalid. */
+/**
+ * Verifies the token of a webhook check, and returns the check; null if the signature is invalid.
+ */
 async function readWebhookCheck(secret: string, token: string): Promise<WebhookCheck | null> {
   const [expiry = "", nonce = "", signature = "", ...rest] = token.split(".")
   const text = `${expiry}.${nonce}`
@@ -52,8 +60,8 @@ webhookCheckRoutes.post("/", async (c) => {
 })
 
 /**
- * Receives the webhook of a check at its signed URL. The operator knows the response in advance;
- * the response in the delivery's record proves that the webhook arrived here.
+ * Receives the webhook of a check at its signed URL. The operator knows the response in advance.
+ * The response in the delivery's record proves that the webhook arrived at this service.
  */
 async function receiveWebhookCheck(c: AppContext): Promise<Response> {
   const check = await readWebhookCheck(getSettings(c.env).LATHE_SECRET, c.req.param("token") ?? "")
@@ -78,7 +86,7 @@ appointmentRoutes.post("/", async (c) => {
 })
 
 /**
- * Operator routes. Two of them have other callers: a runner announces its start, and the service
+ * Operator routes. Two routes have other callers: a runner announces its start, and the service
  * delivers the webhook of a check.
  */
 export const operatorRoutes = new Hono<AppEnv>()

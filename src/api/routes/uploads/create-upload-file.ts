@@ -14,9 +14,9 @@ import { acceptCreateRequest, readJobProperties } from "../../input/accept.ts"
 import { notFoundProblem, Problem } from "../../output/problem.ts"
 
 /**
- * Creates the File of a tus upload whose bytes are all stored, with the upload's id. A repeated or
- * concurrent call creates no second File. Throws the problem of a limit that the File would exceed;
- * the upload stays, and a later request can create the File.
+ * Creates the File of a tus upload whose bytes are all stored; the File has the upload's id. A
+ * repeated or concurrent call creates no second File. Throws an error if the File would exceed a
+ * limit of the account; the upload stays, and a later request can create the File.
  */
 export async function createUploadFile(
   c: AppContext,
@@ -27,7 +27,7 @@ export async function createUploadFile(
   const found = await findTusUpload(database, id)
   if (!found) throw notFoundProblem("upload")
   const { row, upload } = found
-  // The File has taken the object over.
+  // The stored object already belongs to the File of the upload.
   if (!upload) return
   const isComplete = await completeTusObject(c.env, { row, upload })
   if (!isComplete || !(await markTusFinished(database, id, Date.now()))) {
@@ -51,8 +51,9 @@ export async function createUploadFile(
 }
 
 /**
- * Creates a File by an upload link. Uses up the link, and removes its other uploads.
- * Frees the link if the File is not created. Without a link, only creates the File.
+ * Calls `create`, which creates a File by an upload link. Marks the link as used, and removes the
+ * link's other uploads. Frees the link if no File is created. Calls only `create` if `linkId` is
+ * null.
  */
 export async function withUploadLink<Created>(
   c: AppContext,
@@ -72,14 +73,14 @@ export async function withUploadLink<Created>(
   }
 }
 
-/** Removes the unfinished uploads of a link, which can no longer become a File. */
+/** Removes the unfinished uploads of an upload link that can no longer take a File. */
 export async function removeOpenUploadsOfLink(c: AppContext, linkId: string): Promise<void> {
   for (const row of await listOpenUploadsOfLink(c.get("database"), linkId)) {
     await removeTusUpload(c.env, row, { now: Date.now(), isForced: false })
   }
 }
 
-/** Problem of an upload link that another upload has used up. */
+/** Returns the 410 error for an upload link that another upload has used. */
 export function uploadLinkUsedProblem(): Problem {
   return new Problem("link_used", "The link was used by another upload; ask for a new link.")
 }

@@ -2,13 +2,16 @@ import { fileTypeFromBuffer } from "file-type"
 import type { AppContext } from "../../context.ts"
 import { Problem } from "../../output/problem.ts"
 
-/** Number of first bytes from which the type of a file is recognized. */
+/** Number of bytes at the start of a file from which the file's media type is detected. */
 export const TYPE_DETECTION_BYTES = 4100
 
 /** Control characters other than white space. */
 const CONTROL = /(?!\s)\p{Cc}/u
 
-/** Throws 415 if the request came by an upload link that does not take files with these first bytes. */
+/**
+ * Throws 415 if the upload link of a request does not accept the media type of a file's first
+ * bytes.
+ */
 export async function requireAllowedType(c: AppContext, start: Uint8Array): Promise<void> {
   const types = c.get("uploadLink")?.types ?? []
   if (types.length === 0) return
@@ -32,7 +35,10 @@ async function recognizeType(start: Uint8Array): Promise<string> {
   return "text/plain"
 }
 
-/** Returns bytes as text; null if they are no UTF-8 text. A last character may be cut. */
+/**
+ * Returns bytes as text; null if the bytes are not UTF-8 text. The last character may be
+ * incomplete.
+ */
 function readText(bytes: Uint8Array): string | null {
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, {

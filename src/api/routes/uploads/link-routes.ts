@@ -28,7 +28,10 @@ import { receiveForm, receivePut } from "./whole-file.ts"
 
 const SECRET = "/:database{[1-9][0-9]?}/:secret"
 
-/** URLs of upload links, which need no key. Each takes one file, and shows nothing. */
+/**
+ * Routes of the URLs of upload links, which need no API key. A link takes one file, and reveals no
+ * data of the account.
+ */
 export const uploadLinkRoutes = new Hono<AppEnv>()
 
 uploadLinkRoutes.use(sendTusHeaders)
@@ -53,8 +56,9 @@ uploadLinkRoutes.delete(`${SECRET}/:id`, deleteUpload)
 refuseOtherMethods(uploadLinkRoutes)
 
 /**
- * Finds the link of a request, and lets the request act for the link's account, within the limits
- * of both. Throws 404 for an unknown link, 410 for an expired one.
+ * Middleware that finds the upload link of a request. The request acts for the link's account,
+ * within the limits of the account and the link. Throws 404 for an unknown link, 410 for an expired
+ * link.
  */
 async function openLink(c: Context<AppEnv>, next: Next): Promise<Response | void> {
   const link = await findLink(c)
@@ -78,7 +82,10 @@ async function findLink(c: AppContext): Promise<UploadLink | null> {
   )
 }
 
-/** Returns the problem of an unknown link, and counts the guess for its network address. */
+/**
+ * Returns the error for an unknown upload link, and counts the attempt for the caller's network
+ * address.
+ */
 async function refuseUnknownLink(c: AppContext): Promise<Problem> {
   const network = readClientNetwork(c.req.raw.headers)
   if (network === null || (await consumeAddressLimit(c.env, `link ${network}`))) {

@@ -122,7 +122,7 @@ function viewLink(link: UploadLink): z.infer<typeof uploadLinkRecord> {
 async function createLink(c: AppContext) {
   const fields = await readJson(c, newUploadLink)
   const { webhook, metadata, priority, publish } = fields
-  // Refuses a forbidden webhook URL now, and not when the link is used.
+  // Check the webhook URL when the link is created, not when an upload uses the link.
   readJobProperties(c, { webhook, metadata, priority, publish })
   const secret = toBase64Url(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)))
   const now = Date.now()
@@ -148,7 +148,7 @@ async function createLink(c: AppContext) {
 
 const TOO_MANY = `An account can have ${UPLOAD_LINKS_MAX} upload links; delete some, or wait until some expire.`
 
-/** Operations of links by which a browser uploads one file without a key. */
+/** Operations of upload links, by which a browser uploads one file without an API key. */
 export const uploadLinkOperations: Operation[] = [
   defineOperation({
     ...FACTS,

@@ -19,22 +19,25 @@ import { notFoundProblem, Problem, storageFullProblem } from "../../output/probl
 import { requireAllowedType } from "./file-types.ts"
 import type { Checksum } from "./tus-headers.ts"
 
-/** State of an upload after a request: its bytes, and whether it has become a File. */
+/**
+ * State of an upload after a request: the number of stored bytes, the expiry, and whether the
+ * upload has become a File.
+ */
 export type ReceivedUpload = { offsetBytes: number; expiresAt: number; isFile: boolean }
 
-/** Codes of problems after which an upload can never become a File. */
+/** Error codes after which an upload can never become a File. */
 const FINAL_CODES = new Set(["media_type_not_allowed", "link_used"])
 
-/** Removes an unfinished upload that nobody will continue. */
+/** Removes an unfinished upload and its bytes, because no client will continue the upload. */
 export async function abandonUpload(c: AppContext, id: string): Promise<void> {
   const found = await findTusUpload(c.get("database"), id)
   if (found) await removeTusUpload(c.env, found.row, { now: Date.now(), isForced: false })
 }
 
 /**
- * Stores the body of a request in a tus upload that has exactly `offsetBytes`, and creates the File
- * once all bytes are there. If the body ends early, keeps the bytes that came, unless a checksum was
- * announced.
+ * Stores the body of a request in a tus upload that has exactly `offsetBytes`. Creates the File
+ * once all bytes are stored. If the body ends early, keeps the received bytes, unless the request
+ * announced a checksum.
  */
 export async function receiveUpload(
   c: AppContext,
@@ -49,7 +52,7 @@ export async function receiveUpload(
       throw error
     }
   })
-  // The bytes that came are stored even if the caller hangs up.
+  // The received bytes are stored even if the client disconnects.
   c.executionCtx.waitUntil(received.catch(() => undefined))
   return await received
 }
@@ -115,10 +118,10 @@ const MISMATCH =
   "The bytes of the request do not have the checksum of `Upload-Checksum`, and were dropped; send them again."
 
 const READ_BYTES = 256 * 1024
-/** Most bytes that a cut loses. */
+/** Maximum number of received bytes that a broken connection loses. */
 const LEAST_BYTES = 16 * 1024
 
-/** Passes the bytes of a body to a writer and to digests. */
+/** Passes the bytes of a request body to the upload's writer and to hash digests. */
 async function pump(body: BodyReader, writer: TusWriter, digests: Digest[]): Promise<void> {
   let room = new Uint8Array(READ_BYTES)
   for (;;) {
@@ -130,18 +133,21 @@ async function pump(body: BodyReader, writer: TusWriter, digests: Digest[]): Pro
   }
 }
 
-/** Stores what came before a body broke off. */
+/**
+ * Stores the bytes that a request body delivered before an error. Drops the bytes of a refused or
+ * replaced upload, and the bytes of a request with a checksum.
+ */
 async function keepReceived(
   writer: TusWriter,
   { error, isHeld }: { error: unknown; isHeld: boolean },
 ): Promise<void> {
   const isRefused = error instanceof Problem && error.code === "media_type_not_allowed"
   if (isHeld || isRefused || error instanceof TusWriterReplacedError) return await writer.drop()
-  // A tail that cannot be stored is sent again by the client.
+  // The client sends the last bytes again if they cannot be stored.
   await writer.suspend().catch(() => undefined)
 }
 
-/** Converts the errors of a writer to problems. */
+/** Runs a write of an upload, and converts errors of the writer to error responses. */
 async function orReplaced<Value>(act: () => Promise<Value>): Promise<Value> {
   try {
     return await act()
@@ -155,8 +161,9 @@ async function orReplaced<Value>(act: () => Promise<Value>): Promise<Value> {
 }
 
 /**
- * Throws the problem of an upload that cannot be continued at an offset. Returns the state of an
- * upload that already has all its bytes, and creates its File if that is still to be done.
+ * Handles a request whose offset does not continue the upload. Returns the state of an upload that
+ * already has all its bytes, and creates a missing File. Otherwise throws an error, such as 409
+ * with the correct offset.
  */
 async function explainUnclaimed(
   c: AppContext,
@@ -178,14 +185,14 @@ async function explainUnclaimed(
 }
 
 /**
- * Creates the File of an upload whose bytes are all stored, if an earlier request was interrupted
- * before it did.
+ * Creates the File of an upload whose bytes are all stored, in case an earlier request ended before
+ * the File existed.
  */
 export async function finishUpload(
   c: AppContext,
   { row, upload }: TusUploadWithObjectRow,
 ): Promise<void> {
-  // The File has taken the object over.
+  // The stored object already belongs to the File of the upload, or bytes are missing.
   if (!upload || row.offsetBytes < row.sizeBytes) return
   await createUploadFile(c, row.id)
 }

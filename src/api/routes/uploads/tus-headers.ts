@@ -8,23 +8,26 @@ import { detectContentType } from "../../input/multipart.ts"
 import { checkBody } from "../../input/request.ts"
 import { Problem, invalidFieldsProblem } from "../../output/problem.ts"
 
-/** Version of the tus protocol that the service speaks. */
+/** Version of the tus protocol that the service supports. */
 const TUS_VERSION = "1.0.0"
 
 /** Media type of the body of a tus request. */
 export const TUS_BODY_MEDIA_TYPE = "application/offset+octet-stream"
 
-/** Names of `crypto.DigestStream` by the names of tus. */
+/** Algorithm names of `crypto.DigestStream`, by the algorithm names of the tus protocol. */
 const DIGESTS = { md5: "MD5", sha1: "SHA-1", sha256: "SHA-256", sha512: "SHA-512" } as const
 
-/** Headers by which a tus server describes itself. */
+/** Response headers by which a tus server describes its features. */
 const DESCRIPTION = {
   "tus-version": TUS_VERSION,
   "tus-extension": "creation,creation-with-upload,expiration,termination,checksum",
   "tus-checksum-algorithm": Object.keys(DIGESTS).join(","),
 }
 
-/** Sets the version of tus on every answer. Answers OPTIONS, other than a preflight of CORS. */
+/**
+ * Middleware that sets the tus version on every response. Responds to OPTIONS requests other than
+ * CORS preflights.
+ */
 export const sendTusHeaders = createMiddleware<AppEnv>(async (c, next) => {
   if (c.req.method === "OPTIONS" && c.req.header("access-control-request-method") === undefined) {
     return c.body(null, 204, { ...DESCRIPTION, "tus-resumable": TUS_VERSION })
@@ -34,7 +37,9 @@ export const sendTusHeaders = createMiddleware<AppEnv>(async (c, next) => {
   return undefined
 })
 
-/** Refuses a request without a version of tus with 400, and one of another version with 412. */
+/**
+ * Throws 400 for a request without a tus version, and 412 for a request with another tus version.
+ */
 export function requireTusVersion(c: AppContext): void {
   const version = c.req.header("tus-resumable")
   if (version === TUS_VERSION) return
@@ -48,7 +53,10 @@ export function requireTusVersion(c: AppContext): void {
   )
 }
 
-/** Reads the size of a new upload in bytes; throws 400 if it is missing or malformed. */
+/**
+ * Reads the size of a new upload in bytes from `Upload-Length`; throws 400 for a missing or
+ * malformed header.
+ */
 export function readUploadLength(c: AppContext): number {
   if (c.req.header("upload-defer-length") !== undefined) {
     throw malformed("Upload-Defer-Length", "the service needs the size at once, as Upload-Length")
@@ -61,7 +69,10 @@ export function readUploadLength(c: AppContext): number {
   return sizeBytes
 }
 
-/** Reads the offset of a PATCH; throws 400 if it is missing or malformed. */
+/**
+ * Reads the offset of a PATCH in bytes from `Upload-Offset`; throws 400 for a missing or malformed
+ * header.
+ */
 export function readUploadOffset(c: AppContext): number {
   return readCount(c, "Upload-Offset", "the number of bytes that the upload has, as HEAD shows it")
 }
@@ -72,10 +83,13 @@ function readCount(c: AppContext, name: string, meaning: string): number {
   throw malformed(name, `expected ${meaning}`)
 }
 
-/** Checksum that the bytes of a request must have. */
+/** Checksum that the body of a request must have. */
 export type Checksum = { algorithm: (typeof DIGESTS)[keyof typeof DIGESTS]; digest: Uint8Array }
 
-/** Reads the checksum of a request; null without one. Throws 400 if it is malformed. */
+/**
+ * Reads the checksum of a request from `Upload-Checksum`; null without the header. Throws 400 for a
+ * malformed header.
+ */
 export function readChecksum(c: AppContext): Checksum | null {
   const text = c.req.header("upload-checksum")
   if (text === undefined) return null
@@ -92,7 +106,7 @@ export type UploadMetadata = {
   name: string
   contentType: string
   fields: UploadFields
-  /** The header as it came. */
+  /** Unchanged value of the header `Upload-Metadata`. */
   header: string
 }
 
@@ -100,9 +114,9 @@ const metadataFields = fileFormFields.omit({ file_url: true })
 const FIELD_NAMES = new Set(Object.keys(metadataFields.shape))
 
 /**
- * Reads `Upload-Metadata`: `filename` and `filetype`, and the fields of POST /files. Ignores other
- * names, which clients send for themselves. Throws 400 if the header is malformed, 422 if a field
- * is.
+ * Reads the header `Upload-Metadata`: `filename`, `filetype`, and the fields of POST /files.
+ * Ignores other names, which clients add for their own use. Throws 400 for a malformed header, 422
+ * for an invalid field.
  */
 export function readUploadMetadata(c: AppContext): UploadMetadata {
   const header = c.req.header("upload-metadata") ?? ""
@@ -119,7 +133,10 @@ function inMetadata({ field, ...fault }: Fault): Fault {
   return { ...fault, field: `Upload-Metadata.${field}` }
 }
 
-/** Parses pairs of a name and an optional value in Base64, separated by commas. */
+/**
+ * Parses the header `Upload-Metadata`: pairs of a name and an optional value in Base64, separated
+ * by commas.
+ */
 function parseMetadata(header: string): Map<string, string> {
   const values = new Map<string, string>()
   for (const pair of header.split(",")) {

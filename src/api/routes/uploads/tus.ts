@@ -35,7 +35,7 @@ import type { Checksum, UploadMetadata } from "./tus-headers.ts"
 
 const TITLE = "upload"
 
-/** Record of an upload, beside the headers of tus. */
+/** Schema of a tus upload in JSON responses, in addition to the headers of tus. */
 export const uploadRecord = z
   .object({
     id: z.uuid().meta({ description: "Id of the upload, and of the File that it becomes." }),
@@ -70,8 +70,8 @@ function fileUrl(c: AppContext, id: string): string {
 }
 
 /**
- * Creates an upload by the request's `Upload-Length` and `Upload-Metadata`, and stores the bytes
- * that come with the request. `place` is the URL below which the upload is reached.
+ * Creates a tus upload by the headers `Upload-Length` and `Upload-Metadata`, and stores the bytes
+ * in the request's body. `place` is the URL below which the client reaches the upload.
  */
 export async function createUpload(c: AppContext, place: string): Promise<Response> {
   const isWithBytes = hasBytes(c)
@@ -91,7 +91,10 @@ export async function createUpload(c: AppContext, place: string): Promise<Respon
   return c.json(viewUpload(c, found), 201, headers)
 }
 
-/** Receives the bytes of a creation request. Removes a failed upload: no client has its URL. */
+/**
+ * Receives the bytes of the request that creates an upload. Removes the upload after an error,
+ * because no client knows its URL.
+ */
 export async function receiveInitialBytes(
   c: AppContext,
   id: string,
@@ -105,7 +108,7 @@ export async function receiveInitialBytes(
   }
 }
 
-/** Stores a new upload without bytes; throws the problem of a limit that it would exceed. */
+/** Stores a new upload without bytes. Throws an error if the upload would exceed a limit. */
 export async function insertUploadWithinLimits(
   c: AppContext,
   { sizeBytes, metadata }: { sizeBytes: number; metadata: UploadMetadata },
@@ -115,7 +118,7 @@ export async function insertUploadWithinLimits(
   const link = c.get("uploadLink")
   if (link && link.fileId !== null) throw uploadLinkUsedProblem()
   const fields = link ? link.fields : metadata.fields
-  // Refuses a webhook that is not allowed before any byte is sent.
+  // Check the webhook URL before the client sends any bytes.
   readJobProperties(c, fields)
   const id = newId()
   const now = Date.now()
@@ -137,7 +140,7 @@ export async function insertUploadWithinLimits(
   throw await explainRefusal(c, sizeBytes)
 }
 
-/** Returns the problem of an upload that exceeds a limit of its account or of its link. */
+/** Returns the error for an upload that exceeds a limit of its account or of its upload link. */
 async function explainRefusal(c: AppContext, sizeBytes: number): Promise<Problem> {
   const { storageBytesMax } = c.get("limits")
   const { account, link: ofLink } = OPEN_TUS_UPLOADS_MAX
@@ -161,7 +164,9 @@ export async function listUploads(c: AppContext): Promise<{ body: UploadRecord[]
   return { body: found.map((each) => viewUpload(c, each)) }
 }
 
-/** Answers GET and HEAD of an upload; creates its File if that is still to be done. */
+/**
+ * Handles GET and HEAD of an upload. Creates the File of a complete upload if the File is missing.
+ */
 export async function showUpload(c: AppContext): Promise<Response> {
   const isHead = c.req.method === "HEAD"
   if (isHead) requireTusVersion(c)
@@ -179,7 +184,7 @@ export async function showUpload(c: AppContext): Promise<Response> {
   return c.json(viewUpload(c, isFile ? { row, upload: null } : found), 200, headers)
 }
 
-/** Answers a PATCH, which brings bytes to an upload. */
+/** Handles a PATCH, which adds bytes to an upload. */
 export async function patchUpload(c: AppContext): Promise<Response> {
   if (!hasBytes(c)) throw wrongMediaType()
   requireTusVersion(c)
@@ -190,7 +195,7 @@ export async function patchUpload(c: AppContext): Promise<Response> {
   return c.body(null, 204, progressHeaders(c, id, received))
 }
 
-/** Answers a DELETE: removes an unfinished upload with its bytes. */
+/** Handles a DELETE, which removes an unfinished upload with its bytes. */
 export async function deleteUpload(c: AppContext): Promise<Response> {
   requireTusVersion(c)
   const found = await findUpload(c)
@@ -202,12 +207,15 @@ export async function deleteUpload(c: AppContext): Promise<Response> {
   throw new Problem("already_final", message)
 }
 
-/** Finds the upload of the path; throws 404 if it is not the caller's, or not of the caller's link. */
+/**
+ * Finds the upload in the path of a request. Throws 404 for an upload of another account or of
+ * another upload link.
+ */
 async function findUpload(c: AppContext): Promise<TusUploadWithObjectRow> {
   const found = await findTusUpload(c.get("database"), readPathId(c, TITLE))
   const link = c.get("uploadLink")
   if (!found || (link && found.row.linkId !== link.id)) throw notFoundProblem(TITLE)
-  // The File that the upload became may have been deleted.
+  // The File of a finished upload may have been deleted.
   const isGone = !found.upload && !(await findFile(c.get("database"), found.row.id))
   if (isGone) throw notFoundProblem(TITLE)
   return found
@@ -218,7 +226,7 @@ function wrongMediaType(): Problem {
   return new Problem("unsupported_media_type", message)
 }
 
-/** Reports whether a request has a body of another type, or of none. */
+/** Reports whether a request without the tus media type has a body. */
 function hasUntypedBody(c: AppContext): boolean {
   const length = c.req.header("content-length")
   return length === undefined ? c.req.header("content-type") !== undefined : length !== "0"

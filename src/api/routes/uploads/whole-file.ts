@@ -19,7 +19,10 @@ import { uploadLinkUsedProblem, withUploadLink } from "./create-upload-file.ts"
 import { TYPE_DETECTION_BYTES, requireAllowedType } from "./file-types.ts"
 import { insertUploadWithinLimits, receiveInitialBytes } from "./tus.ts"
 
-/** Answers a PUT of an upload link, whose body is the file; `?filename=` names it. */
+/**
+ * Handles a PUT to an upload link: the body is the file, and the query parameter `filename` is its
+ * name.
+ */
 export async function receivePut(c: AppContext): Promise<Response> {
   const announced = c.req.header("content-length")
   if (announced === undefined) {
@@ -41,8 +44,8 @@ export async function receivePut(c: AppContext): Promise<Response> {
 }
 
 /**
- * Returns the problem of the link if an upload was removed because of its link: another upload has
- * used the link up, or the link was deleted. Returns every other error unchanged.
+ * Converts the error of an upload that was removed because of its link: another upload has used the
+ * link, or the link was deleted. Returns every other error unchanged.
  */
 async function toLinkProblem(c: AppContext, linkId: string, error: unknown): Promise<unknown> {
   const isRemoved =
@@ -53,7 +56,7 @@ async function toLinkProblem(c: AppContext, linkId: string, error: unknown): Pro
   return link.fileId === null ? error : uploadLinkUsedProblem()
 }
 
-/** Answers a multipart POST of an upload link: a form with the field `file`. */
+/** Handles a multipart POST to an upload link: the form has only the field `file`. */
 export async function receiveForm(c: AppContext): Promise<Response> {
   const link = requireLink(c)
   if (link.fileId !== null) throw uploadLinkUsedProblem()

@@ -3,8 +3,8 @@ import { dateTime, toDateTime } from "../../../kinds/shared-record-fields.ts"
 import type { SigningSecret } from "../../../webhooks/account-webhooks.ts"
 
 /**
- * Schema of a signing secret of webhooks in responses. `previous_valid_until` is the time at
- * which the previous secret stops signing; null without a previous secret that still signs.
+ * Schema of a signing secret of webhooks in responses. `previous_valid_until` is the time at which
+ * the previous secret stops signing; null if no previous secret still signs.
  */
 export const secretRecord = z.object({
   secret: z.string(),

@@ -89,7 +89,10 @@ export function FileTable(props: {
   )
 }
 
-/** Returns the playing time of a File in seconds; null if nothing plays, as for a picture. */
+/**
+ * Returns the playing time of a File in seconds; null for a File that does not play, such as a
+ * picture.
+ */
 export function playbackSeconds(file: FileRecord): number | null {
   const { duration_seconds: seconds, ffprobe, content_type: type } = file
   // For a picture, ffprobe reports the duration of one frame.

@@ -21,7 +21,10 @@ export function jobTitle({ kind, id }: Pick<JobRecord, "kind" | "id">): string {
   return `${kind.charAt(0).toUpperCase()}${kind.slice(1)} ${id.slice(-8)}`
 }
 
-/** Page of a job: its state, outputs, properties and request. It follows the job until its end. */
+/**
+ * Page of a job: its state, outputs, properties and request. The page follows the job until its
+ * end.
+ */
 export function JobDetail(props: {
   job: JobRecord
   request: unknown
@@ -179,7 +182,7 @@ function JobOutcome({ job }: { job: JobRecord }) {
 
 function Failure(props: { error: NonNullable<JobRecord["error"]>; lines: string[] }) {
   const { error, lines } = props
-  // The first line repeats the sentence of the error.
+  // The first line of the tool's output repeats the error message.
   const toolLines = lines.slice(1)
   return (
     <Notice tone={error.code === "canceled" ? "idle" : "bad"}>
@@ -218,7 +221,7 @@ function Outputs({ outputs }: { outputs: Output[] }) {
   )
 }
 
-/** Name of an output, with a link to its File if it is one. */
+/** Name of a job output, as a link if the output is a File. */
 function OutputName({ output: { id, name } }: { output: Output }) {
   if (id === undefined) return <bdi>{name}</bdi>
   return (
@@ -237,7 +240,7 @@ function factsOf(output: Output, isPicture: boolean): string {
   const facts = [
     codec,
     resolution?.replace("x", " × "),
-    // For a picture, it is the duration of one frame.
+    // The duration of a picture is the duration of one frame.
     duration === undefined || isPicture ? undefined : formatDuration(duration),
     formatBytes(bytes),
     quality && `${quality.metric} ${quality.score}`,

@@ -32,10 +32,14 @@ const OVERLAP_OPTIONS = [
 
 type Refusal = ApiAnswer<NewKeyRecord> | null
 
-/** Submitted values of the form for a new key, which a refused form shows again. */
+/**
+ * Submitted values of the form for a new API key. After an error, the form shows the values again.
+ */
 export type KeyFormValues = { name: string; scope: string; days: string }
 
-/** Form for a new key. After a refusal it shows the submitted values with their errors. */
+/**
+ * Form for a new API key. After an error, the form shows the submitted values with their errors.
+ */
 export function CreateKeyForm({ draft, refusal }: { draft: KeyFormValues; refusal: Refusal }) {
   return (
     <Card>
@@ -72,7 +76,7 @@ export function CreateKeyForm({ draft, refusal }: { draft: KeyFormValues; refusa
   )
 }
 
-/** Form that rotates a key: a new key replaces it after an overlap. */
+/** Form that rotates an API key. After an overlap, a new key replaces the old key. */
 export function RotateKeyForm({
   keyToRotate: key,
   refusal,
@@ -110,7 +114,7 @@ function Actions({ title }: { title: string }) {
   )
 }
 
-/** Notice for a refusal that concerns none of the form's fields. */
+/** Notice for an error that concerns none of the form's fields. */
 function OtherFault({ refusal, fields }: { refusal: Refusal; fields: string[] }) {
   if (refusal === null || refusal.ok) return null
   if (fields.some((field) => findFieldError(refusal, field) !== null)) return null

@@ -1,16 +1,16 @@
 import { z } from "zod"
 import { keyRecord } from "../../../api/output/key-fields.ts"
 
-/** Schema of a new key in the API's response, the only record that contains the key itself. */
+/** Schema of a new API key in the API's response. Only this record contains the key itself. */
 export const newKeyRecord = keyRecord.extend({ key: z.string() })
 
 export type KeyRecord = z.infer<typeof keyRecord>
 export type NewKeyRecord = z.infer<typeof newKeyRecord>
 
-/** State of an API key, as the list shows it. */
+/** State of an API key in the list of keys. */
 export type KeyState = "active" | "replaced" | "expired" | "revoked"
 
-/** Returns the state of a key at a time. A replaced key is valid until it expires. */
+/** Returns the state of an API key at a given time. A replaced key is valid until it expires. */
 export function computeKeyState(key: KeyRecord, nowMs: number): KeyState {
   if (key.revoked_at !== null) return "revoked"
   if (key.expires_at !== null && Date.parse(key.expires_at) <= nowMs) return "expired"

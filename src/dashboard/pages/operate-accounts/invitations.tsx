@@ -11,7 +11,7 @@ import { Notice } from "../../components/notice.tsx"
 import { Table } from "../../components/table.tsx"
 import { RelativeTime } from "../../components/time.tsx"
 
-/** Submitted values of the invitation form, and their error. */
+/** Submitted values of the invitation form, and the error of the form. */
 export type InvitationFormValues = { email: string; plan: string; error: string | null }
 
 /** Notice about a new invitation with its link, which is shown only once. */
@@ -24,7 +24,7 @@ export function NewInvitationNotice({ email, link, mail }: InvitationResult) {
   )
 }
 
-/** New invitation with its link and the outcome of its mail. */
+/** New invitation with its link, and whether the mail was sent. */
 export type InvitationResult = { email: string; link: string; mail: MailOutcome }
 
 const SENTENCES: Record<MailOutcome, (email: string) => string> = {
@@ -36,7 +36,7 @@ const SENTENCES: Record<MailOutcome, (email: string) => string> = {
     `${email} is invited without a mail, because the address had ${MAILS_PER_HOUR.invitation} mails within an hour. Pass on the link, which only this page shows:`,
 }
 
-/** Form that invites an email, and the table of pending invitations. */
+/** Form that invites an email address, and the table of pending invitations. */
 export function InvitationCard(props: {
   invitations: readonly Invitation[]
   plans: readonly string[]

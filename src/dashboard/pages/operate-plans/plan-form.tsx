@@ -14,7 +14,7 @@ type Fault = { field: string; message: string }
 const NAMES: readonly LimitName[] = Object.values(mapLimits((_, name) => name))
 
 /**
- * Form that creates a plan, or changes a plan. After a refusal it shows the submitted values with
+ * Form that creates or changes a plan. After an error, the form shows the submitted values with
  * their errors.
  */
 export function PlanForm(props: {

@@ -16,7 +16,7 @@ import { COMMAND_RECIPES } from "./recipes.ts"
 const FILE_LIST = "known-files"
 
 /**
- * Content of the playground: the form, the check of its command, and the job that runs.
+ * Content of the playground: the form, the check of the command, and the running job.
  * playground.client.js fills the form, and copies the markup of the <template> elements.
  */
 export function PlaygroundView(props: {
@@ -63,7 +63,7 @@ export function PlaygroundView(props: {
 function CommandForm({ files }: { files: readonly FileRecord[] }) {
   return (
     <form class="form wide" data-playground={JSON.stringify(COMMAND_RECIPES)} novalidate hidden>
-      {/* The button that Enter in a line presses. */}
+      {/* Hidden button that the Enter key in a text field activates. */}
       <button class="visually-hidden" name="action" value="check" tabindex={-1} aria-hidden="true">
         Check
       </button>
@@ -107,7 +107,10 @@ function CommandForm({ files }: { files: readonly FileRecord[] }) {
 
 type RowKind = "input" | "output"
 
-/** Rows with a key and a file or name. In the row's <template>, # stands for the row's number. */
+/**
+ * Rows of the form with a key and a file or name. In the <template> of a row, # stands for the
+ * row's number.
+ */
 function Rows(props: { of: RowKind; title: string; value: string; children?: Child }) {
   const { of, title, value, children } = props
   const facts = { autocomplete: "off", spellcheck: false, "aria-describedby": `error-${of}-#` }

@@ -10,7 +10,7 @@ import type { AuthRefusal } from "../../sign-in/ask-auth.ts"
 import { NewPasswordField } from "../../sign-in/new-password.tsx"
 import { explainRefusal } from "../../sign-in/sentences.ts"
 
-/** Form of the settings page that was refused, with the refusal. */
+/** Refused form of the settings page, with the error of the form. */
 export type RefusedForm = {
   form: "email" | "password" | "sessions" | "delete"
   refusal: AuthRefusal
@@ -167,7 +167,7 @@ export function DeleteAccountCard(props: CardProps & { email: string; hasPasswor
   )
 }
 
-/** Code of the refusal to delete the account if the typed email is wrong. */
+/** Error code for the deletion of an account if the typed email is wrong. */
 export const EMAIL_DIFFERS_CODE = "EMAIL_DIFFERS"
 const PASSWORD_WRONG = "INVALID_PASSWORD"
 

@@ -9,8 +9,8 @@ import { Table } from "../../components/table.tsx"
 import { RelativeTime } from "../../components/time.tsx"
 
 /**
- * Time before a try in which the page is polled. It exceeds 60 seconds, the duration of a claim of
- * the try.
+ * Time in milliseconds before the next try of a delivery during which the page is polled. A claim
+ * of a try lasts 60 seconds, so the time must be longer.
  */
 const SOON_MS = 90_000
 
@@ -85,7 +85,7 @@ function rowOf({
   ]
 }
 
-/** First characters of a receiver's response. A long response is collapsed. */
+/** First characters of the response from a webhook receiver. A long response is collapsed. */
 function Answer({ text, number }: { text: string; number: number }) {
   const isShort = text.length <= 60 && !text.includes("\n")
   if (isShort) return <code>{text}</code>

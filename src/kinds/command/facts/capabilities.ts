@@ -8,11 +8,17 @@ import { ffmpegCapabilityTables } from "./capability-tables.ts"
 import image from "./image.json" with { type: "json" }
 import type { FfmpegCapabilityTables } from "./capability-tables.ts"
 
-/** Option of an ffmpeg build; `type` is a letter, explained in value-names.ts. */
+/**
+ * Option of an ffmpeg build. `type` is a letter for the type of the option's values, as listed in
+ * value-names.ts.
+ */
 export type FfmpegOption = {
   names: string[]
   type: string
-  /** Sides of the option: `E` for outputs, `D` for inputs; empty for options of filters. */
+  /**
+   * Files to which the option applies: `E` for outputs, `D` for inputs. Empty for options of
+   * filters.
+   */
   sides: string
   constants: string[]
 }
@@ -23,14 +29,16 @@ export type FfmpegComponent = { name: string; meta: string; options: FfmpegOptio
 export type CapabilityTable = "generic" | "filters" | "encoders" | "muxers" | "bsfs"
 type ListName = Exclude<keyof FfmpegCapabilityTables, CapabilityTable | "version">
 
-/** Capabilities of an ffmpeg build, by name; each component is parsed at its first lookup. */
+/**
+ * Capabilities of an ffmpeg build, by name. Each component is parsed when it is first looked up.
+ */
 export type FfmpegCapabilities = {
   version: string
   find(table: CapabilityTable, name: string): FfmpegComponent | null
   names(of: CapabilityTable | ListName): ReadonlySet<string>
 }
 
-/** Creates the lookups of an ffmpeg build's capabilities from its tables. */
+/** Creates the lookup functions for an ffmpeg build's capabilities from the tables of the build. */
 export function createCapabilities(facts: FfmpegCapabilityTables): FfmpegCapabilities {
   const tables = new Map<CapabilityTable, ReadonlyMap<string, string>>()
   const lists = new Map<string, ReadonlySet<string>>()
@@ -78,10 +86,13 @@ export function createCapabilities(facts: FfmpegCapabilityTables): FfmpegCapabil
   }
 }
 
-/** Lists of capabilities whose names commands use. */
+/** Names of the capability lists whose entries a command can name. */
 export const CAPABILITY_LISTS = ["encoders", "decoders", "filters", "muxers", "demuxers"] as const
 
-/** Returns the names of a list of capabilities that the policy allows in commands. */
+/**
+ * Returns the names in a list of capabilities, without the names that the policy forbids in
+ * commands.
+ */
 export function listAllowedNames(
   capabilities: FfmpegCapabilities,
   list: (typeof CAPABILITY_LISTS)[number],
@@ -98,7 +109,7 @@ const REASONS = {
   demuxers: findInputFormatRefusalReason,
 }
 
-/** Returns the option with this name or alias; null if there is none. */
+/** Returns the option that has a name or alias; null if no option has it. */
 export function findOption(options: readonly FfmpegOption[], name: string): FfmpegOption | null {
   const cached = byName.get(options)
   if (cached) return cached.get(name) ?? null
@@ -112,7 +123,10 @@ export function findOption(options: readonly FfmpegOption[], name: string): Ffmp
 
 const byName = new WeakMap<readonly FfmpegOption[], ReadonlyMap<string, FfmpegOption>>()
 
-/** Returns the values of a key in a component's metadata, such as `r` in `r=44100,48000`. */
+/**
+ * Returns the values of a key in a component's metadata, such as `44100` and `48000` for the key
+ * `r` in `r=44100,48000`.
+ */
 export function readMetaValues({ meta }: FfmpegComponent, key: string): string[] {
   const found = meta.split(" ").find((fact) => fact.startsWith(`${key}=`))
   return found?.slice(key.length + 1).split(",") ?? []
@@ -122,7 +136,7 @@ function isTable(name: string): name is CapabilityTable {
   return /^(?:generic|filters|encoders|muxers|bsfs)$/.test(name)
 }
 
-/** Parses an option of the form `name=alias:type and sides:min:max|constant|constant`. */
+/** Parses an option in the text form `name=alias:type and sides:min:max|constant|constant`. */
 function readOption(text: string): FfmpegOption {
   const [facts = "", ...constants] = text.split("|")
   const [names = "", type = "s"] = facts.split(":")
@@ -134,15 +148,19 @@ function readOption(text: string): FfmpegOption {
   }
 }
 
-/** Values of the setting FFMPEG_FACTS: the ffmpeg of the image, and an unknown ffmpeg. */
+/**
+ * Values of the setting FFMPEG_FACTS: `image` for the ffmpeg of the container image, and `none` for
+ * an unknown ffmpeg.
+ */
 export const FFMPEG_FACTS_IMAGE = "image"
 export const FFMPEG_FACTS_NONE = "none"
 
 let cached: { setting: string; capabilities: Promise<FfmpegCapabilities | null> } | null = null
 
 /**
- * Reads the capabilities of the deployment's ffmpeg from the setting FFMPEG_FACTS: `image`, `none`,
- * or the tables of another build as gzipped JSON in base64. Returns null for `none`.
+ * Returns the capabilities of the deployment's ffmpeg from the setting FFMPEG_FACTS. The setting is
+ * `image`, `none`, or the tables of another build as gzipped JSON in base64. Returns null for
+ * `none`.
  */
 export async function readCapabilities(setting: string): Promise<FfmpegCapabilities | null> {
   if (cached?.setting !== setting) cached = { setting, capabilities: open(setting) }

@@ -1,18 +1,18 @@
 import { z } from "zod"
 
 /**
- * Schema of the capabilities of an ffmpeg build, as `npm run ffmpeg -- facts` writes them: lists of
- * names separated by spaces, and tables of one component per line. A line has a name, metadata and
- * options, separated by tabs. `@name` refers to the options of another line. An option is
- * `name=alias:type and sides:min:max|constant|constant`.
+ * Schema of the capabilities of an ffmpeg build, as `npm run ffmpeg -- facts` writes them. A list
+ * has names separated by spaces. A table has a component on each line: name, metadata and options,
+ * separated by tabs. `@name` refers to the options of another line. An option is `name=alias:type
+ * and sides:min:max|constant|constant`.
  */
 export const ffmpegCapabilityTables = z.object({
   version: z.string(),
-  /** Options of ffmpeg itself. */
+  /** Names of the options of ffmpeg itself, which belong to no library. */
   options: z.string(),
   /**
-   * Options of the libraries (codec, format, sws, swr, filter), and the union of all options of
-   * codecs and of formats.
+   * Options of ffmpeg's libraries (codec, format, sws, swr, filter). The entries `codecs` and
+   * `formats` have all options of all codecs and all formats.
    */
   generic: z.string(),
   filters: z.string(),
@@ -21,12 +21,12 @@ export const ffmpegCapabilityTables = z.object({
   bsfs: z.string(),
   decoders: z.string(),
   demuxers: z.string(),
-  /** Codecs that have an encoder, as `name:medium`. */
+  /** Codecs that have an encoder, as `name:medium` with the letter of the medium. */
   encodable: z.string(),
   decodable: z.string(),
   pixelFormats: z.string(),
   sampleFormats: z.string(),
-  /** Names of channels and of channel layouts. */
+  /** Names of audio channels and of channel layouts. */
   layouts: z.string(),
   colors: z.string(),
   dispositions: z.string(),

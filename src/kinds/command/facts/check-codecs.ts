@@ -20,7 +20,10 @@ import { readMetaValues } from "./capabilities.ts"
 import type { FfmpegCapabilities } from "./capabilities.ts"
 import { suggestName, suggestEncoder, suggestExtension } from "./name-suggestions.ts"
 
-/** Refuses unknown formats and codecs of a file, and codecs that the format cannot hold. */
+/**
+ * Returns refusals of a file's unknown formats and codecs, and of codecs that the output format
+ * cannot hold.
+ */
 export function findCodecRefusals(file: CommandFile, capabilities: FfmpegCapabilities): Refusal[] {
   if (file.kind === "decoder") return []
   const codecs = checkNames(file, capabilities)
@@ -37,7 +40,7 @@ function checkFormat(file: CommandFile, capabilities: FfmpegCapabilities): Refus
     ? findInputFormatRefusalReason(format)
     : findOutputFormatRefusalReason(format)
   const names = capabilities.names(isInput ? "demuxers" : "muxers")
-  // The format of an input may be a list of names, such as `mov,mp4`.
+  // The value of -f before an input may be a list of format names, such as `mov,mp4`.
   const requested = isInput ? format.split(",") : [format]
   if (reason || requested.some((name) => names.has(name.toLowerCase()))) return []
   const others = capabilities.names(isInput ? "muxers" : "demuxers")
@@ -50,7 +53,7 @@ function checkFormat(file: CommandFile, capabilities: FfmpegCapabilities): Refus
   return [{ code: "invalid_option", option: "-f", message }]
 }
 
-/** Refuses an output without `-f` whose extension belongs to no format. */
+/** Returns a refusal of an output that has no `-f` and whose extension belongs to no format. */
 function checkExtension(file: CommandFile, capabilities: FfmpegCapabilities): Refusal[] {
   const { word } = file
   if (findOutputMuxers(file, capabilities) || word === "/dev/null" || /^(?:-|pipe:)/.test(word))
@@ -113,7 +116,7 @@ function describeEncoder(
   return `${quoteValue(value)} encodes ${ownMedium}, but these streams are ${STREAM_TYPE_NAMES[medium]}; write it as -c:${encoderMedium.toLowerCase()} ${value}`
 }
 
-/** Refuses codecs that the output format cannot hold. */
+/** Returns refusals of codecs that the format of the output cannot hold. */
 function checkContainer(file: CommandFile, capabilities: FfmpegCapabilities): Refusal[] {
   const [muxer, ...others] = findOutputMuxers(file, capabilities) ?? []
   if (!muxer || others.length > 0) return []

@@ -12,17 +12,19 @@ import { findEncoder, findOutputMuxers } from "./codecs.ts"
 import { findEndlessInput } from "../../../ffmpeg/endless.ts"
 import { readMetaValues } from "./capabilities.ts"
 
-/** Options that end an output or choose its streams. */
+/** Names of options that end an output or choose its streams. */
 const BOUNDING =
   /^(?:t|to|fs|[vad]?frames|shortest|map|[vasd]n|filter_complex\w*|filter_script|lavfi|attach|target|\/.*)$/
-/** Words of a filter graph that may end a stream. */
+/** Words in a filter graph that may end a stream, so that the output is not certainly endless. */
 const BOUNDING_GRAPH = /trim|end|shortest|duration|first|select|segment|eof/
-/** File names of formats that ffmpeg can rewind, so that -stream_loop works. */
+/** File names whose formats ffmpeg can rewind, so that `-stream_loop` can repeat the file. */
 const REPEATED_NAME =
   /\.(?:mp4|m4v|mov|mkv|webm|ts|mp3|m4a|aac|wav|flac|og[ag]|opus|avi|gif|png|webp)$/i
 const GRAPH_NAMES = /^(?:vf|af|filter)$/
 
-/** Refuses an endless input if no option or filter of the command can end the output. */
+/**
+ * Returns a refusal of an endless input if no option or filter of the command can end the output.
+ */
 function checkEnds(
   command: ParsedCommand,
   capabilities: FfmpegCapabilities,
@@ -36,8 +38,8 @@ function checkEnds(
   const endless = inputs.flatMap((input) => {
     const found = findEndlessInput(input)
     const format = findLastOptionValue(input, "f")
-    // A graph of several chains may end with one of its sources. -stream_loop has no effect on
-    // formats that cannot be rewound.
+    // A filter graph with several chains may end when one of its sources ends. The option
+    // -stream_loop has no effect on formats that ffmpeg cannot rewind.
     const isSure =
       format === "lavfi"
         ? !/[[;]/.test(input.word) && findLastOptionValue(input, "stream_loop") === null
@@ -50,8 +52,8 @@ function checkEnds(
   const [output] = outputs
   if (!first || !output || isBound) return []
   const finite = inputs.filter((input) => endless.every((other) => other.input !== input))
-  // The endless stream reaches the output for certain only if no other input has a stream of its
-  // medium.
+  // The output certainly contains the endless stream only if no other input has a stream of the
+  // same medium.
   const { medium } = first
   const isAlone = finite.every(({ word }) => {
     const streams = probes.get(word)?.streams
@@ -64,7 +66,8 @@ function checkEnds(
   const muxers = findOutputMuxers(output, capabilities)
   const [codec] =
     muxers?.length === 1 ? muxers.flatMap((muxer) => readMetaValues(muxer, medium ?? "")) : []
-  // Audio formats take video only as cover art.
+  // The default video codec of audio formats is png, for cover art. Such formats do not contain the
+  // endless video.
   const isWritten = codec !== undefined && codec !== "png"
   if (finite.length > 0 && !(isAlone && isWritten)) return []
   const shortest = finite.length > 0 ? ", use -shortest to end with the shortest stream" : ""
@@ -73,10 +76,15 @@ function checkEnds(
   return [{ code: "endless_input", option, message }]
 }
 
-/** Size in numbers, as the value of -s or of a lone scale filter. */
+/**
+ * Width and height as plain numbers, in the value of -s or of a filter graph with one scale filter.
+ */
 const WRITTEN_SIZE = /^(?:scale=)?(?:w(?:idth)?=)?(\d+)[x:](?:h(?:eight)?=)?(\d+)$/
 
-/** Refuses odd widths and heights, written in numbers, for H.264 and H.265 in yuv420p. */
+/**
+ * Returns refusals of odd widths and heights for H.264 and H.265 in yuv420p, if the command states
+ * the size in numbers.
+ */
 function checkSizes(
   command: ParsedCommand,
   capabilities: FfmpegCapabilities,
@@ -99,8 +107,8 @@ function checkSizes(
 }
 
 /**
- * Returns the pixel format of an output: its -pix_fmt, or that of the only input's only video
- * stream; otherwise null.
+ * Returns the pixel format of an output: the value of -pix_fmt, or else the format of the video if
+ * the command has one input with one video stream. Returns null in all other cases.
  */
 function findPixelFormat(
   file: CommandFile,
@@ -117,9 +125,9 @@ function findPixelFormat(
 }
 
 /**
- * Refuses commands that would certainly fail: unknown names, undefined labels, missing streams and
- * common mistakes. The run reports all other errors. `words` contain file names instead of keys;
- * `probes` are by the file names of inputs.
+ * Returns refusals of a command that would certainly fail: unknown names, undefined labels, missing
+ * streams and common mistakes. The run reports all other errors. The `words` contain file names
+ * instead of keys. `probes` are by the file names of inputs.
  */
 export function findCapabilityRefusals(
   words: readonly string[],

@@ -13,7 +13,7 @@ import { describeWrongValue } from "./value-names.ts"
 import { findGenericOption } from "./known-options.ts"
 import { suggestName, suggestFilterOption } from "./name-suggestions.ts"
 
-/** Filter graph of a command, with the option that holds it. */
+/** Parsed filter graph of a command, and the command's option that holds the graph. */
 export type ParsedGraph = {
   option: string
   isComplex: boolean
@@ -21,7 +21,7 @@ export type ParsedGraph = {
   read: FilterChainsResult
 }
 
-/** Parses all filter graphs of a command. */
+/** Parses all filter graphs in the options of a command. */
 export function parseGraphs({ files, trailing }: ParsedCommand): ParsedGraph[] {
   return [
     ...files.flatMap((file) => [
@@ -45,7 +45,10 @@ function parseInputGraph(file: CommandFile): ParsedGraph[] {
   return [{ option: "-i", isComplex: false, isAudio: false, read: parseFilterChains(file.word) }]
 }
 
-/** Refuses unknown filters and filter options, and -map options with undefined labels. */
+/**
+ * Returns refusals of unknown filters, unknown filter options, and -map options with undefined
+ * labels.
+ */
 export function findGraphRefusals(
   command: ParsedCommand,
   graphs: readonly ParsedGraph[],
@@ -103,7 +106,7 @@ function checkOptions(
         : (findOption(entry.options, name) ?? findOption(generic, name))
     if (!option) return [describeOption(filter, name ?? value, entry, name === null)]
     if (filter.name === "scale" && option.names.includes("flags")) {
-      // ffmpeg 5 crashes on unknown flags of the scale filter.
+      // The check is necessary because ffmpeg 5 crashes on unknown flags of the scale filter.
       const flags = findGenericOption(["sws"], "sws_flags", capabilities)
       const expected = flags && describeWrongValue([flags], value, capabilities)
       return expected ? [`flags=${quoteValue(value)}: ${expected}`] : []
@@ -134,7 +137,10 @@ function describeOption(
   return `it has no option ${quoteValue(word)}${near === "" ? choices : near}`
 }
 
-/** Describes a positional filter value after a named one, which ffmpeg refuses. */
+/**
+ * Describes a filter value without a name that follows a value with a name. ffmpeg rejects this
+ * order.
+ */
 function describeNameless({ name: filter }: ChainFilter, last: string, value: string): string {
   const isText = findFilterOptionKind(filter, last) !== null || /^[xy]$/.test(last)
   if (isText) {
@@ -143,7 +149,7 @@ function describeNameless({ name: filter }: ChainFilter, last: string, value: st
   return `${quoteValue(value)} has no name, but follows the named option ${last}; name it too, or write \\: if the colon is a part of the value`
 }
 
-/** Refuses -map options with labels that no filter graph defines. */
+/** Returns refusals of -map options whose label no filter graph defines. */
 function checkLabels({ files }: ParsedCommand, graphs: readonly ParsedGraph[]): Refusal[] {
   const options = files.flatMap((file) => file.options)
   if (options.some(({ name }) => /^(?:\/.+|filter_complex_script)$/.test(name))) return []

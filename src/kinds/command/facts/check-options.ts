@@ -11,10 +11,13 @@ import { describeUnknownOption, findGenericOption, isKnownOption } from "./known
 import { listEncoderChoices } from "./unlisted-options.ts"
 
 const MEDIA: readonly StreamType[] = ["V", "A", "S"]
-/** Options of ffmpeg itself with named values, and the letters of their lists in value-names.ts. */
+/**
+ * Options of ffmpeg itself whose values are names. Each letter selects the list of names in
+ * value-names.ts.
+ */
 const OWN_TYPES: Record<string, string> = { pix_fmt: "p", sample_fmt: "a", ch_layout: "l" }
 
-/** Refuses unknown options of a file, and values that are not among an option's named values. */
+/** Returns refusals of a file's unknown options, and of values that an option does not accept. */
 export function findOptionRefusals(file: CommandFile, capabilities: FfmpegCapabilities): Refusal[] {
   return collectFaults(file.options, (option) => {
     const message = isKnownOption(option.name, capabilities)
@@ -24,7 +27,7 @@ export function findOptionRefusals(file: CommandFile, capabilities: FfmpegCapabi
   })
 }
 
-/** Refuses an unknown option after the last output. */
+/** Returns a refusal of an unknown option that stands after the last output. */
 export function findTrailingOptionRefusals(
   option: CommandOption,
   capabilities: FfmpegCapabilities,
@@ -44,7 +47,7 @@ function describeValue(
   capabilities: FfmpegCapabilities,
 ): string | null {
   const { name, value } = option
-  // Skip values that ffmpeg would still unescape.
+  // Values with quotes or backslashes are not checked, because ffmpeg would still unescape them.
   if (value === null || /[\\'"]/.test(value)) return null
   if (name === "bsf")
     return describeListed("bitstream filter", value, capabilities.names("bsfs"), ",")
@@ -69,7 +72,7 @@ function describeValue(
   return expected === null ? null : `${quoteValue(value)}: ${expected}`
 }
 
-/** Describes the first unknown name in a list; null if all names are known. */
+/** Describes the first name of a list that ffmpeg does not know; null if all names are known. */
 function describeListed(
   what: string,
   value: string,
@@ -82,7 +85,10 @@ function describeListed(
   return `ffmpeg has no ${what} ${quoteValue(wrong)}${didYouMean(wrong, names)}`
 }
 
-/** Returns the encoders of the streams that an option applies to; null for each unknown one. */
+/**
+ * Returns the encoders of the streams to which an option applies. An unknown encoder is null in the
+ * list.
+ */
 function encodersOf(
   option: CommandOption,
   file: CommandFile,
@@ -99,8 +105,8 @@ type Owners = {
 }
 
 /**
- * Returns the options that a name may mean, of ffmpeg, encoders, formats and scalers; empty if the
- * name is ambiguous.
+ * Returns the options to which a name may refer, among the options of ffmpeg, encoders, formats and
+ * scalers. Returns an empty list if the name is ambiguous.
  */
 function optionsNamed(name: string, { encoders, file, capabilities }: Owners): FfmpegOption[] {
   const type = Object.hasOwn(OWN_TYPES, name) ? OWN_TYPES[name] : undefined
@@ -110,8 +116,8 @@ function optionsNamed(name: string, { encoders, file, capabilities }: Owners): F
   })
   const ofEncoders = own.filter((each) => each !== null)
   if (ofEncoders.length > 0) return ofEncoders
-  // An unknown encoder may have an option of this name. The generic names of profiles and levels do
-  // not fit every encoder.
+  // An unknown encoder may have an option of this name. Profiles and levels have generic names that
+  // do not fit every encoder.
   const isSure = encoders.length !== 1 || encoders[0] !== null
   if (/^(?:profile|level)$/.test(name)) return []
   const codec = findGenericOption(["codec", "sws", "swr"], name, capabilities)

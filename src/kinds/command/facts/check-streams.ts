@@ -4,16 +4,16 @@ import { collectFaults, quoteValue } from "../../../ffmpeg/policy/refusal.ts"
 import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
 import type { ParsedGraph } from "./check-graphs.ts"
 
-/** ffprobe results of inputs by the inputs' names in the command. */
+/** ffprobe results of inputs, by the names that the inputs have in the command. */
 export type ProbesByName = { get(name: string): ProbeResult | undefined }
 
 /**
- * Stream that a -map option or a filter reads: a specifier such as `0:a`, and its text in the
- * command.
+ * Reference to a stream by a -map option or a filter: a specifier such as `0:a`, and the text of
+ * the reference in the command.
  */
 type Reference = { option: string; specifier: string; isOptional: boolean; text: string }
 
-/** Letters of stream specifiers by ffprobe's `codec_type`. */
+/** Letters of stream specifiers, by ffprobe's `codec_type`. */
 const LETTERS: Record<string, string> = {
   video: "v",
   audio: "a",
@@ -22,7 +22,7 @@ const LETTERS: Record<string, string> = {
   attachment: "t",
 }
 
-/** Refuses -map options and labels of streams that no input has. */
+/** Returns refusals of -map options and filter labels that refer to a stream that no input has. */
 export function findStreamRefusals(
   command: ParsedCommand,
   graphs: readonly ParsedGraph[],
@@ -44,7 +44,7 @@ function findMapReferences({ files }: ParsedCommand): Reference[] {
     if (name !== "map" || value === null || value.startsWith("[")) return []
     const [specifier = ""] = value.replace(/^-|\?$/g, "").split(",", 1)
     const isOptional = value.endsWith("?") || value.startsWith("-")
-    // A map without an input number means the first input.
+    // A -map value without an input number refers to the first input.
     const isFirst = /^[vVasdt](?::\d+)?$/.test(specifier)
     return [
       { option: word, specifier: isFirst ? `0:${specifier}` : specifier, isOptional, text: value },
@@ -53,7 +53,8 @@ function findMapReferences({ files }: ParsedCommand): Reference[] {
 }
 
 /**
- * Returns the labels that complex graphs read but none of their filters defines: streams of inputs.
+ * Returns the labels of complex filter graphs that no filter defines. These labels refer to streams
+ * of inputs.
  */
 function findLabelReferences(graphs: readonly ParsedGraph[]): Reference[] {
   const filters = graphs.flatMap(({ option, isComplex, read }) =>
@@ -92,7 +93,10 @@ function describeCount(count: number): string {
   return `the inputs have the numbers 0 to ${count - 1}`
 }
 
-/** Counts the streams that a specifier selects; null unless it has only a medium and an index. */
+/**
+ * Returns 1 or 0 for a specifier with an index, and the number of streams for a specifier with only
+ * a medium. Returns null for any other specifier.
+ */
 function countStreams(specifier: string, { streams }: ProbeResult): number | null {
   if (/^\d+$/.test(specifier)) return Number(specifier) < streams.length ? 1 : 0
   const [, letter, place] = /^([vVasdt])(?::(\d+))?$/.exec(specifier) ?? []
@@ -104,7 +108,7 @@ function countStreams(specifier: string, { streams }: ProbeResult): number | nul
   return Number(place) < count ? 1 : 0
 }
 
-/** Lists the streams of an input as -map options name them: `v:0 (h264), a:0 (aac)`. */
+/** Lists the streams of an input in the notation of -map options: `v:0 (h264), a:0 (aac)`. */
 function describeStreams({ streams }: ProbeResult): string {
   const counts = new Map<string, number>()
   const descriptions = streams.map((stream) => {
@@ -117,7 +121,9 @@ function describeStreams({ streams }: ProbeResult): string {
   return descriptions.length === 0 ? "none" : descriptions.slice(0, 16).join(", ")
 }
 
-/** Returns the letter by which stream specifiers select a stream's medium: `v` for video. */
+/**
+ * Returns the letter that selects a stream's medium in stream specifiers, such as `v` for video.
+ */
 export function findStreamTypeLetter({ codec_type: type }: ProbeResult["streams"][number]): string {
   return (typeof type === "string" ? LETTERS[type] : undefined) ?? "d"
 }

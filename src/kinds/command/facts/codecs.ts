@@ -3,17 +3,17 @@ import type { CommandFile, CommandOption } from "../../../ffmpeg/command-line.ts
 import { readMetaValues } from "./capabilities.ts"
 import type { FfmpegCapabilities, FfmpegComponent } from "./capabilities.ts"
 
-/** StreamType of a stream: video, audio or subtitles. */
+/** Medium of a stream: video (`V`), audio (`A`) or subtitles (`S`). */
 export type StreamType = "V" | "A" | "S"
 
-/** Names of media in error messages. */
+/** Names of media, as error messages show them. */
 export const STREAM_TYPE_NAMES: Record<StreamType, string> = {
   V: "video",
   A: "audio",
   S: "subtitles",
 }
 
-/** Encoders that ffmpeg prefers for a codec, if the build has them. */
+/** Encoders that ffmpeg uses for a codec by default, if the build has them. */
 const DEFAULT_ENCODERS: Record<string, string> = {
   h264: "libx264",
   hevc: "libx265",
@@ -25,7 +25,10 @@ const DEFAULT_ENCODERS: Record<string, string> = {
   theora: "libtheora",
 }
 
-/** Options that choose a codec, with the medium that the name implies; null for any medium. */
+/**
+ * Options that choose a codec, with the medium that the option's name implies. The medium is null
+ * if the option applies to any medium.
+ */
 const MEDIA_OF = new Map<string, StreamType | null>([
   ["c", null],
   ["codec", null],
@@ -39,7 +42,10 @@ const codecs = new WeakMap<
   Partial<Record<"decodable" | "encodable", Map<string, string>>>
 >()
 
-/** Returns the codecs that the build can decode or encode, with the letters of their media. */
+/**
+ * Returns the codecs that the ffmpeg build can decode or encode. The value of each codec is the
+ * letter of its medium.
+ */
 export function listCodecs(
   capabilities: FfmpegCapabilities,
   list: "decodable" | "encodable",
@@ -55,7 +61,8 @@ export function listCodecs(
 }
 
 /**
- * Returns the medium that an option applies to: `V` for `-c:v:0`; null if the option names none.
+ * Returns the medium to which an option applies, such as `V` for `-c:v:0`; null if the option names
+ * no medium.
  */
 export function findOptionStreamType({ word, name }: CommandOption): StreamType | null {
   const own = MEDIA_OF.get(name)
@@ -70,13 +77,14 @@ const MEDIA = new Map<string, StreamType>([
   ["s", "S"],
 ])
 
-/** Reports whether an option chooses a codec. */
+/** Reports whether an option with this name chooses a codec. */
 export function isCodecOption(name: string): boolean {
   return MEDIA_OF.has(name)
 }
 
 /**
- * Cached formats and encoders of a file: every option needs them, and a lookup scans all options.
+ * Formats and encoders of a file, cached because the check of every option needs them and each
+ * lookup scans all options.
  */
 type FileLookups = {
   capabilities: FfmpegCapabilities
@@ -93,7 +101,10 @@ function getFileLookups(file: CommandFile, capabilities: FfmpegCapabilities): Fi
   return fresh
 }
 
-/** Returns the formats that an output may have, by -f or by its extension; null if unknown. */
+/**
+ * Returns the formats that an output may have, from its -f option or its extension; null if the
+ * format is unknown.
+ */
 export function findOutputMuxers(
   file: CommandFile,
   capabilities: FfmpegCapabilities,
@@ -128,7 +139,7 @@ function lookUpMuxers(
   return found.length > 0 ? found : null
 }
 
-/** Formats that ffmpeg prefers for extensions that several formats share. */
+/** Formats that ffmpeg uses by default for extensions that belong to several formats. */
 const DEFAULT_MUXERS: Record<string, string> = {
   m4a: "ipod",
   m4v: "ipod",
@@ -139,8 +150,8 @@ const DEFAULT_MUXERS: Record<string, string> = {
 }
 
 /**
- * Returns the encoder of an output's streams of a medium: the named encoder, or the format's
- * default; null if unknown.
+ * Returns the encoder of an output's streams of one medium: the encoder that the command names, or
+ * the default of the output's format. Returns null if the encoder is unknown.
  */
 export function findEncoder(
   file: CommandFile,
@@ -163,7 +174,7 @@ function lookUpEncoder(
   const codecOptions = file.options.filter((option) => {
     return isCodecOption(option.name) && [null, medium].includes(findOptionStreamType(option))
   })
-  // With different codecs for single streams, the codec of the medium is unknown.
+  // If single streams have different codecs, the medium has no common codec.
   if (new Set(codecOptions.map(({ value }) => value)).size > 1) return null
   const codec = codecOptions.at(-1)?.value ?? defaultCodec(file, medium, capabilities)
   if (codec === null || capabilities.names("encoders").has(codec)) return codec

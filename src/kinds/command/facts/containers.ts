@@ -1,6 +1,6 @@
 import type { StreamType } from "./codecs.ts"
 
-/** Codecs of encoders whose names differ from the codec's name. */
+/** Codecs that encoders write, for encoders whose name differs from the codec's name. */
 const ENCODED_CODECS = new Map(
   Object.entries({
     h264: "libx264 libx264rgb",
@@ -25,8 +25,8 @@ const ENCODED_CODECS = new Map(
 type CodecSupport = { codecs: string; instead: string }
 
 /**
- * Codecs that container formats can hold, by medium, with a remedy for other codecs. Formats that
- * hold every codec of a medium are absent.
+ * Codecs that container formats can hold, by format and medium, with a remedy for other codecs.
+ * Media for which a format can hold every codec are absent.
  */
 const SUPPORTED_CODECS: Record<string, Partial<Record<StreamType, CodecSupport>>> = {
   webm: {
@@ -39,7 +39,7 @@ const SUPPORTED_CODECS: Record<string, Partial<Record<StreamType, CodecSupport>>
       codecs: "h264 hevc vp9 av1 mpeg4 mpeg2video mjpeg png",
       instead: "use libx264, or write an .mkv",
     },
-    // ffmpeg 7 supports PCM in MP4, ffmpeg 5 does not.
+    // ffmpeg 7 can write PCM audio into MP4, but ffmpeg 5 cannot.
     A: {
       codecs: "aac mp3 opus vorbis flac ac3 alac mp2 pcm_s16le pcm_s24le",
       instead: "use aac, or write an .mkv",
@@ -68,14 +68,17 @@ const SUPPORTED_CODECS: Record<string, Partial<Record<StreamType, CodecSupport>>
   webvtt: { S: { codecs: "webvtt", instead: "use webvtt" } },
 }
 
-/** Codecs for which SUPPORTED_CODECS is complete. */
+/** Codecs for which SUPPORTED_CODECS is complete. Other codecs are never refused. */
 const KNOWN_CODECS = new Set(
   "h264 hevc vp8 vp9 av1 mpeg4 mpeg2video mjpeg prores theora gif ffv1 rawvideo webp huffyuv dnxhd png flv1 aac mp3 opus vorbis flac ac3 alac wmav2 mp2 pcm_s16le pcm_s24le mov_text subrip ass webvtt dvd_subtitle".split(
     " ",
   ),
 )
 
-/** Returns the remedy if a format cannot hold an encoder's codec; null if it can, or if unknown. */
+/**
+ * Returns the remedy if a format cannot hold the codec of an encoder. Returns null if the format
+ * can hold the codec, or if this is unknown.
+ */
 export function findCodecRemedy(muxer: string, medium: StreamType, encoder: string): string | null {
   const codec = ENCODED_CODECS.get(encoder) ?? encoder
   const holds = Object.hasOwn(SUPPORTED_CODECS, muxer)

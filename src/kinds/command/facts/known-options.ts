@@ -26,7 +26,10 @@ export function isKnownOption(name: string, capabilities: FfmpegCapabilities): b
   return /^[vas]/.test(name) && findGenericOption(["codec"], name.slice(1), capabilities) !== null
 }
 
-/** Returns the option of this name in tables of generic options, such as `codec`; null if none. */
+/**
+ * Returns the option of this name in tables of generic options, such as `codec`; null if no table
+ * has the option.
+ */
 export function findGenericOption(
   tables: readonly string[],
   name: string,
@@ -39,7 +42,7 @@ export function findGenericOption(
   return null
 }
 
-/** Describes an unknown option with its remedy; the message does not repeat the option. */
+/** Describes an unknown option with its remedy. The message does not repeat the option itself. */
 export function describeUnknownOption(
   option: CommandOption,
   file: CommandFile,
@@ -56,8 +59,8 @@ export function describeUnknownOption(
 }
 
 /**
- * Splits a value off an option: `-crf 23` for `-crf=23` and `-crf23`; null if the option is
- * unknown.
+ * Separates a value that is joined to its option: returns `-crf 23` for `-crf=23` and `-crf23`.
+ * Returns null if the option is unknown.
  */
 function splitOption(word: string, capabilities: FfmpegCapabilities): string | null {
   const [, chooses = "", encoder = ""] = /^(-c(?:odec)?:[vas]):([a-z].*)$/i.exec(word) ?? []
@@ -70,7 +73,7 @@ function splitOption(word: string, capabilities: FfmpegCapabilities): string | n
   return name !== "" && isKnownOption(plain, capabilities) ? `-${name} ${value}` : null
 }
 
-/** Returns the allowed option with the nearest name; null if none is near. */
+/** Returns the allowed option with the nearest name; null if no name is near. */
 function nearestOption(
   name: string,
   file: CommandFile,

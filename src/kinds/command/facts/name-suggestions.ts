@@ -88,7 +88,7 @@ const FILTERS = buildAliasMap([
   ["framerate rate", "fps"],
 ])
 
-/** Replacements of common wrong names of filter options, by filter and name. */
+/** Corrections of common wrong names of filter options, by filter and wrong name. */
 const FILTER_OPTIONS: Record<string, string> = {
   "drawtext size": "fontsize",
   "drawtext font_size": "fontsize",
@@ -108,13 +108,16 @@ const FILTER_OPTIONS: Record<string, string> = {
   "volume level": "volume",
 }
 
-/** Returns the replacement of a common wrong name of a filter's option; null if there is none. */
+/**
+ * Returns the correction of a common wrong name of a filter's option; null if the name is not a
+ * common mistake.
+ */
 export function suggestFilterOption(filter: string, name: string): string | null {
   const key = `${filter} ${name.toLowerCase()}`
   return Object.hasOwn(FILTER_OPTIONS, key) ? (FILTER_OPTIONS[key] ?? null) : null
 }
 
-/** Replacements of common wrong names of audio filters. */
+/** Corrections of common wrong names of audio filters. */
 const SOUND_FILTERS = new Map([
   ...FILTERS,
   ...buildAliasMap([
@@ -141,8 +144,8 @@ const TABLES = {
 }
 
 /**
- * Returns `; did you mean X?` for an unknown name, from the table of common wrong names or for the
- * nearest name.
+ * Returns `; did you mean X?` for an unknown name. X comes from the table of common wrong names, or
+ * is the nearest known name.
  */
 export function suggestName(
   kind: keyof typeof TABLES,
@@ -157,7 +160,10 @@ export function suggestName(
   return isFormat ? ", because this is a file format; leave it out" : didYouMean(word, names)
 }
 
-/** Audio encoders to suggest if a command names a container, such as mp4, as its encoder. */
+/**
+ * Audio encoders to suggest if a command names a container format, such as mp4, as its audio
+ * encoder.
+ */
 const SOUND_ENCODERS: Record<string, string> = {
   mp4: "aac",
   mov: "aac",
@@ -189,7 +195,7 @@ export function suggestEncoder(
   return isContainer ? `, because this is a file format${suggestion}` : suggestion
 }
 
-/** Common file extensions, which are suggested before all others. */
+/** Common file extensions. A suggestion prefers them to all other extensions. */
 const EXTENSIONS =
   "mp4 mov mkv webm avi mpg ts m4v flv mp3 m4a aac wav flac ogg opus gif png jpg webp avif srt vtt ass m3u8 mpd"
 const OTHER_EXTENSIONS: Record<string, string> = {
@@ -206,7 +212,10 @@ const OTHER_EXTENSIONS: Record<string, string> = {
   hls: "m3u8",
 }
 
-/** Returns `; did you mean X?` for a file extension that no format has; empty if none is near. */
+/**
+ * Returns `; did you mean X?` for a file extension that belongs to no format; an empty text if no
+ * extension is near.
+ */
 export function suggestExtension(extension: string, extensions: Iterable<string>): string {
   const key = extension.toLowerCase()
   const replacement = Object.hasOwn(OTHER_EXTENSIONS, key) ? OTHER_EXTENSIONS[key] : undefined

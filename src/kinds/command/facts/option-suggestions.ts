@@ -2,7 +2,7 @@ import type { CommandOption } from "../../../ffmpeg/command-line.ts"
 import { buildAliasMap } from "../../../hints/hint-table.ts"
 import type { FfmpegCapabilities } from "./capabilities.ts"
 
-/** Replacements of common wrong options; `*` stands for the option's value. */
+/** Corrections of common wrong options of ffmpeg. `*` stands for the option's value. */
 const TEMPLATES = buildAliasMap([
   ["bitrate video_bitrate bitrate_video vbitrate bv videobitrate", "-b:v *"],
   ["audio_bitrate bitrate_audio abitrate ba audiobitrate", "-b:a *"],
@@ -14,7 +14,7 @@ const TEMPLATES = buildAliasMap([
   ["start begin from seek start_time starttime offset", "-ss *"],
   ["end until stop end_time endtime", "-to *"],
   ["volume gain", "-af volume=*"],
-  // The old option -vol counted in parts of 256.
+  // The removed option -vol counted the volume in parts of 256.
   ["vol", "-af volume=*/256"],
   ["tempo", "-af atempo=*"],
   ["input in file infile", "-i *"],
@@ -38,7 +38,7 @@ const TEMPLATES = buildAliasMap([
   ["qa", "-q:a *"],
   ["thumbnail screenshot snapshot", "-frames:v 1"],
   ["sameq same_quant", "-q:v 2"],
-  // ffmpeg 7 removed this option.
+  // ffmpeg 7 removed the option -map_channel.
   ["map_channel", '-af "pan=mono|c0=c0"'],
   ["intra", "-g 1"],
   ["loop_output", "-loop *"],
@@ -60,7 +60,7 @@ const TURNS: Record<string, string> = {
   "-90": "transpose=2",
 }
 
-/** Returns the remedy for a common wrong option; null if there is none. */
+/** Returns the remedy for a common wrong option; null if the option is not a common mistake. */
 export function suggestOption(
   { name, value }: CommandOption,
   capabilities: FfmpegCapabilities,
@@ -82,7 +82,9 @@ export function suggestOption(
   return `write \`${command.replace("…", exampleOf(template))}\``
 }
 
-/** Returns the value of an unknown option; null if the value is probably a file or an option. */
+/**
+ * Returns the value of an unknown option; null if the value is probably a file or another option.
+ */
 function usableValue(value: string | null): string | null {
   if (value === null || /^-[a-z]|[{}\s]|\.[a-z]\w{1,4}$/i.test(value)) return null
   return value
@@ -107,7 +109,7 @@ function exampleOf(template: string): string {
   return EXAMPLES.find(([pattern]) => pattern.test(template))?.[1] ?? "2"
 }
 
-/** Returns the remedy for a filter or a format that is written as an option. */
+/** Returns the remedy for the name of a filter or a format that is written like an option. */
 function suggestFilter(
   name: string,
   value: string | null,

@@ -1,6 +1,6 @@
 /**
- * Options that ffmpeg's help does not list, such as those for both video and subtitles and those
- * that print something.
+ * Options that ffmpeg has but its help does not list, such as options for both video and subtitles,
+ * and options that print information.
  */
 const UNLISTED = new Set("i s h help dec stag fpre hwaccels psnr deinterlace re".split(" "))
 
@@ -8,7 +8,7 @@ const X264_PRESETS =
   "ultrafast superfast veryfast faster fast medium slow slower veryslow placebo 0 1 2 3 4 5 6 7 8 9"
 const X264_PROFILES = "baseline main high high10 high422 high444"
 const X264_TUNES = "film animation grain stillimage psnr ssim fastdecode zerolatency touhou"
-/** Values that ffmpeg does not list, such as presets, by encoder and option. */
+/** Values of encoder options that ffmpeg does not list, such as presets, by encoder and option. */
 const ENCODER_CHOICES: Record<string, string> = {
   "libx264 preset": X264_PRESETS,
   "libx264rgb preset": X264_PRESETS,
@@ -25,7 +25,7 @@ export function isUnlistedOption(name: string): boolean {
   return UNLISTED.has(name)
 }
 
-/** Returns the possible values of an encoder's option; null if other values are possible. */
+/** Returns all possible values of an encoder's option; null if the option may have other values. */
 export function listEncoderChoices(encoder: string, option: string): string[] | null {
   return ENCODER_CHOICES[`${encoder} ${option}`]?.split(" ") ?? null
 }

@@ -1,19 +1,19 @@
 import { findNearestName } from "../../../hints/nearest-name.ts"
 import type { FfmpegCapabilities, FfmpegOption } from "./capabilities.ts"
 
-/** Names that every numeric option of ffmpeg accepts. */
+/** Names that ffmpeg accepts as the value of every numeric option. */
 const NUMBER_NAMES = /^(?:default|max|min|none|all|PI|E|PHI|QP2LAMBDA|inf|infinity|nan)$/i
 const BOOLEAN_NAMES =
   /^(?:true|y|yes|enabled?|on|false|n|no|disabled?|off|auto|default|min|max|none|all)$/i
-/** Types of numeric options, whose values may have names: int, float, flags, bool. */
+/** Types of numeric options, which also accept names as values: int, float, flags, bool. */
 const NUMBERS = /^[ifgb]$/
 const WORD = /^[a-z_]\w*$/i
 const LISTED_MAX = 12
 
 /**
- * Lists of value names by the letter that scripts/ffmpeg/read-help.ts writes for the type of an
- * option. Each entry has the name of a list in `FfmpegCapabilities`, and the expected value with an
- * example, as a message shows it.
+ * Lists of value names, by the letter of the option's type that scripts/ffmpeg/read-help.ts writes.
+ * Each entry has the name of a list in `FfmpegCapabilities`, and the expected value with an example
+ * for messages.
  */
 const LISTS = {
   c: ["colors", "a color, such as red or 0xFF8800"],
@@ -22,15 +22,16 @@ const LISTS = {
   l: ["layouts", "a channel layout, such as stereo or 5.1"],
 } as const
 /**
- * Names that ffmpeg accepts but does not list: hexadecimal colors, and pixel formats without their
+ * Values that ffmpeg accepts but does not list: hexadecimal colors, and pixel formats without their
  * byte order.
  */
 const UNLISTED_NAMES =
   /^(?:[\da-f]{6}|[\da-f]{8}|random|bikeshed|none|list|same|[0a]?(?:rgb|bgr)a?\d*_?\d?)$/i
 
 /**
- * Describes the expected value if none of the options accepts a value; null if one may accept the
- * value as a number, expression or name. `options` are the candidates for an option's name.
+ * Describes the expected value of an option that does not accept its value. `options` are the
+ * options that may be meant. Returns null if an option may accept the value as a number, expression
+ * or name.
  */
 export function describeWrongValue(
   options: readonly FfmpegOption[],
@@ -50,13 +51,16 @@ export function describeWrongValue(
   return names.length === 0 ? "expected a number" : describeExpectedNames(unknownName, names)
 }
 
-/** Returns the nearest of the expected names as a correction; lists the names if none is near. */
+/**
+ * Describes the expected names: the nearest expected name as a correction, or a list of names if no
+ * name is near.
+ */
 export function describeExpectedNames(name: string, names: readonly string[]): string {
   const nearest = findNearestName(name, names)
   return nearest === null ? `expected ${listOf(names)}` : `did you mean \`${nearest}\`?`
 }
 
-/** Reports whether an option type has values from a list of names. */
+/** Reports whether options of this type have values from a list of names. */
 function hasNameList(type: string): type is keyof typeof LISTS {
   return Object.hasOwn(LISTS, type)
 }
@@ -82,7 +86,7 @@ function isAccepted(word: string, options: readonly FfmpegOption[]): boolean {
   })
 }
 
-/** Joins the first names of a list for a message. */
+/** Joins the first names of a list to a text for a message. */
 function listOf(names: readonly string[]): string {
   const quotedNames = names.slice(0, LISTED_MAX).map((name) => `\`${name}\``)
   if (names.length > LISTED_MAX) return `${quotedNames.join(", ")} or others`

@@ -13,16 +13,16 @@ import { findOptionKind, findOptionRefusalReason } from "../../../ffmpeg/policy/
 import { describeUnknownOption, isKnownOption } from "../facts/known-options.ts"
 
 /**
- * Refusals of the mistakes in a command. `isGarbled` means that the words are not the intended
- * files and options; faults of keys are then misleading.
+ * Refusals that remain after causes have replaced their effects. `isGarbled` means that the words
+ * are not the files and options that the caller intended, so that faults about keys would mislead.
  */
 export type RefusalReplacement = { refusals: Refusal[]; isGarbled: boolean }
 
-/** Undeclared key in a message; a separate fault reports the key. */
+/** Placeholder of an undeclared key in a message. A separate fault reports the key. */
 const UNKNOWN_KEY = /"\{\{[^{}]+\}\}"/
 const SHAPE_CODES = new Set<Refusal["code"]>(["trailing_option", "missing_value", "no_output"])
 
-/** Replaces the refusals of a command by the mistakes that caused them. */
+/** Replaces the refusals of a command by refusals of the mistakes that caused them. */
 export function replaceRefusalsByCauses(
   text: CommandText,
   refusals: readonly Refusal[],
@@ -34,7 +34,7 @@ export function replaceRefusalsByCauses(
     if (causes.length === 0) continue
     return { refusals: inPlace(causes, refusals), isGarbled: true }
   }
-  // With the format of a device, the value of -i is a device's name.
+  // If the format is that of a device, the value of -i is the name of the device.
   const isDevice = refusals.some(({ code }) => code === "format_not_allowed")
   const graphs = findGraphMistakeRefusals(text, refusals)
   const correctedOptions = new Set(graphs.map(({ option }) => option))
@@ -50,8 +50,8 @@ export function replaceRefusalsByCauses(
 }
 
 /**
- * Refuses the first word that only a shell understands or that a text editor changed. All later
- * refusals follow from that word.
+ * Returns a refusal of the first word that only a shell understands or that a text editor changed.
+ * All later refusals of the command follow from that word.
  */
 function explainShell(text: CommandText): Refusal | null {
   const line = joinWords(text.words)
@@ -63,10 +63,10 @@ function explainShell(text: CommandText): Refusal | null {
   )
 }
 
-/** Replaces the refusals that follow from mistakes by the refusals of the mistakes themselves. */
+/** Replaces refusals that follow from a mistake by the refusals of the mistake itself. */
 function inPlace(causes: readonly Refusal[], refusals: readonly Refusal[]): Refusal[] {
   const explainedOptions = new Set(causes.map(({ option }) => option))
-  // Without -i, the format of the input would be that of an output.
+  // Without -i, the checks treat the format of the input as the format of an output.
   if (explainedOptions.has("-i")) explainedOptions.add("-f")
   const others = refusals.map((refusal) => {
     const { code, option } = refusal
@@ -79,7 +79,10 @@ function inPlace(causes: readonly Refusal[], refusals: readonly Refusal[]): Refu
     .filter((each) => each !== null)
 }
 
-/** Shows a path in a refusal with the backslashes that unquoting removed. */
+/**
+ * Shows the path in a refusal as the caller wrote it, with the backslashes that the shell rules
+ * removed.
+ */
 function withBackslashes(refusal: Refusal, { words, raws }: CommandText): Refusal {
   const place = words.findIndex((word, index) => {
     return raws[index]?.includes("\\") && refusal.message.includes(quoteValue(word))
@@ -92,11 +95,14 @@ function withBackslashes(refusal: Refusal, { words, raws }: CommandText): Refusa
 
 const TIME = String.raw`^ (-(?:ss|t|to|sseof|itsoffset)) (\d+) `
 const VALUE = String.raw`^ (-[a-z]\S*) (\S*\d) `
-/** Pattern of a value's words, up to the next option or key. */
+/** Pattern of the words of a value, up to the next option or key placeholder. */
 const WORDS = String.raw`\S+(?: (?!-[a-z]|\{\{)\S+)+`
 const ONE_WORD = "a value is one word, without a space; write"
 
-/** Hints for words that belong to no option; each line begins with the two words before. */
+/**
+ * Hints for words that belong to no option. A line for these hints begins with the two words before
+ * the stray word.
+ */
 const STRAYS: readonly LineHint[] = [
   [/^ \S* (-(?!i )[a-z]\S*) (\S+)/i, "`$1` takes no value; leave out `$2`"],
   [/^ -s (\d+) (\d+) /, `${ONE_WORD} \`-s $1x$2\``],
@@ -119,8 +125,8 @@ const STRAYS: readonly LineHint[] = [
 ]
 
 /**
- * Refuses the first word that no option takes as a value and that ffmpeg would therefore read as an
- * output.
+ * Returns a refusal of the first word that no option takes as a value. ffmpeg would read such a
+ * word as an output.
  */
 function explainStrays(text: CommandText): Refusal[] {
   const place = findStray(text)
@@ -151,7 +157,10 @@ function findStray({ words, outputKeys, inputKeys, capabilities }: CommandText):
   return stray === undefined ? -1 : words.indexOf(stray.word)
 }
 
-/** Returns the refusal of a filter graph that spaces split into words. */
+/**
+ * Returns the refusal of a filter graph that the caller wrote with spaces and without quotes, so
+ * that it became several words.
+ */
 function splitGraph(option: string, line: string, text: CommandText): Refusal | null {
   if (!/^-[a-z]/i.test(option) || findOptionKind(readOptionName(option)) !== "graph") return null
   const value = new RegExp(`^ \\S+ (${WORDS})`).exec(line)?.[1] ?? ""
@@ -171,7 +180,7 @@ function strayWord(word: string, text: CommandText): Refusal {
   return { code: "name_not_allowed", message }
 }
 
-/** Example values of ffmpeg options. */
+/** Example values of ffmpeg options, for messages about a missing value. */
 const EXAMPLES = buildAliasMap([
   ["-c:v -vcodec -c -codec", "libx264"],
   ["-c:a -acodec", "aac"],
@@ -193,8 +202,8 @@ const REFUSALS_SHOWN_MAX = 20
 type PlacedOption = { option: CommandOption; file: CommandFile }
 
 /**
- * Refuses unknown options, and options without a value, which would take the next word as their
- * value.
+ * Returns refusals of unknown options, and of options without a value. ffmpeg would take the next
+ * word as the value.
  */
 function explainOptions(text: CommandText): Refusal[] {
   const found: Refusal[] = []
@@ -206,7 +215,7 @@ function explainOptions(text: CommandText): Refusal[] {
   return found
 }
 
-/** Returns the options of a command, including -i, each with its file. */
+/** Returns the options of a command, including -i, each with the file to which it applies. */
 function placedOptions({ words }: CommandText): PlacedOption[] {
   const { files, trailing, incompleteOption } = readCommand(words)
   const last = { kind: "output" as const, word: "", options: [], at: words.length }
@@ -243,8 +252,8 @@ function unknownOption(
 }
 
 /**
- * Refuses an option without its value: the next word is another option or the output, or the
- * command ends.
+ * Returns a refusal of an option that lacks its value. The command ends after the option, or the
+ * next word is another option or the output.
  */
 function missingValue({ word, name, value }: CommandOption, text: CommandText): Refusal | null {
   const { words } = text

@@ -5,7 +5,7 @@ import { quote } from "../../../hints/hint-table.ts"
 import { findLineHint, stripBraces, joinWords, pickExampleKeys } from "./line.ts"
 import type { LineHint, CommandText } from "./line.ts"
 
-/** Hints for inputs that ffmpeg cannot open, and for -map values that ffmpeg cannot parse. */
+/** Hints for inputs that ffmpeg cannot open, and for values of -map that ffmpeg cannot parse. */
 const UNUSABLE_FILES: readonly LineHint[] = [
   [
     /(?<= -i )(\{\{\w+\}\})[,;+&|\uE000]+(\{\{\w+\}\})(?= )/,
@@ -24,7 +24,10 @@ const UNUSABLE_FILES: readonly LineHint[] = [
   ],
 ]
 
-/** Refuses files on which ffmpeg certainly fails, in a command without other refusals. */
+/**
+ * Returns a refusal of a file on which ffmpeg would certainly fail, for a command without other
+ * refusals.
+ */
 export function findUnusableFileRefusals(text: CommandText): Refusal[] {
   const refusal =
     missingInput(readCommand(text.words), text) ??
@@ -34,7 +37,9 @@ export function findUnusableFileRefusals(text: CommandText): Refusal[] {
   return refusal ? [refusal] : []
 }
 
-/** Refuses inputs and outputs that are missing, misplaced, or named by an unknown word. */
+/**
+ * Returns a refusal of inputs and outputs that are missing, misplaced, or named by an unknown word.
+ */
 export function findFileMistakeRefusals(
   text: CommandText,
   refusals: readonly Refusal[],
@@ -87,7 +92,10 @@ function missingOutput(
   return { code: "no_output", message }
 }
 
-/** Refuses an input in the position of an output, possibly with an output after -i. */
+/**
+ * Returns a refusal of an input in the position of an output. The message differs if an output is
+ * also in the position of an input.
+ */
 function misplacedInput({ files }: ParsedCommand, text: CommandText): Refusal | null {
   const { inputKeys, outputKeys, remedies } = text
   const inputAsOutput = files.find(
@@ -113,7 +121,9 @@ function misplacedInput({ files }: ParsedCommand, text: CommandText): Refusal | 
   return { code: "overwrites_input", message }
 }
 
-/** Refuses a plain file name at the end if no word of the command names an output. */
+/**
+ * Returns a refusal of a plain file name at the end of a command that names none of its outputs.
+ */
 function plainOutput(
   { files }: ParsedCommand,
   text: CommandText,

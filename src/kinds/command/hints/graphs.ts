@@ -6,15 +6,15 @@ import { quote } from "../../../hints/hint-table.ts"
 import type { CommandText } from "./line.ts"
 
 /**
- * Limits of corrections, each of which is parsed as a graph: longer graphs and further graphs of a
- * command get no remedy.
+ * Maximum length of a graph to correct, and maximum number of graphs to correct in a command. The
+ * limits exist because each possible correction is parsed as a graph.
  */
 const GRAPH_LENGTH_MAX = 2000
 const TRIED_MAX = 4
 
 /**
- * Common mistakes in filter graphs: rule, pattern, replacement. Messages show the first replacement
- * that gives a valid graph.
+ * Common mistakes in filter graphs: the broken rule, a pattern and its replacement. Messages show
+ * the first replacement that makes the graph valid.
  */
 const CORRECTIONS: readonly (readonly [rule: string, pattern: RegExp, replacement: string])[] = [
   [
@@ -53,7 +53,10 @@ const CORRECTIONS: readonly (readonly [rule: string, pattern: RegExp, replacemen
   ["a text with , or : needs single quotes", /(?<=\btext=)([^'":]*,[^'":]*)(?=:\w+=|$)/g, "'$1'"],
 ]
 
-/** Returns refusals of filter graphs with a common mistake, each with the corrected graph. */
+/**
+ * Returns refusals of filter graphs that have a common mistake. Each refusal shows the corrected
+ * graph.
+ */
 export function findGraphMistakeRefusals(
   text: CommandText,
   refusals: readonly Refusal[],
@@ -74,8 +77,8 @@ export function findGraphMistakeRefusals(
 }
 
 /**
- * Returns the remedy for a graph that would be valid with the quotes and backslashes that unquoting
- * removed.
+ * Returns the remedy for a graph that lacks quotes around the whole. The graph would be valid with
+ * the inner quotes and backslashes that splitting into words removed.
  */
 function quoteGraph(option: string, raw: string, text: CommandText): string | null {
   if (raw.length > GRAPH_LENGTH_MAX || !/['\\]/.test(raw) || /^["']/.test(raw)) return null
@@ -84,7 +87,10 @@ function quoteGraph(option: string, raw: string, text: CommandText): string | nu
   return `splitting into words removes the quotes and backslashes within the graph, as in a shell; put the whole graph in double quotes: ${quote(`${option} "${graph}"`)}`
 }
 
-/** Returns the broken rule and the corrected graph as a clause; null if no correction is valid. */
+/**
+ * Describes the broken rule of a graph and shows the corrected graph; null if no correction makes
+ * the graph valid.
+ */
 export function correctGraph(option: string, graph: string, text: CommandText): string | null {
   if (graph.length > GRAPH_LENGTH_MAX) return null
   const plain = graph.replace(/\s+/g, " ")

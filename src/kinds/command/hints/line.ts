@@ -4,11 +4,13 @@ import type { Remedies } from "../../../ffmpeg/policy/remedies.ts"
 import { findHint } from "../../../hints/hint-table.ts"
 import type { Hint } from "../../../hints/hint-table.ts"
 
-/** Command as the caller wrote it, and the files that it may name. */
+/** Command as the caller wrote it, with the keys of files that the command may name. */
 export type CommandText = {
-  /** Words without the program's name; keys are not yet replaced by names. */
+  /**
+   * Words of the command without the program's name. Keys of files are not replaced by names yet.
+   */
   words: readonly string[]
-  /** The same words with their quotes and backslashes. */
+  /** Words of the command with the quotes and backslashes that the caller wrote. */
   raws: readonly string[]
   inputKeys: readonly string[]
   outputKeys: readonly string[]
@@ -16,13 +18,19 @@ export type CommandText = {
   capabilities: FfmpegCapabilities | null
 }
 
-/** Hint for a mistake in a command line, with the refusal's code if not the usual one. */
+/**
+ * Hint for a mistake in a command line. The refusal's code is present only if it differs from the
+ * usual code.
+ */
 export type LineHint = readonly [...hint: Hint, code?: Refusal["code"]]
 
-/** Placeholder for white space within a word; words are separated by plain spaces. */
+/**
+ * Character that stands for white space within a word, because plain spaces separate the words of a
+ * line.
+ */
 export const BLANK_PLACEHOLDER = "\uE000"
 
-/** Joins words to a line, with a space before and after each word. */
+/** Joins words to a line that has a space before and after each word. */
 export function joinWords(words: readonly string[]): string {
   return ` ${words.map(inLine).join(" ")} `
 }
@@ -32,8 +40,9 @@ function inLine(word: string): string {
 }
 
 /**
- * Returns the refusal of the first hint that a command line matches, with `usualCode` if the hint
- * has no code. If `words` are given, matches count only within these words.
+ * Returns the refusal for the first hint that matches a command line; null if no hint matches. The
+ * refusal has `usualCode` if the hint has no code. If `words` are given, only matches that begin in
+ * one of these words count.
  */
 export function findLineHint(
   line: string,
@@ -57,7 +66,7 @@ export function findLineHint(
   return null
 }
 
-/** Returns example keys for the sentences of hints. */
+/** Returns example placeholders of an input and an output, for the messages of hints. */
 export function pickExampleKeys({
   inputKeys,
   outputKeys,
@@ -70,7 +79,7 @@ export function pickExampleKeys({
   }
 }
 
-/** Returns the key of a placeholder such as `{{in_1}}`; any other word unchanged. */
+/** Returns the key in a placeholder such as `{{in_1}}`. Returns any other word unchanged. */
 export function stripBraces(word: string): string {
   return /^\{\{(.+)\}\}$/.exec(word)?.[1] ?? word
 }

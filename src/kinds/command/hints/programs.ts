@@ -3,7 +3,10 @@ import type { Hint } from "../../../hints/hint-table.ts"
 import { findNearestName } from "../../../hints/nearest-name.ts"
 import { BLANK_PLACEHOLDER, joinWords } from "./line.ts"
 
-/** Hints for command lines that do not begin with ffmpeg; `$1` is the text before `ffmpeg`. */
+/**
+ * Hints for command lines that do not begin with `ffmpeg`. `$1` is the text before the word
+ * `ffmpeg`.
+ */
 const LINES: readonly Hint[] = [
   [/^ -/, "write ffmpeg before it"],
   [/^ ffmpeg\uE000/, "leave out the quotes around the whole command"],
@@ -32,7 +35,10 @@ const LINES: readonly Hint[] = [
   ],
 ]
 
-/** Describes a command that does not begin with ffmpeg; `raws` are the words with their quotes. */
+/**
+ * Describes the mistake in a command that does not begin with `ffmpeg`. `raws` are the words of the
+ * command with their quotes.
+ */
 export function describeWrongProgram(
   words: readonly string[],
   raws: readonly string[],

@@ -5,7 +5,7 @@ import type { LineHint } from "./line.ts"
 const QUOTES = String.raw`\u2018-\u201f\u00ab\u00bb`
 const EDITED = "`$&`: typographic quotes do not quote; use ' or \""
 
-/** Hints for words that are wrong in any position; each word is checked alone. */
+/** Hints for words that are mistakes in any position of a command. Each word is checked alone. */
 const WRONG_WORDS: readonly LineHint[] = [
   [
     /(?<=^ )(?:\$\w+|\$\{\w+\}|%[A-Za-z_]\w*%)(?= $)/,
@@ -20,7 +20,7 @@ const WRONG_WORDS: readonly LineHint[] = [
   [new RegExp(`(?<=^ )[${QUOTES}]\\S*`), EDITED, "name_not_allowed"],
 ]
 
-/** Refuses words that only a shell would replace, or that a text editor changed. */
+/** Returns refusals of words that only a shell would expand, or that a text editor changed. */
 export function findWordRefusals(words: readonly string[]): Refusal[] {
   return words.flatMap((word, index) => {
     const found = findLineHint(joinWords([word]), WRONG_WORDS, "value_not_allowed")
@@ -30,7 +30,7 @@ export function findWordRefusals(words: readonly string[]): Refusal[] {
   })
 }
 
-/** Hints for words in any position that only a shell would replace. */
+/** Hints for words that only a shell would expand, in any position of a command. */
 export const SHELL_SUBSTITUTION_HINTS: readonly LineHint[] = [
   [/(?<= ["']?)(?:\$\([^)]*\)?|`[^` ][^`]*`?)/, '"$&": no shell runs this; write the value itself'],
   [
@@ -39,7 +39,10 @@ export const SHELL_SUBSTITUTION_HINTS: readonly LineHint[] = [
   ],
 ]
 
-/** Hints for words in positions of files that only a shell understands or a text editor changed. */
+/**
+ * Hints for words that only a shell understands or that a text editor changed, in positions where a
+ * command names files.
+ */
 export const SHELL_WORD_HINTS: readonly LineHint[] = [
   [
     /(?<= )[\u2010-\u2015\u2212]+(\S+)/,

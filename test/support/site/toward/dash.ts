@@ -1,7 +1,7 @@
 import { escapeHtml } from "../visit.ts"
 import type { Way } from "../way.ts"
 
-/** DASH manifests that lead to a URL. */
+/** DASH manifests that contain a URL. */
 export const dashWays: Record<string, Way> = {
   "dash-base": mpd((to) => ({
     base: to,

@@ -3,11 +3,12 @@ import type { Way } from "../way.ts"
 const SEGMENT = "#EXTINF:1.0,\n/media/hls/360p/index0.ts"
 const STREAM = "#EXT-X-STREAM-INF:BANDWIDTH=360000,RESOLUTION=640x360"
 
-/** HLS playlists that lead to a URL. */
+/** HLS playlists that contain a URL. */
 export const hlsWays: Record<string, Way> = {
   "hls-segment": playlist((to) => `${SEGMENT}\n#EXTINF:1.0,\n${to}`),
   "hls-key": playlist((to) => `#EXT-X-KEY:METHOD=AES-128,URI="${to}"\n${SEGMENT}`),
-  // A segment of this site that leads on, so that only who follows it comes to the URL.
+  // The segment is on this site and redirects to the URL. Only a client that follows redirects
+  // reaches the URL.
   "hls-segment-redirect": playlist((to) => {
     return `${SEGMENT}\n#EXTINF:1.0,\n/toward/redirect.ts?to=${encodeURIComponent(to)}`
   }),

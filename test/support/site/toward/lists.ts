@@ -1,7 +1,7 @@
 import { escapeHtml } from "../visit.ts"
 import type { Way } from "../way.ts"
 
-/** Lists of other kinds that lead to a URL. */
+/** Playlists and feeds of other formats that contain a URL. */
 export const listWays: Record<string, Way> = {
   rss: xml((to) => {
     const item = `<item><title>A clip</title><enclosure url="${to}" type="video/mp4"/></item>`

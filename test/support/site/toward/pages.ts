@@ -1,7 +1,7 @@
 import { escapeHtml } from "../visit.ts"
 import type { Way } from "../way.ts"
 
-/** Pages that lead to a URL. */
+/** HTML pages that contain a URL. */
 export const pageWays: Record<string, Way> = {
   video: html((to) => `<video src="${to}"></video>`),
   iframe: html((to) => `<iframe src="${to}"></iframe>`),

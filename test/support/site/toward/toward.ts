@@ -10,8 +10,9 @@ import type { Way } from "../way.ts"
 const ways: Record<string, Way> = { ...pageWays, ...hlsWays, ...dashWays, ...listWays }
 
 /**
- * Pages and lists that lead to a URL, as `/toward/WAY.EXTENSION?to=URL`; `to` is taken as it is, be it relative, of any
- * scheme or nonsense. Beside the ways of the lists there are `redirect` and `refresh`, with a header.
+ * Serves `/toward/WAY.EXTENSION?to=URL`: a page, manifest or playlist that leads a client to `to`.
+ * The URL is used unchanged, even if it is relative or invalid. The ways `redirect` and `refresh`
+ * use a response header.
  */
 export function towardAnswer({ url }: Visit, rest: string): Answer | null {
   const name = rest.replace(/\.\w+$/, "")
