@@ -2,8 +2,8 @@ import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin"
 import { defineConfig } from "vitest/config"
-import { LongestFirst } from "./test/support/longest-first.ts"
-import { QUICK } from "./test/support/wide.ts"
+import { LongestFirstSequencer } from "./test/support/longest-first.ts"
+import { SKIP_SLOW_TESTS_VARIABLE } from "./test/support/wide.ts"
 
 /** A machine that is busy with something else is slow, and no test is about that. */
 const TEST_TIMEOUT_MS = 120_000
@@ -13,7 +13,7 @@ const PATIENCE = { poll: { timeout: 60_000 } }
 const FILES_AT_ONCE = 2 * availableParallelism() + 1
 
 /** Files of tests that do not run, in any project. */
-const EXCLUDED = process.env[QUICK] === "true" ? ["test/**/*.slow.*"] : []
+const EXCLUDED = process.env[SKIP_SLOW_TESTS_VARIABLE] === "true" ? ["test/**/*.slow.*"] : []
 
 /** Files of tests, and whether each has a process of workerd of its own. */
 type Files = { include: string[]; exclude?: string[]; isOfOwnProcess?: boolean }
@@ -115,6 +115,6 @@ export default defineConfig(async () => ({
       systemProject,
     ],
     maxWorkers: FILES_AT_ONCE,
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: LongestFirstSequencer },
   },
 }))

@@ -1,5 +1,5 @@
 import { makeRunnerHeaders } from "../src/contract/protocol.ts"
-import { runnerHealth } from "../src/contract/runner-health.ts"
+import { runnerHealthSchema } from "../src/contract/runner-health.ts"
 import { parseRunnerEnvironment } from "./settings.ts"
 
 /**
@@ -17,4 +17,4 @@ const response = await fetch(`http://127.0.0.1:${port}/health${query}`, {
 const text = await response.text()
 console.log(text)
 // A runner without a sandbox accepts no tasks.
-if (!runnerHealth.parse(JSON.parse(text)).sandbox.ok) process.exitCode = 1
+if (!runnerHealthSchema.parse(JSON.parse(text)).sandbox.ok) process.exitCode = 1

@@ -7,12 +7,12 @@ import {
   OUTPUT_PART_BYTES,
   RUNNER_TOKEN_CHARACTERS_MIN,
 } from "../src/contract/protocol.ts"
-import { readSites } from "../src/contract/urls/allowed-site.ts"
-import { readSpeechModels } from "../src/contract/speech-models.ts"
+import { parseSiteList } from "../src/contract/urls/allowed-site.ts"
+import { parseSpeechModels } from "../src/contract/speech-models.ts"
 import type { SpeechModels } from "../src/contract/speech-models.ts"
-import { readHosts } from "../src/contract/urls/user-url.ts"
+import { parseHostList } from "../src/contract/urls/user-url.ts"
 import type { ToolName } from "../src/contract/tasks/definition.ts"
-import { ytdlpVersion } from "../src/contract/ytdlp-version.ts"
+import { ytdlpVersionSchema } from "../src/contract/ytdlp-version.ts"
 import type { YtdlpVersion } from "../src/contract/ytdlp-version.ts"
 
 import { readUsableMemoryBytes } from "./sandbox/memory.ts"
@@ -146,7 +146,7 @@ const environment = z.object({
    * Hosts (`host` or `host:port`) from which downloads are allowed although the addresses of the
    * hosts are not public.
    */
-  ALLOWED_PRIVATE_HOSTS: z.string().default("").transform(readHosts),
+  ALLOWED_PRIVATE_HOSTS: z.string().default("").transform(parseHostList),
   /**
    * URL of the HTTP proxy for downloads from the web, with a user name and password if the proxy
    * requires them.
@@ -163,7 +163,7 @@ const environment = z.object({
    * Web sites from which downloads are allowed, including their subdomains. An empty list allows
    * all sites.
    */
-  FETCH_SITES: z.string().default("").transform(readSites),
+  FETCH_SITES: z.string().default("").transform(parseSiteList),
   /** Version of yt-dlp that replaces the built-in version, and the SHA-256 of its wheel. */
   YTDLP_VERSION: z.string().default(""),
   /**
@@ -285,7 +285,7 @@ export function toRunnerSettings(values: RunnerEnvironment): RunnerSettings {
     speech: {
       modelsPath: values.SPEECH_MODELS_PATH,
       defaultModel: values.WHISPER_MODEL,
-      models: readSpeechModels(values),
+      models: parseSpeechModels(values),
       idleMs: values.WHISPER_IDLE_SECONDS * 1000,
     },
     fetchCookies: values.FETCH_COOKIES.trim() === "" ? null : values.FETCH_COOKIES,
@@ -325,7 +325,7 @@ export function findUnsafeHostProblem(host: string, token: string | null): strin
  */
 function readYtdlpVersion(text: string): RunnerSettings["ytdlpVersion"] {
   if (text.trim() === "") return null
-  const { data, error } = ytdlpVersion.safeParse(text)
+  const { data, error } = ytdlpVersionSchema.safeParse(text)
   return data ?? { problem: `YTDLP_VERSION: ${error?.issues[0]?.message}` }
 }
 

@@ -17,7 +17,7 @@ export type UnsafeFolder = { folder: string; changer: string }
  * User id of this process; null on a system without user ids. On such a system, folders are not
  * checked.
  */
-export const processUid = process.getuid?.() ?? null
+export const CURRENT_USER_ID = process.getuid?.() ?? null
 
 /**
  * Returns a folder above a path in which another user may replace a part of the path; null if there
@@ -25,7 +25,7 @@ export const processUid = process.getuid?.() ?? null
  * folders can change the code anyway.
  */
 export function findUnsafeFolder(path: string): UnsafeFolder | null {
-  if (processUid === null) return null
+  if (CURRENT_USER_ID === null) return null
   for (const folder of foldersAbove(path)) {
     const stats = readStats(folder)
     const changer = stats && findChanger(stats)
@@ -50,12 +50,12 @@ export function isStickyFolder(stats: Stats): boolean {
 function findChanger(stats: Stats): string | null {
   const { uid, gid, mode } = stats
   // The owner of "/" counts as root, which may have another user id in a user namespace.
-  if (uid !== 0 && uid !== processUid && uid !== readStats("/")?.uid) return `user ${uid}`
+  if (uid !== 0 && uid !== CURRENT_USER_ID && uid !== readStats("/")?.uid) return `user ${uid}`
   if (stats.isSymbolicLink() || isStickyFolder(stats)) return null
   if ((mode & OTHERS_WRITE) !== 0) return "every user"
   // Accepts a group whose id equals the user id, since many systems create such a group for each
   // user.
-  return (mode & GROUP_WRITES) !== 0 && gid !== 0 && gid !== processUid ? `group ${gid}` : null
+  return (mode & GROUP_WRITES) !== 0 && gid !== 0 && gid !== CURRENT_USER_ID ? `group ${gid}` : null
 }
 
 /**

@@ -1,17 +1,17 @@
 import { Hono } from "hono"
 import { makeDashboard } from "./dashboard/dashboard.ts"
 import { errorPages } from "./dashboard/errors/pages.tsx"
-import { answerUnknownPath } from "./dashboard/problem-page.tsx"
-import { answerError, setRequestId } from "./api/middleware/answers.ts"
+import { respondToUnknownPath } from "./dashboard/problem-page.tsx"
+import { respondWithError, setRequestId } from "./api/middleware/error-responses.ts"
 import { authenticate } from "./api/middleware/auth.ts"
-import { allowOrigins } from "./api/middleware/cors.ts"
+import { allowConfiguredOrigins } from "./api/middleware/cors.ts"
 import { logRequest } from "./api/middleware/request-log.ts"
 import { overrideTusMethod } from "./api/middleware/tus-method.ts"
 import type { AppEnv } from "./api/context.ts"
 import { mountOperations } from "./api/output/operation.ts"
 import { handleReport } from "./jobs/settle/settle.ts"
 import { docsRoutes } from "./api/routes/docs.ts"
-import { mediaRoutes, publishedFileRoutes } from "./api/routes/media/routes.ts"
+import { signedLinkRoutes, publishedFileRoutes } from "./api/routes/media/routes.ts"
 import { metricsRoutes } from "./api/routes/metrics.ts"
 import { OPERATIONS } from "./api/routes/operations.ts"
 import { operatorRoutes } from "./api/routes/operator/routes.ts"
@@ -20,7 +20,7 @@ import { sendTusHeaders } from "./api/routes/uploads/tus-headers.ts"
 import { makeIoRoutes } from "./runner/io.ts"
 
 const v1 = new Hono<AppEnv>()
-v1.use(allowOrigins)
+v1.use(allowConfiguredOrigins)
 v1.use("/uploads", sendTusHeaders)
 v1.use("/uploads/:id{[0-9A-Fa-f-]{36}}", sendTusHeaders)
 mountOperations(
@@ -43,13 +43,13 @@ app.use("/v1/uploads/:id{[0-9A-Fa-f-]{36}}", overrideTusMethod(app))
 app.use("/uploads/:database/:secret/:id", overrideTusMethod(app))
 app.use(logRequest)
 app.use(setRequestId)
-app.onError(answerError)
+app.onError(respondWithError)
 const PATHS = [...new Set(OPERATIONS.map(({ path }) => path))]
-app.notFound((c) => answerUnknownPath(c, PATHS))
+app.notFound((c) => respondToUnknownPath(c, PATHS))
 app.route("/v1", v1)
 app.route("/docs", docsRoutes)
 app.route("/docs/errors/", errorPages)
-app.route("/media", mediaRoutes)
+app.route("/media", signedLinkRoutes)
 app.route("/public", publishedFileRoutes)
 app.route("/uploads", uploadLinkRoutes)
 app.route("/operator", operatorRoutes)

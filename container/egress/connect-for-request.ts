@@ -3,7 +3,7 @@ import { isIP } from "node:net"
 import type { Socket } from "node:net"
 import { connect as connectTls } from "node:tls"
 import { hostWithoutBrackets, toEgressError } from "./dial.ts"
-import type { Dial } from "./dial.ts"
+import type { DialFunction } from "./dial.ts"
 
 /**
  * Opens a connection to the host of a URL, with TLS if the scheme is https. Throws an EgressError,
@@ -11,7 +11,7 @@ import type { Dial } from "./dial.ts"
  */
 export async function connectForRequest(
   url: URL,
-  dial: Dial,
+  dial: DialFunction,
   signal: AbortSignal,
 ): Promise<Socket> {
   const socket = await dial(url, signal)

@@ -50,7 +50,7 @@ export class EgressError extends Error {
  * or the abort reason of the signal. The signal applies only until the connection is open. The
  * returned socket already has an error listener, so a broken connection only emits `close`.
  */
-export type Dial = (url: URL, signal: AbortSignal) => Promise<Socket>
+export type DialFunction = (url: URL, signal: AbortSignal) => Promise<Socket>
 
 export type DialOptions = {
   /**
@@ -76,7 +76,7 @@ export type DialOptions = {
  * URL, resolves the host and connects only to addresses that were checked. Hosts with a private
  * address or an address of this machine are refused, unless the host is in `allowedHosts`.
  */
-export function createDial(options: DialOptions): Dial {
+export function createDial(options: DialOptions): DialFunction {
   return async (url, signal) => {
     const checked = parseUserUrl(url.href, options.allowedHosts)
     if ("error" in checked) throw new EgressError("url_not_allowed", checked.error)

@@ -16,7 +16,7 @@ const ADVICE: Partial<Record<FailureCode, string>> = {
  * Returns the message of an EgressError as one sentence, with advice for the caller if the failure
  * code has advice.
  */
-export function messageWithAdvice({ code, message }: EgressError): string {
+export function formatEgressErrorMessage({ code, message }: EgressError): string {
   const advice = ADVICE[code]
   return advice === undefined ? message : `${message.replace(/\.$/, "")}: ${advice}.`
 }

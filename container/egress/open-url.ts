@@ -4,7 +4,7 @@ import type { Socket } from "node:net"
 import type { PrivateHeaders } from "../../src/contract/urls/private-headers.ts"
 import { connectForRequest } from "./connect-for-request.ts"
 import { EgressError, hostWithoutBrackets, toEgressError } from "./dial.ts"
-import type { Dial } from "./dial.ts"
+import type { DialFunction } from "./dial.ts"
 
 const REDIRECTS_MAX = 5
 const HEAD_BYTES_MAX = 64 * 1024
@@ -19,7 +19,7 @@ const DEFAULT_HEADERS = {
 }
 
 export type OpenUrlOptions = {
-  dial: Dial
+  dial: DialFunction
   /**
    * Request headers in addition to the default headers. A header with the name of a default header
    * replaces the default.

@@ -4,12 +4,12 @@ import { createServer, STATUS_CODES } from "node:http"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { EgressError, hostWithoutBrackets, toEgressError } from "./dial.ts"
-import type { Dial } from "./dial.ts"
+import type { DialFunction } from "./dial.ts"
 import { createToolTraffic } from "./tool-traffic.ts"
 import type { ToolTraffic } from "./tool-traffic.ts"
 import { pipeline } from "node:stream/promises"
 import type { FailureCode } from "../../src/contract/failure.ts"
-import { readWebUrl } from "../../src/contract/urls/user-url.ts"
+import { parseWebUrl } from "../../src/contract/urls/user-url.ts"
 import { relayRequest } from "./relay-request.ts"
 
 /**
@@ -49,7 +49,7 @@ export type ToolProxyOptions = {
   socketPath: string
   /** User id that may connect to the UNIX socket; null for the user of this process. */
   uid: number | null
-  dial: Dial
+  dial: DialFunction
   bytesMax: number
   /** Timeout of an idle connection to a remote host, in milliseconds. */
   idleMsMax?: number
@@ -166,7 +166,7 @@ async function forwardRequest(
     answer.writeHead(400).end("Expected a request for an absolute http URL, or CONNECT.")
     return
   }
-  const url = readWebUrl(target)
+  const url = parseWebUrl(target)
   if (!url) return refuse(answer, traffic.record(notAllowed("expected an http URL")))
   let outside: Socket | null = null
   try {
@@ -227,7 +227,7 @@ async function forwardTunnel(
 
 function readAuthority(target: string): URL | null {
   const isAuthority = /^(?:\[[0-9a-f:.]+\]|[^[\]/?#@:]+):\d{1,5}$/i.test(target)
-  return isAuthority ? readWebUrl(`https://${target}/`) : null
+  return isAuthority ? parseWebUrl(`https://${target}/`) : null
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net"
 import type { Readable } from "node:stream"
 import { EgressError } from "./dial.ts"
-import type { Dial } from "./dial.ts"
+import type { DialFunction } from "./dial.ts"
 
 const REFUSALS_KEPT = 100
 const IDLE_MS_MAX = 60_000
@@ -28,7 +28,7 @@ export type ToolTraffic = {
 }
 
 export type ToolTrafficOptions = {
-  dial: Dial
+  dial: DialFunction
   bytesMax: number
   idleMsMax?: number
   /** Called once, when the number of received bytes exceeds the limit. */
@@ -89,7 +89,7 @@ type Connections = {
 }
 
 type ConnectionsOptions = {
-  dial: Dial
+  dial: DialFunction
   idleMsMax: number
 }
 

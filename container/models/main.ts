@@ -1,4 +1,4 @@
-import { readSpeechModels } from "../../src/contract/speech-models.ts"
+import { parseSpeechModels } from "../../src/contract/speech-models.ts"
 import { ensureSpeechModel } from "./fetch-model.ts"
 
 /**
@@ -7,7 +7,7 @@ import { ensureSpeechModel } from "./fetch-model.ts"
  */
 const [root, python] = process.argv.slice(2)
 if (root === undefined || python === undefined) throw new Error("Usage: main.ts FOLDER PYTHON")
-const { names } = readSpeechModels({
+const { names } = parseSpeechModels({
   WHISPER_MODEL: process.env["WHISPER_MODEL"] ?? "base",
   WHISPER_MODELS: process.env["WHISPER_MODELS"] ?? "",
 })

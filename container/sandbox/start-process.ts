@@ -18,7 +18,7 @@ import { usesNamespaces } from "./tiers/tier.ts"
 import type { SandboxTier } from "./tiers/tier.ts"
 import {
   killProcessGroupOnExit,
-  forgetProcessGroup,
+  unregisterProcessGroup,
   superviseProcess,
 } from "./supervise-process.ts"
 import { encodeLaunchOrder } from "./warm/held-process.ts"
@@ -93,7 +93,7 @@ function superviseToEnd(
   if (isReadableStream(progress) && spec.onProgressLine) onEachLine(progress, spec.onProgressLine)
   async function finish(): Promise<ToolProcessEnd> {
     const error = await waitForClose(child)
-    forgetProcessGroup(child)
+    unregisterProcessGroup(child)
     const spawnError = readSandboxStartFailure(child.exitCode, stderr()) ?? error
     const { exitCode, signal } = readExitStatus(child, spec.taskSandbox.sandbox.tier)
     const wallMs = performance.now() - startedMs

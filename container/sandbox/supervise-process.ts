@@ -127,7 +127,7 @@ export function killProcessGroupOnExit(child: ChildProcess): void {
 }
 
 /** Removes a child process from the registered process groups after its group has ended. */
-export function forgetProcessGroup(child: ChildProcess): void {
+export function unregisterProcessGroup(child: ChildProcess): void {
   running.delete(child)
 }
 
@@ -143,8 +143,8 @@ export function killProcessGroup(child: ChildProcess, signal: NodeJS.Signals): v
 
 const USAGE_POLL_MS = 200
 /**
- * Number of polls of the workspace after which deleted files are measured too. That measurement is
- * slow, because it reads /proc.
+ * Number of polls of the workspace after which deleted files are measured too. The measurement
+ * is slow, because it reads /proc.
  */
 const POLLS_PER_DELETED = 5
 

@@ -3,14 +3,14 @@ import type { RunnerHealth } from "../../src/contract/runner-health.ts"
 import { probeKernelFeatures } from "../sandbox/tiers/choose-sandbox.ts"
 import type { SandboxChoice } from "../sandbox/tiers/choose-sandbox.ts"
 import type { GetSandboxChoice } from "../sandbox/tiers/retry-sandbox.ts"
-import { sandboxOutsideTasks } from "../sandbox/sandbox.ts"
+import { createSandboxForRunnerTools } from "../sandbox/sandbox.ts"
 import type { ToolGrants, Sandbox } from "../sandbox/sandbox.ts"
 import type { SandboxTestResult } from "../sandbox/tiers/self-test.ts"
 import { testTier } from "../sandbox/tiers/test-tier.ts"
 import type { RunnerSettings } from "../settings.ts"
 import { findConfiguredYtdlpFolder, ytdlpUpdateHealth } from "../tools/ytdlp/ytdlp-update.ts"
 import type { TaskRuns } from "./task-runs.ts"
-import { isEnglishOnly } from "../../src/contract/speech-models.ts"
+import { isEnglishOnlyModel } from "../../src/contract/speech-models.ts"
 import { WHISPER_LANGUAGES } from "../../src/contract/whisper-languages.ts"
 import {
   findSpeechModelFolder,
@@ -121,7 +121,7 @@ async function readSpeechHealth(
   if (!version) return withoutSpeech(sandbox && "faster-whisper is not installed, or does not run")
   if (!models.includes(first)) return withoutSpeech(`the speech model "${first}" is missing`)
   const [ofWhisper, ofEngine] = version
-  const languages = models.every(isEnglishOnly) ? ["en"] : [...WHISPER_LANGUAGES]
+  const languages = models.every(isEnglishOnlyModel) ? ["en"] : [...WHISPER_LANGUAGES]
   const engine = `faster-whisper ${ofWhisper} (ctranslate2 ${ofEngine})`
   return { whisper: ofWhisper, speech: { engine, models, languages }, speech_problem: null }
 }
@@ -199,7 +199,7 @@ async function readVersion(sandbox: Sandbox, command: VersionCommand): Promise<s
 async function readVersionLine(sandbox: Sandbox, command: VersionCommand): Promise<string> {
   const end = await startToolProcess({
     ...command,
-    taskSandbox: sandboxOutsideTasks(sandbox),
+    taskSandbox: createSandboxForRunnerTools(sandbox),
     cwd: "/",
     access: "none",
     timeLimitMs: VERSION_MS_MAX,

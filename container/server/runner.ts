@@ -6,10 +6,10 @@ import {
   BOOT_HEADER,
   PROTOCOL_HEADER,
   PROTOCOL_VERSION,
-  UNSANDBOXED_ERROR,
+  UNSANDBOXED_ERROR_CODE,
   YTDLP_STATE_HEADER,
 } from "../../src/contract/protocol.ts"
-import { taskOrder } from "../../src/contract/task.ts"
+import { taskOrderSchema } from "../../src/contract/task.ts"
 import { log } from "../log.ts"
 import type { GetSandboxChoice } from "../sandbox/tiers/retry-sandbox.ts"
 import { openWarmSandboxPool } from "../sandbox/warm/warm-sandbox-pool.ts"
@@ -61,7 +61,7 @@ export function createRunner(settings: RunnerSettings, latestChoice: GetSandboxC
   })
     .post("/tasks", async (request) => {
       const { sandbox } = await latestChoice()
-      if (!sandbox) return refuse(503, UNSANDBOXED_ERROR)
+      if (!sandbox) return refuse(503, UNSANDBOXED_ERROR_CODE)
       return await acceptTask(request, (task) => runs.accept(task, sandbox), settings.boot)
     })
     .get("/tasks/:id", (request) => showTask(request, runs))
@@ -89,7 +89,7 @@ async function acceptTask(
   accept: (task: ParsedTaskOrder) => ReturnType<TaskRuns["accept"]>,
   boot: string,
 ): Promise<Response> {
-  const order = taskOrder.safeParse(await request.json().catch(() => null))
+  const order = taskOrderSchema.safeParse(await request.json().catch(() => null))
   if (!order.success) return refuse(400, z.prettifyError(order.error))
   const task = parseTask(order.data.work)
   if ("error" in task) return refuse(400, task.error)

@@ -1,5 +1,9 @@
-import { PROBES_BYTES_MAX } from "../../src/contract/report.ts"
-import { MEDIA_OUTPUT_KEY, fetchTask, subtitlesOutputKey } from "../../src/contract/tasks/fetch.ts"
+import { REPORT_PROBES_BYTES_MAX } from "../../src/contract/report.ts"
+import {
+  MEDIA_OUTPUT_KEY,
+  fetchTaskDefinition,
+  subtitlesOutputKey,
+} from "../../src/contract/tasks/fetch.ts"
 import type { FetchResult, FetchWork } from "../../src/contract/tasks/fetch.ts"
 import type { Warning } from "../../src/contract/warning.ts"
 import { shortenProbeResult } from "../tools/ffmpeg/shorten-probe.ts"
@@ -14,7 +18,7 @@ const LANGUAGE_LENGTH_MAX = 100
 const DOWNLOAD_PERCENT = 95
 const PERCENT_BEFORE_END = 99
 
-export const fetchTaskHandler = { definition: fetchTask, run: runFetchTask }
+export const fetchTaskHandler = { definition: fetchTaskDefinition, run: runFetchTask }
 
 /**
  * Runs a fetch task: downloads the media of a web page, or a file for a URL with headers, and
@@ -79,7 +83,7 @@ async function store(context: RunContext, page: DownloadedPageMedia): Promise<Fe
     media: {
       key: MEDIA_OUTPUT_KEY,
       ...stored,
-      probe: shortenProbeResult(media.probe, PROBES_BYTES_MAX),
+      probe: shortenProbeResult(media.probe, REPORT_PROBES_BYTES_MAX),
     },
     subtitles,
   }

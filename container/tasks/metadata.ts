@@ -1,4 +1,4 @@
-import { metadataTask } from "../../src/contract/tasks/metadata.ts"
+import { metadataTaskDefinition } from "../../src/contract/tasks/metadata.ts"
 import type { MetadataResult, MetadataWork } from "../../src/contract/tasks/metadata.ts"
 import { RunnerError } from "../task-failure.ts"
 import { queryPage } from "../tools/ytdlp/query-page.ts"
@@ -6,7 +6,7 @@ import { toVideoMetadata } from "../tools/ytdlp/read-metadata.ts"
 import { markProcessStarted } from "./run-context.ts"
 import type { RunContext, TaskOutcome } from "./run-context.ts"
 
-export const metadataTaskHandler = { definition: metadataTask, run: runMetadataTask }
+export const metadataTaskHandler = { definition: metadataTaskDefinition, run: runMetadataTask }
 
 /**
  * Maximum number of bytes that yt-dlp may download for the metadata of a video. Only web pages are

@@ -1,8 +1,8 @@
-import { PROBES_BYTES_MAX } from "../../src/contract/report.ts"
-import { probeTask } from "../../src/contract/tasks/probe.ts"
+import { REPORT_PROBES_BYTES_MAX } from "../../src/contract/report.ts"
+import { probeTaskDefinition } from "../../src/contract/tasks/probe.ts"
 import type { ProbeTaskResult, ProbeWork } from "../../src/contract/tasks/probe.ts"
 import { callerFailure } from "../task-failure.ts"
-import { damageWarning, findDamageLine } from "../tools/ffmpeg/input-damage.ts"
+import { inputDamageWarning, findDamageLine } from "../tools/ffmpeg/input-damage.ts"
 import { shortenProbeResult } from "../tools/ffmpeg/shorten-probe.ts"
 import { markProcessStarted } from "./run-context.ts"
 import type { RunContext, TaskOutcome } from "./run-context.ts"
@@ -18,7 +18,7 @@ import { NOT_MEDIA_WARNING } from "../../src/contract/warning.ts"
 import { canWatchReads } from "../sandbox/watched-reads.ts"
 import { openPartialInputFile } from "../transfer/partial-file.ts"
 
-export const probeTaskHandler = { definition: probeTask, run: runProbeTask }
+export const probeTaskHandler = { definition: probeTaskDefinition, run: runProbeTask }
 
 /**
  * Runs a probe task: probes the only input by ffprobe. The task fails if the input is unreadable
@@ -34,8 +34,8 @@ async function runProbeTask(
     (await probeOnlyInput(context, await downloadOnlyInput(context, "A probe")))
   if ("probe" in probed) {
     const line = findDamageLine(probed.complaints, [probed.probe.format_name])
-    const warnings = line === null ? [] : [damageWarning(null, line)]
-    const probe = shortenProbeResult(probed.probe, PROBES_BYTES_MAX)
+    const warnings = line === null ? [] : [inputDamageWarning(null, line)]
+    const probe = shortenProbeResult(probed.probe, REPORT_PROBES_BYTES_MAX)
     return { result: { kind: "probe", probe, warnings } }
   }
   if (!isIntendedAsMedia(probed.head, mediaTypeOf(context))) {

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { resumableResponse } from "../../src/contract/resumable-upload.ts"
+import { resumableUploadResponseSchema } from "../../src/contract/resumable-upload.ts"
 import type { StoredPart } from "../../src/contract/resumable-upload.ts"
 import type { TransferContext } from "./worker-client.ts"
 import { retryWithBackoff, transferRetryPolicy } from "./concurrency-and-retry.ts"
@@ -54,7 +54,7 @@ export async function startResumableUpload(
   const { validator, contentType, partBytes } = options
   const body = JSON.stringify({ validator, content_type: contentType })
   const answer = await send(context, "POST", `${ioPath}/resumable`, { body })
-  const begun = resumableResponse.parse(await answer.json())
+  const begun = resumableUploadResponseSchema.parse(await answer.json())
   if ("stored_bytes" in begun) return { completeBytes: begun.stored_bytes }
   // Finds the first missing part. A part with an unexpected size also counts as missing, except the
   // last part.

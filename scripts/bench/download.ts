@@ -4,8 +4,8 @@ import { openCaller } from "../cli/client/caller.ts"
 import type { ApiCaller } from "../cli/client/caller.ts"
 import { formatMib, formatRatio } from "./figure.ts"
 import type { BenchResult } from "./figure.ts"
-import { GIB, makeJunkBody } from "./junk.ts"
-import { IN_PARTS_PATH, startPlainR2 } from "./plain-r2.ts"
+import { GIB, makeIncompressibleBody } from "./incompressible-body.ts"
+import { MULTIPART_STORE_PATH, startPlainR2Worker } from "./plain-r2.ts"
 import type { BenchScope } from "./scope.ts"
 import { findWorkerdPid, readResidentBytes, samplePeakMemory } from "../cli/processes/memory.ts"
 import { waitUntilFinal, uploadFile } from "../cli/client/requests.ts"
@@ -17,7 +17,7 @@ const READ_SECONDS = 6
 const BYTES_PER_SECOND = 20 * 1024 ** 2
 const SETTLE_MS = 1000
 /** Path of the reference object, which has as many parts as the measured file. */
-const PLAIN_PATH = `${IN_PARTS_PATH}junk`
+const PLAIN_PATH = `${MULTIPART_STORE_PATH}junk`
 const ROUNDS = 4
 const GOAL = { growthBytes: 32 * 1024 ** 2, ratio: 0.9 }
 
@@ -29,7 +29,7 @@ const GOAL = { growthBytes: 32 * 1024 ** 2, ratio: 0.9 }
 export async function benchDownload(scope: BenchScope): Promise<BenchResult[]> {
   const stateDir = await scope.makeFolder()
   const before = await startBenchService(scope, { stateDir })
-  const { id } = await uploadFile(before.caller, "junk.bin", makeJunkBody(GIB))
+  const { id } = await uploadFile(before.caller, "junk.bin", makeIncompressibleBody(GIB))
   await waitUntilFinal(before.caller, `/v1/files/${id}`, { pollMs: 100 })
   await before.stop()
   // Restarts workerd, because memory of the upload that is still allocated would hide memory of the
@@ -64,8 +64,8 @@ async function throughputFigure(
   service: BenchService,
   id: string,
 ): Promise<BenchResult> {
-  const plain = await startPlainR2(scope)
-  const body = { type: "application/octet-stream", ...makeJunkBody(GIB) }
+  const plain = await startPlainR2Worker(scope)
+  const body = { type: "application/octet-stream", ...makeIncompressibleBody(GIB) }
   await plain.caller.ask("PUT", PLAIN_PATH, body)
   const link = await findLink(service, id)
   const client = openCaller(link.origin)

@@ -6,7 +6,7 @@ import type { BenchScope } from "./scope.ts"
 import { submitCommand, waitUntilSuccess } from "../cli/client/requests.ts"
 import { startBenchService } from "./service.ts"
 import type { BenchService } from "./service.ts"
-import { median, repeat } from "./statistics.ts"
+import { median, runRepeatedly } from "./statistics.ts"
 
 const FLOOD_JOBS = 1000
 const FLOOD_CALLERS = 8
@@ -54,10 +54,10 @@ async function measure(scope: BenchScope, floodSlots: number) {
   })
   const other = await service.openAccount("other")
   await waitMs(service, other)
-  const idleMs = await repeat(TIMES, () => waitMs(service, other))
+  const idleMs = await runRepeatedly(TIMES, () => waitMs(service, other))
   const flood = await submitFlood(service.caller)
   const taskMs = await lengthMs(service, flood)
-  const besideMs = await repeat(TIMES, () => waitMs(service, other))
+  const besideMs = await runRepeatedly(TIMES, () => waitMs(service, other))
   await service.stop()
   return { idleMs, besideMs, taskMs }
 }

@@ -18,7 +18,7 @@ export type BenchResult = {
 const HEADINGS = ["FIGURE", "MEASURED", "REFERENCE", "RATIO OR DIFFERENCE", "GOAL", "MET"]
 
 /** Formats benchmark results as a table with headings. */
-export function formatFigures(figures: BenchResult[]): string {
+export function formatBenchResults(figures: BenchResult[]): string {
   const rows = figures.map(({ name, measured, reference, comparison, goal, isMet }) => [
     name,
     measured,

@@ -4,7 +4,7 @@ import { benchCost } from "./cost/cost.ts"
 import { benchDownload } from "./download.ts"
 import { benchEncode } from "./encode.ts"
 import { benchFairness } from "./fairness.ts"
-import { formatFigures } from "./figure.ts"
+import { formatBenchResults } from "./figure.ts"
 import type { BenchResult } from "./figure.ts"
 import { benchIdle } from "./idle.ts"
 import { benchMemory } from "./memory/memory.ts"
@@ -98,7 +98,7 @@ await runScript(async () => {
   await ensureSetUp()
   const figures: BenchResult[] = []
   for (const bench of chosen) figures.push(...(await runBench(bench)))
-  if (figures.length > 0) console.log(formatFigures(figures))
+  if (figures.length > 0) console.log(formatBenchResults(figures))
 })
 process.exit()
 

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { z } from "zod"
-import { speak, STORY } from "../../test/support/media/speech.ts"
+import { generateSpeech, LONG_SPEECH_TEXT } from "../../test/support/media/speech.ts"
 import { makeJsonBody } from "../cli/client/caller.ts"
 import { makeMedia, serviceToolPaths } from "../cli/client/media.ts"
 import { waitUntilSuccess, uploadMedia } from "../cli/client/requests.ts"
@@ -57,7 +57,7 @@ export async function benchNormalize(scope: BenchScope): Promise<BenchResult[]> 
  * than the target loudness.
  */
 async function makeSound(folder: string): Promise<string> {
-  await speak(folder, { name: "story.wav", text: STORY })
+  await generateSpeech(folder, { name: "story.wav", text: LONG_SPEECH_TEXT })
   const tones = CHORD.map((hertz, index) => `sin(2*PI*${hertz}*t)*(1+sin(${index + 1}*t))/2`)
   const music = `aevalsrc=0.05*(${tones.join("+")})|0.05*(${tones.toReversed().join("-")}):s=48000`
   const mix =

@@ -13,7 +13,7 @@ import type { BenchScope } from "./scope.ts"
 const READY_PREFIX = "Plain R2 serves "
 
 /** Path below which request bodies are stored in parts, as the service stores large files. */
-export const IN_PARTS_PATH = "/in-parts/"
+export const MULTIPART_STORE_PATH = "/in-parts/"
 
 const CONTENTS = `const PART_BYTES = 5 * 1024 * 1024
 async function putInParts(bucket, key, body) {
@@ -30,7 +30,7 @@ export default {
   async fetch(request, env) {
     const { pathname } = new URL(request.url)
     const isPut = request.method === "PUT"
-    if (isPut && pathname.startsWith("${IN_PARTS_PATH}")) {
+    if (isPut && pathname.startsWith("${MULTIPART_STORE_PATH}")) {
       await putInParts(env.BUCKET, pathname, request.body)
       return new Response("ok")
     }
@@ -48,7 +48,9 @@ if (import.meta.main) await serve()
  * Starts a Worker that only puts request bodies into R2 and gets them. The Worker uses the same R2
  * as the service and none of its code.
  */
-export async function startPlainR2(scope: BenchScope): Promise<{ caller: ApiCaller; pid: number }> {
+export async function startPlainR2Worker(
+  scope: BenchScope,
+): Promise<{ caller: ApiCaller; pid: number }> {
   const environment = { ...makeChildEnvironment(), STATE_DIR: await scope.makeFolder() }
   const program = scope.use(startNodeProgram({ words: [import.meta.filename], environment }))
   const line = await waitForReadyLine(program, new RegExp(`^${READY_PREFIX}`))

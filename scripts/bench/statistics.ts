@@ -17,7 +17,7 @@ export function quantile(values: readonly number[], share: number): number {
 }
 
 /** Runs `work` a number of times, one run after the other. Returns all results. */
-export async function repeat<T>(times: number, work: () => Promise<T>): Promise<T[]> {
+export async function runRepeatedly<T>(times: number, work: () => Promise<T>): Promise<T[]> {
   const results: T[] = []
   for (let time = 0; time < times; time += 1) results.push(await work())
   return results
@@ -32,8 +32,8 @@ export async function measureAlternatingMedians(
   async function measureBoth() {
     return { measured: await measure(), reference: await measureReference() }
   }
-  await repeat(rounds.warmUp, measureBoth)
-  const all = await repeat(rounds.counted, measureBoth)
+  await runRepeatedly(rounds.warmUp, measureBoth)
+  const all = await runRepeatedly(rounds.counted, measureBoth)
   return {
     measured: median(all.map(({ measured }) => measured)),
     reference: median(all.map(({ reference }) => reference)),

@@ -7,11 +7,11 @@ import type { BenchResult } from "./figure.ts"
 import type { BenchScope } from "./scope.ts"
 import { makeMedia } from "../cli/client/media.ts"
 import { findWorkerdPid } from "../cli/processes/memory.ts"
-import { countSyncs } from "../cli/processes/process-time.ts"
+import { countFsyncCalls } from "../cli/processes/process-time.ts"
 import { listCommands, submitCommand, uploadMedia } from "../cli/client/requests.ts"
 import type { NewCommandRequest } from "../cli/client/requests.ts"
 import { startBenchService } from "./service.ts"
-import { median, repeat, measureMs } from "./statistics.ts"
+import { median, runRepeatedly, measureMs } from "./statistics.ts"
 
 const LOOK_MS = 2000
 const ROUNDS = 4
@@ -89,8 +89,8 @@ async function compareAlone(caller: ApiCaller, submit: () => Promise<unknown>): 
   for (let round = 0; round < ROUNDS; round += 1) {
     // Waits until background work of the commands has ended, before the reference is measured.
     await sleep(SETTLE_MS)
-    healthMs.push(...(await repeat(ALONE_TIMES, () => measureMs(() => askHealth(caller)))))
-    submitMs.push(...(await repeat(ALONE_TIMES, () => measureMs(submit))))
+    healthMs.push(...(await runRepeatedly(ALONE_TIMES, () => measureMs(() => askHealth(caller)))))
+    submitMs.push(...(await runRepeatedly(ALONE_TIMES, () => measureMs(submit))))
   }
   return { measured: median(submitMs), reference: median(healthMs) }
 }
@@ -116,7 +116,7 @@ async function countSyncsOf(pid: number, submit: () => Promise<unknown>): Promis
   const workerd = findWorkerdPid(pid)
   if (workerd === null) return null
   const times = Array.from({ length: SYNCED_TIMES })
-  const syncs = await countSyncs(workerd, async () => {
+  const syncs = await countFsyncCalls(workerd, async () => {
     await pMap(times, submit, { concurrency: CALLERS })
     await sleep(SETTLE_MS)
   })

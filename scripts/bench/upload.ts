@@ -3,10 +3,10 @@ import { z } from "zod"
 import type { ApiCaller } from "../cli/client/caller.ts"
 import { formatDifference, formatMib, formatMs, formatRatio } from "./figure.ts"
 import type { BenchResult } from "./figure.ts"
-import { GIB, makeJunkBody } from "./junk.ts"
+import { GIB, makeIncompressibleBody } from "./incompressible-body.ts"
 import type { BenchScope } from "./scope.ts"
 import { findWorkerdPid, readResidentBytes, samplePeakMemory } from "../cli/processes/memory.ts"
-import { startPlainR2 } from "./plain-r2.ts"
+import { startPlainR2Worker } from "./plain-r2.ts"
 import { waitUntilFinal, uploadFile } from "../cli/client/requests.ts"
 import { startBenchService } from "./service.ts"
 import { median, measureMs } from "./statistics.ts"
@@ -95,7 +95,7 @@ async function openService(scope: BenchScope): Promise<UploadTarget> {
     workerdPid: findWorkerdPid(pid),
     pingPath: "/v1/health",
     async store(sizeBytes) {
-      const { id } = await uploadFile(caller, "junk.bin", makeJunkBody(sizeBytes))
+      const { id } = await uploadFile(caller, "junk.bin", makeIncompressibleBody(sizeBytes))
       return async () => await removeFile(caller, id)
     },
   }
@@ -115,7 +115,7 @@ function makeTusStore(caller: ApiCaller): UploadTarget["store"] {
     })
     const { id } = createdUpload.parse(JSON.parse(created.text))
     for (let offset = 0; offset < sizeBytes; offset += PIECE_BYTES) {
-      const body = makeJunkBody(Math.min(PIECE_BYTES, sizeBytes - offset))
+      const body = makeIncompressibleBody(Math.min(PIECE_BYTES, sizeBytes - offset))
       const headers = { ...version, "upload-offset": String(offset) }
       await caller.ask(
         "PATCH",
@@ -138,7 +138,7 @@ async function removeFile(caller: ApiCaller, id: string): Promise<void> {
 }
 
 async function openPlainPut(scope: BenchScope): Promise<UploadTarget> {
-  const { caller, pid } = await startPlainR2(scope)
+  const { caller, pid } = await startPlainR2Worker(scope)
   return {
     caller,
     workerdPid: findWorkerdPid(pid),
@@ -147,7 +147,7 @@ async function openPlainPut(scope: BenchScope): Promise<UploadTarget> {
       const path = `/${crypto.randomUUID()}`
       await caller.ask("PUT", path, {
         type: "application/octet-stream",
-        ...makeJunkBody(sizeBytes),
+        ...makeIncompressibleBody(sizeBytes),
       })
       return async () => void (await caller.ask("DELETE", path))
     },

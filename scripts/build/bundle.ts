@@ -8,8 +8,13 @@ import {
   writeFileSync,
 } from "node:fs"
 import { join } from "node:path"
-import { BUNDLE_PATHS, makeBuildStamp, removeBuildStamp, writeBuildStamp } from "../start/built.ts"
-import { bundleProgram, listSources } from "./programs.ts"
+import {
+  BUNDLE_PATHS,
+  makeBuildStamp,
+  removeBuildStamp,
+  writeBuildStamp,
+} from "../start/bundles.ts"
+import { bundleProgram, listImportedSourceFiles } from "./programs.ts"
 import { buildRuntime } from "./runtime.ts"
 
 // Bundles all programs of the service: the start script, the service, the runner, and workerd's
@@ -36,7 +41,7 @@ try {
     bundleProgram("scripts/start/front/socket-thread.ts"),
     bundleProgram("container/main.ts"),
     buildRuntime(join(room, "runtime")),
-    listSources("scripts/build/main.ts"),
+    listImportedSourceFiles("scripts/build/main.ts"),
   ])
   const sources = [start, service, socket, runner, runtime].flatMap(({ inputs }) => inputs)
   const inputs = [...new Set([...sources, ...own, MIGRATIONS])].filter(isOwn)

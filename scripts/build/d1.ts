@@ -47,7 +47,10 @@ export async function bundleD1(
  * Replaces D1 in Miniflare's configuration. The database files stay where they are. The binding
  * calls the database's object by RPC, instead of HTTP through another worker (docs/decisions/0038).
  */
-export function replaceD1(options: unknown, { object, binding: bundle }: D1Bundle): unknown {
+export function replaceMiniflareD1(
+  options: unknown,
+  { object, binding: bundle }: D1Bundle,
+): unknown {
   const { services, extensions, ...rest } = captured.parse(options)
   return {
     ...rest,

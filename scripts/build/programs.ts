@@ -45,7 +45,7 @@ export async function bundleModule(entryPath: string): Promise<ModuleBundle> {
 }
 
 /** Returns the paths of the project's files that a module imports, directly or not. */
-export async function listSources(entryPath: string): Promise<string[]> {
+export async function listImportedSourceFiles(entryPath: string): Promise<string[]> {
   const built = await build({ ...forNode, entryPoints: [entryPath], packages: "external" })
   return readSingleOutput(built).inputs
 }

@@ -11,7 +11,7 @@ import { settingNames, workerSecretNames } from "../../src/bindings/settings.ts"
 import type { Migrations } from "../start/worker/control.ts"
 import type { WorkerdBuild } from "../start/workerd-build.ts"
 import { adaptMiniflareConfig } from "./adapt-config.ts"
-import { bundleD1, replaceD1 } from "./d1.ts"
+import { bundleD1, replaceMiniflareD1 } from "./d1.ts"
 import { patchMiniflare } from "./miniflare-patch.ts"
 import type { MiniflarePatch } from "./miniflare-patch.ts"
 import { findWorkerdProgram } from "./find-workerd.ts"
@@ -83,7 +83,7 @@ export async function buildRuntime(
     Object.entries(vars).filter(([name]) => !OF_DEPLOYMENTS.has(name)),
   )
   const [d1, rateLimit] = await Promise.all([bundleD1(counters?.database), bundleRateLimit()])
-  const own = replaceRateLimits(replaceD1(captured, d1), rateLimit)
+  const own = replaceRateLimits(replaceMiniflareD1(captured, d1), rateLimit)
   const { config, disks } = adaptMiniflareConfig(own, names)
   for (const module of (config.extensions ?? []).flatMap(({ modules = [] }) => modules)) {
     if (module.name === ZOD) module.esModule = await removeZodLanguages(module.esModule ?? "")

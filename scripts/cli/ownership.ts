@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync, statSync } from "node:fs"
 import type { Stats } from "node:fs"
-import { findUnsafeFolder, isStickyFolder, processUid } from "../../container/unsafe-folder.ts"
+import { findUnsafeFolder, isStickyFolder, CURRENT_USER_ID } from "../../container/unsafe-folder.ts"
 import type { UnsafeFolder } from "../../container/unsafe-folder.ts"
 import { CliError } from "./cli-error.ts"
 import { isSystemError } from "./system-error.ts"
@@ -24,7 +24,7 @@ export function removeAccessOfOthers(
   name = STATE_DIR_WORDING,
 ): Stats | null {
   const stats = requireOwnFile(path, name)
-  if (stats === null || processUid === null) return stats
+  if (stats === null || CURRENT_USER_ID === null) return stats
   const allowed = stats.isDirectory() ? folderMode : stats.mode & 0o700
   if ((stats.mode & 0o7777 & ~allowed) !== 0) setMode(path, allowed, name)
   return stats
@@ -38,7 +38,7 @@ export function removeAccessOfOthers(
 export function requireOwnFile(path: string, name = STATE_DIR_WORDING): Stats | null {
   const { choose } = name
   const stats = lookAt(path, name)
-  if (stats === null || processUid === null) return stats
+  if (stats === null || CURRENT_USER_ID === null) return stats
   if (stats.isSymbolicLink()) {
     throw new CliError(
       `${path} is a symbolic link, and its creator controls its target: replace it by its target, or ${choose} another folder.`,
@@ -49,9 +49,9 @@ export function requireOwnFile(path: string, name = STATE_DIR_WORDING): Stats | 
       `${path} is neither a file nor a folder: remove it, or ${choose} another folder.`,
     )
   }
-  if (stats.uid !== processUid) {
+  if (stats.uid !== CURRENT_USER_ID) {
     throw new CliError(
-      `${path} belongs to user ${stats.uid}, and this runs as user ${processUid}, so its content is not trusted: run this as user ${stats.uid}, remove it, or ${choose} a folder of your own. If you trust it, change its owner with chown.`,
+      `${path} belongs to user ${stats.uid}, and this runs as user ${CURRENT_USER_ID}, so its content is not trusted: run this as user ${stats.uid}, remove it, or ${choose} a folder of your own. If you trust it, change its owner with chown.`,
     )
   }
   if (stats.isDirectory() && isStickyFolder(stats)) {

@@ -1,6 +1,6 @@
 import { createKey } from "../keys/operator.ts"
 import type { OperatorAccess } from "../keys/operator.ts"
-import { START_SCRIPT_ENVIRONMENT, makeStartScriptArguments } from "../start/built.ts"
+import { START_SCRIPT_ENVIRONMENT, makeStartScriptArguments } from "../start/bundles.ts"
 import { makeChildEnvironment } from "./environment.ts"
 import { findFreePort } from "./ports.ts"
 import { startNodeProgram, waitForReadyLine } from "./program.ts"

@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from "node:fs"
 import { dirname, join } from "node:path"
-import { processUid } from "../../container/unsafe-folder.ts"
+import { CURRENT_USER_ID } from "../../container/unsafe-folder.ts"
 import { makeFolderWithParents } from "../../container/make-folders.ts"
 import { CliError } from "./cli-error.ts"
 import type { Stats } from "node:fs"
@@ -27,7 +27,7 @@ const CLOSED = 0o700
  * Mode of the state folder. If root runs the service, other users may pass through the folder,
  * because sandboxed tools run as other users and reach their workspaces below it.
  */
-const TOP = processUid === 0 ? 0o711 : CLOSED
+const TOP = CURRENT_USER_ID === 0 ? 0o711 : CLOSED
 /** Folder of the runner's workspaces in the state folder. */
 const WORK = "work"
 /**
@@ -52,7 +52,7 @@ export function makeStateFolder(path: string): string {
   closeContents(folder)
   const work = join(folder, WORK)
   mkdirSync(work, { recursive: true, mode: CLOSED })
-  if (processUid !== null) for (const each of [folder, work]) setMode(each, TOP)
+  if (CURRENT_USER_ID !== null) for (const each of [folder, work]) setMode(each, TOP)
   return folder
 }
 

@@ -57,7 +57,7 @@ export async function readRecord<Record>(
  * Polls a record until its status is final. Calls `onProgress` with the job's progress in percent
  * meanwhile.
  */
-export async function waitUntilFinal<Record extends JobRecord>(
+export async function waitForFinalRecord<Record extends JobRecord>(
   read: () => Promise<Record>,
   signal: AbortSignal,
   onProgress: (percent: number) => void = () => undefined,

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { callCloudflare, callCloudflareOrThrow, makeRefusalError } from "./cloudflare.ts"
+import { callCloudflare, callCloudflareOrThrow, makeCloudflareApiError } from "./cloudflare.ts"
 import type { Deployment } from "./checks.ts"
 
 /** Cloudflare's error code for an account in which Analytics Engine is not turned on. */
@@ -34,7 +34,7 @@ export async function canBindAnalytics({ api, name, deployed }: Deployment): Pro
     await callCloudflareOrThrow(api, z.unknown(), { method: "DELETE", path })
     return true
   }
-  if (answer.status === REFUSED_CREDENTIALS) throw makeRefusalError("PUT", path, answer)
+  if (answer.status === REFUSED_CREDENTIALS) throw makeCloudflareApiError("PUT", path, answer)
   // Ignores other refusals, which do not concern Analytics Engine. The deployment itself fails for
   // the same reason.
   return answer.code !== NOT_TURNED_ON_CODE

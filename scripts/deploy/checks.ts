@@ -4,7 +4,7 @@ import { listRecordedDeployments } from "../cli/deployment-record.ts"
 import type { DeploymentId } from "../cli/deployment-record.ts"
 import { findCloudflareAccount } from "./account.ts"
 import { callCloudflare } from "./cloudflare.ts"
-import type { ApiResult, CloudflareAccount } from "./cloudflare.ts"
+import type { CloudflareApiResult, CloudflareAccount } from "./cloudflare.ts"
 import { readWranglerSettings } from "./config.ts"
 import { readDeployedWorker } from "./deployed.ts"
 import type { DeployedWorker } from "./deployed.ts"
@@ -86,7 +86,7 @@ async function checkSite(site: {
   stateDir: string
   api: CloudflareAccount
   settings: DeploymentSettings
-  subdomain: ApiResult
+  subdomain: CloudflareApiResult
 }): Promise<Outcome> {
   const { environment, stateDir, api, settings, subdomain } = site
   const problems: string[] = []
@@ -134,7 +134,11 @@ function findFewerDatabases(vars: WorkerVariables, deployed: DeployedWorker | nu
  * Returns the origin of the deployment. Returns null if it has no domain and the account has no
  * workers.dev name.
  */
-function originOf(vars: Deployment["vars"], name: string, subdomain: ApiResult): string | null {
+function originOf(
+  vars: Deployment["vars"],
+  name: string,
+  subdomain: CloudflareApiResult,
+): string | null {
   const { LATHE_DOMAIN: domain, PUBLIC_ORIGIN: known } = vars
   if (domain === undefined && !subdomain.isOk) return null
   if (typeof known === "string") return new URL(known).origin
@@ -200,7 +204,7 @@ type Service = {
   advice: string
 }
 
-type Refusal = ApiResult & { isOk: false }
+type Refusal = CloudflareApiResult & { isOk: false }
 
 /**
  * Returns a sentence for each service of Cloudflare that the account or its credentials may not

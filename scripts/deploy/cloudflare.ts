@@ -17,7 +17,7 @@ export type CloudflareAccount = { accountId: string; headers: Record<string, str
 /** Statuses of requests that the credentials do not permit. */
 const REFUSED_CREDENTIALS = [401, 403]
 
-export type ApiResult =
+export type CloudflareApiResult =
   | { isOk: true; result: unknown }
   | { isOk: false; status: number; code: number | null; message: string }
 
@@ -36,7 +36,7 @@ export async function callCloudflare(
   method: "GET" | "POST" | "PUT" | "DELETE",
   path: string,
   body?: unknown,
-): Promise<ApiResult> {
+): Promise<CloudflareApiResult> {
   const base = process.env["CLOUDFLARE_API_BASE_URL"] ?? PUBLIC_API
   const response = await send(`${base}/accounts/${api.accountId}${path}`, {
     method,
@@ -70,7 +70,7 @@ export async function callCloudflareOrThrow<T>(
 ): Promise<T> {
   const { method = "GET", path, body } = request
   const answer = await callCloudflare(api, method, path, body)
-  if (!answer.isOk) throw makeRefusalError(method, path, answer)
+  if (!answer.isOk) throw makeCloudflareApiError(method, path, answer)
   return read(schema, answer.result, path)
 }
 
@@ -86,7 +86,7 @@ export async function findCloudflareResource<T>(
   const answer = await callCloudflare(api, "GET", path)
   if (answer.isOk) return read(schema, answer.result, path)
   if (NOT_FOUND_CODES.includes(answer.code ?? 0)) return null
-  throw makeRefusalError("GET", path, answer)
+  throw makeCloudflareApiError("GET", path, answer)
 }
 
 async function send(url: string, init: RequestInit): Promise<Response> {
@@ -110,10 +110,10 @@ function read<T>(schema: z.ZodType<T>, result: unknown, path: string): T {
  * Returns an error with Cloudflare's message, and with the permission that the credentials may
  * lack.
  */
-export function makeRefusalError(
+export function makeCloudflareApiError(
   method: string,
   path: string,
-  answer: ApiResult & { isOk: false },
+  answer: CloudflareApiResult & { isOk: false },
 ): CliError {
   const code = answer.code === null ? "" : ` [code: ${answer.code}]`
   const rights = REFUSED_CREDENTIALS.includes(answer.status) ? `.${describeNeededRight(path)}` : ""

@@ -78,7 +78,7 @@ const NAMESPACE_IDS = 2 ** 31
  * Derives the configuration to deploy: wrangler.toml with the deployment's names, settings and
  * absolute paths.
  */
-export function deriveConfig(deployment: {
+export function deriveWranglerConfig(deployment: {
   name: string
   vars: WorkerVariables
   accountId?: string
@@ -181,7 +181,7 @@ export function findReplicationMode(vars: WorkerVariables): "auto" | "disabled" 
 }
 
 /** Writes a configuration file for wrangler. Returns the path of the file. */
-export function writeConfig(stateDir: string, name: string, value: WranglerConfig): string {
+export function writeWranglerConfig(stateDir: string, name: string, value: WranglerConfig): string {
   const names = ["deploy", name, "wrangler.json"]
   return writeStateFile(stateDir, names, `${JSON.stringify(value, null, 2)}\n`)
 }

@@ -1,11 +1,11 @@
 import { NO_ANALYTICS_CLAUSE, canBindAnalytics } from "./analytics.ts"
 import { checkDeployment } from "./checks.ts"
 import type { Deployment } from "./checks.ts"
-import { deriveConfig, readWranglerSettings, writeConfig } from "./config.ts"
-import { adviseNewerFfmpeg } from "./ffmpeg-source.ts"
+import { deriveWranglerConfig, readWranglerSettings, writeWranglerConfig } from "./config.ts"
+import { describeNewerFfmpeg } from "./ffmpeg-source.ts"
 import { parseDeployFlags, DEPLOY_USAGE } from "./flags.ts"
 import { findServiceToCheck } from "./live-check/find-operator.ts"
-import { readCheckUrl, runCheck } from "./live-check/run.ts"
+import { readCheckUrl, runLiveCheck } from "./live-check/run.ts"
 import { isOperatorTokenAccepted, waitUntilLive } from "./wait-until-live.ts"
 import { describeToolVersions } from "./machine.ts"
 import { findMailWarnings } from "./mail.ts"
@@ -34,18 +34,18 @@ await runScript(async () => {
     await rehearseDeployment(process.env, stateDir)
   } else if (flags.check === "alone") {
     const checkUrl = readCheckUrl(process.env)
-    await runCheck(findServiceToCheck(process.env, flags.origin), checkUrl)
+    await runLiveCheck(findServiceToCheck(process.env, flags.origin), checkUrl)
   } else {
     const checkUrl = readCheckUrl(process.env)
     const deployment = await checkDeployment(process.env, stateDir)
     console.log(`Checked: ${describeToolVersions()}, Docker, account ${deployment.api.accountId}.`)
     console.log(`Settings: ${describeSettings(deployment.vars)}.`)
     for (const sentence of findMailWarnings(deployment)) console.log(`Mail: ${sentence}`)
-    const ofFfmpeg = await adviseNewerFfmpeg()
+    const ofFfmpeg = await describeNewerFfmpeg()
     if (ofFfmpeg !== null) console.log(`ffmpeg: ${ofFfmpeg}`)
     await deploy(deployment, flags.rotatesOperatorToken)
     const operator = await printNextSteps(deployment)
-    if (operator && flags.check === "after") await runCheck(operator, checkUrl)
+    if (operator && flags.check === "after") await runLiveCheck(operator, checkUrl)
   }
 })
 
@@ -59,14 +59,14 @@ async function deploy(deployment: Deployment, rotatesOperatorToken: boolean): Pr
   }
   const base = { name, vars, accountId: api.accountId, hasAnalytics: analytics }
   const { databaseIds } = await runPhase("Storage and queues", async () => {
-    const { createdNames, ...rest } = await createMissingResources(api, deriveConfig(base))
+    const { createdNames, ...rest } = await createMissingResources(api, deriveWranglerConfig(base))
     return {
       ...rest,
       summary: createdNames.length > 0 ? `created ${createdNames.join(", ")}` : "all there",
     }
   })
-  const config = deriveConfig({ ...base, databaseIds })
-  const configPath = writeConfig(id.stateDir, name, config)
+  const config = deriveWranglerConfig({ ...base, databaseIds })
+  const configPath = writeWranglerConfig(id.stateDir, name, config)
   const { toSend, removed } = await runPhase("Secrets", async () => {
     const plan = prepareSecrets(deployment, rotatesOperatorToken)
     const removed = await removeSecrets(deployment)

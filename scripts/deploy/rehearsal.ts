@@ -3,7 +3,12 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { CliError } from "../cli/cli-error.ts"
 import { makeProblemsError } from "./checks.ts"
-import { deriveConfig, listQueueNames, readWranglerSettings, writeConfig } from "./config.ts"
+import {
+  deriveWranglerConfig,
+  listQueueNames,
+  readWranglerSettings,
+  writeWranglerConfig,
+} from "./config.ts"
 import type { WranglerConfig } from "./config.ts"
 import { findDockerProblem, findToolProblems, describeToolVersions } from "./machine.ts"
 import { migrateDatabases } from "./migrate.ts"
@@ -26,8 +31,11 @@ export async function rehearseDeployment(
   console.log("Account: not checked in a rehearsal.")
 
   const { name } = settings
-  const config = deriveConfig({ name, vars: mergeSettings(settings, {}, readWranglerSettings()) })
-  const configPath = writeConfig(stateDir, `${name}-rehearsal`, config)
+  const config = deriveWranglerConfig({
+    name,
+    vars: mergeSettings(settings, {}, readWranglerSettings()),
+  })
+  const configPath = writeWranglerConfig(stateDir, `${name}-rehearsal`, config)
   console.log(planOf(config, Object.keys(settings.secrets)))
   console.log(`Configuration: ${configPath}`)
 

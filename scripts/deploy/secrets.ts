@@ -8,7 +8,7 @@ import { callCloudflareOrThrow } from "./cloudflare.ts"
 
 const SECRET_BYTES = 32
 
-export type SecretPlan = {
+export type SecretChanges = {
   /** Secrets to send with the next version of the Worker. The Worker keeps its other secrets. */
   toSend: Record<string, string>
   summary: string
@@ -33,7 +33,10 @@ export async function removeSecrets({
  * Collects the secrets to send: new secrets that the Worker lacks, and secrets from the
  * environment. Stores a new operator token on this machine before sending the token.
  */
-export function prepareSecrets(deployment: Deployment, rotatesOperatorToken: boolean): SecretPlan {
+export function prepareSecrets(
+  deployment: Deployment,
+  rotatesOperatorToken: boolean,
+): SecretChanges {
   const { id, deployed } = deployment
   const there = deployed?.secretNames ?? []
   const kept = readDeploymentRecord(id)

@@ -4,7 +4,7 @@ import { CliError } from "../cli/cli-error.ts"
 import { readDeploymentRecord, writeDeploymentRecord } from "../cli/deployment-record.ts"
 import { refreshCredentials } from "./account.ts"
 import type { Deployment } from "./checks.ts"
-import { CLONE_FOLDER, writeConfig } from "./config.ts"
+import { CLONE_FOLDER, writeWranglerConfig } from "./config.ts"
 import type { WranglerConfig } from "./config.ts"
 import { readDeployedWorker } from "./deployed.ts"
 import { buildAndPushImages, pullBaseImage } from "./images/build.ts"
@@ -48,7 +48,7 @@ export async function deployWorker(
   console.log(`Building and deploying, which takes minutes the first time. The log is ${logPath}`)
   const tag = fingerprint.slice(0, TAG_LENGTH)
   const built = await buildAndPushImages(config, { api, base, tag, logPath })
-  writeConfig(id.stateDir, name, built)
+  writeWranglerConfig(id.stateDir, name, built)
   const before = await readImagesInUse(await refreshCredentials(api))
   await runDeploy(configPath, toSend, logPath)
   const fresh = await refreshCredentials(api)

@@ -23,7 +23,7 @@ type Ask = (...words: string[]) => Promise<string>
  * Reads the options, filters, codecs and formats of an ffmpeg from its help texts, in the form with
  * which commands are checked.
  */
-export async function readFfmpegFacts(program: string): Promise<FfmpegCapabilityTables> {
+export async function readFfmpegCapabilities(program: string): Promise<FfmpegCapabilityTables> {
   async function ask(...words: string[]) {
     const options = { maxBuffer: OUTPUT_BYTES_MAX }
     return (await promisify(execFile)(program, ["-hide_banner", ...words], options)).stdout

@@ -1,9 +1,9 @@
 import { parseArgs } from "node:util"
 import { writeFileSync } from "node:fs"
 import { findFfmpegDifferences, toMarkdownTable } from "./differences.ts"
-import { describeProbeDifferences, findDifferentProbes, readFfmpegVersion } from "./probes.ts"
-import { makeSamples } from "./samples.ts"
-import { readFfmpegFacts } from "./facts.ts"
+import { describeProbeDifferences, findProbeDifferences, readFfmpegVersion } from "./probes.ts"
+import { makeSampleMediaFiles } from "./samples.ts"
+import { readFfmpegCapabilities } from "./facts.ts"
 import { CliError, runScript } from "../cli/cli-error.ts"
 import { findMediaTools } from "../cli/media-tools.ts"
 import { makeTempFolder } from "../cli/temp-folder.ts"
@@ -27,7 +27,7 @@ await runScript(async () => {
 })
 
 async function writeFacts(program = findMediaTools().ffmpeg, path = IMAGE_FACTS): Promise<void> {
-  writeFileSync(path, `${JSON.stringify(await readFfmpegFacts(program), null, 2)}\n`)
+  writeFileSync(path, `${JSON.stringify(await readFfmpegCapabilities(program), null, 2)}\n`)
 }
 
 async function printDifferences(has = "ffmpeg", lacks = findMediaTools().ffmpeg): Promise<void> {
@@ -46,8 +46,8 @@ async function printProbes(other = "ffprobe"): Promise<void> {
   try {
     const versions = [await readFfmpegVersion(ffprobe), await readFfmpegVersion(other)]
     if (versions[0] !== versions[1]) throw new Error(`they are of ${versions.join(" and ")}.`)
-    const files = await makeSamples(ffmpeg, folder.path)
-    const found = await findDifferentProbes(ffprobe, other, files)
+    const files = await makeSampleMediaFiles(ffmpeg, folder.path)
+    const found = await findProbeDifferences(ffprobe, other, files)
     for (const probes of found) console.log(describeProbeDifferences(probes))
     console.log(`${found.length} of ${files.length} files are described differently.`)
   } catch (error) {

@@ -13,7 +13,7 @@ const ARGUMENTS = [
 type Probes = { name: string; one: unknown; other: unknown }
 
 /** Probes files with two ffprobe programs. Returns the files whose results differ. */
-export async function findDifferentProbes(
+export async function findProbeDifferences(
   one: string,
   other: string,
   files: readonly string[],

@@ -39,7 +39,7 @@ const FILMS = {
  * Makes a small file with each encoder and each muxer of an ffmpeg that works without further
  * options, and videos with several streams and chapters. Returns the paths of the files.
  */
-export async function makeSamples(ffmpeg: string, folder: string): Promise<string[]> {
+export async function makeSampleMediaFiles(ffmpeg: string, folder: string): Promise<string[]> {
   const subtitles = join(folder, "subtitles.srt")
   const chapters = join(folder, "chapters.txt")
   await writeFile(subtitles, SUBTITLES)

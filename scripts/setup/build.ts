@@ -1,11 +1,11 @@
 import { spawnSync } from "node:child_process"
 import { accessSync, constants, mkdirSync } from "node:fs"
 import { CliError } from "../cli/cli-error.ts"
-import { BUNDLE_PATHS, isBuilt } from "../start/built.ts"
+import { BUNDLE_PATHS, areBundlesCurrent } from "../start/bundles.ts"
 
 /** Bundles the programs of the service, unless the existing bundles match the present sources. */
-export function ensureBuilt(): void {
-  if (isBuilt()) return
+export function ensureBundles(): void {
+  if (areBundlesCurrent()) return
   requireWritable()
   console.error("Bundling the service ...")
   const { status } = spawnSync(process.execPath, ["scripts/build/main.ts"], { stdio: "inherit" })

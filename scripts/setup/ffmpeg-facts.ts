@@ -1,9 +1,9 @@
 import { accessSync, constants, existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
 import { gzipSync } from "node:zlib"
-import { readFfmpegFacts } from "../ffmpeg/facts.ts"
+import { readFfmpegCapabilities } from "../ffmpeg/facts.ts"
 import { CliError } from "../cli/cli-error.ts"
-import { findFactsPath } from "../start/ffmpeg-facts.ts"
+import { findFfmpegCapabilitiesPath } from "../start/ffmpeg-facts.ts"
 import { findMediaTools } from "../cli/media-tools.ts"
 import type { SetupStep } from "./step.ts"
 
@@ -14,24 +14,24 @@ const advice =
  * Set-up step that stores the capabilities of the service's ffmpeg, with which commands are checked
  * before they run.
  */
-export const ffmpegFactsStep: SetupStep = {
+export const ffmpegCapabilitiesStep: SetupStep = {
   name: "notes of the capabilities of ffmpeg",
   advice,
   doing: "Noting the capabilities of ffmpeg ...",
 
   async isDone() {
-    const path = findFactsPath(findMediaTools().ffmpeg)
+    const path = findFfmpegCapabilitiesPath(findMediaTools().ffmpeg)
     return path !== null && existsSync(path)
   },
 
   async canMake() {
-    const path = findFactsPath(findMediaTools().ffmpeg)
+    const path = findFfmpegCapabilitiesPath(findMediaTools().ffmpeg)
     return path !== null && canWrite(dirname(path))
   },
 
   async make() {
     const { ffmpeg } = findMediaTools()
-    const path = findFactsPath(ffmpeg)
+    const path = findFfmpegCapabilitiesPath(ffmpeg)
     if (path === null) throw new CliError(advice)
     await noteFacts(ffmpeg, path)
   },
@@ -57,7 +57,7 @@ function canWrite(folder: string): boolean {
  */
 async function noteFacts(program: string, path: string): Promise<void> {
   try {
-    const facts = JSON.stringify(await readFfmpegFacts(program))
+    const facts = JSON.stringify(await readFfmpegCapabilities(program))
     const temporaryPath = `${path}.${process.pid}`
     writeFileSync(temporaryPath, gzipSync(facts, { level: 9 }).toString("base64"))
     renameSync(temporaryPath, path)

@@ -60,7 +60,7 @@ async function requireNamedMediaTools(): Promise<void> {
 async function findProblem(program: string): Promise<string | null> {
   try {
     const { stdout } = await promisify(execFile)(program, ["-version"], { timeout: ANSWER_MS_MAX })
-    if (isRecentVersion(stdout)) return null
+    if (isSupportedFfmpegVersion(stdout)) return null
     const [, version] = VERSION.exec(stdout) ?? []
     return version === undefined ? "is another program" : `has the version ${version}`
   } catch (error) {
@@ -72,7 +72,7 @@ async function findProblem(program: string): Promise<string | null> {
  * Reports whether the output of `-version` names a supported version. Builds from git, which have
  * no version number, count as supported.
  */
-export function isRecentVersion(banner: string): boolean {
+export function isSupportedFfmpegVersion(banner: string): boolean {
   const [, version] = VERSION.exec(banner) ?? []
   if (version === undefined) return false
   const [, major] = /^n?(\d+)(?:\.|$)/.exec(version) ?? []

@@ -1,26 +1,26 @@
 import { parseArgs } from "node:util"
 import { CliError, runScript } from "../cli/cli-error.ts"
-import { ensureBuilt } from "./build.ts"
+import { ensureBundles } from "./build.ts"
 import { ffmpegStep } from "./ffmpeg.ts"
-import { ffmpegFactsStep } from "./ffmpeg-facts.ts"
+import { ffmpegCapabilitiesStep } from "./ffmpeg-facts.ts"
 import { bubblewrapStep, launcherStep } from "./launcher.ts"
 import { ensureOwnFfmpeg } from "./own-ffmpeg.ts"
 import { ensureSpeechTools } from "./speech.ts"
-import { ensureSteps, tryStep } from "./step.ts"
+import { ensureSteps, runOptionalStep } from "./step.ts"
 import { ytDlpStep } from "./yt-dlp.ts"
 
 /** Installs missing tools, stores the capabilities of ffmpeg, and bundles the service. */
 export async function ensureSetUp(): Promise<void> {
   await ensureTools()
-  await ensureFfmpegFacts()
-  ensureBuilt()
+  await ensureFfmpegCapabilities()
+  ensureBundles()
 }
 
 /** Stores ffmpeg's capabilities, unless they are stored already or FFMPEG_FACTS sets them. */
-export async function ensureFfmpegFacts(): Promise<void> {
+export async function ensureFfmpegCapabilities(): Promise<void> {
   if (process.env["FFMPEG_FACTS"] !== undefined) return
-  await tryStep(
-    ffmpegFactsStep,
+  await runOptionalStep(
+    ffmpegCapabilitiesStep,
     "Lathe continues without it, and finds more mistakes of commands only at their run.",
   )
 }
@@ -31,7 +31,7 @@ export async function ensureFfmpegFacts(): Promise<void> {
  */
 async function ensureTools(): Promise<void> {
   await ensureSteps([ffmpegStep, bubblewrapStep, launcherStep])
-  await tryStep(ytDlpStep, "Lathe continues without it, and fetches nothing from the web.")
+  await runOptionalStep(ytDlpStep, "Lathe continues without it, and fetches nothing from the web.")
   await ensureSpeechTools()
 }
 

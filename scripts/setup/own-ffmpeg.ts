@@ -69,7 +69,10 @@ export async function ensureCachedFfmpeg(folder: string): Promise<void> {
  * Creates the file `marker` to remember this. Prints nothing if the file cannot be written, because
  * the user then could not build ffmpeg either.
  */
-export async function adviseOwnFfmpeg(tools = findMediaTools(), marker = ADVISED): Promise<void> {
+export async function suggestOwnFfmpegBuild(
+  tools = findMediaTools(),
+  marker = ADVISED,
+): Promise<void> {
   if (tools.ffmpeg !== "ffmpeg" || !existsSync(APT_CACHE) || existsSync(marker)) return
   try {
     await mkdir(dirname(marker), { recursive: true })

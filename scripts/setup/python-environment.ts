@@ -11,7 +11,7 @@ const OUTPUT_BYTES_MAX = 16 * 1024 * 1024
 const run = promisify(execFile)
 
 /** Returns the folder of the project's Python virtual environment with this name. */
-export function findEnvironmentFolder(name: string): string {
+export function findPythonEnvironmentFolder(name: string): string {
   return resolve("node_modules/.cache", name)
 }
 
@@ -37,7 +37,7 @@ export function makePythonEnvironmentStep({
    */
   proof: readonly [program: string, ...words: string[]]
 }): SetupStep {
-  const folder = findEnvironmentFolder(name)
+  const folder = findPythonEnvironmentFolder(name)
   const requirements = `requirements/${name}.txt`
   const stamp = join(folder, "stamp")
   const proven = join(folder, "proven")

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { readSpeechModels } from "../../src/contract/speech-models.ts"
+import { parseSpeechModels } from "../../src/contract/speech-models.ts"
 import { ensureSpeechModel, hasSpeechModel } from "../../container/models/fetch-model.ts"
 import { CliError } from "../cli/cli-error.ts"
-import { findEnvironmentFolder, makePythonEnvironmentStep } from "./python-environment.ts"
-import { tryStep } from "./step.ts"
+import { findPythonEnvironmentFolder, makePythonEnvironmentStep } from "./python-environment.ts"
+import { runOptionalStep } from "./step.ts"
 import type { SetupStep } from "./step.ts"
 
 const NAME = "speech"
@@ -13,13 +13,14 @@ const { SPEECH_PYTHON_PATH: ownPython, SPEECH_MODELS_PATH: ownModels } = process
 /**
  * Path of the Python with faster-whisper: SPEECH_PYTHON_PATH, else the Python of the set-up step.
  */
-export const SPEECH_PYTHON_PATH = ownPython ?? join(findEnvironmentFolder(NAME), "bin", "python")
+export const SPEECH_PYTHON_PATH =
+  ownPython ?? join(findPythonEnvironmentFolder(NAME), "bin", "python")
 
 /**
  * Folder of the speech models, each in a subfolder with its name: SPEECH_MODELS_PATH, else the
  * folder of the set-up step.
  */
-export const SPEECH_MODELS_PATH = ownModels ?? findEnvironmentFolder("models")
+export const SPEECH_MODELS_PATH = ownModels ?? findPythonEnvironmentFolder("models")
 
 const environment = makePythonEnvironmentStep({
   name: NAME,
@@ -40,11 +41,13 @@ const fasterWhisper: SetupStep = {
  * Runs `handle` for faster-whisper and for each speech model that the settings name. By default
  * installs them. The service can run without them.
  */
-export async function ensureSpeechTools(handle: typeof tryStep = tryStep): Promise<void> {
+export async function ensureSpeechTools(
+  handle: typeof runOptionalStep = runOptionalStep,
+): Promise<void> {
   const lack = "Lathe continues without it, and transcribes nothing."
   if (!(await handle(fasterWhisper, lack))) return
   const { WHISPER_MODEL = "base", WHISPER_MODELS = "" } = process.env
-  const { default: first, names } = readSpeechModels({ WHISPER_MODEL, WHISPER_MODELS })
+  const { default: first, names } = parseSpeechModels({ WHISPER_MODEL, WHISPER_MODELS })
   const isFolder = WHISPER_MODEL.includes("/")
   for (const name of names) {
     const step = isFolder && name === first ? modelFolder(WHISPER_MODEL) : speechModel(name)

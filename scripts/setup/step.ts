@@ -43,7 +43,7 @@ export async function reportMissingStep(step: SetupStep, lack: string): Promise<
  * Runs an optional set-up step that is not done. If the step fails, prints the error and `lack`, a
  * sentence about the unavailable feature, and returns false.
  */
-export async function tryStep(step: SetupStep, lack: string): Promise<boolean> {
+export async function runOptionalStep(step: SetupStep, lack: string): Promise<boolean> {
   try {
     await ensureSteps([step])
     return true

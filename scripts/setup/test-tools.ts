@@ -3,7 +3,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { installAptPackages, canInstallAptPackages } from "./apt.ts"
-import { findEnvironmentFolder, makePythonEnvironmentStep } from "./python-environment.ts"
+import { findPythonEnvironmentFolder, makePythonEnvironmentStep } from "./python-environment.ts"
 import type { SetupStep } from "./step.ts"
 
 // Programs that only tests and benchmarks use. Each Python program has its own virtual environment.
@@ -63,7 +63,11 @@ export const fliteStep: SetupStep = {
 }
 
 /** Path of the Python that has Prometheus's own parser of its text format. */
-export const PROMETHEUS_PYTHON_PATH = join(findEnvironmentFolder("prometheus"), "bin", "python")
+export const PROMETHEUS_PYTHON_PATH = join(
+  findPythonEnvironmentFolder("prometheus"),
+  "bin",
+  "python",
+)
 export const prometheusStep = makePythonEnvironmentStep({
   name: "prometheus",
   neededFor: "The tests of /metrics need",
@@ -71,14 +75,18 @@ export const prometheusStep = makePythonEnvironmentStep({
 })
 
 /** Path of rclone, whose S3 server tests use. */
-export const RCLONE_PATH = join(findEnvironmentFolder("rclone"), "bin", "rclone")
+export const RCLONE_PATH = join(findPythonEnvironmentFolder("rclone"), "bin", "rclone")
 export const rcloneStep = makePythonEnvironmentStep({
   name: "rclone",
   neededFor: "The tests of inputs in stores need",
   proof: ["rclone", "version"],
 })
 
-export const SCHEMATHESIS_PATH = join(findEnvironmentFolder("schemathesis"), "bin", "schemathesis")
+export const SCHEMATHESIS_PATH = join(
+  findPythonEnvironmentFolder("schemathesis"),
+  "bin",
+  "schemathesis",
+)
 export const schemathesisStep = makePythonEnvironmentStep({
   name: "schemathesis",
   neededFor: "The tests of the API's description need",
@@ -86,7 +94,7 @@ export const schemathesisStep = makePythonEnvironmentStep({
 })
 
 const WHISPER = "whisper-ctranslate2"
-export const WHISPER_CTRANSLATE2_PATH = join(findEnvironmentFolder(WHISPER), "bin", WHISPER)
+export const WHISPER_CTRANSLATE2_PATH = join(findPythonEnvironmentFolder(WHISPER), "bin", WHISPER)
 export const whisperCtranslate2Step = makePythonEnvironmentStep({
   name: WHISPER,
   neededFor: "The benchmark of transcriptions needs",

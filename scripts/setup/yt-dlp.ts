@@ -1,12 +1,12 @@
 import { join } from "node:path"
-import { findEnvironmentFolder, makePythonEnvironmentStep } from "./python-environment.ts"
+import { findPythonEnvironmentFolder, makePythonEnvironmentStep } from "./python-environment.ts"
 import type { SetupStep } from "./step.ts"
 
 const NAME = "fetch"
 
 /** Path of the Python with yt-dlp: FETCH_PYTHON_PATH, else the Python of the set-up step. */
 export const FETCH_PYTHON_PATH =
-  process.env["FETCH_PYTHON_PATH"] ?? join(findEnvironmentFolder(NAME), "bin", "python")
+  process.env["FETCH_PYTHON_PATH"] ?? join(findPythonEnvironmentFolder(NAME), "bin", "python")
 
 const environment = makePythonEnvironmentStep({
   name: NAME,

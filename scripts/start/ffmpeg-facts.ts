@@ -9,7 +9,10 @@ const FOLDER = resolve("node_modules/.cache/ffmpeg-facts")
  * path depends on the path, size and modification time of the program. Returns null if the program
  * does not exist.
  */
-export function findFactsPath(program: string, folder: string = FOLDER): string | null {
+export function findFfmpegCapabilitiesPath(
+  program: string,
+  folder: string = FOLDER,
+): string | null {
   const path = findProgram(program)
   if (path === null) return null
   const { size, mtimeMs } = statSync(path)
@@ -21,8 +24,8 @@ export function findFactsPath(program: string, folder: string = FOLDER): string 
  * Reads the stored capabilities of an ffmpeg for the Worker's setting FFMPEG_FACTS. Returns `none`
  * if no capabilities are stored.
  */
-export function readStoredFacts(program: string, folder: string = FOLDER): string {
-  const path = findFactsPath(program, folder)
+export function readStoredFfmpegCapabilities(program: string, folder: string = FOLDER): string {
+  const path = findFfmpegCapabilitiesPath(program, folder)
   return path !== null && existsSync(path) ? readFileSync(path, "utf8") : "none"
 }
 

@@ -12,8 +12,8 @@ import { readWorkerdBuild } from "./workerd-build.ts"
 import { readServiceConfig } from "../cli/service-config.ts"
 import { startService } from "./service.ts"
 import { makeStopSignal } from "../cli/stop-signal.ts"
-import { adviseOwnFfmpeg } from "../setup/own-ffmpeg.ts"
-import { ensureFfmpegFacts } from "../setup/main.ts"
+import { suggestOwnFfmpegBuild } from "../setup/own-ffmpeg.ts"
+import { ensureFfmpegCapabilities } from "../setup/main.ts"
 
 // Runs the service. scripts/start/main.ts imports the bundle of this file.
 
@@ -56,7 +56,7 @@ async function mentionOwnPython(name: string, lack: string): Promise<void> {
 
 await runScript(async () => {
   const config = readServiceConfig(process.env)
-  const tools = requireTools().then(ensureFfmpegFacts)
+  const tools = requireTools().then(ensureFfmpegCapabilities)
   // Starts the check of the system now, while the tools are checked. The result is cached.
   canKillWithParent()
   await tools
@@ -66,7 +66,7 @@ await runScript(async () => {
   try {
     const service = await startService(config, readWorkerdBuild(), stop)
     console.log(`Lathe serves ${config.origin}/v1`)
-    await adviseOwnFfmpeg()
+    await suggestOwnFfmpegBuild()
     if (!stop.aborted) await once(stop, "abort")
     setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref()
     await service.stop()

@@ -13,7 +13,7 @@ import {
 import type { WorkerdBuild } from "./workerd-build.ts"
 import { CliError } from "../cli/cli-error.ts"
 import { pickVariables } from "../cli/environment.ts"
-import { readStoredFacts } from "./ffmpeg-facts.ts"
+import { readStoredFfmpegCapabilities } from "./ffmpeg-facts.ts"
 import { requestHealth, waitUntilHealthy } from "../cli/health.ts"
 import type { HealthEndpoint } from "../cli/health.ts"
 import { lockStateDir } from "./lock.ts"
@@ -30,7 +30,7 @@ import { findUnknownSettingWarnings } from "./unknown-settings.ts"
 import { startWorker, workerSocketPath } from "./worker.ts"
 import type { LocalWorker, LocalWorkerSettings } from "./worker.ts"
 import { setTimeout as sleep } from "node:timers/promises"
-import { runnerHealth } from "../../src/contract/runner-health.ts"
+import { runnerHealthSchema } from "../../src/contract/runner-health.ts"
 import { parseJson } from "../cli/parse-json.ts"
 
 const START_PATIENCE_MS = 60_000
@@ -147,7 +147,8 @@ function bindingsFor(
     ANNOUNCE_TOKEN: endpoint.announceToken,
     RUNNER_CAPACITY: String(config.runnerCapacity),
     IO_ORIGIN: ioOrigin(config),
-    FFMPEG_FACTS: process.env["FFMPEG_FACTS"] ?? readStoredFacts(findMediaTools().ffmpeg),
+    FFMPEG_FACTS:
+      process.env["FFMPEG_FACTS"] ?? readStoredFfmpegCapabilities(findMediaTools().ffmpeg),
   }
   const problems = findSettingProblems({ ...process.env, ...bindings })
   if (problems.length > 0) throw new CliError(`A setting is invalid. ${problems.join(" ")}`)
@@ -182,7 +183,7 @@ async function requireSandbox(
   const until = performance.now() + patienceMs
   for (;;) {
     const { body } = await requestHealth(endpoint, signal)
-    const { sandbox } = runnerHealth.parse(parseJson(body))
+    const { sandbox } = runnerHealthSchema.parse(parseJson(body))
     if (sandbox.ok) {
       for (const lack of [sandbox.loss, sandbox.network_problem])
         if (lack !== null) console.log(lack)

@@ -4,9 +4,9 @@ import { createServer, request } from "node:http"
 import type { IncomingMessage, RequestOptions, ServerResponse } from "node:http"
 import { join } from "node:path"
 import { json, text } from "node:stream/consumers"
-import { readHosts } from "../../src/contract/urls/user-url.ts"
+import { parseHostList } from "../../src/contract/urls/user-url.ts"
 import { listS3Hosts, readS3Sources } from "../../src/bindings/s3-sources.ts"
-import { BUNDLE_PATHS } from "./built.ts"
+import { BUNDLE_PATHS } from "./bundles.ts"
 import type { WorkerdBuild } from "./workerd-build.ts"
 import { CliError } from "../cli/cli-error.ts"
 import type { FrontSettings } from "./front/front.ts"
@@ -130,7 +130,7 @@ function makeHandlers(
 ): Record<string, Handler> {
   return {
     outbound: makeOutgoingRequestHandler({
-      allowedHosts: readHosts(bindings.ALLOWED_PRIVATE_HOSTS ?? ""),
+      allowedHosts: parseHostList(bindings.ALLOWED_PRIVATE_HOSTS ?? ""),
       refusesPublicHosts: config.refusesPublicHosts,
     }),
     // Allows exactly the hosts of S3_SOURCES, at any address, because the operator names them.

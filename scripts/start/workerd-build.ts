@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs"
 import { z } from "zod"
-import { BUNDLE_PATHS } from "./built.ts"
-import { migrations } from "./worker/control.ts"
+import { BUNDLE_PATHS } from "./bundles.ts"
+import { migrationsSchema } from "./worker/control.ts"
 
 const texts = z.record(z.string(), z.string())
 
-export const workerdBuild = z.object({
+export const workerdBuildSchema = z.object({
   /** Path of the workerd program. */
   program: z.string(),
   /** Path of workerd's configuration, if the path differs from `BUNDLE_PATHS`. */
@@ -17,13 +17,13 @@ export const workerdBuild = z.object({
   disks: texts,
   /** Variables of wrangler.toml, which the environment may override. */
   variables: texts,
-  migrations,
+  migrations: migrationsSchema,
 })
 
 /** Result of the build of workerd's configuration that the start script needs. */
-export type WorkerdBuild = z.infer<typeof workerdBuild>
+export type WorkerdBuild = z.infer<typeof workerdBuildSchema>
 
 /** Reads the record of the workerd configuration that `npm run setup` built. */
 export function readWorkerdBuild(): WorkerdBuild {
-  return workerdBuild.parse(JSON.parse(readFileSync(BUNDLE_PATHS.runtime, "utf8")))
+  return workerdBuildSchema.parse(JSON.parse(readFileSync(BUNDLE_PATHS.runtime, "utf8")))
 }

@@ -96,7 +96,7 @@ function launch({ program, words, environment, sockets, descriptors }: WorkerdOp
     () => undefined,
     (error: unknown) => void tail.push(String(error)),
   )
-  const pass = makeWorkerdLog((line) => console.log(line))
+  const pass = makeWorkerdLogger((line) => console.log(line))
   for (const stream of [child.stdout, child.stderr]) {
     if (stream)
       createInterface(stream).on("line", (line) => {
@@ -136,7 +136,7 @@ const CRASH = /^\*\*\* (?:std::terminate\(\)|Fatal uncaught|Received signal|Unca
  * Makes the function that passes output lines of one workerd process to the log. Log entries of the
  * Worker stay unchanged. Other messages become log entries.
  */
-export function makeWorkerdLog(print: (line: string) => void): (line: string) => void {
+export function makeWorkerdLogger(print: (line: string) => void): (line: string) => void {
   let isCrashing = false
   return (line) => {
     const { level, message } = structured.safeParse(parseJson(line)).data ?? {

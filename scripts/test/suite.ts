@@ -1,10 +1,10 @@
-import { WIDE } from "../../test/support/wide.ts"
+import { WIDE_TESTS_VARIABLE } from "../../test/support/wide.ts"
 import { CliError, runScript } from "../cli/cli-error.ts"
 import { runTests } from "./run-tests.ts"
 import { formatSummary } from "./test-report.ts"
 import { ensureSetUp } from "../setup/main.ts"
 import { fliteStep } from "../setup/test-tools.ts"
-import { tryStep } from "../setup/step.ts"
+import { runOptionalStep } from "../setup/step.ts"
 
 /** Paths of the tests of each test suite. A suite runs all cases of the tests' tables. */
 const SUITES: Record<string, string[]> = {
@@ -68,7 +68,7 @@ await runScript(async () => {
   if (!tests)
     throw new CliError(`There is no suite "${name}"; there are ${Object.keys(SUITES).join(", ")}.`)
   await ensureSetUp()
-  if (name === "sound") await tryStep(fliteStep, "The tests that need speech are skipped.")
-  process.env[WIDE] = "true"
+  if (name === "sound") await runOptionalStep(fliteStep, "The tests that need speech are skipped.")
+  process.env[WIDE_TESTS_VARIABLE] = "true"
   console.log(formatSummary(await runTests(named.length > 0 ? named : tests)))
 })

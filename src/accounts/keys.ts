@@ -9,7 +9,7 @@ import { findAccountKey, insertKey, insertReplacementKey } from "../db/accounts/
 import { openDirectory } from "../db/database.ts"
 import type { AccountDatabases } from "../db/database.ts"
 import { insertKeyForNamedAccount, revokeKey } from "../db/accounts/keys.ts"
-import type { Account, Key } from "../db/schema/accounts.ts"
+import type { Account, ApiKey } from "../db/schema/accounts.ts"
 import { makeWebhookSecret } from "../webhooks/signing.ts"
 import { dropPrefetches } from "./rate-limit/prefetch.ts"
 import { refreshCachedPlan } from "./assign-plan.ts"
@@ -18,7 +18,7 @@ import { refreshCachedPlan } from "./assign-plan.ts"
 export type KeySettings = { name: string; scopes: Scope[]; expiresAt: number | null }
 
 /** New API key, and its row in D1, which contains only a hash of the key. */
-export type NewKeyWithRow = { key: string; row: Key }
+export type NewKeyWithRow = { key: string; row: ApiKey }
 
 /**
  * Creates a key for the account with a name, and creates the account if the name is new. Only the
@@ -70,7 +70,7 @@ export async function rotateKey(
   env: Env,
   database: AccountDatabases,
   { id, overlapMs }: { id: string; overlapMs: number },
-): Promise<NewKeyWithRow | { refusal: RotationRefusal; before: Key } | null> {
+): Promise<NewKeyWithRow | { refusal: RotationRefusal; before: ApiKey } | null> {
   const before = await findAccountKey(database, id)
   if (!before) return null
   const now = Date.now()
@@ -106,7 +106,7 @@ export async function revokeApiKey(env: Env, id: string): Promise<boolean> {
 }
 
 function judgeRotation(
-  { revokedAt, expiresAt, replacedBy }: Key,
+  { revokedAt, expiresAt, replacedBy }: ApiKey,
   now: number,
 ): RotationRefusal | null {
   if (revokedAt !== null) return "revoked"

@@ -4,7 +4,7 @@ import type { Env } from "../bindings/env.ts"
 import { runOrLogError } from "../platform/log.ts"
 import { getDispatcher } from "../bindings/durable-objects.ts"
 import { BUILT_IN_PLANS, isBuiltInPlan } from "../domain/plans.ts"
-import type { Limits, OperatorPlanLimits } from "../domain/plans.ts"
+import type { PlanLimits, OperatorPlanLimits } from "../domain/plans.ts"
 import { syncPlanCopies } from "../db/accounts/account-copies.ts"
 import { openAllDatabases, openDirectory } from "../db/database.ts"
 import {
@@ -12,7 +12,7 @@ import {
   deletePlan,
   findOperatorPlan,
   insertPlan,
-  listBusyAccountsOfPlan,
+  listAccountIdsWithOpenJobsOfPlan,
   listOperatorPlans,
   updatePlan,
 } from "../db/accounts/plans.ts"
@@ -29,7 +29,7 @@ const TOLD_MAX = 200
  */
 export type ListedPlan = {
   name: string
-  limits: Limits
+  limits: PlanLimits
   isBuiltIn: boolean
   accountCount: number
   updatedAt: number | null
@@ -60,7 +60,7 @@ export async function listPlanNames(env: Env): Promise<string[]> {
 }
 
 /** Reports whether a plan exists. */
-export async function isPlanName(env: Env, name: string): Promise<boolean> {
+export async function planExists(env: Env, name: string): Promise<boolean> {
   return isBuiltInPlan(name) || (await findOperatorPlan(openDirectory(env), name)) !== null
 }
 
@@ -89,7 +89,7 @@ export async function changePlanLimits(
   if (!(await updatePlan(database, { name, limits, now: Date.now() }))) return false
   await syncPlanCopies(env)
   const lists = await Promise.all(
-    openAllDatabases(env).map((each) => listBusyAccountsOfPlan(each, name, TOLD_MAX)),
+    openAllDatabases(env).map((each) => listAccountIdsWithOpenJobsOfPlan(each, name, TOLD_MAX)),
   )
   const busy = lists.flat().slice(0, TOLD_MAX)
   await Promise.all(

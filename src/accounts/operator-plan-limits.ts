@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { mapLimits } from "../domain/plan-fields.ts"
+import { buildLimitRecord } from "../domain/plan-fields.ts"
 import type { LimitName } from "../domain/plan-fields.ts"
 import { BUILT_IN_PLANS, isBuiltInPlan, PLAN_LIMITS } from "../domain/plans.ts"
 import type { OperatorPlanLimits } from "../domain/plans.ts"
@@ -39,7 +39,7 @@ export const operatorPlanNameSchema = z
  */
 export const operatorPlanLimitsSchema = z
   .strictObject({
-    ...mapLimits((_, name) => limitNumber(name)),
+    ...buildLimitRecord((_, name) => limitNumber(name)),
     link_seconds: limitNumber("link_seconds").default(PLAN_LIMITS.paid.linkSecondsMax),
     /**
      * Largest share of a pool's slots that an account of the plan may hold while other accounts

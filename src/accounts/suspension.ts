@@ -1,6 +1,6 @@
 import type { Env } from "../bindings/env.ts"
 import { syncAccountCopy } from "../db/accounts/account-copies.ts"
-import { setSuspendedAt } from "../db/accounts/account-list.ts"
+import { setAccountSuspendedAt } from "../db/accounts/account-list.ts"
 import { openDirectory } from "../db/database.ts"
 import { listKeyHashes } from "../db/accounts/keys.ts"
 import { dropCachedKeys } from "./rate-limit/drop-cached-keys.ts"
@@ -21,7 +21,7 @@ export async function resumeAccount(env: Env, accountId: string): Promise<boolea
 
 async function change(env: Env, accountId: string, suspendedAt: number | null): Promise<boolean> {
   const database = openDirectory(env)
-  if (!(await setSuspendedAt(database, accountId, suspendedAt))) return false
+  if (!(await setAccountSuspendedAt(database, accountId, suspendedAt))) return false
   await syncAccountCopy(env, accountId)
   await dropCachedKeys(env, await listKeyHashes(database, accountId))
   return true

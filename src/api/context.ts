@@ -1,6 +1,6 @@
 import type { Context } from "hono"
 import type { Env } from "../bindings/env.ts"
-import type { Limits } from "../domain/plans.ts"
+import type { PlanLimits } from "../domain/plans.ts"
 import type { RateLimitResult, CallerKey, CallerAccount } from "../bindings/rpc.ts"
 import type { AccountDatabases } from "../db/database.ts"
 import type { UploadLink } from "../db/schema/uploads.ts"
@@ -19,7 +19,7 @@ export type AppEnv = {
     allowance: RateLimitResult | undefined
     /** Name of the Durable Object that counts the caller's requests. */
     limiterName: string
-    limits: Limits
+    limits: PlanLimits
     /** D1 databases that hold the caller's account. */
     database: AccountDatabases
     /** Upload link that authorizes a request without an API key; undefined for other requests. */

@@ -1,7 +1,7 @@
 import { registerSecrets, extractSecrets } from "../contract/redact.ts"
-import { readLogLevel } from "../contract/log-line.ts"
+import { parseLogLevel } from "../contract/log-line.ts"
 import { setLogLevel, setLogSampleRate } from "../platform/log.ts"
-import type { Retention } from "../domain/retention.ts"
+import type { RetentionSettings } from "../domain/retention.ts"
 import type { DispatcherRpc, PoolRpc, RateLimiterRpc, RunnerRpc } from "./rpc.ts"
 import type { PoolBinding } from "./pools.ts"
 import { secretNames, settingsSchema } from "./settings.ts"
@@ -88,7 +88,7 @@ export function getSettings(env: Env): Settings {
 export function configureLog(env: Env): void {
   if (prepared.has(env)) return
   prepared.add(env)
-  setLogLevel(readLogLevel(env.LOG_LEVEL))
+  setLogLevel(parseLogLevel(env.LOG_LEVEL))
   const rate = Number(env.LOG_SAMPLE_RATE ?? 1)
   setLogSampleRate(Number.isNaN(rate) ? 1 : rate)
   const values = [...SECRET_SETTINGS, ...secretNames].map((name) => env[name])
@@ -101,7 +101,7 @@ const prepared = new WeakSet<object>()
  * Returns the retention of fetched media and the maximum retention of any file. Fetched media are
  * kept at most as long as their jobs.
  */
-export function getRetention(env: Env): Retention {
+export function getRetention(env: Env): RetentionSettings {
   const { FETCH_DAYS_MAX, JOB_DAYS_MAX, RETENTION_DAYS } = getSettings(env)
   const days = Math.min(FETCH_DAYS_MAX, JOB_DAYS_MAX, DAYS_MAX)
   const retentionMsMax = RETENTION_DAYS === undefined ? null : RETENTION_DAYS * DAY_MS

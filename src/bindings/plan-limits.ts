@@ -1,5 +1,5 @@
 import { DEFAULT_PLAN, isBuiltInPlan, PLAN_LIMITS } from "../domain/plans.ts"
-import type { AssignedPlan, Limits } from "../domain/plans.ts"
+import type { AssignedPlan, PlanLimits } from "../domain/plans.ts"
 import type { Settings } from "./settings.ts"
 
 /**
@@ -10,7 +10,7 @@ import type { Settings } from "./settings.ts"
 export function computeEffectiveLimits(
   { plan, ownLimits }: AssignedPlan,
   values: Settings,
-): Limits {
+): PlanLimits {
   if (ownLimits) {
     return {
       ...ownLimits,

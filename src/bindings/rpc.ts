@@ -23,7 +23,7 @@ export type TaskMessage = {
   /** Whether an input of the task cannot be read yet. */
   blocked: boolean
   /**
-   * Weight of the task in the progress of its job. `jobWeight` is the sum of the weights of all
+   * Weight of the task in the progress of its job. `jobWeightSql` is the sum of the weights of all
    * tasks of the job.
    */
   weight: number

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { effectivePort, readWebUrl } from "../contract/urls/user-url.ts"
+import { effectivePort, parseWebUrl } from "../contract/urls/user-url.ts"
 
 const DEFAULT_REGION = "us-east-1"
 const EXPECTED_LIST =
@@ -40,7 +40,7 @@ const s3SourceList = z.array(s3Source, EXPECTED_LIST).superRefine((sources, cont
  * Schema of the setting S3_SOURCES, a JSON list. Error messages of the schema contain no values of
  * the setting.
  */
-export const s3Sources = z
+export const s3SourcesSchema = z
   .string()
   .transform((text, context) => {
     try {
@@ -59,7 +59,7 @@ export const s3Sources = z
  * setting.
  */
 export function readS3Sources(text: string | undefined): readonly S3Source[] {
-  const { data, error } = s3Sources.safeParse(text ?? "")
+  const { data, error } = s3SourcesSchema.safeParse(text ?? "")
   if (error) throw new Error(`S3_SOURCES: ${describeS3Issue(error)}.`)
   return data
 }
@@ -80,7 +80,7 @@ export function listS3Hosts(sources: readonly S3Source[]): string[] {
 }
 
 function isEndpoint(text: string): boolean {
-  const url = readWebUrl(text)
+  const url = parseWebUrl(text)
   return url !== null && url.username === "" && url.password === "" && !/[?#]/.test(text)
 }
 

@@ -1,13 +1,13 @@
 import { z } from "zod"
 import { LOG_LEVELS } from "../contract/log-line.ts"
 import { DISK_RESERVE_BYTES, RUNNER_TOKEN_CHARACTERS_MIN } from "../contract/protocol.ts"
-import { validateHosts } from "../contract/urls/user-url.ts"
-import { ytdlpVersion } from "../contract/ytdlp-version.ts"
-import { corsOrigins } from "./cors-origins.ts"
-import { validateCookies } from "../contract/netscape-cookies.ts"
+import { findHostListProblem } from "../contract/urls/user-url.ts"
+import { ytdlpVersionSchema } from "../contract/ytdlp-version.ts"
+import { corsOriginsSchema } from "./cors-origins.ts"
+import { findCookiesProblem } from "../contract/netscape-cookies.ts"
 import { REGION_NAMES } from "./regions.ts"
 import { INSTANCE_TYPES } from "./instance-types.ts"
-import { describeS3Issue, s3Sources } from "./s3-sources.ts"
+import { describeS3Issue, s3SourcesSchema } from "./s3-sources.ts"
 import { describeInvalidProviders } from "./sign-in-providers.ts"
 
 const WHOLE = "expected a whole number above 0"
@@ -111,7 +111,7 @@ export const settingsSchema = z.object({
    * Origins whose web pages may call the API, separated by commas. `*` allows all origins; the
    * default is none.
    */
-  CORS_ORIGINS: corsOrigins,
+  CORS_ORIGINS: corsOriginsSchema,
   /** Origin at which the runner process reaches this Worker for inputs, outputs and reports. */
   IO_ORIGIN: z.url().optional(),
   /**
@@ -131,7 +131,7 @@ export const settingsSchema = z.object({
     .string()
     .default("")
     .superRefine((text, context) => {
-      const message = validateHosts(text)
+      const message = findHostListProblem(text)
       if (message !== null) context.addIssue({ code: "custom", message })
     }),
   /**
@@ -227,7 +227,7 @@ export const settingsSchema = z.object({
 export const fetchSecretsSchema = z.object({
   /** Cookies for every fetch, as the text of a cookies.txt file. */
   FETCH_COOKIES: z.string().superRefine((text, context) => {
-    const message = validateCookies(text)
+    const message = findCookiesProblem(text)
     if (message !== null) context.addIssue({ code: "custom", message })
   }),
   /**
@@ -236,7 +236,7 @@ export const fetchSecretsSchema = z.object({
    */
   FETCH_PROXY: z.url({ protocol: /^http$/, error: "expected an http:// URL" }),
   /** Version of yt-dlp that replaces the installed version. */
-  YTDLP_VERSION: ytdlpVersion,
+  YTDLP_VERSION: ytdlpVersionSchema,
 })
 
 /** Schema of the secrets that only the Worker gets. */
@@ -255,7 +255,7 @@ export const workerSecretsSchema = z.object({
    * S3 buckets that inputs may be read from (`s3://bucket/key`), with their credentials, as JSON.
    */
   S3_SOURCES: z.string().superRefine((text, context) => {
-    const { error } = s3Sources.safeParse(text)
+    const { error } = s3SourcesSchema.safeParse(text)
     if (error) context.addIssue({ code: "custom", message: describeS3Issue(error) })
   }),
 })

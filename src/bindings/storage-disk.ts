@@ -10,18 +10,18 @@ export type StorageDisk = { freeBytes: number; totalBytes: number }
  * Reservation of disk space for bytes that are about to be written. The bytes count as used until
  * the release.
  */
-export type SpaceReservation = { release(): void }
+export type DiskSpaceReservation = { release(): void }
 
 /**
  * Function that reserves bytes on the disk. Returns null if the bytes would use up
  * DISK_RESERVE_BYTES.
  */
-export type ReserveSpace = (bytes: number) => Promise<SpaceReservation | null>
+export type ReserveDiskSpace = (bytes: number) => Promise<DiskSpaceReservation | null>
 
 const KNOWN_MS = 1000
 
 const diskAnswer = z.object({ free_bytes: z.number(), total_bytes: z.number() })
-const nothing: SpaceReservation = { release: () => undefined }
+const nothing: DiskSpaceReservation = { release: () => undefined }
 
 /** Last known state of the disk. Only a single isolate writes to the disk. */
 let cached: { disk: StorageDisk; at: number } | null = null
@@ -54,7 +54,7 @@ export async function hasDiskSpace(env: Env, bytes: number): Promise<boolean> {
 }
 
 /** Returns a function that reserves bytes on the disk of an environment. */
-export function makeSpaceReserver(env: Env): ReserveSpace {
+export function makeDiskSpaceReserver(env: Env): ReserveDiskSpace {
   return async (bytes) => {
     if (!env.DISK) return nothing
     if (!(await hasDiskSpace(env, bytes))) return null

@@ -1,6 +1,6 @@
 import { z } from "zod"
-import { matchesParts } from "./name-pattern.ts"
-import type { PatternPart } from "./name-pattern.ts"
+import { matchesPatternParts } from "./name-pattern.ts"
+import type { NamePatternPart } from "./name-pattern.ts"
 
 /**
  * Kind of a bundle, an output of several files. `playlist`: a playlist and the files that the
@@ -17,9 +17,9 @@ export type BundleKind = "playlist" | "series"
 export type OutputName = { name: string; has_times?: true | undefined }
 
 /** Maximum number of members in all bundles of one command. */
-export const MEMBERS_MAX = 5000
+export const BUNDLE_MEMBERS_MAX = 5000
 /** Maximum total length of the member names in all bundles of one command, in bytes. */
-export const COMMAND_MEMBER_NAMES_BYTES_MAX = 400_000
+export const BUNDLE_MEMBER_NAMES_BYTES_MAX = 400_000
 const MEMBER_NAME_BYTES_MAX = 240
 
 const FIELD = /%(?:\d{0,2}d|v|%)/g
@@ -33,7 +33,7 @@ const TIME_FIELD = /%(?:%\d{0,2}[dst]|[A-Za-z]|%)/g
  * Schema of a bundle member's name: a plain file name, which neither an archive nor a URL can
  * interpret as a path.
  */
-export const memberName = z
+export const bundleMemberNameSchema = z
   .string()
   .min(1)
   // eslint-disable-next-line no-control-regex -- the pattern refuses control characters
@@ -44,14 +44,14 @@ export const memberName = z
 /**
  * Schema of a file in a bundle. The CRC-32 of the file is stored because ZIP archives contain it.
  */
-export const member = z.object({
-  name: memberName,
+export const bundleMemberSchema = z.object({
+  name: bundleMemberNameSchema,
   size_bytes: z.int().nonnegative(),
   content_type: z.string().max(200),
   crc32: z.int().min(0).max(0xffff_ffff),
 })
 
-export type Member = z.infer<typeof member>
+export type BundleMember = z.infer<typeof bundleMemberSchema>
 
 /** Description of a stored bundle: its playlist, its duration and its members. */
 export type Bundle = {
@@ -61,17 +61,17 @@ export type Bundle = {
   /** Duration of the longest playlist in the bundle, in seconds. */
   durationSeconds?: number
   /** Files of the bundle; absent if the bundle was loaded without its list of files. */
-  members?: Member[]
+  members?: BundleMember[]
 }
 
 /** Returns the kind of bundle that an output's name denotes; null for a plain file. */
 export function findBundleKind(output: OutputName): BundleKind | null {
   if (splitNamePattern(output).length > 1) return "series"
-  return isPlaylist(output.name) ? "playlist" : null
+  return isPlaylistFileName(output.name) ? "playlist" : null
 }
 
 /** Reports whether a file name has the extension of an HLS or DASH playlist. */
-export function isPlaylist(name: string): boolean {
+export function isPlaylistFileName(name: string): boolean {
   return /\.(?:m3u8|mpd)$/i.test(name)
 }
 
@@ -85,7 +85,7 @@ export function compileNamePattern(output: OutputName): (name: string) => boolea
   const parts = splitNamePattern(output).flatMap(({ text, field }) => {
     return field === null ? parseText(text) : [parseField(field, output), ...parseText(text)]
   })
-  return (name) => name === output.name || matchesParts(parts, name)
+  return (name) => name === output.name || matchesPatternParts(parts, name)
 }
 
 /** Returns the ZIP name for the files of an output: `frame_%03d.png` becomes `frame.zip`. */
@@ -103,21 +103,21 @@ export function zipNameForOutput(output: OutputName): string {
 
 /** Returns the ZIP name for a stored bundle; a stored series has that name already. */
 export function zipNameForStoredBundle(name: string): string {
-  return isPlaylist(name) ? zipNameForOutput({ name }) : name
+  return isPlaylistFileName(name) ? zipNameForOutput({ name }) : name
 }
 
 /**
  * Literal text in a name pattern, and the pattern field that precedes the text. `field` is null for
  * the first text.
  */
-export type PatternText = { text: string; field: string | null }
+export type NamePatternText = { text: string; field: string | null }
 
 /**
  * Splits a name pattern into its literal texts and fields. A name without fields results in one
  * text.
  */
-export function splitNamePattern({ name, has_times }: OutputName): PatternText[] {
-  const texts: PatternText[] = []
+export function splitNamePattern({ name, has_times }: OutputName): NamePatternText[] {
+  const texts: NamePatternText[] = []
   let [begin, before]: [number, string | null] = [0, null]
   for (const { 0: field, index } of name.matchAll(has_times ? TIME_FIELD : FIELD)) {
     if (field === "%%") continue
@@ -131,14 +131,14 @@ export function utf8ByteLength(text: string): number {
   return new TextEncoder().encode(text).length
 }
 
-function parseText(text: string): PatternPart[] {
-  return text.split("%%").flatMap((each, index): PatternPart[] => {
+function parseText(text: string): NamePatternPart[] {
+  return text.split("%%").flatMap((each, index): NamePatternPart[] => {
     const part = { kind: "text" as const, text: each }
     return index === 0 ? [part] : [{ kind: "percents" }, part]
   })
 }
 
-function parseField(field: string, { has_times }: OutputName): PatternPart {
+function parseField(field: string, { has_times }: OutputName): NamePatternPart {
   if (has_times || field === "%v") return { kind: "any" }
   return { kind: "number", width: Math.max(1, Number(field.slice(1, -1))) }
 }

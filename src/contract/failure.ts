@@ -4,7 +4,7 @@ import { z } from "zod"
  * Reason code of a failed job or file, which callers receive as `error_code`. A command whose
  * filter graph file is refused fails with the code of the refusal.
  */
-export const failureCode = z.enum([
+export const failureCodeSchema = z.enum([
   "canceled",
   "codec_not_allowed",
   "command_failed",
@@ -63,7 +63,7 @@ export const failureCode = z.enum([
   "value_not_allowed",
 ])
 
-export type FailureCode = z.infer<typeof failureCode>
+export type FailureCode = z.infer<typeof failureCodeSchema>
 
 const MESSAGE_LENGTH_MAX = 1000
 const LINE_LENGTH_MAX = 2000
@@ -76,7 +76,7 @@ const LINES_LENGTH_MAX = 20_000
  * instead of refusing them, so that every failure can be reported.
  */
 export const failureSchema = z.object({
-  code: failureCode,
+  code: failureCodeSchema,
   message: z
     .string()
     .min(1)
@@ -99,5 +99,5 @@ export type Failure = z.infer<typeof failureSchema>
  * Party that caused a failed attempt. A failure that the caller caused is final. A failure of the
  * service (`ours`) is retried.
  */
-export const blame = z.enum(["caller", "ours"])
-export type Blame = z.infer<typeof blame>
+export const blameSchema = z.enum(["caller", "ours"])
+export type Blame = z.infer<typeof blameSchema>

@@ -26,12 +26,12 @@ export function formatLogLine(
 }
 
 /** Reports whether log entries of a level are written at the minimum level `min`. */
-export function isLogged(level: LogLevel, min: LogLevel): boolean {
+export function isLogLevelEnabled(level: LogLevel, min: LogLevel): boolean {
   return LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(min)
 }
 
 /** Parses a log level from a setting. Returns `info` if the setting is absent or unknown. */
-export function readLogLevel(text: string | undefined): LogLevel {
+export function parseLogLevel(text: string | undefined): LogLevel {
   return LOG_LEVELS.find((level) => level === text) ?? "info"
 }
 

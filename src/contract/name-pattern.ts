@@ -1,5 +1,5 @@
 /** Part of a file name pattern: literal text or a placeholder. */
-export type PatternPart =
+export type NamePatternPart =
   | { kind: "text"; text: string }
   /** Placeholder for one character or more. */
   | { kind: "any" }
@@ -21,7 +21,7 @@ type Positions = Uint8Array
  * Reports whether the parts of a pattern match the whole file name. Each part takes one pass over
  * the name, so the time is bounded. A regular expression could backtrack.
  */
-export function matchesParts(parts: readonly PatternPart[], name: string): boolean {
+export function matchesPatternParts(parts: readonly NamePatternPart[], name: string): boolean {
   const [first, last] = [parts.at(0), parts.at(-1)]
   if (first?.kind === "text" && !name.startsWith(first.text)) return false
   if (last?.kind === "text" && !name.endsWith(last.text)) return false
@@ -36,7 +36,7 @@ export function matchesParts(parts: readonly PatternPart[], name: string): boole
   return from[name.length] === 1
 }
 
-function matchPart(part: PatternPart, name: string, from: Positions, to: Positions): void {
+function matchPart(part: NamePatternPart, name: string, from: Positions, to: Positions): void {
   switch (part.kind) {
     case "text":
       return matchText(part.text, name, from, to)

@@ -16,7 +16,7 @@ const EXPECTED = "expected cookies in Netscape's format"
  * with the number of the invalid line. The message never quotes the invalid line, because cookies
  * are secrets.
  */
-export function validateCookies(text: string): string | null {
+export function findCookiesProblem(text: string): string | null {
   if (utf8ByteLength(text) > BYTES_MAX) return `expected at most ${BYTES_MAX} bytes`
   const faults = linesOf(text).map(judgeLine)
   const index = faults.findIndex((fault) => fault !== null)

@@ -17,7 +17,7 @@ const section = z.record(z.string(), z.unknown()).superRefine((value, context) =
  * requested fields at the top level. Picture sizes are in pixels, and `duration` is in seconds. A
  * field is absent if the media file does not have the property.
  */
-export const probeResult = z.object({
+export const probeResultSchema = z.object({
   width: z.int().optional(),
   height: z.int().optional(),
   duration: z.number().optional(),
@@ -26,7 +26,7 @@ export const probeResult = z.object({
   format: section,
 })
 
-export type ProbeResult = z.infer<typeof probeResult>
+export type ProbeResult = z.infer<typeof probeResultSchema>
 
 function nestsAtMost(value: unknown, depth: number): boolean {
   if (typeof value !== "object" || value === null) return true

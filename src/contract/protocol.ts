@@ -21,7 +21,7 @@ export function makeRunnerHeaders(token: string | null | undefined): Record<stri
  * Error code with which a runner answers `POST /tasks` (status 503) until its sandbox has passed
  * the self-test.
  */
-export const UNSANDBOXED_ERROR = "unsandboxed"
+export const UNSANDBOXED_ERROR_CODE = "unsandboxed"
 
 /** Header with the id of the runner's process; the id changes with a restart. */
 export const BOOT_HEADER = "lathe-boot"

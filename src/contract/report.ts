@@ -1,9 +1,9 @@
 import { z } from "zod"
-import { member, memberName, MEMBERS_MAX } from "./bundle.ts"
-import { blame, failureSchema } from "./failure.ts"
-import { probeResult } from "./probe.ts"
-import { sha256Text } from "./sha256.ts"
-import { taskResult } from "./task.ts"
+import { bundleMemberSchema, bundleMemberNameSchema, BUNDLE_MEMBERS_MAX } from "./bundle.ts"
+import { blameSchema, failureSchema } from "./failure.ts"
+import { probeResultSchema } from "./probe.ts"
+import { sha256HexSchema } from "./sha256.ts"
+import { taskResultSchema } from "./task.ts"
 
 /**
  * Maximum size of a runner's report, in bytes. Usual reports are smaller, because probes and bundle
@@ -12,7 +12,7 @@ import { taskResult } from "./task.ts"
 export const REPORT_BYTES_MAX = 8 * 1024 * 1024
 
 /** Maximum size of all probes in a report together, in bytes. */
-export const PROBES_BYTES_MAX = 5 * 1024 * 1024
+export const REPORT_PROBES_BYTES_MAX = 5 * 1024 * 1024
 
 /** Maximum number of outputs that a task reports. */
 export const OUTPUTS_MAX = 100
@@ -30,22 +30,22 @@ const PROBE_ERROR_LENGTH_MAX = 1000
  * total size of its members. `duration_seconds` and `playlist` are present only for playlists.
  * `sha256` is present only if the runner had all bytes of the output in memory.
  */
-export const outputReport = z.object({
+export const outputReportSchema = z.object({
   key: z.string().max(200),
   size_bytes: z.int().nonnegative(),
   content_type: z.string().max(200),
-  sha256: sha256Text.optional(),
-  probe: probeResult.optional(),
+  sha256: sha256HexSchema.optional(),
+  probe: probeResultSchema.optional(),
   probe_error: z
     .string()
     .transform((text) => text.slice(0, PROBE_ERROR_LENGTH_MAX))
     .optional(),
-  members: z.array(member).min(1).max(MEMBERS_MAX).optional(),
-  playlist: memberName.optional(),
+  members: z.array(bundleMemberSchema).min(1).max(BUNDLE_MEMBERS_MAX).optional(),
+  playlist: bundleMemberNameSchema.optional(),
   duration_seconds: z.number().nonnegative().optional(),
 })
 
-export type OutputReport = z.infer<typeof outputReport>
+export type OutputReport = z.infer<typeof outputReportSchema>
 
 const count = z.int().nonnegative()
 
@@ -72,14 +72,14 @@ const stdout = z
  * (1 is real time). A value is null if the tool does not report it. Details are available even if
  * the total amount of work is unknown.
  */
-export const progressDetail = z.object({
+export const progressDetailSchema = z.object({
   frame: count.nullable(),
   time_seconds: z.number().nonnegative().nullable(),
   speed: z.number().nonnegative().nullable(),
   size_bytes: count.nullable(),
 })
 
-export type ProgressDetail = z.infer<typeof progressDetail>
+export type ProgressDetail = z.infer<typeof progressDetailSchema>
 
 const reportBase = z.object({ boot: z.string().min(1).max(200), at: z.iso.datetime() })
 
@@ -95,20 +95,20 @@ export const reportSchema = z.discriminatedUnion("kind", [
     /** Finished share of the work in percent; 0 if the share is unknown. */
     percent: z.number().min(0).max(100),
     eta_seconds: z.number().nonnegative().optional(),
-    detail: progressDetail.optional(),
+    detail: progressDetailSchema.optional(),
   }),
   reportBase.extend({
     kind: z.literal("finished"),
     processing_seconds: z.number().nonnegative(),
     /** Result of the task, in the schema of the task's kind. */
-    result: taskResult,
+    result: taskResultSchema,
     log,
     stdout,
   }),
   reportBase.extend({
     kind: z.literal("failed"),
     processing_seconds: z.number().nonnegative(),
-    blame,
+    blame: blameSchema,
     failure: failureSchema,
     log,
     stdout,

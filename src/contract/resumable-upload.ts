@@ -14,12 +14,12 @@ export const RESUMABLE_PARTS_MAX = 10_000
  * Request that starts a new resumable upload or finds an existing one. `validator` identifies the
  * version of the source, like an ETag.
  */
-export const resumableRequest = z.object({
+export const resumableUploadRequestSchema = z.object({
   validator: z.string().min(1).max(200),
   content_type: z.string().max(200),
 })
 
-export const storedPart = z.object({
+export const storedPartSchema = z.object({
   part_number: z.int().positive(),
   size_bytes: z.int().nonnegative(),
   etag: z.string().min(1),
@@ -29,9 +29,9 @@ export const storedPart = z.object({
  * Response to the request that starts or finds a resumable upload. Contains `stored_bytes` if an
  * earlier run has completed the upload, else the open upload and the parts that are already stored.
  */
-export const resumableResponse = z.union([
+export const resumableUploadResponseSchema = z.union([
   z.object({ stored_bytes: z.int().nonnegative() }),
-  z.object({ upload_id: z.string().min(1), parts: z.array(storedPart) }),
+  z.object({ upload_id: z.string().min(1), parts: z.array(storedPartSchema) }),
 ])
 
-export type StoredPart = z.infer<typeof storedPart>
+export type StoredPart = z.infer<typeof storedPartSchema>

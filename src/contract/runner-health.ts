@@ -19,7 +19,7 @@ export type DegradedReason = (typeof DEGRADED_REASONS)[number]
  * Installation state of the yt-dlp version that the operator requested. `version` is null if the
  * setting is invalid.
  */
-export const ytdlpHealth = z.object({
+export const ytdlpHealthSchema = z.object({
   version: z.string().nullable(),
   state: z.enum(["installing", "installed", "failed"]),
   problem: z.string().nullable(),
@@ -27,7 +27,7 @@ export const ytdlpHealth = z.object({
 
 const attacks = z.array(z.object({ name: z.string(), refused: z.boolean() }))
 
-export type YtdlpHealth = z.infer<typeof ytdlpHealth>
+export type YtdlpHealth = z.infer<typeof ytdlpHealthSchema>
 
 /** Text in place of a version in a runner's health, for a tool that the runner cannot use. */
 export const TOOL_UNAVAILABLE = "unavailable"
@@ -36,7 +36,7 @@ export const TOOL_UNAVAILABLE = "unavailable"
  * Response of a runner's `GET /health`: versions of tools, installed speech models and state of the
  * sandbox.
  */
-export const runnerHealth = z.object({
+export const runnerHealthSchema = z.object({
   /** Versions of the runner's tools. */
   ffmpeg: z.string().optional(),
   ffprobe: z.string().optional(),
@@ -98,10 +98,10 @@ export const runnerHealth = z.object({
    * Installation of a newer yt-dlp; absent or null if the runner uses the built-in version of
    * yt-dlp.
    */
-  ytdlp_update: ytdlpHealth.nullish(),
+  ytdlp_update: ytdlpHealthSchema.nullish(),
 })
 
-export type RunnerHealth = z.infer<typeof runnerHealth>
+export type RunnerHealth = z.infer<typeof runnerHealthSchema>
 
 /** Tool that a runner cannot use. `reason` is worded as the end of a sentence. */
 export type MissingTool = { name: ToolName; reason: string }

@@ -1,4 +1,4 @@
 import { z } from "zod"
 
 /** SHA-256 of a file, in hexadecimal. */
-export const sha256Text = z.string().regex(/^[0-9a-f]{64}$/)
+export const sha256HexSchema = z.string().regex(/^[0-9a-f]{64}$/)

@@ -17,6 +17,6 @@ export const SOURCE_STATUS_HEADER = "lathe-source-status"
 /** Header with the store's error code, such as `AccessDenied`. */
 export const SOURCE_CODE_HEADER = "lathe-source-code"
 
-export const sourceAnswer = z.enum(["found", "refused", "unlisted", "unreachable"])
+export const sourceAnswerSchema = z.enum(["found", "refused", "unlisted", "unreachable"])
 
-export type SourceAnswer = z.infer<typeof sourceAnswer>
+export type SourceAnswer = z.infer<typeof sourceAnswerSchema>

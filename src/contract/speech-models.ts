@@ -6,7 +6,7 @@ export type SpeechModels = { default: string; names: readonly string[] }
  * name, or the path of a folder whose last segment is the name. `WHISPER_MODELS` lists the names of
  * more models, separated by commas.
  */
-export function readSpeechModels(settings: {
+export function parseSpeechModels(settings: {
   WHISPER_MODEL: string
   WHISPER_MODELS: string
 }): SpeechModels {
@@ -26,6 +26,6 @@ export function speechModelName(model: string): string {
  * Reports whether a speech model recognizes only English. The name of an English-only model ends
  * with `.en`.
  */
-export function isEnglishOnly(model: string): boolean {
+export function isEnglishOnlyModel(model: string): boolean {
   return model.endsWith(".en")
 }

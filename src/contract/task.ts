@@ -1,12 +1,12 @@
 import { z } from "zod"
-import { privateHeaders } from "./urls/private-headers.ts"
-import { warning, WARNINGS_MAX } from "./warning.ts"
+import { privateHeadersSchema } from "./urls/private-headers.ts"
+import { warningSchema, TASK_WARNINGS_MAX } from "./warning.ts"
 
 /** Key of an input or an output of a task. */
-export const fileKey = z.string().regex(/^[A-Za-z0-9_]{1,64}$/)
+export const fileKeySchema = z.string().regex(/^[A-Za-z0-9_]{1,64}$/)
 
 const taskInput = z.object({
-  key: fileKey,
+  key: fileKeySchema,
   /**
    * File name of the input in the workspace: the input's key with the extension of the stored
    * file's name.
@@ -22,8 +22,8 @@ const taskInput = z.object({
   duration_seconds: z.number().optional(),
 })
 
-export const taskOutput = z.object({
-  key: fileKey,
+export const taskOutputSchema = z.object({
+  key: fileKeySchema,
   /** Name of the File that the output becomes. */
   name: z.string(),
   /**
@@ -45,7 +45,7 @@ export const taskOutput = z.object({
 export const hasHeadersSchema = z.literal(true).optional()
 
 /** Schema of the work fields that all kinds of tasks have in common. */
-export const taskWork = z.looseObject({
+export const taskWorkSchema = z.looseObject({
   kind: z.string(),
   /**
    * Time limit of all tools of the task together, in seconds. When the task is dispatched, the
@@ -58,31 +58,31 @@ export const taskWork = z.looseObject({
    */
   bytes_max: z.int().positive().optional(),
   has_headers: hasHeadersSchema,
-  outputs: z.array(taskOutput).optional(),
+  outputs: z.array(taskOutputSchema).optional(),
 })
 
 /** Schema of the warnings about the result of a task of any kind. */
-export const taskWarnings = z.array(warning).max(WARNINGS_MAX).optional()
+export const taskWarningsSchema = z.array(warningSchema).max(TASK_WARNINGS_MAX).optional()
 
 /** Schema of the result fields that all kinds of tasks have in common. */
-export const taskResult = z.looseObject({ kind: z.string(), warnings: taskWarnings })
+export const taskResultSchema = z.looseObject({ kind: z.string(), warnings: taskWarningsSchema })
 
 /**
  * Secrets of a task. Only the order that the Worker sends to the runner contains the secrets; no
  * record shows them.
  */
-export const taskSecrets = z.object({
+export const taskSecretsSchema = z.object({
   /** Caller's cookies, in Netscape's format. */
   cookies: z.string().optional(),
   /** Caller's headers for the URL of the task, sent only to the origin of the URL. */
-  headers: privateHeaders.optional(),
+  headers: privateHeadersSchema.optional(),
 })
 
 /**
  * Order of a task, the body of `POST /tasks` to a runner: one dispatch of the task, with the only
  * routes that the run may call.
  */
-export const taskOrder = z.object({
+export const taskOrderSchema = z.object({
   task_id: z.uuid(),
   job_id: z.uuid(),
   /**
@@ -99,24 +99,24 @@ export const taskOrder = z.object({
   /** Base URL of the task's inputs, outputs and reports: `{origin}/inputs/{key}` and so on. */
   io: z.object({ origin: z.url(), token: z.string() }),
   inputs: z.array(taskInput),
-  work: taskWork,
+  work: taskWorkSchema,
   /** Name of the plan that limits the time of the run, for the error message of a timeout. */
   plan: z.string().optional(),
-  secrets: taskSecrets.optional(),
+  secrets: taskSecretsSchema.optional(),
 })
 
-export type TaskSecrets = z.infer<typeof taskSecrets>
-export type TaskOrder = z.infer<typeof taskOrder>
-export type TaskWork = z.infer<typeof taskWork>
-export type TaskResult = z.infer<typeof taskResult>
+export type TaskSecrets = z.infer<typeof taskSecretsSchema>
+export type TaskOrder = z.infer<typeof taskOrderSchema>
+export type TaskWork = z.infer<typeof taskWorkSchema>
+export type TaskResult = z.infer<typeof taskResultSchema>
 export type TaskInput = z.infer<typeof taskInput>
-export type TaskOutput = z.infer<typeof taskOutput>
+export type TaskOutput = z.infer<typeof taskOutputSchema>
 
 /**
  * Response to `POST /tasks` with status 202. `boot` is the id of the runner process that accepted
  * the task.
  */
-export const taskAcceptedResponse = z.object({ boot: z.string() })
+export const taskAcceptedResponseSchema = z.object({ boot: z.string() })
 
 /**
  * Groups the inputs of a task by their stored file. An input without a file id forms a group of its

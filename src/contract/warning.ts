@@ -1,7 +1,7 @@
 import { z } from "zod"
 
 /** Codes of the warnings that a record lists in `warnings`. */
-export const warningCode = z.enum([
+export const warningCodeSchema = z.enum([
   "binary_stdout",
   "empty_stream",
   "format_changed",
@@ -18,9 +18,12 @@ export const warningCode = z.enum([
 ])
 
 /** Warning for the caller. `code` is for programs, and `message` is a sentence for people. */
-export const warning = z.object({ code: warningCode, message: z.string().min(1).max(1000) })
+export const warningSchema = z.object({
+  code: warningCodeSchema,
+  message: z.string().min(1).max(1000),
+})
 
-export type Warning = z.infer<typeof warning>
+export type Warning = z.infer<typeof warningSchema>
 
 /** Warning about a file that is not media. */
 export const NOT_MEDIA_WARNING: Warning = {
@@ -30,4 +33,4 @@ export const NOT_MEDIA_WARNING: Warning = {
 }
 
 /** Maximum number of warnings in the result of a task. */
-export const WARNINGS_MAX = 20
+export const TASK_WARNINGS_MAX = 20

@@ -14,11 +14,11 @@ export const WHISPER_LANGUAGES: readonly string[] = [
 const codes = new Set(WHISPER_LANGUAGES)
 
 /** Schema of a language code of whisper's multilingual models. */
-export const languageCode = z
+export const whisperLanguageCodeSchema = z
   .string()
   .refine((code) => codes.has(code), "expected a language of Whisper")
 
 /** Returns the canonical BCP-47 tag of a whisper code: `jv` for `jw`. */
-export function toLanguageTag(code: string): string {
+export function whisperCodeToLanguageTag(code: string): string {
   return Intl.getCanonicalLocales(code)[0] ?? code
 }

@@ -4,10 +4,10 @@ import { isProblemCode, Problem } from "../api/output/problem.ts"
 import type { SignedInUser } from "../accounts/sign-in/signed-in-user.ts"
 
 /** Sends a request to the app itself, within the same process. */
-export type SendToService = (request: Request) => Promise<Response>
+export type SendRequestToApp = (request: Request) => Promise<Response>
 
 /** Result of an API request: the parsed body, or the error with the faults of its fields. */
-export type ApiAnswer<Value> =
+export type ApiRequestResult<Value> =
   | { ok: true; status: number; value: Value; headers: Headers }
   | { ok: false; status: number; code: string; message: string; faults: ApiFault[] }
 
@@ -32,7 +32,7 @@ export type ApiClient = <Value>(
   path: string,
   schema: z.ZodType<Value>,
   init?: ApiRequestOptions,
-) => Promise<ApiAnswer<Value>>
+) => Promise<ApiRequestResult<Value>>
 
 const refusal = z.object({
   message: z.string().default("The service gave no reason."),
@@ -45,7 +45,7 @@ const refusal = z.object({
  * limits of the user's plan.
  */
 export function makeApiClient(
-  send: SendToService,
+  send: SendRequestToApp,
   origin: string,
   { user, account }: SignedInUser,
 ): ApiClient {
@@ -64,7 +64,7 @@ export function makeApiClient(
  * Returns the value of a successful API result. Throws the error of any other result, which becomes
  * an error page.
  */
-export function unwrapAnswer<Value>(answer: ApiAnswer<Value>): Value {
+export function unwrapApiResult<Value>(answer: ApiRequestResult<Value>): Value {
   if (answer.ok) return answer.value
   const { code, message, faults: details } = answer
   throw new Problem(isProblemCode(code) ? code : "internal", message, { details })
@@ -72,7 +72,7 @@ export function unwrapAnswer<Value>(answer: ApiAnswer<Value>): Value {
 
 /** Returns the error message of a form field from an API result; null without an error. */
 export function findFieldError<Value>(
-  answer: ApiAnswer<Value> | null,
+  answer: ApiRequestResult<Value> | null,
   field: string,
 ): string | null {
   if (answer === null || answer.ok) return null

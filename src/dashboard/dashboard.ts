@@ -7,17 +7,17 @@ import { serveAuthRoute } from "../accounts/sign-in/serve-auth-route.ts"
 import { AUTH_PATH } from "../accounts/sign-in/auth.ts"
 import { AUTH_ROUTES } from "../accounts/sign-in/limits.ts"
 import { findSignedInUser } from "../accounts/sign-in/signed-in-user.ts"
-import { answerNotFound } from "../api/middleware/answers.ts"
+import { respondNotFound } from "../api/middleware/error-responses.ts"
 import { findNearestPath } from "../hints/paths.ts"
-import { readWholeBody } from "../api/input/body.ts"
+import { readBodyAsBlob } from "../api/input/body.ts"
 import { Problem } from "../api/output/problem.ts"
 import { getPublicOrigin } from "../api/input/request.ts"
 import type { AppEnv, AppContext } from "../api/context.ts"
 import { makeApiClient } from "./api.ts"
-import type { SendToService } from "./api.ts"
+import type { SendRequestToApp } from "./api.ts"
 import { assetRoutes } from "./assets.ts"
 import type { PageEnv } from "./context.ts"
-import { securityHeaders } from "./security-headers.ts"
+import { setDashboardSecurityHeaders } from "./security-headers.ts"
 import { filePages } from "./pages/files.tsx"
 import { jobPages } from "./pages/jobs.tsx"
 import { keyPages } from "./pages/keys.tsx"
@@ -31,15 +31,15 @@ import { settingsPages } from "./pages/settings.tsx"
 import { usagePages } from "./pages/usage.tsx"
 import { webhookPages } from "./pages/webhooks.tsx"
 import { endpointPages } from "./pages/webhooks/endpoints.tsx"
-import { answerPageError } from "./problem-page.tsx"
-import { requireForm } from "./read-form.ts"
+import { respondWithErrorPage } from "./problem-page.tsx"
+import { requireFormContentType } from "./read-form.ts"
 import { confirmationRoutes } from "./sign-in/confirmations.tsx"
 import { passwordResetRoutes } from "./sign-in/forgotten-passwords.tsx"
 import { signInRoutes } from "./sign-in/sign-in.tsx"
 import { signUpRoutes } from "./sign-in/sign-up.tsx"
 
 /** Returns a function that sends requests to the app itself while the app handles a request. */
-type Sender = (c: Pick<AppContext, "env" | "executionCtx">) => SendToService
+type Sender = (c: Pick<AppContext, "env" | "executionCtx">) => SendRequestToApp
 
 /** Pages that require a signed-in user. */
 const PAGES: readonly Hono<PageEnv>[] = [
@@ -71,9 +71,23 @@ export function makeDashboard(send: Sender, templates: readonly string[]): Hono<
     })
   }
   dashboard.route("/assets", assetRoutes)
-  dashboard.route("/", guarded(signInPages, [securityHeaders, sameOrigin, requireForm, smallBody]))
+  dashboard.route(
+    "/",
+    guarded(signInPages, [
+      setDashboardSecurityHeaders,
+      sameOrigin,
+      requireFormContentType,
+      smallBody,
+    ]),
+  )
   const signedIn = requireSignedIn(send)
-  const guards = [securityHeaders, sameOrigin, requireForm, formBody, signedIn]
+  const guards = [
+    setDashboardSecurityHeaders,
+    sameOrigin,
+    requireFormContentType,
+    formBody,
+    signedIn,
+  ]
   for (const pages of PAGES) dashboard.route("/", guarded(pages, guards))
   return dashboard
 }
@@ -87,7 +101,7 @@ function turnAway(templates: readonly string[]): MiddlewareHandler<AppEnv> {
     const { headers } = c.req.raw
     const hasKey = headers.has("x-api-key") || /^Bearer /i.test(headers.get("authorization") ?? "")
     if (!hasKey || findNearestPath(c.req.path, templates) === null) return await next()
-    return answerNotFound(c, templates)
+    return respondNotFound(c, templates)
   })
 }
 
@@ -99,7 +113,7 @@ function guarded<Context extends AppEnv>(
   const all = new Hono<Context>()
   for (const path of new Set(pages.routes.map((route) => route.path))) all.use(path, ...guards)
   all.route("/", pages)
-  all.onError(answerPageError)
+  all.onError(respondWithErrorPage)
   return all
 }
 
@@ -122,7 +136,7 @@ function boundBody(bytesMax: number): MiddlewareHandler<AppEnv> {
   return createMiddleware<AppEnv>(async (c, next) => {
     const { method, body } = c.req.raw
     if (body && method !== "GET" && method !== "HEAD") {
-      const read = await readWholeBody(c, { bytesMax, tooLarge })
+      const read = await readBodyAsBlob(c, { bytesMax, tooLarge })
       c.req.raw = new Request(c.req.raw, { method, body: await read.bytes() })
     }
     await next()

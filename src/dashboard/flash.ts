@@ -35,7 +35,7 @@ export function redirectWithMessage<Pages extends AppEnv>(
  * Returns the message that this page shows, and deletes the message's cookie; null without a
  * message.
  */
-export function takeFlash<Pages extends AppEnv>(c: Context<Pages>): FlashMessage | null {
+export function takeFlashMessage<Pages extends AppEnv>(c: Context<Pages>): FlashMessage | null {
   const text = getCookie(c, COOKIE, cookieOf(c).prefix)
   if (text === undefined) return null
   deleteCookie(c, COOKIE, cookieOf(c))

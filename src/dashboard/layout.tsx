@@ -9,7 +9,7 @@ import { assetPath } from "./assets.ts"
 import type { AssetName } from "./assets.ts"
 import { Notice } from "./components/notice.tsx"
 import type { PageContext } from "./context.ts"
-import { takeFlash } from "./flash.ts"
+import { takeFlashMessage } from "./flash.ts"
 
 /** Title, navigation entry and other properties of a dashboard page. */
 export type PageProps = {
@@ -44,7 +44,7 @@ export function showPageForUser<Context extends AppEnv>(
   content: Child,
 ): Response | Promise<Response> {
   const { title, section, lead, actions, scripts = [], status = 200 } = facts
-  const flash = takeFlash(c)
+  const flash = takeFlashMessage(c)
   const page = (
     <HtmlDocument title={title} scripts={scripts}>
       <a class="skip-link" href="#main">

@@ -1,4 +1,4 @@
-import type { ApiAnswer } from "./api.ts"
+import type { ApiRequestResult } from "./api.ts"
 import type { PageContext } from "./context.ts"
 
 /** Query parameters of a page with a list. */
@@ -27,7 +27,7 @@ export function readListQuery(c: PageContext, names: readonly string[]): ListQue
  * Returns the path of the next page of a list, from the `Link` header of the API's response; null
  * on the last page.
  */
-export function nextPagePath(path: `/${string}`, answer: ApiAnswer<unknown>): string | null {
+export function nextPagePath(path: `/${string}`, answer: ApiRequestResult<unknown>): string | null {
   const header = answer.ok ? answer.headers.get("link") : null
   const next = /<([^>]+)>; rel="next"/.exec(header ?? "")?.[1]
   if (next === undefined) return null

@@ -2,23 +2,24 @@ import type { Context } from "hono"
 import { HTTPException } from "hono/http-exception"
 import { findSignedInUser } from "../accounts/sign-in/signed-in-user.ts"
 import type { SignedInUser } from "../accounts/sign-in/signed-in-user.ts"
-import { answerNotFound, toProblem } from "../api/middleware/answers.ts"
+import { respondNotFound, errorToProblem } from "../api/middleware/error-responses.ts"
 import { Problem, PROBLEMS } from "../api/output/problem.ts"
 import { getPublicOrigin } from "../api/input/request.ts"
 import type { AppEnv, AppContext } from "../api/context.ts"
 import { LinkButton } from "./components/buttons.tsx"
 import { Card } from "./components/card.tsx"
-import { securityHeaders } from "./security-headers.ts"
+import { setDashboardSecurityHeaders } from "./security-headers.ts"
 import { HtmlDocument, showPageForUser } from "./layout.tsx"
 
 type ProblemContext = AppEnv & { Variables: { signedIn?: SignedInUser } }
 
 /** Responds with an error page for an error that a page threw. */
-export async function answerPageError<Pages extends ProblemContext>(
+export async function respondWithErrorPage<Pages extends ProblemContext>(
   error: Error,
   c: Context<Pages>,
 ): Promise<Response> {
-  const problem = error instanceof HTTPException ? notFromHere(error) : await toProblem(error, c)
+  const problem =
+    error instanceof HTTPException ? notFromHere(error) : await errorToProblem(error, c)
   return await showProblem(c, problem, c.get("signedIn") ?? null)
 }
 
@@ -35,14 +36,14 @@ function notFromHere(cause: HTTPException): Problem {
  * Responds to an unknown path. A browser gets an error page; other clients get the API's error,
  * which suggests one of the path templates.
  */
-export async function answerUnknownPath(
+export async function respondToUnknownPath(
   c: AppContext,
   templates: readonly string[],
 ): Promise<Response> {
-  if (!isForPerson(c)) return answerNotFound(c, templates)
+  if (!isForPerson(c)) return respondNotFound(c, templates)
   const signedIn = await findSignedInUser(c.env, getPublicOrigin(c), c.req.raw.headers)
   const problem = new Problem("not_found", "No page exists at this address.")
-  await securityHeaders(c, async () => {
+  await setDashboardSecurityHeaders(c, async () => {
     c.res = await showProblem(c, problem, signedIn)
   })
   return c.res

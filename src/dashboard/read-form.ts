@@ -9,7 +9,7 @@ const FORM_TYPES = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)
  * Middleware that refuses a POST whose body is not a form. The CSRF check ignores other content
  * types, so a request with another type would pass.
  */
-export const requireForm = createMiddleware<AppEnv>(async (c, next) => {
+export const requireFormContentType = createMiddleware<AppEnv>(async (c, next) => {
   if (c.req.method === "POST" && !FORM_TYPES.test(c.req.header("content-type") ?? "")) {
     throw new Problem("unsupported_media_type", "A page accepts only forms.")
   }
@@ -23,7 +23,9 @@ const FIELDS_MAX = 300
  * Returns the text fields of a submitted form by name; the last value of a repeated field counts.
  * Throws a 422 problem if the body is not a form or has too many fields.
  */
-export async function readForm(c: Pick<Context, "req">): Promise<Readonly<Record<string, string>>> {
+export async function readFormFields(
+  c: Pick<Context, "req">,
+): Promise<Readonly<Record<string, string>>> {
   const form = await c.req.formData().catch((error: unknown) => {
     throw error instanceof TypeError
       ? invalidFieldProblem("body", "the body is not a form", error)

@@ -1,10 +1,10 @@
-import { pageHeaders } from "../api/middleware/page-headers.ts"
+import { makePageSecurityHeaders } from "../api/middleware/page-headers.ts"
 
 /**
  * Middleware that sets the Content-Security-Policy of dashboard pages: scripts, styles, media and
  * forms only from this origin.
  */
-export const securityHeaders = pageHeaders({
+export const setDashboardSecurityHeaders = makePageSecurityHeaders({
   scriptSrc: ["'self'"],
   styleSrc: ["'self'"],
   imgSrc: ["'self'", "data:"],

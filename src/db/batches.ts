@@ -2,14 +2,13 @@ import { and, desc, eq, isNotNull, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
 import type { AccountDatabase, Database, Statement } from "./database.ts"
 import { pageBoundsCondition } from "./paging.ts"
-import type { Page } from "./paging.ts"
-import type { JobCreator } from "./jobs/create-job.ts"
+import type { ListPageQuery } from "./paging.ts"
 import { getListedJobColumns } from "./values/listed-jobs.ts"
 import { deliveries } from "./schema/deliveries.ts"
+import type { BatchWithJobs } from "../domain/batch.ts"
 import { batches } from "./schema/batches.ts"
 import type { Batch } from "./schema/batches.ts"
 import { jobDependencies, jobs } from "./schema/jobs.ts"
-import type { Job } from "./schema/jobs.ts"
 
 /** Batch of a request, with the fields that do not come from its jobs. */
 export type NewBatch = Pick<
@@ -17,17 +16,11 @@ export type NewBatch = Pick<
   "id" | "origin" | "webhookUrl" | "metadata" | "retryOf" | "retentionMs" | "createdAt"
 >
 
-/** Batch with its jobs, in the order in which the batch created them. */
-export type BatchWithJobs = { batch: Batch; jobs: Job[]; dependencies: JobDependency[] }
-
-/** Pair of a job and a job whose outputs it reads. */
-export type JobDependency = { jobId: string; neededJobId: string }
-
 /** Returns the statement that inserts a batch of so many open jobs. */
 export function insertBatch(
   { accountId, sql: database }: AccountDatabase,
   batch: NewBatch,
-  { keyId, requestId, jobCount }: JobCreator & { jobCount: number },
+  { keyId, requestId, jobCount }: Pick<Batch, "keyId" | "requestId"> & { jobCount: number },
 ): Statement {
   const counts = { totalJobs: jobCount, openJobs: jobCount }
   return database.insert(batches).values({ ...batch, ...counts, keyId, requestId, accountId })
@@ -61,7 +54,7 @@ export async function findBatch(
 /** Returns a page of the account's batches, newest first. */
 export async function listBatches(
   { accountId, sql: database }: AccountDatabase,
-  page: Page,
+  page: ListPageQuery,
 ): Promise<Batch[]> {
   return await database
     .select()

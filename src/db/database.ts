@@ -47,7 +47,7 @@ export function getDatabaseBinding(env: DatabasesEnv, database: number): D1Datab
  * Opens the database with an account's rows and the directory database. The id of an account
  * contains the number of its database, which may be the directory itself.
  */
-export function openDatabases(env: DatabasesEnv, accountId: string): AccountDatabases {
+export function openAccountDatabases(env: DatabasesEnv, accountId: string): AccountDatabases {
   const [directory, number] = [openDirectory(env), readDatabaseNumber(accountId)]
   return { accountId, directory, sql: number === 1 ? directory : openDatabaseByNumber(env, number) }
 }
@@ -56,7 +56,7 @@ export function openDatabases(env: DatabasesEnv, accountId: string): AccountData
  * Opens an account's databases at the nearest read replica, whose data may be stale.
  * docs/develop/architecture.md lists the reads that may use replicas.
  */
-export function openReplicas(env: DatabasesEnv, accountId: string): AccountDatabases {
+export function openAccountReplicas(env: DatabasesEnv, accountId: string): AccountDatabases {
   const own = getDatabaseBinding(env, readDatabaseNumber(accountId))
   const sql = drizzle(sessionOf(own))
   return { accountId, sql, directory: own === env.DB ? sql : drizzle(sessionOf(env.DB)) }

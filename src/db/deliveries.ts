@@ -2,8 +2,8 @@ import { and, asc, eq, getTableColumns, lte, sql } from "drizzle-orm"
 import { runBatch } from "./database.ts"
 import type { AccountDatabase, Database } from "./database.ts"
 import { compareNewestFirst, statesPageCondition } from "./paging.ts"
-import type { Page } from "./paging.ts"
-import { updateOutage } from "./receiver-outages.ts"
+import type { ListPageQuery } from "./paging.ts"
+import { updateOutageStatement } from "./receiver-outages.ts"
 import { accounts } from "./schema/accounts.ts"
 import type { Account } from "./schema/accounts.ts"
 import { deliveries, deliveryTries, webhookEndpoints } from "./schema/deliveries.ts"
@@ -13,10 +13,10 @@ import type {
   FirstTryColumns,
   WebhookEndpoint,
 } from "./schema/deliveries.ts"
-import { adoptUploads } from "./files/uploads.ts"
+import { deleteAdoptedUploadsStatements } from "./files/uploads.ts"
 import { jobs } from "./schema/jobs.ts"
 import type { Upload } from "./schema/uploads.ts"
-import { disableEndpointOfGoneReceiver } from "./webhook-endpoints.ts"
+import { disableGoneEndpointStatement } from "./webhook-endpoints.ts"
 import { DELIVERY_STATES } from "../domain/states.ts"
 import type { DeliveryState } from "../domain/states.ts"
 
@@ -106,7 +106,7 @@ export async function storeDeliveryBody(
       .update(deliveries)
       .set({ body, bodyObjectKey })
       .where(and(eq(deliveries.id, id), eq(deliveries.accountId, accountId))),
-    ...adoptUploads(
+    ...deleteAdoptedUploadsStatements(
       database,
       bodyUploads.map((upload) => upload.id),
     ),
@@ -163,9 +163,9 @@ export async function saveDeliveryTry(
       .update(deliveries)
       .set({ ...set, firstTry: sql`iif(${isFirst}, ${JSON.stringify(first)}, first_try)` })
       .where(isUnchanged(database, read)),
-    ...(receiver === null ? [] : [updateOutage(database, { ...newTry, receiver })]),
+    ...(receiver === null ? [] : [updateOutageStatement(database, { ...newTry, receiver })]),
     ...(isGone && endpointId !== ""
-      ? [disableEndpointOfGoneReceiver(database, { endpointId, url }, startedAt + durationMs)]
+      ? [disableGoneEndpointStatement(database, { endpointId, url }, startedAt + durationMs)]
       : []),
   ])
 }
@@ -184,7 +184,7 @@ export async function insertDelivery(
  * Replays a webhook delivery: makes it due now, with all its tries and the current URL of its
  * endpoint. Does nothing if the account has no such delivery.
  */
-export async function resetDelivery(
+export async function resetDeliveryForReplay(
   { accountId, sql: database }: AccountDatabase,
   id: string,
   now: number,
@@ -234,7 +234,7 @@ export async function findDelivery(
  */
 export async function listDeliveries(
   { accountId, sql: database }: AccountDatabase,
-  page: Page,
+  page: ListPageQuery,
   only: { jobId?: string | undefined; state?: DeliveryState | undefined },
 ): Promise<DeliveryWithTries[]> {
   const where =

@@ -7,7 +7,7 @@ import { jobMetadata } from "./schema/jobs.ts"
  * Query of a page in a list that is sorted from the newest row to the oldest. With `before`, the
  * page contains only rows with a lower id.
  */
-export type Page = {
+export type ListPageQuery = {
   limit: number
   offset: number
   before?: string | undefined
@@ -29,7 +29,7 @@ type ListedTable = SQLiteTable & { id: SQLiteColumn; createdAt: SQLiteColumn; st
 export function statesPageCondition(
   table: ListedTable,
   states: readonly string[],
-  { where, page }: { where: SQL | undefined; page: Page },
+  { where, page }: { where: SQL | undefined; page: ListPageQuery },
 ): SQL {
   const { limit, offset } = page
   const condition = and(where, pageBoundsCondition(table, page))
@@ -41,7 +41,7 @@ export function statesPageCondition(
 }
 
 /** Key and value in a job's metadata, by which a list is filtered. */
-export type MetadataPair = { name: string; value: string }
+export type MetadataFilter = { name: string; value: string }
 
 /**
  * Returns the SQL condition that selects a page of rows in the given states whose metadata contain
@@ -51,7 +51,7 @@ export type MetadataPair = { name: string; value: string }
 export function metadataPageCondition(
   table: ListedTable,
   states: readonly string[],
-  query: { where: SQL | undefined; page: Page; accountId: string; pair: MetadataPair },
+  query: { where: SQL | undefined; page: ListPageQuery; accountId: string; pair: MetadataFilter },
 ): SQL {
   const { where, page, accountId, pair } = query
   const { limit, offset } = page
@@ -86,7 +86,7 @@ const ID_SKEW_MS = 60_000
  */
 export function pageBoundsCondition(
   { id, createdAt }: { id: SQLiteColumn; createdAt: SQLiteColumn },
-  { before, createdAfter, createdBefore }: Page,
+  { before, createdAfter, createdBefore }: ListPageQuery,
 ): SQL | undefined {
   return and(
     before === undefined ? undefined : lt(id, before),

@@ -22,7 +22,10 @@ export type ReceiverTry = {
  * Returns the statement that begins, continues or ends the outage of a webhook receiver after a
  * try. If the outage has lasted a day, an alert to the account's owner becomes due.
  */
-export function updateOutage(database: AccountDatabase, receiverTry: ReceiverTry): Statement {
+export function updateOutageStatement(
+  database: AccountDatabase,
+  receiverTry: ReceiverTry,
+): Statement {
   const { accountId, sql: all } = database
   const { receiver, startedAt, status, error } = receiverTry
   if (error === null) return all.delete(receiverOutages).where(isOf(database, receiver))
@@ -46,7 +49,7 @@ export function updateOutage(database: AccountDatabase, receiverTry: ReceiverTry
  * Returns the ids of accounts with a due alert about an outage of a webhook receiver, the longest
  * overdue first.
  */
-export async function listAccountsWithDueAlerts(
+export async function listAccountsWithDueOutageAlerts(
   database: Database,
   { now, limit }: { now: number; limit: number },
 ): Promise<string[]> {
@@ -60,7 +63,7 @@ export async function listAccountsWithDueAlerts(
  * Returns the outages of an account with a due alert, and marks the outages as alerted. Two
  * concurrent callers never get the same outage.
  */
-export async function claimDueAlerts(
+export async function claimDueOutageAlerts(
   { accountId, sql: database }: AccountDatabase,
   now: number,
   limit: number,
@@ -87,7 +90,7 @@ export async function claimDueAlerts(
  * Makes outage alerts due again at `dueAt`. The alerts were claimed at `claimedAt`. Outages that
  * have ended since the claim are ignored.
  */
-export async function postponeAlerts(
+export async function postponeOutageAlerts(
   { accountId, sql: database }: AccountDatabase,
   claimedAt: number,
   dueAt: number,

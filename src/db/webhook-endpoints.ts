@@ -117,7 +117,7 @@ export async function deleteAllWebhookEndpoints(
  * Returns the statement that disables the endpoint of a delivery whose receiver responded 410. The
  * statement does nothing if the endpoint now has another URL.
  */
-export function disableEndpointOfGoneReceiver(
+export function disableGoneEndpointStatement(
   database: AccountDatabase,
   { endpointId, url }: Pick<Delivery, "url" | "endpointId">,
   now: number,
@@ -130,7 +130,7 @@ export function disableEndpointOfGoneReceiver(
 }
 
 /** Returns the statement that reads the enabled webhook endpoints of an account, ordered by id. */
-export function selectEnabledEndpoints(database: Database, accountId: string) {
+export function selectEnabledEndpointsStatement(database: Database, accountId: string) {
   const { id, url, events, version, enabled } = webhookEndpoints
   return database
     .select({ id, url, events, version })

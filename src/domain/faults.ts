@@ -1,4 +1,4 @@
-import { failureCode } from "../contract/failure.ts"
+import { failureCodeSchema } from "../contract/failure.ts"
 import type { FailureCode } from "../contract/failure.ts"
 import { REFUSAL_CODES } from "../contract/refusal-codes.ts"
 
@@ -37,7 +37,7 @@ export type FaultCode = (typeof REQUEST_FAULT_CODES)[number] | FailureCode
 
 /** Fault codes of requests that are not also failure codes of jobs. */
 export const FAULT_ONLY_CODES = REQUEST_FAULT_CODES.filter(
-  (code) => !failureCode.safeParse(code).success,
+  (code) => !failureCodeSchema.safeParse(code).success,
 )
 
 /**

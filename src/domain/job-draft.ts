@@ -3,7 +3,7 @@ import { hasApiKeyFormat } from "../platform/crypto/api-key.ts"
 import { newId } from "../platform/ids.ts"
 import type { File, files } from "../db/schema/files.ts"
 import type { jobs } from "../db/schema/jobs.ts"
-import { isFinal } from "./states.ts"
+import { isFinalState } from "./states.ts"
 import type { FileSource, WebhookForm } from "./states.ts"
 import type { tasks } from "../db/schema/tasks.ts"
 import type { Upload } from "../db/schema/uploads.ts"
@@ -11,13 +11,13 @@ import type { Upload } from "../db/schema/uploads.ts"
 type NewRow<Row extends { accountId: string }> = Omit<Row, "accountId">
 
 /** Idempotency key of a request that creates a job, and the hash of the request's body. */
-export type Idempotency = { key: string; bodyHash: string }
+export type IdempotencyKeyUse = { key: string; bodyHash: string }
 
 /**
  * New metadata lookup of a URL. `replaces` is the id of the job of the last lookup of the same URL;
  * null if there is none.
  */
-export type NewLookup = { urlHash: string; replaces: string | null }
+export type NewMetadataLookup = { urlHash: string; replaces: string | null }
 
 /**
  * New task with its inputs and the name of its pool. `blocked` is true while an input of the task
@@ -51,9 +51,9 @@ export type JobDraft = {
   /**
    * Idempotency key of the request that creates the job; null or undefined if the request has none.
    */
-  once?: Idempotency | null
+  once?: IdempotencyKeyUse | null
   /** Metadata lookup of a URL that the job runs; absent for other jobs. */
-  lookup?: NewLookup
+  lookup?: NewMetadataLookup
   /** Ids of the jobs whose outputs the job waits for. */
   neededJobIds?: readonly string[]
 }
@@ -149,7 +149,7 @@ export function draftInputs(
       return { key, fileId, awaitsProbe }
     }),
     blocked: inputs.some(
-      ({ file, source }) => source !== undefined || (file !== null && !isFinal(file.state)),
+      ({ file, source }) => source !== undefined || (file !== null && !isFinalState(file.state)),
     ),
   }
 }

@@ -50,7 +50,7 @@ export function attemptPrefixes(task: Pick<Task, "id" | "accountId" | "fence">):
 }
 
 /** Returns the R2 key prefix of a file, from the key of the file's object. */
-export function objectPrefix(objectKey: string): string {
+export function filePrefix(objectKey: string): string {
   return objectKey.slice(0, objectKey.lastIndexOf("/") + 1)
 }
 
@@ -59,7 +59,7 @@ export function objectPrefix(objectKey: string): string {
  * members.
  */
 export function memberObjectKey(objectKey: string, name: string): string {
-  return `${objectPrefix(objectKey)}members/${name}`
+  return `${filePrefix(objectKey)}members/${name}`
 }
 
 /** R2 key prefix of the large values of a job and its tasks, which do not fit into their rows. */

@@ -2,7 +2,7 @@
  * Reports whether a URL points to this deployment. The comparison ignores the scheme, and treats
  * all names of localhost as equal.
  */
-export function isOwnUrl(url: URL, origin: string): boolean {
+export function isUrlOfDeployment(url: URL, origin: string): boolean {
   return canonicalHost(url) === canonicalHost(new URL(origin))
 }
 

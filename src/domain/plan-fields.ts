@@ -1,9 +1,9 @@
-import type { Limits } from "./plans.ts"
+import type { PlanLimits } from "./plans.ts"
 
 /** Limit of a plan as the API and the pages show it: its property, unit and description. */
 export type LimitField = {
-  /** Name of the limit's property in `Limits`. */
-  limit: Exclude<keyof Limits, "slotsShareMax">
+  /** Name of the limit's property in `PlanLimits`. */
+  limit: Exclude<keyof PlanLimits, "slotsShareMax">
   unit: "requests" | "jobs" | "bytes" | "seconds" | "fetches"
   meaning: string
 }
@@ -62,7 +62,7 @@ export const LIMIT_FIELDS = {
 export type LimitName = keyof typeof LIMIT_FIELDS
 
 /** Builds a record that has a value for each limit, by the limit's name in the API. */
-export function mapLimits<Value>(
+export function buildLimitRecord<Value>(
   valueOf: (field: LimitField, name: LimitName) => Value,
 ): Record<LimitName, Value> {
   return {
@@ -79,6 +79,6 @@ export function mapLimits<Value>(
 }
 
 /** Returns the limits of a plan by their names in the API. */
-export function viewLimits(limits: Limits): Record<LimitName, number> {
-  return mapLimits(({ limit }) => limits[limit])
+export function toPublicLimits(limits: PlanLimits): Record<LimitName, number> {
+  return buildLimitRecord(({ limit }) => limits[limit])
 }

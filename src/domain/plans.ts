@@ -10,7 +10,7 @@ export function isBuiltInPlan(name: string): name is BuiltInPlan {
 }
 
 /** Limits of an account, which its plan sets. */
-export type Limits = {
+export type PlanLimits = {
   /** Maximum size of one file, in bytes. */
   fileBytesMax: number
   /** Maximum size of all inputs of a job, in bytes. A file that has several keys counts once. */
@@ -40,7 +40,7 @@ export type Limits = {
  * Limits of a plan that the operator created. The setting RUN_SECONDS_MAX is an upper bound here
  * too.
  */
-export type OperatorPlanLimits = Limits
+export type OperatorPlanLimits = PlanLimits
 
 /**
  * Plan that is assigned to an account. `ownLimits` is null for a built-in plan, whose limits are in
@@ -51,7 +51,7 @@ export type AssignedPlan = { plan: string; ownLimits: OperatorPlanLimits | null 
 const GIB = 1024 ** 3
 
 /** Default limits of the built-in plans. Settings of the deployment can override each limit. */
-export const PLAN_LIMITS: Record<BuiltInPlan, Limits> = {
+export const PLAN_LIMITS: Record<BuiltInPlan, PlanLimits> = {
   trial: {
     fileBytesMax: 5 * GIB,
     inputBytesMax: 10 * GIB,

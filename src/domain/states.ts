@@ -6,7 +6,7 @@ export const OPEN_STATES = ["waiting", "running"] as const satisfies readonly St
 export const FINAL_STATES = ["succeeded", "failed", "canceled"] as const satisfies readonly State[]
 export type FinalState = (typeof FINAL_STATES)[number]
 
-export function isFinal(state: State): state is FinalState {
+export function isFinalState(state: State): state is FinalState {
   return state !== "waiting" && state !== "running"
 }
 

@@ -1,4 +1,4 @@
-import { parseTime } from "./media-time.ts"
+import { parseFfmpegTime } from "./media-time.ts"
 
 /** Options of ffmpeg that apply to a single file and take no value. */
 const FLAGS =
@@ -76,9 +76,11 @@ export function findLastOptionValue({ options }: CommandFile, name: string): str
  */
 export function computeTrimmedSeconds(file: CommandFile, seconds: number): number | null {
   const most = findLastOptionValue(file, "t")
-  const from = parseTime(findLastOptionValue(file, "ss") ?? "0")
-  const end = parseTime((most === null ? findLastOptionValue(file, "to") : null) ?? String(seconds))
-  const length = parseTime(most ?? String(seconds))
+  const from = parseFfmpegTime(findLastOptionValue(file, "ss") ?? "0")
+  const end = parseFfmpegTime(
+    (most === null ? findLastOptionValue(file, "to") : null) ?? String(seconds),
+  )
+  const length = parseFfmpegTime(most ?? String(seconds))
   if (from === null || end === null || length === null) return null
   return Math.max(0, Math.min(seconds - from, end - from, length))
 }
@@ -108,7 +110,7 @@ export function isTextFileName(name: string): boolean {
 /**
  * Parses the words of an ffmpeg command, without the program's name, into files and their options.
  */
-export function readCommand(words: readonly string[]): ParsedCommand {
+export function parseFfmpegCommand(words: readonly string[]): ParsedCommand {
   const files: CommandFile[] = []
   let options: CommandOption[] = []
   // The word after a lone "--" is a file name, even if the word looks like an option.
@@ -128,7 +130,7 @@ export function readCommand(words: readonly string[]): ParsedCommand {
       finish("output", word, at)
       continue
     }
-    const name = readOptionName(word)
+    const name = parseOptionName(word)
     if (isFlag(name)) {
       options.push({ word, name, value: null, at })
       continue
@@ -147,7 +149,7 @@ export function readCommand(words: readonly string[]): ParsedCommand {
  * Returns the name of an ffmpeg option without its dash and stream specifier: `filter` for
  * `-filter:v:0`.
  */
-export function readOptionName(word: string): string {
+export function parseOptionName(word: string): string {
   return word.slice(1).split(":", 1)[0] ?? ""
 }
 

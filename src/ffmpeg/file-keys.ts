@@ -1,11 +1,11 @@
-import { listAllOptions, readCommand } from "./command-line.ts"
+import { listAllOptions, parseFfmpegCommand } from "./command-line.ts"
 import type { CommandFile } from "./command-line.ts"
-import { readTokenIndexes, readOptionPairs, readToken } from "./graph-tokens.ts"
-import type { PositionedPair } from "./graph-tokens.ts"
-import { findFilterOptionKind } from "./policy/filters.ts"
-import { findOptionKind } from "./policy/options.ts"
-import type { OptionKind } from "./policy/options.ts"
-import { OPTION_TERMINATORS, resolveOptionNames, readGraphFilters } from "./graph-filters.ts"
+import { readTokenIndexes, parseOptionPairs, readGraphToken } from "./graph-tokens.ts"
+import type { PositionedOption } from "./graph-tokens.ts"
+import { findFilterOptionValueKind } from "./policy/filters.ts"
+import { findOptionValueKind } from "./policy/options.ts"
+import type { OptionValueKind } from "./policy/options.ts"
+import { OPTION_TERMINATORS, resolveOptionNames, parseGraphFilters } from "./graph-filters.ts"
 
 /** Lookup of workspace file names by key, such as a Map of strings. */
 export type FileNamesByKey = { get(key: string): string | undefined }
@@ -33,7 +33,7 @@ export function substituteKeys(words: readonly string[], names: FileNamesByKey):
 
 function replaceBareKeys(
   word: string,
-  places: readonly FilePosition[],
+  places: readonly FileNamePosition[],
   names: FileNamesByKey,
 ): string {
   let replaced = ""
@@ -51,7 +51,7 @@ function replaceBareKeys(
  * Position of a file name in an ffmpeg command: the index of the word, the unescaped file name, and
  * the character range in the word.
  */
-export type FilePosition = {
+export type FileNamePosition = {
   index: number
   text: string
   from: number
@@ -59,43 +59,44 @@ export type FilePosition = {
   use: "input" | "output" | "read" | "write"
 }
 
-type GraphFilePosition = Omit<FilePosition, "index">
+type GraphFilePosition = Omit<FileNamePosition, "index">
 
 /**
  * Returns the positions of all file names in an ffmpeg command, in order. File names are the words
  * after `-i`, the outputs, and the values of options and filter options that take a file.
  */
-export function findFilePositions(words: readonly string[]): FilePosition[] {
+export function findFilePositions(words: readonly string[]): FileNamePosition[] {
   return findUses(words).flatMap(({ index, use }) => {
     const text = words[index] ?? ""
-    if (use === "graph") return findFilesInGraph(text).map((place) => ({ index, ...place }))
+    if (use === "graph")
+      return findFileNamesInFilterGraph(text).map((place) => ({ index, ...place }))
     return [{ index, text, from: 0, to: text.length, use }]
   })
 }
 
 /** Returns the indexes of the words of a command that are filter graphs. */
-export function findGraphWords(words: readonly string[]): Set<number> {
+export function findFilterGraphWordIndexes(words: readonly string[]): Set<number> {
   return new Set(findUses(words).flatMap(({ index, use }) => (use === "graph" ? [index] : [])))
 }
 
-type WordUse = { index: number; use: FilePosition["use"] | "graph" }
+type WordUse = { index: number; use: FileNamePosition["use"] | "graph" }
 
 /** Returns the words of an ffmpeg command that are file names or filter graphs, in order. */
 function findUses(words: readonly string[]): WordUse[] {
-  const command = readCommand(words)
+  const command = parseFfmpegCommand(words)
   const files = command.files.flatMap((file): WordUse[] => {
     if (file.kind === "decoder") return []
     if (file.kind === "output") return [{ index: file.at, use: "output" }]
     return [{ index: file.at, use: isGraph(file) ? "graph" : "input" }]
   })
   const options = listAllOptions(command).flatMap(({ name, value, at }): WordUse[] => {
-    const use = value === null ? null : findWordUse(findOptionKind(name))
+    const use = value === null ? null : findWordUse(findOptionValueKind(name))
     return use === null ? [] : [{ index: at, use }]
   })
   return [...files, ...options].toSorted((one, other) => one.index - other.index)
 }
 
-function findWordUse(kind: OptionKind | null): WordUse["use"] | null {
+function findWordUse(kind: OptionValueKind | null): WordUse["use"] | null {
   switch (kind) {
     case "graph":
     case "read":
@@ -121,8 +122,8 @@ function isGraph({ options }: CommandFile): boolean {
  * Returns the file names in the filter options of a filter graph, with their character ranges in
  * the graph.
  */
-export function findFilesInGraph(graph: string): GraphFilePosition[] {
-  return readGraphFilters(graph).flatMap((filter) => {
+export function findFileNamesInFilterGraph(graph: string): GraphFilePosition[] {
+  return parseGraphFilters(graph).flatMap((filter) => {
     const options = resolveOptionNames(filter).flatMap((pair) => {
       const use = findFilterOptionUse(filter.name, pair)
       return use === null ? [] : [{ pair, use }]
@@ -130,7 +131,7 @@ export function findFilesInGraph(graph: string): GraphFilePosition[] {
     // Skips filters that name no file, as most do, because the positions of characters take time to
     // compute.
     if (options.length === 0) return []
-    const text = readToken(graph, filter.from, OPTION_TERMINATORS).token
+    const text = readGraphToken(graph, filter.from, OPTION_TERMINATORS).token
     const inGraph = readTokenIndexes(graph, filter.from, OPTION_TERMINATORS)
     return options.flatMap(({ pair, use }) => {
       const indexes = readTokenIndexes(text, pair.from, ":").map((index) => inGraph[index] ?? 0)
@@ -143,9 +144,9 @@ export function findFilesInGraph(graph: string): GraphFilePosition[] {
 
 function findFilterOptionUse(
   filter: string,
-  { name }: PositionedPair,
+  { name }: PositionedOption,
 ): GraphFilePosition["use"] | "model" | null {
-  switch (findFilterOptionKind(filter, name ?? "")) {
+  switch (findFilterOptionValueKind(filter, name ?? "")) {
     case "media":
     case "read":
     case "font":
@@ -183,7 +184,7 @@ function findModelFiles(value: string, indexes: readonly number[]): GraphFilePos
   return value.split("|").flatMap((model) => {
     const own = indexes.slice(begin, begin + model.length)
     begin += model.length + 1
-    return readOptionPairs(model, ":").flatMap((pair) => {
+    return parseOptionPairs(model, ":").flatMap((pair) => {
       if (pair.name !== "path") return []
       const places = readTokenIndexes(model, pair.from, ":").map((index) => own[index] ?? 0)
       return toFilePosition(pair.value, places, "read")

@@ -1,4 +1,4 @@
-import { readOptionPairs, readToken, skipSpaces } from "./graph-tokens.ts"
+import { parseOptionPairs, readGraphToken, skipSpaces } from "./graph-tokens.ts"
 import type { OptionPair } from "./graph-tokens.ts"
 
 /** Filter in a filter chain, with the labels of its inputs and outputs. */
@@ -28,11 +28,11 @@ export function parseFilterChains(text: string): FilterChainsResult {
   while (at < text.length) {
     const inputs = readLabels(text, at)
     if ("error" in inputs) return inputs
-    const name = readToken(text, inputs.at, "=,;[")
+    const name = readGraphToken(text, inputs.at, "=,;[")
     at = name.at
     let options = ""
     if (text.charAt(at) === "=") {
-      const value = readToken(text, at + 1, "[],;")
+      const value = readGraphToken(text, at + 1, "[],;")
       options = value.token
       at = value.at
     }
@@ -42,7 +42,7 @@ export function parseFilterChains(text: string): FilterChainsResult {
     const filter = {
       name: name.token.split("@")[0] ?? "",
       text: options,
-      options: options === "" ? [] : readOptionPairs(options, ":"),
+      options: options === "" ? [] : parseOptionPairs(options, ":"),
       inputs: inputs.labels,
       outputs: outputs.labels,
     }
@@ -74,7 +74,7 @@ function readLabels(
   const labels: string[] = []
   let at = skipSpaces(text, from)
   while (text.charAt(at) === "[") {
-    const { token, at: end } = readToken(text, at + 1, "]")
+    const { token, at: end } = readGraphToken(text, at + 1, "]")
     if (text.charAt(end) !== "]") {
       return {
         error: `the [ of "${text.slice(at, at + 20)}" is never closed; write ] after the label`,

@@ -8,7 +8,7 @@ type Token = { token: string; at: number }
  * backslash escapes the next character, single quotes escape all characters between them, and
  * unescaped white space around the token is dropped.
  */
-export function readToken(text: string, from: number, ends: string): Token {
+export function readGraphToken(text: string, from: number, ends: string): Token {
   return scanToken(text, from, ends, null)
 }
 
@@ -91,7 +91,7 @@ export function skipSpaces(text: string, from: number): number {
 export type OptionPair = { name: string | null; value: string }
 
 /** Option in a list, with the index in the text at which the option's value begins. */
-export type PositionedPair = OptionPair & { from: number }
+export type PositionedOption = OptionPair & { from: number }
 
 const NAME = /([A-Za-z0-9_/.-]*)[ \n\t\r]*=/y
 
@@ -99,14 +99,14 @@ const NAME = /([A-Za-z0-9_/.-]*)[ \n\t\r]*=/y
  * Parses `name=value` pairs between separators, in the same way as ffmpeg parses the options of
  * filters.
  */
-export function readOptionPairs(text: string, separator: string): PositionedPair[] {
-  const pairs: PositionedPair[] = []
+export function parseOptionPairs(text: string, separator: string): PositionedOption[] {
+  const pairs: PositionedOption[] = []
   for (let at = 0; at < text.length; at += 1) {
     const begin = skipSpaces(text, at)
     NAME.lastIndex = begin
     const nameMatch = NAME.exec(text)
     const from = begin + (nameMatch?.[0].length ?? 0)
-    const value = readToken(text, from, separator)
+    const value = readGraphToken(text, from, separator)
     pairs.push({ name: nameMatch?.[1] ?? null, value: value.token, from })
     at = value.at
   }
@@ -116,16 +116,16 @@ export function readOptionPairs(text: string, separator: string): PositionedPair
 /**
  * Parses a dictionary of ffmpeg such as `a=1:b=2`, in which names may also be quoted or escaped.
  */
-export function readDictionary(text: string, separator: string): OptionPair[] {
+export function parseFfmpegDictionary(text: string, separator: string): OptionPair[] {
   const pairs: OptionPair[] = []
   for (let at = 0; at < text.length; at += 1) {
-    const name = readToken(text, at, `=${separator}`)
+    const name = readGraphToken(text, at, `=${separator}`)
     if (text.charAt(name.at) !== "=") {
       pairs.push({ name: null, value: name.token })
       at = name.at
       continue
     }
-    const value = readToken(text, name.at + 1, separator)
+    const value = readGraphToken(text, name.at + 1, separator)
     pairs.push({ name: name.token, value: value.token })
     at = value.at
   }

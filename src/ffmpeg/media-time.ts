@@ -4,7 +4,7 @@ const UNIT_SECONDS: Record<string, number> = { s: 1, ms: 1e-3, us: 1e-6 }
  * Parses a time in one of ffmpeg's formats: `HH:MM:SS.m`, `MM:SS.m`, or a number with `s`, `ms` or
  * `us`. Returns seconds, or null for other texts and for negative times.
  */
-export function parseTime(text: string | undefined): number | null {
+export function parseFfmpegTime(text: string | undefined): number | null {
   const clock = /^(?:(\d+):)?(\d{1,2}):(\d{1,2}(?:\.\d*)?)s?$/.exec(text ?? "")
   if (clock) return Number(clock[1] ?? 0) * 3600 + Number(clock[2]) * 60 + Number(clock[3])
   const plain = /^(\d+(?:\.\d*)?|\.\d+)(s|ms|us)?$/.exec(text ?? "")
@@ -13,7 +13,7 @@ export function parseTime(text: string | undefined): number | null {
 }
 
 /** Formats a number of seconds for a message, with at most two decimal places. */
-export function describeSeconds(seconds: number): string {
+export function formatSecondsForMessage(seconds: number): string {
   const rounded = Math.round(seconds * 100) / 100
   return rounded === 1 ? "1 second" : `${rounded} seconds`
 }

@@ -5,8 +5,8 @@ import {
   computeTrimmedSeconds,
 } from "./command-line.ts"
 import type { ParsedCommand, CommandFile, CommandOption } from "./command-line.ts"
-import { describeSeconds, parseTime } from "./media-time.ts"
-import { findOptionKind } from "./policy/options.ts"
+import { formatSecondsForMessage, parseFfmpegTime } from "./media-time.ts"
+import { findOptionValueKind } from "./policy/options.ts"
 
 /** Option `-ss` of an ffmpeg command whose time is past the end of the media. */
 export type SeekPastEnd = {
@@ -84,7 +84,7 @@ export function describeSeekPastEnd(
 ): string {
   if (input === null) return `-ss ${value} is past the end of every input`
   const seconds = lengths.get(input)
-  const length = seconds === undefined ? "" : ` (${describeSeconds(seconds)} long)`
+  const length = seconds === undefined ? "" : ` (${formatSecondsForMessage(seconds)} long)`
   return `-ss ${value} is past the end of ${input}${length}`
 }
 
@@ -94,7 +94,7 @@ export function describeSeekPastEnd(
  */
 function findSeekPastEnd(file: CommandFile, endSeconds: number | null): string | null {
   const value = findLastOptionValue(file, "ss")
-  const seconds = value === null ? null : parseTime(value)
+  const seconds = value === null ? null : parseFfmpegTime(value)
   if (seconds === null || endSeconds === null || endSeconds <= 0) return null
   return seconds >= endSeconds ? value : null
 }
@@ -110,7 +110,7 @@ function hasCertainLength({ options }: CommandFile): boolean {
 }
 
 function changesTimestamps({ name }: CommandOption): boolean {
-  const kind = findOptionKind(name)
+  const kind = findOptionValueKind(name)
   return kind === "graph" || kind === "graph-file" || name === "copyts"
 }
 

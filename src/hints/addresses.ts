@@ -1,7 +1,7 @@
 import { NOT_WEB_URL_ERROR } from "../contract/urls/user-url.ts"
 import { EXAMPLE_ID, isId } from "../platform/ids.ts"
-import { isOwnUrl } from "../domain/own-url.ts"
-import { findHint, quote } from "./hint-table.ts"
+import { isUrlOfDeployment } from "../domain/own-url.ts"
+import { findHint, quoteForMessage } from "./hint-table.ts"
 import type { Hint } from "./hint-table.ts"
 import { describeMalformedId } from "./ids.ts"
 import { findNearestName } from "./nearest-name.ts"
@@ -98,7 +98,7 @@ function describeMarks(text: string, use: AddressUse): string | null {
   const [before = "", behind = ""] = text.split(address)
   // Words after a space may be a part of the address.
   const isAlone = before + behind === "" || !/^[\s"'“”‘’<>()`]*$/.test(behind)
-  return isAlone ? null : `write ${quote(address)} alone, with nothing around it`
+  return isAlone ? null : `write ${quoteForMessage(address)} alone, with nothing around it`
 }
 
 /**
@@ -129,18 +129,18 @@ function findId(text: string): string | null {
 /** Returns the correction of a URL of this service that does not refer to a File. */
 function describeOwn(text: string, { use, origin }: AddressField): string | null {
   const url = URL.parse(text, /^\/(?:v1|public|media)\//.test(text) ? origin : undefined)
-  if (!url || !/^https?:$/.test(url.protocol) || !isOwnUrl(url, origin)) return null
+  if (!url || !/^https?:$/.test(url.protocol) || !isUrlOfDeployment(url, origin)) return null
   if (use !== "input") return describeOwnAddress(text, use)
   const [, id = ""] = /^\/(?:v1\/files|public\/\d+)\/([^/]+)/.exec(url.pathname) ?? []
   return isId(id)
     ? `write \`svc_id://${id.toLowerCase()}\``
-    : `${quote(url.pathname)} is a path of this service, but not of a File: write \`svc_id://<id>\`; the record of a job has the ids of its output files`
+    : `${quoteForMessage(url.pathname)} is a path of this service, but not of a File: write \`svc_id://<id>\`; the record of a job has the ids of its output files`
 }
 
 function describeOwnAddress(text: string, use: keyof typeof OWN): string {
   // Omit the query, which may contain an API key.
   const [address = ""] = text.split(/[?#]/, 1)
-  return `${quote(address)} is a URL of this service, ${OWN[use]}`
+  return `${quoteForMessage(address)} is a URL of this service, ${OWN[use]}`
 }
 
 /** Returns the correction of a misspelled scheme, or of wrong characters after the scheme. */
@@ -149,7 +149,7 @@ function describeMisspelledScheme(text: string): string | null {
   const nearest = findNearestName(scheme, ["https", "http"])
   if (nearest === null || !/^[\w-]+(?:\.\w|:\d|\/|$)/.test(rest)) return null
   const correction = `${nearest}://${rest.replaceAll("\\", "/")}`
-  return correction === text ? null : `write ${quote(correction)}`
+  return correction === text ? null : `write ${quoteForMessage(correction)}`
 }
 
 /**
@@ -158,11 +158,11 @@ function describeMisspelledScheme(text: string): string | null {
  */
 function describePath(text: string, use: AddressUse): string | null {
   const web = withScheme(text, use)
-  if (web !== null) return `write ${quote(web)}, with its scheme`
+  if (web !== null) return `write ${quoteForMessage(web)}, with its scheme`
   if (!isPath(text)) return null
   return use === "webhook"
-    ? `${quote(text)} is not a URL: ${UPLOAD.webhook}`
-    : `${quote(text)} is a file on your own machine, which this service cannot read: ${UPLOAD[use]}`
+    ? `${quoteForMessage(text)} is not a URL: ${UPLOAD.webhook}`
+    : `${quoteForMessage(text)} is a file on your own machine, which this service cannot read: ${UPLOAD[use]}`
 }
 
 /** Top-level domains that are not also file extensions. */
@@ -189,5 +189,5 @@ function isPath(text: string): boolean {
 /** Returns the correction of a web URL with spaces or backslashes. */
 function describeBlanks(text: string): string | null {
   if (!/^https?:\/\/\S/i.test(text) || !/[ \\]/.test(text)) return null
-  return `write ${quote(text.replaceAll(" ", "%20").replaceAll("\\", "/"))}: a URL has no spaces and no backslashes`
+  return `write ${quoteForMessage(text.replaceAll(" ", "%20").replaceAll("\\", "/"))}: a URL has no spaces and no backslashes`
 }

@@ -34,7 +34,7 @@ function fill(sentence: string, match: RegExpExecArray, values: Record<string, s
  * Quotes a caller's text for an error message: in backticks, or in double quotes if the text
  * contains a backtick.
  */
-export function quote(text: string): string {
+export function quoteForMessage(text: string): string {
   const short = cutText(text, SHOWN_LENGTH_MAX)
   return short.includes("`") ? `"${short}"` : `\`${short}\``
 }

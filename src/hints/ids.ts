@@ -1,5 +1,5 @@
 import { EXAMPLE_ID } from "../platform/ids.ts"
-import { findHint, quote } from "./hint-table.ts"
+import { findHint, quoteForMessage } from "./hint-table.ts"
 import type { Hint } from "./hint-table.ts"
 
 /**
@@ -26,6 +26,6 @@ export function describeMalformedId(title: string, word: string): string {
   const values = { title, example: EXAMPLE_ID, length: `${word.length}` }
   return (
     findHint(word, NO_IDS, { values }) ??
-    `${quote(word)} is not an id; an id looks like \`${EXAMPLE_ID}\``
+    `${quoteForMessage(word)} is not an id; an id looks like \`${EXAMPLE_ID}\``
   )
 }

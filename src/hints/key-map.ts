@@ -1,4 +1,4 @@
-import { quote } from "./hint-table.ts"
+import { quoteForMessage } from "./hint-table.ts"
 
 const KEY = "expected a key of 1 to 64 letters, digits and underscores"
 
@@ -6,9 +6,9 @@ const KEY = "expected a key of 1 to 64 letters, digits and underscores"
  * Returns the error message for an invalid file key: the expected form, and the key that the caller
  * most likely meant.
  */
-export function describeKeyFault(name: string): string {
+export function describeFileKeyFault(name: string): string {
   if (/^[\w -]+\.\w{2,4}$/.test(name)) {
-    return `${KEY}; write the key first and the file name second, as in ${quote(asJson({ out_1: name }))}`
+    return `${KEY}; write the key first and the file name second, as in ${quoteForMessage(asJson({ out_1: name }))}`
   }
   const key = name.replace(/[{}]|^\W+|\W+$/g, "").replace(/\W+/g, "_")
   return /^\w{1,64}$/.test(key) && key !== name ? `${KEY}; did you mean \`${key}\`?` : KEY
@@ -18,12 +18,12 @@ export function describeKeyFault(name: string): string {
  * Returns the error message for a list, or a single item, in place of a map. The keys of the
  * example begin with `prefix`.
  */
-export function describeExpectedMap(value: unknown, prefix: string, what: string): string {
+export function describeExpectedKeyMap(value: unknown, prefix: string, what: string): string {
   const expected = `expected an object of keys and ${what}`
   const values = (Array.isArray(value) ? value : [value]).flatMap((each) => textOf(each) ?? [])
   if (values.length === 0) return expected
   const keyed = values.map((text, index) => [`${prefix}_${index + 1}`, text] as const)
-  return `${expected}, such as ${quote(asJson(Object.fromEntries(keyed)))}`
+  return `${expected}, such as ${quoteForMessage(asJson(Object.fromEntries(keyed)))}`
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { z } from "zod"
-import { buildAliasMap, quote } from "./hint-table.ts"
+import { buildAliasMap, quoteForMessage } from "./hint-table.ts"
 import { findNearestName } from "./nearest-name.ts"
 
 /** Values of other APIs (lowercase, no punctuation), with the likely values of this API. */
@@ -30,7 +30,7 @@ const OTHER_VALUES = buildAliasMap<readonly string[]>([
  * Returns the error message for a wrong value: the values that the field expects, and a correction
  * if possible.
  */
-export function describeMismatch(issue: z.core.$ZodIssue, value: unknown): string {
+export function describeInvalidValue(issue: z.core.$ZodIssue, value: unknown): string {
   const { message } = issue
   // A message with backticks already contains the correction.
   if (message.includes("`")) return message
@@ -105,11 +105,11 @@ function asOneText(items: unknown[]): string {
   if (words.length !== items.length || words.length === 0) return "it is a list"
   if (others.length === 0) return alone(only)
   const quoted = words.map((word) => (/\s/.test(word) ? `'${word}'` : word))
-  return `it is a list; as one string it is ${quote(quoted.join(" "))}`
+  return `it is a list; as one string it is ${quoteForMessage(quoted.join(" "))}`
 }
 
 function alone(text: string): string {
-  return `write the string alone: ${quote(text)}`
+  return `write the string alone: ${quoteForMessage(text)}`
 }
 
 /** Suggests a list for a single value, or for an object whose names end with numbers. */
@@ -172,7 +172,7 @@ function asObject(value: unknown): string | null {
 function asMoment(message: string, value: unknown): string | null {
   const moment = message.includes("date-time") ? parseDateTime(value) : null
   if (moment === null) return null
-  return `write ${quote(new Date(moment).toISOString().replace(".000", ""))}`
+  return `write ${quoteForMessage(new Date(moment).toISOString().replace(".000", ""))}`
 }
 
 /**
@@ -199,5 +199,5 @@ function readMoment(text: string): string {
 }
 
 function write(value: unknown): string {
-  return `write ${quote(JSON.stringify(value) ?? "")}`
+  return `write ${quoteForMessage(JSON.stringify(value) ?? "")}`
 }

@@ -1,7 +1,7 @@
-import { failureCode } from "../contract/failure.ts"
+import { failureCodeSchema } from "../contract/failure.ts"
 import type { Failure } from "../contract/failure.ts"
 import type { Env } from "../bindings/env.ts"
-import { openDatabases } from "../db/database.ts"
+import { openAccountDatabases } from "../db/database.ts"
 import { attachFilesToInputs } from "../db/jobs/tasks.ts"
 import type { TaskInputWithFile } from "../db/jobs/tasks.ts"
 import { hydrateJob } from "../db/values/hydrate.ts"
@@ -23,7 +23,7 @@ export async function findArrivedInputFailure(
 ): Promise<Failure | null> {
   const kind = findJsonKind(job.kind)
   if (job.waitingFor === null || !kind) return null
-  const database = openDatabases(env, job.accountId)
+  const database = openAccountDatabases(env, job.accountId)
   const [{ request }, arrived, deployment] = await Promise.all([
     hydrateJob(env.MEDIA, job),
     attachFilesToInputs(
@@ -65,6 +65,6 @@ function toFailure(faults: readonly Fault[]): Failure | null {
   const [first] = faults
   if (!first) return null
   const lines = faults.map(({ field, message }) => `${field}: ${message}`)
-  const code = failureCode.safeParse(first.code).data ?? "invalid_input"
+  const code = failureCodeSchema.safeParse(first.code).data ?? "invalid_input"
   return { code, message: `The job could not start: ${lines[0]}.`, lines: lines.slice(1) }
 }

@@ -2,12 +2,12 @@ import pMap from "p-map"
 import type { Env } from "../bindings/env.ts"
 import { getDispatcher } from "../bindings/durable-objects.ts"
 import { deleteBatchRow, findBatch } from "../db/batches.ts"
-import type { BatchWithJobs } from "../db/batches.ts"
-import { openDatabases } from "../db/database.ts"
+import type { BatchWithJobs } from "../domain/batch.ts"
+import { openAccountDatabases } from "../db/database.ts"
 import { removeJobs } from "../db/jobs/job-removal.ts"
 import type { Job } from "../db/schema/jobs.ts"
-import { isFinal } from "../domain/states.ts"
-import { collectSomeGarbage } from "../objects/collect-garbage.ts"
+import { isFinalState } from "../domain/states.ts"
+import { collectDueGarbage } from "../objects/collect-garbage.ts"
 import { endJobAsCanceled, killTasks } from "./cancel.ts"
 import type { BackgroundContext } from "./create.ts"
 
@@ -24,7 +24,7 @@ export async function cancelJobs(
   accountId: string,
   jobs: readonly Pick<Job, "id" | "state">[],
 ): Promise<number> {
-  const open = jobs.filter(({ state }) => !isFinal(state))
+  const open = jobs.filter(({ state }) => !isFinalState(state))
   const ended = await pMap(
     open.toReversed(),
     async ({ id }) => await endJobAsCanceled(env, accountId, id),
@@ -40,8 +40,8 @@ export async function deleteBatch(
   ctx: BackgroundContext,
   { batch: { id, accountId }, jobs }: BatchWithJobs,
 ): Promise<void> {
-  const database = openDatabases(env, accountId)
-  const open = jobs.filter(({ state }) => !isFinal(state))
+  const database = openAccountDatabases(env, accountId)
+  const open = jobs.filter(({ state }) => !isFinalState(state))
   const taskIds = await pMap(
     open.toReversed(),
     async (job) => await endJobAsCanceled(env, accountId, job.id),
@@ -54,7 +54,7 @@ export async function deleteBatch(
   await deleteBatchRow(database, id)
   await killTasks(env, accountId, taskIds.flat())
   if (fileIds.length > 0) ctx.waitUntil(getDispatcher(env, accountId).filesGone(accountId, fileIds))
-  ctx.waitUntil(collectSomeGarbage(env, database, Date.now()))
+  ctx.waitUntil(collectDueGarbage(env, database, Date.now()))
 }
 
 /** Reads a batch of the account; null if the account has no such batch. */
@@ -62,5 +62,5 @@ export async function readBatch(
   env: Env,
   { accountId, batchId }: { accountId: string; batchId: string },
 ): Promise<BatchWithJobs | null> {
-  return await findBatch(openDatabases(env, accountId), batchId)
+  return await findBatch(openAccountDatabases(env, accountId), batchId)
 }

@@ -3,7 +3,7 @@ import type { Env } from "../bindings/env.ts"
 import { runOrLogError, logError } from "../platform/log.ts"
 import { getDispatcher } from "../bindings/durable-objects.ts"
 import { listOpenJobsOfDeletedAccount } from "../db/accounts/account-removal.ts"
-import { openDatabases } from "../db/database.ts"
+import { openAccountDatabases } from "../db/database.ts"
 import { endJob } from "./settle/settle.ts"
 
 const TRIES = 3
@@ -33,7 +33,7 @@ export async function cancelJob(env: Env, accountId: string, jobId: string): Pro
  * of their tasks, which may still run. Continues with other jobs if a job cannot be canceled.
  */
 export async function cancelJobsOfDeletedAccount(env: Env, accountId: string): Promise<string[]> {
-  const { sql: database } = openDatabases(env, accountId)
+  const { sql: database } = openAccountDatabases(env, accountId)
   const taskIds: string[] = []
   let statements = 0
   for (const { jobId, taskCount } of await listOpenJobsOfDeletedAccount(

@@ -1,7 +1,7 @@
 import type { Fault } from "../domain/faults.ts"
 import type { AccountDatabase } from "../db/database.ts"
 import { CHAIN_LENGTH_MAX, measureLongestChain } from "../db/files/input-files.ts"
-import { isFinal } from "../domain/states.ts"
+import { isFinalState } from "../domain/states.ts"
 import type { ResolvedInput } from "../kinds/kind.ts"
 
 /** Returns the ids of the open jobs that still have to write inputs of a new job, each id once. */
@@ -30,6 +30,6 @@ export function chainTooLongFault(field: string): Fault {
 /** Returns the inputs that open jobs still have to write, with the ids of these jobs. */
 function listPending(inputs: readonly ResolvedInput[]): { field: string; jobId: string }[] {
   return inputs.flatMap(({ field, file }) => {
-    return file && !isFinal(file.state) ? [{ field, jobId: file.jobId }] : []
+    return file && !isFinalState(file.state) ? [{ field, jobId: file.jobId }] : []
   })
 }

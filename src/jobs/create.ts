@@ -4,8 +4,8 @@ import type { Env } from "../bindings/env.ts"
 import { findTaskDefinition } from "../kinds/registry.ts"
 import {
   formatUtcDay,
-  isNotAdmittedError,
-  compareDemandWithLimits,
+  isLimitExceededError,
+  findNearestLimit,
   readAccountUsage,
 } from "../db/accounts/account-limits.ts"
 import type { NewJobLimits, JobDemand, ExceededLimit } from "../db/accounts/account-limits.ts"
@@ -14,7 +14,7 @@ import { findInputRows } from "../db/files/input-files.ts"
 import type { InputIds, InputRows } from "../db/files/input-files.ts"
 import { findInputRowsAndIdempotencyKey, findIdempotencyKey } from "../db/jobs/idempotency.ts"
 import type { UsedIdempotencyKey } from "../db/jobs/idempotency.ts"
-import type { Idempotency } from "../domain/job-draft.ts"
+import type { IdempotencyKeyUse } from "../domain/job-draft.ts"
 import { createJobs, encryptDraftSecrets } from "../db/jobs/create-job.ts"
 import type { JobAdmission, JobCreator, NewJobs } from "../db/jobs/create-job.ts"
 import type { TaskMessage } from "../bindings/rpc.ts"
@@ -66,7 +66,7 @@ export type BackgroundContext = Pick<ExecutionContext, "waitUntil">
 /** Returns the job of an earlier request with the same idempotency key; null if the key is free. */
 export async function findAcceptedJob(
   database: AccountDatabase,
-  once: Idempotency,
+  once: IdempotencyKeyUse,
 ): Promise<ReplayResult | null> {
   return judgeKnown(await findIdempotencyKey(database, once.key, Date.now()), once)
 }
@@ -78,7 +78,7 @@ export async function findAcceptedJob(
 export async function findInputRowsAndAcceptedJob(
   database: AccountDatabase,
   ids: InputIds,
-  once: Idempotency | null,
+  once: IdempotencyKeyUse | null,
 ): Promise<{ rows: InputRows; known: ReplayResult | null }> {
   if (!hasInputs(ids)) return { rows: { files: [], jobs: [] }, known: null }
   if (!once) return { rows: await findInputRows(database, ids), known: null }
@@ -92,7 +92,10 @@ export function hasInputs({ fileIds, jobIds }: InputIds): boolean {
   return fileIds.length > 0 || jobIds.length > 0
 }
 
-function judgeKnown(known: UsedIdempotencyKey | null, once: Idempotency): ReplayResult | null {
+function judgeKnown(
+  known: UsedIdempotencyKey | null,
+  once: IdempotencyKeyUse,
+): ReplayResult | null {
   if (!known) return null
   const { bodyHash, ...accepted } = known
   return bodyHash === once.bodyHash ? { ...accepted, replayed: true } : "conflict"
@@ -197,7 +200,7 @@ async function createWithin(
       await createJobs(database, created, { ...creator, admission })
       return null
     } catch (error) {
-      if (!admission || !isNotAdmittedError(error)) throw error
+      if (!admission || !isLimitExceededError(error)) throw error
       const verdict = await judge(database, admission)
       if (!verdict) throw error
       if (verdict.exceeded || tries === TRIES_MAX) return verdict.nearest
@@ -210,7 +213,7 @@ async function createWithin(
  */
 async function judge(database: AccountDatabase, { limits, demand }: JobAdmission) {
   const use = await readAccountUsage(database, demand.day)
-  return use && compareDemandWithLimits(limits, use, demand)
+  return use && findNearestLimit(limits, use, demand)
 }
 
 function computeDemand(drafts: readonly JobDraft[]): JobDemand {

@@ -1,6 +1,6 @@
 import type { PrivateHeaders } from "../contract/urls/private-headers.ts"
-import { importTask } from "../contract/tasks/import.ts"
-import { probeTask } from "../contract/tasks/probe.ts"
+import { importTaskDefinition } from "../contract/tasks/import.ts"
+import { probeTaskDefinition } from "../contract/tasks/probe.ts"
 import { newId } from "../platform/ids.ts"
 import { fileNameFromImportUrl } from "../kinds/import-url.ts"
 import { draftImportedFile } from "../kinds/imports.ts"
@@ -9,7 +9,7 @@ import { draftInputs, draftJobRow, draftOutputFile, draftTask } from "../domain/
 import type { JobDraft, JobProperties } from "../domain/job-draft.ts"
 import type { File } from "../db/schema/files.ts"
 import type { Job } from "../db/schema/jobs.ts"
-import { isFinal } from "../domain/states.ts"
+import { isFinalState } from "../domain/states.ts"
 import type { Task } from "../db/schema/tasks.ts"
 import type { TaskInputWithFile } from "../db/jobs/tasks.ts"
 import type { JobSnapshot } from "../domain/snapshot.ts"
@@ -25,7 +25,7 @@ export function isInputGone(
   if (file?.jobId === job.id || tasks.some((task) => isImport(task) && task.id === fileId)) {
     return false
   }
-  return !file || (isFinal(file.state) && file.objectKey === null)
+  return !file || (isFinalState(file.state) && file.objectKey === null)
 }
 
 /**
@@ -106,7 +106,9 @@ function replaceReferences(request: unknown, newIds: ReadonlyMap<string, string>
 
 /** Returns the ids of the other jobs that still have to write inputs. */
 function listPendingJobIds(inputs: readonly TaskInputWithFile[], ownId: string): string[] {
-  const pending = inputs.flatMap(({ file }) => (file && !isFinal(file.state) ? [file.jobId] : []))
+  const pending = inputs.flatMap(({ file }) =>
+    file && !isFinalState(file.state) ? [file.jobId] : [],
+  )
   return [...new Set(pending)].filter((id) => id !== ownId)
 }
 
@@ -132,11 +134,11 @@ function isUploadWith({ id }: Job, file: File | null): boolean {
  */
 function isProbeOfUpload({ id, work }: Task, job: Job, inputs: TaskInputWithFile[]): boolean {
   const isOfUpload = inputs.some(({ taskId, file }) => taskId === id && isUploadWith(job, file))
-  return work.kind === probeTask.name && isOfUpload
+  return work.kind === probeTaskDefinition.name && isOfUpload
 }
 
 function isImport({ work }: Task): boolean {
-  return work.kind === importTask.name
+  return work.kind === importTaskDefinition.name
 }
 
 /** Drafts the row of a file that is imported again from the same URL. */
@@ -145,7 +147,7 @@ function draftImported(
   task: Task,
   placement: { id: string; jobId: string; now: number },
 ) {
-  const { url } = importTask.work.parse(task.work)
+  const { url } = importTaskDefinition.work.parse(task.work)
   const before = files.find((file) => file.id === task.id)
   const { now, ...ids } = placement
   const sourceUrl = before?.sourceUrl ?? url

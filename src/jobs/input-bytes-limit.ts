@@ -2,7 +2,7 @@ import { PLAN_LIMIT_REMEDY } from "../contract/plan-limit-remedy.ts"
 import { WORKSPACE_BYTES_MIN } from "../contract/protocol.ts"
 import { getSettings } from "../bindings/env.ts"
 import type { Env } from "../bindings/env.ts"
-import type { Limits } from "../domain/plans.ts"
+import type { PlanLimits } from "../domain/plans.ts"
 import { computeUsableContainerDiskBytes } from "../bindings/pools.ts"
 import { readStorageDisk } from "../bindings/storage-disk.ts"
 
@@ -18,7 +18,7 @@ export type InputBytesLimit = { bytesMax: number; boundBy: "plan" | "disk" }
  */
 export async function findInputBytesLimit(
   env: Env,
-  { inputBytesMax }: Limits,
+  { inputBytesMax }: PlanLimits,
   pools: readonly string[],
 ): Promise<InputBytesLimit> {
   const diskBytes = await findDiskBytes(env, pools)

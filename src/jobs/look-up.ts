@@ -1,11 +1,11 @@
 import { sha256Hex } from "../platform/crypto/sha256.ts"
 import type { Env } from "../bindings/env.ts"
-import { draftLookupJob } from "../kinds/metadata/plan.ts"
-import { openDatabases } from "../db/database.ts"
-import { findLookup } from "../db/jobs/metadata-lookups.ts"
+import { draftMetadataLookupJob } from "../kinds/metadata/plan.ts"
+import { openAccountDatabases } from "../db/database.ts"
+import { findMetadataLookup } from "../db/jobs/metadata-lookups.ts"
 import type { JobCreator } from "../db/jobs/create-job.ts"
 import type { Job } from "../db/schema/jobs.ts"
-import { isFinal } from "../domain/states.ts"
+import { isFinalState } from "../domain/states.ts"
 import { hydrateJob } from "../db/values/hydrate.ts"
 import { cancelJob } from "./cancel.ts"
 import { acceptJob } from "./create.ts"
@@ -48,7 +48,7 @@ export async function lookUpMetadata(
 ): Promise<Job | null> {
   const { accountId } = request
   const urlHash = await sha256Hex(request.url)
-  const earlier = await findLookup(openDatabases(env, accountId), urlHash)
+  const earlier = await findMetadataLookup(openAccountDatabases(env, accountId), urlHash)
   if (earlier?.job && isAnswer(earlier.job)) return await hydrateJob(env.MEDIA, earlier.job)
   const usableId = earlier?.job && isUsable(earlier.job) ? earlier.job.id : null
   const jobId =
@@ -56,7 +56,7 @@ export async function lookUpMetadata(
   const id = { accountId, jobId }
   const job = await awaitJobEnd(env, id, WAIT_MS_MAX)
   if (!job) return null
-  if (isFinal(job.state)) return await hydrateJob(env.MEDIA, job)
+  if (isFinalState(job.state)) return await hydrateJob(env.MEDIA, job)
   await cancelJob(env, accountId, jobId)
   return await awaitJobEnd(env, id, null)
 }
@@ -72,9 +72,9 @@ async function begin(
   lookup: { urlHash: string; replaces: string | null },
 ): Promise<string> {
   await admit()
-  const database = openDatabases(env, accountId)
+  const database = openAccountDatabases(env, accountId)
   const facts = { origin, now: Date.now(), runSecondsMax: LOOKUP_RUN_SECONDS }
-  const draft = { ...draftLookupJob(url, facts), lookup }
+  const draft = { ...draftMetadataLookupJob(url, facts), lookup }
   try {
     // Only the rate limit applies, because the caller waits for the result and the job is not
     // listed.
@@ -82,7 +82,7 @@ async function begin(
     await acceptJob(env, ctx, { database, creating }, draft)
     return draft.job.id
   } catch (error) {
-    const other = await findLookup(database, lookup.urlHash)
+    const other = await findMetadataLookup(database, lookup.urlHash)
     if (other?.job && isUsable(other.job)) return other.job.id
     throw error
   }
@@ -92,7 +92,7 @@ async function begin(
  * Reports whether a metadata job still runs or has a reusable result. A failed job is not reused.
  */
 function isUsable(job: Job): boolean {
-  return !isFinal(job.state) || isAnswer(job)
+  return !isFinalState(job.state) || isAnswer(job)
 }
 
 function isAnswer({ state, completedAt }: Job): boolean {

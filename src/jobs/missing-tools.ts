@@ -1,4 +1,4 @@
-import { listMissingTools, runnerHealth } from "../contract/runner-health.ts"
+import { listMissingTools, runnerHealthSchema } from "../contract/runner-health.ts"
 import type { MissingTool, RunnerHealth } from "../contract/runner-health.ts"
 import type { Env } from "../bindings/env.ts"
 import { usesPlainRunner, readPlainRunnerHealth } from "../runner/client.ts"
@@ -33,7 +33,7 @@ export async function readToolHealth(env: Env): Promise<RunnerHealth | "containe
   const last = cache.get(env)
   if (last && Math.abs(Date.now() - last.at) < KNOWN_MS) return last.health ?? "silent"
   const answer = await readPlainRunnerHealth(env, "/health", ANSWER_MS_MAX)
-  const health = runnerHealth.safeParse(answer).data ?? null
+  const health = runnerHealthSchema.safeParse(answer).data ?? null
   cache.set(env, { at: Date.now(), health })
   return health ?? "silent"
 }

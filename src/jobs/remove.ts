@@ -1,13 +1,13 @@
 import type { Env } from "../bindings/env.ts"
 import { getDispatcher } from "../bindings/durable-objects.ts"
-import { openDatabases } from "../db/database.ts"
+import { openAccountDatabases } from "../db/database.ts"
 import type { AccountDatabase } from "../db/database.ts"
 import { removeFile } from "../db/files/files.ts"
 import type { FileWithJob } from "../domain/snapshot.ts"
 import type { File } from "../db/schema/files.ts"
 import { removeJob } from "../db/jobs/job-removal.ts"
-import { readSnapshot } from "../db/jobs/apply-transition.ts"
-import { collectSomeGarbage, deleteObjectsOfRemovedFiles } from "../objects/collect-garbage.ts"
+import { readJobSnapshot } from "../db/jobs/apply-transition.ts"
+import { collectDueGarbage, deleteObjectsOfRemovedFiles } from "../objects/collect-garbage.ts"
 import { endJobAsCanceled, killTasks } from "./cancel.ts"
 import type { BackgroundContext } from "./create.ts"
 
@@ -22,10 +22,10 @@ export async function deleteJob(
   jobId: string,
 ): Promise<void> {
   const taskIds = await endJobAsCanceled(env, accountId, jobId)
-  const database = openDatabases(env, accountId)
+  const database = openAccountDatabases(env, accountId)
   let files: File[] = []
   try {
-    const snapshot = await readSnapshot(database, jobId)
+    const snapshot = await readJobSnapshot(database, jobId)
     if (snapshot) await removeJob(database, snapshot, Date.now())
     files = snapshot?.files ?? []
   } finally {
@@ -44,7 +44,7 @@ export async function deleteFile(
   { file, job }: FileWithJob,
 ): Promise<void> {
   if (job) return await deleteJob(env, ctx, job.accountId, job.id)
-  const database = openDatabases(env, file.accountId)
+  const database = openAccountDatabases(env, file.accountId)
   await removeFile(database, file, Date.now())
   await deleteObjects(env, ctx, database, [file])
   cleanUp(env, ctx, file.accountId, [file])
@@ -71,7 +71,7 @@ function cleanUp(
   accountId: string,
   files: readonly Pick<File, "id">[],
 ): void {
-  ctx.waitUntil(collectSomeGarbage(env, openDatabases(env, accountId), Date.now()))
+  ctx.waitUntil(collectDueGarbage(env, openAccountDatabases(env, accountId), Date.now()))
   if (files.length === 0) return
   // Jobs that wait for a deleted file can never start.
   ctx.waitUntil(

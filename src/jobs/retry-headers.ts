@@ -1,5 +1,5 @@
 import type { PrivateHeaders } from "../contract/urls/private-headers.ts"
-import { importTask } from "../contract/tasks/import.ts"
+import { importTaskDefinition } from "../contract/tasks/import.ts"
 import type { Fault } from "../domain/faults.ts"
 import type { JobSnapshot } from "../domain/snapshot.ts"
 import { getKind } from "../kinds/registry.ts"
@@ -46,7 +46,7 @@ function privateTasks({ job, tasks, inputs }: JobSnapshot): Map<string, string> 
       .filter(({ work }) => work.has_headers)
       .map(({ id, work }) => {
         const keys = inputs.filter(({ fileId }) => fileId === id).map(({ key }) => key)
-        const [first = ""] = work.kind === importTask.name ? keys.toSorted() : [FETCH_KEY]
+        const [first = ""] = work.kind === importTaskDefinition.name ? keys.toSorted() : [FETCH_KEY]
         return [inputField(first), id] as const
       }),
   )

@@ -2,15 +2,15 @@ import type { Env } from "../bindings/env.ts"
 import { copyObject } from "../objects/copy-object.ts"
 import type { AccountDatabase } from "../db/database.ts"
 import type { NewBatch } from "../db/batches.ts"
-import type { Idempotency, JobDraft } from "../domain/job-draft.ts"
+import type { IdempotencyKeyUse, JobDraft } from "../domain/job-draft.ts"
 import type { Fault } from "../domain/faults.ts"
 import type { PartWriter } from "../objects/part-writer.ts"
-import { makeSpaceReserver } from "../bindings/storage-disk.ts"
+import { makeDiskSpaceReserver } from "../bindings/storage-disk.ts"
 import { toFileRow } from "../db/jobs/create-job.ts"
 import type { File } from "../db/schema/files.ts"
 import type { Job } from "../db/schema/jobs.ts"
 import { attachFilesToInputs } from "../db/jobs/tasks.ts"
-import { readSnapshot } from "../db/jobs/apply-transition.ts"
+import { readJobSnapshot } from "../db/jobs/apply-transition.ts"
 import { hydrateSnapshot } from "../db/values/hydrate.ts"
 import { getKind } from "../kinds/registry.ts"
 import type { JobSnapshot } from "../domain/snapshot.ts"
@@ -25,7 +25,7 @@ import type { ExceededLimit } from "../db/accounts/account-limits.ts"
 /** Request that repeats finished jobs, of which each comes after those whose outputs it reads. */
 export type RetryRequest = {
   jobs: readonly Job[]
-  once: Idempotency | null
+  once: IdempotencyKeyUse | null
   creating: JobCreatorWithLimits
   /** Headers for inputs of the first job. */
   headers: RetryHeaders
@@ -90,7 +90,7 @@ async function draftOne(
   { job, headers, creating }: { job: Job; headers: RetryHeaders; creating: JobCreatorWithLimits },
   { replaced, writers }: { replaced: ReplacedFiles; writers: PartWriter[] },
 ): Promise<{ draft: JobDraft } | Exclude<RetryOutcome, AcceptedJob | "conflict">> {
-  const read = (await readSnapshot(database, job.id)) ?? withoutRows(job)
+  const read = (await readJobSnapshot(database, job.id)) ?? withoutRows(job)
   const before = await hydrateSnapshot(env.MEDIA, read)
   const refusal = getKind(job.kind).refuseRetry?.(before.job.request) ?? null
   if (refusal !== null) return { job, refusal }
@@ -110,7 +110,7 @@ async function draftOne(
   if (!ownFile?.objectKey) return { draft }
   const exceeded = await findExceededLimit(database, creating.limits, draft, ownFile)
   if (exceeded) return { exceeded }
-  const source = { sourceKey: ownFile.objectKey, holdSpace: makeSpaceReserver(env) }
+  const source = { sourceKey: ownFile.objectKey, holdSpace: makeDiskSpaceReserver(env) }
   let copy: PartWriter | null = null
   const isCopied = await copyObject(env.MEDIA, database, source, (writer) => {
     copy = writer

@@ -1,18 +1,18 @@
-import { readSpeechModels } from "../contract/speech-models.ts"
+import { parseSpeechModels } from "../contract/speech-models.ts"
 import { getSettings } from "../bindings/env.ts"
 import type { Env } from "../bindings/env.ts"
-import { readCapabilities } from "../kinds/command/facts/capabilities.ts"
+import { parseFfmpegFactsSetting } from "../kinds/command/facts/capabilities.ts"
 import type { DeploymentProperties, ValidationContext } from "../kinds/kind.ts"
 
 /** Returns the capabilities of this deployment that the validation of requests needs. */
 export async function readValidationContext(env: Env): Promise<ValidationContext> {
   return {
     ...readDeploymentFacts(env),
-    ffmpeg: await readCapabilities(getSettings(env).FFMPEG_FACTS),
+    ffmpeg: await parseFfmpegFactsSetting(getSettings(env).FFMPEG_FACTS),
   }
 }
 
 /** Returns the properties of this deployment that requests can refer to. */
 export function readDeploymentFacts(env: Env): DeploymentProperties {
-  return { speechModels: readSpeechModels(getSettings(env)) }
+  return { speechModels: parseSpeechModels(getSettings(env)) }
 }

@@ -1,9 +1,9 @@
 import type { Env } from "../bindings/env.ts"
 import { getDispatcher } from "../bindings/durable-objects.ts"
 import type { LastSeenJobs, WatchedJobs } from "../bindings/rpc.ts"
-import type { BatchWithJobs } from "../db/batches.ts"
+import type { BatchWithJobs } from "../domain/batch.ts"
 import type { Progress } from "../domain/progress.ts"
-import { isFinal } from "../domain/states.ts"
+import { isFinalState } from "../domain/states.ts"
 import { logError } from "../platform/log.ts"
 import { sumPercents } from "../scheduler/progress.ts"
 import { readBatch } from "./batches.ts"
@@ -72,7 +72,7 @@ export async function readBatchProgress(
   env: Env,
   { batch, jobs }: BatchWithJobs,
 ): Promise<ReadonlyMap<string, Progress>> {
-  const open = jobs.filter(({ state }) => !isFinal(state)).map(({ id }) => id)
+  const open = jobs.filter(({ state }) => !isFinalState(state)).map(({ id }) => id)
   if (open.length === 0) return new Map()
   try {
     return await getDispatcher(env, batch.accountId).progressOfJobs(open)

@@ -5,14 +5,14 @@ import type { WatchedJobState, LastSeenJobState } from "../bindings/rpc.ts"
 import type { Progress } from "../domain/progress.ts"
 import { getDispatcher } from "../bindings/durable-objects.ts"
 import { isSameProgress } from "../scheduler/progress.ts"
-import { openDatabases } from "../db/database.ts"
+import { openAccountDatabases } from "../db/database.ts"
 import type { AccountDatabase } from "../db/database.ts"
 import { findFile } from "../db/files/files.ts"
 import type { FileWithJob } from "../domain/snapshot.ts"
 import { hydrateListedResult } from "../db/values/hydrate.ts"
 import { findJob } from "../db/jobs/jobs.ts"
 import type { Job } from "../db/schema/jobs.ts"
-import { isFinal } from "../domain/states.ts"
+import { isFinalState } from "../domain/states.ts"
 import type { State } from "../domain/states.ts"
 
 /**
@@ -50,7 +50,7 @@ export async function awaitJobEnd(
   timeoutMs: number | null,
 ): Promise<Job | null> {
   const old = replica && (await findJob(replica, id.jobId))
-  if (old && isFinal(old.state)) return await hydrateListedResult(env.MEDIA, old)
+  if (old && isFinalState(old.state)) return await hydrateListedResult(env.MEDIA, old)
   async function read(): Promise<Job | null> {
     return await readJob(env, id)
   }
@@ -58,7 +58,7 @@ export async function awaitJobEnd(
 }
 
 async function readJob(env: Env, { accountId, jobId }: JobAddress): Promise<Job | null> {
-  const job = await findJob(openDatabases(env, accountId), jobId)
+  const job = await findJob(openAccountDatabases(env, accountId), jobId)
   return job && (await hydrateListedResult(env.MEDIA, job))
 }
 
@@ -73,7 +73,7 @@ export async function awaitFileEnd(
   timeoutMs: number | null,
 ): Promise<FileWithJob | null> {
   async function read(): Promise<FileWithJob | null> {
-    return await findFile(openDatabases(env, accountId), fileId)
+    return await findFile(openAccountDatabases(env, accountId), fileId)
   }
   function stateOf({ file }: FileWithJob): State {
     return file.state
@@ -83,7 +83,7 @@ export async function awaitFileEnd(
     return await awaitFinal(env, { id, isNew, read, stateOf }, timeoutMs)
   }
   const state = await read()
-  if (!state || !timeoutMs || isFinal(state.file.state)) return state
+  if (!state || !timeoutMs || isFinalState(state.file.state)) return state
   const id = { accountId, jobId: state.file.jobId }
   return await awaitFinal(env, { id, isNew: false, read, stateOf }, timeoutMs)
 }
@@ -111,7 +111,8 @@ async function awaitFinal<Row>(
       ? await nextChange(env, awaited.id, lastSeen, leftMs)
       : null
     const row = await awaited.read()
-    if (!row || isFinal(awaited.stateOf(row)) || msLeft(since, timeoutMs ?? 0) === 0) return row
+    if (!row || isFinalState(awaited.stateOf(row)) || msLeft(since, timeoutMs ?? 0) === 0)
+      return row
     if (change) lastSeen = { version: change.version, endings: change.endings }
   }
 }
@@ -138,8 +139,8 @@ export async function* followJob(
       lastSeen?.version === version && !isSameProgress(lastSeen.progress, progress)
     if (!isFurther) job = await readJob(env, id)
     if (!job) return
-    yield { job, progress: isFinal(job.state) ? null : progress }
-    if (isFinal(job.state) || msLeft(since, timeoutMs) === 0) return
+    yield { job, progress: isFinalState(job.state) ? null : progress }
+    if (isFinalState(job.state) || msLeft(since, timeoutMs) === 0) return
     lastSeen = { version, progress }
   }
 }
@@ -180,7 +181,7 @@ export async function readProgressOfJobs(
   env: Env,
   jobs: readonly Job[],
 ): Promise<ReadonlyMap<string, Progress>> {
-  const open = jobs.filter(({ state }) => !isFinal(state))
+  const open = jobs.filter(({ state }) => !isFinalState(state))
   const [first] = open
   if (!first) return new Map()
   try {

@@ -1,13 +1,19 @@
 import { z } from "zod"
-import { failureCode } from "../contract/failure.ts"
-import type { BatchWithJobs, JobDependency } from "../db/batches.ts"
+import { failureCodeSchema } from "../contract/failure.ts"
+import type { BatchWithJobs, JobDependency } from "../domain/batch.ts"
 import type { Batch } from "../db/schema/batches.ts"
 import type { Job } from "../db/schema/jobs.ts"
 import type { Progress } from "../domain/progress.ts"
-import { isFinal } from "../domain/states.ts"
-import { jobOutput, JOB_STATUSES } from "./job-record.ts"
+import { isFinalState } from "../domain/states.ts"
+import { jobOutputSchema, JOB_STATUSES } from "./job-record.ts"
+import { nameOutput } from "./output-references.ts"
 import { findKind, viewJob } from "./registry.ts"
-import { dateTime, expiryField, fileIdsFieldSchema, toDateTime } from "./shared-record-fields.ts"
+import {
+  dateTimeSchema,
+  buildExpiryField,
+  fileIdsFieldSchema,
+  toDateTime,
+} from "./shared-record-fields.ts"
 
 const BATCH_STATUSES = ["running", "success", "failed"] as const
 
@@ -19,14 +25,14 @@ export const batchSummary = z
       description:
         "`running` until the last job ends, then `success` if all jobs succeeded, else `failed`.",
     }),
-    created_at: dateTime,
-    completed_at: dateTime.nullable(),
+    created_at: dateTimeSchema,
+    completed_at: dateTimeSchema.nullable(),
     total_jobs: z.int(),
     open_jobs: z.int(),
     failed_jobs: z.int().meta({ description: "Number of jobs that failed or were canceled." }),
     metadata: z.record(z.string(), z.string()),
     retry_of: z.uuid().optional(),
-    expires_at: dateTime.optional(),
+    expires_at: dateTimeSchema.optional(),
   })
   .meta({ id: "BatchSummary" })
 
@@ -41,11 +47,11 @@ const batchJobRecord = z.object({
   waiting_for: z.array(z.string()).optional().meta({
     description: "Those of `needs` that have not ended.",
   }),
-  started_at: dateTime.nullable(),
-  completed_at: dateTime.nullable(),
-  error: z.object({ code: failureCode, message: z.string() }).optional(),
+  started_at: dateTimeSchema.nullable(),
+  completed_at: dateTimeSchema.nullable(),
+  error: z.object({ code: failureCodeSchema, message: z.string() }).optional(),
   ...fileIdsFieldSchema,
-  outputs: z.record(z.string(), jobOutput).meta({
+  outputs: z.record(z.string(), jobOutputSchema).meta({
     description: "The outputs of the job by the names that `svc_id://<job>/<output>` uses.",
   }),
 })
@@ -78,7 +84,7 @@ export function buildBatchSummary(batch: Batch): z.infer<typeof batchSummary> {
     failed_jobs: batch.failedJobs,
     metadata: batch.metadata ?? {},
     ...(batch.retryOf !== null && { retry_of: batch.retryOf }),
-    ...expiryField(isKept ? null : completedAt + retentionMs),
+    ...buildExpiryField(isKept ? null : completedAt + retentionMs),
   }
 }
 
@@ -152,13 +158,13 @@ function buildJobRecord(
 /** Returns the outputs of a job by the names that references use. */
 function nameOutputs(
   { kind, state, result }: Job,
-  outputs: readonly z.infer<typeof jobOutput>[],
-): [string, z.infer<typeof jobOutput>][] {
-  if (!isFinal(state)) return []
-  const nameOf = findKind(kind)?.outputName ?? ((key: string) => key)
+  outputs: readonly z.infer<typeof jobOutputSchema>[],
+): [string, z.infer<typeof jobOutputSchema>][] {
+  if (!isFinalState(state)) return []
+  const definition = findKind(kind)
   const shown = (result?.outputs ?? []).filter(({ isIntermediate = false }) => !isIntermediate)
   return shown.flatMap(({ key }, at) => {
     const output = outputs[at]
-    return output ? [[nameOf(key), output]] : []
+    return output ? [[nameOutput(definition, key), output]] : []
   })
 }

@@ -8,7 +8,7 @@ export const METADATA_VALUE_LENGTH_MAX = 500
 /** Default priority of a job, if its request sets no priority. */
 export const PRIORITY_DEFAULT = 50
 
-export const webhookUrl = z
+export const webhookUrlSchema = z
   .string("expected a URL")
   .max(2048, "expected at most 2048 characters")
   .meta({
@@ -36,7 +36,7 @@ const expiresIn = z
   })
 
 /** Schema of the field `publish`, for requests whose jobs create Files of the account. */
-export const publishField = {
+export const publishFieldSchemas = {
   publish: z.boolean("expected true or false").optional().meta({
     description:
       "Whether the Files that the job makes are public from its success on. A failed job publishes nothing.",
@@ -45,14 +45,14 @@ export const publishField = {
 }
 
 /** Schema of `priority` without a default, for requests that can set the field in two places. */
-export const optionalPriority = priority.optional()
+export const optionalPrioritySchema = priority.optional()
 
 /**
  * Schemas of the fields that every job request has. `webhook` is called at the job's end, the
  * record repeats `metadata`, a higher `priority` runs first, and `expires_in` is the retention.
  */
-export const commonRequestFields = {
-  webhook: webhookUrl.nullish(),
+export const commonRequestFieldSchemas = {
+  webhook: webhookUrlSchema.nullish(),
   metadata: boundedMapSchema(
     z
       .string()

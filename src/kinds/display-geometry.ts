@@ -31,7 +31,7 @@ export function findVideoStream({
  * Returns the displayed size and the rotation of media from a probe; an empty object for media
  * without video.
  */
-export function readDisplayGeometry(probe: ProbeResult): DisplayGeometry {
+export function computeDisplayGeometry(probe: ProbeResult): DisplayGeometry {
   // A probe that exceeded its size limit may be stored without streams, but with its top-level
   // fields.
   const stored = probe.streams.length === 0 ? probe : findVideoStream(probe)

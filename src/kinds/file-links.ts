@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { zipNameForStoredBundle, member } from "../contract/bundle.ts"
+import { zipNameForStoredBundle, bundleMemberSchema } from "../contract/bundle.ts"
 import type { File } from "../db/schema/files.ts"
 import type { Job, JobResult } from "../db/schema/jobs.ts"
 import { readDatabaseNumber } from "../platform/ids.ts"
@@ -83,7 +83,7 @@ export const publicUrlSchema = z.url().optional().meta({
 })
 
 /** Schema of a member of a bundle in records. */
-const memberRecord = member.omit({ crc32: true, name: true }).extend({
+const memberRecord = bundleMemberSchema.omit({ crc32: true, name: true }).extend({
   name: z.string(),
   download_url: z.url(),
   public_url: z.url().optional().meta({
@@ -115,22 +115,22 @@ export const bundleFieldSchemas = {
 }
 
 /** Returns the field `public_url` of a published file; an empty object for a private file. */
-export function publicUrlField(base: string, file: LinkableFile): { public_url?: string } {
+export function buildPublicUrlField(base: string, file: LinkableFile): { public_url?: string } {
   return file.isPublic ? { public_url: publicUrl(base, file) } : {}
 }
 
 /** Returns the field `archive_url` of a bundle; an empty object for a plain file. */
-export function archiveUrlField(base: string, file: LinkableFile): { archive_url?: string } {
+export function buildArchiveUrlField(base: string, file: LinkableFile): { archive_url?: string } {
   const { id, archive: name, isPublic } = file
   if (name === undefined) return {}
   return { archive_url: isPublic ? publicNameUrl(base, file, name) : fileUrl(base, { id, name }) }
 }
 
 /** Returns the record fields that only bundles have; an empty object for a plain file. */
-export function bundleFields(base: string, file: LinkableFile) {
+export function buildBundleFields(base: string, file: LinkableFile) {
   const { playlist, members } = file
   return {
-    ...archiveUrlField(base, file),
+    ...buildArchiveUrlField(base, file),
     ...(playlist !== undefined && { playlist }),
     ...(members && { files: members.map((each) => viewMember(base, file, each)) }),
   }

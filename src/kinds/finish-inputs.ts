@@ -1,8 +1,8 @@
 import type { Failure } from "../contract/failure.ts"
 import type { TaskResult } from "../contract/task.ts"
-import { IMPORT_OUTPUT_KEY, importTask } from "../contract/tasks/import.ts"
+import { IMPORT_OUTPUT_KEY, importTaskDefinition } from "../contract/tasks/import.ts"
 import type { ImportResult } from "../contract/tasks/import.ts"
-import { probeTask } from "../contract/tasks/probe.ts"
+import { probeTaskDefinition } from "../contract/tasks/probe.ts"
 import type { ProbeTaskResult, ProbeWork } from "../contract/tasks/probe.ts"
 import { outputObjectKey, RESUMABLE_FENCE } from "../domain/object-keys.ts"
 import type { File } from "../db/schema/files.ts"
@@ -19,23 +19,23 @@ export type InputChanges = {
 }
 
 /** Reports whether a task imports or probes a file. Only the job's kind knows all other tasks. */
-export function isInputTask({ work }: Task): boolean {
-  return work.kind === importTask.name || work.kind === probeTask.name
+export function isImportOrProbeTask({ work }: Task): boolean {
+  return work.kind === importTaskDefinition.name || work.kind === probeTaskDefinition.name
 }
 
 /**
  * Returns the changes of files and tasks for the result of an import or a probe. `now` is the time
  * at which the task ended, in milliseconds.
  */
-export function finishInput(
+export function computeInputChanges(
   snapshot: JobSnapshot,
   { task, result }: { task: Task; result: TaskResult },
   now: number,
 ): InputChanges {
-  if (task.work.kind === importTask.name) {
-    return finishImport(snapshot, task, importTask.result.parse(result))
+  if (task.work.kind === importTaskDefinition.name) {
+    return finishImport(snapshot, task, importTaskDefinition.result.parse(result))
   }
-  return finishProbe(snapshot, task, probeTask.result.parse(result), now)
+  return finishProbe(snapshot, task, probeTaskDefinition.result.parse(result), now)
 }
 
 /**
@@ -43,10 +43,10 @@ export function finishInput(
  * continues. Returns null if the job cannot continue without the task.
  */
 export function toOptionalProbeResult({ work }: Task, failure: Failure): TaskResult | null {
-  const probe = probeTask.work.safeParse(work)
+  const probe = probeTaskDefinition.work.safeParse(work)
   if (!probe.success || !probe.data.is_optional) return null
   return {
-    kind: probeTask.name,
+    kind: probeTaskDefinition.name,
     probe_error: failure.message,
     probe_lines: failure.lines.join("\n"),
   }
@@ -68,17 +68,17 @@ function finishImport(snapshot: JobSnapshot, task: Task, result: ImportResult): 
   }
   const probes = snapshot.tasks.filter(({ id, work, state }) => {
     const isOfFile = snapshot.inputs.some((each) => each.taskId === id && each.fileId === taskId)
-    return isOfFile && work.kind === probeTask.name && state === "waiting"
+    return isOfFile && work.kind === probeTaskDefinition.name && state === "waiting"
   })
   return {
     files: [{ id: taskId, set }],
     tasks: probes.map(({ id, work: { is_optional } }) => {
       const work: ProbeWork = {
-        kind: probeTask.name,
+        kind: probeTaskDefinition.name,
         input_bytes: result.size_bytes,
         is_optional: is_optional === true,
       }
-      return { id, set: { work, pool: probeTask.pool(work) } }
+      return { id, set: { work, pool: probeTaskDefinition.pool(work) } }
     }),
   }
 }
@@ -94,7 +94,7 @@ function finishProbe(
   const set =
     message === undefined
       ? { state: "succeeded" as const, ...(probe && { probe }) }
-      : { state: "failed" as const, ...probeFailureColumns(message, lines) }
+      : { state: "failed" as const, ...toProbeFailureColumns(message, lines) }
   return { files: [{ id: input.fileId, set: { ...set, completedAt: now } }], tasks: [] }
 }
 
@@ -102,7 +102,7 @@ function finishProbe(
  * Returns the column values of a stored file that ffprobe cannot read as media. `lines` has the
  * lines of ffprobe's output.
  */
-export function probeFailureColumns(message: string, lines: string | undefined) {
+export function toProbeFailureColumns(message: string, lines: string | undefined) {
   const probeError = (lines || message).slice(0, PROBE_ERROR_LENGTH_MAX)
   return { errorCode: "probe_failed" as const, errorMessage: message, probeError }
 }

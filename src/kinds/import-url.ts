@@ -1,10 +1,10 @@
 import type { PrivateHeaders } from "../contract/urls/private-headers.ts"
 import { isSiteAllowed } from "../contract/urls/allowed-site.ts"
-import { isS3Url, readS3Url } from "../contract/urls/s3-url.ts"
+import { isS3Url, parseS3Url } from "../contract/urls/s3-url.ts"
 import { parseUserUrl, isAllowedHost, NOT_WEB_URL_ERROR } from "../contract/urls/user-url.ts"
 import { describeAddressFault } from "../hints/addresses.ts"
 import { fileNameFromObjectKeys, fileNameFromUrl } from "./file-name.ts"
-import { isOwnUrl } from "../domain/own-url.ts"
+import { isUrlOfDeployment } from "../domain/own-url.ts"
 
 export const IMPORT_URL_LENGTH_MAX = 8192
 
@@ -30,14 +30,14 @@ export type ImportRules = {
 }
 
 /** Parses the URL of an import. Returns an error if the rules do not allow the URL. */
-export function readImportUrl(text: string, rules: ImportRules): ImportUrl | { error: string } {
+export function parseImportUrl(text: string, rules: ImportRules): ImportUrl | { error: string } {
   if (rules.buckets && isS3Url(text)) return readObjectUrl(text, rules.buckets)
   if (rules.hasHeaders && isS3Url(text)) {
     return { error: "expected an https URL, because objects of stores take no headers" }
   }
   const parsedUrl = URL.parse(text)
   const place = { use: "import", origin: rules.origin } as const
-  if (/^svc_id:/i.test(text) || (parsedUrl && isOwnUrl(parsedUrl, rules.origin))) {
+  if (/^svc_id:/i.test(text) || (parsedUrl && isUrlOfDeployment(parsedUrl, rules.origin))) {
     return { error: describeAddressFault(text, place) }
   }
   const checked = parseUserUrl(text, rules.allowedHosts)
@@ -79,16 +79,16 @@ function judgePrivateUrl(url: URL, allowedHosts: readonly string[]): string | nu
   return "expected the URL of a file, because pages and playlist manifests get no headers"
 }
 
-/** Returns the file name in the URL of an import, which `readImportUrl` has accepted. */
+/** Returns the file name in the URL of an import, which `parseImportUrl` has accepted. */
 export function fileNameFromImportUrl(text: string): string {
-  const object = isS3Url(text) ? readS3Url(text) : null
+  const object = isS3Url(text) ? parseS3Url(text) : null
   return object && "keys" in object
     ? fileNameFromObjectKeys(object.keys)
     : fileNameFromUrl(new URL(text))
 }
 
 function readObjectUrl(text: string, buckets: readonly string[]): ImportUrl | { error: string } {
-  const object = readS3Url(text)
+  const object = parseS3Url(text)
   if ("error" in object) return object
   if (!buckets.includes(object.bucket)) {
     const error = `this service reads only from the buckets that its operator lists (S3_SOURCES), and "${object.bucket}" is not one of them`

@@ -1,5 +1,5 @@
-import { IMPORT_OUTPUT_KEY, importTask } from "../contract/tasks/import.ts"
-import { probeTask } from "../contract/tasks/probe.ts"
+import { IMPORT_OUTPUT_KEY, importTaskDefinition } from "../contract/tasks/import.ts"
+import { probeTaskDefinition } from "../contract/tasks/probe.ts"
 import { draftTask } from "../domain/job-draft.ts"
 import type { JobDraft, JobProperties, TaskDraft } from "../domain/job-draft.ts"
 import type { ImportUrl } from "./import-url.ts"
@@ -34,26 +34,26 @@ export function draftImport(
   const importDraft = draftTask(facts, {
     id: fileId,
     jobId,
-    pool: importTask.pool(),
+    pool: importTaskDefinition.pool(),
     weight,
     work: {
-      kind: importTask.name,
+      kind: importTaskDefinition.name,
       url: source.url,
       ...(headers && { has_headers: true as const }),
       bytes_max: limits.fileBytesMax,
-      run_seconds_max: Math.max(limits.runSecondsMax, importTask.runSecondsMin),
+      run_seconds_max: Math.max(limits.runSecondsMax, importTaskDefinition.runSecondsMin),
       outputs: [{ key: IMPORT_OUTPUT_KEY, name }],
     },
     inputs: [],
     blocked: false,
     secrets: headers ? { headers } : null,
   })
-  // The size of the file is unknown until the import ends; `finishInput` then sets the size and the
+  // The size of the file is unknown until the import ends; `computeInputChanges` then sets the size and the
   // pool.
   const work = { kind: "probe" as const, input_bytes: 0, is_optional: isOptional }
   const probe = draftTask(facts, {
     jobId,
-    pool: probeTask.pool(work),
+    pool: probeTaskDefinition.pool(work),
     weight: PROBE_PROGRESS_WEIGHT,
     work,
     inputs: [{ key, fileId }],

@@ -1,27 +1,27 @@
 import { z } from "zod"
-import { failureCode } from "../contract/failure.ts"
-import { sha256Text } from "../contract/sha256.ts"
+import { failureCodeSchema } from "../contract/failure.ts"
+import { sha256HexSchema } from "../contract/sha256.ts"
 import type { Progress } from "../domain/progress.ts"
 import type { Job, JobResult } from "../db/schema/jobs.ts"
-import { renditionQuality } from "../contract/tasks/render.ts"
+import { renditionQualitySchema } from "../contract/tasks/render.ts"
 import { STATES } from "../domain/states.ts"
 import type { State } from "../domain/states.ts"
 import {
-  archiveUrlField,
+  buildArchiveUrlField,
   archiveUrlSchema,
   fileUrl,
   outputToLinkableFile,
-  publicUrlField,
+  buildPublicUrlField,
   publicUrlSchema,
 } from "./file-links.ts"
 import type { JobForOutputLinks } from "./file-links.ts"
 import {
-  dateTime,
-  fileIdsField,
+  dateTimeSchema,
+  buildFileIdsField,
   fileIdsFieldSchema,
-  jobFields,
+  buildJobFields,
   jobFieldSchemas,
-  toolOutputFields,
+  buildToolOutputFields,
   toolOutputFieldSchemas,
   toDateTime,
 } from "./shared-record-fields.ts"
@@ -45,7 +45,7 @@ export function findStatesByJobStatus(status: JobStatus): State[] {
 /**
  * Schema of an output in the Job record, and in the records of kinds that have a list of outputs.
  */
-export const jobOutput = z.object({
+export const jobOutputSchema = z.object({
   id: z.uuid().optional().meta({
     description:
       "The id of the output's File, which is an input of other jobs as `svc_id://<id>`; absent for outputs that are no Files.",
@@ -55,31 +55,31 @@ export const jobOutput = z.object({
   public_url: publicUrlSchema,
   archive_url: archiveUrlSchema,
   content_type: z.string(),
-  sha256: sha256Text.optional().meta({
+  sha256: sha256HexSchema.optional().meta({
     description: "SHA-256 of the bytes, if the service computed it while it received them.",
   }),
   codec: z.string().optional(),
   resolution: z.string().optional(),
   duration_seconds: z.number().optional(),
   size_bytes: z.int(),
-  quality: renditionQuality.optional().meta({
+  quality: renditionQualitySchema.optional().meta({
     description:
       "Score of a rendition, if the request set `quality_metrics`: VMAF (0 to 100) or SSIM (0 to 1).",
   }),
 })
 
 /** Schema of the Job record, which is the same for every kind. */
-export const jobRecord = z
+export const jobRecordSchema = z
   .object({
     id: z.uuid(),
     kind: z.string(),
     status: z.enum(JOB_STATUSES),
-    created_at: dateTime,
-    outputs: z.array(jobOutput),
+    created_at: dateTimeSchema,
+    outputs: z.array(jobOutputSchema),
     ...fileIdsFieldSchema,
     ...jobFieldSchemas,
     retry_of: z.uuid().optional(),
-    error: z.object({ code: failureCode, message: z.string() }).optional(),
+    error: z.object({ code: failureCodeSchema, message: z.string() }).optional(),
     processing_errors: z.array(z.string()).optional().meta({
       description: "The error as a sentence, then the last lines of the tool that failed.",
     }),
@@ -87,7 +87,7 @@ export const jobRecord = z
   })
   .meta({ id: "Job" })
 
-export type JobRecord = z.infer<typeof jobRecord>
+export type JobRecord = z.infer<typeof jobRecordSchema>
 
 type Output = JobResult["outputs"][number]
 /** Function that returns the URL of an output that is not a File; null for a File. */
@@ -101,7 +101,7 @@ function findNoUrl(): null {
 /**
  * Builds the Job record of a job. `findNonFileUrl` returns the URLs of outputs that are not Files.
  */
-export function viewJobWithOutputUrls(
+export function buildJobRecordWithOutputUrls(
   base: string,
   job: Job,
   progress: Progress | null,
@@ -112,18 +112,22 @@ export function viewJobWithOutputUrls(
     kind: job.kind,
     status: STATUS[job.state],
     created_at: toDateTime(job.createdAt),
-    outputs: viewOutputs(base, job, findNonFileUrl),
-    ...fileIdsField(job),
-    ...jobFields(job, progress),
+    outputs: buildOutputRecords(base, job, findNonFileUrl),
+    ...buildFileIdsField(job),
+    ...buildJobFields(job, progress),
     ...(job.retryOf !== null && { retry_of: job.retryOf }),
     ...(STATUS[job.state] === "failed" && failureFields(job)),
-    ...toolOutputFields(base, job),
+    ...buildToolOutputFields(base, job),
   }
 }
 
 /** Builds the Job record of a job whose outputs are all Files. */
-export function viewJobWithFileUrls(base: string, job: Job, progress: Progress | null): JobRecord {
-  return viewJobWithOutputUrls(base, job, progress, findNoUrl)
+export function buildJobRecordWithFileUrls(
+  base: string,
+  job: Job,
+  progress: Progress | null,
+): JobRecord {
+  return buildJobRecordWithOutputUrls(base, job, progress, findNoUrl)
 }
 
 function failureFields(job: Job): Pick<JobRecord, "error" | "processing_errors"> {
@@ -136,11 +140,11 @@ function failureFields(job: Job): Pick<JobRecord, "error" | "processing_errors">
 }
 
 /** Builds the list of outputs in a job's record, without intermediate outputs. */
-export function viewOutputs(
+export function buildOutputRecords(
   base: string,
   job: JobForOutputLinks & Pick<Job, "result">,
   findNonFileUrl: FindNonFileUrl = findNoUrl,
-): z.infer<typeof jobOutput>[] {
+): z.infer<typeof jobOutputSchema>[] {
   return (job.result?.outputs ?? [])
     .filter(({ isIntermediate = false }) => !isIntermediate)
     .map((output) => ({
@@ -172,7 +176,7 @@ function linkFields(
     id: linked.id,
     name,
     url: fileUrl(base, linked),
-    ...publicUrlField(base, linked),
-    ...archiveUrlField(base, linked),
+    ...buildPublicUrlField(base, linked),
+    ...buildArchiveUrlField(base, linked),
   }
 }

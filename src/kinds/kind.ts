@@ -1,11 +1,11 @@
 import type { z } from "zod"
-import type { Member } from "../contract/bundle.ts"
+import type { BundleMember } from "../contract/bundle.ts"
 import type { Failure } from "../contract/failure.ts"
 import type { SpeechModels } from "../contract/speech-models.ts"
 import type { TaskResult } from "../contract/task.ts"
 import type { TaskDefinition } from "../contract/tasks/definition.ts"
 import type { Fault } from "../domain/faults.ts"
-import type { Retention } from "../domain/retention.ts"
+import type { RetentionSettings } from "../domain/retention.ts"
 import type { Progress } from "../domain/progress.ts"
 import type { JobDraft, JobProperties } from "../domain/job-draft.ts"
 import type { File } from "../db/schema/files.ts"
@@ -63,7 +63,7 @@ export type Kind<RecordSchema extends z.ZodType<object> = z.ZodType<object>> = {
     base: string,
     snapshot: Pick<JobSnapshot, "job" | "files">,
     progress: Progress | null,
-    retention: Retention,
+    retention: RetentionSettings,
   ): z.infer<RecordSchema>
   /** Returns the name by which references name the output with a key; the key by default. */
   outputName?(key: string): string
@@ -133,7 +133,7 @@ export type DraftContext = JobProperties &
   }
 
 /** Fields that every job request has. The Job form has `webhook_url` in place of `webhook`. */
-export type CreateRequest = {
+export type CommonRequestFields = {
   webhook?: string | null | undefined
   webhook_url?: string | null | undefined
   metadata?: { [name: string]: string } | null | undefined
@@ -147,7 +147,7 @@ export type CreateRequest = {
  * invalid body.
  */
 export type JsonKind<
-  Input extends CreateRequest = CreateRequest,
+  Input extends CommonRequestFields = CommonRequestFields,
   Usable = unknown,
   RecordSchema extends z.ZodType<object> = z.ZodType<object>,
 > = Kind<RecordSchema> & {
@@ -190,10 +190,10 @@ export type JsonKind<
    */
   webhooks?(request: Usable): { field: string; url: string }[]
   /**
-   * Returns the common fields of a request (`CreateRequest`). Defined only for requests that can
+   * Returns the common fields of a request (`CommonRequestFields`). Defined only for requests that can
    * nest these fields.
    */
-  createFields?(request: Input): CreateRequest
+  createFields?(request: Input): CommonRequestFields
   /**
    * Returns the faults of a request that neither its schema nor the lookup of inputs can find.
    * `malformed` has the names of fields that do not match the schema.
@@ -217,7 +217,7 @@ export type JsonKind<
 export type AnyJsonKind = Kind & {
   /** Calls `use` with the kind in its full type, including the type parameters. */
   withTypes<Value>(
-    use: <Input extends CreateRequest, Usable, RecordSchema extends z.ZodObject>(
+    use: <Input extends CommonRequestFields, Usable, RecordSchema extends z.ZodObject>(
       kind: JsonKind<Input, Usable, RecordSchema>,
     ) => Value,
   ): Value
@@ -228,7 +228,7 @@ export type AnyJsonKind = Kind & {
  * registry.
  */
 export function defineJsonKind<
-  Input extends CreateRequest,
+  Input extends CommonRequestFields,
   Usable,
   RecordSchema extends z.ZodObject,
   Specified extends JsonKind<Input, Usable, RecordSchema>,
@@ -237,4 +237,4 @@ export function defineJsonKind<
 }
 
 /** Member of a bundle in the result of a job, which omits the member's CRC-32. */
-export type BundleMemberSummary = Omit<Member, "crc32">
+export type BundleMemberSummary = Omit<BundleMember, "crc32">

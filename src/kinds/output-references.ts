@@ -1,6 +1,7 @@
 import type { File } from "../db/schema/files.ts"
 import type { Job } from "../db/schema/jobs.ts"
 import { isCallerFileSource } from "../domain/states.ts"
+import type { Kind } from "./kind.ts"
 import { findKind } from "./registry.ts"
 
 /** Name of the output of a job that stores one file, such as an import, in references. */
@@ -27,15 +28,22 @@ export function findReferencedOutput(
   return { fileId, file: job.files.find(({ id }) => id === fileId) ?? null }
 }
 
+/** Returns the name by which references name an output of a job of a kind. */
+export function nameOutput(kind: Pick<Kind, "outputName"> | null, key: string): string {
+  return kind?.outputName?.(key) ?? key
+}
+
 /** Returns the ids of a job's output files by the names that references use. */
 function listOutputs({ id: jobId, kind, result = null, files }: JobWithOutputs) {
-  const nameOf = findKind(kind)?.outputName ?? ((key: string) => key)
+  const definition = findKind(kind)
   const own = files.filter(({ id, source }) => id === jobId || !isCallerFileSource(source))
   return new Map([
     ...own.map(({ id, outputKey }) => {
-      return [outputKey === null ? ONLY_OUTPUT : nameOf(outputKey), id] as const
+      return [outputKey === null ? ONLY_OUTPUT : nameOutput(definition, outputKey), id] as const
     }),
     // Identical renditions share one File, which only the result tells.
-    ...(result?.outputs ?? []).map(({ key, fileId }) => [nameOf(key), fileId] as const),
+    ...(result?.outputs ?? []).map(
+      ({ key, fileId }) => [nameOutput(definition, key), fileId] as const,
+    ),
   ])
 }

@@ -1,20 +1,20 @@
 import { z } from "zod"
 import { zipNameForOutput, zipNameForStoredBundle, findBundleKind } from "../contract/bundle.ts"
-import type { Bundle, Member, OutputName } from "../contract/bundle.ts"
-import { OUTPUTS_MAX, outputReport } from "../contract/report.ts"
+import type { Bundle, BundleMember, OutputName } from "../contract/bundle.ts"
+import { OUTPUTS_MAX, outputReportSchema } from "../contract/report.ts"
 import type { OutputReport } from "../contract/report.ts"
 import { outputObjectKey } from "../domain/object-keys.ts"
 import type { File } from "../db/schema/files.ts"
 import type { JobResult } from "../db/schema/jobs.ts"
 import type { Task } from "../db/schema/tasks.ts"
 import type { FinishedTasks, FinishChanges, BundleMemberSummary } from "./kind.ts"
-import { findVideoStream, readDisplayGeometry } from "./display-geometry.ts"
+import { findVideoStream, computeDisplayGeometry } from "./display-geometry.ts"
 
 /**
  * Output in the report of a task. The report has a name if the name was unknown before the task
  * ended.
  */
-const namedOutput = outputReport.extend({ name: z.string().optional() })
+const namedOutput = outputReportSchema.extend({ name: z.string().optional() })
 
 const outputsResult = z.looseObject({ outputs: z.array(namedOutput).max(OUTPUTS_MAX) })
 
@@ -22,7 +22,7 @@ const outputsResult = z.looseObject({ outputs: z.array(namedOutput).max(OUTPUTS_
  * Converts the outputs that tasks reported to new column values of the job's files and to the job's
  * result.
  */
-export function finishOutputs({
+export function computeOutputChanges({
   files,
   tasks,
 }: Pick<FinishedTasks, "files" | "tasks">): FinishChanges {
@@ -39,11 +39,11 @@ export function finishOutputs({
     files: stored.map(({ task, file, output }) => ({
       id: file.id,
       set: {
-        ...storedFileColumns(task, file, output),
+        ...toStoredFileColumns(task, file, output),
         name: storedName(file, output),
       },
     })),
-    result: { outputs: stored.map(({ file, output }) => outputResult(file, output)) },
+    result: { outputs: stored.map(({ file, output }) => toOutputResult(file, output)) },
   }
 }
 
@@ -56,7 +56,7 @@ function storedName(file: OutputName, { members }: OutputReport): string {
 }
 
 /** Returns the column values of a file that a task has stored as an output. */
-export function storedFileColumns(
+export function toStoredFileColumns(
   task: Task,
   file: OutputName,
   output: OutputReport,
@@ -88,7 +88,7 @@ function buildBundle(
 }
 
 /** Converts an output that a task reported to its entry in the job's result. */
-export function outputResult(
+export function toOutputResult(
   file: Pick<File, "id"> & OutputName,
   output: OutputReport,
 ): JobResult["outputs"][number] {
@@ -103,7 +103,7 @@ export function outputResult(
     ...(output.sha256 !== undefined && { sha256: output.sha256 }),
     ...codecField(output),
     ...(durationSeconds !== undefined && { durationSeconds }),
-    ...(output.probe && readDisplayGeometry(output.probe)),
+    ...(output.probe && computeDisplayGeometry(output.probe)),
     ...(output.playlist !== undefined && { playlist: output.playlist }),
     ...(output.members && {
       archive: zipNameForStoredBundle(name),
@@ -125,6 +125,6 @@ function codecField({ probe }: OutputReport): { codec?: string } {
   return typeof codec === "string" ? { codec: codec.slice(0, CODEC_LENGTH_MAX) } : {}
 }
 
-function summarizeMember({ name, size_bytes, content_type }: Member): BundleMemberSummary {
+function summarizeMember({ name, size_bytes, content_type }: BundleMember): BundleMemberSummary {
   return { name, size_bytes, content_type }
 }

@@ -1,8 +1,8 @@
 import { z } from "zod"
 import {
-  HEADERS_BYTES_MAX,
-  HEADERS_MAX,
-  validatePrivateHeaders,
+  PRIVATE_HEADERS_BYTES_MAX,
+  PRIVATE_HEADERS_MAX,
+  findPrivateHeaderFaults,
 } from "../contract/urls/private-headers.ts"
 import type { PrivateHeaders } from "../contract/urls/private-headers.ts"
 import { IMPORT_URL_LENGTH_MAX } from "./import-url.ts"
@@ -27,7 +27,7 @@ export function getInputHeaders(input: InputValue): PrivateHeaders | null {
  * Returns the path of the request field with an input's text: `field`, or `field.url` if the input
  * has headers.
  */
-export function inputUrlField(field: string, input: InputValue): string {
+export function inputUrlFieldPath(field: string, input: InputValue): string {
   return typeof input === "string" ? field : `${field}.url`
 }
 
@@ -44,9 +44,9 @@ export function inputTextSchema(expected: string) {
 export const HEADERS_OPENAPI_SCHEMA = {
   type: "object" as const,
   minProperties: 1,
-  maxProperties: HEADERS_MAX,
+  maxProperties: PRIVATE_HEADERS_MAX,
   additionalProperties: { type: "string" as const },
-  description: `At most ${HEADERS_MAX} headers of together ${HEADERS_BYTES_MAX} bytes. The origin of the URL alone gets them; they are never shown, and are kept until the file is there.`,
+  description: `At most ${PRIVATE_HEADERS_MAX} headers of together ${PRIVATE_HEADERS_BYTES_MAX} bytes. The origin of the URL alone gets them; they are never shown, and are kept until the file is there.`,
 }
 
 /**
@@ -57,7 +57,7 @@ export const inputHeadersSchema = z
   .custom<PrivateInput["headers"]>()
   .meta({ override: HEADERS_OPENAPI_SCHEMA })
   .superRefine((headers, context) => {
-    for (const { name, message } of validatePrivateHeaders(headers)) {
+    for (const { name, message } of findPrivateHeaderFaults(headers)) {
       context.addIssue({ code: "custom", path: name === null ? [] : [name], message })
     }
   })
@@ -112,4 +112,4 @@ export const INPUT_OPENAPI_SCHEMA = {
 }
 
 /** Schema of an input in a body that may be invalid. The schema accepts texts of any length. */
-export const usableInputSchema = z.union([z.string(), privateInput])
+export const lenientInputSchema = z.union([z.string(), privateInput])

@@ -2,13 +2,13 @@ import { isS3Url } from "../contract/urls/s3-url.ts"
 import type { Fault } from "../domain/faults.ts"
 import { EXAMPLE_ID, isId } from "../platform/ids.ts"
 import { findBundleKind } from "../contract/bundle.ts"
-import { isCallerFileSource, isFinal } from "../domain/states.ts"
+import { isCallerFileSource, isFinalState } from "../domain/states.ts"
 import type { File } from "../db/schema/files.ts"
 import { describeAddressFault, EXPECTED_ADDRESSES } from "../hints/addresses.ts"
 import type { ResolvedInput } from "./kind.ts"
 import { inputTextSchema, inputValueSchema, getInputUrl } from "./private-input.ts"
 import type { InputValue } from "./private-input.ts"
-import { isOwnUrl } from "../domain/own-url.ts"
+import { isUrlOfDeployment } from "../domain/own-url.ts"
 
 /** Input in the example requests of the documentation. The id stands for an uploaded File. */
 export const EXAMPLE_INPUT = `svc_id://${EXAMPLE_ID}`
@@ -17,7 +17,7 @@ export const EXAMPLE_INPUT = `svc_id://${EXAMPLE_ID}`
  * Parsed input reference: the id of a File, an output of another job, a URL to import, or an error.
  * An output names its job by id, or by a name in a batch.
  */
-export type ParsedReference =
+export type ParsedInputReference =
   | { fileId: string }
   | { jobId: string; output: string }
   | { jobName: string; output: string }
@@ -42,13 +42,13 @@ export const inputReferenceSchema = inputValueSchema(
  * Parses a reference to an input. `origin` is the origin of this deployment. A URL with this origin
  * names a File by its id and is never downloaded.
  */
-export function readInputReference(input: InputValue, origin: string): ParsedReference {
+export function parseInputReference(input: InputValue, origin: string): ParsedInputReference {
   const read = readText(getInputUrl(input), origin)
   if (typeof input === "string" || !("fileId" in read)) return read
   return { error: "expected the URL of another server, because Files take no headers" }
 }
 
-function readText(text: string, origin: string): ParsedReference {
+function readText(text: string, origin: string): ParsedInputReference {
   const [, name = "", output] = /^svc_id:\/\/([^/?#]+)(?:\/([^/?#]*))?$/i.exec(text) ?? []
   if (isId(name)) {
     const id = name.toLowerCase()
@@ -57,10 +57,10 @@ function readText(text: string, origin: string): ParsedReference {
   if (output && JOB_NAME.test(name)) return { jobName: name, output }
   if (isS3Url(text)) return { url: text }
   const parsed = URL.parse(text)
-  // Every other web URL is accepted here; `readImportUrl` later rejects URLs that the rules do not
+  // Every other web URL is accepted here; `parseImportUrl` later rejects URLs that the rules do not
   // allow.
   const url = parsed && /^https?:$/.test(parsed.protocol) ? parsed : null
-  if (url && !isOwnUrl(url, origin)) return { url: text }
+  if (url && !isUrlOfDeployment(url, origin)) return { url: text }
   return (
     (url && readServiceUrl(url)) ?? { error: describeAddressFault(text, { use: "input", origin }) }
   )
@@ -70,7 +70,7 @@ function readText(text: string, origin: string): ParsedReference {
  * Parses a URL of this service. Returns null if the URL names neither a File nor another kind of
  * output.
  */
-function readServiceUrl(url: URL): ParsedReference | null {
+function readServiceUrl(url: URL): ParsedInputReference | null {
   const [version, room, id = "", name] = url.pathname.split("/").slice(1)
   if (version !== "v1") return null
   const jobId = isId(id) ? id.toLowerCase() : "<id>"
@@ -93,7 +93,7 @@ export function findInputFileFaults(
 ): Fault[] {
   if (source || isUnknown) return []
   if (!file) return [{ field, code: "no_such_file", message: "the account has no such file" }]
-  if (file.objectKey === null && isFinal(file.state)) {
+  if (file.objectKey === null && isFinalState(file.state)) {
     return [{ field, code: "input_failed", message: describeFailedFile(file) }]
   }
   if (!isBundle(file)) return []

@@ -5,10 +5,10 @@ import { ffmpegKind } from "./ffmpeg/kind.ts"
 import { fileKind } from "./file/kind.ts"
 import { metadataKind } from "./metadata/kind.ts"
 import { normalizeKind } from "./normalize/kind.ts"
-import { viewJobWithOutputUrls } from "./job-record.ts"
+import { buildJobRecordWithOutputUrls } from "./job-record.ts"
 import type { JobRecord } from "./job-record.ts"
 import type { Progress } from "../domain/progress.ts"
-import type { Retention } from "../domain/retention.ts"
+import type { RetentionSettings } from "../domain/retention.ts"
 import type { AnyJsonKind, Kind } from "./kind.ts"
 import { transcodeKind } from "./transcode/kind.ts"
 import { transcribeKind } from "./transcribe/kind.ts"
@@ -75,7 +75,7 @@ export function findTaskDefinition(name: string): TaskDefinition | null {
 /** Builds the Job record of a job, whatever its kind. */
 export function viewJob(base: string, job: Job, progress: Progress | null): JobRecord {
   const kind = findKind(job.kind)
-  return viewJobWithOutputUrls(base, job, progress, (output) => {
+  return buildJobRecordWithOutputUrls(base, job, progress, (output) => {
     return kind?.outputUrl?.(base, job.id, output) ?? null
   })
 }
@@ -87,7 +87,7 @@ export function viewJob(base: string, job: Job, progress: Progress | null): JobR
 export function buildWebhookRecord(
   { job, files }: JobSnapshot,
   form: WebhookForm,
-  retention: Retention,
+  retention: RetentionSettings,
 ): object {
   if (form === "job") return viewJob(`${job.origin}/v1`, job, null)
   return getKind(job.kind).view(`${job.origin}/v1`, { job, files }, null, retention)

@@ -1,11 +1,11 @@
 import type { File } from "../db/schema/files.ts"
 import type { Fault } from "../domain/faults.ts"
-import { isCallerFileSource, isFinal } from "../domain/states.ts"
+import { isCallerFileSource, isFinalState } from "../domain/states.ts"
 import type { ResolvedInput } from "./kind.ts"
 import { findVideoStream } from "./display-geometry.ts"
 
 /** Reports whether a probe has found that a stored file is not media. */
-export function isNotMedia({ state, source, probe, probeError, bundle }: File): boolean {
+export function isNonMediaFile({ state, source, probe, probeError, bundle }: File): boolean {
   if (state !== "succeeded" || probe !== null || bundle !== null) return false
   // If an input has a probe error, its job ended before the probe. If an output has a probe error,
   // the probe failed.
@@ -26,14 +26,14 @@ export function findMissingStreamFaults(
   type: "audio" | "video",
 ): Fault[] {
   return inputs.flatMap(({ field, file }): Fault[] => {
-    if (!file || file.objectKey === null || !isFinal(file.state)) return []
+    if (!file || file.objectKey === null || !isFinalState(file.state)) return []
     const { code, media, missing } = EXPECTED[type]
     const expected = `expected ${media}, and "${file.name}"`
     if (file.errorCode === "probe_failed") {
       const why = file.errorMessage ?? "ffprobe cannot read it."
       return [{ field, code: "probe_failed", message: `${expected} failed its probe: ${why}` }]
     }
-    if (isNotMedia(file)) return [{ field, code, message: `${expected} is no media` }]
+    if (isNonMediaFile(file)) return [{ field, code, message: `${expected} is no media` }]
     return lacksStream(file, type) ? [{ field, code, message: `${expected} ${missing}` }] : []
   })
 }

@@ -1,7 +1,7 @@
 import { z } from "zod"
-import { failureCode } from "../contract/failure.ts"
-import { progressDetail } from "../contract/report.ts"
-import { warning } from "../contract/warning.ts"
+import { failureCodeSchema } from "../contract/failure.ts"
+import { progressDetailSchema } from "../contract/report.ts"
+import { warningSchema } from "../contract/warning.ts"
 import type { Progress } from "../domain/progress.ts"
 import { logUrl } from "./file-links.ts"
 import type { Job } from "../db/schema/jobs.ts"
@@ -28,7 +28,7 @@ export function findStatesByStatus(status: RecordStatus): State[] {
   return STATES.filter((state) => STATUS[state] === status)
 }
 
-export const dateTime = z.iso.datetime()
+export const dateTimeSchema = z.iso.datetime()
 
 /** Formats a time in milliseconds as ISO 8601 in UTC. Returns null for null. */
 export function toDateTime(moment: number): string
@@ -38,14 +38,14 @@ export function toDateTime(moment: number | null): string | null {
 }
 
 /** Schema of a warning in records. */
-export const warningRecord = warning.meta({ id: "Warning" })
+export const warningRecordSchema = warningSchema.meta({ id: "Warning" })
 
 /** Schemas of the job fields that every record has: progress, attempts, warnings and times. */
 export const jobFieldSchemas = {
   progress: z.number().min(0).max(100).nullable().meta({
     description: "Completed share of the work in percent; null if the share is unknown.",
   }),
-  progress_detail: progressDetail.optional().meta({
+  progress_detail: progressDetailSchema.optional().meta({
     description: "Progress that the tool of a running job reports, even if the total is unknown.",
   }),
   eta_seconds: z.int().min(0).nullable(),
@@ -54,18 +54,18 @@ export const jobFieldSchemas = {
     description: "The ids of the open jobs whose outputs this pending job waits for.",
   }),
   metadata: z.record(z.string(), z.string()),
-  warnings: z.array(warningRecord).meta({
+  warnings: z.array(warningRecordSchema).meta({
     description: "Warnings about the request, and about the result of successful work.",
   }),
-  started_at: dateTime.nullable(),
-  completed_at: dateTime.nullable(),
-  expires_at: dateTime.optional().meta({
+  started_at: dateTimeSchema.nullable(),
+  completed_at: dateTimeSchema.nullable(),
+  expires_at: dateTimeSchema.optional().meta({
     description:
       "Time at which the service may remove the job and the files that it stored. Without it the service keeps the job.",
   }),
 }
 
-export function jobFields(job: Job, progress: Progress | null) {
+export function buildJobFields(job: Job, progress: Progress | null) {
   return {
     progress: computePercent(job, progress),
     ...(progress?.detail && { progress_detail: progress.detail }),
@@ -76,7 +76,7 @@ export function jobFields(job: Job, progress: Progress | null) {
     warnings: job.warnings ?? [],
     started_at: toDateTime(job.startedAt),
     completed_at: toDateTime(job.completedAt),
-    ...expiryField(computeExpiry(job)),
+    ...buildExpiryField(computeJobExpiry(job)),
   }
 }
 
@@ -84,7 +84,7 @@ export function jobFields(job: Job, progress: Progress | null) {
  * Returns the time in milliseconds at which the service removes a job with its files. Returns null
  * if the job has not ended or has no retention of its own.
  */
-export function computeExpiry({
+export function computeJobExpiry({
   completedAt,
   retentionMs,
 }: Pick<Job, "completedAt" | "retentionMs">) {
@@ -92,7 +92,7 @@ export function computeExpiry({
 }
 
 /** Returns the field `expires_at` of a record; an empty object if `expiresAt` is null. */
-export function expiryField(expiresAt: number | null): { expires_at?: string } {
+export function buildExpiryField(expiresAt: number | null): { expires_at?: string } {
   return expiresAt === null ? {} : { expires_at: toDateTime(expiresAt) }
 }
 
@@ -110,7 +110,7 @@ export const toolOutputFieldSchemas = {
   }),
 }
 
-export function toolOutputFields(base: string, { id, result }: Pick<Job, "id" | "result">) {
+export function buildToolOutputFields(base: string, { id, result }: Pick<Job, "id" | "result">) {
   return {
     ...(result?.hasLog && { log: logUrl(base, id) }),
     ...(result?.stdout !== undefined && { stdout: result.stdout }),
@@ -132,7 +132,7 @@ export const fileIdsFieldSchema = {
  * Returns the ids of the Files that a job creates, by output key. Identical renditions share one
  * File, whose id comes from the job's result.
  */
-export function fileIdsField({ fileIds, result }: Pick<Job, "fileIds" | "result">) {
+export function buildFileIdsField({ fileIds, result }: Pick<Job, "fileIds" | "result">) {
   if (!fileIds) return {}
   const made = new Map(result?.outputs.map(({ key, fileId }) => [key, fileId]))
   const named = Object.entries(fileIds).map(([key, id]) => [key, made.get(key) ?? id] as const)
@@ -157,16 +157,16 @@ function computePercent(job: Job, progress: Progress | null): number | null {
 export const statusFieldSchemas = {
   id: z.uuid(),
   status: z.enum(RECORD_STATUSES),
-  created_at: dateTime,
+  created_at: dateTimeSchema,
   error: z.string().optional(),
-  error_code: failureCode.optional().meta({
+  error_code: failureCodeSchema.optional().meta({
     description:
       "Reason for the failure. Each code has a page under [/docs/errors/](/docs/errors/).",
   }),
 }
 
 /** Returns the first fields of a record from the row of a job or a file. */
-export function statusFields(
+export function buildStatusFields(
   row: Pick<Job, "id" | "state" | "createdAt" | "errorMessage" | "errorCode">,
 ): z.infer<z.ZodObject<typeof statusFieldSchemas>> {
   const status = statusOf(row.state)

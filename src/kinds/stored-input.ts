@@ -1,13 +1,16 @@
 import { z } from "zod"
 
 /** Schema of a stored request that has one input, with the id of the input's File. */
-export const storedInput = z.object({ file_id: z.uuid() })
+export const storedInputSchema = z.object({ file_id: z.uuid() })
 
 /**
  * Returns the stored request for a retry of a job. The request has the new id of its File if the
  * retry imports the File again. `newIds` maps old ids to new ids.
  */
-export function replaceStoredInput(request: unknown, newIds: ReadonlyMap<string, string>): unknown {
-  const storedRequest = z.looseObject(storedInput.shape).parse(request)
+export function replaceStoredInputFileId(
+  request: unknown,
+  newIds: ReadonlyMap<string, string>,
+): unknown {
+  const storedRequest = z.looseObject(storedInputSchema.shape).parse(request)
   return { ...storedRequest, file_id: newIds.get(storedRequest.file_id) ?? storedRequest.file_id }
 }

@@ -1,4 +1,4 @@
-import { probeTask } from "../contract/tasks/probe.ts"
+import { probeTaskDefinition } from "../contract/tasks/probe.ts"
 import { draftTask } from "../domain/job-draft.ts"
 import type { JobDraft, JobProperties, TaskDraft } from "../domain/job-draft.ts"
 
@@ -30,7 +30,7 @@ export function draftUpload(
   const work = { kind: "probe" as const, input_bytes: sizeBytes, is_optional: isOptional }
   const task = draftTask(facts, {
     jobId,
-    pool: probeTask.pool(work),
+    pool: probeTaskDefinition.pool(work),
     work,
     inputs: [{ key, fileId }],
     blocked: false,

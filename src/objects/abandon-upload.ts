@@ -1,9 +1,9 @@
 import type { Env } from "../bindings/env.ts"
 import { runOrLogError } from "../platform/log.ts"
-import { openDatabases } from "../db/database.ts"
+import { openAccountDatabases } from "../db/database.ts"
 import type { Database } from "../db/database.ts"
 import type { LargeValueWriter } from "../db/values/large-values.ts"
-import { abortUpload } from "./objects.ts"
+import { abortMultipartUpload } from "./objects.ts"
 import { stopWriting } from "./part-writer.ts"
 import type { PartWriter } from "./part-writer.ts"
 import type { Upload } from "../db/schema/uploads.ts"
@@ -35,7 +35,7 @@ export async function abandonLargeValues(env: Env, { uploads }: LargeValueWriter
 async function abandonOwn(env: Env, uploads: readonly Upload[]): Promise<void> {
   const [first] = uploads
   if (!first) return
-  const { sql } = openDatabases(env, first.accountId)
+  const { sql } = openAccountDatabases(env, first.accountId)
   await abandonUploads(env, sql, uploads, Date.now())
 }
 
@@ -70,7 +70,7 @@ export async function removeUploads(
       "uploads.not_removed",
       { upload_id: upload.id },
       async () => {
-        await abortUpload(env.MEDIA, upload)
+        await abortMultipartUpload(env.MEDIA, upload)
         if (upload.taskId === null) await env.MEDIA.delete(upload.objectKey)
       },
     )

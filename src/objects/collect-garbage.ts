@@ -7,7 +7,7 @@ import {
   listUnreadGarbagePrefixes,
   saveGarbageCollectionResult,
 } from "../db/files/garbage.ts"
-import { objectPrefix } from "../domain/object-keys.ts"
+import { filePrefix } from "../domain/object-keys.ts"
 import type { File } from "../db/schema/files.ts"
 import type { Garbage, Upload } from "../db/schema/uploads.ts"
 import { listUploadsWithAnyPrefix } from "../db/files/uploads.ts"
@@ -58,7 +58,7 @@ export async function deleteObjectsOfRemovedFiles(
   removed: readonly Pick<File, "objectKey" | "bundle">[],
 ): Promise<void> {
   const objects = removed.flatMap(({ objectKey, bundle }) => {
-    return objectKey === null ? [] : [{ objectKey, prefix: objectPrefix(objectKey), bundle }]
+    return objectKey === null ? [] : [{ objectKey, prefix: filePrefix(objectKey), bundle }]
   })
   if (objects.length === 0) return
   await runOrLogError("garbage.not_deleted_at_once", { objects: objects.length }, async () => {
@@ -77,7 +77,7 @@ export async function deleteObjectsOfRemovedFiles(
  * Deletes the objects below up to 100 prefixes whose deletion is due, for example after a caller
  * deleted a file.
  */
-export async function collectSomeGarbage(
+export async function collectDueGarbage(
   env: Env,
   { sql: database }: AccountDatabase,
   now: number,

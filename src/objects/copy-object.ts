@@ -1,7 +1,7 @@
 import type { AccountDatabase } from "../db/database.ts"
-import { finishObject, openPartWriter, writeBytes } from "./part-writer.ts"
+import { finishObject, openPartWriter, writeToObject } from "./part-writer.ts"
 import type { PartWriter } from "./part-writer.ts"
-import type { ReserveSpace } from "../bindings/storage-disk.ts"
+import type { ReserveDiskSpace } from "../bindings/storage-disk.ts"
 
 const READ_BYTES = 256 * 1024
 
@@ -13,7 +13,7 @@ const READ_BYTES = 256 * 1024
 export async function copyObject(
   bucket: R2Bucket,
   database: AccountDatabase,
-  { sourceKey, holdSpace }: { sourceKey: string; holdSpace: ReserveSpace },
+  { sourceKey, holdSpace }: { sourceKey: string; holdSpace: ReserveDiskSpace },
   onBegun: (writer: PartWriter) => void,
 ): Promise<boolean> {
   const object = await bucket.get(sourceKey)
@@ -25,7 +25,7 @@ export async function copyObject(
   for (;;) {
     const { done, value } = await reader.read(room)
     if (done) break
-    if (!(await writeBytes(writer, value))) return false
+    if (!(await writeToObject(writer, value))) return false
     room = new Uint8Array(value.buffer)
   }
   return (await finishObject(writer, object.httpMetadata ?? {})) !== null

@@ -88,7 +88,7 @@ export async function makeDownloadToken(secret: string, link: DownloadLink): Pro
  * Returns the link that a token contains, even if the link has expired. Returns null if the token's
  * signature is invalid.
  */
-export async function readDownloadToken(
+export async function verifyDownloadToken(
   secret: string,
   token: string,
 ): Promise<DownloadLink | null> {

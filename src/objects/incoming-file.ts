@@ -2,9 +2,9 @@ import { openDigest } from "../platform/crypto/digest.ts"
 import { toHex } from "../platform/crypto/hex.ts"
 import type { Env } from "../bindings/env.ts"
 import { countEvent } from "../bindings/metrics.ts"
-import { openDatabases } from "../db/database.ts"
-import { finishObject, openPartWriter, writeBytes } from "./part-writer.ts"
-import { makeSpaceReserver } from "../bindings/storage-disk.ts"
+import { openAccountDatabases } from "../db/database.ts"
+import { finishObject, openPartWriter, writeToObject } from "./part-writer.ts"
+import { makeDiskSpaceReserver } from "../bindings/storage-disk.ts"
 import type { Upload } from "../db/schema/uploads.ts"
 import { abandonPartWriter } from "./abandon-upload.ts"
 
@@ -38,15 +38,15 @@ export function openIncomingFile(
   accountId: string,
   { bytesMax, contentType }: { bytesMax: number; contentType: string },
 ): IncomingFile {
-  const writer = openPartWriter(env.MEDIA, openDatabases(env, accountId), {
+  const writer = openPartWriter(env.MEDIA, openAccountDatabases(env, accountId), {
     bytesMax,
-    holdSpace: makeSpaceReserver(env),
+    holdSpace: makeDiskSpaceReserver(env),
   })
   const hash = openDigest("SHA-256")
   return {
     async write(bytes, moreBytes) {
       await hash.write(bytes)
-      return await writeBytes(writer, bytes, moreBytes)
+      return await writeToObject(writer, bytes, moreBytes)
     },
     async finish() {
       const sizeBytes = await finishObject(writer, { contentType })

@@ -1,7 +1,7 @@
 import type { Upload } from "../db/schema/uploads.ts"
 
 /** Deletes up to `pagesMax` pages of objects below a prefix. Returns true if no object remains. */
-export async function deleteSomeObjects(
+export async function deleteObjectsBelowPrefix(
   bucket: R2Bucket,
   prefix: string,
   pagesMax: number,
@@ -15,7 +15,7 @@ export async function deleteSomeObjects(
 }
 
 /** Aborts the multipart upload in R2. Succeeds if R2 has no such upload. */
-export async function abortUpload(bucket: R2Bucket, upload: Upload): Promise<void> {
+export async function abortMultipartUpload(bucket: R2Bucket, upload: Upload): Promise<void> {
   if (upload.multipartId === null) return
   try {
     await bucket.resumeMultipartUpload(upload.objectKey, upload.multipartId).abort()

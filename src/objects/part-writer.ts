@@ -1,10 +1,10 @@
 import { newId } from "../platform/ids.ts"
 import type { AccountDatabase } from "../db/database.ts"
-import type { SpaceReservation, ReserveSpace } from "../bindings/storage-disk.ts"
+import type { DiskSpaceReservation, ReserveDiskSpace } from "../bindings/storage-disk.ts"
 import { uploadObjectKey } from "../domain/object-keys.ts"
 import type { Upload } from "../db/schema/uploads.ts"
 import { insertUpload } from "../db/files/uploads.ts"
-import { dropStreamedPart, openStreamedPart, fillStreamedPart } from "./streamed-part.ts"
+import { abortStreamedPart, openStreamedPart, fillStreamedPart } from "./streamed-part.ts"
 import type { StreamedPart } from "./streamed-part.ts"
 
 /**
@@ -27,7 +27,7 @@ export type PartWriter = {
   /** Size of each part of a multipart object, in bytes. */
   readonly partBytes: number
   /** Function that reserves bytes on the disk before they are sent. */
-  readonly holdSpace: ReserveSpace
+  readonly holdSpace: ReserveDiskSpace
   /** Call that sends a buffered part; null before the first part. */
   inFlight: Promise<void> | null
   /** Part whose bytes are being streamed. */
@@ -47,7 +47,7 @@ export type PartWriter = {
 export function openPartWriter(
   bucket: R2Bucket,
   database: AccountDatabase,
-  { bytesMax, holdSpace }: { bytesMax: number; holdSpace: ReserveSpace },
+  { bytesMax, holdSpace }: { bytesMax: number; holdSpace: ReserveDiskSpace },
 ): PartWriter {
   const id = newId()
   const { accountId } = database
@@ -85,7 +85,7 @@ export function openPartWriter(
  * Adds bytes to the object, after which at least `moreBytes` follow. If a part is full, waits until
  * the previous part was sent. Returns false if the disk has no room.
  */
-export async function writeBytes(
+export async function writeToObject(
   writer: PartWriter,
   bytes: Uint8Array,
   moreBytes = 0,
@@ -113,14 +113,14 @@ export async function writeBytes(
 
 /**
  * Completes the object. Returns the object's size in bytes, or null if the disk has no room. Throws
- * `ObjectTooShort` if fewer bytes came than were announced.
+ * `ObjectTooShortError` if fewer bytes came than were announced.
  */
 export async function finishObject(
   writer: PartWriter,
   metadata: R2HTTPMetadata,
 ): Promise<number | null> {
   const { upload, bucket, buffer, filledBytes } = writer
-  if (writer.streamed) throw new ObjectTooShort()
+  if (writer.streamed) throw new ObjectTooShortError()
   if (!writer.multipart) {
     const space = await writer.holdSpace(filledBytes)
     if (!space) return null
@@ -144,7 +144,7 @@ export async function finishObject(
  * was stored.
  */
 export async function stopWriting(writer: PartWriter): Promise<boolean> {
-  if (writer.streamed) await dropStreamedPart(writer.streamed)
+  if (writer.streamed) await abortStreamedPart(writer.streamed)
   await Promise.allSettled([writer.inFlight])
   return writer.begun
 }
@@ -156,7 +156,7 @@ async function begin(writer: PartWriter): Promise<void> {
 }
 
 /** Error of an object that ended before all announced bytes came. */
-export class ObjectTooShort extends Error {
+export class ObjectTooShortError extends Error {
   override name = "ObjectTooShort"
 }
 
@@ -215,7 +215,7 @@ async function sendPart(
 
 async function beginMultipart(
   writer: PartWriter,
-  space: SpaceReservation,
+  space: DiskSpaceReservation,
 ): Promise<R2MultipartUpload> {
   let multipart: R2MultipartUpload | null = null
   try {

@@ -44,6 +44,6 @@ async function orRefused({ sent }: StreamedPart, step: Promise<void>): Promise<v
 }
 
 /** Ends a part that will never be full, and waits until none of its bytes are being sent. */
-export async function dropStreamedPart(part: StreamedPart): Promise<void> {
+export async function abortStreamedPart(part: StreamedPart): Promise<void> {
   await Promise.allSettled([part.sink.abort(), part.sent])
 }

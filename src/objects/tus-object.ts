@@ -1,5 +1,5 @@
 import type { Env } from "../bindings/env.ts"
-import { openDatabases } from "../db/database.ts"
+import { openAccountDatabases } from "../db/database.ts"
 import type { Database } from "../db/database.ts"
 import { deleteTusUpload, listExpiredTusUploads } from "../db/files/tus-uploads.ts"
 import type { OpenTusUpload } from "../db/files/tus-uploads.ts"
@@ -19,7 +19,7 @@ export async function completeTusObject(
 ): Promise<boolean> {
   const { objectKey, multipartId } = upload
   if (multipartId !== null) {
-    const parts = await listUploadParts(openDatabases(env, row.accountId), row.id)
+    const parts = await listUploadParts(openAccountDatabases(env, row.accountId), row.id)
     const completed = parts.map(({ number, etag }) => ({ partNumber: number, etag }))
     try {
       await env.MEDIA.resumeMultipartUpload(objectKey, multipartId).complete(completed)
@@ -43,7 +43,7 @@ export async function removeTusUpload(
   row: Pick<TusUpload, "id" | "accountId">,
   { now, isForced }: { now: number; isForced: boolean },
 ): Promise<boolean> {
-  const database = openDatabases(env, row.accountId).sql
+  const database = openAccountDatabases(env, row.accountId).sql
   // After the deletion of the row, no writer can store progress.
   const upload = await deleteTusUpload(database, row, { now, isForced })
   if (upload === undefined) return false

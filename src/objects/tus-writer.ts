@@ -1,11 +1,11 @@
 import type { Env } from "../bindings/env.ts"
-import { makeSpaceReserver } from "../bindings/storage-disk.ts"
-import { openDatabases } from "../db/database.ts"
+import { makeDiskSpaceReserver } from "../bindings/storage-disk.ts"
+import { openAccountDatabases } from "../db/database.ts"
 import type { AccountDatabase } from "../db/database.ts"
 import {
-  claimPartNumber,
+  claimTusPartNumber,
   markTusUploadHasTails,
-  saveMultipartId,
+  saveTusMultipartId,
   saveTusProgress,
 } from "../db/files/tus-uploads.ts"
 import type { OpenTusUpload } from "../db/files/tus-uploads.ts"
@@ -32,7 +32,7 @@ export class TusDiskFullError extends Error {
 }
 
 /** Returns the part size for an upload of `sizeBytes`. R2 accepts at most 10,000 parts. */
-export function tusPartBytes(sizeBytes: number): number {
+export function computeTusPartBytes(sizeBytes: number): number {
   return Math.max(PART_BYTES_MIN, Math.ceil(sizeBytes / (PARTS_MAX - SPARE_PARTS)))
 }
 
@@ -85,7 +85,7 @@ export class TusWriter {
   private constructor(env: Env, open: OpenTusUpload, writer: string, options: TusWriterOptions) {
     const { row, upload } = open
     this.#env = env
-    this.#database = openDatabases(env, row.accountId)
+    this.#database = openAccountDatabases(env, row.accountId)
     this.#open = open
     this.#writer = writer
     this.#options = options
@@ -189,7 +189,7 @@ export class TusWriter {
     const bytes = this.#buffer.subarray(0, this.#filledBytes)
     const number = await this.#claimNumber()
     const multipart = (this.#multipart ??= await this.#createMultipart())
-    const space = await makeSpaceReserver(this.#env)(bytes.byteLength)
+    const space = await makeDiskSpaceReserver(this.#env)(bytes.byteLength)
     if (!space) throw new TusDiskFullError()
     this.#partedBytes += bytes.byteLength
     this.#filledBytes = 0
@@ -221,7 +221,7 @@ export class TusWriter {
 
   async #claimNumber(): Promise<number> {
     const { id } = this.#open.row
-    const number = this.#nextNumber ?? (await claimPartNumber(this.#database, id, this.#writer))
+    const number = this.#nextNumber ?? (await claimTusPartNumber(this.#database, id, this.#writer))
     if (number === null) throw new TusWriterReplacedError()
     this.#nextNumber = null
     this.#lastNumber = number
@@ -234,7 +234,7 @@ export class TusWriter {
       httpMetadata: { contentType: row.contentType },
     })
     const { id } = row
-    if (await saveMultipartId(this.#database, id, this.#writer, multipart.uploadId)) {
+    if (await saveTusMultipartId(this.#database, id, this.#writer, multipart.uploadId)) {
       return multipart
     }
     await multipart.abort().catch(() => undefined)
@@ -249,7 +249,7 @@ export class TusWriter {
       throw new TusWriterReplacedError()
     }
     this.#hasTails = true
-    const space = await makeSpaceReserver(this.#env)(bytes.byteLength)
+    const space = await makeDiskSpaceReserver(this.#env)(bytes.byteLength)
     if (!space) throw new TusDiskFullError()
     const key = `${tailPrefix(accountId, id)}${this.#writer}`
     await this.#env.MEDIA.put(key, bytes).finally(() => space.release())

@@ -26,7 +26,7 @@ type Field = readonly [2 | 4 | 8, number]
  * Computes the layout of a ZIP archive of uncompressed files (PKWARE APPNOTE 6.3.9). Uses ZIP64
  * where a size, offset or count requires it. Names are UTF-8; `modifiedAt` is written in UTC.
  */
-export function layoutZip(entries: readonly ZipEntry[], modifiedAt: Date): ZipLayout {
+export function computeZipLayout(entries: readonly ZipEntry[], modifiedAt: Date): ZipLayout {
   const headers: Uint8Array[] = []
   const records: Uint8Array[] = []
   let offset = 0

@@ -1,4 +1,4 @@
-import { isLogged, isSampled, formatLogLine } from "../contract/log-line.ts"
+import { isLogLevelEnabled, isSampled, formatLogLine } from "../contract/log-line.ts"
 import type { LogEventFields, LogLevel } from "../contract/log-line.ts"
 
 let levelMin: LogLevel = "info"
@@ -16,7 +16,7 @@ export function setLogSampleRate(rate: number): void {
 
 /** Writes a log entry as one line of JSON. `facts` must not contain secrets. */
 export function log(level: LogLevel, event: string, facts: LogEventFields = {}): void {
-  if (!isLogged(level, levelMin)) return
+  if (!isLogLevelEnabled(level, levelMin)) return
   if (isRoutine(level, facts) && !isSampled(facts["request_id"], sampleRate)) return
   console[level](formatLogLine({ part: "worker", level, event }, facts))
 }

@@ -1,5 +1,5 @@
 import { makeRunnerHeaders } from "../contract/protocol.ts"
-import { taskAcceptedResponse } from "../contract/task.ts"
+import { taskAcceptedResponseSchema } from "../contract/task.ts"
 import type { TaskOrder } from "../contract/task.ts"
 import { getSettings } from "../bindings/env.ts"
 import type { Env } from "../bindings/env.ts"
@@ -41,7 +41,7 @@ export async function postTask(env: Env, order: TaskOrder): Promise<PostTaskResu
       : await withTimeout(containerOf(env, order.slot).post(order))
     if (status === 507) return { full: text }
     if (status !== 202) return { refused: `${status} ${text}` }
-    return { accepted: taskAcceptedResponse.parse(JSON.parse(text)).boot }
+    return { accepted: taskAcceptedResponseSchema.parse(JSON.parse(text)).boot }
   } catch (error) {
     return { unreachable: String(error) }
   }

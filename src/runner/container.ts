@@ -1,7 +1,7 @@
 import { Container } from "@cloudflare/containers"
 import {
   BOOT_HEADER,
-  UNSANDBOXED_ERROR,
+  UNSANDBOXED_ERROR_CODE,
   YTDLP_STATE_HEADER,
   makeRunnerHeaders,
 } from "../contract/protocol.ts"
@@ -18,14 +18,14 @@ import type {
   TaskRun,
 } from "../bindings/rpc.ts"
 import { getPoolObject } from "../bindings/durable-objects.ts"
-import { openDatabases } from "../db/database.ts"
+import { openAccountDatabases } from "../db/database.ts"
 import { isTaskRunningAtFence } from "../db/jobs/tasks.ts"
 import { makeContainerEnvironment } from "./container-environment.ts"
 import { chooseIdleContainerAction, openContainerState } from "./container-state.ts"
 import type { StoredContainerState } from "./container-state.ts"
 import { POOLS } from "../bindings/pools.ts"
 import type { PoolName } from "../bindings/pools.ts"
-import { readTaskToken } from "./task-token.ts"
+import { verifyTaskToken } from "./task-token.ts"
 
 const PORT = 8788
 /**
@@ -51,8 +51,8 @@ const LATE: RunnerAnswer = { status: 409, text: "a later allocation has this slo
 
 /**
  * Durable Object of one slot, which owns the slot's container. Calls of the container bypass the
- * library's `containerFetch`. That method would start a container that is being stopped, and would
- * count the request of a disconnected caller as open forever.
+ * library's `containerFetch`, which would start a container that is being stopped, and would count
+ * the request of a disconnected caller as open forever.
  */
 class Runner extends Container<Env> implements RunnerRpc {
   override defaultPort = PORT
@@ -79,7 +79,8 @@ class Runner extends Container<Env> implements RunnerRpc {
 
   async post(order: TaskOrder): Promise<RunnerAnswer> {
     if (!this.#memory.admits(order.allocation)) return LATE
-    const { run } = (await readTaskToken(getSettings(this.env).LATHE_SECRET, order.io.token)) ?? {}
+    const { run } =
+      (await verifyTaskToken(getSettings(this.env).LATHE_SECRET, order.io.token)) ?? {}
     if (!run) return { status: 400, text: "token" }
     this.#idle = null
     await this.#ending
@@ -94,7 +95,8 @@ class Runner extends Container<Env> implements RunnerRpc {
     // refuse every call.
     if (answer.status === 401) await this.#endContainer()
     if (answer.status === 202 && boot !== null) this.#memory.noteBoot(boot)
-    const isUnsandboxed = answer.status === 503 && answer.text.includes(`"${UNSANDBOXED_ERROR}"`)
+    const isUnsandboxed =
+      answer.status === 503 && answer.text.includes(`"${UNSANDBOXED_ERROR_CODE}"`)
     if (isUnsandboxed) {
       this.#memory.noteUnsandboxed(boot, Date.now())
       this.#memory.forgetRun(run)
@@ -137,7 +139,8 @@ class Runner extends Container<Env> implements RunnerRpc {
     const run = this.#memory.run()
     // Only D1 knows whether the run still has its task and therefore holds a lease.
     const holdsLease =
-      run !== null && (await isTaskRunningAtFence(openDatabases(this.env, run.accountId), run))
+      run !== null &&
+      (await isTaskRunningAtFence(openAccountDatabases(this.env, run.accountId), run))
     const isStopping = this.#memory.isStopping()
     const verdict = chooseIdleContainerAction({ holdsLease, isStopping })
     if (verdict === "destroy") await this.destroy()
@@ -205,7 +208,7 @@ class Runner extends Container<Env> implements RunnerRpc {
 
   async #start(slot: string): Promise<string | null> {
     const isRunning = containerOf(this.ctx).running
-    if (!isRunning && this.#memory.restartsIn(Date.now()) > 0) return UNSANDBOXED_ERROR
+    if (!isRunning && this.#memory.restartsIn(Date.now()) > 0) return UNSANDBOXED_ERROR_CODE
     if (!isRunning && this.#memory.startsIn(Date.now()) > 0) return NOT_STARTED
     const token = isRunning ? this.#memory.token() : this.#memory.makeToken()
     const envVars = {

@@ -1,5 +1,5 @@
 import { readTextUpTo } from "../platform/bounded-text.ts"
-import { makeSpaceReserver } from "../bindings/storage-disk.ts"
+import { makeDiskSpaceReserver } from "../bindings/storage-disk.ts"
 import { respondWithMessage } from "./io-context.ts"
 import type { IoContext } from "./io-context.ts"
 
@@ -25,7 +25,7 @@ export async function storeBody<Stored>(
   const header = c.req.header("content-length") ?? ""
   if (!/^\d+$/.test(header)) return respondWithMessage(411, "content-length")
   const sizeBytes = Number(header)
-  const space = await makeSpaceReserver(c.env)(sizeBytes)
+  const space = await makeDiskSpaceReserver(c.env)(sizeBytes)
   if (!space) return respondWithMessage(507, "the disk is full")
   try {
     const result = await storeExactly(c.req.raw.body, sizeBytes, store)

@@ -8,8 +8,8 @@ import type { TaskGrant } from "./task-token.ts"
  * Hono environment of the routes that runners call: the bindings, and the run and grant of the
  * request's token.
  */
-export type IoEnv = { Bindings: Env; Variables: { run: TaskRun; grant: TaskGrant | null } }
-export type IoContext = Context<IoEnv>
+export type IoHonoEnv = { Bindings: Env; Variables: { run: TaskRun; grant: TaskGrant | null } }
+export type IoContext = Context<IoHonoEnv>
 
 const completion = z.object({
   parts: z.array(z.object({ part_number: z.int().positive(), etag: z.string() })).min(1),

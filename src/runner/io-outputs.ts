@@ -1,11 +1,11 @@
 import type { Hono } from "hono"
-import { memberName } from "../contract/bundle.ts"
+import { bundleMemberNameSchema } from "../contract/bundle.ts"
 import { newId } from "../platform/ids.ts"
-import { openDatabases } from "../db/database.ts"
-import { abortUpload, isWrongPartError, isMissingUploadError } from "../objects/objects.ts"
+import { openAccountDatabases } from "../db/database.ts"
+import { abortMultipartUpload, isWrongPartError, isMissingUploadError } from "../objects/objects.ts"
 import { memberObjectKey, outputObjectKey } from "../domain/object-keys.ts"
 import type { Upload } from "../db/schema/uploads.ts"
-import { findOutputKeys } from "../db/jobs/tasks.ts"
+import { findRunningTaskOutputKeys } from "../db/jobs/tasks.ts"
 import { listUploadParts, saveUploadPart } from "../db/files/upload-parts.ts"
 import {
   deleteUploadRow,
@@ -15,11 +15,11 @@ import {
 } from "../db/files/uploads.ts"
 import { storeBody } from "./io-body.ts"
 import { readHttpMetadata, readCompletedParts, respondWithMessage } from "./io-context.ts"
-import type { IoEnv, IoContext } from "./io-context.ts"
+import type { IoHonoEnv, IoContext } from "./io-context.ts"
 import { findOutputKeysOfRun } from "./run-grants.ts"
 
 /** Adds the routes by which a run stores the outputs of its task, as a whole or in parts. */
-export function addOutputRoutes(io: Hono<IoEnv>): void {
+export function addOutputRoutes(io: Hono<IoHonoEnv>): void {
   // The pattern also matches an empty member name, so that the response is 400 (a bad name) and not
   // 404.
   for (const place of ["/:task/outputs/:key", "/:task/outputs/:key/members/:name{[^/]*}"]) {
@@ -45,7 +45,7 @@ async function withOutput(
     const objectKey = outputObjectKey(run.accountId, run, key)
     const encoded = new URL(c.req.url).pathname.split("/members/")[1]?.split("/", 1)[0]
     if (encoded === undefined) return await serve(objectKey)
-    const name = memberName.safeParse(decode(encoded))
+    const name = bundleMemberNameSchema.safeParse(decode(encoded))
     return name.success
       ? await serve(memberObjectKey(objectKey, name.data))
       : respondWithMessage(400, "name")
@@ -61,7 +61,11 @@ export async function withOutputKey(
   serve: (key: string) => Promise<Response>,
 ): Promise<Response> {
   const run = c.get("run")
-  return await withKey(c, await findOutputKeys(openDatabases(c.env, run.accountId), run), serve)
+  return await withKey(
+    c,
+    await findRunningTaskOutputKeys(openAccountDatabases(c.env, run.accountId), run),
+    serve,
+  )
 }
 
 async function withKey(
@@ -96,7 +100,7 @@ async function beginParts(c: IoContext, objectKey: string): Promise<Response> {
   const { uploadId } = await c.env.MEDIA.createMultipartUpload(objectKey, {
     httpMetadata: readHttpMetadata(c),
   })
-  await insertUpload(openDatabases(c.env, accountId), {
+  await insertUpload(openAccountDatabases(c.env, accountId), {
     id: newId(),
     taskId,
     objectKey,
@@ -114,7 +118,7 @@ async function storePart(c: IoContext, objectKey: string): Promise<Response> {
     c,
     (body) => openUpload.multipart.uploadPart(number, body),
     async ({ etag }, sizeBytes) => {
-      const database = openDatabases(c.env, c.get("run").accountId)
+      const database = openAccountDatabases(c.env, c.get("run").accountId)
       await saveUploadPart(database, openUpload.upload.id, { number, etag, sizeBytes })
       return Response.json({ etag })
     },
@@ -128,7 +132,7 @@ async function completeParts(c: IoContext, objectKey: string): Promise<Response>
   if (!parts) return respondWithMessage(400, "parts")
   if (!(await completeUpload(c, openUpload, parts))) return respondWithMessage(409, "parts")
   await closeOthers(c, objectKey, openUpload.upload.id)
-  await deleteUploadRow(openDatabases(c.env, c.get("run").accountId), openUpload.upload.id)
+  await deleteUploadRow(openAccountDatabases(c.env, c.get("run").accountId), openUpload.upload.id)
   return respondWithMessage(200, "stored")
 }
 
@@ -143,7 +147,7 @@ export async function completeUpload(
   { upload, multipart }: { upload: Upload; multipart: R2MultipartUpload },
   parts: readonly R2UploadedPart[],
 ): Promise<boolean> {
-  const noted = await listUploadParts(openDatabases(c.env, upload.accountId), upload.id)
+  const noted = await listUploadParts(openAccountDatabases(c.env, upload.accountId), upload.id)
   const etags = new Map(noted.map(({ number, etag }) => [number, etag]))
   try {
     await multipart.complete(
@@ -159,7 +163,7 @@ export async function completeUpload(
 
 /** Aborts the other uploads of an object, for example an upload whose transfer was interrupted. */
 async function closeOthers(c: IoContext, objectKey: string, id: string): Promise<void> {
-  const database = openDatabases(c.env, c.get("run").accountId)
+  const database = openAccountDatabases(c.env, c.get("run").accountId)
   for (const upload of await listUploadsOfObject(database, objectKey)) {
     if (upload.id !== id) await abortAndDeleteUpload(c, upload)
   }
@@ -167,8 +171,8 @@ async function closeOthers(c: IoContext, objectKey: string, id: string): Promise
 
 /** Aborts a multipart upload in R2 and deletes the upload's row in D1. */
 export async function abortAndDeleteUpload(c: IoContext, upload: Upload): Promise<void> {
-  await abortUpload(c.env.MEDIA, upload)
-  await deleteUploadRow(openDatabases(c.env, upload.accountId), upload.id)
+  await abortMultipartUpload(c.env.MEDIA, upload)
+  await deleteUploadRow(openAccountDatabases(c.env, upload.accountId), upload.id)
 }
 
 /**
@@ -186,7 +190,7 @@ export async function answerUnknownUpload(c: IoContext, objectKey: string): Prom
  */
 export async function findOpenUpload(c: IoContext, objectKey: string) {
   const multipartId = c.req.query("upload_id") ?? ""
-  const database = openDatabases(c.env, c.get("run").accountId)
+  const database = openAccountDatabases(c.env, c.get("run").accountId)
   const upload = await findUpload(database, objectKey, multipartId)
   if (!upload) return null
   const multipart = c.env.MEDIA.resumeMultipartUpload(objectKey, multipartId)

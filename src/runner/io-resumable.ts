@@ -1,9 +1,9 @@
 import type { Hono } from "hono"
-import { resumableRequest } from "../contract/resumable-upload.ts"
-import type { resumableResponse } from "../contract/resumable-upload.ts"
+import { resumableUploadRequestSchema } from "../contract/resumable-upload.ts"
+import type { resumableUploadResponseSchema } from "../contract/resumable-upload.ts"
 import type { z } from "zod"
 import { newId } from "../platform/ids.ts"
-import { openDatabases } from "../db/database.ts"
+import { openAccountDatabases } from "../db/database.ts"
 import { isMissingUploadError } from "../objects/objects.ts"
 import { outputObjectKey, RESUMABLE_FENCE } from "../domain/object-keys.ts"
 import type { Upload } from "../db/schema/uploads.ts"
@@ -16,7 +16,7 @@ import {
 } from "../db/files/uploads.ts"
 import { storeBody } from "./io-body.ts"
 import { readCompletedParts, respondWithMessage } from "./io-context.ts"
-import type { IoEnv, IoContext } from "./io-context.ts"
+import type { IoHonoEnv, IoContext } from "./io-context.ts"
 import {
   answerUnknownUpload,
   completeUpload,
@@ -30,7 +30,7 @@ import {
  * object key contains a fence that no dispatch has. Every call requires that the task runs at the
  * caller's fence.
  */
-export function addResumableUploadRoutes(io: Hono<IoEnv>): void {
+export function addResumableUploadRoutes(io: Hono<IoHonoEnv>): void {
   const place = "/:task/outputs/:key/resumable"
   io.post(place, (c) => withObjectKey(c, (objectKey) => begin(c, objectKey)))
   io.put(`${place}/parts/:part{[1-9]\\d{0,4}}`, storePart)
@@ -54,10 +54,10 @@ function resumableKey(c: IoContext, outputKey: string): string {
  * the output.
  */
 async function begin(c: IoContext, objectKey: string): Promise<Response> {
-  const request = resumableRequest.safeParse(await c.req.json().catch(() => null))
+  const request = resumableUploadRequestSchema.safeParse(await c.req.json().catch(() => null))
   if (!request.success) return respondWithMessage(400, "validator")
   const { validator, content_type: contentType } = request.data
-  const database = openDatabases(c.env, c.get("run").accountId)
+  const database = openAccountDatabases(c.env, c.get("run").accountId)
   const storedBytes = await findComplete(c, objectKey, validator)
   let resumable: Upload | null = null
   for (const upload of await listUploadsOfObject(database, objectKey)) {
@@ -71,7 +71,7 @@ async function begin(c: IoContext, objectKey: string): Promise<Response> {
 }
 
 async function answerFound(c: IoContext, id: string, multipartId: string): Promise<Response> {
-  const parts = await listUploadParts(openDatabases(c.env, c.get("run").accountId), id)
+  const parts = await listUploadParts(openAccountDatabases(c.env, c.get("run").accountId), id)
   return answerBegun({
     upload_id: multipartId,
     parts: parts.map(({ number, sizeBytes, etag }) => ({
@@ -92,7 +92,7 @@ async function beginAnew(
     httpMetadata: { contentType },
     customMetadata: { validator },
   })
-  await insertUpload(openDatabases(c.env, accountId), {
+  await insertUpload(openAccountDatabases(c.env, accountId), {
     id: newId(),
     taskId,
     objectKey,
@@ -103,7 +103,7 @@ async function beginAnew(
   return answerBegun({ upload_id: uploadId, parts: [] })
 }
 
-function answerBegun(answer: z.infer<typeof resumableResponse>): Response {
+function answerBegun(answer: z.infer<typeof resumableUploadResponseSchema>): Response {
   return Response.json(answer)
 }
 
@@ -126,7 +126,7 @@ async function storePart(c: IoContext): Promise<Response> {
   const objectKey = resumableKey(c, outputKey)
   const multipartId = c.req.query("upload_id") ?? ""
   const number = Number(c.req.param("part"))
-  const database = openDatabases(c.env, run.accountId)
+  const database = openAccountDatabases(c.env, run.accountId)
   const part = await beginUploadPart(database, run, { objectKey, multipartId, number })
   const { outputKeys, upload } = part
   if (!outputKeys) return respondWithMessage(410, "gone")
@@ -164,6 +164,6 @@ async function complete(c: IoContext, objectKey: string): Promise<Response> {
       ? respondWithMessage(409, "parts")
       : respondWithMessage(200, "stored")
   }
-  await deleteUploadRow(openDatabases(c.env, upload.accountId), upload.id)
+  await deleteUploadRow(openAccountDatabases(c.env, upload.accountId), upload.id)
   return respondWithMessage(200, "stored")
 }

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { readTextUpTo } from "../platform/bounded-text.ts"
-import { encodeS3Key, readS3Url, encodeUriSegment } from "../contract/urls/s3-url.ts"
+import { encodeS3Key, parseS3Url, encodeUriSegment } from "../contract/urls/s3-url.ts"
 import type { S3Object } from "../contract/urls/s3-url.ts"
 import {
   SOURCE_CODE_HEADER,
@@ -9,12 +9,12 @@ import {
   SOURCE_STATUS_HEADER,
 } from "../contract/source-answer.ts"
 import type { SourceAnswer } from "../contract/source-answer.ts"
-import { importTask } from "../contract/tasks/import.ts"
+import { importTaskDefinition } from "../contract/tasks/import.ts"
 import { logError } from "../platform/log.ts"
 import { readS3Sources } from "../bindings/s3-sources.ts"
 import type { S3Source } from "../bindings/s3-sources.ts"
-import { openDatabases } from "../db/database.ts"
-import { findTaskWork } from "../db/jobs/tasks.ts"
+import { openAccountDatabases } from "../db/database.ts"
+import { findRunningTaskWork } from "../db/jobs/tasks.ts"
 import { respondWithMessage } from "./io-context.ts"
 import type { IoContext } from "./io-context.ts"
 import { AwsV4Signer } from "aws4fetch"
@@ -22,10 +22,10 @@ import { OUTBOUND_ERROR_HEADER } from "../contract/protocol.ts"
 import type { Env } from "../bindings/env.ts"
 
 /**
- * Schema of the URL of an import without normalization. The schema of `importTask` trims URLs, but
+ * Schema of the URL of an import without normalization. The schema of `importTaskDefinition` trims URLs, but
  * an S3 object key may end in a space.
  */
-const importedUrl = z.object({ kind: z.literal(importTask.name), url: z.string() })
+const importedUrl = z.object({ kind: z.literal(importTaskDefinition.name), url: z.string() })
 
 /** Headers that are copied from the response of the S3 service to the response for the runner. */
 const PASSED_ON = [
@@ -56,12 +56,12 @@ const FAILED_DEPENDENCY = 424
  * Streams the S3 object that the running task imports. Takes the URL from the task in D1 and not
  * from the runner, so that a run can read no other object.
  */
-export async function sendS3Source(c: IoContext): Promise<Response> {
+export async function streamS3Object(c: IoContext): Promise<Response> {
   const run = c.get("run")
-  const work = await findTaskWork(openDatabases(c.env, run.accountId), run)
+  const work = await findRunningTaskWork(openAccountDatabases(c.env, run.accountId), run)
   if (!work) return respondWithMessage(410, "gone")
   const { data } = importedUrl.safeParse(work)
-  const object = data && readS3Url(data.url)
+  const object = data && parseS3Url(data.url)
   if (!object || "error" in object) return respondWithMessage(404, "no such source")
   const sources = readS3Sources(c.env.S3_SOURCES)
   const source = sources.find(({ bucket }) => bucket === object.bucket)

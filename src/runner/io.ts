@@ -2,20 +2,20 @@ import { Hono } from "hono"
 import { z } from "zod"
 import { readTextUpTo } from "../platform/bounded-text.ts"
 import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../contract/protocol.ts"
-import { hasTooBigIssue } from "../contract/oversized.ts"
+import { hasTooBigIssue } from "../contract/too-big-issue.ts"
 import { makeOversizedReportFailure, reportSchema, REPORT_BYTES_MAX } from "../contract/report.ts"
 import type { Report } from "../contract/report.ts"
-import { fileKey } from "../contract/task.ts"
+import { fileKeySchema } from "../contract/task.ts"
 import { getSettings } from "../bindings/env.ts"
 import type { Env } from "../bindings/env.ts"
 import type { TaskRun } from "../bindings/rpc.ts"
 import { respondWithMessage } from "./io-context.ts"
-import type { IoEnv, IoContext } from "./io-context.ts"
+import type { IoHonoEnv, IoContext } from "./io-context.ts"
 import { addOutputRoutes } from "./io-outputs.ts"
 import { addResumableUploadRoutes } from "./io-resumable.ts"
 import { findInputObjectKey } from "./run-grants.ts"
-import { sendS3Source } from "./io-source.ts"
-import { readTaskToken } from "./task-token.ts"
+import { streamS3Object } from "./io-source.ts"
+import { verifyTaskToken } from "./task-token.ts"
 
 /**
  * Outcome of a report. `ok` means that the report was applied. `gone` means that the run no longer
@@ -32,13 +32,13 @@ export type ReportHandler = (env: Env, run: TaskRun, received: Report) => Promis
  * `/{task}/outputs/{key}/resumable` and `/{task}/reports`. Responds 401 for a forged token or the
  * token of another task, and 410 if the task no longer runs at the token's fence.
  */
-export function makeIoRoutes(onReport: ReportHandler): Hono<IoEnv> {
-  const io = new Hono<IoEnv>()
+export function makeIoRoutes(onReport: ReportHandler): Hono<IoHonoEnv> {
+  const io = new Hono<IoHonoEnv>()
   io.use("/:task/*", async (c, next) => {
     if (c.req.header(PROTOCOL_HEADER) !== PROTOCOL_VERSION)
       return respondWithMessage(426, "protocol")
     const token = c.req.header("authorization")?.replace(/^Bearer /, "") ?? ""
-    const read = await readTaskToken(getSettings(c.env).LATHE_SECRET, token)
+    const read = await verifyTaskToken(getSettings(c.env).LATHE_SECRET, token)
     if (read?.run.taskId !== c.req.param("task")) return respondWithMessage(401, "token")
     c.set("run", read.run)
     c.set("grant", read.grant)
@@ -46,7 +46,7 @@ export function makeIoRoutes(onReport: ReportHandler): Hono<IoEnv> {
   })
   io.post("/:task/reports", (c) => receive(c, onReport))
   io.get("/:task/inputs/:key", sendInput)
-  io.get("/:task/source", sendS3Source)
+  io.get("/:task/source", streamS3Object)
   addOutputRoutes(io)
   addResumableUploadRoutes(io)
   io.all("/:task/*", () => respondWithMessage(404, "no such route"))
@@ -84,7 +84,7 @@ function parseJson(text: string): unknown {
 }
 
 async function sendInput(c: IoContext): Promise<Response> {
-  const key = fileKey.safeParse(c.req.param("key"))
+  const key = fileKeySchema.safeParse(c.req.param("key"))
   if (!key.success) return respondWithMessage(404, "no such input")
   const objectKey = await findInputObjectKey(c, key.data)
   if (objectKey === null) return respondWithMessage(410, "gone")

@@ -1,5 +1,5 @@
-import { openDatabases } from "../db/database.ts"
-import { findTaskInputObjectKey, findOutputKeys } from "../db/jobs/tasks.ts"
+import { openAccountDatabases } from "../db/database.ts"
+import { findTaskInputObjectKey, findRunningTaskOutputKeys } from "../db/jobs/tasks.ts"
 import type { IoContext } from "./io-context.ts"
 import { GRANT_VALID_MS } from "./task-token.ts"
 
@@ -16,7 +16,7 @@ export async function findInputObjectKey(c: IoContext, key: string): Promise<str
   const { run, grant } = c.var
   const granted = grant && isFresh(grant) && Object.hasOwn(grant.inputs, key)
   if (granted) return grant.inputs[key] ?? null
-  return await findTaskInputObjectKey(openDatabases(c.env, run.accountId), run, key)
+  return await findTaskInputObjectKey(openAccountDatabases(c.env, run.accountId), run, key)
 }
 
 /**
@@ -30,7 +30,7 @@ export async function findOutputKeysOfRun(c: IoContext): Promise<string[] | null
   const last = grants.get(name)
   if (last && isFresh(last)) return last.outputs
   grants.delete(name)
-  const outputs = await findOutputKeys(openDatabases(c.env, run.accountId), run)
+  const outputs = await findRunningTaskOutputKeys(openAccountDatabases(c.env, run.accountId), run)
   if (outputs) grants.set(name, { at: Date.now(), outputs })
   for (const oldest of grants.keys()) {
     if (grants.size <= RUNS_MAX) break

@@ -49,7 +49,7 @@ export async function makeTaskToken(
 }
 
 /** Returns the run and grant that a token contains. Returns null if the signature is invalid. */
-export async function readTaskToken(
+export async function verifyTaskToken(
   secret: string,
   token: string,
 ): Promise<{ run: TaskRun; grant: TaskGrant | null } | null> {

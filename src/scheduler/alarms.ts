@@ -23,7 +23,7 @@ const ACCOUNT = "account"
 type Parts = { queue: TaskQueue; cursors: ScanCursors; slots: SlotRequests }
 
 /** Alarm of a dispatcher. The alarm is set while the dispatcher has tasks or allocations. */
-export class Alarms {
+export class DispatcherAlarm {
   readonly #storage: Pick<DurableObjectStorage, "kv" | "setAlarm">
   readonly #env: Env
   readonly #parts: Parts

@@ -4,15 +4,15 @@ import type { TaskOrder, TaskSecrets, TaskWork } from "../contract/task.ts"
 import { getSettings } from "../bindings/env.ts"
 import { computeEffectiveLimits } from "../bindings/plan-limits.ts"
 import type { Env } from "../bindings/env.ts"
-import { isInputTask } from "../kinds/finish-inputs.ts"
+import { isImportOrProbeTask } from "../kinds/finish-inputs.ts"
 import { findTaskDefinition } from "../kinds/registry.ts"
 import { log, logError } from "../platform/log.ts"
 import type { AssignedPlan } from "../domain/plans.ts"
 import { killTask, taskIoUrl, postTask } from "../runner/client.ts"
 import { makeTaskToken } from "../runner/task-token.ts"
-import { openDatabases } from "../db/database.ts"
-import { decryptSecrets } from "../db/jobs/task-secrets.ts"
-import { claimTask, toOutputKeys } from "../db/jobs/tasks.ts"
+import { openAccountDatabases } from "../db/database.ts"
+import { decryptTaskSecrets } from "../db/jobs/task-secrets.ts"
+import { claimTask, getTaskOutputKeys } from "../db/jobs/tasks.ts"
 import type { ClaimedTask } from "../db/jobs/tasks.ts"
 import { hydrateTask } from "../db/values/hydrate.ts"
 import { describeOversizedInputs, findInputBytesLimit } from "../jobs/input-bytes-limit.ts"
@@ -117,7 +117,7 @@ async function readSecrets(
   { task, sealedSecrets }: ClaimedTask,
 ): Promise<{ secrets: TaskSecrets | null; loss: Failure | null }> {
   if (sealedSecrets === null) return { secrets: null, loss: null }
-  const secrets = await decryptSecrets(getSettings(env).LATHE_SECRET, task.id, sealedSecrets)
+  const secrets = await decryptTaskSecrets(getSettings(env).LATHE_SECRET, task.id, sealedSecrets)
   if (secrets) return { secrets, loss: null }
   logError("task.secrets_lost", { job_id: task.jobId, task_id: task.id })
   return { secrets: null, loss: SECRETS_LOST }
@@ -151,7 +151,7 @@ async function sizeFailure(
   const files = inputs.flatMap(({ file }) => file ?? [])
   const isAnyBroughtIn = files.some(({ source }) => source === "import" || source === "fetch")
   const isAnyNew = isAnyBroughtIn || snapshot.job.waitingFor !== null
-  if (plan === null || !isAnyNew || isInputTask(task)) return null
+  if (plan === null || !isAnyNew || isImportOrProbeTask(task)) return null
   const limits = computeEffectiveLimits(plan, getSettings(env))
   const room = await findInputBytesLimit(env, limits, [task.pool])
   const why = describeOversizedInputs(
@@ -170,7 +170,7 @@ async function claim(env: Env, accountId: string, findOwn: FindOwn): Promise<Cla
     const { id: taskId, jobId, slot, allocation } = task
     try {
       const dispatch = { taskId, jobId, slot, allocation, now: Date.now() }
-      return await claimTask(openDatabases(env, accountId), dispatch)
+      return await claimTask(openAccountDatabases(env, accountId), dispatch)
     } catch (error) {
       logError("dispatch.claim_failed", { error: String(error) })
       if (tries === CLAIM_TRIES_MAX) throw error
@@ -231,7 +231,11 @@ async function makeOrder(
   const objects = inputs.flatMap(({ key, objectKey }) => {
     return objectKey === null ? [] : [[key, objectKey] as const]
   })
-  const grant = { at: claimedAt, inputs: Object.fromEntries(objects), outputs: toOutputKeys(work) }
+  const grant = {
+    at: claimedAt,
+    inputs: Object.fromEntries(objects),
+    outputs: getTaskOutputKeys(work),
+  }
   const token = await makeTaskToken(getSettings(env).LATHE_SECRET, run, grant)
   return {
     task_id: taskId,

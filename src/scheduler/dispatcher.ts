@@ -16,11 +16,11 @@ import type {
 import type { Progress } from "../domain/progress.ts"
 import { makeBoundedCache } from "../platform/bounded-cache.ts"
 import { killTask } from "../runner/client.ts"
-import { openDatabases } from "../db/database.ts"
+import { openAccountDatabases } from "../db/database.ts"
 import { isTaskRunningAtFence } from "../db/jobs/tasks.ts"
 import type { JobSnapshot } from "../domain/snapshot.ts"
 import { cancelJobsOfDeletedAccount } from "../jobs/cancel.ts"
-import { Alarms } from "./alarms.ts"
+import { DispatcherAlarm } from "./alarms.ts"
 import { dispatchTask } from "./dispatch-task.ts"
 import { MicroBatch } from "./enqueue.ts"
 import { JobWriteBuffer } from "./job-write-buffer.ts"
@@ -52,7 +52,7 @@ const LEFT_MAX = 10_000
 export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   readonly #queue = new TaskQueue(this.ctx.storage.sql)
   readonly #progress = new ProgressTracker((jobId) => this.#queue.ofJob(jobId))
-  readonly #notes = new JobWriteBuffer((accountId) => openDatabases(this.env, accountId), {
+  readonly #notes = new JobWriteBuffer((accountId) => openAccountDatabases(this.env, accountId), {
     onStarted: (jobId) => this.#progress.jobChanged(jobId),
     inBackground: (work) => this.#inBackground(work),
   })
@@ -64,7 +64,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     notes: this.#notes,
     slots: this.#slots,
   }
-  readonly #alarms = new Alarms(this.ctx.storage, this.env, this.#parts)
+  readonly #alarms = new DispatcherAlarm(this.ctx.storage, this.env, this.#parts)
   readonly #reconciler = new Reconciler(this.env, {
     ...this.#parts,
     remove: (id, killed) => this.#remove(id, killed),
@@ -93,7 +93,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
       if (progress) this.#progress.reported({ id: taskId, jobId }, progress)
       return true
     }
-    return await isTaskRunningAtFence(openDatabases(this.env, accountId), { taskId, fence })
+    return await isTaskRunningAtFence(openAccountDatabases(this.env, accountId), { taskId, fence })
   }
 
   async tasksEnded(accountId: string, ids: string[], killed = false, over = false): Promise<void> {

@@ -1,10 +1,10 @@
 import { getSettings } from "../bindings/env.ts"
 import type { Env } from "../bindings/env.ts"
 import { logError } from "../platform/log.ts"
-import { isFinal } from "../domain/states.ts"
-import { openDatabases } from "../db/database.ts"
+import { isFinalState } from "../domain/states.ts"
+import { openAccountDatabases } from "../db/database.ts"
 import { findInputArrival } from "../db/jobs/open-tasks.ts"
-import type { Transition } from "../db/jobs/apply-transition.ts"
+import type { JobTransition } from "../db/jobs/apply-transition.ts"
 import type { JobSnapshot } from "../domain/snapshot.ts"
 import { transitionJob } from "../jobs/settle/settle.ts"
 import type { TaskQueue } from "./queue.ts"
@@ -51,16 +51,16 @@ async function expireJob(
   queue: TaskQueue,
   { accountId, jobId, waitMsMax }: { accountId: string; jobId: string; waitMsMax: number },
 ): Promise<number | null> {
-  const arrivedAt = await findInputArrival(openDatabases(env, accountId), jobId)
+  const arrivedAt = await findInputArrival(openAccountDatabases(env, accountId), jobId)
   if (arrivedAt === null) return Date.now()
-  function compute(read: JobSnapshot): Transition | null {
+  function compute(read: JobSnapshot): JobTransition | null {
     const isTaken = queue.ofJob(jobId).some(({ state }) => state === "running")
     const wait = { now: Date.now(), waitMsMax, arrivedAt: arrivedAt ?? 0 }
     return isTaken ? null : computeExpiryTransition(read, wait)
   }
   const job = { accountId, jobId }
   const { applied, snapshot } = await transitionJob(env, job, compute, { needsValues: false })
-  if (applied || !snapshot || isFinal(snapshot.job.state)) return null
+  if (applied || !snapshot || isFinalState(snapshot.job.state)) return null
   return waitingSince(snapshot, arrivedAt)
 }
 
@@ -72,8 +72,8 @@ async function expireJob(
 export function computeExpiryTransition(
   snapshot: JobSnapshot,
   { now, waitMsMax, arrivedAt }: { now: number; waitMsMax: number; arrivedAt: number },
-): Transition | null {
-  if (isFinal(snapshot.job.state) || waitingSince(snapshot, arrivedAt) + waitMsMax > now)
+): JobTransition | null {
+  if (isFinalState(snapshot.job.state) || waitingSince(snapshot, arrivedAt) + waitMsMax > now)
     return null
   return computeEndTransition(snapshot, { state: "failed", failure: jobExpiredFailure(), now })
 }

@@ -1,5 +1,5 @@
 import type { AccountDatabase } from "../db/database.ts"
-import { storeAcceptedAndStarted } from "../db/jobs/jobs.ts"
+import { storeAcceptedAndStartedJobs } from "../db/jobs/jobs.ts"
 import type { StartedJob, TaskStart } from "../db/jobs/jobs.ts"
 import type { JobSnapshot } from "../domain/snapshot.ts"
 import type { QueuedTask } from "./queued-task.ts"
@@ -111,7 +111,7 @@ export class JobWriteBuffer {
     this.#taken.clear()
     let started: StartedJob[]
     try {
-      started = await storeAcceptedAndStarted(this.#openDatabase(accountId), {
+      started = await storeAcceptedAndStartedJobs(this.#openDatabase(accountId), {
         ...noted,
         now: Date.now(),
       })

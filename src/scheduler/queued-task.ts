@@ -26,7 +26,7 @@ export type QueuedTask = {
   pool: string
   priority: number
   /**
-   * Weight of the task in the progress of its job. `jobWeight` is the sum over all tasks of the
+   * Weight of the task in the progress of its job. `jobWeightSql` is the sum over all tasks of the
    * job.
    */
   weight: number

@@ -1,8 +1,8 @@
 import type { Env } from "../bindings/env.ts"
 import { runOrLogError } from "../platform/log.ts"
-import { openDatabases } from "../db/database.ts"
+import { openAccountDatabases } from "../db/database.ts"
 import {
-  listLostInputs,
+  listUnreadableInputs,
   listOpenTasksAndReaders,
   listOpenTasks,
   listTasksReadingFiles,
@@ -65,7 +65,7 @@ export class Reconciler {
   async reconcileTasks(accountId: string, ids: readonly string[], killed: boolean): Promise<void> {
     if (ids.length === 0) return
     const { queue, notes } = this.#parts
-    const open = await listOpenTasks(openDatabases(this.#env, accountId), ids)
+    const open = await listOpenTasks(openAccountDatabases(this.#env, accountId), ids)
     this.#removeClosed(ids, open, killed)
     const waiting = new Set(open.flatMap((task) => (task.jobState === "waiting" ? task.id : [])))
     const underWay = waiting.size > 0 ? queue.underWay() : []
@@ -91,7 +91,7 @@ export class Reconciler {
       return await this.reconcileTasks(accountId, unsure, killed)
     }
     const jobIds = ending.map(({ jobId }) => jobId)
-    const readers = await listOpenTasksAndReaders(openDatabases(this.#env, accountId), {
+    const readers = await listOpenTasksAndReaders(openAccountDatabases(this.#env, accountId), {
       ids,
       jobIds,
     })
@@ -102,7 +102,7 @@ export class Reconciler {
   /** Reconciles tasks that wait for deleted files. */
   async reconcileFiles(accountId: string, fileIds: string[]): Promise<void> {
     if (this.#parts.queue.isEmpty()) return
-    const readers = await listTasksReadingFiles(openDatabases(this.#env, accountId), fileIds)
+    const readers = await listTasksReadingFiles(openAccountDatabases(this.#env, accountId), fileIds)
     await this.#reconcileReaders(accountId, readers)
   }
 
@@ -112,7 +112,7 @@ export class Reconciler {
    */
   async adoptSome(accountId: string): Promise<void> {
     const { cursors, notes } = this.#parts
-    const database = openDatabases(this.#env, accountId)
+    const database = openAccountDatabases(this.#env, accountId)
     const cursor = cursors.at("open")
     const ids = await cursors.findUnknown(database)
     const open = ids.length === 0 ? [] : await listOpenTasks(database, ids)
@@ -166,7 +166,7 @@ export class Reconciler {
     const { queue, cursors, remove } = this.#parts
     for (const { id } of jobIds.flatMap((jobId) => queue.ofJob(jobId))) remove(id, true)
     cursors.expedite("blocked")
-    const database = openDatabases(this.#env, accountId)
+    const database = openAccountDatabases(this.#env, accountId)
     const { open } = await listOpenTasksAndReaders(database, { ids: [], jobIds })
     await this.reconcile(accountId, open, endsMax)
   }
@@ -210,7 +210,10 @@ export class Reconciler {
     const over: string[] = []
     for (const [jobId, taskId] of unstartable) {
       await runOrLogError("dispatcher.end_job_failed", { job_id: jobId }, async () => {
-        const lostInputs = await listLostInputs(openDatabases(this.#env, accountId), taskId)
+        const lostInputs = await listUnreadableInputs(
+          openAccountDatabases(this.#env, accountId),
+          taskId,
+        )
         const failure = lostInputsFailure(lostInputs)
         if (failure === null) return
         await endJob(this.#env, { accountId, jobId }, { state: "failed", failure })

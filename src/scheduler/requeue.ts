@@ -1,10 +1,10 @@
 import type { Env } from "../bindings/env.ts"
 import { getPoolObject } from "../bindings/durable-objects.ts"
 import { killTask, endSilentRun } from "../runner/client.ts"
-import { openDatabases } from "../db/database.ts"
+import { openAccountDatabases } from "../db/database.ts"
 import { listOpenTasks } from "../db/jobs/open-tasks.ts"
 import type { OpenTask } from "../db/jobs/open-tasks.ts"
-import type { Transition } from "../db/jobs/apply-transition.ts"
+import type { JobTransition } from "../db/jobs/apply-transition.ts"
 import type { JobSnapshot } from "../domain/snapshot.ts"
 import { transitionJob } from "../jobs/settle/settle.ts"
 import { computeRequeueTransition } from "../jobs/settle/transitions.ts"
@@ -47,7 +47,7 @@ export async function requeueLostTask(
   if (cause === "failure" && slot && allocation) {
     await getPoolObject(env, task.pool).slotDistrusted({ slot, allocation })
   }
-  function compute(read: JobSnapshot): Transition | null {
+  function compute(read: JobSnapshot): JobTransition | null {
     return isStillLost()
       ? computeRequeueTransition(read, { taskId, fence, cause, now: Date.now() })
       : null
@@ -57,7 +57,7 @@ export async function requeueLostTask(
   const lostTask = snapshot?.tasks.find(({ id }) => id === taskId)
   const goesOn = lostTask?.state === "running" && lostTask.fence === fence
   if (!applied && (goesOn || !isStillLost())) return null
-  return { task, cause, open: await listOpenTasks(openDatabases(env, accountId), [taskId]) }
+  return { task, cause, open: await listOpenTasks(openAccountDatabases(env, accountId), [taskId]) }
 }
 
 /**

@@ -4,10 +4,10 @@ import { computeEffectiveLimits } from "../bindings/plan-limits.ts"
 import type { Env } from "../bindings/env.ts"
 import { runOrLogError, logError } from "../platform/log.ts"
 import { getPoolObject } from "../bindings/durable-objects.ts"
-import type { Limits } from "../domain/plans.ts"
+import type { PlanLimits } from "../domain/plans.ts"
 import type { SlotRequest } from "../bindings/rpc.ts"
 import { POOLS } from "../bindings/pools.ts"
-import { openDatabases } from "../db/database.ts"
+import { openAccountDatabases } from "../db/database.ts"
 import { findAssignedPlan } from "../db/jobs/tasks.ts"
 import type { TaskQueue } from "./queue.ts"
 import { toStartingTask } from "./queued-task.ts"
@@ -34,7 +34,7 @@ const FRESH_MS = 1_000
 type SlotDemand = Omit<SlotRequest, "number" | "isResync">
 
 /** Limits of a plan that apply to slots. */
-type SlotLimits = Pick<Limits, "runningJobsMax" | "slotsShareMax">
+type SlotLimits = Pick<PlanLimits, "runningJobsMax" | "slotsShareMax">
 
 /**
  * State of the requests to one pool. Earlier allocations are unknown until the first response of
@@ -238,7 +238,7 @@ export class SlotRequests {
 
   async #readNewLimits(accountId: string): Promise<SlotLimits> {
     const [version, at] = [this.#planVersion, Date.now()]
-    const plan = await findAssignedPlan(openDatabases(this.#env, accountId))
+    const plan = await findAssignedPlan(openAccountDatabases(this.#env, accountId))
     // Reads the plan again if `forgetPlan` was called during the read, which may have returned the
     // old plan.
     if (version !== this.#planVersion) return await this.#readNewLimits(accountId)

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { redactField } from "../contract/redact.ts"
 import type { Env } from "../bindings/env.ts"
-import { openDatabases, openDirectory } from "../db/database.ts"
+import { openAccountDatabases, openDirectory } from "../db/database.ts"
 import { findDeadLetter, insertDeadLetters } from "../db/dead-letters.ts"
 import { findDelivery } from "../db/deliveries.ts"
 import { findJob } from "../db/jobs/jobs.ts"
@@ -71,7 +71,7 @@ async function readSubjects(env: Env, body: unknown): Promise<Omit<DeadLetterDet
   const { data: webhook } = webhookBody.safeParse(body)
   if (webhook) {
     const { accountId, deliveryId: id } = webhook
-    const logged = await findDelivery(openDatabases(env, accountId), id)
+    const logged = await findDelivery(openAccountDatabases(env, accountId), id)
     return {
       accountId,
       subjects: [{ type: "delivery", id, state: logged?.delivery.state ?? null }],
@@ -83,7 +83,7 @@ async function readSubjects(env: Env, body: unknown): Promise<Omit<DeadLetterDet
   const ids = [...new Set(tasks.map(({ jobId }) => jobId))].slice(0, JOBS_MAX)
   const subjects = await Promise.all(
     ids.map(async (id): Promise<DeadLetterSubject> => {
-      const job = await findJob(openDatabases(env, accountId), id)
+      const job = await findJob(openAccountDatabases(env, accountId), id)
       return { type: "job", id, state: job?.state ?? null }
     }),
   )

@@ -1,5 +1,5 @@
 import { WORKSPACE_BYTES_MIN } from "../contract/protocol.ts"
-import { runnerHealth } from "../contract/runner-health.ts"
+import { runnerHealthSchema } from "../contract/runner-health.ts"
 import type { DegradedReason } from "../contract/runner-health.ts"
 import { getSettings } from "../bindings/env.ts"
 import type { Env } from "../bindings/env.ts"
@@ -52,7 +52,7 @@ async function judgeDisk(env: Env): Promise<DegradedReason[]> {
 }
 
 async function judgePlain(env: Env): Promise<DegradedReason[]> {
-  const health = runnerHealth.safeParse(await readPlainRunnerHealth(env)).data
+  const health = runnerHealthSchema.safeParse(await readPlainRunnerHealth(env)).data
   if (!health) return ["runner_unreachable"]
   return [
     ...(health.sandbox.ok ? [] : ["sandbox_failed" as const]),

@@ -1,4 +1,4 @@
-import { runnerHealth } from "../contract/runner-health.ts"
+import { runnerHealthSchema } from "../contract/runner-health.ts"
 import type { RunnerHealth } from "../contract/runner-health.ts"
 import type { Env } from "../bindings/env.ts"
 import { getPoolObject } from "../bindings/durable-objects.ts"
@@ -41,7 +41,7 @@ async function readContainer(
     const { isRunning, problem, health } = await inspectContainer(env, slot, healthPath)
     if (!health) return { slot, isRunning, problem, health: null }
     if (health.status !== 200) return { slot, isRunning, problem: health.text, health: null }
-    return { slot, isRunning, problem, health: runnerHealth.parse(JSON.parse(health.text)) }
+    return { slot, isRunning, problem, health: runnerHealthSchema.parse(JSON.parse(health.text)) }
   } catch (error) {
     return { slot, isRunning: false, problem: String(error), health: null }
   }

@@ -6,15 +6,15 @@ import {
   deleteSomeDeliveries,
   deleteSomeJobs,
   deleteSomeIndependentRows,
-  findRemainingData,
+  findRemainingAccountData,
   listAccountsToPurge,
-  postponePurge,
+  postponeAccountPurge,
 } from "../db/accounts/account-removal.ts"
 import type { DeletedAccount, RemainingAccountData } from "../db/accounts/account-removal.ts"
-import { openDatabases } from "../db/database.ts"
+import { openAccountDatabases } from "../db/database.ts"
 import type { AccountDatabases, Database } from "../db/database.ts"
 import { deleteAllWebhookEndpoints } from "../db/webhook-endpoints.ts"
-import { deleteSomeObjects } from "../objects/objects.ts"
+import { deleteObjectsBelowPrefix } from "../objects/objects.ts"
 import { accountPrefix } from "../domain/object-keys.ts"
 import { listUploadsWithPrefix } from "../db/files/uploads.ts"
 import { abandonUploads } from "../objects/abandon-upload.ts"
@@ -48,8 +48,8 @@ export async function purgeAccounts(env: Env, directory: Database, now: number):
   const due = await listAccountsToPurge(directory, { now, limit: ACCOUNTS_MAX })
   for (const account of due) {
     await runOrLogError("sweep.purge_failed", { account_id: account.id }, async () => {
-      await postponePurge(directory, account.id, now + RETRY_MS)
-      await purgeAccount(env, openDatabases(env, account.id), account, now)
+      await postponeAccountPurge(directory, account.id, now + RETRY_MS)
+      await purgeAccount(env, openAccountDatabases(env, account.id), account, now)
     })
   }
 }
@@ -66,16 +66,16 @@ async function purgeAccount(
   const before = await cancelSome(env, database, id)
   // Keeps the rows while jobs are open, because the end of a job needs the rows. Keeps them for at
   // most a day, because a job may be impossible to end.
-  if (before.openJobs && !isLate) return await postponePurge(directory, id, now)
+  if (before.openJobs && !isLate) return await postponeAccountPurge(directory, id, now)
   await removeSomeRows(database, id, isLate)
   await removeUploads(env, database, id)
-  const remains = await findRemainingData(database, id)
+  const remains = await findRemainingAccountData(database, id)
   // The secret of an endpoint still signs waiting webhooks.
   if (!remains.deliveries) await deleteAllWebhookEndpoints(database, id)
   const areObjectsGone = await removeSomeObjects(env.MEDIA, id, remains)
   const isDone = !remains.rows && areObjectsGone
   if (isDone && isLate && (await deleteAccountRow(own))) return
-  await postponePurge(directory, id, nextStepAt(account, { now, isDone, left: remains }))
+  await postponeAccountPurge(directory, id, nextStepAt(account, { now, isDone, left: remains }))
 }
 
 /**
@@ -84,7 +84,7 @@ async function purgeAccount(
  */
 async function cancelSome(env: Env, database: Database, id: string): Promise<RemainingAccountData> {
   for (let ticks = 0; ; ticks += 1) {
-    const remains = await findRemainingData(database, id)
+    const remains = await findRemainingAccountData(database, id)
     if (!remains.openJobs || ticks === TICKS_MAX) return remains
     await getDispatcher(env, id).tick(id)
   }
@@ -93,7 +93,7 @@ async function cancelSome(env: Env, database: Database, id: string): Promise<Rem
 async function removeSomeRows(database: Database, id: string, isLate: boolean): Promise<void> {
   const some = { limit: ROWS_MAX, isForced: isLate }
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
-    const { rows, deliveries } = await findRemainingData(database, id)
+    const { rows, deliveries } = await findRemainingAccountData(database, id)
     if (rows) await deleteSomeJobs(database, id, some)
     if (rows) await deleteSomeIndependentRows(database, id, ROWS_MAX)
     const deletedCount = deliveries ? await deleteSomeDeliveries(database, id, some) : 0
@@ -116,10 +116,10 @@ async function removeSomeObjects(
   { deliveries }: RemainingAccountData,
 ): Promise<boolean> {
   const prefix = accountPrefix(id)
-  if (!deliveries) return await deleteSomeObjects(bucket, prefix, PAGES_MAX)
+  if (!deliveries) return await deleteObjectsBelowPrefix(bucket, prefix, PAGES_MAX)
   const others = ["uploads/", "tasks/", "jobs/"].map((folder) => prefix + folder)
   const done = await Promise.all(
-    others.map((folder) => deleteSomeObjects(bucket, folder, PAGES_MAX)),
+    others.map((folder) => deleteObjectsBelowPrefix(bucket, folder, PAGES_MAX)),
   )
   return done.every(Boolean)
 }

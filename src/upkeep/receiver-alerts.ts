@@ -3,13 +3,13 @@ import type { Env } from "../bindings/env.ts"
 import { runOrLogError, log } from "../platform/log.ts"
 import { sendMail } from "../accounts/mail/send.ts"
 import { findOriginOfLastJob, findAccountEmail } from "../db/accounts/contacts.ts"
-import { openDatabases } from "../db/database.ts"
+import { openAccountDatabases } from "../db/database.ts"
 import type { AccountDatabase, Database } from "../db/database.ts"
 import {
-  claimDueAlerts,
+  claimDueOutageAlerts,
   countWaitingDeliveries,
-  listAccountsWithDueAlerts,
-  postponeAlerts,
+  listAccountsWithDueOutageAlerts,
+  postponeOutageAlerts,
 } from "../db/receiver-outages.ts"
 import type { ReceiverOutage } from "../db/schema/operations.ts"
 
@@ -74,19 +74,22 @@ const RETRY_MS = 3_600_000
  * Sends a mail to the owners of accounts whose webhook receivers have failed for a day, once for
  * each outage.
  */
-export async function alertReceiverOwners(
+export async function alertOwnersOfFailingReceivers(
   env: Env,
   database: Database,
   now: number,
 ): Promise<void> {
-  for (const accountId of await listAccountsWithDueAlerts(database, { now, limit: ACCOUNTS_MAX })) {
-    await tellOwner(env, openDatabases(env, accountId), now)
+  for (const accountId of await listAccountsWithDueOutageAlerts(database, {
+    now,
+    limit: ACCOUNTS_MAX,
+  })) {
+    await tellOwner(env, openAccountDatabases(env, accountId), now)
   }
 }
 
 async function tellOwner(env: Env, database: AccountDatabase, now: number): Promise<void> {
   const account = { account_id: database.accountId }
-  const outages = await claimDueAlerts(database, now, OUTAGES_MAX)
+  const outages = await claimDueOutageAlerts(database, now, OUTAGES_MAX)
   for (const { receiver, failingSince, tries, status } of outages) {
     const since = new Date(failingSince).toISOString()
     log("warn", "webhooks.receiver_fails", { ...account, receiver, since, tries, status })
@@ -94,7 +97,7 @@ async function tellOwner(env: Env, database: AccountDatabase, now: number): Prom
   const isTold = await runOrLogError("webhooks.alert_failed", account, async () => {
     await mailOwner(env, database, outages)
   })
-  if (!isTold) await postponeAlerts(database, now, now + RETRY_MS)
+  if (!isTold) await postponeOutageAlerts(database, now, now + RETRY_MS)
 }
 
 async function mailOwner(

@@ -1,4 +1,4 @@
-import { runnerHealth } from "../contract/runner-health.ts"
+import { runnerHealthSchema } from "../contract/runner-health.ts"
 import type { DegradedReason, RunnerHealth } from "../contract/runner-health.ts"
 import type { Env } from "../bindings/env.ts"
 import { logError } from "../platform/log.ts"
@@ -107,7 +107,9 @@ function addStorage(sums: ServiceState["storage"][]): ServiceState["storage"] {
 
 async function readRunner(env: Env, healthPath: HealthPath): Promise<ServiceState["runner"]> {
   if (!usesPlainRunner(env)) return null
-  return runnerHealth.safeParse(await readPlainRunnerHealth(env, healthPath)).data ?? "unreachable"
+  return (
+    runnerHealthSchema.safeParse(await readPlainRunnerHealth(env, healthPath)).data ?? "unreachable"
+  )
 }
 
 async function readPool(env: Env, name: string): Promise<ServiceState["pools"][number]> {

@@ -12,14 +12,14 @@ import { removeFetchedMedia } from "../db/files/fetched-media.ts"
 import {
   deleteEndedDeliveries,
   deleteFinishedJobs,
-  deleteOldLookups,
+  deleteOldMetadataLookups,
   removeExpiredJobs,
 } from "../db/jobs/job-removal.ts"
 import { listUnacceptedTasks } from "../db/jobs/jobs.ts"
-import { listOldLookups } from "../db/jobs/metadata-lookups.ts"
+import { listOldMetadataLookups } from "../db/jobs/metadata-lookups.ts"
 import { deleteOldOutages } from "../db/receiver-outages.ts"
-import { isFinal } from "../domain/states.ts"
-import { deleteLeftoverSecrets } from "../db/jobs/task-secrets.ts"
+import { isFinalState } from "../domain/states.ts"
+import { deleteLeftoverTaskSecrets } from "../db/jobs/task-secrets.ts"
 import { listAbandonedUploads, listWorkerUploads } from "../db/files/uploads.ts"
 import { deleteExpiredUploadLinks } from "../db/files/upload-links.ts"
 import { deleteOldUsage } from "../db/accounts/usage.ts"
@@ -30,7 +30,7 @@ import { removeExpiredTusUploads } from "../objects/tus-object.ts"
 import { enqueueDelivery } from "../webhooks/outbox.ts"
 import { runChores } from "./run-chores.ts"
 import { collectGarbage } from "../objects/collect-garbage.ts"
-import { alertReceiverOwners } from "./receiver-alerts.ts"
+import { alertOwnersOfFailingReceivers } from "./receiver-alerts.ts"
 import { tickDispatchers } from "./tick-dispatchers.ts"
 import { repeatUntilDone } from "../platform/repeat-until-done.ts"
 
@@ -84,12 +84,12 @@ export async function sweepDatabase(
       const expired = { now, endedBefore: now - rowsMs, limit: ROWS_MAX }
       return await deleteExpiredBatches(database, expired)
     }),
-    alertReceiverOwners(env, database, now),
+    alertOwnersOfFailingReceivers(env, database, now),
     repeatUntilDone(async () => await deleteEndedDeliveries(database, now - rowsMs)),
     deleteOldOutages(database, now - rowsMs),
     removeOldMedia(database, now - fetchedMs, now),
     deleteOldUsage(database, formatUtcDay(now - USAGE_DAYS_MAX * DAY_MS)),
-    deleteLeftoverSecrets(database, ROWS_MAX),
+    deleteLeftoverTaskSecrets(database, ROWS_MAX),
     removeLookups(env, database, now - LOOKUP_MS_MAX),
   ])
 }
@@ -130,13 +130,17 @@ async function removeOldMedia(database: Database, before: number, now: number): 
 
 /** Removes finished lookups with their jobs. Cancels open lookups, which the next sweep removes. */
 async function removeLookups(env: Env, database: Database, before: number): Promise<void> {
-  for (const { accountId, jobId, state } of await listOldLookups(database, before, LOOKUPS_MAX)) {
-    if (state === null || isFinal(state)) continue
+  for (const { accountId, jobId, state } of await listOldMetadataLookups(
+    database,
+    before,
+    LOOKUPS_MAX,
+  )) {
+    if (state === null || isFinalState(state)) continue
     await runOrLogError("sweep.lookup_failed", { job_id: jobId }, async () => {
       await cancelJob(env, accountId, jobId)
     })
   }
-  await repeatUntilDone(async () => await deleteOldLookups(database, before))
+  await repeatUntilDone(async () => await deleteOldMetadataLookups(database, before))
 }
 
 async function removeAbandonedUploads(env: Env, database: Database, now: number): Promise<void> {

@@ -6,7 +6,7 @@ import { countDatabases, openDirectory } from "../db/database.ts"
 import { deleteOldDeadLetters } from "../db/dead-letters.ts"
 import { deleteOldMailCounts } from "../db/accounts/mail-counts.ts"
 import { removeOldSignInTries } from "../db/accounts/sign-in-tries.ts"
-import { removeExpiredLinks } from "../db/accounts/users.ts"
+import { removeExpiredMailedLinks } from "../db/accounts/users.ts"
 import { warnOfDatabaseSize } from "./database-size.ts"
 import { runChores } from "./run-chores.ts"
 import { purgeAccounts } from "./purge.ts"
@@ -97,7 +97,7 @@ export async function sweepDirectory(env: Env, now: number): Promise<void> {
     repairAccountCopies(env),
     purgeAccounts(env, directory, now),
     removeOldSignInTries(directory, now - TRIES_MS_MAX),
-    removeExpiredLinks(directory, new Date(now)),
+    removeExpiredMailedLinks(directory, new Date(now)),
     removeOldUnconfirmed(env, now),
     deleteOldMailCounts(directory, now),
     deleteOldDeadLetters(directory, now - DEAD_LETTER_MS),

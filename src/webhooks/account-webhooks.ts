@@ -1,7 +1,7 @@
 import type { Env } from "../bindings/env.ts"
 import { syncAccountCopy } from "../db/accounts/account-copies.ts"
-import { openDatabases } from "../db/database.ts"
-import { findDelivery, insertDelivery, resetDelivery } from "../db/deliveries.ts"
+import { openAccountDatabases } from "../db/database.ts"
+import { findDelivery, insertDelivery, resetDeliveryForReplay } from "../db/deliveries.ts"
 import type { DeliveryWithTries } from "../db/deliveries.ts"
 import { readWebhookSecret, rotateWebhookSecret } from "../db/accounts/keys.ts"
 import { TEST_EVENT_TYPE } from "./event-types.ts"
@@ -17,8 +17,8 @@ export async function replayDelivery(
   accountId: string,
   id: string,
 ): Promise<DeliveryWithTries | null> {
-  const database = openDatabases(env, accountId)
-  await resetDelivery(database, id, Date.now())
+  const database = openAccountDatabases(env, accountId)
+  await resetDeliveryForReplay(database, id, Date.now())
   const logged = await findDelivery(database, id)
   if (logged) await enqueueDelivery(env, { accountId, deliveryId: id })
   return logged
@@ -34,7 +34,7 @@ export async function sendTestEvent(
   const timestamp = new Date(now).toISOString()
   const data = { message: "Test event: webhooks of this account reach this URL." }
   const body = JSON.stringify({ type: TEST_EVENT_TYPE, timestamp, data })
-  const database = openDatabases(env, accountId)
+  const database = openAccountDatabases(env, accountId)
   const delivery = draftDelivery({ jobId: null, endpointId, type: TEST_EVENT_TYPE, url, body }, now)
   await insertDelivery(database, delivery)
   const logged = await findDelivery(database, delivery.id)
@@ -51,7 +51,7 @@ export type SigningSecret = { secret: string; previousValidUntil: number | null 
 
 export async function readAccountSecret(env: Env, accountId: string): Promise<SigningSecret> {
   const { webhookSecret: secret, webhookSecretRotatedAt: rotatedAt } = await readWebhookSecret(
-    openDatabases(env, accountId),
+    openAccountDatabases(env, accountId),
   )
   return { secret, previousValidUntil: computePreviousSecretExpiry(rotatedAt, Date.now()) }
 }
@@ -60,7 +60,7 @@ export async function readAccountSecret(env: Env, accountId: string): Promise<Si
 export async function rotateAccountSecret(env: Env, accountId: string): Promise<SigningSecret> {
   const secret = makeWebhookSecret()
   const now = Date.now()
-  await rotateWebhookSecret(openDatabases(env, accountId), secret, now)
+  await rotateWebhookSecret(openAccountDatabases(env, accountId), secret, now)
   await syncAccountCopy(env, accountId)
   return { secret, previousValidUntil: now + SECRET_OVERLAP_MS }
 }

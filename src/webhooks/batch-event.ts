@@ -2,7 +2,7 @@ import type { Env } from "../bindings/env.ts"
 import { newId } from "../platform/ids.ts"
 import { BATCH_EVENT_TYPES, findBatch } from "../db/batches.ts"
 import type { BatchReceiver } from "../db/batches.ts"
-import { openDatabases } from "../db/database.ts"
+import { openAccountDatabases } from "../db/database.ts"
 import { storeDeliveryBody } from "../db/deliveries.ts"
 import type { Delivery } from "../db/schema/deliveries.ts"
 import { hydrateListedJobs } from "../db/values/hydrate.ts"
@@ -34,7 +34,7 @@ export function isBatchDelivery({ type }: Pick<Delivery, "type">): boolean {
  * Returns null if the batch was deleted. All later tries send the stored body.
  */
 export async function writeBatchDeliveryBody(env: Env, delivery: Delivery): Promise<string | null> {
-  const database = openDatabases(env, delivery.accountId)
+  const database = openAccountDatabases(env, delivery.accountId)
   const found = await findBatch(database, delivery.jobId ?? "")
   if (!found) return null
   const jobs = await hydrateListedJobs(env.MEDIA, found.jobs, { request: false })

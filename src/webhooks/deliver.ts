@@ -1,9 +1,9 @@
-import { parseUserUrl, readHosts } from "../contract/urls/user-url.ts"
+import { parseUserUrl, parseHostList } from "../contract/urls/user-url.ts"
 import { getSettings } from "../bindings/env.ts"
 import type { Env } from "../bindings/env.ts"
 import { log, logError } from "../platform/log.ts"
 import { countEvent } from "../bindings/metrics.ts"
-import { openDatabases } from "../db/database.ts"
+import { openAccountDatabases } from "../db/database.ts"
 import { claimDueDelivery, saveDeliveryTry, postponeDelivery } from "../db/deliveries.ts"
 import type { DueDelivery } from "../db/deliveries.ts"
 import type { DeliveryState } from "../domain/states.ts"
@@ -32,7 +32,7 @@ export async function attemptDelivery(
 ): Promise<void> {
   const now = Date.now()
   const claim = { now, claimedUntil: now + CLAIM_MS }
-  const due = await claimDueDelivery(openDatabases(env, accountId), deliveryId, claim)
+  const due = await claimDueDelivery(openAccountDatabases(env, accountId), deliveryId, claim)
   if (!due) return
   const release = await waitForPermit({ accountId, host: hostOf(due.delivery.url) })
   if (!release) return await requeue(env, due)
@@ -65,7 +65,7 @@ async function waitForPermit(delivery: { accountId: string; host: string }) {
 
 async function tryOnce(env: Env, due: DueDelivery): Promise<void> {
   const { delivery } = due
-  const database = openDatabases(env, delivery.accountId)
+  const database = openAccountDatabases(env, delivery.accountId)
   const attempt = await post(env, due).catch((error: unknown) => {
     logError("webhooks.try_failed", { delivery_id: delivery.id, error: String(error) })
     return makeUnsentTryResult("the service failed to send the webhook", false)
@@ -127,7 +127,7 @@ async function post(
 ): Promise<DeliveryTryResult> {
   const refusal = findRefusal(delivery, endpoint)
   if (refusal !== null) return { ...makeUnsentTryResult(refusal, false), isLast: true }
-  const allowed = readHosts(getSettings(env).ALLOWED_PRIVATE_HOSTS)
+  const allowed = parseHostList(getSettings(env).ALLOWED_PRIVATE_HOSTS)
   const checked = parseUserUrl(delivery.url, allowed)
   if ("error" in checked) return makeUnsentTryResult(checked.error, true)
   const { id } = delivery
@@ -180,6 +180,6 @@ async function requeue(env: Env, { delivery }: DueDelivery): Promise<void> {
   const ageSeconds = (now - createdAt) / 1000
   const waitMs = Math.ceil(Math.min(BUSY_SECONDS_MAX, Math.max(1, ageSeconds / 4))) * 1000
   const dueAt = now + waitMs
-  if (!(await postponeDelivery(openDatabases(env, accountId), delivery, dueAt))) return
+  if (!(await postponeDelivery(openAccountDatabases(env, accountId), delivery, dueAt))) return
   await enqueueDelivery(env, { accountId, deliveryId: id, dueAt })
 }

@@ -1,12 +1,12 @@
 import type { Env } from "../bindings/env.ts"
 import { newId } from "../platform/ids.ts"
-import type { Retention } from "../domain/retention.ts"
+import type { RetentionSettings } from "../domain/retention.ts"
 import { buildWebhookRecord, UNLISTED_KIND_NAMES, viewJob } from "../kinds/registry.ts"
 import { logError } from "../platform/log.ts"
 import type { NewDelivery } from "../db/deliveries.ts"
-import { isFinal } from "../domain/states.ts"
+import { isFinalState } from "../domain/states.ts"
 import type { WebhookForm } from "../domain/states.ts"
-import type { Transition } from "../db/jobs/apply-transition.ts"
+import type { JobTransition } from "../db/jobs/apply-transition.ts"
 import type { JobSnapshot } from "../domain/snapshot.ts"
 import { utf8ByteLength } from "../contract/bundle.ts"
 import { makeEventType, matchesEvent } from "./event-types.ts"
@@ -93,12 +93,12 @@ const DELAY_SECONDS_MAX = 43_200
  */
 export function makeJobEndDeliveries(
   before: JobSnapshot,
-  transition: Transition,
-  retention: Retention,
+  transition: JobTransition,
+  retention: RetentionSettings,
 ): NewDelivery[] {
   const snapshot = afterTransition(before, transition)
   const { job, endpoints } = snapshot
-  if (!isFinal(job.state)) return []
+  if (!isFinalState(job.state)) return []
   const type = makeEventType(job.kind, job.state)
   const own = job.webhookUrl === null ? [] : [{ url: job.webhookUrl, form: job.webhookForm }]
   const isListed = !UNLISTED_KIND_NAMES.includes(job.kind)
@@ -132,7 +132,7 @@ export function draftDelivery(
 function serializeJobEnd(
   type: string,
   snapshot: JobSnapshot,
-  { form, retention }: { form: WebhookForm; retention: Retention },
+  { form, retention }: { form: WebhookForm; retention: RetentionSettings },
 ): string {
   const timestamp = new Date(retention.now).toISOString()
   const { job } = snapshot
@@ -169,7 +169,7 @@ export async function enqueueDelivery(env: Env, message: DeliveryMessage): Promi
 }
 
 /** Returns the snapshot of a job after a transition. */
-function afterTransition(before: JobSnapshot, transition: Transition): JobSnapshot {
+function afterTransition(before: JobSnapshot, transition: JobTransition): JobSnapshot {
   const { job, tasks, files } = before
   const changedTasks = new Map(transition.tasks.map(({ id, set }) => [id, set]))
   const changedFiles = new Map(transition.files.map(({ id, set }) => [id, set]))

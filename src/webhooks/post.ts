@@ -2,7 +2,7 @@ import { OUTBOUND_ERROR_HEADER } from "../contract/protocol.ts"
 import type { DeliveryTryResult } from "./retry-schedule.ts"
 
 /** Timeout of a try, from the connection to the end of the response, in milliseconds. */
-export const TRY_MS_MAX = 15_000
+export const DELIVERY_TRY_MS_MAX = 15_000
 const READ_BYTES_MAX = 64 * 1024
 const KEPT_BYTES = 1024
 const ERROR_LENGTH_MAX = 500
@@ -16,7 +16,7 @@ export async function postWebhook(
   body: string,
 ): Promise<DeliveryTryResult> {
   const startedAt = Date.now()
-  const signal = AbortSignal.timeout(TRY_MS_MAX)
+  const signal = AbortSignal.timeout(DELIVERY_TRY_MS_MAX)
   const init = { method: "POST", headers, body, signal, redirect: "manual" as const }
   const result = await post(new Request(url, init), signal)
   return { ...result, startedAt, durationMs: Date.now() - startedAt }
@@ -84,7 +84,7 @@ function noAnswer(error: string): PostResult {
 }
 
 function tooSlow(): string {
-  return `the receiver did not answer in full within ${TRY_MS_MAX / 1000} seconds`
+  return `the receiver did not answer in full within ${DELIVERY_TRY_MS_MAX / 1000} seconds`
 }
 
 function messageOf(error: unknown): string {

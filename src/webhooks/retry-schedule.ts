@@ -42,7 +42,7 @@ export function computeNextDeliveryState(
   const isLast = attempt.isLast || isReceiverGone(attempt) || waitSeconds === undefined
   if (isLast) return { state: "failed", waitMs: 0 }
   const endedAt = attempt.startedAt + attempt.durationMs
-  const askedMs = readRetryAfter(attempt.retryAfter, endedAt)
+  const askedMs = parseWebhookRetryAfter(attempt.retryAfter, endedAt)
   return { state: "waiting", waitMs: Math.max(waitSeconds * 1000, askedMs) }
 }
 
@@ -50,7 +50,7 @@ export function computeNextDeliveryState(
  * Returns the wait that a Retry-After header requests, in milliseconds from `now` and at most a
  * day. Returns 0 if the header is absent or invalid.
  */
-export function readRetryAfter(header: string | null, now: number): number {
+export function parseWebhookRetryAfter(header: string | null, now: number): number {
   const text = header?.trim() ?? ""
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now
   return ms > 0 ? Math.min(ms, RETRY_AFTER_MS_MAX) : 0

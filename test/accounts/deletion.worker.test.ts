@@ -3,15 +3,15 @@ import { env } from "cloudflare:workers"
 import { describe, expect, it } from "vitest"
 import { beginAccountDeletion } from "../../src/accounts/deletion.ts"
 import { purgeAccounts } from "../../src/upkeep/purge.ts"
-import { sweep } from "../support/sweep.ts"
+import { sweepDirectly } from "../support/sweep.ts"
 import { openDirectory } from "../../src/db/database.ts"
-import { makeCaller, upload } from "../support/caller.ts"
-import { watchedEnv } from "../support/db/watched-database.ts"
+import { makeCaller, uploadTestFile } from "../support/caller.ts"
+import { makeRecordingEnv } from "../support/db/watched-database.ts"
 import {
-  countRows,
-  fillTables,
+  countAccountRows,
+  insertRowInEveryTable,
   listTables,
-  WITHOUT_ACCOUNT,
+  ACCOUNT_ROW_CONDITIONS,
 } from "../support/accounts/account-rows.ts"
 
 const HOUR_MS = 3_600_000
@@ -50,7 +50,7 @@ async function objectsOf(accountId: string): Promise<string[]> {
 /** Runs sweeps a minute apart, until one leaves no work. */
 async function sweepUntilQuiet(accountId: string, from: number): Promise<number> {
   for (let count = 1; count < 50; count += 1) {
-    await sweep(env, from + count)
+    await sweepDirectly(env, from + count)
     const due = await env.DB.prepare("select purge_at from accounts where id = ?")
       .bind(accountId)
       .first<number>("purge_at")
@@ -69,14 +69,14 @@ describe("a deleted account", () => {
   it("has no row in any table a day later, and no other account changes", async () => {
     const [gone, kept] = [await makeAccount("all tables"), await makeAccount("all tables, kept")]
     for (const { accountId } of [gone, kept]) {
-      await fillTables(accountId)
+      await insertRowInEveryTable(accountId)
       await storeObjects(accountId)
     }
-    const before = await countRows(kept.accountId)
-    expect(await countRows(gone.accountId)).toEqual(before)
+    const before = await countAccountRows(kept.accountId)
+    expect(await countAccountRows(gone.accountId)).toEqual(before)
     expect(await beginAccountDeletion(env, gone.accountId)).toBe(true)
     await purgeAccounts(env, openDirectory(env), Date.now())
-    expect(await countRows(gone.accountId)).toEqual({
+    expect(await countAccountRows(gone.accountId)).toEqual({
       accounts: 1,
       account_storage: 1,
       garbage: 1,
@@ -85,16 +85,16 @@ describe("a deleted account", () => {
     expect(await objectsOf(gone.accountId)).toEqual([])
     await env.MEDIA.put(`${gone.accountId}/tasks/t/1/out_1/media`, "of a run that was killed")
     await purgeAccounts(env, openDirectory(env), Date.now() + DAY_MS)
-    expect(await countRows(gone.accountId)).toEqual({})
+    expect(await countAccountRows(gone.accountId)).toEqual({})
     expect(await objectsOf(gone.accountId)).toEqual([])
-    expect(await countRows(kept.accountId)).toEqual(before)
+    expect(await countAccountRows(kept.accountId)).toEqual(before)
     expect(await objectsOf(kept.accountId)).toHaveLength(4)
   })
 
   it("has its rows found in every table: each table names its account, or is listed here", async () => {
     for (const [table, columns] of await listTables()) {
       const isNamed = columns.some(({ name }) => name === "account_id")
-      expect([table, isNamed || table in WITHOUT_ACCOUNT]).toEqual([table, true])
+      expect([table, isNamed || table in ACCOUNT_ROW_CONDITIONS]).toEqual([table, true])
     }
   })
 
@@ -111,9 +111,9 @@ describe("a deleted account", () => {
 
   it("frees the address of its user, and loses its user's invitations", async () => {
     const { accountId } = await makeAccount("with a user")
-    await fillTables(accountId)
+    await insertRowInEveryTable(accountId)
     await beginAccountDeletion(env, accountId)
-    const left = await countRows(accountId)
+    const left = await countAccountRows(accountId)
     for (const table of ["users", "sessions", "credentials", "verifications", "invitations"]) {
       expect([table, left[table]]).toEqual([table, undefined])
     }
@@ -121,7 +121,7 @@ describe("a deleted account", () => {
 
   it("has its open jobs canceled and their webhooks sent before they are removed", async () => {
     const caller = await makeAccount("with jobs")
-    const file = await upload(caller, "clip.mp4", "not a film")
+    const file = await uploadTestFile(caller, "clip.mp4", "not a film")
     const jobs = [await submit(caller), await submit(caller)]
     const made = await caller.post("/webhooks/endpoints", { url: "https://hooks.example.com/all" })
     const { id: endpointId } = await made.json<{ id: string }>()
@@ -141,12 +141,12 @@ describe("a deleted account", () => {
     ])
     const now = Date.now()
     await sweepUntilQuiet(caller.accountId, now)
-    const left = await countRows(caller.accountId)
+    const left = await countAccountRows(caller.accountId)
     expect([left["jobs"], left["files"], left["deliveries"]]).toEqual([undefined, undefined, 5])
     // The secret of the endpoint signs its deliveries, which wait.
     expect(left["webhook_endpoints"]).toBe(1)
-    await sweep(env, now + DAY_MS + HOUR_MS)
-    expect(await countRows(caller.accountId)).toEqual({})
+    await sweepDirectly(env, now + DAY_MS + HOUR_MS)
+    expect(await countAccountRows(caller.accountId)).toEqual({})
   })
 
   it("ends a job of a request that was admitted before", async () => {
@@ -156,7 +156,7 @@ describe("a deleted account", () => {
       .bind(Date.now(), Date.now(), caller.accountId)
       .run()
     await runDurableObjectAlarm(env.DISPATCHER.getByName(caller.accountId))
-    await sweep(env, Date.now())
+    await sweepDirectly(env, Date.now())
     const type = env.DB.prepare("select type from deliveries where job_id = ?").bind(made)
     expect(await type.first("type")).toBe("command.canceled")
   })
@@ -194,7 +194,7 @@ describe("a deleted account", () => {
     await beginAccountDeletion(env, accountId)
     await sweepUntilQuiet(accountId, Date.now())
     await expect(multipart.uploadPart(1, "x")).rejects.toThrow(/does not exist/)
-    expect((await countRows(accountId))["uploads"]).toBeUndefined()
+    expect((await countAccountRows(accountId))["uploads"]).toBeUndefined()
   })
 })
 
@@ -214,12 +214,12 @@ describe("the deletion of thousands of jobs and files", () => {
       ].map((text) => env.DB.prepare(text).bind(accountId)),
     )
     await beginAccountDeletion(env, accountId)
-    const { watched, asked } = watchedEnv()
-    await sweep(watched, Date.now())
+    const { watched, asked } = makeRecordingEnv()
+    await sweepDirectly(watched, Date.now())
     expect(asked.length).toBeLessThan(STATEMENTS_MAX)
-    expect((await countRows(accountId))["files"]).toBeGreaterThan(0)
+    expect((await countAccountRows(accountId))["files"]).toBeGreaterThan(0)
     expect(await sweepUntilQuiet(accountId, Date.now())).toBeGreaterThan(1)
-    const { jobs, tasks, files } = await countRows(accountId)
+    const { jobs, tasks, files } = await countAccountRows(accountId)
     expect([jobs, tasks, files]).toEqual([undefined, undefined, undefined])
   })
 
@@ -232,7 +232,7 @@ describe("the deletion of thousands of jobs and files", () => {
     ).bind(caller.accountId)
     expect(await open.first("n")).toBeGreaterThan(0)
     await sweepUntilQuiet(caller.accountId, Date.now())
-    const left = await countRows(caller.accountId)
+    const left = await countAccountRows(caller.accountId)
     expect([left["jobs"], left["deliveries"]]).toEqual([undefined, OPEN_JOBS])
   })
 })
@@ -253,7 +253,7 @@ describe("a failed step of a deletion", () => {
       get: (_, name): unknown => (name === "list" ? list : Reflect.get(bucket, name)),
     })
     const now = Date.now()
-    await sweep({ ...env, MEDIA }, now)
+    await sweepDirectly({ ...env, MEDIA }, now)
     const due = env.DB.prepare("select purge_at from accounts where id = ?")
     expect(await due.bind(broken.accountId).first("purge_at")).toBe(now + 60_000)
     expect(await due.bind(other.accountId).first("purge_at")).toBe(now + HOUR_MS)

@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers"
 import { expect, it } from "vitest"
-import { sweep } from "../support/sweep.ts"
+import { sweepDirectly } from "../support/sweep.ts"
 import { makePerson, makeService, newEmail, PASSWORD, tokenOf } from "./sign-in/visitor.ts"
 import { makeCaller } from "../support/caller.ts"
-import { countRows } from "../support/accounts/account-rows.ts"
+import { countAccountRows } from "../support/accounts/account-rows.ts"
 
 const DAY_MS = 24 * 3_600_000
 
@@ -44,11 +44,11 @@ it("removes users who did not confirm their email in a week, with all their data
   await env.DB.prepare("update verifications set expires_at = ? where value = ?")
     .bind(Date.now() + 30 * DAY_MS, gone.id)
     .run()
-  await sweep(env, Date.now() + 6.9 * DAY_MS)
+  await sweepDirectly(env, Date.now() + 6.9 * DAY_MS)
   expect(await rowsOf(gone)).toEqual({ users: 1, sessions: 1, credentials: 1, verifications: 1 })
-  await sweep(env, Date.now() + 7.1 * DAY_MS)
+  await sweepDirectly(env, Date.now() + 7.1 * DAY_MS)
   expect(await rowsOf(gone)).toEqual({ users: 0, sessions: 0, credentials: 0, verifications: 0 })
-  expect(await countRows(gone.accountId)).toEqual({})
+  expect(await countAccountRows(gone.accountId)).toEqual({})
   expect(await confirmed.isSignedIn()).toBe(true)
   expect(await (await gone.visit(gone.link)).text()).toContain("The link is used")
   const reset = { token: tokenOf(service.linkTo(gone.email)), password: PASSWORD }
@@ -60,7 +60,7 @@ it("removes users who did not confirm their email in a week, with all their data
 it("keeps the account of such a user if it has a key, which stays valid", async () => {
   const gone = await signUp()
   const caller = await makeCaller(gone.email)
-  await sweep(env, Date.now() + 8 * DAY_MS)
+  await sweepDirectly(env, Date.now() + 8 * DAY_MS)
   expect(await rowsOf(gone)).toMatchObject({ users: 0 })
   expect((await caller.call("/files")).status).toBe(200)
 })
@@ -79,8 +79,8 @@ it("removes many of them, some at a time", async () => {
     ]),
   )
   const left = env.DB.prepare("select count(*) as n from users where created_at = ?").bind(at)
-  await sweep(env, Date.now())
+  await sweepDirectly(env, Date.now())
   expect(await left.first("n")).toBe(20)
-  await sweep(env, Date.now())
+  await sweepDirectly(env, Date.now())
   expect(await left.first("n")).toBe(0)
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { corsOrigins } from "../../src/bindings/cors-origins.ts"
+import { corsOriginsSchema } from "../../src/bindings/cors-origins.ts"
 
 describe("CORS_ORIGINS", () => {
   it.each([
@@ -13,7 +13,7 @@ describe("CORS_ORIGINS", () => {
     ],
     ["https://[::1]:8443,capacitor://localhost", ["https://[::1]:8443", "capacitor://localhost"]],
   ])("accepts %j", (text, origins) => {
-    expect(corsOrigins.parse(text)).toEqual(origins)
+    expect(corsOriginsSchema.parse(text)).toEqual(origins)
   })
 
   it.each([
@@ -44,7 +44,7 @@ describe("CORS_ORIGINS", () => {
     ],
     ["https://a.example;", "is not an origin: separate origins"],
   ])("explains the fault of %j", (text, words) => {
-    const { error } = corsOrigins.safeParse(`https://fine.example,${text}`)
+    const { error } = corsOriginsSchema.safeParse(`https://fine.example,${text}`)
     expect(error?.issues.map(({ message }) => message)).toEqual([expect.stringContaining(words)])
     expect(error?.issues[0]?.message).toContain(text)
   })

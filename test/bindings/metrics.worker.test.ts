@@ -4,8 +4,8 @@ import { describe, expect, it, vi } from "vitest"
 import { app } from "../../src/app.ts"
 import type { Env } from "../../src/bindings/env.ts"
 import { countEvent, metricsRegistry, toDataPoint } from "../../src/bindings/metrics.ts"
-import { ask, makeCaller } from "../support/caller.ts"
-import { signIn } from "../support/accounts/signed-in.ts"
+import { fetchWorker, makeCaller } from "../support/caller.ts"
+import { makeSignedInUser } from "../support/accounts/signed-in.ts"
 
 const bearer = { authorization: `Bearer ${env.OPERATOR_TOKEN}` }
 const request = {
@@ -23,12 +23,12 @@ function deployed(dataset?: AnalyticsEngineDataset): Env {
 }
 
 async function scrape(): Promise<string> {
-  return await (await ask("/metrics", { headers: bearer })).text()
+  return await (await fetchWorker("/metrics", { headers: bearer })).text()
 }
 
 describe("/metrics", () => {
   it("answers the operator's token in the text format of Prometheus", async () => {
-    const answer = await ask("/metrics", { headers: bearer })
+    const answer = await fetchWorker("/metrics", { headers: bearer })
     expect(answer.status).toBe(200)
     expect(answer.headers.get("content-type")).toMatch(/^text\/plain; version=0\.0\.4/)
     expect(answer.headers.get("cache-control")).toBe("no-store")
@@ -40,9 +40,9 @@ describe("/metrics", () => {
   })
 
   it("answers a signed-in operator, and no other user", async () => {
-    const operator = await signIn({ isOperator: true })
+    const operator = await makeSignedInUser({ isOperator: true })
     expect((await operator.visit("/metrics")).status).toBe(200)
-    const person = await signIn()
+    const person = await makeSignedInUser()
     expect((await person.visit("/metrics")).status).toBe(401)
   })
 
@@ -50,18 +50,18 @@ describe("/metrics", () => {
     ["nobody", {}],
     ["another token", { authorization: "Bearer another-token-that-is-long-enough-to-be-one" }],
   ])("refuses %s", async (_who, headers) => {
-    const answer = await ask("/metrics", { headers })
+    const answer = await fetchWorker("/metrics", { headers })
     expect(answer.status).toBe(401)
     expect(await answer.text()).not.toContain("lathe_requests_total")
   })
 
   it("refuses an API key of any scope", async () => {
     const { key } = await makeCaller("metrics of nobody")
-    expect((await ask("/metrics", { headers: { "x-api-key": key } })).status).toBe(401)
+    expect((await fetchWorker("/metrics", { headers: { "x-api-key": key } })).status).toBe(401)
   })
 
   it("allows only GET", async () => {
-    expect((await ask("/metrics", { method: "POST", headers: bearer })).status).toBe(405)
+    expect((await fetchWorker("/metrics", { method: "POST", headers: bearer })).status).toBe(405)
   })
 
   it("does not exist on Cloudflare", async () => {
@@ -74,7 +74,7 @@ describe("/metrics", () => {
     const { call } = await makeCaller("metrics of routes")
     const id = "01a202e4-d65b-75e3-9fa0-e9116dcbe3d3"
     await call(`/files/${id}`)
-    await ask(`/nowhere/${id}`)
+    await fetchWorker(`/nowhere/${id}`)
     const text = await scrape()
     expect(text).toMatch(
       /^lathe_requests_total\{method="GET",route="\/v1\/files\/:id",status="4xx"\} \d+$/m,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { startLoopbackServer } from "../../scripts/cli/loopback-server.ts"
-import { skipNote } from "../support/media/speech.ts"
+import { makeSkipSuffix } from "../support/media/speech.ts"
 import { startService } from "../system/service.ts"
 import type { TestService } from "../system/service.ts"
 import { LACK, openBrowser } from "./browser.ts"
@@ -45,7 +45,7 @@ function scriptOf(origin: string): string {
 
 const REFUSED = /CORS policy|net::ERR_FAILED|answer: 401 OPTIONS/
 
-describe.skipIf(LACK !== null)(`pages of other origins${skipNote(LACK)}`, () => {
+describe.skipIf(LACK !== null)(`pages of other origins${makeSkipSuffix(LACK)}`, () => {
   beforeAll(async () => {
     site = await startSite()
     stranger = await startSite()

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest"
 import type { Page } from "playwright-core"
-import { skipNote } from "../support/media/speech.ts"
+import { makeSkipSuffix } from "../support/media/speech.ts"
 import { expectAccessible, expectNoOverflow, LACK, PHONE, takePicture } from "./browser.ts"
 import { useStage } from "./stage.ts"
 import { makeFilm } from "./film.ts"
@@ -9,7 +9,7 @@ let film: { path: string }
 
 const stage = useStage({ PAID_FILE_BYTES_MAX: "3000000", LINK_SECONDS: "2" })
 
-describe.skipIf(LACK !== null)(`files in a browser${skipNote(LACK)}`, () => {
+describe.skipIf(LACK !== null)(`files in a browser${makeSkipSuffix(LACK)}`, () => {
   beforeAll(async () => {
     film = stage.use(await makeFilm())
   })

@@ -8,7 +8,7 @@ import { openBenchScope } from "../../scripts/bench/scope.ts"
 import { startLoopbackServer } from "../../scripts/cli/loopback-server.ts"
 import type { LoopbackServer } from "../../scripts/cli/loopback-server.ts"
 import { openAccount } from "../corpus/account.ts"
-import { skipNote } from "../support/media/speech.ts"
+import { makeSkipSuffix } from "../support/media/speech.ts"
 import { LACK, openBrowser } from "./browser.ts"
 import type { TestBrowser } from "./browser.ts"
 
@@ -25,7 +25,7 @@ let service: CountedService
 let site: LoopbackServer
 let browser: TestBrowser
 
-describe.skipIf(LACK !== null)(`a player of another origin${skipNote(LACK)}`, () => {
+describe.skipIf(LACK !== null)(`a player of another origin${makeSkipSuffix(LACK)}`, () => {
   beforeAll(async () => {
     const script = await readFile(require.resolve("hls.js/dist/hls.min.js"))
     site = scope.use(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import type { Page } from "playwright-core"
-import { skipNote } from "../support/media/speech.ts"
+import { makeSkipSuffix } from "../support/media/speech.ts"
 import { expectAccessible, expectNoOverflow, LACK, PHONE, takePicture } from "./browser.ts"
 import { useStage } from "./stage.ts"
 
@@ -10,7 +10,7 @@ const STEADY = "-t 3 -c:v libx264 -preset ultrafast -pix_fmt yuv420p"
 
 const stage = useStage()
 
-describe.skipIf(LACK !== null)(`jobs in a browser${skipNote(LACK)}`, () => {
+describe.skipIf(LACK !== null)(`jobs in a browser${makeSkipSuffix(LACK)}`, () => {
   it("follows a job to its end, and plays its output", async () => {
     const page = await stage.openPage()
     await page.goto(`/jobs/${await run(STEADY, "-re")}`)

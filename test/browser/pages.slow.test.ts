@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core"
 import { beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { skipNote } from "../support/media/speech.ts"
+import { makeSkipSuffix } from "../support/media/speech.ts"
 import { openKeyedCall } from "../system/operate/keyed-call.ts"
 import { DESK, expectAccessible, expectNoOverflow, LACK, PHONE, takePicture } from "./browser.ts"
 import { useStage } from "./stage.ts"
@@ -49,7 +49,7 @@ const stage = useStage(
   { isOperator: true },
 )
 
-describe.skipIf(LACK !== null)(`every page${skipNote(LACK)}`, () => {
+describe.skipIf(LACK !== null)(`every page${makeSkipSuffix(LACK)}`, () => {
   beforeAll(async () => {
     made = await makeRecords()
   })
@@ -67,7 +67,7 @@ describe.skipIf(LACK !== null)(`every page${skipNote(LACK)}`, () => {
   })
 })
 
-describe.skipIf(LACK !== null)(`the dashboard in a browser${skipNote(LACK)}`, () => {
+describe.skipIf(LACK !== null)(`the dashboard in a browser${makeSkipSuffix(LACK)}`, () => {
   it("redirects a visitor to the sign-in page", async () => {
     const page = await stage.openVisit()
     await page.goto("/")

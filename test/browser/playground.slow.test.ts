@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process"
 import { beforeAll, describe, expect, it } from "vitest"
-import { skipNote } from "../support/media/speech.ts"
+import { makeSkipSuffix } from "../support/media/speech.ts"
 import { expectAccessible, expectNoOverflow, LACK, PHONE, takePicture } from "./browser.ts"
 import { useStage } from "./stage.ts"
 import { makeFilm } from "./film.ts"
@@ -9,7 +9,7 @@ let film: { path: string }
 
 const stage = useStage()
 
-describe.skipIf(LACK !== null)(`the playground in a browser${skipNote(LACK)}`, () => {
+describe.skipIf(LACK !== null)(`the playground in a browser${makeSkipSuffix(LACK)}`, () => {
   beforeAll(async () => {
     film = stage.use(await makeFilm())
   })

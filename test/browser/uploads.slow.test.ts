@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { Page } from "playwright-core"
 import { z } from "zod"
-import { skipNote } from "../support/media/speech.ts"
+import { makeSkipSuffix } from "../support/media/speech.ts"
 import { expectAccessible, LACK, takePicture } from "./browser.ts"
 import { useStage } from "./stage.ts"
 
@@ -20,7 +20,7 @@ const files = z.array(z.looseObject({ name: z.string(), download_url: z.url() })
 const stage = useStage({ UPLOAD_BODY_BYTES_MAX: String(CHUNK_BYTES) })
 let folder: string
 
-describe.skipIf(LACK !== null)(`resumable uploads in a browser${skipNote(LACK)}`, () => {
+describe.skipIf(LACK !== null)(`resumable uploads in a browser${makeSkipSuffix(LACK)}`, () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "lathe-uploads-"))
   })

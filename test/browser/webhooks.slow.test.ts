@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest"
-import { skipNote } from "../support/media/speech.ts"
+import { makeSkipSuffix } from "../support/media/speech.ts"
 import { startReceiver } from "../system/receiver.ts"
 import type { Receiver } from "../system/receiver.ts"
 import { expectAccessible, LACK, takePicture } from "./browser.ts"
@@ -11,7 +11,7 @@ let status = 204
 
 const stage = useStage({ ALLOWED_PRIVATE_HOSTS: "127.0.0.1", WEBHOOK_RETRY_SECONDS: "600" })
 
-describe.skipIf(LACK !== null)(`the pages of webhooks in a browser${skipNote(LACK)}`, () => {
+describe.skipIf(LACK !== null)(`the pages of webhooks in a browser${makeSkipSuffix(LACK)}`, () => {
   beforeAll(async () => {
     receiver = stage.use(
       await startReceiver((response) => {

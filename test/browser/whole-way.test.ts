@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises"
 import { describe, expect, it } from "vitest"
 import pWaitFor from "p-wait-for"
 import { z } from "zod"
-import { skipNote } from "../support/media/speech.ts"
+import { makeSkipSuffix } from "../support/media/speech.ts"
 import { openKeyedCall } from "../system/operate/keyed-call.ts"
 import type { KeyedCall } from "../system/operate/keyed-call.ts"
 import { mailedLink } from "../system/operate/kept-mails.ts"
@@ -17,7 +17,7 @@ const record = z.object({ id: z.string(), status: z.string() })
 
 const stage = useStage({ SIGN_UP: "open" })
 
-describe.skipIf(LACK !== null)(`a new user${skipNote(LACK)}`, () => {
+describe.skipIf(LACK !== null)(`a new user${makeSkipSuffix(LACK)}`, () => {
   it("signs up, creates a key, runs a command with it, and revokes the key", async () => {
     const page = await stage.openVisit({ expected: [/^answer: 401 /] })
 

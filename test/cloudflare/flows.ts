@@ -3,7 +3,7 @@ import { openAsBlob } from "node:fs"
 import { basename } from "node:path"
 import { z } from "zod"
 import { makeMedia, SMALL_MEDIA_ARGUMENTS } from "../../scripts/cli/client/media.ts"
-import { whyNoModel } from "../support/media/speech.ts"
+import { explainMissingSpeechModel } from "../support/media/speech.ts"
 import type { KeyedCall } from "../system/operate/keyed-call.ts"
 import type { Rig } from "./rig.ts"
 import { BODY_BYTES_MAX } from "./switches.ts"
@@ -38,7 +38,7 @@ const commandRecord = record.extend({
 const jobRecord = z.looseObject({ outputs: z.array(z.looseObject({ url: z.string() })).min(1) })
 
 /** Why no speech can be written down on this machine; null where it can. */
-export const LACK_OF_SPEECH = await whyNoModel()
+export const LACK_OF_SPEECH = await explainMissingSpeechModel()
 
 export const FLOWS = {
   upload,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { skipNote } from "../support/media/speech.ts"
-import { widely } from "../support/wide.ts"
+import { makeSkipSuffix } from "../support/media/speech.ts"
+import { selectCases } from "../support/wide.ts"
 import { FLOWS, LACK_OF_SPEECH } from "./flows.ts"
 import { startRig } from "./rig.ts"
 import type { Rig } from "./rig.ts"
@@ -10,7 +10,7 @@ import type { Switch } from "./switches.ts"
 const FLOW_MS_MAX = 600_000
 
 /** Which switches are on; `npm run test:platform` has each of them alone, too. */
-const CASES = widely<[string, Switch[]]>(
+const CASES = selectCases<[string, Switch[]]>(
   [["every behaviour of the platform", ALL_SWITCHES]],
   [
     ["no behaviour of the platform", []],
@@ -20,7 +20,7 @@ const CASES = widely<[string, Switch[]]>(
 
 /** Flows of this run; `npm run test:platform` runs all. */
 const { upload, command, fetching, ...others } = FLOWS
-const KINDS = widely(Object.entries({ upload, command, fetching }), Object.entries(others))
+const KINDS = selectCases(Object.entries({ upload, command, fetching }), Object.entries(others))
 
 /** Events that prove a switch took effect; the other switches only bound the work. */
 const MET: Partial<Record<Switch, RegExp>> = {
@@ -46,7 +46,7 @@ describe.for(CASES)("the service with %s", ([, names]) => {
   for (const [name, flow] of KINDS) {
     const lack = name === "transcribe" ? LACK_OF_SPEECH : null
     it.skipIf(lack !== null)(
-      `completes the flow ${name}${skipNote(lack)}`,
+      `completes the flow ${name}${makeSkipSuffix(lack)}`,
       async () => {
         const call = await rig.openAccount(name)
         const webhook = `${rig.receiver.origin}/${name}`

@@ -11,8 +11,8 @@ import { bundleWorkerSource } from "../../scripts/build/worker.ts"
 import { createKey } from "../../scripts/keys/operator.ts"
 import { findFreePort } from "../../scripts/cli/ports.ts"
 import { makeTempFolder } from "../../scripts/cli/temp-folder.ts"
-import { openSite } from "../support/site/site.ts"
-import type { Site } from "../support/site/site.ts"
+import { startTestSite } from "../support/site/site.ts"
+import type { TestSite } from "../support/site/site.ts"
 import { openKeyedCall } from "../system/operate/keyed-call.ts"
 import type { KeyedCall } from "../system/operate/keyed-call.ts"
 import { startReceiver } from "../system/receiver.ts"
@@ -33,7 +33,7 @@ const WEB_NAME = "media.test"
 export type Rig = AsyncDisposable & {
   origin: string
   folder: string
-  site: Site
+  site: TestSite
   receiver: Receiver
   /** The URL of a path of the site, by a name. */
   url(path: string): string
@@ -47,7 +47,7 @@ export type Rig = AsyncDisposable & {
 export async function startRig(switches: ReadonlySet<Switch>): Promise<Rig> {
   await using opened = new AsyncDisposableStack()
   const { path: folder } = opened.use(await makeTempFolder("platform"))
-  const site = opened.use(await openSite())
+  const site = opened.use(await startTestSite())
   const receiver = opened.use(await startReceiver())
   const sitePort = Number(new URL(site.origin).port)
   const isDropped = switches.has("dropped-ipv6")

@@ -15,15 +15,15 @@ import { FETCH_PYTHON_PATH } from "../../scripts/setup/yt-dlp.ts"
 import { makeRunnerHeaders } from "../../src/contract/protocol.ts"
 import type { OutputReport, Report } from "../../src/contract/report.ts"
 import type { TaskOrder } from "../../src/contract/task.ts"
-import { commandTask } from "../../src/contract/tasks/command.ts"
-import { makeIoServer } from "../support/runner/io-server.ts"
-import type { IoServer } from "../support/runner/io-server.ts"
-import { runnerSettings } from "../support/runner/runner-settings.ts"
+import { commandTaskDefinition } from "../../src/contract/tasks/command.ts"
+import { makeFakeIoServer } from "../support/runner/io-server.ts"
+import type { FakeIoServer } from "../support/runner/io-server.ts"
+import { makeTestRunnerSettings } from "../support/runner/runner-settings.ts"
 
 const run = promisify(execFile)
 
 export type Harness = {
-  io: IoServer
+  io: FakeIoServer
   ioOrigin: string
   runnerOrigin: string
   settings: RunnerSettings
@@ -63,14 +63,14 @@ export async function startHarness(
 ): Promise<Harness> {
   const workDir = await mkdtemp(join(tmpdir(), "lathe-test-"))
   const settings = {
-    ...runnerSettings({ FETCH_PYTHON_PATH }),
+    ...makeTestRunnerSettings({ FETCH_PYTHON_PATH }),
     capacity: 2,
     // Without warm sandboxes, all workspaces belong to tasks.
     warmSandboxesMax: 0,
     workDir,
     ...differing,
   }
-  const io = makeIoServer("a-token")
+  const io = makeFakeIoServer("a-token")
   const choosing = choice ? Promise.resolve(choice) : chooseOnce(settings)
   const runner = createRunner(settings, () => choosing)
   const ioServer = await listen({ fetch: (request) => io.fetch(request) })
@@ -106,7 +106,7 @@ export async function startHarness(
 
 /** Returns the outputs in the result of a command task; empty for other reports. */
 export function commandOutputs(report: Report): OutputReport[] {
-  return report.kind === "finished" ? commandTask.result.parse(report.result).outputs : []
+  return report.kind === "finished" ? commandTaskDefinition.result.parse(report.result).outputs : []
 }
 
 /** Calls a runner with its protocol. */
@@ -124,7 +124,7 @@ export function callRunner(
 }
 
 export function makeOrder(of: {
-  io: IoServer
+  io: FakeIoServer
   ioOrigin: string
   commands: string[][]
   more?: Partial<TaskOrder> | undefined

@@ -3,11 +3,11 @@ import type { IoUnderTest } from "../suites/io-caller.ts"
 import { testIoRoutes } from "../suites/io-routes.ts"
 import { testPartRoutes } from "../suites/io-part-routes.ts"
 import { testResumableRoutes } from "../suites/io-resumable-routes.ts"
-import { resumablePlace } from "../support/runner/io-resumable.ts"
-import { makeIoServer } from "../support/runner/io-server.ts"
+import { makeResumableOutputKey } from "../support/runner/io-resumable.ts"
+import { makeFakeIoServer } from "../support/runner/io-server.ts"
 
 function openStandIn(): Promise<IoUnderTest> {
-  const io = makeIoServer("a-token")
+  const io = makeFakeIoServer("a-token")
   const taskId = crypto.randomUUID()
   const bytes = new TextEncoder().encode("reads of a runner")
   io.taskId = taskId
@@ -24,7 +24,7 @@ function openStandIn(): Promise<IoUnderTest> {
       const place = member === undefined ? key : `${key}/${member}`
       return Promise.resolve(io.outputs.get(place) ?? null)
     },
-    readResumable: (key) => Promise.resolve(io.outputs.get(resumablePlace(key)) ?? null),
+    readResumable: (key) => Promise.resolve(io.outputs.get(makeResumableOutputKey(key)) ?? null),
     endRun() {
       io.isRunOver = true
       return Promise.resolve()

@@ -9,10 +9,10 @@ import { createInterface } from "node:readline"
 import { text } from "node:stream/consumers"
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest"
 import { z } from "zod"
-import { makeIoServer } from "../support/runner/io-server.ts"
+import { makeFakeIoServer } from "../support/runner/io-server.ts"
 import { ENDLESS, callRunner, listen, makeOrder, processesIn, waitFor } from "./harness.ts"
 import { bury, setImmovable } from "./sandbox/tiers/obstacles.ts"
-import { supportedTiers } from "../support/runner/supported-tiers.ts"
+import { listSupportedTiers } from "../support/runner/supported-tiers.ts"
 
 const logLine = z.looseObject({
   event: z.string(),
@@ -23,14 +23,14 @@ type LogLine = z.infer<typeof logLine>
 
 const OTHER_UID = 23_456
 const main = join(import.meta.dirname, "../../container/main.ts")
-let io = makeIoServer("a-very-secret-token")
+let io = makeFakeIoServer("a-very-secret-token")
 let workDir: string
 let worker: Awaited<ReturnType<typeof listen>>
 let child: ChildProcess
 let lines: LogLine[]
 
 beforeEach(async () => {
-  io = makeIoServer("a-very-secret-token")
+  io = makeFakeIoServer("a-very-secret-token")
   workDir = await mkdtemp(join(tmpdir(), "lathe-test-"))
   worker = await listen({ fetch: (request) => io.fetch(request) })
 })
@@ -200,7 +200,7 @@ test.runIf(process.getuid?.() === 0)(
 test("exits after the maximum of failed self-tests, so that its container can be replaced", async ({
   skip,
 }) => {
-  skip((await supportedTiers()).length === 0, "this machine has no sandbox")
+  skip((await listSupportedTiers()).length === 0, "this machine has no sandbox")
   child = launch({ FFMPEG_PATH: "/no/such/ffmpeg", SELF_TESTS_MAX: "2" }, "inherit")
   if (!child.stdout) throw new Error("The runner has no stdout.")
   const [said, [exitCode]] = await Promise.all([text(child.stdout), once(child, "exit")])

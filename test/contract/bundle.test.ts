@@ -3,9 +3,9 @@ import {
   zipNameForOutput,
   findBundleKind,
   matchesNamePattern,
-  memberName,
+  bundleMemberNameSchema,
 } from "../../src/contract/bundle.ts"
-import { processorMsOf } from "../support/processor-time.ts"
+import { measureCpuMs } from "../support/processor-time.ts"
 
 test.for([
   ["a.mp4", null],
@@ -69,7 +69,7 @@ test("the archive of a pattern of times has the text around the times", () => {
 })
 
 test("matching takes linear time, also for a name that nearly matches in many ways", async () => {
-  const tookMs = await processorMsOf(() => {
+  const tookMs = await measureCpuMs(() => {
     for (const field of ["%v", "%d", "%02d", "%%"]) {
       const pattern = `1${`${field}1`.repeat(50)}x%d`
       for (let each = 0; each < 1000; each += 1) {
@@ -94,13 +94,13 @@ test.for([
 
 describe("a member", () => {
   test.for(["a.ts", "ä ö.ts", "100%.ts", "...", ".a", "日本"])("may be called %s", (name) => {
-    expect(memberName.safeParse(name).success).toBe(true)
+    expect(bundleMemberNameSchema.safeParse(name).success).toBe(true)
   })
 
   test.for(["", ".", "..", "a/b", "a\\b", "a\nb", "\u007f", "a\u0000", "\ud800", "é".repeat(121)])(
     "may not be called %j",
     (name) => {
-      expect(memberName.safeParse(name).success).toBe(false)
+      expect(bundleMemberNameSchema.safeParse(name).success).toBe(false)
     },
   )
 })

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
 import { z } from "zod"
-import { isLogged, formatLogLine, readLogLevel } from "../../src/contract/log-line.ts"
+import { isLogLevelEnabled, formatLogLine, parseLogLevel } from "../../src/contract/log-line.ts"
 
 const entry = { part: "worker", level: "warn", event: "thing.odd" } as const
 
@@ -32,8 +32,8 @@ it("hides secrets at every depth and shortens long values", () => {
 })
 
 it("leaves out levels below the minimum", () => {
-  expect(isLogged("debug", "info")).toBe(false)
-  expect(isLogged("warn", "warn")).toBe(true)
-  expect(readLogLevel("warn")).toBe("warn")
-  expect(readLogLevel("loud")).toBe("info")
+  expect(isLogLevelEnabled("debug", "info")).toBe(false)
+  expect(isLogLevelEnabled("warn", "warn")).toBe(true)
+  expect(parseLogLevel("warn")).toBe("warn")
+  expect(parseLogLevel("loud")).toBe("info")
 })

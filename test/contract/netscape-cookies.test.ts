@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { validateCookies, normalizeCookies } from "../../src/contract/netscape-cookies.ts"
+import { findCookiesProblem, normalizeCookies } from "../../src/contract/netscape-cookies.ts"
 
 const HEADER = "# Netscape HTTP Cookie File"
 const COOKIE = [".a.example", "TRUE", "/", "FALSE", "1893456000", "session", "s3cret"].join("\t")
@@ -20,7 +20,7 @@ describe("cookies in Netscape's format", () => {
     ["of one host", line({ 0: "a.example", 1: "FALSE" })],
     ["without a value", line({ 6: "" })],
   ])("are accepted %s", (_, text) => {
-    expect(validateCookies(text)).toBeNull()
+    expect(findCookiesProblem(text)).toBeNull()
   })
 
   it.each([
@@ -36,7 +36,7 @@ describe("cookies in Netscape's format", () => {
   ])(
     "are refused with %s; the message has the number of the line and not its text",
     (_, bad, message) => {
-      const fault = validateCookies(`${HEADER}\n${COOKIE}\n${bad}`)
+      const fault = findCookiesProblem(`${HEADER}\n${COOKIE}\n${bad}`)
       expect(fault).toContain("line 3")
       expect(fault).toContain(message)
       expect(fault).not.toContain("s3cret")
@@ -45,9 +45,9 @@ describe("cookies in Netscape's format", () => {
   )
 
   it("are refused if there are none or too many", () => {
-    expect(validateCookies("")).toContain("no cookie")
-    expect(validateCookies(`${HEADER}\n# x\n`)).toContain("no cookie")
-    expect(validateCookies(`${COOKIE}\n`.repeat(6000))).toContain("262144 bytes")
+    expect(findCookiesProblem("")).toContain("no cookie")
+    expect(findCookiesProblem(`${HEADER}\n# x\n`)).toContain("no cookie")
+    expect(findCookiesProblem(`${COOKIE}\n`.repeat(6000))).toContain("262144 bytes")
   })
 
   it("are normalized to a header and uniform line ends", () => {

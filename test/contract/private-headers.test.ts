@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from "vitest"
 import {
-  HEADERS_BYTES_MAX,
-  HEADERS_MAX,
-  validatePrivateHeaders,
+  PRIVATE_HEADERS_BYTES_MAX,
+  PRIVATE_HEADERS_MAX,
+  findPrivateHeaderFaults,
 } from "../../src/contract/urls/private-headers.ts"
 
 const SECRET = "a-value-that-nobody-sees"
@@ -29,10 +29,10 @@ describe("headers of an input", () => {
         ["constructor", "b"],
       ]),
     ],
-    [headers(HEADERS_MAX)],
-    [ofBytes(HEADERS_BYTES_MAX)],
+    [headers(PRIVATE_HEADERS_MAX)],
+    [ofBytes(PRIVATE_HEADERS_BYTES_MAX)],
   ])("may be %j", (given) => {
-    expect(validatePrivateHeaders(given)).toEqual([])
+    expect(findPrivateHeaderFaults(given)).toEqual([])
   })
 
   it.each(
@@ -42,7 +42,7 @@ describe("headers of an input", () => {
       "Content-Length content-type Content-Encoding Accept-Encoding ACCEPT-ENCODING"
     ).split(" "),
   )("may not have %s", (name) => {
-    expect(validatePrivateHeaders({ [name]: SECRET })).toEqual([
+    expect(findPrivateHeaderFaults({ [name]: SECRET })).toEqual([
       { name, message: expect.stringContaining("is not allowed") },
     ])
   })
@@ -52,8 +52,13 @@ describe("headers of an input", () => {
     ["a list", [SECRET], null, /an object of strings/],
     ["null", null, null, /an object of strings/],
     ["none", {}, null, /at least one/],
-    ["eleven", headers(HEADERS_MAX + 1), null, /at most 10 headers, and there are 11/],
-    ["a byte too many", ofBytes(HEADERS_BYTES_MAX + 1), null, /at most 4096 bytes .* are 4097/],
+    ["eleven", headers(PRIVATE_HEADERS_MAX + 1), null, /at most 10 headers, and there are 11/],
+    [
+      "a byte too many",
+      ofBytes(PRIVATE_HEADERS_BYTES_MAX + 1),
+      null,
+      /at most 4096 bytes .* are 4097/,
+    ],
     ["5 KB of several", { "X-A": "a".repeat(2500), "X-B": "b".repeat(2500) }, null, /4096 bytes/],
     ["two letter cases", { "X-Key": "a", "x-kEY": SECRET }, "x-kEY", /exists twice/],
     ["a number", { "X-Key": 12_345_678 }, "X-Key", /^expected a string$/],
@@ -77,7 +82,7 @@ describe("headers of an input", () => {
     ["a unicode name", { Authörization: SECRET }, null, /the name of header 1/],
     ["a long s in a name", { "Ho\u017ft": SECRET }, null, /the name of header 1/],
   ])("may not be %s", ([, given, name, message]) => {
-    const faults = validatePrivateHeaders(given)
+    const faults = findPrivateHeaderFaults(given)
     expect(faults).toEqual([{ name, message: expect.stringMatching(message) }])
     expect(JSON.stringify(faults)).not.toContain(SECRET)
     expect(JSON.stringify(faults)).not.toContain("12345678")

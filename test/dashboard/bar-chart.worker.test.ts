@@ -1,7 +1,7 @@
 import { renderToString } from "hono/jsx/dom/server"
 import { expect, test } from "vitest"
 import { BarChart } from "../../src/dashboard/components/bar-chart.tsx"
-import { sumByDay, sumByKey } from "../../src/dashboard/pages/usage.tsx"
+import { sumUsageByDay, sumUsageByKey } from "../../src/dashboard/pages/usage.tsx"
 
 const NOTHING = {
   requests: 0,
@@ -39,13 +39,13 @@ test("usage is added up by day, days without use included, and by key", () => {
     { ...day, key_id: null, key_name: null, requests: 4, jobs: 1 },
     { ...day, day: "2026-01-01", requests: 5 },
   ]
-  const days = sumByDay(rows, 3, Date.parse("2026-01-03T23:59:59Z"))
+  const days = sumUsageByDay(rows, 3, Date.parse("2026-01-03T23:59:59Z"))
   expect(days.map(({ day: name, requests }) => [name, requests])).toEqual([
     ["2026-01-01", 5],
     ["2026-01-02", 7],
     ["2026-01-03", 0],
   ])
-  const keys = sumByKey(rows)
+  const keys = sumUsageByKey(rows)
   expect(keys.map(({ title, requests, jobs }) => [title, requests, jobs])).toEqual([
     ["one", 8, 0],
     ["Dashboard", 4, 1],

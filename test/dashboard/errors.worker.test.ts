@@ -1,35 +1,35 @@
 import { beforeAll, describe, expect, test } from "vitest"
 import { z } from "zod"
-import { failureCode } from "../../src/contract/failure.ts"
+import { failureCodeSchema } from "../../src/contract/failure.ts"
 import {
   PROBLEM_EXPLANATIONS,
-  DETAIL_EXPLANATIONS,
+  FAULT_CODE_EXPLANATIONS,
   FAILURE_EXPLANATIONS,
 } from "../../src/dashboard/errors/explanations.ts"
 import { FAULT_ONLY_CODES } from "../../src/domain/faults.ts"
 import { PROBLEMS } from "../../src/api/output/problem.ts"
-import { jobRecord } from "../../src/kinds/job-record.ts"
+import { jobRecordSchema } from "../../src/kinds/job-record.ts"
 import { REQUEST_MISTAKES } from "../api/mistakes/requests.ts"
-import { ask, makeCaller } from "../support/caller.ts"
-import type { Caller } from "../support/caller.ts"
+import { fetchWorker, makeCaller } from "../support/caller.ts"
+import type { TestCaller } from "../support/caller.ts"
 import { readProblem } from "../support/problem.ts"
 
 /** Every code that the service has. */
 const CODES = new Set([
   ...Object.keys(PROBLEMS),
-  ...failureCode.options,
+  ...failureCodeSchema.options,
   ...FAULT_ONLY_CODES,
   ...REQUEST_MISTAKES.map(({ code }) => code),
 ])
 
-let caller: Caller
+let caller: TestCaller
 
 beforeAll(async () => {
   caller = await makeCaller("errors")
 })
 
 async function visit(path: string): Promise<{ answer: Response; html: string }> {
-  const answer = await ask(path, { redirect: "manual" })
+  const answer = await fetchWorker(path, { redirect: "manual" })
   return { answer, html: await answer.text() }
 }
 
@@ -50,8 +50,8 @@ function examplesOf(html: string): unknown[] {
 
 /** An example as what it is one of: an error of the interface, or a Job. */
 async function readExample(example: unknown): Promise<string[]> {
-  if (jobRecord.safeParse(example).success) {
-    return [jobRecord.strict().parse(example).error?.code ?? ""]
+  if (jobRecordSchema.safeParse(example).success) {
+    return [jobRecordSchema.strict().parse(example).error?.code ?? ""]
   }
   const { code_name, status, details } = await readProblem(asAnswer(example))
   expect(status).toBe(PROBLEMS[code_name].status)
@@ -87,7 +87,7 @@ describe("the page of an error code", () => {
   })
 
   test("is the target of the type of an error", async () => {
-    const { type } = await readProblem(await ask("/v1/nowhere"))
+    const { type } = await readProblem(await fetchWorker("/v1/nowhere"))
     expect((await visit(type)).answer.status).toBe(200)
   })
 
@@ -104,7 +104,7 @@ describe("the page of an error code", () => {
   })
 
   test("is the target of the type of a 422", async () => {
-    const answer = await ask("/v1/jobs?kind=film", { headers: { "x-api-key": caller.key } })
+    const answer = await fetchWorker("/v1/jobs?kind=film", { headers: { "x-api-key": caller.key } })
     const { error } = await answer.json<{ error: string }>()
     expect((await visit(`/docs/errors/${error}`)).answer.status).toBe(308)
   })
@@ -131,8 +131,8 @@ describe("the page of an error code", () => {
 describe("docs/errors", () => {
   test.each([
     ["answers", PROBLEM_EXPLANATIONS, Object.keys(PROBLEMS)],
-    ["failures", FAILURE_EXPLANATIONS, failureCode.options],
-    ["details", DETAIL_EXPLANATIONS, FAULT_ONLY_CODES],
+    ["failures", FAILURE_EXPLANATIONS, failureCodeSchema.options],
+    ["details", FAULT_CODE_EXPLANATIONS, FAULT_ONLY_CODES],
   ])("%s.md explains each of its codes, and no other", (_, docs, codes) => {
     expect([...docs.keys()].toSorted()).toEqual([...codes].toSorted())
     for (const { means, remedy, message } of docs.values()) {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest"
-import { signIn } from "../support/accounts/signed-in.ts"
+import { makeSignedInUser } from "../support/accounts/signed-in.ts"
 import type { SignedInCaller } from "../support/accounts/signed-in.ts"
 
 const ORIGIN = "https://lathe.test"
@@ -8,7 +8,7 @@ const HOSTILE = `<script>alert(1)<b> "'&amp; .txt`
 let user: SignedInCaller
 
 beforeAll(async () => {
-  user = await signIn()
+  user = await makeSignedInUser()
 })
 
 describe("the page of files", () => {
@@ -76,7 +76,7 @@ describe("the page of files", () => {
   })
 
   it("links to the next page", async () => {
-    const many = await signIn()
+    const many = await makeSignedInUser()
     for (let number = 0; number < 21; number += 1) {
       await many.submit("/files/import", { file_url: `https://example.com/${number}.mp4` })
     }
@@ -97,7 +97,7 @@ describe("the page of files", () => {
 
   it("hides other accounts' files", async () => {
     const path = (await upload(new File(["x"], "mine.txt"))).headers.get("location") ?? ""
-    const other = await signIn()
+    const other = await makeSignedInUser()
     expect((await other.visit(path)).status).toBe(404)
     expect((await other.submit(`${path}/delete`)).status).toBe(404)
     expect((await user.visit(path)).status).toBe(200)

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
-import { ask } from "../support/caller.ts"
-import { signIn } from "../support/accounts/signed-in.ts"
+import { fetchWorker } from "../support/caller.ts"
+import { makeSignedInUser } from "../support/accounts/signed-in.ts"
 
 test("a page has its navigation, its title and a skip link", async () => {
-  const person = await signIn()
+  const person = await makeSignedInUser()
   const answer = await person.visit("/")
   expect(answer.status).toBe(200)
   expect(answer.headers.get("content-type")).toMatch(/^text\/html/)
@@ -16,13 +16,13 @@ test("a page has its navigation, its title and a skip link", async () => {
 })
 
 test("an operator has the operator's pages in the navigation", async () => {
-  const operator = await signIn({ isOperator: true })
+  const operator = await makeSignedInUser({ isOperator: true })
   const html = await (await operator.visit("/")).text()
   expect(html).toContain('href="/operate/accounts"')
 })
 
 test("a visitor who is not signed in is redirected to sign-in, and back afterwards", async () => {
-  const answer = await ask("/?a=1")
+  const answer = await fetchWorker("/?a=1")
   expect(answer.status).toBe(303)
   expect(answer.headers.get("location")).toBe("/sign-in?next=%2F%3Fa%3D1")
 })
@@ -33,7 +33,7 @@ describe("a form", () => {
     ["an unknown place", {}],
     ["a page without an origin", { origin: "null", "sec-fetch-site": "cross-site" }],
   ])("is refused from %s, without an effect", async (_, headers: Record<string, string>) => {
-    const person = await signIn()
+    const person = await makeSignedInUser()
     const answer = await person.visit("/keys", {
       method: "POST",
       headers: { ...headers, "content-type": "application/x-www-form-urlencoded" },
@@ -50,7 +50,7 @@ describe("a form", () => {
     ["parts without an end", "multipart/form-data; boundary=x", 422],
     ["parts without a boundary", "multipart/form-data", 422],
   ])("is refused as %s, without an effect", async (_, type, status) => {
-    const person = await signIn()
+    const person = await makeSignedInUser()
     const headers = { origin: "https://lathe.test", "content-type": type }
     for (const path of ["/keys", "/settings/password", "/sign-in"]) {
       const answer = await person.visit(path, { method: "POST", headers, body: "--x\r\nno" })
@@ -59,7 +59,7 @@ describe("a form", () => {
   })
 
   test("of another type is refused from other sites", async () => {
-    const person = await signIn()
+    const person = await makeSignedInUser()
     const headers = { origin: "https://elsewhere.test", "content-type": "application/json" }
     const answer = await person.visit("/webhooks/secret/rotate", { method: "POST", headers })
     expect(answer.status).toBe(415)
@@ -68,14 +68,14 @@ describe("a form", () => {
   })
 
   test("is refused if it is too large", async () => {
-    const person = await signIn()
+    const person = await makeSignedInUser()
     const answer = await person.submit("/keys", { name: "x".repeat(3_000_000) })
     expect(answer.status).toBe(413)
   })
 })
 
 test("pages load nothing from other sites, and send them no referrer", async () => {
-  const { headers } = await (await signIn()).visit("/")
+  const { headers } = await (await makeSignedInUser()).visit("/")
   const policy = headers.get("content-security-policy") ?? ""
   expect(policy).toContain("default-src 'none'")
   expect(policy).toContain("form-action 'self'")
@@ -97,7 +97,7 @@ test.each([
   "/sign-up",
   "/verify-email",
 ])("%s refuses frames and runs only the scripts of its policy", async (path) => {
-  const answer = await ask(path, { headers: { accept: "text/html" } })
+  const answer = await fetchWorker(path, { headers: { accept: "text/html" } })
   const html = await answer.text()
   expect(answer.headers.get("content-type")).toMatch(/^text\/html/)
   expect(answer.headers.get("x-frame-options")).toBe("DENY")

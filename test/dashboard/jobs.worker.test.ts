@@ -1,11 +1,11 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
-import { openDatabases } from "../../src/db/database.ts"
+import { openAccountDatabases } from "../../src/db/database.ts"
 import { findJob } from "../../src/db/jobs/jobs.ts"
-import { keepLog } from "../support/runner/kept-log.ts"
-import { signIn } from "../support/accounts/signed-in.ts"
+import { storeJobLog } from "../support/runner/kept-log.ts"
+import { makeSignedInUser } from "../support/accounts/signed-in.ts"
 import type { SignedInCaller } from "../support/accounts/signed-in.ts"
-import { endTask } from "../support/tasks.ts"
+import { endOnlyTask } from "../support/tasks.ts"
 
 const ORIGIN = "https://lathe.test"
 const COMMAND = "ffmpeg -f lavfi -i testsrc2=duration=1 {{out_1}}"
@@ -13,7 +13,7 @@ const COMMAND = "ffmpeg -f lavfi -i testsrc2=duration=1 {{out_1}}"
 let user: SignedInCaller
 
 beforeAll(async () => {
-  user = await signIn()
+  user = await makeSignedInUser()
 })
 
 describe("the pages of jobs", () => {
@@ -34,7 +34,7 @@ describe("the pages of jobs", () => {
   })
 
   it("poll the list if more jobs are open than event streams are allowed", async () => {
-    const many = await signIn()
+    const many = await makeSignedInUser()
     for (let number = 0; number < 4; number += 1) await create(many)
     const html = await (await many.visit("/jobs")).text()
     expect(html).toContain("data-poll")
@@ -57,7 +57,7 @@ describe("the pages of jobs", () => {
   it("link to the log of ffmpeg, which a session may read", async () => {
     const id = await create()
     expect(await textOf(`/jobs/${id}`)).not.toContain("FFmpeg output")
-    await keepLog(id)
+    await storeJobLog(id)
     expect(await textOf(`/jobs/${id}`)).toContain(`href="/v1/jobs/${id}/log"`)
     expect(await textOf(`/v1/jobs/${id}/log`)).toBe("a line\n")
   })
@@ -65,7 +65,7 @@ describe("the pages of jobs", () => {
   it("show the tool's message for a failed job", async () => {
     const id = await create()
     const failure = { code: "command_failed" as const, message: "It said <b>no</b>." }
-    await endTask(user.accountId, id, { failure })
+    await endOnlyTask(user.accountId, id, { failure })
     const html = await textOf(`/jobs/${id}`)
     expect(html).toContain("It said &lt;b&gt;no&lt;/b&gt;.")
     expect(html).toContain("command_failed")
@@ -83,7 +83,7 @@ describe("the pages of jobs", () => {
       height: 36,
     }
     const output = { key: "out_1", size_bytes: 2048, content_type: "video/mp4", probe }
-    await endTask(user.accountId, id, { result: { kind: "command", outputs: [output] } })
+    await endOnlyTask(user.accountId, id, { result: { kind: "command", outputs: [output] } })
     const html = await textOf(`/jobs/${id}`)
     expect(html).toMatch(/<video [^>]*src="\/v1\/files\/[^"]+\/made.mp4\?disposition=inline"/)
     expect(html).toContain("64 × 36")
@@ -95,12 +95,12 @@ describe("the pages of jobs", () => {
     const id = await create()
     const answer = await user.submit(`/jobs/${id}/delete`)
     expect(answer.headers.get("location")).toBe("/jobs")
-    expect(await findJob(openDatabases(env, user.accountId), id)).toBeNull()
+    expect(await findJob(openAccountDatabases(env, user.accountId), id)).toBeNull()
   })
 
   it("hide other accounts' jobs and their requests", async () => {
     const id = await create()
-    const other = await signIn()
+    const other = await makeSignedInUser()
     const answer = await other.visit(`/jobs/${id}`)
     expect(answer.status).toBe(404)
     expect(await answer.text()).not.toContain("testsrc2")

@@ -1,13 +1,13 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, test } from "vitest"
-import { ask } from "../support/caller.ts"
-import { signIn } from "../support/accounts/signed-in.ts"
+import { fetchWorker } from "../support/caller.ts"
+import { makeSignedInUser } from "../support/accounts/signed-in.ts"
 import type { SignedInCaller } from "../support/accounts/signed-in.ts"
 
 let person: SignedInCaller
 
 beforeAll(async () => {
-  person = await signIn()
+  person = await makeSignedInUser()
 })
 
 /** The key that an answer shows. */
@@ -21,7 +21,7 @@ async function idOf(name: string): Promise<string> {
 }
 
 async function statusWith(key: string): Promise<number> {
-  return (await ask("/v1/jobs", { headers: { "x-api-key": key } })).status
+  return (await fetchWorker("/v1/jobs", { headers: { "x-api-key": key } })).status
 }
 
 test("an account without keys gets a hint to create one", async () => {
@@ -90,7 +90,7 @@ test("a key is revoked, with one confirmation", async () => {
 test("keys of another account are hidden, and cannot be rotated or revoked", async () => {
   const key = keyIn(await (await person.submit("/keys", { name: "mine", scope: "write" })).text())
   const id = await idOf("mine")
-  const other = await signIn()
+  const other = await makeSignedInUser()
   expect(await (await other.visit("/keys")).text()).not.toContain("mine")
   expect((await other.visit(`/keys/${id}/rotate`)).status).toBe(404)
   expect((await other.submit(`/keys/${id}/rotate`, { overlap_seconds: "0" })).status).toBe(404)

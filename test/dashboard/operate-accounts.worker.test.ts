@@ -1,15 +1,15 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
-import { ask, makeCaller } from "../support/caller.ts"
-import { GOLD } from "../support/accounts/own-plan.ts"
+import { fetchWorker, makeCaller } from "../support/caller.ts"
+import { GOLD_PLAN_LIMITS } from "../support/accounts/own-plan.ts"
 import { putPlan } from "../support/accounts/operator-calls.ts"
-import { signIn } from "../support/accounts/signed-in.ts"
+import { makeSignedInUser } from "../support/accounts/signed-in.ts"
 import type { SignedInCaller } from "../support/accounts/signed-in.ts"
 
 let operator: SignedInCaller
 
 beforeAll(async () => {
-  operator = await signIn({ isOperator: true, email: "operator@here.test" })
+  operator = await makeSignedInUser({ isOperator: true, email: "operator@here.test" })
 })
 
 async function accountOf(name: string): Promise<string> {
@@ -48,7 +48,7 @@ const PAGES = [
 
 describe("the operator's pages", () => {
   it("return 404 to other users", async () => {
-    const person = await signIn()
+    const person = await makeSignedInUser()
     for (const [method, path] of PAGES) {
       const answer = method === "GET" ? await person.visit(path) : await person.submit(path)
       expect([method, path, answer.status]).toEqual([method, path, 404])
@@ -56,7 +56,7 @@ describe("the operator's pages", () => {
   })
 
   it("refuse a suspended operator, who cannot resume the own account", async () => {
-    const other = await signIn({ isOperator: true })
+    const other = await makeSignedInUser({ isOperator: true })
     const account = `/operate/accounts/${other.accountId}`
     await follow(await operator.submit(`${account}/suspend`))
     for (const [method, path] of PAGES) {
@@ -69,7 +69,7 @@ describe("the operator's pages", () => {
   })
 
   it("redirect a visitor to sign-in", async () => {
-    const answer = await ask("/operate/accounts")
+    const answer = await fetchWorker("/operate/accounts")
     expect([answer.status, answer.headers.get("location")]).toEqual([
       303,
       "/sign-in?next=%2Foperate%2Faccounts",
@@ -130,7 +130,7 @@ describe("/operate/accounts", () => {
 describe("/operate/accounts/{id}", () => {
   it("changes the plan of an account, also to an operator's plan", async () => {
     const { call } = await makeCaller("given a plan")
-    await putPlan("gold-page", GOLD)
+    await putPlan("gold-page", GOLD_PLAN_LIMITS)
     const path = `/operate/accounts/${await accountOf("given a plan")}`
     expect(await read(path)).toContain("No usage yet")
     const message = await follow(await operator.submit(`${path}/plan`, { plan: "gold-page" }))

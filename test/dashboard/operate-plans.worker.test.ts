@@ -4,15 +4,15 @@ import {
   parsePlanNumbers,
 } from "../../src/dashboard/pages/operate-plans/plan-form.tsx"
 import { operatorPlanLimitsSchema } from "../../src/accounts/operator-plan-limits.ts"
-import { askOperator, makeCaller } from "../support/caller.ts"
-import { GOLD } from "../support/accounts/own-plan.ts"
-import { signIn } from "../support/accounts/signed-in.ts"
+import { fetchOperatorRoute, makeCaller } from "../support/caller.ts"
+import { GOLD_PLAN_LIMITS } from "../support/accounts/own-plan.ts"
+import { makeSignedInUser } from "../support/accounts/signed-in.ts"
 import type { SignedInCaller } from "../support/accounts/signed-in.ts"
 
 let operator: SignedInCaller
 
 beforeAll(async () => {
-  operator = await signIn({ isOperator: true })
+  operator = await makeSignedInUser({ isOperator: true })
 })
 
 /** Fields of the form of a plan. */
@@ -30,7 +30,9 @@ const FORM = {
 }
 
 async function limitsOf(name: string): Promise<unknown> {
-  const plans = await (await askOperator("/plans")).json<{ name: string; limits: unknown }[]>()
+  const plans = await (
+    await fetchOperatorRoute("/plans")
+  ).json<{ name: string; limits: unknown }[]>()
   return plans.find((plan) => plan.name === name)?.limits
 }
 
@@ -65,7 +67,7 @@ describe("/operate/plans", () => {
     const made = await operator.submit("/operate/plans", { ...FORM, name: "studio" })
     expect(await follow(made)).toContain("The plan studio is created.")
     expect(await limitsOf("studio")).toEqual({
-      ...GOLD,
+      ...GOLD_PLAN_LIMITS,
       file_bytes: 2 ** 29,
       input_bytes: 2 ** 30,
       storage_bytes: 10 * 2 ** 30,
@@ -120,7 +122,7 @@ describe("/operate/plans", () => {
     await operator.submit("/operate/plans", { ...FORM, name: "held" })
     await makeCaller("holds it")
     const body = JSON.stringify({ account: "holds it", plan: "held" })
-    await askOperator("/plans", { method: "PUT", body })
+    await fetchOperatorRoute("/plans", { method: "PUT", body })
     const answer = await operator.submit("/operate/plans/held/delete")
     expect(await follow(answer)).toContain("Accounts or invitations use the plan held")
     expect(await limitsOf("held")).toBeDefined()
@@ -131,7 +133,7 @@ describe("the form of a plan", () => {
   it("sends exactly the numbers that it shows, also of bytes", () => {
     for (const bytes of [1, 30 * 2 ** 20, 1_000_000, 5 * 2 ** 40]) {
       const limits = operatorPlanLimitsSchema.parse({
-        ...GOLD,
+        ...GOLD_PLAN_LIMITS,
         file_bytes: bytes,
         slots_share: 0.3,
       })

@@ -2,7 +2,7 @@ import { createExecutionContext, createMessageBatch, waitOnExecutionContext } fr
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
 import { newId } from "../../src/platform/ids.ts"
-import { sweep } from "../support/sweep.ts"
+import { sweepDirectly } from "../support/sweep.ts"
 import { consumeMessages } from "../../src/queues.ts"
 import { openDirectory } from "../../src/db/database.ts"
 import {
@@ -12,7 +12,7 @@ import {
   insertDeadLetters,
 } from "../../src/db/dead-letters.ts"
 import { makeQueuedJob } from "../support/db/queued-job.ts"
-import { signIn } from "../support/accounts/signed-in.ts"
+import { makeSignedInUser } from "../support/accounts/signed-in.ts"
 import type { SignedInCaller } from "../support/accounts/signed-in.ts"
 
 const DAY_MS = 24 * 3_600_000
@@ -21,7 +21,7 @@ const database = openDirectory(env)
 let operator: SignedInCaller
 
 beforeAll(async () => {
-  operator = await signIn({ isOperator: true })
+  operator = await makeSignedInUser({ isOperator: true })
 })
 
 async function giveUp(queue: string, body: unknown): Promise<string> {
@@ -39,7 +39,7 @@ async function read(path: string): Promise<string> {
 
 describe.each(["/operate/dead-letters", "/operate/health"])("%s", (path) => {
   it("returns 404 to other users", async () => {
-    const person = await signIn()
+    const person = await makeSignedInUser()
     expect((await person.visit(path)).status).toBe(404)
   })
 
@@ -88,7 +88,7 @@ describe("a dead letter", () => {
 
   it("can be dismissed by operators only", async () => {
     const id = await giveUp("lathe-jobs-dead", {})
-    const person = await signIn()
+    const person = await makeSignedInUser()
     expect((await person.submit(`/operate/dead-letters/${id}/dismiss`)).status).toBe(404)
     expect(await findDeadLetter(database, id)).not.toBeNull()
   })
@@ -101,7 +101,7 @@ describe("a dead letter", () => {
       { ...letter, id: old, receivedAt: now - 31 * DAY_MS },
       { ...letter, id: young, receivedAt: now - 29 * DAY_MS },
     ])
-    await sweep(env, now)
+    await sweepDirectly(env, now)
     expect(await findDeadLetter(database, old)).toBeNull()
     expect(await findDeadLetter(database, young)).not.toBeNull()
   })

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
 import { makeQueuedJob } from "../support/db/queued-job.ts"
-import { signIn } from "../support/accounts/signed-in.ts"
+import { makeSignedInUser } from "../support/accounts/signed-in.ts"
 
 test("a new account sees its first steps, and a working request", async () => {
-  const person = await signIn()
+  const person = await makeSignedInUser()
   const html = await (await person.visit("/")).text()
   expect(html).toContain("First steps")
   expect(html).toContain("curl https://lathe.test/v1/commands")
@@ -24,7 +24,7 @@ test("a new account sees its first steps, and a working request", async () => {
 })
 
 test("the account's latest jobs are shown, newest first", async () => {
-  const [person, other] = [await signIn(), await signIn()]
+  const [person, other] = [await makeSignedInUser(), await makeSignedInUser()]
   const older = await makeQueuedJob(person.accountId)
   const newer = await makeQueuedJob(person.accountId)
   const foreign = await makeQueuedJob(other.accountId)

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { COMMAND_RECIPES } from "../../src/dashboard/pages/playground/recipes.ts"
-import { signIn } from "../support/accounts/signed-in.ts"
+import { makeSignedInUser } from "../support/accounts/signed-in.ts"
 import type { SignedInCaller } from "../support/accounts/signed-in.ts"
 
 const ORIGIN = "https://lathe.test"
@@ -13,7 +13,7 @@ const COMMAND = {
 let user: SignedInCaller
 
 beforeAll(async () => {
-  user = await signIn()
+  user = await makeSignedInUser()
 })
 
 describe("the page of the playground", () => {
@@ -35,7 +35,7 @@ describe("the page of the playground", () => {
     const { command_id: id } = created.parse(await (await post("/v1/commands", COMMAND)).json())
     const path = `/playground?job=${id}`
     expect(await textOf(await user.visit(path))).toContain(`data-follow="${id}"`)
-    expect(await textOf(await (await signIn()).visit(path))).not.toContain(id)
+    expect(await textOf(await (await makeSignedInUser()).visit(path))).not.toContain(id)
   })
 })
 

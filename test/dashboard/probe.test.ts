@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import {
-  describeFormat,
+  describeContainerFormat,
   describeStreams,
   formatFraction,
 } from "../../src/dashboard/pages/files/probe.ts"
@@ -70,7 +70,7 @@ describe("describeStreams", () => {
 
 describe("describeFormat", () => {
   it("names the container", () => {
-    expect(Object.fromEntries(describeFormat(PROBE).facts)).toEqual({
+    expect(Object.fromEntries(describeContainerFormat(PROBE).facts)).toEqual({
       Format: "QuickTime / MOV",
       Duration: "1 min 2 s",
       Size: "2 KB",

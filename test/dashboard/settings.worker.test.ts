@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest"
 import { describeDevice } from "../../src/dashboard/pages/settings/cards.tsx"
-import { signIn } from "../support/accounts/signed-in.ts"
+import { makeSignedInUser } from "../support/accounts/signed-in.ts"
 
 const NEW_PASSWORD = "another password, as long"
 
 describe("the password", () => {
   test("is changed by a user who knows it, and other sessions end", async () => {
-    const person = await signIn()
+    const person = await makeSignedInUser()
     const elsewhere = await person.signInElsewhere()
     const fields = { current: person.password, next: NEW_PASSWORD }
     const answer = await person.submit("/settings/password", fields)
@@ -16,7 +16,7 @@ describe("the password", () => {
   })
 
   test("stays unchanged for a user who does not know it", async () => {
-    const person = await signIn()
+    const person = await makeSignedInUser()
     const fields = { current: "not the password at all", next: NEW_PASSWORD }
     const answer = await person.submit("/settings/password", fields)
     expect(answer.status).toBe(422)
@@ -24,7 +24,7 @@ describe("the password", () => {
   })
 
   test("cannot be a short one", async () => {
-    const person = await signIn()
+    const person = await makeSignedInUser()
     const answer = await person.submit("/settings/password", {
       current: person.password,
       next: "short",
@@ -36,7 +36,7 @@ describe("the password", () => {
 
 describe("sessions", () => {
   test("are listed without their tokens, and can be ended one by one", async () => {
-    const person = await signIn()
+    const person = await makeSignedInUser()
     const elsewhere = await person.signInElsewhere()
     const html = await (await person.visit("/settings")).text()
     for (const value of [...person.jar.values(), ...elsewhere.jar.values()]) {
@@ -49,7 +49,7 @@ describe("sessions", () => {
   })
 
   test("can all be ended except for the current one", async () => {
-    const person = await signIn()
+    const person = await makeSignedInUser()
     const elsewhere = await person.signInElsewhere()
     expect((await person.submit("/settings/sessions/sign-out-others")).status).toBe(303)
     expect((await elsewhere.visit("/settings")).status).toBe(303)
@@ -57,7 +57,7 @@ describe("sessions", () => {
   })
 
   test("of other users cannot be ended", async () => {
-    const [person, other] = [await signIn(), await signIn()]
+    const [person, other] = [await makeSignedInUser(), await makeSignedInUser()]
     await other.signInElsewhere()
     const html = await (await other.visit("/settings")).text()
     const [, path = ""] = /action="(\/settings\/sessions\/[\w-]+\/sign-out)"/.exec(html) ?? []
@@ -66,7 +66,7 @@ describe("sessions", () => {
 })
 
 test("the account is not deleted for another email or password", async () => {
-  const person = await signIn()
+  const person = await makeSignedInUser()
   const { email, password } = person
   const wrongEmail = await person.submit("/settings/delete", { email: "x@y.test", password })
   expect(wrongEmail.status).toBe(422)

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process"
 import { expect, it } from "vitest"
-import { curlDownloadCommand } from "../../src/dashboard/pages/shell.ts"
+import { makeCurlDownloadCommand } from "../../src/dashboard/pages/curl-command.ts"
 
 const URL = "https://lathe.test/v1/files/1/x.mp4"
 
@@ -10,7 +10,7 @@ it.each([...NAMES, "-x 'y'.mp4"])(
   "the command to copy downloads to the name %j with the key in a variable",
   (name) => {
     const words = ["-L", "-H", "X-API-Key: the key", "-o", name.replace(/^-/, "./-"), URL]
-    expect(wordsOf(curlDownloadCommand({ url: URL, name }))).toEqual(words)
+    expect(wordsOf(makeCurlDownloadCommand({ url: URL, name }))).toEqual(words)
   },
 )
 

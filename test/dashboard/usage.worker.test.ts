@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers"
 import { expect, test } from "vitest"
-import { signIn } from "../support/accounts/signed-in.ts"
+import { makeSignedInUser } from "../support/accounts/signed-in.ts"
 
 test("limits are shown with their usage, and a chart shows the usage of thirty days", async () => {
-  const person = await signIn({ plan: "trial" })
+  const person = await makeSignedInUser({ plan: "trial" })
   const day = new Date(Date.now() - 3 * 86_400_000).toISOString().slice(0, 10)
   const insert = "insert into usage_days (account_id, day, key_id, requests, jobs, fetches) values"
   await env.DB.prepare(`${insert} (?, ?, '', 4321, 12, 3)`).bind(person.accountId, day).run()
@@ -17,6 +17,6 @@ test("limits are shown with their usage, and a chart shows the usage of thirty d
 })
 
 test("an account without usage gets a hint", async () => {
-  const html = await (await (await signIn()).visit("/usage")).text()
+  const html = await (await (await makeSignedInUser()).visit("/usage")).text()
   expect(html).toContain("none in 30 days")
 })

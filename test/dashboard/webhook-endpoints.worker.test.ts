@@ -1,12 +1,12 @@
 import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
-import { openDatabases, runBatch } from "../../src/db/database.ts"
+import { openAccountDatabases, runBatch } from "../../src/db/database.ts"
 import {
-  disableEndpointOfGoneReceiver,
+  disableGoneEndpointStatement,
   listWebhookEndpoints,
 } from "../../src/db/webhook-endpoints.ts"
 import { createEndpoint } from "../../src/webhooks/endpoints.ts"
-import { signIn } from "../support/accounts/signed-in.ts"
+import { makeSignedInUser } from "../support/accounts/signed-in.ts"
 import type { SignedInCaller } from "../support/accounts/signed-in.ts"
 
 const URL = "https://receiver.example/events"
@@ -14,7 +14,7 @@ const URL = "https://receiver.example/events"
 let person: SignedInCaller
 
 beforeEach(async () => {
-  person = await signIn()
+  person = await makeSignedInUser()
 })
 
 async function read(path: string): Promise<string> {
@@ -22,7 +22,7 @@ async function read(path: string): Promise<string> {
 }
 
 function own() {
-  return openDatabases(env, person.accountId)
+  return openAccountDatabases(env, person.accountId)
 }
 
 /** Makes an endpoint of the account. */
@@ -86,14 +86,14 @@ describe("the endpoints on the page of webhooks", () => {
   it("say which a 410 of the receiver disabled", async () => {
     const { id } = await make()
     await runBatch(own().sql, [
-      disableEndpointOfGoneReceiver(own(), { endpointId: id, url: URL }, Date.now()),
+      disableGoneEndpointStatement(own(), { endpointId: id, url: URL }, Date.now()),
     ])
     expect(await read("/webhooks")).toContain("since the receiver answered 410")
   })
 
   it("are those of the own account alone", async () => {
     const { id } = await make("mine")
-    person = await signIn()
+    person = await makeSignedInUser()
     expect(await read("/webhooks")).not.toContain("mine")
     for (const verb of ["disable", "delete", "test", "secret"]) {
       const answer = await person.submit(`/webhooks/endpoints/${id}/${verb}`)

@@ -1,10 +1,10 @@
 import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
 import { newId } from "../../src/platform/ids.ts"
-import { openDatabases } from "../../src/db/database.ts"
+import { openAccountDatabases } from "../../src/db/database.ts"
 import { saveDeliveryTry, insertDelivery } from "../../src/db/deliveries.ts"
 import type { NewDelivery } from "../../src/db/deliveries.ts"
-import { signIn } from "../support/accounts/signed-in.ts"
+import { makeSignedInUser } from "../support/accounts/signed-in.ts"
 import type { SignedInCaller } from "../support/accounts/signed-in.ts"
 
 const HOUR_MS = 3_600_000
@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000
 let person: SignedInCaller
 
 beforeEach(async () => {
-  person = await signIn()
+  person = await makeSignedInUser()
 })
 
 async function makeDelivery(changes: Partial<NewDelivery> = {}, owner = person.accountId) {
@@ -28,12 +28,12 @@ async function makeDelivery(changes: Partial<NewDelivery> = {}, owner = person.a
     createdAt: now,
     ...changes,
   }
-  await insertDelivery(openDatabases(env, owner), made)
+  await insertDelivery(openAccountDatabases(env, owner), made)
   return made.id
 }
 
 async function makeTry(id: string, { answer, error }: { answer: string; error: string | null }) {
-  const database = openDatabases(env, person.accountId)
+  const database = openAccountDatabases(env, person.accountId)
   const made = { startedAt: Date.now(), durationMs: 1234, status: 503, error, answer }
   const set = { state: "failed" as const, tries: 1, nextTryAt: 0, completedAt: Date.now() }
   const read = { id, nextTryAt: 0, endpointId: "", url: "" }
@@ -58,7 +58,7 @@ describe("the page of webhooks", () => {
   })
 
   it("lists deliveries of its account only, filtered by its query", async () => {
-    const other = await signIn()
+    const other = await makeSignedInUser()
     const strange = await makeDelivery({}, other.accountId)
     const jobId = newId()
     const [waiting, failed] = [
@@ -166,7 +166,7 @@ describe("the page of a delivery", () => {
   })
 
   it("returns 404 for another account's delivery, which cannot be replayed", async () => {
-    const id = await makeDelivery({ state: "failed" }, (await signIn()).accountId)
+    const id = await makeDelivery({ state: "failed" }, (await makeSignedInUser()).accountId)
     expect((await person.visit(`/webhooks/${id}`)).status).toBe(404)
     expect((await person.submit(`/webhooks/${id}/replay`)).status).toBe(404)
     const row = env.DB.prepare("select state from deliveries where id = ?").bind(id)

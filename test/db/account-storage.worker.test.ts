@@ -3,11 +3,11 @@ import { expect, it } from "vitest"
 import { settleTask } from "../../src/jobs/settle/settle.ts"
 import type { TerminalReport } from "../../src/jobs/settle/transitions.ts"
 import { readUsedStorageBytes } from "../../src/db/accounts/account-limits.ts"
-import { openDatabases } from "../../src/db/database.ts"
+import { openAccountDatabases } from "../../src/db/database.ts"
 import { removeFetchedMedia } from "../../src/db/files/fetched-media.ts"
 import { deleteFinishedJobs } from "../../src/db/jobs/job-removal.ts"
-import { startTask } from "../support/media/bundle.ts"
-import { fetchResult, finishFetch } from "../support/media/fetched.ts"
+import { startCommandTask } from "../support/media/bundle.ts"
+import { makeFetchResult, finishFetch } from "../support/media/fetched.ts"
 import { makeLimitedCaller } from "../support/accounts/limited-caller.ts"
 import { makeRandom } from "../support/random.ts"
 
@@ -21,7 +21,7 @@ const { draw, whole, pick } = makeRandom(20_261_122)
 const caller = await makeLimitedCaller("stores and deletes", {
   storageBytesMax: STORAGE_BYTES_MAX,
 })
-const database = openDatabases(env, caller.accountId)
+const database = openAccountDatabases(env, caller.accountId)
 const seen = new Map<string, number>()
 
 /** Runs a request, and notes its status. */
@@ -51,7 +51,7 @@ function endOf(keys: string[]): TerminalReport {
 /** Runs a command with some outputs, whose end is reported once, twice or not at all. */
 async function runCommand(): Promise<void> {
   const names = { out_1: "a.mp4", ...(draw() < 0.5 && { out_2: "b.mp4" }) }
-  const run = await startTask(caller, names)
+  const run = await startCommandTask(caller, names)
   const report = endOf(Object.keys(names))
   if (draw() < 0.8) await settleTask(env, run, report)
   if (draw() < 0.4) await settleTask(env, run, report)
@@ -61,7 +61,7 @@ async function fetchMedia(): Promise<void> {
   const answer = await caller.post("/fetch", { url: "https://media.example/a" })
   if (answer.status !== 202) return
   const { fetch_id } = await answer.json<{ fetch_id: string }>()
-  await finishFetch(caller, fetch_id, fetchResult(draw() < 0.5 ? ["en"] : []))
+  await finishFetch(caller, fetch_id, makeFetchResult(draw() < 0.5 ? ["en"] : []))
 }
 
 async function idsOf(path: string): Promise<string[]> {

@@ -4,14 +4,19 @@ import { newId } from "../../src/platform/ids.ts"
 import { purgeAccounts } from "../../src/upkeep/purge.ts"
 import { repairAccountCopies } from "../../src/upkeep/sweep.ts"
 import { readServiceState } from "../../src/upkeep/service-state.ts"
-import { sweep } from "../support/sweep.ts"
-import { openDatabaseByNumber, openDatabases, openDirectory } from "../../src/db/database.ts"
+import { sweepDirectly } from "../support/sweep.ts"
+import { openDatabaseByNumber, openAccountDatabases, openDirectory } from "../../src/db/database.ts"
 import { findAssignedPlan } from "../../src/db/jobs/tasks.ts"
-import { ask, askOperator, upload } from "../support/caller.ts"
-import { GOLD } from "../support/accounts/own-plan.ts"
-import { askEach, findRows, makeCallerIn, makeSpreadCaller } from "../support/db/spread.ts"
-import type { SpreadCaller } from "../support/db/spread.ts"
-import { endTask } from "../support/tasks.ts"
+import { fetchWorker, fetchOperatorRoute, uploadTestFile } from "../support/caller.ts"
+import { GOLD_PLAN_LIMITS } from "../support/accounts/own-plan.ts"
+import {
+  queryEachDatabase,
+  findDatabasesWithRows,
+  makeCallerInDatabase,
+  makeCallerInAnyDatabase,
+} from "../support/db/spread.ts"
+import type { CallerInDatabase } from "../support/db/spread.ts"
+import { endOnlyTask } from "../support/tasks.ts"
 
 const DAY_MS = 24 * 3_600_000
 const COMMAND = {
@@ -20,7 +25,7 @@ const COMMAND = {
   output_files: { out_1: "out.mp4" },
 }
 
-async function createCommand({ caller }: SpreadCaller): Promise<string> {
+async function createCommand({ caller }: CallerInDatabase): Promise<string> {
   const answer = await caller.post("/commands", COMMAND)
   expect(answer.status).toBe(202)
   return (await answer.json<{ command_id: string }>()).command_id
@@ -28,29 +33,31 @@ async function createCommand({ caller }: SpreadCaller): Promise<string> {
 
 describe("accounts over four databases", () => {
   it("start in all databases but the directory's, each with a copy of its row", async () => {
-    const made: SpreadCaller[] = []
+    const made: CallerInDatabase[] = []
     while (made.length < 12 || new Set(made.map(({ database }) => database)).size < 3) {
-      made.push(await makeSpreadCaller())
+      made.push(await makeCallerInAnyDatabase())
     }
     expect(new Set(made.map(({ database }) => database))).toEqual(new Set([2, 3, 4]))
     for (const each of made) {
       await createCommand(each)
       const { accountId, database } = each
-      expect(await findRows("accounts", accountId)).toEqual([...new Set([1, database])])
-      expect(await findRows("jobs", accountId)).toEqual([database])
-      expect(await findRows("tasks", accountId)).toEqual([database])
-      expect(await findRows("keys", accountId)).toEqual([1])
+      expect(await findDatabasesWithRows("accounts", accountId)).toEqual([
+        ...new Set([1, database]),
+      ])
+      expect(await findDatabasesWithRows("jobs", accountId)).toEqual([database])
+      expect(await findDatabasesWithRows("tasks", accountId)).toEqual([database])
+      expect(await findDatabasesWithRows("keys", accountId)).toEqual([1])
     }
   })
 
   it("never see each other's jobs and files, in any databases", async () => {
     const [one, other, beside] = [
-      await makeCallerIn(2),
-      await makeCallerIn(3),
-      await makeCallerIn(2),
+      await makeCallerInDatabase(2),
+      await makeCallerInDatabase(3),
+      await makeCallerInDatabase(2),
     ]
     const id = await createCommand(one)
-    const file = await upload(one.caller, "one.txt", "of one")
+    const file = await uploadTestFile(one.caller, "one.txt", "of one")
     expect((await one.caller.call(`/commands/${id}`)).status).toBe(200)
     for (const { caller } of [other, beside]) {
       expect((await caller.call(`/commands/${id}`)).status).toBe(404)
@@ -62,44 +69,48 @@ describe("accounts over four databases", () => {
   })
 
   it("have their files served by links and, once published, to everybody", async () => {
-    const { caller, accountId } = await makeCallerIn(4)
-    const file = await upload(caller, "open.txt", "0123")
+    const { caller, accountId } = await makeCallerInDatabase(4)
+    const file = await uploadTestFile(caller, "open.txt", "0123")
     const link = await caller.call(new URL(file.download_url).pathname.replace("/v1", ""))
-    expect(await (await ask(link.headers.get("location") ?? "")).text()).toBe("0123")
+    expect(await (await fetchWorker(link.headers.get("location") ?? "")).text()).toBe("0123")
     const path = `/public/4/${file.id}/open.txt`
-    expect((await ask(path)).status).toBe(404)
+    expect((await fetchWorker(path)).status).toBe(404)
     expect((await caller.call(`/files/${file.id}/publish`, { method: "POST" })).status).toBe(200)
-    expect(await (await ask(path)).text()).toBe("0123")
+    expect(await (await fetchWorker(path)).text()).toBe("0123")
     const record = await (await caller.call(`/files/${file.id}`)).json<{ public_url: string }>()
     expect(new URL(record.public_url).pathname).toBe(path)
     for (const other of ["/0", "/1", "/3", "/5", "/99", "/4.0", ""]) {
-      const wrong = await ask(`/public${other}/${file.id}/open.txt`)
+      const wrong = await fetchWorker(`/public${other}/${file.id}/open.txt`)
       expect([other, wrong.status]).toEqual([other, 404])
     }
-    await askOperator(`/accounts/${accountId}/suspend`, { method: "POST" })
-    expect((await ask(path)).status).toBe(404)
+    await fetchOperatorRoute(`/accounts/${accountId}/suspend`, { method: "POST" })
+    expect((await fetchWorker(path)).status).toBe(404)
   })
 
   it("end and count their jobs in their own databases, where the sweep removes old ones", async () => {
-    const { caller, accountId, database } = await makeCallerIn(3, "paid")
+    const { caller, accountId, database } = await makeCallerInDatabase(3, "paid")
     const jobId = await createCommand({ caller, accountId, database, name: "" })
     const failure = { code: "command_failed" as const, message: "no" }
-    await endTask(accountId, jobId, { failure })
+    await endOnlyTask(accountId, jobId, { failure })
     const { status } = await (await caller.call(`/commands/${jobId}`)).json<{ status: string }>()
     expect(status).toBe("failed")
     const usage = await (await caller.call("/account/usage")).text()
     expect(usage).toMatch(/"key_name":"".*"jobs":1,.*"failed_jobs":1,/)
-    await sweep(env, Date.now() + 91 * DAY_MS)
-    expect(await findRows("jobs", accountId)).toEqual([])
+    await sweepDirectly(env, Date.now() + 91 * DAY_MS)
+    expect(await findDatabasesWithRows("jobs", accountId)).toEqual([])
   })
 
   it("are listed and counted together", async () => {
-    const made = [await makeCallerIn(2), await makeCallerIn(3), await makeCallerIn(4)]
+    const made = [
+      await makeCallerInDatabase(2),
+      await makeCallerInDatabase(3),
+      await makeCallerInDatabase(4),
+    ]
     const before = (await readServiceState(env)).storage
     for (const each of made) {
-      await upload(each.caller, "seven.txt", "1234567")
+      await uploadTestFile(each.caller, "seven.txt", "1234567")
       await createCommand(each)
-      const answer = await askOperator(`/accounts/${each.accountId}`)
+      const answer = await fetchOperatorRoute(`/accounts/${each.accountId}`)
       expect(await answer.json()).toMatchObject({ storage_bytes: 7, keys: 1 })
     }
     const { storage, jobs, databaseBytes } = await readServiceState(env)
@@ -112,27 +123,29 @@ describe("accounts over four databases", () => {
   })
 
   it("leave no row in any database a day after their deletion", async () => {
-    const { caller, accountId } = await makeCallerIn(2)
-    await upload(caller, "gone.txt", "gone")
+    const { caller, accountId } = await makeCallerInDatabase(2)
+    await uploadTestFile(caller, "gone.txt", "gone")
     await createCommand({ caller, accountId, database: 2, name: "" })
-    expect((await askOperator(`/accounts/${accountId}`, { method: "DELETE" })).status).toBe(200)
+    expect((await fetchOperatorRoute(`/accounts/${accountId}`, { method: "DELETE" })).status).toBe(
+      200,
+    )
     for (const at of [0, DAY_MS, DAY_MS + 3_600_000]) {
       await purgeAccounts(env, openDirectory(env), Date.now() + at)
     }
     for (const table of ["accounts", "keys", "jobs", "tasks", "files", "usage_days"]) {
-      expect([table, await findRows(table, accountId)]).toEqual([table, []])
+      expect([table, await findDatabasesWithRows(table, accountId)]).toEqual([table, []])
     }
   })
 })
 
 describe("the directory's row of an account", () => {
   it("is copied by the sweep if a change died before the copy", async () => {
-    const { accountId, caller } = await makeCallerIn(3)
+    const { accountId, caller } = await makeCallerInDatabase(3)
     const directory = openDirectory(env)
     await directory.run(`update accounts set plan = 'paid' where id = '${accountId}'`)
-    expect((await findAssignedPlan(openDatabases(env, accountId)))?.plan).toBe("trial")
+    expect((await findAssignedPlan(openAccountDatabases(env, accountId)))?.plan).toBe("trial")
     await repairAccountCopies(env)
-    expect((await findAssignedPlan(openDatabases(env, accountId)))?.plan).toBe("paid")
+    expect((await findAssignedPlan(openAccountDatabases(env, accountId)))?.plan).toBe("paid")
     // A new account without a copy takes no jobs until the copy exists.
     await openDatabaseByNumber(env, 3).run(`delete from accounts where id = '${accountId}'`)
     await directory.run(`update accounts set copied_version = 0 where id = '${accountId}'`)
@@ -142,13 +155,13 @@ describe("the directory's row of an account", () => {
   })
 
   it("replaces a copy of a later version, for example after a restore from a backup", async () => {
-    const { accountId } = await makeCallerIn(2)
+    const { accountId } = await makeCallerInDatabase(2)
     await openDatabaseByNumber(env, 2).run(
       `update accounts set plan = 'of later', version = version + 5 where id = '${accountId}'`,
     )
     await openDirectory(env).run(`update accounts set plan = 'paid' where id = '${accountId}'`)
     await repairAccountCopies(env)
-    expect((await findAssignedPlan(openDatabases(env, accountId)))?.plan).toBe("paid")
+    expect((await findAssignedPlan(openAccountDatabases(env, accountId)))?.plan).toBe("paid")
     const [row] = await openDirectory(env).all<{ left: number }>(
       `select version - copied_version as left from accounts where id = '${accountId}'`,
     )
@@ -156,7 +169,7 @@ describe("the directory's row of an account", () => {
   })
 
   it("is copied even if another account in the same database had the name before", async () => {
-    const [one, other] = [await makeCallerIn(4), await makeCallerIn(4)]
+    const [one, other] = [await makeCallerInDatabase(4), await makeCallerInDatabase(4)]
     const directory = openDirectory(env)
     const [before, after] = [`name of one ${newId()}`, `name of one now ${newId()}`]
     await directory.run(`update accounts set name = '${before}' where id = '${one.accountId}'`)
@@ -177,14 +190,17 @@ describe("the directory's row of an account", () => {
 
   it("limits runs by the operator's own plan in every database, from its change on", async () => {
     const name = `own-${crypto.randomUUID().slice(0, 8)}`
-    const made = await askOperator(`/plans/${name}`, { method: "PUT", body: JSON.stringify(GOLD) })
+    const made = await fetchOperatorRoute(`/plans/${name}`, {
+      method: "PUT",
+      body: JSON.stringify(GOLD_PLAN_LIMITS),
+    })
     expect(made.status).toBe(201)
-    const { accountId, name: account } = await makeCallerIn(2)
+    const { accountId, name: account } = await makeCallerInDatabase(2)
     const body = JSON.stringify({ account, plan: name })
-    expect((await askOperator("/plans", { method: "PUT", body })).status).toBe(200)
-    const plan = await findAssignedPlan(openDatabases(env, accountId))
+    expect((await fetchOperatorRoute("/plans", { method: "PUT", body })).status).toBe(200)
+    const plan = await findAssignedPlan(openAccountDatabases(env, accountId))
     expect(plan).toMatchObject({ plan: name, ownLimits: { runSecondsMax: 60 } })
-    const each = await askEach(`select 1 from plans where name = '${name}'`)
+    const each = await queryEachDatabase(`select 1 from plans where name = '${name}'`)
     expect(each).toEqual([[{ 1: 1 }], [{ 1: 1 }], [{ 1: 1 }], [{ 1: 1 }]])
   })
 })

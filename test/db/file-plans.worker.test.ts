@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
 import { newId } from "../../src/platform/ids.ts"
-import { openDatabases } from "../../src/db/database.ts"
+import { openAccountDatabases } from "../../src/db/database.ts"
 import type { AccountDatabase } from "../../src/db/database.ts"
 import { findBatch, listBatches } from "../../src/db/batches.ts"
 import { findInputRows, measureLongestChain } from "../../src/db/files/input-files.ts"
@@ -10,15 +10,19 @@ import { listAccountsWithOpenJobs } from "../../src/db/jobs/jobs.ts"
 import { listDependents } from "../../src/db/jobs/dependents.ts"
 import {
   findInputArrival,
-  listLostInputs,
+  listUnreadableInputs,
   listOpenTasksAndReaders,
   listOpenTaskIds,
   listOpenTasks,
   listTasksReadingFiles,
   sumJobWeights,
 } from "../../src/db/jobs/open-tasks.ts"
-import { readSnapshot } from "../../src/db/jobs/apply-transition.ts"
-import { plansOf, SCAN_OF_TABLE, watchedEnv } from "../support/db/watched-database.ts"
+import { readJobSnapshot } from "../../src/db/jobs/apply-transition.ts"
+import {
+  explainStatements,
+  TABLE_SCAN_STEP,
+  makeRecordingEnv,
+} from "../support/db/watched-database.ts"
 
 const ASKED: [string, string, (own: AccountDatabase) => Promise<unknown>][] = [
   ["a File", "sqlite_autoindex_files_1", (own) => findFile(own, newId())],
@@ -51,7 +55,7 @@ const ASKED: [string, string, (own: AccountDatabase) => Promise<unknown>][] = [
     "task_inputs_of_file",
     (own) => listUnreadGarbagePrefixes(own.sql, ["a/", "b/"]),
   ],
-  ["the inputs of a job", "sqlite_autoindex_task_inputs_1", (own) => readSnapshot(own, newId())],
+  ["the inputs of a job", "sqlite_autoindex_task_inputs_1", (own) => readJobSnapshot(own, newId())],
   ["open tasks", "tasks_open", (own) => listOpenTaskIds(own, { after: "", limit: 10 })],
   [
     "what open tasks wait for",
@@ -68,7 +72,11 @@ const ASKED: [string, string, (own: AccountDatabase) => Promise<unknown>][] = [
     "task_inputs_of_file",
     (own) => listTasksReadingFiles(own, [newId()]),
   ],
-  ["inputs that are lost", "sqlite_autoindex_task_inputs_1", (own) => listLostInputs(own, newId())],
+  [
+    "inputs that are lost",
+    "sqlite_autoindex_task_inputs_1",
+    (own) => listUnreadableInputs(own, newId()),
+  ],
   ["the weight of jobs", "tasks_of_job", (own) => sumJobWeights(own, [newId()])],
   [
     "accounts with open jobs",
@@ -78,10 +86,10 @@ const ASKED: [string, string, (own: AccountDatabase) => Promise<unknown>][] = [
 ]
 
 it.each(ASKED)("%s is found by the index %s, without sorting or a scan", async (_, index, ask) => {
-  const { watched, asked } = watchedEnv()
-  await ask(openDatabases(watched, newId()))
-  const steps = (await plansOf(asked)).flatMap((plan) => plan.steps)
+  const { watched, asked } = makeRecordingEnv()
+  await ask(openAccountDatabases(watched, newId()))
+  const steps = (await explainStatements(asked)).flatMap((plan) => plan.steps)
   expect(steps.join("\n")).toContain(`INDEX ${index} `)
   expect(steps.join("\n")).not.toContain("TEMP B-TREE")
-  expect(steps.filter((step) => SCAN_OF_TABLE.test(step))).toEqual([])
+  expect(steps.filter((step) => TABLE_SCAN_STEP.test(step))).toEqual([])
 })

@@ -4,19 +4,19 @@ import { newId } from "../../src/platform/ids.ts"
 import { transitionJob } from "../../src/jobs/settle/settle.ts"
 import { computeEndTransition } from "../../src/jobs/settle/transitions.ts"
 import { collectGarbage } from "../../src/objects/collect-garbage.ts"
-import { sweep } from "../support/sweep.ts"
-import { openDatabases, openDirectory } from "../../src/db/database.ts"
+import { sweepDirectly } from "../support/sweep.ts"
+import { openAccountDatabases, openDirectory } from "../../src/db/database.ts"
 import { draftJobRow, draftTask } from "../../src/domain/job-draft.ts"
 import { openLargeValueWriter } from "../../src/db/values/large-values.ts"
 import { spillDraftToR2 } from "../../src/db/values/overflow.ts"
 import { listOpenTasks } from "../../src/db/jobs/open-tasks.ts"
-import { readSnapshot } from "../../src/db/jobs/apply-transition.ts"
+import { readJobSnapshot } from "../../src/db/jobs/apply-transition.ts"
 import { hydrateSnapshot } from "../../src/db/values/hydrate.ts"
-import { accountOf, bundleReport, startTask } from "../support/media/bundle.ts"
+import { findCallerAccountId, makeBundleReport, startCommandTask } from "../support/media/bundle.ts"
 import { makeCaller } from "../support/caller.ts"
-import type { Caller } from "../support/caller.ts"
-import { jobFacts } from "../support/job-facts.ts"
-import { longMembers } from "../support/media/long-members.ts"
+import type { TestCaller } from "../support/caller.ts"
+import { makeJobProperties } from "../support/job-facts.ts"
+import { makeLongMembers } from "../support/media/long-members.ts"
 
 type File = { id: string; name: string; download_url: string }
 type Command = {
@@ -47,7 +47,7 @@ async function countUploads(accountId: string): Promise<number | null> {
   return await env.DB.prepare(query).bind(accountId).first<number>("n")
 }
 
-async function readCommand(owner: Caller, id: string): Promise<Command> {
+async function readCommand(owner: TestCaller, id: string): Promise<Command> {
   return await (await owner.call(`/commands/${id}`)).json<Command>()
 }
 
@@ -65,7 +65,7 @@ function largeRequest() {
 describe("a command whose commands have a million bytes", () => {
   it("is accepted, shown whole by GET, listed without them, retried and deleted", async () => {
     const owner = await makeCaller("large-request")
-    const accountId = await accountOf(owner)
+    const accountId = await findCallerAccountId(owner)
     const request = largeRequest()
     const created = await owner.post("/commands", request)
     expect(created.status).toBe(202)
@@ -90,15 +90,15 @@ describe("a command whose commands have a million bytes", () => {
 
   it("reaches its runner whole, and is not read with open tasks", async () => {
     const owner = await makeCaller("large-work")
-    const accountId = await accountOf(owner)
+    const accountId = await findCallerAccountId(owner)
     const created = await owner.post("/commands", largeRequest())
     const { command_id: id } = await created.json<{ command_id: string }>()
-    const read = await readSnapshot(openDatabases(env, accountId), id)
+    const read = await readJobSnapshot(openAccountDatabases(env, accountId), id)
     expect(JSON.stringify(read).length).toBeLessThan(10_000)
     const [task] = (read && (await hydrateSnapshot(env.MEDIA, read)))?.tasks ?? []
     expect(task?.work["commands"]).toHaveLength(20)
     expect(JSON.stringify(task?.work).length).toBeGreaterThan(1_000_000)
-    const open = await listOpenTasks(openDatabases(env, accountId), [task?.id ?? ""])
+    const open = await listOpenTasks(openAccountDatabases(env, accountId), [task?.id ?? ""])
     expect(open).toMatchObject([{ id: task?.id, pool: "media" }])
     expect(open[0]).not.toHaveProperty("work")
   })
@@ -106,14 +106,14 @@ describe("a command whose commands have a million bytes", () => {
   it("leaves nothing if the service dies before its batch", async () => {
     const accountId = newId()
     const id = newId()
-    const facts = jobFacts(null)
+    const facts = makeJobProperties(null)
     const work = { kind: "command", commands: [["x".repeat(100_000)]], run_seconds_max: 1 }
     const task = draftTask(facts, { jobId: id, pool: "media", work, inputs: [], blocked: false })
     const job = draftJobRow(facts, { id, kind: "command", request: largeRequest() })
-    const writer = openLargeValueWriter(env.MEDIA, openDatabases(env, accountId))
+    const writer = openLargeValueWriter(env.MEDIA, openAccountDatabases(env, accountId))
     await spillDraftToR2(writer, { job, tasks: [task], files: [] })
     expect(await valuesOf(accountId)).toHaveLength(2)
-    await sweep(env, Date.now() + DAY_MS + 1)
+    await sweepDirectly(env, Date.now() + DAY_MS + 1)
     expect(await valuesOf(accountId)).toEqual([])
     expect(await countUploads(accountId)).toBe(0)
   })
@@ -122,11 +122,11 @@ describe("a command whose commands have a million bytes", () => {
 describe("a command with the most files and the longest names", () => {
   it("settles, is shown whole, serves each member, and leaves nothing after its deletion", async () => {
     const owner = await makeCaller("large-bundle")
-    const task = await startTask(owner, { out_1: "f_%d.png" }, { webhookUrl: WEBHOOK })
-    const members = longMembers()
+    const task = await startCommandTask(owner, { out_1: "f_%d.png" }, { webhookUrl: WEBHOOK })
+    const members = makeLongMembers()
     const served = members[4321]?.name ?? ""
     await task.store("out_1", served, "picture", "image/png")
-    const told = await task.finish([bundleReport("out_1", members, "application/zip")])
+    const told = await task.finish([makeBundleReport("out_1", members, "application/zip")])
     expect([told.status, await told.text()]).toEqual([200, expect.any(String)])
     const shown = (await readCommand(owner, task.jobId)).output_files["out_1"]
     expect(shown?.files?.map(({ name }) => name)).toEqual(members.map(({ name }) => name))
@@ -155,8 +155,8 @@ describe("a command with the most files and the longest names", () => {
 describe("rows", () => {
   it("leave no value after their batch lost a race", async () => {
     const owner = await makeCaller("large-race")
-    const accountId = await accountOf(owner)
-    const task = await startTask(owner, { out_1: "a.mp4" }, { webhookUrl: WEBHOOK })
+    const accountId = await findCallerAccountId(owner)
+    const task = await startCommandTask(owner, { out_1: "a.mp4" }, { webhookUrl: WEBHOOK })
     let tries = 0
     await transitionJob(env, { accountId, jobId: task.jobId }, (snapshot) => {
       tries += 1
@@ -164,7 +164,7 @@ describe("rows", () => {
       const ended = computeEndTransition(snapshot, { state: "canceled", failure, now: Date.now() })
       const version = tries === 1 ? snapshot.job.version - 1 : snapshot.job.version
       snapshot.job.version = version
-      const outputs = longMembers(500).map(({ name }) => ({
+      const outputs = makeLongMembers(500).map(({ name }) => ({
         key: name,
         fileId: newId(),
         name,
@@ -180,7 +180,7 @@ describe("rows", () => {
 
   it("of old jobs and deliveries are removed with their values", async () => {
     const owner = await makeCaller("large-old")
-    const accountId = await accountOf(owner)
+    const accountId = await findCallerAccountId(owner)
     const created = await owner.post("/commands", largeRequest())
     const { command_id: id } = await created.json<{ command_id: string }>()
     await owner.call(`/jobs/${id}/cancel`, { method: "POST" })
@@ -193,7 +193,7 @@ describe("rows", () => {
       ).bind(id, key, id),
     ])
     expect((await valuesOf(accountId)).length).toBeGreaterThanOrEqual(3)
-    await sweep(env, Date.now())
+    await sweepDirectly(env, Date.now())
     await collectGarbage(env, openDirectory(env), Date.now() + 1)
     expect((await valuesOf(accountId)).filter((each) => each.includes(id))).toEqual([])
   })

@@ -2,20 +2,20 @@ import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
 import { newId } from "../../src/platform/ids.ts"
 import { UNLISTED_KIND_NAMES } from "../../src/kinds/registry.ts"
-import { openDatabases } from "../../src/db/database.ts"
+import { openAccountDatabases } from "../../src/db/database.ts"
 import type { AccountDatabase } from "../../src/db/database.ts"
 import { findDelivery, insertDelivery, listDeliveries } from "../../src/db/deliveries.ts"
 import { listFiles } from "../../src/db/files/files.ts"
 import { listJobs } from "../../src/db/jobs/jobs.ts"
-import type { Page } from "../../src/db/paging.ts"
-import { plansOf, watchedEnv } from "../support/db/watched-database.ts"
+import type { ListPageQuery } from "../../src/db/paging.ts"
+import { explainStatements, makeRecordingEnv } from "../support/db/watched-database.ts"
 
-const PAGE: Page = { limit: 20, offset: 0 }
+const PAGE: ListPageQuery = { limit: 20, offset: 0 }
 const FAILED = ["failed", "canceled"] as const
 const MOMENT = Date.now()
 const BOUNDED = { ...PAGE, createdAfter: 0, createdBefore: MOMENT, before: newId() }
 
-type Ask = (own: AccountDatabase, page: Page) => Promise<unknown>
+type Ask = (own: AccountDatabase, page: ListPageQuery) => Promise<unknown>
 
 const PAIR = { name: "order", value: "42" }
 
@@ -79,9 +79,9 @@ it("the jobs that no list shows are those outside the index of lists", () => {
 describe("the list of", () => {
   it.each(LISTS)("%s is read by the index %s, without a scan or sorting", async (_, index, ask) => {
     for (const page of [PAGE, BOUNDED]) {
-      const { watched, asked } = watchedEnv()
-      await ask(openDatabases(watched, newId()), page)
-      const steps = (await plansOf(asked)).flatMap((plan) => plan.steps)
+      const { watched, asked } = makeRecordingEnv()
+      await ask(openAccountDatabases(watched, newId()), page)
+      const steps = (await explainStatements(asked)).flatMap((plan) => plan.steps)
       expect(steps.join("\n")).toContain(`INDEX ${index} `)
       expect(steps.join("\n")).not.toContain("TEMP B-TREE")
       expect(steps.filter((step) => /^SCAN (?!json_each)/.test(step))).toEqual([])
@@ -90,10 +90,13 @@ describe("the list of", () => {
 })
 
 it("the list of a job's deliveries, of which there are few, is read by their job", async () => {
-  const { watched, asked } = watchedEnv()
-  await listDeliveries(openDatabases(watched, newId()), BOUNDED, { jobId: newId() })
-  await listDeliveries(openDatabases(watched, newId()), PAGE, { jobId: newId(), state: "failed" })
-  for (const { steps } of await plansOf(asked)) {
+  const { watched, asked } = makeRecordingEnv()
+  await listDeliveries(openAccountDatabases(watched, newId()), BOUNDED, { jobId: newId() })
+  await listDeliveries(openAccountDatabases(watched, newId()), PAGE, {
+    jobId: newId(),
+    state: "failed",
+  })
+  for (const { steps } of await explainStatements(asked)) {
     expect(steps.join("\n")).toContain("INDEX deliveries_of_job (job_id=?)")
     expect(steps.join("\n")).not.toContain("deliveries_listed")
     expect(steps.filter((step) => /^SCAN (?!json_each)/.test(step))).toEqual([])
@@ -101,8 +104,8 @@ it("the list of a job's deliveries, of which there are few, is read by their job
 })
 
 it("the list of deliveries has the last tries of each, read by their key", async () => {
-  const { watched, asked } = watchedEnv()
-  const own = openDatabases(watched, newId())
+  const { watched, asked } = makeRecordingEnv()
+  const own = openAccountDatabases(watched, newId())
   const id = newId()
   const made = { id, type: "test", url: "https://x", body: "", state: "failed" as const }
   await insertDelivery(own, { ...made, nextTryAt: 0, createdAt: 0 })
@@ -117,7 +120,9 @@ it("the list of deliveries has the last tries of each, read by their key", async
     Array.from({ length: 16 }, (_, index) => 25 + index),
   )
   expect((await findDelivery(own, id))?.tries).toHaveLength(40)
-  const plans = await plansOf(asked.filter(({ sql }) => /from "delivery_tries"/.test(sql)))
+  const plans = await explainStatements(
+    asked.filter(({ sql }) => /from "delivery_tries"/.test(sql)),
+  )
   for (const { steps } of plans) {
     expect(steps.join("\n")).toContain("INDEX sqlite_autoindex_delivery_tries_1 (delivery_id=?")
     expect(steps.filter((step) => /^SCAN (?!json_each)/.test(step))).toEqual([])
@@ -148,8 +153,10 @@ describe("a list whose filter matches few of many rows", () => {
     ["a status", { states: FAILED }, 1],
     ["a kind that has none of the status", { kind: "fetch", states: FAILED }, 0],
   ] as const)("reads few: %s", async (_, filter, found) => {
-    const { watched, asked } = watchedEnv()
-    expect(await listJobs(openDatabases(watched, accountId), filter, PAGE)).toHaveLength(found)
+    const { watched, asked } = makeRecordingEnv()
+    expect(await listJobs(openAccountDatabases(watched, accountId), filter, PAGE)).toHaveLength(
+      found,
+    )
     const [list] = asked
     if (!list) throw new Error("nothing was asked")
     const { meta } = await env.DB.prepare(list.sql)
@@ -159,11 +166,15 @@ describe("a list whose filter matches few of many rows", () => {
   })
 
   it("is ordered newest first, for all states", async () => {
-    const ids = (await listJobs(openDatabases(env, accountId), {}, PAGE)).map(({ id }) => id)
+    const ids = (await listJobs(openAccountDatabases(env, accountId), {}, PAGE)).map(({ id }) => id)
     expect(ids).toEqual(ids.toSorted().toReversed())
-    const second = await listJobs(openDatabases(env, accountId), {}, { limit: 3, offset: 4 })
+    const second = await listJobs(openAccountDatabases(env, accountId), {}, { limit: 3, offset: 4 })
     expect(second.map(({ id }) => id)).toEqual(ids.slice(4, 7))
-    const after = await listJobs(openDatabases(env, accountId), {}, { ...PAGE, before: ids[6] })
+    const after = await listJobs(
+      openAccountDatabases(env, accountId),
+      {},
+      { ...PAGE, before: ids[6] },
+    )
     expect(after.map(({ id }) => id)).toEqual(ids.slice(7))
   })
 })

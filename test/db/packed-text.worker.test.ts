@@ -1,12 +1,12 @@
 import { env } from "cloudflare:workers"
 import { describe, expect, it } from "vitest"
 import { sha256Hex } from "../../src/platform/crypto/sha256.ts"
-import { openDatabases } from "../../src/db/database.ts"
+import { openAccountDatabases } from "../../src/db/database.ts"
 import { findJob } from "../../src/db/jobs/jobs.ts"
 import { PACK_DICTIONARY } from "../../src/db/values/pack-dictionary.ts"
 import { packText, unpackText } from "../../src/db/values/packed-text.ts"
-import { makeCaller, upload } from "../support/caller.ts"
-import { noise } from "../support/media/noise.ts"
+import { makeCaller, uploadTestFile } from "../support/caller.ts"
+import { makeIncompressibleText } from "../support/media/noise.ts"
 
 const words = Array.from({ length: 200 }, (_, index) => `"codec_name":"h${index}"`).join()
 
@@ -24,7 +24,7 @@ describe("a packed text", () => {
   it("stays a text if it is short or packing saves nothing, counting digits for a long text", () => {
     expect(packText('{"name":"clip.mp4"}')).toBe('{"name":"clip.mp4"}')
     expect(packText("x".repeat(300_000))).toBeInstanceOf(Uint8Array)
-    const long = noise(8000)
+    const long = makeIncompressibleText(8000)
     expect(packText(long)).toBe(long)
     expect(packText(long.slice(0, 4000))).toBeInstanceOf(Uint8Array)
     const wide = Array.from({ length: 60 }, (_, index) => 0x4e00 + ((index * 7919) % 20_000))
@@ -52,13 +52,13 @@ describe("the dictionary", () => {
 describe("the row of a job", () => {
   it("holds a long request as bytes", async () => {
     const caller = await makeCaller(`packed ${crypto.randomUUID()}`)
-    const { id } = await upload(caller, `${"long name ".repeat(9)}.mp4`, "x")
+    const { id } = await uploadTestFile(caller, `${"long name ".repeat(9)}.mp4`, "x")
     const stored = env.DB.prepare(
       "select typeof(request) as type, account_id from jobs where id = ?",
     )
     const row = await stored.bind(id).first<{ type: string; account_id: string }>()
     expect(row?.type).toBe("blob")
-    const database = openDatabases(env, row?.account_id ?? "")
+    const database = openAccountDatabases(env, row?.account_id ?? "")
     const packed = (await findJob(database, id))?.request
     expect(packed).toMatchObject({ name: expect.stringContaining("long name") })
   })

@@ -1,16 +1,16 @@
 import { expect, it } from "vitest"
 import { newId } from "../../src/platform/ids.ts"
 import { listAccountKeys } from "../../src/db/accounts/account-keys.ts"
-import { openDatabases, openAllDatabases } from "../../src/db/database.ts"
+import { openAccountDatabases, openAllDatabases } from "../../src/db/database.ts"
 import type { AccountDatabases, Database } from "../../src/db/database.ts"
 import { removeFetchedMedia } from "../../src/db/files/fetched-media.ts"
-import { storeAcceptedAndStarted } from "../../src/db/jobs/jobs.ts"
+import { storeAcceptedAndStartedJobs } from "../../src/db/jobs/jobs.ts"
 import { listDeadLetters } from "../../src/db/dead-letters.ts"
 import { listKeysOfAllAccounts } from "../../src/db/accounts/keys.ts"
 import { listDailyUsage } from "../../src/db/accounts/usage.ts"
-import { findLookup, listOldLookups } from "../../src/db/jobs/metadata-lookups.ts"
-import { deleteLeftoverSecrets } from "../../src/db/jobs/task-secrets.ts"
-import { plansOf, watchedEnv } from "../support/db/watched-database.ts"
+import { findMetadataLookup, listOldMetadataLookups } from "../../src/db/jobs/metadata-lookups.ts"
+import { deleteLeftoverTaskSecrets } from "../../src/db/jobs/task-secrets.ts"
+import { explainStatements, makeRecordingEnv } from "../support/db/watched-database.ts"
 
 const PAGE = { limit: 20, offset: 0 }
 const MEDIA = { before: Date.now(), now: Date.now(), limit: 10 }
@@ -21,16 +21,16 @@ const ASKED: [string, string, Ask][] = [
   [
     "accepted jobs",
     "sqlite_autoindex_jobs_1",
-    (own) => storeAcceptedAndStarted(own, { accepted: [newId()], taken: [], now: 0 }),
+    (own) => storeAcceptedAndStartedJobs(own, { accepted: [newId()], taken: [], now: 0 }),
   ],
-  ["a lookup", "sqlite_autoindex_metadata_lookups_1", (own) => findLookup(own, "hash")],
+  ["a lookup", "sqlite_autoindex_metadata_lookups_1", (own) => findMetadataLookup(own, "hash")],
   [
     "lookups of some minutes ago",
     "metadata_lookups_by_age",
-    (_, all) => listOldLookups(all, Date.now(), 10),
+    (_, all) => listOldMetadataLookups(all, Date.now(), 10),
   ],
   ["what was fetched long ago", "files_fetched", (_, all) => removeFetchedMedia(all, MEDIA)],
-  ["secrets that were left", "task_secrets_of_job", (_, all) => deleteLeftoverSecrets(all, 10)],
+  ["secrets that were left", "task_secrets_of_job", (_, all) => deleteLeftoverTaskSecrets(all, 10)],
   ["the list of keys", "keys_of_account", (own) => listAccountKeys(own, PAGE)],
   [
     "the list of keys of all accounts",
@@ -50,11 +50,11 @@ const ASKED: [string, string, Ask][] = [
 ]
 
 it.each(ASKED)("%s is found by the index %s, without sorting", async (_, index, ask) => {
-  const { watched, asked } = watchedEnv()
+  const { watched, asked } = makeRecordingEnv()
   const [all] = openAllDatabases(watched)
   if (!all) throw new Error("there is no database")
-  await ask(openDatabases(watched, newId()), all)
-  const [plan] = await plansOf(asked)
+  await ask(openAccountDatabases(watched, newId()), all)
+  const [plan] = await explainStatements(asked)
   expect(plan?.steps.join("\n")).toMatch(new RegExp(`INDEX ${index}( |$)`, "m"))
   expect(plan?.steps.join("\n")).not.toContain("TEMP B-TREE")
 })

@@ -4,13 +4,13 @@ import type { JobResult } from "../../src/db/schema/jobs.ts"
 import { newId } from "../../src/platform/ids.ts"
 import { transitionJob } from "../../src/jobs/settle/settle.ts"
 import { computeEndTransition } from "../../src/jobs/settle/transitions.ts"
-import { maxExportBytes, ROW_BYTES_MAX } from "../../src/db/values/exported-bytes.ts"
-import { accountOf } from "../support/media/bundle.ts"
+import { maxExportBytes, EXPORTED_ROW_BYTES_MAX } from "../../src/db/values/exported-bytes.ts"
+import { findCallerAccountId } from "../support/media/bundle.ts"
 import { makeCaller } from "../support/caller.ts"
-import type { Caller } from "../support/caller.ts"
-import { noise } from "../support/media/noise.ts"
+import type { TestCaller } from "../support/caller.ts"
+import { makeIncompressibleText } from "../support/media/noise.ts"
 
-const WEBHOOK = `https://receiver.example/${noise(2000)}`
+const WEBHOOK = `https://receiver.example/${makeIncompressibleText(2000)}`
 
 type RecordBody = {
   status: string
@@ -23,9 +23,12 @@ type RecordBody = {
 function request(length: number) {
   const pairs = Array.from({ length: 10 }, (_, at) => {
     const seed = at + 1
-    return [noise(64, { wide: true, seed }), noise(500, { wide: true, seed: 50 + seed })]
+    return [
+      makeIncompressibleText(64, { wide: true, seed }),
+      makeIncompressibleText(500, { wide: true, seed: 50 + seed }),
+    ]
   })
-  const comment = noise(length, { wide: true })
+  const comment = makeIncompressibleText(length, { wide: true })
   return {
     ffmpeg_command: `ffmpeg -f lavfi -i testsrc2=d=1 -metadata comment=${comment} {{out_1}}`,
     input_files: {},
@@ -35,7 +38,7 @@ function request(length: number) {
   }
 }
 
-async function create(caller: Caller, length: number): Promise<string> {
+async function create(caller: TestCaller, length: number): Promise<string> {
   const answer = await caller.post("/commands", request(length))
   expect(answer.status).toBe(202)
   return (await answer.json<{ command_id: string }>()).command_id
@@ -61,7 +64,7 @@ function result(outputs: number): JobResult {
     outputs: Array.from({ length: outputs }, (_, at) => ({
       key: `out_${at}`,
       fileId: newId(),
-      name: `${noise(80, { wide: true, seed: at + 1 })}.mp4`,
+      name: `${makeIncompressibleText(80, { wide: true, seed: at + 1 })}.mp4`,
       sizeBytes: 1,
       contentType: "video/mp4",
     })),
@@ -73,13 +76,15 @@ describe("a row keeps within its room", () => {
     "for a failed command of %i wide characters with the longest lines and warnings",
     async (length) => {
       const caller = await makeCaller(`room ${crypto.randomUUID()}`)
-      const accountId = await accountOf(caller)
+      const accountId = await findCallerAccountId(caller)
       const id = await create(caller, length)
-      const lines = Array.from({ length: 50 }, (_, at) => noise(400, { wide: true, seed: at + 1 }))
-      const message = noise(1000, { wide: true })
+      const lines = Array.from({ length: 50 }, (_, at) =>
+        makeIncompressibleText(400, { wide: true, seed: at + 1 }),
+      )
+      const message = makeIncompressibleText(1000, { wide: true })
       const warnings = Array.from({ length: 20 }, (_, at) => ({
         code: "input_damaged" as const,
-        message: noise(1000, { wide: true, seed: at + 1 }),
+        message: makeIncompressibleText(1000, { wide: true, seed: at + 1 }),
       }))
       await transitionJob(env, { accountId, jobId: id }, (read) => {
         const failure = { code: "command_failed" as const, message, lines }
@@ -87,8 +92,8 @@ describe("a row keeps within its room", () => {
         return { ...ended, job: { ...ended.job, warnings } }
       })
       const rows = await largestRows(accountId)
-      expect(Object.entries(rows).filter(([, bytes]) => bytes > ROW_BYTES_MAX)).toEqual([])
-      expect(rows["jobs"]).toBeGreaterThan(ROW_BYTES_MAX / 2)
+      expect(Object.entries(rows).filter(([, bytes]) => bytes > EXPORTED_ROW_BYTES_MAX)).toEqual([])
+      expect(rows["jobs"]).toBeGreaterThan(EXPORTED_ROW_BYTES_MAX / 2)
       const shown = await (await caller.call(`/commands/${id}`)).json<RecordBody>()
       expect(shown).toMatchObject({ status: "failed", metadata: request(1).metadata })
       // The last lines matter most.
@@ -100,7 +105,7 @@ describe("a row keeps within its room", () => {
 
   it("for a command with results that pack badly, which records and lists still show", async () => {
     const caller = await makeCaller(`room ${crypto.randomUUID()}`)
-    const accountId = await accountOf(caller)
+    const accountId = await findCallerAccountId(caller)
     const id = await create(caller, 3_000)
     const made = result(64)
     await transitionJob(env, { accountId, jobId: id }, (read) => {
@@ -108,7 +113,7 @@ describe("a row keeps within its room", () => {
       const ended = computeEndTransition(read, { state: "canceled", failure, now: Date.now() })
       return { ...ended, job: { ...ended.job, state: "succeeded", result: made } }
     })
-    expect((await largestRows(accountId))["jobs"]).toBeLessThanOrEqual(ROW_BYTES_MAX)
+    expect((await largestRows(accountId))["jobs"]).toBeLessThanOrEqual(EXPORTED_ROW_BYTES_MAX)
     const row = env.DB.prepare("select result_object_key from jobs where id = ?").bind(id)
     expect(await row.first("result_object_key")).not.toBeNull()
     const ids = made.outputs.map(({ fileId }) => fileId)

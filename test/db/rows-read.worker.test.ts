@@ -4,14 +4,18 @@ import { z } from "zod"
 import type { Failure } from "../../src/contract/failure.ts"
 import type { Operation } from "../../src/api/output/operation.ts"
 import { OPERATIONS } from "../../src/api/routes/operations.ts"
-import { sweep } from "../support/sweep.ts"
-import { askOperator, makeCaller } from "../support/caller.ts"
-import { commandRequest } from "../support/media/command-request.ts"
+import { sweepDirectly } from "../support/sweep.ts"
+import { fetchOperatorRoute, makeCaller } from "../support/caller.ts"
+import { makeCommandBody } from "../support/media/command-request.ts"
 import { insertManyJobs } from "../support/db/many-jobs.ts"
-import { findParameters, makeMembers, sendExample } from "../support/operations.ts"
-import { readingsOf } from "../support/db/rows-read.ts"
-import { probed } from "../support/runner/stand-in-runner.ts"
-import { startTinyRunner } from "../support/runner/tiny-runner.ts"
+import {
+  findPathParameters,
+  createExampleResources,
+  sendExampleRequest,
+} from "../support/operations.ts"
+import { recordRowsRead } from "../support/db/rows-read.ts"
+import { PROBE_RESULT } from "../support/runner/stand-in-runner.ts"
+import { startFakePlainRunner } from "../support/runner/tiny-runner.ts"
 
 const NAME = "many jobs"
 const JOBS = 100_000
@@ -30,7 +34,7 @@ beforeAll(async () => {
   const account = await env.DB.prepare("select id from accounts where name = ?").bind(NAME).first()
   const { id: accountId } = z.object({ id: z.string() }).parse(account)
   await insertManyJobs({ accountId, jobs: JOBS, ...OF_STATES })
-  await makeMembers(caller)
+  await createExampleResources(caller)
 })
 
 /** Returns the queries of a list: each value of each filter, and times. */
@@ -49,7 +53,7 @@ function unwrapped(schema: unknown): unknown {
 
 /** Returns statements of some work that read too many rows. */
 async function greedyOf(work: () => Promise<void>): Promise<string[]> {
-  const readings = await readingsOf(work)
+  const readings = await recordRowsRead(work)
   return readings
     .filter(({ rows }) => rows > ROWS_READ_MAX)
     .map(({ rows, sql }) => `${rows} rows: ${sql}`)
@@ -68,9 +72,9 @@ describe("for an account with 100,000 jobs", () => {
 
   it.each(named)("%s reads few rows", async (_, operation) => {
     const caller = await makeCaller(NAME)
-    const parameters = await findParameters(caller, operation)
+    const parameters = await findPathParameters(caller, operation)
     const greedy = await greedyOf(async () => {
-      const answer = await sendExample(operation, parameters, { "x-api-key": caller.key })
+      const answer = await sendExampleRequest(operation, parameters, { "x-api-key": caller.key })
       await answer.body?.cancel()
     })
     expect(greedy).toEqual([])
@@ -78,8 +82,8 @@ describe("for an account with 100,000 jobs", () => {
 
   it("an upload and a command read few rows from create to end", async () => {
     const caller = await makeCaller(NAME)
-    startTinyRunner(async ({ work: { kind, outputs: declared = [] } }) => {
-      if (kind === "probe") return { result: probed }
+    startFakePlainRunner(async ({ work: { kind, outputs: declared = [] } }) => {
+      if (kind === "probe") return { result: PROBE_RESULT }
       // Jobs of earlier tests reach the runner too.
       const isThis = kind === "command" && declared.some(({ key }) => key === "out_1")
       if (!isThis) return { failure: OF_OTHERS }
@@ -95,7 +99,7 @@ describe("for an account with 100,000 jobs", () => {
       const command = await caller.call("/commands", {
         method: "POST",
         headers: { ...headers, "content-type": "application/json" },
-        body: JSON.stringify(commandRequest(id)),
+        body: JSON.stringify(makeCommandBody(id)),
       })
       expect(await command.json()).toMatchObject({ status: "success" })
     })
@@ -103,14 +107,14 @@ describe("for an account with 100,000 jobs", () => {
   })
 
   it("a sweep reads few rows", async () => {
-    expect(await greedyOf(() => sweep(env, Date.now()))).toEqual([])
+    expect(await greedyOf(() => sweepDirectly(env, Date.now()))).toEqual([])
   })
 
   it.each(["/accounts", "/accounts?search=many", "/plans", "/keys?account=many%20jobs"])(
     "the operator's %s reads few rows",
     async (path) => {
       const greedy = await greedyOf(async () => {
-        const answer = await askOperator(path)
+        const answer = await fetchOperatorRoute(path)
         await answer.body?.cancel()
       })
       expect(greedy).toEqual([])

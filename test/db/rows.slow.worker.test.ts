@@ -1,9 +1,9 @@
 import { expect, it } from "vitest"
 import type { TaskOrder } from "../../src/contract/task.ts"
 import { makeCaller } from "../support/caller.ts"
-import type { Caller } from "../support/caller.ts"
-import { countRows, sumOf } from "../support/db/counted-rows.ts"
-import { reportProgress, startTinyRunner } from "../support/runner/tiny-runner.ts"
+import type { TestCaller } from "../support/caller.ts"
+import { countStorageRowsWritten, sumWrittenRows } from "../support/db/counted-rows.ts"
+import { reportProgress, startFakePlainRunner } from "../support/runner/tiny-runner.ts"
 import type { TaskOutcome } from "../support/runner/tiny-runner.ts"
 
 const RUN_SECONDS = 30
@@ -11,7 +11,7 @@ const RUN_SECONDS = 30
 const SETTLE_MS = 6_000
 const ROWS_MAX = 20
 
-async function run(caller: Caller): Promise<void> {
+async function run(caller: TestCaller): Promise<void> {
   const answer = await caller.post("/commands", {
     ffmpeg_command: "ffmpeg -f lavfi -i testsrc -t 1 {{out_1}}",
     input_files: {},
@@ -35,14 +35,14 @@ async function work(order: TaskOrder, seconds: number): Promise<TaskOutcome> {
 
 it("all objects together write few rows for a job of 30 s that reports each second", async () => {
   const caller = await makeCaller("rows")
-  startTinyRunner((order) => work(order, 0))
+  startFakePlainRunner((order) => work(order, 0))
   await run(caller)
-  startTinyRunner((order) => work(order, RUN_SECONDS))
-  const rows = await countRows(async () => {
+  startFakePlainRunner((order) => work(order, RUN_SECONDS))
+  const rows = await countStorageRowsWritten(async () => {
     await run(caller)
     await scheduler.wait(SETTLE_MS)
   })
-  expect({ sum: sumOf(rows), rows: [...rows] }).toMatchObject({
+  expect({ sum: sumWrittenRows(rows), rows: [...rows] }).toMatchObject({
     sum: expect.toSatisfy((sum: number) => sum <= ROWS_MAX),
   })
 })

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { expect, it } from "vitest"
 import { openDirectory } from "../../src/db/database.ts"
-import { consumeAuthRequestLimit } from "../../src/db/accounts/sign-in-tries.ts"
+import { countAuthRequestIfAllowed } from "../../src/db/accounts/sign-in-tries.ts"
 
 const RULE = { requestsMax: 3, windowMs: 60_000 }
 const NOW = 1_790_000_000_000
@@ -12,7 +12,7 @@ async function tryOften(now: number, times: number) {
   const tried = { network: "2001:db8:0:1::/64", path: "/sign-in/email", now }
   const answers: (number | null)[] = []
   for (let at = 0; at < times; at += 1)
-    answers.push(await consumeAuthRequestLimit(database, tried, RULE))
+    answers.push(await countAuthRequestIfAllowed(database, tried, RULE))
   return answers
 }
 

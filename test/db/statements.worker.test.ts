@@ -3,21 +3,21 @@ import { expect, it } from "vitest"
 import { runAsInvocation } from "../../scripts/start/worker/d1-limits.ts"
 import { newId } from "../../src/platform/ids.ts"
 import { settleTask } from "../../src/jobs/settle/settle.ts"
-import { openDatabases } from "../../src/db/database.ts"
+import { openAccountDatabases } from "../../src/db/database.ts"
 import { claimTask } from "../../src/db/jobs/tasks.ts"
-import { readSnapshot } from "../../src/db/jobs/apply-transition.ts"
-import { startTask } from "../support/media/bundle.ts"
+import { readJobSnapshot } from "../../src/db/jobs/apply-transition.ts"
+import { startCommandTask } from "../support/media/bundle.ts"
 import { makeCaller } from "../support/caller.ts"
 
 it("a task with more than a thousand dispatches settles in one batch", async () => {
-  const task = await startTask(await makeCaller("dispatched"), { out_1: "a.mp4" })
+  const task = await startCommandTask(await makeCaller("dispatched"), { out_1: "a.mp4" })
   await env.DB.prepare("update tasks set state = 'waiting', slot = null, fence = 1500 where id = ?")
     .bind(task.taskId)
     .run()
   const { taskId, jobId, accountId } = task
-  const database = openDatabases(env, accountId)
+  const database = openAccountDatabases(env, accountId)
   await claimTask(database, { taskId, jobId, slot: "media-0", allocation: 2, now: Date.now() })
-  const snapshot = await readSnapshot(database, jobId)
+  const snapshot = await readJobSnapshot(database, jobId)
   expect(snapshot?.tasks[0]?.fence).toBe(1501)
   const plain = { key: "out_1", size_bytes: 3, content_type: "video/mp4" }
   const report = {

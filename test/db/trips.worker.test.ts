@@ -1,15 +1,15 @@
 import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it, vi } from "vitest"
 import type { TaskOrder } from "../../src/contract/task.ts"
-import { ask, makeCaller } from "../support/caller.ts"
-import type { Caller } from "../support/caller.ts"
-import { commandRequest } from "../support/media/command-request.ts"
-import { countTrips } from "../support/db/counted-trips.ts"
-import type { Trip } from "../support/db/counted-trips.ts"
-import { media, sendForm } from "../support/media/kind-upload.ts"
-import { normalizeResult } from "../support/media/normalized.ts"
-import { probed } from "../support/runner/stand-in-runner.ts"
-import { RECEIVER, startTinyRunner } from "../support/runner/tiny-runner.ts"
+import { fetchWorker, makeCaller } from "../support/caller.ts"
+import type { TestCaller } from "../support/caller.ts"
+import { makeCommandBody } from "../support/media/command-request.ts"
+import { recordD1Trips } from "../support/db/counted-trips.ts"
+import type { D1Trip } from "../support/db/counted-trips.ts"
+import { makeFormFile, postNormalizeForm } from "../support/media/kind-upload.ts"
+import { makeNormalizeResult } from "../support/media/normalized.ts"
+import { PROBE_RESULT } from "../support/runner/stand-in-runner.ts"
+import { WEBHOOK_RECEIVER_URL, startFakePlainRunner } from "../support/runner/tiny-runner.ts"
 import type { TaskOutcome } from "../support/runner/tiny-runner.ts"
 
 /** Time in which notes of jobs are written. */
@@ -40,23 +40,23 @@ const ALARM = "select tasks"
 
 const WAITS = { timeout: 60_000, interval: 50 }
 
-let caller: Caller
+let caller: TestCaller
 
 beforeEach(async () => {
   caller = await makeCaller(`trips ${crypto.randomUUID()}`)
-  startTinyRunner(work)
+  startFakePlainRunner(work)
 })
 
 async function work({ work: { kind } }: TaskOrder): Promise<TaskOutcome> {
-  if (kind === "probe") return { result: probed }
-  if (kind === "normalize") return { outputs: { output: "x" }, result: normalizeResult() }
+  if (kind === "probe") return { result: PROBE_RESULT }
+  if (kind === "normalize") return { outputs: { output: "x" }, result: makeNormalizeResult() }
   const outputs = [{ key: "out_1", size_bytes: 1, content_type: "video/mp4" }]
   return { outputs: { out_1: "x" }, result: { kind, outputs } }
 }
 
 /** Returns the trips of some work and of its work in the background. */
-async function tripsOf(work: () => Promise<void>): Promise<Trip[]> {
-  const trips = await countTrips(async () => {
+async function tripsOf(work: () => Promise<void>): Promise<D1Trip[]> {
+  const trips = await recordD1Trips(async () => {
     await work()
     await scheduler.wait(SETTLE_MS)
   })
@@ -67,13 +67,13 @@ async function tripsOf(work: () => Promise<void>): Promise<Trip[]> {
   return others.filter((trip) => trip !== BEGUN && trip !== ALARM).map(nameOf)
 }
 
-function nameOf(trip: Trip): string {
+function nameOf(trip: D1Trip): string {
   return BATCHES.find(([batch]) => batch.test(trip))?.[1] ?? trip
 }
 
 /** Returns the trips of a request, without those that happen by time. */
-async function tripsToLook(look: () => Promise<unknown>): Promise<Trip[]> {
-  const trips = await countTrips(async () => void (await look()))
+async function tripsToLook(look: () => Promise<unknown>): Promise<D1Trip[]> {
+  const trips = await recordD1Trips(async () => void (await look()))
   return trips.filter((trip) => !BY_TIME.test(trip) && trip !== ALARM)
 }
 
@@ -112,8 +112,8 @@ async function uploadAndProbe(): Promise<string> {
 /** Returns the trips of a request up to the batch that creates its job. */
 async function tripsToAccept(
   request: () => Promise<void>,
-): Promise<{ before: Trip[]; create: Trip | undefined }> {
-  const trips = (await countTrips(request)).filter((trip) => !BY_TIME.test(trip))
+): Promise<{ before: D1Trip[]; create: D1Trip | undefined }> {
+  const trips = (await recordD1Trips(request)).filter((trip) => !BY_TIME.test(trip))
   await scheduler.wait(SETTLE_MS)
   const at = trips.findIndex((trip) => trip.includes("insert jobs"))
   return { before: at < 0 ? trips : trips.slice(0, at), create: trips[at] }
@@ -127,7 +127,7 @@ async function command(
   const answer = await caller.call("/commands", {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify(commandRequest(fileId, changes)),
+    body: JSON.stringify(makeCommandBody(fileId, changes)),
   })
   expect(answer.status).toBe(202)
   return await answer.json<{ command_id: string; status?: string }>()
@@ -140,7 +140,7 @@ describe("trips to D1", () => {
   })
 
   it("include a second read of a job that changed since its claim", async () => {
-    startTinyRunner(async (order) => {
+    startFakePlainRunner(async (order) => {
       const change = env.DB.prepare("update jobs set version = version + 1 where id = ?")
       await change.bind(order.job_id).run()
       return await work(order)
@@ -162,7 +162,7 @@ describe("trips to D1", () => {
   })
 
   it("number two for the response to an upload that nobody waits for", async () => {
-    startTinyRunner(() => new Promise(() => undefined))
+    startFakePlainRunner(() => new Promise(() => undefined))
     const trips = await tripsOf(async () => {
       expect((await sendFile(new File(["x"], "clip.mp4"))).status).toBe(201)
     })
@@ -181,7 +181,7 @@ describe("trips to D1", () => {
     const trips = await tripsOf(async () => {
       const fileId = await uploadAndProbe()
       const headers = { "idempotency-key": "life" }
-      const { command_id: id } = await command(fileId, headers, { webhook: RECEIVER })
+      const { command_id: id } = await command(fileId, headers, { webhook: WEBHOOK_RECEIVER_URL })
       await vi.waitFor(async () => expect(await isTold(id)).toBe(true), WAITS)
     })
     const ofTest = trips.filter((trip) => trip !== TEST)
@@ -193,7 +193,7 @@ describe("trips to D1", () => {
 
   it("number two until a command is accepted, and one for its repetition", async () => {
     const fileId = await uploadProbed()
-    const webhook = RECEIVER
+    const webhook = WEBHOOK_RECEIVER_URL
     const headers = { "idempotency-key": "once" }
     const toKey = "select files, select jobs, select idempotency"
     const first = await tripsToAccept(async () => void (await command(fileId)))
@@ -210,7 +210,7 @@ describe("trips to D1", () => {
   it("number two until a job with a file is accepted, with or without a key", async () => {
     for (const headers of [{}, { "idempotency-key": "file" }]) {
       const { before, create } = await tripsToAccept(async () => {
-        const answer = await sendForm(caller, [["file", media()]], headers)
+        const answer = await postNormalizeForm(caller, [["file", makeFormFile()]], headers)
         expect(answer.status).toBe(202)
       })
       expect(before).toEqual(["insert uploads"])
@@ -220,7 +220,7 @@ describe("trips to D1", () => {
 
   it("number one for GET of a command, open or finished, and of a list", async () => {
     const fileId = await uploadProbed()
-    startTinyRunner(() => new Promise(() => undefined))
+    startFakePlainRunner(() => new Promise(() => undefined))
     const { command_id: id } = await command(fileId)
     await vi.waitFor(async () => expect(await statusOf(id)).toBe("running"), WAITS)
     expect(await tripsToLook(() => statusOf(id))).toEqual(["select jobs"])
@@ -238,7 +238,7 @@ describe("trips to D1", () => {
     })
     expect(linking.filter((trip) => trip !== ALARM)).toEqual(["select files"])
     const reading = await tripsOf(async () => {
-      expect((await (await ask(place)).arrayBuffer()).byteLength).toBe(1)
+      expect((await (await fetchWorker(place)).arrayBuffer()).byteLength).toBe(1)
     })
     expect(reading.filter((trip) => trip !== ALARM)).toEqual([])
   })

@@ -1,11 +1,11 @@
 import { env } from "cloudflare:workers"
 import { describe, expect, it } from "vitest"
 import { newId } from "../../src/platform/ids.ts"
-import { openDatabases } from "../../src/db/database.ts"
+import { openAccountDatabases } from "../../src/db/database.ts"
 import { listUploadParts, saveUploadPart } from "../../src/db/files/upload-parts.ts"
 import { deleteUploadRow, insertUpload } from "../../src/db/files/uploads.ts"
 
-const database = openDatabases(env, newId())
+const database = openAccountDatabases(env, newId())
 
 async function open(): Promise<string> {
   const id = newId()
@@ -48,7 +48,7 @@ describe("the parts of an upload", () => {
   it("belong to one account", async () => {
     const id = await open()
     await saveUploadPart(database, id, part(1))
-    const other = openDatabases(env, newId())
+    const other = openAccountDatabases(env, newId())
     await saveUploadPart(other, id, part(1, "another's"))
     await saveUploadPart(other, id, part(2))
     await deleteUploadRow(other, id)

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite"
 import pWaitFor from "p-wait-for"
 import type { Bed } from "./bed.ts"
 import { findTools } from "./processes.ts"
-import { takenWorkspaces } from "../support/runner/places.ts"
+import { listUsedWorkspaces } from "../support/runner/workspaces.ts"
 
 /** A delivery whose try died waits for the end of its claim, and then for a sweep. */
 const CLEAN_MS_MAX = 100_000
@@ -38,7 +38,7 @@ export async function findLeftovers(bed: Bed, timeoutMs = CLEAN_MS_MAX): Promise
 function look(bed: Bed): string[] {
   return [
     ...findTools(bed.pid, bed.workDir).map((pid) => `process ${pid}`),
-    ...takenWorkspaces(bed.workDir).map((name) => `workspace ${name}`),
+    ...listUsedWorkspaces(bed.workDir).map((name) => `workspace ${name}`),
     ...leftInDatabase(bed),
     ...leftInBucket(bed),
     ...leftInObjects(bed),

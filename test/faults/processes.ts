@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs"
 import { join } from "node:path"
-import { idlePlaces, isWaiting } from "../support/runner/places.ts"
+import { listIdleWorkspaces, isWaitingToolProcess } from "../support/runner/workspaces.ts"
 
 type Process = { pid: number; parent: number; words: string[] }
 
@@ -42,10 +42,10 @@ function splitLine(line: string): [string, string] {
  */
 export function findTools(servicePid: number, workDir: string): number[] {
   const below = new Set(processesBelow(servicePid))
-  const idle = idlePlaces(workDir)
+  const idle = listIdleWorkspaces(workDir)
   return listProcesses()
     .filter(({ pid, words }) => {
-      if (isWaiting(pid, words) || idle.has(folderOf(pid))) return false
+      if (isWaitingToolProcess(pid, words) || idle.has(folderOf(pid))) return false
       const isTool = words.some((word) => /(?:^|\/)(?:ff(?:mpeg|probe)|launcher)$/.test(word))
       return (below.has(pid) && isTool) || folderOf(pid).startsWith(`${workDir}/`)
     })

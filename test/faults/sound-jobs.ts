@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises"
 import { z } from "zod"
 import { makeTempFolder } from "../../scripts/cli/temp-folder.ts"
 import { newId } from "../../src/platform/ids.ts"
-import { GREETING, speak } from "../support/media/speech.ts"
+import { SHORT_SPEECH_TEXT, generateSpeech } from "../support/media/speech.ts"
 import { readJson } from "./bed.ts"
 import type { Bed } from "./bed.ts"
 import { submitOrders } from "./batch.ts"
@@ -58,7 +58,7 @@ let spoken: Promise<Blob> | undefined
 
 async function makeSpeech(): Promise<Blob> {
   await using folder = await makeTempFolder("speech")
-  return new Blob([await readFile(await speak(folder.path, { text: GREETING }))])
+  return new Blob([await readFile(await generateSpeech(folder.path, { text: SHORT_SPEECH_TEXT }))])
 }
 
 const storedIds = new WeakMap<Bed, Promise<string>>()

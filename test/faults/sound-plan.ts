@@ -1,4 +1,4 @@
-import { whyNoSpeech } from "../support/media/speech.ts"
+import { explainMissingSpeechTools } from "../support/media/speech.ts"
 import { injectAt, SOUND_POINTS } from "./injection-points.ts"
 import type { InjectionPoint } from "./injection-points.ts"
 import type { Cell, Fault, Group } from "./cell.ts"
@@ -43,7 +43,7 @@ export const SOUND_GROUPS: Group[] = [
 ]
 
 function soundGroup(name: string, cells: Cell[]): Group {
-  return { name: `sound: ${name}`, smallDisk: "none", cells, findLack: whyNoSpeech }
+  return { name: `sound: ${name}`, smallDisk: "none", cells, findLack: explainMissingSpeechTools }
 }
 
 function soundCells(

@@ -2,8 +2,8 @@ import { once } from "node:events"
 import { connect, createServer } from "node:net"
 import type { Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
-import { openSite } from "../support/site/site.ts"
-import type { Site } from "../support/site/site.ts"
+import { startTestSite } from "../support/site/site.ts"
+import type { TestSite } from "../support/site/site.ts"
 import type { SiteRequest } from "../support/site/visit.ts"
 
 /** The web that jobs fetch from: a site behind a way to it that can be broken. */
@@ -22,7 +22,7 @@ export type Source = AsyncDisposable & {
 }
 
 export async function openSource(): Promise<Source> {
-  const site = await openSite()
+  const site = await startTestSite()
   const pairs = new Set<[Socket, Socket]>()
   const broken = { isCut: false, isStalled: false }
   const server = createServer((near) => {
@@ -75,6 +75,6 @@ export async function openSource(): Promise<Source> {
   }
 }
 
-function requestsOf(site: Site, path: string): SiteRequest[] {
+function requestsOf(site: TestSite, path: string): SiteRequest[] {
   return site.requests.filter((request) => request.path === path)
 }

@@ -3,9 +3,9 @@ import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { z } from "zod"
 import { newId } from "../../src/platform/ids.ts"
-import { hashOfSound } from "../support/site/sound.ts"
-import { RIGHT_COOKIE } from "../support/site/cookies.ts"
-import { mediaFolder } from "../support/site/media.ts"
+import { hashWavFile } from "../support/site/sound.ts"
+import { LOGIN_COOKIE } from "../support/site/cookies.ts"
+import { ensureMediaFolder } from "../support/site/media.ts"
 import { readJson } from "./bed.ts"
 import type { Bed } from "./bed.ts"
 import { submitOrders } from "./batch.ts"
@@ -60,7 +60,7 @@ type WebOrders = Record<string, WebOrder> & Record<WebTarget, WebOrder>
 
 async function makeOrders(bed: Bed): Promise<WebOrders> {
   const tag = newId()
-  const clip = await readFile(join(await mediaFolder(), "clip.mp4"))
+  const clip = await readFile(join(await ensureMediaFolder(), "clip.mp4"))
   const sha256 = createHash("sha256").update(clip).digest("hex")
   function clipPath(name: string): string {
     return `/as/${name}-${tag}.mp4?file=clip.mp4&rate=${CLIP_RATE}`
@@ -98,10 +98,10 @@ function soundOrders(
   const large = `/sound/large-${tag}.wav?size=${LARGE_BYTES}&seed=${seed}&rate=${LARGE_RATE}`
   const manner = "range=no&etag=none&modified=no&length=none"
   const plain = `/sound/plain-${tag}.wav?size=${PLAIN_BYTES}&seed=${seed}&${manner}`
-  const largeEnd = { sha256: hashOfSound(LARGE_BYTES, seed), sourceBytes: LARGE_BYTES }
+  const largeEnd = { sha256: hashWavFile(LARGE_BYTES, seed), sourceBytes: LARGE_BYTES }
   return {
     "large import": file(large, large, largeEnd),
-    "plain import": file(plain, plain, { sha256: hashOfSound(PLAIN_BYTES, seed) }),
+    "plain import": file(plain, plain, { sha256: hashWavFile(PLAIN_BYTES, seed) }),
   }
 }
 
@@ -124,7 +124,7 @@ function pageOf(path: string): string {
 }
 
 function cookiesFor(host: string): string {
-  const [name = "", value = ""] = RIGHT_COOKIE.split("=")
+  const [name = "", value = ""] = LOGIN_COOKIE.split("=")
   return [host.split(":")[0], "FALSE", "/", "FALSE", "0", name, value].join("\t")
 }
 

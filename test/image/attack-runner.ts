@@ -14,7 +14,7 @@ import { bring, outputsOf } from "../corpus/attack.ts"
 import type { Attack } from "../corpus/attack.ts"
 import type { CanaryPaths, Evidence } from "../corpus/canaries.ts"
 import { wordsOf } from "../corpus/fixtures.ts"
-import { makeIoServer } from "../support/runner/io-server.ts"
+import { makeFakeIoServer } from "../support/runner/io-server.ts"
 
 const RUN_SECONDS_MAX = 20
 const LAST = new Set(["finished", "failed", "interrupted"])
@@ -66,7 +66,7 @@ export async function attackInside(
 ): Promise<AttackEvidence> {
   const brought = await bring(attack, place)
   const outputs = Object.entries(outputsOf(attack))
-  const io = makeIoServer("a-token")
+  const io = makeFakeIoServer("a-token")
   for (const { key, content } of brought) io.inputs.set(key, content)
   const server = await listen({ fetch: (request) => io.fetch(request) })
   try {

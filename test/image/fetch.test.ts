@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { startContainer } from "../../scripts/image/docker.ts"
-import { fetchTask } from "../../src/contract/tasks/fetch.ts"
+import { fetchTaskDefinition } from "../../src/contract/tasks/fetch.ts"
 import { fetchDirectly, SITE } from "./fetch-directly.ts"
 
 const LOCKED =
@@ -15,7 +15,7 @@ describe("the image as a runner of fetches", () => {
     await using container = await startContainer([...allowed, ...options])
     const fetched = await fetchDirectly(container.id, "/watch")
     if (fetched.report.kind !== "finished") throw new Error(JSON.stringify(fetched.report))
-    const { title, media } = fetchTask.result.parse(fetched.report.result)
+    const { title, media } = fetchTaskDefinition.result.parse(fetched.report.result)
     expect(title).toBe("A clip")
     expect(media).toMatchObject({ content_type: "video/mp4", size_bytes: fetched.storedBytes })
 

@@ -11,7 +11,7 @@ import { makeTempFolder } from "../../scripts/cli/temp-folder.ts"
 import { PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
 import { healthOf, refusedOf } from "./container-health.ts"
 import { openHiding } from "./hidden.ts"
-import { skipNote, speak, whyNoVoice } from "../support/media/speech.ts"
+import { makeSkipSuffix, generateSpeech, explainMissingFlite } from "../support/media/speech.ts"
 
 const LOCKED = (
   "--read-only --tmpfs /work --tmpfs /tmp --cap-drop ALL " +
@@ -19,7 +19,7 @@ const LOCKED = (
 ).split(" ")
 
 const TRACES = ["traces_outside", "traces_on_the_network"]
-const LACK = await whyNoVoice()
+const LACK = await explainMissingFlite()
 
 /** Prints what is said in a file, by the model of the image. */
 const TRANSCRIBE = `
@@ -94,16 +94,19 @@ describe("the image", () => {
     expect(fonts).not.toBe("")
   })
 
-  it.skipIf(LACK !== null)(`transcribes speech without a network${skipNote(LACK)}`, async () => {
-    await using folder = await makeTempFolder("speech")
-    const text = "The quick brown fox jumps over the lazy dog."
-    const path = await speak(folder.path, { text })
-    await using container = await startContainer(["--network", "none"])
-    await runDocker("cp", path, `${container.id}:/work/speech.wav`)
-    const words = ["/opt/speech/bin/python", "-I", "-c", TRANSCRIBE]
-    const said = await runDocker("exec", container.id, ...words)
-    expect(said.toLowerCase()).toContain("quick brown fox jumps over the lazy dog")
-  })
+  it.skipIf(LACK !== null)(
+    `transcribes speech without a network${makeSkipSuffix(LACK)}`,
+    async () => {
+      await using folder = await makeTempFolder("speech")
+      const text = "The quick brown fox jumps over the lazy dog."
+      const path = await generateSpeech(folder.path, { text })
+      await using container = await startContainer(["--network", "none"])
+      await runDocker("cp", path, `${container.id}:/work/speech.wav`)
+      const words = ["/opt/speech/bin/python", "-I", "-c", TRANSCRIBE]
+      const said = await runDocker("exec", container.id, ...words)
+      expect(said.toLowerCase()).toContain("quick brown fox jumps over the lazy dog")
+    },
+  )
 
   it("contains no secret, and only the sources that it runs", async () => {
     await using container = await startContainer()

@@ -6,10 +6,15 @@ import { makeMedia } from "../../scripts/cli/client/media.ts"
 import { waitUntilSuccess, uploadMedia } from "../../scripts/cli/client/requests.ts"
 import { startImageService } from "../../scripts/image/service.ts"
 import { makeTempFolder } from "../../scripts/cli/temp-folder.ts"
-import { GREETING, skipNote, speak, whyNoVoice } from "../support/media/speech.ts"
+import {
+  SHORT_SPEECH_TEXT,
+  makeSkipSuffix,
+  generateSpeech,
+  explainMissingFlite,
+} from "../support/media/speech.ts"
 import { wordErrorRate } from "../support/media/word-error-rate.ts"
 
-const LACK = await whyNoVoice()
+const LACK = await explainMissingFlite()
 /** A container that is started loads its model, too. */
 const BUSY = { timeLimitMs: 80_000 }
 const ERROR_RATE_MAX = 0.2
@@ -22,7 +27,7 @@ const normalized = z.object({
   }),
 })
 
-describe.skipIf(LACK !== null)(`sound on containers${skipNote(LACK)}`, () => {
+describe.skipIf(LACK !== null)(`sound on containers${makeSkipSuffix(LACK)}`, () => {
   const opened = new AsyncDisposableStack()
   let folder: string
   let spoken: string
@@ -30,7 +35,7 @@ describe.skipIf(LACK !== null)(`sound on containers${skipNote(LACK)}`, () => {
 
   beforeAll(async () => {
     folder = opened.use(await makeTempFolder("image-sound")).path
-    spoken = await speak(folder, { text: GREETING })
+    spoken = await generateSpeech(folder, { text: SHORT_SPEECH_TEXT })
     const service = opened.use(await startImageService())
     caller = (await service.openAccount("one")).caller
   })
@@ -68,6 +73,6 @@ describe.skipIf(LACK !== null)(`sound on containers${skipNote(LACK)}`, () => {
       .object({ transcript: z.string(), language: z.string() })
       .parse(await read(`/v1/transcribe/${id}`))
     expect(language).toBe("en")
-    expect(wordErrorRate(GREETING, transcript)).toBeLessThanOrEqual(ERROR_RATE_MAX)
+    expect(wordErrorRate(SHORT_SPEECH_TEXT, transcript)).toBeLessThanOrEqual(ERROR_RATE_MAX)
   })
 })

@@ -5,7 +5,7 @@ import { EXPECTED_NETWORK_ATTACK_OUTCOMES } from "../../container/sandbox/tiers/
 import { ATTACK_NAMES } from "../../container/sandbox/tiers/self-test.ts"
 import { runDocker, startContainer } from "../../scripts/image/docker.ts"
 import { makeTempFolder } from "../../scripts/cli/temp-folder.ts"
-import { fetchTask } from "../../src/contract/tasks/fetch.ts"
+import { fetchTaskDefinition } from "../../src/contract/tasks/fetch.ts"
 import { isLight } from "../corpus/attack.ts"
 import type { Attack } from "../corpus/attack.ts"
 import { makeCanaryMedia } from "../corpus/canary-media.ts"
@@ -59,7 +59,9 @@ describe("the image on a kernel without Landlock", () => {
     await using container = await startContainer([...allowed, ...hiding.options])
     const fetched = await fetchDirectly(container.id, "/watch")
     if (fetched.report.kind !== "finished") throw new Error(JSON.stringify(fetched.report))
-    expect(fetchTask.result.parse(fetched.report.result)).toMatchObject({ title: "A clip" })
+    expect(fetchTaskDefinition.result.parse(fetched.report.result)).toMatchObject({
+      title: "A clip",
+    })
     const inside = await fetchDirectly(container.id, "/inside")
     expect(inside).toMatchObject({ isPrivateReached: false, storedBytes: 0 })
     expect(inside.report).toMatchObject({ failure: { code: "url_not_allowed" } })

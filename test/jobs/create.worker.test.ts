@@ -3,9 +3,9 @@ import { expect, it } from "vitest"
 import type { Env } from "../../src/bindings/env.ts"
 import { newId } from "../../src/platform/ids.ts"
 import { acceptJob } from "../../src/jobs/create.ts"
-import { openDatabases } from "../../src/db/database.ts"
+import { openAccountDatabases } from "../../src/db/database.ts"
 import { draftJobRow, draftTask } from "../../src/domain/job-draft.ts"
-import { jobFacts } from "../support/job-facts.ts"
+import { makeJobProperties } from "../support/job-facts.ts"
 
 /** A bucket whose first put is slow, and whose second put fails. */
 function withFailingBucket(): Env {
@@ -33,7 +33,7 @@ function isEnv(made: object): made is Env {
 /** Accepts a job of one task, and waits for the work after the response. */
 async function acceptOne(where: Env, commands: string[][], accountId = newId()): Promise<string> {
   const id = newId()
-  const facts = jobFacts(null)
+  const facts = makeJobProperties(null)
   const work = { kind: "command" as const, commands, outputs: [], run_seconds_max: 1 }
   const draft = {
     job: draftJobRow(facts, { id, kind: "command", request: { commands, output_files: {} } }),
@@ -44,7 +44,7 @@ async function acceptOne(where: Env, commands: string[][], accountId = newId()):
   const ctx = { waitUntil: (work: Promise<unknown>) => void background.push(work) }
   const creating = { keyId: null, requestId: null, limits: null }
   try {
-    await acceptJob(where, ctx, { database: openDatabases(env, accountId), creating }, draft)
+    await acceptJob(where, ctx, { database: openAccountDatabases(env, accountId), creating }, draft)
   } finally {
     await Promise.all(background)
   }

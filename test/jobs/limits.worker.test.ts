@@ -7,11 +7,11 @@ import type { JobAcceptance } from "../../src/jobs/create.ts"
 import type { Env } from "../../src/bindings/env.ts"
 import { formatUtcDay } from "../../src/db/accounts/account-limits.ts"
 import type { NewJobLimits } from "../../src/db/accounts/account-limits.ts"
-import { openDatabases } from "../../src/db/database.ts"
+import { openAccountDatabases } from "../../src/db/database.ts"
 import { draftJobRow, draftTask } from "../../src/domain/job-draft.ts"
 import type { JobDraft } from "../../src/domain/job-draft.ts"
-import { jobFacts } from "../support/job-facts.ts"
-import { plansOf, watchedEnv } from "../support/db/watched-database.ts"
+import { makeJobProperties } from "../support/job-facts.ts"
+import { explainStatements, makeRecordingEnv } from "../support/db/watched-database.ts"
 
 const CALLERS = 64
 const ROOMY = { waitingJobsMax: 1000, fetchesPerDay: 1000, storageBytesMax: 1000 }
@@ -20,7 +20,7 @@ const ctx = { waitUntil: (work: Promise<unknown>) => void work.catch(() => undef
 /** Drafts a job with this number of imports, and an upload of this size in its request. */
 function draft(accountId: string, { imports = 0, uploadBytes = 0 } = {}): JobDraft {
   const id = newId()
-  const facts = jobFacts(null)
+  const facts = makeJobProperties(null)
   const job = draftJobRow(facts, { id, kind: "command", request: { output_files: {} } })
   const work = { kind: "command" as const, commands: [["x"]], outputs: [], run_seconds_max: 1 }
   const bringIn = {
@@ -57,7 +57,12 @@ async function accept(
     requestId: "a request",
     limits: limits && { ...ROOMY, ...limits },
   }
-  return await acceptJob(where, ctx, { database: openDatabases(where, accountId), creating }, made)
+  return await acceptJob(
+    where,
+    ctx,
+    { database: openAccountDatabases(where, accountId), creating },
+    made,
+  )
 }
 
 /** Creates the row of an account, which the limits require. */
@@ -199,10 +204,12 @@ it("a job of an account that is deleted meanwhile is not created", async () => {
 
 it("a job is created in one batch, and its admission reads only indexes", async () => {
   const accountId = await makeAccount()
-  const { watched, asked } = watchedEnv()
+  const { watched, asked } = makeRecordingEnv()
   await accept(accountId, {}, draft(accountId, { imports: 1 }), watched)
   expect(asked.filter(({ sql }) => sql.startsWith("select"))).toEqual([])
-  const plans = await plansOf(asked.filter(({ sql }) => sql.startsWith('insert into "jobs"')))
+  const plans = await explainStatements(
+    asked.filter(({ sql }) => sql.startsWith('insert into "jobs"')),
+  )
   const steps = plans[0]?.steps.join("\n") ?? ""
   expect(steps).toContain("COVERING INDEX jobs_open (account_id=? AND state=?)")
   expect(steps).toContain("sqlite_autoindex_usage_days_1 (account_id=? AND day=?)")

@@ -4,7 +4,7 @@ import type { Env } from "../../src/bindings/env.ts"
 import { newId } from "../../src/platform/ids.ts"
 import { readProgress, readProgressOfJobs } from "../../src/jobs/wait.ts"
 import type { Progress } from "../../src/domain/progress.ts"
-import { openDatabases } from "../../src/db/database.ts"
+import { openAccountDatabases } from "../../src/db/database.ts"
 import { findJob } from "../../src/db/jobs/jobs.ts"
 import { makeQueuedJob } from "../support/db/queued-job.ts"
 
@@ -24,7 +24,7 @@ function isEnv(made: object): made is Env {
 it("an accepted job is shown without its progress if its dispatcher cannot be reached", async () => {
   const accountId = newId()
   const { jobId } = await makeQueuedJob(accountId)
-  const job = await findJob(openDatabases(env, accountId), jobId)
+  const job = await findJob(openAccountDatabases(env, accountId), jobId)
   if (!job) throw new Error("no job")
   const lost = withDispatchers(() => Promise.reject(new Error("the object was reset")))
   expect(await readProgress(lost, job)).toBeNull()
@@ -33,7 +33,7 @@ it("an accepted job is shown without its progress if its dispatcher cannot be re
 it("the progress of many jobs takes one call, and that of finished jobs none", async () => {
   const accountId = newId()
   const { jobId } = await makeQueuedJob(accountId)
-  const job = await findJob(openDatabases(env, accountId), jobId)
+  const job = await findJob(openAccountDatabases(env, accountId), jobId)
   if (!job) throw new Error("no job")
   const calls: string[][] = []
   const counted = withDispatchers(async (ids) => {

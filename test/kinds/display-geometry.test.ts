@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest"
-import { readDisplayGeometry } from "../../src/kinds/display-geometry.ts"
+import { computeDisplayGeometry } from "../../src/kinds/display-geometry.ts"
 
 const FORMAT = { format_name: "mov,mp4", format: {} }
 const picture = { codec_type: "video", width: 64, height: 36 }
 
 function shown(...streams: Record<string, unknown>[]) {
-  return readDisplayGeometry({ ...FORMAT, width: 1, height: 1, streams })
+  return computeDisplayGeometry({ ...FORMAT, width: 1, height: 1, streams })
 }
 
 function turnedBy(rotation: unknown) {

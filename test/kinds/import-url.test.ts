@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { fileNameFromImportUrl, readImportUrl } from "../../src/kinds/import-url.ts"
+import { fileNameFromImportUrl, parseImportUrl } from "../../src/kinds/import-url.ts"
 
 const RULES = { origin: "http://127.0.0.1:8787", allowedHosts: ["127.0.0.1:9000"], sites: [] }
 
@@ -13,7 +13,7 @@ describe("the URL of an import", () => {
     ["http://127.0.0.1:9000/x.mp4", "http://127.0.0.1:9000/x.mp4", "x.mp4"],
   ])("%s has one normalized URL and one name", (text, url, name) => {
     const sourceUrl = text.replace(/#.*/, "")
-    expect(readImportUrl(text, RULES)).toEqual({ url, sourceUrl, name })
+    expect(parseImportUrl(text, RULES)).toEqual({ url, sourceUrl, name })
   })
 
   it.each([
@@ -25,14 +25,14 @@ describe("the URL of an import", () => {
     ["https://a.example/a b", /write `https:\/\/a.example\/a%20b`/],
     ["file:///etc/passwd", /own machine/],
   ])("%s is refused", (text, why) => {
-    const read = readImportUrl(text, RULES)
+    const read = parseImportUrl(text, RULES)
     expect("error" in read && read.error).toMatch(why)
   })
 
   it("must belong to the operator's sites or their subdomains, if any are set", () => {
     const rules = { ...RULES, sites: ["a.example"] }
-    expect(readImportUrl("https://cdn.a.example/x", rules)).toHaveProperty("url")
-    const read = readImportUrl("https://bad-a.example/x", rules)
+    expect(parseImportUrl("https://cdn.a.example/x", rules)).toHaveProperty("url")
+    const read = parseImportUrl("https://bad-a.example/x", rules)
     expect("error" in read && read.error).toMatch(/operator .* "bad-a.example"/)
   })
 
@@ -41,20 +41,20 @@ describe("the URL of an import", () => {
     ["S3://films/a%2Fb.mp4", "b.mp4"],
     ["s3://films/100%.mp4", "100%.mp4"],
   ])("%s is kept literally for a bucket of the operator", (text, name) => {
-    const read = readImportUrl(text, { ...RULES, buckets: ["others", "films"] })
+    const read = parseImportUrl(text, { ...RULES, buckets: ["others", "films"] })
     expect(read).toEqual({ url: text, sourceUrl: text, name })
     expect(fileNameFromImportUrl(text)).toBe(name)
   })
 
   it("is refused for any other bucket, without naming the operator's", () => {
     for (const buckets of [["others"], ["film"], []]) {
-      const read = readImportUrl("s3://films/a.mp4", { ...RULES, buckets })
+      const read = parseImportUrl("s3://films/a.mp4", { ...RULES, buckets })
       expect("error" in read && read.error).toMatch(/S3_SOURCES\), and "films" is not one of them$/)
     }
   })
 
   it("is refused for every bucket if only web URLs are allowed", () => {
-    expect(readImportUrl("s3://films/a.mp4", RULES)).toEqual({
+    expect(parseImportUrl("s3://films/a.mp4", RULES)).toEqual({
       error: "expected an http or https URL",
     })
   })

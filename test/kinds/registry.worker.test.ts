@@ -2,13 +2,13 @@ import { env } from "cloudflare:workers"
 import { expect, it } from "vitest"
 import { settleTask } from "../../src/jobs/settle/settle.ts"
 import type { TerminalReport } from "../../src/jobs/settle/transitions.ts"
-import { openDatabases } from "../../src/db/database.ts"
-import { readSnapshot } from "../../src/db/jobs/apply-transition.ts"
+import { openAccountDatabases } from "../../src/db/database.ts"
+import { readJobSnapshot } from "../../src/db/jobs/apply-transition.ts"
 import { claimTask } from "../../src/db/jobs/tasks.ts"
 import { readDeliveryBody } from "../../src/db/values/hydrate.ts"
-import { accountOf } from "../support/media/bundle.ts"
+import { findCallerAccountId } from "../support/media/bundle.ts"
 import { makeCaller } from "../support/caller.ts"
-import { storedWebhook } from "../support/stored-webhook.ts"
+import { readStoredWebhook } from "../support/stored-webhook.ts"
 
 /** Uploads a file with a webhook and settles its probe as a runner would. */
 async function settledFile(streams: Record<string, unknown>[]) {
@@ -18,9 +18,9 @@ async function settledFile(streams: Record<string, unknown>[]) {
   body.append("webhook", "https://receiver.example/")
   const created = await caller.call("/files", { method: "POST", body })
   const { id: jobId } = await created.json<{ id: string }>()
-  const accountId = await accountOf(caller)
-  const database = openDatabases(env, accountId)
-  const snapshot = await readSnapshot(database, jobId)
+  const accountId = await findCallerAccountId(caller)
+  const database = openAccountDatabases(env, accountId)
+  const snapshot = await readJobSnapshot(database, jobId)
   const { id: taskId = "" } = snapshot?.tasks[0] ?? {}
   const claimed = await claimTask(database, {
     taskId,
@@ -30,7 +30,8 @@ async function settledFile(streams: Record<string, unknown>[]) {
     now: Date.now(),
   })
   // The dispatcher may have claimed the task first; the report then has its fence.
-  const fence = claimed?.task.fence ?? (await readSnapshot(database, jobId))?.tasks[0]?.fence ?? 0
+  const fence =
+    claimed?.task.fence ?? (await readJobSnapshot(database, jobId))?.tasks[0]?.fence ?? 0
   const format = { format_name: "mov,mp4" }
   const report: TerminalReport = {
     kind: "finished",
@@ -45,7 +46,11 @@ async function settledFile(streams: Record<string, unknown>[]) {
   expect((await settleTask(env, { accountId, jobId, taskId, fence }, report)).outcome).toBe(
     "settled",
   )
-  return { jobId, caller, webhook: await readDeliveryBody(env.MEDIA, await storedWebhook(jobId)) }
+  return {
+    jobId,
+    caller,
+    webhook: await readDeliveryBody(env.MEDIA, await readStoredWebhook(jobId)),
+  }
 }
 
 async function listKept(): Promise<string[]> {

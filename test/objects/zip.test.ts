@@ -6,7 +6,7 @@ import { promisify } from "node:util"
 import { crc32 } from "node:zlib"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { utf8ByteLength } from "../../src/contract/bundle.ts"
-import { layoutZip } from "../../src/objects/zip.ts"
+import { computeZipLayout } from "../../src/objects/zip.ts"
 import type { ZipEntry } from "../../src/objects/zip.ts"
 
 const run = promisify(execFile)
@@ -33,7 +33,7 @@ async function write(contents: [string, string | number][]): Promise<string> {
     if (typeof content === "number") return { name, sizeBytes: content, crc: 0 }
     return { name, sizeBytes: utf8ByteLength(content), crc: crc32(content) }
   })
-  const { headers, directory, sizeBytes } = layoutZip(entries, AT)
+  const { headers, directory, sizeBytes } = computeZipLayout(entries, AT)
   const path = join(folder, "made.zip")
   await using file = await open(path, "w")
   let at = 0

@@ -2,7 +2,7 @@ import { mkdir, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { z } from "zod"
 import {
-  CONTAINERS_OF_CODEC,
+  CONTAINERS_BY_CODEC,
   RENDITION_CODECS,
   RENDITION_SIZES,
 } from "../../src/contract/tasks/render.ts"
@@ -35,7 +35,7 @@ export type RenditionRequest = Pick<ExpectedRendition, "codec" | "size" | "conta
 /** Every codec in every size and container that it can have. */
 export const ALL_RENDITIONS: readonly RenditionRequest[] = RENDITION_CODECS.flatMap((codec) =>
   RENDITION_SIZES.flatMap((size) =>
-    CONTAINERS_OF_CODEC[codec].map((container) => ({ codec, size, container })),
+    CONTAINERS_BY_CODEC[codec].map((container) => ({ codec, size, container })),
   ),
 )
 

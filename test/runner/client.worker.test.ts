@@ -7,7 +7,7 @@ import { newId } from "../../src/platform/ids.ts"
 import { chooseIdleContainerAction, openContainerState } from "../../src/runner/container-state.ts"
 import type { StoredContainerState } from "../../src/runner/container-state.ts"
 import { makeTaskToken } from "../../src/runner/task-token.ts"
-import { ask, makeCaller, upload } from "../support/caller.ts"
+import { fetchWorker, makeCaller, uploadTestFile } from "../support/caller.ts"
 
 type TaskRow = { id: string; account_id: string; fence: number }
 
@@ -106,7 +106,7 @@ describe("the I/O routes", () => {
   /** Starts the task of an upload's probe; returns it with the token of its runner. */
   async function startTask() {
     const caller = await makeCaller(`io-${crypto.randomUUID()}`)
-    const file = await upload(caller, "in.mp4", "reads of a runner")
+    const file = await uploadTestFile(caller, "in.mp4", "reads of a runner")
     const sql = "select id, account_id, fence from tasks where job_id = ? and state = 'running'"
     const task = await vi.waitFor(async () => {
       const row = await env.DB.prepare(sql).bind(file.id).first<TaskRow>()
@@ -134,7 +134,7 @@ describe("the I/O routes", () => {
   }
 
   function askAsPlain({ method, headers, url }: Request): Promise<Response> {
-    return ask(new URL(url).pathname, { method, headers })
+    return fetchWorker(new URL(url).pathname, { method, headers })
   }
 
   async function factsOf(answer: Response) {

@@ -6,24 +6,24 @@ import { newId } from "../../src/platform/ids.ts"
 import { dispatchTask } from "../../src/scheduler/dispatch-task.ts"
 import { toQueuedTask, toStartingTask } from "../../src/scheduler/queued-task.ts"
 import type { RunnerAnswer } from "../../src/bindings/rpc.ts"
-import { openDatabases } from "../../src/db/database.ts"
+import { openAccountDatabases } from "../../src/db/database.ts"
 import { createJob } from "../support/db/create-job.ts"
 import { draftJobRow, draftTask } from "../../src/domain/job-draft.ts"
 import { TaskQueue } from "../../src/scheduler/queue.ts"
 import type { QueuedTask } from "../../src/scheduler/queued-task.ts"
-import { readSnapshot } from "../../src/db/jobs/apply-transition.ts"
-import { withContainers } from "../support/runner/containers.ts"
-import { jobFacts } from "../support/job-facts.ts"
+import { readJobSnapshot } from "../../src/db/jobs/apply-transition.ts"
+import { makeContainerEnv } from "../support/runner/containers.ts"
+import { makeJobProperties } from "../support/job-facts.ts"
 
 const notes = { keepClaim: () => undefined }
 
 describe("a task for a container", () => {
   const accountId = newId()
-  const database = openDatabases(env, accountId)
+  const database = openAccountDatabases(env, accountId)
 
   async function makeWaitingTask() {
     const id = newId()
-    const facts = jobFacts(null)
+    const facts = makeJobProperties(null)
     const work = { kind: "command" as const, commands: [["x"]], outputs: [], run_seconds_max: 1 }
     const task = draftTask(facts, { pool: "media", jobId: id, work, inputs: [], blocked: false })
     const request = { input_files: {}, output_files: {} }
@@ -53,7 +53,7 @@ describe("a task for a container", () => {
 
   it("is dispatched again after an invocation that had used up its D1 statements", async () => {
     const made = await makeWaitingTask()
-    const containers = withContainers({
+    const containers = makeContainerEnv({
       post: () => Promise.resolve({ status: 202, text: JSON.stringify({ boot: "a-boot" }) }),
     })
     await inQueue(made, async (queue, task) => {
@@ -79,7 +79,7 @@ describe("a task for a container", () => {
       { status: 202, text: JSON.stringify({ boot: "a-boot" }) },
     ]
     const fences: number[] = []
-    const containers = withContainers({
+    const containers = makeContainerEnv({
       async post({ fence, allocation }) {
         fences.push(fence)
         expect(allocation).toBe(7)
@@ -95,7 +95,7 @@ describe("a task for a container", () => {
     })
     expect(outcome).toMatchObject(["running", { state: "running", boot: "a-boot" }])
     expect(fences).toEqual([1, 1, 1, 1, 1])
-    const read = await readSnapshot(database, jobId)
+    const read = await readJobSnapshot(database, jobId)
     expect(read?.tasks).toMatchObject([{ failures: 0, interruptions: 0, fence: 1 }])
   })
 })

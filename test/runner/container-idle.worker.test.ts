@@ -4,12 +4,12 @@ import { beforeEach, describe, expect, it } from "vitest"
 import type { TaskOrder } from "../../src/contract/task.ts"
 import { MediaRunner } from "../../src/index.ts"
 import type { TaskRun } from "../../src/bindings/rpc.ts"
-import { countRows, sumOf } from "../support/db/counted-rows.ts"
+import { countStorageRowsWritten, sumWrittenRows } from "../support/db/counted-rows.ts"
 import {
-  freshContainer,
-  giveContainer,
-  makeOrder,
-  withSettings,
+  makeFakedContainer,
+  setFakedContainer,
+  makeProbeOrder,
+  makeEnvWithSettings,
 } from "../support/runner/faked-container.ts"
 import type { FakedContainer } from "../support/runner/faked-container.ts"
 
@@ -28,13 +28,13 @@ describe("the object of a container", () => {
 
   beforeEach(() => {
     object = env.POOL.getByName(crypto.randomUUID())
-    container = freshContainer()
+    container = makeFakedContainer()
   })
 
   function withRunner<Value>(work: (runner: MediaRunner) => Promise<Value>): Promise<Value> {
     return runInDurableObject(object, async (_, ctx) => {
-      giveContainer(ctx, container)
-      return await work(new MediaRunner(ctx, withSettings({ CONTAINER_IDLE_SECONDS: "1" })))
+      setFakedContainer(ctx, container)
+      return await work(new MediaRunner(ctx, makeEnvWithSettings({ CONTAINER_IDLE_SECONDS: "1" })))
     })
   }
 
@@ -43,7 +43,7 @@ describe("the object of a container", () => {
   }
 
   it("holds no lease for a task that it refused for lack of a sandbox", async () => {
-    const order = await makeOrder()
+    const order = await makeProbeOrder()
     container.hasSandbox = false
     await withRunner(async (runner) => {
       await runner.post(order)
@@ -53,7 +53,7 @@ describe("the object of a container", () => {
   })
 
   it("stops it after its idle time, and not during a run", async () => {
-    const order = await makeOrder()
+    const order = await makeProbeOrder()
     await withRunner(async (runner) => {
       await runner.post(order)
       await scheduler.wait(IDLE_MS_MORE)
@@ -67,7 +67,7 @@ describe("the object of a container", () => {
   })
 
   it("stops it after its run was killed, but not if it got the next one", async () => {
-    const [order, next] = [await makeOrder(), await makeOrder()]
+    const [order, next] = [await makeProbeOrder(), await makeProbeOrder()]
     container.killStatus = 200
     await withRunner(async (runner) => {
       await runner.post(order)
@@ -81,12 +81,12 @@ describe("the object of a container", () => {
   })
 
   it("writes two rows for a task if its container already runs, and few for its start", async () => {
-    const [first, second] = [await makeOrder(), await makeOrder()]
+    const [first, second] = [await makeProbeOrder(), await makeProbeOrder()]
     await withRunner(async (runner) => {
-      const started = await countRows(() => runner.post(first))
-      expect(sumOf(started)).toBeLessThanOrEqual(START_ROWS_MAX)
+      const started = await countStorageRowsWritten(() => runner.post(first))
+      expect(sumWrittenRows(started)).toBeLessThanOrEqual(START_ROWS_MAX)
       runner.runEnded(runOf(first))
-      const warm = await countRows(async () => {
+      const warm = await countStorageRowsWritten(async () => {
         const order = { ...second, allocation: first.allocation + 1 }
         await runner.post(order)
         // Repeats the post.
@@ -101,7 +101,7 @@ describe("the object of a container", () => {
   })
 
   it("refuses calls under a lower allocation than the last, also after a restart", async () => {
-    const [order, late] = [await makeOrder(), await makeOrder()]
+    const [order, late] = [await makeProbeOrder(), await makeProbeOrder()]
     await withRunner((runner) => runner.post(order))
     const lower = { ...late, allocation: order.allocation - 1 }
     const refused = await withRunner(async (runner) => [

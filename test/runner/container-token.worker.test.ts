@@ -10,11 +10,11 @@ import {
 } from "../../src/index.ts"
 import { killTask, postTask } from "../../src/runner/client.ts"
 import {
-  freshContainer,
-  giveContainer,
-  makeOrder,
-  noteAsked,
-  withSettings,
+  makeFakedContainer,
+  setFakedContainer,
+  makeProbeOrder,
+  recordContainerRequest,
+  makeEnvWithSettings,
 } from "../support/runner/faked-container.ts"
 import type { ContainerRequest, FakedContainer } from "../support/runner/faked-container.ts"
 
@@ -26,16 +26,16 @@ describe("the Worker with a plain runner", () => {
     [undefined, null],
   ] as const)("with the token %s sends %s with every call", async ([token, authorization]) => {
     const asked: ContainerRequest[] = []
-    const settings = withSettings({
+    const settings = makeEnvWithSettings({
       RUNNER_TOKEN: token,
       RUNNER: {
         async fetch(request: Request) {
-          noteAsked(asked, request)
+          recordContainerRequest(asked, request)
           return Response.json({ boot: "a-boot" }, { status: 202 })
         },
       },
     })
-    const order = await makeOrder()
+    const order = await makeProbeOrder()
     expect(await postTask(settings, order)).toEqual({ accepted: "a-boot" })
     await killTask(settings, { slot: "media-0", taskId: order.task_id, fence: 1 })
     const task = `http://127.0.0.1:9/tasks/${order.task_id}?fence=1`
@@ -52,14 +52,14 @@ describe("the object of a container", () => {
 
   beforeEach(() => {
     object = env.POOL.getByName(crypto.randomUUID())
-    container = freshContainer()
+    container = makeFakedContainer()
   })
 
   /** Runs `work` on a new object, as after a restart, over the same storage and container. */
   function inRunner<Value>(work: (runner: MediaRunner) => Promise<Value>): Promise<Value> {
     return runInDurableObject(object, async (_, ctx) => {
-      giveContainer(ctx, container)
-      return await work(new MediaRunner(ctx, withSettings({})))
+      setFakedContainer(ctx, container)
+      return await work(new MediaRunner(ctx, makeEnvWithSettings({})))
     })
   }
 
@@ -86,11 +86,11 @@ describe("the object of a container", () => {
     ["SpeechRunner", SpeechRunner, OF_SPEECH],
   ] as const)("starts a %s with only the settings of its pool", async ([, Class, needed]) => {
     await runInDurableObject(object, async (_, ctx) => {
-      giveContainer(ctx, container)
+      setFakedContainer(ctx, container)
       const settings = { ...OF_WEB, ...OF_SPEECH, FETCH_DAYS_MAX: "3", S3_SOURCES: "[]" }
-      const runner = new Class(ctx, withSettings(settings))
+      const runner = new Class(ctx, makeEnvWithSettings(settings))
       expect(runner.enableInternet).toBe(needed === OF_WEB)
-      await runner.post(await makeOrder())
+      await runner.post(await makeProbeOrder())
     })
     const known =
       /^(?:DISK_RESERVE_BYTES|DRAIN_SECONDS_MAX|LOG_LEVEL|RUNNER_(?:CAPACITY|HOST|PORT|TOKEN)|SELF_TESTS_MAX)$/
@@ -103,9 +103,9 @@ describe("the object of a container", () => {
     async function reasonsAfter(ytdlp: string, YTDLP_VERSION: string) {
       container.ytdlp = ytdlp
       await runInDurableObject(object, async (_, ctx) => {
-        giveContainer(ctx, container)
-        const runner = new FetchRunner(ctx, withSettings({ YTDLP_VERSION }))
-        const order = { ...(await makeOrder()), slot: "fetch-0" }
+        setFakedContainer(ctx, container)
+        const runner = new FetchRunner(ctx, makeEnvWithSettings({ YTDLP_VERSION }))
+        const order = { ...(await makeProbeOrder()), slot: "fetch-0" }
         await runner.post(order)
         const { task_id: taskId, job_id: jobId, fence } = order
         runner.runEnded({ accountId: "a", taskId, jobId, fence })
@@ -121,7 +121,7 @@ describe("the object of a container", () => {
   })
 
   it("starts it with a token, which it keeps while the container runs", async () => {
-    const order = await makeOrder()
+    const order = await makeProbeOrder()
     expect(await inRunner((runner) => runner.post(order))).toMatchObject({ status: 202 })
     expect(container.tokens).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)])
     expect(await inRunner((runner) => runner.post(order))).toMatchObject({ status: 202 })
@@ -134,7 +134,7 @@ describe("the object of a container", () => {
   })
 
   it("creates a token for each start, and one for all who wait for the same start", async () => {
-    const order = await makeOrder()
+    const order = await makeProbeOrder()
     const both = await inRunner((runner) => Promise.all([runner.post(order), runner.post(order)]))
     expect(both).toMatchObject([{ status: 202 }, { status: 202 }])
     expect(container.tokens).toHaveLength(1)
@@ -144,7 +144,7 @@ describe("the object of a container", () => {
   })
 
   it("stops a container whose token it lost, so that the next order gets one", async () => {
-    const order = await makeOrder()
+    const order = await makeProbeOrder()
     await inRunner((runner) => runner.post(order))
     container.wanted = "a-token-that-was-never-kept"
     const [refused, taken] = await inRunner(async (runner) => [
@@ -157,7 +157,7 @@ describe("the object of a container", () => {
   })
 
   it("stops it again after a failed stop, which refuses no later order", async () => {
-    const order = await makeOrder()
+    const order = await makeProbeOrder()
     await inRunner((runner) => runner.post(order))
     container.wanted = "a-token-that-was-never-kept"
     container.endsFailing = 1
@@ -172,7 +172,7 @@ describe("the object of a container", () => {
     "Maximum number of running container instances exceeded. Try again later.",
     "you are requesting too many containers per second",
   ])("requests a start no sooner than its backoff allows, after: %s", async (refusal) => {
-    const order = await makeOrder()
+    const order = await makeProbeOrder()
     container.refusal = refusal
     async function post() {
       return await inRunner((runner) => runner.post(order))
@@ -187,7 +187,7 @@ describe("the object of a container", () => {
   })
 
   it("waits longer before each start after containers without a sandbox", async () => {
-    const order = await makeOrder()
+    const order = await makeProbeOrder()
     container.hasSandbox = false
     async function post() {
       return await inRunner((runner) => runner.post(order))

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import { Pool } from "../../src/scheduler/pool.ts"
 import { PLAN_LIMITS } from "../../src/domain/plans.ts"
 import type { SlotAllocation, SlotDegradedReason } from "../../src/bindings/rpc.ts"
-import { withContainers } from "../support/runner/containers.ts"
+import { makeContainerEnv } from "../support/runner/containers.ts"
 
 describe("a slot with a container", () => {
   let ended: { slot: string; allocation: number }[]
@@ -29,7 +29,7 @@ describe("a slot with a container", () => {
     RUNNER_INSTANCES = "1",
   ): Promise<Value> {
     const object = env.POOL.getByName(crypto.randomUUID())
-    const containers = withContainers({
+    const containers = makeContainerEnv({
       async end(slot, allocation) {
         ended.push({ slot, allocation })
         return await answer()

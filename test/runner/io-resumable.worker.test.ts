@@ -1,17 +1,17 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
-import { resumableResponse } from "../../src/contract/resumable-upload.ts"
+import { resumableUploadResponseSchema } from "../../src/contract/resumable-upload.ts"
 import { endJob } from "../../src/jobs/settle/settle.ts"
-import { sweep } from "../support/sweep.ts"
+import { sweepDirectly } from "../support/sweep.ts"
 import { attemptPrefix } from "../../src/domain/object-keys.ts"
-import { startTask } from "../support/media/bundle.ts"
+import { startCommandTask } from "../support/media/bundle.ts"
 import type { RunningTask } from "../support/media/bundle.ts"
 import { makeCaller } from "../support/caller.ts"
-import type { Caller } from "../support/caller.ts"
+import type { TestCaller } from "../support/caller.ts"
 
 const canceled = { code: "canceled" as const, message: "Canceled.", lines: [] }
 
-let caller: Caller
+let caller: TestCaller
 
 beforeAll(async () => {
   caller = await makeCaller("resumable")
@@ -19,11 +19,11 @@ beforeAll(async () => {
 
 /** Starts a task with a stored part of an output, which later runs may continue. */
 async function startUpload(): Promise<RunningTask> {
-  const task = await startTask(caller, { out_1: "a.bin" })
+  const task = await startCommandTask(caller, { out_1: "a.bin" })
   const begin = JSON.stringify({ validator: "v", content_type: "video/mp4" })
   const path = "/outputs/out_1/resumable"
   const answer = await task.call(path, { method: "POST", body: begin })
-  const begun = resumableResponse.parse(await answer.json())
+  const begun = resumableUploadResponseSchema.parse(await answer.json())
   if ("stored_bytes" in begun) throw new Error("it is complete")
   const part = `${path}/parts/1?upload_id=${encodeURIComponent(begun.upload_id)}`
   const headers = { "content-length": "4" }
@@ -55,7 +55,7 @@ describe("a resumable upload", () => {
     expect(await countUploads(task)).toEqual({ uploads: 1, parts: 1 })
     await endJob(env, task, { state: "canceled", failure: canceled })
     expect(await garbageOf(task)).toEqual(prefixes(task, [0, 1]))
-    await sweep(env, Date.now())
+    await sweepDirectly(env, Date.now())
     expect(await countUploads(task)).toEqual({ uploads: 0, parts: null })
     const late = await task.call("/outputs/out_1/resumable", { method: "POST", body: "{}" })
     expect(late.status).toBe(410)
@@ -67,7 +67,7 @@ describe("a resumable upload", () => {
     const body = JSON.stringify({ ...report, processing_seconds: 1 })
     expect((await task.call("/reports", { method: "POST", body })).status).toBe(200)
     expect(await garbageOf(task)).toEqual(prefixes(task, [1]))
-    await sweep(env, Date.now())
+    await sweepDirectly(env, Date.now())
     expect(await countUploads(task)).toEqual({ uploads: 1, parts: 1 })
   })
 
@@ -79,7 +79,7 @@ describe("a resumable upload", () => {
     expect((await task.finish([output])).status).toBe(200)
     expect(await garbageOf(task)).toEqual([])
     // The sweep removes the remaining upload as abandoned a day later.
-    await sweep(env, Date.now() + 25 * 3_600_000)
+    await sweepDirectly(env, Date.now() + 25 * 3_600_000)
     expect(await countUploads(task)).toEqual({ uploads: 0, parts: null })
   })
 

@@ -6,13 +6,13 @@ import { PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.t
 import { newId } from "../../src/platform/ids.ts"
 import { endJob } from "../../src/jobs/settle/settle.ts"
 import { makeTaskToken } from "../../src/runner/task-token.ts"
-import { openDatabases } from "../../src/db/database.ts"
+import { openAccountDatabases } from "../../src/db/database.ts"
 import { createJob } from "../support/db/create-job.ts"
 import { draftJobRow, draftTask } from "../../src/domain/job-draft.ts"
 import { claimTask } from "../../src/db/jobs/tasks.ts"
-import { accountOf, startTask } from "../support/media/bundle.ts"
+import { findCallerAccountId, startCommandTask } from "../support/media/bundle.ts"
 import { makeCaller } from "../support/caller.ts"
-import type { Caller } from "../support/caller.ts"
+import type { TestCaller } from "../support/caller.ts"
 
 const S3_SOURCES = JSON.stringify([
   {
@@ -26,7 +26,7 @@ const S3_SOURCES = JSON.stringify([
 
 const CANCELED = { code: "canceled" as const, message: "Canceled.", lines: [] }
 
-let caller: Caller
+let caller: TestCaller
 
 beforeAll(async () => {
   caller = await makeCaller("io-source")
@@ -36,7 +36,7 @@ beforeAll(async () => {
 async function startImport(url: string) {
   const now = Date.now()
   const id = newId()
-  const accountId = await accountOf(caller)
+  const accountId = await findCallerAccountId(caller)
   const facts = {
     origin: "https://lathe.test",
     now,
@@ -54,9 +54,9 @@ async function startImport(url: string) {
   }
   const task = draftTask(facts, { id, jobId: id, pool: "fetch", work, inputs: [], blocked: false })
   const job = draftJobRow(facts, { id, kind: "file", request: { file_url: url } })
-  await createJob(openDatabases(env, accountId), { job, tasks: [task], files: [] })
+  await createJob(openAccountDatabases(env, accountId), { job, tasks: [task], files: [] })
   const claim = { taskId: id, jobId: id, slot: "fetch-0", allocation: 1, now }
-  const fence = (await claimTask(openDatabases(env, accountId), claim))?.task.fence ?? 0
+  const fence = (await claimTask(openAccountDatabases(env, accountId), claim))?.task.fence ?? 0
   const run = { accountId, jobId: id, taskId: id, fence }
   return { run, taskId: id, token: await makeTaskToken(env.LATHE_SECRET ?? "", run) }
 }
@@ -202,7 +202,7 @@ it("returns 404 for a task that imports nothing from a store", async () => {
   for (const task of [
     await startImport("https://films.example/a.mp4"),
     await startImport("s3://films/../others/a.mp4"),
-    await startTask(caller, { out_1: "a.mp4" }),
+    await startCommandTask(caller, { out_1: "a.mp4" }),
   ]) {
     const { answer, asked } = await readSource(task, () => new Response("x"))
     expect([answer.status, asked.length]).toEqual([404, 0])

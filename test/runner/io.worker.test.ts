@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
-import { makeTaskToken, readTaskToken, GRANT_VALID_MS } from "../../src/runner/task-token.ts"
+import { makeTaskToken, verifyTaskToken, GRANT_VALID_MS } from "../../src/runner/task-token.ts"
 import { collectGarbage } from "../../src/objects/collect-garbage.ts"
 import { openDirectory } from "../../src/db/database.ts"
 import { endJob } from "../../src/jobs/settle/settle.ts"
@@ -10,32 +10,32 @@ import type { IoUnderTest } from "../suites/io-caller.ts"
 import { testIoRoutes } from "../suites/io-routes.ts"
 import { testPartRoutes } from "../suites/io-part-routes.ts"
 import { testResumableRoutes } from "../suites/io-resumable-routes.ts"
-import { BOOT, startTask } from "../support/media/bundle.ts"
-import { ask, makeCaller, upload } from "../support/caller.ts"
-import type { Caller } from "../support/caller.ts"
-import { countTrips } from "../support/db/counted-trips.ts"
+import { TEST_BOOT_ID, startCommandTask } from "../support/media/bundle.ts"
+import { fetchWorker, makeCaller, uploadTestFile } from "../support/caller.ts"
+import type { TestCaller } from "../support/caller.ts"
+import { recordD1Trips } from "../support/db/counted-trips.ts"
 
 const INPUT = "reads of a runner"
 const SECRET = env.LATHE_SECRET ?? ""
 const CANCELED = { code: "canceled" as const, message: "Canceled.", lines: [] }
 
-let caller: Caller
+let caller: TestCaller
 let fileId: string
 
 beforeAll(async () => {
   caller = await makeCaller("io-routes")
-  fileId = (await upload(caller, "in.txt", INPUT)).id
+  fileId = (await uploadTestFile(caller, "in.txt", INPUT)).id
 })
 
 async function openRoutes(): Promise<IoUnderTest> {
   const outputs = { out_1: "list.m3u8", out_2: "b.mp4" }
   const inputs = [{ key: "in_1", fileId }]
-  const task = await startTask(caller, outputs, { inputs })
+  const task = await startCommandTask(caller, outputs, { inputs })
   return {
-    fetch: ask,
+    fetch: fetchWorker,
     taskId: task.taskId,
     token: task.token,
-    boot: BOOT,
+    boot: TEST_BOOT_ID,
     input: { key: "in_1", bytes: Uint8Array.from(new TextEncoder().encode(INPUT)) },
     outputKeys: ["out_1", "out_2"],
     async readStored(key, member) {
@@ -99,7 +99,7 @@ describe("the Worker's I/O routes, called by a container", () => {
     const writer = writable.getWriter()
     const length = { "content-length": "4" }
     const first = callIo(
-      { ...io, fetch: (to, init) => ask(to, { ...init, body: readable }) },
+      { ...io, fetch: (to, init) => fetchWorker(to, { ...init, body: readable }) },
       part,
       {
         method: "PUT",
@@ -127,7 +127,7 @@ describe("the Worker's I/O routes", () => {
   describe("with a token that grants the state of D1", () => {
     async function openGranted(at: number) {
       const io = await openRoutes()
-      const { run } = (await readTaskToken(SECRET, io.token)) ?? {}
+      const { run } = (await verifyTaskToken(SECRET, io.token)) ?? {}
       if (!run) throw new Error("the token is not valid")
       const grant = {
         at,
@@ -144,7 +144,7 @@ describe("the Worker's I/O routes", () => {
 
     it("read nothing from D1 for a while", async () => {
       const io = await openGranted(Date.now())
-      const trips = await countTrips(async () => {
+      const trips = await recordD1Trips(async () => {
         const answer = await callIo(io, "/inputs/in_1")
         expect(await answer.text()).toBe(INPUT)
         expect((await store(io, "out_1")).status).toBe(200)
@@ -155,7 +155,7 @@ describe("the Worker's I/O routes", () => {
 
     it("read once for later outputs, and for each input", async () => {
       const io = await openGranted(Date.now() - GRANT_VALID_MS)
-      const trips = await countTrips(async () => {
+      const trips = await recordD1Trips(async () => {
         for (const key of ["out_1", "out_2"]) expect((await store(io, key)).status).toBe(200)
         await (await callIo(io, "/inputs/in_1")).text()
       })

@@ -1,14 +1,14 @@
 import { runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { afterEach, beforeEach, expect, it, vi } from "vitest"
-import { taskOrder } from "../../src/contract/task.ts"
+import { taskOrderSchema } from "../../src/contract/task.ts"
 import { newId } from "../../src/platform/ids.ts"
 import { Dispatcher } from "../../src/scheduler/dispatcher.ts"
 import { endJob } from "../../src/jobs/settle/settle.ts"
 import { Slots } from "../../src/scheduler/slots.ts"
-import { BOOT } from "../support/media/bundle.ts"
+import { TEST_BOOT_ID } from "../support/media/bundle.ts"
 import { makeQueuedJob } from "../support/db/queued-job.ts"
-import { allStored } from "../support/db/queued-tasks.ts"
+import { listStoredTasks } from "../support/db/queued-tasks.ts"
 
 const PATIENCE = { timeout: 60_000 }
 const failure = { code: "canceled" as const, message: "Canceled.", lines: [] }
@@ -23,8 +23,8 @@ beforeEach(() => {
   vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
     const request = new Request(input, init)
     if (request.method !== "POST") return Response.json({})
-    posted.push(taskOrder.parse(await request.json()).fence)
-    return Response.json({ boot: BOOT }, { status: 202 })
+    posted.push(taskOrderSchema.parse(await request.json()).fence)
+    return Response.json({ boot: TEST_BOOT_ID }, { status: 202 })
   })
 })
 
@@ -57,7 +57,7 @@ async function die(
     await before.accept(accountId, [{ ...message, blocked: false }])
     await expect.poll(() => posted, PATIENCE).toEqual([1])
     await work(before, job)
-    const rows = allStored(ctx.storage)
+    const rows = listStoredTasks(ctx.storage)
     expect(rows).toMatchObject([{ id: job.taskId, state: "starting", fence: null }])
     const after = new Dispatcher(ctx, env)
     await then(after, ctx.storage)
@@ -80,7 +80,7 @@ it("a run without a saved heartbeat continues at its fence", async () => {
 })
 
 it("a run keeps its lease from a dispatcher that does not know it yet", async () => {
-  let heartbeat = { taskId: "", fence: 1, boot: BOOT }
+  let heartbeat = { taskId: "", fence: 1, boot: TEST_BOOT_ID }
   let jobId = ""
   await die(
     async (_, job) => {
@@ -103,7 +103,7 @@ it("a finished run is not started again, and its slot is free", async () => {
     },
     async (after, storage) => {
       await after.alarm()
-      await expect.poll(() => allStored(storage), PATIENCE).toEqual([])
+      await expect.poll(() => listStoredTasks(storage), PATIENCE).toEqual([])
       expect(posted).toEqual([1])
     },
   )

@@ -6,14 +6,14 @@ import { newId } from "../../src/platform/ids.ts"
 import { Dispatcher } from "../../src/scheduler/dispatcher.ts"
 import { toAdoptedTask } from "../../src/scheduler/queued-task.ts"
 import { endJob } from "../../src/jobs/settle/settle.ts"
-import { openDatabases } from "../../src/db/database.ts"
+import { openAccountDatabases } from "../../src/db/database.ts"
 import { listOpenTasks } from "../../src/db/jobs/open-tasks.ts"
 import { TaskQueue } from "../../src/scheduler/queue.ts"
 import type { QueuedTask } from "../../src/scheduler/queued-task.ts"
-import { readSnapshot } from "../../src/db/jobs/apply-transition.ts"
+import { readJobSnapshot } from "../../src/db/jobs/apply-transition.ts"
 import { makeClaimedJob, makeQueuedJob } from "../support/db/queued-job.ts"
-import { allStored } from "../support/db/queued-tasks.ts"
-import { storedWebhook } from "../support/stored-webhook.ts"
+import { listStoredTasks } from "../support/db/queued-tasks.ts"
+import { readStoredWebhook } from "../support/stored-webhook.ts"
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -32,7 +32,7 @@ afterEach(() => {
 })
 
 function readQueue(): Promise<QueuedTask[]> {
-  return runInDurableObject(dispatcher, (_, { storage }) => allStored(storage))
+  return runInDurableObject(dispatcher, (_, { storage }) => listStoredTasks(storage))
 }
 
 function readAlarm(): Promise<number | null> {
@@ -40,16 +40,16 @@ function readAlarm(): Promise<number | null> {
 }
 
 async function taskOf(jobId: string) {
-  return (await readSnapshot(openDatabases(env, accountId), jobId))?.tasks[0]
+  return (await readJobSnapshot(openAccountDatabases(env, accountId), jobId))?.tasks[0]
 }
 
 async function jobOf(jobId: string) {
-  return (await readSnapshot(openDatabases(env, accountId), jobId))?.job
+  return (await readJobSnapshot(openAccountDatabases(env, accountId), jobId))?.job
 }
 
 /** Puts a claimed task into the dispatcher's queue as running, with an expired lease. */
 async function queueRunning(taskIds: string[], changes: Partial<QueuedTask> = {}) {
-  const open = await listOpenTasks(openDatabases(env, accountId), taskIds)
+  const open = await listOpenTasks(openAccountDatabases(env, accountId), taskIds)
   await runInDurableObject(dispatcher, (_, { storage }) => {
     const queue = new TaskQueue(storage.sql)
     storage.kv.put("account", accountId)
@@ -104,7 +104,7 @@ describe("a job of a kind that this version does not know", () => {
     await queueRunning([taskId])
     await inDispatcher(async (running) => await running.alarm())
     expect(await jobOf(jobId)).toMatchObject({ state: "failed", errorCode: "runner_lost" })
-    const { body } = await storedWebhook(jobId)
+    const { body } = await readStoredWebhook(jobId)
     expect(JSON.parse(body)).toMatchObject({
       type: "nosuch.failed",
       data: { id: jobId, status: "failed", error: { code: "runner_lost" } },

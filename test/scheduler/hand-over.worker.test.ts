@@ -3,8 +3,8 @@ import { env } from "cloudflare:workers"
 import { beforeAll, expect, it } from "vitest"
 import { PLAN_LIMITS } from "../../src/domain/plans.ts"
 import { makeCaller } from "../support/caller.ts"
-import type { Caller } from "../support/caller.ts"
-import { accountOf } from "../support/media/bundle.ts"
+import type { TestCaller } from "../support/caller.ts"
+import { findCallerAccountId } from "../support/media/bundle.ts"
 
 type TaskRow = {
   id: string
@@ -18,18 +18,18 @@ type TaskRow = {
 }
 
 const pool = env.POOL.getByName("media")
-let holder: Caller
-let newcomer: Caller
+let holder: TestCaller
+let newcomer: TestCaller
 let holderId: string
 let newcomerId: string
 
 beforeAll(async () => {
   holder = await makeCaller("holder", "paid")
   newcomer = await makeCaller("newcomer", "trial")
-  ;[holderId, newcomerId] = [await accountOf(holder), await accountOf(newcomer)]
+  ;[holderId, newcomerId] = [await findCallerAccountId(holder), await findCallerAccountId(newcomer)]
 })
 
-async function encode(caller: Caller): Promise<string> {
+async function encode(caller: TestCaller): Promise<string> {
   const answer = await caller.post("/commands", {
     ffmpeg_command: "ffmpeg -f lavfi -i testsrc -t 1 {{out_1}}",
     input_files: {},

@@ -3,10 +3,14 @@ import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
 import { newId } from "../../src/platform/ids.ts"
 import { Dispatcher } from "../../src/scheduler/dispatcher.ts"
-import { sweep } from "../support/sweep.ts"
+import { sweepDirectly } from "../support/sweep.ts"
 import type { QueuedTask } from "../../src/scheduler/queued-task.ts"
-import { askedDuring, rowsReadBy, rowsReadOf } from "../support/db/asked-statements.ts"
-import { allStored } from "../support/db/queued-tasks.ts"
+import {
+  recordStatements,
+  countRowsReadByStatements,
+  countStorageRowsRead,
+} from "../support/db/asked-statements.ts"
+import { listStoredTasks } from "../support/db/queued-tasks.ts"
 
 const SWEEP_ROWS_MAX = 1_000
 const END_ROWS_MAX = 50
@@ -63,7 +67,7 @@ async function makeJobs(
 }
 
 async function queued(): Promise<QueuedTask[]> {
-  return await runInDurableObject(dispatcher, (_, { storage }) => allStored(storage))
+  return await runInDurableObject(dispatcher, (_, { storage }) => listStoredTasks(storage))
 }
 
 /** Helpers of a test inside the account's dispatcher. */
@@ -81,8 +85,8 @@ async function inDispatcher(work: (inside: Inside) => Promise<void>): Promise<vo
     await work({
       own,
       storage,
-      queued: () => allStored(storage),
-      countRows: async (counted) => await rowsReadOf(storage.sql, counted),
+      queued: () => listStoredTasks(storage),
+      countRows: async (counted) => await countStorageRowsRead(storage.sql, counted),
     })
     await storage.deleteAlarm()
   })
@@ -91,9 +95,9 @@ async function inDispatcher(work: (inside: Inside) => Promise<void>): Promise<vo
 describe("an account with 50,000 queued jobs", () => {
   it("costs a sweep and its dispatcher few rows", async () => {
     await makeJobs(50_000)
-    const swept = await askedDuring(async () => await sweep(env, Date.now()))
+    const swept = await recordStatements(async () => await sweepDirectly(env, Date.now()))
     expect(swept.length).toBeGreaterThan(10)
-    const rowsRead = await rowsReadBy(swept)
+    const rowsRead = await countRowsReadByStatements(swept)
     expect(rowsRead).toBeLessThanOrEqual(SWEEP_ROWS_MAX)
     await inDispatcher(async ({ own, countRows }) => {
       const ofTick = await countRows(async () => await own.tick(accountId))
@@ -167,10 +171,10 @@ describe("an account with 5,000 tasks that wait for inputs", () => {
       ).bind(fileId, fileId, accountId),
     ])
     await inDispatcher(async ({ own, queued }) => {
-      const asked = await askedDuring(async () => {
+      const asked = await recordStatements(async () => {
         await own.tasksEnded(accountId, [fileId], false, true)
       })
-      expect(await rowsReadBy(asked)).toBeLessThanOrEqual(END_ROWS_MAX)
+      expect(await countRowsReadByStatements(asked)).toBeLessThanOrEqual(END_ROWS_MAX)
       expect(stateOf(queued(), taskId)).toBe("ready")
     })
   })

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest"
 import { nextSlotRequestNumber } from "../../src/contract/slot-allocation.ts"
 import { Pool } from "../../src/scheduler/pool.ts"
 import type { SlotRequest } from "../../src/bindings/rpc.ts"
-import { withContainers } from "../support/runner/containers.ts"
+import { makeContainerEnv } from "../support/runner/containers.ts"
 
 const SLOTS = ["media-0", "media-1"]
 const DAY_MS = 24 * 3600 * 1000
@@ -93,7 +93,7 @@ describe("the pool", () => {
   it("wakes a holder whose last request a clock ahead recorded in the future", async () => {
     const woken: string[] = []
     await runInDurableObject(pool, async (_, ctx) => {
-      const faked = new Pool(ctx, withContainers({ wake: (accountId) => woken.push(accountId) }))
+      const faked = new Pool(ctx, makeContainerEnv({ wake: (accountId) => woken.push(accountId) }))
       const asked = { number: 1, wanted: 1, inUse: [], released: [] }
       await faked.requestSlots("media", { ...asked, accountId: "a" })
       await faked.alarm()

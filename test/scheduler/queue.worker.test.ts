@@ -10,8 +10,8 @@ import {
   toStartingTask,
 } from "../../src/scheduler/queued-task.ts"
 import type { QueuedTask } from "../../src/scheduler/queued-task.ts"
-import { countRows, sumOf } from "../support/db/counted-rows.ts"
-import { allQueued } from "../support/db/queued-tasks.ts"
+import { countStorageRowsWritten, sumWrittenRows } from "../support/db/counted-rows.ts"
+import { listQueuedTasks } from "../support/db/queued-tasks.ts"
 
 const MINUTE_MS = 60_000
 /** Rows of a task: its own, and those of indexes that contain its state. */
@@ -75,7 +75,7 @@ it("a run is saved after some seconds, and its lease every few seconds from then
 it("the row of a short run stays until another task is added or the queue is flushed", async () => {
   await withTakenTask((queue, afterRestart) => {
     queue.remove("t")
-    expect([queue.find("t"), allQueued(queue), queue.ofJob("j"), queue.underWay()]).toEqual([
+    expect([queue.find("t"), listQueuedTasks(queue), queue.ofJob("j"), queue.underWay()]).toEqual([
       null,
       [],
       [],
@@ -83,12 +83,12 @@ it("the row of a short run stays until another task is added or the queue is flu
     ])
     expect(afterRestart.find("t")).toMatchObject({ state: "starting" })
     queue.add([toQueuedTask({ ...message, id: "u" })])
-    expect(allQueued(afterRestart)).toMatchObject([{ id: "u" }])
+    expect(listQueuedTasks(afterRestart)).toMatchObject([{ id: "u" }])
   })
   await withTakenTask((queue, afterRestart) => {
     queue.remove("t")
     queue.flush()
-    expect([allQueued(afterRestart), queue.isEmpty()]).toEqual([[], true])
+    expect([listQueuedTasks(afterRestart), queue.isEmpty()]).toEqual([[], true])
   })
 })
 
@@ -111,7 +111,11 @@ it("writes a lease every ten seconds, one row each, at any rate of reports", asy
     const rows: number[] = []
     for (let second = 1; second <= 35; second += 1) {
       const leaseUntil = first.leaseUntil + second * 1000
-      rows.push(sumOf(await countRows(async () => queue.renew({ ...first, leaseUntil }))))
+      rows.push(
+        sumWrittenRows(
+          await countStorageRowsWritten(async () => queue.renew({ ...first, leaseUntil })),
+        ),
+      )
     }
     return rows.flatMap((count, index) => (count === 0 ? [] : [[index + 1, count]]))
   })

@@ -5,14 +5,14 @@ import type { Env } from "../../src/bindings/env.ts"
 import { newId } from "../../src/platform/ids.ts"
 import { Dispatcher } from "../../src/scheduler/dispatcher.ts"
 import type { SlotRequest } from "../../src/bindings/rpc.ts"
-import { openDatabases } from "../../src/db/database.ts"
+import { openAccountDatabases } from "../../src/db/database.ts"
 import { TaskQueue } from "../../src/scheduler/queue.ts"
 import { toQueuedTask, toStartingTask } from "../../src/scheduler/queued-task.ts"
 import type { QueuedTask } from "../../src/scheduler/queued-task.ts"
 import { SlotRequests } from "../../src/scheduler/slot-requests.ts"
 import { Slots } from "../../src/scheduler/slots.ts"
 import { claimTask } from "../../src/db/jobs/tasks.ts"
-import { readSnapshot } from "../../src/db/jobs/apply-transition.ts"
+import { readJobSnapshot } from "../../src/db/jobs/apply-transition.ts"
 import { makeQueuedJob } from "../support/db/queued-job.ts"
 
 type Allocations = { id: number; slot: string }[]
@@ -40,8 +40,8 @@ it("a pool that does not respond delays no task of another pool, now or later", 
   const [slow, first, later] = jobs.map(({ message }) => ({ ...message, blocked: false }))
   if (!slow || !first || !later) throw new Error("no jobs")
   async function fences(): Promise<(number | undefined)[]> {
-    const database = openDatabases(env, accountId)
-    const read = jobs.map(async ({ jobId }) => await readSnapshot(database, jobId))
+    const database = openAccountDatabases(env, accountId)
+    const read = jobs.map(async ({ jobId }) => await readJobSnapshot(database, jobId))
     return (await Promise.all(read)).map((snapshot) => snapshot?.tasks[0]?.fence)
   }
   await env.DB.prepare(
@@ -84,7 +84,7 @@ it("a slot from before the dispatcher's storage was lost is released, unless its
   const { jobId, taskId } = await makeQueuedJob(accountId)
   const { id: allocation, slot } = running
   const claim = { taskId, jobId, slot, allocation, now: Date.now() }
-  await claimTask(openDatabases(env, accountId), claim)
+  await claimTask(openAccountDatabases(env, accountId), claim)
   await env.DB.batch([
     env.DB.prepare("update jobs set state = 'running' where id = ?").bind(jobId),
     env.DB.prepare("update tasks set pool = 'light' where id = ?").bind(taskId),

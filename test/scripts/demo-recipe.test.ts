@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest"
-import { makeRecipes } from "../../scripts/demo/command/recipe.ts"
+import { makeDemoCommands } from "../../scripts/demo/command/recipe.ts"
 
 const video = { index: 0, codec_type: "video", codec_name: "h264" }
 const audio = { index: 1, codec_type: "audio", codec_name: "aac" }
 const cover = { ...video, disposition: { attached_pic: 1 } }
 
 function recipesOf(streams: Record<string, unknown>[], facts: object = {}) {
-  return makeRecipes({ format_name: "mov,mp4", duration: 10, streams, format: {}, ...facts })
+  return makeDemoCommands({ format_name: "mov,mp4", duration: 10, streams, format: {}, ...facts })
 }
 
 describe("the demo's recipe", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { isRecentVersion } from "../../scripts/setup/ffmpeg.ts"
+import { isSupportedFfmpegVersion } from "../../scripts/setup/ffmpeg.ts"
 
 test.each([
   ["ffmpeg version 5.1.9-0+deb12u1 Copyright (c) 2000-2026", true],
@@ -12,5 +12,5 @@ test.each([
   ["avconv version 12", false],
   ["", false],
 ])("'%s' is usable: %s", (banner, usable) => {
-  expect(isRecentVersion(banner)).toBe(usable)
+  expect(isSupportedFfmpegVersion(banner)).toBe(usable)
 })

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { resumableResponse } from "../../src/contract/resumable-upload.ts"
+import { resumableUploadResponseSchema } from "../../src/contract/resumable-upload.ts"
 import { callIo, PART_BYTES_MIN, putPart, WRONG_LENGTHS } from "./io-caller.ts"
 import type { IoUnderTest } from "./io-caller.ts"
 
@@ -26,7 +26,7 @@ export function testResumableRoutes(open: () => Promise<IoUnderTest>): void {
   async function begin(validator: string) {
     const body = JSON.stringify({ validator, content_type: "video/mp4" })
     const answer = await callIo(io, path, { method: "POST", body })
-    return resumableResponse.parse(await answer.json())
+    return resumableUploadResponseSchema.parse(await answer.json())
   }
 
   /** Begins an upload and expects that it is incomplete. */

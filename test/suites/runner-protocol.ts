@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
-import { taskAcceptedResponse } from "../../src/contract/task.ts"
+import { taskAcceptedResponseSchema } from "../../src/contract/task.ts"
 import type { TaskOrder } from "../../src/contract/task.ts"
 
 /** Runner under test, without tasks and with room for two. */
@@ -103,7 +103,7 @@ export function testRunnerProtocol(open: () => Promise<RunnerUnderTest>): void {
     test("accepts an order and names its process", async () => {
       const { status, body } = await post(runner.order())
       expect(status).toBe(202)
-      expect(taskAcceptedResponse.parse(body)).toEqual({ boot: runner.boot })
+      expect(taskAcceptedResponseSchema.parse(body)).toEqual({ boot: runner.boot })
     })
 
     test("accepts a repeat of an order without starting it again", async () => {

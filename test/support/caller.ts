@@ -4,7 +4,7 @@ import type { Scope } from "../../src/domain/scopes.ts"
 const ORIGIN = "https://lathe.test"
 
 /** Caller that sends requests to the Worker with the API key of an account. */
-export type Caller = ReturnType<typeof callerOf>
+export type TestCaller = ReturnType<typeof makeCallerWithKey>
 
 export type FileRecord = { id: string; name: string; status: string; download_url: string }
 
@@ -15,16 +15,16 @@ export async function makeCaller(
   more: { scopes?: Scope[]; expires_at?: string } = {},
 ) {
   const body = JSON.stringify({ account, plan, ...more })
-  const answer = await askOperator("/keys", { method: "POST", body })
-  return callerOf(await answer.json<{ id: string; key: string }>())
+  const answer = await fetchOperatorRoute("/keys", { method: "POST", body })
+  return makeCallerWithKey(await answer.json<{ id: string; key: string }>())
 }
 
 /** Returns functions that send requests to the Worker with an API key. */
-export function callerOf({ id, key }: { id: string; key: string }) {
+export function makeCallerWithKey({ id, key }: { id: string; key: string }) {
   function call(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers)
     headers.set("x-api-key", key)
-    return ask(`/v1${path}`, { ...init, headers })
+    return fetchWorker(`/v1${path}`, { ...init, headers })
   }
   return {
     id,
@@ -40,8 +40,8 @@ export function callerOf({ id, key }: { id: string; key: string }) {
 }
 
 /** Uploads a file. Throws an Error with the response body if the upload is refused. */
-export async function upload(
-  caller: Caller,
+export async function uploadTestFile(
+  caller: TestCaller,
   name: string,
   content: string | Uint8Array,
 ): Promise<FileRecord> {
@@ -53,15 +53,15 @@ export async function upload(
 }
 
 /** Sends a request to the Worker without credentials. Does not follow redirects. */
-export function ask(path: string, init: RequestInit = {}): Promise<Response> {
+export function fetchWorker(path: string, init: RequestInit = {}): Promise<Response> {
   const url = path.startsWith("http") ? path : ORIGIN + path
   return exports.default.fetch(new Request(url, { redirect: "manual", ...init }))
 }
 
-export function askOperator(path: string, init: RequestInit = {}): Promise<Response> {
+export function fetchOperatorRoute(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = {
     authorization: `Bearer ${env.OPERATOR_TOKEN}`,
     "content-type": "application/json",
   }
-  return ask(`/operator${path}`, { ...init, headers })
+  return fetchWorker(`/operator${path}`, { ...init, headers })
 }

@@ -1,7 +1,7 @@
 import type { JobProperties } from "../../src/domain/job-draft.ts"
 
-/** Returns properties of a job that is created now and reports to `webhookUrl`. */
-export function jobFacts(webhookUrl: string | null): JobProperties {
+/** Returns properties of a job that is created now and reports to `webhookUrlSchema`. */
+export function makeJobProperties(webhookUrl: string | null): JobProperties {
   return {
     origin: "https://lathe.test",
     now: Date.now(),

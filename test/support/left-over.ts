@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 
 /** Counts the files, uploads, jobs and R2 objects that are stored for an account. */
-export async function leftOver(accountId: string) {
+export async function countAccountData(accountId: string) {
   const [files, uploads, jobs] = await Promise.all(
     ["files", "uploads", "jobs"].map((table) =>
       env.DB.prepare(`select count(*) as n from ${table} where account_id = ?`)
@@ -13,5 +13,5 @@ export async function leftOver(accountId: string) {
   return { files, uploads, jobs, objects: objects.length }
 }
 
-/** Result of `leftOver` for an account without stored data. */
-export const NOTHING = { files: 0, uploads: 0, jobs: 0, objects: 0 }
+/** Result of `countAccountData` for an account without stored data. */
+export const NO_ACCOUNT_DATA = { files: 0, uploads: 0, jobs: 0, objects: 0 }

@@ -5,7 +5,7 @@ import type { TestSpecification } from "vitest/node"
  * Order in which Vitest starts test files. Files that deploy or start the whole service come first,
  * because a slow file that starts last would run alone.
  */
-export class LongestFirst extends BaseSequencer {
+export class LongestFirstSequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
     return sorted.toSorted((one, other) => rankOf(one) - rankOf(other))

@@ -3,19 +3,19 @@ import type { Operation } from "../../src/api/output/operation.ts"
 import { EXAMPLE_REQUEST } from "../../src/kinds/fetch/request.ts"
 import { EXAMPLE_INPUT } from "../../src/kinds/reference.ts"
 import { OPERATIONS } from "../../src/api/routes/operations.ts"
-import { ask } from "./caller.ts"
-import type { Caller } from "./caller.ts"
-import { finishFetch, knowMetadata } from "./media/fetched.ts"
-import { keepLog } from "./runner/kept-log.ts"
+import { fetchWorker } from "./caller.ts"
+import type { TestCaller } from "./caller.ts"
+import { finishFetch, storeMetadataLookup } from "./media/fetched.ts"
+import { storeJobLog } from "./runner/kept-log.ts"
 import { finishTranscription } from "./media/transcribed.ts"
 
 const members = z.array(z.looseObject({ id: z.uuid() }))
 
 /** Values of the path parameters of an operation. `input` replaces EXAMPLE_INPUT in the body. */
-export type Parameters = Record<string, string>
+export type PathParameters = Record<string, string>
 
 /** Returns the query of an operation's example request. */
-export function queryOf({ path, example = {}, query }: Operation): URLSearchParams {
+export function makeExampleQuery({ path, example = {}, query }: Operation): URLSearchParams {
   const given = Object.entries(example).filter(
     ([name]) => Object.hasOwn(query.shape, name) && !path.includes(`{${name}}`),
   )
@@ -23,7 +23,7 @@ export function queryOf({ path, example = {}, query }: Operation): URLSearchPara
 }
 
 /** Returns the path of an operation with its parameters filled in. */
-export function pathOf({ path }: Operation, parameters: Parameters): string {
+export function makeOperationPath({ path }: Operation, parameters: PathParameters): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(parameters[name] ?? ""),
   )
@@ -34,17 +34,17 @@ export function pathOf({ path }: Operation, parameters: Parameters): string {
  * Sends an operation's example request with additional headers. `bodyType` selects the media type
  * of the body.
  */
-export function sendExample(
+export function sendExampleRequest(
   operation: Operation,
-  parameters: Parameters = operation.example ?? {},
+  parameters: PathParameters = operation.example ?? {},
   given: Record<string, string> = {},
   bodyType?: string,
 ): Promise<Response> {
   const { body, headers: typed } = bodyOf(operation, parameters, bodyType)
   const headers = { ...operation.requiredHeaders, ...typed }
-  const path = `${pathOf(operation, parameters)}?${queryOf(operation).toString()}`
+  const path = `${makeOperationPath(operation, parameters)}?${makeExampleQuery(operation).toString()}`
   const method = operation.method.toUpperCase()
-  return ask(path, { method, headers: { ...headers, ...given }, ...(body && { body }) })
+  return fetchWorker(path, { method, headers: { ...headers, ...given }, ...(body && { body }) })
 }
 
 /**
@@ -53,7 +53,7 @@ export function sendExample(
  */
 function bodyOf(
   { bodies = {} }: Operation,
-  { input = EXAMPLE_INPUT }: Parameters,
+  { input = EXAMPLE_INPUT }: PathParameters,
   bodyType = Object.keys(bodies)[0],
 ): { body?: string | FormData; headers: Record<string, string> } {
   const [type, given] = Object.entries(bodies).find(([each]) => each === bodyType) ?? []
@@ -77,7 +77,7 @@ function formOf(example: unknown): FormData {
  * Functions that end a job as successful, by the path that creates the job. Only for jobs whose
  * outputs have their own operations.
  */
-const ENDS = new Map<string, (caller: Caller, jobId: string) => Promise<unknown>>([
+const ENDS = new Map<string, (caller: TestCaller, jobId: string) => Promise<unknown>>([
   ["/fetch", finishFetch],
   ["/transcribe", finishTranscription],
 ])
@@ -87,15 +87,15 @@ const ENDS = new Map<string, (caller: Caller, jobId: string) => Promise<unknown>
  * tests: the metadata of the page is stored before, and some jobs are ended by `ENDS`. Those jobs
  * come first, so that the newest job of the account is open and can be canceled.
  */
-export async function makeMembers(caller: Caller): Promise<void> {
-  await knowMetadata(caller, EXAMPLE_REQUEST.url)
+export async function createExampleResources(caller: TestCaller): Promise<void> {
+  await storeMetadataLookup(caller, EXAMPLE_REQUEST.url)
   const makers = OPERATIONS.filter(({ bodies, method }) => bodies && method === "post")
   const inputs = makers.filter(({ path }) => path === "/files")
   const ended = makers.filter(({ path }) => ENDS.has(path))
   const others = makers.filter((maker) => !inputs.includes(maker) && !ended.includes(maker))
   for (const operation of [...inputs, ...ended, ...others]) {
-    const parameters = await findParameters(caller, operation)
-    const answer = await sendExample(operation, parameters, { "x-api-key": caller.key })
+    const parameters = await findPathParameters(caller, operation)
+    const answer = await sendExampleRequest(operation, parameters, { "x-api-key": caller.key })
     if (!answer.ok) throw new Error(`${operation.operationId}: ${await answer.text()}`)
     const end = ENDS.get(operation.path)
     await end?.(caller, (await newestOf(caller, operation.path)).id)
@@ -106,7 +106,10 @@ export async function makeMembers(caller: Caller): Promise<void> {
  * Returns path parameters that name existing data of the account: the newest member of the
  * collection in the operation's path. If the operation requires a finished job, ends the job first.
  */
-export async function findParameters(caller: Caller, operation: Operation): Promise<Parameters> {
+export async function findPathParameters(
+  caller: TestCaller,
+  operation: Operation,
+): Promise<PathParameters> {
   const [collection = "", rest] = operation.path.split("/{id}")
   if (rest === undefined) {
     const { body } = bodyOf(operation, {})
@@ -121,12 +124,12 @@ export async function findParameters(caller: Caller, operation: Operation): Prom
     ...name,
     ...Object.fromEntries(texts.map(([field, value]) => [field, String(value)])),
   }
-  if (operation.errors?.includes("no_log")) await keepLog(member.id)
+  if (operation.errors?.includes("no_log")) await storeJobLog(member.id)
   if (operation.errors?.includes("not_final")) {
     const end = OPERATIONS.find(
       ({ path, errors }) => path.startsWith(collection) && errors?.includes("already_final"),
     )
-    if (end) await sendExample(end, parameters, { "x-api-key": caller.key })
+    if (end) await sendExampleRequest(end, parameters, { "x-api-key": caller.key })
   }
   return parameters
 }
@@ -135,7 +138,7 @@ function lastOf(url: string): string {
   return url.slice(url.lastIndexOf("/") + 1)
 }
 
-async function newestOf(caller: Caller, collection: string) {
+async function newestOf(caller: TestCaller, collection: string) {
   const [member] = members.parse(await (await caller.call(collection)).json())
   if (!member) throw new Error(`${collection} has no members`)
   return member

@@ -1,10 +1,10 @@
 import { env } from "cloudflare:workers"
 import { expect } from "vitest"
 import { z } from "zod"
-import type { Caller } from "./caller.ts"
+import type { TestCaller } from "./caller.ts"
 import type { InputForm } from "./inputs-with-headers.ts"
 
-export const URL_OF_FILE = "https://media.example/private/film.mp4"
+export const PRIVATE_FILE_URL = "https://media.example/private/film.mp4"
 
 const problem = z.looseObject({
   message: z.string(),
@@ -15,7 +15,11 @@ const problem = z.looseObject({
  * Sends a request that must be refused. Returns its faults as `field: message; …`, for both formats
  * of errors.
  */
-export async function refusalOf(caller: Caller, form: InputForm, input: object): Promise<string> {
+export async function readRefusalFaults(
+  caller: TestCaller,
+  form: InputForm,
+  input: object,
+): Promise<string> {
   const answer = await caller.post(form.path, form.body(input))
   expect(answer.status).toBe(form.refusal)
   const { message, details } = problem.parse(await answer.json())
@@ -23,7 +27,7 @@ export async function refusalOf(caller: Caller, form: InputForm, input: object):
 }
 
 /** Counts the rows with secrets of a job's tasks. */
-export async function countSecrets(jobId: string): Promise<number | null> {
+export async function countTaskSecrets(jobId: string): Promise<number | null> {
   const query = "select count(*) as n from task_secrets where job_id = ?"
   return await env.DB.prepare(query).bind(jobId).first<number>("n")
 }

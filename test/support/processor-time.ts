@@ -2,7 +2,7 @@
  * Returns the CPU time that this process uses for `work`, in milliseconds. Other processes do not
  * affect the result.
  */
-export async function processorMsOf(work: () => unknown): Promise<number> {
+export async function measureCpuMs(work: () => unknown): Promise<number> {
   const before = process.cpuUsage()
   await work()
   const { user, system } = process.cpuUsage(before)

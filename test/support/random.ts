@@ -1,5 +1,5 @@
 /** Pseudorandom generator that returns the same values in every run. */
-export type Random = {
+export type RandomGenerator = {
   /** Returns a number from 0 up to, but not including, 1. */
   draw: () => number
   /** Returns an integer from 0 up to, but not including, `below`. */
@@ -8,7 +8,7 @@ export type Random = {
   pick: <Value>(values: readonly Value[]) => Value | undefined
 }
 
-export function makeRandom(seed: number): Random {
+export function makeRandom(seed: number): RandomGenerator {
   let state = seed
   function draw(): number {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers"
 import { unpackText } from "../../src/db/values/packed-text.ts"
 
 /** Returns the type and body of the stored webhook about a job's end. */
-export async function storedWebhook(jobId: string) {
+export async function readStoredWebhook(jobId: string) {
   const row = env.DB.prepare(
     "select type, body, body_object_key as bodyObjectKey from deliveries where job_id = ?",
   ).bind(jobId)

@@ -7,7 +7,7 @@ import { countDatabases } from "../../src/db/database.ts"
  * Sweeps the directory and each database directly, with the environment of the test instead of that
  * of Durable Objects.
  */
-export async function sweep(
+export async function sweepDirectly(
   env: Env,
   now: number,
   { isStart = false }: { isStart?: boolean } = {},

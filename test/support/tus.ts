@@ -1,5 +1,5 @@
 import { expect } from "vitest"
-import type { Caller } from "./caller.ts"
+import type { TestCaller } from "./caller.ts"
 
 /** Function that sends a request of the tus protocol to a path below /v1. */
 export type SendTus = (
@@ -10,7 +10,7 @@ export type SendTus = (
 ) => Promise<Response>
 
 /** Returns a function that sends requests of the tus protocol with a caller's key. */
-export function tusOf(caller: Pick<Caller, "call">): SendTus {
+export function makeTusSender(caller: Pick<TestCaller, "call">): SendTus {
   return async (method, path, headers = {}, body) => {
     return await caller.call(path, {
       method,
@@ -21,7 +21,7 @@ export function tusOf(caller: Pick<Caller, "call">): SendTus {
 }
 
 /** Returns the value of the header `Upload-Metadata` for pairs of names and values. */
-export function tusMetadata(pairs: Record<string, string>): string {
+export function makeTusMetadata(pairs: Record<string, string>): string {
   return Object.entries(pairs)
     .map(
       ([name, value]) => `${name} ${btoa(String.fromCharCode(...new TextEncoder().encode(value)))}`,
@@ -30,26 +30,26 @@ export function tusMetadata(pairs: Record<string, string>): string {
 }
 
 /** Creates a tus upload. Returns its path below /v1. */
-export async function createTus(
+export async function createTestTusUpload(
   send: SendTus,
   sizeBytes: number,
   pairs: Record<string, string> = { filename: "film.bin" },
 ): Promise<string> {
   const answer = await send("POST", "/uploads", {
     "upload-length": String(sizeBytes),
-    "upload-metadata": tusMetadata(pairs),
+    "upload-metadata": makeTusMetadata(pairs),
   })
   expect([answer.status, await answer.text()]).toEqual([201, expect.any(String)])
-  return pathOfLocation(answer)
+  return readLocationPath(answer)
 }
 
 /** Returns the path below /v1 of the URL in the `Location` header. */
-export function pathOfLocation(answer: Response): string {
+export function readLocationPath(answer: Response): string {
   return new URL(answer.headers.get("location") ?? "").pathname.replace(/^\/v1/, "")
 }
 
 /** Sends bytes to a tus upload at an offset. */
-export async function patchTus(
+export async function patchTusUpload(
   send: SendTus,
   path: string,
   {
@@ -66,7 +66,7 @@ export async function patchTus(
 }
 
 /** Returns the offset of a tus upload, which a HEAD request reads. */
-export async function offsetOf(send: SendTus, path: string): Promise<number> {
+export async function readTusOffset(send: SendTus, path: string): Promise<number> {
   const answer = await send("HEAD", path)
   expect(answer.status).toBe(200)
   return Number(answer.headers.get("upload-offset"))

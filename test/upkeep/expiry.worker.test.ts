@@ -2,22 +2,22 @@ import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
 import { collectGarbage } from "../../src/objects/collect-garbage.ts"
 import { openDirectory } from "../../src/db/database.ts"
-import { sweep } from "../support/sweep.ts"
-import { accountOf } from "../support/media/bundle.ts"
-import { makeCaller, upload } from "../support/caller.ts"
-import type { Caller } from "../support/caller.ts"
-import { media, sendForm } from "../support/media/kind-upload.ts"
-import { leftOver, NOTHING } from "../support/left-over.ts"
+import { sweepDirectly } from "../support/sweep.ts"
+import { findCallerAccountId } from "../support/media/bundle.ts"
+import { makeCaller, uploadTestFile } from "../support/caller.ts"
+import type { TestCaller } from "../support/caller.ts"
+import { makeFormFile, postNormalizeForm } from "../support/media/kind-upload.ts"
+import { countAccountData, NO_ACCOUNT_DATA } from "../support/left-over.ts"
 
 const DAY_MS = 24 * 3_600_000
 const KEPT_SECONDS = 3600
 
-let caller: Caller
+let caller: TestCaller
 let accountId: string
 
 beforeEach(async () => {
   caller = await makeCaller(`expiry ${crypto.randomUUID()}`)
-  accountId = await accountOf(caller)
+  accountId = await findCallerAccountId(caller)
 })
 
 /** Ends a job successfully with all its files stored; returns the time. */
@@ -48,7 +48,7 @@ async function end(jobId: string, completedAt = Date.now()): Promise<number> {
 
 /** Creates a normalization with an uploaded file. */
 async function normalize(...fields: [string, string][]): Promise<string> {
-  const answer = await sendForm(caller, [["file", media()], ...fields])
+  const answer = await postNormalizeForm(caller, [["file", makeFormFile()], ...fields])
   expect(answer.status).toBe(202)
   return (await answer.json<{ normalization_id: string }>()).normalization_id
 }
@@ -62,7 +62,7 @@ async function read(path: string): Promise<Record<string, unknown>> {
 async function left(now: number) {
   await collectGarbage(env, openDirectory(env), now)
   await collectGarbage(env, openDirectory(env), now + DAY_MS)
-  return await leftOver(accountId)
+  return await countAccountData(accountId)
 }
 
 describe("a job with expires_in", () => {
@@ -76,36 +76,36 @@ describe("a job with expires_in", () => {
     expect(await read(`/jobs/${id}`)).toMatchObject({ expires_at })
     const files = await (await caller.call("/files")).json<{ id: string; expires_at: string }[]>()
     expect(files.map((file) => file.expires_at)).toEqual([expires_at, expires_at])
-    await sweep(env, expiresAt - 1)
+    await sweepDirectly(env, expiresAt - 1)
     expect(await read(`/normalize/${id}`)).toMatchObject({ expires_at })
-    await sweep(env, expiresAt)
+    await sweepDirectly(env, expiresAt)
     expect(await read(`/normalize/${id}`)).toEqual({ gone: 404 })
     for (const file of files) expect(await read(`/files/${file.id}`)).toEqual({ gone: 404 })
-    expect(await left(expiresAt)).toEqual(NOTHING)
+    expect(await left(expiresAt)).toEqual(NO_ACCOUNT_DATA)
   })
 
   it("stays while it is open, and so do all jobs without expires_in", async () => {
     const open = await normalize(["expires_in", "60"])
     const kept = await normalize()
     const endedAt = await end(kept)
-    await sweep(env, endedAt + 30 * DAY_MS)
+    await sweepDirectly(env, endedAt + 30 * DAY_MS)
     expect(await read(`/jobs/${open}`)).toMatchObject({ status: "queued" })
     expect(await read(`/jobs/${kept}`)).toMatchObject({ status: "completed" })
     expect(await read(`/jobs/${kept}`)).not.toHaveProperty("expires_at")
-    expect(await leftOver(accountId)).toMatchObject({ files: 4, jobs: 2 })
+    expect(await countAccountData(accountId)).toMatchObject({ files: 4, jobs: 2 })
   })
 
   it("keeps its row for that time, even if other rows are removed before", async () => {
     const kept = await normalize(["expires_in", String(200 * 86_400)])
     const endedAt = await end(kept)
-    await sweep(env, endedAt + 199 * DAY_MS)
+    await sweepDirectly(env, endedAt + 199 * DAY_MS)
     expect(await read(`/jobs/${kept}`)).toMatchObject({ status: "completed" })
-    await sweep(env, endedAt + 200 * DAY_MS)
+    await sweepDirectly(env, endedAt + 200 * DAY_MS)
     expect(await read(`/jobs/${kept}`)).toEqual({ gone: 404 })
   })
 
   it("keeps its retention in a retry", async () => {
-    const { id } = await upload(caller, "a.wav", "x")
+    const { id } = await uploadTestFile(caller, "a.wav", "x")
     await end(id)
     const created = await caller.post("/commands", { ...copyOf(id), expires_in: 120 })
     const { command_id } = await created.json<{ command_id: string }>()
@@ -117,7 +117,7 @@ describe("a job with expires_in", () => {
     const expires_at = new Date(endedAt + 120_000).toISOString()
     expect(await read(`/jobs/${againId}`)).toMatchObject({ expires_at })
     // The input was uploaded before, and is not the job's.
-    await sweep(env, endedAt + 120_000)
+    await sweepDirectly(env, endedAt + 120_000)
     expect(await read(`/files/${id}`)).toMatchObject({ id })
   })
 
@@ -134,7 +134,7 @@ describe("a job with expires_in", () => {
     const first = await send()
     const endedAt = await end(first)
     expect(await send()).toBe(first)
-    await sweep(env, endedAt + 60_000)
+    await sweepDirectly(env, endedAt + 60_000)
     expect(await send()).not.toBe(first)
   })
 })
@@ -150,9 +150,9 @@ describe("a file with expires_in", () => {
     const endedAt = await end(id)
     const expires_at = new Date(endedAt + 60_000).toISOString()
     expect(await read(`/files/${id}`)).toMatchObject({ expires_at })
-    await sweep(env, endedAt + 60_000)
+    await sweepDirectly(env, endedAt + 60_000)
     expect(await read(`/files/${id}`)).toEqual({ gone: 404 })
-    expect(await left(endedAt + 60_000)).toEqual(NOTHING)
+    expect(await left(endedAt + 60_000)).toEqual(NO_ACCOUNT_DATA)
   })
 
   it("leaves its bytes to a task that reads them until the task ends", async () => {
@@ -168,7 +168,7 @@ describe("a file with expires_in", () => {
     await env.DB.prepare("update tasks set state = 'running' where job_id = ?")
       .bind(command_id)
       .run()
-    await sweep(env, endedAt + 60_000)
+    await sweepDirectly(env, endedAt + 60_000)
     expect(await read(`/files/${id}`)).toEqual({ gone: 404 })
     expect(await left(endedAt + 60_000)).toMatchObject({ objects: 1 })
     await env.DB.prepare("update tasks set state = 'failed' where job_id = ?")
@@ -182,27 +182,27 @@ describe("RETENTION_DAYS", () => {
   const kept = { ...env, RETENTION_DAYS: "10" }
 
   it("removes all jobs that ended before it was set, with their Files", async () => {
-    const file = await upload(caller, "a.wav", "x")
+    const file = await uploadTestFile(caller, "a.wav", "x")
     const id = await normalize()
     const endedAt = await end(id)
     await end(file.id, endedAt)
-    await sweep(kept, endedAt + 10 * DAY_MS - 1)
-    expect(await leftOver(accountId)).toMatchObject({ files: 3, jobs: 2 })
-    await sweep(kept, endedAt + 10 * DAY_MS + 1)
-    expect(await left(endedAt + 10 * DAY_MS)).toEqual(NOTHING)
+    await sweepDirectly(kept, endedAt + 10 * DAY_MS - 1)
+    expect(await countAccountData(accountId)).toMatchObject({ files: 3, jobs: 2 })
+    await sweepDirectly(kept, endedAt + 10 * DAY_MS + 1)
+    expect(await left(endedAt + 10 * DAY_MS)).toEqual(NO_ACCOUNT_DATA)
   })
 
   it("removes old Files whose jobs are removed, and no younger ones", async () => {
-    const file = await upload(caller, "a.wav", "x")
+    const file = await uploadTestFile(caller, "a.wav", "x")
     const id = await normalize()
     const endedAt = await end(id)
     await end(file.id, endedAt)
-    await sweep(env, endedAt + 91 * DAY_MS)
-    expect(await leftOver(accountId)).toMatchObject({ files: 3, jobs: 0 })
-    await sweep({ ...env, RETENTION_DAYS: "100" }, endedAt + 99 * DAY_MS)
-    expect(await leftOver(accountId)).toMatchObject({ files: 3 })
-    await sweep({ ...env, RETENTION_DAYS: "100" }, endedAt + 101 * DAY_MS)
-    expect(await left(endedAt + 101 * DAY_MS)).toEqual(NOTHING)
+    await sweepDirectly(env, endedAt + 91 * DAY_MS)
+    expect(await countAccountData(accountId)).toMatchObject({ files: 3, jobs: 0 })
+    await sweepDirectly({ ...env, RETENTION_DAYS: "100" }, endedAt + 99 * DAY_MS)
+    expect(await countAccountData(accountId)).toMatchObject({ files: 3 })
+    await sweepDirectly({ ...env, RETENTION_DAYS: "100" }, endedAt + 101 * DAY_MS)
+    expect(await left(endedAt + 101 * DAY_MS)).toEqual(NO_ACCOUNT_DATA)
   })
 })
 

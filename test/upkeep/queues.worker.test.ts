@@ -3,9 +3,9 @@ import { env } from "cloudflare:workers"
 import { afterEach, describe, expect, it, vi } from "vitest"
 import { newId } from "../../src/platform/ids.ts"
 import { consumeMessages } from "../../src/queues.ts"
-import { openDatabases } from "../../src/db/database.ts"
+import { openAccountDatabases } from "../../src/db/database.ts"
 import { insertDelivery } from "../../src/db/deliveries.ts"
-import { readSnapshot } from "../../src/db/jobs/apply-transition.ts"
+import { readJobSnapshot } from "../../src/db/jobs/apply-transition.ts"
 import { makeQueuedJob } from "../support/db/queued-job.ts"
 
 async function receive(queue: string, bodies: unknown[]): Promise<void> {
@@ -29,7 +29,7 @@ describe("a malformed message", () => {
       { accountId, tasks: [{ ...message, blocked: false }] },
     ])
     await expect
-      .poll(async () => await readSnapshot(openDatabases(env, accountId), jobId))
+      .poll(async () => await readJobSnapshot(openAccountDatabases(env, accountId), jobId))
       .toMatchObject({ job: { acceptedAt: expect.any(Number) } })
   })
 
@@ -42,7 +42,7 @@ describe("a malformed message", () => {
       .run()
     const delivery = { jobId: null, type: "webhook.test", url: "https://x.example/", body: "{}" }
     const due = { state: "waiting" as const, nextTryAt: 1, createdAt: 1 }
-    await insertDelivery(openDatabases(env, accountId), { id, ...delivery, ...due })
+    await insertDelivery(openAccountDatabases(env, accountId), { id, ...delivery, ...due })
     await receive("lathe-webhooks", [{ nonsense: true }, { accountId, deliveryId: id }])
     const tries = env.DB.prepare("select tries from deliveries where id = ?").bind(id)
     expect(await tries.first("tries")).toBe(1)
@@ -84,7 +84,7 @@ describe("a delivery that waits longer than a message can", () => {
     // No call is made, because the address is not public.
     const delivery = { jobId: null, type: "webhook.test", url: "https://x.example/", body: "{}" }
     const due = { state: "waiting" as const, nextTryAt: 1, createdAt: 1 }
-    await insertDelivery(openDatabases(env, accountId), { id, ...delivery, ...due })
+    await insertDelivery(openAccountDatabases(env, accountId), { id, ...delivery, ...due })
     const ctx = createExecutionContext()
     const batch = createMessageBatch("lathe-webhooks", [
       { id: newId(), timestamp: new Date(), attempts: 1, body: { accountId, deliveryId: id } },

@@ -2,13 +2,17 @@ import { env } from "cloudflare:workers"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import { z } from "zod"
 import { newId } from "../../src/platform/ids.ts"
-import { sweep } from "../support/sweep.ts"
+import { sweepDirectly } from "../support/sweep.ts"
 import { attemptDelivery } from "../../src/webhooks/deliver.ts"
-import { openDatabases } from "../../src/db/database.ts"
+import { openAccountDatabases } from "../../src/db/database.ts"
 import { insertDelivery } from "../../src/db/deliveries.ts"
 import { makeCaller } from "../support/caller.ts"
-import { signIn } from "../support/accounts/signed-in.ts"
-import { plansOf, SCAN_OF_TABLE, watchedEnv } from "../support/db/watched-database.ts"
+import { makeSignedInUser } from "../support/accounts/signed-in.ts"
+import {
+  explainStatements,
+  TABLE_SCAN_STEP,
+  makeRecordingEnv,
+} from "../support/db/watched-database.ts"
 
 const DAY_MS = 24 * 3_600_000
 const mail = z.object({ to: z.string(), subject: z.string(), text: z.string() })
@@ -21,7 +25,7 @@ let email: string
 let statuses: Record<string, number>
 
 beforeEach(async () => {
-  ;({ accountId, email } = await signIn())
+  ;({ accountId, email } = await makeSignedInUser())
   statuses = {}
   vi.spyOn(globalThis, "fetch").mockImplementation(async (input) => {
     const { host } = new URL(new Request(input).url)
@@ -35,7 +39,7 @@ afterEach(() => vi.restoreAllMocks())
 async function tryAt(url = `${RECEIVER}/hook`, made: { bodyObjectKey?: string } = {}) {
   const id = newId()
   const now = Date.now()
-  await insertDelivery(openDatabases(env, accountId), {
+  await insertDelivery(openAccountDatabases(env, accountId), {
     id,
     jobId: null,
     type: "command.succeeded",
@@ -73,7 +77,7 @@ async function mailsOf({ at = Date.now(), isDown = false } = {}) {
       return new Response()
     },
   }
-  await sweep(Object.assign({}, env, { MAILS }), at)
+  await sweepDirectly(Object.assign({}, env, { MAILS }), at)
   return mails.filter(({ to }) => to === email)
 }
 
@@ -181,15 +185,15 @@ describe("an outage of a receiver", () => {
     await tryAt()
     await age(DAY_MS)
     await tryAt()
-    const { watched, asked } = watchedEnv()
-    await sweep(watched, Date.now())
-    const plans = await plansOf(asked)
+    const { watched, asked } = makeRecordingEnv()
+    await sweepDirectly(watched, Date.now())
+    const plans = await explainStatements(asked)
     const found = plans.flatMap(({ steps }) => steps)
     for (const index of ["receiver_outages_due", "receiver_outages_by_age", "deliveries_waiting"]) {
       expect(found.some((step) => step.includes(`INDEX ${index} `))).toBe(true)
     }
     // Counts only scans without an index.
-    const scans = found.filter((step) => SCAN_OF_TABLE.test(step))
+    const scans = found.filter((step) => TABLE_SCAN_STEP.test(step))
     expect(scans.filter((step) => !/USING .*INDEX/.test(step))).toEqual([])
   })
 })

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, expect, it } from "vitest"
-import { sweep } from "../support/sweep.ts"
+import { sweepDirectly } from "../support/sweep.ts"
 import { runAsInvocation } from "../../scripts/start/worker/d1-limits.ts"
-import { watchedEnv } from "../support/db/watched-database.ts"
+import { makeRecordingEnv } from "../support/db/watched-database.ts"
 
 const JOBS = 5_000
 const ACCOUNTS = 40
@@ -49,17 +49,17 @@ it("removes five thousand jobs with all their data in one sweep", async () => {
     const some = results.slice(at, at + 100)
     await Promise.all(some.map(({ object_key: key }) => env.MEDIA.put(key, "x")))
   }
-  const { watched, asked } = watchedEnv()
-  await runAsInvocation(async () => await sweep(watched, Date.now()))
+  const { watched, asked } = makeRecordingEnv()
+  await runAsInvocation(async () => await sweepDirectly(watched, Date.now()))
   for (const table of ["jobs", "tasks", "task_inputs", "files", "deliveries"]) {
     expect([table, await countOf(table)]).toEqual([table, 1])
   }
   expect(asked.length).toBeLessThan(STATEMENTS_MAX)
   // New garbage is deleted by the next sweep, and checked again an hour later.
-  await runAsInvocation(async () => await sweep(env, Date.now()))
+  await runAsInvocation(async () => await sweepDirectly(env, Date.now()))
   expect((await env.MEDIA.list()).objects).toHaveLength(1)
   const once = env.DB.prepare("select count(*) as n from garbage where deletions = 1")
   expect(await once.first("n")).toBe(JOBS)
-  await sweep(env, Date.now() + 3_700_000)
+  await sweepDirectly(env, Date.now() + 3_700_000)
   expect(await countOf("garbage")).toBe(0)
 })

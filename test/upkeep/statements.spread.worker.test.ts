@@ -9,7 +9,7 @@ import { createPlan } from "../../src/accounts/manage-plans.ts"
 import { readServiceState } from "../../src/upkeep/service-state.ts"
 import { sweepDirectory } from "../../src/upkeep/sweep.ts"
 import { getDatabaseBinding, countDatabases } from "../../src/db/database.ts"
-import { askEach } from "../support/db/spread.ts"
+import { queryEachDatabase } from "../support/db/spread.ts"
 
 const STATEMENTS_MAX = 1_000
 const DATABASES_MAX = 32
@@ -95,9 +95,13 @@ describe("the statements of an invocation stay within D1's limit", () => {
     const peak = takePeakStatementCount()
     expect(peak).toBeGreaterThan(300)
     expect(peak).toBeLessThanOrEqual(STATEMENTS_MAX)
-    const left = await askEach("select count(*) as n from jobs where retention_ms is null")
+    const left = await queryEachDatabase(
+      "select count(*) as n from jobs where retention_ms is null",
+    )
     expect(left).toEqual(Array(4).fill([{ n: MANY - 6_000 }]))
-    expect(await askEach("select count(*) as n from uploads")).toEqual(Array(4).fill([{ n: 0 }]))
+    expect(await queryEachDatabase("select count(*) as n from uploads")).toEqual(
+      Array(4).fill([{ n: 0 }]),
+    )
   })
 
   it("for a sweep of the directory of 32 databases", async () => {
@@ -140,7 +144,7 @@ describe("the statements of an invocation stay within D1's limit", () => {
     const limits = { ...PLAN_LIMITS.trial, runSecondsMax: 77 }
     const peak = await peakOf(async () => await createPlan(many, name, limits))
     expect(peak).toBeLessThanOrEqual(STATEMENTS_MAX)
-    const each = await askEach(
+    const each = await queryEachDatabase(
       `select limits ->> 'runSecondsMax' as max from plans where name = '${name}'`,
     )
     expect(each).toEqual(Array(4).fill([{ max: 77 }]))

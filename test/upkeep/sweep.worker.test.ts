@@ -2,10 +2,14 @@ import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
 import type { Env } from "../../src/bindings/env.ts"
 import { newId } from "../../src/platform/ids.ts"
-import { sweep } from "../support/sweep.ts"
+import { sweepDirectly } from "../support/sweep.ts"
 import { openAllDatabases } from "../../src/db/database.ts"
 import { listAbandonedUploads } from "../../src/db/files/uploads.ts"
-import { plansOf, SCAN_OF_TABLE, watchedEnv } from "../support/db/watched-database.ts"
+import {
+  explainStatements,
+  TABLE_SCAN_STEP,
+  makeRecordingEnv,
+} from "../support/db/watched-database.ts"
 import type { SentStatement } from "../support/db/watched-database.ts"
 
 const FINISHED_JOBS = 100_000
@@ -13,8 +17,8 @@ const ROWS_READ_MAX = 100
 const DAY_MS = 24 * 3_600_000
 
 async function sweepWatched(): Promise<SentStatement[]> {
-  const { watched, asked } = watchedEnv()
-  await sweep(watched, Date.now())
+  const { watched, asked } = makeRecordingEnv()
+  await sweepDirectly(watched, Date.now())
   return asked
 }
 
@@ -56,8 +60,10 @@ describe("a sweep over many finished jobs", () => {
   })
 
   it("runs only queries on indexes", async () => {
-    for (const { sql, steps } of await plansOf(await sweepWatched())) {
-      const scans = steps.filter((step) => SCAN_OF_TABLE.test(step) && !/USING .*INDEX/.test(step))
+    for (const { sql, steps } of await explainStatements(await sweepWatched())) {
+      const scans = steps.filter(
+        (step) => TABLE_SCAN_STEP.test(step) && !/USING .*INDEX/.test(step),
+      )
       expect([sql, scans]).toEqual([sql, []])
     }
   })
@@ -77,7 +83,7 @@ describe("a sweep over many finished jobs", () => {
     )
       .bind(newId(), id, accountId, JSON.stringify({ kind: "probe" }), Date.now() - DAY_MS - 1)
       .run()
-    await sweep(env, Date.now())
+    await sweepDirectly(env, Date.now())
     const state = env.DB.prepare("select state, error_code from jobs where id = ?").bind(id)
     await expect.poll(() => state.first()).toEqual({ state: "failed", error_code: "expired" })
   })
@@ -100,7 +106,7 @@ describe("a sweep over many finished jobs", () => {
     )
       .bind(newId(), old)
       .run()
-    await sweep(env, Date.now())
+    await sweepDirectly(env, Date.now())
     expect(await jobs.first("n")).toBe(before - 1)
     for (const [table, left] of Object.entries({ tasks: 0, deliveries: 0, files: 1 })) {
       const count = env.DB.prepare(`select count(*) as n from ${table} where job_id = ?`).bind(old)
@@ -123,7 +129,7 @@ describe("a sweep over many finished jobs", () => {
         .bind(id, key, at)
         .run()
     }
-    await sweep(env, Date.now())
+    await sweepDirectly(env, Date.now())
     expect(await env.MEDIA.head(old.key)).toBeNull()
     expect(await env.MEDIA.head(young.key)).not.toBeNull()
     const { results } = await env.DB.prepare("select id from uploads").all()
@@ -143,7 +149,7 @@ describe("a sweep over many finished jobs", () => {
     const dead = await openUpload({ at: startedAt - 1 })
     const live = await openUpload({ at: startedAt })
     const ofTask = await openUpload({ at: startedAt - 1, taskId: newId() })
-    await sweep(env, startedAt, { isStart: true })
+    await sweepDirectly(env, startedAt, { isStart: true })
     const kept = await Promise.all(
       [dead, live, ofTask].map(async (id) => await env.MEDIA.head(`account/uploads/${id}/media`)),
     )
@@ -157,12 +163,12 @@ describe("a sweep over many finished jobs", () => {
       .bind(prefix, now)
       .run()
     await env.MEDIA.put(`${prefix}out_1/media`, "x")
-    await sweep(env, now)
+    await sweepDirectly(env, now)
     expect(await env.MEDIA.head(`${prefix}out_1/media`)).toBeNull()
     await env.MEDIA.put(`${prefix}out_1/media`, "late")
-    await sweep(env, now + 1)
+    await sweepDirectly(env, now + 1)
     expect(await env.MEDIA.head(`${prefix}out_1/media`)).not.toBeNull()
-    await sweep(env, now + 3_600_000)
+    await sweepDirectly(env, now + 3_600_000)
     expect(await env.MEDIA.head(`${prefix}out_1/media`)).toBeNull()
     const left = env.DB.prepare("select count(*) as n from garbage where prefix = ?").bind(prefix)
     expect(await left.first("n")).toBe(0)
@@ -180,14 +186,14 @@ describe("a sweep over many finished jobs", () => {
         .run()
       await env.MEDIA.put(`${prefix}out_1/media`, "x")
     }
-    await sweep(
+    await sweepDirectly(
       withMedia("list", (given) => JSON.stringify(given).includes(bad)),
       now,
     )
     expect(await env.MEDIA.head(`${good}out_1/media`)).toBeNull()
     const due = env.DB.prepare("select due_at from garbage where prefix = ?").bind(bad)
     expect(await due.first("due_at")).toBeGreaterThan(now)
-    await sweep(env, now + 3_600_000)
+    await sweepDirectly(env, now + 3_600_000)
     expect(await env.MEDIA.head(`${bad}out_1/media`)).toBeNull()
   })
 
@@ -206,7 +212,7 @@ describe("a sweep over many finished jobs", () => {
         .run()
     }
     const [bad, good] = uploads.map(({ key }) => key)
-    await sweep(
+    await sweepDirectly(
       withMedia("delete", (given) => given === bad),
       Date.now(),
     )
@@ -221,7 +227,7 @@ describe("a sweep over many finished jobs", () => {
     const [database] = openAllDatabases(env)
     const listed = database ? await listAbandonedUploads(database, Date.now() - DAY_MS, 10) : []
     expect(listed.map(({ objectKey }) => objectKey)).toEqual([late.key, bad])
-    await sweep(env, Date.now())
+    await sweepDirectly(env, Date.now())
     expect(await env.MEDIA.head(bad ?? "")).toBeNull()
   })
 })

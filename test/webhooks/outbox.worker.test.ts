@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
 import { enqueueDelivery } from "../../src/webhooks/outbox.ts"
-import { withSettings } from "../support/runner/faked-container.ts"
+import { makeEnvWithSettings } from "../support/runner/faked-container.ts"
 
 const DAY_MS = 24 * 3_600_000
 
@@ -19,6 +19,6 @@ it.for([
   }
   const dueAt = Date.now() + waitMs
   const message = { accountId: "an-account", deliveryId: "a-delivery", dueAt }
-  await enqueueDelivery(withSettings({ WEBHOOKS }), message)
+  await enqueueDelivery(makeEnvWithSettings({ WEBHOOKS }), message)
   expect(delays).toEqual([seconds])
 })

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest"
-import { computeNextDeliveryState, readRetryAfter } from "../../src/webhooks/retry-schedule.ts"
+import {
+  computeNextDeliveryState,
+  parseWebhookRetryAfter,
+} from "../../src/webhooks/retry-schedule.ts"
 import type { DeliveryTryResult } from "../../src/webhooks/retry-schedule.ts"
 import { acquirePermit } from "../../src/webhooks/semaphore.ts"
 
@@ -35,7 +38,7 @@ describe("a delivery after a try", () => {
 
   it("ignores a malformed Retry-After", () => {
     for (const header of [null, "", "soon", "-5", "Sat, 21 Nov 2020 12:00:00 GMT"]) {
-      expect(readRetryAfter(header, NOW)).toBe(0)
+      expect(parseWebhookRetryAfter(header, NOW)).toBe(0)
     }
   })
 })

@@ -1,4 +1,4 @@
-import { sandboxOutsideTasks } from "../sandbox.ts"
+import { createSandboxForRunnerTools } from "../sandbox.ts"
 import type { Sandbox } from "../sandbox.ts"
 import type { AttackResult } from "./self-test.ts"
 import { startToolProcess } from "../start-process.ts"
@@ -71,7 +71,7 @@ export async function testNetworkIsolation(
   attackPath: string,
   names: readonly string[] | undefined,
 ): Promise<NetworkTestResult> {
-  const taskSandbox = sandboxOutsideTasks(sandbox)
+  const taskSandbox = createSandboxForRunnerTools(sandbox)
   await using targets = await openNetworkTargets(taskSandbox.uid)
   const end = await startToolProcess({
     tool: attackPath,

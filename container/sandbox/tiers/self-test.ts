@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { openWarmSandbox } from "../warm/warm-sandbox.ts"
 import { removeTree } from "../remove-tree.ts"
-import { sandboxOutsideTasks } from "../sandbox.ts"
+import { createSandboxForRunnerTools } from "../sandbox.ts"
 import type { Sandbox, HeldProcessKind } from "../sandbox.ts"
 import type { SandboxTier } from "./tier.ts"
 import { startToolProcess } from "../start-process.ts"
@@ -112,7 +112,7 @@ export async function testSandbox(
   // Reserves no free space on the disk, since a nearly full disk must not fail the test of a
   // sandbox.
   const sandbox = { ...tested, limits: { ...tested.limits, diskReserveBytes: 0 } }
-  const opened = sandboxOutsideTasks(sandbox)
+  const opened = createSandboxForRunnerTools(sandbox)
   const run = { taskId: crypto.randomUUID(), fence: 0 }
   const workspace = await createWorkspace(paths.workDir, run, opened.uid)
   const outside = await makeOutside(opened.uid)

@@ -8,7 +8,7 @@ import type { ToolLaunch, HeldProcessKind, HeldProcess } from "../sandbox.ts"
 import {
   killProcessGroup,
   killProcessGroupOnExit,
-  forgetProcessGroup,
+  unregisterProcessGroup,
 } from "../supervise-process.ts"
 
 /** Maximum size of a launch order, in bytes: see container/launcher/order.c. */
@@ -39,7 +39,7 @@ export function startHeldProcess(launch: ToolLaunch, form: HeldProcessKind): Hel
   function end(): void {
     if (state !== "begun") state = "ended"
     clearTimeout(readyTimer)
-    forgetProcessGroup(child)
+    unregisterProcessGroup(child)
     ready.resolve(false)
     closed.resolve()
   }

@@ -1,15 +1,18 @@
-import { readCommand } from "../../../src/ffmpeg/command-line.ts"
+import { parseFfmpegCommand } from "../../../src/ffmpeg/command-line.ts"
 import { describeEndlessSources, findEndlessSources } from "../../../src/ffmpeg/endless.ts"
-import { commandTask } from "../../../src/contract/tasks/command.ts"
+import { commandTaskDefinition } from "../../../src/contract/tasks/command.ts"
 import { COMMAND_REMEDIES, FFMPEG_REMEDIES } from "../../../src/ffmpeg/policy/remedies.ts"
 import type { TaskInput, TaskOutput } from "../../../src/contract/task.ts"
 import type { CommandResult, CommandWork } from "../../../src/contract/tasks/command.ts"
 import { getWorkspaceOutputNames } from "../../../src/contract/task.ts"
-import { WARNINGS_MAX } from "../../../src/contract/warning.ts"
+import { TASK_WARNINGS_MAX } from "../../../src/contract/warning.ts"
 import { callerFailure } from "../../task-failure.ts"
 import type { TaskFailure } from "../../task-failure.ts"
 import { withCommandNumber } from "../../tools/ffmpeg/explain-failure.ts"
-import { divideProgress, listOutputNames } from "../../tools/ffmpeg/length/progress-shares.ts"
+import {
+  divideProgressAmongCommands,
+  listOutputNames,
+} from "../../tools/ffmpeg/length/progress-shares.ts"
 import { knownInputDurations, runFfmpeg } from "../../tools/ffmpeg/run-ffmpeg.ts"
 import type { FinishedFfmpegRun } from "../../tools/ffmpeg/run-ffmpeg.ts"
 import { TaskStdout } from "../../tools/ffmpeg/task-stdout.ts"
@@ -22,7 +25,7 @@ import { startRunClock } from "../run-clock.ts"
 import { markProcessStarted } from "../run-context.ts"
 import type { RunContext, TaskOutcome } from "../run-context.ts"
 
-export const commandTaskHandler = { definition: commandTask, run: runCommandTask }
+export const commandTaskHandler = { definition: commandTaskDefinition, run: runCommandTask }
 
 /** Runs a command task: downloads the inputs, runs the commands in order and stores the outputs. */
 async function runCommandTask(
@@ -51,7 +54,7 @@ async function runCommandTask(
     ...(stdout.text !== undefined && { stdout: stdout.text }),
   }
   if ("failure" in finished) return { ...finished, ...printed }
-  const warnings = [...stdout.warnings, ...finished.warnings].slice(0, WARNINGS_MAX)
+  const warnings = [...stdout.warnings, ...finished.warnings].slice(0, TASK_WARNINGS_MAX)
   return { result: { kind: "command", ...finished, warnings }, ...printed }
 }
 
@@ -66,7 +69,7 @@ async function runCommands(
   }: { secondsMax: number; toolLog: CallerToolLog; stdout: TaskStdout; runs: FinishedFfmpegRun[] },
 ): Promise<TaskFailure | null> {
   const total = commands.length
-  const shares = divideProgress(commands, knownInputDurations(context))
+  const shares = divideProgressAmongCommands(commands, knownInputDurations(context))
   const durations = new Map<string, number>()
   const clock = startRunClock(context, {
     secondsMax,
@@ -94,7 +97,7 @@ async function runCommands(
     for (const line of stdout.end(position)) toolLog.read(line)
     if (failed === "time limit") {
       const message =
-        clock.describeLimit() + describeEndlessSources(findEndlessSources(readCommand(argv)))
+        clock.describeLimit() + describeEndlessSources(findEndlessSources(parseFfmpegCommand(argv)))
       return callerFailure("time_limit", withCommandNumber(position, message))
     }
     if (failed) return failed

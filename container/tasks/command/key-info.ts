@@ -9,7 +9,7 @@ import { readTextInput } from "./text-input.ts"
  * Prefix of the names of HLS key info files that the runner writes. No command can name such a
  * file.
  */
-export const KEY_INFO_PREFIX = ".key-info."
+export const HLS_KEY_INFO_FILE_PREFIX = ".key-info."
 
 const INFO_BYTES_MAX = 8 * 1024
 const KEY_BYTES = 16
@@ -23,7 +23,7 @@ const IV = /^[0-9a-f]{32}$/i
  * and an optional initialization vector. Writes these values to a new key info file for ffmpeg.
  * Returns the name of the new file, or the fault of the input as a sentence without a full stop.
  */
-export function writeKeyInfo(
+export function rewriteHlsKeyInfo(
   workspace: string,
   input: TaskInput,
   inputs: readonly TaskInput[],
@@ -37,7 +37,7 @@ export function writeKeyInfo(
   const keyInput = keyOf(reference, inputs)
   const fault = findLineFault({ url, iv, more }) ?? findKeyFault(workspace, keyInput, reference)
   if (fault !== null) return { fault: `${quoteValue(input.name)}, ${fault}` }
-  const name = KEY_INFO_PREFIX + input.key
+  const name = HLS_KEY_INFO_FILE_PREFIX + input.key
   const key = keyInput?.name ?? ""
   const path = join(workspace, name)
   rmSync(path, { force: true })

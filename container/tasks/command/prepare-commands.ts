@@ -1,19 +1,19 @@
-import { failureCode } from "../../../src/contract/failure.ts"
+import { failureCodeSchema } from "../../../src/contract/failure.ts"
 import type { TaskInput, TaskOutput } from "../../../src/contract/task.ts"
-import { readCommand } from "../../../src/ffmpeg/command-line.ts"
+import { parseFfmpegCommand } from "../../../src/ffmpeg/command-line.ts"
 import type { CommandFile, CommandOption } from "../../../src/ffmpeg/command-line.ts"
 import { substituteKeys } from "../../../src/ffmpeg/file-keys.ts"
 import type { FileNamesByKey } from "../../../src/ffmpeg/file-keys.ts"
 import { findOptionPolicyRefusals } from "../../../src/ffmpeg/policy/check-options.ts"
-import { findOptionKind } from "../../../src/ffmpeg/policy/options.ts"
+import { findOptionValueKind } from "../../../src/ffmpeg/policy/options.ts"
 import { quoteValue } from "../../../src/ffmpeg/policy/refusal.ts"
 import type { Refusal } from "../../../src/ffmpeg/policy/refusal.ts"
-import type { Remedies } from "../../../src/ffmpeg/policy/remedies.ts"
+import type { RemedyPhrases } from "../../../src/ffmpeg/policy/remedies.ts"
 import { callerFailure } from "../../task-failure.ts"
 import type { TaskFailure } from "../../task-failure.ts"
 import { withCommandNumber } from "../../tools/ffmpeg/explain-failure.ts"
 import type { CommandPosition } from "../../tools/ffmpeg/explain-failure.ts"
-import { writeKeyInfo } from "./key-info.ts"
+import { rewriteHlsKeyInfo } from "./key-info.ts"
 import { readTextInput } from "./text-input.ts"
 
 /** Maximum size of a file with a filter graph, in bytes. */
@@ -36,7 +36,7 @@ export type TaskFiles = {
    * Phrases by which messages tell the caller how to correct a command. The phrases depend on the
    * form of the request.
    */
-  remedies: Remedies
+  remedies: RemedyPhrases
 }
 
 /**
@@ -65,7 +65,7 @@ function prepareCommand(
   position: CommandPosition,
 ): string[] | TaskFailure {
   const prepared = substituteKeys(words, files.names)
-  const command = readCommand(prepared)
+  const command = parseFfmpegCommand(prepared)
   const last = { kind: "output" as const, word: "", options: command.trailing, at: words.length }
   let graphBytes = 0
   for (const file of [...command.files, last]) {
@@ -97,7 +97,7 @@ function readOption(
   file: CommandFile,
   files: TaskFiles,
 ): ReadOption | FileRefusal | null {
-  const kind = option.value === null ? null : findOptionKind(option.name)
+  const kind = option.value === null ? null : findOptionValueKind(option.name)
   if (kind !== "graph-file" && kind !== "key-info") return null
   const { workspace, inputs } = files
   const input = inputs.find(({ name }) => name === option.value)
@@ -106,7 +106,7 @@ function readOption(
     return { code: "name_not_allowed", message }
   }
   if (kind === "graph-file") return readGraphFile(option, { file, input, files })
-  const info = writeKeyInfo(workspace, input, inputs)
+  const info = rewriteHlsKeyInfo(workspace, input, inputs)
   if ("fault" in info) return { code: "invalid_input", message: info.fault }
   return { option: option.word, value: info.name, isGraph: false }
 }
@@ -155,6 +155,6 @@ function fail(
   position: CommandPosition,
 ): TaskFailure {
   const sentence = message.startsWith(`${word}:`) ? message : `${word}: ${message}`
-  const known = failureCode.catch("command_failed").parse(code)
+  const known = failureCodeSchema.catch("command_failed").parse(code)
   return callerFailure(known, withCommandNumber(position, `${sentence}.`), others)
 }

@@ -10,13 +10,13 @@ import { createS3Requester } from "../../transfer/web/request-s3-object.ts"
 import { createWebRequester } from "../../transfer/web/request-web-source.ts"
 import { decodeContentCodings } from "../../transfer/web/decode-body.ts"
 import { downloadSourceBytes } from "../../transfer/web/download-source-bytes.ts"
-import { openSource, SOURCE_LIMITS } from "../../transfer/web/open-source.ts"
+import { requestSource, SOURCE_LIMITS } from "../../transfer/web/request-source.ts"
 import type {
   SourceRequester,
   SourceLimits,
   SourceRequest,
-} from "../../transfer/web/open-source.ts"
-import { peekBody } from "../../transfer/web/peek-body.ts"
+} from "../../transfer/web/request-source.ts"
+import { peekBodyStart } from "../../transfer/web/peek-body.ts"
 import { SourceChangedError, SourceError } from "../../transfer/web/source-error.ts"
 import { markProcessStarted } from "../run-context.ts"
 import type { RunContext } from "../run-context.ts"
@@ -123,11 +123,11 @@ async function downloadOnce<Outcome>(
   const ask = isObject ? createS3Requester(context.io) : requesterForContext(context)
   const { limits = SOURCE_LIMITS, usePage } = uses
   const request: SourceRequest = { url: new URL(work.url), send: ask, signal, limits }
-  const answer = await openSource(request)
+  const answer = await requestSource(request)
   const { facts, response } = answer
   const onPosition = reportProgress(context, facts.length)
   const encodedBody = downloadSourceBytes(request, facts, { answer, position: 0, onPosition })
-  const { head, whole } = await peekBody(
+  const { head, whole } = await peekBodyStart(
     await decodeContentCodings(encodedBody, facts.codings),
     FIRST_BYTES_LENGTH,
   )

@@ -1,13 +1,13 @@
-import { IMPORT_OUTPUT_KEY, importTask } from "../../../src/contract/tasks/import.ts"
+import { IMPORT_OUTPUT_KEY, importTaskDefinition } from "../../../src/contract/tasks/import.ts"
 import type { ImportResult, ImportWork } from "../../../src/contract/tasks/import.ts"
-import { SOURCE_LIMITS } from "../../transfer/web/open-source.ts"
-import type { SourceLimits } from "../../transfer/web/open-source.ts"
+import { SOURCE_LIMITS } from "../../transfer/web/request-source.ts"
+import type { SourceLimits } from "../../transfer/web/request-source.ts"
 import { downloadPageMedia, storeDownloadedFile } from "../page-media.ts"
 import type { RunContext, TaskOutcome } from "../run-context.ts"
 import { downloadSource } from "./download-source.ts"
 import { storeSource } from "./store-file.ts"
 
-export const importTaskHandler = { definition: importTask, run: runImportTask }
+export const importTaskHandler = { definition: importTaskDefinition, run: runImportTask }
 
 type ImportOutcome = TaskOutcome<ImportResult>
 

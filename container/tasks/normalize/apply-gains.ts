@@ -13,7 +13,7 @@ import {
   writeCoverTagsFile,
 } from "../../tools/loudness/cover-files.ts"
 import type { CoverFile } from "../../tools/loudness/cover-files.ts"
-import { correctGain } from "../../tools/loudness/gain.ts"
+import { computeCorrectedGain } from "../../tools/loudness/gain.ts"
 import type { LoudnessGain, LoudnessTarget, LoudnessTolerance } from "../../tools/loudness/gain.ts"
 import { channelLayoutFilters } from "../../tools/loudness/gain-filters.ts"
 import { openLoudnessReader } from "../../tools/loudness/loudness-meter.ts"
@@ -82,7 +82,7 @@ export async function applyGains(
     const corrected = gains.map((gain, order) => {
       const measured = after[order]
       const tolerance = correctionTolerance(format.codecs[order])
-      return measured ? correctGain(gain, measured, target, tolerance) : null
+      return measured ? computeCorrectedGain(gain, measured, target, tolerance) : null
     })
     const isMet = corrected.every((each) => each === null)
     if (isMet || count === APPLICATIONS_MAX) return { gains, after, run }
@@ -91,8 +91,8 @@ export async function applyGains(
 }
 
 /**
- * Writes the output and measures the loudness of the output. One run of ffmpeg does both if the
- * codec cannot change the loudness.
+ * Writes the output and measures the loudness of the output. A single run of ffmpeg does both if
+ * the codec cannot change the loudness.
  */
 async function applyAndMeasure(
   context: RunContext,

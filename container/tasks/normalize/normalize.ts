@@ -1,4 +1,7 @@
-import { NORMALIZED_OUTPUT_KEY, normalizeTask } from "../../../src/contract/tasks/normalize.ts"
+import {
+  NORMALIZED_OUTPUT_KEY,
+  normalizeTaskDefinition,
+} from "../../../src/contract/tasks/normalize.ts"
 import type {
   Loudness,
   NormalizeResult,
@@ -14,7 +17,7 @@ import type { RunClock } from "../run-clock.ts"
 import type { RunContext, TaskOutcome } from "../run-context.ts"
 import { downloadOnlyInput, probeOnlyInput } from "../single-input.ts"
 import type { OutputReport } from "../../../src/contract/report.ts"
-import { WARNINGS_MAX } from "../../../src/contract/warning.ts"
+import { TASK_WARNINGS_MAX } from "../../../src/contract/warning.ts"
 import type { Warning } from "../../../src/contract/warning.ts"
 import { sourceContainerName } from "../../tools/loudness/audio-containers.ts"
 import { findAudioEncoder } from "../../tools/loudness/audio-encoders.ts"
@@ -32,7 +35,7 @@ import { measureStreamLoudness } from "./measure-streams.ts"
 import type { LoudnessMeasurement } from "./measure-streams.ts"
 import { explainUnreadableFile } from "../../tools/ffmpeg/unreadable-inputs.ts"
 
-export const normalizeTaskHandler = { definition: normalizeTask, run: runNormalizeTask }
+export const normalizeTaskHandler = { definition: normalizeTaskDefinition, run: runNormalizeTask }
 
 /**
  * Runs a normalization task: measures the loudness of the input, applies gains, measures the output
@@ -96,7 +99,7 @@ function describeResult(
     target_reached: isMeasured && missed.length === 0,
     format: { container: output.container, codec: output.codecs[0] ?? was.codec },
     converted_from: isKept ? null : was,
-    warnings: warnings.slice(0, WARNINGS_MAX),
+    warnings: warnings.slice(0, TASK_WARNINGS_MAX),
   }
 }
 

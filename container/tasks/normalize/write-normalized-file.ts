@@ -5,7 +5,11 @@ import { pathInWorkspace } from "../../sandbox/workspace.ts"
 import { chooseNormalizedFormat, chooseFallbackFormat } from "../../tools/loudness/choose-format.ts"
 import type { NormalizedFormat } from "../../tools/loudness/choose-format.ts"
 import { sourceContainerName } from "../../tools/loudness/audio-containers.ts"
-import { planCompression, planGain, strengthenCompression } from "../../tools/loudness/gain.ts"
+import {
+  planCompression,
+  planLoudnessGain,
+  strengthenCompression,
+} from "../../tools/loudness/gain.ts"
 import type { LoudnessGain } from "../../tools/loudness/gain.ts"
 import type { StreamLoudness } from "../../tools/loudness/loudness-meter.ts"
 import type { FinishedFfmpegRun } from "../../tools/ffmpeg/run-ffmpeg.ts"
@@ -131,5 +135,5 @@ async function planGains(
     if (count + 1 === COMPRESSIONS_MAX || stronger.every((each) => each === null)) break
     compressions = compressions.map((each, order) => stronger[order] ?? each)
   }
-  return measured.map((each, order) => planGain(each, target, compressions[order] ?? null))
+  return measured.map((each, order) => planLoudnessGain(each, target, compressions[order] ?? null))
 }

@@ -1,12 +1,12 @@
 import {
   isTextFileName,
   findLastOptionValue,
-  readCommand,
+  parseFfmpegCommand,
 } from "../../../src/ffmpeg/command-line.ts"
 import type { ParsedCommand, CommandFile } from "../../../src/ffmpeg/command-line.ts"
 import { storesExactDuration } from "../../../src/contract/probe.ts"
 import { describeSeekPastEnd, findSeeksPastEnd } from "../../../src/ffmpeg/seek-past-end.ts"
-import { parseTime } from "../../../src/ffmpeg/media-time.ts"
+import { parseFfmpegTime } from "../../../src/ffmpeg/media-time.ts"
 import type { TaskOutput } from "../../../src/contract/task.ts"
 import { callerFailure } from "../../task-failure.ts"
 import type { TaskFailure } from "../../task-failure.ts"
@@ -33,11 +33,11 @@ const TEXT_MUXERS = new Set(
  * Returns the last run of ffmpeg that names a file as its output; null if only a filter or an
  * option wrote the file.
  */
-export function findWritingRun(
+export function findRunThatWroteOutput(
   { name }: Pick<TaskOutput, "name">,
   runs: readonly FinishedFfmpegRun[],
 ): FinishedFfmpegRun | null {
-  return runs.findLast((run) => findOutput(readCommand(run.argv), name)) ?? null
+  return runs.findLast((run) => findOutput(parseFfmpegCommand(run.argv), name)) ?? null
 }
 
 /**
@@ -48,7 +48,7 @@ export function isTextOutput(
   { name }: Pick<TaskOutput, "name">,
   runs: readonly FinishedFfmpegRun[],
 ): boolean {
-  const noted = findWritingRun({ name }, runs)?.notes.outputs.get(name)
+  const noted = findRunThatWroteOutput({ name }, runs)?.notes.outputs.get(name)
   if (!noted) return isTextFileName(name)
   return TEXT_MUXERS.has(noted.muxer) || noted.video + noted.audio === 0
 }
@@ -59,7 +59,7 @@ export function emptyOutputFailure(
   problem: string,
   runs: readonly FinishedFfmpegRun[],
 ): TaskFailure {
-  const run = findWritingRun({ name }, runs)
+  const run = findRunThatWroteOutput({ name }, runs)
   const why = run ? `: ${explainEmptiness(run, name)}` : ""
   const message = `The output ${key} ("${name}") ${problem}${why}.`
   return callerFailure("no_output", message, runs.at(-1)?.complaints ?? [])
@@ -70,8 +70,11 @@ export function emptyOutputFailure(
  * case, ffmpeg copies the last frames of the input. The API refuses such a command only if it knows
  * the duration of the input.
  */
-export function isCopyPastEnd({ name }: TaskOutput, { argv, notes }: FinishedFfmpegRun): boolean {
-  const command = readCommand(argv)
+export function isStreamCopyPastInputEnd(
+  { name }: TaskOutput,
+  { argv, notes }: FinishedFfmpegRun,
+): boolean {
+  const command = parseFfmpegCommand(argv)
   const output = findOutput(command, name)
   const isCopied = output?.options.some(({ name: option, value }) => {
     return /^(?:c|codec|[va]codec)$/.test(option) && value === "copy"
@@ -88,7 +91,7 @@ export function isCopyPastEnd({ name }: TaskOutput, { argv, notes }: FinishedFfm
 
 /** Returns the likely reason why an output of an ffmpeg run is empty. */
 function explainEmptiness(run: FinishedFfmpegRun, outputName: string): string {
-  const command = readCommand(run.argv)
+  const command = parseFfmpegCommand(run.argv)
   const output = findOutput(command, outputName)
   const lengths = new Map(
     [...run.notes.inputs].flatMap(([name, { seconds }]) =>
@@ -121,7 +124,7 @@ function findOutput({ files }: ParsedCommand, name: string): CommandFile | undef
 function findZeroLimit({ options }: CommandFile): string | null {
   const zero = options.find(
     ({ name, value }) =>
-      (/^(?:t|to)$/.test(name) && parseTime(value ?? undefined) === 0) ||
+      (/^(?:t|to)$/.test(name) && parseFfmpegTime(value ?? undefined) === 0) ||
       (/^[va]?frames$/.test(name) && Number(value) === 0),
   )
   return zero ? `${zero.word} ${zero.value}` : null

@@ -3,14 +3,14 @@ import type { TaskOutput } from "../../../src/contract/task.ts"
 import type { Warning } from "../../../src/contract/warning.ts"
 import type { TaskFailure } from "../../task-failure.ts"
 import type { FinishedFfmpegRun } from "../../tools/ffmpeg/run-ffmpeg.ts"
-import { assignFilesToBundles } from "./gather-bundles.ts"
-import type { BundleFiles } from "./gather-bundles.ts"
-import { emptyBundleFailure, checkStoredOutputs } from "./judge-outputs.ts"
+import { assignFilesToBundles } from "./assign-bundle-files.ts"
+import type { BundleFiles } from "./assign-bundle-files.ts"
+import { emptyBundleFailure, checkStoredOutputs } from "./check-stored-outputs.ts"
 import { findMissingOutputFailure, storeOutputs } from "./store-outputs.ts"
 import type { RunContext } from "../run-context.ts"
 import { lstat } from "node:fs/promises"
 import mime from "mime"
-import { isPlaylist } from "../../../src/contract/bundle.ts"
+import { isPlaylistFileName } from "../../../src/contract/bundle.ts"
 import { openSafeFile, pathInWorkspace } from "../../sandbox/workspace.ts"
 import { probeFile } from "../../tools/ffmpeg/probe-file.ts"
 
@@ -59,7 +59,7 @@ const FRAGMENT = /\.(?:m4s|cmf[vat])$/i
  * bundle that contains only text, such as subtitles, does not count as empty.
  */
 async function isBundleEmpty(context: RunContext, bundle: BundleFiles): Promise<boolean> {
-  const names = bundle.names.filter((name) => !isPlaylist(name))
+  const names = bundle.names.filter((name) => !isPlaylistFileName(name))
   const mediaNames = names.filter((name) => !isText(name))
   // Handles a bundle without media files: it contains only playlists, which may name files that are
   // separate outputs.

@@ -1,6 +1,6 @@
-import { MEMBERS_MAX } from "../../../src/contract/bundle.ts"
-import { matchesParts } from "../../../src/contract/name-pattern.ts"
-import type { PatternPart } from "../../../src/contract/name-pattern.ts"
+import { BUNDLE_MEMBERS_MAX } from "../../../src/contract/bundle.ts"
+import { matchesPatternParts } from "../../../src/contract/name-pattern.ts"
+import type { NamePatternPart } from "../../../src/contract/name-pattern.ts"
 
 /**
  * Parsed HLS playlist or DASH manifest. `isNaming` reports whether the playlist names a file.
@@ -21,10 +21,10 @@ const TEMPLATES_MAX = 16
 const TEMPLATE_FIELDS_MAX = 2
 
 /** Maximum number of distinct URIs that are read from one playlist. */
-const URIS_MAX = 2 * MEMBERS_MAX
+const URIS_MAX = 2 * BUNDLE_MEMBERS_MAX
 const URI_LENGTH_MAX = 1000
 
-const FIELDS = new Map<string, PatternPart>([
+const FIELDS = new Map<string, NamePatternPart>([
   ["RepresentationID", { kind: "any" }],
   ["Bandwidth", { kind: "digits" }],
   ["Number", { kind: "digits" }],
@@ -68,7 +68,7 @@ function readManifest(text: string): Playlist {
   for (const [, uri = ""] of attributes) uris.add(uri)
   for (const [, uri = ""] of text.matchAll(/<BaseURL[^<>]*>([^<]*)</g)) uris.add(uri)
   const plain: string[] = []
-  const templates: PatternPart[][] = []
+  const templates: NamePatternPart[][] = []
   for (const uri of uris.unique) {
     const named = decodeEntities(uri).trim()
     const parts =
@@ -78,7 +78,8 @@ function readManifest(text: string): Playlist {
   }
   const names = namesFromUris(plain)
   return {
-    isNaming: (name) => names.has(name) || templates.some((parts) => matchesParts(parts, name)),
+    isNaming: (name) =>
+      names.has(name) || templates.some((parts) => matchesPatternParts(parts, name)),
     durationSeconds: readDuration(/\bmediaPresentationDuration="([^"]*)"/.exec(text)?.[1] ?? ""),
     keys: new Set(),
   }
@@ -118,9 +119,9 @@ function namesFromUris(uris: Iterable<string>): Set<string> {
  * Parses a segment template of a DASH manifest. `$Number%05d$` stands for any number, and `$$` for
  * a dollar sign. Returns null for a template with too many fields.
  */
-function parseTemplate(template: string): PatternPart[] | null {
+function parseTemplate(template: string): NamePatternPart[] | null {
   const pieces = template.replace(/^(?:\.\/)+/, "").split(/\$([A-Za-z]*)(?:%0\d+d)?\$/)
-  const parts: PatternPart[] = []
+  const parts: NamePatternPart[] = []
   let text = ""
   for (const [index, piece] of pieces.entries()) {
     const isField = index % 2 === 1

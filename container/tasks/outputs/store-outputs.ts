@@ -2,8 +2,8 @@ import { lstatSync } from "node:fs"
 import type { Stats } from "node:fs"
 import { mediaTypes } from "../../tools/media-types.ts"
 import { findBundleKind } from "../../../src/contract/bundle.ts"
-import type { Member } from "../../../src/contract/bundle.ts"
-import { PROBES_BYTES_MAX } from "../../../src/contract/report.ts"
+import type { BundleMember } from "../../../src/contract/bundle.ts"
+import { REPORT_PROBES_BYTES_MAX } from "../../../src/contract/report.ts"
 import type { OutputReport } from "../../../src/contract/report.ts"
 import type { TaskOutput } from "../../../src/contract/task.ts"
 import type { TaskFailure } from "../../task-failure.ts"
@@ -20,7 +20,7 @@ import {
   uploadTextOutput,
 } from "../../transfer/upload-outputs.ts"
 import { isTextOutput, emptyOutputFailure } from "./empty-output.ts"
-import type { BundleFiles } from "./gather-bundles.ts"
+import type { BundleFiles } from "./assign-bundle-files.ts"
 import type { RunContext } from "../run-context.ts"
 
 const OUTPUTS_AT_ONCE = 2
@@ -82,7 +82,7 @@ export async function storeOutputs(
     const part = { ...context, signal: joint }
     return files ? storeBundle(part, output, files) : storeOutput(part, output)
   })
-  const probeBytesMax = Math.floor(PROBES_BYTES_MAX / stored.length)
+  const probeBytesMax = Math.floor(REPORT_PROBES_BYTES_MAX / stored.length)
   return stored.map(({ report: { probe, ...report }, content }) => ({
     report: probe ? { ...report, probe: shortenProbeResult(probe, probeBytesMax) } : report,
     content,
@@ -144,7 +144,11 @@ async function storeBundle(
   return { report, content: UNKNOWN_MEDIA_CONTENT }
 }
 
-async function storeMember(context: RunContext, ioPath: string, name: string): Promise<Member> {
+async function storeMember(
+  context: RunContext,
+  ioPath: string,
+  name: string,
+): Promise<BundleMember> {
   const contentType = typeOf(name)
   const { sizeBytes, crc } = await uploadBundleMember(context, {
     ioPath: `${ioPath}/members/${encodeURIComponent(name)}`,

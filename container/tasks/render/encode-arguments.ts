@@ -8,7 +8,7 @@ import type {
   FrameRate,
   VideoEncodeTarget,
 } from "../../tools/renditions/video-encoder-arguments.ts"
-import { paddingFilters, swapSides } from "./geometry.ts"
+import { paddingFilters, swapWidthAndHeight } from "./geometry.ts"
 import type { PixelSize } from "./geometry.ts"
 import { formatFrameRate } from "./frame-rate.ts"
 import type { RenderSource, SourceAudioStream, SourceVideoStream } from "./render-source.ts"
@@ -256,7 +256,7 @@ function scaleInMatrix(video: SourceVideoStream, size: PixelSize, from: string |
  * filter rotates the picture by a quarter turn.
  */
 function scaleTo({ orientation }: SourceVideoStream, size: PixelSize): string {
-  const { width, height } = orientation.swapsSides ? swapSides(size) : size
+  const { width, height } = orientation.swapsSides ? swapWidthAndHeight(size) : size
   return `scale=${width}:${height}`
 }
 

@@ -140,7 +140,7 @@ async function reencodeMissedBitrate(
     if ("failure" in counted) return counted
     const seconds = counted.frames / framesPerSecond(target.frameRate)
     const measuredKbps = (counted.bytes * 8) / 1000 / seconds
-    const next = correctBitrate({ ...target, bitrateKbps }, { encoderKbps, measuredKbps })
+    const next = computeCorrectedBitrate({ ...target, bitrateKbps }, { encoderKbps, measuredKbps })
     if (next === null) break
     rendition = { ...rendition, encoderKbps: next }
     const share = { from: at, to: at }
@@ -246,7 +246,7 @@ const FILLED_MIN = 0.5
  * Returns the bitrate to pass to the encoder in another encode, in kbit/s. Returns null if the
  * measured bitrate is close enough to the target, or if another encode would not help.
  */
-export function correctBitrate(
+export function computeCorrectedBitrate(
   target: VideoEncodeTarget & { bitrateKbps: number },
   { encoderKbps, measuredKbps }: { encoderKbps: number; measuredKbps: number },
 ): number | null {

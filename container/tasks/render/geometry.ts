@@ -36,13 +36,13 @@ const SIDE_MIN = 2
  * Returns the size at which a stored picture is displayed, after rotation and with square pixels.
  * The size is not rounded.
  */
-export function displaySize(
+export function computeDisplaySize(
   { width, height }: PixelSize,
   { pixelShape, orientation }: { pixelShape: number; orientation: PictureRotation },
 ): PixelSize {
   const isLikely = pixelShape <= PIXEL_SHAPE_MAX && pixelShape >= 1 / PIXEL_SHAPE_MAX
   const shown = { width: isLikely ? width * pixelShape : width, height }
-  return orientation.swapsSides ? swapSides(shown) : shown
+  return orientation.swapsSides ? swapWidthAndHeight(shown) : shown
 }
 
 /**
@@ -52,7 +52,7 @@ export function displaySize(
 export function fitRenditionSize(shown: PixelSize, size: RenditionSize): PixelSize {
   const box =
     shown.height > shown.width
-      ? swapSides(RENDITION_FRAME_SIZES[size])
+      ? swapWidthAndHeight(RENDITION_FRAME_SIZES[size])
       : RENDITION_FRAME_SIZES[size]
   const scale = Math.min(1, box.width / shown.width, box.height / shown.height)
   return {
@@ -79,7 +79,7 @@ export function paddingFilters(picture: PixelSize, frame: PixelSize): string[] {
 }
 
 /** Swaps the width and the height of a size. */
-export function swapSides({ width, height }: PixelSize): PixelSize {
+export function swapWidthAndHeight({ width, height }: PixelSize): PixelSize {
   return { width: height, height: width }
 }
 

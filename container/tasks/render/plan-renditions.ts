@@ -3,7 +3,7 @@ import type { Warning } from "../../../src/contract/warning.ts"
 import { shortestEncodableSide } from "../../tools/renditions/video-encoder-arguments.ts"
 import type { PlannedRendition } from "./encode-arguments.ts"
 import { chooseFrameRate } from "./frame-rate.ts"
-import { displaySize, fitRenditionSize, encodedFrameSize } from "./geometry.ts"
+import { computeDisplaySize, fitRenditionSize, encodedFrameSize } from "./geometry.ts"
 import type { SourceVideoStream } from "./render-source.ts"
 
 /**
@@ -24,7 +24,7 @@ export function planRenditions(
   video: SourceVideoStream,
   { renditions, outputs }: Pick<RenderWork, "renditions" | "outputs">,
 ): RenditionPlan {
-  const shown = displaySize(video.size, video)
+  const shown = computeDisplaySize(video.size, video)
   const frameRate = chooseFrameRate(video.rate)
   const names = new Map(outputs.map(({ key, name }) => [key, name]))
   const plan: RenditionPlan = { renditions: [], same: [] }

@@ -1,6 +1,6 @@
-import { renderTask } from "../../../src/contract/tasks/render.ts"
+import { renderTaskDefinition } from "../../../src/contract/tasks/render.ts"
 import type { RenderResult, RenderWork } from "../../../src/contract/tasks/render.ts"
-import { WARNINGS_MAX } from "../../../src/contract/warning.ts"
+import { TASK_WARNINGS_MAX } from "../../../src/contract/warning.ts"
 import { checkAndStoreOutputs } from "../outputs/finish-outputs.ts"
 import { measureRenditionQuality } from "./measure-quality.ts"
 import type { EncodedRendition, ComparisonSource } from "./measure-quality.ts"
@@ -21,7 +21,7 @@ import { countStreamFrames } from "./count-frames.ts"
 import { noVideoFailure } from "./render-failures.ts"
 import { explainUnreadableFile } from "../../tools/ffmpeg/unreadable-inputs.ts"
 
-export const renderTaskHandler = { definition: renderTask, run: runRenderTask }
+export const renderTaskHandler = { definition: renderTaskDefinition, run: runRenderTask }
 
 const ENCODE_SHARE = { from: 0, to: 0.95 }
 
@@ -53,7 +53,10 @@ async function runRenderTask(
     const quality = qualities?.get(output.key)
     return quality ? { ...output, quality } : output
   })
-  const warnings = [...duplicateRenditionWarnings(same), ...outcome.warnings].slice(0, WARNINGS_MAX)
+  const warnings = [...duplicateRenditionWarnings(same), ...outcome.warnings].slice(
+    0,
+    TASK_WARNINGS_MAX,
+  )
   const places = same.map(({ key, rendition }) => ({ key, same_as: rendition.key }))
   return { result: { kind: "render", outputs, same: places, warnings } }
 }

@@ -1,6 +1,6 @@
 import { rm, stat } from "node:fs/promises"
 import {
-  transcribeTask,
+  transcribeTaskDefinition,
   TRANSCRIPT_FORMATS,
   TRANSCRIPT_MEDIA_TYPES,
 } from "../../../src/contract/tasks/transcribe.ts"
@@ -24,7 +24,7 @@ import type { RunClock } from "../run-clock.ts"
 import { markProcessStarted } from "../run-context.ts"
 import type { RunContext, TaskOutcome } from "../run-context.ts"
 import { downloadOnlyInput } from "../single-input.ts"
-import { toLanguageTag } from "../../../src/contract/whisper-languages.ts"
+import { whisperCodeToLanguageTag } from "../../../src/contract/whisper-languages.ts"
 import type { OutputReport } from "../../../src/contract/report.ts"
 import { toSubtitleCues } from "../../captions/shape-cues.ts"
 import type { SubtitleCue } from "../../captions/shape-cues.ts"
@@ -34,11 +34,14 @@ import { uploadTextOutput } from "../../transfer/upload-outputs.ts"
 import { pathInWorkspace } from "../../sandbox/workspace.ts"
 import { readMovieHeader } from "../../tools/ffmpeg/movie-header.ts"
 import type { FinishedFfmpegRun } from "../../tools/ffmpeg/run-ffmpeg.ts"
-import { findInputDamageWarnings } from "../outputs/judge-outputs.ts"
+import { findInputDamageWarnings } from "../outputs/check-stored-outputs.ts"
 import { runFfmpegPass } from "../run-ffmpeg-pass.ts"
 import { encryptedAudioFailure, noAudioFailure } from "../audio-failures.ts"
 
-export const transcribeTaskHandler = { definition: transcribeTask, run: runTranscribeTask }
+export const transcribeTaskHandler = {
+  definition: transcribeTaskDefinition,
+  run: runTranscribeTask,
+}
 
 /**
  * Runs a transcription task: decodes the audio of the input, transcribes the audio by
@@ -123,7 +126,7 @@ async function storeTranscript(
   speech: Transcript,
 ): Promise<OutputReport[]> {
   const { words_per_cue: wordsPerCue, max_line_length: maxLineLength } = shape
-  const found = speech.language === null ? null : toLanguageTag(speech.language)
+  const found = speech.language === null ? null : whisperCodeToLanguageTag(speech.language)
   const transcript = { ...speech, language: requestedTag ?? found }
   const soundMs = Math.floor(transcript.durationSeconds * 1000)
   const cues = toSubtitleCues(transcript.segments, { wordsPerCue, maxLineLength, soundMs })

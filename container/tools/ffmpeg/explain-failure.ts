@@ -1,4 +1,4 @@
-import { readCommand } from "../../../src/ffmpeg/command-line.ts"
+import { parseFfmpegCommand } from "../../../src/ffmpeg/command-line.ts"
 import type { ParsedCommand } from "../../../src/ffmpeg/command-line.ts"
 import { callerFailure } from "../../task-failure.ts"
 import type { FailureCode } from "../../../src/contract/failure.ts"
@@ -65,8 +65,8 @@ export function explainFfmpegFailure(run: {
   workspace: string
   position: CommandPosition
 }): TaskFailure {
-  const lines = cleanLines(run.stderr, run.workspace)
-  const found = findRule(lines, readCommand(run.argv))
+  const lines = cleanToolLines(run.stderr, run.workspace)
+  const found = findRule(lines, parseFfmpegCommand(run.argv))
   const shown = selectErrorLines(lines)
   const explanation = found?.sentence ?? describeLastLine(shown, run.exitCode)
   const sentence =
@@ -172,10 +172,10 @@ function shorten(text: string | undefined): string {
  * characters, memory addresses and the path of the workspace. Explain rules are applied to the
  * resulting lines.
  */
-export function cleanLines(stderr: string, workspace: string): string[] {
+export function cleanToolLines(stderr: string, workspace: string): string[] {
   const lines = stderr
     .split(/[\r\n]+/)
-    .map((line) => cleanLine(line, workspace).slice(0, LINE_LENGTH_MAX))
+    .map((line) => cleanToolLine(line, workspace).slice(0, LINE_LENGTH_MAX))
     .filter((line) => line.trim() !== "" && !NOISE_LINE_PATTERNS.some((noise) => noise.test(line)))
   return [...new Set(hideOpenFailureReasons(lines, lines.some(isAboutOutsidePath)))]
 }
@@ -184,7 +184,7 @@ export function cleanLines(stderr: string, workspace: string): string[] {
  * Removes control characters, memory addresses and the path of the workspace from an output line of
  * a tool.
  */
-export function cleanLine(line: string, workspace: string): string {
+export function cleanToolLine(line: string, workspace: string): string {
   return (
     line
       .replaceAll(`${workspace}/`, "")

@@ -1,4 +1,4 @@
-import { listAllOptions, readCommand } from "../../../src/ffmpeg/command-line.ts"
+import { listAllOptions, parseFfmpegCommand } from "../../../src/ffmpeg/command-line.ts"
 import type { CommandOption } from "../../../src/ffmpeg/command-line.ts"
 
 // Lists of formats and decoders that ffmpeg and ffprobe may use, by ffmpeg's names. A build of
@@ -108,7 +108,7 @@ export function restrictedFfmpegArguments(argv: readonly string[]): string[] {
  * copies the progress lines to standard output.
  */
 export function findProgressOptions(argv: readonly string[]): CommandOption[] {
-  return listAllOptions(readCommand(argv)).filter(({ name }) => name === "progress")
+  return listAllOptions(parseFfmpegCommand(argv)).filter(({ name }) => name === "progress")
 }
 
 /**

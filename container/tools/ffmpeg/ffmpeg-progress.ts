@@ -1,6 +1,6 @@
-import { parseTime } from "../../../src/ffmpeg/media-time.ts"
+import { parseFfmpegTime } from "../../../src/ffmpeg/media-time.ts"
 import type { ProgressDetail } from "../../../src/contract/report.ts"
-import { certainOutputSeconds, readOutputBounds } from "./length/certain-duration.ts"
+import { computeCertainOutputSeconds, parseOutputLimits } from "./length/certain-duration.ts"
 
 /**
  * Progress of one ffmpeg process: the finished fraction of the work and details. The fraction is
@@ -35,11 +35,11 @@ export function openFfmpegProgressReader(
   known: ReadonlyMap<string, number>,
 ): FfmpegProgressReader {
   const printed = openInputNotes()
-  const bounds = readOutputBounds(argv)
+  const bounds = parseOutputLimits(argv)
   const report = new Map<string, string>()
   let expected: number | null | undefined
   function estimate(): number | null {
-    return certainOutputSeconds(argv, (name, index) => {
+    return computeCertainOutputSeconds(argv, (name, index) => {
       const seconds = known.get(name) ?? printed.secondsOf(index) ?? 0
       return seconds > STILL_SECONDS_MAX ? seconds : null
     })
@@ -76,7 +76,8 @@ function detailOf(report: ReadonlyMap<string, string>): ProgressDetail {
   const microseconds = countIn(report.get("out_time_us"))
   return {
     frame: countIn(report.get("frame")),
-    time_seconds: microseconds === null ? parseTime(report.get("out_time")) : microseconds / 1e6,
+    time_seconds:
+      microseconds === null ? parseFfmpegTime(report.get("out_time")) : microseconds / 1e6,
     speed: Number.parseFloat(report.get("speed") ?? "") || null,
     size_bytes: countIn(report.get("total_size")),
   }
@@ -104,7 +105,7 @@ function openInputNotes() {
         current = isNew ? index : null
         if (isNew) lengths.set(index, null)
       }
-      const seconds = parseTime(/^ {2}Duration: ([\d:.]+)/.exec(line)?.[1])
+      const seconds = parseFfmpegTime(/^ {2}Duration: ([\d:.]+)/.exec(line)?.[1])
       if (current === null || seconds === null || lengths.get(current) !== null) return false
       lengths.set(current, seconds)
       return true

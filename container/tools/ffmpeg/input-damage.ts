@@ -117,7 +117,7 @@ export function findDamageLine(
 }
 
 /** Returns the warning about a damaged input. `name` is null if several inputs are possible. */
-export function damageWarning(name: string | null, line: string): Warning {
+export function inputDamageWarning(name: string | null, line: string): Warning {
   const detail = line.replace(/^(?:\[[^\]]*\] )+/, "").replace(/\.$/, "")
   const message = `${name ?? "An input"} is damaged or incomplete, so parts of the output may be missing: ${detail}.`
   return { code: "input_damaged", message: message.slice(0, MESSAGE_LENGTH_MAX) }

@@ -6,7 +6,7 @@ import type { TaskSandbox } from "../../sandbox/sandbox.ts"
 import type { ToolProcessEnd, ToolProcessSpec } from "../../sandbox/tool-process.ts"
 import { startToolProcess } from "../../sandbox/start-process.ts"
 import { pathInWorkspace } from "../../sandbox/workspace.ts"
-import { cleanLines, selectErrorLines } from "./explain-failure.ts"
+import { cleanToolLines, selectErrorLines } from "./explain-failure.ts"
 import { whitelistOptions } from "./ffmpeg-arguments.ts"
 import {
   FIRST_PACKETS_ARGUMENTS,
@@ -107,7 +107,7 @@ export async function probeFile(request: {
   const end = await started.finished
   request.signal.throwIfAborted()
   checkEnd(end)
-  const cleaned = cleanLines(end.stderrTail, request.workspace)
+  const cleaned = cleanToolLines(end.stderrTail, request.workspace)
   const lines = selectErrorLines(cleaned).map((line) => line.replace(/^file:/, ""))
   const hasExited = end.cause === null && end.signal === null
   const ended = { wallMs: end.wallMs, complaints: lines, hasExited }

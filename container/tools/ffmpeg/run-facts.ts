@@ -1,4 +1,4 @@
-import { parseTime } from "../../../src/ffmpeg/media-time.ts"
+import { parseFfmpegTime } from "../../../src/ffmpeg/media-time.ts"
 import { openDamageReader } from "./input-damage.ts"
 import type { InputDamage } from "./input-damage.ts"
 
@@ -6,7 +6,7 @@ import type { InputDamage } from "./input-damage.ts"
  * Input of an ffmpeg run, as described in ffmpeg's output: the detected format, and the expected
  * duration in seconds.
  */
-export type InputFacts = {
+export type FfmpegInputFacts = {
   format: string
   seconds: number | null
   /**
@@ -22,7 +22,7 @@ export type InputFacts = {
  * Output of an ffmpeg run, as described in ffmpeg's output: the muxer, and the number of streams of
  * each type.
  */
-export type OutputFacts = {
+export type FfmpegOutputFacts = {
   index: number
   muxer: string
   video: number
@@ -38,8 +38,8 @@ export type WrittenStreamSizes = { video: number; audio: number }
  * `-loglevel`, ffmpeg does not print most of these facts.
  */
 export type FfmpegRunFacts = InputDamage & {
-  inputs: ReadonlyMap<string, InputFacts>
-  outputs: ReadonlyMap<string, OutputFacts>
+  inputs: ReadonlyMap<string, FfmpegInputFacts>
+  outputs: ReadonlyMap<string, FfmpegOutputFacts>
   /**
    * Returns the written sizes of the output with this index. ffmpeg 5 prints only the sum over all
    * outputs, which is returned for each output.
@@ -60,13 +60,13 @@ const SUMMARY = /^(?:\[out#(\d+)\/[^\]]{1,80}\] )?video:\s{0,9}(\d+)(?:kB|KiB) a
 
 /** Creates a reader that collects facts from the output lines of one ffmpeg process. */
 export function openRunFactsReader() {
-  const inputs = new Map<string, InputFacts>()
-  const outputs = new Map<string, OutputFacts>()
+  const inputs = new Map<string, FfmpegInputFacts>()
+  const outputs = new Map<string, FfmpegOutputFacts>()
   const damage = openDamageReader()
   const sizes = new Map<number | null, WrittenStreamSizes>()
   const done = { frames: 0, time: 0 }
-  let input: InputFacts | null = null
-  let output: OutputFacts | null = null
+  let input: FfmpegInputFacts | null = null
+  let output: FfmpegOutputFacts | null = null
   let isEstimate = false
   function readFile(line: string): boolean {
     const [, side, index, format = "", name = ""] =
@@ -84,7 +84,7 @@ export function openRunFactsReader() {
     const [, duration, start = "0"] =
       /^ {2}Duration: ([\d:.]+)(?:, start: (-?[\d.]+))?/.exec(line) ?? []
     if (!input || duration === undefined) return
-    input.seconds = parseTime(duration)
+    input.seconds = parseFfmpegTime(duration)
     input.startSeconds = Math.max(0, Number(start))
   }
   function sizesOf(index: number): WrittenStreamSizes | null {
@@ -119,7 +119,7 @@ export function openRunFactsReader() {
 }
 
 /** Counts a stream of an output. A cover picture counts as neither video nor audio. */
-function countStream(output: OutputFacts, type: string, line: string): void {
+function countStream(output: FfmpegOutputFacts, type: string, line: string): void {
   if (type === "Video" && !line.endsWith("(attached pic)")) output.video += 1
   else if (type === "Audio") output.audio += 1
   else output.others += 1

@@ -13,7 +13,7 @@ import type { ToolLimits } from "../../settings.ts"
 import {
   applyExplainRule,
   withCommandNumber,
-  cleanLines,
+  cleanToolLines,
   explainFfmpegFailure,
   selectErrorLines,
 } from "./explain-failure.ts"
@@ -148,7 +148,7 @@ export async function runFfmpeg(
   }
   if (end.cause === "time_limit") return "time limit"
   const noted = notes.end()
-  const lines = cleanLines(end.stderrTail, workspace)
+  const lines = cleanToolLines(end.stderrTail, workspace)
   const failed = interpretEnd(context, command, end, oomKills)
   // Ignores a failure because an encoder received no frame. Empty outputs are reported later with a
   // better explanation.
@@ -306,7 +306,7 @@ const NO_TRAILER = /^\[out#\S+\] Error writing trailer: Invalid argument$/
 /**
  * Reports whether ffmpeg failed only because an encoder received no frame. In this case, ffmpeg 7
  * opens the encoder with default values, which some encoders reject; ffmpeg 5 writes an empty file
- * and succeeds. `lines` is the result of `cleanLines`.
+ * and succeeds. `lines` is the result of `cleanToolLines`.
  */
 export function failedOnlyForLackOfFrames(lines: readonly string[], hasWritten: boolean): boolean {
   if (lines.some((line) => REFUSED_FRAME.test(line))) return false

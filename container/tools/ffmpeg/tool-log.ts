@@ -1,5 +1,5 @@
 import { LOG_BYTES_MAX } from "../../../src/contract/report.ts"
-import { cleanLine, hideOpenFailureReasons, isAboutOutsidePath } from "./explain-failure.ts"
+import { cleanToolLine, hideOpenFailureReasons, isAboutOutsidePath } from "./explain-failure.ts"
 import type { CommandPosition } from "./explain-failure.ts"
 
 /** Tool log of a task's commands, without paths and other details that callers must not see. */
@@ -43,11 +43,11 @@ export function openCallerToolLog(
     },
     read(line) {
       if (STATS.test(line)) return
-      isOutside ||= isAboutOutsidePath(line) && isAboutOutsidePath(cleanLine(line, workspace))
+      isOutside ||= isAboutOutsidePath(line) && isAboutOutsidePath(cleanToolLine(line, workspace))
       add(line)
     },
     text() {
-      const cleaned = lastLinesOf(lines).map((line) => cleanLine(line, workspace))
+      const cleaned = lastLinesOf(lines).map((line) => cleanToolLine(line, workspace))
       const replace = openReplacement(names)
       const visibleLines = hideOpenFailureReasons(cleaned, isOutside).map((line) =>
         replace(line.replace(FOLDERS, "")),

@@ -18,7 +18,7 @@ const LIST_BYTES = 512
 
 /**
  * Explain rules for inputs that ffmpeg refuses because of the whitelists of formats, decoders and
- * protocols. The rules are applied to lines that `cleanLines` has returned.
+ * protocols. The rules are applied to lines that `cleanToolLines` has returned.
  */
 export const REFUSED_INPUT_RULES: readonly ExplainRule[] = [
   {

@@ -85,7 +85,7 @@ export function strengthenCompression(
  * Plans the gain of an audio stream from its measured loudness. If there is a compression, the
  * loudness must have been measured after the compression.
  */
-export function planGain(
+export function planLoudnessGain(
   { integratedLufs, truePeakDbtp }: StreamLoudness,
   target: LoudnessTarget,
   compression: RangeCompression | null,
@@ -102,7 +102,7 @@ export function planGain(
  * Returns a corrected gain for an audio stream whose loudness or peak missed the target. Returns
  * null if the target is met or another gain cannot come closer.
  */
-export function correctGain(
+export function computeCorrectedGain(
   gain: LoudnessGain,
   after: StreamLoudness,
   target: LoudnessTarget,

@@ -54,7 +54,7 @@ export const KEYFRAME_INTERVAL_SECONDS = 2
  * Bitrate control of encoders: the maximum bitrate relative to the mean bitrate (`peak`), and the
  * size of the player's buffer in seconds at the mean bitrate.
  */
-export const BITRATE_CONTROL = { peak: 1.5, bufferSeconds: 2 }
+export const VIDEO_BITRATE_CONTROL = { peak: 1.5, bufferSeconds: 2 }
 
 /**
  * Bitrate control of SVT-AV1, which has one pass in ffmpeg. With default parameters, the encoder

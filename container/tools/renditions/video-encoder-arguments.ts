@@ -3,7 +3,7 @@ import type { RenditionCodec, RenditionContainer } from "../../../src/contract/t
 import {
   SIZE_CLASS_PIXELS_MAX,
   KEYFRAME_INTERVAL_SECONDS,
-  BITRATE_CONTROL,
+  VIDEO_BITRATE_CONTROL,
   SVT_AV1_BITRATE_CONTROL,
   ENCODER_THREADS_MAX,
   VIDEO_ENCODER_PRESETS,
@@ -166,8 +166,8 @@ function aomArguments(settings: EncoderSettings): string {
 
 function rateArguments({ target: { bitrateKbps }, crf }: EncoderSettings, quality = ""): string {
   if (bitrateKbps === null) return `-crf ${crf}${quality}`
-  const peak = Math.round(bitrateKbps * BITRATE_CONTROL.peak)
-  const buffer = Math.round(bitrateKbps * BITRATE_CONTROL.bufferSeconds)
+  const peak = Math.round(bitrateKbps * VIDEO_BITRATE_CONTROL.peak)
+  const buffer = Math.round(bitrateKbps * VIDEO_BITRATE_CONTROL.bufferSeconds)
   return `-b:v ${bitrateKbps}k -maxrate ${peak}k -bufsize ${buffer}k`
 }
 

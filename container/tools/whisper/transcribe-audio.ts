@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream"
 import type { TaskOrder } from "../../../src/contract/task.ts"
-import type { SPEECH_TASKS } from "../../../src/contract/tasks/transcribe.ts"
+import type { WHISPER_TASKS } from "../../../src/contract/tasks/transcribe.ts"
 import { callerFailure, RunnerError } from "../../task-failure.ts"
 import type { TaskFailure } from "../../task-failure.ts"
 import type { TaskSandbox } from "../../sandbox/sandbox.ts"
@@ -35,7 +35,7 @@ export type TranscriptionRequest = {
   model: string
   /** Whisper's code of the spoken language, or `auto` to detect it. */
   language: string
-  task: (typeof SPEECH_TASKS)[number]
+  task: (typeof WHISPER_TASKS)[number]
   prompt?: string | undefined
   timeLimitMs: number
   /** Called when a speech worker has started the task. */

@@ -1,7 +1,7 @@
-import { failureCode } from "../../../src/contract/failure.ts"
+import { failureCodeSchema } from "../../../src/contract/failure.ts"
 import type { FailureCode } from "../../../src/contract/failure.ts"
 import { PLAN_LIMIT_REMEDY } from "../../../src/contract/plan-limit-remedy.ts"
-import { messageWithAdvice } from "../../egress/message-with-advice.ts"
+import { formatEgressErrorMessage } from "../../egress/message-with-advice.ts"
 import type { EgressError } from "../../egress/dial.ts"
 import { callerFailure } from "../../task-failure.ts"
 import type { TaskFailure } from "../../task-failure.ts"
@@ -49,7 +49,7 @@ function explainError(error: YtdlpDriverErrorLine, found: PageRunDetails): Expla
   if (error.refusal !== undefined) return explainRefusal(error.refusal, error.facts, found)
   if (found.isTooLarge) return tooLarge(null, found.bytesMax)
   const refused = findRefusal(error, found.refusals)
-  if (refused) return { code: refused.code, sentence: messageWithAdvice(refused) }
+  if (refused) return { code: refused.code, sentence: formatEgressErrorMessage(refused) }
   if (error.isRedirectLoop) return explainByCode("too_many_redirects")
   const ruled = findRule(error)
   // Prefers the rule for the site's message to the rule for the HTTP status, unless the message
@@ -96,7 +96,7 @@ function explainRefusal(
   facts: Record<string, unknown>,
   { bytesMax }: PageRunDetails,
 ): Explanation {
-  const code = failureCode.safeParse(refusal).data ?? "site_changed"
+  const code = failureCodeSchema.safeParse(refusal).data ?? "site_changed"
   if (code === "too_large") return tooLarge(numberOf(facts["bytes"]), bytesMax)
   if (code === "playlist_not_supported") return { code, sentence: severalVideos(facts) }
   if (code === "invalid_input") return { code, sentence: lateStart(facts) }

@@ -16,7 +16,7 @@ import { runYtdlp } from "./run-ytdlp.ts"
 import type { YtdlpRunEnd, YtdlpRun, YtdlpJob } from "./run-ytdlp.ts"
 import { waitForYtdlp } from "./ytdlp-update.ts"
 import { stripVTControlCharacters } from "node:util"
-import { cleanLines } from "../ffmpeg/explain-failure.ts"
+import { cleanToolLines } from "../ffmpeg/explain-failure.ts"
 
 const TRIES = 3
 const FIRST_DELAY_MS = 1000
@@ -161,7 +161,7 @@ export function cleanYtdlpLines(
   const plain = stripVTControlCharacters(lines.join("\n"))
   const hidden = secrets.filter((secret) => secret.length >= SECRET_LENGTH_MIN)
   const text = hidden.reduce((rest, secret) => rest.replaceAll(secret, "***"), plain)
-  const cleaned = cleanLines(text, workspace).map((line) => {
+  const cleaned = cleanToolLines(text, workspace).map((line) => {
     const short = ADVICE.reduce((rest, advice) => rest.replace(advice, ""), line)
     return short
       .replace(PATHS, "...")

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { FORMATS_MAX } from "../../../src/contract/tasks/metadata.ts"
+import { VIDEO_FORMATS_MAX } from "../../../src/contract/tasks/metadata.ts"
 import type { VideoMetadata } from "../../../src/contract/tasks/metadata.ts"
 
 const TEXT_LENGTH_MAX = 10_000
@@ -83,7 +83,7 @@ export function toVideoMetadata(url: string, description: unknown): VideoMetadat
     upload_date: dateOf(timestamp ?? null) ?? dayOf(day),
     thumbnail: rest.thumbnail !== null && URL.canParse(rest.thumbnail) ? rest.thumbnail : null,
     is_live: isLive === true,
-    formats: formats.slice(-FORMATS_MAX).map(describeFormat),
+    formats: formats.slice(-VIDEO_FORMATS_MAX).map(describeFormat),
   }
 }
 

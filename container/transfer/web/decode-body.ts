@@ -8,7 +8,7 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from "node:zlib"
-import { peekBody } from "./peek-body.ts"
+import { peekBodyStart } from "./peek-body.ts"
 import { SourceError } from "./source-error.ts"
 
 const CODINGS_MAX = 3
@@ -40,7 +40,7 @@ async function decodeCoding(
   body: AsyncIterable<Uint8Array>,
   coding: string,
 ): Promise<AsyncIterable<Uint8Array>> {
-  const { head, whole } = await peekBody(body, 1)
+  const { head, whole } = await peekBodyStart(body, 1)
   // Accepts an empty body with any content coding, since some servers declare a coding for an empty
   // body.
   if (head.length === 0) return whole

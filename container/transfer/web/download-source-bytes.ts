@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import { openRestOfSource } from "./open-source.ts"
-import type { SourceResponse, SourceLimits, SourceRequest } from "./open-source.ts"
+import { requestRestOfSource } from "./request-source.ts"
+import type { SourceResponse, SourceLimits, SourceRequest } from "./request-source.ts"
 import { SourceChangedError, SourceError, toSourceError } from "./source-error.ts"
 import type { SourceProperties } from "./source-properties.ts"
 import type { IncomingMessage } from "node:http"
@@ -35,7 +35,7 @@ export async function* downloadSourceBytes(
   let cuts = { count: 0, at }
   for (let next = answer; ; next = null) {
     try {
-      const opened = next ?? (await openRestOfSource(request, first, at))
+      const opened = next ?? (await requestRestOfSource(request, first, at))
       if (opened === "at its end") return
       const { response, facts } = opened
       let skipped = at - facts.offset

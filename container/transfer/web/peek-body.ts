@@ -2,7 +2,7 @@
  * Reads the first bytes of a body without consuming the body. Returns the first bytes, or fewer if
  * the body is shorter, and a new body that contains all bytes.
  */
-export async function peekBody(
+export async function peekBodyStart(
   body: AsyncIterable<Uint8Array>,
   bytes: number,
 ): Promise<{ head: Buffer; whole: AsyncGenerator<Uint8Array> }> {

@@ -3,10 +3,10 @@ import {
   SOURCE_ANSWER_HEADER,
   SOURCE_KEY_HEADER,
   SOURCE_STATUS_HEADER,
-  sourceAnswer,
+  sourceAnswerSchema,
 } from "../../../src/contract/source-answer.ts"
 import type { WorkerClient } from "../worker-client.ts"
-import type { SourceRequester } from "./open-source.ts"
+import type { SourceRequester } from "./request-source.ts"
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http"
 import type { FailureCode } from "../../../src/contract/failure.ts"
 import { parseRetryAfterMs } from "./retry-after.ts"
@@ -91,7 +91,7 @@ export function findS3Failure(
   { headers, statusCode }: IncomingMessage,
   bucket: string,
 ): SourceError | SourceChangedError | null {
-  const outcome = sourceAnswer.safeParse(headers[SOURCE_ANSWER_HEADER]).data
+  const outcome = sourceAnswerSchema.safeParse(headers[SOURCE_ANSWER_HEADER]).data
   if (outcome === undefined) throw new Error(`The Worker answered ${statusCode} to GET /source.`)
   switch (outcome) {
     case "found":

@@ -1,8 +1,8 @@
 import type { PrivateHeaders } from "../../../src/contract/urls/private-headers.ts"
 import { isSiteAllowed } from "../../../src/contract/urls/allowed-site.ts"
 import { openUrl } from "../../egress/open-url.ts"
-import type { Dial } from "../../egress/dial.ts"
-import type { SourceRequester } from "./open-source.ts"
+import type { DialFunction } from "../../egress/dial.ts"
+import type { SourceRequester } from "./request-source.ts"
 import { SourceError } from "./source-error.ts"
 import type { IncomingMessage } from "node:http"
 import type { FailureCode } from "../../../src/contract/failure.ts"
@@ -10,10 +10,10 @@ import { parseRetryAfterMs } from "./retry-after.ts"
 
 /**
  * Creates a function that requests web URLs through `dial`. `sites` lists the allowed web sites; an
- * empty list allows all sites. `privateHeaders` are sent only to the origin of the requested URL.
+ * empty list allows all sites. `privateHeadersSchema` are sent only to the origin of the requested URL.
  */
 export function createWebRequester(
-  dial: Dial,
+  dial: DialFunction,
   sites: readonly string[],
   privateHeaders?: PrivateHeaders,
 ): SourceRequester {

@@ -1,5 +1,5 @@
 import type { FailureCode } from "../../../src/contract/failure.ts"
-import { messageWithAdvice } from "../../egress/message-with-advice.ts"
+import { formatEgressErrorMessage } from "../../egress/message-with-advice.ts"
 import { toEgressError } from "../../egress/dial.ts"
 import { RunnerError } from "../../task-failure.ts"
 
@@ -46,7 +46,7 @@ export function toSourceError(error: unknown): SourceError {
   if (!isOfConnection || error instanceof RunnerError) throw error
   const refused = toEgressError(error, "the server")
   const { code } = refused
-  return new SourceError(code, messageWithAdvice(refused), {
+  return new SourceError(code, formatEgressErrorMessage(refused), {
     isPassing: PASSING_CODES.has(code),
     cause: error,
   })

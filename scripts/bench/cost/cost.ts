@@ -21,9 +21,9 @@ import {
   countWorkerInvocations,
 } from "./compute-cost.ts"
 import type { JobResourceUse } from "./compute-cost.ts"
-import { openSite } from "../../../test/support/site/site.ts"
+import { startTestSite } from "../../../test/support/site/site.ts"
 import type { PoolName } from "../../../src/bindings/pools.ts"
-import { GREETING, speak } from "../../../test/support/media/speech.ts"
+import { SHORT_SPEECH_TEXT, generateSpeech } from "../../../test/support/media/speech.ts"
 import { fliteStep } from "../../setup/test-tools.ts"
 import { ensureSteps } from "../../setup/step.ts"
 import { makeJsonBody } from "../../cli/client/caller.ts"
@@ -196,7 +196,7 @@ const SITE_PAGE = "/page/video"
  * that the service must be allowed to call.
  */
 async function openPage(scope: BenchScope): Promise<{ host: string; url: string }> {
-  const site = scope.use(await openSite())
+  const site = scope.use(await startTestSite())
   return { host: site.host, url: site.url(SITE_PAGE) }
 }
 
@@ -209,7 +209,7 @@ async function makeCases(caller: ApiCaller, folder: string, pageUrl: string): Pr
   const fileId = await uploadMedia(caller, path)
   const media = await readMediaBody(path)
   await ensureSteps([fliteStep])
-  const speech = await speak(folder, { name: "speech.wav", text: GREETING })
+  const speech = await generateSpeech(folder, { name: "speech.wav", text: SHORT_SPEECH_TEXT })
   const speechId = await uploadMedia(caller, speech)
   const source = `svc_id://${fileId}`
   function post(name: string, pool: PoolName, at: string, body: object): CostCase {

@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { runScript } from "../../cli/cli-error.ts"
-import { workerdBuild } from "../../start/workerd-build.ts"
+import { workerdBuildSchema } from "../../start/workerd-build.ts"
 import { readServiceConfig } from "../../cli/service-config.ts"
 import { startService } from "../../start/service.ts"
 import { makeStopSignal } from "../../cli/stop-signal.ts"
@@ -15,7 +15,7 @@ await runScript(async () => {
   const config = readServiceConfig(process.env)
   const record: unknown = JSON.parse(readFileSync(join(folder, "workerd.json"), "utf8"))
   const stop = makeStopSignal()
-  const service = await startService(config, workerdBuild.parse(record), stop)
+  const service = await startService(config, workerdBuildSchema.parse(record), stop)
   console.log(`Lathe serves ${config.origin}/v1`)
   if (!stop.aborted) await once(stop, "abort")
   await service.stop()

@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers"
 import { promisify } from "node:util"
 import { z } from "zod"
 import { startLoopbackServer } from "../../cli/loopback-server.ts"
-import { ensureBuilt } from "../../setup/build.ts"
+import { ensureBundles } from "../../setup/build.ts"
 import type { BenchScope } from "../scope.ts"
 import { startBenchService } from "../service.ts"
 import type { BenchService } from "../service.ts"
@@ -22,7 +22,7 @@ export async function startCountedService(
   scope: BenchScope,
   settings: Record<string, string>,
 ): Promise<CountedService> {
-  ensureBuilt()
+  ensureBundles()
   const folder = await scope.makeFolder()
   await promisify(execFile)(process.execPath, ["scripts/bench/counted/build.ts", folder])
   const words: [string, ...string[]] = ["scripts/bench/counted/serve.ts", folder]

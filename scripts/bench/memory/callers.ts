@@ -4,7 +4,7 @@ import { z } from "zod"
 import { startLoopbackServer } from "../../cli/loopback-server.ts"
 import { openCaller } from "../../cli/client/caller.ts"
 import type { ApiCaller } from "../../cli/client/caller.ts"
-import { makeJunkBody } from "../junk.ts"
+import { makeIncompressibleBody } from "../incompressible-body.ts"
 import { makeMedia, SMALL_MEDIA_ARGUMENTS } from "../../cli/client/media.ts"
 import { submitCommand, waitUntilFinal, uploadFile } from "../../cli/client/requests.ts"
 import type { BenchScope } from "../scope.ts"
@@ -111,7 +111,9 @@ async function runCaller(
 async function upload(caller: ApiCaller, { media, tally }: Work): Promise<string> {
   tally.uploads += 1
   if (tally.uploads % UPLOADS_PER_LARGE === 0) {
-    await uploadFile(caller, "junk.bin", makeJunkBody(BYTES_OF_LARGE), { prefer: "wait=30" })
+    await uploadFile(caller, "junk.bin", makeIncompressibleBody(BYTES_OF_LARGE), {
+      prefer: "wait=30",
+    })
   }
   const bytes = tally.uploads % 2 === 0 ? media.film : media.clip
   const file = { sizeBytes: bytes.byteLength, chunks: [bytes] }

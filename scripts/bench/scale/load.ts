@@ -39,7 +39,7 @@ type SentJob = { id: string; sentAt: number }
 type Tally = Omit<LoadResult, "tookMs">
 
 /** Opens a load of jobs by many accounts. `ended` contains the ids of the jobs that are over. */
-export function openLoad(origin: string, receiver: string, ended: ReadonlySet<string>) {
+export function openJobLoad(origin: string, receiver: string, ended: ReadonlySet<string>) {
   const caller = openCaller(origin)
   const handedAt = new Map<string, number>()
   const sent: SentJob[] = []

@@ -1,7 +1,7 @@
 import { json } from "node:stream/consumers"
 import { setTimeout as sleep } from "node:timers/promises"
 import { BOOT_HEADER, HEARTBEAT_MS, makeRunnerHeaders } from "../../../src/contract/protocol.ts"
-import { taskOrder } from "../../../src/contract/task.ts"
+import { taskOrderSchema } from "../../../src/contract/task.ts"
 import type { TaskOrder } from "../../../src/contract/task.ts"
 import { startLoopbackServer } from "../../cli/loopback-server.ts"
 
@@ -33,7 +33,7 @@ export async function startSimulatedRunner(
     void answer().catch((error: unknown) => response.writeHead(500).end(String(error)))
     async function answer(): Promise<void> {
       if (request.method !== "POST") return void response.end("{}")
-      const order = taskOrder.parse(await json(request))
+      const order = taskOrderSchema.parse(await json(request))
       response.writeHead(202, { "content-type": "application/json" })
       response.end(JSON.stringify({ boot: BOOT }))
       onOrder(order)

@@ -11,7 +11,7 @@ import { findWorkerdPid, readResidentBytes, samplePeakMemory } from "../../cli/p
 import { readCpuTime } from "../../cli/processes/process-time.ts"
 import type { BenchScope } from "../scope.ts"
 import { quantile } from "../statistics.ts"
-import { openLoad } from "./load.ts"
+import { openJobLoad } from "./load.ts"
 import type { LoadResult } from "./load.ts"
 import { startSimulatedRunner } from "./runner.ts"
 
@@ -80,7 +80,7 @@ export async function runScale(
     ALLOWED_PRIVATE_HOSTS: "127.0.0.1",
     LOG_LEVEL: "warn",
   })
-  const load = openLoad(service.origin, receiver.url, runner.ended.finished)
+  const load = openJobLoad(service.origin, receiver.url, runner.ended.finished)
   scope.defer(() => load.close())
   notes.push(load.note)
   await load.prepare(await makeKeys(service, accounts))

@@ -95,7 +95,7 @@ function ofSystem(name: string): string {
 }
 
 /** Opens the contender that runs the system's ffmpeg and ffprobe on a local video. */
-export function openBareContender(path: string): Contender {
+export function openSystemToolsContender(path: string): Contender {
   const [folder, name] = [dirname(path), basename(path)]
   async function remux(): Promise<void> {
     const copied = "bare.mp4"
@@ -103,11 +103,11 @@ export function openBareContender(path: string): Contender {
     await runUnsandboxed(systemToolPaths.ffmpeg, words, folder)
     await readFile(join(folder, copied))
   }
-  return { probe: async () => await runSystemProbe(path), remux, remuxStored: remux }
+  return { probe: async () => await runSystemFfprobe(path), remux, remuxStored: remux }
 }
 
 /** Runs the system's ffprobe on a file and parses its output. */
-export async function runSystemProbe(path: string): Promise<void> {
+export async function runSystemFfprobe(path: string): Promise<void> {
   const words = [...PROBE_WORDS, `file:${basename(path)}`]
   JSON.parse(await runUnsandboxed(systemToolPaths.ffprobe, words, dirname(path)))
 }

@@ -7,11 +7,11 @@ import type { BenchResult } from "../figure.ts"
 import type { BenchScope } from "../scope.ts"
 import { startBenchService } from "../service.ts"
 import type { BenchService } from "../service.ts"
-import { repeat, measureMediansInRotation, measureMs } from "../statistics.ts"
+import { runRepeatedly, measureMediansInRotation, measureMs } from "../statistics.ts"
 import {
-  openBareContender,
+  openSystemToolsContender,
   openLatheContender,
-  runSystemProbe,
+  runSystemFfprobe,
   printAndCompareFfmpegVersions,
   systemToolPaths,
 } from "./contenders.ts"
@@ -87,7 +87,7 @@ export async function benchShort(scope: BenchScope): Promise<BenchResult[]> {
   const path = await makeFilm(folder, "film.mp4", SMALL.split(" "))
   const service = await startBenchService(scope)
   const lathe = await openLatheContender(service, await readMediaBody(path))
-  const bare = openBareContender(path)
+  const bare = openSystemToolsContender(path)
   const usesBareTools = await printAndCompareFfmpegVersions(service)
   const figures: BenchResult[] = []
   for (const each of CASES) figures.push(await compareCase(each, { bare, lathe, usesBareTools }))
@@ -159,7 +159,7 @@ async function benchLarge(
   }
   const medianOf = await measureMediansInRotation(LARGE.rounds, {
     probe,
-    bare: () => measureMs(async () => await runSystemProbe(path)),
+    bare: () => measureMs(async () => await runSystemFfprobe(path)),
   })
   return {
     name: `short: probe of ${LARGE_BYTES / 1e6} MB, upload until ffprobe is there, median`,
@@ -199,7 +199,7 @@ async function benchProcessor(
 
 async function processorMs(clock: () => number, work: () => Promise<void>): Promise<number> {
   const before = clock()
-  await repeat(PROCESSOR_TIMES, work)
+  await runRepeatedly(PROCESSOR_TIMES, work)
   return (clock() - before) / PROCESSOR_TIMES
 }
 

@@ -3,7 +3,13 @@ import { once } from "node:events"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { z } from "zod"
-import { ADVICE, GREETING, speak, STORY, VOICES } from "../../../test/support/media/speech.ts"
+import {
+  OTHER_LONG_SPEECH_TEXT,
+  SHORT_SPEECH_TEXT,
+  generateSpeech,
+  LONG_SPEECH_TEXT,
+  FLITE_VOICES,
+} from "../../../test/support/media/speech.ts"
 import { wordErrorRate } from "../../../test/support/media/word-error-rate.ts"
 import { makeJsonBody } from "../../cli/client/caller.ts"
 import { runUnsandboxed } from "../../cli/client/media.ts"
@@ -25,7 +31,7 @@ import { measureMediansInRotation, measureMs } from "../statistics.ts"
 const MODEL = "base"
 const WARM_WHISPER = join(import.meta.dirname, "warm-whisper.py")
 const LANGUAGE = "en"
-const TEXT = `${STORY} ${ADVICE}`
+const TEXT = `${LONG_SPEECH_TEXT} ${OTHER_LONG_SPEECH_TEXT}`
 const ERRORS_MAX = 0.05
 const LONG = { rounds: { warmUp: 0, counted: 3 }, goalRatio: 0.2 }
 const SHORT = { rounds: { warmUp: 2, counted: 15 }, goalRatio: 1.3 }
@@ -44,8 +50,8 @@ export async function benchSpeech(scope: BenchScope): Promise<BenchResult[]> {
   const model = join(SPEECH_MODELS_PATH, MODEL)
   const figures: BenchResult[] = []
   const paths: string[] = []
-  for (const voice of VOICES) {
-    const path = await speak(folder, { name: `${voice}.wav`, voice, text: TEXT })
+  for (const voice of FLITE_VOICES) {
+    const path = await generateSpeech(folder, { name: `${voice}.wav`, voice, text: TEXT })
     paths.push(path)
     figures.push(await measureErrors(service, voice, path))
   }
@@ -112,7 +118,7 @@ async function benchShort(
   service: BenchService,
   { folder, model }: { folder: string; model: string },
 ): Promise<BenchResult> {
-  const path = await speak(folder, { name: "short.wav", text: GREETING })
+  const path = await generateSpeech(folder, { name: "short.wav", text: SHORT_SPEECH_TEXT })
   const fileId = await uploadMedia(service.caller, path)
   const whisper = scope.use(await openWarmWhisper(model))
   const medianOf = await measureMediansInRotation(SHORT.rounds, {

@@ -18,7 +18,7 @@ const record = z.object({
 })
 const records = z.array(record)
 
-export type ServiceRecord = z.infer<typeof record>
+export type ApiRecord = z.infer<typeof record>
 
 export type NewCommandRequest = {
   ffmpeg_command: string
@@ -39,7 +39,7 @@ export async function uploadFile(
   name: string,
   file: Pick<SizedRequestBody, "sizeBytes" | "chunks">,
   headers: Record<string, string> = {},
-): Promise<ServiceRecord> {
+): Promise<ApiRecord> {
   const answer = await caller.ask("POST", "/v1/files", makeFileBody(name, file), headers)
   return record.parse(JSON.parse(answer.text))
 }
@@ -49,8 +49,8 @@ export async function waitUntilFinal(
   caller: ApiCaller,
   path: `/v1/${"files" | "commands" | "fetch" | "normalize" | "transcribe"}/${string}`,
   { pollMs = POLL_MS, timeLimitMs = FINAL_MS_MAX }: { pollMs?: number; timeLimitMs?: number } = {},
-): Promise<ServiceRecord> {
-  return await pWaitFor<ServiceRecord>(
+): Promise<ApiRecord> {
+  return await pWaitFor<ApiRecord>(
     async () => {
       const found = record.parse(JSON.parse((await caller.ask("GET", path)).text))
       return ["success", "failed"].includes(found.status) && pWaitFor.resolveWith(found)
@@ -68,7 +68,7 @@ export async function waitUntilFinal(
  */
 export async function waitUntilSuccess(
   ...call: Parameters<typeof waitUntilFinal>
-): Promise<ServiceRecord> {
+): Promise<ApiRecord> {
   const found = await waitUntilFinal(...call)
   if (found.status === "success") return found
   throw new Error(`${call[1]} failed: ${found.error}`)
@@ -82,8 +82,8 @@ export async function uploadMedia(caller: ApiCaller, path: string): Promise<stri
 }
 
 /** Returns all commands of an account, from all pages of the list. */
-export async function listCommands(caller: ApiCaller): Promise<ServiceRecord[]> {
-  const found: ServiceRecord[] = []
+export async function listCommands(caller: ApiCaller): Promise<ApiRecord[]> {
+  const found: ApiRecord[] = []
   let path: string | undefined = "/v1/commands?limit=100"
   while (path !== undefined) {
     const { text, link } = await caller.ask("GET", path)

@@ -104,7 +104,10 @@ const ATTACH_MS_MAX = 5_000
  * Counts the fsync and fdatasync calls of a process during `work` with strace. Returns null if
  * strace is missing or cannot attach.
  */
-export async function countSyncs(pid: number, work: () => Promise<void>): Promise<number | null> {
+export async function countFsyncCalls(
+  pid: number,
+  work: () => Promise<void>,
+): Promise<number | null> {
   const words = ["-f", "-p", String(pid), "-e", "trace=fsync,fdatasync", "-e", "signal=none"]
   const tracer = spawn("strace", words, { stdio: ["ignore", "ignore", "pipe"] })
   const ended = once(tracer, "close").catch(() => undefined)

@@ -7,16 +7,16 @@ import {
   postFile,
   postJson,
   readRecord,
-  waitUntilFinal,
+  waitForFinalRecord,
 } from "../api.ts"
 import type { DemoApi } from "../api.ts"
 import type { Demo, DemoContext } from "../demo.ts"
 import { copyResult } from "../paths.ts"
 import { openProgressBar } from "../progress.ts"
-import { makeRecipes } from "./recipe.ts"
-import type { DemoRecipe } from "./recipe.ts"
+import { makeDemoCommands } from "./recipe.ts"
+import type { DemoCommand } from "./recipe.ts"
 import { CURL_KEY_HEADER, curlFileField } from "../curl.ts"
-import { probeResult } from "../../../src/contract/probe.ts"
+import { probeResultSchema } from "../../../src/contract/probe.ts"
 import type { ProbeResult } from "../../../src/contract/probe.ts"
 import { formatTable } from "../../cli/table.ts"
 import { isStillImage, findMainStreams } from "./media-facts.ts"
@@ -60,7 +60,7 @@ async function showCommand({ api, paths, folder }: DemoContext): Promise<void> {
 }
 
 async function makeResult(api: DemoApi, before: FileRecord, shownSource: string) {
-  const recipes = before.ffprobe ? makeRecipes(before.ffprobe) : []
+  const recipes = before.ffprobe ? makeDemoCommands(before.ffprobe) : []
   if (recipes.length === 0) {
     throw new CliError(`${shownSource} has neither video nor audio to convert.`)
   }
@@ -77,7 +77,7 @@ async function makeResult(api: DemoApi, before: FileRecord, shownSource: string)
 async function tryRecipe(
   api: DemoApi,
   before: FileRecord,
-  recipe: DemoRecipe,
+  recipe: DemoCommand,
 ): Promise<{ after: FileRecord } | { failure: string }> {
   console.log(`Command   it ${recipe.purpose}\n          ${recipe.command}`)
   const progress = openProgressBar(process.stdout)
@@ -91,7 +91,7 @@ async function tryRecipe(
  * Returns shell commands with curl that repeat the demonstration on a service of `npm start`.
  * `source` is the path of the file.
  */
-function curlLines({ command, outputName }: DemoRecipe, source: string): string {
+function curlLines({ command, outputName }: DemoCommand, source: string): string {
   return `  KEY=$(npm run --silent keys -- create --account demo | tail -n 1)
   API=http://127.0.0.1:8787/v1
   FILE=$(curl -s ${CURL_KEY_HEADER} ${curlFileField(source)} $API/files | cut -d'"' -f4)
@@ -156,7 +156,7 @@ const fileRecord = z.object({
   name: z.string(),
   size_bytes: z.number(),
   download_url: z.string(),
-  ffprobe: probeResult.nullable(),
+  ffprobe: probeResultSchema.nullable(),
 })
 const output = z.object({ id: z.string() })
 const commandRecord = z.object({
@@ -170,7 +170,7 @@ type FileRecord = z.infer<typeof fileRecord>
 /** Uploads a file and waits until the file is probed. Throws a CliError if the probe fails. */
 async function uploadFile(api: DemoApi, path: string): Promise<FileRecord> {
   const { id } = fileRecord.parse(await postFile(api, "/files", path))
-  const record = await waitUntilFinal(async () => await readFileRecord(api, id), api.signal)
+  const record = await waitForFinalRecord(async () => await readFileRecord(api, id), api.signal)
   if (record.status === "success") return record
   throw new CliError(`${basename(path)}: ${record.error ?? "it could not be probed."}`)
 }
@@ -195,7 +195,7 @@ async function runCommand(
     output_files: { out_1: outputName },
   })
   const path = `/commands/${created.parse(answer).command_id}`
-  const record = await waitUntilFinal(
+  const record = await waitForFinalRecord(
     async () => await readRecord(api, path, commandRecord),
     api.signal,
     onProgress,

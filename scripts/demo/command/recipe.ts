@@ -20,7 +20,7 @@ const TITLE =
   "box=1:boxcolor=black@0.5:boxborderw=8:x=(w-tw)/2:y=h-2*th"
 const FRAME = "hue=s=0.4,drawbox=x=0:y=0:w=iw:h=ih:color=orange:t=8"
 
-export type DemoRecipe = {
+export type DemoCommand = {
   /** ffmpeg command that reads in_1 and writes out_1. Contains no single quotes. */
   command: string
   outputName: string
@@ -36,7 +36,7 @@ type CommandPart = { words: string; purpose: string }
  * for an ffmpeg without the filter drawtext or a font. Returns an empty list for a file with
  * neither video nor audio.
  */
-export function makeRecipes(probe: ProbeResult): DemoRecipe[] {
+export function makeDemoCommands(probe: ProbeResult): DemoCommand[] {
   const { video, audio } = findMainStreams(probe)
   const sound = audio ? [mapped(audio, levelSound(probe.duration ?? Infinity))] : []
   if (!video) return audio ? [recipe(trim(probe), sound, "lathe-demo-output.m4a")] : []
@@ -51,7 +51,7 @@ export function makeRecipes(probe: ProbeResult): DemoRecipe[] {
   })
 }
 
-function recipe(before: CommandPart[], after: CommandPart[], outputName: string): DemoRecipe {
+function recipe(before: CommandPart[], after: CommandPart[], outputName: string): DemoCommand {
   const words = [...before.map(wordsOf), "-i {{in_1}}", ...after.map(wordsOf)].join(" ")
   const purpose = [...before, ...after].map((part) => part.purpose).join(", ")
   return { command: `ffmpeg ${words} {{out_1}}`, outputName, purpose }

@@ -8,12 +8,12 @@ import {
   postFile,
   postJson,
   readRecord,
-  waitUntilFinal,
+  waitForFinalRecord,
 } from "../api.ts"
 import type { DemoApi } from "../api.ts"
 import type { Demo, DemoContext } from "../demo.ts"
 import { copyResult } from "../paths.ts"
-import { loudness, NORMALIZATION_TYPES } from "../../../src/contract/tasks/normalize.ts"
+import { loudnessSchema, NORMALIZATION_TYPES } from "../../../src/contract/tasks/normalize.ts"
 import type { Loudness } from "../../../src/contract/tasks/normalize.ts"
 import { formatTable } from "../../cli/table.ts"
 import { z } from "zod"
@@ -138,7 +138,7 @@ const normalized = z.object({
   download_url: z.url(),
   container: z.string(),
   codec: z.string(),
-  measurements: z.object({ before: loudness, after: loudness }),
+  measurements: z.object({ before: loudnessSchema, after: loudnessSchema }),
   normalization_type: z.enum(NORMALIZATION_TYPES),
   target_reached: z.boolean(),
 })
@@ -181,7 +181,7 @@ async function transcribe(api: DemoApi, url: string): Promise<Transcribed> {
 async function untilDone<Done>(api: DemoApi, path: string, schema: z.ZodType<Done>): Promise<Done> {
   say(`$API${path}`)
   const progress = openProgressBar(process.stdout)
-  const record = await waitUntilFinal(
+  const record = await waitForFinalRecord(
     async () => await readRecord(api, path, z.looseObject(demoJobFields)),
     api.signal,
     (percent) => progress.show(percent),

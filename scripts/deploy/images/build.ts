@@ -16,7 +16,7 @@ const repoDigests = z.array(z.string())
 
 type Container = WranglerConfig["containers"][number]
 
-export type ImageBuild = {
+export type ImageBuildOptions = {
   api: CloudflareAccount
   /** Reference of the base image, with its digest. */
   base: string
@@ -32,7 +32,7 @@ export type ImageBuild = {
  */
 export async function buildAndPushImages(
   config: WranglerConfig,
-  build: ImageBuild,
+  build: ImageBuildOptions,
 ): Promise<WranglerConfig> {
   const images = new Map<string, string>()
   for (const container of config.containers.filter(isBuilt)) {
@@ -81,7 +81,7 @@ function withImage(container: Container, images: ReadonlyMap<string, string>): C
  * Builds and pushes the image of a container. Returns the image's reference with the digest. The
  * image has the name of the first container that uses it, as with `wrangler deploy`.
  */
-async function buildImage(container: Container, build: ImageBuild): Promise<string> {
+async function buildImage(container: Container, build: ImageBuildOptions): Promise<string> {
   const {
     name,
     image: dockerfile,

@@ -27,7 +27,7 @@ const problem = z.object({
   details: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
 })
 
-export const checkedJob = z.looseObject({
+export const checkedJobSchema = z.looseObject({
   status: z.enum(["queued", "processing", "completed", "failed"]),
   outputs: z.array(
     z.looseObject({
@@ -42,7 +42,7 @@ export const checkedJob = z.looseObject({
   error: z.object({ code: z.string(), message: z.string() }).optional(),
 })
 
-export type CheckedJob = z.infer<typeof checkedJob>
+export type CheckedJob = z.infer<typeof checkedJobSchema>
 
 /** Status of a Job for each status in records of other types. */
 const JOB_STATUS = {
@@ -116,7 +116,7 @@ export async function waitUntilCompleted(
   id: string,
   pool: string,
 ): Promise<CheckedJob> {
-  const ended = await untilOver(api, { path: `/jobs/${id}`, schema: checkedJob, pool })
+  const ended = await untilOver(api, { path: `/jobs/${id}`, schema: checkedJobSchema, pool })
   if (ended.status === "completed") return ended
   throw failed(ended.error, pool)
 }

@@ -1,18 +1,18 @@
 import { z } from "zod"
-import { runnerHealth } from "../../../src/contract/runner-health.ts"
+import { runnerHealthSchema } from "../../../src/contract/runner-health.ts"
 import type { RunnerHealth } from "../../../src/contract/runner-health.ts"
 
 const container = z.object({
   slot: z.string(),
   running: z.boolean(),
   problem: z.string().nullable(),
-  health: runnerHealth.nullable(),
+  health: runnerHealthSchema.nullable(),
 })
 
 /** Schema of the response of `GET /operator/health`. */
-export const operatorHealth = z.object({
+export const operatorHealthSchema = z.object({
   reasons: z.array(z.string()),
-  runner: z.union([runnerHealth, z.literal("unreachable")]).nullable(),
+  runner: z.union([runnerHealthSchema, z.literal("unreachable")]).nullable(),
   pools: z.array(
     z.object({
       name: z.string(),
@@ -23,7 +23,7 @@ export const operatorHealth = z.object({
   ),
 })
 
-export type OperatorHealth = z.infer<typeof operatorHealth>
+export type OperatorHealth = z.infer<typeof operatorHealthSchema>
 
 /**
  * Health of the first runner that responded in each pool, by pool; null without a response so far.

@@ -9,7 +9,7 @@ import {
 import type { OperatorAccess } from "../../keys/operator.ts"
 import { z } from "zod"
 import { findLikelyCause } from "./causes.ts"
-import { describeRunner, recordFirstRunners, operatorHealth } from "./operator-health.ts"
+import { describeRunner, recordFirstRunners, operatorHealthSchema } from "./operator-health.ts"
 import type { OperatorHealth, RunnersByPool } from "./operator-health.ts"
 import { StepError } from "./step-error.ts"
 import { CHECK_STEPS } from "./steps.ts"
@@ -35,7 +35,10 @@ export function readCheckUrl({ CHECK_URL: checkUrl }: NodeJS.ProcessEnv): string
 /**
  * Checks a service from the command line. Ctrl-C ends the check and deletes the check's account.
  */
-export async function runCheck(operator: OperatorAccess, checkUrl: string | null): Promise<void> {
+export async function runLiveCheck(
+  operator: OperatorAccess,
+  checkUrl: string | null,
+): Promise<void> {
   await checkService({
     operator,
     checkUrl,
@@ -134,7 +137,9 @@ async function takeStep(check: Check, step: CheckStep): Promise<State> {
  */
 async function readHealth({ operator, seenRunners }: Check): Promise<OperatorHealth | null> {
   try {
-    const health = operatorHealth.parse(await requestOperatorRoute(operator, "GET", HEALTH_PATH))
+    const health = operatorHealthSchema.parse(
+      await requestOperatorRoute(operator, "GET", HEALTH_PATH),
+    )
     recordFirstRunners(seenRunners, health)
     return health
   } catch (error) {

@@ -50,14 +50,14 @@ export function findWranglerCommand(pid = process.pid): WranglerCommand {
   for (let generation = 0; each !== null && generation < GENERATIONS_MAX; generation++) {
     const ancestor = readProcess(each)
     const at = ancestor?.words.findIndex((word) => WRANGLER.test(word)) ?? -1
-    if (ancestor && at !== -1) return classifyCommand(ancestor.words.slice(at + 1))
+    if (ancestor && at !== -1) return classifyWranglerCommand(ancestor.words.slice(at + 1))
     each = ancestor?.parent ?? null
   }
   return "other"
 }
 
 /** Classifies a command line of wrangler by its arguments. */
-export function classifyCommand([command, ...options]: string[]): WranglerCommand {
+export function classifyWranglerCommand([command, ...options]: string[]): WranglerCommand {
   if (command !== "deploy") return "other"
   if (options.some((option) => /^--?(?:(?:no-)?dry-?run|help|version)\b|^-[hv]$/i.test(option))) {
     return "other"

@@ -5,7 +5,7 @@ import { NO_ANALYTICS_CLAUSE, canBindAnalytics } from "../analytics.ts"
 import { checkDeployment } from "../checks.ts"
 import type { Deployment } from "../checks.ts"
 import { findCloudflareResource } from "../cloudflare.ts"
-import { deriveConfig, readWranglerConfig, writeConfig } from "../config.ts"
+import { deriveWranglerConfig, readWranglerConfig, writeWranglerConfig } from "../config.ts"
 import type { WranglerConfig } from "../config.ts"
 import { migrateDatabases } from "../migrate.ts"
 import { createMissingResources } from "../resources.ts"
@@ -37,12 +37,15 @@ export async function prepareWranglerDeploy(
 
   const { api, name, vars } = deployment
   const base = { name, vars, accountId: api.accountId }
-  const { createdNames, databaseIds } = await createMissingResources(api, deriveConfig(base))
+  const { createdNames, databaseIds } = await createMissingResources(
+    api,
+    deriveWranglerConfig(base),
+  )
   console.log(
     `Storage and queues: ${createdNames.length > 0 ? `created ${createdNames.join(", ")}` : "all there"}.`,
   )
-  const config = deriveConfig({ ...base, databaseIds })
-  const configPath = writeConfig(stateDir, name, config)
+  const config = deriveWranglerConfig({ ...base, databaseIds })
+  const configPath = writeWranglerConfig(stateDir, name, config)
   console.log(`Secrets: ${await sendSecrets(deployment, configPath)}.`)
   console.log(`Database: ${await migrateDatabases(config, configPath, ["--remote"])}.`)
   console.log(
@@ -107,7 +110,7 @@ async function refuseLostDatabases({ api, deployed }: Deployment): Promise<void>
  * parts of the configuration.
  */
 function refuseOtherConfig(source: WranglerConfig): void {
-  const derived = deriveConfig({ name: source.name, vars: source.vars })
+  const derived = deriveWranglerConfig({ name: source.name, vars: source.vars })
   const differing = PARTS.filter(([, partOf]) => {
     return JSON.stringify(partOf(derived)) !== JSON.stringify(partOf(source))
   })

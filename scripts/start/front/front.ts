@@ -21,7 +21,7 @@ const OWN_HEADERS = /^(?:cf|mf|lathe-outbound)-/
 const CLOSED_MS_MAX = 30_000
 const POLL_MS = 20
 
-export const frontSettings = z.object({
+export const frontSettingsSchema = z.object({
   /** Port and addresses of this machine that callers may use in `Host`. */
   port: z.number(),
   addresses: z.array(z.string()),
@@ -33,7 +33,7 @@ export const frontSettings = z.object({
   clientAddressHeader: z.string().optional(),
 })
 
-export type FrontSettings = z.infer<typeof frontSettings>
+export type FrontSettings = z.infer<typeof frontSettingsSchema>
 
 type Waiting = { waitUntil(promise: Promise<unknown>): void }
 
@@ -59,7 +59,7 @@ export function makeCallersEntrypoint<Env extends { FRONT: string }, Context ext
     return isOpen
   }
   async function fetch(request: Request, env: Env, context: Context): Promise<Response> {
-    settings ??= frontSettings.parse(JSON.parse(env.FRONT))
+    settings ??= frontSettingsSchema.parse(JSON.parse(env.FRONT))
     const target = judge(request, settings)
     const isReady = isOpen || target instanceof Problem || (await untilOpen())
     const checkedTarget = isReady ? target : starting()

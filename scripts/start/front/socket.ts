@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { networkInterfaces } from "node:os"
 import { Worker } from "node:worker_threads"
 import { z } from "zod"
-import { BUNDLE_PATHS } from "../built.ts"
+import { BUNDLE_PATHS } from "../bundles.ts"
 import { CliError } from "../../cli/cli-error.ts"
 import { isSystemError } from "../../cli/system-error.ts"
 

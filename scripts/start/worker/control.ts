@@ -26,10 +26,12 @@ type Scheduled<Context> = {
   ): unknown
 }
 
-export const migrations = z.array(z.object({ name: z.string(), statements: z.array(z.string()) }))
+export const migrationsSchema = z.array(
+  z.object({ name: z.string(), statements: z.array(z.string()) }),
+)
 
 /** Schema of the migrations: the files of the migrations folder in order, split into statements. */
-export type Migrations = z.infer<typeof migrations>
+export type Migrations = z.infer<typeof migrationsSchema>
 
 /**
  * Name of the table of applied migrations. `wrangler d1 migrations` uses the same table, so that
@@ -60,7 +62,7 @@ export function makeControlEntrypoint<Context>(worker: Scheduled<Context>, onMig
       const { pathname } = new URL(request.url)
       try {
         if (pathname === "/migrate") {
-          await migrateAll(env, migrations.parse(await request.json()))
+          await migrateAll(env, migrationsSchema.parse(await request.json()))
           onMigrated()
         } else if (pathname === "/sweep") {
           onMigrated()

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { connectForRequest } from "../../../container/egress/connect-for-request.ts"
 import { EgressError, createDial, toEgressError } from "../../../container/egress/dial.ts"
-import type { Dial, DialOptions } from "../../../container/egress/dial.ts"
+import type { DialFunction, DialOptions } from "../../../container/egress/dial.ts"
 import { relayRequest } from "../../../container/egress/relay-request.ts"
 import { OUTBOUND_ERROR_HEADER } from "../../../src/contract/protocol.ts"
-import { isAllowedHost, readWebUrl } from "../../../src/contract/urls/user-url.ts"
+import { isAllowedHost, parseWebUrl } from "../../../src/contract/urls/user-url.ts"
 
 const IDLE_MS_MAX = 60_000
 
@@ -29,7 +29,7 @@ export function makeOutgoingRequestHandler(options: OutboundOptions) {
     const hangUp = new AbortController()
     answer.once("close", () => hangUp.abort())
     try {
-      const url = readWebUrl(String(incoming.url))
+      const url = parseWebUrl(String(incoming.url))
       if (!url) throw new EgressError("url_not_allowed", "expected an http or https URL")
       const socket = await connectForRequest(url, dial, hangUp.signal)
       socket.setTimeout(IDLE_MS_MAX, () => socket.destroy(fellSilent()))
@@ -47,7 +47,10 @@ export function makeOutgoingRequestHandler(options: OutboundOptions) {
   }
 }
 
-function makeOutboundDial({ refusesPublicHosts = false, ...options }: OutboundOptions): Dial {
+function makeOutboundDial({
+  refusesPublicHosts = false,
+  ...options
+}: OutboundOptions): DialFunction {
   const dial = createDial({ ...options, upstream: null })
   return async (url, signal) => {
     if (refusesPublicHosts && !isAllowedHost(url, options.allowedHosts)) {

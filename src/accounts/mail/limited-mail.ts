@@ -3,7 +3,7 @@ import { log } from "../../platform/log.ts"
 import { sendMail } from "./send.ts"
 import type { Mail } from "./send.ts"
 import { openDirectory } from "../../db/database.ts"
-import { consumeMailLimit } from "../../db/accounts/mail-counts.ts"
+import { countMailIfAllowed } from "../../db/accounts/mail-counts.ts"
 
 /**
  * Number of mails to one address within an hour at which further mails of a purpose are refused.
@@ -30,7 +30,7 @@ export async function sendRateLimitedMail(
   mail: Mail,
 ): Promise<MailOutcome> {
   const limit = { max: MAILS_PER_HOUR[purpose], now: Date.now() }
-  if (await consumeMailLimit(openDirectory(env), mail.to, limit)) {
+  if (await countMailIfAllowed(openDirectory(env), mail.to, limit)) {
     return (await sendMail(env, mail)) ? "sent" : "failed"
   }
   log("info", "mail.limited", { to: mail.to, purpose })

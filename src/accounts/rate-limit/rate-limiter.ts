@@ -12,7 +12,7 @@ import type {
   UnusedRequests,
 } from "../../bindings/rpc.ts"
 import { formatUtcDay } from "../../db/accounts/account-limits.ts"
-import { openDatabases, openDirectory } from "../../db/database.ts"
+import { openAccountDatabases, openDirectory } from "../../db/database.ts"
 import { findValidKey } from "../../db/accounts/keys.ts"
 import { addRequestCounts } from "../../db/accounts/request-counts.ts"
 import { WINDOW_SECONDS } from "./request-window.ts"
@@ -224,7 +224,7 @@ export class RateLimiter extends DurableObject<Env> implements RateLimiterRpc {
     const { caller, at: lastUsedAt } = this.#lastUse
     const accountId = caller.account.id
     const counts = { accountId, keyId: caller.key?.id ?? null, lastUsedAt, byDay }
-    await addRequestCounts(openDatabases(this.env, accountId), counts)
+    await addRequestCounts(openAccountDatabases(this.env, accountId), counts)
   }
 
   async #callerOf(hash: string): Promise<Caller | null> {

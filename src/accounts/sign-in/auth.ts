@@ -13,7 +13,7 @@ import { authDatabaseAdapter } from "./database.ts"
 import { databaseHooks } from "./database-hooks.ts"
 import { confirmEmailChangeEndpoint, emailChangeEndpoint } from "./email-changes.ts"
 import { makeAuthRequestCheck } from "./check-requests.ts"
-import { PASSWORD_CHARACTERS } from "./limits.ts"
+import { PASSWORD_LENGTH } from "./limits.ts"
 import { confirmationLinkEndpoint, passwordResetEndpoint } from "./link-requests.ts"
 import { makeSignInMailers } from "./mails.ts"
 import type { SignInMailers } from "./mails.ts"
@@ -106,8 +106,8 @@ function makeAuth(env: Env, origin: string) {
     verification: { storeIdentifier: "hashed" },
     emailAndPassword: {
       enabled: true,
-      minPasswordLength: PASSWORD_CHARACTERS.min,
-      maxPasswordLength: PASSWORD_CHARACTERS.max,
+      minPasswordLength: PASSWORD_LENGTH.min,
+      maxPasswordLength: PASSWORD_LENGTH.max,
       password: passwordHashing,
       requireEmailVerification: true,
       revokeSessionsOnPasswordReset: true,

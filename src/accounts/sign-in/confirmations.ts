@@ -3,7 +3,7 @@ import { setSessionCookie } from "better-auth/cookies"
 import type { Env } from "../../bindings/env.ts"
 import { openDirectory } from "../../db/database.ts"
 import { confirmUser } from "../../db/accounts/unconfirmed-users.ts"
-import { readEmailLink } from "./email-links.ts"
+import { verifyEmailLinkToken } from "./email-links.ts"
 import { checkPasswordLength } from "./passwords.ts"
 import { invalidLinkError, authError, otherUserSignedInError } from "./auth-errors.ts"
 import { AUTH_BODY_SCHEMAS } from "./bodies.ts"
@@ -18,7 +18,7 @@ export function confirmEmailEndpoint(env: Env) {
   const options = { method: "POST" as const, body, use: [formCsrfMiddleware] }
   return createAuthEndpoint("/confirm-email", options, async (c) => {
     const { body } = c
-    const link = await readEmailLink(env, body.token)
+    const link = await verifyEmailLinkToken(env, body.token)
     if (link?.purpose !== "confirm") throw invalidLinkError()
     const { user } = link
     const present = await getSessionFromCtx(c)

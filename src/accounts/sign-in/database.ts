@@ -35,7 +35,7 @@ export function authDatabaseAdapter(env: Env) {
       user: schema.users,
       session: schema.sessions,
       account: schema.credentials,
-      verification: schema.verifications,
+      verification: schema.mailedLinkTokens,
     },
   })
   return (options: BetterAuthOptions) => {

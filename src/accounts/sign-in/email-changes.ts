@@ -7,7 +7,7 @@ import {
   confirmUserByMailedLink,
 } from "../../db/accounts/unconfirmed-users.ts"
 import { findUserByEmail } from "../../db/accounts/users.ts"
-import { readEmailLink } from "./email-links.ts"
+import { verifyEmailLinkToken } from "./email-links.ts"
 import { doAfterResponse } from "./after-response.ts"
 import type { SignInMailers } from "./mails.ts"
 import { invalidLinkError, authError, otherUserSignedInError } from "./auth-errors.ts"
@@ -41,7 +41,7 @@ export function emailChangeEndpoint(env: Env, mails: SignInMailers) {
 export function confirmEmailChangeEndpoint(env: Env, mails: SignInMailers) {
   const options = { method: "POST", body: AUTH_BODY_SCHEMAS["/confirm-email-change"] } as const
   return createAuthEndpoint("/confirm-email-change", options, async (c) => {
-    const link = await readEmailLink(env, c.body.token)
+    const link = await verifyEmailLinkToken(env, c.body.token)
     if (!link || link.purpose === "confirm") throw invalidLinkError()
     const { user, newEmail, purpose } = link
     const present = await getSessionFromCtx(c)

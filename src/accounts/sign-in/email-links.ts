@@ -41,7 +41,7 @@ export async function makeEmailLinkToken(
  * Verifies the token of a mailed link. Returns null for an invalid token. Every later change of the
  * user invalidates the token, such as its own use, a password reset or a change of email.
  */
-export async function readEmailLink(env: Env, token: string): Promise<EmailLink | null> {
+export async function verifyEmailLinkToken(env: Env, token: string): Promise<EmailLink | null> {
   const { data } = claims.safeParse(await verifyJWT(token, getSettings(env).LATHE_SECRET))
   const user = data && (await findUser(openDirectory(env), data.userId))
   if (!user || user.email !== data.email) return null

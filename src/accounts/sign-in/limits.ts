@@ -1,5 +1,5 @@
 /** Minimum and maximum length of a password, in characters. */
-export const PASSWORD_CHARACTERS = { min: 10, max: 128 }
+export const PASSWORD_LENGTH = { min: 10, max: 128 }
 
 /** Maximum length of an email address in SMTP (RFC 5321). */
 export const EMAIL_LENGTH_MAX = 254

@@ -1,6 +1,6 @@
 import { APIError } from "better-auth/api"
 import { hashPassword, verifyPassword } from "better-auth/crypto"
-import { PASSWORD_CHARACTERS } from "./limits.ts"
+import { PASSWORD_LENGTH } from "./limits.ts"
 import { authError } from "./auth-errors.ts"
 
 /**
@@ -30,7 +30,7 @@ export const passwordHashing = {
 
 /** Throws a 400 response with better-auth's codes if a new password is too short or too long. */
 export function checkPasswordLength({ length }: string): void {
-  const { min, max } = PASSWORD_CHARACTERS
+  const { min, max } = PASSWORD_LENGTH
   if (length < min) throw authError("BAD_REQUEST", "PASSWORD_TOO_SHORT", "Password too short")
   if (length > max) throw authError("BAD_REQUEST", "PASSWORD_TOO_LONG", "Password too long")
 }

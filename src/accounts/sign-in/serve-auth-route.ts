@@ -4,7 +4,7 @@ import { findAuthRoute, AUTH_WINDOW_MS } from "./limits.ts"
 import { readClientNetwork } from "../../platform/client-network.ts"
 import { makeBoundedCache } from "../../platform/bounded-cache.ts"
 import { openDirectory } from "../../db/database.ts"
-import { consumeAuthRequestLimit } from "../../db/accounts/sign-in-tries.ts"
+import { countAuthRequestIfAllowed } from "../../db/accounts/sign-in-tries.ts"
 import type { AuthRoute } from "./limits.ts"
 
 /**
@@ -31,7 +31,7 @@ async function takeTry(
   const refusal = refusals.get(name)
   if (refusal !== null) return secondsUntil(refusal, now)
   const rule = { requestsMax, windowMs: AUTH_WINDOW_MS }
-  const opensAt = await consumeAuthRequestLimit(openDirectory(env), { network, path, now }, rule)
+  const opensAt = await countAuthRequestIfAllowed(openDirectory(env), { network, path, now }, rule)
   if (opensAt === null) return null
   refusals.set(name, opensAt, opensAt)
   return secondsUntil(opensAt, now)

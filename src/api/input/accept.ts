@@ -1,6 +1,6 @@
 import { getRetention } from "../../bindings/env.ts"
 import type { Fault } from "../../domain/faults.ts"
-import type { CreateRequest, ResolvedInput, JsonKind, Kind } from "../../kinds/kind.ts"
+import type { CommonRequestFields, ResolvedInput, JsonKind, Kind } from "../../kinds/kind.ts"
 import { PRIORITY_DEFAULT } from "../../kinds/create-fields.ts"
 import { findInputFileFaults } from "../../kinds/reference.ts"
 import { addSourceTasks } from "../../kinds/sources.ts"
@@ -18,12 +18,17 @@ import type { InputIds, InputRows } from "../../db/files/input-files.ts"
 import { readDeploymentFacts, readValidationContext } from "../../jobs/validation-context.ts"
 import { resolveInputs, readInputReferences } from "./resolve-inputs.ts"
 import type { BodyWithReferences, ResolvableInputs, UploadedInput } from "./resolve-inputs.ts"
-import { anyObjectSchema, checkBody, getPublicOrigin, readIdempotency } from "./request.ts"
-import { limitProblem } from "../output/limit-problem.ts"
+import {
+  anyObjectSchema,
+  safeParseBody,
+  getPublicOrigin,
+  readIdempotencyKeyAndHash,
+} from "./request.ts"
+import { exceededLimitProblem } from "../output/limit-problem.ts"
 import { Problem, invalidFieldProblem, invalidFieldsProblem } from "../output/problem.ts"
 import type { AppContext } from "../context.ts"
 import { requireJobTools } from "./required-tools.ts"
-import { parseWebhookUrl, findUrlFaults } from "./user-urls.ts"
+import { parseWebhookUrl, findWebUrlFaults } from "./user-urls.ts"
 
 /** Minimum size in bytes of a large request body. Smaller bodies validate in a few milliseconds. */
 const LARGE_BODY_BYTES_MIN = 64 * 1024
@@ -53,7 +58,7 @@ const NO_IDS: InputIds = { fileIds: [], jobIds: [] }
 export type CreatedJob = AcceptedJob
 
 /** Body of a create request as the caller sent it, from JSON or from a form. */
-export type CreateBody = {
+export type CreateRequestBody = {
   body: object
   upload?: UploadedInput
   /** Rewrites the faults of the body in terms of the fields that the caller sent. */
@@ -71,19 +76,19 @@ export async function acceptCreateRequest(
   { identity, ids = NO_IDS }: { identity: unknown; ids?: InputIds },
   makeDraft: (rows: InputRows) => Promise<JobDraft>,
 ): Promise<CreatedJob> {
-  const once = identity === null ? null : await readIdempotency(c, identity)
+  const once = identity === null ? null : await readIdempotencyKeyAndHash(c, identity)
   const database = c.get("database")
   const { rows, known } = await findInputRowsAndAcceptedJob(database, ids, once)
-  if (known) return requireAccepted(c, known)
+  if (known) return requireAcceptedJob(c, known)
   const drafted = await draftFrom(rows).catch(async (error: unknown) => {
     // A repeated create request returns its job, even if the request would be refused now.
     const earlier = !hasInputs(ids) && once ? await findAcceptedJob(database, once) : null
     if (earlier) return earlier
     throw error
   })
-  if (drafted === "conflict" || "jobId" in drafted) return requireAccepted(c, drafted)
+  if (drafted === "conflict" || "jobId" in drafted) return requireAcceptedJob(c, drafted)
   const by = { database, creating: readJobCreator(c) }
-  return requireAccepted(c, await acceptJob(c.env, c.executionCtx, by, { ...drafted, once }))
+  return requireAcceptedJob(c, await acceptJob(c.env, c.executionCtx, by, { ...drafted, once }))
 
   async function draftFrom(found: InputRows): Promise<JobDraft> {
     const draft = await makeDraft(found)
@@ -103,34 +108,34 @@ export function readJobCreator(c: AppContext): JobCreatorWithLimits {
  * the job. Throws 409 if a different request used the `Idempotency-Key`, and 429 or 403 if the job
  * exceeds a limit of the account.
  */
-export function requireAccepted(c: AppContext, accepted: JobAcceptance): CreatedJob {
+export function requireAcceptedJob(c: AppContext, accepted: JobAcceptance): CreatedJob {
   if (accepted === "conflict") {
     const message = "Another request used this Idempotency-Key; use a new key."
     throw new Problem("idempotency_conflict", message)
   }
-  if ("exceeded" in accepted) throw limitProblem(accepted.exceeded)
+  if ("exceeded" in accepted) throw exceededLimitProblem(accepted.exceeded)
   if (accepted.replayed) c.header("idempotent-replayed", "true")
   return accepted
 }
 
 /** Parses the body of a create request; throws 422 with all invalid fields. */
-export async function parseCreateRequest<Input extends CreateRequest, Usable>(
+export async function parseCreateRequest<Input extends CommonRequestFields, Usable>(
   c: AppContext,
   kind: JsonKind<Input, Usable>,
-  create: CreateBody,
+  create: CreateRequestBody,
 ): Promise<Input> {
-  const checked = checkBody(kind.request, create.body)
+  const checked = safeParseBody(kind.request, create.body)
   if ("data" in checked) return checked.data
-  throw faultsProblem(create, (await validateBody(c, kind, create)).faults)
+  throw faultsProblem(create, (await validateCreateRequest(c, kind, create)).faults)
 }
 
 /** Valid create request with the rows of its inputs, from which a job is drafted. */
-export type DraftableRequest<Usable> = CreateBody & {
+export type DraftableRequest<Usable> = CreateRequestBody & {
   read: BodyWithReferences<Usable>
 } & Pick<ResolvableInputs, "rows" | "batchJobs">
 
 /** Returns the job of a valid create request without storing it; throws 422 with all faults. */
-export async function draftRequestedJob<Input extends CreateRequest, Usable>(
+export async function draftRequestedJob<Input extends CommonRequestFields, Usable>(
   c: AppContext,
   kind: JsonKind<Input, Usable>,
   request: Input,
@@ -142,7 +147,7 @@ export async function draftRequestedJob<Input extends CreateRequest, Usable>(
 }
 
 /** Returns the job of a valid create request without storing it, or all faults of the request. */
-export async function draftJobOrFaults<Input extends CreateRequest, Usable>(
+export async function draftJobOrFaults<Input extends CommonRequestFields, Usable>(
   c: AppContext,
   kind: JsonKind<Input, Usable>,
   request: Input,
@@ -158,17 +163,17 @@ export async function draftJobOrFaults<Input extends CreateRequest, Usable>(
   return { draft: { ...draft, neededJobIds: listNeededJobIds(inputs) } }
 }
 
-function faultsProblem({ mapFaults }: CreateBody, faults: Fault[]): Problem {
+function faultsProblem({ mapFaults }: CreateRequestBody, faults: Fault[]): Problem {
   return invalidFieldsProblem(mapFaults ? mapFaults(faults) : faults)
 }
 
 /** Returns all faults of a request body, and the inputs whose references are valid. */
-export async function validateBody<Input extends CreateRequest, Usable>(
+export async function validateCreateRequest<Input extends CommonRequestFields, Usable>(
   c: AppContext,
   kind: JsonKind<Input, Usable>,
-  create: CreateBody,
+  create: CreateRequestBody,
 ): Promise<{ faults: Fault[]; inputs: ResolvedInput[] }> {
-  const checked = checkBody(kind.request, create.body)
+  const checked = safeParseBody(kind.request, create.body)
   const malformed = "faults" in checked ? checked.faults : []
   const fields = new Set(malformed.map(({ field }) => topLevelField(field)))
   const corrected = { ...create, body: correctBody(checked, create) }
@@ -182,13 +187,13 @@ export async function validateBody<Input extends CreateRequest, Usable>(
 /** Returns a request body with misspelled field names replaced by the correct ones. */
 function correctBody(
   checked: { data: object } | { corrected: unknown },
-  { body }: CreateBody,
+  { body }: CreateRequestBody,
 ): object {
   return "corrected" in checked ? anyObjectSchema.catch({}).parse(checked.corrected) : body
 }
 
 /** Returns the faults that the schema cannot detect; `malformed` are fields that violate it. */
-export async function validateFields<Input extends CreateRequest, Usable>(
+export async function validateFields<Input extends CommonRequestFields, Usable>(
   c: AppContext,
   kind: JsonKind<Input, Usable>,
   { body, read, ...found }: DraftableRequest<Usable>,
@@ -207,7 +212,7 @@ export async function validateFields<Input extends CreateRequest, Usable>(
     faults: [
       ...webhooks.flatMap(({ field, url }) => findWebhookFaults(c, field, url)),
       ...findExpiryFaults(c, body),
-      ...urls.flatMap(({ field, url }) => findUrlFaults(c, field, url)),
+      ...urls.flatMap(({ field, url }) => findWebUrlFaults(c, field, url)),
       ...unreadable,
       ...unusable,
       ...oversized,
@@ -243,7 +248,7 @@ function readSizeBytes({ file, source }: ResolvedInput): number | null {
 }
 
 /** Reads the fields that jobs of every kind share; throws 422 if the webhook URL is not allowed. */
-export function readJobProperties(c: AppContext, fields: CreateRequest): JobProperties {
+export function readJobProperties(c: AppContext, fields: CommonRequestFields): JobProperties {
   const [webhook] = listWebhooks(fields)
   return {
     origin: getPublicOrigin(c),

@@ -1,12 +1,12 @@
 import { z } from "zod"
-import { JOBS_OF_BATCH_MAX } from "../../domain/batch-limits.ts"
+import { BATCH_JOBS_MAX } from "../../domain/batch.ts"
 import type { Fault } from "../../domain/faults.ts"
 import type { JobDraft } from "../../domain/job-draft.ts"
 import { boundedMapSchema } from "../../kinds/bounded-map.ts"
-import { commonRequestFields } from "../../kinds/create-fields.ts"
-import { fileImportRequest } from "../../kinds/file/request.ts"
+import { commonRequestFieldSchemas } from "../../kinds/create-fields.ts"
+import { fileImportRequestSchema } from "../../kinds/file/request.ts"
 import { fileKind } from "../../kinds/file/kind.ts"
-import type { CreateRequest, JsonKind, Kind } from "../../kinds/kind.ts"
+import type { CommonRequestFields, JsonKind, Kind } from "../../kinds/kind.ts"
 import type { JobWithOutputs } from "../../kinds/output-references.ts"
 import { EXAMPLE_INPUT, JOB_NAME, outputReference } from "../../kinds/reference.ts"
 import { JSON_KINDS } from "../../kinds/registry.ts"
@@ -16,9 +16,9 @@ import type { AppContext } from "../context.ts"
 import { draftJobOrFaults, validateFields } from "./accept.ts"
 import { draftImportOrFaults } from "./draft-import.ts"
 import { readInputReferences } from "./resolve-inputs.ts"
-import { anyObjectSchema, checkBody } from "./request.ts"
+import { anyObjectSchema, safeParseBody } from "./request.ts"
 
-const { webhook, metadata, expires_in } = commonRequestFields
+const { webhook, metadata, expires_in } = commonRequestFieldSchemas
 
 const EXPECTED_NAME =
   "expected a name of at most 32 characters: a small letter, then small letters, digits, _ and -"
@@ -28,9 +28,9 @@ export const batchRequest = z
   .strictObject(
     {
       jobs: boundedMapSchema(z.string(), anyObjectSchema, {
-        most: JOBS_OF_BATCH_MAX,
+        most: BATCH_JOBS_MAX,
         error: 'expected an object of jobs by name, as {"level": {"normalize": {…}}}',
-        tooMany: `expected at most ${JOBS_OF_BATCH_MAX} jobs`,
+        tooMany: `expected at most ${BATCH_JOBS_MAX} jobs`,
       })
         .refine((map) => Object.keys(map).length > 0, "expected at least one job")
         .meta({
@@ -69,7 +69,7 @@ export const BATCH_EXAMPLE = {
 type NeededName = { name: string; field: string }
 
 /** Outputs that drafting needs: rows of the account, and the jobs of the batch that are drafted. */
-type Found = { rows: InputRows; batchJobs: ReadonlyMap<string, JobWithOutputs | null> }
+type BatchOutputs = { rows: InputRows; batchJobs: ReadonlyMap<string, JobWithOutputs | null> }
 
 /** A create of a batch: its references, and the function that drafts its job. */
 export type BatchItem = {
@@ -77,7 +77,7 @@ export type BatchItem = {
   kind: Kind
   needs: NeededName[]
   ids: InputIds
-  draft: (found: Found) => Promise<{ draft: JobDraft } | { faults: Fault[] }>
+  draft: (found: BatchOutputs) => Promise<{ draft: JobDraft } | { faults: Fault[] }>
 }
 
 /** Reads the creates of a batch. Faults have their place in the whole request. */
@@ -96,7 +96,7 @@ export function readBatchItems(
     } else {
       const checked = anyObjectSchema.safeParse(body)
       if (checked.success) {
-        const own = retention == null ? {} : { expires_in: retention }
+        const own = typeof retention === "number" ? { expires_in: retention } : {}
         items.push(readItem(c, name, path, { ...own, ...checked.data }))
       } else faults.push({ field: `${field}.${path}`, message: "expected an object of fields" })
     }
@@ -119,7 +119,7 @@ function readItem(c: AppContext, name: string, path: string, body: object): Batc
   return kind ? kind.withTypes((typed) => readKindItem(c, name, typed, body)) : readImport()
 
   function readImport(): BatchItem {
-    const checked = checkBody(fileImportRequest, body)
+    const checked = safeParseBody(fileImportRequestSchema, body)
     return {
       name,
       kind: fileKind,
@@ -132,13 +132,13 @@ function readItem(c: AppContext, name: string, path: string, body: object): Batc
   }
 }
 
-function readKindItem<Input extends CreateRequest, Usable>(
+function readKindItem<Input extends CommonRequestFields, Usable>(
   c: AppContext,
   name: string,
   kind: JsonKind<Input, Usable>,
   body: object,
 ): BatchItem {
-  const checked = checkBody(kind.request, body)
+  const checked = safeParseBody(kind.request, body)
   const usable =
     "data" in checked ? checked.data : anyObjectSchema.catch({}).parse(checked.corrected)
   const read = readInputReferences(c, kind, { body: usable })

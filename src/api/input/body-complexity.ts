@@ -9,7 +9,7 @@ const DEPTH_MAX = 32
  * text is parsed. The limit counts values, not time, because the clock of a Worker stands still
  * during computation. The fault names the largest field, or `root`.
  */
-export function requireSimpleJson(text: string, root = "body"): void {
+export function requireJsonWithinLimits(text: string, root = "body"): void {
   // Only an object or an array can hold many values, so `JSON.parse` of any other text is fast.
   if (!/^\s*[{[]/.test(text)) return
   const { count, depth, largest } = measureJson(text)

@@ -2,18 +2,18 @@ import type { NewBatch } from "../../db/batches.ts"
 import { newId } from "../../platform/ids.ts"
 import { acceptJobs, findInputRowsAndAcceptedJob } from "../../jobs/create.ts"
 import type { AppContext } from "../context.ts"
-import { readJobCreator, readJobProperties, requireAccepted } from "./accept.ts"
+import { readJobCreator, readJobProperties, requireAcceptedJob } from "./accept.ts"
 import { readBatchItems } from "./batch.ts"
 import type { BatchRequest } from "./batch.ts"
 import { draftBatchJobs } from "./draft-batch.ts"
-import { getPublicOrigin, readIdempotency } from "./request.ts"
+import { getPublicOrigin, readIdempotencyKeyAndHash } from "./request.ts"
 
 /**
  * Creates a batch with all its jobs. Returns its id; that of an earlier batch for a repeated
  * `Idempotency-Key`. Throws 422 with the faults of all jobs.
  */
 export async function createBatch(c: AppContext, request: BatchRequest): Promise<string> {
-  const once = await readIdempotency(c, request)
+  const once = await readIdempotencyKeyAndHash(c, request)
   const read = readBatchItems(c, request)
   const ids = {
     fileIds: [...new Set(read.items.flatMap((item) => item.ids.fileIds))],
@@ -21,13 +21,13 @@ export async function createBatch(c: AppContext, request: BatchRequest): Promise
   }
   const database = c.get("database")
   const { rows, known } = await findInputRowsAndAcceptedJob(database, ids, once)
-  if (known) return requireAccepted(c, known).jobId
+  if (known) return requireAcceptedJob(c, known).jobId
   const { webhookUrl, metadata, retentionMs = null } = readJobProperties(c, request)
   const batch = draftBatchRow(c, { webhookUrl, metadata, retentionMs, retryOf: null })
   const drafts = await draftBatchJobs(c, read, { batchId: batch.id, rows })
   const by = { database, creating: readJobCreator(c) }
   const accepted = await acceptJobs(c.env, c.executionCtx, by, { drafts, batch, once })
-  return requireAccepted(c, accepted).jobId
+  return requireAcceptedJob(c, accepted).jobId
 }
 
 /** Returns the row of a new batch of the caller. */

@@ -2,11 +2,11 @@ import type { Fault } from "../../domain/faults.ts"
 import type { JobDraft } from "../../domain/job-draft.ts"
 import { draftImportJob } from "../../kinds/file/plan.ts"
 import type { FileFormFields } from "../../kinds/file/request.ts"
-import { inputUrlField } from "../../kinds/private-input.ts"
+import { inputUrlFieldPath } from "../../kinds/private-input.ts"
 import type { InputValue } from "../../kinds/private-input.ts"
 import type { AppContext } from "../context.ts"
 import { readJobProperties } from "./accept.ts"
-import { readImportSource, urlNotAllowedFault } from "./user-urls.ts"
+import { parseImportSource, urlNotAllowedFault } from "./user-urls.ts"
 
 /** Fields of a request that creates a File from a URL. */
 export type ImportFields = Omit<FileFormFields, "file_url"> & { file_url: InputValue }
@@ -17,9 +17,9 @@ export function draftImportOrFaults(
   fields: ImportFields,
 ): { draft: JobDraft } | { faults: Fault[] } {
   const { file_url } = fields
-  const source = readImportSource(c, file_url)
+  const source = parseImportSource(c, file_url)
   if ("error" in source) {
-    return { faults: [urlNotAllowedFault(inputUrlField("file_url", file_url), source.error)] }
+    return { faults: [urlNotAllowedFault(inputUrlFieldPath("file_url", file_url), source.error)] }
   }
   const facts = { ...readJobProperties(c, fields), ...c.get("limits") }
   return { draft: draftImportJob(source, facts) }

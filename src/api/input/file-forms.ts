@@ -2,7 +2,7 @@ import type { Fault } from "../../domain/faults.ts"
 import type { StoredUpload } from "../../kinds/uploads.ts"
 import { openIncomingFile } from "../../objects/incoming-file.ts"
 import type { IncomingFile } from "../../objects/incoming-file.ts"
-import { ObjectTooShort } from "../../objects/part-writer.ts"
+import { ObjectTooShortError } from "../../objects/part-writer.ts"
 import { formatCurlUpload, receiveMultipart, MULTIPART_OVERHEAD_BYTES_MAX } from "./multipart.ts"
 import type { FilePart } from "./multipart.ts"
 import { storageFullProblem, invalidFieldProblem } from "../output/problem.ts"
@@ -10,7 +10,7 @@ import { readIdempotencyKey } from "./request.ts"
 import type { AppContext } from "../context.ts"
 import { readUsedStorageBytes } from "../../db/accounts/account-limits.ts"
 import { findIdempotencyKey } from "../../db/jobs/idempotency.ts"
-import { limitProblem } from "../output/limit-problem.ts"
+import { exceededLimitProblem } from "../output/limit-problem.ts"
 import { withUploadLease } from "./upload-lease.ts"
 
 /**
@@ -35,7 +35,12 @@ async function requireStorageRoom(c: AppContext): Promise<void> {
   const usedBytes = await readUsedStorageBytes(database)
   if (usedBytes + Math.max(1, uploadBytes) <= allowed) return
   if (key !== null && (await findIdempotencyKey(database, key, Date.now()))) return
-  throw limitProblem({ limit: "storage_bytes", allowed, used: usedBytes, asked: uploadBytes })
+  throw exceededLimitProblem({
+    limit: "storage_bytes",
+    allowed,
+    used: usedBytes,
+    asked: uploadBytes,
+  })
 }
 
 /** A received multipart form: the text fields, and the file if the form has one. */
@@ -51,7 +56,7 @@ export type FileForm = {
  * Receives a multipart form, and passes the form to `make`, which creates a job or file. Deletes
  * the uploaded bytes from storage if `make` fails or returns the result of an earlier request.
  */
-export async function withFileForm<Created extends { replayed: boolean }>(
+export async function receiveFileForm<Created extends { replayed: boolean }>(
   c: AppContext,
   make: (form: FileForm) => Promise<Created>,
 ): Promise<Created> {
@@ -103,7 +108,7 @@ async function finishFile(
 
 /** Throws 422 for a form in which too many bytes follow the file. */
 function throwTooShort(cause: unknown): never {
-  if (!(cause instanceof ObjectTooShort)) throw cause
+  if (!(cause instanceof ObjectTooShortError)) throw cause
   throw invalidFieldProblem("body", "too many bytes follow the file; send the file last", cause)
 }
 
@@ -119,7 +124,7 @@ export function missingFileFault(c: AppContext, field: string): Fault {
  * Explains the fault of a form that sends the name of a file as a text field: the file part holds
  * the name.
  */
-export function explainNameFaults(faults: Fault[]): Fault[] {
+export function explainFileNameFaults(faults: Fault[]): Fault[] {
   const message =
     "unknown field; send the name with the file, as in `-F 'file=@film.mp4;filename=name.mp4'`"
   return faults.map((fault) => {
@@ -138,7 +143,7 @@ export function duplicateFileFault(field: string): Fault {
  * Adds upload instructions to the faults of a JSON body that contains `file`, or that lacks both
  * `file` and the alternative `field`.
  */
-export function explainFileFaults(
+export function addUploadInstructions(
   c: AppContext,
   faults: Fault[],
   { body, field }: { body: object; field: string },

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { requireSimpleJson } from "./body-complexity.ts"
+import { requireJsonWithinLimits } from "./body-complexity.ts"
 import { filePartSchema } from "../../kinds/create-fields.ts"
 
 /**
@@ -84,7 +84,7 @@ function resolve(reference: JsonSchema, definitions: Definitions): JsonSchema {
 }
 
 function parseFieldValue(field: string, text: string): unknown {
-  requireSimpleJson(text, field)
+  requireJsonWithinLimits(text, field)
   try {
     return JSON.parse(text)
   } catch {

@@ -6,7 +6,7 @@ import { Problem } from "../output/problem.ts"
 type JobFormRules = Pick<JsonKind, "isJobForm" | "jobFormFields">
 
 /** Records in the context whether a create request has a field that only the Job form has. */
-export function recordJobForm(
+export function recordJobFormUse(
   c: AppContext,
   { jobFormFields = [] }: JobFormRules,
   body: object,
@@ -21,7 +21,7 @@ export function recordJobForm(
  * Converts the validation error of a create request in the Job form: the 422 becomes a 400 whose
  * message names each invalid field. Returns other problems unchanged.
  */
-export async function toBadRequestInJobForm(
+export async function toJobFormProblem(
   c: AppContext,
   kind: JobFormRules,
   problem: Problem,
@@ -37,7 +37,7 @@ async function isInJobForm(c: AppContext, kind: JobFormRules): Promise<boolean> 
   if (isJobForm || jobFormFields.length === 0) return isJobForm
   // The handler has not read the body if the query parameters are invalid.
   if (c.get("isInJobForm") === undefined && isJsonRequest(c))
-    recordJobForm(c, kind, await readBodyOrEmpty(c))
+    recordJobFormUse(c, kind, await readBodyOrEmpty(c))
   return c.get("isInJobForm") ?? false
 }
 

@@ -16,12 +16,12 @@ const TRAILING_DASHES_MAX = 128
  * Event of the multipart parser, in the order of the body: a whole text field, the start of a file,
  * or a chunk of the file. `bytes` are valid only until the next event is requested.
  */
-export type PartEvent =
+export type MultipartParserEvent =
   | { kind: "field"; name: string; value: string }
   | { kind: "file"; name: string; fileName: string; contentType: string }
   | { kind: "bytes"; bytes: Uint8Array }
 
-type ParserEvent = PartEvent | { kind: "done" } | { kind: "error"; error: PartError }
+type ParserEvent = MultipartParserEvent | { kind: "done" } | { kind: "error"; error: PartError }
 
 /**
  * Error of a multipart body. `TextAsFile` means a text field in place of the file, as curl sends
@@ -30,10 +30,10 @@ type ParserEvent = PartEvent | { kind: "done" } | { kind: "error"; error: PartEr
 type PartError = MultipartError | { _tag: "TextAsFile" }
 
 /** Parses a multipart body as a stream; throws a Problem if the body is malformed or truncated. */
-export async function* readParts(
+export async function* parseMultipartParts(
   contentType: string,
   body: BodyReader,
-): AsyncGenerator<PartEvent, void> {
+): AsyncGenerator<MultipartParserEvent, void> {
   const received: ParserEvent[] = []
   const parser = make({
     headers: { "content-type": contentType },
@@ -82,7 +82,7 @@ function parse(step: () => void): void {
 
 function receivePart(info: PartInfo, received: ParserEvent[]): (bytes: Uint8Array | null) => void {
   const header = info.headers["content-disposition"]
-  const { name, fileName } = readPartNames(typeof header === "string" ? header : "")
+  const { name, fileName } = parseContentDisposition(typeof header === "string" ? header : "")
   if (fileName === undefined && name === "file" && !("content-type" in info.headers)) {
     received.push({ kind: "error", error: { _tag: "TextAsFile" } })
     return () => undefined
@@ -183,7 +183,7 @@ export type PartNames = { name: string; fileName: string | undefined }
  * browsers and curl send: quoted UTF-8 with an inner quote as `%22` or `\"`, or `filename*`. The
  * multipart parser reads only Latin-1.
  */
-export function readPartNames(header: string): PartNames {
+export function parseContentDisposition(header: string): PartNames {
   const plain = readParameter(header, "filename")
   return {
     name: readParameter(header, "name") ?? "",

@@ -1,10 +1,10 @@
 import { PLAN_LIMIT_REMEDY } from "../../contract/plan-limit-remedy.ts"
 import { getSettings } from "../../bindings/env.ts"
-import { openBody } from "./body.ts"
+import { openBodyReader } from "./body.ts"
 import type { BodyReader } from "./body.ts"
 import { getPublicOrigin, requireUncompressed } from "./request.ts"
 import type { AppContext } from "../context.ts"
-import { readParts } from "./multipart-parts.ts"
+import { parseMultipartParts } from "./multipart-parts.ts"
 import { Problem, storageFullProblem, invalidFieldProblem } from "../output/problem.ts"
 import { sanitizeFileName } from "../../kinds/file-name.ts"
 import { hasDiskSpace } from "../../bindings/storage-disk.ts"
@@ -49,7 +49,7 @@ export async function receiveMultipart(
   const body = openMultipartBody(c, fileBytesMax)
   const announced = readAnnouncedBytes(c)
   if (!(await hasDiskSpace(c.env, announced ?? 0))) throw storageFullProblem()
-  for await (const event of readParts(c.req.header("content-type") ?? "", body)) {
+  for await (const event of parseMultipartParts(c.req.header("content-type") ?? "", body)) {
     if (event.kind === "field") addField(fields, event)
     if (event.kind === "file") {
       if (file) throw invalidFieldProblem("file", TWO_FILES)
@@ -105,7 +105,7 @@ function openMultipartBody(c: AppContext, fileBytesMax: number): BodyReader {
   if (announced > planBytesMax) throw fileTooLargeProblem(c, fileBytesMax)
   const bodyBytesMax = readBodyBytesMax(c)
   if (announced > bodyBytesMax) throw bodyTooLargeProblem(bodyBytesMax)
-  const body = openBody(c, {
+  const body = openBodyReader(c, {
     bytesMax: Math.min(planBytesMax, bodyBytesMax),
     tooLarge: () => {
       return planBytesMax <= bodyBytesMax

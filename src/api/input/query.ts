@@ -4,7 +4,7 @@ import { findNearestParameter } from "../../hints/field-names.ts"
 import { METADATA_NAME_LENGTH_MAX, METADATA_VALUE_LENGTH_MAX } from "../../kinds/create-fields.ts"
 import type { AppContext } from "../context.ts"
 import { invalidFieldsProblem } from "../output/problem.ts"
-import { toFaults } from "./request.ts"
+import { zodErrorToFaults } from "./request.ts"
 
 /** Query parameters that every route accepts: the API key, and the disposition of download URLs. */
 const SHARED_PARAMETERS = new Set(["key", "disposition"])
@@ -15,10 +15,10 @@ const EXPECTED_PAIR = `expected \`metadata.<name>=<value>\`, whose name has at m
 const ONE_PAIR = "expected one parameter `metadata.<name>=<value>` at most"
 
 /**
- * Schema of the list filter by one metadata pair. `readParameters` converts the query parameter
+ * Schema of the list filter by one metadata pair. `readQueryParameters` converts the query parameter
  * `metadata.<name>=<value>` to the object that this schema parses.
  */
-export const metadataFilter = z
+export const metadataFilterSchema = z
   .record(
     z.string().max(METADATA_NAME_LENGTH_MAX),
     z
@@ -50,7 +50,7 @@ export function readQuery<Query extends z.ZodObject>(
   schema: Query,
   c: AppContext,
 ): z.output<Query> {
-  const { value, unknown, repeated } = readParameters(schema, c)
+  const { value, unknown, repeated } = readQueryParameters(schema, c)
   const parsed = schema.safeParse(value)
   const faults: Fault[] = [
     ...unknown.map((field) => ({ field, message: describeUnknownParameter(field, schema) })),
@@ -58,7 +58,7 @@ export function readQuery<Query extends z.ZodObject>(
       field,
       message: `the parameter occurs ${times} times; send it once`,
     })),
-    ...(parsed.error ? toFaults(parsed.error, schema, { value }) : []),
+    ...(parsed.error ? zodErrorToFaults(parsed.error, schema, { value }) : []),
   ]
   if (!parsed.success || faults.length > 0) throw invalidFieldsProblem(faults)
   return parsed.data
@@ -72,7 +72,7 @@ type Parameters = {
 }
 
 /** Sorts the query parameters of a request into known, unknown and repeated ones. */
-export function readParameters({ shape }: z.ZodObject, c: AppContext): Parameters {
+export function readQueryParameters({ shape }: z.ZodObject, c: AppContext): Parameters {
   const value: Record<string, unknown> = {}
   const pairs: [string, string][] = []
   const unknown: string[] = []

@@ -2,13 +2,13 @@ import { signText } from "../../platform/crypto/signature.ts"
 import { getSettings } from "../../bindings/env.ts"
 import type { Fault } from "../../domain/faults.ts"
 import { describeBrokenJson } from "../../hints/json.ts"
-import type { Idempotency } from "../../domain/job-draft.ts"
-import { readWholeBody } from "./body.ts"
-import { requireSimpleJson } from "./body-complexity.ts"
+import type { IdempotencyKeyUse } from "../../domain/job-draft.ts"
+import { readBodyAsBlob } from "./body.ts"
+import { requireJsonWithinLimits } from "./body-complexity.ts"
 import type { AppContext } from "../context.ts"
 import { FAULTS_MAX, Problem, invalidFieldsProblem } from "../output/problem.ts"
 import { describeUnknownField, correctFieldNames } from "./unknown-fields.ts"
-import { describeMismatch } from "../../hints/values.ts"
+import { describeInvalidValue } from "../../hints/values.ts"
 import { z } from "zod"
 
 const WAIT_SECONDS_MAX = 60
@@ -64,10 +64,10 @@ export function readIdempotencyKey(c: AppContext): string | null {
  * Returns the `Idempotency-Key` with a hash of the parsed request; JSON formatting does not change
  * the hash. The hash is an HMAC, because a request may hold secrets short enough to guess.
  */
-export async function readIdempotency(
+export async function readIdempotencyKeyAndHash(
   c: AppContext,
   request: unknown,
-): Promise<Idempotency | null> {
+): Promise<IdempotencyKeyUse | null> {
   const key = readIdempotencyKey(c)
   if (key === null) return null
   const text = JSON.stringify([c.req.method, c.req.path, request])
@@ -148,7 +148,7 @@ export function parseBody<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): z.output<Schema> {
-  const checked = checkBody(schema, value)
+  const checked = safeParseBody(schema, value)
   if ("faults" in checked) throw invalidFieldsProblem(checked.faults)
   return checked.data
 }
@@ -157,17 +157,20 @@ export function parseBody<Schema extends z.ZodType>(
  * Parses a JSON value by a schema. Returns the parsed data, or else all faults and `corrected`: the
  * value with misspelled field names replaced by the correct names.
  */
-export function checkBody<Schema extends z.ZodType>(
+export function safeParseBody<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): { data: z.output<Schema> } | { faults: Fault[]; corrected: unknown } {
   const parsed = schema.safeParse(value)
   if (parsed.success) return { data: parsed.data }
   const { renamed, corrected } = correctFieldNames(schema, value, parsed.error)
-  if (renamed.length === 0) return { faults: toFaults(parsed.error, schema, { value }), corrected }
+  if (renamed.length === 0)
+    return { faults: zodErrorToFaults(parsed.error, schema, { value }), corrected }
   // Validate the value again with the corrected names, to find the faults of its other fields.
   const reparsed = schema.safeParse(corrected)
-  const others = reparsed.error ? toFaults(reparsed.error, schema, { value: corrected }) : []
+  const others = reparsed.error
+    ? zodErrorToFaults(reparsed.error, schema, { value: corrected })
+    : []
   return { faults: [...renamed, ...others], corrected }
 }
 
@@ -175,7 +178,7 @@ export function checkBody<Schema extends z.ZodType>(
  * Converts zod issues to faults by field. With `source`, the messages also describe the wrong
  * value.
  */
-export function toFaults(
+export function zodErrorToFaults(
   error: z.core.$ZodError,
   schema: z.ZodType = z.unknown(),
   source: { value: unknown } | null = null,
@@ -206,7 +209,7 @@ function issueToFaults(
     }))
   }
   const message = source
-    ? describeMismatch(issue, readAtPath(source.value, issue.path))
+    ? describeInvalidValue(issue, readAtPath(source.value, issue.path))
     : issue.message
   return [{ field: field || "body", message }]
 }
@@ -219,7 +222,7 @@ function readAtPath(value: unknown, [first, ...rest]: readonly PropertyKey[]): u
 }
 
 function parseJson(text: string): unknown {
-  requireSimpleJson(text)
+  requireJsonWithinLimits(text)
   try {
     return JSON.parse(text)
   } catch {
@@ -228,7 +231,7 @@ function parseJson(text: string): unknown {
 }
 
 async function readText(c: AppContext): Promise<string> {
-  const body = await readWholeBody(c, { bytesMax: JSON_BYTES_MAX, tooLarge: bodyTooLargeProblem })
+  const body = await readBodyAsBlob(c, { bytesMax: JSON_BYTES_MAX, tooLarge: bodyTooLargeProblem })
   const text = await body.text()
   // Drop the byte order mark that some editors write.
   return text.startsWith("\uFEFF") ? text.slice(1) : text

@@ -2,9 +2,9 @@ import type { Fault } from "../../domain/faults.ts"
 import { newId } from "../../platform/ids.ts"
 import type { ImportUrl } from "../../kinds/import-url.ts"
 import type { ResolvedInput, InputReference, JsonKind } from "../../kinds/kind.ts"
-import { inputUrlField } from "../../kinds/private-input.ts"
-import { readInputReference } from "../../kinds/reference.ts"
-import type { ParsedReference } from "../../kinds/reference.ts"
+import { inputUrlFieldPath } from "../../kinds/private-input.ts"
+import { parseInputReference } from "../../kinds/reference.ts"
+import type { ParsedInputReference } from "../../kinds/reference.ts"
 import { findReferencedOutput } from "../../kinds/output-references.ts"
 import type { JobWithOutputs } from "../../kinds/output-references.ts"
 import { UNLISTED_KIND_NAMES } from "../../kinds/registry.ts"
@@ -13,7 +13,7 @@ import { EXPECTED_ADDRESSES } from "../../hints/addresses.ts"
 import type { InputIds, InputRows } from "../../db/files/input-files.ts"
 import { getPublicOrigin } from "./request.ts"
 import type { AppContext } from "../context.ts"
-import { urlNotAllowedFault, readImportSource } from "./user-urls.ts"
+import { urlNotAllowedFault, parseImportSource } from "./user-urls.ts"
 
 /** Uploaded file of a create request, and the id of the File that the upload becomes. */
 export type UploadedInput = { fileId: string; stored: StoredUpload }
@@ -21,7 +21,7 @@ export type UploadedInput = { fileId: string; stored: StoredUpload }
 /** Valid fields of a request body, and the body's references to input files by id or URL. */
 export type BodyWithReferences<Usable> = {
   usable: Usable
-  references: (InputReference & ParsedReference)[]
+  references: (InputReference & ParsedInputReference)[]
   /** Ids of the files and jobs to read from D1, without the file that the request itself uploads. */
   ids: InputIds
 }
@@ -38,7 +38,7 @@ export function readInputReferences<Usable>(
   const origin = getPublicOrigin(c)
   const usable = readUsableFields(body)
   const references = referencesOf(usable).map((each) => {
-    return { ...each, ...readInputReference(each.reference, origin) }
+    return { ...each, ...parseInputReference(each.reference, origin) }
   })
   const fileIds = references.flatMap((each) => ("fileId" in each ? [each.fileId] : []))
   const jobIds = references.flatMap((each) => ("jobId" in each ? [each.jobId] : []))
@@ -86,8 +86,9 @@ function resolveUrl(
   { key, field, reference }: Reference,
   imports: Map<string, { fileId: string; source: ImportUrl }>,
 ): ResolvedInput | Fault {
-  const source = readImportSource(c, reference)
-  if ("error" in source) return urlNotAllowedFault(inputUrlField(field, reference), source.error)
+  const source = parseImportSource(c, reference)
+  if ("error" in source)
+    return urlNotAllowedFault(inputUrlFieldPath(field, reference), source.error)
   const identity = JSON.stringify([source.url, source.headers])
   const shared = imports.get(identity) ?? { fileId: newId(), source }
   imports.set(identity, shared)
@@ -108,7 +109,7 @@ function resolveById(each: Reference, found: ResolvableInputs): ResolvedInput | 
   }
   const code = "code" in each && each.code !== undefined ? each.code : "invalid_reference"
   const message = "error" in each ? each.error : EXPECTED_ADDRESSES.input
-  return { field: inputUrlField(field, reference), code, message }
+  return { field: inputUrlFieldPath(field, reference), code, message }
 }
 
 /** Returns the file of an output that a reference names, or a fault without its field. */

@@ -8,12 +8,16 @@ import { logError } from "../../platform/log.ts"
 import { userLimiterName } from "../../bindings/rpc.ts"
 import type { RateLimitResult, Caller } from "../../bindings/rpc.ts"
 import { getRateLimiter } from "../../bindings/durable-objects.ts"
-import { openDatabases } from "../../db/database.ts"
+import { openAccountDatabases } from "../../db/database.ts"
 import { getPublicOrigin } from "../input/request.ts"
 import type { AppEnv, AppContext } from "../context.ts"
 import { isWriteRequest, consumeRateLimit } from "./prefetch-requests.ts"
-import { mayKeyExist, rememberAcceptedKey, recordRefusedKey } from "./key-check.ts"
-import { describeMissingKey, describeMalformedKey, INVALID_KEY_MESSAGE } from "./key-advice.ts"
+import { mayApiKeyExist, cacheAcceptedApiKey, recordRefusedApiKey } from "./key-check.ts"
+import {
+  describeMissingApiKey,
+  describeMalformedApiKey,
+  INVALID_KEY_MESSAGE,
+} from "./key-advice.ts"
 import { Problem } from "../output/problem.ts"
 import { requireWithinRateLimit } from "./rate-limit.ts"
 
@@ -25,7 +29,7 @@ export const authenticate = createMiddleware<AppEnv>(async (c, next) => {
   c.set("key", key)
   c.set("limiterName", limiterName)
   c.set("limits", computeEffectiveLimits(account, getSettings(c.env)))
-  c.set("database", openDatabases(c.env, account.id))
+  c.set("database", openAccountDatabases(c.env, account.id))
   c.set("allowance", allowance)
   requireWithinRateLimit(allowance)
   if (account.isSuspended) throw new Problem("account_suspended", SUSPENDED_MESSAGE)
@@ -59,7 +63,7 @@ async function identify(c: AppContext): Promise<Identity> {
   const key = readPresentedKey(c)
   if (key !== null) return await identifyKey(c, key)
   const user = dashboardRequests.get(c.req.raw) ?? (await findUser(c))
-  if (!user) throw invalidTokenProblem(describeMissingKey(c))
+  if (!user) throw invalidTokenProblem(describeMissingApiKey(c))
   const limiterName = userLimiterName(user.userId)
   const { caller } = user
   const allowance = await callLimiter(() =>
@@ -69,17 +73,17 @@ async function identify(c: AppContext): Promise<Identity> {
 }
 
 async function identifyKey(c: AppContext, key: string): Promise<Identity> {
-  if (!hasApiKeyFormat(key)) throw invalidTokenProblem(describeMalformedKey(key))
+  if (!hasApiKeyFormat(key)) throw invalidTokenProblem(describeMalformedApiKey(key))
   const hash = await hashApiKey(key)
   const check = { env: c.env, headers: c.req.raw.headers, key, hash }
   const allowance = await callLimiter(async () => {
-    return (await mayKeyExist(check)) ? await consumeRateLimit(c, hash) : null
+    return (await mayApiKeyExist(check)) ? await consumeRateLimit(c, hash) : null
   })
   if (!allowance) {
-    await recordRefusedKey(check)
+    await recordRefusedApiKey(check)
     throw invalidTokenProblem(INVALID_KEY_MESSAGE)
   }
-  rememberAcceptedKey(hash)
+  cacheAcceptedApiKey(hash)
   return { allowance, limiterName: hash }
 }
 

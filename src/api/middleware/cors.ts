@@ -73,7 +73,7 @@ const shareWithAll = cors({ ...SHARED_OPTIONS, origin: "*", allowMethods: ["GET"
 const LINK_METHODS = ["HEAD", "POST", "PUT", "PATCH", "DELETE"]
 
 /** Sets CORS headers for the origins that an upload link lists, and answers preflight requests. */
-export async function allowLinkOrigins(
+export async function allowUploadLinkOrigins(
   c: AppContext,
   origins: readonly string[],
   next: () => Promise<void>,
@@ -95,7 +95,7 @@ export function isListedOrigin(origins: readonly string[], origin: string): bool
  * Middleware that sets CORS headers for the origins in the setting `CORS_ORIGINS`. Without these
  * headers, browsers hide responses from scripts of other origins.
  */
-export const allowOrigins = createMiddleware<AppEnv>(async (c, next) => {
+export const allowConfiguredOrigins = createMiddleware<AppEnv>(async (c, next) => {
   const origin = c.req.header("origin")
   if (origin === undefined || allowedOrigin(origin, c) === null) return await next()
   return await shareByOrigin(c, next)

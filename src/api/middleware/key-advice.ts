@@ -28,7 +28,7 @@ const WRONG_KEY_PARAMETERS = /^(?:x[-_])?(?:api[-_]?)?key$|^(?:(?:access|auth)[-
  * Returns the error message for a request without an API key. The message names a header or query
  * parameter that holds a key but is not read.
  */
-export function describeMissingKey(c: AppContext): string {
+export function describeMissingApiKey(c: AppContext): string {
   const scheme = /^\s*(\S+)/.exec(c.req.header("authorization") ?? "")?.[1]
   if (scheme !== undefined) {
     const content = hasApiKeyFormat(scheme)
@@ -45,7 +45,7 @@ export function describeMissingKey(c: AppContext): string {
 }
 
 /** Returns the error message for a text that does not have the format of an API key. */
-export function describeMalformedKey(key: string): string {
+export function describeMalformedApiKey(key: string): string {
   if (key.trim() === "") return `The API key of the request is empty: ${KEY_LOCATIONS}.`
   const shape = "a key is `lathe_` and 40 letters and digits"
   return `The API key is malformed: ${shape}; ${describeMistake(key)}.`

@@ -47,7 +47,7 @@ type KeyCheck = { env: Env; headers: Headers; key: string; hash: string }
  * Reports whether an API key may exist, so that the key's rate limiter may be called. Throws 429
  * for an unknown key from a blocked network address.
  */
-export async function mayKeyExist({ env, headers, key, hash }: KeyCheck): Promise<boolean> {
+export async function mayApiKeyExist({ env, headers, key, hash }: KeyCheck): Promise<boolean> {
   if (acceptedKeys.get(hash)) return true
   if (refusedKeys.get(hash)) return false
   if (await isIssuedApiKey(getSettings(env).LATHE_SECRET, key)) return true
@@ -60,12 +60,12 @@ export async function mayKeyExist({ env, headers, key, hash }: KeyCheck): Promis
 }
 
 /** Caches an API key that its rate limiter accepted. */
-export function rememberAcceptedKey(hash: string): void {
+export function cacheAcceptedApiKey(hash: string): void {
   acceptedKeys.set(hash, true, Date.now() + ACCEPTED_MS)
 }
 
 /** Counts a refused API key; throws 429 if its network address sent too many invalid keys. */
-export async function recordRefusedKey({
+export async function recordRefusedApiKey({
   env,
   headers,
   hash,
@@ -76,7 +76,7 @@ export async function recordRefusedKey({
   const network = readClientNetwork(headers)
   if (network === null) return
   requireUnblocked(network)
-  if (await consumeAddressLimit(env, network)) return
+  if (await consumeNetworkAddressLimit(env, network)) return
   const blockedUntil = now + ADDRESS_BLOCK_SECONDS * 1000
   blockedNetworks.set(network, blockedUntil, blockedUntil)
   requireUnblocked(network)
@@ -86,7 +86,7 @@ export async function recordRefusedKey({
  * Counts a request of a network address, and reports whether the address is within the limit of the
  * rate limiting binding `REFUSED_KEYS`. Returns true if the counter fails.
  */
-export async function consumeAddressLimit(env: Env, key: string): Promise<boolean> {
+export async function consumeNetworkAddressLimit(env: Env, key: string): Promise<boolean> {
   try {
     return (await env.REFUSED_KEYS.limit({ key })).success
   } catch (error) {

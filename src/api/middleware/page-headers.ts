@@ -6,7 +6,7 @@ type Policy = NonNullable<NonNullable<Parameters<typeof secureHeaders>[0]>["cont
  * Returns middleware that sets the security headers of HTML pages: a CSP that allows only
  * `sources`, and no framing.
  */
-export function pageHeaders(sources: Policy) {
+export function makePageSecurityHeaders(sources: Policy) {
   return secureHeaders({
     contentSecurityPolicy: {
       defaultSrc: ["'none'"],

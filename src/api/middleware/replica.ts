@@ -1,5 +1,5 @@
 import { readCreationTime } from "../../platform/ids.ts"
-import { openReplicas } from "../../db/database.ts"
+import { openAccountReplicas } from "../../db/database.ts"
 import type { AccountDatabases } from "../../db/database.ts"
 import type { AppContext } from "../context.ts"
 
@@ -13,14 +13,14 @@ const OLD_JOB_MS = 3_600_000
  * Returns the nearest read replicas, for reads that may lag, such as lists. Returns the primary
  * databases if the caller made a change in the last seconds.
  */
-export function chooseListDatabase(c: AppContext): AccountDatabases {
+export function chooseDatabasesForLists(c: AppContext): AccountDatabases {
   const hasChanged = c.get("allowance")?.hasChanged ?? true
-  return hasChanged ? c.get("database") : openReplicas(c.env, c.get("account").id)
+  return hasChanged ? c.get("database") : openAccountReplicas(c.env, c.get("account").id)
 }
 
 /** Returns the read replica to query first for an old job; null if only the primary may be read. */
 export function chooseJobReplica(c: AppContext, id: string): AccountDatabases | null {
   const isOld = Date.now() - readCreationTime(id) > OLD_JOB_MS
-  const database = chooseListDatabase(c)
+  const database = chooseDatabasesForLists(c)
   return isOld && database !== c.get("database") ? database : null
 }

@@ -1,10 +1,10 @@
 import { z } from "zod"
-import { readParameters } from "../input/query.ts"
+import { readQueryParameters } from "../input/query.ts"
 import { getBaseUrl, readPreferredWaitMs } from "../input/request.ts"
 import type { AppContext } from "../context.ts"
-import { NO_QUERY, defineOperation } from "./operation.ts"
+import { emptyQuerySchema, defineOperation } from "./operation.ts"
 import type { Operation } from "./operation.ts"
-import { makeNextPageLink, toPageRequest, pageQuery } from "./paging.ts"
+import { makeNextPageLinkHeader, toPageRequest, pageQuerySchema } from "./paging.ts"
 import { notFoundProblem, Problem } from "./problem.ts"
 import { describeMalformedId } from "../../hints/ids.ts"
 import { EXAMPLE_ID, isId } from "../../platform/ids.ts"
@@ -12,15 +12,15 @@ import type { Kind } from "../../kinds/kind.ts"
 import { RECORD_STATUSES } from "../../kinds/shared-record-fields.ts"
 import { readProgress, readProgressOfJobs } from "../../jobs/wait.ts"
 import type { Progress } from "../../domain/progress.ts"
-import type { Page } from "../../db/paging.ts"
+import type { ListPageQuery } from "../../db/paging.ts"
 import type { Job } from "../../db/schema/jobs.ts"
 
-export const statusFilter = z
+export const statusFilterSchema = z
   .enum(RECORD_STATUSES, `expected one of ${RECORD_STATUSES.join(", ")}`)
   .optional()
 
 /** Collection of resources at one path below /v1. `Row` is the stored form of a resource. */
-export type Collection<
+export type ResourceCollection<
   Row,
   Filters extends z.ZodRawShape,
   RecordSchema extends z.ZodType<object>,
@@ -31,7 +31,7 @@ export type Collection<
   title: string
   record: RecordSchema
   filters: z.ZodObject<Filters>
-  list(c: AppContext, filters: z.output<z.ZodObject<Filters>>, page: Page): Promise<Row[]>
+  list(c: AppContext, filters: z.output<z.ZodObject<Filters>>, page: ListPageQuery): Promise<Row[]>
   idOf(row: Row): string
   /** Returns the job whose progress the resource shows; null if the resource has no job. */
   jobOf(row: Row): Job | null
@@ -47,16 +47,16 @@ export type Collection<
 }
 
 /** Returns the operations of a collection of resources: list, get and delete. */
-export function collectionOperations<
+export function makeCollectionOperations<
   Row,
   Filters extends z.ZodRawShape,
   RecordSchema extends z.ZodType<object>,
->(collection: Collection<Row, Filters, RecordSchema>): Operation[] {
+>(collection: ResourceCollection<Row, Filters, RecordSchema>): Operation[] {
   return [listOperation(collection), getOperation(collection), deleteOperation(collection)]
 }
 
 function listOperation<Row, Filters extends z.ZodRawShape, RecordSchema extends z.ZodType<object>>(
-  collection: Collection<Row, Filters, RecordSchema>,
+  collection: ResourceCollection<Row, Filters, RecordSchema>,
 ): Operation {
   const { path, title, record, filters } = collection
   return defineOperation({
@@ -65,7 +65,7 @@ function listOperation<Row, Filters extends z.ZodRawShape, RecordSchema extends 
     operationId: `list${toPascalCase(toPlural(title))}`,
     summary: `List ${toPlural(title)}, newest first`,
     tag: path,
-    query: pageQuery.extend(filters.shape),
+    query: pageQuerySchema.extend(filters.shape),
     answer: {
       status: 200,
       description: `A page of ${toPlural(title)}.`,
@@ -75,8 +75,8 @@ function listOperation<Row, Filters extends z.ZodRawShape, RecordSchema extends 
     example: { limit: "5" },
     async handle(c) {
       // Parse the raw query by each schema, because parsed values are not valid input of a schema.
-      const { value } = readParameters(filters, c)
-      const page = toPageRequest(pageQuery.parse(c.req.query()))
+      const { value } = readQueryParameters(filters, c)
+      const page = toPageRequest(pageQuerySchema.parse(c.req.query()))
       const rows = await collection.list(c, filters.parse(value), page)
       const ids = rows.map((row) => ({ id: collection.idOf(row) }))
       const jobs = rows.flatMap((row) => collection.jobOf(row) ?? [])
@@ -85,14 +85,14 @@ function listOperation<Row, Filters extends z.ZodRawShape, RecordSchema extends 
         body: rows.map((row) => {
           return collection.view(c, row, progress.get(collection.jobOf(row)?.id ?? "") ?? null)
         }),
-        headers: makeNextPageLink(c, `/${path}`, page, ids),
+        headers: makeNextPageLinkHeader(c, `/${path}`, page, ids),
       }
     },
   })
 }
 
 type MemberCollection<Row, RecordSchema extends z.ZodType<object>> = Pick<
-  Collection<Row, z.ZodRawShape, RecordSchema>,
+  ResourceCollection<Row, z.ZodRawShape, RecordSchema>,
   "path" | "title" | "record" | "find" | "hydrate" | "jobOf" | "view" | "remove"
 >
 
@@ -106,7 +106,7 @@ function getOperation<Row, RecordSchema extends z.ZodType<object>>(
     operationId: `get${toPascalCase(title)}`,
     summary: `Get ${addArticle(title)}`,
     tag: path,
-    query: NO_QUERY,
+    query: emptyQuerySchema,
     headers: ["Prefer"],
     answer: { status: 200, description: `The ${title}.`, schema: record },
     errors: ["not_found"],
@@ -131,7 +131,7 @@ function deleteOperation<Row, RecordSchema extends z.ZodType<object>>(
     operationId: `delete${toPascalCase(title)}`,
     summary: `Delete ${addArticle(title)} and everything it stored; an open job is canceled first`,
     tag: path,
-    query: NO_QUERY,
+    query: emptyQuerySchema,
     answer: { status: 200, description: `The ${title} is deleted.`, schema: z.object({}) },
     errors: ["not_found"],
     example: { id: EXAMPLE_ID },

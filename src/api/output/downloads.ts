@@ -4,13 +4,13 @@ import { EXAMPLE_ID } from "../../platform/ids.ts"
 import { makeDownloadToken, toLinkTarget } from "../../objects/download-links.ts"
 import type { File } from "../../db/schema/files.ts"
 import type { Job } from "../../db/schema/jobs.ts"
-import { isFinal } from "../../domain/states.ts"
+import { isFinalState } from "../../domain/states.ts"
 import { notFoundProblem, Problem, invalidFieldProblem } from "./problem.ts"
 import { getPublicOrigin } from "../input/request.ts"
 import type { AppContext } from "../context.ts"
 
 /** Query, response and example of all download operations, which redirect to a signed link. */
-export const DOWNLOAD_OPERATION = {
+export const DOWNLOAD_OPERATION_DEFAULTS = {
   query: z.object({
     disposition: z
       .enum(["attachment", "inline"], "expected attachment or inline")
@@ -53,7 +53,7 @@ type LinkTarget = {
    * they play, so the link lives longer.
    */
   durationSeconds: number | undefined
-  query: z.output<typeof DOWNLOAD_OPERATION.query>
+  query: z.output<typeof DOWNLOAD_OPERATION_DEFAULTS.query>
 }
 
 /**
@@ -64,7 +64,7 @@ export function unavailableDownloadProblem(
   { state, errorCode, errorMessage }: Pick<Job, "state" | "errorCode" | "errorMessage">,
   messages: { pending: string; failed: string; reason: string },
 ): Problem {
-  if (!isFinal(state)) return new Problem("not_final", messages.pending)
+  if (!isFinalState(state)) return new Problem("not_final", messages.pending)
   const why = `${errorCode ?? "internal"}: ${errorMessage ?? messages.reason}`
   return new Problem("not_found", `${messages.failed}: ${why}`)
 }

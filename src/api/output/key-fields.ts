@@ -1,10 +1,10 @@
 import { z } from "zod"
-import { dateTime, toDateTime } from "../../kinds/shared-record-fields.ts"
+import { dateTimeSchema, toDateTime } from "../../kinds/shared-record-fields.ts"
 import type { RotationRefusal } from "../../accounts/keys.ts"
 import { SCOPES } from "../../domain/scopes.ts"
 import { parseDateTime } from "../../hints/values.ts"
 import { VALID_KEYS_MAX } from "../../db/accounts/account-keys.ts"
-import type { Key } from "../../db/schema/accounts.ts"
+import type { ApiKey } from "../../db/schema/accounts.ts"
 import { Problem } from "./problem.ts"
 
 const NAME_LENGTH_MAX = 100
@@ -50,16 +50,16 @@ export const overlapSecondsSchema = z
   .default(DAY_SECONDS)
 
 /** Schema of an API key in responses, without its secret. */
-export const keyRecord = z
+export const apiKeyRecordSchema = z
   .object({
     id: z.uuid(),
     name: z.string().meta({ description: "Empty if the key has no name." }),
     prefix: z.string().meta({ description: "The first characters of the key." }),
     scopes: z.array(z.enum(SCOPES)),
-    created_at: dateTime,
-    expires_at: dateTime.nullable(),
-    last_used_at: dateTime.nullable().meta({ description: "Delayed by some seconds." }),
-    revoked_at: dateTime.nullable(),
+    created_at: dateTimeSchema,
+    expires_at: dateTimeSchema.nullable(),
+    last_used_at: dateTimeSchema.nullable().meta({ description: "Delayed by some seconds." }),
+    revoked_at: dateTimeSchema.nullable(),
     replaced_by: z
       .uuid()
       .nullable()
@@ -67,7 +67,7 @@ export const keyRecord = z
   })
   .meta({ id: "Key" })
 
-export function viewKey(key: Key): z.output<typeof keyRecord> {
+export function toApiKeyRecord(key: ApiKey): z.output<typeof apiKeyRecordSchema> {
   return {
     id: key.id,
     name: key.name,
@@ -89,7 +89,7 @@ export function tooManyKeysProblem(): Problem {
 }
 
 /** Returns the error response for an API key that cannot be rotated. */
-export function keyNotRotatableProblem(refusal: RotationRefusal, { replacedBy }: Key): Problem {
+export function keyNotRotatableProblem(refusal: RotationRefusal, { replacedBy }: ApiKey): Problem {
   if (refusal === "full") return tooManyKeysProblem()
   const sentences = {
     revoked: "The key is revoked: create a new one.",

@@ -15,7 +15,7 @@ const JOBS_RETRY_SECONDS = 10
 const DAY_MS = 24 * 3_600_000
 
 /** Returns the error response for an exceeded account limit, with the usage and the remedy. */
-export function limitProblem({ limit, allowed, used, asked }: ExceededLimit): Problem {
+export function exceededLimitProblem({ limit, allowed, used, asked }: ExceededLimit): Problem {
   if (limit === "storage_bytes") {
     const [more, reserved] =
       asked > 0

@@ -9,7 +9,7 @@ import { Problem } from "./problem.ts"
 import type { ProblemCode } from "./problem.ts"
 
 /** Schema of a request body, and a valid example. */
-export type RequestBody = { schema: z.ZodType; example: unknown }
+export type RequestBodySpec = { schema: z.ZodType; example: unknown }
 
 /** Descriptions of request headers for the OpenAPI document. */
 export const REQUEST_HEADERS = {
@@ -27,7 +27,7 @@ export const REQUEST_HEADERS = {
 } as const
 
 /** JSON body and additional headers of a successful response. */
-export type Reply<Body = object> = { body: Body; headers?: Record<string, string> }
+export type OperationReply<Body = object> = { body: Body; headers?: Record<string, string> }
 
 type OperationDescription = {
   method: "get" | "post" | "patch" | "delete"
@@ -46,7 +46,7 @@ type OperationDescription = {
   /** Headers that a request must have, with the values of a valid request. */
   requiredHeaders?: { [Name in keyof typeof REQUEST_HEADERS]?: string }
   /** Request bodies by media type. */
-  bodies?: { [mediaType: string]: RequestBody }
+  bodies?: { [mediaType: string]: RequestBodySpec }
   /** Whether a missing body counts as an empty object. */
   isBodyOptional?: boolean
   /** Whether invalid fields cause a 400 instead of a 422. */
@@ -83,7 +83,10 @@ type Specification<
   handle: (
     c: AppContext,
     query: z.output<Query>,
-  ) => Promise<Reply<z.output<Answer>> | Response> | Reply<z.output<Answer>> | Response
+  ) =>
+    | Promise<OperationReply<z.output<Answer>> | Response>
+    | OperationReply<z.output<Answer>>
+    | Response
 }
 
 /** Operation of the API: its route, handler, schemas and part of the OpenAPI document. */
@@ -93,7 +96,7 @@ export type Operation = OperationDescription & {
   respond: (c: AppContext) => Promise<Response>
 }
 
-export const NO_QUERY = z.object({})
+export const emptyQuerySchema = z.object({})
 
 /**
  * Defines an operation of the API. The operation checks the key's scope and parses the query before
@@ -167,12 +170,12 @@ export function mountOperations(app: Hono<AppEnv>, operations: readonly Operatio
     const collectionPath = isCollection ? above : null
     app.all(route, async (c, next) => {
       if (!widerMethods.has(c.req.method === "HEAD" ? "GET" : c.req.method)) {
-        refuseMethod(c, methods, collectionPath)
+        throwMethodNotAllowed(c, methods, collectionPath)
       }
       await next()
       // The request matched a route with a parameter instead, whose handler found no resource.
       if (c.error instanceof Problem && c.error.code === "not_found") {
-        refuseMethod(c, methods, collectionPath)
+        throwMethodNotAllowed(c, methods, collectionPath)
       }
     })
   }
@@ -193,7 +196,7 @@ function covers(wider: string, path: string): boolean {
  * Throws 405 with the allowed methods. `collectionPath` is the path below /v1 at which a POST
  * creates a resource; null without a collection.
  */
-export function refuseMethod(
+export function throwMethodNotAllowed(
   c: AppContext,
   methods: readonly string[],
   collectionPath: string | null = null,

@@ -1,10 +1,14 @@
 import { getRetention } from "../../bindings/env.ts"
 import type { Kind } from "../../kinds/kind.ts"
-import type { Retention } from "../../domain/retention.ts"
+import type { RetentionSettings } from "../../domain/retention.ts"
 import { findJobWithFiles } from "../../db/files/files.ts"
 import type { Job } from "../../db/schema/jobs.ts"
 import { readPathId } from "./collection.ts"
-import { unavailableDownloadProblem, redirectToDownload, DOWNLOAD_OPERATION } from "./downloads.ts"
+import {
+  unavailableDownloadProblem,
+  redirectToDownload,
+  DOWNLOAD_OPERATION_DEFAULTS,
+} from "./downloads.ts"
 import { defineOperation } from "./operation.ts"
 import type { Operation } from "./operation.ts"
 import { notFoundProblem, Problem } from "./problem.ts"
@@ -22,11 +26,11 @@ type OutputDownload = {
    * Reports whether the outputs of a job have expired, with the error message. Undefined if outputs
    * never expire.
    */
-  expiry?: { isExpired: (job: Job, retention: Retention) => boolean; message: string }
+  expiry?: { isExpired: (job: Job, retention: RetentionSettings) => boolean; message: string }
 }
 
 /** Defines `GET /<path>/{id}/{name}`, which redirects to a job output that is not a File. */
-export function outputDownloadOperation(
+export function makeOutputDownloadOperation(
   {
     name: kindName,
     path,
@@ -36,14 +40,14 @@ export function outputDownloadOperation(
   { operationId, summary, exampleName, unavailableMessages, expiry }: OutputDownload,
 ): Operation {
   return defineOperation({
-    ...DOWNLOAD_OPERATION,
+    ...DOWNLOAD_OPERATION_DEFAULTS,
     method: "get",
     path: `/${path}/{id}/{name}`,
     operationId,
     summary,
     tag: path,
     errors: ["not_found", "not_final", ...(expiry ? ["link_expired" as const] : [])],
-    example: { ...DOWNLOAD_OPERATION.example, name: exampleName },
+    example: { ...DOWNLOAD_OPERATION_DEFAULTS.example, name: exampleName },
     async handle(c, query) {
       const name = c.req.param("name") ?? ""
       const { job, files } = await findJobWithFiles(c.get("database"), readPathId(c, title), name)

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { fromBase64Url, toBase64Url } from "../../platform/crypto/signature.ts"
 import { isId } from "../../platform/ids.ts"
-import type { Page } from "../../db/paging.ts"
+import type { ListPageQuery } from "../../db/paging.ts"
 import { getBaseUrl } from "../input/request.ts"
 import type { AppContext } from "../context.ts"
 
@@ -13,7 +13,7 @@ const LIMIT = { byDefault: 20, max: 100 }
 const OFFSET_MAX = 10_000
 
 /** Schema of the query parameters of every list. */
-export const pageQuery = z.object({
+export const pageQuerySchema = z.object({
   limit: wholeNumberParameter(1, LIMIT.max, LIMIT.byDefault).meta({
     description: "Largest number of rows of the page.",
   }),
@@ -46,16 +46,16 @@ export const pageQuery = z.object({
 })
 
 /** Converts the parsed query parameters of a list to a page of a database query. */
-export function toPageRequest(query: z.output<typeof pageQuery>): Page {
+export function toPageRequest(query: z.output<typeof pageQuerySchema>): ListPageQuery {
   const { limit, offset, cursor, created_after: createdAfter, created_before } = query
   return { limit, offset, before: cursor, createdAfter, createdBefore: created_before }
 }
 
 /** Returns the `Link` header to the next page of a list; no header if the page is incomplete. */
-export function makeNextPageLink(
+export function makeNextPageLinkHeader(
   c: AppContext,
   path: string,
-  { limit }: Page,
+  { limit }: ListPageQuery,
   rows: { id: string }[],
 ): Record<string, string> {
   const last = rows.at(-1)

@@ -3,15 +3,15 @@ import type { oas31, ZodOpenApiOperationObject, ZodOpenApiPathsObject } from "zo
 import { settingsSchema } from "../../bindings/settings.ts"
 import { FINAL_STATES } from "../../domain/states.ts"
 import type { FinalState } from "../../domain/states.ts"
-import { jobRecord } from "../../kinds/job-record.ts"
+import { jobRecordSchema } from "../../kinds/job-record.ts"
 import type { Kind } from "../../kinds/kind.ts"
 import { getKind, LISTED_KIND_NAMES } from "../../kinds/registry.ts"
 import { makeEventType, TEST_EVENT_TYPE } from "../../webhooks/event-types.ts"
-import { TRY_MS_MAX } from "../../webhooks/post.ts"
+import { DELIVERY_TRY_MS_MAX } from "../../webhooks/post.ts"
 
 const RETRY_SECONDS = settingsSchema.shape.WEBHOOK_RETRY_SECONDS.parse(undefined)
 
-const DELIVERY_DESCRIPTION = `A 2xx answer within ${TRY_MS_MAX / 1000} seconds delivers the event. Every other answer is a failed try; redirects are not followed. Further tries, with the same \`webhook-id\` and body, follow after ${RETRY_SECONDS.join(", ")} seconds, unless the operator set other times, and not before the time of \`Retry-After\` (a day at most). A 410 ends the tries and disables the endpoint of the event.`
+const DELIVERY_DESCRIPTION = `A 2xx answer within ${DELIVERY_TRY_MS_MAX / 1000} seconds delivers the event. Every other answer is a failed try; redirects are not followed. Further tries, with the same \`webhook-id\` and body, follow after ${RETRY_SECONDS.join(", ")} seconds, unless the operator set other times, and not before the time of \`Retry-After\` (a day at most). A 410 ends the tries and disables the endpoint of the event.`
 
 const headers = z.object({
   "webhook-id": z.uuid().meta({ description: "Id of the delivery, the same for each try." }),
@@ -69,7 +69,7 @@ export function makeOpenApiWebhooks(): ZodOpenApiPathsObject {
  * truncated record.
  */
 function makeDataSchema(kind: Kind): oas31.SchemaObject {
-  const ids = new Set([readSchemaId(kind.record), readSchemaId(jobRecord), "TruncatedRecord"])
+  const ids = new Set([readSchemaId(kind.record), readSchemaId(jobRecordSchema), "TruncatedRecord"])
   return { anyOf: [...ids].map((id) => ({ $ref: `#/components/schemas/${id}` })) }
 }
 

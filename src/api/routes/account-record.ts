@@ -1,7 +1,7 @@
 import { z } from "zod"
-import { mapLimits, viewLimits } from "../../domain/plan-fields.ts"
+import { buildLimitRecord, toPublicLimits } from "../../domain/plan-fields.ts"
 import type { LimitName } from "../../domain/plan-fields.ts"
-import type { Limits } from "../../domain/plans.ts"
+import type { PlanLimits } from "../../domain/plans.ts"
 import type { CallerAccount } from "../../bindings/rpc.ts"
 import type { AccountUsage } from "../../db/accounts/account-limits.ts"
 import type { KeyUsageOnDay } from "../../db/accounts/usage.ts"
@@ -19,20 +19,22 @@ const USAGE_DESCRIPTIONS: Record<LimitName, string> = {
 }
 
 /** Schema of an account with its limits and usage in responses. */
-export const accountRecord = z
+export const accountRecordSchema = z
   .object({
     id: z.uuid(),
     name: z.string(),
     plan: z.string(),
     limits: z.object({
-      ...mapLimits(({ meaning }) => z.int().meta({ description: meaning })),
+      ...buildLimitRecord(({ meaning }) => z.int().meta({ description: meaning })),
       upload_body_bytes: z.int().nullable().meta({
         description:
           "Largest body of an upload in bytes, under every plan; null if only `file_bytes` limits it. Import a larger file by its URL.",
       }),
     }),
     usage: z.object({
-      ...mapLimits((_, name) => z.int().nullable().meta({ description: USAGE_DESCRIPTIONS[name] })),
+      ...buildLimitRecord((_, name) =>
+        z.int().nullable().meta({ description: USAGE_DESCRIPTIONS[name] }),
+      ),
       upload_body_bytes: z.null().meta({ description: "Null: the limit has no usage." }),
     }),
   })
@@ -41,7 +43,7 @@ export const accountRecord = z
 const amount = z.int().min(0)
 
 /** Schema of the usage of one API key on one day in responses. */
-export const usageRecord = z
+export const usageRecordSchema = z
   .object({
     day: z.iso.date(),
     key_id: z.uuid().nullable(),
@@ -55,17 +57,17 @@ export const usageRecord = z
   })
   .meta({ id: "DayOfUse" })
 
-export type AccountRecord = z.infer<typeof accountRecord>
-export type UsageRecord = z.infer<typeof usageRecord>
+export type AccountRecord = z.infer<typeof accountRecordSchema>
+export type UsageRecord = z.infer<typeof usageRecordSchema>
 
-export function viewAccount(
+export function toAccountRecord(
   { id, plan }: CallerAccount,
-  limits: Limits & { uploadBodyBytesMax: number | null },
+  limits: PlanLimits & { uploadBodyBytesMax: number | null },
   use: AccountUsage & { name: string; requests: number },
 ): AccountRecord {
   const { name, requests, runningJobs, waitingJobs, storageBytes, fetches } = use
   const usage = {
-    ...mapLimits(() => null),
+    ...buildLimitRecord(() => null),
     requests_per_minute: requests,
     running_jobs: runningJobs,
     waiting_jobs: waitingJobs,
@@ -73,11 +75,11 @@ export function viewAccount(
     fetches_per_day: fetches,
     upload_body_bytes: null,
   }
-  const publicLimits = { ...viewLimits(limits), upload_body_bytes: limits.uploadBodyBytesMax }
+  const publicLimits = { ...toPublicLimits(limits), upload_body_bytes: limits.uploadBodyBytesMax }
   return { id, name, plan, limits: publicLimits, usage }
 }
 
-export function viewUsage(usage: KeyUsageOnDay): UsageRecord {
+export function toUsageRecord(usage: KeyUsageOnDay): UsageRecord {
   const { day, requests, jobs, fetches } = usage
   return {
     day,

@@ -1,13 +1,18 @@
 import { z } from "zod"
 import { getSettings } from "../../bindings/env.ts"
-import { NO_QUERY, defineOperation } from "../output/operation.ts"
+import { emptyQuerySchema, defineOperation } from "../output/operation.ts"
 import type { Operation } from "../output/operation.ts"
 import type { AppContext } from "../context.ts"
 import { Problem } from "../output/problem.ts"
-import { chooseListDatabase } from "../middleware/replica.ts"
+import { chooseDatabasesForLists } from "../middleware/replica.ts"
 import { formatUtcDay, readAccountUsage } from "../../db/accounts/account-limits.ts"
 import { listDailyUsage } from "../../db/accounts/usage.ts"
-import { accountRecord, usageRecord, viewAccount, viewUsage } from "./account-record.ts"
+import {
+  accountRecordSchema,
+  usageRecordSchema,
+  toAccountRecord,
+  toUsageRecord,
+} from "./account-record.ts"
 
 const TAG = "account"
 const DAY_MS = 24 * 3_600_000
@@ -25,15 +30,15 @@ export const accountOperations: Operation[] = [
     description:
       "`limits` and `usage` have the same names; a usage is null if its limit has none. `usage.running_jobs` counts jobs that have begun; `limits.running_jobs` is the number of tasks that each pool of runners runs at once for the account, and a job may have several tasks.",
     tag: TAG,
-    query: NO_QUERY,
-    answer: { status: 200, description: "The account.", schema: accountRecord },
+    query: emptyQuerySchema,
+    answer: { status: 200, description: "The account.", schema: accountRecordSchema },
     async handle(c) {
       const use = await readAccountUsage(c.get("database"), formatUtcDay(Date.now()))
       if (!use) throw new Problem("invalid_token", "The account no longer exists.")
       const { account } = c.var
       const uploadBodyBytesMax = getSettings(c.env).UPLOAD_BODY_BYTES_MAX ?? null
       const limits = { ...c.var.limits, uploadBodyBytesMax }
-      return { body: viewAccount(account, limits, { ...use, requests: countRequests(c) }) }
+      return { body: toAccountRecord(account, limits, { ...use, requests: countRequests(c) }) }
     },
   }),
   defineOperation({
@@ -58,14 +63,14 @@ export const accountOperations: Operation[] = [
     answer: {
       status: 200,
       description: "The usage of each key on each day.",
-      schema: z.array(usageRecord),
+      schema: z.array(usageRecordSchema),
     },
     async handle(c, { days }) {
       const since = formatUtcDay(Date.now() - (days - 1) * DAY_MS)
       const { directory } = c.get("database")
-      const own = { ...chooseListDatabase(c), directory }
+      const own = { ...chooseDatabasesForLists(c), directory }
       const usage = await listDailyUsage(own, { since, limit: ROWS_MAX })
-      return { body: usage.map(viewUsage) }
+      return { body: usage.map(toUsageRecord) }
     },
   }),
 ]

@@ -1,24 +1,27 @@
 import { z } from "zod"
 import { listMissingTools, TOOL_UNAVAILABLE } from "../../contract/runner-health.ts"
 import type { RunnerHealth } from "../../contract/runner-health.ts"
-import { isEnglishOnly, readSpeechModels } from "../../contract/speech-models.ts"
-import { CONTAINERS_OF_CODEC, RENDITION_SIZES } from "../../contract/tasks/render.ts"
-import { toLanguageTag, WHISPER_LANGUAGES } from "../../contract/whisper-languages.ts"
+import { isEnglishOnlyModel, parseSpeechModels } from "../../contract/speech-models.ts"
+import { CONTAINERS_BY_CODEC, RENDITION_SIZES } from "../../contract/tasks/render.ts"
+import { whisperCodeToLanguageTag, WHISPER_LANGUAGES } from "../../contract/whisper-languages.ts"
 import { CONCURRENT_UPLOADS_MAX } from "../../accounts/rate-limit/upload-leases.ts"
 import { getSettings } from "../../bindings/env.ts"
 import type { Env } from "../../bindings/env.ts"
 import { computeEffectiveLimits } from "../../bindings/plan-limits.ts"
 import { SIGN_UP_POLICIES } from "../../bindings/settings.ts"
-import { mapLimits, viewLimits } from "../../domain/plan-fields.ts"
+import { buildLimitRecord, toPublicLimits } from "../../domain/plan-fields.ts"
 import { BUILT_IN_PLANS } from "../../domain/plans.ts"
 import { readToolHealth } from "../../jobs/missing-tools.ts"
-import { readCapabilities, listAllowedNames } from "../../kinds/command/facts/capabilities.ts"
+import {
+  parseFfmpegFactsSetting,
+  listAllowedNames,
+} from "../../kinds/command/facts/capabilities.ts"
 import { readClientNetwork } from "../../platform/client-network.ts"
 import { sha256Hex } from "../../platform/crypto/sha256.ts"
 import type { AppContext } from "../context.ts"
-import { consumeAddressLimit, ADDRESS_BLOCK_SECONDS } from "../middleware/key-check.ts"
+import { consumeNetworkAddressLimit, ADDRESS_BLOCK_SECONDS } from "../middleware/key-check.ts"
 import { includesEntityTag } from "../output/entity-tag.ts"
-import { NO_QUERY, defineOperation } from "../output/operation.ts"
+import { emptyQuerySchema, defineOperation } from "../output/operation.ts"
 import type { Operation } from "../output/operation.ts"
 import { Problem } from "../output/problem.ts"
 
@@ -80,7 +83,7 @@ const capabilities = z
     plans: z
       .record(
         z.string(),
-        z.object(mapLimits(({ meaning }) => amount.meta({ description: meaning }))),
+        z.object(buildLimitRecord(({ meaning }) => amount.meta({ description: meaning }))),
       )
       .meta({ description: "Limits of the built-in plans, by name." }),
     sign_up: z
@@ -109,7 +112,7 @@ export const capabilityOperations: Operation[] = [
     summary: "Get the capabilities and limits of the service",
     tag: "health",
     isOpen: true,
-    query: NO_QUERY,
+    query: emptyQuerySchema,
     headers: ["If-None-Match"],
     answer: {
       status: 200,
@@ -133,7 +136,7 @@ export const capabilityOperations: Operation[] = [
 async function requireOpenAllowance({ env, req }: AppContext): Promise<void> {
   const network = readClientNetwork(req.raw.headers)
   if (network === null) return
-  if (await consumeAddressLimit(env, `open ${network}`)) return
+  if (await consumeNetworkAddressLimit(env, `open ${network}`)) return
   throw new Problem(
     "rate_limit_exceeded",
     `Your address sent too many requests; try again in ${ADDRESS_BLOCK_SECONDS} seconds, and keep the answer for the lifetime of its Cache-Control.`,
@@ -158,7 +161,7 @@ async function collectCapabilities(env: Env): Promise<Capabilities> {
   const settings = getSettings(env)
   const [health, ffmpeg] = await Promise.all([
     readToolHealth(env),
-    readCapabilities(settings.FFMPEG_FACTS),
+    parseFfmpegFactsSetting(settings.FFMPEG_FACTS),
   ])
   const unknown: Record<string, string> = {}
   if (!ffmpeg) unknown["ffmpeg"] = NO_CAPABILITIES
@@ -176,7 +179,7 @@ async function collectCapabilities(env: Env): Promise<Capabilities> {
     renditions: {
       resolutions: [...RENDITION_SIZES],
       containers: Object.fromEntries(
-        Object.entries(CONTAINERS_OF_CODEC).map(([codec, containers]) => [codec, [...containers]]),
+        Object.entries(CONTAINERS_BY_CODEC).map(([codec, containers]) => [codec, [...containers]]),
       ),
     },
     uploads: {
@@ -188,7 +191,7 @@ async function collectCapabilities(env: Env): Promise<Capabilities> {
     plans: Object.fromEntries(
       BUILT_IN_PLANS.map((plan) => [
         plan,
-        viewLimits(computeEffectiveLimits({ plan, ownLimits: null }, settings)),
+        toPublicLimits(computeEffectiveLimits({ plan, ownLimits: null }, settings)),
       ]),
     ),
     sign_up: settings.SIGN_UP,
@@ -240,13 +243,15 @@ function viewSpeech(
   health: RunnerHealth | "containers" | "silent",
   unknown: Record<string, string>,
 ): Capabilities["speech"] {
-  const { default: first, names: all } = readSpeechModels(getSettings(env))
+  const { default: first, names: all } = parseSpeechModels(getSettings(env))
   const installed = typeof health === "object" ? health.speech : null
   if (health !== "containers" && !installed) {
     unknown["speech"] = explainMissingTool(health, "whisper")
     return null
   }
   const models = all.filter((name) => installed?.models.includes(name) ?? true)
-  const languages = models.every(isEnglishOnly) ? ["en"] : WHISPER_LANGUAGES.map(toLanguageTag)
+  const languages = models.every(isEnglishOnlyModel)
+    ? ["en"]
+    : WHISPER_LANGUAGES.map(whisperCodeToLanguageTag)
   return { default_model: first, models, languages }
 }

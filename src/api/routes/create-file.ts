@@ -1,19 +1,19 @@
 import { acceptCreateRequest, readJobCreator, readJobProperties } from "../input/accept.ts"
 import type { CreatedJob } from "../input/accept.ts"
 import {
-  explainFileFaults,
-  explainNameFaults,
+  addUploadInstructions,
+  explainFileNameFaults,
   duplicateFileFault,
   missingFileFault,
-  withFileForm,
+  receiveFileForm,
 } from "../input/file-forms.ts"
 import { invalidFieldsProblem } from "../output/problem.ts"
-import { anyObjectSchema, checkBody, isJsonRequest, readJson } from "../input/request.ts"
+import { anyObjectSchema, safeParseBody, isJsonRequest, readJson } from "../input/request.ts"
 import type { AppContext } from "../context.ts"
 import { draftImportOrFaults } from "../input/draft-import.ts"
 import type { ImportFields } from "../input/draft-import.ts"
 import { draftUploadJob } from "../../kinds/file/plan.ts"
-import { fileFormFields, fileImportRequest } from "../../kinds/file/request.ts"
+import { fileFormFieldsSchema, fileImportRequestSchema } from "../../kinds/file/request.ts"
 import type { FileWithJob } from "../../domain/snapshot.ts"
 import { toImportedFile } from "../../db/jobs/create-job.ts"
 import type { JobDraft } from "../../domain/job-draft.ts"
@@ -28,15 +28,15 @@ export async function createFile(c: AppContext): Promise<CreatedFile> {
 
 async function createFromJson(c: AppContext): Promise<CreatedFile> {
   const body = await readJson(c, anyObjectSchema)
-  const checked = checkBody(fileImportRequest, body)
+  const checked = safeParseBody(fileImportRequestSchema, body)
   if ("data" in checked) return await createImport(c, checked.data)
-  throw invalidFieldsProblem(explainFileFaults(c, checked.faults, { body, field: "file_url" }))
+  throw invalidFieldsProblem(addUploadInstructions(c, checked.faults, { body, field: "file_url" }))
 }
 
 async function createFromForm(c: AppContext): Promise<CreatedFile> {
-  return await withFileForm(c, async ({ fields: texts, storeFile }) => {
-    const checked = checkBody(fileFormFields, texts)
-    if ("faults" in checked) throw invalidFieldsProblem(explainNameFaults(checked.faults))
+  return await receiveFileForm(c, async ({ fields: texts, storeFile }) => {
+    const checked = safeParseBody(fileFormFieldsSchema, texts)
+    if ("faults" in checked) throw invalidFieldsProblem(explainFileNameFaults(checked.faults))
     const fields = checked.data
     const { file_url } = fields
     if (storeFile && file_url !== undefined)

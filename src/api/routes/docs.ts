@@ -1,8 +1,8 @@
 import { Hono } from "hono"
 import { html } from "hono/html"
 import type { AppEnv } from "../context.ts"
-import { refuseOtherMethods } from "./methods.ts"
-import { pageHeaders } from "../middleware/page-headers.ts"
+import { addMethodNotAllowedRoutes } from "./methods.ts"
+import { makePageSecurityHeaders } from "../middleware/page-headers.ts"
 
 /** Script of the API viewer Scalar; see docs/decisions/0012. */
 const SCALAR =
@@ -21,7 +21,7 @@ const CONFIGURATION = JSON.stringify({
 })
 
 /** Content security policy of the viewer: inline styles, and requests only to this service. */
-const viewerHeaders = pageHeaders({
+const viewerHeaders = makePageSecurityHeaders({
   scriptSrc: [SCALAR],
   styleSrc: ["'unsafe-inline'"],
   imgSrc: ["'self'", "data:"],
@@ -61,4 +61,4 @@ docsRoutes.get("/", (c) =>
 
 docsRoutes.get("/errors", (c) => c.redirect("/docs/errors/", 308))
 
-refuseOtherMethods(docsRoutes)
+addMethodNotAllowedRoutes(docsRoutes)

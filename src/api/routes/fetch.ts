@@ -1,19 +1,19 @@
 import { z } from "zod"
-import { metadataTask } from "../../contract/tasks/metadata.ts"
-import { NO_QUERY, defineOperation } from "../output/operation.ts"
-import type { Operation, Reply } from "../output/operation.ts"
-import { outputDownloadOperation } from "../output/output-download.ts"
+import { metadataTaskDefinition } from "../../contract/tasks/metadata.ts"
+import { emptyQuerySchema, defineOperation } from "../output/operation.ts"
+import type { Operation, OperationReply } from "../output/operation.ts"
+import { makeOutputDownloadOperation } from "../output/output-download.ts"
 import { invalidFieldsProblem } from "../output/problem.ts"
 import { getPublicOrigin, readJson } from "../input/request.ts"
 import type { AppContext } from "../context.ts"
 import { requireTools } from "../input/required-tools.ts"
-import { urlNotAllowedFault, readWebImportSource } from "../input/user-urls.ts"
+import { urlNotAllowedFault, parseWebImportSource } from "../input/user-urls.ts"
 import { fetchKind } from "../../kinds/fetch/kind.ts"
-import { isMediaExpired } from "../../kinds/fetch/record.ts"
-import { EXAMPLE_REQUEST, mediaUrl } from "../../kinds/fetch/request.ts"
-import { metadataRecord } from "../../kinds/metadata/kind.ts"
+import { areFetchedMediaExpired } from "../../kinds/fetch/record.ts"
+import { EXAMPLE_REQUEST, mediaUrlSchema } from "../../kinds/fetch/request.ts"
+import { metadataRecordSchema } from "../../kinds/metadata/kind.ts"
 import { LOOKUP_REUSE_MS, lookUpMetadata } from "../../jobs/look-up.ts"
-import { LOOKUP_PROBLEM_CODES, lookupProblem } from "./lookup-problem.ts"
+import { LOOKUP_PROBLEM_CODES, metadataLookupProblem } from "./lookup-problem.ts"
 
 const { path } = fetchKind
 
@@ -25,7 +25,7 @@ const METADATA = {
   answer: {
     status: 200 as const,
     description: "Metadata of the page's video; a field is null if the page lacks it.",
-    schema: metadataRecord,
+    schema: metadataRecordSchema,
     headers: { "Cache-Control": "Time for which the answer is reused." },
   },
 }
@@ -33,7 +33,7 @@ const METADATA = {
 const EXAMPLE_URL = { url: EXAMPLE_REQUEST.url }
 
 const metadataRequest = z
-  .strictObject({ url: mediaUrl }, "expected an object of fields")
+  .strictObject({ url: mediaUrlSchema }, "expected an object of fields")
   .meta({ id: "MetadataRequest" })
 
 const readMetadata = defineOperation({
@@ -42,7 +42,7 @@ const readMetadata = defineOperation({
   path: METADATA_PATH,
   operationId: "getMetadata",
   summary: "Look up the metadata of a page's video",
-  query: z.object({ url: mediaUrl }),
+  query: z.object({ url: mediaUrlSchema }),
   errors: LOOKUP_PROBLEM_CODES,
   example: EXAMPLE_URL,
   handle: async (c, { url }) => await answerMetadata(c, url),
@@ -55,7 +55,7 @@ const readMetadataOfLongUrl = defineOperation({
   scope: "read",
   operationId: "postMetadata",
   summary: "Look up the metadata of a page's video, with the URL in the body",
-  query: NO_QUERY,
+  query: emptyQuerySchema,
   bodies: { "application/json": { schema: metadataRequest, example: EXAMPLE_URL } },
   errors: [
     ...LOOKUP_PROBLEM_CODES,
@@ -66,7 +66,7 @@ const readMetadataOfLongUrl = defineOperation({
   handle: async (c) => await answerMetadata(c, (await readJson(c, metadataRequest)).url),
 })
 
-const download = outputDownloadOperation(fetchKind, {
+const download = makeOutputDownloadOperation(fetchKind, {
   operationId: "downloadFetch",
   summary: "Get a signed link to a fetched file",
   exampleName: "clip.mp4",
@@ -76,7 +76,7 @@ const download = outputDownloadOperation(fetchKind, {
     reason: "the fetch failed",
   },
   expiry: {
-    isExpired: isMediaExpired,
+    isExpired: areFetchedMediaExpired,
     message: "The retention of the fetched file has ended: fetch the URL again.",
   },
 })
@@ -87,22 +87,22 @@ export const fetchOperations: readonly Operation[] = [readMetadata, readMetadata
 async function answerMetadata(
   c: AppContext,
   text: string,
-): Promise<Reply<z.output<typeof metadataRecord>>> {
-  const read = readWebImportSource(c, text)
+): Promise<OperationReply<z.output<typeof metadataRecordSchema>>> {
+  const read = parseWebImportSource(c, text)
   if ("error" in read) throw invalidFieldsProblem([urlNotAllowedFault("url", read.error)])
   const request = {
     accountId: c.get("account").id,
     creator: { keyId: c.get("key")?.id ?? null, requestId: c.get("requestId") },
     origin: getPublicOrigin(c),
     url: read.url,
-    admit: async () => await requireTools(c, [metadataTask]),
+    admit: async () => await requireTools(c, [metadataTaskDefinition]),
   }
   const lookup = lookUpMetadata(c.env, c.executionCtx, request)
   // The lookup must end its job even if the client disconnects.
   c.executionCtx.waitUntil(lookup.catch(() => undefined))
   const job = await lookup
   const metadata = job?.result?.metadata
-  if (!job || !metadata) throw lookupProblem(job)
+  if (!job || !metadata) throw metadataLookupProblem(job)
   const freshMs = LOOKUP_REUSE_MS - Math.abs(Date.now() - (job.completedAt ?? 0))
   const seconds = Math.max(0, Math.floor(freshMs / 1000))
   return { body: metadata, headers: { "cache-control": `private, max-age=${seconds}` } }

@@ -2,24 +2,28 @@ import { z } from "zod"
 import {
   unavailableDownloadProblem,
   redirectToDownload,
-  DOWNLOAD_OPERATION,
+  DOWNLOAD_OPERATION_DEFAULTS,
 } from "../output/downloads.ts"
 import { getBaseUrl, readPreferredWaitMs } from "../input/request.ts"
 import type { AppContext } from "../context.ts"
-import { metadataFilter } from "../input/query.ts"
+import { metadataFilterSchema } from "../input/query.ts"
 import { zipNameForStoredBundle } from "../../contract/bundle.ts"
 import { EXAMPLE_ID } from "../../platform/ids.ts"
 import { LIMIT_PROBLEM_CODES } from "../output/limit-problem.ts"
-import { NO_QUERY, defineOperation } from "../output/operation.ts"
+import { emptyQuerySchema, defineOperation } from "../output/operation.ts"
 import type { Operation } from "../output/operation.ts"
 import { notFoundProblem, Problem } from "../output/problem.ts"
 import { fileKind } from "../../kinds/file/kind.ts"
 import { toLinkableFile, publicUrl } from "../../kinds/file-links.ts"
 import { isNormalizedDownloadName } from "../../kinds/normalize/names.ts"
-import { fileRecord, fileSource, viewFile } from "../../kinds/file/record.ts"
+import { fileRecordSchema, fileSourceSchema, buildFileRecord } from "../../kinds/file/record.ts"
 import type { FileRecord } from "../../kinds/file/record.ts"
-import { fileForm, fileImportRequest, IMPORT_EXAMPLE } from "../../kinds/file/request.ts"
-import { chooseListDatabase } from "../middleware/replica.ts"
+import {
+  fileFormSchema,
+  fileImportRequestSchema,
+  IMPORT_EXAMPLE,
+} from "../../kinds/file/request.ts"
+import { chooseDatabasesForLists } from "../middleware/replica.ts"
 import { findStatesByStatus } from "../../kinds/shared-record-fields.ts"
 import { deleteFile } from "../../jobs/remove.ts"
 import { readProgress, awaitFileEnd } from "../../jobs/wait.ts"
@@ -34,10 +38,10 @@ import type { FileWithJob } from "../../domain/snapshot.ts"
 import type { File } from "../../db/schema/files.ts"
 import { hydrateFile } from "../../db/values/hydrate.ts"
 import {
-  collectionOperations,
+  makeCollectionOperations,
   resourceUrl,
   readPathId,
-  statusFilter,
+  statusFilterSchema,
 } from "../output/collection.ts"
 import { createFile } from "./create-file.ts"
 
@@ -49,16 +53,16 @@ const upload = defineOperation({
   description:
     "A multipart body of more than `upload_body_bytes` (`GET /v1/account`) is a 413. Send a larger file in pieces by `POST /v1/uploads`, or import it by `file_url`, from the web or as `s3://bucket/key`.",
   tag: "files",
-  query: NO_QUERY,
+  query: emptyQuerySchema,
   headers: ["Idempotency-Key", "Prefer"],
   bodies: {
-    "multipart/form-data": { schema: fileForm, example: { file: "(the bytes)" } },
-    "application/json": { schema: fileImportRequest, example: IMPORT_EXAMPLE },
+    "multipart/form-data": { schema: fileFormSchema, example: { file: "(the bytes)" } },
+    "application/json": { schema: fileImportRequestSchema, example: IMPORT_EXAMPLE },
   },
   answer: {
     status: 201,
     description: "The file, whose import or probe may still be running.",
-    schema: fileRecord,
+    schema: fileRecordSchema,
     headers: { Location: "URL of the record." },
   },
   errors: [
@@ -75,7 +79,7 @@ const upload = defineOperation({
     const waitMs = readPreferredWaitMs(c)
     const headers = { location: resourceUrl(c, fileKind, id) }
     // A request that does not wait for the job's end needs no further query of D1 for its response.
-    if (newFile && !waitMs) return { body: viewFile(getBaseUrl(c), newFile, null), headers }
+    if (newFile && !waitMs) return { body: buildFileRecord(getBaseUrl(c), newFile, null), headers }
     const found = await find(c, id, waitMs, !replayed)
     if (!found) throw notFoundProblem("file")
     const whole = await hydrateFound(c, found)
@@ -84,7 +88,7 @@ const upload = defineOperation({
 })
 
 const download = defineOperation({
-  ...DOWNLOAD_OPERATION,
+  ...DOWNLOAD_OPERATION_DEFAULTS,
   method: "get",
   path: "/files/{id}/{name}",
   operationId: "downloadFile",
@@ -95,7 +99,7 @@ const download = defineOperation({
     const asked = c.req.param("name") ?? ""
     const fileId = readPathId(c, "file")
     const file = await findStoredFile(c.get("database"), fileId)
-    if (!file || !fileSource.safeParse(file.source).success)
+    if (!file || !fileSourceSchema.safeParse(file.source).success)
       throw await findUnavailableProblem(c, fileId, asked)
     const name = await resolveStoredName(c, file, asked)
     if (name === null) throw wrongNameProblem(file)
@@ -109,7 +113,7 @@ const publish = defineOperation({
   operationId: "publishFile",
   summary: "Publish a file at a URL that needs no key",
   tag: "files",
-  query: NO_QUERY,
+  query: emptyQuerySchema,
   answer: {
     status: 200,
     description: "The public URL, which is the same for each request.",
@@ -133,7 +137,7 @@ const unpublish = defineOperation({
   operationId: "unpublishFile",
   summary: "Unpublish a file; no effect on a file that is not published",
   tag: "files",
-  query: NO_QUERY,
+  query: emptyQuerySchema,
   answer: { status: 200, description: "The file is not published.", schema: z.object({}) },
   errors: ["not_found"],
   example: { id: EXAMPLE_ID },
@@ -182,25 +186,25 @@ function importUnavailableProblem(file: File): Problem {
 
 export const fileOperations: Operation[] = [
   upload,
-  ...collectionOperations({
+  ...makeCollectionOperations({
     path: fileKind.path,
     title: fileKind.title,
-    record: fileRecord,
+    record: fileRecordSchema,
     filters: z.object({
-      status: statusFilter,
-      source: fileSource.optional(),
+      status: statusFilterSchema,
+      source: fileSourceSchema.optional(),
       name: z.string().optional().meta({ description: "Only Files of exactly this name." }),
-      metadata: metadataFilter,
+      metadata: metadataFilterSchema,
     }),
     list: async (c, { status, source, name, metadata: pair }, page) => {
       const states = status && findStatesByStatus(status)
-      return await listFiles(chooseListDatabase(c), { source, name, states, pair }, page)
+      return await listFiles(chooseDatabasesForLists(c), { source, name, states, pair }, page)
     },
     idOf: ({ file }) => file.id,
     jobOf: ({ job }) => job,
     find,
     hydrate: hydrateFound,
-    view: (c, found, progress) => viewFile(getBaseUrl(c), found, progress),
+    view: (c, found, progress) => buildFileRecord(getBaseUrl(c), found, progress),
     remove: async (c, found) => await deleteFile(c.env, c.executionCtx, found),
   }),
   download,
@@ -228,7 +232,7 @@ async function find(
 
 async function view(c: AppContext, found: FileWithJob): Promise<FileRecord> {
   const progress = found.job ? await readProgress(c.env, found.job) : null
-  return viewFile(getBaseUrl(c), found, progress)
+  return buildFileRecord(getBaseUrl(c), found, progress)
 }
 
 async function hydrateFound(c: AppContext, found: FileWithJob): Promise<FileWithJob> {

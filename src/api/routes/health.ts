@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { DEGRADED_REASONS } from "../../contract/runner-health.ts"
 import type { DegradedReason } from "../../contract/runner-health.ts"
-import { NO_QUERY, defineOperation } from "../output/operation.ts"
+import { emptyQuerySchema, defineOperation } from "../output/operation.ts"
 import type { Operation } from "../output/operation.ts"
 import { Problem } from "../output/problem.ts"
 import { findDegradedReasons } from "../../upkeep/health.ts"
@@ -29,7 +29,7 @@ export const healthOperations: Operation[] = [
     summary: "Get the health of the service",
     tag: "health",
     isOpen: true,
-    query: NO_QUERY,
+    query: emptyQuerySchema,
     answer: {
       status: 200,
       description:

@@ -3,16 +3,16 @@ import { readPathId } from "../output/collection.ts"
 import {
   keyExpirySchema,
   keyNameSchema,
-  keyRecord,
+  apiKeyRecordSchema,
   keyScopesSchema,
   keyNotRotatableProblem,
   overlapSecondsSchema,
   tooManyKeysProblem,
-  viewKey,
+  toApiKeyRecord,
 } from "../output/key-fields.ts"
-import { NO_QUERY, defineOperation } from "../output/operation.ts"
+import { emptyQuerySchema, defineOperation } from "../output/operation.ts"
 import type { Operation } from "../output/operation.ts"
-import { makeNextPageLink, toPageRequest, pageQuery } from "../output/paging.ts"
+import { makeNextPageLinkHeader, toPageRequest, pageQuerySchema } from "../output/paging.ts"
 import { notFoundProblem } from "../output/problem.ts"
 import { getBaseUrl, readJson, readOptionalJson } from "../input/request.ts"
 import type { AppContext } from "../context.ts"
@@ -38,7 +38,7 @@ const rotation = z
   .strictObject({ overlap_seconds: overlapSecondsSchema })
   .meta({ id: "KeyRotation" })
 
-const madeKey = keyRecord
+const madeKey = apiKeyRecordSchema
   .extend({ key: z.string().meta({ description: "The key, which only this answer has." }) })
   .meta({ id: "NewKeyWithRow" })
 
@@ -56,18 +56,21 @@ export const keyOperations: Operation[] = [
     path: PATH,
     operationId: "listKeys",
     summary: "List keys, newest first, including revoked and expired keys",
-    query: pageQuery,
+    query: pageQuerySchema,
     answer: {
       status: 200,
       description: "A page of keys.",
-      schema: z.array(keyRecord),
+      schema: z.array(apiKeyRecordSchema),
       headers: { Link: "URL of the next page, if there may be one." },
     },
     example: { limit: "5" },
     async handle(c, query) {
       const page = toPageRequest(query)
       const rows = await listAccountKeys(c.get("database"), page)
-      return { body: rows.map(viewKey), headers: makeNextPageLink(c, PATH, page, rows) }
+      return {
+        body: rows.map(toApiKeyRecord),
+        headers: makeNextPageLinkHeader(c, PATH, page, rows),
+      }
     },
   }),
   defineOperation({
@@ -78,7 +81,7 @@ export const keyOperations: Operation[] = [
     summary: "Create a key; only this answer shows it",
     description:
       "`read` allows requests that only read, `write` also requests that create, change and delete, `admin` everything, including keys and the webhook secret. A repeated request makes a second key.",
-    query: NO_QUERY,
+    query: emptyQuerySchema,
     bodies: {
       "application/json": { schema: newKey, example: { name: "deploy", scopes: ["write"] } },
     },
@@ -97,14 +100,18 @@ export const keyOperations: Operation[] = [
     path: `${PATH}/{id}`,
     operationId: "getKey",
     summary: "Get the record of a key",
-    query: NO_QUERY,
-    answer: { status: 200, description: "The record, without the key.", schema: keyRecord },
+    query: emptyQuerySchema,
+    answer: {
+      status: 200,
+      description: "The record, without the key.",
+      schema: apiKeyRecordSchema,
+    },
     errors: ["not_found"],
     example: { id: EXAMPLE_ID },
     async handle(c) {
       const row = await findAccountKey(c.get("database"), readPathId(c, TITLE))
       if (!row) throw notFoundProblem(TITLE)
-      return { body: viewKey(row) }
+      return { body: toApiKeyRecord(row) }
     },
   }),
   defineOperation({
@@ -115,7 +122,7 @@ export const keyOperations: Operation[] = [
     summary: "Rotate a key; the old key stays valid for an overlap",
     description:
       "The new key has the name, the scopes and the length of life of the old key. The old key stays valid for `overlap_seconds`, and never beyond its own expiry.",
-    query: NO_QUERY,
+    query: emptyQuerySchema,
     bodies: { "application/json": { schema: rotation, example: { overlap_seconds: 3600 } } },
     isBodyOptional: true,
     answer: newKeyAnswer,
@@ -137,7 +144,7 @@ export const keyOperations: Operation[] = [
     path: `${PATH}/{id}`,
     operationId: "revokeKey",
     summary: "Revoke a key at once; its record stays",
-    query: NO_QUERY,
+    query: emptyQuerySchema,
     answer: { status: 200, description: "The key is revoked.", schema: z.object({}) },
     errors: ["not_found"],
     example: { id: EXAMPLE_ID },
@@ -152,7 +159,7 @@ export const keyOperations: Operation[] = [
 
 function show(c: AppContext, { key, row }: NewKeyWithRow) {
   return {
-    body: { ...viewKey(row), key },
+    body: { ...toApiKeyRecord(row), key },
     headers: { location: `${getBaseUrl(c)}${PATH}/${row.id}` },
   }
 }

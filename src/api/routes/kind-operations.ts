@@ -1,8 +1,8 @@
 import { z } from "zod"
 import { getRetention } from "../../bindings/env.ts"
-import { jobRecord } from "../../kinds/job-record.ts"
+import { jobRecordSchema } from "../../kinds/job-record.ts"
 import { viewJob } from "../../kinds/registry.ts"
-import type { CreateRequest, JsonKind } from "../../kinds/kind.ts"
+import type { CommonRequestFields, JsonKind } from "../../kinds/kind.ts"
 import { fileIdsFieldSchema, findStatesByStatus } from "../../kinds/shared-record-fields.ts"
 import { deleteJob } from "../../jobs/remove.ts"
 import { readProgress, awaitJobEnd } from "../../jobs/wait.ts"
@@ -18,25 +18,25 @@ import {
   readPreferredWaitMs,
 } from "../input/request.ts"
 import {
-  collectionOperations,
+  makeCollectionOperations,
   resourceUrl,
   toPascalCase,
-  statusFilter,
+  statusFilterSchema,
   addArticle,
 } from "../output/collection.ts"
 import { readValidationContext } from "../../jobs/validation-context.ts"
-import { validateBody } from "../input/accept.ts"
+import { validateCreateRequest } from "../input/accept.ts"
 import type { CreatedJob } from "../input/accept.ts"
-import { metadataFilter } from "../input/query.ts"
+import { metadataFilterSchema } from "../input/query.ts"
 import { makeFormSchema } from "../input/form-fields.ts"
-import { toBadRequestInJobForm } from "../input/job-form.ts"
-import { makeCreateHandler } from "../input/read-create.ts"
+import { toJobFormProblem } from "../input/job-form.ts"
+import { makeCreateHandler } from "../input/create-handler.ts"
 import { LIMIT_PROBLEM_CODES } from "../output/limit-problem.ts"
-import { NO_QUERY, defineOperation } from "../output/operation.ts"
+import { emptyQuerySchema, defineOperation } from "../output/operation.ts"
 import type { Operation } from "../output/operation.ts"
 import { truncateFaults, withDefaultFaultCode } from "../output/problem.ts"
 import type { AppContext } from "../context.ts"
-import { chooseListDatabase, chooseJobReplica } from "../middleware/replica.ts"
+import { chooseDatabasesForLists, chooseJobReplica } from "../middleware/replica.ts"
 
 type KindDescription = Pick<JsonKind, "title" | "respondsWithJob" | "isJobForm">
 
@@ -51,8 +51,8 @@ const faultRecord = z.object({
  * Returns the operations of a job kind: create, list, get, delete and validate. A kind with only
  * the Job form has just the create operation; callers read its jobs at /jobs.
  */
-export function kindOperations<
-  Input extends CreateRequest,
+export function makeKindOperations<
+  Input extends CommonRequestFields,
   Usable,
   RecordSchema extends z.ZodObject,
 >(kind: JsonKind<Input, Usable, RecordSchema>): Operation[] {
@@ -88,15 +88,15 @@ export function kindOperations<
     }
   })
   if (isJobForm) return [create]
-  const others = collectionOperations({
+  const others = makeCollectionOperations({
     path,
     title,
     record,
-    filters: z.object({ status: statusFilter, metadata: metadataFilter }),
+    filters: z.object({ status: statusFilterSchema, metadata: metadataFilterSchema }),
     list: async (c, { status, metadata: pair }, page) => {
       const states = status && findStatesByStatus(status)
       const request = showsRequest ? "short" : undefined
-      const database = chooseListDatabase(c)
+      const database = chooseDatabasesForLists(c)
       const jobs = await listJobs(database, { kind: name, states, pair, request }, page)
       return await hydrateListedJobs(c.env.MEDIA, jobs, { request: !showsRequest })
     },
@@ -110,7 +110,11 @@ export function kindOperations<
   return [create, ...others, ...(kind.preview ? [validateOperation(kind, kind.preview)] : [])]
 }
 
-function createOperation<Input extends CreateRequest, Usable, RecordSchema extends z.ZodObject>(
+function createOperation<
+  Input extends CommonRequestFields,
+  Usable,
+  RecordSchema extends z.ZodObject,
+>(
   kind: JsonKind<Input, Usable, RecordSchema>,
   show: (c: AppContext, created: CreatedJob, waitMs: number | null) => Promise<object>,
 ): Operation {
@@ -123,8 +127,8 @@ function createOperation<Input extends CreateRequest, Usable, RecordSchema exten
     summary: `Create ${addArticle(title)}`,
     tag: path,
     isJobForm,
-    query: NO_QUERY,
-    mapProblem: async (c, problem) => await toBadRequestInJobForm(c, kind, problem),
+    query: emptyQuerySchema,
+    mapProblem: async (c, problem) => await toJobFormProblem(c, kind, problem),
     headers: ["Idempotency-Key", "Prefer"],
     bodies: {
       "application/json": { schema: kind.request, example: kind.example },
@@ -176,20 +180,22 @@ function describeAnswer({ title, respondsWithJob, isJobForm }: KindDescription):
  * Returns the schema of the response to a create request. If the response is also a Job, fields of
  * the Job take precedence over those of the kind's record.
  */
-function acceptedSchema<Input extends CreateRequest, Usable, RecordSchema extends z.ZodObject>(
-  kind: JsonKind<Input, Usable, RecordSchema>,
-): z.ZodType<Record<string, unknown>> {
-  if (kind.isJobForm) return jobRecord
+function acceptedSchema<
+  Input extends CommonRequestFields,
+  Usable,
+  RecordSchema extends z.ZodObject,
+>(kind: JsonKind<Input, Usable, RecordSchema>): z.ZodType<Record<string, unknown>> {
+  if (kind.isJobForm) return jobRecordSchema
   const makesFiles = "file_ids" in kind.record.shape
   const idShape = { [kind.idField]: z.uuid(), ...(makesFiles && fileIdsFieldSchema) }
   if (!kind.respondsWithJob) return z.looseObject(idShape)
   const ofRecord: z.ZodRawShape = kind.record.partial().shape
   return z
-    .looseObject({ ...idShape, ...ofRecord, ...jobRecord.shape })
+    .looseObject({ ...idShape, ...ofRecord, ...jobRecordSchema.shape })
     .meta({ id: `Accepted${toPascalCase(kind.title)}` })
 }
 
-function validateOperation<Input extends CreateRequest, Usable>(
+function validateOperation<Input extends CommonRequestFields, Usable>(
   kind: JsonKind<Input, Usable>,
   preview: NonNullable<JsonKind<Input, Usable>["preview"]>,
 ): Operation {
@@ -206,7 +212,7 @@ function validateOperation<Input extends CreateRequest, Usable>(
     operationId: `validate${name}`,
     summary: `Check ${addArticle(title)} without creating it`,
     tag: path,
-    query: NO_QUERY,
+    query: emptyQuerySchema,
     headers: ["Idempotency-Key"],
     bodies: { "application/json": { schema: anyBody, example: kind.example } },
     answer: {
@@ -217,7 +223,7 @@ function validateOperation<Input extends CreateRequest, Usable>(
     errors: ["payload_too_large", "request_timeout", "unsupported_media_type"],
     async handle(c) {
       const body = await readJson(c, anyObjectSchema)
-      const { faults, inputs } = await validateBody(c, kind, { body })
+      const { faults, inputs } = await validateCreateRequest(c, kind, { body })
       const errors = truncateFaults([...findIdempotencyKeyFaults(c), ...faults]).map(
         withDefaultFaultCode,
       )

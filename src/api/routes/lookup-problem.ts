@@ -48,7 +48,7 @@ export const LOOKUP_PROBLEM_CODES: readonly ProblemCode[] = [
 ]
 
 /** Returns the error response for a metadata lookup without a result. */
-export function lookupProblem(job: Job | null): Problem {
+export function metadataLookupProblem(job: Job | null): Problem {
   const code = job?.errorCode ?? "internal"
   const message = job?.errorMessage ?? "The lookup failed."
   if (CALLER_FAILURES.has(code)) return invalidFieldsProblem([{ field: "url", code, message }])

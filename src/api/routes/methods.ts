@@ -1,12 +1,12 @@
 import type { Hono } from "hono"
 import type { AppEnv } from "../context.ts"
-import { refuseMethod } from "../output/operation.ts"
+import { throwMethodNotAllowed } from "../output/operation.ts"
 
 /** Adds 405 responses with `Allow` to an app outside /v1; call it after adding the routes. */
-export function refuseOtherMethods(app: Hono<AppEnv>): void {
+export function addMethodNotAllowedRoutes(app: Hono<AppEnv>): void {
   const routes = app.routes.filter(({ method }) => method !== "ALL")
   for (const [path, routesOfPath] of Map.groupBy(routes, (route) => route.path)) {
     const methods = routesOfPath.map(({ method }) => method)
-    app.all(path, (c) => refuseMethod(c, methods))
+    app.all(path, (c) => throwMethodNotAllowed(c, methods))
   }
 }

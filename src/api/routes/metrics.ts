@@ -3,7 +3,7 @@ import { createMiddleware } from "hono/factory"
 import { findSignedInUser } from "../../accounts/sign-in/signed-in-user.ts"
 import { getSettings } from "../../bindings/env.ts"
 import { authenticateOperator } from "../middleware/auth.ts"
-import { refuseOtherMethods } from "./methods.ts"
+import { addMethodNotAllowedRoutes } from "./methods.ts"
 import { notFoundProblem } from "../output/problem.ts"
 import { getPublicOrigin } from "../input/request.ts"
 import type { AppEnv } from "../context.ts"
@@ -107,4 +107,4 @@ metricsRoutes.get("/", requireOneMachine, requireOperator, async (c) => {
   return c.body(text, 200, { "content-type": metricsRegistry.contentType })
 })
 
-refuseOtherMethods(metricsRoutes)
+addMethodNotAllowedRoutes(metricsRoutes)

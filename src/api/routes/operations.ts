@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { makeOpenApiDocument } from "../output/openapi.ts"
-import { NO_QUERY, defineOperation } from "../output/operation.ts"
+import { emptyQuerySchema, defineOperation } from "../output/operation.ts"
 import type { Operation } from "../output/operation.ts"
 import { JSON_KINDS } from "../../kinds/registry.ts"
 import { accountOperations } from "./account.ts"
@@ -11,7 +11,7 @@ import { fileOperations } from "./files.ts"
 import { healthOperations } from "./health.ts"
 import { jobOperations } from "./jobs/operations.ts"
 import { keyOperations } from "./keys.ts"
-import { kindOperations } from "./kind-operations.ts"
+import { makeKindOperations } from "./kind-operations.ts"
 import { transcribeOperations } from "./transcribe.ts"
 import { uploadLinkOperations } from "./uploads/links.ts"
 import { uploadOperations } from "./uploads/operations.ts"
@@ -27,7 +27,7 @@ const contract = defineOperation({
   summary: "Get the OpenAPI document",
   tag: "health",
   isOpen: true,
-  query: NO_QUERY,
+  query: emptyQuerySchema,
   answer: { status: 200, description: "The OpenAPI document.", schema: z.looseObject({}) },
   handle() {
     document ??= { ...makeOpenApiDocument(OPERATIONS) }
@@ -46,7 +46,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...uploadLinkOperations,
   ...fetchOperations,
   ...transcribeOperations,
-  ...JSON_KINDS.flatMap((kind) => kind.withTypes(kindOperations)),
+  ...JSON_KINDS.flatMap((kind) => kind.withTypes(makeKindOperations)),
   ...jobOperations,
   ...batchOperations,
   ...webhookOperations,

@@ -1,10 +1,10 @@
 import type { Operation } from "../output/operation.ts"
-import { outputDownloadOperation } from "../output/output-download.ts"
+import { makeOutputDownloadOperation } from "../output/output-download.ts"
 import { transcribeKind } from "../../kinds/transcribe/kind.ts"
 
 /** Operations of transcriptions in addition to those of every job kind. */
 export const transcribeOperations: readonly Operation[] = [
-  outputDownloadOperation(transcribeKind, {
+  makeOutputDownloadOperation(transcribeKind, {
     operationId: "downloadTranscript",
     summary: "Get a signed link to a transcript",
     exampleName: "transcript.srt",

@@ -1,10 +1,10 @@
 import { z } from "zod"
-import { OUTPUTS_MAX, outputReport } from "../report.ts"
-import { taskOutput, taskWarnings } from "../task.ts"
+import { OUTPUTS_MAX, outputReportSchema } from "../report.ts"
+import { taskOutputSchema, taskWarningsSchema } from "../task.ts"
 import type { TaskDefinition } from "./definition.ts"
 
 /** Task that runs ffmpeg commands one after the other, in one workspace. */
-export const commandTask = {
+export const commandTaskDefinition = {
   name: "command",
   pool: () => "media",
   tools: ["ffmpeg", "ffprobe"],
@@ -16,7 +16,7 @@ export const commandTask = {
      */
     commands: z.array(z.array(z.string()).min(1)).min(1),
     /** Outputs of the commands; empty if the commands run only for the log of ffmpeg. */
-    outputs: z.array(taskOutput),
+    outputs: z.array(taskOutputSchema),
     run_seconds_max: z.int().positive(),
     /**
      * Form of the request that created the job. Messages that refuse a filter graph file use the
@@ -26,10 +26,10 @@ export const commandTask = {
   }),
   result: z.object({
     kind: z.literal("command"),
-    outputs: z.array(outputReport).max(OUTPUTS_MAX),
-    warnings: taskWarnings,
+    outputs: z.array(outputReportSchema).max(OUTPUTS_MAX),
+    warnings: taskWarningsSchema,
   }),
 } as const satisfies TaskDefinition
 
-export type CommandWork = z.infer<typeof commandTask.work>
-export type CommandResult = z.infer<typeof commandTask.result>
+export type CommandWork = z.infer<typeof commandTaskDefinition.work>
+export type CommandResult = z.infer<typeof commandTaskDefinition.result>

@@ -1,9 +1,9 @@
 import { z } from "zod"
-import { outputReport } from "../report.ts"
-import { hasHeadersSchema, taskOutput, taskWarnings } from "../task.ts"
+import { outputReportSchema } from "../report.ts"
+import { hasHeadersSchema, taskOutputSchema, taskWarningsSchema } from "../task.ts"
 import type { TaskDefinition } from "./definition.ts"
 
-export const QUALITIES = [
+export const FETCH_QUALITIES = [
   "best",
   "2160p",
   "1440p",
@@ -14,10 +14,10 @@ export const QUALITIES = [
   "audio",
 ] as const
 
-export const AUDIO_FORMATS = ["m4a", "mp3", "opus", "flac", "wav"] as const
+export const FETCH_AUDIO_FORMATS = ["m4a", "mp3", "opus", "flac", "wav"] as const
 
 /** Maximum number of subtitle languages of one fetch. */
-export const SUBTITLES_MAX = 10
+export const SUBTITLE_LANGUAGES_MAX = 10
 
 /**
  * Output key of the fetched media. The output keys of subtitles are `subtitles_1` and so on, in the
@@ -33,13 +33,13 @@ export function subtitlesOutputKey(index: number): string {
  * Output of a fetch. The result contains the file name, because the name is known only after the
  * download.
  */
-const fetchedOutput = outputReport.extend({ name: z.string().min(1).max(255) })
+const fetchedOutput = outputReportSchema.extend({ name: z.string().min(1).max(255) })
 
 /**
  * Task that downloads the media of a web page by yt-dlp. If the caller sent headers with the URL,
  * the task downloads the URL as a file.
  */
-export const fetchTask = {
+export const fetchTaskDefinition = {
   name: "fetch",
   pool: () => "fetch",
   downloadsMedia: true,
@@ -48,31 +48,33 @@ export const fetchTask = {
     kind: z.literal("fetch"),
     url: z.url(),
     has_headers: hasHeadersSchema,
-    quality: z.enum(QUALITIES),
+    quality: z.enum(FETCH_QUALITIES),
     /**
      * Audio format to convert to, allowed only with the quality `audio`. If the format is absent,
      * the audio keeps its codec.
      */
-    audio_format: z.enum(AUDIO_FORMATS).optional(),
+    audio_format: z.enum(FETCH_AUDIO_FORMATS).optional(),
     /** Languages of the requested subtitles, as BCP-47 tags. */
-    subtitles: z.array(z.string()).max(SUBTITLES_MAX),
+    subtitles: z.array(z.string()).max(SUBTITLE_LANGUAGES_MAX),
     /** Section of the media to fetch, from `start` to `end` in seconds. */
     start: z.number().nonnegative().optional(),
     end: z.number().positive().optional(),
     /** Maximum size of the media, in bytes. */
     bytes_max: z.int().positive(),
     run_seconds_max: z.int().positive(),
-    outputs: z.array(taskOutput).min(1),
+    outputs: z.array(taskOutputSchema).min(1),
   }),
   result: z.object({
     kind: z.literal("fetch"),
     title: z.string().max(1000).nullable(),
     duration_seconds: z.number().nonnegative().nullable(),
     media: fetchedOutput,
-    subtitles: z.array(fetchedOutput.extend({ language: z.string().max(100) })).max(SUBTITLES_MAX),
-    warnings: taskWarnings,
+    subtitles: z
+      .array(fetchedOutput.extend({ language: z.string().max(100) }))
+      .max(SUBTITLE_LANGUAGES_MAX),
+    warnings: taskWarningsSchema,
   }),
 } as const satisfies TaskDefinition
 
-export type FetchWork = z.infer<typeof fetchTask.work>
-export type FetchResult = z.infer<typeof fetchTask.result>
+export type FetchWork = z.infer<typeof fetchTaskDefinition.work>
+export type FetchResult = z.infer<typeof fetchTaskDefinition.result>

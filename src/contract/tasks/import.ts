@@ -1,6 +1,6 @@
 import { z } from "zod"
-import { sha256Text } from "../sha256.ts"
-import { hasHeadersSchema, taskOutput, taskWarnings } from "../task.ts"
+import { sha256HexSchema } from "../sha256.ts"
+import { hasHeadersSchema, taskOutputSchema, taskWarningsSchema } from "../task.ts"
 import type { TaskDefinition } from "./definition.ts"
 
 /** Key of the only output of an import. */
@@ -16,7 +16,7 @@ const RUN_SECONDS_MIN = 4 * 3600
  * Task that imports a URL into storage: a file unchanged, the media of a web page by yt-dlp, or an
  * S3 object. The runner reads an S3 object (`s3://bucket/key`) through the Worker.
  */
-export const importTask = {
+export const importTaskDefinition = {
   name: "import",
   pool: () => "fetch",
   downloadsMedia: true,
@@ -29,7 +29,7 @@ export const importTask = {
     /** Maximum size of the file, in bytes. */
     bytes_max: z.int().positive(),
     run_seconds_max: z.int().positive(),
-    outputs: z.array(taskOutput).length(1),
+    outputs: z.array(taskOutputSchema).length(1),
   }),
   result: z.object({
     kind: z.literal("import"),
@@ -41,15 +41,15 @@ export const importTask = {
     size_bytes: z.int().nonnegative(),
     content_type: z.string().max(200),
     /** SHA-256 of the file; present only if a single run downloaded all bytes. */
-    sha256: sha256Text.optional(),
+    sha256: sha256HexSchema.optional(),
     /**
      * Whether the file was stored by a resumable upload. Every run of the task uses the same
      * location for that upload.
      */
     is_resumable: z.boolean(),
-    warnings: taskWarnings,
+    warnings: taskWarningsSchema,
   }),
 } as const satisfies TaskDefinition
 
-export type ImportWork = z.infer<typeof importTask.work>
-export type ImportResult = z.infer<typeof importTask.result>
+export type ImportWork = z.infer<typeof importTaskDefinition.work>
+export type ImportResult = z.infer<typeof importTaskDefinition.result>

@@ -1,12 +1,12 @@
 import { z } from "zod"
-import { taskWarnings } from "../task.ts"
+import { taskWarningsSchema } from "../task.ts"
 import type { TaskDefinition } from "./definition.ts"
 
 const count = z.int().nonnegative().nullable()
 const text = z.string().max(10_000).nullable()
 
 /** Format in which a web site offers a video. */
-export const videoFormat = z.object({
+export const videoFormatSchema = z.object({
   format_id: z.string().max(200),
   ext: text,
   width: count,
@@ -18,10 +18,10 @@ export const videoFormat = z.object({
   size_bytes: count,
 })
 
-export const FORMATS_MAX = 200
+export const VIDEO_FORMATS_MAX = 200
 
 /** Metadata of the video on a web page. A value is null if the page does not provide it. */
-export const videoMetadata = z.object({
+export const videoMetadataSchema = z.object({
   url: z.url(),
   title: text,
   duration: z.number().nonnegative().nullable(),
@@ -36,11 +36,11 @@ export const videoMetadata = z.object({
   is_live: z.boolean(),
   /** Name of yt-dlp's extractor for the web site. */
   extractor: text,
-  formats: z.array(videoFormat).max(FORMATS_MAX),
+  formats: z.array(videoFormatSchema).max(VIDEO_FORMATS_MAX),
 })
 
 /** Task that reads the metadata of a page's video without downloading the media. */
-export const metadataTask = {
+export const metadataTaskDefinition = {
   name: "metadata",
   pool: () => "lookup",
   tools: ["yt-dlp"],
@@ -52,11 +52,11 @@ export const metadataTask = {
   }),
   result: z.object({
     kind: z.literal("metadata"),
-    metadata: videoMetadata,
-    warnings: taskWarnings,
+    metadata: videoMetadataSchema,
+    warnings: taskWarningsSchema,
   }),
 } as const satisfies TaskDefinition
 
-export type MetadataWork = z.infer<typeof metadataTask.work>
-export type MetadataResult = z.infer<typeof metadataTask.result>
-export type VideoMetadata = z.infer<typeof videoMetadata>
+export type MetadataWork = z.infer<typeof metadataTaskDefinition.work>
+export type MetadataResult = z.infer<typeof metadataTaskDefinition.result>
+export type VideoMetadata = z.infer<typeof videoMetadataSchema>

@@ -1,6 +1,6 @@
 import { z } from "zod"
-import { outputReport } from "../report.ts"
-import { taskOutput, taskWarnings } from "../task.ts"
+import { outputReportSchema } from "../report.ts"
+import { taskOutputSchema, taskWarningsSchema } from "../task.ts"
 import type { TaskDefinition } from "./definition.ts"
 
 /**
@@ -13,7 +13,7 @@ export const NORMALIZED_OUTPUT_KEY = "output"
  * Loudness by EBU R 128: integrated (LUFS), range (LU) and true peak (dBTP). A value is null if it
  * cannot be measured, as for silence.
  */
-export const loudness = z.object({
+export const loudnessSchema = z.object({
   integrated_lufs: z.number().nullable(),
   range_lu: z.number().nullable(),
   true_peak_dbtp: z.number().nullable(),
@@ -29,13 +29,13 @@ export const NORMALIZATION_TYPES = ["linear", "dynamic", "none"] as const
  * Format of an audio file: the container, and the codec of the first audio stream, by ffmpeg's
  * names.
  */
-export const audioFormat = z.object({
+export const audioFormatSchema = z.object({
   container: z.string().max(100),
   codec: z.string().max(100),
 })
 
 /** Task that normalizes all audio streams of the input to a target loudness. */
-export const normalizeTask = {
+export const normalizeTaskDefinition = {
   name: "normalize",
   pool: () => "media",
   tools: ["ffmpeg", "ffprobe"],
@@ -47,28 +47,28 @@ export const normalizeTask = {
       true_peak_dbtp: z.number(),
     }),
     run_seconds_max: z.int().positive(),
-    outputs: z.array(taskOutput).length(1),
+    outputs: z.array(taskOutputSchema).length(1),
   }),
   result: z.object({
     kind: z.literal("normalize"),
-    outputs: z.array(outputReport.extend({ name: z.string().min(1).max(255) })).length(1),
+    outputs: z.array(outputReportSchema.extend({ name: z.string().min(1).max(255) })).length(1),
     /** Loudness of the first audio stream. */
-    measurements: z.object({ before: loudness, after: loudness }),
+    measurements: z.object({ before: loudnessSchema, after: loudnessSchema }),
     normalization_type: z.enum(NORMALIZATION_TYPES),
     /**
      * Whether every measurable audio stream has the target loudness and peak; false if no stream is
      * measurable.
      */
     target_reached: z.boolean(),
-    format: audioFormat,
+    format: audioFormatSchema,
     /**
      * Format of the input if the container or the codec of the input could not be kept; else null.
      */
-    converted_from: audioFormat.nullable(),
-    warnings: taskWarnings,
+    converted_from: audioFormatSchema.nullable(),
+    warnings: taskWarningsSchema,
   }),
 } as const satisfies TaskDefinition
 
-export type NormalizeWork = z.infer<typeof normalizeTask.work>
-export type NormalizeResult = z.infer<typeof normalizeTask.result>
-export type Loudness = z.infer<typeof loudness>
+export type NormalizeWork = z.infer<typeof normalizeTaskDefinition.work>
+export type NormalizeResult = z.infer<typeof normalizeTaskDefinition.result>
+export type Loudness = z.infer<typeof loudnessSchema>

@@ -1,6 +1,6 @@
 import { z } from "zod"
-import { probeResult } from "../probe.ts"
-import { taskWarnings } from "../task.ts"
+import { probeResultSchema } from "../probe.ts"
+import { taskWarningsSchema } from "../task.ts"
 import type { TaskDefinition } from "./definition.ts"
 
 const LIGHT_INPUT_BYTES_MAX = 2 * 1024 ** 3
@@ -22,7 +22,7 @@ const errorText = z.string().transform((text) => text.slice(0, ERROR_LENGTH_MAX)
  * Task that runs ffprobe on its input. The result has neither `probe` nor `probe_error` if the
  * input is not intended as media.
  */
-export const probeTask = {
+export const probeTaskDefinition = {
   name: "probe",
   // Large inputs go to the pool `media`, because the whole input has to fit on the runner's disk
   // and runners of the pool `light` have small disks.
@@ -31,15 +31,15 @@ export const probeTask = {
   work,
   result: z.object({
     kind: z.literal("probe"),
-    probe: probeResult.optional(),
+    probe: probeResultSchema.optional(),
     /**
      * Reason why an optional probe failed, followed by the lines that ffprobe printed, in one text.
      */
     probe_error: errorText.optional(),
     probe_lines: errorText.optional(),
-    warnings: taskWarnings,
+    warnings: taskWarningsSchema,
   }),
 } as const satisfies TaskDefinition<typeof work>
 
 export type ProbeWork = z.infer<typeof work>
-export type ProbeTaskResult = z.infer<typeof probeTask.result>
+export type ProbeTaskResult = z.infer<typeof probeTaskDefinition.result>

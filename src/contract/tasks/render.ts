@@ -1,6 +1,6 @@
 import { z } from "zod"
-import { outputReport } from "../report.ts"
-import { fileKey, taskOutput, taskWarnings } from "../task.ts"
+import { outputReportSchema } from "../report.ts"
+import { fileKeySchema, taskOutputSchema, taskWarningsSchema } from "../task.ts"
 import type { TaskDefinition } from "./definition.ts"
 
 export const RENDITION_CODECS = ["h264", "h265", "vp9", "av1"] as const
@@ -12,7 +12,7 @@ export type RenditionSize = (typeof RENDITION_SIZES)[number]
 export type RenditionContainer = (typeof RENDITION_CONTAINERS)[number]
 
 /** Containers that players support for each codec. */
-export const CONTAINERS_OF_CODEC = {
+export const CONTAINERS_BY_CODEC = {
   h264: ["mp4", "mov"],
   h265: ["mp4", "mov"],
   vp9: ["mp4", "webm"],
@@ -35,11 +35,14 @@ export const BITRATE_KBPS_MAX = 200_000
 export const QUALITY_METRICS = ["vmaf", "ssim"] as const
 
 /** Quality score of a rendition, measured on a sample of its frames. */
-export const renditionQuality = z.object({ metric: z.enum(QUALITY_METRICS), score: z.number() })
+export const renditionQualitySchema = z.object({
+  metric: z.enum(QUALITY_METRICS),
+  score: z.number(),
+})
 
 /** Rendition to encode. The output of the rendition has the same key as the rendition. */
-export const rendition = z.object({
-  key: fileKey,
+export const renditionSchema = z.object({
+  key: fileKeySchema,
   codec: z.enum(RENDITION_CODECS),
   /**
    * Bounding box that the frame must fit into. For portrait video, the width and height of the box
@@ -58,33 +61,33 @@ export const rendition = z.object({
  * Task that encodes renditions of the input. Identical renditions are encoded once: `same` lists
  * each omitted rendition with the key of the output that replaces it.
  */
-export const renderTask = {
+export const renderTaskDefinition = {
   name: "render",
   pool: () => "media",
   tools: ["ffmpeg", "ffprobe"],
   work: z.object({
     kind: z.literal("render"),
-    renditions: z.array(rendition).min(1).max(RENDITIONS_MAX),
+    renditions: z.array(renditionSchema).min(1).max(RENDITIONS_MAX),
     /** Whether the quality of each rendition is measured. */
     measures_quality: z.boolean(),
     run_seconds_max: z.int().positive(),
-    outputs: z.array(taskOutput).min(1).max(RENDITIONS_MAX),
+    outputs: z.array(taskOutputSchema).min(1).max(RENDITIONS_MAX),
   }),
   result: z.object({
     kind: z.literal("render"),
     outputs: z
-      .array(outputReport.extend({ quality: renditionQuality.optional() }))
+      .array(outputReportSchema.extend({ quality: renditionQualitySchema.optional() }))
       .min(1)
       .max(RENDITIONS_MAX),
     same: z
-      .array(z.object({ key: fileKey, same_as: fileKey }))
+      .array(z.object({ key: fileKeySchema, same_as: fileKeySchema }))
       .max(RENDITIONS_MAX)
       .optional(),
-    warnings: taskWarnings,
+    warnings: taskWarningsSchema,
   }),
 } as const satisfies TaskDefinition
 
-export type Rendition = z.infer<typeof rendition>
-export type RenditionQuality = z.infer<typeof renditionQuality>
-export type RenderWork = z.infer<typeof renderTask.work>
-export type RenderResult = z.infer<typeof renderTask.result>
+export type Rendition = z.infer<typeof renditionSchema>
+export type RenditionQuality = z.infer<typeof renditionQualitySchema>
+export type RenderWork = z.infer<typeof renderTaskDefinition.work>
+export type RenderResult = z.infer<typeof renderTaskDefinition.result>

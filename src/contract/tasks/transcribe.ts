@@ -1,7 +1,7 @@
 import { z } from "zod"
-import { outputReport } from "../report.ts"
-import { taskOutput, taskWarnings } from "../task.ts"
-import { languageCode } from "../whisper-languages.ts"
+import { outputReportSchema } from "../report.ts"
+import { taskOutputSchema, taskWarningsSchema } from "../task.ts"
+import { whisperLanguageCodeSchema } from "../whisper-languages.ts"
 import type { TaskDefinition } from "./definition.ts"
 
 /**
@@ -20,23 +20,23 @@ export const TRANSCRIPT_MEDIA_TYPES: Readonly<Record<TranscriptFormat, string>> 
   txt: "text/plain; charset=utf-8",
 }
 
-export const SPEECH_TASKS = ["transcribe", "translate"] as const
+export const WHISPER_TASKS = ["transcribe", "translate"] as const
 
-export const PROMPT_LENGTH_MAX = 1000
+export const WHISPER_PROMPT_LENGTH_MAX = 1000
 export const WORDS_PER_CUE_MAX = 50
-export const LINE_LENGTH_MIN = 10
-export const LINE_LENGTH_MAX = 120
+export const CAPTION_LINE_LENGTH_MIN = 10
+export const CAPTION_LINE_LENGTH_MAX = 120
 
 /** Maximum length of the transcript's text in a report, in characters. */
 const TEXT_LENGTH_MAX = 2_000_000
 
 /** Returns the output name of a transcript format, such as `transcript.srt`. */
-export function transcriptName(format: TranscriptFormat): string {
+export function transcriptFileName(format: TranscriptFormat): string {
   return `transcript.${format}`
 }
 
 /** Task that transcribes the speech of the input by whisper. */
-export const transcribeTask = {
+export const transcribeTaskDefinition = {
   name: "transcribe",
   pool: () => "speech",
   tools: ["whisper", "ffmpeg", "ffprobe"],
@@ -45,34 +45,34 @@ export const transcribeTask = {
     /** Name of a speech model of the deployment. */
     model: z.string().min(1),
     /** Whisper's code of the spoken language, or `auto` to detect the language. */
-    language: z.union([languageCode, z.literal("auto")]),
+    language: z.union([whisperLanguageCodeSchema, z.literal("auto")]),
     /** Language of the request as a BCP-47 tag. */
     language_tag: z.string().max(100).optional(),
     /**
      * Operation of whisper. `transcribe` keeps the spoken language, and `translate` writes English.
      */
-    task: z.enum(SPEECH_TASKS),
+    task: z.enum(WHISPER_TASKS),
     /** Words that the speech is likely to contain, such as names. */
-    prompt: z.string().max(PROMPT_LENGTH_MAX).optional(),
+    prompt: z.string().max(WHISPER_PROMPT_LENGTH_MAX).optional(),
     words_per_cue: z.int().positive().max(WORDS_PER_CUE_MAX).optional(),
-    max_line_length: z.int().min(LINE_LENGTH_MIN).max(LINE_LENGTH_MAX).optional(),
+    max_line_length: z.int().min(CAPTION_LINE_LENGTH_MIN).max(CAPTION_LINE_LENGTH_MAX).optional(),
     run_seconds_max: z.int().positive(),
     /** Outputs of the transcription, one for each format. */
-    outputs: z.array(taskOutput).length(TRANSCRIPT_FORMATS.length),
+    outputs: z.array(taskOutputSchema).length(TRANSCRIPT_FORMATS.length),
   }),
   result: z.object({
     kind: z.literal("transcribe"),
-    outputs: z.array(outputReport).length(TRANSCRIPT_FORMATS.length),
+    outputs: z.array(outputReportSchema).length(TRANSCRIPT_FORMATS.length),
     /**
      * Whisper's code of the language; null if the audio contains no speech and the request names no
      * language.
      */
-    language: languageCode.nullable(),
+    language: whisperLanguageCodeSchema.nullable(),
     duration_seconds: z.number().nonnegative(),
     text: z.string().transform((text) => text.slice(0, TEXT_LENGTH_MAX)),
-    warnings: taskWarnings,
+    warnings: taskWarningsSchema,
   }),
 } as const satisfies TaskDefinition
 
-export type TranscribeWork = z.infer<typeof transcribeTask.work>
-export type TranscribeResult = z.infer<typeof transcribeTask.result>
+export type TranscribeWork = z.infer<typeof transcribeTaskDefinition.work>
+export type TranscribeResult = z.infer<typeof transcribeTaskDefinition.result>

@@ -1,11 +1,11 @@
-import { readHosts } from "./user-url.ts"
+import { parseHostList } from "./user-url.ts"
 
 /**
  * Parses a comma-separated list of web sites. Normalizes each host name in the same way as a URL
  * parser.
  */
-export function readSites(setting: string): string[] {
-  return readHosts(setting).map((entry) => {
+export function parseSiteList(setting: string): string[] {
+  return parseHostList(setting).map((entry) => {
     const host = entry.replace(/^\*?\.|\.$/g, "")
     // Keeps an invalid entry, which matches no site. Without the entry, the list could be empty,
     // and an empty list allows every site.

@@ -4,12 +4,12 @@ import { z } from "zod"
  * HTTP headers that a caller sends with the URL of an input: a list of name and value pairs, in
  * which each name occurs once.
  */
-export const privateHeaders = z.array(z.tuple([z.string(), z.string()]))
+export const privateHeadersSchema = z.array(z.tuple([z.string(), z.string()]))
 
-export type PrivateHeaders = z.infer<typeof privateHeaders>
+export type PrivateHeaders = z.infer<typeof privateHeadersSchema>
 
-export const HEADERS_MAX = 10
-export const HEADERS_BYTES_MAX = 4096
+export const PRIVATE_HEADERS_MAX = 10
+export const PRIVATE_HEADERS_BYTES_MAX = 4096
 
 /** Matches a header name, which RFC 9110 defines as a token. */
 const NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
@@ -37,7 +37,7 @@ export type HeaderFault = { name: string | null; message: string }
  * Returns the faults of the headers in a request. `headers` should be an object whose keys are
  * header names.
  */
-export function validatePrivateHeaders(headers: unknown): HeaderFault[] {
+export function findPrivateHeaderFaults(headers: unknown): HeaderFault[] {
   if (typeof headers !== "object" || headers === null || Array.isArray(headers)) {
     return [
       { name: null, message: 'expected an object of strings, as {"Authorization": "Bearer …"}' },
@@ -52,13 +52,13 @@ export function validatePrivateHeaders(headers: unknown): HeaderFault[] {
       },
     ]
   }
-  if (given.length > HEADERS_MAX) {
-    const message = `expected at most ${HEADERS_MAX} headers, and there are ${given.length}`
+  if (given.length > PRIVATE_HEADERS_MAX) {
+    const message = `expected at most ${PRIVATE_HEADERS_MAX} headers, and there are ${given.length}`
     return [{ name: null, message }]
   }
   const bytes = given.reduce((sum, [name, value]) => sum + bytesOf(name) + bytesOf(value), 0)
-  if (bytes > HEADERS_BYTES_MAX) {
-    const message = `expected at most ${HEADERS_BYTES_MAX} bytes of names and values together, and there are ${bytes}`
+  if (bytes > PRIVATE_HEADERS_BYTES_MAX) {
+    const message = `expected at most ${PRIVATE_HEADERS_BYTES_MAX} bytes of names and values together, and there are ${bytes}`
     return [{ name: null, message }]
   }
   const names = given.map(([name]) => name.toLowerCase())

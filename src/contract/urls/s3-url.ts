@@ -16,7 +16,7 @@ export function isS3Url(text: string): boolean {
  * Parses a URL of the form `s3://bucket/key`. The key is everything after the bucket, including `?`
  * and `#`, as in common S3 clients. A percent-encoded key may also mean the decoded key.
  */
-export function readS3Url(text: string): S3Object | { error: string } {
+export function parseS3Url(text: string): S3Object | { error: string } {
   const [, bucket, key] = /^s3:\/\/([^/]*)\/?([^]*)$/i.exec(text) ?? []
   if (!bucket || !key) return { error: "expected s3://bucket/key" }
   const decoded = decode(key)

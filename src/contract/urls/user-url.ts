@@ -64,7 +64,7 @@ const BLOCKED_PORTS = [
  * connection is opened.
  */
 export function parseUserUrl(text: string, allowed: readonly string[]): UserUrlResult {
-  const url = readWebUrl(text)
+  const url = parseWebUrl(text)
   if (!url) return { error: NOT_WEB_URL_ERROR }
   if (url.username || url.password) return { error: "expected a URL without a user or password" }
   url.hash = ""
@@ -86,7 +86,7 @@ export function parseUserUrl(text: string, allowed: readonly string[]): UserUrlR
  * Parses an http or https URL. Returns null for any other text. Also returns null for a URL with
  * control characters or backslashes, which URL parsers interpret differently.
  */
-export function readWebUrl(text: string): URL | null {
+export function parseWebUrl(text: string): URL | null {
   const url = /[\p{Cc}\s\\]/u.test(text) ? null : URL.parse(text)
   return url && /^https?:$/.test(url.protocol) ? url : null
 }
@@ -112,7 +112,7 @@ export function isAllowedHost(url: URL, allowed: readonly string[]): boolean {
 }
 
 /** Parses a setting with a comma-separated list of hosts (`host` or `host:port`). */
-export function readHosts(setting: string): string[] {
+export function parseHostList(setting: string): string[] {
   return setting
     .split(",")
     .map((entry) => entry.trim().toLowerCase())
@@ -123,8 +123,8 @@ export function readHosts(setting: string): string[] {
  * Returns the reason why a setting with a list of hosts (`host` or `host:port`) is invalid; null
  * for a valid list.
  */
-export function validateHosts(setting: string): string | null {
-  const invalid = readHosts(setting).find((entry) => {
+export function findHostListProblem(setting: string): string | null {
+  const invalid = parseHostList(setting).find((entry) => {
     return !/^(?:[^\s/:;*@[\]]+|\[[\da-f:.]+\])(?::\d{1,5})?$/.test(entry)
   })
   if (invalid === undefined) return null

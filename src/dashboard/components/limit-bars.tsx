@@ -1,12 +1,12 @@
 import type { Child } from "hono/jsx"
-import { mapLimits } from "../../domain/plan-fields.ts"
+import { buildLimitRecord } from "../../domain/plan-fields.ts"
 import type { LimitName } from "../../domain/plan-fields.ts"
 import type { AccountRecord } from "../../api/routes/account-record.ts"
 import { formatLimitAmount, usageLimitTitle } from "./format.ts"
 
 /** Bars for the limits whose usage is known, such as storage and running jobs. */
 export function LimitBars({ account: { limits, usage } }: { account: AccountRecord }) {
-  const bars = mapLimits((_, name): Child => {
+  const bars = buildLimitRecord((_, name): Child => {
     const used = usage[name]
     return used === null ? null : <LimitBar name={name} used={used} limit={limits[name]} />
   })

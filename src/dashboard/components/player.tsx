@@ -26,7 +26,7 @@ export function detectPlayableKind({ name, contentType }: PlayableFile): Playabl
 }
 
 /** Returns the path that redirects to a signed link for display or playback in the browser. */
-export function inlinePath(url: string): string {
+export function inlineMediaPath(url: string): string {
   return `${downloadPath(url)}?disposition=inline`
 }
 
@@ -44,11 +44,19 @@ export function Player(props: { shown: PlayableFile; tracks?: readonly PlayableF
   const { name, url } = shown
   const kind = detectPlayableKind(shown)
   if (kind === "picture") {
-    return <img class="media" src={inlinePath(url)} alt={`The picture ${name}`} loading="lazy" />
+    return (
+      <img class="media" src={inlineMediaPath(url)} alt={`The picture ${name}`} loading="lazy" />
+    )
   }
   if (kind === "audio") {
     return (
-      <audio class="media" src={inlinePath(url)} controls preload="metadata" aria-label={name} />
+      <audio
+        class="media"
+        src={inlineMediaPath(url)}
+        controls
+        preload="metadata"
+        aria-label={name}
+      />
     )
   }
   if (kind !== "video") return null
@@ -57,7 +65,7 @@ export function Player(props: { shown: PlayableFile; tracks?: readonly PlayableF
     <>
       <video
         class="media"
-        src={inlinePath(url)}
+        src={inlineMediaPath(url)}
         controls
         playsinline
         preload="metadata"
@@ -65,7 +73,7 @@ export function Player(props: { shown: PlayableFile; tracks?: readonly PlayableF
         data-needs={isHls ? "application/vnd.apple.mpegurl" : undefined}
       >
         {tracks.map((track) => (
-          <track kind="captions" src={inlinePath(track.url)} label={track.name} />
+          <track kind="captions" src={inlineMediaPath(track.url)} label={track.name} />
         ))}
       </video>
       {isHls && (

@@ -27,7 +27,7 @@ export const FAILURE_EXPLANATIONS = readSections(failures)
  * Documentation of the codes that occur only in `details` of a 422 response, not as a failure code
  * of a job.
  */
-export const DETAIL_EXPLANATIONS = readSections(details)
+export const FAULT_CODE_EXPLANATIONS = readSections(details)
 
 /** Returns the documentation of a code. Throws if docs/errors has no section for the code. */
 export function getCodeExplanation(docs: CodeExplanations, code: string): CodeExplanation {

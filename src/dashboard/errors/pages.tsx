@@ -1,11 +1,11 @@
 import { Hono } from "hono"
 import type { Child } from "hono/jsx"
-import { failureCode } from "../../contract/failure.ts"
+import { failureCodeSchema } from "../../contract/failure.ts"
 import type { FailureCode } from "../../contract/failure.ts"
 import { FAULT_ONLY_CODES } from "../../domain/faults.ts"
 import type { FaultCode } from "../../domain/faults.ts"
-import { refuseOtherMethods } from "../../api/routes/methods.ts"
-import { pageHeaders } from "../../api/middleware/page-headers.ts"
+import { addMethodNotAllowedRoutes } from "../../api/routes/methods.ts"
+import { makePageSecurityHeaders } from "../../api/middleware/page-headers.ts"
 import {
   isProblemCode,
   Problem,
@@ -21,7 +21,7 @@ import { Table } from "../components/table.tsx"
 import { BrandLink, HtmlDocument } from "../layout.tsx"
 import {
   PROBLEM_EXPLANATIONS,
-  DETAIL_EXPLANATIONS,
+  FAULT_CODE_EXPLANATIONS,
   getCodeExplanation,
   FAILURE_EXPLANATIONS,
 } from "./explanations.ts"
@@ -32,7 +32,9 @@ import type { JobRecord } from "../../kinds/job-record.ts"
 /** Pages with the meaning and remedy of each error code. */
 export const errorPages = new Hono<AppEnv>()
 
-errorPages.use(pageHeaders({ styleSrc: ["'self'"], imgSrc: ["'self'"], formAction: ["'none'"] }))
+errorPages.use(
+  makePageSecurityHeaders({ styleSrc: ["'self'"], imgSrc: ["'self'"], formAction: ["'none'"] }),
+)
 
 errorPages.get("/", (c) => c.html(<Index title="Error codes" lead={LEAD} />))
 
@@ -57,7 +59,7 @@ errorPages.get("/:code/", (c) => {
   return c.redirect(`/docs/errors/${encodeURIComponent(c.req.param("code"))}`, 308)
 })
 
-refuseOtherMethods(errorPages)
+addMethodNotAllowedRoutes(errorPages)
 
 const LEAD = "All codes of error answers, failed jobs and details of a 422."
 
@@ -65,7 +67,7 @@ const CODES = [
   ...new Set([
     ...Object.keys(PROBLEMS),
     ...FAILURE_EXPLANATIONS.keys(),
-    ...DETAIL_EXPLANATIONS.keys(),
+    ...FAULT_CODE_EXPLANATIONS.keys(),
   ]),
 ]
 
@@ -93,7 +95,7 @@ async function sectionsOf(code: string): Promise<Section[]> {
       example: await exampleAnswer(code),
     })
   }
-  const failed = failureCode.safeParse(code).data
+  const failed = failureCodeSchema.safeParse(code).data
   if (failed !== undefined) {
     const where =
       "`error_code` of a failed job or File, and `error.code` of its Job; also in `details` of a 422 if the create finds the fault."
@@ -107,7 +109,7 @@ async function sectionsOf(code: string): Promise<Section[]> {
   if (detail !== undefined) {
     const where = "Code in `details` of an answer with the status 422."
     sections.push({
-      ...getCodeExplanation(DETAIL_EXPLANATIONS, detail),
+      ...getCodeExplanation(FAULT_CODE_EXPLANATIONS, detail),
       where,
       example: await exampleRefusal(detail),
     })
@@ -165,7 +167,7 @@ function Index({ title, lead }: { title: string; lead: string }) {
       </header>
       <Codes title="Answers" columns={["Code", "Status", "Meaning"]} rows={answers} />
       <Codes title="Failed jobs and Files" rows={titlesOf(FAILURE_EXPLANATIONS)} />
-      <Codes title="Details of a 422" rows={titlesOf(DETAIL_EXPLANATIONS)} />
+      <Codes title="Details of a 422" rows={titlesOf(FAULT_CODE_EXPLANATIONS)} />
       <p>
         <a href="/docs">The interface</a>
       </p>
@@ -224,7 +226,7 @@ async function exampleAnswer(code: ProblemCode): Promise<object> {
 
 /** Returns an example body of a 422 response with a code in its details. */
 async function exampleRefusal(code: FaultCode): Promise<object> {
-  const { field = "", option, message } = getCodeExplanation(DETAIL_EXPLANATIONS, code)
+  const { field = "", option, message } = getCodeExplanation(FAULT_CODE_EXPLANATIONS, code)
   const fault = { field, code, message, ...(option !== undefined && { option }) }
   return await bodyOf(invalidFieldsProblem([fault]))
 }

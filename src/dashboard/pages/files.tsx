@@ -1,17 +1,17 @@
 import { Hono } from "hono"
 import { z } from "zod"
-import { fileRecord } from "../../kinds/file/record.ts"
+import { fileRecordSchema } from "../../kinds/file/record.ts"
 import type { FileRecord } from "../../kinds/file/record.ts"
-import { unwrapAnswer } from "../api.ts"
-import type { ApiAnswer } from "../api.ts"
+import { unwrapApiResult } from "../api.ts"
+import type { ApiRequestResult } from "../api.ts"
 import { readEncodedPathId } from "../context.ts"
 import type { PageContext, PageEnv } from "../context.ts"
 import { redirectWithMessage } from "../flash.ts"
 import { showPage } from "../layout.tsx"
 import { nextPagePath, readListQuery } from "../list-page.ts"
 import { FileDetail } from "./files/detail.tsx"
-import { AddFilesCard, FileTable, FILE_FILTERS } from "./files/list.tsx"
-import type { AddFilesFaults } from "./files/list.tsx"
+import { AddFilesCard, FileTable, FILE_FILTER_PARAMETERS } from "./files/list.tsx"
+import type { AddFilesErrors } from "./files/list.tsx"
 import { readUploadLimits } from "./upload-limits.ts"
 
 /**
@@ -26,7 +26,10 @@ const LIST_SCRIPTS = ["tus.min.js", "upload.client.js", "live.client.js"] as con
 filePages.get(PATH, async (c) => await showList(c))
 
 filePages.post(PATH, async (c) => {
-  const answer = await c.get("api")("/files", fileRecord, { method: "POST", passedOn: c.req.raw })
+  const answer = await c.get("api")("/files", fileRecordSchema, {
+    method: "POST",
+    passedOn: c.req.raw,
+  })
   if (answer.ok) return redirectToFile(c, answer.value, "was uploaded")
   return await showList(c, { upload: answer })
 })
@@ -34,14 +37,14 @@ filePages.post(PATH, async (c) => {
 filePages.post(`${PATH}/import`, async (c) => {
   const { file_url = "" } = await c.req.parseBody<{ file_url?: string }>()
   const json = { file_url: typeof file_url === "string" ? file_url.trim() : "" }
-  const answer = await c.get("api")("/files", fileRecord, { method: "POST", json })
+  const answer = await c.get("api")("/files", fileRecordSchema, { method: "POST", json })
   if (answer.ok) return redirectToFile(c, answer.value, "is on its way")
   return await showList(c, { import: answer, url: json.file_url })
 })
 
 filePages.get(`${PATH}/:id`, async (c) => {
-  const answer = await c.get("api")(`/files/${readEncodedPathId(c)}`, fileRecord)
-  const file = unwrapAnswer(answer)
+  const answer = await c.get("api")(`/files/${readEncodedPathId(c)}`, fileRecordSchema)
+  const file = unwrapApiResult(answer)
   const scripts = ["live.client.js"] as const
   return await showPage(
     c,
@@ -57,7 +60,7 @@ const PUBLISH = {
 
 filePages.post(`${PATH}/:id/:act{(?:un)?publish}`, async (c) => {
   const { method, said } = PUBLISH[c.req.param("act") === "publish" ? "publish" : "unpublish"]
-  unwrapAnswer(
+  unwrapApiResult(
     await c.get("api")(`/files/${readEncodedPathId(c)}/publish`, z.looseObject({}), { method }),
   )
   return redirectWithMessage(c, `${PATH}/${readEncodedPathId(c)}`, said)
@@ -67,21 +70,21 @@ filePages.post(`${PATH}/:id/delete`, async (c) => {
   const answer = await c.get("api")(`/files/${readEncodedPathId(c)}`, z.object({}), {
     method: "DELETE",
   })
-  unwrapAnswer(answer)
+  unwrapApiResult(answer)
   return redirectWithMessage(c, PATH, "The file was deleted.")
 })
 
-type FileProblem = Exclude<ApiAnswer<FileRecord>, { ok: true }>
+type FileProblem = Exclude<ApiRequestResult<FileRecord>, { ok: true }>
 
 /** Responds with the list of Files, and the errors of a refused upload or import. */
 async function showList(
   c: PageContext,
   refused: { upload?: FileProblem; import?: FileProblem; url?: string } = {},
 ) {
-  const { filters, query, isFirstPage } = readListQuery(c, FILE_FILTERS)
-  const answer = await c.get("api")(`/files?${query.toString()}`, z.array(fileRecord))
+  const { filters, query, isFirstPage } = readListQuery(c, FILE_FILTER_PARAMETERS)
+  const answer = await c.get("api")(`/files?${query.toString()}`, z.array(fileRecordSchema))
   const { status } = refused.upload ?? refused.import ?? { status: 200 }
-  const faults: AddFilesFaults = {
+  const faults: AddFilesErrors = {
     upload: refused.upload?.message,
     import: refused.import && (refused.import.faults[0]?.message ?? refused.import.message),
     url: refused.url,
@@ -92,7 +95,7 @@ async function showList(
     <>
       <AddFilesCard faults={faults} limits={readUploadLimits(c)} />
       <FileTable
-        files={unwrapAnswer(answer)}
+        files={unwrapApiResult(answer)}
         filters={filters}
         next={nextPagePath(PATH, answer)}
         isFirstPage={isFirstPage}

@@ -1,13 +1,13 @@
 import { Hono } from "hono"
 import { z } from "zod"
-import { JOB_STATUSES, jobRecord } from "../../kinds/job-record.ts"
+import { JOB_STATUSES, jobRecordSchema } from "../../kinds/job-record.ts"
 import type { JobRecord } from "../../kinds/job-record.ts"
-import { deliveryRecord } from "../../api/routes/webhooks/record.ts"
+import { deliveryRecordSchema } from "../../api/routes/webhooks/record.ts"
 import { findJob } from "../../db/jobs/jobs.ts"
-import { openDatabases } from "../../db/database.ts"
+import { openAccountDatabases } from "../../db/database.ts"
 import { hydrateJob } from "../../db/values/hydrate.ts"
-import { unwrapAnswer } from "../api.ts"
-import type { ApiAnswer } from "../api.ts"
+import { unwrapApiResult } from "../api.ts"
+import type { ApiRequestResult } from "../api.ts"
 import { readEncodedPathId } from "../context.ts"
 import type { PageContext, PageEnv } from "../context.ts"
 import { redirectWithMessage } from "../flash.ts"
@@ -33,7 +33,7 @@ const SCRIPTS = ["live.client.js"] as const
 
 jobPages.get(PATH, async (c) => {
   const { filters, query, isFirstPage } = readListQuery(c, JOB_FILTERS)
-  const answer = await c.get("api")(`/jobs?${query.toString()}`, z.array(jobRecord))
+  const answer = await c.get("api")(`/jobs?${query.toString()}`, z.array(jobRecordSchema))
   return await showPage(
     c,
     {
@@ -43,7 +43,7 @@ jobPages.get(PATH, async (c) => {
       scripts: SCRIPTS,
     },
     <JobTable
-      jobs={unwrapAnswer(answer)}
+      jobs={unwrapApiResult(answer)}
       filters={filters}
       next={nextPagePath(PATH, answer)}
       isFirstPage={isFirstPage}
@@ -53,11 +53,14 @@ jobPages.get(PATH, async (c) => {
 
 jobPages.get(`${PATH}/:id`, async (c) => {
   const [answer, deliveries, request] = await Promise.all([
-    c.get("api")(`/jobs/${readEncodedPathId(c)}`, jobRecord),
-    c.get("api")(`/webhooks/deliveries?job_id=${readEncodedPathId(c)}`, z.array(deliveryRecord)),
+    c.get("api")(`/jobs/${readEncodedPathId(c)}`, jobRecordSchema),
+    c.get("api")(
+      `/webhooks/deliveries?job_id=${readEncodedPathId(c)}`,
+      z.array(deliveryRecordSchema),
+    ),
     findRequest(c),
   ])
-  const job = unwrapAnswer(answer)
+  const job = unwrapApiResult(answer)
   return await showPage(
     c,
     { title: jobTitle(job), section: "jobs", scripts: SCRIPTS },
@@ -82,23 +85,28 @@ jobPages.post(`${PATH}/:id/delete`, async (c) => {
   const answer = await c.get("api")(`/jobs/${readEncodedPathId(c)}`, z.object({}), {
     method: "DELETE",
   })
-  unwrapAnswer(answer)
+  unwrapApiResult(answer)
   return redirectWithMessage(c, PATH, "The job and its files were deleted.")
 })
 
 async function post(c: PageContext, action: "/cancel" | "/retry") {
-  return await c.get("api")(`/jobs/${readEncodedPathId(c)}${action}`, jobRecord, { method: "POST" })
+  return await c.get("api")(`/jobs/${readEncodedPathId(c)}${action}`, jobRecordSchema, {
+    method: "POST",
+  })
 }
 
 /** Redirects to the page of a job, which shows why the action was refused. */
-function refuse(c: PageContext, answer: Exclude<ApiAnswer<unknown>, { ok: true }>): Response {
-  if (answer.status === 404) unwrapAnswer(answer)
+function refuse(
+  c: PageContext,
+  answer: Exclude<ApiRequestResult<unknown>, { ok: true }>,
+): Response {
+  if (answer.status === 404) unwrapApiResult(answer)
   return redirectWithMessage(c, `/jobs/${readEncodedPathId(c)}`, answer.message, "bad")
 }
 
 /** Reads the request of a job from the database, because not every kind's record contains it. */
 async function findRequest(c: PageContext): Promise<unknown> {
-  const database = openDatabases(c.env, c.get("signedIn").account.id)
+  const database = openAccountDatabases(c.env, c.get("signedIn").account.id)
   const job = await findJob(database, (c.req.param("id") ?? "").toLowerCase())
   return job && (await hydrateJob(c.env.MEDIA, job)).request
 }

@@ -1,9 +1,9 @@
 import { Hono } from "hono"
 import { z } from "zod"
-import { keyRecord } from "../../api/output/key-fields.ts"
+import { apiKeyRecordSchema } from "../../api/output/key-fields.ts"
 import { getPublicOrigin } from "../../api/input/request.ts"
-import { unwrapAnswer } from "../api.ts"
-import type { ApiAnswer } from "../api.ts"
+import { unwrapApiResult } from "../api.ts"
+import type { ApiRequestResult } from "../api.ts"
 import { ActionForm, LinkButton } from "../components/buttons.tsx"
 import { Card } from "../components/card.tsx"
 import { Pager } from "../components/pager.tsx"
@@ -12,10 +12,10 @@ import type { PageContext, PageEnv } from "../context.ts"
 import { redirectWithMessage } from "../flash.ts"
 import { showPage } from "../layout.tsx"
 import { nextPagePath, readListQuery } from "../list-page.ts"
-import { readForm } from "../read-form.ts"
+import { readFormFields } from "../read-form.ts"
 import { CreateKeyForm, RotateKeyForm } from "./keys/forms.tsx"
 import type { KeyFormValues } from "./keys/forms.tsx"
-import { newKeyRecord, computeKeyState, formatKeyTitle } from "./keys/record.ts"
+import { newApiKeyRecordSchema, computeKeyState, formatKeyTitle } from "./keys/record.ts"
 import type { KeyRecord, NewKeyRecord } from "./keys/record.ts"
 import { CodeBlock } from "../components/code-block.tsx"
 import { Notice } from "../components/notice.tsx"
@@ -34,8 +34,8 @@ const EMPTY: KeyFormValues = { name: "", scope: "write", days: "" }
 keyPages.get("/keys", async (c) => {
   const { query } = readListQuery(c, [])
   query.set("limit", KEYS_OF_PAGE)
-  const answer = await c.get("api")(`/keys?${query.toString()}`, z.array(keyRecord))
-  const keys = unwrapAnswer(answer)
+  const answer = await c.get("api")(`/keys?${query.toString()}`, z.array(apiKeyRecordSchema))
+  const keys = unwrapApiResult(answer)
   const facts = {
     title: "API keys",
     section: "keys" as const,
@@ -56,10 +56,10 @@ keyPages.get("/keys", async (c) => {
 keyPages.get("/keys/new", async (c) => await showCreateForm(c, EMPTY, null))
 
 keyPages.post("/keys", async (c) => {
-  const { name = "", scope = "", days = "" } = await readForm(c)
+  const { name = "", scope = "", days = "" } = await readFormFields(c)
   const draft = { name: name.trim(), scope, days }
   const json = { name: draft.name, scopes: [draft.scope], ...expiryOf(draft.days) }
-  const answer = await c.get("api")("/keys", newKeyRecord, { method: "POST", json })
+  const answer = await c.get("api")("/keys", newApiKeyRecordSchema, { method: "POST", json })
   if (!answer.ok) return await showCreateForm(c, draft, answer)
   return await showNewKey(c, answer.value)
 })
@@ -67,16 +67,16 @@ keyPages.post("/keys", async (c) => {
 keyPages.get("/keys/:id/rotate", async (c) => await showRotateForm(c, null))
 
 keyPages.post("/keys/:id/rotate", async (c) => {
-  const { overlap_seconds: seconds } = await readForm(c)
+  const { overlap_seconds: seconds } = await readFormFields(c)
   const json = { overlap_seconds: Number(seconds) }
   const path = `/keys/${readEncodedPathId(c)}/rotate`
-  const answer = await c.get("api")(path, newKeyRecord, { method: "POST", json })
+  const answer = await c.get("api")(path, newApiKeyRecordSchema, { method: "POST", json })
   if (!answer.ok) return await showRotateForm(c, answer)
   return await showNewKey(c, answer.value)
 })
 
 keyPages.post("/keys/:id/revoke", async (c) => {
-  unwrapAnswer(
+  unwrapApiResult(
     await c.get("api")(`/keys/${readEncodedPathId(c)}`, z.unknown(), { method: "DELETE" }),
   )
   return redirectWithMessage(c, "/keys", "The key is revoked and refused from now on.")
@@ -95,7 +95,7 @@ function expiryOf(days: string): { expires_at?: string } {
 async function showCreateForm(
   c: PageContext,
   draft: KeyFormValues,
-  refusal: ApiAnswer<NewKeyRecord> | null,
+  refusal: ApiRequestResult<NewKeyRecord> | null,
 ): Promise<Response> {
   const facts = { title: "Create a key", section: "keys" as const, status: statusOf(refusal) }
   return await showPage(c, facts, <CreateKeyForm draft={draft} refusal={refusal} />)
@@ -103,9 +103,11 @@ async function showCreateForm(
 
 async function showRotateForm(
   c: PageContext,
-  refusal: ApiAnswer<NewKeyRecord> | null,
+  refusal: ApiRequestResult<NewKeyRecord> | null,
 ): Promise<Response> {
-  const key = unwrapAnswer(await c.get("api")(`/keys/${readEncodedPathId(c)}`, keyRecord))
+  const key = unwrapApiResult(
+    await c.get("api")(`/keys/${readEncodedPathId(c)}`, apiKeyRecordSchema),
+  )
   const facts = {
     title: `Rotate ${formatKeyTitle(key)}`,
     section: "keys" as const,
@@ -115,7 +117,7 @@ async function showRotateForm(
 }
 
 /** Returns the HTTP status of a page with a form: 422 after any error of the API. */
-function statusOf(refusal: ApiAnswer<unknown> | null): 200 | 422 {
+function statusOf(refusal: ApiRequestResult<unknown> | null): 200 | 422 {
   return refusal === null ? 200 : 422
 }
 

@@ -9,17 +9,17 @@ import {
   withdrawInvitation,
 } from "../../accounts/invitations.ts"
 import { assignPlanByAccountId } from "../../accounts/assign-plan.ts"
-import { isPlanName, listPlanNames } from "../../accounts/manage-plans.ts"
+import { planExists, listPlanNames } from "../../accounts/manage-plans.ts"
 import { resumeAccount, suspendAccount } from "../../accounts/suspension.ts"
 import { findAccount, listDailyActivity, listAccounts } from "../../db/accounts/account-list.ts"
 import type { AccountOverview } from "../../db/accounts/account-list.ts"
-import { openDatabases } from "../../db/database.ts"
+import { openAccountDatabases } from "../../db/database.ts"
 import { Pager } from "../components/pager.tsx"
 import type { PageContext, PageEnv } from "../context.ts"
 import { redirectWithMessage } from "../flash.ts"
 import { showPage } from "../layout.tsx"
 import { requireOperator } from "../operator.ts"
-import { readForm } from "../read-form.ts"
+import { readFormFields } from "../read-form.ts"
 import { AccountCards } from "./operate-accounts/account-cards.tsx"
 import { InvitationCard, NewInvitationNotice } from "./operate-accounts/invitations.tsx"
 import type { InvitationFormValues, InvitationResult } from "./operate-accounts/invitations.tsx"
@@ -46,12 +46,12 @@ operatorAccountPages.get(
 )
 
 operatorAccountPages.post("/operate/invitations", requireOperator, async (c) => {
-  const { email = "", plan = "" } = await readForm(c)
+  const { email = "", plan = "" } = await readFormFields(c)
   const draft = { email: email.trim(), plan, error: null }
   if (!z.email().safeParse(draft.email).success) {
     return await showList(c, { ...draft, error: "expected an email address" })
   }
-  if (!(await isPlanName(c.env, plan)))
+  if (!(await planExists(c.env, plan)))
     return await showList(c, { ...draft, error: "unknown plan" })
   const newInvitation = await inviteUser(c.env, getPublicOrigin(c), { email: draft.email, plan })
   if (!newInvitation)
@@ -77,8 +77,8 @@ operatorAccountPages.get(
 
 operatorAccountPages.post("/operate/accounts/:id/plan", requireOperator, async (c) => {
   const account = await find(c)
-  const { plan = "" } = await readForm(c)
-  if (!(await isPlanName(c.env, plan)))
+  const { plan = "" } = await readFormFields(c)
+  if (!(await planExists(c.env, plan)))
     return await showAccount(c, account, { plan: "unknown plan" })
   if (!(await assignPlanByAccountId(c.env, account.id, plan))) throw notFoundProblem("account")
   return redirectWithMessage(c, pathOf(account), `The account has the plan ${plan}.`)
@@ -104,7 +104,7 @@ operatorAccountPages.post("/operate/accounts/:id/resume", requireOperator, async
 operatorAccountPages.post("/operate/accounts/:id/delete", requireOperator, async (c) => {
   const account = await find(c)
   if (isOwn(c, account)) return redirectWithMessage(c, pathOf(account), OWN, "bad")
-  const { name = "" } = await readForm(c)
+  const { name = "" } = await readFormFields(c)
   if (name.trim() !== account.name) {
     return await showAccount(c, account, { name: "expected the name of the account" })
   }
@@ -163,7 +163,7 @@ async function showAccount(
   errors: { plan?: string; name?: string } = {},
 ): Promise<Response> {
   const [days, plans] = await Promise.all([
-    listDailyActivity(openDatabases(c.env, account.id), DAYS_SHOWN),
+    listDailyActivity(openAccountDatabases(c.env, account.id), DAYS_SHOWN),
     listPlanNames(c.env),
   ])
   const facts = {

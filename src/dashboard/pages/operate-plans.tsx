@@ -1,6 +1,6 @@
 import { Hono } from "hono"
 import { notFoundProblem } from "../../api/output/problem.ts"
-import { toFaults } from "../../api/input/request.ts"
+import { zodErrorToFaults } from "../../api/input/request.ts"
 import {
   operatorPlanLimitsSchema,
   operatorPlanNameSchema,
@@ -12,7 +12,7 @@ import type { PageContext, PageEnv } from "../context.ts"
 import { redirectWithMessage } from "../flash.ts"
 import { showPage } from "../layout.tsx"
 import { requireOperator } from "../operator.ts"
-import { readForm } from "../read-form.ts"
+import { readFormFields } from "../read-form.ts"
 import {
   toPlanFormValues,
   parsePlanNumbers,
@@ -20,7 +20,7 @@ import {
   planLimitTitle,
 } from "./operate-plans/plan-form.tsx"
 import type { PlanFormValues } from "./operate-plans/plan-form.tsx"
-import { mapLimits, viewLimits } from "../../domain/plan-fields.ts"
+import { buildLimitRecord, toPublicLimits } from "../../domain/plan-fields.ts"
 import type { LimitName } from "../../domain/plan-fields.ts"
 import { formatLimitAmount, formatCount } from "../components/format.ts"
 import { ActionForm, LinkButton } from "../components/buttons.tsx"
@@ -58,7 +58,7 @@ operatorPlanPages.get(`${PATH}/new`, requireOperator, async (c) => {
 })
 
 operatorPlanPages.post(PATH, requireOperator, async (c) => {
-  const draft = await readForm(c)
+  const draft = await readFormFields(c)
   const name = operatorPlanNameSchema.safeParse(draft["name"])
   const limits = operatorPlanLimitsSchema.safeParse(parsePlanNumbers(draft))
   if (!name.success || !limits.success) {
@@ -67,7 +67,7 @@ operatorPlanPages.post(PATH, requireOperator, async (c) => {
       : []
     return await showForm(c, null, draft, [
       ...ofName,
-      ...(limits.error ? toFaults(limits.error) : []),
+      ...(limits.error ? zodErrorToFaults(limits.error) : []),
     ])
   }
   if (!(await createPlan(c.env, name.data, limits.data))) {
@@ -85,9 +85,9 @@ operatorPlanPages.get(`${PATH}/:name/change`, requireOperator, async (c) => {
 
 operatorPlanPages.post(`${PATH}/:name/change`, requireOperator, async (c) => {
   const plan = await findOwn(c)
-  const draft = await readForm(c)
+  const draft = await readFormFields(c)
   const limits = operatorPlanLimitsSchema.safeParse(parsePlanNumbers(draft))
-  if (!limits.success) return await showForm(c, plan, draft, toFaults(limits.error))
+  if (!limits.success) return await showForm(c, plan, draft, zodErrorToFaults(limits.error))
   return await change(c, plan, limits.data)
 })
 
@@ -129,7 +129,7 @@ async function showForm(
   return await showPage(c, facts, <PlanForm plan={plan} draft={draft} faults={faults} />)
 }
 
-const NAMES: readonly LimitName[] = Object.values(mapLimits((_, name) => name))
+const NAMES: readonly LimitName[] = Object.values(buildLimitRecord((_, name) => name))
 
 /** Table of all plans with one column for each plan. */
 function PlanTable({ plans }: { plans: readonly ListedPlan[] }) {
@@ -156,7 +156,7 @@ function PlanTable({ plans }: { plans: readonly ListedPlan[] }) {
 }
 
 function amountOf({ limits }: ListedPlan, name: LimitName): string {
-  return formatLimitAmount(name, viewLimits(limits)[name])
+  return formatLimitAmount(name, toPublicLimits(limits)[name])
 }
 
 /** Table of the operator's plans with buttons to change, copy and delete them. */

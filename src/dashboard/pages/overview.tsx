@@ -1,10 +1,10 @@
 import { Hono } from "hono"
 import { z } from "zod"
 import { getPublicOrigin } from "../../api/input/request.ts"
-import { jobRecord } from "../../kinds/job-record.ts"
+import { jobRecordSchema } from "../../kinds/job-record.ts"
 import type { JobRecord } from "../../kinds/job-record.ts"
-import { accountRecord } from "../../api/routes/account-record.ts"
-import { unwrapAnswer } from "../api.ts"
+import { accountRecordSchema } from "../../api/routes/account-record.ts"
+import { unwrapApiResult } from "../api.ts"
 import { LinkButton } from "../components/buttons.tsx"
 import { Badge } from "../components/badge.tsx"
 import { Card } from "../components/card.tsx"
@@ -26,14 +26,14 @@ const keyRow = z.object({ revoked_at: z.string().nullable() })
 overviewPage.get("/", async (c) => {
   const api = c.get("api")
   const answers = await Promise.all([
-    api("/account", accountRecord),
-    api(`/jobs?limit=${LAST_JOBS}`, z.array(jobRecord)),
+    api("/account", accountRecordSchema),
+    api(`/jobs?limit=${LAST_JOBS}`, z.array(jobRecordSchema)),
     api("/keys?limit=1", z.array(keyRow)),
   ])
   const [account, jobs, keys] = [
-    unwrapAnswer(answers[0]),
-    unwrapAnswer(answers[1]),
-    unwrapAnswer(answers[2]),
+    unwrapApiResult(answers[0]),
+    unwrapApiResult(answers[1]),
+    unwrapApiResult(answers[2]),
   ]
   const facts = {
     title: "Overview",

@@ -1,7 +1,7 @@
 import { Hono } from "hono"
 import { z } from "zod"
-import { fileRecord } from "../../kinds/file/record.ts"
-import { jobRecord } from "../../kinds/job-record.ts"
+import { fileRecordSchema } from "../../kinds/file/record.ts"
+import { jobRecordSchema } from "../../kinds/job-record.ts"
 import type { JobRecord } from "../../kinds/job-record.ts"
 import type { PageContext, PageEnv } from "../context.ts"
 import { showPage } from "../layout.tsx"
@@ -23,7 +23,7 @@ playgroundPage.get("/playground", async (c) => {
   const api = c.get("api")
   const [job, files] = await Promise.all([
     findCommand(c),
-    api(`/files?limit=${FILES_MAX}`, z.array(fileRecord)),
+    api(`/files?limit=${FILES_MAX}`, z.array(fileRecordSchema)),
   ])
   return await showPage(
     c,
@@ -48,6 +48,6 @@ playgroundPage.get("/playground", async (c) => {
 async function findCommand(c: PageContext): Promise<JobRecord | null> {
   const id = c.req.query("job")
   if (id === undefined) return null
-  const job = await c.get("api")(`/jobs/${encodeURIComponent(id)}`, jobRecord)
+  const job = await c.get("api")(`/jobs/${encodeURIComponent(id)}`, jobRecordSchema)
   return job.ok && job.value.kind === "command" ? job.value : null
 }

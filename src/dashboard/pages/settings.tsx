@@ -3,13 +3,13 @@ import { readActiveSessions } from "../../accounts/sign-in/active-sessions.ts"
 import { notFoundProblem } from "../../api/output/problem.ts"
 import { getPublicOrigin } from "../../api/input/request.ts"
 import { Card } from "../components/card.tsx"
-import { DescriptionList } from "../components/facts.tsx"
+import { DescriptionList } from "../components/description-list.tsx"
 import type { PageContext, PageEnv } from "../context.ts"
 import { redirectWithMessage } from "../flash.ts"
 import { showPage } from "../layout.tsx"
-import { readForm } from "../read-form.ts"
-import { callAuth } from "../sign-in/ask-auth.ts"
-import type { AuthAnswer } from "../sign-in/ask-auth.ts"
+import { readFormFields } from "../read-form.ts"
+import { callBetterAuth } from "../sign-in/ask-auth.ts"
+import type { BetterAuthResult } from "../sign-in/ask-auth.ts"
 import {
   DeleteAccountCard,
   EmailCard,
@@ -25,20 +25,20 @@ export const settingsPages = new Hono<PageEnv>()
 settingsPages.get("/settings", async (c) => await showSettings(c, null))
 
 settingsPages.post("/settings/email", async (c) => {
-  const { email = "" } = await readForm(c)
-  const answer = await callAuth(c, "/change-email", { newEmail: email.trim() })
+  const { email = "" } = await readFormFields(c)
+  const answer = await callBetterAuth(c, "/change-email", { newEmail: email.trim() })
   return await finish(c, "email", answer, "Follow the link in the mail that we sent you.")
 })
 
 settingsPages.post("/settings/password", async (c) => {
-  const { current: currentPassword = "", next: newPassword = "" } = await readForm(c)
+  const { current: currentPassword = "", next: newPassword = "" } = await readFormFields(c)
   const json = { currentPassword, newPassword, revokeOtherSessions: true }
-  const answer = await callAuth(c, "/change-password", json)
+  const answer = await callBetterAuth(c, "/change-password", json)
   return await finish(c, "password", answer, "The password is changed.")
 })
 
 settingsPages.post("/settings/sessions/sign-out-others", async (c) => {
-  const answer = await callAuth(c, "/revoke-other-sessions", {})
+  const answer = await callBetterAuth(c, "/revoke-other-sessions", {})
   return await finish(c, "sessions", answer, "All other devices are signed out.")
 })
 
@@ -47,18 +47,18 @@ settingsPages.post("/settings/sessions/:id/sign-out", async (c) => {
   const { sessions } = await readActiveSessions(c.env, getPublicOrigin(c), user.id)
   const session = sessions.find(({ id }) => id === c.req.param("id"))
   if (!session) throw notFoundProblem("session")
-  const answer = await callAuth(c, "/revoke-session", { token: session.token })
+  const answer = await callBetterAuth(c, "/revoke-session", { token: session.token })
   return await finish(c, "sessions", answer, "The device is signed out.")
 })
 
 settingsPages.post("/settings/delete", async (c) => {
-  const { email = "", password } = await readForm(c)
+  const { email = "", password } = await readFormFields(c)
   if (email.trim().toLowerCase() !== c.get("signedIn").user.email.toLowerCase()) {
     const message = "The email address is not that of the account."
     const refusal = { status: 422 as const, code: EMAIL_DIFFERS_CODE, message }
     return await showSettings(c, { form: "delete", refusal })
   }
-  const answer = await callAuth(c, "/delete-user", password === undefined ? {} : { password })
+  const answer = await callBetterAuth(c, "/delete-user", password === undefined ? {} : { password })
   if (!answer.ok) return await showSettings(c, { form: "delete", refusal: answer.refusal })
   return redirectWithMessage(c, "/sign-in", "The account is deleted.")
 })
@@ -66,7 +66,7 @@ settingsPages.post("/settings/delete", async (c) => {
 async function finish(
   c: PageContext,
   form: RefusedForm["form"],
-  answer: AuthAnswer,
+  answer: BetterAuthResult,
   message: string,
 ): Promise<Response> {
   if (answer.ok) return redirectWithMessage(c, "/settings", message)

@@ -1,8 +1,8 @@
 import { Hono } from "hono"
 import { z } from "zod"
-import { accountRecord, usageRecord } from "../../api/routes/account-record.ts"
+import { accountRecordSchema, usageRecordSchema } from "../../api/routes/account-record.ts"
 import type { AccountRecord, UsageRecord } from "../../api/routes/account-record.ts"
-import { unwrapAnswer } from "../api.ts"
+import { unwrapApiResult } from "../api.ts"
 import { BarChart } from "../components/bar-chart.tsx"
 import { Card } from "../components/card.tsx"
 import { EmptyState } from "../components/empty-state.tsx"
@@ -15,10 +15,10 @@ import {
 import { Table } from "../components/table.tsx"
 import type { PageEnv } from "../context.ts"
 import { showPage } from "../layout.tsx"
-import { LIMIT_FIELDS, mapLimits } from "../../domain/plan-fields.ts"
+import { LIMIT_FIELDS, buildLimitRecord } from "../../domain/plan-fields.ts"
 import type { LimitName } from "../../domain/plan-fields.ts"
 import { Badge } from "../components/badge.tsx"
-import { DescriptionList } from "../components/facts.tsx"
+import { DescriptionList } from "../components/description-list.tsx"
 import { LimitBars } from "../components/limit-bars.tsx"
 import { formatUtcDay } from "../../db/accounts/account-limits.ts"
 
@@ -30,21 +30,21 @@ const DAYS = 30
 usagePages.get("/usage", async (c) => {
   const api = c.get("api")
   const [account, usage] = await Promise.all([
-    api("/account", accountRecord),
-    api(`/account/usage?days=${DAYS}`, z.array(usageRecord)),
+    api("/account", accountRecordSchema),
+    api(`/account/usage?days=${DAYS}`, z.array(usageRecordSchema)),
   ])
-  const rows = unwrapAnswer(usage)
-  const days = sumByDay(rows, DAYS, Date.now())
+  const rows = unwrapApiResult(usage)
+  const days = sumUsageByDay(rows, DAYS, Date.now())
   const facts = { title: "Usage and plan", section: "usage" as const }
   const content = (
     <>
-      <PlanCard account={unwrapAnswer(account)} />
+      <PlanCard account={unwrapApiResult(account)} />
       <div class="columns narrow">
         <DayChart title="Requests" name="requests" days={days} />
         <DayChart title="Jobs" name="jobs" days={days} />
         <DayChart title="Fetches" name="fetches" days={days} />
       </div>
-      <KeyCard keys={sumByKey(rows)} />
+      <KeyCard keys={sumUsageByKey(rows)} />
       <DaysCard days={days} />
     </>
   )
@@ -142,7 +142,7 @@ function Bound({ name, limit }: { name: LimitName; limit: number }) {
 }
 
 function limitNames(): LimitName[] {
-  return Object.values(mapLimits((_, name) => name))
+  return Object.values(buildLimitRecord((_, name) => name))
 }
 
 /** Fields of a usage record that are summed by day or by key. */
@@ -160,7 +160,11 @@ const DAY_MS = 86_400_000
  * Returns the usage sums of all keys for each of the last days, oldest day first. Days without
  * usage have zero sums.
  */
-export function sumByDay(rows: readonly UsageRecord[], days: number, nowMs: number): DaySums[] {
+export function sumUsageByDay(
+  rows: readonly UsageRecord[],
+  days: number,
+  nowMs: number,
+): DaySums[] {
   const rowsByDay = Map.groupBy(rows, ({ day }) => day)
   return Array.from({ length: days }, (_, at) => {
     const day = formatUtcDay(nowMs - (days - 1 - at) * DAY_MS)
@@ -169,7 +173,7 @@ export function sumByDay(rows: readonly UsageRecord[], days: number, nowMs: numb
 }
 
 /** Returns the usage sums of each API key, sorted by the number of requests, largest first. */
-export function sumByKey(rows: readonly UsageRecord[]): KeySums[] {
+export function sumUsageByKey(rows: readonly UsageRecord[]): KeySums[] {
   const rowsByKey = Map.groupBy(rows, ({ key_id: id }) => id)
   return [...rowsByKey.values()]
     .map((some) => ({ title: titleOf(some[0]), ...add(some) }))

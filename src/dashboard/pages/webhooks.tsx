@@ -1,21 +1,21 @@
 import { Hono } from "hono"
 import { z } from "zod"
 import { getPublicOrigin } from "../../api/input/request.ts"
-import { endpointRecord } from "../../api/routes/webhooks/endpoint-record.ts"
-import { deliveryRecord } from "../../api/routes/webhooks/record.ts"
+import { endpointRecordSchema } from "../../api/routes/webhooks/endpoint-record.ts"
+import { deliveryRecordSchema } from "../../api/routes/webhooks/record.ts"
 import type { DeliveryRecord } from "../../api/routes/webhooks/record.ts"
-import { secretRecord } from "../../api/routes/webhooks/secret.ts"
-import { findFieldError, unwrapAnswer } from "../api.ts"
-import type { ApiAnswer } from "../api.ts"
+import { signingSecretRecordSchema } from "../../api/routes/webhooks/secret.ts"
+import { findFieldError, unwrapApiResult } from "../api.ts"
+import type { ApiRequestResult } from "../api.ts"
 import { Pager } from "../components/pager.tsx"
 import { readEncodedPathId } from "../context.ts"
 import type { PageContext, PageEnv } from "../context.ts"
 import { redirectWithMessage } from "../flash.ts"
 import { showPage } from "../layout.tsx"
 import { nextPagePath, readListQuery } from "../list-page.ts"
-import { readForm } from "../read-form.ts"
+import { readFormFields } from "../read-form.ts"
 import { DeliveryPage } from "./webhooks/delivery.tsx"
-import { DELIVERY_FILTERS, DeliveryList } from "./webhooks/delivery-list.tsx"
+import { DELIVERY_FILTER_PARAMETERS, DeliveryList } from "./webhooks/delivery-list.tsx"
 import { EndpointCard } from "./webhooks/endpoints.tsx"
 import { ActionForm, LinkButton, SubmitButton } from "../components/buttons.tsx"
 import { Card } from "../components/card.tsx"
@@ -38,22 +38,25 @@ webhookPages.post(`${PATH}/secret`, async (c) => await showWebhooks(c, { isSecre
 
 webhookPages.post(`${PATH}/secret/rotate`, async (c) => {
   const path = "/webhooks/secret/rotate"
-  unwrapAnswer(await c.get("api")(path, secretRecord, { method: "POST" }))
+  unwrapApiResult(await c.get("api")(path, signingSecretRecordSchema, { method: "POST" }))
   const message = "A new secret signs from now on. The old secret also signs for a day."
   return redirectWithMessage(c, PATH, message)
 })
 
 webhookPages.post(`${PATH}/test`, async (c) => {
-  const { url = "" } = await readForm(c)
+  const { url = "" } = await readFormFields(c)
   const json = { url: url.trim() }
-  const answer = await c.get("api")("/webhooks/test", deliveryRecord, { method: "POST", json })
+  const answer = await c.get("api")("/webhooks/test", deliveryRecordSchema, {
+    method: "POST",
+    json,
+  })
   if (!answer.ok) return await showWebhooks(c, { refused: { url, answer } })
   return redirectWithMessage(c, `${PATH}/${answer.value.id}`, "The test event is being sent.")
 })
 
 webhookPages.get(`${PATH}/:id`, async (c) => {
-  const delivery = unwrapAnswer(
-    await c.get("api")(`/webhooks/deliveries/${readEncodedPathId(c)}`, deliveryRecord),
+  const delivery = unwrapApiResult(
+    await c.get("api")(`/webhooks/deliveries/${readEncodedPathId(c)}`, deliveryRecordSchema),
   )
   const scripts = ["live.client.js"] as const
   const facts = { title: delivery.type, section: "webhooks" as const, scripts }
@@ -62,22 +65,22 @@ webhookPages.get(`${PATH}/:id`, async (c) => {
 
 webhookPages.post(`${PATH}/:id/replay`, async (c) => {
   const path = `/webhooks/deliveries/${readEncodedPathId(c)}/replay`
-  const { id } = unwrapAnswer(await c.get("api")(path, deliveryRecord, { method: "POST" }))
+  const { id } = unwrapApiResult(await c.get("api")(path, deliveryRecordSchema, { method: "POST" }))
   return redirectWithMessage(c, `${PATH}/${id}`, "The delivery starts a new series of tries.")
 })
 
 type WebhooksPageProps = {
   isSecretShown?: boolean
   /** Test event that the API refused, with its URL. */
-  refused?: { url: string; answer: ApiAnswer<DeliveryRecord> }
+  refused?: { url: string; answer: ApiRequestResult<DeliveryRecord> }
 }
 
 async function showWebhooks(c: PageContext, { isSecretShown = false, refused }: WebhooksPageProps) {
-  const { filters, query, isFirstPage } = readListQuery(c, DELIVERY_FILTERS)
+  const { filters, query, isFirstPage } = readListQuery(c, DELIVERY_FILTER_PARAMETERS)
   const [endpoints, secret, deliveries] = await Promise.all([
-    c.get("api")("/webhooks/endpoints", z.array(endpointRecord)),
-    c.get("api")("/webhooks/secret", secretRecord),
-    c.get("api")(`/webhooks/deliveries?${query.toString()}`, z.array(deliveryRecord)),
+    c.get("api")("/webhooks/endpoints", z.array(endpointRecordSchema)),
+    c.get("api")("/webhooks/secret", signingSecretRecordSchema),
+    c.get("api")(`/webhooks/deliveries?${query.toString()}`, z.array(deliveryRecordSchema)),
   ])
   const content = (
     <>
@@ -88,9 +91,9 @@ async function showWebhooks(c: PageContext, { isSecretShown = false, refused }: 
         origin={getPublicOrigin(c)}
       />
       <Pager next={nextPagePath(PATH, deliveries)} />
-      <EndpointCard endpoints={unwrapAnswer(endpoints)} />
+      <EndpointCard endpoints={unwrapApiResult(endpoints)} />
       <div class="columns">
-        <SecretCard secret={unwrapAnswer(secret)} isShown={isSecretShown} />
+        <SecretCard secret={unwrapApiResult(secret)} isShown={isSecretShown} />
         <TestForm refused={refused} />
       </div>
     </>
@@ -104,7 +107,7 @@ async function showWebhooks(c: PageContext, { isSecretShown = false, refused }: 
   return await showPage(c, facts, content)
 }
 
-type RefusedTest = { url: string; answer: ApiAnswer<DeliveryRecord> }
+type RefusedTest = { url: string; answer: ApiRequestResult<DeliveryRecord> }
 
 /** Form that sends a test event to a URL. */
 function TestForm({ refused }: { refused: RefusedTest | undefined }) {
@@ -137,7 +140,10 @@ function TestForm({ refused }: { refused: RefusedTest | undefined }) {
 const QUESTION = "Make a new secret? The old secret also signs for a day."
 
 /** Card with the secret that signs webhooks. The page contains the secret only after a click. */
-function SecretCard(props: { secret: z.infer<typeof secretRecord>; isShown: boolean }) {
+function SecretCard(props: {
+  secret: z.infer<typeof signingSecretRecordSchema>
+  isShown: boolean
+}) {
   const { secret, previous_valid_until: previousValidUntil } = props.secret
   return (
     <Card title="Signing secret" id="secret">

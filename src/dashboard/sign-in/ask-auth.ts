@@ -7,10 +7,10 @@ import { getPublicOrigin } from "../../api/input/request.ts"
 import type { AppEnv } from "../../api/context.ts"
 
 /** Result of a call to better-auth: the response body, or the error. */
-export type AuthAnswer = { ok: true; body: unknown } | { ok: false; refusal: AuthRefusal }
+export type BetterAuthResult = { ok: true; body: unknown } | { ok: false; refusal: BetterAuthError }
 
 /** Error of better-auth that a sign-in page shows. */
-export type AuthRefusal = { status: 403 | 422 | 429; code: string; message: string }
+export type BetterAuthError = { status: 403 | 422 | 429; code: string; message: string }
 
 /** Request headers that better-auth needs to identify the caller and to check the origin. */
 const CARRIED = (
@@ -27,12 +27,12 @@ const refused = z.object({
  * Calls a route of better-auth with the headers of the page's request, and sends the cookies of the
  * response to the browser.
  */
-export async function callAuth<Known extends AppEnv>(
+export async function callBetterAuth<Known extends AppEnv>(
   c: Context<Known>,
   path: AuthBodyPath,
   json: Record<string, string | boolean>,
   own: Record<string, string> = {},
-): Promise<AuthAnswer> {
+): Promise<BetterAuthResult> {
   const origin = getPublicOrigin(c)
   const headers = new Headers()
   for (const name of CARRIED) {
@@ -53,7 +53,7 @@ export async function callAuth<Known extends AppEnv>(
   return { ok: false, refusal: refusalOf(c, answer, body) }
 }
 
-function refusalOf(c: Pick<Context, "header">, answer: Response, body: unknown): AuthRefusal {
+function refusalOf(c: Pick<Context, "header">, answer: Response, body: unknown): BetterAuthError {
   const { code, message } = refused.catch(refused.parse({})).parse(body)
   if (answer.status === 429) {
     const seconds = answer.headers.get("retry-after") ?? "60"

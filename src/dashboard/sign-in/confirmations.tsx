@@ -1,6 +1,6 @@
 import { Hono } from "hono"
 import type { Context } from "hono"
-import { readEmailLink } from "../../accounts/sign-in/email-links.ts"
+import { verifyEmailLinkToken } from "../../accounts/sign-in/email-links.ts"
 import type { EmailLink } from "../../accounts/sign-in/email-links.ts"
 import { findSignedInUser } from "../../accounts/sign-in/signed-in-user.ts"
 import { getPublicOrigin } from "../../api/input/request.ts"
@@ -9,8 +9,8 @@ import { SubmitButton } from "../components/buttons.tsx"
 import { Card } from "../components/card.tsx"
 import { Field } from "../components/field.tsx"
 import { redirectWithMessage } from "../flash.ts"
-import { callAuth } from "./ask-auth.ts"
-import type { AuthRefusal } from "./ask-auth.ts"
+import { callBetterAuth } from "./ask-auth.ts"
+import type { BetterAuthError } from "./ask-auth.ts"
 import { EmailField, EmailForm } from "./email-form.tsx"
 import { readSignInFields, showSignInPage } from "./frame.tsx"
 import { NewPasswordField } from "./new-password.tsx"
@@ -28,7 +28,7 @@ const PATH = "/verify-email"
 confirmationRoutes.get(PATH, async (c) => {
   const token = c.req.query("token")
   if (token === undefined) return await showAwaiting(c, {})
-  const link = await readEmailLink(c.env, token)
+  const link = await verifyEmailLinkToken(c.env, token)
   if (!link) return await showAwaiting(c, { refusal: VOID })
   const signedIn = await findSignedInUser(c.env, getPublicOrigin(c), c.req.raw.headers)
   if (signedIn && signedIn.user.id !== link.user.id) {
@@ -46,11 +46,11 @@ confirmationRoutes.get(PATH, async (c) => {
 confirmationRoutes.post(PATH, async (c) => {
   const { email, token, password, newPassword } = await readSignInFields(c)
   if (token === "") return await mailAgain(c, email)
-  const link = await readEmailLink(c.env, token)
+  const link = await verifyEmailLinkToken(c.env, token)
   if (!link) return await showAwaiting(c, { refusal: VOID })
   if (link.purpose !== "confirm") return await change(c, token, link)
   const json = newPassword === undefined ? { token, password } : { token, newPassword }
-  const answer = await callAuth(c, "/confirm-email", json)
+  const answer = await callBetterAuth(c, "/confirm-email", json)
   if (answer.ok) return redirectWithMessage(c, "/", "Your email is confirmed. Welcome.")
   const { refusal } = answer
   if (refusal.code === "INVALID_TOKEN") return await showAwaiting(c, { refusal })
@@ -59,15 +59,15 @@ confirmationRoutes.post(PATH, async (c) => {
   return await showConfirmation(c, form, isNew)
 })
 
-const VOID: AuthRefusal = { status: 422, code: "INVALID_TOKEN", message: "" }
+const VOID: BetterAuthError = { status: 422, code: "INVALID_TOKEN", message: "" }
 
 async function mailAgain(c: Context<AppEnv>, email: string) {
-  const answer = await callAuth(c, "/send-verification-email", { email })
+  const answer = await callBetterAuth(c, "/send-verification-email", { email })
   return await showAwaiting(c, answer.ok ? { email } : { email, refusal: answer.refusal })
 }
 
 async function change(c: Context<AppEnv>, token: string, { purpose }: EmailLink) {
-  const answer = await callAuth(c, "/confirm-email-change", { token })
+  const answer = await callBetterAuth(c, "/confirm-email-change", { token })
   if (!answer.ok) return await showAwaiting(c, { refusal: answer.refusal })
   if (purpose === "change")
     return redirectWithMessage(c, "/settings", "Your new email is confirmed.")
@@ -78,7 +78,10 @@ async function change(c: Context<AppEnv>, token: string, { purpose }: EmailLink)
   )
 }
 
-async function showAwaiting(c: Context<AppEnv>, form: { email?: string; refusal?: AuthRefusal }) {
+async function showAwaiting(
+  c: Context<AppEnv>,
+  form: { email?: string; refusal?: BetterAuthError },
+) {
   const { email, refusal = null } = form
   return await showSignInPage(
     c,
@@ -92,7 +95,7 @@ async function showAwaiting(c: Context<AppEnv>, form: { email?: string; refusal?
   )
 }
 
-type Confirmation = { token: string; email: string; refusal?: AuthRefusal }
+type Confirmation = { token: string; email: string; refusal?: BetterAuthError }
 
 /**
  * Page with the form that confirms an email by the password of the sign-up, or by a new password.

@@ -4,8 +4,8 @@ import type { AppEnv } from "../../api/context.ts"
 import { SubmitButton } from "../components/buttons.tsx"
 import { Card } from "../components/card.tsx"
 import { redirectWithMessage } from "../flash.ts"
-import { callAuth } from "./ask-auth.ts"
-import type { AuthRefusal } from "./ask-auth.ts"
+import { callBetterAuth } from "./ask-auth.ts"
+import type { BetterAuthError } from "./ask-auth.ts"
 import { EmailForm } from "./email-form.tsx"
 import { readSignInFields, showSignInPage } from "./frame.tsx"
 import { NewPasswordField } from "./new-password.tsx"
@@ -19,7 +19,7 @@ passwordResetRoutes.get("/forgot-password", async (c) => await showForgot(c, {})
 
 passwordResetRoutes.post("/forgot-password", async (c) => {
   const { email } = await readSignInFields(c)
-  const answer = await callAuth(c, "/request-password-reset", { email })
+  const answer = await callBetterAuth(c, "/request-password-reset", { email })
   if (!answer.ok) return await showForgot(c, { email, refusal: answer.refusal })
   return await showSignInPage(
     c,
@@ -40,12 +40,12 @@ passwordResetRoutes.get(
 
 passwordResetRoutes.post("/reset-password", async (c) => {
   const { token, password } = await readSignInFields(c)
-  const answer = await callAuth(c, "/reset-password", { token, newPassword: password })
+  const answer = await callBetterAuth(c, "/reset-password", { token, newPassword: password })
   if (!answer.ok) return await showReset(c, token, answer.refusal)
   return redirectWithMessage(c, "/sign-in", "The new password is set. Sign in with it.")
 })
 
-type Form = { email?: string; refusal?: AuthRefusal }
+type Form = { email?: string; refusal?: BetterAuthError }
 
 async function showForgot(c: Context<AppEnv>, { email, refusal }: Form) {
   return await showSignInPage(
@@ -58,7 +58,7 @@ async function showForgot(c: Context<AppEnv>, { email, refusal }: Form) {
   )
 }
 
-async function showReset(c: Context<AppEnv>, token: string, refusal?: AuthRefusal) {
+async function showReset(c: Context<AppEnv>, token: string, refusal?: BetterAuthError) {
   return await showSignInPage(
     c,
     { title: "Set a password", refusal: refusal ?? null },

@@ -3,15 +3,15 @@ import type { Child } from "hono/jsx"
 import { z } from "zod"
 import type { AppEnv } from "../../api/context.ts"
 import { Notice } from "../components/notice.tsx"
-import { takeFlash } from "../flash.ts"
+import { takeFlashMessage } from "../flash.ts"
 import { BrandLink, HtmlDocument } from "../layout.tsx"
-import { readForm } from "../read-form.ts"
-import { explainRefusal } from "./sentences.ts"
-import type { AuthRefusal } from "./ask-auth.ts"
+import { readFormFields } from "../read-form.ts"
+import { explainBetterAuthError } from "./error-messages.ts"
+import type { BetterAuthError } from "./ask-auth.ts"
 
 type FrameProps = {
   title: string
-  refusal?: AuthRefusal | null
+  refusal?: BetterAuthError | null
   status?: 200 | 403 | 404 | 422 | 429
 }
 
@@ -23,14 +23,14 @@ export function showSignInPage(
   { title, refusal = null, status = refusal?.status ?? 200 }: FrameProps,
   content: Child,
 ): Response | Promise<Response> {
-  const flash = takeFlash(c)
+  const flash = takeFlashMessage(c)
   const page = (
     <HtmlDocument title={title}>
       <main>
         <BrandLink />
         <h1>{title}</h1>
         {flash && <Notice tone={flash.tone}>{flash.message}</Notice>}
-        {refusal && <Notice tone="bad">{explainRefusal(refusal)}</Notice>}
+        {refusal && <Notice tone="bad">{explainBetterAuthError(refusal)}</Notice>}
         {content}
       </main>
     </HtmlDocument>
@@ -54,6 +54,6 @@ const fields = z.object({
  * errors.
  */
 export async function readSignInFields(c: Context<AppEnv>): Promise<z.infer<typeof fields>> {
-  const { email, ...others } = fields.parse(await readForm(c))
+  const { email, ...others } = fields.parse(await readFormFields(c))
   return { ...others, email: email.trim() }
 }

@@ -12,12 +12,12 @@ import { Card } from "../components/card.tsx"
 import { Field } from "../components/field.tsx"
 import { Notice } from "../components/notice.tsx"
 import { redirectWithMessage } from "../flash.ts"
-import { callAuth } from "./ask-auth.ts"
-import type { AuthRefusal } from "./ask-auth.ts"
+import { callBetterAuth } from "./ask-auth.ts"
+import type { BetterAuthError } from "./ask-auth.ts"
 import { EmailField } from "./email-form.tsx"
 import { readSignInFields, showSignInPage } from "./frame.tsx"
 import { sanitizeNextPath, addNextPath } from "./next-path.ts"
-import { explainReturnedCode } from "./sentences.ts"
+import { explainSignInErrorCode } from "./error-messages.ts"
 
 /** Pages to sign in by password or by a sign-in service, and to sign out. */
 export const signInRoutes = new Hono<AppEnv>()
@@ -32,7 +32,7 @@ signInRoutes.get("/sign-in", async (c) => {
 signInRoutes.post("/sign-in", async (c) => {
   const { email, password, next: requestedPath } = await readSignInFields(c)
   const next = sanitizeNextPath(requestedPath, getPublicOrigin(c))
-  const answer = await callAuth(c, "/sign-in/email", { email, password })
+  const answer = await callBetterAuth(c, "/sign-in/email", { email, password })
   if (answer.ok) return c.redirect(next, 303)
   return await showForm(c, { next, email, refusal: answer.refusal })
 })
@@ -50,17 +50,22 @@ signInRoutes.get("/sign-in/with/:provider", async (c) => {
   if (signedIn) return c.redirect(next, 303)
   if (!isKnown || isFromElsewhere) return c.redirect(addNextPath("/sign-in", next), 303)
   const urls = { callbackURL: `${origin}${next}`, errorCallbackURL: `${origin}/sign-in` }
-  const answer = await callAuth(c, "/sign-in/social", { provider, ...urls }, { origin })
+  const answer = await callBetterAuth(c, "/sign-in/social", { provider, ...urls }, { origin })
   if (!answer.ok) return await showForm(c, { next, refusal: answer.refusal })
   return c.redirect(provided.parse(answer.body).url, 303)
 })
 
 signInRoutes.post("/sign-out", async (c) => {
-  await callAuth(c, "/sign-out", {})
+  await callBetterAuth(c, "/sign-out", {})
   return redirectWithMessage(c, "/sign-in", "You are signed out.")
 })
 
-type Form = { next: string; email?: string; refusal?: AuthRefusal; returned?: string | undefined }
+type Form = {
+  next: string
+  email?: string
+  refusal?: BetterAuthError
+  returned?: string | undefined
+}
 
 async function showForm(c: Context<AppEnv>, { next, email, refusal, returned }: Form) {
   const isOpen = getSettings(c.env).SIGN_UP === "open"
@@ -68,7 +73,7 @@ async function showForm(c: Context<AppEnv>, { next, email, refusal, returned }: 
     c,
     { title: "Sign in", refusal: refusal ?? null },
     <>
-      {returned !== undefined && <Notice tone="bad">{explainReturnedCode(returned)}</Notice>}
+      {returned !== undefined && <Notice tone="bad">{explainSignInErrorCode(returned)}</Notice>}
       <Card>
         <form method="post" action="/sign-in" class="form">
           <input type="hidden" name="next" value={next} />

@@ -6,8 +6,8 @@ import { findInvitationByToken } from "../../accounts/invitations.ts"
 import { SubmitButton } from "../components/buttons.tsx"
 import { Card } from "../components/card.tsx"
 import { redirectWithMessage } from "../flash.ts"
-import { callAuth } from "./ask-auth.ts"
-import type { AuthRefusal } from "./ask-auth.ts"
+import { callBetterAuth } from "./ask-auth.ts"
+import type { BetterAuthError } from "./ask-auth.ts"
 import { EmailField } from "./email-form.tsx"
 import { readSignInFields, showSignInPage } from "./frame.tsx"
 import { NewPasswordField } from "./new-password.tsx"
@@ -28,17 +28,17 @@ signUpRoutes.get("/sign-up", async (c) => {
 signUpRoutes.post("/sign-up", async (c) => {
   const { email, password, invitation: token } = await readSignInFields(c)
   const invited = token === undefined ? {} : { invitation: token }
-  const answer = await callAuth(c, "/sign-up/email", { email, password, ...invited })
+  const answer = await callBetterAuth(c, "/sign-up/email", { email, password, ...invited })
   if (!answer.ok) {
     return await showForm(c, { email, refusal: answer.refusal, ...(token && { token }) })
   }
   if (token === undefined) return c.redirect("/verify-email", 303)
-  const signedIn = await callAuth(c, "/sign-in/email", { email, password })
+  const signedIn = await callBetterAuth(c, "/sign-in/email", { email, password })
   if (signedIn.ok) return c.redirect("/", 303)
   return redirectWithMessage(c, "/sign-in", "Your account is created. Sign in.")
 })
 
-type Form = { email?: string; token?: string; refusal?: AuthRefusal }
+type Form = { email?: string; token?: string; refusal?: BetterAuthError }
 
 async function showForm(c: Context<AppEnv>, { email, token, refusal }: Form) {
   return await showSignInPage(

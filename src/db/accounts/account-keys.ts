@@ -3,9 +3,9 @@ import type { SQL } from "drizzle-orm"
 import { runBatch } from "../database.ts"
 import type { AccountDatabases } from "../database.ts"
 import { pageBoundsCondition } from "../paging.ts"
-import type { Page } from "../paging.ts"
-import { keys } from "../schema/accounts.ts"
-import type { Key } from "../schema/accounts.ts"
+import type { ListPageQuery } from "../paging.ts"
+import { apiKeys } from "../schema/accounts.ts"
+import type { ApiKey } from "../schema/accounts.ts"
 
 /** Maximum number of valid keys of an account. */
 export const VALID_KEYS_MAX = 100
@@ -13,13 +13,13 @@ export const VALID_KEYS_MAX = 100
 /** Returns a page of an account's keys, newest first, including revoked and expired keys. */
 export async function listAccountKeys(
   { accountId, directory: database }: AccountDatabases,
-  page: Page,
-): Promise<Key[]> {
+  page: ListPageQuery,
+): Promise<ApiKey[]> {
   return await database
     .select()
-    .from(keys)
-    .where(and(eq(keys.accountId, accountId), pageBoundsCondition(keys, page)))
-    .orderBy(desc(keys.id))
+    .from(apiKeys)
+    .where(and(eq(apiKeys.accountId, accountId), pageBoundsCondition(apiKeys, page)))
+    .orderBy(desc(apiKeys.id))
     .limit(page.limit)
     .offset(page.offset)
 }
@@ -27,11 +27,11 @@ export async function listAccountKeys(
 export async function findAccountKey(
   { accountId, directory: database }: AccountDatabases,
   id: string,
-): Promise<Key | null> {
+): Promise<ApiKey | null> {
   const [key] = await database
     .select()
-    .from(keys)
-    .where(and(eq(keys.accountId, accountId), eq(keys.id, id)))
+    .from(apiKeys)
+    .where(and(eq(apiKeys.accountId, accountId), eq(apiKeys.id, id)))
     .limit(1)
   return key ?? null
 }
@@ -39,7 +39,7 @@ export async function findAccountKey(
 /**
  * Stores a key of an account. Returns false if the account has reached its maximum number of keys.
  */
-export async function insertKey(database: AccountDatabases, key: Key): Promise<boolean> {
+export async function insertKey(database: AccountDatabases, key: ApiKey): Promise<boolean> {
   const rows = await insertWhere(database, key, hasRoom(database, key.createdAt))
   return rows.length > 0
 }
@@ -51,19 +51,19 @@ export async function insertKey(database: AccountDatabases, key: Key): Promise<b
  */
 export async function insertReplacementKey(
   database: AccountDatabases,
-  key: Key,
+  key: ApiKey,
   before: { id: string; until: number },
 ): Promise<boolean> {
   const { accountId, directory: open } = database
   const now = key.createdAt
   const isReplaceable = open
-    .select({ id: keys.id })
-    .from(keys)
+    .select({ id: apiKeys.id })
+    .from(apiKeys)
     .where(
       and(
-        eq(keys.accountId, accountId),
-        eq(keys.id, before.id),
-        isNull(keys.replacedBy),
+        eq(apiKeys.accountId, accountId),
+        eq(apiKeys.id, before.id),
+        isNull(apiKeys.replacedBy),
         counts(now),
       ),
     )
@@ -71,15 +71,15 @@ export async function insertReplacementKey(
   const [inserted] = await runBatch(open, [
     insertWhere(database, key, sql`${room} and exists ${isReplaceable}`),
     open
-      .update(keys)
+      .update(apiKeys)
       .set({
         replacedBy: key.id,
         expiresAt: sql`min(coalesce(expires_at, ${before.until}), ${before.until})`,
       })
       .where(
         and(
-          eq(keys.id, before.id),
-          sql`exists ${open.select({ id: keys.id }).from(keys).where(eq(keys.id, key.id))}`,
+          eq(apiKeys.id, before.id),
+          sql`exists ${open.select({ id: apiKeys.id }).from(apiKeys).where(eq(apiKeys.id, key.id))}`,
         ),
       ),
   ])
@@ -91,7 +91,7 @@ export async function insertReplacementKey(
  * expired.
  */
 function counts(now: number): SQL | undefined {
-  return and(isNull(keys.revokedAt), or(isNull(keys.expiresAt), gt(keys.expiresAt, now)))
+  return and(isNull(apiKeys.revokedAt), or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, now)))
 }
 
 /**
@@ -101,8 +101,8 @@ function counts(now: number): SQL | undefined {
 function hasRoom({ accountId, directory: open }: AccountDatabases, now: number, goneId = ""): SQL {
   const counting = open
     .select({ count: count() })
-    .from(keys)
-    .where(and(eq(keys.accountId, accountId), ne(keys.id, goneId), counts(now)))
+    .from(apiKeys)
+    .where(and(eq(apiKeys.accountId, accountId), ne(apiKeys.id, goneId), counts(now)))
   return sql`${counting} < ${VALID_KEYS_MAX}`
 }
 
@@ -110,11 +110,11 @@ function hasRoom({ accountId, directory: open }: AccountDatabases, now: number, 
  * Returns the statement that inserts a key if a condition holds. The statement returns the id of
  * the inserted key.
  */
-function insertWhere({ directory: open }: AccountDatabases, key: Key, condition: SQL) {
+function insertWhere({ directory: open }: AccountDatabases, key: ApiKey, condition: SQL) {
   const row: Record<string, unknown> = { ...key, scopes: JSON.stringify(key.scopes) }
-  const values = Object.keys(getTableColumns(keys)).map((name) => sql`${row[name]}`)
+  const values = Object.keys(getTableColumns(apiKeys)).map((name) => sql`${row[name]}`)
   return open
-    .insert(keys)
+    .insert(apiKeys)
     .select(sql`select ${sql.join(values, sql`, `)} where ${condition}`)
-    .returning({ id: keys.id })
+    .returning({ id: apiKeys.id })
 }

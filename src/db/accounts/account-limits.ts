@@ -1,7 +1,7 @@
 import { and, eq, isNull, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
 import type { LimitName } from "../../domain/plan-fields.ts"
-import type { Limits } from "../../domain/plans.ts"
+import type { PlanLimits } from "../../domain/plans.ts"
 import type { AccountDatabase } from "../database.ts"
 import { accounts } from "../schema/accounts.ts"
 import { jobs } from "../schema/jobs.ts"
@@ -9,7 +9,7 @@ import { tusUploads } from "../schema/uploads.ts"
 import { accountStorage, usageDays } from "../schema/usage.ts"
 
 /** Limits of an account that a new job could exceed. */
-export type NewJobLimits = Pick<Limits, "waitingJobsMax" | "fetchesPerDay" | "storageBytesMax">
+export type NewJobLimits = Pick<PlanLimits, "waitingJobsMax" | "fetchesPerDay" | "storageBytesMax">
 
 /** Usage that the new jobs of a request add to their account. */
 export type JobDemand = {
@@ -57,7 +57,7 @@ export function formatUtcDay(now: number): string {
  * not deleted, else null. A null violates NOT NULL, so that the batch that inserts the job fails.
  * D1 runs batches one after another, so that two new jobs cannot use the same remaining amount.
  */
-export function selectAdmittedAccountId(
+export function accountIdIfWithinLimitsSql(
   accountId: string,
   limits: NewJobLimits,
   demand: JobDemand,
@@ -67,8 +67,8 @@ export function selectAdmittedAccountId(
   const conditions = [
     sql`${countJobs(accountId, "waiting")} + ${jobCount} <= ${waitingJobsMax}`,
     uploadBytes > 0
-      ? sql`${storedBytes(accountId)} + ${reservedBytes(accountId)} + ${uploadBytes} <= ${storageBytesMax}`
-      : sql`${storedBytes(accountId)} < ${storageBytesMax}`,
+      ? sql`${storedBytesSql(accountId)} + ${reservedBytesSql(accountId)} + ${uploadBytes} <= ${storageBytesMax}`
+      : sql`${storedBytesSql(accountId)} < ${storageBytesMax}`,
     ...(fetches > 0 ? [sql`${countFetches(accountId, day)} + ${fetches} <= ${fetchesPerDay}`] : []),
   ]
   return sql`(select id from ${accounts} where id = ${accountId} and deleted_at is null and ${sql.join(conditions, sql` and `)})`
@@ -76,9 +76,9 @@ export function selectAdmittedAccountId(
 
 /**
  * Reports whether a batch failed because the new job would exceed a limit, or because the account
- * is deleted (`selectAdmittedAccountId`).
+ * is deleted (`accountIdIfWithinLimitsSql`).
  */
-export function isNotAdmittedError(error: unknown): boolean {
+export function isLimitExceededError(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {
     if (/NOT NULL constraint failed: jobs\.account_id\b/.test(at.message)) return true
   }
@@ -98,8 +98,8 @@ export async function readAccountUsage(
       name: accounts.name,
       runningJobs: countJobs(accountId, "running"),
       waitingJobs: countJobs(accountId, "waiting"),
-      storageBytes: storedBytes(accountId),
-      reservedBytes: reservedBytes(accountId),
+      storageBytes: storedBytesSql(accountId),
+      reservedBytes: reservedBytesSql(accountId),
       fetches: countFetches(accountId, day),
     })
     .from(accounts)
@@ -116,7 +116,7 @@ export async function readUsedStorageBytes({
   accountId,
   sql: database,
 }: AccountDatabase): Promise<number> {
-  const used = sql<number>`${storedBytes(accountId)} + ${reservedBytes(accountId)}`
+  const used = sql<number>`${storedBytesSql(accountId)} + ${reservedBytesSql(accountId)}`
   const [row] = await database.select({ used }).from(sql`json_each('[1]')`)
   return row?.used ?? 0
 }
@@ -125,7 +125,7 @@ export async function readUsedStorageBytes({
  * Compares a new job with the limits of its account. Returns the limit of which the job would use
  * the largest share. `exceeded` reports whether that share is above 1.
  */
-export function compareDemandWithLimits(
+export function findNearestLimit(
   limits: NewJobLimits,
   use: AccountUsage,
   { jobs: jobCount, fetches, uploadBytes }: JobDemand,
@@ -166,12 +166,12 @@ function countJobs(accountId: string, state: "waiting" | "running"): SQL<number>
 }
 
 /** Returns SQL for the bytes that an account's unfinished resumable uploads reserve. */
-export function reservedBytes(accountId: string): SQL<number> {
+export function reservedBytesSql(accountId: string): SQL<number> {
   return sql<number>`coalesce((select sum(size_bytes) from ${tusUploads} where account_id = ${accountId} and finished_at is null), 0)`
 }
 
 /** Returns SQL for the bytes of an account's stored files. */
-export function storedBytes(accountId: string): SQL<number> {
+export function storedBytesSql(accountId: string): SQL<number> {
   return sql<number>`coalesce((select bytes from ${accountStorage} where account_id = ${accountId}), 0)`
 }
 

@@ -160,7 +160,7 @@ export async function findAccount(
  * Suspends an account, or ends the suspension if `suspendedAt` is null. An account that is already
  * suspended keeps its first suspension time. Returns false if the account does not exist.
  */
-export async function setSuspendedAt(
+export async function setAccountSuspendedAt(
   database: Database,
   accountId: string,
   suspendedAt: number | null,

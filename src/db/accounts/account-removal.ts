@@ -5,17 +5,23 @@ import { z } from "zod"
 import { runBatch } from "../database.ts"
 import type { AccountDatabases, Database, Statement } from "../database.ts"
 import { accountPrefix } from "../../domain/object-keys.ts"
-import { accounts, keys } from "../schema/accounts.ts"
+import { accounts, apiKeys } from "../schema/accounts.ts"
 import { deliveries, deliveryTries } from "../schema/deliveries.ts"
 import { files } from "../schema/files.ts"
 import { batches } from "../schema/batches.ts"
-import { idempotency, jobDependencies, jobMetadata, jobs, metadataLookups } from "../schema/jobs.ts"
+import {
+  idempotencyKeys,
+  jobDependencies,
+  jobMetadata,
+  jobs,
+  metadataLookups,
+} from "../schema/jobs.ts"
 import { receiverOutages } from "../schema/operations.ts"
 import { OPEN_STATES } from "../../domain/states.ts"
 import { taskInputs, tasks, taskSecrets } from "../schema/tasks.ts"
 import { garbage, tusUploads, uploadLinks, uploads } from "../schema/uploads.ts"
 import { accountStorage, usageDays } from "../schema/usage.ts"
-import { credentials, invitations, sessions, users, verifications } from "../schema/users.ts"
+import { credentials, invitations, sessions, users, mailedLinkTokens } from "../schema/users.ts"
 
 /** Deleted account, and the time at which its deletion began. */
 export type DeletedAccount = { id: string; deletedAt: number }
@@ -37,10 +43,10 @@ export async function markAccountDeleted(
       .where(eq(accounts.id, accountId))
       .returning({ id: accounts.id }),
     database
-      .update(keys)
+      .update(apiKeys)
       .set({ revokedAt: sql`coalesce(revoked_at, ${now})` })
-      .where(eq(keys.accountId, accountId))
-      .returning({ hash: keys.hash }),
+      .where(eq(apiKeys.accountId, accountId))
+      .returning({ hash: apiKeys.hash }),
     ...removalOfUsers(database, accountId),
   ])
   return marked.length === 0 ? null : remaining.map(({ hash }) => hash)
@@ -59,7 +65,7 @@ function removalOfUsers(database: Database, accountId: string): Statement[] {
     .where(and(isTheirs, sql`email_verified <> 0`))
   return [
     database.delete(invitations).where(inArray(invitations.email, emails)),
-    database.delete(verifications).where(inArray(verifications.value, ids)),
+    database.delete(mailedLinkTokens).where(inArray(mailedLinkTokens.value, ids)),
     database.delete(sessions).where(inArray(sessions.userId, ids)),
     database.delete(credentials).where(inArray(credentials.userId, ids)),
     database.delete(users).where(isTheirs),
@@ -80,7 +86,7 @@ export async function listAccountsToPurge(
 }
 
 /** Sets the time at which the sweep removes the next part of a deleted account's data. */
-export async function postponePurge(
+export async function postponeAccountPurge(
   database: Database,
   accountId: string,
   purgeAt: number,
@@ -118,7 +124,7 @@ export async function listOpenJobsOfDeletedAccount(
 export type RemainingAccountData = { openJobs: boolean; deliveries: boolean; rows: boolean }
 
 /** Returns the sorts of data that a deleted account still has in a database. */
-export async function findRemainingData(
+export async function findRemainingAccountData(
   database: Database,
   accountId: string,
 ): Promise<RemainingAccountData> {
@@ -222,7 +228,7 @@ export async function deleteSomeDeliveries(
 const INDEPENDENT_TABLES = [
   batches,
   files,
-  idempotency,
+  idempotencyKeys,
   jobDependencies,
   jobMetadata,
   metadataLookups,
@@ -265,7 +271,7 @@ export async function deleteAccountRow(database: AccountDatabases): Promise<bool
   )}`
   await runBatch(directory, [
     ...removalOfUsers(directory, accountId),
-    directory.delete(keys).where(eq(keys.accountId, accountId)),
+    directory.delete(apiKeys).where(eq(apiKeys.accountId, accountId)),
   ])
   const results = await runBatch(own, [
     own.delete(garbage).where(isBelow(garbage.prefix, accountPrefix(accountId))),

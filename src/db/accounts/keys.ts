@@ -5,8 +5,8 @@ import type { CallerKey, CallerAccount } from "../../bindings/rpc.ts"
 import { CALLER_ACCOUNT_COLUMNS, toCallerAccount } from "./accounts.ts"
 import type { AccountDatabases, Database } from "../database.ts"
 import { planExistsCondition } from "./plans.ts"
-import { accounts, keys, plans } from "../schema/accounts.ts"
-import type { Account, Key } from "../schema/accounts.ts"
+import { accounts, apiKeys, plans } from "../schema/accounts.ts"
+import type { Account, ApiKey } from "../schema/accounts.ts"
 
 /**
  * Returns a valid key with its account, by the key's SHA-256. Returns null if no valid key has this
@@ -20,16 +20,16 @@ export async function findValidKey(
   const [row] = await database
     .select({
       account: CALLER_ACCOUNT_COLUMNS,
-      key: { id: keys.id, scopes: keys.scopes, expiresAt: keys.expiresAt },
+      key: { id: apiKeys.id, scopes: apiKeys.scopes, expiresAt: apiKeys.expiresAt },
     })
-    .from(keys)
-    .innerJoin(accounts, eq(accounts.id, keys.accountId))
+    .from(apiKeys)
+    .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
     .leftJoin(plans, eq(plans.name, accounts.plan))
     .where(
       and(
-        eq(keys.hash, hash),
-        isNull(keys.revokedAt),
-        or(isNull(keys.expiresAt), gt(keys.expiresAt, now)),
+        eq(apiKeys.hash, hash),
+        isNull(apiKeys.revokedAt),
+        or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, now)),
         isNull(accounts.deletedAt),
       ),
     )
@@ -39,7 +39,7 @@ export async function findValidKey(
 
 /** New key with the name of its account. The account is created if no account has the name. */
 export type NewKeyWithAccount = {
-  key: Key
+  key: ApiKey
   accountName: string
   newAccountId: string
   webhookSecret: string
@@ -69,7 +69,7 @@ export async function insertKeyForNamedAccount(
       : insert.onConflictDoUpdate({ target: accounts.name, set: { name: newKey.accountName } })
   ).returning()
   if (!row) throw new Error("the account was neither created nor found")
-  await database.insert(keys).values({ ...newKey.key, accountId: row.id })
+  await database.insert(apiKeys).values({ ...newKey.key, accountId: row.id })
   return row
 }
 
@@ -94,18 +94,18 @@ export async function setPlanByAccountName(
 /** Returns the hashes of an account's keys that are not revoked. */
 export async function listKeyHashes(database: Database, accountId: string): Promise<string[]> {
   const rows = await database
-    .select({ hash: keys.hash })
-    .from(keys)
-    .where(and(eq(keys.accountId, accountId), isNull(keys.revokedAt)))
+    .select({ hash: apiKeys.hash })
+    .from(apiKeys)
+    .where(and(eq(apiKeys.accountId, accountId), isNull(apiKeys.revokedAt)))
   return rows.map(({ hash }) => hash)
 }
 
 /** Returns the id of the account that owns a key; null if the key does not exist. */
 export async function findKeyOwner(database: Database, id: string): Promise<string | null> {
   const [row] = await database
-    .select({ accountId: keys.accountId })
-    .from(keys)
-    .where(eq(keys.id, id))
+    .select({ accountId: apiKeys.accountId })
+    .from(apiKeys)
+    .where(eq(apiKeys.id, id))
     .limit(1)
   return row?.accountId ?? null
 }
@@ -117,11 +117,11 @@ export async function listKeysOfAllAccounts(
 ) {
   const { name, plan } = accounts
   return await database
-    .select({ key: keys, account: { name, plan } })
-    .from(keys)
-    .innerJoin(accounts, eq(accounts.id, keys.accountId))
-    .where(before === undefined ? undefined : lt(keys.id, before))
-    .orderBy(desc(keys.id))
+    .select({ key: apiKeys, account: { name, plan } })
+    .from(apiKeys)
+    .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
+    .where(before === undefined ? undefined : lt(apiKeys.id, before))
+    .orderBy(desc(apiKeys.id))
     .limit(limit)
 }
 
@@ -135,15 +135,15 @@ export async function revokeKey(
   now: number,
 ): Promise<string | null> {
   const [existing] = await database
-    .select({ hash: keys.hash })
-    .from(keys)
-    .where(eq(keys.id, id))
+    .select({ hash: apiKeys.hash })
+    .from(apiKeys)
+    .where(eq(apiKeys.id, id))
     .limit(1)
   if (!existing) return null
   await database
-    .update(keys)
+    .update(apiKeys)
     .set({ revokedAt: now })
-    .where(and(eq(keys.id, id), isNull(keys.revokedAt)))
+    .where(and(eq(apiKeys.id, id), isNull(apiKeys.revokedAt)))
   return existing.hash
 }
 

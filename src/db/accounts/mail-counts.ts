@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000
  * Counts a mail to an address, and reports whether the mail may be sent. Each address may get `max`
  * mails in an hour. The hour begins with the first mail.
  */
-export async function consumeMailLimit(
+export async function countMailIfAllowed(
   database: Database,
   address: string,
   { max, now }: { max: number; now: number },

@@ -88,7 +88,7 @@ export async function deletePlan(database: Database, name: string): Promise<bool
 }
 
 /** Returns the ids of at most `limit` accounts of a plan that have open jobs. */
-export async function listBusyAccountsOfPlan(
+export async function listAccountIdsWithOpenJobsOfPlan(
   database: Database,
   plan: string,
   limit: number,

@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, isNull, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
 import { runBatch } from "../database.ts"
 import type { AccountDatabases } from "../database.ts"
-import { keys } from "../schema/accounts.ts"
+import { apiKeys } from "../schema/accounts.ts"
 import { usageDays } from "../schema/usage.ts"
 
 /** Requests of an API key or a dashboard user that are counted in memory and not written yet. */
@@ -39,9 +39,9 @@ export async function addRequestCounts(
       }),
   )
   const keyUses = directory
-    .update(keys)
+    .update(apiKeys)
     .set({ lastUsedAt: sql`max(coalesce(last_used_at, 0), ${lastUsedAt})` })
-    .where(and(eq(keys.id, keyId ?? ""), isNull(keys.revokedAt)))
+    .where(and(eq(apiKeys.id, keyId ?? ""), isNull(apiKeys.revokedAt)))
   const uses = keyId === null ? [] : [keyUses]
   if (database === directory) return void (await runBatch(database, [...added, ...uses]))
   // The update of the key runs first: if the second batch fails and both run again, a repeated

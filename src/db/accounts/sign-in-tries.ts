@@ -9,7 +9,7 @@ type Rule = { requestsMax: number; windowMs: number }
  * Counts a request of a client network to a sign-in route. Returns null if the rate limit allows
  * the request, else the end of the current window. A refused request writes nothing.
  */
-export async function consumeAuthRequestLimit(
+export async function countAuthRequestIfAllowed(
   database: Database,
   { network, path, now }: Try,
   { requestsMax, windowMs }: Rule,

@@ -3,7 +3,7 @@ import type { SQL } from "drizzle-orm"
 import { runBatch } from "../database.ts"
 import type { Database, Statement } from "../database.ts"
 import { accounts } from "../schema/accounts.ts"
-import { credentials, invitations, sessions, users, verifications } from "../schema/users.ts"
+import { credentials, invitations, sessions, users, mailedLinkTokens } from "../schema/users.ts"
 import type { User } from "../schema/users.ts"
 
 /** User with an unconfirmed email, and the user's account. */
@@ -32,14 +32,14 @@ export async function removeUnconfirmedUsers(
   database: Database,
   some: readonly UnconfirmedUser[],
 ): Promise<void> {
-  await runBatch(database, statementsToRemoveUnconfirmedUsers(database, some))
+  await runBatch(database, removeUnconfirmedUsersStatements(database, some))
 }
 
 /**
  * Returns the statements of `removeUnconfirmedUsers`, so that a caller can add them to its own
  * batch.
  */
-export function statementsToRemoveUnconfirmedUsers(
+export function removeUnconfirmedUsersStatements(
   database: Database,
   some: readonly UnconfirmedUser[],
 ): Statement[] {
@@ -49,8 +49,8 @@ export function statementsToRemoveUnconfirmedUsers(
     // The credentials and sessions of a deleted user are removed by cascading foreign keys.
     database.delete(users).where(sql`${users.id} in ${ids} and email_verified = 0`),
     database
-      .delete(verifications)
-      .where(sql`${verifications.value} in ${ids} and value not in (select id from users)`),
+      .delete(mailedLinkTokens)
+      .where(sql`${mailedLinkTokens.value} in ${ids} and value not in (select id from users)`),
     database
       .delete(accounts)
       .where(
@@ -86,7 +86,7 @@ export async function confirmUser(
           and(eq(credentials.userId, userId), eq(credentials.providerId, "credential"), isOpen),
         ),
       database.delete(sessions).where(and(eq(sessions.userId, userId), isOpen)),
-      database.delete(verifications).where(and(eq(verifications.value, userId), isOpen)),
+      database.delete(mailedLinkTokens).where(and(eq(mailedLinkTokens.value, userId), isOpen)),
       database.delete(invitations).where(and(sql`email = ${emailOf(userId)}`, isOpen)),
       database
         .update(users)
@@ -108,7 +108,7 @@ export async function confirmUserByMailedLink(database: Database, userId: string
       .update(users)
       .set({ emailVerified: true, updatedAt: new Date() })
       .where(eq(users.id, userId)),
-    database.delete(verifications).where(eq(verifications.value, userId)),
+    database.delete(mailedLinkTokens).where(eq(mailedLinkTokens.value, userId)),
     database.delete(invitations).where(sql`email = ${emailOf(userId)}`),
   ])
 }

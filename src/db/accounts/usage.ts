@@ -1,7 +1,7 @@
 import { and, desc, eq, getTableColumns, gte, lt, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
 import type { AccountDatabase, AccountDatabases, Database, Statement } from "../database.ts"
-import { keys } from "../schema/accounts.ts"
+import { apiKeys } from "../schema/accounts.ts"
 import { usageDays } from "../schema/usage.ts"
 
 /**
@@ -48,7 +48,7 @@ export function addAcceptedJobsToUsage(
 /**
  * Returns the statement that adds the end of a job to the usage of the day if `condition` holds.
  */
-export function addJobEndToUsage(
+export function addJobEndToUsageStatement(
   { accountId, sql: database }: AccountDatabase,
   { day, keyId, isSucceeded, processingMs }: JobEndUsage,
   condition: SQL,
@@ -87,9 +87,9 @@ export async function listDailyUsage(
       .orderBy(desc(usageDays.day), desc(usageDays.keyId))
       .limit(limit),
     directory
-      .select({ id: keys.id, name: keys.name })
-      .from(keys)
-      .where(eq(keys.accountId, accountId)),
+      .select({ id: apiKeys.id, name: apiKeys.name })
+      .from(apiKeys)
+      .where(eq(apiKeys.accountId, accountId)),
   ])
   const names = new Map(keyNames.map(({ id, name }) => [id, name]))
   return days

@@ -3,9 +3,9 @@ import { readDatabaseNumber, newId } from "../../platform/ids.ts"
 import { runBatch } from "../database.ts"
 import type { Database } from "../database.ts"
 import { accounts } from "../schema/accounts.ts"
-import { credentials, invitations, sessions, users, verifications } from "../schema/users.ts"
+import { credentials, invitations, sessions, users, mailedLinkTokens } from "../schema/users.ts"
 import type { Session, User } from "../schema/users.ts"
-import { statementsToRemoveUnconfirmedUsers } from "./unconfirmed-users.ts"
+import { removeUnconfirmedUsersStatements } from "./unconfirmed-users.ts"
 import type { UnconfirmedUser } from "./unconfirmed-users.ts"
 
 /** User to create, with the account that is created in the same batch. */
@@ -47,7 +47,7 @@ export async function createUser(database: Database, newUser: NewUser): Promise<
   }
   try {
     await runBatch(database, [
-      ...(replaced ? statementsToRemoveUnconfirmedUsers(database, [replaced]) : []),
+      ...(replaced ? removeUnconfirmedUsersStatements(database, [replaced]) : []),
       database.insert(accounts).values(account),
       database.insert(users).values(user),
       ...(passwordHash === null ? [] : [insertPassword(database, user, passwordHash)]),
@@ -156,6 +156,6 @@ export async function grantOperatorRights(database: Database, userId: string): P
 }
 
 /** Removes the expired tokens of mailed links. */
-export async function removeExpiredLinks(database: Database, now: Date): Promise<void> {
-  await database.delete(verifications).where(lt(verifications.expiresAt, now))
+export async function removeExpiredMailedLinks(database: Database, now: Date): Promise<void> {
+  await database.delete(mailedLinkTokens).where(lt(mailedLinkTokens.expiresAt, now))
 }

@@ -1,13 +1,13 @@
 import { and, eq, isNotNull, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
-import { memberName } from "../../contract/bundle.ts"
-import type { Member } from "../../contract/bundle.ts"
+import { bundleMemberNameSchema } from "../../contract/bundle.ts"
+import type { BundleMember } from "../../contract/bundle.ts"
 import { runBatch } from "../database.ts"
 import type { AccountDatabase, Database } from "../database.ts"
-import { memberObjectKey, objectPrefix } from "../../domain/object-keys.ts"
-import { jobColumnsWithoutValues } from "../values/listed-jobs.ts"
+import { memberObjectKey, filePrefix } from "../../domain/object-keys.ts"
+import { jobColumnsWithoutRequestAndResult } from "../values/listed-jobs.ts"
 import { compareNewestFirst, statesPageCondition, metadataPageCondition } from "../paging.ts"
-import type { MetadataPair, Page } from "../paging.ts"
+import type { MetadataFilter, ListPageQuery } from "../paging.ts"
 import { accounts } from "../schema/accounts.ts"
 import { files } from "../schema/files.ts"
 import type { File } from "../schema/files.ts"
@@ -146,10 +146,10 @@ export async function findBundleMember(
   bucket: R2Bucket,
   { objectKey, bundleObjectKey }: File,
   names: readonly string[],
-): Promise<Omit<Member, "crc32"> | null> {
+): Promise<Omit<BundleMember, "crc32"> | null> {
   if (objectKey === null || bundleObjectKey === null) return null
   for (const name of new Set(names)) {
-    if (!memberName.safeParse(name).success) continue
+    if (!bundleMemberNameSchema.safeParse(name).success) continue
     const object = await bucket.head(memberObjectKey(objectKey, name))
     const content_type = object?.httpMetadata?.contentType ?? "application/octet-stream"
     if (object) return { name, size_bytes: object.size, content_type }
@@ -163,7 +163,7 @@ export type FileFilter = {
   name?: string | undefined
   states?: readonly State[] | undefined
   /** Key and value that the metadata of the File's job must contain. */
-  pair?: MetadataPair | undefined
+  pair?: MetadataFilter | undefined
 }
 
 /**
@@ -173,7 +173,7 @@ export type FileFilter = {
 export async function listFiles(
   { accountId, sql: database }: AccountDatabase,
   { source, name, states = STATES, pair }: FileFilter,
-  page: Page,
+  page: ListPageQuery,
 ): Promise<FileWithJob[]> {
   const ofName = name === undefined ? undefined : eq(files.name, name)
   // The unary `+` excludes the index on accounts, so that SQLite reads by id.
@@ -181,7 +181,7 @@ export async function listFiles(
   const ofSource = source === undefined ? undefined : sql`${sourceColumn} = ${source}`
   const where = and(eq(files.accountId, accountId), ofName, ofSource, fileListingCondition)
   const rows = await database
-    .select({ file: files, job: jobColumnsWithoutValues, expiresAt })
+    .select({ file: files, job: jobColumnsWithoutRequestAndResult, expiresAt })
     .from(files)
     .leftJoin(jobs, eq(jobs.id, files.id))
     .where(
@@ -202,7 +202,7 @@ export async function removeFile(
   file: File,
   now: number,
 ): Promise<void> {
-  const prefixes = file.objectKey === null ? [] : [objectPrefix(file.objectKey)]
+  const prefixes = file.objectKey === null ? [] : [filePrefix(file.objectKey)]
   await runBatch(database, [
     ...prefixes.map((prefix) =>
       database

@@ -5,7 +5,7 @@ import type { AccountDatabase, Database, Statement } from "../database.ts"
 import { tailPrefix } from "../../domain/object-keys.ts"
 import { garbage, tusUploads, uploadParts, uploads } from "../schema/uploads.ts"
 import type { TusUpload, Upload } from "../schema/uploads.ts"
-import { reservedBytes, storedBytes } from "../accounts/account-limits.ts"
+import { reservedBytesSql, storedBytesSql } from "../accounts/account-limits.ts"
 import type { UploadPart } from "./upload-parts.ts"
 
 /** Maximum number of unfinished tus uploads of an account, and of one upload link. */
@@ -42,7 +42,7 @@ export async function insertTusUpload(
   const { account: ofAccount, link: ofLink } = OPEN_TUS_UPLOADS_MAX
   const conditions = [
     sql`(select count(*) from ${openUploadsOf(accountId)}) < ${ofAccount}`,
-    sql`${storedBytes(accountId)} + ${reservedBytes(accountId)} + ${sizeBytes} <= ${storageBytesMax}`,
+    sql`${storedBytesSql(accountId)} + ${reservedBytesSql(accountId)} + ${sizeBytes} <= ${storageBytesMax}`,
     ...(linkId === null ? [] : [sql`${countOpenOfLink(accountId, linkId)} < ${ofLink}`]),
   ]
   const [inserted] = await database.batch([
@@ -65,7 +65,7 @@ export async function insertTusUpload(
  * Unfinished tus uploads of an account, the bytes that the uploads reserve, and the bytes that the
  * account stores.
  */
-export type Reservations = {
+export type StorageReservations = {
   openUploads: number
   openUploadsOfLink: number
   storedBytes: number
@@ -76,17 +76,17 @@ export type Reservations = {
  * Returns the storage reservations of an account, and the number of unfinished uploads of an upload
  * link.
  */
-export async function readReservations(
+export async function readStorageReservations(
   { accountId, sql: database }: AccountDatabase,
   linkId: string | null,
-): Promise<Reservations> {
+): Promise<StorageReservations> {
   const open = openUploadsOf(accountId)
   const [row] = await database
     .select({
       openUploads: sql<number>`(select count(*) from ${open})`,
       openUploadsOfLink: sql<number>`${countOpenOfLink(accountId, linkId ?? "")}`,
-      storedBytes: storedBytes(accountId),
-      reservedBytes: reservedBytes(accountId),
+      storedBytes: storedBytesSql(accountId),
+      reservedBytes: reservedBytesSql(accountId),
     })
     .from(sql`json_each('[1]')`)
   return row ?? { openUploads: 0, openUploadsOfLink: 0, storedBytes: 0, reservedBytes: 0 }
@@ -132,7 +132,7 @@ export async function listOpenTusUploads({
 }
 
 /** Returns the unfinished tus uploads that clients began with an upload link. */
-export async function listOpenUploadsOfLink(
+export async function listOpenTusUploadsOfLink(
   { accountId, sql: database }: AccountDatabase,
   linkId: string,
 ): Promise<TusUpload[]> {
@@ -190,7 +190,7 @@ export async function claimTusUpload(
  * Reserves the next part number of a tus upload. Returns null if another request has become the
  * writer.
  */
-export async function claimPartNumber(
+export async function claimTusPartNumber(
   { sql: database }: AccountDatabase,
   id: string,
   writer: string,
@@ -224,7 +224,7 @@ export async function markTusUploadHasTails(
 /**
  * Stores R2's id of the multipart upload. Returns false if another request has become the writer.
  */
-export async function saveMultipartId(
+export async function saveTusMultipartId(
   { sql: database }: AccountDatabase,
   id: string,
   writer: string,
@@ -285,7 +285,7 @@ export async function saveTusProgress(
  * Marks a tus upload as finished before its File is created, so that the upload can no longer be
  * deleted. Returns false if the upload was already deleted.
  */
-export async function markTusFinished(
+export async function markTusUploadFinished(
   { accountId, sql: database }: AccountDatabase,
   id: string,
   finishedAt: number | null,
@@ -299,7 +299,7 @@ export async function markTusFinished(
 }
 
 /** Removes the parts and tails of a tus upload whose File exists. */
-export async function removeTusParts(
+export async function removeTusUploadParts(
   { accountId, sql: database }: AccountDatabase,
   id: string,
   now: number,

@@ -4,7 +4,7 @@ import type { TaskAttempt } from "../../domain/object-keys.ts"
 import { tasks } from "../schema/tasks.ts"
 import { uploadParts, uploads } from "../schema/uploads.ts"
 import type { Upload } from "../schema/uploads.ts"
-import { toOutputKeys, runningTaskCondition } from "../jobs/tasks.ts"
+import { getTaskOutputKeys, runningTaskCondition } from "../jobs/tasks.ts"
 
 /** Stored part of a multipart upload in R2. */
 export type UploadPart = Omit<typeof uploadParts.$inferSelect, "uploadId">
@@ -53,7 +53,7 @@ export async function beginUploadPart(
       .delete(uploadParts)
       .where(and(inArray(uploadParts.uploadId, itsId), eq(number, part.number), isRunning)),
   ])
-  return { outputKeys: task ? toOutputKeys(task.work) : null, upload: upload ?? null }
+  return { outputKeys: task ? getTaskOutputKeys(task.work) : null, upload: upload ?? null }
 }
 
 /**

@@ -80,7 +80,7 @@ export async function renewUpload(
  * Returns statements that delete the rows of uploads if `condition` holds. Other rows of the same
  * batch become the owners of the uploads' objects.
  */
-export function adoptUploads(
+export function deleteAdoptedUploadsStatements(
   { accountId, sql: database }: AccountDatabase,
   ids: readonly string[],
   condition?: SQL,

@@ -8,35 +8,41 @@ import { runBatch } from "../database.ts"
 import type { AccountDatabase, Statement } from "../database.ts"
 import type { NewDelivery } from "../deliveries.ts"
 import { deliveries } from "../schema/deliveries.ts"
-import { unchangedEndpointsCondition, selectEnabledEndpoints } from "../webhook-endpoints.ts"
+import {
+  unchangedEndpointsCondition,
+  selectEnabledEndpointsStatement,
+} from "../webhook-endpoints.ts"
 import { unpackEndedTasks } from "./ended-tasks.ts"
 import { files } from "../schema/files.ts"
 import type { File } from "../schema/files.ts"
 import { jobDependencies, jobs } from "../schema/jobs.ts"
 import type { Job } from "../schema/jobs.ts"
-import { isFinal } from "../../domain/states.ts"
+import { isFinalState } from "../../domain/states.ts"
 import { taskInputs, tasks, taskSecrets } from "../schema/tasks.ts"
 import type { Task } from "../schema/tasks.ts"
 import { garbage } from "../schema/uploads.ts"
 import type { Upload } from "../schema/uploads.ts"
-import { deleteSecrets } from "./task-secrets.ts"
-import { adoptUploads } from "../files/uploads.ts"
-import { addJobEndToUsage } from "../accounts/usage.ts"
+import { deleteTaskSecretsStatement } from "./task-secrets.ts"
+import { deleteAdoptedUploadsStatements } from "../files/uploads.ts"
+import { addJobEndToUsageStatement } from "../accounts/usage.ts"
 import type { JobEndUsage } from "../accounts/usage.ts"
 
 /**
  * Reads a job with its tasks, files, inputs and webhook endpoints in one consistent read. Returns
  * null if there is no such job.
  */
-export async function readSnapshot(
+export async function readJobSnapshot(
   database: AccountDatabase,
   jobId: string,
 ): Promise<JobSnapshot | null> {
-  return toSnapshot(await database.sql.batch(selectSnapshot(database, jobId)))
+  return toJobSnapshot(await database.sql.batch(selectSnapshotStatements(database, jobId)))
 }
 
-/** Returns the statements that read a job's snapshot, for `toSnapshot`. */
-export function selectSnapshot({ accountId, sql: database }: AccountDatabase, jobId: string) {
+/** Returns the statements that read a job's snapshot, for `toJobSnapshot`. */
+export function selectSnapshotStatements(
+  { accountId, sql: database }: AccountDatabase,
+  jobId: string,
+) {
   const { taskId, key, fileId, awaitsProbe } = taskInputs
   return [
     database
@@ -53,15 +59,15 @@ export function selectSnapshot({ accountId, sql: database }: AccountDatabase, jo
       .from(taskInputs)
       .innerJoin(tasks, eq(tasks.id, taskInputs.taskId))
       .where(and(eq(tasks.jobId, jobId), eq(tasks.accountId, accountId))),
-    selectEnabledEndpoints(database, accountId),
+    selectEnabledEndpointsStatement(database, accountId),
   ] as const
 }
 
 /**
- * Builds a snapshot from the rows that the statements of `selectSnapshot` return. Returns null if
+ * Builds a snapshot from the rows that the statements of `selectSnapshotStatements` return. Returns null if
  * the rows contain no job.
  */
-export function toSnapshot([[job], jobTasks, jobFiles, inputs, endpoints]: readonly [
+export function toJobSnapshot([[job], jobTasks, jobFiles, inputs, endpoints]: readonly [
   Job[],
   Task[],
   File[],
@@ -84,7 +90,7 @@ export function fileOfJobCondition(accountId: string, jobId: string): SQL | unde
  * Changes of a job, its tasks and its files that one batch writes. Pure functions compute a
  * transition from a snapshot of the job.
  */
-export type Transition = {
+export type JobTransition = {
   job: Partial<Job>
   tasks: { id: string; set: Partial<Task> }[]
   files: { id: string; set: Partial<File> }[]
@@ -113,13 +119,13 @@ export type Transition = {
  * transition again. `isApplied` reports whether the transition was written, and `isBatchOver` whether
  * it ended the last open job of a batch.
  */
-export async function applyTransition(
+export async function applyJobTransition(
   database: AccountDatabase,
   applied: {
     jobId: string
     version: number
     endpoints: readonly EnabledEndpoint[]
-    transition: Transition
+    transition: JobTransition
     now: number
   },
 ): Promise<{ isApplied: boolean; isBatchOver: boolean }> {
@@ -127,7 +133,7 @@ export async function applyTransition(
   const { jobId, version, endpoints, transition } = applied
   const { state } = transition.job
   const areEndpointsSame =
-    state && isFinal(state) ? unchangedEndpointsCondition(accountId, endpoints) : sql`true`
+    state && isFinalState(state) ? unchangedEndpointsCondition(accountId, endpoints) : sql`true`
   const isUnchanged = sql`${jobIsAt(database, jobId, version)} and ${areEndpointsSame}`
   const raiseVersion = db
     .update(jobs)
@@ -152,15 +158,17 @@ export async function applyTransition(
     ),
     ...insertPrefixes(database, applied, isUnchanged),
     ...deleteEndedSecrets(database, applied, isUnchanged),
-    ...adoptUploads(
+    ...deleteAdoptedUploadsStatements(
       database,
       (transition.valueUploads ?? []).map(({ id }) => id),
       isUnchanged,
     ),
     ...(transition.deliveries ?? []).map((each) => insertOnce(database, each, isUnchanged)),
-    ...(transition.ended ? [addJobEndToUsage(database, transition.ended, isUnchanged)] : []),
+    ...(transition.ended
+      ? [addJobEndToUsageStatement(database, transition.ended, isUnchanged)]
+      : []),
     ...moveInputs(database, transition, isUnchanged),
-    ...(state && isFinal(state) ? [releaseDependents(database, jobId, isUnchanged)] : []),
+    ...(state && isFinalState(state) ? [releaseDependents(database, jobId, isUnchanged)] : []),
     raiseVersion,
   ])
   const isApplied = z.array(z.unknown()).parse(results.at(-1)).length === 1
@@ -170,14 +178,14 @@ export async function applyTransition(
 const batchRows = z.array(z.object({ openJobs: z.number() }))
 
 /** Reports whether the first statement of a transition has counted the last open job of a batch. */
-function hasNoOpenJob({ batch }: Transition, [counted]: readonly unknown[]): boolean {
+function hasNoOpenJob({ batch }: JobTransition, [counted]: readonly unknown[]): boolean {
   return batch !== undefined && batchRows.parse(counted)[0]?.openJobs === 0
 }
 
 /** Returns the statements that count a job's end in its batch, and write the webhooks of its end. */
 function countInBatch(
   database: AccountDatabase,
-  { batch }: Transition,
+  { batch }: JobTransition,
   isUnchanged: SQL,
 ): Statement[] {
   if (!batch) return []
@@ -194,7 +202,7 @@ function countInBatch(
  */
 function changeTasks(
   { sql: db }: AccountDatabase,
-  { jobId, transition }: { jobId: string; transition: Transition },
+  { jobId, transition }: { jobId: string; transition: JobTransition },
   isUnchanged: SQL,
 ): Statement[] {
   if (transition.job.endedTasks) {
@@ -218,7 +226,7 @@ function changeTasks(
  */
 function moveInputs(
   { sql: db }: AccountDatabase,
-  { sameFiles = [] }: Transition,
+  { sameFiles = [] }: JobTransition,
   isUnchanged: SQL,
 ): Statement[] {
   return sameFiles.map(({ id, sameAs }) =>
@@ -244,7 +252,7 @@ function releaseDependents(
 }
 
 /** Groups the files that get the same change, for one statement each. `ids` is a JSON array. */
-function groupChanges(changes: Transition["files"]): { ids: string; set: Partial<File> }[] {
+function groupChanges(changes: JobTransition["files"]): { ids: string; set: Partial<File> }[] {
   const groups = Map.groupBy(changes, ({ set }) => JSON.stringify(set))
   return [...groups.values()].flatMap((group) => {
     const [first] = group
@@ -258,14 +266,17 @@ function groupChanges(changes: Transition["files"]): { ids: string; set: Partial
  */
 function deleteEndedSecrets(
   database: AccountDatabase,
-  { jobId, transition: { job, tasks: changed } }: { jobId: string; transition: Transition },
+  { jobId, transition: { job, tasks: changed } }: { jobId: string; transition: JobTransition },
   isUnchanged: SQL,
 ): Statement[] {
-  if (job.state && isFinal(job.state)) return [deleteSecrets(database, jobId, isUnchanged)]
-  const finalIds = changed.filter(({ set }) => set.state && isFinal(set.state)).map(({ id }) => id)
+  if (job.state && isFinalState(job.state))
+    return [deleteTaskSecretsStatement(database, jobId, isUnchanged)]
+  const finalIds = changed
+    .filter(({ set }) => set.state && isFinalState(set.state))
+    .map(({ id }) => id)
   if (finalIds.length === 0) return []
   const ofThem = sql`${taskSecrets.taskId} in (select value from json_each(${JSON.stringify(finalIds)}))`
-  return [deleteSecrets(database, jobId, and(isUnchanged, ofThem))]
+  return [deleteTaskSecretsStatement(database, jobId, and(isUnchanged, ofThem))]
 }
 
 /**
@@ -274,7 +285,7 @@ function deleteEndedSecrets(
  */
 function insertPrefixes(
   { sql: database }: AccountDatabase,
-  { transition, now }: { transition: Transition; now: number },
+  { transition, now }: { transition: JobTransition; now: number },
   isUnchanged: SQL,
 ): Statement[] {
   const prefixes = transition.garbage.map(({ prefix }) => prefix)

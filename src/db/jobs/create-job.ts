@@ -1,21 +1,21 @@
 import { getTableColumns, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
 import { z } from "zod"
-import type { Idempotency, JobDraft, TaskDraft } from "../../domain/job-draft.ts"
-import { selectAdmittedAccountId } from "../accounts/account-limits.ts"
+import type { IdempotencyKeyUse, JobDraft, TaskDraft } from "../../domain/job-draft.ts"
+import { accountIdIfWithinLimitsSql } from "../accounts/account-limits.ts"
 import type { NewJobLimits, JobDemand } from "../accounts/account-limits.ts"
 import { splitRowsForInsert, runBatch } from "../database.ts"
 import type { AccountDatabase, Statement } from "../database.ts"
-import { insertIdempotencyKey } from "./idempotency.ts"
+import { insertIdempotencyKeyStatements } from "./idempotency.ts"
 import { files } from "../schema/files.ts"
 import type { File } from "../schema/files.ts"
 import type { FileWithJob } from "../../domain/snapshot.ts"
 import { jobDependencies, jobMetadata, jobs } from "../schema/jobs.ts"
 import type { Job } from "../schema/jobs.ts"
-import { insertLookup } from "./metadata-lookups.ts"
+import { insertMetadataLookupStatements } from "./metadata-lookups.ts"
 import { taskInputs, tasks } from "../schema/tasks.ts"
-import { insertSecrets, encryptSecrets } from "./task-secrets.ts"
-import { adoptUploads } from "../files/uploads.ts"
+import { insertTaskSecretsStatements, encryptTaskSecrets } from "./task-secrets.ts"
+import { deleteAdoptedUploadsStatements } from "../files/uploads.ts"
 import { addAcceptedJobsToUsage } from "../accounts/usage.ts"
 import { insertBatch } from "../batches.ts"
 import type { NewBatch } from "../batches.ts"
@@ -27,7 +27,11 @@ export async function encryptDraftSecrets(
 ): Promise<JobDraft> {
   const tasks = draft.tasks.map(async (draftTask): Promise<TaskDraft> => {
     if (!draftTask.secrets) return draftTask
-    const sealedSecrets = await encryptSecrets(serviceSecret, draftTask.task.id, draftTask.secrets)
+    const sealedSecrets = await encryptTaskSecrets(
+      serviceSecret,
+      draftTask.task.id,
+      draftTask.secrets,
+    )
     return { ...draftTask, secrets: null, sealedSecrets }
   })
   return { ...draft, tasks: await Promise.all(tasks) }
@@ -52,12 +56,12 @@ export type NewJobs = {
   drafts: readonly JobDraft[]
   batch: NewBatch | null
   /** Idempotency key of the request; null or undefined without a key. */
-  once?: Idempotency | null | undefined
+  once?: IdempotencyKeyUse | null | undefined
 }
 
 /**
  * Writes jobs in one D1 batch. The D1 batch fails if the jobs would exceed a limit of the account;
- * `isNotAdmittedError` recognizes that error. Jobs without an admission have no limits and are not
+ * `isLimitExceededError` recognizes that error. Jobs without an admission have no limits and are not
  * counted as usage.
  */
 export async function createJobs(
@@ -70,13 +74,13 @@ export async function createJobs(
   if (!first) throw new Error("a request creates at least one job")
   const created = { jobId: batch?.id ?? first.job.id, createdAt: first.job.createdAt }
   const statements: Statement[] = [
-    ...(once ? insertIdempotencyKey(database, once, created) : []),
+    ...(once ? insertIdempotencyKeyStatements(database, once, created) : []),
     ...insertJobs(database, drafts, creation),
     ...(batch ? [insertBatch(database, batch, { ...creation, jobCount: drafts.length })] : []),
     ...drafts.flatMap((draft) => [
       ...insertMetadata(database, draft.job),
       ...insertDependencies(database, draft),
-      ...(draft.lookup ? insertLookup(database, draft.lookup, created) : []),
+      ...(draft.lookup ? insertMetadataLookupStatements(database, draft.lookup, created) : []),
     ]),
     ...insertTasks(database, drafts),
     ...splitRowsForInsert(
@@ -87,7 +91,7 @@ export async function createJobs(
   const uploadIds = drafts.flatMap(({ uploadId, valueUploads = [] }) => {
     return [uploadId ?? [], valueUploads.map(({ id }) => id)].flat()
   })
-  await runBatch(sql, [...statements, ...adoptUploads(database, uploadIds)])
+  await runBatch(sql, [...statements, ...deleteAdoptedUploadsStatements(database, uploadIds)])
 }
 
 /** Returns the statements that insert the tasks of jobs with their inputs and secrets. */
@@ -102,7 +106,9 @@ function insertTasks(database: AccountDatabase, drafts: readonly JobDraft[]): St
     ...splitRowsForInsert(inputs, 4).map((rows) => sql.insert(taskInputs).values(rows)),
     ...drafted.flatMap(({ task: { id: taskId, jobId }, secrets, sealedSecrets: sealed }) => {
       if (secrets) throw new Error("the secrets of a task are not sealed")
-      return sealed === undefined ? [] : insertSecrets(database, { taskId, jobId, sealed })
+      return sealed === undefined
+        ? []
+        : insertTaskSecretsStatements(database, { taskId, jobId, sealed })
     }),
   ]
 }
@@ -188,7 +194,7 @@ function insertJobs(
     const waitingFor = selectOpenJobIds(accountId, neededJobIds)
     const admitted =
       admission && at === 0
-        ? selectAdmittedAccountId(accountId, admission.limits, admission.demand)
+        ? accountIdIfWithinLimitsSql(accountId, admission.limits, admission.demand)
         : accountId
     return sql.insert(jobs).values({ ...job, keyId, requestId, waitingFor, accountId: admitted })
   })

@@ -1,8 +1,8 @@
 import { z } from "zod"
-import { taskWork } from "../../contract/task.ts"
+import { taskWorkSchema } from "../../contract/task.ts"
 import { packText, unpackText } from "../values/packed-text.ts"
 import type { Job } from "../schema/jobs.ts"
-import { isFinal, STATES } from "../../domain/states.ts"
+import { isFinalState, STATES } from "../../domain/states.ts"
 import type { Task } from "../schema/tasks.ts"
 import type { JobSnapshot } from "../../domain/snapshot.ts"
 
@@ -21,7 +21,7 @@ const endedTasks = z.object({
       fence: z.number(),
       weight: z.number(),
       pool: z.string(),
-      work: taskWork,
+      work: taskWorkSchema,
       failures: z.number(),
       interruptions: z.number(),
       handOvers: z.number(),
@@ -55,7 +55,7 @@ export function packEndedTasks(
   { tasks, inputs }: JobSnapshot,
   { job, tasks: changes }: TaskChanges,
 ): string | Uint8Array | null {
-  if (!job.state || !isFinal(job.state)) return null
+  if (!job.state || !isFinalState(job.state)) return null
   const sets = new Map(changes.map(({ id, set }) => [id, set]))
   const tasksAfter = tasks.map((task) => ({ ...task, ...sets.get(task.id) }))
   if (tasksAfter.some((task) => task.workObjectKey !== null || task.resultObjectKey !== null))

@@ -2,8 +2,8 @@ import { and, eq, gt, lt } from "drizzle-orm"
 import type { AccountDatabase, Database, Statement } from "../database.ts"
 import { selectInputRows } from "../files/input-files.ts"
 import type { InputIds, InputRows } from "../files/input-files.ts"
-import { idempotency, jobs } from "../schema/jobs.ts"
-import type { Idempotency } from "../../domain/job-draft.ts"
+import { idempotencyKeys, jobs } from "../schema/jobs.ts"
+import type { IdempotencyKeyUse } from "../../domain/job-draft.ts"
 
 /**
  * Time in milliseconds for which a request with the same idempotency key returns the job of the
@@ -53,17 +53,17 @@ function selectIdempotency(
 ) {
   return database
     .select({
-      jobId: idempotency.jobId,
+      jobId: idempotencyKeys.jobId,
       fileIds: jobs.fileIds,
-      bodyHash: idempotency.bodyHash,
+      bodyHash: idempotencyKeys.bodyHash,
     })
-    .from(idempotency)
-    .leftJoin(jobs, eq(jobs.id, idempotency.jobId))
+    .from(idempotencyKeys)
+    .leftJoin(jobs, eq(jobs.id, idempotencyKeys.jobId))
     .where(
       and(
-        eq(idempotency.accountId, accountId),
-        eq(idempotency.key, key),
-        gt(idempotency.createdAt, now - IDEMPOTENCY_MS),
+        eq(idempotencyKeys.accountId, accountId),
+        eq(idempotencyKeys.key, key),
+        gt(idempotencyKeys.createdAt, now - IDEMPOTENCY_MS),
       ),
     )
     .limit(1)
@@ -73,23 +73,23 @@ function selectIdempotency(
  * Returns statements that assign an idempotency key to a job. The batch fails if the key is already
  * assigned.
  */
-export function insertIdempotencyKey(
+export function insertIdempotencyKeyStatements(
   { accountId, sql: database }: AccountDatabase,
-  { key, bodyHash }: Idempotency,
+  { key, bodyHash }: IdempotencyKeyUse,
   { jobId, createdAt }: { jobId: string; createdAt: number },
 ): Statement[] {
   const isExpired = and(
-    eq(idempotency.accountId, accountId),
-    eq(idempotency.key, key),
-    lt(idempotency.createdAt, createdAt - IDEMPOTENCY_MS),
+    eq(idempotencyKeys.accountId, accountId),
+    eq(idempotencyKeys.key, key),
+    lt(idempotencyKeys.createdAt, createdAt - IDEMPOTENCY_MS),
   )
   return [
-    database.delete(idempotency).where(isExpired),
-    database.insert(idempotency).values({ accountId, key, bodyHash, jobId, createdAt }),
+    database.delete(idempotencyKeys).where(isExpired),
+    database.insert(idempotencyKeys).values({ accountId, key, bodyHash, jobId, createdAt }),
   ]
 }
 
 /** Deletes the idempotency keys of all accounts that are older than a day. */
 export async function deleteExpiredIdempotencyKeys(database: Database, now: number): Promise<void> {
-  await database.delete(idempotency).where(lt(idempotency.createdAt, now - IDEMPOTENCY_MS))
+  await database.delete(idempotencyKeys).where(lt(idempotencyKeys.createdAt, now - IDEMPOTENCY_MS))
 }

@@ -3,18 +3,18 @@ import type { Column, SQL } from "drizzle-orm"
 import { smallestIdAt } from "../../platform/ids.ts"
 import { runBatch } from "../database.ts"
 import type { AccountDatabase, Database, Statement } from "../database.ts"
-import { deliveryPrefix, jobValuesPrefix, objectPrefix } from "../../domain/object-keys.ts"
+import { deliveryPrefix, jobValuesPrefix, filePrefix } from "../../domain/object-keys.ts"
 import { deliveries, deliveryTries } from "../schema/deliveries.ts"
 import { fileAwaitedCondition, jobFilesAwaitedCondition } from "../files/input-files.ts"
 import { files } from "../schema/files.ts"
 import type { File } from "../schema/files.ts"
-import { idempotency, jobs, metadataLookups } from "../schema/jobs.ts"
-import { FILE_SOURCES, isFinal, isCallerFileSource } from "../../domain/states.ts"
+import { idempotencyKeys, jobs, metadataLookups } from "../schema/jobs.ts"
+import { FILE_SOURCES, isFinalState, isCallerFileSource } from "../../domain/states.ts"
 import type { FileSource } from "../../domain/states.ts"
 import { taskInputs, tasks } from "../schema/tasks.ts"
 import { garbage } from "../schema/uploads.ts"
-import { listOldLookups } from "./metadata-lookups.ts"
-import { deleteSecrets } from "./task-secrets.ts"
+import { listOldMetadataLookups } from "./metadata-lookups.ts"
+import { deleteTaskSecretsStatement } from "./task-secrets.ts"
 import { fileOfJobCondition } from "./apply-transition.ts"
 import type { JobSnapshot } from "../../domain/snapshot.ts"
 
@@ -61,7 +61,7 @@ export async function removeJob(
   const ownTasks = sql`(select id from tasks where job_id = ${jobId} and account_id = ${accountId})`
   await runBatch(database, [
     ...insertGarbage(database, [...garbageRows, ...values]),
-    deleteSecrets({ accountId, sql: database }, jobId),
+    deleteTaskSecretsStatement({ accountId, sql: database }, jobId),
     database.delete(taskInputs).where(sql`${taskInputs.taskId} in ${ownTasks}`),
     database.delete(tasks).where(and(eq(tasks.jobId, jobId), eq(tasks.accountId, accountId))),
     database
@@ -73,8 +73,8 @@ export async function removeJob(
         ),
       ),
     database
-      .delete(idempotency)
-      .where(and(eq(idempotency.accountId, accountId), eq(idempotency.jobId, jobId))),
+      .delete(idempotencyKeys)
+      .where(and(eq(idempotencyKeys.accountId, accountId), eq(idempotencyKeys.jobId, jobId))),
     database.delete(jobs).where(and(eq(jobs.id, jobId), eq(jobs.accountId, accountId))),
   ])
 }
@@ -100,8 +100,8 @@ export async function removeJobs(
   await runBatch(database, [
     ...statements,
     database
-      .delete(idempotency)
-      .where(and(eq(idempotency.accountId, accountId), isListed(idempotency.jobId, own))),
+      .delete(idempotencyKeys)
+      .where(and(eq(idempotencyKeys.accountId, accountId), isListed(idempotencyKeys.jobId, own))),
   ])
   return fileRows.map(({ id }) => id)
 }
@@ -150,8 +150,13 @@ export async function removeExpiredJobs(
     await runBatch(database, [
       ...(await removalOf(database, ids, FILE_SOURCES)),
       database
-        .delete(idempotency)
-        .where(and(isListed(idempotency.accountId, accountIds), isListed(idempotency.jobId, ids))),
+        .delete(idempotencyKeys)
+        .where(
+          and(
+            isListed(idempotencyKeys.accountId, accountIds),
+            isListed(idempotencyKeys.jobId, ids),
+          ),
+        ),
     ])
   }
   const removedCount = endedBefore === null ? 0 : await removeLeftFiles(database, now, endedBefore)
@@ -231,9 +236,14 @@ async function removeLeftFiles(
  * Deletes some metadata lookups of all accounts that were created before a time, with their
  * finished jobs. Reports whether more lookups may remain to delete.
  */
-export async function deleteOldLookups(database: Database, before: number): Promise<boolean> {
-  const old = await listOldLookups(database, before, REMOVED_ROWS_MAX)
-  const ids = old.flatMap(({ jobId, state }) => (state === null || isFinal(state) ? [jobId] : []))
+export async function deleteOldMetadataLookups(
+  database: Database,
+  before: number,
+): Promise<boolean> {
+  const old = await listOldMetadataLookups(database, before, REMOVED_ROWS_MAX)
+  const ids = old.flatMap(({ jobId, state }) =>
+    state === null || isFinalState(state) ? [jobId] : [],
+  )
   if (ids.length === 0) return false
   const isOld = lt(metadataLookups.createdAt, before)
   await runBatch(database, [
@@ -318,7 +328,7 @@ function prefixesOf(
   { id, objectKey }: Pick<File, "id" | "objectKey">,
   dueAt: number,
 ): NewGarbage[] {
-  return objectKey === null ? [] : [{ prefix: objectPrefix(objectKey), fileId: id, dueAt }]
+  return objectKey === null ? [] : [{ prefix: filePrefix(objectKey), fileId: id, dueAt }]
 }
 
 function insertGarbage(database: Database, rows: NewGarbage[]): Statement[] {

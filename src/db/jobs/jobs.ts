@@ -2,9 +2,9 @@ import { and, eq, getTableColumns, isNull, lt, sql } from "drizzle-orm"
 import { runBatch } from "../database.ts"
 import type { AccountDatabase, Database, Statement } from "../database.ts"
 import { getListedJobColumns } from "../values/listed-jobs.ts"
-import { jobWeight } from "./open-tasks.ts"
+import { jobWeightSql } from "./open-tasks.ts"
 import { compareNewestFirst, statesPageCondition, metadataPageCondition } from "../paging.ts"
-import type { MetadataPair, Page } from "../paging.ts"
+import type { MetadataFilter, ListPageQuery } from "../paging.ts"
 import { files } from "../schema/files.ts"
 import { jobs } from "../schema/jobs.ts"
 import type { Job } from "../schema/jobs.ts"
@@ -29,7 +29,7 @@ export type JobFilter = {
   kind?: string | undefined
   states?: readonly State[] | undefined
   /** Key and value that the job's metadata must contain. */
-  pair?: MetadataPair | undefined
+  pair?: MetadataFilter | undefined
   /** Part of the requests to read: `none`, or `short` for only the short fields. */
   request?: "none" | "short" | undefined
 }
@@ -41,7 +41,7 @@ export type JobFilter = {
 export async function listJobs(
   { accountId, sql: database }: AccountDatabase,
   { kind, states = STATES, pair, request }: JobFilter,
-  page: Page,
+  page: ListPageQuery,
 ): Promise<Job[]> {
   const ofKind = kind === undefined ? sql`kind <> 'metadata'` : eq(jobs.kind, kind)
   const where = and(eq(jobs.accountId, accountId), ofKind)
@@ -67,14 +67,14 @@ function markTruncated(job: Job): Job {
 /** Start of a task on a runner: ids of the task and its job, fence, and time in milliseconds. */
 export type TaskStart = { jobId: string; taskId: string; fence: number; at: number }
 
-/** Job that `storeAcceptedAndStarted` has started. */
+/** Job that `storeAcceptedAndStartedJobs` has started. */
 export type StartedJob = Pick<Job, "id" | "state" | "version" | "startedAt" | "attempts">
 
 /**
  * Stores that the dispatcher has accepted jobs, and that runners have started tasks. A job that is
  * already accepted, started or finished stays unchanged. Returns the jobs that this call started.
  */
-export async function storeAcceptedAndStarted(
+export async function storeAcceptedAndStartedJobs(
   database: AccountDatabase,
   noted: { accepted: string[]; taken: TaskStart[]; now: number },
 ): Promise<StartedJob[]> {
@@ -162,7 +162,7 @@ export type UnacceptedTask = {
 }
 
 const { id, jobId, priority, weight, createdAt, pool } = getTableColumns(tasks)
-const unacceptedTask = { id, jobId, priority, weight, jobWeight, createdAt, pool }
+const unacceptedTask = { id, jobId, priority, weight, jobWeight: jobWeightSql, createdAt, pool }
 
 /**
  * Returns the tasks of open jobs of all accounts that were created before a time and that no

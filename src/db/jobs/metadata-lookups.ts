@@ -2,13 +2,13 @@ import { and, asc, eq, lt, sql } from "drizzle-orm"
 import type { AccountDatabase, Database, Statement } from "../database.ts"
 import { jobs, metadataLookups } from "../schema/jobs.ts"
 import type { Job } from "../schema/jobs.ts"
-import type { NewLookup } from "../../domain/job-draft.ts"
+import type { NewMetadataLookup } from "../../domain/job-draft.ts"
 
 /**
  * Returns the last metadata lookup of a URL, by the URL's hash, and the job of the lookup. `job` is
  * null if the job has been removed. Returns null if the URL has no lookup.
  */
-export async function findLookup(
+export async function findMetadataLookup(
   { accountId, sql: database }: AccountDatabase,
   urlHash: string,
 ): Promise<{ jobId: string; job: Job | null } | null> {
@@ -26,9 +26,9 @@ export async function findLookup(
  * is no longer the job `replaces`. The row of the replaced lookup gets its job's id as its hash,
  * and stays until the sweep removes that job.
  */
-export function insertLookup(
+export function insertMetadataLookupStatements(
   { accountId, sql: database }: AccountDatabase,
-  { urlHash, replaces }: NewLookup,
+  { urlHash, replaces }: NewMetadataLookup,
   { jobId, createdAt }: { jobId: string; createdAt: number },
 ): Statement[] {
   const replaced = database
@@ -51,7 +51,7 @@ export function insertLookup(
  * Returns the metadata lookups of all accounts that were created before a time, oldest first.
  * `state` is null if the job has been removed.
  */
-export async function listOldLookups(database: Database, before: number, limit: number) {
+export async function listOldMetadataLookups(database: Database, before: number, limit: number) {
   return await database
     .select({
       accountId: metadataLookups.accountId,

@@ -25,7 +25,7 @@ export type InputReadiness = (typeof READINESS)[number]
  * file, and `neededJobId` the job that was to write the file as an output; both are null if the file
  * was deleted. An imported file has no `neededJobId`.
  */
-export type LostInput = { key: string; failure: Failure | null; neededJobId: string | null }
+export type UnreadableInput = { key: string; failure: Failure | null; neededJobId: string | null }
 
 /** Fields of an open task (waiting or running) that its dispatcher needs. */
 export type OpenTask = Pick<
@@ -52,7 +52,7 @@ export type OpenTask = Pick<
 }
 
 /** SQL for the sum of the weights of all tasks that a task's job has. */
-export const jobWeight = sql<number>`(select sum(weight) from tasks as every where every.job_id = ${tasks.jobId})`
+export const jobWeightSql = sql<number>`(select sum(weight) from tasks as every where every.job_id = ${tasks.jobId})`
 
 /**
  * SQL for the readiness of a task's input, as an index in READINESS. A probe may read a file that
@@ -158,10 +158,10 @@ function selectOpen({ accountId, sql: database }: AccountDatabase, ids: SQL) {
 /**
  * Returns the inputs of a task that can never be read. A task with such an input can never start.
  */
-export async function listLostInputs(
+export async function listUnreadableInputs(
   { accountId, sql: database }: AccountDatabase,
   taskId: string,
-): Promise<LostInput[]> {
+): Promise<UnreadableInput[]> {
   const { errorCode, errorMessage, source, jobId } = files
   const rows = await database
     .select({ key: taskInputs.key, rank: readiness, errorCode, errorMessage, source, jobId })

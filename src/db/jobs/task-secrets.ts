@@ -1,6 +1,6 @@
 import { and, eq, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
-import { taskSecrets as secretsOfTask } from "../../contract/task.ts"
+import { taskSecretsSchema as secretsOfTask } from "../../contract/task.ts"
 import type { TaskSecrets } from "../../contract/task.ts"
 import { unsealText, sealText } from "../../platform/crypto/sealed-text.ts"
 import { splitRowsForInsert } from "../database.ts"
@@ -13,7 +13,7 @@ const PART_LENGTH = 32_000
 const COLUMNS = 5
 
 /** Encrypts the secrets of a task with the secret of the service. */
-export async function encryptSecrets(
+export async function encryptTaskSecrets(
   serviceSecret: string,
   taskId: string,
   secrets: TaskSecrets,
@@ -25,7 +25,7 @@ export async function encryptSecrets(
  * Decrypts the secrets of a task. Returns null if they were encrypted with another secret of the
  * service.
  */
-export async function decryptSecrets(
+export async function decryptTaskSecrets(
   serviceSecret: string,
   taskId: string,
   sealed: string,
@@ -39,7 +39,7 @@ function useOf(taskId: string) {
 }
 
 /** Returns statements that store the encrypted secrets of a task, in several rows if necessary. */
-export function insertSecrets(
+export function insertTaskSecretsStatements(
   { accountId, sql: database }: AccountDatabase,
   { sealed, ...row }: { taskId: string; jobId: string; sealed: string },
 ): Statement[] {
@@ -55,7 +55,7 @@ export function insertSecrets(
  * Returns the statement that reads the encrypted secrets of a task. The rows are in the order of
  * the ciphertext's parts.
  */
-export function selectSecrets(database: Database, taskId: string) {
+export function selectTaskSecretsStatement(database: Database, taskId: string) {
   return database
     .select({ sealed: taskSecrets.sealed })
     .from(taskSecrets)
@@ -64,7 +64,7 @@ export function selectSecrets(database: Database, taskId: string) {
 }
 
 /** Returns the statement that deletes the secrets of a job's tasks if an SQL condition holds. */
-export function deleteSecrets(
+export function deleteTaskSecretsStatement(
   { accountId, sql: database }: AccountDatabase,
   jobId: string,
   condition?: SQL,
@@ -77,7 +77,7 @@ export function deleteSecrets(
 /**
  * Deletes leftover secrets of at most `limit` jobs of all accounts, which are finished or removed.
  */
-export async function deleteLeftoverSecrets(database: Database, limit: number): Promise<void> {
+export async function deleteLeftoverTaskSecrets(database: Database, limit: number): Promise<void> {
   const isOpen = sql`exists (select 1 from ${jobs} where ${jobs.id} = ${taskSecrets.jobId} and ${jobs.state} in ('waiting', 'running'))`
   const left = database
     .select({ jobId: taskSecrets.jobId })

@@ -9,8 +9,8 @@ import type { File } from "../schema/files.ts"
 import { jobs } from "../schema/jobs.ts"
 import { taskInputs, tasks } from "../schema/tasks.ts"
 import type { Task } from "../schema/tasks.ts"
-import { selectSecrets } from "./task-secrets.ts"
-import { selectSnapshot, toSnapshot } from "./apply-transition.ts"
+import { selectTaskSecretsStatement } from "./task-secrets.ts"
+import { selectSnapshotStatements, toJobSnapshot } from "./apply-transition.ts"
 import type { JobSnapshot } from "../../domain/snapshot.ts"
 
 /** Fields of an input's file: those that the runner receives, and the file's source. */
@@ -29,7 +29,7 @@ export type ClaimedTask = {
   plan: AssignedPlan | null
   /** Snapshot of the task's job after the claim. */
   snapshot: JobSnapshot
-  /** Encrypted secrets of the task, for `decryptSecrets`; null if the task has no secrets. */
+  /** Encrypted secrets of the task, for `decryptTaskSecrets`; null if the task has no secrets. */
   sealedSecrets: string | null
   /** Time of the claim, in milliseconds since 1970. */
   claimedAt: number
@@ -72,7 +72,7 @@ export async function claimTask(
         .update(taskInputs)
         .set({ objectKey: sql`(select object_key from files where files.id = file_id)` })
         .where(and(eq(taskInputs.taskId, claim.taskId), isClaimed)),
-      ...selectSnapshot({ accountId, sql: database }, claim.jobId),
+      ...selectSnapshotStatements({ accountId, sql: database }, claim.jobId),
       database
         .select({
           key: taskInputs.key,
@@ -83,9 +83,9 @@ export async function claimTask(
         .leftJoin(files, eq(files.id, taskInputs.fileId))
         .where(eq(taskInputs.taskId, claim.taskId)),
       selectPlan(database, accountId),
-      selectSecrets(database, claim.taskId),
+      selectTaskSecretsStatement(database, claim.taskId),
     ])
-  const snapshot = toSnapshot([job, jobTasks, jobFiles, jobInputs, endpoints])
+  const snapshot = toJobSnapshot([job, jobTasks, jobFiles, jobInputs, endpoints])
   const task = jobTasks.find(({ id: taskId }) => taskId === claim.taskId)
   if (!snapshot || task?.state !== "running") return null
   if (task.slot !== claim.slot || task.allocation !== claim.allocation) return null
@@ -113,19 +113,19 @@ export async function isTaskRunningAtFence(
  * Returns the output keys of a task that runs at this fence; null if the task does not run at the
  * fence.
  */
-export async function findOutputKeys(
+export async function findRunningTaskOutputKeys(
   database: AccountDatabase,
   attempt: TaskAttempt,
 ): Promise<string[] | null> {
-  const work = await findTaskWork(database, attempt)
-  return work && toOutputKeys(work)
+  const work = await findRunningTaskWork(database, attempt)
+  return work && getTaskOutputKeys(work)
 }
 
 /**
  * Returns the work of a task that runs at this fence; null if the task does not run at the fence.
  * If the work is too large for its row, the result has only the kind and the outputs.
  */
-export async function findTaskWork(
+export async function findRunningTaskWork(
   { accountId, sql: database }: AccountDatabase,
   attempt: TaskAttempt,
 ): Promise<TaskWork | null> {
@@ -138,7 +138,7 @@ export async function findTaskWork(
 }
 
 /** Returns the keys of the outputs of a task's work. */
-export function toOutputKeys({ outputs = [] }: TaskWork): string[] {
+export function getTaskOutputKeys({ outputs = [] }: TaskWork): string[] {
   return outputs.map(({ key }) => key)
 }
 

@@ -59,7 +59,7 @@ export const accounts = sqliteTable(
   ],
 )
 
-export const keys = sqliteTable(
+export const apiKeys = sqliteTable(
   "keys",
   {
     id: text("id").primaryKey(),
@@ -100,5 +100,5 @@ export const plans = sqliteTable("plans", {
 })
 
 export type Account = typeof accounts.$inferSelect
-export type Key = typeof keys.$inferSelect
+export type ApiKey = typeof apiKeys.$inferSelect
 export type OperatorPlan = typeof plans.$inferSelect

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm"
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core"
-import { compactId } from "../values/compact-text.ts"
-import { packedJson } from "../values/packed-text.ts"
+import { compactIdColumn } from "../values/compact-text.ts"
+import { packedJsonColumn } from "../values/packed-text.ts"
 
 /** Batches: jobs that one request created together. */
 export const batches = sqliteTable(
@@ -15,15 +15,15 @@ export const batches = sqliteTable(
     openJobs: integer("open_jobs").notNull(),
     /** Number of jobs that failed or were canceled. */
     failedJobs: integer("failed_jobs").notNull().default(0),
-    metadata: packedJson("metadata").$type<Record<string, string>>(),
+    metadata: packedJsonColumn("metadata").$type<Record<string, string>>(),
     /** URL of the webhook for the end of the last job; null without a webhook. */
     webhookUrl: text("webhook_url"),
     /** Origin at which the caller reached the service. Links in the webhook use it. */
     origin: text("origin").notNull(),
     /** Id of the API key that created the batch; null for a batch from the dashboard. */
-    keyId: compactId("key_id"),
+    keyId: compactIdColumn("key_id"),
     /** Id of the HTTP request that created the batch, for correlation in logs. */
-    requestId: compactId("request_id"),
+    requestId: compactIdColumn("request_id"),
     /** Id of the batch that this batch retries; null for other batches. */
     retryOf: text("retry_of"),
     createdAt: integer("created_at").notNull(),

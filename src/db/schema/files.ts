@@ -3,8 +3,8 @@ import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core"
 import type { Bundle } from "../../contract/bundle.ts"
 import type { FailureCode } from "../../contract/failure.ts"
 import type { ProbeResult } from "../../contract/probe.ts"
-import { compactHash } from "../values/compact-text.ts"
-import { packedJson } from "../values/packed-text.ts"
+import { compactHashColumn } from "../values/compact-text.ts"
+import { packedJsonColumn } from "../values/packed-text.ts"
 import { FILE_SOURCES, STATES } from "../../domain/states.ts"
 
 export const files = sqliteTable(
@@ -28,8 +28,8 @@ export const files = sqliteTable(
     sizeBytes: integer("size_bytes"),
     contentType: text("content_type"),
     /** SHA-256 of the file, hexadecimal; null if it was not computed during the transfer. */
-    sha256: compactHash("sha256"),
-    probe: packedJson("probe").$type<ProbeResult>(),
+    sha256: compactHashColumn("sha256"),
+    probe: packedJsonColumn("probe").$type<ProbeResult>(),
     /** R2 key of a probe that is too large for the row; `probe` then has no streams. */
     probeObjectKey: text("probe_object_key"),
     probeError: text("probe_error"),

@@ -1,14 +1,14 @@
 import { sql } from "drizzle-orm"
 import { index, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core"
-import type { Member } from "../../contract/bundle.ts"
+import type { BundleMember } from "../../contract/bundle.ts"
 import type { FailureCode } from "../../contract/failure.ts"
 import type { VideoMetadata } from "../../contract/tasks/metadata.ts"
 import type { NormalizeResult } from "../../contract/tasks/normalize.ts"
 import type { TranscribeResult } from "../../contract/tasks/transcribe.ts"
 import type { Warning } from "../../contract/warning.ts"
 import type { RenditionQuality } from "../../contract/tasks/render.ts"
-import { compactId } from "../values/compact-text.ts"
-import { packedJson, packedRaw } from "../values/packed-text.ts"
+import { compactIdColumn } from "../values/compact-text.ts"
+import { packedJsonColumn, stillPackedColumn } from "../values/packed-text.ts"
 import { STATES, WEBHOOK_FORMS } from "../../domain/states.ts"
 
 export const jobs = sqliteTable(
@@ -24,31 +24,31 @@ export const jobs = sqliteTable(
      */
     version: integer("version").notNull(),
     priority: integer("priority").notNull(),
-    request: packedJson("request").notNull(),
+    request: packedJsonColumn("request").notNull(),
     /**
      * R2 key of a request that is too large for the row; `request` then holds only the request's
      * short fields.
      */
     requestObjectKey: text("request_object_key"),
-    result: packedJson("result").$type<JobResult>(),
+    result: packedJsonColumn("result").$type<JobResult>(),
     /**
      * R2 key of a result that is too large for the row; `result` then omits the members of bundles.
      */
     resultObjectKey: text("result_object_key"),
     /** Ids of the Files that the job creates, by output key; null if the job creates no File. */
-    fileIds: packedJson("file_ids").$type<Record<string, string>>(),
+    fileIds: packedJsonColumn("file_ids").$type<Record<string, string>>(),
     /** Whether a job that succeeds publishes the Files that it creates; null if not. */
     publish: integer("publish", { mode: "boolean" }),
     /**
      * Tasks of a finished job as compressed JSON. The end of the job deletes the rows of the tasks
      * (src/db/jobs/ended-tasks.ts).
      */
-    endedTasks: packedRaw("ended_tasks"),
+    endedTasks: stillPackedColumn("ended_tasks"),
     /**
      * Warnings about the request, and after the job's end also about the outputs. Null if there are
      * no warnings.
      */
-    warnings: packedJson("warnings").$type<Warning[]>(),
+    warnings: packedJsonColumn("warnings").$type<Warning[]>(),
     /** URL of the webhook that the request set for the job's end; null without a webhook. */
     webhookUrl: text("webhook_url"),
     /**
@@ -61,15 +61,15 @@ export const jobs = sqliteTable(
      */
     origin: text("origin").notNull(),
     /** Id of the API key that created the job; null for a job from the dashboard. */
-    keyId: compactId("key_id"),
+    keyId: compactIdColumn("key_id"),
     /** Id of the HTTP request that created the job, for correlation in logs. */
-    requestId: compactId("request_id"),
+    requestId: compactIdColumn("request_id"),
     /** Id of the job that this job retries; null if this job is not a retry. */
     retryOf: text("retry_of"),
-    metadata: packedJson("metadata").$type<Record<string, string>>(),
+    metadata: packedJsonColumn("metadata").$type<Record<string, string>>(),
     errorCode: text("error_code").$type<FailureCode>(),
     errorMessage: text("error_message"),
-    errorLines: packedJson("error_lines").$type<string[]>(),
+    errorLines: packedJsonColumn("error_lines").$type<string[]>(),
     /**
      * Progress of the finished job in percent. The dispatcher holds the progress of an open job.
      */
@@ -165,7 +165,7 @@ export const jobMetadata = sqliteTable(
  * Idempotency keys of requests. For a day, a request with the same key and body returns the job of
  * the first request.
  */
-export const idempotency = sqliteTable(
+export const idempotencyKeys = sqliteTable(
   "idempotency",
   {
     accountId: text("account_id").notNull(),
@@ -230,7 +230,7 @@ export type JobResult = {
     /** Name of the member of a playlist bundle that a player opens first. */
     playlist?: string
     /** Members of a bundle. Rows with large results, and lists of jobs, omit the members. */
-    files?: Omit<Member, "crc32">[]
+    files?: Omit<BundleMember, "crc32">[]
   }[]
   /** Whether the log of FFmpeg or another tool is stored. A failed job may also have a log. */
   hasLog?: boolean

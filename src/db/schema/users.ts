@@ -85,7 +85,7 @@ export const credentials = sqliteTable(
 )
 
 /** Tokens of mailed links that no user has followed yet. */
-export const verifications = sqliteTable(
+export const mailedLinkTokens = sqliteTable(
   "verifications",
   {
     id: text("id").primaryKey(),

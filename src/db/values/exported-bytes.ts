@@ -1,13 +1,13 @@
 import { getTableColumns } from "drizzle-orm"
 import type { SQLiteTable } from "drizzle-orm/sqlite-core"
-import { d1Bytes } from "./packed-text.ts"
+import { d1BytesSchema } from "./packed-text.ts"
 
 // Computes the size of rows in an SQL export of D1. An export has one statement for each row, and
 // D1 accepts statements of at most 100 KB. The export writes text as UTF-8 with doubled quotes and
 // escaped line ends, and bytes as hexadecimal digits.
 
 /** Maximum size of a row in an SQL export, in bytes, without the names of the columns. */
-export const ROW_BYTES_MAX = 40_000
+export const EXPORTED_ROW_BYTES_MAX = 40_000
 
 /** Maximum number of UTF-8 bytes that one UTF-16 code unit takes. */
 const CHARACTER_BYTES_MAX = 3
@@ -22,7 +22,7 @@ export function maxExportBytes(value: unknown): number {
   if (value === null || value === undefined) return 5
   if (typeof value !== "string") {
     return typeof value === "object"
-      ? 2 * d1Bytes.parse(value).byteLength + AROUND_BYTES
+      ? 2 * d1BytesSchema.parse(value).byteLength + AROUND_BYTES
       : NUMBER_BYTES_MAX
   }
   const twice = value.match(/['\n\r]/g)?.length ?? 0
@@ -33,7 +33,7 @@ export function maxExportBytes(value: unknown): number {
  * Reports whether an exported text takes at most `bytesMax` bytes, by an estimate from the text's
  * length. May return false for a text that fits.
  */
-export function surelyFitsInExport(text: string, bytesMax: number): boolean {
+export function fitsInExportByLength(text: string, bytesMax: number): boolean {
   return text.length * CHARACTER_BYTES_MAX + AROUND_BYTES <= bytesMax
 }
 

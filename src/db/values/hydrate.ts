@@ -1,16 +1,16 @@
 import pMap from "p-map"
 import { z } from "zod"
-import { member } from "../../contract/bundle.ts"
+import { bundleMemberSchema } from "../../contract/bundle.ts"
 import type { Bundle } from "../../contract/bundle.ts"
-import { probeResult } from "../../contract/probe.ts"
-import { taskResult, taskWork } from "../../contract/task.ts"
+import { probeResultSchema } from "../../contract/probe.ts"
+import { taskResultSchema, taskWorkSchema } from "../../contract/task.ts"
 import { readLargeText, readLargeValue } from "./large-values.ts"
 import type { Delivery } from "../schema/deliveries.ts"
 import type { File } from "../schema/files.ts"
 import type { Job, JobResult } from "../schema/jobs.ts"
 import type { Task } from "../schema/tasks.ts"
 import type { JobSnapshot } from "../../domain/snapshot.ts"
-import { toResultHead } from "./value-heads.ts"
+import { shortenResult } from "./value-heads.ts"
 
 // Reads values that were too large for their rows from R2 (overflow.ts). A row that holds all its
 // values causes no read.
@@ -23,7 +23,7 @@ const bundle: z.ZodType<Bundle> = z.object({
   kind: z.enum(["playlist", "series"]),
   playlist: z.string().exactOptional(),
   durationSeconds: z.number().exactOptional(),
-  members: z.array(member).exactOptional(),
+  members: z.array(bundleMemberSchema).exactOptional(),
 })
 
 /** Returns a job with its complete request and result. */
@@ -64,7 +64,7 @@ export async function hydrateListedJobs(
 export async function hydrateListedResult(bucket: R2Bucket, job: Job): Promise<Job> {
   if (job.result !== null || job.resultObjectKey === null) return job
   const { result } = await hydrateJob(bucket, job)
-  return { ...job, result: result && toResultHead(result) }
+  return { ...job, result: result && shortenResult(result) }
 }
 
 /** Returns a task with its complete work and result. */
@@ -72,8 +72,11 @@ export async function hydrateTask(bucket: R2Bucket, task: Task): Promise<Task> {
   const { workObjectKey, resultObjectKey } = task
   if (workObjectKey === null && resultObjectKey === null) return task
   const [work, result] = await Promise.all([
-    readLargeValue(bucket, workObjectKey, { inRow: task.work, schema: taskWork }),
-    readLargeValue(bucket, resultObjectKey, { inRow: task.result, schema: taskResult.nullable() }),
+    readLargeValue(bucket, workObjectKey, { inRow: task.work, schema: taskWorkSchema }),
+    readLargeValue(bucket, resultObjectKey, {
+      inRow: task.result,
+      schema: taskResultSchema.nullable(),
+    }),
   ])
   return { ...task, work, result }
 }
@@ -83,7 +86,10 @@ export async function hydrateFile(bucket: R2Bucket, file: File): Promise<File> {
   const { probeObjectKey, bundleObjectKey } = file
   if (probeObjectKey === null && bundleObjectKey === null) return file
   const [probe, members] = await Promise.all([
-    readLargeValue(bucket, probeObjectKey, { inRow: file.probe, schema: probeResult.nullable() }),
+    readLargeValue(bucket, probeObjectKey, {
+      inRow: file.probe,
+      schema: probeResultSchema.nullable(),
+    }),
     readLargeValue(bucket, bundleObjectKey, { inRow: file.bundle, schema: bundle.nullable() }),
   ])
   return { ...file, probe, bundle: members }

@@ -13,7 +13,7 @@ export function getListedJobColumns(request?: "none" | "short") {
 }
 
 /** Columns of a job for lists that show neither requests nor results. */
-export const jobColumnsWithoutValues = {
+export const jobColumnsWithoutRequestAndResult = {
   ...getTableColumns(jobs),
   endedTasks: sql<null>`null`,
   request: sql<unknown>`null`,

@@ -1,14 +1,14 @@
 import { packEndedTasks } from "../jobs/ended-tasks.ts"
 import {
   maxExportBytes,
-  surelyFitsInExport,
-  ROW_BYTES_MAX,
+  fitsInExportByLength,
+  EXPORTED_ROW_BYTES_MAX,
   maxRowExportBytes,
 } from "./exported-bytes.ts"
 import type { JobDraft, TaskDraft } from "../../domain/job-draft.ts"
 import { awaitAllWrites, writeLargeText } from "./large-values.ts"
 import type { LargeValueWriter } from "./large-values.ts"
-import { deliveryPrefix, jobValuesPrefix, objectPrefix } from "../../domain/object-keys.ts"
+import { deliveryPrefix, jobValuesPrefix, filePrefix } from "../../domain/object-keys.ts"
 import { packText } from "./packed-text.ts"
 import type { NewDelivery } from "../deliveries.ts"
 import { deliveries } from "../schema/deliveries.ts"
@@ -16,8 +16,8 @@ import { files } from "../schema/files.ts"
 import { jobs } from "../schema/jobs.ts"
 import type { Job, JobResult } from "../schema/jobs.ts"
 import { tasks } from "../schema/tasks.ts"
-import { toRequestHead, toResultHead, toWorkHead } from "./value-heads.ts"
-import type { Transition } from "../jobs/apply-transition.ts"
+import { shortenRequest, shortenResult, shortenTaskWork } from "./value-heads.ts"
+import type { JobTransition } from "../jobs/apply-transition.ts"
 import type { JobSnapshot } from "../../domain/snapshot.ts"
 
 // Decides which values are too large for their row. Such a value overflows ("spills"): the whole
@@ -49,19 +49,21 @@ const RESULT_BYTES_MAX = 8_000
 export async function spillDraftToR2(writer: LargeValueWriter, draft: JobDraft): Promise<JobDraft> {
   const prefix = jobValuesPrefix(writer.database.accountId, draft.job.id)
   const { request } = draft.job
-  const room = ROW_BYTES_MAX - END_BYTES - maxRowExportBytes(jobs, { ...draft.job, request: null })
+  const room =
+    EXPORTED_ROW_BYTES_MAX - END_BYTES - maxRowExportBytes(jobs, { ...draft.job, request: null })
   const [requestObjectKey = null, ...workObjectKeys] = await awaitAllWrites([
     spill(writer, prefix, request, { room, lengthMax: LISTED_BYTES_MAX }),
     ...draft.tasks.map(({ task }) => spillWork(writer, prefix, task)),
   ])
   if (writer.uploads.length === 0) return draft
-  const inRow = requestObjectKey === null ? request : toRequestHead(request)
+  const inRow = requestObjectKey === null ? request : shortenRequest(request)
   return {
     ...draft,
     job: { ...draft.job, request: inRow, requestObjectKey },
     tasks: draft.tasks.map((draftTask, index) => {
       const workObjectKey = workObjectKeys[index] ?? null
-      const work = workObjectKey === null ? draftTask.task.work : toWorkHead(draftTask.task.work)
+      const work =
+        workObjectKey === null ? draftTask.task.work : shortenTaskWork(draftTask.task.work)
       return { ...draftTask, task: { ...draftTask.task, work, workObjectKey } }
     }),
     valueUploads: writer.uploads,
@@ -69,7 +71,8 @@ export async function spillDraftToR2(writer: LargeValueWriter, draft: JobDraft):
 }
 
 async function spillWork(writer: LargeValueWriter, prefix: string, task: TaskDraft["task"]) {
-  const room = ROW_BYTES_MAX - RESULT_BYTES_MAX - maxRowExportBytes(tasks, { ...task, work: null })
+  const room =
+    EXPORTED_ROW_BYTES_MAX - RESULT_BYTES_MAX - maxRowExportBytes(tasks, { ...task, work: null })
   return await spill(writer, prefix, task.work, { room, isPacked: false })
 }
 
@@ -81,8 +84,8 @@ async function spillWork(writer: LargeValueWriter, prefix: string, task: TaskDra
 export async function spillTransitionToR2(
   writer: LargeValueWriter,
   read: JobSnapshot,
-  transition: Transition,
-): Promise<Transition> {
+  transition: JobTransition,
+): Promise<JobTransition> {
   const prefix = jobValuesPrefix(writer.database.accountId, read.job.id)
   const job = await spillJob(writer, prefix, read, transition)
   const [changedTasks, changedFiles, spilledDeliveries] = await Promise.all([
@@ -104,13 +107,13 @@ async function spillJob(
   writer: LargeValueWriter,
   prefix: string,
   read: JobSnapshot,
-  transition: Transition,
-): Promise<Transition["job"]> {
+  transition: JobTransition,
+): Promise<JobTransition["job"]> {
   const { result, errorLines, warnings, ...others } = transition.job
-  const short: Transition["job"] = { ...others }
+  const short: JobTransition["job"] = { ...others }
   const texts = { result: null, errorLines: null, ...(warnings && { warnings: null }) }
   const rowSize = maxRowExportBytes(jobs, { ...read.job, ...others, endedTasks: null, ...texts })
-  let room = ROW_BYTES_MAX - rowSize - 2 * HEAD_BYTES
+  let room = EXPORTED_ROW_BYTES_MAX - rowSize - 2 * HEAD_BYTES
   if (errorLines) {
     short.errorLines = lastOf(errorLines, room / 2)
     room -= valueBytes(short.errorLines)
@@ -138,7 +141,7 @@ async function spillResult(
   const lengthMax = resultLengthMax(result)
   const resultObjectKey = await spill(writer, prefix, result, { room, lengthMax })
   if (resultObjectKey === null) return { result }
-  const head = toResultHead(result)
+  const head = shortenResult(result)
   return { result: valueBytes(head) <= room ? head : null, resultObjectKey }
 }
 
@@ -157,12 +160,12 @@ async function spillTaskResult(
   writer: LargeValueWriter,
   prefix: string,
   read: JobSnapshot,
-  { id, set }: Transition["tasks"][number],
-): Promise<Transition["tasks"][number]> {
+  { id, set }: JobTransition["tasks"][number],
+): Promise<JobTransition["tasks"][number]> {
   const { result } = set
   if (!result) return { id, set }
   const row = { ...read.tasks.find((task) => task.id === id), ...set, result: null }
-  const room = ROW_BYTES_MAX - maxRowExportBytes(tasks, row)
+  const room = EXPORTED_ROW_BYTES_MAX - maxRowExportBytes(tasks, row)
   const resultObjectKey = await spill(writer, prefix, result, { room, isPacked: false })
   if (resultObjectKey === null) return { id, set }
   return { id, set: { ...set, result: { kind: result.kind }, resultObjectKey } }
@@ -171,15 +174,16 @@ async function spillTaskResult(
 async function spillFile(
   writer: LargeValueWriter,
   read: JobSnapshot,
-  { id, set }: Transition["files"][number],
-): Promise<Transition["files"][number]> {
+  { id, set }: JobTransition["files"][number],
+): Promise<JobTransition["files"][number]> {
   const { probe, bundle } = set
   const earlierFile = read.files.find((file) => file.id === id)
   const objectKey = set.objectKey ?? earlierFile?.objectKey
   if (!objectKey || (!probe && !bundle)) return { id, set }
-  const prefix = objectPrefix(objectKey)
+  const prefix = filePrefix(objectKey)
   const room =
-    ROW_BYTES_MAX - maxRowExportBytes(files, { ...earlierFile, ...set, probe: null, bundle: null })
+    EXPORTED_ROW_BYTES_MAX -
+    maxRowExportBytes(files, { ...earlierFile, ...set, probe: null, bundle: null })
   const [probeObjectKey, bundleObjectKey] = await Promise.all([
     probe
       ? spill(writer, prefix, probe, { room: room - HEAD_BYTES, lengthMax: LISTED_BYTES_MAX })
@@ -211,7 +215,7 @@ export async function spillDelivery<Row extends NewDelivery>(
 ): Promise<Row> {
   const prefix = deliveryPrefix(writer.database.accountId, delivery.id)
   const rowSize = maxRowExportBytes(deliveries, { ...delivery, body: null })
-  const room = ROW_BYTES_MAX - END_BYTES - rowSize
+  const room = EXPORTED_ROW_BYTES_MAX - END_BYTES - rowSize
   if (fits(delivery.body, { room })) return delivery
   const bodyObjectKey = await writeLargeText(writer, prefix, delivery.body)
   return { ...delivery, body: "", bodyObjectKey }
@@ -239,7 +243,9 @@ async function spill(
 
 function fits(text: string, { room, lengthMax = Infinity, isPacked = true }: Room): boolean {
   if (text.length > lengthMax) return false
-  return surelyFitsInExport(text, room) || maxExportBytes(isPacked ? packText(text) : text) <= room
+  return (
+    fitsInExportByLength(text, room) || maxExportBytes(isPacked ? packText(text) : text) <= room
+  )
 }
 
 function valueBytes(value: unknown): number {

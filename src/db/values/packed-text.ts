@@ -21,7 +21,7 @@ const options = { dictionary, level: 6, windowBits: 15 }
 const decoder = new TextDecoder()
 
 /** Schema of bytes from D1, which converts a list of numbers to a Uint8Array. */
-export const d1Bytes = z.union([
+export const d1BytesSchema = z.union([
   z.instanceof(Uint8Array),
   z.instanceof(ArrayBuffer).transform((buffer) => new Uint8Array(buffer)),
   z.array(z.number()).transform((bytes) => Uint8Array.from(bytes)),
@@ -45,13 +45,13 @@ export function packText(text: string): string | Uint8Array {
  */
 export function unpackText(column: unknown): string {
   if (typeof column === "string") return column
-  const bytes = d1Bytes.parse(column)
+  const bytes = d1BytesSchema.parse(column)
   if (bytes[0] !== DICTIONARY_NUMBER) throw new Error(`unknown dictionary ${bytes[0]}`)
   return decoder.decode(inflateRawSync(bytes.subarray(1), { dictionary }))
 }
 
 /** Column type for text that is compressed in the database. */
-export const packedText = customType<{ data: string; driverData: unknown }>({
+export const packedTextColumn = customType<{ data: string; driverData: unknown }>({
   dataType: () => "text",
   toDriver: (text) => packText(text),
   fromDriver: unpackText,
@@ -61,10 +61,10 @@ export const packedText = customType<{ data: string; driverData: unknown }>({
  * Column type for values that stay compressed when the row is read. The caller decompresses a value
  * if necessary.
  */
-export const packedRaw = customType<{ data: unknown }>({ dataType: () => "text" })
+export const stillPackedColumn = customType<{ data: unknown }>({ dataType: () => "text" })
 
 /** Column type for JSON values that are compressed in the database. */
-export const packedJson = customType<{ data: unknown; driverData: unknown }>({
+export const packedJsonColumn = customType<{ data: unknown; driverData: unknown }>({
   dataType: () => "text",
   toDriver: (value) => packText(JSON.stringify(value)),
   fromDriver: (column): unknown => JSON.parse(unpackText(column)),

@@ -15,7 +15,7 @@ const FIELDS_BYTES_MAX = 4_000
  * Returns a job's result without its long parts: members of bundles, metadata of lookups, texts of
  * transcriptions and long standard output.
  */
-export function toResultHead(result: JobResult): JobResult {
+export function shortenResult(result: JobResult): JobResult {
   const { outputs, metadata: _metadata, stdout: _stdout, transcribed, ...others } = result
   return {
     ...others,
@@ -36,12 +36,12 @@ function withoutText({ language, duration_seconds }: Transcript): Transcript {
  * Returns a task's work with only its kind and outputs. Frequent reads need the outputs, to check
  * every object that a runner stores.
  */
-export function toWorkHead({ kind, outputs }: TaskWork): TaskWork {
+export function shortenTaskWork({ kind, outputs }: TaskWork): TaskWork {
   return { kind, ...(outputs && { outputs }) }
 }
 
 /** Returns a request with only its short fields, for the row of the job and for lists. */
-export function toRequestHead(request: unknown): unknown {
+export function shortenRequest(request: unknown): unknown {
   const head: [string, unknown][] = []
   let bytes = 0
   const fields: [string, unknown][] = request instanceof Object ? Object.entries(request) : []

@@ -1,13 +1,13 @@
 import { findFileNameFault, findPlainValueFault } from "./file-names.ts"
-import type { WorkspaceNames } from "./file-names.ts"
-import { FILE_OPTION_NAMES, findFilterOptionKind, findFilterRefusalReason } from "./filters.ts"
-import type { FilterOptionKind } from "./filters.ts"
+import type { WorkspaceFileNames } from "./file-names.ts"
+import { FILE_OPTION_NAMES, findFilterOptionValueKind, findFilterRefusalReason } from "./filters.ts"
+import type { FilterOptionValueKind } from "./filters.ts"
 import { findInputFormatRefusalReason } from "./formats.ts"
 import { collectFaults, quoteValue } from "./refusal.ts"
 import type { Refusal } from "./refusal.ts"
 import { findThreadCountFault } from "./threads.ts"
-import { readDictionary, readOptionPairs } from "../graph-tokens.ts"
-import { resolveOptionNames, readGraphFilters } from "../graph-filters.ts"
+import { parseFfmpegDictionary, parseOptionPairs } from "../graph-tokens.ts"
+import { resolveOptionNames, parseGraphFilters } from "../graph-filters.ts"
 
 type Fault = Pick<Refusal, "code" | "message">
 
@@ -22,10 +22,10 @@ const FILTERS_MAX = 1000
  */
 export function findGraphPolicyFaults(
   text: string,
-  names: WorkspaceNames,
+  names: WorkspaceFileNames,
   judgeOption: DemuxerOptionCheck,
 ): Fault[] {
-  const filters = readGraphFilters(text)
+  const filters = parseGraphFilters(text)
   if (filters.length > FILTERS_MAX) {
     const message = `a graph of ${filters.length} filters is too large; expected at most ${FILTERS_MAX}, so split the work into several commands`
     return [{ code: "too_complex", message }]
@@ -46,15 +46,15 @@ export function findGraphPolicyFaults(
 
   function checkOption(filter: string, name: string | null, value: string): Fault[] {
     if (name?.startsWith("/") === true) return [valueFromFile(name)]
-    const kind = name === null ? null : findFilterOptionKind(filter, name)
+    const kind = name === null ? null : findFilterOptionValueKind(filter, name)
     return judgeValue(kind, value, names, judgeOption)
   }
 }
 
 function judgeValue(
-  kind: FilterOptionKind | null,
+  kind: FilterOptionValueKind | null,
   value: string,
-  names: WorkspaceNames,
+  names: WorkspaceFileNames,
   judgeOption: DemuxerOptionCheck,
 ): Fault[] {
   switch (kind) {
@@ -74,13 +74,15 @@ function judgeValue(
     case "threads":
       return listOf(findThreadCountFault(value))
     case "options":
-      return readDictionary(value, ":").flatMap((pair) => judgeOption(pair.name ?? "", pair.value))
+      return parseFfmpegDictionary(value, ":").flatMap((pair) =>
+        judgeOption(pair.name ?? "", pair.value),
+      )
     case "commands":
       return judgeCommands(value, names)
     case "model":
       return value
         .split("|")
-        .flatMap((model) => readOptionPairs(model, ":"))
+        .flatMap((model) => parseOptionPairs(model, ":"))
         .flatMap((pair) => listOf(judgeModel(pair.name, pair.value, names)))
     case null:
       return listOf(findPlainValueFault(value, names.remedies))
@@ -91,7 +93,7 @@ function judgeValue(
  * Returns the fault of a filter's output file; null if there is none. The file name `-` means
  * standard output and is allowed.
  */
-function judgePrint(value: string, names: WorkspaceNames): Fault | null {
+function judgePrint(value: string, names: WorkspaceFileNames): Fault | null {
   if (value === "-") return null
   if (!/^(?:pipe|fd):/.test(value)) return findFileNameFault(value, "write", names)
   const message = `${quoteValue(value)}: write - for standard output, or ${names.remedies.nameOutput}`
@@ -108,7 +110,7 @@ function judgeFormat(format: string): Fault | null {
   return { code: "format_not_allowed", message }
 }
 
-function judgeModel(name: string | null, value: string, names: WorkspaceNames): Fault | null {
+function judgeModel(name: string | null, value: string, names: WorkspaceFileNames): Fault | null {
   return name === "path"
     ? findFileNameFault(value, "read", names)
     : findPlainValueFault(value, names.remedies)
@@ -123,7 +125,7 @@ const COMMANDED_FILE = new RegExp(
  * Returns the faults of file names in commands that the filter `sendcmd` sends to other filters.
  * Removes escapes and quotes before the check.
  */
-function judgeCommands(text: string, names: WorkspaceNames): Fault[] {
+function judgeCommands(text: string, names: WorkspaceFileNames): Fault[] {
   const plain = text.replace(/[\\'"]/g, "").replace(/\s+/g, " ")
   return Array.from(plain.matchAll(COMMANDED_FILE), ([, value = ""]) =>
     findFileNameFault(value, "read", names),

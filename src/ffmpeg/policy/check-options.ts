@@ -1,20 +1,20 @@
 import { findGraphPolicyFaults } from "./check-graph.ts"
 import { findCodecRefusalReason } from "./codecs.ts"
 import { findFileNameFault, findPlainValueFault } from "./file-names.ts"
-import type { WorkspaceNames } from "./file-names.ts"
+import type { WorkspaceFileNames } from "./file-names.ts"
 import { findInputFormatRefusalReason, findOutputFormatRefusalReason } from "./formats.ts"
 import {
-  findOptionKind,
+  findOptionValueKind,
   findNestedOptionRefusalReason,
   findOptionRefusalReason,
 } from "./options.ts"
-import type { OptionKind } from "./options.ts"
+import type { OptionValueKind } from "./options.ts"
 import { isStdout } from "../command-line.ts"
 import type { CommandFile, CommandOption } from "../command-line.ts"
 import { quoteValue } from "./refusal.ts"
 import type { RefusalReason, Refusal } from "./refusal.ts"
 import { findThreadCountFault } from "./threads.ts"
-import { readDictionary } from "../graph-tokens.ts"
+import { parseFfmpegDictionary } from "../graph-tokens.ts"
 import type { OptionPair } from "../graph-tokens.ts"
 
 /**
@@ -40,7 +40,7 @@ function readParameters(option: string, text: string): OptionPair[] {
     const [name = "", ...value] = pair.split("=")
     return { name: name.trim(), value: value.join("=") }
   })
-  return [...readDictionary(text, separator), ...plain]
+  return [...parseFfmpegDictionary(text, separator), ...plain]
 }
 
 /** Reports whether an encoder parameter names a file. */
@@ -58,7 +58,7 @@ type Fault = Pick<Refusal, "code" | "message">
  * Context of an option: whether the option belongs to an input or an output, the file names in the
  * workspace, and the nesting depth in the values of other options.
  */
-export type OptionContext = { kind: CommandFile["kind"]; names: WorkspaceNames; depth?: number }
+export type OptionContext = { kind: CommandFile["kind"]; names: WorkspaceFileNames; depth?: number }
 
 const DEPTH_MAX = 8
 
@@ -106,20 +106,20 @@ export function findNestedOptionFaults(
  * takes no value would read the value as an option.
  */
 function hiddenOption(name: string, value: string): Refusal | null {
-  if (!value.startsWith("-") || findOptionKind(name) === "text") return null
+  if (!value.startsWith("-") || findOptionValueKind(name) === "text") return null
   const reason = findOptionRefusalReason(value.slice(1).split(":", 1)[0] ?? "")
   return reason && refuse("option_not_allowed", value, value, reason)
 }
 
 function judgeValue(name: string, value: string, context: OptionContext): Fault[] {
-  const kind = findOptionKind(name)
+  const kind = findOptionValueKind(name)
   switch (kind) {
     case "graph":
       return findGraphPolicyFaults(value, context.names, (innerName, innerValue) =>
         findNestedOptionFaults(innerName, innerValue, { ...context, kind: "input" }),
       )
     case "options":
-      return readDictionary(value, ":").flatMap((pair) =>
+      return parseFfmpegDictionary(value, ":").flatMap((pair) =>
         findNestedOptionFaults(pair.name ?? "", pair.value, context),
       )
     case "parameters":
@@ -137,7 +137,7 @@ function judgeValue(name: string, value: string, context: OptionContext): Fault[
 }
 
 function judgeSimple(
-  kind: Exclude<OptionKind, "graph" | "options" | "parameters"> | null,
+  kind: Exclude<OptionValueKind, "graph" | "options" | "parameters"> | null,
   value: string,
   { kind: file, names }: OptionContext,
 ): Fault | null {
@@ -171,7 +171,7 @@ function judgeSimple(
  * Returns the fault of a file name that must be an input, since the runner reads the file before
  * the command runs; null if there is none.
  */
-function judgeInput(value: string, names: WorkspaceNames): Fault | null {
+function judgeInput(value: string, names: WorkspaceFileNames): Fault | null {
   // Skips undeclared keys, which `findKeyFaults` reports.
   const isKey = /^(?:in|out)_\w+$/.test(value) && !names.outputs.has(value)
   if (names.inputs.has(value) || isKey) return null
@@ -204,7 +204,7 @@ function reasonAgainstAcceleration(value: string): RefusalReason | null {
  * Returns the fault of the names of HLS variants, which ffmpeg inserts for %v into file names; null
  * if there is none.
  */
-function judgeVariants(value: string, { remedies }: WorkspaceNames): Fault | null {
+function judgeVariants(value: string, { remedies }: WorkspaceFileNames): Fault | null {
   const odd = value.split(/[\s,]+/).find((part) => /[/\\]|\.\./.test(part))
   return odd === undefined ? null : findPlainValueFault(`/${odd}`, remedies)
 }

@@ -2,14 +2,14 @@ import { findGraphPolicyFaults } from "./check-graph.ts"
 import { findOptionPolicyRefusals, findNestedOptionFaults } from "./check-options.ts"
 import type { OptionContext } from "./check-options.ts"
 import { findFileNameFault } from "./file-names.ts"
-import type { WorkspaceNames } from "./file-names.ts"
+import type { WorkspaceFileNames } from "./file-names.ts"
 import { isGlobalOption } from "./options.ts"
-import { isStdout, PRINTING_FLAGS, readCommand } from "../command-line.ts"
+import { isStdout, PRINTING_FLAGS, parseFfmpegCommand } from "../command-line.ts"
 import type { ParsedCommand, CommandFile } from "../command-line.ts"
 import { quoteValue, REFUSALS_MAX } from "./refusal.ts"
 import type { Refusal } from "./refusal.ts"
-import type { Remedies } from "./remedies.ts"
-import { readOptionPairs, readToken } from "../graph-tokens.ts"
+import type { RemedyPhrases } from "./remedies.ts"
+import { parseOptionPairs, readGraphToken } from "../graph-tokens.ts"
 
 const PRINTING = new Set(PRINTING_FLAGS.split(" "))
 const INPUTS_MAX = 64
@@ -20,8 +20,8 @@ const OUTPUTS_MAX = 64
  * program's name and contain file names instead of keys. The sandbox enforces the same rules; this
  * check reports violations before the run.
  */
-export function findPolicyRefusals(words: readonly string[], names: WorkspaceNames): Refusal[] {
-  const command = readCommand(words)
+export function findPolicyRefusals(words: readonly string[], names: WorkspaceFileNames): Refusal[] {
+  const command = parseFfmpegCommand(words)
   return [
     ...command.files.flatMap((file) => checkFile(file, names)),
     ...command.trailing.flatMap((option) =>
@@ -31,7 +31,7 @@ export function findPolicyRefusals(words: readonly string[], names: WorkspaceNam
   ].slice(0, REFUSALS_MAX)
 }
 
-function checkFile(file: CommandFile, names: WorkspaceNames): Refusal[] {
+function checkFile(file: CommandFile, names: WorkspaceFileNames): Refusal[] {
   const context: OptionContext = { kind: file.kind, names }
   const options = file.options.flatMap((option) => findOptionPolicyRefusals(option, context))
   if (file.kind === "decoder") return options
@@ -109,7 +109,7 @@ function judgeHlsKey(options: FormatOptions): Fault | null {
 type Fault = Pick<Refusal, "code" | "message">
 type FormatOptions = readonly { name: string | null; value: string | null }[]
 
-function secondCommand({ giveSeveral }: Remedies): Refusal {
+function secondCommand({ giveSeveral }: RemedyPhrases): Refusal {
   const message = `a second command begins here; ${giveSeveral}`
   return { code: "name_not_allowed", message }
 }
@@ -118,7 +118,7 @@ function secondCommand({ giveSeveral }: Remedies): Refusal {
 function checkTee(word: string, context: OptionContext): Refusal[] {
   const refusals: Refusal[] = []
   for (let at = 0; at < word.length; at += 1) {
-    const slave = readToken(word, at, "|")
+    const slave = readGraphToken(word, at, "|")
     refusals.push(...checkTeeOutput(slave.token, context))
     at = slave.at
   }
@@ -127,7 +127,7 @@ function checkTee(word: string, context: OptionContext): Refusal[] {
 
 function checkTeeOutput(slave: string, context: OptionContext): Refusal[] {
   const close = slave.startsWith("[") ? endOfTeeOptions(slave) : 0
-  const pairs = readOptionPairs(slave.slice(1, Math.max(1, close - 1)), ":")
+  const pairs = parseOptionPairs(slave.slice(1, Math.max(1, close - 1)), ":")
   const faults = pairs.flatMap(({ name, value }) =>
     findNestedOptionFaults(name ?? "", value, context),
   )
@@ -149,8 +149,8 @@ function checkTeeOutput(slave: string, context: OptionContext): Refusal[] {
 
 /** Returns the index after the bracket that closes the options of a tee output. */
 function endOfTeeOptions(slave: string): number {
-  let { at } = readToken(slave, 1, ":]")
-  while (slave.charAt(at) === ":") ({ at } = readToken(slave, at + 1, ":]"))
+  let { at } = readGraphToken(slave, 1, ":]")
+  while (slave.charAt(at) === ":") ({ at } = readGraphToken(slave, at + 1, ":]"))
   return at + 1
 }
 
@@ -164,7 +164,7 @@ function formatOf(options: CommandFile["options"]): string | null {
 
 function checkShape(
   { files, trailing, incompleteOption }: ParsedCommand,
-  names: WorkspaceNames,
+  names: WorkspaceFileNames,
 ): Refusal[] {
   const inputs = files.filter(({ kind }) => kind === "input").length
   const outputs = files.filter(({ kind }) => kind === "output").length

@@ -1,6 +1,6 @@
 import { quoteValue } from "./refusal.ts"
 import type { Refusal } from "./refusal.ts"
-import type { Remedies } from "./remedies.ts"
+import type { RemedyPhrases } from "./remedies.ts"
 
 /** Names of the protocols of ffmpeg 5 to 9, except `file`. */
 const PROTOCOLS =
@@ -19,21 +19,21 @@ function holdsUrl(value: string): boolean {
 }
 
 /** Purpose for which an ffmpeg command names a file. */
-export type FileUse = "input" | "output" | "read" | "write" | "font" | "folder"
+export type FilePurpose = "input" | "output" | "read" | "write" | "font" | "folder"
 
 /**
  * File names of the inputs and outputs in a workspace. `remedies` contains the phrases by which
  * messages tell the caller how to correct a refused command.
  */
-export type WorkspaceNames = {
+export type WorkspaceFileNames = {
   inputs: Pick<ReadonlySet<string>, "has">
   outputs: ReadonlySet<string>
-  remedies: Remedies
+  remedies: RemedyPhrases
   /**
    * Returns the remedy for a file name in a command that no file of the workspace has; null if the
    * file may exist.
    */
-  remedyForMissingFile?: (name: string, use: FileUse) => string | null
+  remedyForMissingFile?: (name: string, use: FilePurpose) => string | null
 }
 
 type Fault = Pick<Refusal, "code" | "message">
@@ -51,7 +51,7 @@ const OF_OWN_MACHINE = /^[a-z]:[^,;]|^(?:\/(?:home|Users|Volumes|mnt|root|tmp|me
 const CLIMBS = /(?:^|[^\p{L}\p{N}._-])\.\.(?:[/\\]|$)/u
 
 /** Returns the remedy for a value that is not a usable file name, by the purpose of the file. */
-function insteadOf(use: FileUse, remedies: Remedies): string {
+function insteadOf(use: FilePurpose, remedies: RemedyPhrases): string {
   switch (use) {
     case "input":
       return remedies.nameInput
@@ -71,8 +71,8 @@ function insteadOf(use: FileUse, remedies: Remedies): string {
 /** Returns the fault of a value that must name a file in the workspace; null if there is none. */
 export function findFileNameFault(
   value: string,
-  use: FileUse,
-  names: WorkspaceNames,
+  use: FilePurpose,
+  names: WorkspaceFileNames,
 ): Fault | null {
   const writes = use === "output" || use === "write"
   if (use === "folder" && /^\.?\/?$/.test(value) && value !== "/") return null
@@ -88,7 +88,7 @@ export function findFileNameFault(
 /**
  * Returns the fault of a file name that no file of the workspace has; null if the file may exist.
  */
-function absentFault(name: string, use: FileUse, names: WorkspaceNames): Fault | null {
+function absentFault(name: string, use: FilePurpose, names: WorkspaceFileNames): Fault | null {
   const instead = names.remedyForMissingFile?.(name, use) ?? null
   if (instead === null) return null
   const message = `${quoteValue(name)}: the command has no file of this name; ${instead}`
@@ -104,14 +104,18 @@ function isSystemFont(value: string): boolean {
  * Returns the fault of a value that contains a URL, a protocol or a path outside the workspace;
  * null if there is none.
  */
-export function findPlainValueFault(value: string, remedies: Remedies): Fault | null {
+export function findPlainValueFault(value: string, remedies: RemedyPhrases): Fault | null {
   if (holdsUrl(value) || beginsWithProtocol(value)) return judgeLocation(value, null, remedies)
   const outside = [value, ...value.split(/[=,:|;]/)].find((part) => /^\s*(?:[/~]\S|~$)/.test(part))
   if (outside === undefined && !CLIMBS.test(value)) return null
   return pathFault(value, remedies.nameEither)
 }
 
-function judgeLocation(value: string, use: FileUse | null, remedies: Remedies): Fault | null {
+function judgeLocation(
+  value: string,
+  use: FilePurpose | null,
+  remedies: RemedyPhrases,
+): Fault | null {
   const instead = use === null ? remedies.nameEither : insteadOf(use, remedies)
   if (/^(?:-$|pipe:|fd:)/i.test(value)) {
     return {
@@ -149,13 +153,13 @@ function judgeLocation(value: string, use: FileUse | null, remedies: Remedies): 
   return pathFault(value, use === "input" ? remedies.uploadFirst : instead)
 }
 
-function stdioReason(use: FileUse | null): string {
+function stdioReason(use: FilePurpose | null): string {
   if (use === "output") return "an output may be standard output, as - or pipe:1, and no other pipe"
   if (use === "write") return "this file cannot be standard output"
   return "a command has no standard input"
 }
 
-function ownMachineFault(value: string, remedies: Remedies): Fault {
+function ownMachineFault(value: string, remedies: RemedyPhrases): Fault {
   const why = "this file is on your own machine, which the service cannot read"
   return {
     code: "path_not_allowed",
@@ -168,13 +172,13 @@ function pathFault(value: string, instead: string): Fault {
   return { code: "path_not_allowed", message: `${quoteValue(value)}: ${why}; ${instead}` }
 }
 
-function invalidName(value: string, use: FileUse, remedies: Remedies): Fault {
+function invalidName(value: string, use: FilePurpose, remedies: RemedyPhrases): Fault {
   const why = "a file name has only letters, digits, spaces and . _ - ( ) + @ % $ * ?"
   const message = `${quoteValue(value)}: ${why}; ${insteadOf(use, remedies)}`
   return { code: "name_not_allowed", message }
 }
 
-function overwritesInput(name: string, remedies: Remedies): Fault {
+function overwritesInput(name: string, remedies: RemedyPhrases): Fault {
   const message = `${quoteValue(name)}: a command cannot overwrite its inputs; ${remedies.nameOutput}`
   return { code: "overwrites_input", message }
 }

@@ -4,7 +4,7 @@ import type { RefusalReason } from "./refusal.ts"
  * Kind of a filter option's value, which decides how the policy checks the value. `print` is a file
  * to write, or `-` for standard output.
  */
-export type FilterOptionKind =
+export type FilterOptionValueKind =
   | "text"
   | "media"
   | "read"
@@ -22,7 +22,7 @@ export type FilterOptionKind =
  * Options of a filter, grouped by the kind of their values. `order` lists the option names to which
  * positional values belong.
  */
-type FilterOptions = Partial<Record<FilterOptionKind | "order", string>>
+type FilterOptions = Partial<Record<FilterOptionValueKind | "order", string>>
 
 const MOVIE: FilterOptions = {
   order:
@@ -158,7 +158,7 @@ const REFUSED: readonly (RefusalReason & { names: RegExp })[] = [
 ]
 
 /** Options that every filter has. */
-const OPTIONS_OF_EVERY_FILTER = new Map<string, FilterOptionKind>([
+const OPTIONS_OF_EVERY_FILTER = new Map<string, FilterOptionValueKind>([
   ["threads", "threads"],
   ["enable", "text"],
 ])
@@ -174,12 +174,15 @@ export function findFilterRefusalReason(name: string): RefusalReason | null {
  * Returns the name of the filter option to which the positional value number `place` belongs,
  * counted from 0; null if unknown.
  */
-export function findPositionalOption(filter: string, place: number): string | null {
+export function findPositionalOptionName(filter: string, place: number): string | null {
   return FILTERS.get(filter)?.order?.split(" ")[place] ?? null
 }
 
 /** Returns the kind of a filter option's value; null for a value that needs no special check. */
-export function findFilterOptionKind(filter: string, option: string): FilterOptionKind | null {
+export function findFilterOptionValueKind(
+  filter: string,
+  option: string,
+): FilterOptionValueKind | null {
   const facts = FILTERS.get(filter) ?? {}
   const kind = FILTER_OPTION_KINDS.find((each) => facts[each]?.split(" ").includes(option))
   return kind ?? OPTIONS_OF_EVERY_FILTER.get(option) ?? null
@@ -198,7 +201,7 @@ const FILTER_OPTION_KINDS = [
   "commands",
   "model",
   "threads",
-] as const satisfies FilterOptionKind[]
+] as const satisfies FilterOptionValueKind[]
 
 /** Names of filter options that take a file name, without names of a single letter. */
 export const FILE_OPTION_NAMES: readonly string[] = [

@@ -1,4 +1,4 @@
-import { indexReasons } from "./refusal.ts"
+import { indexRefusalReasonsByName } from "./refusal.ts"
 import type { RefusalReason, RefusalReasonGroup } from "./refusal.ts"
 
 const DEVICES =
@@ -48,8 +48,8 @@ const REFUSED_OUTPUTS: readonly RefusalReasonGroup[] = [
   },
 ]
 
-const INPUTS = indexReasons(REFUSED_INPUTS)
-const OUTPUTS = indexReasons(REFUSED_OUTPUTS)
+const INPUTS = indexRefusalReasonsByName(REFUSED_INPUTS)
+const OUTPUTS = indexRefusalReasonsByName(REFUSED_OUTPUTS)
 
 /**
  * Returns the reason to refuse an input format; null if the format is allowed. Ignores the letter

@@ -1,9 +1,9 @@
 import { GLOBAL_FLAGS, PRINTING_FLAGS } from "../command-line.ts"
-import { indexReasons } from "./refusal.ts"
+import { indexRefusalReasonsByName } from "./refusal.ts"
 import type { RefusalReason, RefusalReasonGroup } from "./refusal.ts"
 
 /** Kind of an ffmpeg option's value, which decides how the policy checks the value. */
-export type OptionKind =
+export type OptionValueKind =
   | "text"
   | "graph"
   | "format"
@@ -113,9 +113,9 @@ const GLOBALS =
 
 const GLOBAL = new Set(`${GLOBAL_FLAGS} ${GLOBALS}`.split(" "))
 
-const REASONS = indexReasons([...REFUSED, PRINTING])
-const INNER_REASONS = indexReasons([...REFUSED, OUTER])
-const OPTION_KINDS: ReadonlyMap<string, OptionKind> = new Map([
+const REASONS = indexRefusalReasonsByName([...REFUSED, PRINTING])
+const INNER_REASONS = indexRefusalReasonsByName([...REFUSED, OUTER])
+const OPTION_KINDS: ReadonlyMap<string, OptionValueKind> = new Map([
   ...kindEntries(
     "text",
     "metadata program stream_group timestamp timecode bsf absf vbsf utc_timing_url hls_base_url segment_list_entry_prefix force_key_frames dump_separator service_name service_provider comment",
@@ -162,7 +162,7 @@ export function isGlobalOption(name: string): boolean {
  * allowed.
  */
 export function findOptionRefusalReason(name: string): RefusalReason | null {
-  if (name.startsWith("/") && findOptionKind(name) !== "graph-file") return FROM_FILE
+  if (name.startsWith("/") && findOptionValueKind(name) !== "graph-file") return FROM_FILE
   return REASONS.get(fullName(name)) ?? REASONS.get(withoutNegation(name)) ?? null
 }
 
@@ -175,7 +175,7 @@ export function findNestedOptionRefusalReason(name: string): RefusalReason | nul
 }
 
 /** Returns the kind of an ffmpeg option's value; null for a value that needs no special check. */
-export function findOptionKind(name: string): OptionKind | null {
+export function findOptionValueKind(name: string): OptionValueKind | null {
   return OPTION_KINDS.get(fullName(name)) ?? null
 }
 
@@ -188,6 +188,6 @@ function fullName(name: string): string {
   return /^[vas]/.test(name) && WITH_MEDIA_LETTER.has(rest) ? rest : name
 }
 
-function kindEntries(kind: OptionKind, names: string): [string, OptionKind][] {
+function kindEntries(kind: OptionValueKind, names: string): [string, OptionValueKind][] {
   return names.split(" ").map((name) => [name, kind])
 }

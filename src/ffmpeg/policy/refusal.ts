@@ -38,7 +38,7 @@ export type RefusalReason = { why: string; instead: string }
 export type RefusalReasonGroup = RefusalReason & { names: string }
 
 /** Returns a map from each refused name to its refusal reason. */
-export function indexReasons(
+export function indexRefusalReasonsByName(
   groups: readonly RefusalReasonGroup[],
 ): ReadonlyMap<string, RefusalReason> {
   return new Map(

@@ -2,7 +2,7 @@
  * Phrases by which messages tell the caller how to correct a refused command. The phrases use the
  * field names of one form of request.
  */
-export type Remedies = {
+export type RemedyPhrases = {
   /** Remedy for a value in the position of an input. */
   nameInput: string
   /** Remedy for a value in the position of an output. */
@@ -29,7 +29,7 @@ export type Remedies = {
 }
 
 /** Remedies with the field names of POST /commands. */
-export const COMMAND_REMEDIES: Remedies = {
+export const COMMAND_REMEDIES: RemedyPhrases = {
   nameInput: "write a key of input_files here",
   nameOutput: "write a key of output_files here",
   nameEither: "write a key of input_files or output_files here",
@@ -46,7 +46,7 @@ export const COMMAND_REMEDIES: Remedies = {
 }
 
 /** Remedies with the field names of POST /ffmpeg. */
-export const FFMPEG_REMEDIES: Remedies = {
+export const FFMPEG_REMEDIES: RemedyPhrases = {
   nameInput: "write an input here, as in {{in_1}}",
   nameOutput: "write the output here, as {{out_1}} with output_filename",
   nameEither: "write an input or the output here, as in {{in_1}} or {{out_1}}",

@@ -1,6 +1,6 @@
 import type { Failure } from "../../contract/failure.ts"
 import { findKind } from "../../kinds/registry.ts"
-import type { LostInput } from "../../db/jobs/open-tasks.ts"
+import type { UnreadableInput } from "../../db/jobs/open-tasks.ts"
 import type { File } from "../../db/schema/files.ts"
 import { isCallerFileSource } from "../../domain/states.ts"
 import type { Task } from "../../db/schema/tasks.ts"
@@ -28,7 +28,7 @@ function inputFailed(
  * Returns the failure of a task that can never start because inputs cannot be read; null if all
  * inputs can be read.
  */
-export function lostInputsFailure(lostInputs: readonly LostInput[]): Failure | null {
+export function lostInputsFailure(lostInputs: readonly UnreadableInput[]): Failure | null {
   const deleted = lostInputs.filter(({ failure }) => failure === null)
   if (deleted.length > 0) {
     const names = nameInputs(deleted.map(({ key }) => key))

@@ -7,15 +7,15 @@ import { logError, log } from "../../platform/log.ts"
 import type { TaskRun } from "../../bindings/rpc.ts"
 import type { ReportReceipt } from "../../runner/io.ts"
 import { formatUtcDay } from "../../db/accounts/account-limits.ts"
-import { openDatabases } from "../../db/database.ts"
+import { openAccountDatabases } from "../../db/database.ts"
 import { listWaitingDeliveries } from "../../db/deliveries.ts"
 import { openLargeValueWriter } from "../../db/values/large-values.ts"
 import { spillTransitionToR2 } from "../../db/values/overflow.ts"
 import type { Job } from "../../db/schema/jobs.ts"
-import { isFinal } from "../../domain/states.ts"
+import { isFinalState } from "../../domain/states.ts"
 import type { FinalState } from "../../domain/states.ts"
-import { applyTransition, readSnapshot } from "../../db/jobs/apply-transition.ts"
-import type { Transition } from "../../db/jobs/apply-transition.ts"
+import { applyJobTransition, readJobSnapshot } from "../../db/jobs/apply-transition.ts"
+import type { JobTransition } from "../../db/jobs/apply-transition.ts"
 import type { JobSnapshot } from "../../domain/snapshot.ts"
 import type { JobEndUsage } from "../../db/accounts/usage.ts"
 import { hydrateSnapshot } from "../../db/values/hydrate.ts"
@@ -88,7 +88,7 @@ export async function settleTask(
       const transition =
         counting && keepLog(read, counting, computeReportTransition(read, counting))
       const set = transition?.tasks.find(({ id }) => id === taskId)?.set
-      isOver = set?.state !== undefined && isFinal(set.state)
+      isOver = set?.state !== undefined && isFinalState(set.state)
       return transition
     },
     { claimed },
@@ -97,7 +97,7 @@ export async function settleTask(
   if (applied) return { outcome: "settled", taskIds, isOver }
   isOver = false
   if (!snapshot || !wasEndedBy(snapshot, run, report)) return { outcome: "stale", taskIds, isOver }
-  const waiting = await listWaitingDeliveries(openDatabases(env, run.accountId), run.jobId)
+  const waiting = await listWaitingDeliveries(openAccountDatabases(env, run.accountId), run.jobId)
   await enqueueAll(env, run.accountId, waiting)
   return { outcome: "repeated", taskIds, isOver }
 }
@@ -111,8 +111,8 @@ export async function endJob(
   job: JobId,
   { state, ...end }: { state: FinalState; failure: Failure; taskId?: string },
 ): Promise<string[]> {
-  function compute(snapshot: JobSnapshot): Transition | null {
-    if (isFinal(snapshot.job.state)) return null
+  function compute(snapshot: JobSnapshot): JobTransition | null {
+    if (isFinalState(snapshot.job.state)) return null
     const task = snapshot.tasks.find(({ id }) => id === end.taskId)
     const failure = task ? toJobFailure(snapshot, task, end.failure) : end.failure
     return computeEndTransition(snapshot, { state, failure, now: Date.now() })
@@ -131,16 +131,16 @@ export async function endJob(
 export async function transitionJob(
   env: Env,
   { accountId, jobId }: JobId,
-  compute: (snapshot: JobSnapshot) => Transition | null,
+  compute: (snapshot: JobSnapshot) => JobTransition | null,
   {
     needsValues = true,
     claimed = null,
   }: { needsValues?: boolean; claimed?: JobSnapshot | null } = {},
 ): Promise<{ applied: boolean; taskIds: string[]; snapshot: JobSnapshot | null }> {
-  const database = openDatabases(env, accountId)
+  const database = openAccountDatabases(env, accountId)
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const cached = tries === 0 ? claimed : null
-    const read = cached ?? (await readSnapshot(database, jobId))
+    const read = cached ?? (await readJobSnapshot(database, jobId))
     const snapshot = read && (await readValues(env, read, needsValues))
     const taskIds = snapshot?.tasks.map((task) => task.id) ?? []
     const computed = snapshot && compute(snapshot)
@@ -161,7 +161,7 @@ export async function transitionJob(
     const complete = { ...computed, deliveries, ...ends }
     const transition = await spillTransitionToR2(writer, read, complete)
     const change = { jobId, version, endpoints, transition, now }
-    const { isApplied, isBatchOver } = await applyTransition(database, change)
+    const { isApplied, isBatchOver } = await applyJobTransition(database, change)
     if (isApplied) {
       const ofBatch = isBatchOver ? (batch?.receivers ?? []) : []
       await enqueueAll(env, accountId, [
@@ -209,8 +209,9 @@ async function readValues(env: Env, read: JobSnapshot, areNeeded: boolean): Prom
  * Returns the usage that the end of a job adds to its account. Returns null if the job does not
  * end, or if its kind is unlisted.
  */
-function computeJobEndUsage(before: Job, { job }: Transition, now: number): JobEndUsage | null {
-  if (!job.state || !isFinal(job.state) || UNLISTED_KIND_NAMES.includes(before.kind)) return null
+function computeJobEndUsage(before: Job, { job }: JobTransition, now: number): JobEndUsage | null {
+  if (!job.state || !isFinalState(job.state) || UNLISTED_KIND_NAMES.includes(before.kind))
+    return null
   const processingMs = job.processingMs ?? before.processingMs
   const isSucceeded = job.state === "succeeded"
   return { day: formatUtcDay(now), keyId: before.keyId, isSucceeded, processingMs }
@@ -219,15 +220,15 @@ function computeJobEndUsage(before: Job, { job }: Transition, now: number): JobE
 /** Returns the end of a job for its batch; null if the job does not end or has no batch. */
 function computeBatchEnd(
   { job, endpoints }: JobSnapshot,
-  { job: { state } }: Transition,
+  { job: { state } }: JobTransition,
   now: number,
-): Transition["batch"] | null {
-  if (job.batchId === null || !state || !isFinal(state)) return null
+): JobTransition["batch"] | null {
+  if (job.batchId === null || !state || !isFinalState(state)) return null
   const end = { batchId: job.batchId, isSucceeded: state === "succeeded", now }
   return { end, receivers: makeBatchReceivers(endpoints) }
 }
 
-function endsEarly({ job }: Transition): boolean {
+function endsEarly({ job }: JobTransition): boolean {
   return job.state === "failed" || job.state === "canceled"
 }
 
@@ -257,16 +258,16 @@ function wasEndedBy(snapshot: JobSnapshot, run: TaskRun, report: TerminalReport)
 function keepLog(
   { tasks }: JobSnapshot,
   { taskId, report }: ReceivedReport,
-  transition: Transition | null,
-): Transition | null {
+  transition: JobTransition | null,
+): JobTransition | null {
   const { log, stdout } = report.kind === "interrupted" ? NOTHING_PRINTED : report
   const set = transition?.tasks.find(({ id }) => id === taskId)?.set
   const kind = tasks.find(({ id }) => id === taskId)?.work.kind
   if (!transition || log === undefined || kind === undefined) return transition
-  if (!set?.state || !isFinal(set.state)) return transition
+  if (!set?.state || !isFinalState(set.state)) return transition
   const result = { ...(set.result ?? { kind }), log }
   const { job } = transition
-  const isOver = job.state !== undefined && isFinal(job.state)
+  const isOver = job.state !== undefined && isFinalState(job.state)
   const printed = { hasLog: true, ...(stdout !== undefined && { stdout }) }
   return {
     ...transition,
@@ -280,10 +281,10 @@ function keepLog(
 const NOTHING_PRINTED = { log: undefined, stdout: undefined }
 
 /** Logs the end of a job and counts it in the metrics, if a written transition ends the job. */
-function recordJobEnd(env: Env, before: JobSnapshot, transition: Transition): void {
+function recordJobEnd(env: Env, before: JobSnapshot, transition: JobTransition): void {
   const job = { ...before.job, ...transition.job }
   const { state, kind, createdAt, startedAt, completedAt } = job
-  if (!isFinal(state)) return
+  if (!isFinalState(state)) return
   const endedAt = completedAt ?? Date.now()
   const waitMs = Math.max(0, (startedAt ?? endedAt) - createdAt)
   const runMs = startedAt === null ? null : Math.max(0, endedAt - startedAt)

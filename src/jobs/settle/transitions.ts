@@ -1,11 +1,11 @@
 import type { Failure } from "../../contract/failure.ts"
-import { hasTooBigIssue } from "../../contract/oversized.ts"
+import { hasTooBigIssue } from "../../contract/too-big-issue.ts"
 import { makeOversizedReportFailure } from "../../contract/report.ts"
 import type { Report } from "../../contract/report.ts"
 import {
-  probeFailureColumns,
-  finishInput,
-  isInputTask,
+  toProbeFailureColumns,
+  computeInputChanges,
+  isImportOrProbeTask,
   toOptionalProbeResult,
 } from "../../kinds/finish-inputs.ts"
 import type { InputChanges } from "../../kinds/finish-inputs.ts"
@@ -13,15 +13,15 @@ import { findTaskDefinition, getKind } from "../../kinds/registry.ts"
 import {
   attemptPrefix,
   attemptPrefixes,
-  objectPrefix,
+  filePrefix,
   RESUMABLE_FENCE,
 } from "../../domain/object-keys.ts"
 import type { FinishChanges } from "../../kinds/kind.ts"
 import type { File } from "../../db/schema/files.ts"
-import { isFinal, isAccountFileSource } from "../../domain/states.ts"
+import { isFinalState, isAccountFileSource } from "../../domain/states.ts"
 import type { FinalState } from "../../domain/states.ts"
 import type { Task } from "../../db/schema/tasks.ts"
-import type { Transition } from "../../db/jobs/apply-transition.ts"
+import type { JobTransition } from "../../db/jobs/apply-transition.ts"
 import type { JobSnapshot } from "../../domain/snapshot.ts"
 import {
   isRetryBudgetSpent,
@@ -65,7 +65,7 @@ export function validateReport(
 export function computeReportTransition(
   snapshot: JobSnapshot,
   received: ReceivedReport,
-): Transition | null {
+): JobTransition | null {
   const task = findRunningTask(snapshot, received.taskId, received.fence)
   if (!task) return null
   const { report, now } = received
@@ -99,8 +99,8 @@ export function computeReportTransition(
 function startedBefore(
   { job, tasks }: JobSnapshot,
   { report, now }: ReceivedReport,
-  transition: Transition,
-): Transition {
+  transition: JobTransition,
+): JobTransition {
   const runMs = Math.max(0, toMs(report.processing_seconds))
   const startedAt = job.startedAt ?? Math.max(job.createdAt, now - runMs)
   const spent = tasks.map((task) => task.failures + task.interruptions + task.handOvers)
@@ -120,7 +120,7 @@ export type RequeueCause = Extract<AttemptFailure["cause"], "failure" | "no capa
 export function computeRequeueTransition(
   snapshot: JobSnapshot,
   run: { taskId: string; fence: number; cause: RequeueCause; now: number },
-): Transition | null {
+): JobTransition | null {
   const { cause } = run
   const task = findRunningTask(snapshot, run.taskId, run.fence)
   if (!task || (cause === "hand-over" && !mayHandOver(task))) return null
@@ -134,8 +134,8 @@ export type JobEnd = { state: FinalState; failure?: Failure; failed?: FailedTask
  * Ends an open job: cancels its open tasks, fails its pending files, and turns intermediate results
  * of finished tasks into garbage.
  */
-export function computeEndTransition(snapshot: JobSnapshot, end: JobEnd): Transition {
-  const open = snapshot.tasks.filter((task) => !isFinal(task.state))
+export function computeEndTransition(snapshot: JobSnapshot, end: JobEnd): JobTransition {
+  const open = snapshot.tasks.filter((task) => !isFinalState(task.state))
   const unneeded = leftFiles(snapshot)
   return {
     job: {
@@ -152,7 +152,7 @@ export function computeEndTransition(snapshot: JobSnapshot, end: JobEnd): Transi
     })),
     files: [
       ...snapshot.files
-        .filter((file) => !isFinal(file.state))
+        .filter((file) => !isFinalState(file.state))
         .map((file) => ({ id: file.id, set: endedFile(snapshot, file, end) })),
       ...unneeded.map(({ id }) => ({ id, set: { objectKey: null, probeObjectKey: null } })),
     ],
@@ -160,7 +160,7 @@ export function computeEndTransition(snapshot: JobSnapshot, end: JobEnd): Transi
       ...open
         .filter((task) => task.fence > 0)
         .flatMap((task) => [taskPrefix(task), taskPrefix({ ...task, fence: RESUMABLE_FENCE })]),
-      ...new Set(unneeded.map(({ objectKey }) => objectPrefix(objectKey))),
+      ...new Set(unneeded.map(({ objectKey }) => filePrefix(objectKey))),
     ].map((prefix) => ({ prefix })),
   }
 }
@@ -171,13 +171,13 @@ export function computeEndTransition(snapshot: JobSnapshot, end: JobEnd): Transi
  */
 function leftFiles({ files }: JobSnapshot): { id: string; objectKey: string }[] {
   return files.flatMap(({ id, source, state, objectKey }) => {
-    const isLeft = objectKey !== null && isFinal(state) && !isAccountFileSource(source)
+    const isLeft = objectKey !== null && isFinalState(state) && !isAccountFileSource(source)
     return isLeft ? [{ id, objectKey }] : []
   })
 }
 
 /** Ends a job whose task failed finally. */
-function failTransition(snapshot: JobSnapshot, failed: FailedTask, now: number): Transition {
+function failTransition(snapshot: JobSnapshot, failed: FailedTask, now: number): JobTransition {
   const failure = toJobFailure(snapshot, failed.task, failed.failure)
   return computeEndTransition(snapshot, { state: "failed", failure, failed, now })
 }
@@ -199,7 +199,7 @@ function finishTransition(
   task: Task,
   report: Pick<Extract<TerminalReport, { kind: "finished" }>, "result" | "processing_seconds">,
   now: number,
-): Transition {
+): JobTransition {
   const { job, files } = snapshot
   const others = snapshot.tasks.filter((other) => other.id !== task.id)
   const isLast = others.every((other) => other.state === "succeeded")
@@ -208,9 +208,9 @@ function finishTransition(
     other.state === "succeeded" && result ? [{ task: { ...other, result }, result }] : [],
   )
   const tasks = [...earlier, { task, result: report.result }]
-  const own = tasks.filter((each) => !isInputTask(each.task))
-  const input = isInputTask(task)
-    ? finishInput(snapshot, { task, result: report.result }, now)
+  const own = tasks.filter((each) => !isImportOrProbeTask(each.task))
+  const input = isImportOrProbeTask(task)
+    ? computeInputChanges(snapshot, { task, result: report.result }, now)
     : null
   const filesAfter = setFiles(files, input?.files ?? [])
   const finish = getKind(job.kind).finish({ job, files: filesAfter, tasks: own })
@@ -222,7 +222,7 @@ function finishTransition(
     ...(job.warnings ?? []),
     ...tasks.flatMap(({ result }) => result.warnings ?? []),
   ]
-  const open = new Set(files.flatMap(({ id, state }) => (isFinal(state) ? [] : [id])))
+  const open = new Set(files.flatMap(({ id, state }) => (isFinalState(state) ? [] : [id])))
   const openChanges = changes.filter(({ id }) => open.has(id))
   return {
     job: {
@@ -287,7 +287,7 @@ function attemptTransition(
   task: Task,
   failed: AttemptFailure,
   now: number,
-): Transition {
+): JobTransition {
   const set = computeRequeueChanges(task, failed, now)
   if (isRetryBudgetSpent({ ...task, ...set })) {
     const result = toOptionalProbeResult(task, failed.failure)
@@ -303,7 +303,7 @@ function attemptTransition(
 }
 
 function findRunningTask(snapshot: JobSnapshot, taskId: string, fence: number): Task | null {
-  if (isFinal(snapshot.job.state)) return null
+  if (isFinalState(snapshot.job.state)) return null
   const task = snapshot.tasks.find((candidate) => candidate.id === taskId)
   return task?.state === "running" && task.fence === fence ? task : null
 }
@@ -319,7 +319,7 @@ function endedFile(snapshot: JobSnapshot, file: File, end: JobEnd): Partial<File
     errorMessage: end.failure?.message ?? null,
     ...(file.objectKey &&
       end.failure?.code === "probe_failed" &&
-      probeFailureColumns(end.failure.message, end.failure.lines.join("\n"))),
+      toProbeFailureColumns(end.failure.message, end.failure.lines.join("\n"))),
   }
 }
 
@@ -327,7 +327,7 @@ function taskPrefix(task: Pick<Task, "id" | "accountId" | "fence">): string {
   return attemptPrefix(task.accountId, { taskId: task.id, fence: task.fence })
 }
 
-function setTask(transition: Transition, id: string, set: Partial<Task>): void {
+function setTask(transition: JobTransition, id: string, set: Partial<Task>): void {
   const change = transition.tasks.find((changed) => changed.id === id)
   if (change) change.set = set
 }

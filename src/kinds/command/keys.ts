@@ -1,4 +1,4 @@
-import { isKeptOutput, readCommand } from "../../ffmpeg/command-line.ts"
+import { isKeptOutput, parseFfmpegCommand } from "../../ffmpeg/command-line.ts"
 import { findFilePositions, KEY_PLACEHOLDER, substituteKeys } from "../../ffmpeg/file-keys.ts"
 import { didYouMean } from "../../hints/nearest-name.ts"
 import type { CommandFault } from "../../domain/faults.ts"
@@ -15,7 +15,7 @@ export function findKeyFaults(
   const knownKeys = new Set([...inputKeys, ...outputs.map(({ key }) => key)])
   const usedKeys = new Set<string>()
   const unknown = lines.flatMap(({ field, words }) => {
-    const keys = findNamedKeys(words, knownKeys)
+    const keys = findKeysInCommand(words, knownKeys)
     for (const key of keys.known) usedKeys.add(key)
     return [...keys.unknown].map((key) => ({ field, key }))
   })
@@ -34,7 +34,7 @@ export function findKeyFaults(
 }
 
 function describeUnusedOutput(key: string, lines: readonly { words: string[] }[]): string {
-  const { files } = readCommand(lines.at(-1)?.words ?? [])
+  const { files } = parseFfmpegCommand(lines.at(-1)?.words ?? [])
   const last = files.at(-1)
   const instead = last?.kind === "output" && /^[\w .%-]+\.\w+$/.test(last.word) ? last.word : null
   if (instead !== null)
@@ -88,7 +88,7 @@ function suggestKey(
  * Returns the keys that a command names, as declared keys (`known`) and undeclared keys
  * (`unknown`). File names that an option writes may look like keys, but do not count.
  */
-export function findNamedKeys(words: readonly string[], declared: ReadonlySet<string>) {
+export function findKeysInCommand(words: readonly string[], declared: ReadonlySet<string>) {
   const known = new Set<string>()
   substituteKeys(words, {
     get(key) {

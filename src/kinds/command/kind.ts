@@ -1,21 +1,21 @@
 import { z } from "zod"
 import { getWorkspaceOutputNames } from "../../contract/task.ts"
-import { commandTask } from "../../contract/tasks/command.ts"
+import { commandTaskDefinition } from "../../contract/tasks/command.ts"
 import { substituteKeys } from "../../ffmpeg/file-keys.ts"
 import type { JobDraft } from "../../domain/job-draft.ts"
 import { defineJsonKind } from "../kind.ts"
 import { getInputUrl } from "../private-input.ts"
 import type { ResolvedInput, DraftContext, ValidationContext } from "../kind.ts"
-import { findCommandFaults, readCommandWords } from "./judge.ts"
+import { findCommandFaults, splitCommandsIntoWords } from "./request-faults.ts"
 import { draftTaskOutputs } from "./output-names.ts"
 import { draftCommandJob } from "./plan.ts"
-import { commandRecord, viewCommand } from "./record.ts"
-import { commandRequest, EXAMPLE_REQUEST, readUsableFields } from "./request.ts"
+import { commandRecordSchema, buildCommandRecord } from "./record.ts"
+import { commandRequestSchema, EXAMPLE_REQUEST, readUsableFields } from "./request.ts"
 import type { CommandFields, CommandRequest } from "./request.ts"
-import { computeInputNames } from "./judge-script.ts"
+import { computeWorkspaceInputNames } from "./script-faults.ts"
 import { findUnusedInputWarnings } from "./unused-inputs.ts"
-import { warningRecord } from "../shared-record-fields.ts"
-import { finishOutputs } from "../outputs.ts"
+import { warningRecordSchema } from "../shared-record-fields.ts"
+import { computeOutputChanges } from "../outputs.ts"
 
 /**
  * Schema of the list of checks in the validation of a command: checks that were made, and checks
@@ -72,8 +72,8 @@ export const commandKind = defineJsonKind({
   path: "commands",
   title: "command",
   idField: "command_id",
-  tasks: [commandTask],
-  request: commandRequest,
+  tasks: [commandTaskDefinition],
+  request: commandRequestSchema,
   showsRequest: true,
   example: EXAMPLE_REQUEST,
   readUsableFields,
@@ -87,10 +87,10 @@ export const commandKind = defineJsonKind({
     schema: z.object({
       commands: z.array(z.array(z.string())),
       checks: commandChecks,
-      warnings: z.array(warningRecord),
+      warnings: z.array(warningRecordSchema),
     }),
     show(request, inputs, facts) {
-      const commands = readCommandWords(request)
+      const commands = splitCommandsIntoWords(request)
       return {
         commands: nameFiles(commands, request, inputs),
         checks: describeChecks(inputs, facts),
@@ -99,13 +99,13 @@ export const commandKind = defineJsonKind({
     },
   },
   plan: planCommand,
-  finish: finishOutputs,
-  record: commandRecord,
-  view: (base, { job }, progress) => viewCommand(base, job, progress),
+  finish: computeOutputChanges,
+  record: commandRecordSchema,
+  view: (base, { job }, progress) => buildCommandRecord(base, job, progress),
 })
 
 function planCommand(request: CommandRequest, facts: DraftContext): JobDraft {
-  const commands = readCommandWords(request)
+  const commands = splitCommandsIntoWords(request)
   const outputs = draftTaskOutputs(namedOutputs(request), commands)
   const input_files = Object.fromEntries(
     Object.entries(request.input_files).map(([key, input]) => [key, getInputUrl(input)]),
@@ -124,7 +124,7 @@ function nameFiles(
   inputs: ResolvedInput[],
 ): string[][] {
   const names = new Map([
-    ...computeInputNames(Object.keys(request.input_files), inputs),
+    ...computeWorkspaceInputNames(Object.keys(request.input_files), inputs),
     ...getWorkspaceOutputNames(draftTaskOutputs(namedOutputs(request), commands)),
   ])
   return commands.map((words) => {

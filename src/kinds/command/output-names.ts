@@ -1,7 +1,7 @@
 import {
   findBundleKind,
   utf8ByteLength,
-  isPlaylist,
+  isPlaylistFileName,
   matchesNamePattern,
   splitNamePattern,
 } from "../../contract/bundle.ts"
@@ -9,7 +9,7 @@ import type { OutputName } from "../../contract/bundle.ts"
 import { makeWorkspaceInputName } from "../../contract/task.ts"
 import type { TaskOutput } from "../../contract/task.ts"
 import type { CommandFault } from "../../domain/faults.ts"
-import { findLastOptionValue, readCommand } from "../../ffmpeg/command-line.ts"
+import { findLastOptionValue, parseFfmpegCommand } from "../../ffmpeg/command-line.ts"
 import { KEY_PLACEHOLDER } from "../../ffmpeg/file-keys.ts"
 import { sanitizeFileName } from "../file-name.ts"
 import type { WorkspaceNamesByKey, CommandScript } from "./script.ts"
@@ -44,7 +44,7 @@ export function draftTaskOutputs(
     const output = {
       key,
       name,
-      ...(timed.has(key) && !isPlaylist(name) && { has_times: true as const }),
+      ...(timed.has(key) && !isPlaylistFileName(name) && { has_times: true as const }),
     }
     const safe = toSafeName(output)
     if (safe === name) return output
@@ -59,7 +59,7 @@ export function draftTaskOutputs(
  * contain other words of the commands, too.
  */
 function findTimed(commands: readonly (readonly string[])[]): Set<string> {
-  const files = commands.flatMap((words) => readCommand(words).files)
+  const files = commands.flatMap((words) => parseFfmpegCommand(words).files)
   const timed = files.filter((file) => {
     return !/^(?:0|false|no|off|disabled?)?$/i.test(findLastOptionValue(file, "strftime") ?? "")
   })

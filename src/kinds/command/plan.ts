@@ -1,4 +1,4 @@
-import { commandTask } from "../../contract/tasks/command.ts"
+import { commandTaskDefinition } from "../../contract/tasks/command.ts"
 import type { CommandWork } from "../../contract/tasks/command.ts"
 import type { TaskOutput } from "../../contract/task.ts"
 import { newId } from "../../platform/ids.ts"
@@ -25,7 +25,7 @@ export function draftCommandJob(
   const warnings = findUnusedInputWarnings(commands, facts.inputs)
   const task = draftTask(facts, {
     jobId: id,
-    pool: commandTask.pool(),
+    pool: commandTaskDefinition.pool(),
     work: {
       kind: "command",
       commands,

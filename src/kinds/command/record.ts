@@ -1,23 +1,23 @@
 import { z } from "zod"
-import { sha256Text } from "../../contract/sha256.ts"
+import { sha256HexSchema } from "../../contract/sha256.ts"
 import type { Progress } from "../../domain/progress.ts"
 import type { Job, JobResult } from "../../db/schema/jobs.ts"
 import {
-  bundleFields,
+  buildBundleFields,
   bundleFieldSchemas,
   fileUrl,
   outputToLinkableFile,
-  publicUrlField,
+  buildPublicUrlField,
   publicUrlSchema,
 } from "../file-links.ts"
 import {
-  fileIdsField,
+  buildFileIdsField,
   fileIdsFieldSchema,
-  jobFields,
+  buildJobFields,
   jobFieldSchemas,
-  toolOutputFields,
+  buildToolOutputFields,
   toolOutputFieldSchemas,
-  statusFields,
+  buildStatusFields,
   statusFieldSchemas,
 } from "../shared-record-fields.ts"
 
@@ -39,7 +39,7 @@ const outputFile = z.object({
   public_url: publicUrlSchema,
   size_bytes: z.int(),
   content_type: z.string(),
-  sha256: sha256Text.optional().meta({
+  sha256: sha256HexSchema.optional().meta({
     description: "SHA-256 of the bytes, if the service computed it while it received them.",
   }),
   duration_seconds: z.number().optional(),
@@ -55,7 +55,7 @@ const outputFile = z.object({
  * Schema of the Command record. `output_files` has the names of the outputs by key, and after
  * success also their files.
  */
-export const commandRecord = z
+export const commandRecordSchema = z
   .object({
     ...statusFieldSchemas,
     original_request: originalRequest,
@@ -68,11 +68,15 @@ export const commandRecord = z
   })
   .meta({ id: "Command" })
 
-export type CommandRecord = z.infer<typeof commandRecord>
+export type CommandRecord = z.infer<typeof commandRecordSchema>
 
-export function viewCommand(base: string, job: Job, progress: Progress | null): CommandRecord {
+export function buildCommandRecord(
+  base: string,
+  job: Job,
+  progress: Progress | null,
+): CommandRecord {
   const request = originalRequest.parse(job.request)
-  const head = statusFields(job)
+  const head = buildStatusFields(job)
   return {
     ...head,
     original_request: request.truncated ? { truncated: true } : request,
@@ -80,13 +84,13 @@ export function viewCommand(base: string, job: Job, progress: Progress | null): 
       job.result && head.status === "success"
         ? viewOutputs(base, job, job.result)
         : (request.output_files ?? {}),
-    ...fileIdsField(job),
+    ...buildFileIdsField(job),
     total_processing_seconds: job.processingMs / 1000,
     ...(head.status === "failed" && {
       processing_errors: [job.errorMessage ?? "The job failed.", ...(job.errorLines ?? [])],
     }),
-    ...jobFields(job, progress),
-    ...toolOutputFields(base, job),
+    ...buildJobFields(job, progress),
+    ...buildToolOutputFields(base, job),
   }
 }
 
@@ -108,7 +112,7 @@ function viewOutput(
     id: output.fileId,
     name: output.name,
     download_url: fileUrl(base, linked),
-    ...publicUrlField(base, linked),
+    ...buildPublicUrlField(base, linked),
     size_bytes: output.sizeBytes,
     content_type: output.contentType,
     ...(output.sha256 !== undefined && { sha256: output.sha256 }),
@@ -116,6 +120,6 @@ function viewOutput(
     ...(output.width !== undefined && { width: output.width }),
     ...(output.height !== undefined && { height: output.height }),
     ...(output.rotation !== undefined && { rotation: output.rotation }),
-    ...bundleFields(base, linked),
+    ...buildBundleFields(base, linked),
   }
 }

@@ -1,11 +1,11 @@
 import { z } from "zod"
 import { cutText } from "../../contract/cut-text.ts"
-import { fileKey } from "../../contract/task.ts"
+import { fileKeySchema } from "../../contract/task.ts"
 import { boundedMapSchema } from "../bounded-map.ts"
-import { commonRequestFields, publishField } from "../create-fields.ts"
-import { INPUT_OPENAPI_SCHEMA, usableInputSchema } from "../private-input.ts"
+import { commonRequestFieldSchemas, publishFieldSchemas } from "../create-fields.ts"
+import { INPUT_OPENAPI_SCHEMA, lenientInputSchema } from "../private-input.ts"
 import { inputReferenceSchema } from "../reference.ts"
-import { describeKeyFault, describeExpectedMap } from "../../hints/key-map.ts"
+import { describeFileKeyFault, describeExpectedKeyMap } from "../../hints/key-map.ts"
 
 export const FILES_MAX = 64
 const COMMANDS_MAX = 20
@@ -32,13 +32,13 @@ function keyed<Value extends z.ZodType>(
 ) {
   return boundedMapSchema(z.string(), value, {
     most: FILES_MAX,
-    error: ({ input }) => describeExpectedMap(input, prefix, what),
+    error: ({ input }) => describeExpectedKeyMap(input, prefix, what),
     tooMany: `expected at most ${FILES_MAX} ${what}`,
   })
     .superRefine((map, context) => {
       for (const name of Object.keys(map)) {
-        if (fileKey.safeParse(name).success) continue
-        context.addIssue({ code: "custom", path: [name], message: describeKeyFault(name) })
+        if (fileKeySchema.safeParse(name).success) continue
+        context.addIssue({ code: "custom", path: [name], message: describeFileKeyFault(name) })
       }
     })
     .meta({
@@ -59,7 +59,7 @@ const outputFiles = keyed(outputName, {
 })
 
 /** Schema of the body of POST /commands. */
-export const commandRequest = z
+export const commandRequestSchema = z
   .strictObject(
     {
       ffmpeg_command: line
@@ -79,14 +79,14 @@ export const commandRequest = z
         description:
           "Names of outputs by key. Commands that keep no file, such as those with `-f null -` or `-f md5 -`, need none; their messages are in `log` and `stdout`.",
       }),
-      ...publishField,
-      ...commonRequestFields,
+      ...publishFieldSchemas,
+      ...commonRequestFieldSchemas,
     },
     "expected an object of fields",
   )
   .meta({ id: "CommandRequest" })
 
-export type CommandRequest = z.infer<typeof commandRequest>
+export type CommandRequest = z.infer<typeof commandRequestSchema>
 
 /** Fields of a command request that define the commands and their input and output files. */
 export type CommandFields = Pick<
@@ -128,7 +128,7 @@ const usableLine = z.string().max(COMMAND_LENGTH_MAX)
 const usableRequest = z.object({
   ffmpeg_command: usableLine.optional().catch(undefined),
   ffmpeg_commands: z.array(usableLine.catch("")).optional().catch(undefined),
-  input_files: values.transform((map) => usableOf(map, usableInputSchema)),
+  input_files: values.transform((map) => usableOf(map, lenientInputSchema)),
   output_files: values.transform((map) => usableOf(map, z.string())),
 })
 

@@ -1,5 +1,5 @@
 import type { ParsedCommandLine } from "./lines.ts"
-import type { Remedies } from "../../ffmpeg/policy/remedies.ts"
+import type { RemedyPhrases } from "../../ffmpeg/policy/remedies.ts"
 
 /**
  * Commands of a request: the keys of inputs, the outputs, and the command lines. Requests of all
@@ -9,7 +9,7 @@ export type CommandScript = {
   inputKeys: readonly string[]
   outputs: readonly ScriptOutput[]
   lines: readonly ParsedCommandLine[]
-  remedies: Remedies
+  remedies: RemedyPhrases
 }
 
 /**

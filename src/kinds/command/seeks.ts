@@ -1,4 +1,4 @@
-import { readCommand } from "../../ffmpeg/command-line.ts"
+import { parseFfmpegCommand } from "../../ffmpeg/command-line.ts"
 import { storesExactDuration } from "../../contract/probe.ts"
 import { describeSeekPastEnd, findSeeksPastEnd } from "../../ffmpeg/seek-past-end.ts"
 import type { SeekPosition } from "../../ffmpeg/seek-past-end.ts"
@@ -33,7 +33,7 @@ export function findSeekFaults(
   const argv = substituteKeys(words, {
     get: (key) => names.inputs.get(key) ?? names.outputs.get(key),
   })
-  const late = findSeeksPastEnd(readCommand(argv), (name, position) => {
+  const late = findSeeksPastEnd(parseFfmpegCommand(argv), (name, position) => {
     const probe = probed.get(name)
     return probe ? latestEnd(probe, position) : null
   })

@@ -1,5 +1,5 @@
 import type { Warning } from "../../contract/warning.ts"
-import { WARNINGS_MAX } from "../../contract/warning.ts"
+import { TASK_WARNINGS_MAX } from "../../contract/warning.ts"
 
 /**
  * Words with which a command reads files that it does not name: lists, patterns of names, folders,
@@ -28,7 +28,7 @@ export function findUnusedInputWarnings(
   const named = new Set(text.match(/\w+/g))
   return inputs
     .filter(({ key }) => !named.has(key))
-    .slice(0, WARNINGS_MAX)
+    .slice(0, TASK_WARNINGS_MAX)
     .map(({ key, field }) => {
       const message = `${field}: no command names this input. Write {{${key}}} where it goes, or leave the input out.`
       return { code: "unused_input", message }

@@ -1,20 +1,20 @@
 import type { Failure } from "../../contract/failure.ts"
-import { MEDIA_OUTPUT_KEY, fetchTask } from "../../contract/tasks/fetch.ts"
-import { renderTask } from "../../contract/tasks/render.ts"
+import { MEDIA_OUTPUT_KEY, fetchTaskDefinition } from "../../contract/tasks/fetch.ts"
+import { renderTaskDefinition } from "../../contract/tasks/render.ts"
 import type { Fault } from "../../domain/faults.ts"
 import type { Task } from "../../db/schema/tasks.ts"
 import { fetchOutputUrl } from "../file-links.ts"
 import { defineJsonKind } from "../kind.ts"
 import { draftFetchJob } from "./plan.ts"
-import { fetchRecord, hadCookies, isFetchedOutput, viewFetch } from "./record.ts"
-import { EXAMPLE_REQUEST, fetchRequest, readUsableFields } from "./request.ts"
-import type { UsableFetchRequest } from "./request.ts"
+import { fetchRecordSchema, hadCookies, isFetchedOutput, buildFetchRecord } from "./record.ts"
+import { EXAMPLE_REQUEST, fetchRequestSchema, readUsableFields } from "./request.ts"
+import type { ValidFetchFields } from "./request.ts"
 import { findJobFieldConflicts, listWebhookUrls, mergeJobFields } from "./transcode.ts"
 import type { FetchResult } from "../../contract/tasks/fetch.ts"
 import type { File } from "../../db/schema/files.ts"
 import type { FinishedTasks, FinishChanges, FinishedTask, ResolvedInput } from "../kind.ts"
-import { outputResult, storedFileColumns } from "../outputs.ts"
-import { finishRenditions } from "../renditions/finish.ts"
+import { toOutputResult, toStoredFileColumns } from "../outputs.ts"
+import { computeRenditionChanges } from "../renditions/finish.ts"
 
 type FetchedOutput = FetchResult["media"]
 
@@ -22,13 +22,13 @@ type FetchedOutput = FetchResult["media"]
  * Returns the changes of files and job after a fetch: media, available subtitles, and renditions.
  */
 function finishFetch({ files, tasks }: FinishedTasks): FinishChanges {
-  const fetched = tasks.find(({ task }) => task.work.kind === fetchTask.name)
+  const fetched = tasks.find(({ task }) => task.work.kind === fetchTaskDefinition.name)
   if (!fetched) return { files: [], result: { outputs: [] } }
   const ofFetch = files.filter(({ source }) => source === "fetch")
   const { mediaName, ...media } = finishMedia(ofFetch, fetched)
-  const rendered = tasks.find(({ task }) => task.work.kind === renderTask.name)
+  const rendered = tasks.find(({ task }) => task.work.kind === renderTaskDefinition.name)
   if (!rendered) return media
-  const renditions = finishRenditions(files, rendered, mediaName)
+  const renditions = computeRenditionChanges(files, rendered, mediaName)
   const intermediates = media.result.outputs.map((output) => ({ ...output, isIntermediate: true }))
   return {
     files: [...media.files, ...renditions.files],
@@ -38,7 +38,7 @@ function finishFetch({ files, tasks }: FinishedTasks): FinishChanges {
 }
 
 function finishMedia(files: File[], done: FinishedTask): FinishChanges & { mediaName: string } {
-  const fetched = fetchTask.result.parse(done.result)
+  const fetched = fetchTaskDefinition.result.parse(done.result)
   const stored = uniqueNames([fetched.media, ...fetched.subtitles]).flatMap((output) => {
     const file = files.find(({ outputKey }) => outputKey === output.key)
     return file ? [{ output, file: { ...file, name: output.name } }] : []
@@ -53,7 +53,7 @@ function finishMedia(files: File[], done: FinishedTask): FinishChanges & { media
         .map(({ id }) => ({ id, set: SUBTITLES_NOT_FOUND })),
     ],
     result: {
-      outputs: stored.map(({ output, file }) => outputResult(file, output)),
+      outputs: stored.map(({ output, file }) => toOutputResult(file, output)),
       fetched: {
         title: fetched.title,
         durationSeconds: fetched.duration_seconds,
@@ -74,7 +74,7 @@ function outputFileChange(
   output: FetchedOutput,
   file: File,
 ): FinishChanges["files"][number] {
-  return { id: file.id, set: { name: output.name, ...storedFileColumns(task, file, output) } }
+  return { id: file.id, set: { name: output.name, ...toStoredFileColumns(task, file, output) } }
 }
 
 /** Makes output names unique, because the download URL selects an output by its name. */
@@ -97,22 +97,23 @@ export const fetchKind = defineJsonKind({
   title: "fetch",
   idField: "fetch_id",
   respondsWithJob: true,
-  tasks: [fetchTask, renderTask],
-  request: fetchRequest,
+  tasks: [fetchTaskDefinition, renderTaskDefinition],
+  request: fetchRequestSchema,
   example: EXAMPLE_REQUEST,
   readUsableFields,
   jobFormFields: ["transcode", "webhook_url"],
   references: () => [],
   urls: ({ url }) => (url === undefined ? [] : [{ field: "url", url }]),
-  webhooks: (request: UsableFetchRequest) => listWebhookUrls(request),
+  webhooks: (request: ValidFetchFields) => listWebhookUrls(request),
   createFields: mergeJobFields,
   inputField: (key) => key,
   outputName: (key) => (key === MEDIA_OUTPUT_KEY ? "file" : key),
   judge: judgeFetch,
   plan: draftFetchJob,
   finish: finishFetch,
-  record: fetchRecord,
-  view: (base, { job }, progress, retention) => viewFetch(base, job, { progress, retention }),
+  record: fetchRecordSchema,
+  view: (base, { job }, progress, retention) =>
+    buildFetchRecord(base, job, { progress, retention }),
   outputUrl: (base, jobId, { key, name }) =>
     isFetchedOutput(key) ? fetchOutputUrl(base, jobId, name) : null,
   explainFailure: nameFailedPart,
@@ -123,7 +124,7 @@ export const fetchKind = defineJsonKind({
 })
 
 function judgeFetch(
-  request: UsableFetchRequest,
+  request: ValidFetchFields,
   _inputs: readonly ResolvedInput[],
   malformed: ReadonlySet<string>,
 ): Fault[] {
@@ -154,7 +155,7 @@ function judgeFetch(
  * Returns faults of fields that only yt-dlp supports. A request for a URL with headers cannot have
  * these fields, because the file is downloaded without yt-dlp.
  */
-function judgeHeaderConflicts({ url, ...request }: UsableFetchRequest): Fault[] {
+function judgeHeaderConflicts({ url, ...request }: ValidFetchFields): Fault[] {
   if (url === undefined || typeof url === "string") return []
   const fields = ["audio_format", "subtitles", "start", "end", "cookies"] as const
   const given = fields.filter((field) => request[field] !== undefined)
@@ -169,6 +170,6 @@ function judgeHeaderConflicts({ url, ...request }: UsableFetchRequest): Fault[] 
  */
 function nameFailedPart(failure: Failure, { work }: Task, { length }: readonly Task[]): Failure {
   if (length === 1) return failure
-  const part = work.kind === renderTask.name ? "transcode" : "fetch"
+  const part = work.kind === renderTaskDefinition.name ? "transcode" : "fetch"
   return { ...failure, message: `The ${part} failed: ${failure.message}` }
 }

@@ -1,4 +1,8 @@
-import { fetchTask, MEDIA_OUTPUT_KEY, subtitlesOutputKey } from "../../contract/tasks/fetch.ts"
+import {
+  fetchTaskDefinition,
+  MEDIA_OUTPUT_KEY,
+  subtitlesOutputKey,
+} from "../../contract/tasks/fetch.ts"
 import type { FetchWork } from "../../contract/tasks/fetch.ts"
 import type { TaskSecrets } from "../../contract/task.ts"
 import { newId } from "../../platform/ids.ts"
@@ -24,7 +28,7 @@ export function draftFetchJob(request: FetchRequest, context: DraftContext): Job
   const work = buildWork(request, context)
   const task = draftTask(context, {
     jobId: id,
-    pool: fetchTask.pool(),
+    pool: fetchTaskDefinition.pool(),
     work,
     ...(transcode && { weight: WEIGHTS.fetch }),
     inputs: [],

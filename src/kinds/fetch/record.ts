@@ -1,17 +1,21 @@
 import { z } from "zod"
-import { AUDIO_FORMATS, MEDIA_OUTPUT_KEY, QUALITIES } from "../../contract/tasks/fetch.ts"
+import {
+  FETCH_AUDIO_FORMATS,
+  MEDIA_OUTPUT_KEY,
+  FETCH_QUALITIES,
+} from "../../contract/tasks/fetch.ts"
 import type { Progress } from "../../domain/progress.ts"
 import type { Job, JobResult } from "../../db/schema/jobs.ts"
 import { fetchOutputUrl } from "../file-links.ts"
-import { jobOutput, viewOutputs } from "../job-record.ts"
-import type { Retention } from "../../domain/retention.ts"
+import { jobOutputSchema, buildOutputRecords } from "../job-record.ts"
+import type { RetentionSettings } from "../../domain/retention.ts"
 import {
-  computeExpiry,
-  fileIdsField,
+  computeJobExpiry,
+  buildFileIdsField,
   fileIdsFieldSchema,
-  jobFields,
+  buildJobFields,
   jobFieldSchemas,
-  statusFields,
+  buildStatusFields,
   statusFieldSchemas,
   toDateTime,
 } from "../shared-record-fields.ts"
@@ -19,12 +23,12 @@ import {
 /** Schema of the fetch request's fields that the job stores and the record shows. */
 const storedRequestFields = z.object({
   url: z.string(),
-  quality: z.enum(QUALITIES),
-  audio_format: z.enum(AUDIO_FORMATS).optional(),
+  quality: z.enum(FETCH_QUALITIES),
+  audio_format: z.enum(FETCH_AUDIO_FORMATS).optional(),
 })
 
 /** Schema of the Fetch record. The media can be downloaded until `expires_at`. */
-export const fetchRecord = z
+export const fetchRecordSchema = z
   .object({
     ...statusFieldSchemas,
     ...storedRequestFields.shape,
@@ -38,7 +42,7 @@ export const fetchRecord = z
     height: z.int().optional(),
     rotation: z.int().optional(),
     outputs: z
-      .array(jobOutput)
+      .array(jobOutputSchema)
       .optional()
       .meta({ description: "The renditions as Files, if the request has `transcode`." }),
     ...fileIdsFieldSchema,
@@ -46,23 +50,23 @@ export const fetchRecord = z
   })
   .meta({ id: "Fetch" })
 
-export type FetchRecord = z.infer<typeof fetchRecord>
+export type FetchRecord = z.infer<typeof fetchRecordSchema>
 
-export function viewFetch(
+export function buildFetchRecord(
   base: string,
   job: Job,
-  { progress, retention }: { progress: Progress | null; retention: Retention },
+  { progress, retention }: { progress: Progress | null; retention: RetentionSettings },
 ): FetchRecord {
   const { result } = job
-  const isKept = result !== null && !isMediaExpired(job, retention)
+  const isKept = result !== null && !areFetchedMediaExpired(job, retention)
   return {
-    ...statusFields(job),
+    ...buildStatusFields(job),
     ...storedRequestFields.parse(job.request),
     subtitles: isKept ? viewSubtitles(base, job.id, result) : [],
     ...(result && viewMedia(base, job.id, result, isKept)),
-    ...(result && makesRenditions(result) && { outputs: viewOutputs(base, job) }),
-    ...fileIdsField(job),
-    ...jobFields(job, progress),
+    ...(result && makesRenditions(result) && { outputs: buildOutputRecords(base, job) }),
+    ...buildFileIdsField(job),
+    ...buildJobFields(job, progress),
     ...(result && { expires_at: toDateTime(computeMediaExpiry(job, retention)) }),
   }
 }
@@ -76,7 +80,7 @@ export function isFetchedOutput(key: string): boolean {
 }
 
 /** Reports whether the media of a fetch have expired, or were removed before their expiry. */
-export function isMediaExpired(job: Job, retention: Retention): boolean {
+export function areFetchedMediaExpired(job: Job, retention: RetentionSettings): boolean {
   if (job.mediaRemovedAt !== null) return true
   return computeMediaExpiry(job, retention) <= retention.now
 }
@@ -89,9 +93,9 @@ export function hadCookies(request: unknown): boolean {
 /**
  * Returns the time in milliseconds at which fetched media expire. Media never outlive their job.
  */
-function computeMediaExpiry(job: Job, { fetchedMs }: Retention): number {
+function computeMediaExpiry(job: Job, { fetchedMs }: RetentionSettings): number {
   const { completedAt, createdAt } = job
-  return Math.min((completedAt ?? createdAt) + fetchedMs, computeExpiry(job) ?? Infinity)
+  return Math.min((completedAt ?? createdAt) + fetchedMs, computeJobExpiry(job) ?? Infinity)
 }
 
 function viewMedia(base: string, jobId: string, { outputs, fetched }: JobResult, isKept: boolean) {

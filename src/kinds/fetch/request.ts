@@ -1,15 +1,19 @@
 import { z } from "zod"
-import { AUDIO_FORMATS, QUALITIES, SUBTITLES_MAX } from "../../contract/tasks/fetch.ts"
 import {
-  commonRequestFields,
-  optionalPriority,
+  FETCH_AUDIO_FORMATS,
+  FETCH_QUALITIES,
+  SUBTITLE_LANGUAGES_MAX,
+} from "../../contract/tasks/fetch.ts"
+import {
+  commonRequestFieldSchemas,
+  optionalPrioritySchema,
   PRIORITY_DEFAULT,
-  publishField,
-  webhookUrl,
+  publishFieldSchemas,
+  webhookUrlSchema,
 } from "../create-fields.ts"
-import { validateCookies } from "../../contract/netscape-cookies.ts"
-import { inputTextSchema, inputValueSchema, usableInputSchema } from "../private-input.ts"
-import { fetchTranscodeSchema, usableJobFields } from "./transcode.ts"
+import { findCookiesProblem } from "../../contract/netscape-cookies.ts"
+import { inputTextSchema, inputValueSchema, lenientInputSchema } from "../private-input.ts"
+import { fetchTranscodeSchema, lenientJobFieldSchemas } from "./transcode.ts"
 
 const LANGUAGE = String.raw`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,8}$`
 const EXPECTED_LANGUAGE = "expected a language such as en or pt-BR (BCP-47)"
@@ -18,7 +22,7 @@ const EXPECTED_SECONDS = "expected seconds from the beginning, 0 or more"
 const EXPECTED_URL = "expected a URL"
 
 /** Schema of the field `url` in a request for a fetch or for the metadata of a web page. */
-export const mediaUrl = inputTextSchema(EXPECTED_URL).meta({
+export const mediaUrlSchema = inputTextSchema(EXPECTED_URL).meta({
   description: "A public http or https URL.",
   format: "uri",
 })
@@ -31,7 +35,7 @@ const subtitles = z
         z.string(EXPECTED_LANGUAGE).regex(new RegExp(LANGUAGE), EXPECTED_LANGUAGE),
         "expected languages: a string or an array of strings",
       )
-      .max(SUBTITLES_MAX, `expected at most ${SUBTITLES_MAX} languages`),
+      .max(SUBTITLE_LANGUAGES_MAX, `expected at most ${SUBTITLE_LANGUAGES_MAX} languages`),
   )
   .meta({
     description: "Languages of the subtitles to fetch too, if the media has them.",
@@ -41,7 +45,7 @@ const subtitles = z
         {
           type: "array",
           items: { type: "string", pattern: LANGUAGE },
-          maxItems: SUBTITLES_MAX,
+          maxItems: SUBTITLE_LANGUAGES_MAX,
         },
       ],
     },
@@ -50,16 +54,16 @@ const subtitles = z
 const seconds = z.number(EXPECTED_SECONDS).min(0, EXPECTED_SECONDS)
 
 /** Schema of the body of POST /fetch. */
-export const fetchRequest = z
+export const fetchRequestSchema = z
   .strictObject(
     {
-      url: inputValueSchema(mediaUrl, EXPECTED_URL),
+      url: inputValueSchema(mediaUrlSchema, EXPECTED_URL),
       quality: z
-        .enum(QUALITIES, `expected one of ${QUALITIES.join(", ")}`)
+        .enum(FETCH_QUALITIES, `expected one of ${FETCH_QUALITIES.join(", ")}`)
         .optional()
         .meta({ description: "Maximum quality to fetch; `best` by default." }),
       audio_format: z
-        .enum(AUDIO_FORMATS, `expected one of ${AUDIO_FORMATS.join(", ")}`)
+        .enum(FETCH_AUDIO_FORMATS, `expected one of ${FETCH_AUDIO_FORMATS.join(", ")}`)
         .optional()
         .meta({ description: "Fetches only the audio, in this format." }),
       subtitles: subtitles.optional(),
@@ -68,7 +72,7 @@ export const fetchRequest = z
       cookies: z
         .string("expected a string")
         .superRefine((text, context) => {
-          const message = validateCookies(text)
+          const message = findCookiesProblem(text)
           if (message !== null) context.addIssue({ code: "custom", message })
         })
         .optional()
@@ -77,10 +81,10 @@ export const fetchRequest = z
             "Cookies in Netscape's format, for this fetch only. The service neither shows nor keeps them.",
         }),
       transcode: fetchTranscodeSchema.optional(),
-      ...publishField,
-      ...commonRequestFields,
-      priority: optionalPriority.meta({ default: PRIORITY_DEFAULT }),
-      webhook_url: webhookUrl.nullish().meta({
+      ...publishFieldSchemas,
+      ...commonRequestFieldSchemas,
+      priority: optionalPrioritySchema.meta({ default: PRIORITY_DEFAULT }),
+      webhook_url: webhookUrlSchema.nullish().meta({
         description: "Alternative to `webhook` whose body is the Job. Give only one of the two.",
       }),
     },
@@ -88,25 +92,25 @@ export const fetchRequest = z
   )
   .meta({ id: "FetchRequest" })
 
-export type FetchRequest = z.infer<typeof fetchRequest>
+export type FetchRequest = z.infer<typeof fetchRequestSchema>
 
 export const EXAMPLE_REQUEST = { url: "https://video.example.com/watch?v=1", quality: "720p" }
 
 const usableRequest = z.object({
-  url: usableInputSchema.optional().catch(undefined),
+  url: lenientInputSchema.optional().catch(undefined),
   quality: z.string().optional().catch(undefined),
   audio_format: z.string().optional().catch(undefined),
   start: z.number().optional().catch(undefined),
   end: z.number().optional().catch(undefined),
   subtitles: z.unknown().optional(),
   cookies: z.unknown().optional(),
-  ...usableJobFields,
-  transcode: z.object(usableJobFields).optional().catch(undefined),
+  ...lenientJobFieldSchemas,
+  transcode: z.object(lenientJobFieldSchemas).optional().catch(undefined),
 })
 
-export type UsableFetchRequest = z.output<typeof usableRequest>
+export type ValidFetchFields = z.output<typeof usableRequest>
 
 /** Returns the valid fields of a fetch request; omits invalid fields. */
-export function readUsableFields(body: object): UsableFetchRequest {
+export function readUsableFields(body: object): ValidFetchFields {
   return usableRequest.parse(body)
 }

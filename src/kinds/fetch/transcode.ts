@@ -2,13 +2,13 @@ import { z } from "zod"
 import type { Fault } from "../../domain/faults.ts"
 import { REQUEST_FIELDS_IN_COLUMNS } from "../../domain/job-draft.ts"
 import {
-  commonRequestFields,
-  optionalPriority,
-  publishField,
-  webhookUrl,
+  commonRequestFieldSchemas,
+  optionalPrioritySchema,
+  publishFieldSchemas,
+  webhookUrlSchema,
 } from "../create-fields.ts"
-import type { CreateRequest } from "../kind.ts"
-import { renditionFields } from "../renditions/request.ts"
+import type { CommonRequestFields } from "../kind.ts"
+import { renditionFieldSchemas } from "../renditions/request.ts"
 import { findWebhookConflicts } from "../webhook-fields.ts"
 
 /**
@@ -22,13 +22,13 @@ export const fetchTranscodeSchema = z
         .unknown()
         .optional()
         .meta({ description: "Ignored, because the fetched media is the source." }),
-      ...renditionFields,
-      webhook: commonRequestFields.webhook,
-      webhook_url: webhookUrl.nullish(),
-      metadata: commonRequestFields.metadata,
-      priority: optionalPriority,
-      expires_in: commonRequestFields.expires_in,
-      ...publishField,
+      ...renditionFieldSchemas,
+      webhook: commonRequestFieldSchemas.webhook,
+      webhook_url: webhookUrlSchema.nullish(),
+      metadata: commonRequestFieldSchemas.metadata,
+      priority: optionalPrioritySchema,
+      expires_in: commonRequestFieldSchemas.expires_in,
+      ...publishFieldSchemas,
     },
     "expected an object of fields",
   )
@@ -44,7 +44,7 @@ const text = z.string().optional().catch(undefined)
 const unknownField = z.unknown().optional()
 
 /** Schemas for the job fields of a request body that may be invalid. */
-export const usableJobFields = {
+export const lenientJobFieldSchemas = {
   webhook: text,
   webhook_url: text,
   metadata: unknownField,
@@ -53,17 +53,17 @@ export const usableJobFields = {
   publish: unknownField,
 }
 
-const usable = z.object(usableJobFields)
+const usable = z.object(lenientJobFieldSchemas)
 
 /** Valid job fields of a request body, either at the top level or in `transcode`. */
-export type UsableJobFields = z.infer<typeof usable>
-type NestedJobFields = UsableJobFields & { transcode?: UsableJobFields | undefined }
+export type ValidJobFields = z.infer<typeof usable>
+type NestedJobFields = ValidJobFields & { transcode?: ValidJobFields | undefined }
 
 /** Merges the job fields at the top level and in `transcode`. The top level has precedence. */
 export function mergeJobFields({
   transcode,
   ...outer
-}: CreateRequest & { transcode?: CreateRequest | undefined }): CreateRequest {
+}: CommonRequestFields & { transcode?: CommonRequestFields | undefined }): CommonRequestFields {
   return {
     webhook: outer.webhook ?? transcode?.webhook,
     webhook_url: outer.webhook_url ?? transcode?.webhook_url,

@@ -1,15 +1,15 @@
-import { commandTask } from "../../contract/tasks/command.ts"
+import { commandTaskDefinition } from "../../contract/tasks/command.ts"
 import type { JobDraft } from "../../domain/job-draft.ts"
 import { draftTaskOutputs } from "../command/output-names.ts"
 import { draftCommandJob } from "../command/plan.ts"
-import { jobRecord, viewJobWithFileUrls } from "../job-record.ts"
+import { jobRecordSchema, buildJobRecordWithFileUrls } from "../job-record.ts"
 import { defineJsonKind } from "../kind.ts"
 import { getInputUrl } from "../private-input.ts"
 import type { DraftContext } from "../kind.ts"
-import { finishOutputs } from "../outputs.ts"
-import { findFfmpegRequestFaults } from "./judge.ts"
-import { inputField, inputKey, parseFfmpegRequest } from "./read-request.ts"
-import { EXAMPLE_REQUEST, ffmpegRequest, readUsableFields } from "./request.ts"
+import { computeOutputChanges } from "../outputs.ts"
+import { findFfmpegRequestFaults } from "./request-faults.ts"
+import { inputFieldPath, inputKey, parseFfmpegRequest } from "./parse-request.ts"
+import { EXAMPLE_REQUEST, ffmpegRequestSchema, readUsableFields } from "./request.ts"
 import type { FfmpegRequest } from "./request.ts"
 
 /**
@@ -22,21 +22,21 @@ export const ffmpegKind = defineJsonKind({
   title: "ffmpeg job",
   idField: "id",
   isJobForm: true,
-  tasks: [commandTask],
-  request: ffmpegRequest,
+  tasks: [commandTaskDefinition],
+  request: ffmpegRequestSchema,
   example: EXAMPLE_REQUEST,
   readUsableFields,
   references: ({ inputs }) =>
     inputs.flatMap((reference, place) => {
       const key = inputKey(place)
-      return reference === null ? [] : [{ key, field: inputField(key), reference }]
+      return reference === null ? [] : [{ key, field: inputFieldPath(key), reference }]
     }),
-  inputField,
+  inputField: inputFieldPath,
   judge: findFfmpegRequestFaults,
   plan: planFfmpeg,
-  finish: finishOutputs,
-  record: jobRecord,
-  view: (base, { job }, progress) => viewJobWithFileUrls(base, job, progress),
+  finish: computeOutputChanges,
+  record: jobRecordSchema,
+  view: (base, { job }, progress) => buildJobRecordWithFileUrls(base, job, progress),
 })
 
 /**

@@ -1,4 +1,8 @@
-import { findFilePositions, findFilesInGraph, findGraphWords } from "../../ffmpeg/file-keys.ts"
+import {
+  findFilePositions,
+  findFileNamesInFilterGraph,
+  findFilterGraphWordIndexes,
+} from "../../ffmpeg/file-keys.ts"
 
 /** Text in a command, such as a URI, that stands for a file, and the key of that file. */
 export type FileLiteral = { text: string; key: string }
@@ -18,7 +22,7 @@ export function replaceFileLiterals(
 ): string[] {
   const whole = new Map(literals.toReversed().map(({ text, key }) => [text, `{{${key}}}`]))
   const longestFirst = [...whole].toSorted(([one], [other]) => other.length - one.length)
-  const graphs = findGraphWords(words)
+  const graphs = findFilterGraphWordIndexes(words)
   const files = new Set(findFilePositions(words).map(({ index }) => index))
   return words.map((word, index) => {
     if (graphs.has(index)) return nameInGraph(word, longestFirst)
@@ -40,7 +44,7 @@ function nameInGraph(graph: string, literals: readonly (readonly [string, string
   // A URI may contain characters that end the value of a filter option. The graph is therefore
   // parsed with placeholders for all matches.
   const named = replace(graph, matches)
-  const files = new Set(findFilesInGraph(named.text).map(({ from }) => from))
+  const files = new Set(findFileNamesInFilterGraph(named.text).map(({ from }) => from))
   return replace(
     graph,
     matches.filter((_, index) => files.has(named.places[index] ?? -1)),

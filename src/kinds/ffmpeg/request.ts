@@ -1,11 +1,15 @@
 import { z } from "zod"
 import { COMMAND_LENGTH_MAX, FILES_MAX, OUTPUT_NAME_LENGTH_MAX } from "../command/request.ts"
-import { commonRequestFields, publishField, webhookUrl } from "../create-fields.ts"
-import { usableInputSchema } from "../private-input.ts"
+import {
+  commonRequestFieldSchemas,
+  publishFieldSchemas,
+  webhookUrlSchema,
+} from "../create-fields.ts"
+import { lenientInputSchema } from "../private-input.ts"
 import { inputReferenceSchema } from "../reference.ts"
 
 /** Schema of the body of POST /ffmpeg. */
-export const ffmpegRequest = z
+export const ffmpegRequestSchema = z
   .strictObject(
     {
       inputs: z
@@ -32,9 +36,9 @@ export const ffmpegRequest = z
           description:
             "Name of the output; the last plain word of the command by default. A command that ends in -f null - or in standard output keeps no file and needs no name.",
         }),
-      ...publishField,
-      ...commonRequestFields,
-      webhook_url: webhookUrl
+      ...publishFieldSchemas,
+      ...commonRequestFieldSchemas,
+      webhook_url: webhookUrlSchema
         .nullish()
         .meta({ description: "Alternative name of `webhook`. Give only one of the two." }),
     },
@@ -42,7 +46,7 @@ export const ffmpegRequest = z
   )
   .meta({ id: "FfmpegRequest" })
 
-export type FfmpegRequest = z.infer<typeof ffmpegRequest>
+export type FfmpegRequest = z.infer<typeof ffmpegRequestSchema>
 
 /** Example of a request to POST /ffmpeg that needs no uploaded file. */
 export const EXAMPLE_REQUEST = {
@@ -58,7 +62,7 @@ const usableRequest = z.object({
    * Inputs of the request. An invalid input becomes null, so that the other inputs keep their
    * positions.
    */
-  inputs: z.array(usableInputSchema.nullable().catch(null)).catch([]),
+  inputs: z.array(lenientInputSchema.nullable().catch(null)).catch([]),
   /** Command of the request; undefined if it is too long to be checked. */
   command: z.string().max(COMMAND_LENGTH_MAX).optional().catch(undefined),
   /** Name of the output; undefined if it is too long to be checked. */
@@ -67,10 +71,10 @@ const usableRequest = z.object({
   webhook_url: text,
 })
 
-export type UsableFfmpegRequest = z.output<typeof usableRequest>
+export type ValidFfmpegFields = z.output<typeof usableRequest>
 
 /** Returns the valid fields of a request to POST /ffmpeg; omits invalid fields. */
-export function readUsableFields(body: object): UsableFfmpegRequest {
+export function readUsableFields(body: object): ValidFfmpegFields {
   const usable = usableRequest.parse(body)
   return { ...usable, inputs: usable.inputs.slice(0, FILES_MAX) }
 }

@@ -1,11 +1,11 @@
-import { importTask } from "../../contract/tasks/import.ts"
-import { probeTask } from "../../contract/tasks/probe.ts"
+import { importTaskDefinition } from "../../contract/tasks/import.ts"
+import { probeTaskDefinition } from "../../contract/tasks/probe.ts"
 import type { File } from "../../db/schema/files.ts"
 import type { Job, JobResult } from "../../db/schema/jobs.ts"
 import type { Kind } from "../kind.ts"
-import { outputResult } from "../outputs.ts"
-import { computeExpiry } from "../shared-record-fields.ts"
-import { fileRecord, viewFile } from "./record.ts"
+import { toOutputResult } from "../outputs.ts"
+import { computeJobExpiry } from "../shared-record-fields.ts"
+import { fileRecordSchema, buildFileRecord } from "./record.ts"
 
 const OUTPUT_KEY = "file"
 
@@ -16,16 +16,16 @@ export const fileKind = {
   name: "file",
   path: "files",
   title: "file",
-  tasks: [importTask, probeTask],
+  tasks: [importTaskDefinition, probeTaskDefinition],
   inputField: () => "file_url",
   finish: ({ job, files }) => ({ files: [], result: { outputs: files.flatMap(outputOf(job)) } }),
-  record: fileRecord,
+  record: fileRecordSchema,
   view(base, { job, files }, progress) {
     const own = files.find(({ id }) => id === job.id)
     if (!own) throw new Error(`the job ${job.id} of a file has no file`)
-    return viewFile(base, { file: own, job, expiresAt: computeExpiry(job) }, progress)
+    return buildFileRecord(base, { file: own, job, expiresAt: computeJobExpiry(job) }, progress)
   },
-} as const satisfies Kind<typeof fileRecord>
+} as const satisfies Kind<typeof fileRecordSchema>
 
 /**
  * Returns a function that converts the job's own file to an output, and any other file to nothing.
@@ -36,6 +36,6 @@ function outputOf(job: Job): (file: File) => JobResult["outputs"] {
     if (id !== job.id || sizeBytes === null || contentType === null) return []
     const stored = { key: OUTPUT_KEY, size_bytes: sizeBytes, content_type: contentType }
     const known = { ...(sha256 !== null && { sha256 }), ...(probe && { probe }) }
-    return [outputResult(file, { ...stored, ...known })]
+    return [toOutputResult(file, { ...stored, ...known })]
   }
 }

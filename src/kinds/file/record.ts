@@ -1,24 +1,24 @@
 import { z } from "zod"
-import { probeResult } from "../../contract/probe.ts"
-import { sha256Text } from "../../contract/sha256.ts"
+import { probeResultSchema } from "../../contract/probe.ts"
+import { sha256HexSchema } from "../../contract/sha256.ts"
 import { NOT_MEDIA_WARNING } from "../../contract/warning.ts"
 import type { Progress } from "../../domain/progress.ts"
 import type { FileWithJob } from "../../domain/snapshot.ts"
 import type { FileSource } from "../../domain/states.ts"
-import { isNotMedia } from "../required-streams.ts"
+import { isNonMediaFile } from "../required-streams.ts"
 import {
-  bundleFields,
+  buildBundleFields,
   bundleFieldSchemas,
   fileUrl,
   toLinkableFile,
-  publicUrlField,
+  buildPublicUrlField,
   publicUrlSchema,
 } from "../file-links.ts"
 import {
-  expiryField,
-  jobFields,
+  buildExpiryField,
+  buildJobFields,
   jobFieldSchemas,
-  statusFields,
+  buildStatusFields,
   statusFieldSchemas,
 } from "../shared-record-fields.ts"
 
@@ -26,7 +26,7 @@ import {
  * Schema of the field `source` in the File record. Fetched media are not Files, so that `fetch` is
  * not allowed.
  */
-export const fileSource = z.enum(
+export const fileSourceSchema = z.enum(
   ["upload", "import", "output"] satisfies FileSource[],
   "expected one of upload, import, output",
 )
@@ -35,22 +35,22 @@ export const fileSource = z.enum(
  * Schema of the File record. A File that is an output or an input of another job has no job fields
  * such as `progress`.
  */
-export const fileRecord = z
+export const fileRecordSchema = z
   .object({
     ...statusFieldSchemas,
     name: z.string(),
-    source: fileSource,
+    source: fileSourceSchema,
     source_url: z.string().optional().meta({ description: "URL of an import, as in its request." }),
     download_url: z.url(),
     public_url: publicUrlSchema,
     size_bytes: z.int().nullable(),
     content_type: z.string().nullable(),
-    sha256: sha256Text.optional().meta({
+    sha256: sha256HexSchema.optional().meta({
       description: "SHA-256 of the bytes, if the service computed it while it received them.",
     }),
     duration_seconds: z.number().optional(),
     ...bundleFieldSchemas,
-    ffprobe: probeResult.nullable().meta({
+    ffprobe: probeResultSchema.nullable().meta({
       description: "The probe; null until the File is probed, and of a File that is no media.",
     }),
     ffprobe_error: z
@@ -61,31 +61,33 @@ export const fileRecord = z
   })
   .meta({ id: "File" })
 
-export type FileRecord = z.infer<typeof fileRecord>
+export type FileRecord = z.infer<typeof fileRecordSchema>
 
-export function viewFile(
+export function buildFileRecord(
   base: string,
   { file, job, expiresAt }: FileWithJob,
   progress: Progress | null,
 ): FileRecord {
   const linked = toLinkableFile(file)
   return {
-    ...statusFields(file),
+    ...buildStatusFields(file),
     name: file.name,
-    source: fileSource.parse(file.source),
+    source: fileSourceSchema.parse(file.source),
     ...(file.sourceUrl !== null && { source_url: file.sourceUrl }),
     download_url: fileUrl(base, file),
-    ...publicUrlField(base, linked),
+    ...buildPublicUrlField(base, linked),
     size_bytes: file.sizeBytes,
     content_type: file.contentType,
     ...(file.sha256 !== null && { sha256: file.sha256 }),
     ...(file.bundle?.durationSeconds !== undefined && {
       duration_seconds: file.bundle.durationSeconds,
     }),
-    ...bundleFields(base, linked),
+    ...buildBundleFields(base, linked),
     ffprobe: file.probe,
     ...(file.probeError !== null && { ffprobe_error: file.probeError }),
-    ...(job ? jobFields(job, progress) : isNotMedia(file) && { warnings: [NOT_MEDIA_WARNING] }),
-    ...expiryField(expiresAt),
+    ...(job
+      ? buildJobFields(job, progress)
+      : isNonMediaFile(file) && { warnings: [NOT_MEDIA_WARNING] }),
+    ...buildExpiryField(expiresAt),
   }
 }

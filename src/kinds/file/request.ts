@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { describeBrokenJson } from "../../hints/json.ts"
-import { commonRequestFields, filePartSchema, publishField } from "../create-fields.ts"
+import { commonRequestFieldSchemas, filePartSchema, publishFieldSchemas } from "../create-fields.ts"
 import { inputTextSchema, inputValueSchema } from "../private-input.ts"
 
 const jsonText = z.string().transform((text, context) => {
@@ -31,34 +31,38 @@ const fileUrl = inputTextSchema(EXPECTED_URL).meta({
 })
 
 /** Schema of the text fields in the multipart form of POST /files. */
-export const fileFormFields = z.strictObject({
+export const fileFormFieldsSchema = z.strictObject({
   file_url: fileUrl.optional(),
-  webhook: commonRequestFields.webhook,
-  metadata: jsonText.pipe(commonRequestFields.metadata).optional(),
-  priority: z.preprocess(readDigits, commonRequestFields.priority),
-  expires_in: z.preprocess(readDigits, commonRequestFields.expires_in),
-  publish: z.preprocess(readFlag, publishField.publish),
+  webhook: commonRequestFieldSchemas.webhook,
+  metadata: jsonText.pipe(commonRequestFieldSchemas.metadata).optional(),
+  priority: z.preprocess(readDigits, commonRequestFieldSchemas.priority),
+  expires_in: z.preprocess(readDigits, commonRequestFieldSchemas.expires_in),
+  publish: z.preprocess(readFlag, publishFieldSchemas.publish),
 })
 
-export type FileFormFields = z.infer<typeof fileFormFields>
+export type FileFormFields = z.infer<typeof fileFormFieldsSchema>
 
 /** Schema of the complete multipart form of POST /files, for the OpenAPI document. */
-export const fileForm = z
+export const fileFormSchema = z
   .strictObject({
     file: filePartSchema("file_url"),
     file_url: fileUrl.optional(),
-    webhook: commonRequestFields.webhook.unwrap().unwrap().optional(),
+    webhook: commonRequestFieldSchemas.webhook.unwrap().unwrap().optional(),
     metadata: z.string().optional().meta({ description: "A JSON object of strings." }),
-    priority: commonRequestFields.priority,
-    expires_in: commonRequestFields.expires_in.unwrap().unwrap().optional(),
-    ...publishField,
+    priority: commonRequestFieldSchemas.priority,
+    expires_in: commonRequestFieldSchemas.expires_in.unwrap().unwrap().optional(),
+    ...publishFieldSchemas,
   })
   .meta({ id: "FileForm" })
 
 /** Schema of the JSON body of POST /files, which contains the URL of the file to import. */
-export const fileImportRequest = z
+export const fileImportRequestSchema = z
   .strictObject(
-    { file_url: inputValueSchema(fileUrl, EXPECTED_URL), ...publishField, ...commonRequestFields },
+    {
+      file_url: inputValueSchema(fileUrl, EXPECTED_URL),
+      ...publishFieldSchemas,
+      ...commonRequestFieldSchemas,
+    },
     "expected an object of fields",
   )
   .meta({ id: "FileImport" })

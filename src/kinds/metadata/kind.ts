@@ -1,8 +1,8 @@
-import { metadataTask, videoMetadata } from "../../contract/tasks/metadata.ts"
+import { metadataTaskDefinition, videoMetadataSchema } from "../../contract/tasks/metadata.ts"
 import type { Kind } from "../kind.ts"
 
 /** Schema of the video metadata of a web page in responses. */
-export const metadataRecord = videoMetadata.meta({ id: "VideoMetadata" })
+export const metadataRecordSchema = videoMetadataSchema.meta({ id: "VideoMetadata" })
 
 /**
  * Kind of job that reads the video metadata of a web page. Callers get only the metadata, never the
@@ -13,16 +13,16 @@ export const metadataKind = {
   path: "fetch/metadata",
   title: "lookup",
   isUnlisted: true,
-  tasks: [metadataTask],
+  tasks: [metadataTaskDefinition],
   inputField: (key) => key,
   finish({ tasks }) {
-    const [found] = tasks.map(({ result }) => metadataTask.result.parse(result).metadata)
+    const [found] = tasks.map(({ result }) => metadataTaskDefinition.result.parse(result).metadata)
     return { files: [], result: { outputs: [], ...(found && { metadata: found }) } }
   },
-  record: metadataRecord,
+  record: metadataRecordSchema,
   view(_, { job }) {
     const found = job.result?.metadata
     if (!found) throw new Error(`the lookup ${job.id} found nothing`)
     return found
   },
-} as const satisfies Kind<typeof metadataRecord>
+} as const satisfies Kind<typeof metadataRecordSchema>

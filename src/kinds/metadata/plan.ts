@@ -1,4 +1,4 @@
-import { metadataTask } from "../../contract/tasks/metadata.ts"
+import { metadataTaskDefinition } from "../../contract/tasks/metadata.ts"
 import type { MetadataWork } from "../../contract/tasks/metadata.ts"
 import { newId } from "../../platform/ids.ts"
 import { draftJobRow, draftTask } from "../../domain/job-draft.ts"
@@ -11,7 +11,7 @@ import type { JobDraft } from "../../domain/job-draft.ts"
 const PRIORITY = 1000
 
 /** Drafts the job of a metadata lookup: one task, which reads the web page. */
-export function draftLookupJob(
+export function draftMetadataLookupJob(
   url: string,
   { origin, now, runSecondsMax }: { origin: string; now: number; runSecondsMax: number },
 ): JobDraft {
@@ -25,7 +25,7 @@ export function draftLookupJob(
     webhookForm: "native" as const,
   }
   const work: MetadataWork = { kind: "metadata", url, run_seconds_max: runSecondsMax }
-  const pool = metadataTask.pool()
+  const pool = metadataTaskDefinition.pool()
   return {
     job: draftJobRow(facts, { id, kind: "metadata", request: {} }),
     tasks: [draftTask(facts, { jobId: id, pool, work, inputs: [], blocked: false })],

@@ -1,19 +1,23 @@
-import { NORMALIZED_OUTPUT_KEY, normalizeTask } from "../../contract/tasks/normalize.ts"
+import { NORMALIZED_OUTPUT_KEY, normalizeTaskDefinition } from "../../contract/tasks/normalize.ts"
 import { newId } from "../../platform/ids.ts"
 import { draftInputs, draftJobRow, draftOutputFile, draftTask } from "../../domain/job-draft.ts"
 import type { JobDraft } from "../../domain/job-draft.ts"
 import { isCallerFileSource } from "../../domain/states.ts"
 import { fileExtension } from "../file-name.ts"
-import { replaceStoredInput } from "../stored-input.ts"
+import { replaceStoredInputFileId } from "../stored-input.ts"
 import { defineJsonKind } from "../kind.ts"
 import { findMissingStreamFaults } from "../required-streams.ts"
 import type { DraftContext, FinishedTasks, FinishChanges } from "../kind.ts"
 import { getInputUrl } from "../private-input.ts"
-import { storedSourceNameSchema, normalizationRecord, viewNormalization } from "./record.ts"
+import {
+  storedSourceNameSchema,
+  normalizationRecordSchema,
+  buildNormalizationRecord,
+} from "./record.ts"
 import { normalizedFileName } from "./names.ts"
-import { EXAMPLE_REQUEST, normalizeRequest, readUsableFields } from "./request.ts"
+import { EXAMPLE_REQUEST, normalizeRequestSchema, readUsableFields } from "./request.ts"
 import type { NormalizeRequest } from "./request.ts"
-import { finishOutputs } from "../outputs.ts"
+import { computeOutputChanges } from "../outputs.ts"
 
 /** Kind of job that normalizes the loudness of media and changes nothing else. */
 export const normalizeKind = defineJsonKind({
@@ -21,8 +25,8 @@ export const normalizeKind = defineJsonKind({
   path: "normalize",
   title: "normalization",
   idField: "normalization_id",
-  tasks: [normalizeTask],
-  request: normalizeRequest,
+  tasks: [normalizeTaskDefinition],
+  request: normalizeRequestSchema,
   uploadField: "file_url",
   example: EXAMPLE_REQUEST,
   readUsableFields,
@@ -33,9 +37,9 @@ export const normalizeKind = defineJsonKind({
   judge: (_request, inputs) => findMissingStreamFaults(inputs, "audio"),
   plan: planNormalize,
   finish: finishNormalize,
-  record: normalizationRecord,
-  view: (base, { job }, progress) => viewNormalization(base, job, progress),
-  retryRequest: replaceStoredInput,
+  record: normalizationRecordSchema,
+  view: (base, { job }, progress) => buildNormalizationRecord(base, job, progress),
+  retryRequest: replaceStoredInputFileId,
 })
 
 /** Drafts the job of a normalization: one task with one output file. */
@@ -49,7 +53,7 @@ function planNormalize(request: NormalizeRequest, context: DraftContext): JobDra
   }
   const task = draftTask(context, {
     jobId: id,
-    pool: normalizeTask.pool(),
+    pool: normalizeTaskDefinition.pool(),
     work: {
       kind: "normalize",
       target: {
@@ -83,14 +87,17 @@ function planNormalize(request: NormalizeRequest, context: DraftContext): JobDra
 function finishNormalize({ job, files, tasks }: FinishedTasks): FinishChanges {
   const [done] = tasks
   if (!done) return { files: [], result: { outputs: [] } }
-  const result = normalizeTask.result.parse(done.result)
+  const result = normalizeTaskDefinition.result.parse(done.result)
   const { measurements, normalization_type, target_reached, format, converted_from } = result
   const importedFile = files.find(({ source }) => isCallerFileSource(source))
   const sourceName = importedFile?.name ?? storedSourceNameSchema.parse(job.request).source_name
   const outputs = result.outputs.map((output) => {
     return { ...output, name: normalizedFileName(sourceName, output.name) }
   })
-  const stored = finishOutputs({ files, tasks: [{ ...done, result: { ...result, outputs } }] })
+  const stored = computeOutputChanges({
+    files,
+    tasks: [{ ...done, result: { ...result, outputs } }],
+  })
   return {
     files: stored.files,
     result: {

@@ -1,27 +1,27 @@
 import { z } from "zod"
 import {
-  audioFormat,
-  loudness,
+  audioFormatSchema,
+  loudnessSchema,
   NORMALIZATION_TYPES,
   NORMALIZED_OUTPUT_KEY,
 } from "../../contract/tasks/normalize.ts"
 import type { Progress } from "../../domain/progress.ts"
 import type { Job, JobResult } from "../../db/schema/jobs.ts"
 import { fileUrl } from "../file-links.ts"
-import { jobOutput, viewOutputs } from "../job-record.ts"
+import { jobOutputSchema, buildOutputRecords } from "../job-record.ts"
 import { normalizedDownloadName } from "./names.ts"
-import { storedInput } from "../stored-input.ts"
+import { storedInputSchema } from "../stored-input.ts"
 import {
-  fileIdsField,
+  buildFileIdsField,
   fileIdsFieldSchema,
-  jobFields,
+  buildJobFields,
   jobFieldSchemas,
-  statusFields,
+  buildStatusFields,
   statusFieldSchemas,
 } from "../shared-record-fields.ts"
 
 /** Schema of the normalization request's fields that the job stores and the record shows. */
-const storedRequestFields = storedInput.extend({
+const storedRequestFields = storedInputSchema.extend({
   loudnorm_i: z.number(),
   loudnorm_lra: z.number(),
   loudnorm_tp: z.number(),
@@ -36,10 +36,10 @@ const resultFields = z.object({
   size_bytes: z.int(),
   content_type: z.string(),
   outputs: z
-    .array(jobOutput)
+    .array(jobOutputSchema)
     .meta({ description: "The result as a File, with its id; the `id` above is the job's." }),
   duration_seconds: z.number().optional(),
-  measurements: z.object({ before: loudness, after: loudness }).meta({
+  measurements: z.object({ before: loudnessSchema, after: loudnessSchema }).meta({
     description: "Loudness of the first audio stream, measured by EBU R 128.",
   }),
   normalization_type: z.enum(NORMALIZATION_TYPES).meta({
@@ -52,13 +52,13 @@ const resultFields = z.object({
   }),
   container: z.string(),
   codec: z.string(),
-  converted_from: audioFormat
+  converted_from: audioFormatSchema
     .nullable()
     .meta({ description: "Container and codec of the input, if the output could not keep them." }),
 })
 
 /** Schema of the Normalization record. */
-export const normalizationRecord = z
+export const normalizationRecordSchema = z
   .object({
     ...statusFieldSchemas,
     ...storedRequestFields.shape,
@@ -69,20 +69,20 @@ export const normalizationRecord = z
   })
   .meta({ id: "Normalization" })
 
-export type NormalizationRecord = z.infer<typeof normalizationRecord>
+export type NormalizationRecord = z.infer<typeof normalizationRecordSchema>
 
-export function viewNormalization(
+export function buildNormalizationRecord(
   base: string,
   job: Job,
   progress: Progress | null,
 ): NormalizationRecord {
   return {
-    ...statusFields(job),
+    ...buildStatusFields(job),
     ...storedRequestFields.parse(job.request),
     total_processing_seconds: job.processingMs / 1000,
-    ...fileIdsField(job),
+    ...buildFileIdsField(job),
     ...(job.result && viewResult(base, job, job.result)),
-    ...jobFields(job, progress),
+    ...buildJobFields(job, progress),
   }
 }
 
@@ -98,7 +98,7 @@ function viewResult(
     download_url: fileUrl(base, { id: output.fileId, name: normalizedDownloadName(output) }),
     size_bytes: output.sizeBytes,
     content_type: output.contentType,
-    outputs: viewOutputs(base, job),
+    outputs: buildOutputRecords(base, job),
     ...(output.durationSeconds !== undefined && { duration_seconds: output.durationSeconds }),
     ...measured,
     ...format,

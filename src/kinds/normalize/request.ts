@@ -1,6 +1,6 @@
 import { z } from "zod"
-import { commonRequestFields, publishField } from "../create-fields.ts"
-import { usableInputSchema } from "../private-input.ts"
+import { commonRequestFieldSchemas, publishFieldSchemas } from "../create-fields.ts"
+import { lenientInputSchema } from "../private-input.ts"
 import { EXAMPLE_INPUT, inputReferenceSchema } from "../reference.ts"
 
 /** Returns the schema of a number between two limits, both inclusive. */
@@ -10,7 +10,7 @@ function numberBetween(least: number, most: number, unit: string) {
 }
 
 /** Schemas of the fields for the target loudness. The defaults are those of EBU R 128. */
-export const loudnessTargetFields = {
+export const loudnessTargetFieldSchemas = {
   loudnorm_i: numberBetween(-70, -5, "LUFS")
     .default(-23)
     .meta({ description: "Target of the integrated loudness in LUFS. EBU R 128 sets -23." }),
@@ -24,30 +24,30 @@ export const loudnessTargetFields = {
 }
 
 /** Schema of the body of POST /normalize. */
-export const normalizeRequest = z
+export const normalizeRequestSchema = z
   .strictObject(
     {
       file_url: inputReferenceSchema.meta({
         description:
           "The media: svc_id://<uuid>, a File's download_url, or a public URL to import.",
       }),
-      ...loudnessTargetFields,
-      ...publishField,
-      ...commonRequestFields,
+      ...loudnessTargetFieldSchemas,
+      ...publishFieldSchemas,
+      ...commonRequestFieldSchemas,
     },
     "expected an object of fields",
   )
   .meta({ id: "NormalizationRequest" })
 
-export type NormalizeRequest = z.infer<typeof normalizeRequest>
+export type NormalizeRequest = z.infer<typeof normalizeRequestSchema>
 
 export const EXAMPLE_REQUEST = { file_url: EXAMPLE_INPUT, loudnorm_i: -16 }
 
-const usableRequest = z.object({ file_url: usableInputSchema.optional().catch(undefined) })
+const usableRequest = z.object({ file_url: lenientInputSchema.optional().catch(undefined) })
 
-export type UsableNormalizeRequest = z.output<typeof usableRequest>
+export type ValidNormalizeFields = z.output<typeof usableRequest>
 
 /** Returns the valid fields of a normalization request; omits invalid fields. */
-export function readUsableFields(body: object): UsableNormalizeRequest {
+export function readUsableFields(body: object): ValidNormalizeFields {
   return usableRequest.parse(body)
 }

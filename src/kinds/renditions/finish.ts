@@ -1,25 +1,28 @@
-import { renderTask } from "../../contract/tasks/render.ts"
+import { renderTaskDefinition } from "../../contract/tasks/render.ts"
 import type { RenderResult } from "../../contract/tasks/render.ts"
 import type { FinishChanges, FinishedTask } from "../kind.ts"
 import type { File } from "../../db/schema/files.ts"
-import { finishOutputs } from "../outputs.ts"
-import { nameRenditions } from "./names.ts"
+import { computeOutputChanges } from "../outputs.ts"
+import { buildRenditionFileNames } from "./names.ts"
 
 /**
  * Returns the changes of files and job after a task that encodes renditions. Renditions are named
  * after their source file. Identical renditions share one File, which is the output of each of
  * them.
  */
-export function finishRenditions(
+export function computeRenditionChanges(
   files: File[],
   { task, result }: FinishedTask,
   sourceName: string,
 ): FinishChanges {
-  const { renditions } = renderTask.work.parse(task.work)
-  const rendered = renderTask.result.parse(result)
-  const names = nameRenditions(sourceName, renditions)
+  const { renditions } = renderTaskDefinition.work.parse(task.work)
+  const rendered = renderTaskDefinition.result.parse(result)
+  const names = buildRenditionFileNames(sourceName, renditions)
   const outputs = rendered.outputs.map((output) => ({ ...output, name: names.get(output.key) }))
-  const stored = finishOutputs({ files, tasks: [{ task, result: { ...rendered, outputs } }] })
+  const stored = computeOutputChanges({
+    files,
+    tasks: [{ task, result: { ...rendered, outputs } }],
+  })
   const made = new Map(stored.result.outputs.map((output) => [output.key, output]))
   const qualities = new Map(rendered.outputs.map(({ key, quality }) => [key, quality]))
   const sameAs = new Map(rendered.same?.map(({ key, same_as }) => [key, same_as]))

@@ -10,7 +10,7 @@ const STEM_LENGTH_MAX = 50
  * Returns the file names of renditions by key, such as `film_720p_h264.mp4` for `film.mkv`. A name
  * that would occur again gets a number.
  */
-export function nameRenditions(
+export function buildRenditionFileNames(
   sourceName: string,
   renditions: readonly Rendition[],
 ): ReadonlyMap<string, string> {

@@ -1,8 +1,8 @@
-import { renderTask } from "../../contract/tasks/render.ts"
+import { renderTaskDefinition } from "../../contract/tasks/render.ts"
 import type { Rendition } from "../../contract/tasks/render.ts"
 import { draftOutputFile, draftTask } from "../../domain/job-draft.ts"
 import type { JobDraft, JobProperties, TaskDraft } from "../../domain/job-draft.ts"
-import { nameRenditions } from "./names.ts"
+import { buildRenditionFileNames } from "./names.ts"
 import type { RenditionRequest } from "./request.ts"
 
 /** Key of the single input of a task that encodes renditions. */
@@ -19,13 +19,13 @@ export function draftRenditions(
 ): { task: TaskDraft; files: JobDraft["files"] } {
   const { jobId, sourceName, ...planned } = placement
   const renditions = listRenditions(request)
-  const names = nameRenditions(sourceName, renditions)
+  const names = buildRenditionFileNames(sourceName, renditions)
   const task = draftTask(facts, {
     ...planned,
     jobId,
-    pool: renderTask.pool(),
+    pool: renderTaskDefinition.pool(),
     work: {
-      kind: renderTask.name,
+      kind: renderTaskDefinition.name,
       renditions,
       measures_quality: request.quality_metrics,
       run_seconds_max: facts.runSecondsMax,

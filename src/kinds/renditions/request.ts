@@ -2,7 +2,7 @@ import { z } from "zod"
 import {
   BITRATE_KBPS_MAX,
   BITRATE_KBPS_MIN,
-  CONTAINERS_OF_CODEC,
+  CONTAINERS_BY_CODEC,
   RENDITION_CODECS,
   RENDITION_CONTAINERS,
   RENDITION_SIZES,
@@ -45,7 +45,7 @@ const outputRendition = z
   .meta({ id: "OutputRendition" })
 
 /** Schemas of the request fields that define which renditions to encode. */
-export const renditionFields = {
+export const renditionFieldSchemas = {
   outputs: z
     .array(outputRendition, EXPECTED_RENDITIONS)
     .min(1, "expected at least one rendition")
@@ -57,13 +57,13 @@ export const renditionFields = {
   }),
 }
 
-const renditionRequest = z.object(renditionFields)
+const renditionRequest = z.object(renditionFieldSchemas)
 
 /** Fields of a request that define which renditions to encode. */
 export type RenditionRequest = z.infer<typeof renditionRequest>
 
 function judgeContainer(codec: RenditionCodec, container: RenditionContainer): string | null {
-  const containers: readonly string[] = CONTAINERS_OF_CODEC[codec]
+  const containers: readonly string[] = CONTAINERS_BY_CODEC[codec]
   if (containers.includes(container)) return null
   return `expected ${containers.join(" or ")}, since players do not play ${codec} in ${container}`
 }

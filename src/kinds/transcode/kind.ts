@@ -1,23 +1,23 @@
 import { z } from "zod"
-import { renderTask } from "../../contract/tasks/render.ts"
+import { renderTaskDefinition } from "../../contract/tasks/render.ts"
 import { newId } from "../../platform/ids.ts"
 import { draftInputs, draftJobRow } from "../../domain/job-draft.ts"
 import type { JobDraft } from "../../domain/job-draft.ts"
 import { isCallerFileSource } from "../../domain/states.ts"
-import { jobRecord, viewJobWithFileUrls } from "../job-record.ts"
-import { replaceStoredInput, storedInput } from "../stored-input.ts"
+import { jobRecordSchema, buildJobRecordWithFileUrls } from "../job-record.ts"
+import { replaceStoredInputFileId, storedInputSchema } from "../stored-input.ts"
 import { defineJsonKind } from "../kind.ts"
 import type { FinishChanges, FinishedTasks, DraftContext } from "../kind.ts"
 import { getInputUrl } from "../private-input.ts"
-import { finishRenditions } from "../renditions/finish.ts"
+import { computeRenditionChanges } from "../renditions/finish.ts"
 import { draftRenditions, SOURCE_INPUT_KEY } from "../renditions/plan.ts"
 import { findMissingStreamFaults } from "../required-streams.ts"
 import { findWebhookConflicts } from "../webhook-fields.ts"
-import { EXAMPLE_REQUEST, readUsableFields, transcodeRequest } from "./request.ts"
-import type { TranscodeRequest, UsableTranscodeRequest } from "./request.ts"
+import { EXAMPLE_REQUEST, readUsableFields, transcodeRequestSchema } from "./request.ts"
+import type { TranscodeRequest, ValidTranscodeFields } from "./request.ts"
 
 /** Schema of the source's File in the stored request: the id and the name of the File. */
-const storedSource = storedInput.extend({ source_name: z.string() })
+const storedSource = storedInputSchema.extend({ source_name: z.string() })
 
 /** Kind of job that encodes a video in other sizes and codecs for use on the web. */
 export const transcodeKind = defineJsonKind({
@@ -26,22 +26,22 @@ export const transcodeKind = defineJsonKind({
   title: "transcode",
   idField: "id",
   isJobForm: true,
-  tasks: [renderTask],
-  request: transcodeRequest,
+  tasks: [renderTaskDefinition],
+  request: transcodeRequestSchema,
   example: EXAMPLE_REQUEST,
   readUsableFields,
   references: ({ source }) =>
     source === undefined ? [] : [{ key: SOURCE_INPUT_KEY, field: "source", reference: source }],
   inputField: () => "source",
-  judge: (request: UsableTranscodeRequest, inputs) => [
+  judge: (request: ValidTranscodeFields, inputs) => [
     ...findMissingStreamFaults(inputs, "video"),
     ...findWebhookConflicts(request),
   ],
   plan: planTranscode,
   finish: finishTranscode,
-  record: jobRecord,
-  view: (base, { job }, progress) => viewJobWithFileUrls(base, job, progress),
-  retryRequest: replaceStoredInput,
+  record: jobRecordSchema,
+  view: (base, { job }, progress) => buildJobRecordWithFileUrls(base, job, progress),
+  retryRequest: replaceStoredInputFileId,
 })
 
 function planTranscode(request: TranscodeRequest, context: DraftContext): JobDraft {
@@ -75,5 +75,5 @@ function finishTranscode({ job, files, tasks }: FinishedTasks): FinishChanges {
   if (!done) return { files: [], result: { outputs: [] } }
   const importedFile = files.find(({ source }) => isCallerFileSource(source))
   const sourceName = importedFile?.name ?? storedSource.parse(job.request).source_name
-  return finishRenditions(files, done, sourceName)
+  return computeRenditionChanges(files, done, sourceName)
 }

@@ -1,11 +1,15 @@
 import { z } from "zod"
-import { commonRequestFields, publishField, webhookUrl } from "../create-fields.ts"
-import { usableInputSchema } from "../private-input.ts"
+import {
+  commonRequestFieldSchemas,
+  publishFieldSchemas,
+  webhookUrlSchema,
+} from "../create-fields.ts"
+import { lenientInputSchema } from "../private-input.ts"
 import { EXAMPLE_INPUT, inputReferenceSchema } from "../reference.ts"
-import { renditionFields } from "../renditions/request.ts"
+import { renditionFieldSchemas } from "../renditions/request.ts"
 
 /** Schema of the body of POST /transcode. */
-export const transcodeRequest = z
+export const transcodeRequestSchema = z
   .strictObject(
     {
       source: inputReferenceSchema.meta({
@@ -13,10 +17,10 @@ export const transcodeRequest = z
           "The video: a public URL, s3://<bucket>/<key>, svc_id://<uuid> or a File's download_url.",
         format: "uri",
       }),
-      ...renditionFields,
-      ...publishField,
-      ...commonRequestFields,
-      webhook_url: webhookUrl
+      ...renditionFieldSchemas,
+      ...publishFieldSchemas,
+      ...commonRequestFieldSchemas,
+      webhook_url: webhookUrlSchema
         .nullish()
         .meta({ description: "Alternative name of `webhook`. Give only one of the two." }),
     },
@@ -24,7 +28,7 @@ export const transcodeRequest = z
   )
   .meta({ id: "TranscodeRequest" })
 
-export type TranscodeRequest = z.infer<typeof transcodeRequest>
+export type TranscodeRequest = z.infer<typeof transcodeRequestSchema>
 
 export const EXAMPLE_REQUEST = {
   source: EXAMPLE_INPUT,
@@ -34,14 +38,14 @@ export const EXAMPLE_REQUEST = {
 const text = z.string().optional().catch(undefined)
 
 const usableRequest = z.object({
-  source: usableInputSchema.optional().catch(undefined),
+  source: lenientInputSchema.optional().catch(undefined),
   webhook: text,
   webhook_url: text,
 })
 
-export type UsableTranscodeRequest = z.output<typeof usableRequest>
+export type ValidTranscodeFields = z.output<typeof usableRequest>
 
 /** Returns the valid fields of a transcode request; omits invalid fields. */
-export function readUsableFields(body: object): UsableTranscodeRequest {
+export function readUsableFields(body: object): ValidTranscodeFields {
   return usableRequest.parse(body)
 }

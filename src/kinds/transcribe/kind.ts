@@ -1,15 +1,15 @@
-import { isEnglishOnly } from "../../contract/speech-models.ts"
+import { isEnglishOnlyModel } from "../../contract/speech-models.ts"
 import {
   TRANSCRIPT_FORMATS,
-  transcribeTask,
-  transcriptName,
+  transcribeTaskDefinition,
+  transcriptFileName,
 } from "../../contract/tasks/transcribe.ts"
 import type { TranscribeWork } from "../../contract/tasks/transcribe.ts"
 import { newId } from "../../platform/ids.ts"
 import { draftInputs, draftJobRow, draftOutputFile, draftTask } from "../../domain/job-draft.ts"
 import type { JobDraft } from "../../domain/job-draft.ts"
 import { transcriptUrl } from "../file-links.ts"
-import { replaceStoredInput } from "../stored-input.ts"
+import { replaceStoredInputFileId } from "../stored-input.ts"
 import { defineJsonKind } from "../kind.ts"
 import type {
   InputReference,
@@ -21,12 +21,12 @@ import type {
 } from "../kind.ts"
 import { getInputUrl } from "../private-input.ts"
 import { findMissingStreamFaults } from "../required-streams.ts"
-import { AUTO_LANGUAGE, isAutoLanguage, readLanguageTag, supportsCantonese } from "./languages.ts"
+import { AUTO_LANGUAGE, isAutoLanguage, parseLanguageTag, supportsCantonese } from "./languages.ts"
 import type { SpokenLanguage } from "./languages.ts"
-import { transcriptionRecord, viewTranscription } from "./record.ts"
-import { EXAMPLE_REQUEST, readUsableFields, transcribeRequest } from "./request.ts"
-import type { TranscribeRequest, UsableTranscribeRequest } from "./request.ts"
-import { finishOutputs } from "../outputs.ts"
+import { transcriptionRecordSchema, buildTranscriptionRecord } from "./record.ts"
+import { EXAMPLE_REQUEST, readUsableFields, transcribeRequestSchema } from "./request.ts"
+import type { TranscribeRequest, ValidTranscribeFields } from "./request.ts"
+import { computeOutputChanges } from "../outputs.ts"
 import type { Fault } from "../../domain/faults.ts"
 import { findWebhookConflicts } from "../webhook-fields.ts"
 
@@ -34,7 +34,7 @@ const EXPECTED_ONE = "expected exactly one of file_url, source, and file in a mu
 
 /** Returns the faults of a transcription request that its schema cannot find. */
 function judgeTranscribe(
-  request: UsableTranscribeRequest,
+  request: ValidTranscribeFields,
   inputs: ResolvedInput[],
   malformed: ReadonlySet<string>,
   { speechModels }: DeploymentProperties,
@@ -50,7 +50,7 @@ function judgeTranscribe(
 }
 
 function judgeSources(
-  { file_url, source }: UsableTranscribeRequest,
+  { file_url, source }: ValidTranscribeFields,
   malformed: ReadonlySet<string>,
 ): Fault[] {
   const isNamed = file_url !== undefined || malformed.has("file_url")
@@ -60,7 +60,7 @@ function judgeSources(
   return isNamed ? [{ field: "source", message: `${EXPECTED_ONE}; the request has several` }] : []
 }
 
-function judgeWebhookForm({ source, webhook, webhook_url }: UsableTranscribeRequest): Fault[] {
+function judgeWebhookForm({ source, webhook, webhook_url }: ValidTranscribeFields): Fault[] {
   if (webhook_url === undefined) return []
   const both = findWebhookConflicts({ webhook, webhook_url })
   if (both.length > 0 || source !== undefined) return both
@@ -76,10 +76,10 @@ function unknownModel(names: readonly string[]): Fault {
  * Returns faults of a language or a task (transcribe or translate) that the Whisper model does not
  * support.
  */
-function judgeSpeech({ language = "auto", task }: UsableTranscribeRequest, model: string): Fault[] {
-  const spoken = isAutoLanguage(language) ? null : readLanguageTag(language)
+function judgeSpeech({ language = "auto", task }: ValidTranscribeFields, model: string): Fault[] {
+  const spoken = isAutoLanguage(language) ? null : parseLanguageTag(language)
   const code = spoken && "code" in spoken ? spoken.code : null
-  if (!isEnglishOnly(model)) {
+  if (!isEnglishOnlyModel(model)) {
     if (code !== "yue" || supportsCantonese(model)) return []
     const message = `expected zh, since the model ${model} does not distinguish Cantonese from Chinese`
     return [{ field: "language", message }]
@@ -103,8 +103,8 @@ export const transcribeKind = defineJsonKind({
   title: "transcription",
   idField: "transcribe_id",
   respondsWithJob: true,
-  tasks: [transcribeTask],
-  request: transcribeRequest,
+  tasks: [transcribeTaskDefinition],
+  request: transcribeRequestSchema,
   uploadField: "file_url",
   example: EXAMPLE_REQUEST,
   readUsableFields,
@@ -114,13 +114,13 @@ export const transcribeKind = defineJsonKind({
   judge: judgeTranscribe,
   plan: planTranscribe,
   finish: finishTranscribe,
-  record: transcriptionRecord,
-  view: (base, { job }, progress) => viewTranscription(base, job, progress),
+  record: transcriptionRecordSchema,
+  view: (base, { job }, progress) => buildTranscriptionRecord(base, job, progress),
   outputUrl: (base, jobId, { name }) => transcriptUrl(base, jobId, name),
-  retryRequest: replaceStoredInput,
+  retryRequest: replaceStoredInputFileId,
 })
 
-function references({ file_url, source }: UsableTranscribeRequest): InputReference[] {
+function references({ file_url, source }: ValidTranscribeFields): InputReference[] {
   return Object.entries({ file_url, source }).flatMap(([field, reference]) =>
     reference === undefined ? [] : [{ key: INPUT_KEY, field, reference }],
   )
@@ -136,7 +136,7 @@ function planTranscribe(request: TranscribeRequest, context: DraftContext): JobD
   const model = request.model ?? context.speechModels.default
   const language = chooseLanguage(request, model)
   const formats = [format, ...TRANSCRIPT_FORMATS.filter((other) => other !== format)]
-  const outputs = formats.map((key) => ({ key, name: transcriptName(key) }))
+  const outputs = formats.map((key) => ({ key, name: transcriptFileName(key) }))
   const work: TranscribeWork = {
     kind: "transcribe",
     model,
@@ -163,7 +163,7 @@ function planTranscribe(request: TranscribeRequest, context: DraftContext): JobD
     tasks: [
       draftTask(context, {
         jobId: id,
-        pool: transcribeTask.pool(),
+        pool: transcribeTaskDefinition.pool(),
         work,
         ...draftInputs(context.inputs),
       }),
@@ -176,8 +176,8 @@ function planTranscribe(request: TranscribeRequest, context: DraftContext): JobD
 
 /** Returns the language that the request states; null if Whisper is to detect the language. */
 function chooseLanguage({ language }: TranscribeRequest, model: string): SpokenLanguage | null {
-  if (isAutoLanguage(language)) return isEnglishOnly(model) ? ENGLISH : null
-  const spoken = readLanguageTag(language)
+  if (isAutoLanguage(language)) return isEnglishOnlyModel(model) ? ENGLISH : null
+  const spoken = parseLanguageTag(language)
   return "error" in spoken ? null : spoken
 }
 
@@ -188,8 +188,8 @@ function chooseLanguage({ language }: TranscribeRequest, model: string): SpokenL
 function finishTranscribe({ files, tasks }: Pick<FinishedTasks, "files" | "tasks">): FinishChanges {
   const [done] = tasks
   if (!done) return { files: [], result: { outputs: [] } }
-  const { language, duration_seconds, text } = transcribeTask.result.parse(done.result)
-  const stored = finishOutputs({ files, tasks })
+  const { language, duration_seconds, text } = transcribeTaskDefinition.result.parse(done.result)
+  const stored = computeOutputChanges({ files, tasks })
   const order = done.task.work.outputs?.map(({ key }) => key) ?? []
   const outputs = stored.result.outputs
     .toSorted((one, other) => order.indexOf(one.key) - order.indexOf(other.key))

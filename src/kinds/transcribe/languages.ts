@@ -1,4 +1,4 @@
-import { toLanguageTag, WHISPER_LANGUAGES } from "../../contract/whisper-languages.ts"
+import { whisperCodeToLanguageTag, WHISPER_LANGUAGES } from "../../contract/whisper-languages.ts"
 
 export const AUTO_LANGUAGE = "auto"
 export const LANGUAGE_LENGTH_MAX = 100
@@ -29,7 +29,7 @@ const EXTENDED = /^(?<language>[a-z]{2,3})-(?:[a-z]{3}-)?(?<extended>[a-z]{3}(?:
 /**
  * Parses a language tag other than `auto`. Returns an error if Whisper does not know the language.
  */
-export function readLanguageTag(text: string): SpokenLanguage | { error: string } {
+export function parseLanguageTag(text: string): SpokenLanguage | { error: string } {
   const { language = "", extended = text } = EXTENDED.exec(text)?.groups ?? {}
   const tag = canonicalTag(extended)
   if (tag === null) {
@@ -51,7 +51,7 @@ function findTagByName(text: string): string | null {
   const code = WHISPER_LANGUAGES.find((each) => {
     return names.of(each)?.toLowerCase() === text.toLowerCase()
   })
-  return code === undefined ? null : toLanguageTag(code)
+  return code === undefined ? null : whisperCodeToLanguageTag(code)
 }
 
 /** Reports whether a text is `auto`, in upper or lower case. Whisper then detects the language. */

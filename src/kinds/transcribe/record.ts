@@ -1,34 +1,34 @@
 import { z } from "zod"
 import {
-  SPEECH_TASKS,
+  WHISPER_TASKS,
   TRANSCRIPT_FORMATS,
-  transcriptName,
+  transcriptFileName,
 } from "../../contract/tasks/transcribe.ts"
-import { toLanguageTag } from "../../contract/whisper-languages.ts"
+import { whisperCodeToLanguageTag } from "../../contract/whisper-languages.ts"
 import type { Progress } from "../../domain/progress.ts"
 import type { Job } from "../../db/schema/jobs.ts"
 import { transcriptUrl } from "../file-links.ts"
-import { storedInput } from "../stored-input.ts"
+import { storedInputSchema } from "../stored-input.ts"
 import {
-  jobFields,
+  buildJobFields,
   jobFieldSchemas,
-  statusFields,
+  buildStatusFields,
   statusFieldSchemas,
 } from "../shared-record-fields.ts"
 import { isAutoLanguage } from "./languages.ts"
 
 /** Schema of the transcription request's fields that the job stores and the record shows. */
-const storedRequestFields = storedInput.extend({
+const storedRequestFields = storedInputSchema.extend({
   language: z.string(),
   model: z.string(),
-  task: z.enum(SPEECH_TASKS),
+  task: z.enum(WHISPER_TASKS),
   format: z.enum(TRANSCRIPT_FORMATS).exclude(["txt"]),
 })
 
 /**
  * Schema of the Transcription record. The transcript and its URLs are present only after success.
  */
-export const transcriptionRecord = z
+export const transcriptionRecordSchema = z
   .object({
     ...statusFieldSchemas,
     ...storedRequestFields.shape,
@@ -52,9 +52,9 @@ export const transcriptionRecord = z
   })
   .meta({ id: "Transcription" })
 
-export type TranscriptionRecord = z.infer<typeof transcriptionRecord>
+export type TranscriptionRecord = z.infer<typeof transcriptionRecordSchema>
 
-export function viewTranscription(
+export function buildTranscriptionRecord(
   base: string,
   job: Job,
   progress: Progress | null,
@@ -62,7 +62,7 @@ export function viewTranscription(
   const { language, ...request } = storedRequestFields.parse(job.request)
   const found = job.result?.transcribed
   return {
-    ...statusFields(job),
+    ...buildStatusFields(job),
     ...request,
     language: isAutoLanguage(language) ? detectedLanguage(found?.language) : language,
     total_processing_seconds: job.processingMs / 1000,
@@ -71,15 +71,15 @@ export function viewTranscription(
       ...Object.fromEntries(
         TRANSCRIPT_FORMATS.map((format) => [
           format,
-          transcriptUrl(base, job.id, transcriptName(format)),
+          transcriptUrl(base, job.id, transcriptFileName(format)),
         ]),
       ),
       duration_seconds: found.duration_seconds,
     }),
-    ...jobFields(job, progress),
+    ...buildJobFields(job, progress),
   }
 }
 
 function detectedLanguage(code: string | null | undefined): string | null {
-  return typeof code === "string" ? toLanguageTag(code) : null
+  return typeof code === "string" ? whisperCodeToLanguageTag(code) : null
 }

@@ -1,33 +1,38 @@
 import { z } from "zod"
 import {
-  LINE_LENGTH_MAX,
-  LINE_LENGTH_MIN,
-  PROMPT_LENGTH_MAX,
-  SPEECH_TASKS,
+  CAPTION_LINE_LENGTH_MAX,
+  CAPTION_LINE_LENGTH_MIN,
+  WHISPER_PROMPT_LENGTH_MAX,
+  WHISPER_TASKS,
   WORDS_PER_CUE_MAX,
 } from "../../contract/tasks/transcribe.ts"
-import { commonRequestFields, webhookUrl } from "../create-fields.ts"
-import { usableInputSchema } from "../private-input.ts"
+import { commonRequestFieldSchemas, webhookUrlSchema } from "../create-fields.ts"
+import { lenientInputSchema } from "../private-input.ts"
 import { EXAMPLE_INPUT, inputReferenceSchema } from "../reference.ts"
-import { AUTO_LANGUAGE, isAutoLanguage, LANGUAGE_LENGTH_MAX, readLanguageTag } from "./languages.ts"
+import {
+  AUTO_LANGUAGE,
+  isAutoLanguage,
+  LANGUAGE_LENGTH_MAX,
+  parseLanguageTag,
+} from "./languages.ts"
 
 /** Transcript formats that a request can choose. Every transcription also creates a plain text. */
 const FORMATS = ["json", "srt", "vtt"] as const
 const MODEL_LENGTH_MAX = 100
 
 const EXPECTED_WORDS = `expected a whole number from 1 to ${WORDS_PER_CUE_MAX}`
-const EXPECTED_LENGTH = `expected a whole number from ${LINE_LENGTH_MIN} to ${LINE_LENGTH_MAX}`
+const EXPECTED_LENGTH = `expected a whole number from ${CAPTION_LINE_LENGTH_MIN} to ${CAPTION_LINE_LENGTH_MAX}`
 
 const language = z
   .string("expected a string")
   .max(LANGUAGE_LENGTH_MAX, `expected at most ${LANGUAGE_LENGTH_MAX} characters`)
   .superRefine((text, context) => {
-    const spoken = isAutoLanguage(text) ? null : readLanguageTag(text)
+    const spoken = isAutoLanguage(text) ? null : parseLanguageTag(text)
     if (spoken && "error" in spoken) context.addIssue({ code: "custom", message: spoken.error })
   })
 
 /** Schema of the body of POST /transcribe. A request with the field `source` has the Job form. */
-export const transcribeRequest = z
+export const transcribeRequestSchema = z
   .strictObject(
     {
       file_url: inputReferenceSchema.optional().meta({
@@ -49,12 +54,12 @@ export const transcribeRequest = z
           description: "Format of the first of the Job's outputs. A Job always has all formats.",
         }),
       task: z
-        .enum(SPEECH_TASKS, `expected one of ${SPEECH_TASKS.join(", ")}`)
+        .enum(WHISPER_TASKS, `expected one of ${WHISPER_TASKS.join(", ")}`)
         .default("transcribe")
         .meta({ description: "`translate` writes English, for every spoken language." }),
       prompt: z
         .string("expected a string")
-        .max(PROMPT_LENGTH_MAX, `expected at most ${PROMPT_LENGTH_MAX} characters`)
+        .max(WHISPER_PROMPT_LENGTH_MAX, `expected at most ${WHISPER_PROMPT_LENGTH_MAX} characters`)
         .refine((text) => text.isWellFormed(), "expected valid Unicode without a lone surrogate")
         .optional()
         .meta({ description: "Words that may occur in the speech, such as names." }),
@@ -66,8 +71,8 @@ export const transcribeRequest = z
         .meta({ description: "Maximum number of words in a caption." }),
       max_line_length: z
         .int(EXPECTED_LENGTH)
-        .min(LINE_LENGTH_MIN, EXPECTED_LENGTH)
-        .max(LINE_LENGTH_MAX, EXPECTED_LENGTH)
+        .min(CAPTION_LINE_LENGTH_MIN, EXPECTED_LENGTH)
+        .max(CAPTION_LINE_LENGTH_MAX, EXPECTED_LENGTH)
         .optional()
         .meta({
           description: "Maximum number of characters in a line of a caption; 42 by default.",
@@ -77,8 +82,8 @@ export const transcribeRequest = z
         .max(MODEL_LENGTH_MAX, `expected at most ${MODEL_LENGTH_MAX} characters`)
         .optional()
         .meta({ description: "Name of a model of this service, which also has a default." }),
-      ...commonRequestFields,
-      webhook_url: webhookUrl
+      ...commonRequestFieldSchemas,
+      webhook_url: webhookUrlSchema
         .nullish()
         .meta({ description: "Name of `webhook` in the Job form; only with `source`." }),
     },
@@ -86,13 +91,13 @@ export const transcribeRequest = z
   )
   .meta({ id: "TranscriptionRequest" })
 
-export type TranscribeRequest = z.infer<typeof transcribeRequest>
+export type TranscribeRequest = z.infer<typeof transcribeRequestSchema>
 
 export const EXAMPLE_REQUEST = { file_url: EXAMPLE_INPUT, language: "en", format: "srt" }
 
 const text = z.string().optional().catch(undefined)
 
-const input = usableInputSchema.optional().catch(undefined)
+const input = lenientInputSchema.optional().catch(undefined)
 
 const usableRequest = z.object({
   file_url: input,
@@ -104,9 +109,9 @@ const usableRequest = z.object({
   webhook_url: text,
 })
 
-export type UsableTranscribeRequest = z.output<typeof usableRequest>
+export type ValidTranscribeFields = z.output<typeof usableRequest>
 
 /** Returns the valid fields of a transcription request; omits invalid fields. */
-export function readUsableFields(body: object): UsableTranscribeRequest {
+export function readUsableFields(body: object): ValidTranscribeFields {
   return usableRequest.parse(body)
 }

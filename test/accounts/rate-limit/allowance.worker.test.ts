@@ -2,8 +2,8 @@ import { env } from "cloudflare:workers"
 import { createExecutionContext } from "cloudflare:test"
 import { describe, expect, it } from "vitest"
 import { app } from "../../../src/app.ts"
-import { makeCaller, upload } from "../../support/caller.ts"
-import type { Caller } from "../../support/caller.ts"
+import { makeCaller, uploadTestFile } from "../../support/caller.ts"
+import type { TestCaller } from "../../support/caller.ts"
 import { readProblem } from "../../support/problem.ts"
 
 // PAID_REQUESTS_PER_MINUTE is 5 in these tests.
@@ -22,7 +22,7 @@ function leftOf({ headers }: Response): number {
   return Number(left)
 }
 
-async function makeCommand({ post }: Caller): Promise<Response> {
+async function makeCommand({ post }: TestCaller): Promise<Response> {
   return await post("/commands", {
     ffmpeg_command: "ffmpeg -f lavfi -i testsrc -t 1 {{out_1}}",
     input_files: {},
@@ -31,7 +31,7 @@ async function makeCommand({ post }: Caller): Promise<Response> {
 }
 
 /** Sends a request to the Worker in an environment with other bindings. */
-async function askIn(bindings: object, { key }: Caller): Promise<Response> {
+async function askIn(bindings: object, { key }: TestCaller): Promise<Response> {
   const request = new Request("https://lathe.test/v1/files", { headers: { "x-api-key": key } })
   return await app.fetch(request, { ...env, ...bindings }, createExecutionContext())
 }
@@ -46,7 +46,7 @@ function broken(what: string): object {
 describe("the remaining allowance", () => {
   it("is in every kind of response, one less each time", async () => {
     const caller = await makeCaller("told")
-    const file = await upload(caller, "a.txt", "text")
+    const file = await uploadTestFile(caller, "a.txt", "text")
     const created = await makeCommand(caller)
     const { command_id: id } = await created.clone().json<{ command_id: string }>()
     const stream = await caller.call(`/jobs/${id}/events`)

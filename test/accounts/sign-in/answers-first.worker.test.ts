@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest"
 import { z } from "zod"
 import { app } from "../../../src/app.ts"
 import type { Env } from "../../../src/bindings/env.ts"
-import { aroundStatements } from "../../support/db/wrapped-database.ts"
+import { wrapStatements } from "../../support/db/wrapped-database.ts"
 import { makePerson, makeService, newEmail, ORIGIN, PASSWORD } from "./visitor.ts"
 
 const ANSWER_MS_MAX = 20_000
@@ -14,7 +14,7 @@ const service = makeService({ SIGN_UP: "open" })
 /** Returns a service whose database holds statements about users until their release. */
 function holdUsers() {
   const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const DB = aroundStatements(env.DB, async (text, ask) => {
+  const DB = wrapStatements(env.DB, async (text, ask) => {
     if (text.includes('"users"')) {
       reached.resolve()
       await released.promise

@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm"
 import { describe, expect, it } from "vitest"
 import { openDirectory } from "../../../src/db/database.ts"
 import { accounts } from "../../../src/db/schema/accounts.ts"
-import { credentials, sessions, users, verifications } from "../../../src/db/schema/users.ts"
+import { credentials, sessions, users, mailedLinkTokens } from "../../../src/db/schema/users.ts"
 import { makePerson, makeService, newEmail, ORIGIN, PASSWORD, tokenOf } from "./visitor.ts"
 
 const service = makeService({ SIGN_UP: "open" })
@@ -24,7 +24,7 @@ async function rowsOf(email: string) {
     user,
     credentials: await database.select().from(credentials).where(eq(credentials.userId, id)),
     sessions: await database.select().from(sessions).where(eq(sessions.userId, id)),
-    links: await database.select().from(verifications).where(eq(verifications.value, id)),
+    links: await database.select().from(mailedLinkTokens).where(eq(mailedLinkTokens.value, id)),
   }
 }
 

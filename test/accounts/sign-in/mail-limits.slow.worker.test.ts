@@ -2,8 +2,8 @@ import { env } from "cloudflare:workers"
 import { describe, expect, it } from "vitest"
 import { inviteUser } from "../../../src/accounts/invitations.ts"
 import { MAILS_PER_HOUR } from "../../../src/accounts/mail/limited-mail.ts"
-import { sweep } from "../../support/sweep.ts"
-import { signIn } from "../../support/accounts/signed-in.ts"
+import { sweepDirectly } from "../../support/sweep.ts"
+import { makeSignedInUser } from "../../support/accounts/signed-in.ts"
 import { makePerson, makeService, newEmail, ORIGIN, PASSWORD, tokenOf } from "./visitor.ts"
 
 const service = makeService({ SIGN_UP: "open" })
@@ -85,10 +85,10 @@ describe("mails that strangers request", () => {
     await expireHours()
     await askOften("/request-password-reset", { email }, 1)
     expect(subjectsTo(email).length - before).toBe(1)
-    await sweep(env, Date.now())
+    await sweepDirectly(env, Date.now())
     const count = env.DB.prepare("select count(*) as n from mail_counts where address = ?")
     expect(await count.bind(email).first("n")).toBe(1)
-    await sweep(env, Date.now() + 3_600_001)
+    await sweepDirectly(env, Date.now() + 3_600_001)
     expect(await env.DB.prepare("select count(*) as n from mail_counts").first("n")).toBe(0)
   })
 
@@ -108,7 +108,7 @@ describe("an invitation to an address at its limit of mails", () => {
       const made = await inviteUser(service.env, ORIGIN, { email, plan: "trial" })
       expect(made?.mail).toBe("sent")
     }
-    const operator = await signIn({ isOperator: true })
+    const operator = await makeSignedInUser({ isOperator: true })
     const page = await operator.submit("/operate/invitations", { email, plan: "trial" })
     const text = await page.text()
     expect(text).toContain("is invited without a mail")

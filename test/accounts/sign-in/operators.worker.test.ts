@@ -2,8 +2,8 @@ import { env } from "cloudflare:workers"
 import { eq } from "drizzle-orm"
 import { expect, it } from "vitest"
 import { openDirectory } from "../../../src/db/database.ts"
-import { users, verifications } from "../../../src/db/schema/users.ts"
-import { askOperator } from "../../support/caller.ts"
+import { users, mailedLinkTokens } from "../../../src/db/schema/users.ts"
+import { fetchOperatorRoute } from "../../support/caller.ts"
 import { makePerson, makeService, newEmail, ORIGIN, PASSWORD } from "./visitor.ts"
 
 const service = makeService({ SIGN_UP: "open" })
@@ -11,7 +11,7 @@ const database = openDirectory(env)
 
 async function appoint(email: string): Promise<{ status: number; token: string }> {
   const body = JSON.stringify({ email })
-  const answer = await askOperator("/operators", { method: "POST", body })
+  const answer = await fetchOperatorRoute("/operators", { method: "POST", body })
   const { link = "" } = await answer.json<{ link?: string }>()
   return { status: answer.status, token: URL.parse(link)?.searchParams.get("token") ?? "" }
 }
@@ -55,14 +55,14 @@ it("expires the link after a day", async () => {
   const { token } = await appoint(email)
   const [link] = await database
     .select()
-    .from(verifications)
-    .where(eq(verifications.value, (await findUser(email))?.id ?? ""))
+    .from(mailedLinkTokens)
+    .where(eq(mailedLinkTokens.value, (await findUser(email))?.id ?? ""))
   const hours = ((link?.expiresAt.getTime() ?? 0) - Date.now()) / 3_600_000
   expect(Math.round(hours)).toBe(24)
   await database
-    .update(verifications)
+    .update(mailedLinkTokens)
     .set({ expiresAt: new Date(Date.now() - 1) })
-    .where(eq(verifications.id, link?.id ?? ""))
+    .where(eq(mailedLinkTokens.id, link?.id ?? ""))
   const answer = await service.visitor().submit("/reset-password", { token, password: PASSWORD })
   expect(answer.status).toBe(422)
 })

@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm"
 import { describe, expect, it } from "vitest"
-import { verifications } from "../../../src/db/schema/users.ts"
+import { mailedLinkTokens } from "../../../src/db/schema/users.ts"
 import { openDirectory } from "../../../src/db/database.ts"
 import { makeService, ORIGIN } from "./visitor.ts"
 
@@ -80,8 +80,8 @@ describe("sign-in by another service", () => {
     const state = new URL(begun.headers.get("location") ?? "").searchParams.get("state") ?? ""
     const rows = await openDirectory(service.env)
       .select()
-      .from(verifications)
-      .where(eq(verifications.identifier, state))
+      .from(mailedLinkTokens)
+      .where(eq(mailedLinkTokens.identifier, state))
     expect(rows).toEqual([])
   })
 })

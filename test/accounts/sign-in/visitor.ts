@@ -4,8 +4,8 @@ import { z } from "zod"
 import { app } from "../../../src/app.ts"
 import type { Env } from "../../../src/bindings/env.ts"
 import type { SecretName, Settings } from "../../../src/bindings/settings.ts"
-import { keepCookies, sendCookies } from "../../support/accounts/cookie-jar.ts"
-import { settledDatabase } from "../../support/db/wrapped-database.ts"
+import { storeResponseCookies, setCookieHeader } from "../../support/accounts/cookie-jar.ts"
+import { trackPendingStatements } from "../../support/db/wrapped-database.ts"
 
 export const ORIGIN = "https://lathe.test"
 export const PASSWORD = "a password of twenty-six letters"
@@ -23,7 +23,7 @@ export function makeService(settings: Partial<Record<keyof Settings | SecretName
       return new Response(null, { status: 204 })
     },
   }
-  const { DB, settle } = settledDatabase(env.DB)
+  const { DB, settle } = trackPendingStatements(env.DB)
   const own = { ...settings, DB, MAILS: z.custom<Fetcher>().parse(folder) }
   const bindings = Object.assign({ ...env }, own) satisfies Env
   /** Sends a request, and waits for its work after the response. */
@@ -63,9 +63,9 @@ function makeVisitor(ask: (path: string, init?: RequestInit) => Promise<Response
     const headers = new Headers(init.headers)
     headers.set("cf-connecting-ip", address)
     if (!headers.has("accept")) headers.set("accept", "text/html")
-    sendCookies(jar, headers)
+    setCookieHeader(jar, headers)
     const answer = await ask(path, { ...init, headers })
-    keepCookies(jar, answer)
+    storeResponseCookies(jar, answer)
     return answer
   }
   /** Sends a form of a page. */

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from "vitest"
 import { makeCaller } from "../../support/caller.ts"
-import type { Caller } from "../../support/caller.ts"
+import type { TestCaller } from "../../support/caller.ts"
 import { readProblem } from "../../support/problem.ts"
 
 const COMMAND = { output_files: { out_1: "a.mp4" }, ffmpeg_command: "ffmpeg -i {{in_1}} {{out_1}}" }
 
-let caller: Caller
+let caller: TestCaller
 
 beforeAll(async () => {
   caller = await makeCaller("complex bodies")

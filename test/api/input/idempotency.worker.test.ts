@@ -1,12 +1,12 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
-import { sweep } from "../../support/sweep.ts"
+import { sweepDirectly } from "../../support/sweep.ts"
 import { makeCaller } from "../../support/caller.ts"
-import type { Caller } from "../../support/caller.ts"
+import type { TestCaller } from "../../support/caller.ts"
 
 const DAY_MS = 24 * 3_600_000
 
-let caller: Caller
+let caller: TestCaller
 
 beforeAll(async () => {
   caller = await makeCaller("sends twice")
@@ -93,7 +93,7 @@ describe("a create with an Idempotency-Key", () => {
       .run()
     expect((await command("b.mp4", key)).status).toBe(202)
     const rows = await count("idempotency")
-    await sweep(env, Date.now() + DAY_MS + 1)
+    await sweepDirectly(env, Date.now() + DAY_MS + 1)
     expect(rows).toBeGreaterThan(0)
     expect(await count("idempotency")).toBe(0)
   })

@@ -4,41 +4,41 @@ import { beforeEach, describe, expect, it } from "vitest"
 import { app } from "../../../src/app.ts"
 import { TOOL_UNAVAILABLE } from "../../../src/contract/runner-health.ts"
 import { openIncomingFile } from "../../../src/objects/incoming-file.ts"
-import { sweep } from "../../support/sweep.ts"
-import { accountOf } from "../../support/media/bundle.ts"
+import { sweepDirectly } from "../../support/sweep.ts"
+import { findCallerAccountId } from "../../support/media/bundle.ts"
 import { makeCaller } from "../../support/caller.ts"
-import type { Caller } from "../../support/caller.ts"
-import { media, sendForm } from "../../support/media/kind-upload.ts"
-import { leftOver, NOTHING } from "../../support/left-over.ts"
-import type { Part } from "../../support/media/kind-upload.ts"
+import type { TestCaller } from "../../support/caller.ts"
+import { makeFormFile, postNormalizeForm } from "../../support/media/kind-upload.ts"
+import { countAccountData, NO_ACCOUNT_DATA } from "../../support/left-over.ts"
+import type { FormPart } from "../../support/media/kind-upload.ts"
 import { readProblem } from "../../support/problem.ts"
 
-let caller: Caller
+let caller: TestCaller
 let accountId: string
 
 beforeEach(async () => {
   caller = await makeCaller(`refused uploads ${crypto.randomUUID()}`)
-  accountId = await accountOf(caller)
+  accountId = await findCallerAccountId(caller)
 })
 
 describe("a refused create with a file", () => {
-  it.each<[string, Part[], string[]]>([
+  it.each<[string, FormPart[], string[]]>([
     ["nothing", [["loudnorm_i", "-16"]], ["file"]],
-    ["an empty file", [["file", media("")]], ["file"]],
+    ["an empty file", [["file", makeFormFile("")]], ["file"]],
     [
       "two files",
       [
-        ["file", media()],
-        ["file", media()],
+        ["file", makeFormFile()],
+        ["file", makeFormFile()],
       ],
       ["file"],
     ],
-    ["an unknown file field", [["sound", media()]], ["sound"]],
-    ["a file instead of a field", [["file_url", media()]], ["file_url"]],
+    ["an unknown file field", [["sound", makeFormFile()]], ["sound"]],
+    ["a file instead of a field", [["file_url", makeFormFile()]], ["file_url"]],
     [
       "both",
       [
-        ["file", media()],
+        ["file", makeFormFile()],
         ["file_url", "https://media.example/a.wav"],
       ],
       ["file_url"],
@@ -48,14 +48,14 @@ describe("a refused create with a file", () => {
       [
         ["loudnorm_i", "-16"],
         ["loudnorm_i", "-17"],
-        ["file", media()],
+        ["file", makeFormFile()],
       ],
       ["loudnorm_i"],
     ],
     [
       "all kinds of fields",
       [
-        ["file", media()],
+        ["file", makeFormFile()],
         ["loudnorm_i", "loud"],
         ["loudnorm_lra", "0.9"],
         ["loudnorm_tp", ""],
@@ -69,7 +69,7 @@ describe("a refused create with a file", () => {
     [
       "both, and more",
       [
-        ["file", media()],
+        ["file", makeFormFile()],
         ["file_url", "x"],
         ["loudnorm_i", "x"],
       ],
@@ -77,10 +77,10 @@ describe("a refused create with a file", () => {
     ],
     ["a reference to nothing", [["file_url", `svc_id://${crypto.randomUUID()}`]], ["file_url"]],
   ])("reports each fault of %s and keeps nothing", async (_, parts, fields) => {
-    const answer = await sendForm(caller, parts)
+    const answer = await postNormalizeForm(caller, parts)
     expect(answer.status).toBe(422)
     expect((await readProblem(answer)).details.map(({ field }) => field)).toEqual(fields)
-    expect(await leftOver(accountId)).toEqual(NOTHING)
+    expect(await countAccountData(accountId)).toEqual(NO_ACCOUNT_DATA)
   })
 
   it("reports a malformed field as a JSON body does", async () => {
@@ -93,7 +93,7 @@ describe("a refused create with a file", () => {
     }
     const json = await readProblem(await caller.post("/normalize", given))
     const form = await readProblem(
-      await sendForm(caller, [
+      await postNormalizeForm(caller, [
         ["file_url", "x"],
         ["loudnorm_i", "loud"],
         ["loudnorm_tp", "0.5"],
@@ -131,19 +131,21 @@ describe("a refused create with a file", () => {
   })
 
   it("gets a 413 for a file over the limit, and keeps nothing", async () => {
-    const answer = await sendForm(caller, [["file", media("x".repeat(32 * 1024 * 1024))]])
+    const answer = await postNormalizeForm(caller, [
+      ["file", makeFormFile("x".repeat(32 * 1024 * 1024))],
+    ])
     expect(answer.status).toBe(413)
-    expect(await leftOver(accountId)).toEqual(NOTHING)
+    expect(await countAccountData(accountId)).toEqual(NO_ACCOUNT_DATA)
   })
 })
 
 describe("a create with a file and an Idempotency-Key", () => {
   async function sendOnce(content: string, loudness: string, name = "talk.wav") {
-    const parts: Part[] = [
+    const parts: FormPart[] = [
       ["loudnorm_i", loudness],
-      ["file", media(content, name)],
+      ["file", makeFormFile(content, name)],
     ]
-    const answer = await sendForm(caller, parts, { "idempotency-key": "once" })
+    const answer = await postNormalizeForm(caller, parts, { "idempotency-key": "once" })
     const isReplayed = answer.headers.get("idempotent-replayed")
     const { normalization_id: id } = await answer.json<{ normalization_id?: string }>()
     return { status: answer.status, id, isReplayed }
@@ -160,7 +162,12 @@ describe("a create with a file and an Idempotency-Key", () => {
     ]) {
       expect(other.status).toBe(409)
     }
-    expect(await leftOver(accountId)).toMatchObject({ files: 2, uploads: 0, jobs: 1, objects: 1 })
+    expect(await countAccountData(accountId)).toMatchObject({
+      files: 2,
+      uploads: 0,
+      jobs: 1,
+      objects: 1,
+    })
   })
 
   it("creates one job in both forms for the URL of a file", async () => {
@@ -168,7 +175,7 @@ describe("a create with a file and an Idempotency-Key", () => {
     const file_url = "https://media.example/a.wav"
     const body = JSON.stringify({ file_url, loudnorm_i: -16 })
     const json = await caller.call("/normalize", { method: "POST", body, headers })
-    const form = await sendForm(
+    const form = await postNormalizeForm(
       caller,
       [
         ["file_url", file_url],
@@ -184,7 +191,7 @@ describe("a create that fails after its file is stored", () => {
   /** Sends a form to a service with other bindings. */
   async function sendTo(bindings: Record<string, unknown>): Promise<Response> {
     const body = new FormData()
-    body.append("file", media())
+    body.append("file", makeFormFile())
     const headers = { "x-api-key": caller.key }
     const url = "https://lathe.test/v1/normalize"
     const context = createExecutionContext()
@@ -200,7 +207,7 @@ describe("a create that fails after its file is stored", () => {
     const RUNNER = { fetch: async () => Response.json(health) }
     const answer = await sendTo({ RUNNER })
     expect([answer.status, (await readProblem(answer)).code_name]).toEqual([503, "tool_missing"])
-    expect(await leftOver(accountId)).toEqual(NOTHING)
+    expect(await countAccountData(accountId)).toEqual(NO_ACCOUNT_DATA)
   })
 
   it("keeps nothing if the job cannot be written", async () => {
@@ -214,7 +221,7 @@ describe("a create that fails after its file is stored", () => {
       },
     })
     expect((await sendTo({ DB })).status).toBe(500)
-    expect(await leftOver(accountId)).toEqual(NOTHING)
+    expect(await countAccountData(accountId)).toEqual(NO_ACCOUNT_DATA)
   })
 
   it("leaves its bytes to the garbage collection if the service dies before writing the job", async () => {
@@ -222,8 +229,12 @@ describe("a create that fails after its file is stored", () => {
     const incoming = openIncomingFile(env, accountId, part)
     await incoming.write(new TextEncoder().encode("bytes"), 0)
     await incoming.finish()
-    expect(await leftOver(accountId)).toEqual({ ...NOTHING, uploads: 1, objects: 1 })
-    await sweep(env, Date.now() + 25 * 3_600_000)
-    expect(await leftOver(accountId)).toEqual(NOTHING)
+    expect(await countAccountData(accountId)).toEqual({
+      ...NO_ACCOUNT_DATA,
+      uploads: 1,
+      objects: 1,
+    })
+    await sweepDirectly(env, Date.now() + 25 * 3_600_000)
+    expect(await countAccountData(accountId)).toEqual(NO_ACCOUNT_DATA)
   })
 })

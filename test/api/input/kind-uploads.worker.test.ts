@@ -1,27 +1,27 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
-import { accountOf } from "../../support/media/bundle.ts"
-import { ask, makeCaller, upload } from "../../support/caller.ts"
-import type { Caller, FileRecord } from "../../support/caller.ts"
-import { media, sendForm } from "../../support/media/kind-upload.ts"
-import { leftOver } from "../../support/left-over.ts"
-import type { Part } from "../../support/media/kind-upload.ts"
+import { findCallerAccountId } from "../../support/media/bundle.ts"
+import { fetchWorker, makeCaller, uploadTestFile } from "../../support/caller.ts"
+import type { TestCaller, FileRecord } from "../../support/caller.ts"
+import { makeFormFile, postNormalizeForm } from "../../support/media/kind-upload.ts"
+import { countAccountData } from "../../support/left-over.ts"
+import type { FormPart } from "../../support/media/kind-upload.ts"
 import { readProblem } from "../../support/problem.ts"
 import {
-  endTask,
-  findTask,
-  PROBED,
-  readinessOf,
+  claimAndEndTask,
+  findTaskByKind,
+  PROBE_TASK_END,
+  readInputReadiness,
   readJob,
 } from "../../support/runner/stand-in-runner.ts"
 
 // Creates of a kind that accepts a file in a form; normalizations stand for all kinds.
 
-let caller: Caller
+let caller: TestCaller
 let accountId: string
 
 beforeEach(async () => {
   caller = await makeCaller(`kind uploads ${crypto.randomUUID()}`)
-  accountId = await accountOf(caller)
+  accountId = await findCallerAccountId(caller)
 })
 
 // Open jobs would occupy slots that the next test needs.
@@ -30,8 +30,8 @@ afterEach(async () => {
   for (const { id } of jobs) await caller.call(`/jobs/${id}`, { method: "DELETE" })
 })
 
-async function create(...fields: Part[]): Promise<{ id: string; fileId: string }> {
-  const answer = await sendForm(caller, [["file", media()], ...fields])
+async function create(...fields: FormPart[]): Promise<{ id: string; fileId: string }> {
+  const answer = await postNormalizeForm(caller, [["file", makeFormFile()], ...fields])
   if (answer.status !== 202) throw new Error(await answer.text())
   const { normalization_id: id } = await answer.json<{ normalization_id: string }>()
   return { id, fileId: String((await read(`/normalize/${id}`))["file_id"]) }
@@ -45,7 +45,12 @@ async function read(path: string): Promise<Record<string, unknown>> {
 describe("a create with a file", () => {
   it("creates a File that is ready at once, and a job that waits for its probe", async () => {
     const { id, fileId } = await create(["loudnorm_i", "-16"], ["metadata", '{"a":"b"}'])
-    expect(await leftOver(accountId)).toMatchObject({ files: 2, uploads: 0, jobs: 1, objects: 1 })
+    expect(await countAccountData(accountId)).toMatchObject({
+      files: 2,
+      uploads: 0,
+      jobs: 1,
+      objects: 1,
+    })
     const expected = {
       id: fileId,
       name: "talk.wav",
@@ -57,7 +62,7 @@ describe("a create with a file", () => {
     }
     expect(await (await caller.call("/files")).json()).toMatchObject([expected])
     const redirect = await caller.call(`/files/${fileId}/talk.wav`)
-    const stored = await ask(redirect.headers.get("location") ?? "")
+    const stored = await fetchWorker(redirect.headers.get("location") ?? "")
     expect(new TextDecoder().decode(await stored.arrayBuffer())).toBe("bytes")
     const { job, tasks } = await readJob(accountId, id)
     expect(job).toMatchObject({ metadata: { a: "b" } })
@@ -66,10 +71,12 @@ describe("a create with a file", () => {
       "normalize 99",
       "probe 1",
     ])
-    const task = await findTask(accountId, id, "normalize")
-    expect(await readinessOf(accountId, task.id)).toBe("pending")
-    expect(await endTask(await findTask(accountId, id, "probe"), PROBED)).toBe("ok")
-    expect(await readinessOf(accountId, task.id)).toBe("ready")
+    const task = await findTaskByKind(accountId, id, "normalize")
+    expect(await readInputReadiness(accountId, task.id)).toBe("pending")
+    expect(
+      await claimAndEndTask(await findTaskByKind(accountId, id, "probe"), PROBE_TASK_END),
+    ).toBe("ok")
+    expect(await readInputReadiness(accountId, task.id)).toBe("ready")
     expect(await read(`/files/${fileId}`)).toMatchObject({ ...expected, status: "success" })
   })
 
@@ -77,7 +84,7 @@ describe("a create with a file", () => {
     const { id, fileId } = await create()
     const headers = { prefer: "wait=20" }
     const waiting = caller.call(`/files/${fileId}`, { headers })
-    await endTask(await findTask(accountId, id, "probe"), PROBED)
+    await claimAndEndTask(await findTaskByKind(accountId, id, "probe"), PROBE_TASK_END)
     expect(await (await waiting).json()).toMatchObject({ id: fileId, status: "success" })
     expect(await read(`/normalize/${id}`)).toMatchObject({ status: "running" })
   })
@@ -85,9 +92,11 @@ describe("a create with a file", () => {
   it("continues with a file that is no media, and keeps it as a File", async () => {
     const { id, fileId } = await create()
     const failure = { code: "probe_failed" as const, message: "It is no media." }
-    expect(await endTask(await findTask(accountId, id, "probe"), { failure })).toBe("ok")
-    const task = await findTask(accountId, id, "normalize")
-    expect(await readinessOf(accountId, task.id)).toBe("ready")
+    expect(await claimAndEndTask(await findTaskByKind(accountId, id, "probe"), { failure })).toBe(
+      "ok",
+    )
+    const task = await findTaskByKind(accountId, id, "normalize")
+    expect(await readInputReadiness(accountId, task.id)).toBe("ready")
     expect(await read(`/files/${fileId}`)).toMatchObject({
       error: "It is no media.",
       ffprobe_error: "a line",
@@ -95,9 +104,9 @@ describe("a create with a file", () => {
   })
 
   it("accepts every documented form of a body", async () => {
-    const { id: known } = await upload(caller, "clip.wav", "bytes")
+    const { id: known } = await uploadTestFile(caller, "clip.wav", "bytes")
     for (const file_url of [`svc_id://${known}`, "https://media.example/a.wav"]) {
-      const answer = await sendForm(caller, [["file_url", file_url]])
+      const answer = await postNormalizeForm(caller, [["file_url", file_url]])
       expect(answer.status).toBe(202)
     }
     const text = { method: "POST", body: "x", headers: { "content-type": "text/plain" } }
@@ -113,7 +122,8 @@ describe("the end of the job of an uploaded file", () => {
     ["deleted after", "delete", true],
   ])("leaves the File usable when the job is %s the probe", async (_, end, isProbed) => {
     const { id, fileId } = await create()
-    if (isProbed) await endTask(await findTask(accountId, id, "probe"), PROBED)
+    if (isProbed)
+      await claimAndEndTask(await findTaskByKind(accountId, id, "probe"), PROBE_TASK_END)
     const ended =
       end === "cancel"
         ? await caller.call(`/jobs/${id}/cancel`, { method: "POST" })
@@ -124,20 +134,20 @@ describe("the end of the job of an uploaded file", () => {
     const again = await caller.post("/normalize", { file_url: `svc_id://${fileId}` })
     expect(again.status).toBe(202)
     const { normalization_id } = await again.json<{ normalization_id: string }>()
-    const task = await findTask(accountId, normalization_id, "normalize")
-    expect(await readinessOf(accountId, task.id)).toBe("ready")
+    const task = await findTaskByKind(accountId, normalization_id, "normalize")
+    expect(await readInputReadiness(accountId, task.id)).toBe("ready")
   })
 
   it("allows a retry with the same File, which is not probed again", async () => {
     const { id, fileId } = await create(["loudnorm_i", "-16"])
-    await endTask(await findTask(accountId, id, "probe"), PROBED)
+    await claimAndEndTask(await findTaskByKind(accountId, id, "probe"), PROBE_TASK_END)
     await caller.call(`/jobs/${id}/cancel`, { method: "POST" })
     const answer = await caller.call(`/jobs/${id}/retry`, { method: "POST" })
     const { id: retryId } = await answer.json<{ id: string }>()
     const { tasks, inputs } = await readJob(accountId, retryId)
     expect(tasks.map(({ work }) => work.kind)).toEqual(["normalize"])
     expect(inputs).toMatchObject([{ fileId, awaitsProbe: false }])
-    expect(await readinessOf(accountId, tasks[0]?.id ?? "")).toBe("ready")
+    expect(await readInputReadiness(accountId, tasks[0]?.id ?? "")).toBe("ready")
     expect(await read(`/normalize/${retryId}`)).toMatchObject({ file_id: fileId, loudnorm_i: -16 })
     expect((await (await caller.call("/files")).json<FileRecord[]>()).length).toBe(1)
   })
@@ -157,6 +167,6 @@ describe("the end of the job of an uploaded file", () => {
     await expect
       .poll(async () => await read(`/normalize/${id}`))
       .toMatchObject({ status: "failed", error_code: "input_deleted" })
-    expect(await leftOver(accountId)).toMatchObject({ uploads: 0, jobs: 1 })
+    expect(await countAccountData(accountId)).toMatchObject({ uploads: 0, jobs: 1 })
   })
 })

@@ -3,19 +3,19 @@ import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
 import { app } from "../../../src/app.ts"
 import { TOOL_UNAVAILABLE } from "../../../src/contract/runner-health.ts"
-import { makeCaller, upload } from "../../support/caller.ts"
-import type { Caller } from "../../support/caller.ts"
-import { commandRequest } from "../../support/media/command-request.ts"
+import { makeCaller, uploadTestFile } from "../../support/caller.ts"
+import type { TestCaller } from "../../support/caller.ts"
+import { makeCommandBody } from "../../support/media/command-request.ts"
 
 const SANDBOX = { ok: true, supported: true, problem: null, loss: null, network_problem: null }
 
 describe("a create whose tasks need a tool", () => {
-  let caller: Caller
+  let caller: TestCaller
   let fileId: string
 
   beforeEach(async () => {
     caller = await makeCaller("required-tools")
-    fileId = (await upload(caller, "clip.mp4", "media")).id
+    fileId = (await uploadTestFile(caller, "clip.mp4", "media")).id
   })
 
   /** Creates a command on a service whose runner reports this health. */
@@ -23,7 +23,7 @@ describe("a create whose tasks need a tool", () => {
     health: () => Promise<Response> | Response,
     headers: Record<string, string> = {},
   ): Promise<Response> {
-    const body = JSON.stringify(commandRequest(fileId))
+    const body = JSON.stringify(makeCommandBody(fileId))
     return await send(health, { method: "POST", path: "/commands", body, headers })
   }
 
@@ -82,7 +82,7 @@ describe("a create whose tasks need a tool", () => {
       ["POST", "/fetch", { url }],
       ["POST", "/fetch/metadata", { url }],
       ["POST", "/files", { file_url: url }],
-      ["POST", "/commands", commandRequest(fileId, { input_files: { in_1: url } })],
+      ["POST", "/commands", makeCommandBody(fileId, { input_files: { in_1: url } })],
     ] as const) {
       const answer = await send(health, { method, path, body: JSON.stringify(body) })
       expect({ path, status: answer.status }).toEqual({ path, status: 503 })

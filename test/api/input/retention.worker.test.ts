@@ -2,13 +2,13 @@ import { createExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
 import { app } from "../../../src/app.ts"
-import { makeCaller, upload } from "../../support/caller.ts"
-import type { Caller } from "../../support/caller.ts"
-import { sendForm, media } from "../../support/media/kind-upload.ts"
+import { makeCaller, uploadTestFile } from "../../support/caller.ts"
+import type { TestCaller } from "../../support/caller.ts"
+import { postNormalizeForm, makeFormFile } from "../../support/media/kind-upload.ts"
 
 type Refusal = { details: { field: string; message: string }[] }
 
-let caller: Caller
+let caller: TestCaller
 
 beforeAll(async () => {
   caller = await makeCaller("retention", "trial")
@@ -37,7 +37,7 @@ describe("expires_in", () => {
     ["soon"],
     [true],
   ])("gets a 422 for %j in a create", async (given, remedy = "") => {
-    const { id } = await upload(caller, "a.wav", "x")
+    const { id } = await uploadTestFile(caller, "a.wav", "x")
     const body = { file_url: `svc_id://${id}`, expires_in: given }
     const answer = await caller.post("/normalize", body)
     const message = `${EXPECTED}${remedy}`
@@ -46,13 +46,13 @@ describe("expires_in", () => {
 
   it.each(["59", "-1", "x", "60.5"])("gets a 422 for %j in a form", async (given) => {
     const expected = [{ field: "expires_in", message: EXPECTED }]
-    const form = await sendForm(caller, [
-      ["file", media()],
+    const form = await postNormalizeForm(caller, [
+      ["file", makeFormFile()],
       ["expires_in", given],
     ])
     expect(await faultsOf(form)).toEqual(expected)
     const body = new FormData()
-    body.append("file", media())
+    body.append("file", makeFormFile())
     body.append("expires_in", given)
     expect(await faultsOf(await caller.call("/files", { method: "POST", body }))).toEqual(expected)
   })
@@ -81,7 +81,7 @@ describe("RETENTION_DAYS", () => {
   }
 
   it("is the default retention and the longest that a job may request", async () => {
-    const { id } = await upload(caller, "a.wav", "x")
+    const { id } = await uploadTestFile(caller, "a.wav", "x")
     const body = { file_url: `svc_id://${id}` }
     async function keptOf(more: object): Promise<unknown> {
       const answer = await send("/normalize", { ...body, ...more })

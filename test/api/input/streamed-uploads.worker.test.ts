@@ -3,21 +3,21 @@ import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
 import { app } from "../../../src/app.ts"
 import { toHex } from "../../../src/platform/crypto/hex.ts"
-import { ask, makeCaller } from "../../support/caller.ts"
-import type { Caller } from "../../support/caller.ts"
-import { leftOver, NOTHING } from "../../support/left-over.ts"
-import { accountOf } from "../../support/media/bundle.ts"
+import { fetchWorker, makeCaller } from "../../support/caller.ts"
+import type { TestCaller } from "../../support/caller.ts"
+import { countAccountData, NO_ACCOUNT_DATA } from "../../support/left-over.ts"
+import { findCallerAccountId } from "../../support/media/bundle.ts"
 import { readProblem } from "../../support/problem.ts"
 
 const MIB = 1024 ** 2
 const BOUNDARY = "the-boundary"
 
-let caller: Caller
+let caller: TestCaller
 let accountId: string
 
 beforeEach(async () => {
   caller = await makeCaller(`streamed ${crypto.randomUUID()}`)
-  accountId = await accountOf(caller)
+  accountId = await findCallerAccountId(caller)
 })
 
 function makeBytes(length: number): Uint8Array<ArrayBuffer> {
@@ -94,28 +94,28 @@ describe("a file in a body of known length", () => {
     const sha256 = toHex(await crypto.subtle.digest("SHA-256", bytes))
     expect(file).toMatchObject({ sha256, size_bytes: bytes.length, name: "film.bin" })
     const redirect = await caller.call(`/files/${file.id}/film.bin`)
-    const media = await ask(redirect.headers.get("location") ?? "")
+    const media = await fetchWorker(redirect.headers.get("location") ?? "")
     expect(toHex(await crypto.subtle.digest("SHA-256", await media.arrayBuffer()))).toBe(sha256)
-    expect(await leftOver(accountId)).toMatchObject({ uploads: 0, objects: 1 })
+    expect(await countAccountData(accountId)).toMatchObject({ uploads: 0, objects: 1 })
   })
 
   it("gets a 422 if more follows the form than fields could fill, and leaves nothing", async () => {
     const { answer } = await send(makeForm(makeBytes(6 * MIB), 9 * MIB))
     expect((await readProblem(answer)).detail).toContain("too many bytes follow the file")
     expect(answer.status).toBe(422)
-    expect(await leftOver(accountId)).toEqual(NOTHING)
+    expect(await countAccountData(accountId)).toEqual(NO_ACCOUNT_DATA)
   })
 
   it("gets a 422 if the body ends within a part, and leaves nothing", async () => {
     const cut = makeForm(makeBytes(12 * MIB)).slice(0, 8 * MIB)
     const { answer, parts } = await send(cut, { announced: 20 * MIB })
     expect([answer.status, parts]).toEqual([422, ["stream", "stream"]])
-    expect(await leftOver(accountId)).toEqual(NOTHING)
+    expect(await countAccountData(accountId)).toEqual(NO_ACCOUNT_DATA)
   })
 
   it("gets a 500 if R2 refuses a part, and leaves nothing", async () => {
     const { answer } = await send(makeForm(makeBytes(12 * MIB)), { refuses: true })
     expect(answer.status).toBe(500)
-    expect(await leftOver(accountId)).toEqual(NOTHING)
+    expect(await countAccountData(accountId)).toEqual(NO_ACCOUNT_DATA)
   })
 })

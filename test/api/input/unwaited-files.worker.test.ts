@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
 import { makeCaller } from "../../support/caller.ts"
-import { startTinyRunner } from "../../support/runner/tiny-runner.ts"
+import { startFakePlainRunner } from "../../support/runner/tiny-runner.ts"
 
 /** Fields that a run changes, which may have begun before the record is read. */
 const MOVING = ["status", "attempts", "progress", "started_at", "updated_at"]
@@ -13,7 +13,7 @@ it.each([
   ["a form", { metadata: '{"a":"b"}', expires_in: "3600" }],
   ["JSON", { file_url: "https://media.example/clip.mp4", priority: 10 }],
 ])("the answer to a file by %s equals that of a GET", async (form, fields) => {
-  startTinyRunner(() => new Promise(() => undefined))
+  startFakePlainRunner(() => new Promise(() => undefined))
   const caller = await makeCaller(`unwaited ${form}`)
   const answer = await caller.call("/files", { method: "POST", ...bodyOf(fields) })
   expect(answer.status).toBe(201)

@@ -2,18 +2,18 @@ import { createExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
 import { app } from "../../../src/app.ts"
-import { ask, makeCaller, upload } from "../../support/caller.ts"
-import type { Caller, FileRecord } from "../../support/caller.ts"
+import { fetchWorker, makeCaller, uploadTestFile } from "../../support/caller.ts"
+import type { TestCaller, FileRecord } from "../../support/caller.ts"
 
 const APP = "https://app.example.com"
 const OTHER = "https://other.example.com"
 
-let caller: Caller
+let caller: TestCaller
 let file: FileRecord
 
 beforeAll(async () => {
   caller = await makeCaller("cors")
-  file = await upload(caller, "ten.txt", "0123456789")
+  file = await uploadTestFile(caller, "ten.txt", "0123456789")
 })
 
 /** Sends a script's request from a page of `origin` to a service with these CORS_ORIGINS. */
@@ -164,7 +164,7 @@ describe("media behind links", () => {
     const answer = await send(`/public/1/${file.id}/ten.txt`, { origin: OTHER, origins: "" })
     expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([200, "*"])
     await answer.body?.cancel()
-    const plain = await ask(`/public/1/${file.id}/ten.txt`)
+    const plain = await fetchWorker(`/public/1/${file.id}/ten.txt`)
     expect(plain.headers.get("access-control-allow-origin")).toBe("*")
     await plain.body?.cancel()
   })

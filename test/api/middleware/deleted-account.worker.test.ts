@@ -2,7 +2,7 @@ import { createExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { Hono } from "hono"
 import { expect, test } from "vitest"
-import { answerError, setRequestId } from "../../../src/api/middleware/answers.ts"
+import { respondWithError, setRequestId } from "../../../src/api/middleware/error-responses.ts"
 import type { AppEnv } from "../../../src/api/context.ts"
 import { beginAccountDeletion } from "../../../src/accounts/deletion.ts"
 import { findCallerAccount } from "../../../src/db/accounts/accounts.ts"
@@ -13,7 +13,7 @@ import { makeCaller } from "../../support/caller.ts"
 async function failFor(accountId: string, meanwhile: () => Promise<unknown>): Promise<Response> {
   const app = new Hono<AppEnv>()
   app.use(setRequestId)
-  app.onError(answerError)
+  app.onError(respondWithError)
   app.get("/", async (c) => {
     const account = await findCallerAccount(openDirectory(c.env), accountId)
     if (account) c.set("account", account)

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from "vitest"
 import { app } from "../../../src/app.ts"
 import { smallestIdAt, readCreationTime, newId } from "../../../src/platform/ids.ts"
 import { makeCaller } from "../../support/caller.ts"
-import type { Caller } from "../../support/caller.ts"
+import type { TestCaller } from "../../support/caller.ts"
 
 const HOUR_MS = 3_600_000
 /** Exceeds the time for which a caller reads the primary after a change. */
@@ -13,7 +13,7 @@ const LATER_MS = 11_000
 afterEach(() => void vi.restoreAllMocks())
 
 /** Calls the Worker as a caller and records its reads of a replica. */
-function watch({ key }: Caller, seenAs: (value: unknown) => unknown = (value) => value) {
+function watch({ key }: TestCaller, seenAs: (value: unknown) => unknown = (value) => value) {
   const asked: string[] = []
   function watched(statement: D1PreparedStatement): D1PreparedStatement {
     const bind = statement.bind.bind(statement)
@@ -60,7 +60,7 @@ function hoursLater(): void {
   later(hours * HOUR_MS)
 }
 
-async function makeCommand({ post }: Caller): Promise<string> {
+async function makeCommand({ post }: TestCaller): Promise<string> {
   const answer = await post("/commands", {
     ffmpeg_command: "ffmpeg -f lavfi -i testsrc -t 1 {{out_1}}",
     input_files: {},
@@ -70,7 +70,7 @@ async function makeCommand({ post }: Caller): Promise<string> {
 }
 
 /** Creates a finished job. */
-async function makeOver(caller: Caller): Promise<string> {
+async function makeOver(caller: TestCaller): Promise<string> {
   const id = await makeCommand(caller)
   await caller.post(`/jobs/${id}/cancel`, {})
   return id

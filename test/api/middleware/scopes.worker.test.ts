@@ -5,9 +5,9 @@ import { OPERATIONS } from "../../../src/api/routes/operations.ts"
 import { SCOPES } from "../../../src/domain/scopes.ts"
 import type { Scope } from "../../../src/domain/scopes.ts"
 import { makeCaller } from "../../support/caller.ts"
-import type { Caller } from "../../support/caller.ts"
-import { knowMetadata } from "../../support/media/fetched.ts"
-import { sendExample } from "../../support/operations.ts"
+import type { TestCaller } from "../../support/caller.ts"
+import { storeMetadataLookup } from "../../support/media/fetched.ts"
+import { sendExampleRequest } from "../../support/operations.ts"
 import { readProblem } from "../../support/problem.ts"
 
 const keyed = OPERATIONS.filter(({ isOpen }) => !isOpen)
@@ -28,13 +28,13 @@ const OTHERS: Record<string, Scope> = {
   postMetadata: "read",
 }
 
-const callers = new Map<Scope, Caller>()
+const callers = new Map<Scope, TestCaller>()
 
 beforeAll(async () => {
   for (const scope of SCOPES) {
     const caller = await makeCaller(`with ${scope}`, "trial", { scopes: [scope] })
     // No runner looks pages up in these tests, and the request would wait for one.
-    await knowMetadata(caller, EXAMPLE_REQUEST.url)
+    await storeMetadataLookup(caller, EXAMPLE_REQUEST.url)
     callers.set(scope, caller)
   }
 })
@@ -49,7 +49,7 @@ describe("an operation", () => {
     const needed = getRequiredScope(operation)
     const refused: Scope[] = []
     for (const [scope, { key }] of callers) {
-      const answer = await sendExample(operation, operation.example, { "x-api-key": key })
+      const answer = await sendExampleRequest(operation, operation.example, { "x-api-key": key })
       if (answer.status === 403) refused.push(scope)
       await answer.body?.cancel()
     }
@@ -60,7 +60,7 @@ describe("an operation", () => {
   it.each(beyondReading)("%s names the missing scope and how to get it", async (_, operation) => {
     const needed = getRequiredScope(operation)
     const key = callers.get("read")?.key ?? ""
-    const answer = await sendExample(operation, operation.example, { "x-api-key": key })
+    const answer = await sendExampleRequest(operation, operation.example, { "x-api-key": key })
     expect(answer.headers.get("www-authenticate")).toBe(
       `Bearer realm="lathe", error="insufficient_scope", scope="${needed}"`,
     )

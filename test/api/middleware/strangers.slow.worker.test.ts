@@ -1,7 +1,7 @@
 import { listDurableObjectIds } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { describe, expect, it } from "vitest"
-import { strangersRequests } from "../../support/accounts/strangers.ts"
+import { makeUnauthenticatedRequests } from "../../support/accounts/unauthenticated-requests.ts"
 import { makePerson, makeService, ORIGIN } from "../../accounts/sign-in/visitor.ts"
 
 const REQUESTS = 1000
@@ -50,7 +50,10 @@ describe("requests without a key or a session to routes of all kinds", () => {
       const before = { rows: await countRows(), objects: await countObjects() }
       const startedAt = Date.now()
       const failed: unknown[] = []
-      for (const { path, kind, init } of strangersRequests(REQUESTS, { origin: ORIGIN, email })) {
+      for (const { path, kind, init } of makeUnauthenticatedRequests(REQUESTS, {
+        origin: ORIGIN,
+        email,
+      })) {
         const headers = new Headers(init.headers)
         headers.set("cf-connecting-ip", `2001:db8:${mode.length}:7::${REQUESTS}`)
         const answer = await service.ask(path, { ...init, headers })

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest"
-import { ask, makeCaller } from "../../support/caller.ts"
-import type { Caller } from "../../support/caller.ts"
+import { fetchWorker, makeCaller } from "../../support/caller.ts"
+import type { TestCaller } from "../../support/caller.ts"
 import { readProblem } from "../../support/problem.ts"
 import { ADDRESS_MISTAKES } from "./addresses.ts"
 import { BODY_MISTAKES } from "./bodies.ts"
@@ -10,7 +10,7 @@ import { PLACE_MISTAKES } from "./places.ts"
 import { REQUEST_MISTAKES } from "./requests.ts"
 import { UPLOAD_MISTAKES } from "./uploads.ts"
 
-let caller: Caller
+let caller: TestCaller
 
 beforeAll(async () => {
   caller = await makeCaller("mistakes")
@@ -27,7 +27,7 @@ describe("a mistake gets a sentence with its correction", () => {
   ]
   test.for(mistakes.map((each) => [each.mistake, each] as const))("%s", async ([, given]) => {
     const { path, init, origin = "", status, field, code, words } = given
-    const answer = await ask(`${origin}/v1${path}`, init(caller.key))
+    const answer = await fetchWorker(`${origin}/v1${path}`, init(caller.key))
     expect(answer.status).toBe(status)
     const { message, details, code_name } = await readProblem(answer)
     const [first] = details
@@ -38,19 +38,19 @@ describe("a mistake gets a sentence with its correction", () => {
 
 test("settings are named only to the operator", async () => {
   const init = command({ webhook: "http://localhost:3000/hook" })
-  const { message } = await readProblem(await ask("/v1/commands", init(caller.key)))
+  const { message } = await readProblem(await fetchWorker("/v1/commands", init(caller.key)))
   expect(message).toContain("expected a public host")
   expect(message).not.toContain("ALLOWED_PRIVATE_HOSTS")
 })
 
 test("a command without inputs needs no input_files", async () => {
-  const answer = await ask("/v1/commands/validate", command({})(caller.key))
+  const answer = await fetchWorker("/v1/commands/validate", command({})(caller.key))
   expect(await answer.json()).toMatchObject({ valid: true })
 })
 
 describe("a field under another name", () => {
   async function fieldsOf(path: string, body: object): Promise<string[]> {
-    const { details } = await readProblem(await ask(path, json(body)(caller.key)))
+    const { details } = await readProblem(await fetchWorker(path, json(body)(caller.key)))
     return details.map(({ field }) => field)
   }
 
@@ -82,7 +82,7 @@ describe("a field under another name", () => {
 
 test("a body may begin with a byte order mark", async () => {
   const init = json('\uFEFF{"url": "a"}')
-  const { message } = await readProblem(await ask("/v1/fetch", init(caller.key)))
+  const { message } = await readProblem(await fetchWorker("/v1/fetch", init(caller.key)))
   expect(message).toContain("url: ")
 })
 
@@ -94,7 +94,7 @@ test.each([
 ])(
   "%s %s with a key gets the answer of the API path that was meant",
   async (method, path, near) => {
-    const answer = await ask(path, { method, headers: { "x-api-key": caller.key } })
+    const answer = await fetchWorker(path, { method, headers: { "x-api-key": caller.key } })
     expect([answer.status, answer.headers.get("content-type")]).toEqual([404, "application/json"])
     expect((await readProblem(answer)).message).toContain(`did you mean \`${near}`)
   },

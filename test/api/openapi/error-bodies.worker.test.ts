@@ -14,8 +14,8 @@ import {
 } from "../../../src/api/output/problem.ts"
 import { OPERATIONS } from "../../../src/api/routes/operations.ts"
 import { makeCaller } from "../../support/caller.ts"
-import type { Caller } from "../../support/caller.ts"
-import { pathOf, sendExample } from "../../support/operations.ts"
+import type { TestCaller } from "../../support/caller.ts"
+import { makeOperationPath, sendExampleRequest } from "../../support/operations.ts"
 import { readProblem } from "../../support/problem.ts"
 
 /** Members of every error body, whatever its shape. */
@@ -110,7 +110,7 @@ async function readStatuses(code = ""): Promise<Set<number>> {
 }
 
 describe("beyond the rate limit", () => {
-  let caller: Caller
+  let caller: TestCaller
 
   beforeAll(async () => {
     caller = await makeCaller("beyond the rate limit", "paid")
@@ -121,7 +121,7 @@ describe("beyond the rate limit", () => {
 
   it.each(keyed)("%s answers a whole error body", async (_, operation) => {
     const given = { "x-api-key": caller.key }
-    const answer = await sendExample(operation, operation.example, given)
+    const answer = await sendExampleRequest(operation, operation.example, given)
     const { code_name, error, details } = await readProblem(answer)
     expect([answer.status, code_name, details]).toEqual([429, "rate_limit_exceeded", []])
     expect(error).toMatchObject({ retry_after: Number(answer.headers.get("retry-after")) })
@@ -130,7 +130,7 @@ describe("beyond the rate limit", () => {
 
 describe("without a database that answers", () => {
   it.each(keyed)("%s answers a whole error body", async (_, operation) => {
-    const path = pathOf(operation, operation.example ?? {})
+    const path = makeOperationPath(operation, operation.example ?? {})
     const init = {
       method: operation.method.toUpperCase(),
       headers: { "x-api-key": assembleApiKey() },

@@ -2,14 +2,14 @@ import { beforeAll, describe, expect, it } from "vitest"
 import { assembleApiKey } from "../../../src/platform/crypto/api-key.ts"
 import type { Operation } from "../../../src/api/output/operation.ts"
 import { OPERATIONS } from "../../../src/api/routes/operations.ts"
-import { ask, askOperator, makeCaller } from "../../support/caller.ts"
-import type { Caller } from "../../support/caller.ts"
+import { fetchWorker, fetchOperatorRoute, makeCaller } from "../../support/caller.ts"
+import type { TestCaller } from "../../support/caller.ts"
 import {
-  findParameters,
-  makeMembers,
-  pathOf,
-  queryOf,
-  sendExample,
+  findPathParameters,
+  createExampleResources,
+  makeOperationPath,
+  makeExampleQuery,
+  sendExampleRequest,
 } from "../../support/operations.ts"
 import { readProblem } from "../../support/problem.ts"
 
@@ -22,22 +22,22 @@ const open = named.filter(([, { isOpen }]) => isOpen)
 const ofMembers = keyed.filter(([, { path }]) => path.includes("{id}"))
 const paths = [...Map.groupBy(OPERATIONS, ({ path }) => path)]
 
-let caller: Caller
+let caller: TestCaller
 
 beforeAll(async () => {
   caller = await makeCaller("every operation")
 })
 
 /** Creates an account with a record of each type. */
-async function makeOwner(name: string): Promise<Caller> {
+async function makeOwner(name: string): Promise<TestCaller> {
   const owner = await makeCaller(name)
-  await makeMembers(owner)
+  await createExampleResources(owner)
   return owner
 }
 
 async function makeRevokedKey(): Promise<string> {
   const { id, key } = await makeCaller("revoked")
-  await askOperator(`/keys/${id}`, { method: "DELETE" })
+  await fetchOperatorRoute(`/keys/${id}`, { method: "DELETE" })
   return key
 }
 
@@ -58,7 +58,7 @@ describe("without a valid key", () => {
     for (const key of keys) {
       for (const accept of ["*/*", PROBLEM_JSON]) {
         const given = { accept, ...(key !== null && { "x-api-key": key }) }
-        const answer = await sendExample(operation, operation.example, given)
+        const answer = await sendExampleRequest(operation, operation.example, given)
         expect([key, answer.status]).toEqual([key, 401])
         expect(answer.headers.get("www-authenticate")).toBe('Bearer realm="lathe"')
         expect(answer.headers.has("ratelimit")).toBe(false)
@@ -76,7 +76,11 @@ describe("without a valid key", () => {
 
   it.each(open)("%s answers", async (_, operation) => {
     for (const key of keys) {
-      const answer = await sendExample(operation, {}, key === null ? {} : { "x-api-key": key })
+      const answer = await sendExampleRequest(
+        operation,
+        {},
+        key === null ? {} : { "x-api-key": key },
+      )
       expect(answer.status).toBe(operation.answer.status)
       await answer.body?.cancel()
     }
@@ -89,12 +93,12 @@ describe("another method of a path", () => {
     const allow = [...own, ...(own.includes("GET") ? ["HEAD"] : [])].toSorted().join(", ")
     const [operation] = operations
     if (!operation) throw new Error("a path without operations")
-    const path = pathOf(operation, operation.example ?? {})
+    const path = makeOperationPath(operation, operation.example ?? {})
     // OPTIONS describes the server of tus.
     const hasOptions = operations.some(({ requiredHeaders }) => requiredHeaders)
     const others = METHODS.filter((each) => !(hasOptions && each === "OPTIONS"))
     for (const method of others.filter((each) => !own.includes(each))) {
-      const answer = await ask(path, { method, headers: { "x-api-key": caller.key } })
+      const answer = await fetchWorker(path, { method, headers: { "x-api-key": caller.key } })
       expect([method, answer.status, answer.headers.get("allow")]).toEqual([method, 405, allow])
       expect(answer.headers.has("ratelimit")).toBe(!operation.isOpen)
       expect((await readProblem(answer)).code_name).toBe("method_not_allowed")
@@ -106,10 +110,10 @@ describe("an unknown query parameter", () => {
   it.each(named)("of %s is named in the answer", async (_, operation) => {
     const { method, example = {}, isJobForm = false } = operation
     const headers = { "x-api-key": caller.key, accept: PROBLEM_JSON }
-    const query = queryOf(operation)
+    const query = makeExampleQuery(operation)
     query.set("nonsense", "1")
-    const path = `${pathOf(operation, example)}?${query.toString()}`
-    const answer = await ask(path, { method: method.toUpperCase(), headers })
+    const path = `${makeOperationPath(operation, example)}?${query.toString()}`
+    const answer = await fetchWorker(path, { method: method.toUpperCase(), headers })
     expect(answer.status).toBe(isJobForm ? 400 : 422)
     expect(answer.headers.get("content-type")).toBe(PROBLEM_JSON)
     const { details, message } = await readProblem(answer)
@@ -119,7 +123,7 @@ describe("an unknown query parameter", () => {
 })
 
 describe("a record of another account or of none", () => {
-  let owner: Caller
+  let owner: TestCaller
 
   beforeAll(async () => {
     owner = await makeOwner("owner")
@@ -127,25 +131,29 @@ describe("a record of another account or of none", () => {
 
   it.each(ofMembers)("is not found by %s, whether it exists or not", async (_, operation) => {
     expect(operation.errors).toContain("not_found")
-    const theirs = await findParameters(owner, operation)
+    const theirs = await findPathParameters(owner, operation)
     const bodies = []
     for (const id of [theirs["id"] ?? "", crypto.randomUUID(), "no-id"]) {
-      const answer = await sendExample(operation, { ...theirs, id }, { "x-api-key": caller.key })
+      const answer = await sendExampleRequest(
+        operation,
+        { ...theirs, id },
+        { "x-api-key": caller.key },
+      )
       expect([id, answer.status]).toEqual([id, 404])
       bodies.push(await readProblem(answer))
     }
     expect(bodies[1]).toEqual(bodies[0])
     // A malformed id belongs to no account, so its message reveals nothing.
     expect(bodies[2]?.message).toContain("`no-id` is not an id")
-    expect(await findParameters(owner, operation)).toMatchObject({ id: theirs["id"] })
+    expect(await findPathParameters(owner, operation)).toMatchObject({ id: theirs["id"] })
   })
 })
 
 describe("an operation's own example", () => {
   it.each(named)("%s gets the documented answer", async (name, operation) => {
     const owner = await makeOwner(`owner of ${name}`)
-    const parameters = await findParameters(owner, operation)
-    const answer = await sendExample(operation, parameters, { "x-api-key": owner.key })
+    const parameters = await findPathParameters(owner, operation)
+    const answer = await sendExampleRequest(operation, parameters, { "x-api-key": owner.key })
     const { facts, body, parsed } = await readSuccess(operation, answer)
     expect(facts).toEqual(promisedBy(operation))
     // Parsing drops members that the schema lacks.
@@ -166,8 +174,8 @@ describe("an operation's own example", () => {
   )
   it.each(others)("%s gets the documented answer for %s too", async (name, type, operation) => {
     const owner = await makeOwner(`other owner of ${name}`)
-    const parameters = await findParameters(owner, operation)
-    const answer = await sendExample(operation, parameters, { "x-api-key": owner.key }, type)
+    const parameters = await findPathParameters(owner, operation)
+    const answer = await sendExampleRequest(operation, parameters, { "x-api-key": owner.key }, type)
     const { facts, body, parsed } = await readSuccess(operation, answer)
     expect(facts).toEqual(promisedBy(operation))
     expect(parsed).toEqual(body)
@@ -176,9 +184,9 @@ describe("an operation's own example", () => {
   const waiting = keyed.filter(([, { headers }]) => headers?.includes("Prefer"))
   it.each(waiting)("%s is answered at once with `Prefer: wait=0`", async (name, operation) => {
     const owner = await makeOwner(`waiter for ${name}`)
-    const parameters = await findParameters(owner, operation)
+    const parameters = await findPathParameters(owner, operation)
     const given = { "x-api-key": owner.key, prefer: "wait=0" }
-    const answer = await sendExample(operation, parameters, given)
+    const answer = await sendExampleRequest(operation, parameters, given)
     expect(answer.headers.get("preference-applied")).toBe("wait=0")
     const { facts, body, parsed } = await readSuccess(operation, answer)
     expect(facts).toEqual(promisedBy(operation))
@@ -188,9 +196,9 @@ describe("an operation's own example", () => {
   const typed = keyed.filter(([, { errors }]) => errors?.includes("unsupported_media_type"))
   it.each(typed)("%s is refused under another media type", async (_, operation) => {
     const headers = { "x-api-key": caller.key, "content-type": "text/plain" }
-    const path = pathOf(operation, operation.example ?? {})
+    const path = makeOperationPath(operation, operation.example ?? {})
     const method = operation.method.toUpperCase()
-    const answer = await ask(path, { method, headers, body: "{}" })
+    const answer = await fetchWorker(path, { method, headers, body: "{}" })
     expect([answer.status, (await readProblem(answer)).code_name]).toEqual([
       415,
       "unsupported_media_type",

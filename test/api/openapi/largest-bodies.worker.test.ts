@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from "vitest"
 import { OPERATIONS } from "../../../src/api/routes/operations.ts"
 import { makeCaller } from "../../support/caller.ts"
-import type { Caller } from "../../support/caller.ts"
+import type { TestCaller } from "../../support/caller.ts"
 
 const BODY_LENGTH = 1024 * 1024 - 64
 const ANSWER_LENGTH_MAX = 256 * 1024
@@ -9,7 +9,7 @@ const ANSWER_LENGTH_MAX = 256 * 1024
 const operations = OPERATIONS.filter(({ bodies }) => bodies && "application/json" in bodies)
 const named = operations.map((operation) => [operation.operationId, operation] as const)
 
-let caller: Caller
+let caller: TestCaller
 
 beforeAll(async () => {
   caller = await makeCaller("largest bodies")

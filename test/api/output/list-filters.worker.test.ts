@@ -2,22 +2,22 @@ import { createExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
 import { deleteJob } from "../../../src/jobs/remove.ts"
-import { openDatabases } from "../../../src/db/database.ts"
+import { openAccountDatabases } from "../../../src/db/database.ts"
 import { removeExpiredJobs } from "../../../src/db/jobs/job-removal.ts"
-import { makeCaller, upload } from "../../support/caller.ts"
-import type { Caller } from "../../support/caller.ts"
-import { accountOf } from "../../support/media/bundle.ts"
+import { makeCaller, uploadTestFile } from "../../support/caller.ts"
+import type { TestCaller } from "../../support/caller.ts"
+import { findCallerAccountId } from "../../support/media/bundle.ts"
 import { readProblem } from "../../support/problem.ts"
 
 type Row = { id: string; metadata?: Record<string, string> }
 
-let caller: Caller
+let caller: TestCaller
 
 beforeAll(async () => {
   caller = await makeCaller("list filters")
 })
 
-async function list(path: string, by: Caller = caller): Promise<Row[]> {
+async function list(path: string, by: TestCaller = caller): Promise<Row[]> {
   const answer = await by.call(path)
   if (answer.status !== 200) throw new Error(await answer.text())
   return await answer.json<Row[]>()
@@ -49,7 +49,7 @@ async function uploadWith(name: string, metadata: Record<string, string>): Promi
 
 async function countPairs(): Promise<number> {
   const counted = env.DB.prepare("select count(*) as n from job_metadata where account_id = ?")
-  return Number(await counted.bind(await accountOf(caller)).first("n"))
+  return Number(await counted.bind(await findCallerAccountId(caller)).first("n"))
 }
 
 describe("the filter of a list by metadata", () => {
@@ -145,7 +145,7 @@ describe("the filter of a list by metadata", () => {
 
 describe("pairs of metadata", () => {
   it("go with their job, by a deletion or at its expiry", async () => {
-    const [accountId, before] = [await accountOf(caller), await countPairs()]
+    const [accountId, before] = [await findCallerAccountId(caller), await countPairs()]
     const deleted = await command({ a: "1", b: "2" })
     const expired = await command({ a: "1" }, { expires_in: 60 })
     const kept = await command({ a: "1" })
@@ -154,7 +154,10 @@ describe("pairs of metadata", () => {
     expect(await countPairs()).toBe(before + 2)
     await caller.call(`/jobs/${expired}/cancel`, { method: "POST" })
     const later = Date.now() + 61_000
-    await removeExpiredJobs(openDatabases(env, accountId).sql, { now: later, endedBefore: null })
+    await removeExpiredJobs(openAccountDatabases(env, accountId).sql, {
+      now: later,
+      endedBefore: null,
+    })
     expect(await countPairs()).toBe(before + 1)
     expect(await idsOf("/jobs?metadata.a=1")).toEqual([kept])
   })
@@ -171,10 +174,10 @@ describe("pairs of metadata", () => {
 describe("the filter of Files by name", () => {
   it("finds files of exactly that name, newest first", async () => {
     const [first, second] = [
-      (await upload(caller, "Übung 1.mp4", "media")).id,
-      (await upload(caller, "Übung 1.mp4", "more media")).id,
+      (await uploadTestFile(caller, "Übung 1.mp4", "media")).id,
+      (await uploadTestFile(caller, "Übung 1.mp4", "more media")).id,
     ]
-    await upload(caller, "Übung 10.mp4", "media")
+    await uploadTestFile(caller, "Übung 10.mp4", "media")
     const name = encodeURIComponent("Übung 1.mp4")
     expect(await idsOf(`/files?name=${name}`)).toEqual([second, first])
     expect(await idsOf(`/files?name=${name}&source=upload&limit=1&offset=1`)).toEqual([first])

@@ -3,16 +3,16 @@ import { beforeAll, describe, expect, it } from "vitest"
 import { newId } from "../../../src/platform/ids.ts"
 import { computeEndTransition } from "../../../src/jobs/settle/transitions.ts"
 import { transitionJob } from "../../../src/jobs/settle/settle.ts"
-import { accountOf } from "../../support/media/bundle.ts"
+import { findCallerAccountId } from "../../support/media/bundle.ts"
 import { makeCaller } from "../../support/caller.ts"
-import type { Caller } from "../../support/caller.ts"
-import { noise } from "../../support/media/noise.ts"
+import type { TestCaller } from "../../support/caller.ts"
+import { makeIncompressibleText } from "../../support/media/noise.ts"
 
 const KB = 1024
 
 type Command = { id: string; original_request: object; output_files: object }
 
-let caller: Caller
+let caller: TestCaller
 
 beforeAll(async () => {
   caller = await makeCaller("lists")
@@ -82,15 +82,17 @@ describe("the list of commands", () => {
     }
     const names = Array.from({ length: 60 }, (_, at) => [
       `out_${at}`,
-      `${noise(190, { seed: at + 1 })}.mp4`,
+      `${makeIncompressibleText(190, { seed: at + 1 })}.mp4`,
     ])
     const line = `ffmpeg -f lavfi -i testsrc2=d=1 ${names.map(([key]) => `{{${key}}}`).join(" ")}`
     const id = await create({
-      ffmpeg_commands: [`${line} -metadata comment=${noise(12 * KB)} {{out_last}}`],
+      ffmpeg_commands: [
+        `${line} -metadata comment=${makeIncompressibleText(12 * KB)} {{out_last}}`,
+      ],
       input_files: {},
       output_files: { ...Object.fromEntries(names), out_last: "last.mp4" },
     })
-    const accountId = await accountOf(caller)
+    const accountId = await findCallerAccountId(caller)
     await transitionJob(env, { accountId, jobId: id }, (read) => {
       const failure = { code: "canceled" as const, message: "Canceled.", lines: [] }
       const ended = computeEndTransition(read, { state: "canceled", failure, now: Date.now() })

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it, vi } from "vitest"
 import { EgressError } from "../../../container/egress/dial.ts"
-import type { Dial } from "../../../container/egress/dial.ts"
+import type { DialFunction } from "../../../container/egress/dial.ts"
 import type { ResolveHost } from "../../../container/egress/resolve-host.ts"
 import { PUBLIC, serve, startUpstream, testDial, to } from "./lab.ts"
 
@@ -9,7 +9,7 @@ afterAll(async () => await opened.disposeAsync())
 const { signal } = new AbortController()
 
 /** Returns the result of a dial: an open connection, or its error. */
-async function outcome(dial: Dial, url: string, until = signal): Promise<unknown> {
+async function outcome(dial: DialFunction, url: string, until = signal): Promise<unknown> {
   try {
     const socket = await dial(new URL(url), until)
     socket.destroy()

@@ -9,7 +9,7 @@ import { join } from "node:path"
 import type { Duplex } from "node:stream"
 import { text } from "node:stream/consumers"
 import { createDial } from "../../../container/egress/dial.ts"
-import type { Dial, DialOptions } from "../../../container/egress/dial.ts"
+import type { DialFunction, DialOptions } from "../../../container/egress/dial.ts"
 import { openToolProxy } from "../../../container/egress/tool-proxy.ts"
 import type { ToolProxy, ToolProxyOptions } from "../../../container/egress/tool-proxy.ts"
 import type { ResolveHost } from "../../../container/egress/resolve-host.ts"
@@ -99,7 +99,7 @@ export async function startUpstream(portOf: (target: string) => number | null): 
 }
 
 /** Returns a dial for tests: this machine has no addresses of its own except private ones. */
-export function testDial(options: Partial<DialOptions> = {}): Dial {
+export function testDial(options: Partial<DialOptions> = {}): DialFunction {
   return createDial({
     allowedHosts: [],
     upstream: null,
@@ -110,7 +110,7 @@ export function testDial(options: Partial<DialOptions> = {}): Dial {
 }
 
 export async function startProxy(
-  dial: Dial,
+  dial: DialFunction,
   options: Partial<ToolProxyOptions> = {},
 ): Promise<ToolProxy> {
   const folder = await mkdtemp(join(tmpdir(), "egress-"))

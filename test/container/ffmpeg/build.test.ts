@@ -6,7 +6,7 @@ import { promisify } from "node:util"
 import { expect, test } from "vitest"
 import { buildFfmpeg, hashBuildDefinition } from "../../../container/ffmpeg/build.ts"
 import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
-import { CONFIGURE, sourceWith } from "../../support/media/ffmpeg-source.ts"
+import { FAKE_CONFIGURE_SCRIPT, makeFakeFfmpegSource } from "../../support/media/ffmpeg-source.ts"
 
 const PROGRAMS = ["ffmpeg", "ffprobe", "fetch-ffmpeg"]
 const NEEDED = ["/usr/bin/apt-cache", "/usr/bin/gcc", "/usr/bin/make"]
@@ -17,7 +17,7 @@ test.skipIf(LACK !== "")(
   `a build leaves its programs and a record of its sources${LACK}`,
   async () => {
     await using folder = await makeTempFolder("build")
-    const built = await buildFfmpeg(sourceWith(CONFIGURE), folder.path)
+    const built = await buildFfmpeg(makeFakeFfmpegSource(FAKE_CONFIGURE_SCRIPT), folder.path)
     expect(built).toMatchObject({ version: "7:7.1.5-0+deb13u1", hash: await hashBuildDefinition() })
     expect(built.libraries).toContain("libx264")
     expect(JSON.parse(await readFile(join(folder.path, "built.json"), "utf8"))).toEqual(built)
@@ -38,7 +38,7 @@ test.skipIf(LACK !== "")(
 
 test.skipIf(LACK !== "")(`a failed build reports its last output${LACK}`, async () => {
   await using folder = await makeTempFolder("build")
-  const failing = sourceWith("#!/bin/sh\necho 'ERROR: libx264 not found'\nexit 1\n")
+  const failing = makeFakeFfmpegSource("#!/bin/sh\necho 'ERROR: libx264 not found'\nexit 1\n")
   await expect(buildFfmpeg(failing, folder.path)).rejects.toThrow(
     "configure of ffmpeg ended with 1:\nERROR: libx264 not found",
   )
@@ -47,8 +47,8 @@ test.skipIf(LACK !== "")(`a failed build reports its last output${LACK}`, async 
 
 test.skipIf(LACK !== "")(`a source with an unknown list format is refused${LACK}`, async () => {
   await using folder = await makeTempFolder("build")
-  const other = CONFIGURE.replace("    &ff_a_muxer,", "ff_a_muxer,")
-  await expect(buildFfmpeg(sourceWith(other), folder.path)).rejects.toThrow(
+  const other = FAKE_CONFIGURE_SCRIPT.replace("    &ff_a_muxer,", "ff_a_muxer,")
+  await expect(buildFfmpeg(makeFakeFfmpegSource(other), folder.path)).rejects.toThrow(
     "libavformat/muxer_list.c of ffmpeg has no name that matches /./: has its form changed?",
   )
   expect(existsSync(join(folder.path, "built.json"))).toBe(false)

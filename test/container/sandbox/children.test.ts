@@ -17,12 +17,12 @@ import { closeTaskSandbox, openTaskSandbox } from "../../../container/sandbox/ta
 import { createWorkspace } from "../../../container/sandbox/workspace.ts"
 import { DEFAULT_TOOL_LIMITS } from "../../../container/settings.ts"
 import { processesIn } from "../harness.ts"
-import { runnerSettings } from "../../support/runner/runner-settings.ts"
-import { supportedTiers } from "../../support/runner/supported-tiers.ts"
+import { makeTestRunnerSettings } from "../../support/runner/runner-settings.ts"
+import { listSupportedTiers } from "../../support/runner/supported-tiers.ts"
 
 const MIB = 1024 ** 2
 const LIMITS = { ...DEFAULT_TOOL_LIMITS, threads: 50, workspaceBytes: 50 * MIB }
-const tiers = await supportedTiers()
+const tiers = await listSupportedTiers()
 
 const SOURCE = `
   #include <fcntl.h>
@@ -103,7 +103,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }))
 
 async function openTask(tier: SandboxTier) {
-  const settings = runnerSettings()
+  const settings = makeTestRunnerSettings()
   const taskSandbox = openTaskSandbox(createTierSandbox(tier, { ...settings, limits: LIMITS }))
   const run = { taskId: crypto.randomUUID(), fence: 1 }
   const cwd = await createWorkspace(join(folder, "work"), run, taskSandbox.uid)

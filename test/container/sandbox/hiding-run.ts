@@ -6,7 +6,7 @@ import type { SandboxTier } from "../../../container/sandbox/tiers/tier.ts"
 import { startToolProcess } from "../../../container/sandbox/start-process.ts"
 import { closeTaskSandbox, openTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
 import { createWorkspace } from "../../../container/sandbox/workspace.ts"
-import { runnerSettings } from "../../support/runner/runner-settings.ts"
+import { makeTestRunnerSettings } from "../../support/runner/runner-settings.ts"
 
 /**
  * Runs a tool as a task does, under this process's user. Prints the end of the tool, and removes
@@ -15,7 +15,10 @@ import { runnerSettings } from "../../support/runner/runner-settings.ts"
  *   hiding-run.ts TIER TOOL WORD WORKING_FOLDER
  */
 const [, , tier, tool = "", word = "", workDir = ""] = process.argv
-const settings = runnerSettings({ WORKSPACE_BYTES_MAX: "10000000", WORKSPACE_FILES_MAX: "500" })
+const settings = makeTestRunnerSettings({
+  WORKSPACE_BYTES_MAX: "10000000",
+  WORKSPACE_FILES_MAX: "500",
+})
 const taskSandbox = openTaskSandbox(createTierSandbox(readTier(tier), settings))
 const run = { taskId: crypto.randomUUID(), fence: 1 }
 const cwd = await createWorkspace(workDir, run, taskSandbox.uid)

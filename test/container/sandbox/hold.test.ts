@@ -9,11 +9,11 @@ import { openWarmSandboxPool } from "../../../container/sandbox/warm/warm-sandbo
 import type { TaskSandbox } from "../../../container/sandbox/sandbox.ts"
 import { startToolProcess } from "../../../container/sandbox/start-process.ts"
 import { closeTaskSandbox, openWarmTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
-import { runnerSettings } from "../../support/runner/runner-settings.ts"
-import { tierWithNamespaces } from "../../support/runner/supported-tiers.ts"
+import { makeTestRunnerSettings } from "../../support/runner/runner-settings.ts"
+import { findTierWithNamespaces } from "../../support/runner/supported-tiers.ts"
 
-const tier = await tierWithNamespaces()
-const settings = runnerSettings()
+const tier = await findTierWithNamespaces()
+const settings = makeTestRunnerSettings()
 const sandbox = createTierSandbox(tier ?? "none", settings)
 const access = "read" as const
 

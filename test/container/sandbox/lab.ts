@@ -34,8 +34,8 @@ import type { SandboxTier } from "../../../container/sandbox/tiers/tier.ts"
 import { encodeLaunchOrder } from "../../../container/sandbox/warm/held-process.ts"
 import type { ToolLimits } from "../../../container/settings.ts"
 import { waveHeader } from "../wave.ts"
-import { runnerSettings } from "../../support/runner/runner-settings.ts"
-import { supportedTiers } from "../../support/runner/supported-tiers.ts"
+import { makeTestRunnerSettings } from "../../support/runner/runner-settings.ts"
+import { listSupportedTiers } from "../../support/runner/supported-tiers.ts"
 
 /** Tier of the sandbox, with a runner that is root or unprivileged. */
 export type Variant = {
@@ -70,9 +70,9 @@ export type SandboxLab = {
 export const CANARY = "canary-7f3a90-of-the-sandbox"
 
 /** User id of an unprivileged runner in a lab, if the tests run as root. */
-export const UNPRIVILEGED_UID = runnerSettings().sandboxFirstUid + 40
+export const UNPRIVILEGED_UID = makeTestRunnerSettings().sandboxFirstUid + 40
 const isRoot = process.getuid?.() === 0
-const tiers = await supportedTiers()
+const tiers = await listSupportedTiers()
 
 /** All variants; unsupported variants are skipped by name. */
 export const VARIANTS: Variant[] = SANDBOX_TIERS.flatMap((tier) =>
@@ -101,7 +101,7 @@ export async function openSandboxLab(
 ): Promise<SandboxLab> {
   const base = await mkdtemp(join(tmpdir(), "lathe-sandbox-"))
   await chmod(base, 0o711)
-  const settings = runnerSettings()
+  const settings = makeTestRunnerSettings()
   const described = createTierSandbox(tier, {
     ...settings,
     limits: { ...settings.limits, ...limits },

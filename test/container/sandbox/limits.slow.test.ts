@@ -13,11 +13,11 @@ import { closeTaskSandbox, openTaskSandbox } from "../../../container/sandbox/ta
 import { createWorkspace } from "../../../container/sandbox/workspace.ts"
 import { DEFAULT_TOOL_LIMITS } from "../../../container/settings.ts"
 import type { ToolLimits } from "../../../container/settings.ts"
-import { runnerSettings } from "../../support/runner/runner-settings.ts"
-import { supportedTiers } from "../../support/runner/supported-tiers.ts"
+import { makeTestRunnerSettings } from "../../support/runner/runner-settings.ts"
+import { listSupportedTiers } from "../../support/runner/supported-tiers.ts"
 
 const MIB = 1024 ** 2
-const tiers = await supportedTiers()
+const tiers = await listSupportedTiers()
 
 /** Arguments of an endless source. */
 const ENDLESS = "-f lavfi -i color=s=1280x720"
@@ -34,7 +34,7 @@ describe.for(SANDBOX_TIERS)("in the tier %s", (tier) => {
   beforeEach(({ skip }) => skip(!tiers.includes(tier), "this machine does not support it"))
 
   async function run(tool: string, words: string, limits: Partial<ToolLimits>) {
-    const settings = runnerSettings()
+    const settings = makeTestRunnerSettings()
     const all = { ...DEFAULT_TOOL_LIMITS, ...limits }
     const taskSandbox = openTaskSandbox(createTierSandbox(tier, { ...settings, limits: all }))
     const run = { taskId: crypto.randomUUID(), fence: 1 }

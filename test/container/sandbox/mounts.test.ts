@@ -8,8 +8,8 @@ import { EXPECTED_NETWORK_ATTACK_OUTCOMES } from "../../../container/sandbox/tie
 import { LAUNCHER_PROGRAMS } from "../../../container/sandbox/launcher-programs.ts"
 import { ATTACK_NAMES } from "../../../container/sandbox/tiers/self-test.ts"
 import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
-import { buildHider } from "../../support/runner/hide.ts"
-import { supportedTiers } from "../../support/runner/supported-tiers.ts"
+import { buildKernelFeatureHider } from "../../support/runner/hide.ts"
+import { listSupportedTiers } from "../../support/runner/supported-tiers.ts"
 import { VARIANTS, openSandboxLab } from "./lab.ts"
 
 const SCRIPT = join(import.meta.dirname, "choose-program.ts")
@@ -52,8 +52,8 @@ const result = z.object({
 })
 
 const run = promisify(execFile)
-const tiers = await supportedTiers()
-const hider = await buildHider()
+const tiers = await listSupportedTiers()
+const hider = await buildKernelFeatureHider()
 afterAll(async () => await hider?.[Symbol.asyncDispose]())
 
 /** Returns a runner's choice on a kernel that seems to lack features. */

@@ -14,10 +14,10 @@ import type {
 } from "../../../container/sandbox/sandbox.ts"
 import { closeTaskSandbox, openWarmTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
 import { encodeLaunchOrder } from "../../../container/sandbox/warm/held-process.ts"
-import { runnerSettings } from "../../support/runner/runner-settings.ts"
-import { tierWithNamespaces } from "../../support/runner/supported-tiers.ts"
+import { makeTestRunnerSettings } from "../../support/runner/runner-settings.ts"
+import { findTierWithNamespaces } from "../../support/runner/supported-tiers.ts"
 
-const tier = await tierWithNamespaces()
+const tier = await findTierWithNamespaces()
 const LIST = "/bin/ls"
 const READER = { tool: LIST, access: "read" as const }
 
@@ -28,7 +28,7 @@ beforeEach(async ({ skip }) => {
   skip(tier === undefined, "this machine does not support namespaces")
   workDir = await mkdtemp(join(tmpdir(), "lathe-orders-"))
   await chmod(workDir, 0o711)
-  const sandbox = createTierSandbox(tier ?? "none", runnerSettings())
+  const sandbox = createTierSandbox(tier ?? "none", makeTestRunnerSettings())
   prepared = await openWarmTaskSandbox(sandbox, workDir, [], "launcher")
 })
 

@@ -16,12 +16,12 @@ import {
 } from "../../../container/sandbox/task-sandbox.ts"
 import { findProgram } from "../../../container/sandbox/system-paths.ts"
 import { setImmovable } from "./tiers/obstacles.ts"
-import { runnerSettings } from "../../support/runner/runner-settings.ts"
-import { tierWithNamespaces } from "../../support/runner/supported-tiers.ts"
+import { makeTestRunnerSettings } from "../../support/runner/runner-settings.ts"
+import { findTierWithNamespaces } from "../../support/runner/supported-tiers.ts"
 
 const PATIENT = { timeout: 60_000, interval: 100 }
 const isRoot = process.getuid?.() === 0
-const sandbox = createTierSandbox("landlock", runnerSettings())
+const sandbox = createTierSandbox("landlock", makeTestRunnerSettings())
 
 let workDir: string
 let workspace: string
@@ -107,7 +107,7 @@ test("user ids of leftover workspaces go to no task before their removal", async
 })
 
 test("leftover sandboxes of a killed runner end with their workspace", async ({ skip }) => {
-  skip((await tierWithNamespaces()) === undefined, "this machine does not support namespaces")
+  skip((await findTierWithNamespaces()) === undefined, "this machine does not support namespaces")
   const other = join(await mkdtemp(join(tmpdir(), "lathe-other-")), basename(workspace))
   await mkdir(other)
   const [left, kept] = await Promise.all([startOrphan(workspace), startOrphan(other)])

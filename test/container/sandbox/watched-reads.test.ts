@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { expect, it, onTestFinished, test } from "vitest"
 import { createTierSandbox } from "../../../container/sandbox/tiers/choose-sandbox.ts"
-import { sandboxOutsideTasks } from "../../../container/sandbox/sandbox.ts"
+import { createSandboxForRunnerTools } from "../../../container/sandbox/sandbox.ts"
 import { toRunnerSettings, parseRunnerEnvironment } from "../../../container/settings.ts"
 import { startProcessWithWatchedReads } from "../../../container/sandbox/watched-reads.ts"
 import type { ByteRange, OnDemandFile } from "../../../container/sandbox/watched-reads.ts"
@@ -117,7 +117,7 @@ async function openLab(load: OnDemandFile["load"]) {
     spec: (start: number) => ({
       tool: "tail",
       argv: ["-c", `+${start + 1}`, "in"],
-      taskSandbox: sandboxOutsideTasks(sandbox),
+      taskSandbox: createSandboxForRunnerTools(sandbox),
       cwd: workspace,
       access: "read" as const,
       timeLimitMs: 10_000,

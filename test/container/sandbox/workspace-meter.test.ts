@@ -5,10 +5,10 @@ import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { openWorkspaceMeter } from "../../../container/sandbox/workspace-meter.ts"
 import { killAll } from "../../faults/processes.ts"
-import { supportedTiers } from "../../support/runner/supported-tiers.ts"
+import { listSupportedTiers } from "../../support/runner/supported-tiers.ts"
 
 const UNKNOWN = { bytes: Infinity, files: Infinity }
-const hasProgram = (await supportedTiers()).length > 0
+const hasProgram = (await listSupportedTiers()).length > 0
 
 let folder: string
 

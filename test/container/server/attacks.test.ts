@@ -3,7 +3,7 @@ import { z } from "zod"
 import { EXPECTED_NETWORK_ATTACK_OUTCOMES } from "../../../container/sandbox/tiers/network-test.ts"
 import { ATTACK_NAMES, STARTUP_ATTACK_NAMES } from "../../../container/sandbox/tiers/self-test.ts"
 import { startHarness } from "../harness.ts"
-import { supportedTiers } from "../../support/runner/supported-tiers.ts"
+import { listSupportedTiers } from "../../support/runner/supported-tiers.ts"
 
 const TRACES = ["traces_outside", "traces_on_the_network"]
 const attacks = z.array(z.object({ name: z.string(), refused: z.literal(true) }))
@@ -18,7 +18,7 @@ const health = z.object({
 })
 
 test("health tries all attacks on request", async ({ skip }) => {
-  skip((await supportedTiers()).length === 0, "this machine has no sandbox")
+  skip((await listSupportedTiers()).length === 0, "this machine has no sandbox")
   const harness = await startHarness()
   async function ask(query: string) {
     const answer = await harness.call("GET", `/health${query}`)

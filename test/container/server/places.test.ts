@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { startHarness } from "../harness.ts"
 import type { Harness } from "../harness.ts"
-import { tierWithNamespaces } from "../../support/runner/supported-tiers.ts"
+import { findTierWithNamespaces } from "../../support/runner/supported-tiers.ts"
 
-const tier = await tierWithNamespaces()
+const tier = await findTierWithNamespaces()
 const PATIENT = { timeout: 60_000 }
 /** Warm sandboxes at the start: one for each pool that has any. */
 const PLACES = 2

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest"
 import { NOT_MEDIA_WARNING } from "../../../src/contract/warning.ts"
 import { makeWorkspaceInputName } from "../../../src/contract/task.ts"
 import type { Report } from "../../../src/contract/report.ts"
-import { probeTask } from "../../../src/contract/tasks/probe.ts"
+import { probeTaskDefinition } from "../../../src/contract/tasks/probe.ts"
 import { makeDataFiles } from "../../corpus/data-files.ts"
 import type { DataFile } from "../../corpus/data-files.ts"
 import { startHarness } from "../harness.ts"
@@ -53,7 +53,7 @@ function endOf(report: Report): unknown {
     return report.failure.message
   }
   if (report.kind !== "finished") return report
-  const { probe: found, warnings } = probeTask.result.parse(report.result)
+  const { probe: found, warnings } = probeTaskDefinition.result.parse(report.result)
   if (found) return "probe"
   return warnings?.[0]?.code === NOT_MEDIA_WARNING.code ? "not_media" : report
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
-import { openSite } from "../../support/site/site.ts"
-import type { Site } from "../../support/site/site.ts"
+import { startTestSite } from "../../support/site/site.ts"
+import type { TestSite } from "../../support/site/site.ts"
 import { fetched, startFetchHarness } from "./fetch-harness.ts"
 import type { FetchHarness } from "./fetch-harness.ts"
 
@@ -13,10 +13,10 @@ const COOKIES = [
 ].join("\n")
 
 let lab: FetchHarness
-let other: Site
+let other: TestSite
 
 beforeAll(async () => {
-  other = await openSite({ address: "127.0.0.2" })
+  other = await startTestSite({ address: "127.0.0.2" })
   lab = await startFetchHarness({ fetchCookies: null }, [other.host])
 })
 

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { FailureCode } from "../../../src/contract/failure.ts"
 import type { FetchWork } from "../../../src/contract/tasks/fetch.ts"
-import { openCanary } from "../../support/site/canary.ts"
-import type { Canary } from "../../support/site/canary.ts"
-import { widely } from "../../support/wide.ts"
+import { startCanaryServer } from "../../support/site/canary.ts"
+import type { CanaryServer } from "../../support/site/canary.ts"
+import { selectCases } from "../../support/wide.ts"
 import { startFetchHarness } from "./fetch-harness.ts"
 import type { FetchHarness } from "./fetch-harness.ts"
 
 let lab: FetchHarness
-let canary: Canary
+let canary: CanaryServer
 
 beforeAll(async () => {
   lab = await startFetchHarness()
-  canary = await openCanary()
+  canary = await startCanaryServer()
 })
 
 afterAll(async () => {
@@ -23,7 +23,7 @@ afterAll(async () => {
 type Case = [path: string, code: FailureCode, sentence: RegExp, of?: Partial<FetchWork>]
 
 /** Cases of the wide run: further pages with the same failures as those of the first list. */
-const CASES = widely<Case>(
+const CASES = selectCases<Case>(
   [
     ["/media/picture.png", "unsupported_site", /neither video nor audio/],
     ["/page/several", "playlist_not_supported", /a page of several videos|of 3 videos/],
@@ -66,7 +66,7 @@ describe("a fetch fails", () => {
   })
 
   test.for(
-    widely(
+    selectCases(
       ["/toward/dash-base.mpd"],
       ["/toward/video.html", "/toward/redirect.mp4", "/toward/hls-segment.m3u8"],
     ),
@@ -78,7 +78,7 @@ describe("a fetch fails", () => {
   })
 
   test.for(
-    widely(["/toward/dash-segment.mpd"], ["/toward/video.html", "/toward/hls-segment.m3u8"]),
+    selectCases(["/toward/dash-segment.mpd"], ["/toward/video.html", "/toward/hls-segment.m3u8"]),
   )("if %s names a file of this machine", async (path) => {
     const report = await lab.fetch(`${path}?to=file:///etc/passwd`)
     expect(report).toMatchObject({ kind: "failed", blame: "caller" })

@@ -1,17 +1,17 @@
 import type { RunnerSettings } from "../../../container/settings.ts"
 import type { Report } from "../../../src/contract/report.ts"
 import type { TaskOrder } from "../../../src/contract/task.ts"
-import { fetchTask } from "../../../src/contract/tasks/fetch.ts"
+import { fetchTaskDefinition } from "../../../src/contract/tasks/fetch.ts"
 import type { FetchResult, FetchWork } from "../../../src/contract/tasks/fetch.ts"
-import { metadataTask } from "../../../src/contract/tasks/metadata.ts"
-import { openSite } from "../../support/site/site.ts"
-import type { Site } from "../../support/site/site.ts"
+import { metadataTaskDefinition } from "../../../src/contract/tasks/metadata.ts"
+import { startTestSite } from "../../support/site/site.ts"
+import type { TestSite } from "../../support/site/site.ts"
 import { startHarness } from "../harness.ts"
 import type { Harness } from "../harness.ts"
 
 /** Runner with the real yt-dlp, and the web site that it may reach. */
 export type FetchHarness = AsyncDisposable & {
-  site: Site
+  site: TestSite
   harness: Harness
   /** Fetches a path of the site or a URL; returns the last report. */
   fetch(path: string, differing?: Partial<FetchWork>, more?: Partial<TaskOrder>): Promise<Report>
@@ -26,7 +26,7 @@ export async function startFetchHarness(
   differing: Partial<RunnerSettings> = {},
   hosts: readonly string[] = [],
 ): Promise<FetchHarness> {
-  const site = await openSite()
+  const site = await startTestSite()
   const egress = { allowedHosts: [site.host, ...hosts], proxy: null, sites: [] }
   const harness = await startHarness({ egress, ...differing })
   async function finish(work: FetchWork | Record<string, unknown>, more?: Partial<TaskOrder>) {
@@ -67,12 +67,12 @@ const DEFAULT_WORK = {
 
 /** Returns the result of a successful fetch; throws for any other report. */
 export function fetched(report: Report): FetchResult {
-  if (report.kind === "finished") return fetchTask.result.parse(report.result)
+  if (report.kind === "finished") return fetchTaskDefinition.result.parse(report.result)
   throw new Error(`It did not go well: ${JSON.stringify(report)}`)
 }
 
 /** Returns the metadata of a successful lookup; throws for any other report. */
 export function described(report: Report) {
-  if (report.kind === "finished") return metadataTask.result.parse(report.result).metadata
+  if (report.kind === "finished") return metadataTaskDefinition.result.parse(report.result).metadata
   throw new Error(`It did not go well: ${JSON.stringify(report)}`)
 }

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { FetchWork } from "../../../src/contract/tasks/fetch.ts"
-import { widely } from "../../support/wide.ts"
+import { selectCases } from "../../support/wide.ts"
 import { fetched, startFetchHarness } from "./fetch-harness.ts"
 import type { FetchHarness } from "./fetch-harness.ts"
 
 const SECONDS = 6
 
 type Picture = [what: string, path: string, quality: FetchWork["quality"], height: number]
-const PICTURES = widely<Picture>(
+const PICTURES = selectCases<Picture>(
   [
     ["HLS with sound of its own", "/page/groups", "best", 360],
     ["DASH", "/page/dash", "360p", 360],
@@ -20,7 +20,7 @@ const PICTURES = widely<Picture>(
 )
 
 type Sound = [path: string, format: FetchWork["audio_format"], extension: string, codec: string]
-const SOUNDS = widely<Sound>(
+const SOUNDS = selectCases<Sound>(
   [["/page/webm", "opus", "opus", "opus"]],
   [
     ["/page/video", undefined, "m4a", "aac"],
@@ -30,7 +30,7 @@ const SOUNDS = widely<Sound>(
 )
 
 type Section = [what: string, path: string, start: number, end: number]
-const SECTIONS = widely<Section>(
+const SECTIONS = selectCases<Section>(
   [
     ["a file", "/page/video", 2, 4],
     ["HLS", "/page/hls", 1.5, 3],

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { listBundleCandidates } from "../../../container/tasks/outputs/gather-bundles.ts"
+import { listBundleCandidates } from "../../../container/tasks/outputs/assign-bundle-files.ts"
 import { findMissingOutputFailure } from "../../../container/tasks/outputs/store-outputs.ts"
 
 let workspace: string

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { assignFilesToBundles } from "../../../container/tasks/outputs/gather-bundles.ts"
-import { processorMsOf } from "../../support/processor-time.ts"
+import { assignFilesToBundles } from "../../../container/tasks/outputs/assign-bundle-files.ts"
+import { measureCpuMs } from "../../support/processor-time.ts"
 
 const never = new AbortController().signal
 const order = { inputs: [] }
@@ -55,7 +55,7 @@ describe("with the maximum of files and playlists, a bundle", PATIENT, () => {
       await writePlaylists(textWith(template))
       const delay = monitorEventLoopDelay({ resolution: 10 })
       delay.enable()
-      const tookMs = await processorMsOf(async () => {
+      const tookMs = await measureCpuMs(async () => {
         const run = { workspace, order, signal: never }
         const gathered = await assignFilesToBundles(run, outputs, PATIENT.timeout)
         expect(gathered).toMatchObject({ blame: "caller", failure: { code: "file_limit" } })

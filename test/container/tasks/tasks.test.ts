@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest"
-import { probeTask } from "../../../src/contract/tasks/probe.ts"
+import { probeTaskDefinition } from "../../../src/contract/tasks/probe.ts"
 import { makeVideo, startHarness } from "../harness.ts"
 import type { Harness } from "../harness.ts"
 
@@ -36,7 +36,7 @@ describe("a probe", () => {
       },
     })
     if (report.kind !== "finished") return
-    const { probe } = probeTask.result.parse(report.result)
+    const { probe } = probeTaskDefinition.result.parse(report.result)
     expect(probe?.duration).toBeCloseTo(2, 1)
     expect(probe?.format_name).toContain("mp4")
     expect(probe?.streams).toHaveLength(2)

@@ -7,12 +7,16 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { z } from "zod"
 import { SPEECH_MODELS_PATH, SPEECH_PYTHON_PATH } from "../../../scripts/setup/speech.ts"
 import type { Report } from "../../../src/contract/report.ts"
-import { transcribeTask } from "../../../src/contract/tasks/transcribe.ts"
-import { skipNote, speak, whyNoSpeech } from "../../support/media/speech.ts"
+import { transcribeTaskDefinition } from "../../../src/contract/tasks/transcribe.ts"
+import {
+  makeSkipSuffix,
+  generateSpeech,
+  explainMissingSpeechTools,
+} from "../../support/media/speech.ts"
 import { startHarness } from "../harness.ts"
 import type { Harness } from "../harness.ts"
 import { waveHeader } from "../wave.ts"
-import { runnerSettings } from "../../support/runner/runner-settings.ts"
+import { makeTestRunnerSettings } from "../../support/runner/runner-settings.ts"
 
 const run = promisify(execFile)
 
@@ -23,16 +27,16 @@ const WORDS = /man walked along the river\W+it was a cold morning in november/i
 const HOURS_BYTES = 100_000_000
 const FORMATS = ["srt", "json", "vtt", "txt"]
 
-const LACK = await whyNoSpeech()
+const LACK = await explainMissingSpeechTools()
 
 let folder: string
 let harness: Harness
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "lathe-speech-"))
-  const { toolPaths, speech } = runnerSettings({ SPEECH_PYTHON_PATH, SPEECH_MODELS_PATH })
+  const { toolPaths, speech } = makeTestRunnerSettings({ SPEECH_PYTHON_PATH, SPEECH_MODELS_PATH })
   harness = await startHarness({ toolPaths, speech })
-  if (LACK === null) await speak(folder, { name: "spoken.wav", text: SPOKEN })
+  if (LACK === null) await generateSpeech(folder, { name: "spoken.wav", text: SPOKEN })
 })
 
 beforeEach(() => {
@@ -99,7 +103,7 @@ test("audio without samples succeeds with an empty transcript", async () => {
   expect(isNothing(await transcribe(bytes, "in.wav"))).toBe(true)
 })
 
-describe.skipIf(LACK !== null)(`whisper${skipNote(LACK)}`, () => {
+describe.skipIf(LACK !== null)(`whisper${makeSkipSuffix(LACK)}`, () => {
   test("transcribes the centre of six channels, and stores all formats", async () => {
     const bytes = await media("-i spoken.wav -af pan=5.1|FC=c0|FL=0*c0 in.flac", "in.flac")
     const report = await transcribe(bytes, "in.flac", { language: "en", language_tag: "en-GB" })
@@ -200,7 +204,7 @@ function transcribe(
 
 function resultOf(report: Report) {
   expect(report).toMatchObject({ kind: "finished" })
-  return transcribeTask.result.parse(report.kind === "finished" ? report.result : null)
+  return transcribeTaskDefinition.result.parse(report.kind === "finished" ? report.result : null)
 }
 
 /** Reports whether a transcription succeeded and is empty in all formats. */

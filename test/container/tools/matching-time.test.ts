@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import {
-  cleanLines,
+  cleanToolLines,
   NOISE_LINE_PATTERNS,
   ERROR_WORD_PATTERN,
   selectErrorLines,
@@ -8,7 +8,7 @@ import {
   explainFfmpegFailure,
 } from "../../../container/tools/ffmpeg/explain-failure.ts"
 import { EXPLAIN_RULES } from "../../../container/tools/ffmpeg/rules/explain-rules.ts"
-import { processorMsOf } from "../../support/processor-time.ts"
+import { measureCpuMs } from "../../support/processor-time.ts"
 
 const TEXT_LENGTH = 64 * 1024
 const LINE_LENGTH = 500
@@ -46,7 +46,7 @@ function linesLike(line: string): string[] {
 
 async function longestMs(texts: string[][], work: (lines: string[]) => unknown): Promise<number> {
   let longest = 0
-  for (const lines of texts) longest = Math.max(longest, await processorMsOf(() => work(lines)))
+  for (const lines of texts) longest = Math.max(longest, await measureCpuMs(() => work(lines)))
   return longest
 }
 
@@ -68,7 +68,7 @@ describe("64 KiB of near matches", () => {
     async ([, pattern]) => {
       const texts = nearMatches(pattern).map(linesLike)
       const took = await longestMs(texts, (lines) =>
-        selectErrorLines(cleanLines(lines.join("\n"), "/w/1")),
+        selectErrorLines(cleanToolLines(lines.join("\n"), "/w/1")),
       )
       expect(took).toBeLessThan(MS_MAX)
     },
@@ -80,7 +80,7 @@ describe("64 KiB of near matches", () => {
     const stderr = [...firsts, "Error parsing filterchain '", ...rest].join("\n")
     const position = { number: 1, total: 1 }
     const about = { argv: [], stderr, exitCode: 1, workspace: "/w/1", position }
-    expect(await processorMsOf(() => explainFfmpegFailure(about))).toBeLessThan(MS_MAX)
+    expect(await measureCpuMs(() => explainFfmpegFailure(about))).toBeLessThan(MS_MAX)
   })
 })
 

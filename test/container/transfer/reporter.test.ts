@@ -2,18 +2,18 @@ import { afterEach, beforeEach, expect, test } from "vitest"
 import { openWorkerClient } from "../../../container/transfer/worker-client.ts"
 import { openRunReporter } from "../../../container/transfer/reporter.ts"
 import type { RunReporter } from "../../../container/transfer/reporter.ts"
-import { makeIoServer } from "../../support/runner/io-server.ts"
-import type { IoServer } from "../../support/runner/io-server.ts"
+import { makeFakeIoServer } from "../../support/runner/io-server.ts"
+import type { FakeIoServer } from "../../support/runner/io-server.ts"
 import { listen, makeOrder, waitFor } from "../harness.ts"
 
 const ENDED = { kind: "interrupted", processing_seconds: 1 } as const
 
-let io: IoServer
+let io: FakeIoServer
 let reporter: RunReporter
 let close: () => void
 
 beforeEach(async () => {
-  io = makeIoServer("a-token")
+  io = makeFakeIoServer("a-token")
   const server = await listen({ fetch: (request) => io.fetch(request) })
   const kill = new AbortController()
   const order = makeOrder({ io, ioOrigin: server.origin, commands: [] })

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
-import { isSiteAllowed, readSites } from "../../../src/contract/urls/allowed-site.ts"
+import { isSiteAllowed, parseSiteList } from "../../../src/contract/urls/allowed-site.ts"
 
 function isAllowed(url: string, setting: string): boolean {
-  return isSiteAllowed(new URL(url), readSites(setting))
+  return isSiteAllowed(new URL(url), parseSiteList(setting))
 }
 
 test("an empty list allows all sites", () => {

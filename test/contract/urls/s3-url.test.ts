@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { encodeS3Key, isS3Url, readS3Url } from "../../../src/contract/urls/s3-url.ts"
+import { encodeS3Key, isS3Url, parseS3Url } from "../../../src/contract/urls/s3-url.ts"
 
 describe("the URL of an object", () => {
   test.each([
@@ -17,7 +17,7 @@ describe("the URL of an object", () => {
     ["s3://films/a%0Ab.mp4", ["a%0Ab.mp4"]],
     [`s3://films/${"%C3%A9".repeat(400)}`, ["é".repeat(400)]],
   ])("%s names the bucket, and the rest is the key", (text, keys) => {
-    expect(readS3Url(text)).toEqual({ bucket: "films", keys })
+    expect(parseS3Url(text)).toEqual({ bucket: "films", keys })
   })
 
   test.each([
@@ -37,7 +37,7 @@ describe("the URL of an object", () => {
     [`s3://films/${"x".repeat(1025)}`, "at most 1024 bytes"],
     [`s3://films/${"é".repeat(513)}`, "at most 1024 bytes"],
   ])("%j is refused with the expected form", (text, error) => {
-    expect(readS3Url(text)).toEqual({ error: expect.stringContaining(error) })
+    expect(parseS3Url(text)).toEqual({ error: expect.stringContaining(error) })
   })
 
   test("is recognized by its scheme", () => {

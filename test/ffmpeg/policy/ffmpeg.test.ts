@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { readGraphFilters } from "../../../src/ffmpeg/graph-filters.ts"
+import { parseGraphFilters } from "../../../src/ffmpeg/graph-filters.ts"
 import { askWords, wordsOf } from "./ask.ts"
 
 const run = promisify(execFile)
@@ -116,6 +116,6 @@ test("the values of a graph are unescaped as in ffmpeg", async () => {
   await ffmpeg([...source, graph, "-f", "null", "-"])
   const log = await readFile(join(folder, "values.log"), "utf8")
   const printed = SPELLINGS.map((_, index) => new RegExp(`^k${index}=(.*)$`, "m").exec(log)?.[1])
-  const read = readGraphFilters(graph).map(({ options }) => options.at(-1)?.value)
+  const read = parseGraphFilters(graph).map(({ options }) => options.at(-1)?.value)
   expect(read.slice(0, SPELLINGS.length)).toEqual(printed)
 })

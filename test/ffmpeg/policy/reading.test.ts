@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest"
-import { readCommand } from "../../../src/ffmpeg/command-line.ts"
-import { readGraphFilters } from "../../../src/ffmpeg/graph-filters.ts"
+import { parseFfmpegCommand } from "../../../src/ffmpeg/command-line.ts"
+import { parseGraphFilters } from "../../../src/ffmpeg/graph-filters.ts"
 import { askWords } from "./ask.ts"
-import { processorMsOf } from "../../support/processor-time.ts"
+import { measureCpuMs } from "../../support/processor-time.ts"
 
 describe("a command is parsed as in ffmpeg", () => {
   test("options belong to the next file, flags take no value, and names have no stream specifier", () => {
     const words = "-y -ss 1 -i a.mp4 -an -c:v copy -noautorotate b.mp4 -- -c.mp4 -t 1".split(" ")
-    expect(readCommand(words)).toEqual({
+    expect(parseFfmpegCommand(words)).toEqual({
       files: [
         {
           kind: "input",
@@ -42,7 +42,7 @@ describe("a command is parsed as in ffmpeg", () => {
     ["-i a -dec 0:0 b", ["input a", "decoder 0:0", "output b"]],
     ["-i:0 a b", ["output b"]],
   ])("%s", ([line, files]) => {
-    const read = readCommand(line.split(" ")).files
+    const read = parseFfmpegCommand(line.split(" ")).files
     expect(read.map(({ kind, word }) => `${kind} ${word}`)).toEqual(files)
   })
 })
@@ -66,7 +66,7 @@ describe("a graph is unescaped twice, as in ffmpeg", () => {
     [";;,,hflip", ["hflip"]],
     ["", []],
   ])("%s", ([text, filters]) => {
-    const read = readGraphFilters(text).map(({ name, options }) =>
+    const read = parseGraphFilters(text).map(({ name, options }) =>
       [
         name,
         ...options.map((pair) => (pair.name === null ? "" : `${pair.name}=`) + pair.value),
@@ -87,7 +87,7 @@ describe("a long value inside a graph is judged within milliseconds", () => {
     ["a folder of fonts", `subtitles=a.srt:fontsdir=/usr/share/fonts${"/a".repeat(length / 2)}:`],
   ] as const)("%s", async ([, graph]) => {
     const words = ["-i", "in.mp4", "-vf", graph, "-format_opts", graph, "out.mp4"]
-    expect(await processorMsOf(() => askWords(words))).toBeLessThan(1000)
+    expect(await measureCpuMs(() => askWords(words))).toBeLessThan(1000)
   })
 })
 
@@ -114,7 +114,7 @@ describe("a line of the maximum length is judged within milliseconds", () => {
     "|",
   ])("%j repeated", async (part) => {
     const long = part.repeat(Math.floor(length / part.length))
-    const tookMs = await processorMsOf(() => {
+    const tookMs = await measureCpuMs(() => {
       for (const option of ["-vf", "-x264-params", "-any_option", "-format_opts", "-f tee"]) {
         askWords(["-i", long, ...option.split(" "), long, "out.mp4"])
       }

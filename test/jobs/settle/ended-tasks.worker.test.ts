@@ -1,20 +1,26 @@
 import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
 import { handleReport } from "../../../src/jobs/settle/settle.ts"
-import { accountOf } from "../../support/media/bundle.ts"
-import { makeCaller, upload } from "../../support/caller.ts"
-import type { Caller } from "../../support/caller.ts"
-import { commandRequest } from "../../support/media/command-request.ts"
-import { endTask, findTask, probed, PROBED, readJob } from "../../support/runner/stand-in-runner.ts"
+import { findCallerAccountId } from "../../support/media/bundle.ts"
+import { makeCaller, uploadTestFile } from "../../support/caller.ts"
+import type { TestCaller } from "../../support/caller.ts"
+import { makeCommandBody } from "../../support/media/command-request.ts"
+import {
+  claimAndEndTask,
+  findTaskByKind,
+  PROBE_RESULT,
+  PROBE_TASK_END,
+  readJob,
+} from "../../support/runner/stand-in-runner.ts"
 
 const BOOT = "0193e0a0-0000-7000-8000-000000000001"
 
-let caller: Caller
+let caller: TestCaller
 let accountId: string
 
 beforeEach(async () => {
   caller = await makeCaller(`ended ${crypto.randomUUID()}`, "paid")
-  accountId = await accountOf(caller)
+  accountId = await findCallerAccountId(caller)
 })
 
 async function countOf(sql: string, id: string): Promise<unknown> {
@@ -23,13 +29,13 @@ async function countOf(sql: string, id: string): Promise<unknown> {
 
 /** Runs a command to its end; returns it with its task from before. */
 async function ended() {
-  const { id: fileId } = await upload(caller, "clip.mp4", "x")
-  await endTask(await findTask(accountId, fileId, "probe"), PROBED)
-  const answer = await caller.post("/commands", commandRequest(fileId))
+  const { id: fileId } = await uploadTestFile(caller, "clip.mp4", "x")
+  await claimAndEndTask(await findTaskByKind(accountId, fileId, "probe"), PROBE_TASK_END)
+  const answer = await caller.post("/commands", makeCommandBody(fileId))
   const { command_id: jobId } = await answer.json<{ command_id: string }>()
-  const task = await findTask(accountId, jobId, "command")
+  const task = await findTaskByKind(accountId, jobId, "command")
   const failure = { code: "command_failed" as const, message: "It failed." }
-  expect(await endTask(task, { failure })).toBe("ok")
+  expect(await claimAndEndTask(task, { failure })).toBe("ok")
   return { jobId, fileId, task }
 }
 
@@ -55,7 +61,9 @@ describe("the tasks of a finished job", () => {
     const failed = { ...said, kind: "failed" as const, blame: "caller" as const, failure }
     expect(await handleReport(env, run, failed)).toBe("ok")
     expect(await handleReport(env, { ...run, fence: 2 }, failed)).toBe("gone")
-    expect(await handleReport(env, run, { ...said, kind: "finished", result: probed })).toBe("gone")
+    expect(await handleReport(env, run, { ...said, kind: "finished", result: PROBE_RESULT })).toBe(
+      "gone",
+    )
     expect((await readJob(accountId, jobId)).job).toMatchObject({ state: "failed", version: 2 })
   })
 

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { openDatabases } from "../../../src/db/database.ts"
-import { readSnapshot } from "../../../src/db/jobs/apply-transition.ts"
+import { openAccountDatabases } from "../../../src/db/database.ts"
+import { readJobSnapshot } from "../../../src/db/jobs/apply-transition.ts"
 import { findDelivery } from "../../../src/db/deliveries.ts"
 import { deleteWebhookEndpoint, updateWebhookEndpoint } from "../../../src/db/webhook-endpoints.ts"
 import type { EndpointChange } from "../../../src/db/webhook-endpoints.ts"
@@ -14,10 +14,10 @@ import { endJob, transitionJob } from "../../../src/jobs/settle/settle.ts"
 import { newId } from "../../../src/platform/ids.ts"
 import { createEndpoint } from "../../../src/webhooks/endpoints.ts"
 import { makeCaller } from "../../support/caller.ts"
-import type { Caller } from "../../support/caller.ts"
-import { jobFacts } from "../../support/job-facts.ts"
-import { accountOf } from "../../support/media/bundle.ts"
-import { noise } from "../../support/media/noise.ts"
+import type { TestCaller } from "../../support/caller.ts"
+import { makeJobProperties } from "../../support/job-facts.ts"
+import { findCallerAccountId } from "../../support/media/bundle.ts"
+import { makeIncompressibleText } from "../../support/media/noise.ts"
 
 const HOOK = "https://receiver.example/own"
 const FAILURE = { code: "command_failed" as const, message: "It failed.", lines: [] }
@@ -25,18 +25,18 @@ const RACES = 12
 
 type Stored = { url: string; endpoint_id: string; type: string; body: unknown; key: string | null }
 
-let caller: Caller
+let caller: TestCaller
 let accountId: string
 
 beforeEach(async () => {
   caller = await makeCaller(`ends ${newId()}`)
-  accountId = await accountOf(caller)
+  accountId = await findCallerAccountId(caller)
 })
 
 async function endpoint(name: string, events = ["*"], enabled = true): Promise<string> {
   const url = `https://receiver.example/${name}`
   const given = { url, events, description: "", enabled }
-  const made = await createEndpoint(openDatabases(env, accountId), given)
+  const made = await createEndpoint(openAccountDatabases(env, accountId), given)
   if (!made) throw new Error("there is no room for an endpoint")
   return made.id
 }
@@ -64,7 +64,7 @@ async function end(jobId: string, state: "failed" | "canceled" = "failed"): Prom
 
 /** Ends a job by a transition that was computed from an older read of it. */
 async function endFrom(jobId: string, change: () => Promise<unknown>): Promise<void> {
-  const claimed = await readSnapshot(openDatabases(env, accountId), jobId)
+  const claimed = await readJobSnapshot(openAccountDatabases(env, accountId), jobId)
   await change()
   const { applied } = await transitionJob(
     env,
@@ -115,7 +115,7 @@ describe("the end of a job", () => {
   it("is told to endpoints of its own account alone", async () => {
     await endpoint("theirs")
     caller = await makeCaller(`another ${newId()}`)
-    accountId = await accountOf(caller)
+    accountId = await findCallerAccountId(caller)
     const jobId = await command()
     await end(jobId)
     expect(await deliveriesOf(jobId)).toEqual([])
@@ -124,12 +124,12 @@ describe("the end of a job", () => {
   it("is told to no endpoint if the job is internal", async () => {
     await endpoint("all")
     const id = newId()
-    const job = draftJobRow(jobFacts(null), {
+    const job = draftJobRow(makeJobProperties(null), {
       id,
       kind: "metadata",
       request: { url: "https://a.example" },
     })
-    await createJob(openDatabases(env, accountId), { job, tasks: [], files: [] })
+    await createJob(openAccountDatabases(env, accountId), { job, tasks: [], files: [] })
     await end(id)
     expect(await deliveriesOf(id)).toEqual([])
   })
@@ -137,7 +137,7 @@ describe("the end of a job", () => {
   it("has an object for each body that is too large for a row, and each can be read", async () => {
     await endpoint("1")
     await endpoint("2")
-    const line = `ffmpeg -f lavfi -i testsrc2 -t 1 -metadata a=${noise(50_000)} {{out_1}}`
+    const line = `ffmpeg -f lavfi -i testsrc2 -t 1 -metadata a=${makeIncompressibleText(50_000)} {{out_1}}`
     const jobId = await command({ ffmpeg_command: line, webhook: HOOK })
     await end(jobId)
     const keys = (await deliveriesOf(jobId)).map(({ key }) => key)
@@ -153,7 +153,7 @@ describe("the end of a job", () => {
     const listed = await answer.json<{ id: string; endpoint_id: string | null }[]>()
     expect(listed.map(({ endpoint_id }) => endpoint_id)).toEqual(expect.arrayContaining([id, null]))
     for (const each of listed) {
-      expect(await findDelivery(openDatabases(env, accountId), each.id)).not.toBeNull()
+      expect(await findDelivery(openAccountDatabases(env, accountId), each.id)).not.toBeNull()
     }
   })
 })
@@ -170,7 +170,7 @@ describe("a change of endpoints between a claim and the end of a job", () => {
   ] satisfies Change[])("counts: %s", async (_, change, told) => {
     const id = await endpoint("kept")
     const jobId = await command()
-    const database = openDatabases(env, accountId)
+    const database = openAccountDatabases(env, accountId)
     await endFrom(jobId, async () => {
       if (typeof change === "function") await change()
       else if (change === "delete") await deleteWebhookEndpoint(database, id)
@@ -183,7 +183,7 @@ describe("a change of endpoints between a claim and the end of a job", () => {
 
   it("never tells an event twice or not at all, over random interleavings", async () => {
     const ids = [await endpoint("0"), await endpoint("1"), await endpoint("2")]
-    const database = openDatabases(env, accountId)
+    const database = openAccountDatabases(env, accountId)
     for (let race = 0; race < RACES; race += 1) {
       const jobId = await command()
       const toggled = ids[race % 3] ?? ""

@@ -9,16 +9,16 @@ import { lostInputsFailure } from "../../../src/jobs/settle/input-failures.ts"
 import { endJob, settleTask, transitionJob } from "../../../src/jobs/settle/settle.ts"
 import { computeRequeueTransition } from "../../../src/jobs/settle/transitions.ts"
 import type { TerminalReport } from "../../../src/jobs/settle/transitions.ts"
-import { openDatabases } from "../../../src/db/database.ts"
+import { openAccountDatabases } from "../../../src/db/database.ts"
 import { removeFile } from "../../../src/db/files/files.ts"
 import { createJob } from "../../support/db/create-job.ts"
-import { isFinal } from "../../../src/domain/states.ts"
+import { isFinalState } from "../../../src/domain/states.ts"
 import type { Task } from "../../../src/db/schema/tasks.ts"
-import { listLostInputs, listOpenTasks } from "../../../src/db/jobs/open-tasks.ts"
+import { listUnreadableInputs, listOpenTasks } from "../../../src/db/jobs/open-tasks.ts"
 import { claimTask } from "../../../src/db/jobs/tasks.ts"
-import { readSnapshot } from "../../../src/db/jobs/apply-transition.ts"
+import { readJobSnapshot } from "../../../src/db/jobs/apply-transition.ts"
 import type { JobSnapshot } from "../../../src/domain/snapshot.ts"
-import { jobFacts } from "../../support/job-facts.ts"
+import { makeJobProperties } from "../../support/job-facts.ts"
 import { makeRandom } from "../../support/random.ts"
 
 // Life of a job whose command waits for files that come with it, by import or upload. A dispatcher
@@ -30,13 +30,17 @@ const STEPS = 14
 const SEED = 20_261_122
 
 const accountId = newId()
-const database = openDatabases(env, accountId)
+const database = openAccountDatabases(env, accountId)
 const failure = { code: "server_error" as const, message: "It failed.", lines: [] }
 
 const { draw: random, pick } = makeRandom(SEED)
 
 async function makeJob(): Promise<string> {
-  const facts = { ...jobFacts("https://receiver.example/"), runSecondsMax: 1, fileBytesMax: 10 }
+  const facts = {
+    ...makeJobProperties("https://receiver.example/"),
+    runSecondsMax: 1,
+    fileBytesMax: 10,
+  }
   const count = 1 + Math.floor(random() * 3)
   const inputs: ResolvedInput[] = Array.from({ length: count }, (_, index) => {
     const fileId = newId()
@@ -67,7 +71,7 @@ function uploadOf(id: string): InputSource {
 }
 
 async function read(jobId: string): Promise<JobSnapshot> {
-  const snapshot = await readSnapshot(database, jobId)
+  const snapshot = await readJobSnapshot(database, jobId)
   if (!snapshot) throw new Error("the job is gone")
   return snapshot
 }
@@ -81,7 +85,7 @@ async function dispatch(jobId: string): Promise<void> {
   )
   const waiting = open.filter(({ state }) => state === "waiting")
   const lost = waiting.find(({ inputs }) => inputs === "failed" || inputs === "gone")
-  const failure = lost ? lostInputsFailure(await listLostInputs(database, lost.id)) : null
+  const failure = lost ? lostInputsFailure(await listUnreadableInputs(database, lost.id)) : null
   if (failure) {
     await endJob(env, { accountId, jobId }, { state: "failed", failure })
     return
@@ -95,7 +99,7 @@ async function dispatch(jobId: string): Promise<void> {
   // A File may be deleted since; an existing one is final and stored.
   const { files } = await read(jobId)
   const brought = files.filter(isOfCaller)
-  expect(brought.filter(({ state, objectKey }) => !isFinal(state) || !objectKey)).toEqual([])
+  expect(brought.filter(({ state, objectKey }) => !isFinalState(state) || !objectKey)).toEqual([])
 }
 
 function resultOf({ work }: Task) {
@@ -165,7 +169,7 @@ async function act(jobId: string): Promise<void> {
 async function bringToEnd(jobId: string): Promise<void> {
   for (let turn = 0; turn < 50; turn += 1) {
     const { job, tasks } = await read(jobId)
-    if (isFinal(job.state)) return
+    if (isFinalState(job.state)) return
     const running = tasks.find(({ state }) => state === "running")
     if (running) {
       const run = { accountId, jobId, taskId: running.id, fence: running.fence }
@@ -177,8 +181,8 @@ async function bringToEnd(jobId: string): Promise<void> {
 
 async function check(jobId: string): Promise<string> {
   const { job, tasks, files } = await read(jobId)
-  expect(tasks.filter(({ state }) => !isFinal(state))).toEqual([])
-  expect(files.filter(({ state }) => !isFinal(state))).toEqual([])
+  expect(tasks.filter(({ state }) => !isFinalState(state))).toEqual([])
+  expect(files.filter(({ state }) => !isFinalState(state))).toEqual([])
   const types = env.DB.prepare("select type from deliveries where job_id = ?").bind(jobId)
   expect((await types.all()).results).toEqual([{ type: `command.${job.state}` }])
   const brought = files.filter(isOfCaller)
@@ -211,7 +215,7 @@ it("ends once, for any order of events of its tasks and files", async () => {
     const jobId = await makeJob()
     for (let step = 0; step < STEPS; step += 1) {
       // Sometimes continues after the end of the job, with late events.
-      if (isFinal((await read(jobId)).job.state) && random() < 0.5) break
+      if (isFinalState((await read(jobId)).job.state) && random() < 0.5) break
       await Promise.all(Array.from({ length: 1 + Math.floor(random() * 2) }, () => act(jobId)))
     }
     await bringToEnd(jobId)

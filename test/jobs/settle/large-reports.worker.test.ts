@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from "vitest"
-import { MEMBERS_MAX } from "../../../src/contract/bundle.ts"
-import { startTask } from "../../support/media/bundle.ts"
+import { BUNDLE_MEMBERS_MAX } from "../../../src/contract/bundle.ts"
+import { startCommandTask } from "../../support/media/bundle.ts"
 import { makeCaller } from "../../support/caller.ts"
-import type { Caller } from "../../support/caller.ts"
-import { longMembers } from "../../support/media/long-members.ts"
+import type { TestCaller } from "../../support/caller.ts"
+import { makeLongMembers } from "../../support/media/long-members.ts"
 
 const WEBHOOK = "https://receiver.example/"
 
-let caller: Caller
+let caller: TestCaller
 
 beforeAll(async () => {
   caller = await makeCaller("large reports")
@@ -31,7 +31,10 @@ describe("an oversized report", () => {
   it.each<[string, () => string]>([
     ["20 MB", () => outputs([{ ...plain, probe_error: "x".repeat(20_000_000) }])],
     ["20 MB of invalid JSON", () => "x".repeat(20_000_000)],
-    ["too many files", () => outputs([{ ...plain, members: longMembers(MEMBERS_MAX + 1) }])],
+    [
+      "too many files",
+      () => outputs([{ ...plain, members: makeLongMembers(BUNDLE_MEMBERS_MAX + 1) }]),
+    ],
     ["too many outputs", () => outputs(Array.from({ length: 2000 }, () => plain))],
     ["an endless media type", () => outputs([{ ...plain, content_type: "x".repeat(100_000) }])],
     [
@@ -43,7 +46,7 @@ describe("an oversized report", () => {
       () => outputs([{ ...plain, probe: "NESTED" }]).replace('"NESTED"', nested),
     ],
   ])("with %s ends its job at once", async (_, write) => {
-    const task = await startTask(caller, { out_1: "a.mp4" }, { webhookUrl: WEBHOOK })
+    const task = await startCommandTask(caller, { out_1: "a.mp4" }, { webhookUrl: WEBHOOK })
     const answer = await task.call("/reports", { method: "POST", body: write() })
     expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)])
     const record = await readCommand(task.jobId)
@@ -51,7 +54,7 @@ describe("an oversized report", () => {
   })
 
   it("of a failure is truncated", async () => {
-    const task = await startTask(caller, { out_1: "a.mp4" }, { webhookUrl: WEBHOOK })
+    const task = await startCommandTask(caller, { out_1: "a.mp4" }, { webhookUrl: WEBHOOK })
     const failure = {
       code: "command_failed",
       message: "m".repeat(100_000),
@@ -72,7 +75,7 @@ describe("an oversized report", () => {
   })
 
   it("with a probe of megabytes is kept whole", async () => {
-    const task = await startTask(caller, { out_1: "a.mp4" }, { webhookUrl: WEBHOOK })
+    const task = await startCommandTask(caller, { out_1: "a.mp4" }, { webhookUrl: WEBHOOK })
     const tags = { comment: "ü".repeat(2_000_000) }
     const made = [{ ...plain, probe: { ...probe, format: { tags } } }]
     const answer = await task.call("/reports", { method: "POST", body: outputs(made) })

@@ -1,23 +1,23 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
-import { openDatabases } from "../../../src/db/database.ts"
-import { readSnapshot } from "../../../src/db/jobs/apply-transition.ts"
-import { BOOT, startTask } from "../../support/media/bundle.ts"
+import { openAccountDatabases } from "../../../src/db/database.ts"
+import { readJobSnapshot } from "../../../src/db/jobs/apply-transition.ts"
+import { TEST_BOOT_ID, startCommandTask } from "../../support/media/bundle.ts"
 import type { RunningTask } from "../../support/media/bundle.ts"
 import { makeCaller } from "../../support/caller.ts"
-import type { Caller } from "../../support/caller.ts"
+import type { TestCaller } from "../../support/caller.ts"
 
 const OUTPUT = { key: "out_1", size_bytes: 3, content_type: "video/mp4" }
 const PROBE = { width: 1, height: 1, duration: 1, format_name: "mp4", streams: [], format: {} }
 
-let caller: Caller
+let caller: TestCaller
 
 beforeAll(async () => {
   caller = await makeCaller("reports")
 })
 
 async function report(task: RunningTask, result: unknown): Promise<number> {
-  const moment = { boot: BOOT, at: new Date().toISOString() }
+  const moment = { boot: TEST_BOOT_ID, at: new Date().toISOString() }
   const finished = { kind: "finished", ...moment, processing_seconds: 1, result }
   const answer = await task.call("/reports", { method: "POST", body: JSON.stringify(finished) })
   await answer.text()
@@ -25,7 +25,7 @@ async function report(task: RunningTask, result: unknown): Promise<number> {
 }
 
 function read({ accountId, jobId }: RunningTask) {
-  return readSnapshot(openDatabases(env, accountId), jobId)
+  return readJobSnapshot(openAccountDatabases(env, accountId), jobId)
 }
 
 describe("a report of a command's end", () => {
@@ -37,7 +37,7 @@ describe("a report of a command's end", () => {
     ["no outputs", { kind: "command" }],
     ["invalid outputs", { kind: "command", outputs: [{ ...OUTPUT, size_bytes: -1 }] }],
   ])("with %s gets status 400 and changes nothing", async (_, result) => {
-    const task = await startTask(caller, { out_1: "a.mp4" })
+    const task = await startCommandTask(caller, { out_1: "a.mp4" })
     const before = await read(task)
     expect(await report(task, result)).toBe(400)
     expect(await read(task)).toEqual(before)
@@ -47,7 +47,7 @@ describe("a report of a command's end", () => {
   })
 
   it("gets status 410 if it is stale, for any result", async () => {
-    const task = await startTask(caller, { out_1: "a.mp4" })
+    const task = await startCommandTask(caller, { out_1: "a.mp4" })
     await env.DB.prepare("update tasks set fence = 2 where id = ?").bind(task.taskId).run()
     expect(await report(task, { kind: "probe", probe: PROBE })).toBe(410)
   })

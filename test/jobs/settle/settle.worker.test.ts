@@ -5,21 +5,21 @@ import { newId } from "../../../src/platform/ids.ts"
 import { computeRequeueTransition } from "../../../src/jobs/settle/transitions.ts"
 import type { RequeueCause, TerminalReport } from "../../../src/jobs/settle/transitions.ts"
 import { endJob, settleTask, transitionJob } from "../../../src/jobs/settle/settle.ts"
-import { openDatabases } from "../../../src/db/database.ts"
+import { openAccountDatabases } from "../../../src/db/database.ts"
 import { createJob } from "../../support/db/create-job.ts"
-import { readSnapshot } from "../../../src/db/jobs/apply-transition.ts"
+import { readJobSnapshot } from "../../../src/db/jobs/apply-transition.ts"
 import type { JobSnapshot } from "../../../src/domain/snapshot.ts"
 import { draftJobRow, draftOutputFile, draftTask } from "../../../src/domain/job-draft.ts"
 import { claimTask } from "../../../src/db/jobs/tasks.ts"
-import { jobFacts } from "../../support/job-facts.ts"
+import { makeJobProperties } from "../../support/job-facts.ts"
 
 const ACCOUNT = newId()
-const database = openDatabases(env, ACCOUNT)
+const database = openAccountDatabases(env, ACCOUNT)
 
 /** Creates a command's job with one task, one output and a webhook. */
 async function makeWaitingJob() {
   const id = newId()
-  const facts = jobFacts("https://receiver.example/")
+  const facts = makeJobProperties("https://receiver.example/")
   const request = { input_files: {}, output_files: { out_1: "a.mp4" } }
   const task = draftTask(facts, {
     pool: "media",
@@ -72,7 +72,7 @@ function requeue({ jobId, taskId }: Ids, fence: number, cause: RequeueCause) {
 }
 
 async function read({ jobId }: Ids): Promise<JobSnapshot> {
-  const snapshot = await readSnapshot(database, jobId)
+  const snapshot = await readJobSnapshot(database, jobId)
   if (!snapshot) throw new Error("the job is gone")
   return snapshot
 }

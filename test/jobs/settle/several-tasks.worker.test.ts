@@ -4,16 +4,16 @@ import { newId } from "../../../src/platform/ids.ts"
 import { draftJobRow, draftOutputFile, draftTask } from "../../../src/domain/job-draft.ts"
 import { settleTask } from "../../../src/jobs/settle/settle.ts"
 import type { TerminalReport } from "../../../src/jobs/settle/transitions.ts"
-import { openDatabases } from "../../../src/db/database.ts"
+import { openAccountDatabases } from "../../../src/db/database.ts"
 import { createJob } from "../../support/db/create-job.ts"
-import { storeAcceptedAndStarted } from "../../../src/db/jobs/jobs.ts"
+import { storeAcceptedAndStartedJobs } from "../../../src/db/jobs/jobs.ts"
 import { outputObjectKey } from "../../../src/domain/object-keys.ts"
 import { claimTask } from "../../../src/db/jobs/tasks.ts"
-import { readSnapshot } from "../../../src/db/jobs/apply-transition.ts"
-import { jobFacts } from "../../support/job-facts.ts"
+import { readJobSnapshot } from "../../../src/db/jobs/apply-transition.ts"
+import { makeJobProperties } from "../../support/job-facts.ts"
 
 const accountId = newId()
-const database = openDatabases(env, accountId)
+const database = openAccountDatabases(env, accountId)
 const names = { out_1: "a.mp4", out_2: "b.mp4" }
 const failure = { code: "command_failed" as const, message: "It failed.", lines: [] }
 const failed = { kind: "failed" as const, blame: "caller" as const, failure }
@@ -21,7 +21,7 @@ const failed = { kind: "failed" as const, blame: "caller" as const, failure }
 /** Starts a command's job with two running tasks, each of which makes one of its outputs. */
 async function startJob() {
   const jobId = newId()
-  const facts = jobFacts("https://receiver.example/")
+  const facts = makeJobProperties("https://receiver.example/")
   const outputs = Object.entries(names).map(([key, name]) => ({ key, name }))
   const tasks = outputs.map((output) => {
     const work = { kind: "command", commands: [["x"]], outputs: [output], run_seconds_max: 1 }
@@ -38,7 +38,7 @@ async function startJob() {
     await claimTask(database, { taskId, jobId, slot, allocation: 1, now: Date.now() })
   }
   const taken = ids.map((taskId) => ({ jobId, taskId, fence: 1, at: Date.now() }))
-  await storeAcceptedAndStarted(database, { accepted: [], taken, now: Date.now() })
+  await storeAcceptedAndStartedJobs(database, { accepted: [], taken, now: Date.now() })
   const [first = "", second = ""] = ids
   return { jobId, first, second }
 }
@@ -57,7 +57,7 @@ async function report(jobId: string, taskId: string, ending: Ending): Promise<st
 }
 
 async function read(jobId: string) {
-  const snapshot = await readSnapshot(database, jobId)
+  const snapshot = await readJobSnapshot(database, jobId)
   if (!snapshot) throw new Error("the job is gone")
   const { job, tasks, files } = snapshot
   return {

@@ -5,17 +5,17 @@ import { computeExpiryTransition } from "../../../src/scheduler/expire-waiting-j
 import { settleTask, transitionJob } from "../../../src/jobs/settle/settle.ts"
 import { computeRequeueTransition } from "../../../src/jobs/settle/transitions.ts"
 import type { TerminalReport } from "../../../src/jobs/settle/transitions.ts"
-import { openDatabases } from "../../../src/db/database.ts"
+import { openAccountDatabases } from "../../../src/db/database.ts"
 import { createJob } from "../../support/db/create-job.ts"
 import { draftJobRow, draftOutputFile, draftTask } from "../../../src/domain/job-draft.ts"
-import { storeAcceptedAndStarted } from "../../../src/db/jobs/jobs.ts"
+import { storeAcceptedAndStartedJobs } from "../../../src/db/jobs/jobs.ts"
 import { claimTask } from "../../../src/db/jobs/tasks.ts"
-import { readSnapshot } from "../../../src/db/jobs/apply-transition.ts"
-import { jobFacts } from "../../support/job-facts.ts"
+import { readJobSnapshot } from "../../../src/db/jobs/apply-transition.ts"
+import { makeJobProperties } from "../../support/job-facts.ts"
 
 const ACCOUNT = newId()
 const WAIT_MS_MAX = 10_000
-const database = openDatabases(env, ACCOUNT)
+const database = openAccountDatabases(env, ACCOUNT)
 
 const outputs = [{ key: "out_1", size_bytes: 3, content_type: "video/mp4" }]
 const report = { boot: "boot", at: new Date().toISOString(), processing_seconds: 2 }
@@ -31,7 +31,7 @@ type JobFixture = { jobId: string; taskIds: string[]; createdAt: number }
 /** Creates a command's job at an earlier time. */
 async function makeJob(tasksCount: number, agoMs: number): Promise<JobFixture> {
   const jobId = newId()
-  const facts = { ...jobFacts(null), now: Date.now() - agoMs }
+  const facts = { ...makeJobProperties(null), now: Date.now() - agoMs }
   const work = { kind: "command", commands: [["out_1"]], outputs: [], run_seconds_max: 1 }
   const tasks = Array.from({ length: tasksCount }, () =>
     draftTask(facts, { pool: "media", jobId, work, inputs: [], blocked: false }),
@@ -51,7 +51,7 @@ async function claim({ jobId, taskIds }: JobFixture, index: number, allocation: 
 
 async function take({ jobId, taskIds }: JobFixture, index: number, fence: number, at = Date.now()) {
   const taken = [{ jobId, taskId: taskIds[index] ?? "", fence, at }]
-  await storeAcceptedAndStarted(database, { accepted: [], taken, now: Date.now() })
+  await storeAcceptedAndStartedJobs(database, { accepted: [], taken, now: Date.now() })
 }
 
 function receive(
@@ -68,7 +68,7 @@ function receive(
 }
 
 async function read({ jobId }: JobFixture) {
-  const snapshot = await readSnapshot(database, jobId)
+  const snapshot = await readJobSnapshot(database, jobId)
   if (!snapshot) throw new Error("the job is gone")
   return snapshot
 }

@@ -3,8 +3,8 @@ import { expect, it } from "vitest"
 import type { Env } from "../../../src/bindings/env.ts"
 import { newId } from "../../../src/platform/ids.ts"
 import { endJob, settleTask } from "../../../src/jobs/settle/settle.ts"
-import { openDatabases } from "../../../src/db/database.ts"
-import { readSnapshot } from "../../../src/db/jobs/apply-transition.ts"
+import { openAccountDatabases } from "../../../src/db/database.ts"
+import { readJobSnapshot } from "../../../src/db/jobs/apply-transition.ts"
 import { makeClaimedJob } from "../../support/db/queued-job.ts"
 
 const accountId = newId()
@@ -34,7 +34,7 @@ async function makeLargeJob() {
 }
 
 async function stateOf(jobId: string) {
-  return (await readSnapshot(openDatabases(env, accountId), jobId))?.job.state
+  return (await readJobSnapshot(openAccountDatabases(env, accountId), jobId))?.job.state
 }
 
 it("a job is canceled with its webhook although its large values cannot be read", async () => {

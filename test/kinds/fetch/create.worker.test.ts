@@ -1,16 +1,16 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { fetchTask } from "../../../src/contract/tasks/fetch.ts"
+import { fetchTaskDefinition } from "../../../src/contract/tasks/fetch.ts"
 import { makeCaller } from "../../support/caller.ts"
-import type { Caller } from "../../support/caller.ts"
+import type { TestCaller } from "../../support/caller.ts"
 import { readProblem } from "../../support/problem.ts"
 
 const URL = "https://video.example.com/watch?v=1"
 
 const accepted = z.looseObject({ fetch_id: z.uuid(), id: z.uuid(), status: z.string() })
 
-let caller: Caller
+let caller: TestCaller
 
 beforeAll(async () => {
   caller = await makeCaller("fetches", "paid")
@@ -36,7 +36,7 @@ async function workOf(body: Record<string, unknown>) {
   const row = env.DB.prepare("select work, pool from tasks where job_id = ?").bind(fetch_id)
   const { work = "", pool } = (await row.first<{ work: string; pool: string }>()) ?? {}
   expect(pool).toBe("fetch")
-  return fetchTask.work.strict().parse(JSON.parse(work))
+  return fetchTaskDefinition.work.strict().parse(JSON.parse(work))
 }
 
 describe("POST /fetch", () => {

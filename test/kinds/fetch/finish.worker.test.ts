@@ -1,25 +1,25 @@
 import { env } from "cloudflare:workers"
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
-import { sweep } from "../../support/sweep.ts"
-import { accountOf } from "../../support/media/bundle.ts"
-import { makeCaller, upload } from "../../support/caller.ts"
-import type { Caller } from "../../support/caller.ts"
-import { fetchResult, finishFetch } from "../../support/media/fetched.ts"
-import { endTask } from "../../support/tasks.ts"
-import { storedWebhook } from "../../support/stored-webhook.ts"
+import { sweepDirectly } from "../../support/sweep.ts"
+import { findCallerAccountId } from "../../support/media/bundle.ts"
+import { makeCaller, uploadTestFile } from "../../support/caller.ts"
+import type { TestCaller } from "../../support/caller.ts"
+import { makeFetchResult, finishFetch } from "../../support/media/fetched.ts"
+import { endOnlyTask } from "../../support/tasks.ts"
+import { readStoredWebhook } from "../../support/stored-webhook.ts"
 
 const URL = "https://video.example.com/watch?v=1"
 const DAY_MS = 24 * 3_600_000
 
 const record = z.looseObject({ id: z.uuid(), download_url: z.string().optional() })
 
-async function create(caller: Caller, changes: Record<string, unknown> = {}): Promise<string> {
+async function create(caller: TestCaller, changes: Record<string, unknown> = {}): Promise<string> {
   const answer = await caller.post("/fetch", { url: URL, ...changes })
   return z.object({ fetch_id: z.uuid() }).parse(await answer.json()).fetch_id
 }
 
-async function get(caller: Caller, path: string) {
+async function get(caller: TestCaller, path: string) {
   return record.parse(await (await caller.call(path)).json())
 }
 
@@ -28,7 +28,7 @@ async function fetched() {
   const caller = await makeCaller(crypto.randomUUID())
   const webhook = "https://receiver.example/"
   const id = await create(caller, { subtitles: ["en", "de"], quality: "360p", webhook })
-  const objectKey = await finishFetch(caller, id, fetchResult(["en"]))
+  const objectKey = await finishFetch(caller, id, makeFetchResult(["en"]))
   return { caller, id, objectKey, base: `https://lathe.test/v1/fetch/${id}` }
 }
 
@@ -63,7 +63,7 @@ describe("a fetch that succeeded", () => {
       status: "completed",
       outputs: [{ url: `${base}/A%20clip.mp4`, codec: "h264" }, { url: `${base}/A%20clip.en.vtt` }],
     })
-    const { type, body } = await storedWebhook(id)
+    const { type, body } = await readStoredWebhook(id)
     expect(type).toBe("fetch.succeeded")
     expect(body).toContain(`"data":${await (await caller.call(`/fetch/${id}`)).text()}}`)
   })
@@ -108,7 +108,7 @@ describe("a fetch that succeeded", () => {
     const again = await caller.call(`/jobs/${id}/retry`, { method: "POST" })
     expect(again.status).toBe(202)
     const { id: second } = record.parse(await again.json())
-    await finishFetch(caller, second, fetchResult(["en", "de"]))
+    await finishFetch(caller, second, makeFetchResult(["en", "de"]))
     expect(await get(caller, `/fetch/${second}`)).toMatchObject({
       status: "success",
       quality: "360p",
@@ -120,7 +120,7 @@ describe("a fetch that succeeded", () => {
   it("renames outputs to which its runner gave the same name", async () => {
     const caller = await makeCaller(crypto.randomUUID())
     const id = await create(caller, { subtitles: "en" })
-    const result = fetchResult(["en"])
+    const result = makeFetchResult(["en"])
     const subtitles = result.subtitles.map((each) => ({ ...each, name: result.media.name }))
     await finishFetch(caller, id, { ...result, subtitles })
     expect(await get(caller, `/fetch/${id}`)).toMatchObject({
@@ -135,7 +135,7 @@ describe("a fetch that failed", () => {
     const caller = await makeCaller(crypto.randomUUID())
     const id = await create(caller, { webhook: "https://receiver.example/" })
     const failure = { code: "login_required" as const, message: "The site wants a login." }
-    await endTask(await accountOf(caller), id, { failure })
+    await endOnlyTask(await findCallerAccountId(caller), id, { failure })
     const shown = await get(caller, `/fetch/${id}`)
     expect(shown).toMatchObject({
       status: "failed",
@@ -166,7 +166,7 @@ describe("fetched media", () => {
     ])
     // The media has expired, even before the sweep removes it.
     expect((await caller.call(`/fetch/${id}/A%20clip.mp4`)).status).toBe(410)
-    for (let swept = 0; swept < 2; swept += 1) await sweep(env, Date.now())
+    for (let swept = 0; swept < 2; swept += 1) await sweepDirectly(env, Date.now())
     await expect.poll(() => env.MEDIA.head(objectKey)).toBeNull()
     const shown = await get(caller, `/fetch/${id}`)
     expect(shown).toMatchObject({ status: "success", title: "A clip", subtitles: [] })
@@ -180,21 +180,21 @@ describe("fetched media", () => {
 
   it("stay removed after a later setting extends the retention", async () => {
     const { caller, id } = await fetched()
-    await sweep({ ...env, FETCH_DAYS_MAX: "1" }, Date.now() + 2 * DAY_MS)
+    await sweepDirectly({ ...env, FETCH_DAYS_MAX: "1" }, Date.now() + 2 * DAY_MS)
     expect(await get(caller, `/fetch/${id}`)).not.toHaveProperty("download_url")
   })
 
   it("are removed with a deleted or expired record, and Files stay", async () => {
     const { caller, id, objectKey } = await fetched()
-    const file = await upload(caller, "mine.txt", "x")
+    const file = await uploadTestFile(caller, "mine.txt", "x")
     expect((await caller.call(`/fetch/${id}`, { method: "DELETE" })).status).toBe(200)
     expect((await caller.call(`/fetch/${id}`)).status).toBe(404)
     await expect.poll(() => env.MEDIA.head(objectKey)).toBeNull()
 
     const old = await fetched()
     const long = { ...env, JOB_DAYS_MAX: "1", FETCH_DAYS_MAX: "9" }
-    await sweep(long, Date.now() + 2 * DAY_MS)
-    await sweep(long, Date.now() + 2 * DAY_MS)
+    await sweepDirectly(long, Date.now() + 2 * DAY_MS)
+    await sweepDirectly(long, Date.now() + 2 * DAY_MS)
     expect((await old.caller.call(`/fetch/${old.id}`)).status).toBe(404)
     expect(await env.MEDIA.head(old.objectKey)).toBeNull()
     const rows = env.DB.prepare("select count(*) as n from files where job_id = ?").bind(old.id)

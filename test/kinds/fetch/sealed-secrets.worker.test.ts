@@ -3,16 +3,16 @@ import { beforeEach, expect, it, vi } from "vitest"
 import { z } from "zod"
 import type { TaskOrder } from "../../../src/contract/task.ts"
 import { draftFetchJob } from "../../../src/kinds/fetch/plan.ts"
-import { fetchRequest } from "../../../src/kinds/fetch/request.ts"
+import { fetchRequestSchema } from "../../../src/kinds/fetch/request.ts"
 import { getDispatcher } from "../../../src/bindings/durable-objects.ts"
-import { openDatabases } from "../../../src/db/database.ts"
+import { openAccountDatabases } from "../../../src/db/database.ts"
 import { encryptDraftSecrets } from "../../../src/db/jobs/create-job.ts"
 import { createJob } from "../../support/db/create-job.ts"
-import { accountOf } from "../../support/media/bundle.ts"
+import { findCallerAccountId } from "../../support/media/bundle.ts"
 import { makeCaller } from "../../support/caller.ts"
-import type { Caller } from "../../support/caller.ts"
-import { jobFacts } from "../../support/job-facts.ts"
-import { startTinyRunner } from "../../support/runner/tiny-runner.ts"
+import type { TestCaller } from "../../support/caller.ts"
+import { makeJobProperties } from "../../support/job-facts.ts"
+import { startFakePlainRunner } from "../../support/runner/tiny-runner.ts"
 
 const OTHER_SECRET = "the secret that this service had before"
 const COOKIES = [".video.example.com", "TRUE", "/", "TRUE", "0", "session", "a-value"].join("\t")
@@ -22,7 +22,7 @@ const orders: TaskOrder[] = []
 
 beforeEach(() => {
   orders.length = 0
-  startTinyRunner((order) => {
+  startFakePlainRunner((order) => {
     orders.push(order)
     const message = "There is no such page."
     return Promise.resolve({ failure: { code: "not_found", message, lines: [] } })
@@ -31,7 +31,7 @@ beforeEach(() => {
 
 const shown = z.object({ status: z.string(), error_code: z.string().nullish() })
 
-async function untilOver(caller: Caller, id: string): Promise<string | null> {
+async function untilOver(caller: TestCaller, id: string): Promise<string | null> {
   return await vi.waitUntil(
     async () => {
       const record = shown.parse(await (await caller.call(`/fetch/${id}`)).json())
@@ -51,15 +51,18 @@ it("cookies reach the runner unchanged", async () => {
 
 it("a fetch with cookies encrypted under another secret fails before it reaches a runner", async () => {
   const caller = await makeCaller(crypto.randomUUID())
-  const accountId = await accountOf(caller)
-  const draft = draftFetchJob(fetchRequest.parse(REQUEST), {
-    ...jobFacts(null),
+  const accountId = await findCallerAccountId(caller)
+  const draft = draftFetchJob(fetchRequestSchema.parse(REQUEST), {
+    ...makeJobProperties(null),
     inputs: [],
     runSecondsMax: 10,
     fileBytesMax: 1_000_000,
     speechModels: { default: "base", names: ["base"] },
   })
-  await createJob(openDatabases(env, accountId), await encryptDraftSecrets(OTHER_SECRET, draft))
+  await createJob(
+    openAccountDatabases(env, accountId),
+    await encryptDraftSecrets(OTHER_SECRET, draft),
+  )
   const { id: jobId } = draft.job
   const tasks = draft.tasks.map(({ task, pool, blocked }) => {
     const { id, priority, createdAt } = task

@@ -3,16 +3,16 @@ import { describe, expect, it } from "vitest"
 import { z } from "zod"
 import { computeExpiryTransition } from "../../../src/scheduler/expire-waiting-jobs.ts"
 import { transitionJob } from "../../../src/jobs/settle/settle.ts"
-import { sweep } from "../../support/sweep.ts"
-import { openDatabases } from "../../../src/db/database.ts"
-import { decryptSecrets } from "../../../src/db/jobs/task-secrets.ts"
+import { sweepDirectly } from "../../support/sweep.ts"
+import { openAccountDatabases } from "../../../src/db/database.ts"
+import { decryptTaskSecrets } from "../../../src/db/jobs/task-secrets.ts"
 import { claimTask } from "../../../src/db/jobs/tasks.ts"
-import { readSnapshot } from "../../../src/db/jobs/apply-transition.ts"
-import { accountOf } from "../../support/media/bundle.ts"
+import { readJobSnapshot } from "../../../src/db/jobs/apply-transition.ts"
+import { findCallerAccountId } from "../../support/media/bundle.ts"
 import { makeCaller } from "../../support/caller.ts"
-import type { Caller } from "../../support/caller.ts"
+import type { TestCaller } from "../../support/caller.ts"
 import { finishFetch } from "../../support/media/fetched.ts"
-import { endTask } from "../../support/tasks.ts"
+import { endOnlyTask } from "../../support/tasks.ts"
 
 const DAY_MS = 24 * 3_600_000
 const WEBHOOK = "https://receiver.example/"
@@ -61,7 +61,7 @@ async function isInMedia(text: string): Promise<boolean> {
   return false
 }
 
-async function shownOf(caller: Caller, id: string): Promise<string> {
+async function shownOf(caller: TestCaller, id: string): Promise<string> {
   const paths = [`/fetch/${id}`, "/fetch", `/jobs/${id}`, "/jobs", "/webhooks/deliveries"]
   const answers = await Promise.all(paths.map(async (path) => await caller.call(path)))
   return (await Promise.all(answers.map((answer) => answer.text()))).join("\n")
@@ -74,36 +74,36 @@ describe("the cookies of a fetch", () => {
     expect(await isInMedia(value)).toBe(false)
     expect(await countSecrets(id)).toBe(1)
     expect(await shownOf(caller, id)).not.toContain(value)
-    const database = openDatabases(env, await accountOf(caller))
-    const taskId = (await readSnapshot(database, id))?.tasks[0]?.id ?? ""
+    const database = openAccountDatabases(env, await findCallerAccountId(caller))
+    const taskId = (await readJobSnapshot(database, id))?.tasks[0]?.id ?? ""
     const held = env.DB.prepare("select slot, allocation from tasks where id = ?")
     const own = { slot: "fetch-0", allocation: 2 ** 45 }
     await claimTask(database, { taskId, jobId: id, ...own, now: Date.now() })
     const claim = await held.bind(taskId).first<typeof own>()
     const again = { taskId, jobId: id, ...(claim ?? own), now: Date.now() }
     const sealed = (await claimTask(database, again))?.sealedSecrets ?? ""
-    const secrets = await decryptSecrets(env.LATHE_SECRET ?? "", taskId, sealed)
+    const secrets = await decryptTaskSecrets(env.LATHE_SECRET ?? "", taskId, sealed)
     expect(secrets?.cookies).toMatch(new RegExp(`^# Netscape HTTP Cookie File\n.*${value}\n$`))
   })
 
   it.each([
-    ["succeeded", (caller: Caller, id: string) => finishFetch(caller, id)],
+    ["succeeded", (caller: TestCaller, id: string) => finishFetch(caller, id)],
     [
       "failed",
-      async (caller: Caller, id: string) =>
-        await endTask(await accountOf(caller), id, {
+      async (caller: TestCaller, id: string) =>
+        await endOnlyTask(await findCallerAccountId(caller), id, {
           failure: { code: "not_found", message: "There is no such page." },
         }),
     ],
     [
       "was canceled",
-      async (caller: Caller, id: string) =>
+      async (caller: TestCaller, id: string) =>
         await caller.call(`/jobs/${id}/cancel`, { method: "POST" }),
     ],
     [
       "expired",
-      async (caller: Caller, id: string) => {
-        const job = { accountId: await accountOf(caller), jobId: id }
+      async (caller: TestCaller, id: string) => {
+        const job = { accountId: await findCallerAccountId(caller), jobId: id }
         const now = Date.now() + 2 * DAY_MS
         await transitionJob(env, job, (read) =>
           computeExpiryTransition(read, { now, waitMsMax: DAY_MS, arrivedAt: 0 }),
@@ -112,7 +112,8 @@ describe("the cookies of a fetch", () => {
     ],
     [
       "was deleted",
-      async (caller: Caller, id: string) => await caller.call(`/fetch/${id}`, { method: "DELETE" }),
+      async (caller: TestCaller, id: string) =>
+        await caller.call(`/fetch/${id}`, { method: "DELETE" }),
     ],
   ])("are removed after it %s", async (_, end) => {
     const { caller, id, value } = await createSecret()
@@ -130,7 +131,7 @@ describe("the cookies of a fetch", () => {
     await env.DB.prepare("update jobs set state = 'failed', completed_at = 1 where id = ?")
       .bind(id)
       .run()
-    await sweep(env, Date.now())
+    await sweepDirectly(env, Date.now())
     expect([await countSecrets(id), await countSecrets(open.id)]).toEqual([0, 1])
   })
 

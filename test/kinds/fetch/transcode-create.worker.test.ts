@@ -1,12 +1,16 @@
 import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { renderTask } from "../../../src/contract/tasks/render.ts"
-import { accountOf } from "../../support/media/bundle.ts"
+import { renderTaskDefinition } from "../../../src/contract/tasks/render.ts"
+import { findCallerAccountId } from "../../support/media/bundle.ts"
 import { makeCaller } from "../../support/caller.ts"
-import type { Caller } from "../../support/caller.ts"
+import type { TestCaller } from "../../support/caller.ts"
 import { readProblem } from "../../support/problem.ts"
-import { findTask, readinessOf, readJob } from "../../support/runner/stand-in-runner.ts"
+import {
+  findTaskByKind,
+  readInputReadiness,
+  readJob,
+} from "../../support/runner/stand-in-runner.ts"
 
 const URL = "https://video.example.com/watch?v=1"
 const HOOK = "https://receiver.example/"
@@ -14,12 +18,12 @@ const OUTPUTS = [{ codec: "h264", resolution: "480p" }]
 
 const accepted = z.looseObject({ fetch_id: z.uuid() })
 
-let caller: Caller
+let caller: TestCaller
 let accountId: string
 
 beforeEach(async () => {
   caller = await makeCaller(crypto.randomUUID(), "paid")
-  accountId = await accountOf(caller)
+  accountId = await findCallerAccountId(caller)
 })
 
 type Body = Record<string, unknown>
@@ -63,8 +67,8 @@ describe("POST /fetch with transcode", () => {
       ["fetch", 30],
       ["media", 70],
     ])
-    const render = await findTask(accountId, id, "render")
-    expect(renderTask.work.strict().parse(render.work)).toMatchObject({
+    const render = await findTaskByKind(accountId, id, "render")
+    expect(renderTaskDefinition.work.strict().parse(render.work)).toMatchObject({
       renditions: [
         { key: "out_1", codec: "vp9", resolution: "720p", container: "webm", bitrate_kbps: 900 },
         { key: "out_2", codec: "h265", resolution: "480p", container: "mp4" },
@@ -77,7 +81,7 @@ describe("POST /fetch with transcode", () => {
     })
     const media = files.find(({ outputKey }) => outputKey === "media")
     expect(inputs).toMatchObject([{ taskId: render.id, key: "source", fileId: media?.id }])
-    expect(await readinessOf(accountId, render.id)).toBe("pending")
+    expect(await readInputReadiness(accountId, render.id)).toBe("pending")
     expect(Object.fromEntries(files.map((file) => [file.outputKey, file.source]))).toEqual({
       media: "fetch",
       subtitles_1: "fetch",
@@ -123,7 +127,7 @@ describe("POST /fetch with transcode", () => {
     const cookies = ".a.example\tTRUE\t/\tFALSE\t0\tname\tvalue"
     const id = await createdId({ cookies })
     const rows = env.DB.prepare("select task_id from task_secrets where job_id = ?").bind(id)
-    const fetching = await findTask(accountId, id, "fetch")
+    const fetching = await findTaskByKind(accountId, id, "fetch")
     expect((await rows.all()).results).toEqual([{ task_id: fetching.id }])
   })
 

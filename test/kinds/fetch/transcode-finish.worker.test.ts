@@ -1,17 +1,22 @@
 import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { sweep } from "../../support/sweep.ts"
+import { sweepDirectly } from "../../support/sweep.ts"
 import { outputObjectKey } from "../../../src/domain/object-keys.ts"
-import { accountOf } from "../../support/media/bundle.ts"
+import { findCallerAccountId } from "../../support/media/bundle.ts"
 import { makeCaller } from "../../support/caller.ts"
-import type { Caller } from "../../support/caller.ts"
-import { fetchResult } from "../../support/media/fetched.ts"
-import { leftOver, NOTHING } from "../../support/left-over.ts"
-import { renderResult } from "../../support/media/rendered.ts"
-import { endTask, findTask, readinessOf, readJob } from "../../support/runner/stand-in-runner.ts"
-import type { TaskEnd } from "../../support/runner/stand-in-runner.ts"
-import { storedWebhook } from "../../support/stored-webhook.ts"
+import type { TestCaller } from "../../support/caller.ts"
+import { makeFetchResult } from "../../support/media/fetched.ts"
+import { countAccountData, NO_ACCOUNT_DATA } from "../../support/left-over.ts"
+import { makeRenderResult } from "../../support/media/rendered.ts"
+import {
+  claimAndEndTask,
+  findTaskByKind,
+  readInputReadiness,
+  readJob,
+} from "../../support/runner/stand-in-runner.ts"
+import type { ReportedTaskEnd } from "../../support/runner/stand-in-runner.ts"
+import { readStoredWebhook } from "../../support/stored-webhook.ts"
 
 const DAY_MS = 24 * 3_600_000
 const HOOK = "https://receiver.example/"
@@ -23,12 +28,12 @@ const OUTPUTS = [
 const accepted = z.looseObject({ id: z.uuid() })
 const shownOutputs = z.array(z.looseObject({ url: z.string() }))
 
-let caller: Caller
+let caller: TestCaller
 let accountId: string
 
 beforeEach(async () => {
   caller = await makeCaller(crypto.randomUUID())
-  accountId = await accountOf(caller)
+  accountId = await findCallerAccountId(caller)
 })
 
 async function create(changes: Record<string, unknown> = {}): Promise<string> {
@@ -47,24 +52,24 @@ async function create(changes: Record<string, unknown> = {}): Promise<string> {
 async function end(
   id: string,
   half: "fetch" | "render",
-  how: TaskEnd,
+  how: ReportedTaskEnd,
   stored: string[] = [],
 ): Promise<void> {
-  const task = await findTask(accountId, id, half)
-  expect(await endTask(task, how)).toBe("ok")
-  const { fence } = await findTask(accountId, id, half)
+  const task = await findTaskByKind(accountId, id, half)
+  expect(await claimAndEndTask(task, how)).toBe("ok")
+  const { fence } = await findTaskByKind(accountId, id, half)
   for (const key of stored) {
     await env.MEDIA.put(outputObjectKey(accountId, { taskId: task.id, fence }, key), key)
   }
 }
 
 async function endFetch(id: string): Promise<void> {
-  await end(id, "fetch", { result: fetchResult(["en"]) }, ["media", "subtitles_1"])
+  await end(id, "fetch", { result: makeFetchResult(["en"]) }, ["media", "subtitles_1"])
 }
 
 async function endRender(id: string): Promise<void> {
   const keys = ["out_1", "out_2"]
-  await end(id, "render", { result: renderResult(...keys) }, keys)
+  await end(id, "render", { result: makeRenderResult(...keys) }, keys)
 }
 
 async function get(path: string): Promise<Record<string, unknown>> {
@@ -83,10 +88,10 @@ async function made(changes: Record<string, unknown> = {}): Promise<string> {
 describe("a fetch with renditions", () => {
   it("encodes them after the media is stored, from a file of the media's name", async () => {
     const id = await create()
-    const { id: renderId } = await findTask(accountId, id, "render")
-    expect(await readinessOf(accountId, renderId)).toBe("pending")
+    const { id: renderId } = await findTaskByKind(accountId, id, "render")
+    expect(await readInputReadiness(accountId, renderId)).toBe("pending")
     await endFetch(id)
-    expect(await readinessOf(accountId, renderId)).toBe("ready")
+    expect(await readInputReadiness(accountId, renderId)).toBe("ready")
     const { job, files } = await readJob(accountId, id)
     expect(job).toMatchObject({ state: "running", result: null })
     expect(files.find(({ outputKey }) => outputKey === "media")).toMatchObject({
@@ -153,7 +158,7 @@ describe("a fetch with renditions", () => {
     ["webhook", "fetch"],
   ])("sends its %s the response of GET /%s/{id}", async (field, room) => {
     const id = await made({ [field]: HOOK })
-    const { type, body } = await storedWebhook(id)
+    const { type, body } = await readStoredWebhook(id)
     expect(type).toBe("fetch.succeeded")
     expect(body).toContain(`"data":${await (await caller.call(`/${room}/${id}`)).text()}}`)
   })
@@ -217,8 +222,8 @@ describe("a fetch with renditions", () => {
     const again = await caller.call(`/jobs/${first}/retry`, { method: "POST" })
     expect(again.status).toBe(202)
     const { id } = accepted.parse(await again.json())
-    const render = await findTask(accountId, id, "render")
-    expect(await readinessOf(accountId, render.id)).toBe("pending")
+    const render = await findTaskByKind(accountId, id, "render")
+    expect(await readInputReadiness(accountId, render.id)).toBe("pending")
     const { tasks, files, inputs } = await readJob(accountId, id)
     expect(new Map(tasks.map(({ work, weight }) => [work.kind, weight]))).toEqual(
       new Map([
@@ -241,8 +246,8 @@ describe("a fetch with renditions", () => {
     const id = await made()
     const { outputs } = await get(`/fetch/${id}`)
     await age(id, 7 * DAY_MS)
-    for (let swept = 0; swept < 2; swept += 1) await sweep(env, Date.now())
-    await expect.poll(async () => (await leftOver(accountId)).objects).toBe(2)
+    for (let swept = 0; swept < 2; swept += 1) await sweepDirectly(env, Date.now())
+    await expect.poll(async () => (await countAccountData(accountId)).objects).toBe(2)
     const shown = await get(`/fetch/${id}`)
     expect(shown).toMatchObject({ status: "success", subtitles: [], outputs })
     expect(shown).not.toHaveProperty("download_url")
@@ -256,7 +261,7 @@ describe("a fetch with renditions", () => {
     const id = await create()
     await endFetch(id)
     await age(id, 8 * DAY_MS)
-    for (let swept = 0; swept < 2; swept += 1) await sweep(env, Date.now())
+    for (let swept = 0; swept < 2; swept += 1) await sweepDirectly(env, Date.now())
     const { files } = await readJob(accountId, id)
     const media = files.find(({ outputKey }) => outputKey === "media")
     expect(media?.objectKey).not.toBeNull()
@@ -267,14 +272,14 @@ describe("a fetch with renditions", () => {
     const id = await made()
     expect((await caller.call(`/fetch/${id}`, { method: "DELETE" })).status).toBe(200)
     expect((await caller.call(`/jobs/${id}`)).status).toBe(404)
-    await expect.poll(() => leftOver(accountId)).toEqual(NOTHING)
+    await expect.poll(() => countAccountData(accountId)).toEqual(NO_ACCOUNT_DATA)
   })
 })
 
 /** Expects that the media of a fetch is removed with a job that made no rendition of it. */
 async function expectNothingStored(): Promise<void> {
-  await sweep(env, Date.now())
-  await expect.poll(async () => (await leftOver(accountId)).objects).toBe(0)
+  await sweepDirectly(env, Date.now())
+  await expect.poll(async () => (await countAccountData(accountId)).objects).toBe(0)
 }
 
 /** Moves the end times of a job and its files into the past. */

@@ -1,28 +1,28 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { normalizeTask } from "../../../src/contract/tasks/normalize.ts"
-import { accountOf, startTask } from "../../support/media/bundle.ts"
-import { makeCaller, upload } from "../../support/caller.ts"
-import type { Caller } from "../../support/caller.ts"
-import { normalizeResult } from "../../support/media/normalized.ts"
+import { normalizeTaskDefinition } from "../../../src/contract/tasks/normalize.ts"
+import { findCallerAccountId, startCommandTask } from "../../support/media/bundle.ts"
+import { makeCaller, uploadTestFile } from "../../support/caller.ts"
+import type { TestCaller } from "../../support/caller.ts"
+import { makeNormalizeResult } from "../../support/media/normalized.ts"
 import { readProblem } from "../../support/problem.ts"
 import {
-  endTask,
-  findTask,
-  imported,
-  PROBED,
+  claimAndEndTask,
+  findTaskByKind,
+  makeImportEnd,
+  PROBE_TASK_END,
   readJob,
 } from "../../support/runner/stand-in-runner.ts"
-import { storedWebhook } from "../../support/stored-webhook.ts"
+import { readStoredWebhook } from "../../support/stored-webhook.ts"
 
 const PAGE = "https://media.example/talk.mp3"
 
-let caller: Caller
+let caller: TestCaller
 let accountId: string
 
 beforeEach(async () => {
   caller = await makeCaller(`normalize ${crypto.randomUUID()}`)
-  accountId = await accountOf(caller)
+  accountId = await findCallerAccountId(caller)
 })
 
 // Ends open jobs, since they would hold slots that the next test needs.
@@ -32,11 +32,11 @@ afterEach(async () => {
 })
 
 async function create(fields: object = {}): Promise<{ id: string; fileId: string }> {
-  const file = await upload(caller, "Talk.WAV", "bytes")
+  const file = await uploadTestFile(caller, "Talk.WAV", "bytes")
   const answer = await caller.post("/normalize", { file_url: `svc_id://${file.id}`, ...fields })
   if (answer.status !== 202) throw new Error(await answer.text())
   const { normalization_id: id } = await answer.json<{ normalization_id: string }>()
-  await endTask(await findTask(accountId, file.id, "probe"), PROBED)
+  await claimAndEndTask(await findTaskByKind(accountId, file.id, "probe"), PROBE_TASK_END)
   return { id, fileId: file.id }
 }
 
@@ -50,14 +50,14 @@ function urlOf(fileId: string | undefined, name: string): string {
 }
 
 function taskOf(id: string) {
-  return findTask(accountId, id, "normalize")
+  return findTaskByKind(accountId, id, "normalize")
 }
 
 describe("POST /normalize", () => {
   it("defaults to EBU R 128", async () => {
     const { id, fileId } = await create()
     const { work } = await taskOf(id)
-    expect(normalizeTask.work.parse(work)).toMatchObject({
+    expect(normalizeTaskDefinition.work.parse(work)).toMatchObject({
       target: { integrated_lufs: -23, range_lu: 20, true_peak_dbtp: -1 },
       outputs: [{ key: "output", name: "output.wav" }],
     })
@@ -76,7 +76,7 @@ describe("POST /normalize", () => {
     ["loudnorm_lra", [1, 50], [0.9, 50.1]],
     ["loudnorm_tp", [-9, 0], [-9.1, 0.1]],
   ])("accepts %s within its bounds and names it outside of them", async (field, taken, refused) => {
-    const { id: fileId } = await upload(caller, "talk.wav", "bytes")
+    const { id: fileId } = await uploadTestFile(caller, "talk.wav", "bytes")
     const file_url = `svc_id://${fileId}`
     for (const value of taken) {
       const answer = await caller.post("/normalize", { file_url, [field]: value })
@@ -110,7 +110,7 @@ describe("POST /normalize", () => {
   })
 
   async function seriesOf(): Promise<string> {
-    const task = await startTask(caller, { out_1: "shot_%d.png" })
+    const task = await startCommandTask(caller, { out_1: "shot_%d.png" })
     const members = [await task.store("out_1", "shot_1.png", "png", "image/png")]
     const output = { key: "out_1", size_bytes: 3, content_type: "application/zip", members }
     await task.finish([output])
@@ -121,13 +121,15 @@ describe("POST /normalize", () => {
 describe("a normalization that succeeded", () => {
   async function normalized(changes = {}, fields: object = {}) {
     const made = await create(fields)
-    expect(await endTask(await taskOf(made.id), { result: normalizeResult(changes) })).toBe("ok")
+    expect(
+      await claimAndEndTask(await taskOf(made.id), { result: makeNormalizeResult(changes) }),
+    ).toBe("ok")
     return made
   }
 
   it("has its measurements, its type and the URL of its output", async () => {
     const { id, fileId } = await normalized()
-    const { outputs, measurements } = normalizeResult()
+    const { outputs, measurements } = makeNormalizeResult()
     const shown = await read(`/normalize/${id}`)
     const files = await (await caller.call("/files?source=output")).json<{ id: string }[]>()
     expect(files).toMatchObject([{ name: "Talk.wav", status: "success", size_bytes: 9 }])
@@ -156,7 +158,7 @@ describe("a normalization that succeeded", () => {
   })
 
   it("has the final name of its output, and its warnings", async () => {
-    const [output] = normalizeResult().outputs
+    const [output] = makeNormalizeResult().outputs
     const warnings = [{ code: "format_changed" as const, message: "It is FLAC now." }]
     const { id } = await normalized({
       outputs: [{ ...output, name: "output.flac", content_type: "audio/flac" }],
@@ -185,7 +187,7 @@ describe("a normalization that succeeded", () => {
       status: "completed",
       outputs,
     })
-    const { type, body } = await storedWebhook(id)
+    const { type, body } = await readStoredWebhook(id)
     expect(type).toBe("normalize.succeeded")
     expect(body).toContain(`"data":${text}}`)
   })
@@ -215,11 +217,11 @@ describe("a normalization that succeeded", () => {
   ])("is named after an import called %s", async (name, written, expected) => {
     const answer = await caller.post("/normalize", { file_url: PAGE })
     const { normalization_id: id } = await answer.json<{ normalization_id: string }>()
-    await endTask(await findTask(accountId, id, "import"), imported({ name }))
-    await endTask(await findTask(accountId, id, "probe"), PROBED)
-    const outputs = normalizeResult().outputs.map((output) => ({ ...output, name: written }))
-    const result = normalizeResult({ outputs })
-    await endTask(await taskOf(id), { result })
+    await claimAndEndTask(await findTaskByKind(accountId, id, "import"), makeImportEnd({ name }))
+    await claimAndEndTask(await findTaskByKind(accountId, id, "probe"), PROBE_TASK_END)
+    const outputs = makeNormalizeResult().outputs.map((output) => ({ ...output, name: written }))
+    const result = makeNormalizeResult({ outputs })
+    await claimAndEndTask(await taskOf(id), { result })
     const { download_url, ...shown } = await read(`/normalize/${id}`)
     expect(shown["outputs"]).toMatchObject([{ name: expected }])
     expect(download_url).toMatch(new RegExp(`/${written.replace(".", "[.]")}$`))
@@ -235,8 +237,8 @@ describe("a normalization that succeeded", () => {
 
   it("refuses a malformed result", async () => {
     const { id } = await create()
-    const result = { ...normalizeResult(), outputs: [] }
-    expect(await endTask(await taskOf(id), { result })).toBe("invalid")
+    const result = { ...makeNormalizeResult(), outputs: [] }
+    expect(await claimAndEndTask(await taskOf(id), { result })).toBe("invalid")
   })
 })
 
@@ -244,7 +246,7 @@ describe("a normalization that failed", () => {
   it("has the code no_audio for an input without audio", async () => {
     const { id } = await create()
     const failure = { code: "no_audio" as const, message: "The input has no audio stream." }
-    await endTask(await taskOf(id), { failure })
+    await claimAndEndTask(await taskOf(id), { failure })
     const shown = await read(`/normalize/${id}`)
     expect(shown).toMatchObject({
       status: "failed",
@@ -259,9 +261,9 @@ describe("a normalization that failed", () => {
     const answer = await caller.post("/normalize", { file_url: PAGE, loudnorm_i: -16 })
     const { normalization_id: id } = await answer.json<{ normalization_id: string }>()
     const { file_id: before } = await read(`/normalize/${id}`)
-    const { id: importId } = await findTask(accountId, id, "import")
+    const { id: importId } = await findTaskByKind(accountId, id, "import")
     expect(before).toBe(importId)
-    await endTask(await findTask(accountId, id, "import"), imported())
+    await claimAndEndTask(await findTaskByKind(accountId, id, "import"), makeImportEnd())
     await caller.call(`/jobs/${id}/cancel`, { method: "POST" })
     const retried = await caller.call(`/jobs/${id}/retry`, { method: "POST" })
     const { id: retryId } = await retried.json<{ id: string }>()

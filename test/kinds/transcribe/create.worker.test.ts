@@ -4,9 +4,9 @@ import { beforeEach, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { app } from "../../../src/app.ts"
 import { unpackText } from "../../../src/db/values/packed-text.ts"
-import { transcribeTask } from "../../../src/contract/tasks/transcribe.ts"
-import { makeCaller, upload } from "../../support/caller.ts"
-import type { Caller } from "../../support/caller.ts"
+import { transcribeTaskDefinition } from "../../../src/contract/tasks/transcribe.ts"
+import { makeCaller, uploadTestFile } from "../../support/caller.ts"
+import type { TestCaller } from "../../support/caller.ts"
 import { readProblem } from "../../support/problem.ts"
 import { finishTranscription } from "../../support/media/transcribed.ts"
 
@@ -18,14 +18,14 @@ const accepted = z.looseObject({ transcribe_id: z.uuid(), id: z.uuid(), status: 
 
 type Body = Record<string, unknown>
 
-let caller: Caller
+let caller: TestCaller
 let fileId: string
 let file_url: string
 const service = { ...env, ...MODELS }
 
 beforeEach(async () => {
   caller = await makeCaller(crypto.randomUUID())
-  fileId = (await upload(caller, "talk.mp3", "sound")).id
+  fileId = (await uploadTestFile(caller, "talk.mp3", "sound")).id
   file_url = `svc_id://${fileId}`
 })
 
@@ -53,7 +53,7 @@ async function workOf(body: Body) {
   ).bind(await createdId(body))
   const { work = "", pool } = (await row.first<{ work: string; pool: string }>()) ?? {}
   expect(pool).toBe("speech")
-  return transcribeTask.work.strict().parse(JSON.parse(work))
+  return transcribeTaskDefinition.work.strict().parse(JSON.parse(work))
 }
 
 async function faultsOf(body: Body) {

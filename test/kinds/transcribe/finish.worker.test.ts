@@ -2,18 +2,18 @@ import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
 import { z } from "zod"
 import type { TranscribeResult } from "../../../src/contract/tasks/transcribe.ts"
-import { sweep } from "../../support/sweep.ts"
+import { sweepDirectly } from "../../support/sweep.ts"
 import { readDeliveryBody } from "../../../src/db/values/hydrate.ts"
-import { accountOf } from "../../support/media/bundle.ts"
-import { makeCaller, upload } from "../../support/caller.ts"
-import type { Caller } from "../../support/caller.ts"
-import { endTask } from "../../support/tasks.ts"
+import { findCallerAccountId } from "../../support/media/bundle.ts"
+import { makeCaller, uploadTestFile } from "../../support/caller.ts"
+import type { TestCaller } from "../../support/caller.ts"
+import { endOnlyTask } from "../../support/tasks.ts"
 import {
   finishTranscription,
-  transcribeResult,
-  transcriptOf,
+  makeTranscribeResult,
+  makeTranscript,
 } from "../../support/media/transcribed.ts"
-import { storedWebhook } from "../../support/stored-webhook.ts"
+import { readStoredWebhook } from "../../support/stored-webhook.ts"
 
 const HOOK = "https://receiver.example/"
 const DAY_MS = 24 * 3_600_000
@@ -21,12 +21,12 @@ const LONG = "Many words were said. ".repeat(2000)
 
 const record = z.looseObject({ id: z.uuid(), file_id: z.uuid().optional() })
 
-let caller: Caller
+let caller: TestCaller
 let fileId: string
 
 beforeEach(async () => {
   caller = await makeCaller(crypto.randomUUID())
-  fileId = (await upload(caller, "talk.mp3", "sound")).id
+  fileId = (await uploadTestFile(caller, "talk.mp3", "sound")).id
 })
 
 async function create(changes: Record<string, unknown> = {}): Promise<string> {
@@ -49,12 +49,12 @@ async function transcribed(
   changes: Record<string, unknown> = {},
 ) {
   const id = await create(changes)
-  const objectKeys = await finishTranscription(caller, id, transcribeResult(result))
+  const objectKeys = await finishTranscription(caller, id, makeTranscribeResult(result))
   return { id, objectKeys, base: `https://lathe.test/v1/transcribe/${id}` }
 }
 
 async function deliveryOf(id: string): Promise<{ type: string; body: string | null }> {
-  const found = await storedWebhook(id)
+  const found = await readStoredWebhook(id)
   return { type: found.type, body: await readDeliveryBody(env.MEDIA, found) }
 }
 
@@ -98,7 +98,7 @@ describe("a transcription that succeeded", () => {
         name: `transcript.${extension}`,
         url: `${base}/transcript.${extension}`,
         content_type: expect.any(String),
-        size_bytes: transcriptOf(extension).length,
+        size_bytes: makeTranscript(extension).length,
         ...(extension !== "txt" && { duration_seconds: 5.2 }),
       })),
     )
@@ -211,7 +211,7 @@ describe("a transcription that failed", () => {
   it("has its error, nothing to download, and a webhook", async () => {
     const id = await create()
     const failure = { code: "no_audio" as const, message: "The file has no sound." }
-    await endTask(await accountOf(caller), id, { failure })
+    await endOnlyTask(await findCallerAccountId(caller), id, { failure })
     const shown = await get(`/transcribe/${id}`)
     expect(shown).toMatchObject({
       status: "failed",
@@ -250,7 +250,7 @@ describe("transcripts", () => {
   it("do not expire before their record does", async () => {
     const { id, objectKeys } = await transcribed()
     const now = Date.now() + 30 * DAY_MS
-    for (let swept = 0; swept < 2; swept += 1) await sweep(env, now)
+    for (let swept = 0; swept < 2; swept += 1) await sweepDirectly(env, now)
     expect(await env.MEDIA.head(objectKeys[0] ?? "")).not.toBeNull()
     expect((await caller.call(`/transcribe/${id}/transcript.srt`)).status).toBe(302)
   })
@@ -258,7 +258,7 @@ describe("transcripts", () => {
   it("are removed with an expired record", async () => {
     const { id, objectKeys } = await transcribed()
     const short = { ...env, JOB_DAYS_MAX: "1" }
-    for (let swept = 0; swept < 2; swept += 1) await sweep(short, Date.now() + 2 * DAY_MS)
+    for (let swept = 0; swept < 2; swept += 1) await sweepDirectly(short, Date.now() + 2 * DAY_MS)
     expect((await caller.call(`/transcribe/${id}`)).status).toBe(404)
     for (const key of objectKeys) expect(await env.MEDIA.head(key)).toBeNull()
     expect(await rowsOf(id)).toEqual([])

@@ -1,22 +1,22 @@
 import { beforeEach, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { accountOf } from "../../support/media/bundle.ts"
-import { makeCaller, upload } from "../../support/caller.ts"
-import type { Caller } from "../../support/caller.ts"
-import { leftOver, NOTHING } from "../../support/left-over.ts"
+import { findCallerAccountId } from "../../support/media/bundle.ts"
+import { makeCaller, uploadTestFile } from "../../support/caller.ts"
+import type { TestCaller } from "../../support/caller.ts"
+import { countAccountData, NO_ACCOUNT_DATA } from "../../support/left-over.ts"
 import { readProblem } from "../../support/problem.ts"
-import { findTask } from "../../support/runner/stand-in-runner.ts"
+import { findTaskByKind } from "../../support/runner/stand-in-runner.ts"
 
 const URL = "https://media.example/talk.mp3"
 
 const accepted = z.looseObject({ transcribe_id: z.uuid(), status: z.string() })
 
-let caller: Caller
+let caller: TestCaller
 let accountId: string
 
 beforeEach(async () => {
   caller = await makeCaller(crypto.randomUUID())
-  accountId = await accountOf(caller)
+  accountId = await findCallerAccountId(caller)
 })
 
 async function send(fields: Record<string, string>, content?: string): Promise<Response> {
@@ -36,7 +36,7 @@ describe("POST /transcribe as a form", () => {
     const { file_id } = z.looseObject({ file_id: z.uuid() }).parse(await shown.json())
     const file = await caller.call(`/files/${file_id}`)
     expect(await file.json()).toMatchObject({ name: "talk.mp3", source: "upload" })
-    const { work } = await findTask(accountId, id, "transcribe")
+    const { work } = await findTaskByKind(accountId, id, "transcribe")
     expect(work).toMatchObject({ language: "no", words_per_cue: 5, prompt: "42" })
     await caller.call(`/transcribe/${id}`, { method: "DELETE" })
     expect((await caller.call(`/files/${file_id}`)).status).toBe(200)
@@ -46,8 +46,8 @@ describe("POST /transcribe as a form", () => {
     const answer = await send({ [field]: URL, max_line_length: "30" })
     expect(answer.status).toBe(202)
     const { transcribe_id: id } = accepted.parse(await answer.json())
-    expect((await findTask(accountId, id, "import")).work).toMatchObject({ url: URL })
-    const { work } = await findTask(accountId, id, "transcribe")
+    expect((await findTaskByKind(accountId, id, "import")).work).toMatchObject({ url: URL })
+    const { work } = await findTaskByKind(accountId, id, "transcribe")
     expect(work).toMatchObject({ max_line_length: 30 })
   })
 
@@ -65,7 +65,7 @@ describe("POST /transcribe as a form", () => {
     expect(answer.status).toBe(422)
     const { details } = await readProblem(answer)
     expect(details.map((fault) => fault.field)).toEqual([field])
-    await expect.poll(() => leftOver(accountId)).toEqual(NOTHING)
+    await expect.poll(() => countAccountData(accountId)).toEqual(NO_ACCOUNT_DATA)
   })
 
   it.each<[RegExp, Record<string, string>, string | undefined]>([
@@ -82,7 +82,7 @@ describe("POST /transcribe as a form", () => {
       const problem = await readProblem(answer)
       expect(problem.message).toMatch(message)
       expect(problem.details).not.toEqual([])
-      await expect.poll(() => leftOver(accountId)).toEqual(NOTHING)
+      await expect.poll(() => countAccountData(accountId)).toEqual(NO_ACCOUNT_DATA)
     },
   )
 })
@@ -95,7 +95,7 @@ describe("a JSON body with the bytes of a file", () => {
     expect(details).toMatchObject([
       { field: "file", message: expect.stringContaining("multipart/form-data") },
     ])
-    const { id } = await upload(caller, "talk.mp3", "sound")
+    const { id } = await uploadTestFile(caller, "talk.mp3", "sound")
     const both = await caller.post("/transcribe", { source: `svc_id://${id}`, file: "sound" })
     expect(both.status).toBe(400)
     expect((await readProblem(both)).message).toMatch(/^file: /)

@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest"
-import { WHISPER_LANGUAGES, toLanguageTag } from "../../../src/contract/whisper-languages.ts"
-import { readLanguageTag } from "../../../src/kinds/transcribe/languages.ts"
+import {
+  WHISPER_LANGUAGES,
+  whisperCodeToLanguageTag,
+} from "../../../src/contract/whisper-languages.ts"
+import { parseLanguageTag } from "../../../src/kinds/transcribe/languages.ts"
 
 describe("a language tag", () => {
   it.each([
@@ -39,7 +42,7 @@ describe("a language tag", () => {
     // An extended subtag that whisper does not know is a dialect of its language.
     ["ar-arz", "arz", "ar"],
   ])("%s is %s, and whisper's %s", (text, tag, code) => {
-    expect(readLanguageTag(text)).toEqual({ tag, code })
+    expect(parseLanguageTag(text)).toEqual({ tag, code })
   })
 
   it.each([
@@ -48,7 +51,7 @@ describe("a language tag", () => {
     ["German", "de"],
     ["Javanese", "jv"],
   ])("%s is refused with the suggestion %s", (text, tag) => {
-    expect(readLanguageTag(text)).toEqual({
+    expect(parseLanguageTag(text)).toEqual({
       error: `expected a language such as en or pt-BR (BCP-47), or auto; did you mean \`${tag}\`?`,
     })
   })
@@ -56,7 +59,7 @@ describe("a language tag", () => {
   it.each(["", "e", "en-", "-en", "en US", "x-mine", "english language", "en-US-US-US", "ü"])(
     "%j is refused as malformed, with the expected form",
     (text) => {
-      expect(readLanguageTag(text)).toEqual({
+      expect(parseLanguageTag(text)).toEqual({
         error: "expected a language such as en or pt-BR (BCP-47), or auto",
       })
     },
@@ -65,7 +68,7 @@ describe("a language tag", () => {
   it.each(["tlh", "und", "mul", "gsw", "klingon", "ckb", "xx-US"])(
     "%s is refused as unknown to whisper",
     (text) => {
-      expect(readLanguageTag(text)).toMatchObject({
+      expect(parseLanguageTag(text)).toMatchObject({
         error: expect.stringMatching(/^expected a language such as en .* Whisper does not know/),
       })
     },
@@ -74,11 +77,11 @@ describe("a language tag", () => {
 
 describe("whisper's codes", () => {
   it.each(WHISPER_LANGUAGES)("%s is a tag with the same code", (code) => {
-    expect(readLanguageTag(toLanguageTag(code))).toMatchObject({ code })
+    expect(parseLanguageTag(whisperCodeToLanguageTag(code))).toMatchObject({ code })
   })
 
   it("are shown as canonical BCP-47 tags", () => {
-    expect(["jw", "tl", "no", "haw", "yue"].map(toLanguageTag)).toEqual([
+    expect(["jw", "tl", "no", "haw", "yue"].map(whisperCodeToLanguageTag)).toEqual([
       "jv",
       "fil",
       "no",

@@ -10,7 +10,7 @@ import { startScriptSettingNames } from "../../../scripts/cli/service-config.ts"
 import { isSystemError } from "../../../scripts/cli/system-error.ts"
 import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
 import { PLAN_LIMITS } from "../../../src/domain/plans.ts"
-import type { Limits } from "../../../src/domain/plans.ts"
+import type { PlanLimits } from "../../../src/domain/plans.ts"
 import { secretNames, settingsSchema, settingNames } from "../../../src/bindings/settings.ts"
 
 const README_LINES_MAX = 160
@@ -113,7 +113,7 @@ describe("docs/operate/settings.md", () => {
 })
 
 /** Names of limits as answers have them, by their field in src/domain/plans.ts. */
-const LIMIT_NAMES: Partial<Record<keyof Limits, string>> = {
+const LIMIT_NAMES: Partial<Record<keyof PlanLimits, string>> = {
   requestsPerMinute: "requests_per_minute",
   runningJobsMax: "running_jobs",
   waitingJobsMax: "waiting_jobs",

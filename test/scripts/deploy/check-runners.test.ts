@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import {
   describeRunner,
   recordFirstRunners,
-  operatorHealth,
+  operatorHealthSchema,
 } from "../../../scripts/deploy/live-check/operator-health.ts"
 import type { RunnersByPool } from "../../../scripts/deploy/live-check/operator-health.ts"
 
@@ -34,7 +34,7 @@ function healthWith(runners: Record<string, object>) {
       ? [{ slot: `${name}-0`, running: true, problem: null, health: runners[name] }]
       : [],
   }))
-  return operatorHealth.parse({ reasons: [], runner: null, pools })
+  return operatorHealthSchema.parse({ reasons: [], runner: null, pools })
 }
 
 test("the runner of each pool is remembered once seen, and its kernel is reported", () => {

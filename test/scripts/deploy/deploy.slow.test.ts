@@ -2,7 +2,7 @@ import { statSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { wideTest } from "../../support/wide-test.ts"
-import { widely } from "../../support/wide.ts"
+import { selectCases } from "../../support/wide.ts"
 import { EVERYTHING, tablesOf, varsOf, whatIsThere } from "./cloudflare.ts"
 import type { CloudflareStandIn } from "./cloudflare.ts"
 import { isChange } from "./cloudflare-routes.ts"
@@ -187,7 +187,7 @@ const FAILURES: [call: string, sentence: string][] = [
 ]
 
 test("a failure of Cloudflare at any step is named, and the next run continues there", async () => {
-  const calls = widely(
+  const calls = selectCases(
     CALLS_OF_EVERY_RUN,
     FAILURES.map(([call]) => call),
   )

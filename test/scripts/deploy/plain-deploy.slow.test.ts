@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite"
 import { expect, test } from "vitest"
 import { readDeploymentRecord } from "../../../scripts/cli/deployment-record.ts"
 import { wideTest } from "../../support/wide-test.ts"
-import { widely } from "../../support/wide.ts"
+import { selectCases } from "../../support/wide.ts"
 import { RIGHTS, isChange } from "./cloudflare-routes.ts"
 import { EVERYTHING, tablesOf, varsOf, whatIsThere } from "./cloudflare.ts"
 import type { CloudflareStandIn } from "./cloudflare.ts"
@@ -59,7 +59,7 @@ test("a dry run of `wrangler deploy` sends no request to the account", async () 
 })
 
 test.each(
-  widely<[setting: string, value: string, words: string]>(
+  selectCases<[setting: string, value: string, words: string]>(
     [["RUNNER_INSTANCES", "3", "lacks or has otherwise (PUBLIC_ORIGIN, RUNNER_INSTANCES)"]],
     [
       ["DATABASES", "2", "(DATABASES, PUBLIC_ORIGIN)"],
@@ -128,7 +128,7 @@ wideTest("`wrangler deploy` recreates missing resources", async () => {
 })
 
 test.each(
-  widely(
+  selectCases(
     [],
     RIGHTS.flatMap(([right]) => [right, `${right}: edit`]),
   ),

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import {
   findWranglerCommand,
-  classifyCommand,
+  classifyWranglerCommand,
   readProcessByPs,
 } from "../../../scripts/deploy/plain/command-line.ts"
 
@@ -27,7 +27,7 @@ test.each([
   ["dev", "other"],
   ["", "other"],
 ])("wrangler %s is %s", (line, command) => {
-  expect(classifyCommand(line.split(" "))).toBe(command)
+  expect(classifyWranglerCommand(line.split(" "))).toBe(command)
 })
 
 test("a process without a wrangler parent runs no wrangler command", () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { unstable_readConfig } from "wrangler"
 import { z } from "zod"
-import { deriveConfig, listQueueNames } from "../../../scripts/deploy/config.ts"
+import { deriveWranglerConfig, listQueueNames } from "../../../scripts/deploy/config.ts"
 import type { WranglerConfig } from "../../../scripts/deploy/config.ts"
 import { POOLS, computeContainerInstancesMax } from "../../../src/bindings/pools.ts"
 import { settingsSchema } from "../../../src/bindings/settings.ts"
@@ -37,7 +37,7 @@ test("a rollout waits for a container as long as a command may run", () => {
 
 test("only containers that transcribe have models, which are those that the Worker offers", () => {
   const vars = { WHISPER_MODEL: "tiny.en", WHISPER_MODELS: "base", RUNNER_INSTANCES: "3" }
-  const { containers } = deriveConfig({ name: "lathe", vars })
+  const { containers } = deriveWranglerConfig({ name: "lathe", vars })
   const carried = containers.map(({ class_name, image_vars }) => [class_name, image_vars])
   const models = { WHISPER_MODEL: "tiny.en", WHISPER_MODELS: "base" }
   expect(Object.fromEntries(carried)).toEqual({
@@ -50,8 +50,8 @@ test("only containers that transcribe have models, which are those that the Work
 })
 
 test("deployments of one account share no named resource, including metrics", () => {
-  const named = deriveConfig({ name: "my-media", vars: {} })
-  const shared = new Set(namesOf(deriveConfig({ name: "lathe", vars: {} })))
+  const named = deriveWranglerConfig({ name: "my-media", vars: {} })
+  const shared = new Set(namesOf(deriveWranglerConfig({ name: "lathe", vars: {} })))
   expect(namesOf(named).filter((name) => shared.has(name))).toEqual([])
   expect(named.analytics_engine_datasets).toMatchObject([{ dataset: "my_media" }])
 })
@@ -59,7 +59,7 @@ test("deployments of one account share no named resource, including metrics", ()
 test("namespace ids of rate limits are whole numbers below 2^31", () => {
   const names = Array.from({ length: 64 }, (_, at) => `media-${at}`)
   const ids = names.map(
-    (name) => deriveConfig({ name, vars: {} }).ratelimits[0]?.namespace_id ?? "",
+    (name) => deriveWranglerConfig({ name, vars: {} }).ratelimits[0]?.namespace_id ?? "",
   )
   for (const id of ids) expect(id).toMatch(/^[1-9]\d{0,9}$/)
   expect(Math.max(...ids.map(Number))).toBeLessThan(2 ** 31)

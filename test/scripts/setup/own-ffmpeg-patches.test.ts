@@ -2,10 +2,10 @@ import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { describe, expect, test } from "vitest"
 import { findMediaTools } from "../../../scripts/cli/media-tools.ts"
-import { ffmpegBuildOf } from "../../support/media/ffmpeg-builds.ts"
+import { detectFfmpegBuild } from "../../support/media/ffmpeg-builds.ts"
 
 const { ffmpeg } = findMediaTools()
-const LACK = ffmpegBuildOf(ffmpeg).isOwn ? "" : ": another is used here"
+const LACK = detectFfmpegBuild(ffmpeg).isOwn ? "" : ": another is used here"
 const RATE = 48_000
 
 /** Runs ffmpeg on a source and returns what it prints and writes to its stdout. */

@@ -5,8 +5,8 @@ import { afterEach, expect, test, vi } from "vitest"
 import { findMissingPackages } from "../../../container/ffmpeg/debian-packages.ts"
 import { hasOwnFfmpeg } from "../../../scripts/cli/media-tools.ts"
 import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
-import { adviseOwnFfmpeg, ensureOwnFfmpeg } from "../../../scripts/setup/own-ffmpeg.ts"
-import { CONFIGURE, sourceWith } from "../../support/media/ffmpeg-source.ts"
+import { suggestOwnFfmpegBuild, ensureOwnFfmpeg } from "../../../scripts/setup/own-ffmpeg.ts"
+import { FAKE_CONFIGURE_SCRIPT, makeFakeFfmpegSource } from "../../support/media/ffmpeg-source.ts"
 
 const SYSTEM = { ffmpeg: "ffmpeg", ffprobe: "ffprobe", fetchFfmpeg: "ffmpeg" }
 const LACK = existsSync("/usr/bin/apt-cache") ? "" : ": apt is not here"
@@ -23,8 +23,8 @@ test.skipIf(LACK !== "")(
     await using folder = await makeTempFolder("advice")
     const said = vi.spyOn(console, "log").mockImplementation(() => undefined)
     const marker = join(folder.path, "cache", "advised")
-    await adviseOwnFfmpeg(SYSTEM, marker)
-    await adviseOwnFfmpeg(SYSTEM, marker)
+    await suggestOwnFfmpegBuild(SYSTEM, marker)
+    await suggestOwnFfmpegBuild(SYSTEM, marker)
     expect(said.mock.calls).toEqual([[expect.stringContaining("npm run setup -- --ffmpeg")]])
   },
 )
@@ -34,14 +34,14 @@ test("a start without write access to the clone prints no advice", async () => {
   const said = vi.spyOn(console, "log").mockImplementation(() => undefined)
   const file = join(folder.path, "no-folder")
   await writeFile(file, "")
-  await adviseOwnFfmpeg(SYSTEM, join(file, "advised"))
+  await suggestOwnFfmpegBuild(SYSTEM, join(file, "advised"))
   expect(said).not.toHaveBeenCalled()
 })
 
 test("a start with another ffmpeg prints no advice", async () => {
   await using folder = await makeTempFolder("advice")
   const said = vi.spyOn(console, "log").mockImplementation(() => undefined)
-  await adviseOwnFfmpeg({ ...SYSTEM, ffmpeg: "/opt/ffmpeg" }, join(folder.path, "advised"))
+  await suggestOwnFfmpegBuild({ ...SYSTEM, ffmpeg: "/opt/ffmpeg" }, join(folder.path, "advised"))
   expect(said).not.toHaveBeenCalled()
 })
 
@@ -52,7 +52,7 @@ test.skipIf(LACK_OF_BUILD !== "")(
     await chmod(folder.path, 0o755)
     vi.spyOn(console, "error").mockImplementation(() => undefined)
     const said = vi.spyOn(console, "log").mockImplementation(() => undefined)
-    const source = sourceWith(CONFIGURE)
+    const source = makeFakeFfmpegSource(FAKE_CONFIGURE_SCRIPT)
     const unpacked = vi.spyOn(source, "unpackInto")
     const cache = join(folder.path, "cache")
     const places = { cache, openSource: () => Promise.resolve(source) }

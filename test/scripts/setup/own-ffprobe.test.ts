@@ -6,11 +6,11 @@ import { z } from "zod"
 import { listComponentNames } from "../../../scripts/ffmpeg/differences.ts"
 import { findMediaTools } from "../../../scripts/cli/media-tools.ts"
 import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
-import { ffmpegBuildOf } from "../../support/media/ffmpeg-builds.ts"
+import { detectFfmpegBuild } from "../../support/media/ffmpeg-builds.ts"
 
 const run = promisify(execFile)
 const { ffmpeg, ffprobe } = findMediaTools()
-const LACK = ffmpegBuildOf(ffmpeg).isOwn ? "" : ": another is used here"
+const LACK = detectFfmpegBuild(ffmpeg).isOwn ? "" : ": another is used here"
 
 const PICTURES = "-f lavfi -i testsrc2=size=352x288:rate=25:duration=0.4"
 const SOUND = "-f lavfi -i sine=frequency=440:duration=0.4"

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest"
 import { CliError } from "../../../scripts/cli/cli-error.ts"
-import { ensureSteps, tryStep } from "../../../scripts/setup/step.ts"
+import { ensureSteps, runOptionalStep } from "../../../scripts/setup/step.ts"
 
 const STEP = {
   name: "a tool",
@@ -23,11 +23,11 @@ test("a failed step that the service needs stops the set-up", async () => {
 
 test("an optional step reports the missing function", async () => {
   const said = vi.spyOn(console, "error").mockImplementation(() => undefined)
-  expect(await tryStep(STEP, "Lathe continues without it.")).toBe(false)
+  expect(await runOptionalStep(STEP, "Lathe continues without it.")).toBe(false)
   const sentence = "The tool could not be installed.\nLathe continues without it."
   expect(said).toHaveBeenLastCalledWith(sentence)
   const done = { ...STEP, isDone: () => Promise.resolve(true) }
-  expect(await tryStep(done, "Lathe continues without it.")).toBe(true)
+  expect(await runOptionalStep(done, "Lathe continues without it.")).toBe(true)
   const broken = { ...STEP, make: () => Promise.reject(new Error("a fault")) }
-  await expect(tryStep(broken, "")).rejects.toThrow("a fault")
+  await expect(runOptionalStep(broken, "")).rejects.toThrow("a fault")
 })

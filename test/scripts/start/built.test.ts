@@ -5,7 +5,7 @@ import {
   makeBuildStamp,
   START_SCRIPT_ENVIRONMENT,
   makeStartScriptArguments,
-} from "../../../scripts/start/built.ts"
+} from "../../../scripts/start/bundles.ts"
 import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
 
 const MINUTE_MS = 60_000

@@ -3,8 +3,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { findFactsPath, readStoredFacts } from "../../../scripts/start/ffmpeg-facts.ts"
-import { readCapabilities } from "../../../src/kinds/command/facts/capabilities.ts"
+import {
+  findFfmpegCapabilitiesPath,
+  readStoredFfmpegCapabilities,
+} from "../../../scripts/start/ffmpeg-facts.ts"
+import { parseFfmpegFactsSetting } from "../../../src/kinds/command/facts/capabilities.ts"
 import image from "../../../src/kinds/command/facts/image.json" with { type: "json" }
 
 let folder: string
@@ -22,24 +25,27 @@ test("facts of a program are valid until the program changes", async () => {
   const link = join(folder, "link")
   await writeFile(program, "one")
   await symlink(program, link)
-  expect(readStoredFacts(program, folder)).toBe("none")
-  const path = findFactsPath(program, folder) ?? ""
+  expect(readStoredFfmpegCapabilities(program, folder)).toBe("none")
+  const path = findFfmpegCapabilitiesPath(program, folder) ?? ""
   await writeFile(path, "noted")
-  expect([program, link].map((name) => readStoredFacts(name, folder))).toEqual(["noted", "noted"])
+  expect([program, link].map((name) => readStoredFfmpegCapabilities(name, folder))).toEqual([
+    "noted",
+    "noted",
+  ])
   await utimes(program, 1, 1)
-  expect(readStoredFacts(program, folder)).toBe("none")
+  expect(readStoredFfmpegCapabilities(program, folder)).toBe("none")
 })
 
 test("a missing program has no facts", () => {
-  expect(findFactsPath(join(folder, "none"), folder)).toBeNull()
-  expect(readStoredFacts(join(folder, "none"), folder)).toBe("none")
+  expect(findFfmpegCapabilitiesPath(join(folder, "none"), folder)).toBeNull()
+  expect(readStoredFfmpegCapabilities(join(folder, "none"), folder)).toBe("none")
 })
 
 test("the Worker reads the notes that the set-up compressed", async () => {
   const facts = { ...image, filters: "only\tT V>V\tone:i:0:9", version: "of a test" }
-  const known = await readCapabilities(gzipSync(JSON.stringify(facts)).toString("base64"))
+  const known = await parseFfmpegFactsSetting(gzipSync(JSON.stringify(facts)).toString("base64"))
   expect([...(known?.names("filters") ?? [])]).toEqual(["only"])
   expect(known?.find("filters", "only")?.options[0]).toMatchObject({ names: ["one"], type: "i" })
-  expect(await readCapabilities("none")).toBeNull()
-  expect((await readCapabilities("image"))?.names("filters").has("scale")).toBe(true)
+  expect(await parseFfmpegFactsSetting("none")).toBeNull()
+  expect((await parseFfmpegFactsSetting("image"))?.names("filters").has("scale")).toBe(true)
 })

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest"
 import { z } from "zod"
-import { makeWorkerdLog } from "../../../scripts/start/workerd.ts"
+import { makeWorkerdLogger } from "../../../scripts/start/workerd.ts"
 
 const entry = z.object({ level: z.string(), part: z.literal("worker"), message: z.string() })
 
 /** Output for these lines of one workerd. */
 function printed(...lines: string[]): string[] {
   const said: string[] = []
-  const pass = makeWorkerdLog((line) => said.push(line))
+  const pass = makeWorkerdLogger((line) => said.push(line))
   for (const line of lines) pass(line)
   return said
 }

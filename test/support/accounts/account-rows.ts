@@ -5,7 +5,7 @@ import { newId } from "../../../src/platform/ids.ts"
  * SQL conditions that find an account's rows in tables without a column `account_id`, by table.
  * Null for tables whose rows belong to no account.
  */
-export const WITHOUT_ACCOUNT: Record<string, string | null> = {
+export const ACCOUNT_ROW_CONDITIONS: Record<string, string | null> = {
   accounts: "id = ?1",
   task_inputs: "task_id in (select id from tasks where account_id = ?1) or task_id = 'of ' || ?1",
   upload_parts:
@@ -66,7 +66,7 @@ export async function listTables(): Promise<Map<string, Column[]>> {
 /**
  * Inserts a row of an account into every table with rows of accounts, except those in `leftOut`.
  */
-export async function fillTables(
+export async function insertRowInEveryTable(
   accountId: string,
   database: D1Database = env.DB,
   leftOut: readonly string[] = ["accounts", "account_storage"],
@@ -74,7 +74,7 @@ export async function fillTables(
   const tables = await listTables()
   const order = ["users", ...tables.keys()].filter((table, at, all) => all.indexOf(table) === at)
   for (const table of order) {
-    if (leftOut.includes(table) || WITHOUT_ACCOUNT[table] === null) continue
+    if (leftOut.includes(table) || ACCOUNT_ROW_CONDITIONS[table] === null) continue
     const columns = (tables.get(table) ?? []).filter(
       ({ notnull, name }) => notnull || VALUES[table]?.[name],
     )
@@ -104,14 +104,14 @@ function valueOf(table: string, { name, type }: Column, accountId: string): unkn
 }
 
 /** Counts the rows of an account by table. Leaves out tables without such rows. */
-export async function countRows(
+export async function countAccountRows(
   accountId: string,
   database: D1Database = env.DB,
 ): Promise<Record<string, number>> {
   const counts: [string, number][] = []
   for (const [table, columns] of await listTables()) {
     const names = columns.some(({ name }) => name === "account_id")
-    const condition = names ? "account_id = ?1" : WITHOUT_ACCOUNT[table]
+    const condition = names ? "account_id = ?1" : ACCOUNT_ROW_CONDITIONS[table]
     if (!condition) continue
     const count = await database
       .prepare(`select count(*) as n from ${table} where ${condition}`)

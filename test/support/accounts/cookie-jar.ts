@@ -2,7 +2,7 @@
 type CookieJar = Map<string, string>
 
 /** Stores the cookies that a response sets. Removes expired cookies. */
-export function keepCookies(jar: CookieJar, answer: Response): void {
+export function storeResponseCookies(jar: CookieJar, answer: Response): void {
   for (const line of answer.headers.getSetCookie()) {
     const [pair = "", ...attributes] = line.split(";")
     const at = pair.indexOf("=")
@@ -13,6 +13,6 @@ export function keepCookies(jar: CookieJar, answer: Response): void {
 }
 
 /** Sets the `cookie` header of a request from the cookie jar. */
-export function sendCookies(jar: CookieJar, headers: Headers): void {
+export function setCookieHeader(jar: CookieJar, headers: Headers): void {
   if (jar.size > 0) headers.set("cookie", [...jar].map((pair) => pair.join("=")).join("; "))
 }

@@ -1,13 +1,13 @@
 import { env } from "cloudflare:workers"
 import { PLAN_LIMITS } from "../../../src/domain/plans.ts"
-import type { Limits } from "../../../src/domain/plans.ts"
-import { accountOf } from "../media/bundle.ts"
+import type { PlanLimits } from "../../../src/domain/plans.ts"
+import { findCallerAccountId } from "../media/bundle.ts"
 import { makeCaller } from "../caller.ts"
 
 /** Creates an account with its own plan: the trial plan with the given limits. */
-export async function makeLimitedCaller(account: string, limits: Partial<Limits>) {
+export async function makeLimitedCaller(account: string, limits: Partial<PlanLimits>) {
   const caller = await makeCaller(account)
-  const accountId = await accountOf(caller)
+  const accountId = await findCallerAccountId(caller)
   const plan = `plan of ${account}`
   const own = JSON.stringify({ ...PLAN_LIMITS.trial, runSecondsMax: 300, ...limits })
   await env.DB.batch([
@@ -21,7 +21,7 @@ export async function makeLimitedCaller(account: string, limits: Partial<Limits>
  * Changes limits of a plan that `makeLimitedCaller` created. The change applies to keys that are
  * read from the database afterwards.
  */
-export async function changeLimits(plan: string, limits: Partial<Limits>): Promise<void> {
+export async function changeLimitsOfPlan(plan: string, limits: Partial<PlanLimits>): Promise<void> {
   const own = JSON.stringify(limits)
   await env.DB.prepare("update plans set limits = json_patch(limits, ?) where name = ?")
     .bind(own, plan)

@@ -1,5 +1,5 @@
 /** Limits of a plan that an operator creates, by their public names. */
-export const GOLD = {
+export const GOLD_PLAN_LIMITS = {
   requests_per_minute: 100,
   running_jobs: 2,
   waiting_jobs: 10,

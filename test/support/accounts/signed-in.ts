@@ -5,19 +5,19 @@ import { makeWebhookSecret } from "../../../src/webhooks/signing.ts"
 import { openDirectory } from "../../../src/db/database.ts"
 import { accounts } from "../../../src/db/schema/accounts.ts"
 import { credentials, users } from "../../../src/db/schema/users.ts"
-import { ask } from "../caller.ts"
-import { keepCookies, sendCookies } from "./cookie-jar.ts"
+import { fetchWorker } from "../caller.ts"
+import { storeResponseCookies, setCookieHeader } from "./cookie-jar.ts"
 
 const ORIGIN = "https://lathe.test"
 const PASSWORD = "a password of twenty-six letters"
 
 /** Signed-in user, whose requests send the cookies of the session as a browser does. */
-export type SignedInCaller = Awaited<ReturnType<typeof signIn>>
+export type SignedInCaller = Awaited<ReturnType<typeof makeSignedInUser>>
 
 type Person = { email?: string; isOperator?: boolean; plan?: string }
 
 /** Creates a user with an account, and signs the user in by password. */
-export async function signIn(person: Person = {}) {
+export async function makeSignedInUser(person: Person = {}) {
   const made = await makeUser(person)
   return {
     ...made,
@@ -34,14 +34,14 @@ async function openSession(email: string) {
     body: { email, password: PASSWORD },
     asResponse: true,
   })
-  keepCookies(jar, answer)
+  storeResponseCookies(jar, answer)
   /** Requests a path as a page of the dashboard does, and stores the cookies of the response. */
   async function visit(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers)
     if (!headers.has("accept")) headers.set("accept", "text/html,application/xhtml+xml")
-    sendCookies(jar, headers)
-    const page = await ask(path, { ...init, headers })
-    keepCookies(jar, page)
+    setCookieHeader(jar, headers)
+    const page = await fetchWorker(path, { ...init, headers })
+    storeResponseCookies(jar, page)
     return page
   }
   return {

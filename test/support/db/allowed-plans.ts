@@ -94,4 +94,4 @@ const OF_WHAT_IS_OPEN: AllowedPlan[] = [
   },
 ]
 
-export const ALLOWED_PLANS = [...BOUNDED, ...OF_WHAT_IS_OPEN]
+export const ALLOWED_QUERY_PLANS = [...BOUNDED, ...OF_WHAT_IS_OPEN]

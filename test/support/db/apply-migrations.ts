@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers"
 import { applyD1Limits } from "../../../scripts/start/worker/d1-limits.ts"
 import * as worker from "../../../src/index.ts"
 import { getDatabaseBinding, countDatabases } from "../../../src/db/database.ts"
-import { checkPlans } from "./query-plans.ts"
+import { checkQueryPlans } from "./query-plans.ts"
 
 // Test files share a workerd process, because its start takes longer than most test files.
 await reset()
@@ -11,4 +11,4 @@ applyD1Limits(worker, env.DB)
 for (let database = 1; database <= countDatabases(env); database += 1) {
   await applyD1Migrations(getDatabaseBinding(env, database), env.TEST_MIGRATIONS)
 }
-checkPlans(worker)
+checkQueryPlans(worker)

@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers"
-import { around, asObject, classOf } from "./counted-trips.ts"
+import { observeMethodCalls, requireObject, getPrototype } from "./counted-trips.ts"
 import type { SentStatement } from "./watched-database.ts"
 
 /** SQL texts of prepared statements. */
@@ -9,13 +9,17 @@ let rowsRead: (() => number)[] | null = null
 const watched = new Set<object>()
 
 /** Records the D1 statements with values that this isolate binds during `work`. */
-export async function askedDuring(work: () => Promise<void>): Promise<SentStatement[]> {
-  const databases = classOf(env.DB)
+export async function recordStatements(work: () => Promise<void>): Promise<SentStatement[]> {
+  const databases = getPrototype(env.DB)
   if (!watched.has(databases)) {
     watched.add(databases)
-    around(databases, "prepare", (made, [sql]) => void texts.set(asObject(made), String(sql)))
-    around(classOf(env.DB.prepare("select 1")), "bind", (_, values, from) => {
-      asked?.push({ sql: texts.get(asObject(from)) ?? "", values })
+    observeMethodCalls(
+      databases,
+      "prepare",
+      (made, [sql]) => void texts.set(requireObject(made), String(sql)),
+    )
+    observeMethodCalls(getPrototype(env.DB.prepare("select 1")), "bind", (_, values, from) => {
+      asked?.push({ sql: texts.get(requireObject(from)) ?? "", values })
     })
   }
   const noted: SentStatement[] = []
@@ -29,7 +33,9 @@ export async function askedDuring(work: () => Promise<void>): Promise<SentStatem
 }
 
 /** Runs SELECT statements again, and returns the number of rows that D1 reads for them. */
-export async function rowsReadBy(statements: readonly SentStatement[]): Promise<number> {
+export async function countRowsReadByStatements(
+  statements: readonly SentStatement[],
+): Promise<number> {
   const reads = statements.filter(({ sql }) => /^\s*(?:select|with)\b/i.test(sql))
   const rows = reads.map(async ({ sql, values }) => {
     const { meta } = await env.DB.prepare(sql)
@@ -44,12 +50,15 @@ export async function rowsReadBy(statements: readonly SentStatement[]): Promise<
  * Counts the rows that the Durable Objects of this isolate read from their own tables during
  * `work`.
  */
-export async function rowsReadOf(sql: SqlStorage, work: () => Promise<void>): Promise<number> {
-  const storages = classOf(sql)
+export async function countStorageRowsRead(
+  sql: SqlStorage,
+  work: () => Promise<void>,
+): Promise<number> {
+  const storages = getPrototype(sql)
   if (!watched.has(storages)) {
     watched.add(storages)
-    around(storages, "exec", (cursor) => {
-      rowsRead?.push(() => Number(Reflect.get(asObject(cursor), "rowsRead")))
+    observeMethodCalls(storages, "exec", (cursor) => {
+      rowsRead?.push(() => Number(Reflect.get(requireObject(cursor), "rowsRead")))
     })
   }
   const noted: (() => number)[] = []

@@ -17,7 +17,7 @@ let isWatched = false
  * them: with index entries, and one row for each alarm that is set. Leaves out the creation of
  * tables.
  */
-export async function countRows(work: () => Promise<unknown>): Promise<WrittenRows> {
+export async function countStorageRowsWritten(work: () => Promise<unknown>): Promise<WrittenRows> {
   await watch()
   const rows = new Map<string, number>()
   noted = rows
@@ -29,7 +29,7 @@ export async function countRows(work: () => Promise<unknown>): Promise<WrittenRo
   return rows
 }
 
-export function sumOf(rows: WrittenRows): number {
+export function sumWrittenRows(rows: WrittenRows): number {
   return [...rows.values()].reduce((sum, count) => sum + count, 0)
 }
 

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 
 /** Round trip to D1: the verb and table of each of its statements, separated by commas. */
-export type Trip = string
+export type D1Trip = string
 
 type Method = (...given: unknown[]) => unknown
 
@@ -9,13 +9,13 @@ const SENDING = ["first", "run", "all", "raw"]
 
 /** SQL texts of prepared statements. */
 const texts = new WeakMap<object, string>()
-let noted: Trip[] | null = null
+let noted: D1Trip[] | null = null
 let isWatched = false
 
 /** Records the round trips to D1 of this isolate and its Durable Objects during `work`. */
-export async function countTrips(work: () => Promise<void>): Promise<Trip[]> {
+export async function recordD1Trips(work: () => Promise<void>): Promise<D1Trip[]> {
   watch()
-  const trips: Trip[] = []
+  const trips: D1Trip[] = []
   noted = trips
   try {
     await work()
@@ -31,22 +31,24 @@ export async function countTrips(work: () => Promise<void>): Promise<Trip[]> {
 function watch(): void {
   if (isWatched) return
   isWatched = true
-  const [database, session] = [env.DB, env.DB.withSession("first-unconstrained")].map(classOf)
-  const statements = classOf(env.DB.prepare("select 1"))
+  const [database, session] = [env.DB, env.DB.withSession("first-unconstrained")].map(getPrototype)
+  const statements = getPrototype(env.DB.prepare("select 1"))
   for (const preparing of [database, session]) {
-    around(asObject(preparing), "prepare", (made, [sql]) => {
-      texts.set(asObject(made), String(sql))
+    observeMethodCalls(requireObject(preparing), "prepare", (made, [sql]) => {
+      texts.set(requireObject(made), String(sql))
     })
   }
-  around(statements, "bind", (made, _, from) => {
-    texts.set(asObject(made), texts.get(asObject(from)) ?? "")
+  observeMethodCalls(statements, "bind", (made, _, from) => {
+    texts.set(requireObject(made), texts.get(requireObject(from)) ?? "")
   })
   // `D1Database.batch` calls the method `batch` of a session.
-  around(asObject(session), "batch", (_, [batch]) => {
-    note(Array.isArray(batch) ? batch.map((each: unknown) => nameOf(asObject(each))) : [])
+  observeMethodCalls(requireObject(session), "batch", (_, [batch]) => {
+    note(Array.isArray(batch) ? batch.map((each: unknown) => nameOf(requireObject(each))) : [])
   })
   for (const name of SENDING) {
-    around(statements, name, (_, __, statement) => note([nameOf(asObject(statement))]))
+    observeMethodCalls(statements, name, (_, __, statement) =>
+      note([nameOf(requireObject(statement))]),
+    )
   }
 }
 
@@ -73,7 +75,7 @@ function withoutGroups(text: string): string {
 /**
  * Replaces a method of a class so that each call passes its result, arguments and `this` to `see`.
  */
-export function around(
+export function observeMethodCalls(
   owner: object,
   name: string,
   see: (answer: unknown, given: unknown[], from: unknown) => void,
@@ -94,11 +96,11 @@ function isMethod(value: unknown): value is Method {
   return typeof value === "function"
 }
 
-export function classOf(of: object): object {
-  return asObject(Object.getPrototypeOf(of))
+export function getPrototype(of: object): object {
+  return requireObject(Object.getPrototypeOf(of))
 }
 
-export function asObject(value: unknown): object {
+export function requireObject(value: unknown): object {
   if (typeof value !== "object" || value === null) throw new Error("this is no object")
   return value
 }

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers"
 import { afterAll, expect } from "vitest"
-import { ALLOWED_PLANS } from "./allowed-plans.ts"
+import { ALLOWED_QUERY_PLANS } from "./allowed-plans.ts"
 
 /** Pattern of the service's statements, which quote all names. Statements in tests quote none. */
 const IS_OF_SERVICE = /^(?:select|insert|update|delete|with)\b[^]*"/i
@@ -21,10 +21,10 @@ let isWatching = false
 
 /**
  * Makes a test file of the Worker fail if a statement of D1 or of a Durable Object scans a table or
- * sorts, unless `ALLOWED_PLANS` allows it. Nobody runs ANALYZE, so that plans do not depend on the
+ * sorts, unless `ALLOWED_QUERY_PLANS` allows it. Nobody runs ANALYZE, so that plans do not depend on the
  * rows in the tables.
  */
-export function checkPlans(worker: object): void {
+export function checkQueryPlans(worker: object): void {
   if (!isWatching) watch(worker)
   isWatching = true
   texts.clear()
@@ -105,7 +105,7 @@ function note(step: string, text: string): void {
 }
 
 function isAllowed(plan: string): boolean {
-  return ALLOWED_PLANS.some((allowed) => allowed.plan.test(plan))
+  return ALLOWED_QUERY_PLANS.some((allowed) => allowed.plan.test(plan))
 }
 
 function around(owner: object, name: string, wrap: (method: Method) => Method): void {

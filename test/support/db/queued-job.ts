@@ -1,18 +1,18 @@
 import { env } from "cloudflare:workers"
 import { newId } from "../../../src/platform/ids.ts"
-import { openDatabases } from "../../../src/db/database.ts"
+import { openAccountDatabases } from "../../../src/db/database.ts"
 import { createJob } from "./create-job.ts"
 import { draftJobRow, draftTask } from "../../../src/domain/job-draft.ts"
 import { claimTask } from "../../../src/db/jobs/tasks.ts"
-import { jobFacts } from "../job-facts.ts"
+import { makeJobProperties } from "../job-facts.ts"
 
 /** Creates a command job with one waiting task, as the creation of a command writes it to D1. */
 export async function makeQueuedJob(accountId: string, changes: { agoMs?: number } = {}) {
   const jobId = newId()
-  const facts = { ...jobFacts(null), now: Date.now() - (changes.agoMs ?? 0) }
+  const facts = { ...makeJobProperties(null), now: Date.now() - (changes.agoMs ?? 0) }
   const work = { kind: "command", commands: [["x"]], outputs: [], run_seconds_max: 1 }
   const made = draftTask(facts, { pool: "media", jobId, work, inputs: [], blocked: false })
-  await createJob(openDatabases(env, accountId), {
+  await createJob(openAccountDatabases(env, accountId), {
     job: draftJobRow(facts, { id: jobId, kind: "command", request: { output_files: {} } }),
     tasks: [made],
     files: [],
@@ -34,6 +34,6 @@ export async function makeQueuedJob(accountId: string, changes: { agoMs?: number
 export async function makeClaimedJob(accountId: string, slot = "media-0") {
   const made = await makeQueuedJob(accountId)
   const claim = { taskId: made.taskId, jobId: made.jobId, slot, allocation: 1, now: Date.now() }
-  await claimTask(openDatabases(env, accountId), claim)
+  await claimTask(openAccountDatabases(env, accountId), claim)
   return made
 }

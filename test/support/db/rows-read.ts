@@ -2,23 +2,23 @@ import { env } from "cloudflare:workers"
 import { z } from "zod"
 
 /** SQL statement that was sent to D1, and the number of rows that D1 read for it. */
-export type Reading = { sql: string; rows: number }
+export type StatementReads = { sql: string; rows: number }
 
 type Method = (...given: unknown[]) => unknown
 
 const meta = z.object({ meta: z.object({ rows_read: z.number() }) })
 
 const texts = new WeakMap<object, string>()
-let noted: Reading[] | null = null
+let noted: StatementReads[] | null = null
 let isWatched = false
 
 /**
  * Records the statements of this isolate and its Durable Objects during `work`, with the rows that
  * D1 reads.
  */
-export async function readingsOf(work: () => Promise<void>): Promise<Reading[]> {
+export async function recordRowsRead(work: () => Promise<void>): Promise<StatementReads[]> {
   watch()
-  const readings: Reading[] = []
+  const readings: StatementReads[] = []
   noted = readings
   try {
     await work()

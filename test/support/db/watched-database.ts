@@ -5,7 +5,7 @@ import type { Env } from "../../../src/bindings/env.ts"
 export type SentStatement = { sql: string; values: unknown[] }
 
 /** Returns an environment whose database records the statements that it gets. */
-export function watchedEnv(): { watched: Env; asked: SentStatement[] } {
+export function makeRecordingEnv(): { watched: Env; asked: SentStatement[] } {
   const asked: SentStatement[] = []
   const DB = new Proxy(env.DB, {
     get(database, name) {
@@ -31,10 +31,12 @@ function watchedStatement(statement: D1PreparedStatement, sql: string, asked: Se
  * Pattern of a plan step that scans a whole table. Does not match scans of JSON values and
  * subqueries.
  */
-export const SCAN_OF_TABLE = /^SCAN (?!json_each|CONSTANT ROW|\(subquery|(?:found|counted)\b)/
+export const TABLE_SCAN_STEP = /^SCAN (?!json_each|CONSTANT ROW|\(subquery|(?:found|counted)\b)/
 
 /** Returns the steps of SQLite's query plan for each statement. */
-export async function plansOf(asked: SentStatement[]): Promise<{ sql: string; steps: string[] }[]> {
+export async function explainStatements(
+  asked: SentStatement[],
+): Promise<{ sql: string; steps: string[] }[]> {
   return await Promise.all(
     asked.map(async ({ sql, values }) => {
       const explain = env.DB.prepare(`explain query plan ${sql}`).bind(...values)

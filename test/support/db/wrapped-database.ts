@@ -7,7 +7,7 @@ type Around = (text: string, ask: () => Promise<unknown>) => Promise<unknown>
 type Method = (...given: unknown[]) => unknown
 
 /** Wraps a database so that `around` is called for each statement and batch. */
-export function aroundStatements(database: D1Database, around: Around): D1Database {
+export function wrapStatements(database: D1Database, around: Around): D1Database {
   function replace(owner: object, name: string, text: string): void {
     const method = methodOf(owner, name)
     Reflect.set(owner, name, async (...given: unknown[]) => {
@@ -45,10 +45,10 @@ const QUIET_TURNS = 20
  * Wraps a database so that a test can wait for work that the Worker does after its response. The
  * test has no access to the promise that the Worker passes to `waitUntil`.
  */
-export function settledDatabase(database: D1Database): { DB: D1Database; settle: Settle } {
+export function trackPendingStatements(database: D1Database): { DB: D1Database; settle: Settle } {
   const pending = new Set<Promise<unknown>>()
   let isQuiet = true
-  const DB = aroundStatements(database, async (_, ask) => {
+  const DB = wrapStatements(database, async (_, ask) => {
     isQuiet = false
     const asked = ask()
     pending.add(asked)

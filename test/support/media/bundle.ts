@@ -1,19 +1,19 @@
 import { env } from "cloudflare:workers"
 import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../../src/contract/protocol.ts"
-import type { Member } from "../../../src/contract/bundle.ts"
+import type { BundleMember } from "../../../src/contract/bundle.ts"
 import type { OutputReport } from "../../../src/contract/report.ts"
 import { newId } from "../../../src/platform/ids.ts"
 import { makeTaskToken } from "../../../src/runner/task-token.ts"
 import type { TaskRun } from "../../../src/bindings/rpc.ts"
-import { openDatabases } from "../../../src/db/database.ts"
+import { openAccountDatabases } from "../../../src/db/database.ts"
 import { createJob } from "../db/create-job.ts"
 import { draftJobRow, draftOutputFile, draftTask } from "../../../src/domain/job-draft.ts"
 import { claimTask } from "../../../src/db/jobs/tasks.ts"
-import { ask } from "../caller.ts"
-import type { Caller } from "../caller.ts"
+import { fetchWorker } from "../caller.ts"
+import type { TestCaller } from "../caller.ts"
 
 /** Boot id of the runner process that runs the tasks of these tests. */
-export const BOOT = "boot"
+export const TEST_BOOT_ID = "boot"
 
 /** Running task with the calls that its runner can make. */
 export type RunningTask = TaskRun & {
@@ -21,22 +21,22 @@ export type RunningTask = TaskRun & {
   fileIds: Record<string, string>
   call(path: string, init?: RequestInit): Promise<Response>
   /** Stores a member of an output. Returns the member as a report describes it. */
-  store(key: string, name: string, content: string, type?: string): Promise<Member>
+  store(key: string, name: string, content: string, type?: string): Promise<BundleMember>
   finish(outputs: OutputReport[]): Promise<Response>
 }
 
 type Input = { key: string; fileId: string }
 
 /** Creates a command job with the given outputs, and claims its task. */
-export async function startTask(
-  caller: Caller,
+export async function startCommandTask(
+  caller: TestCaller,
   output_files: Record<string, string>,
   { webhookUrl = null, inputs = [] }: { webhookUrl?: string | null; inputs?: Input[] } = {},
 ): Promise<RunningTask> {
   const id = newId()
   const now = Date.now()
-  const accountId = await accountOf(caller)
-  const database = openDatabases(env, accountId)
+  const accountId = await findCallerAccountId(caller)
+  const database = openAccountDatabases(env, accountId)
   const origin = "https://lathe.test"
   const facts = {
     origin,
@@ -63,7 +63,7 @@ export async function startTask(
 }
 
 /** Returns the id of the account that owns a caller's key. */
-export async function accountOf({ id }: Caller): Promise<string> {
+export async function findCallerAccountId({ id }: TestCaller): Promise<string> {
   const query = env.DB.prepare("select account_id from keys where id = ?").bind(id)
   return (await query.first<string>("account_id")) ?? ""
 }
@@ -74,8 +74,8 @@ async function ioOf(run: TaskRun) {
     const headers = new Headers(init.headers)
     headers.set("authorization", `Bearer ${token}`)
     headers.set(PROTOCOL_HEADER, PROTOCOL_VERSION)
-    headers.set(BOOT_HEADER, BOOT)
-    return await ask(`/io/${run.taskId}${path}`, { ...init, headers })
+    headers.set(BOOT_HEADER, TEST_BOOT_ID)
+    return await fetchWorker(`/io/${run.taskId}${path}`, { ...init, headers })
   }
   async function store(key: string, name: string, content: string, type = "text/plain") {
     const headers = { "content-type": type, "content-length": String(sizeOf(content)) }
@@ -87,14 +87,14 @@ async function ioOf(run: TaskRun) {
   async function finish(outputs: OutputReport[]): Promise<Response> {
     const at = new Date().toISOString()
     const result = { kind: "command", outputs }
-    const finished = { kind: "finished", boot: BOOT, at, processing_seconds: 1, result }
+    const finished = { kind: "finished", boot: TEST_BOOT_ID, at, processing_seconds: 1, result }
     return await call("/reports", { method: "POST", body: JSON.stringify(finished) })
   }
   return { token, call, store, finish }
 }
 
 /** Returns a runner's report of an output that is a bundle with the given members. */
-export function bundleReport(key: string, members: Member[], type: string): OutputReport {
+export function makeBundleReport(key: string, members: BundleMember[], type: string): OutputReport {
   const size_bytes = members.reduce((sum, member) => sum + member.size_bytes, 0)
   return { key, size_bytes, content_type: type, members }
 }

@@ -1,5 +1,5 @@
 /** Returns a valid body of POST /commands, with some fields replaced. */
-export function commandRequest(fileId: string, changes: Record<string, unknown> = {}) {
+export function makeCommandBody(fileId: string, changes: Record<string, unknown> = {}) {
   return {
     ffmpeg_command: "ffmpeg -i {{in_1}} {{out_1}}",
     input_files: { in_1: `svc_id://${fileId}` },
@@ -9,7 +9,7 @@ export function commandRequest(fileId: string, changes: Record<string, unknown> 
 }
 
 /** Returns a valid body of POST /commands with the given input files, with some fields replaced. */
-export function withInputs(
+export function makeCommandBodyWithInputs(
   input_files: Record<string, string>,
   changes: Record<string, unknown> = {},
 ) {

@@ -2,18 +2,18 @@ import { env } from "cloudflare:workers"
 import { toHex } from "../../../src/platform/crypto/hex.ts"
 import type { FetchResult } from "../../../src/contract/tasks/fetch.ts"
 import type { MetadataResult, VideoMetadata } from "../../../src/contract/tasks/metadata.ts"
-import { openDatabases } from "../../../src/db/database.ts"
+import { openAccountDatabases } from "../../../src/db/database.ts"
 import { createJob } from "../db/create-job.ts"
 import { outputObjectKey } from "../../../src/domain/object-keys.ts"
-import { draftLookupJob } from "../../../src/kinds/metadata/plan.ts"
-import { accountOf } from "./bundle.ts"
-import type { Caller } from "../caller.ts"
-import { endTask } from "../tasks.ts"
+import { draftMetadataLookupJob } from "../../../src/kinds/metadata/plan.ts"
+import { findCallerAccountId } from "./bundle.ts"
+import type { TestCaller } from "../caller.ts"
+import { endOnlyTask } from "../tasks.ts"
 
 const MEDIA = "the media that was fetched"
 
 /** Returns the result of a fetch with subtitles in the given languages. */
-export function fetchResult(languages: string[] = [], changes: Partial<FetchResult> = {}) {
+export function makeFetchResult(languages: string[] = [], changes: Partial<FetchResult> = {}) {
   const subtitles = languages.map((language, index) => ({
     key: `subtitles_${index + 1}`,
     name: `A clip.${language}.vtt`,
@@ -48,12 +48,12 @@ export function fetchResult(languages: string[] = [], changes: Partial<FetchResu
 
 /** Stores the media of a fetch job in R2, and ends its task with the result. */
 export async function finishFetch(
-  caller: Caller,
+  caller: TestCaller,
   jobId: string,
-  result: FetchResult = fetchResult(),
+  result: FetchResult = makeFetchResult(),
 ): Promise<string> {
-  const accountId = await accountOf(caller)
-  const run = await endTask(accountId, jobId, { result })
+  const accountId = await findCallerAccountId(caller)
+  const run = await endOnlyTask(accountId, jobId, { result })
   const objectKey = outputObjectKey(accountId, run, "media")
   await env.MEDIA.put(objectKey, MEDIA)
   for (const { key } of result.subtitles) {
@@ -62,7 +62,7 @@ export async function finishFetch(
   return objectKey
 }
 
-export function videoMetadata(url: string): VideoMetadata {
+export function makeVideoMetadata(url: string): VideoMetadata {
   return {
     url,
     title: "A clip",
@@ -80,21 +80,24 @@ export function videoMetadata(url: string): VideoMetadata {
   }
 }
 
-export function metadataResult(url: string): MetadataResult {
-  return { kind: "metadata", metadata: videoMetadata(url) }
+export function makeMetadataResult(url: string): MetadataResult {
+  return { kind: "metadata", metadata: makeVideoMetadata(url) }
 }
 
 /** Creates a finished lookup, so that the account has cached metadata of the page. */
-export async function knowMetadata(caller: Caller, url: string): Promise<void> {
-  const accountId = await accountOf(caller)
+export async function storeMetadataLookup(caller: TestCaller, url: string): Promise<void> {
+  const accountId = await findCallerAccountId(caller)
   const { href } = new URL(url)
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(href))
-  const draft = draftLookupJob(href, {
+  const draft = draftMetadataLookupJob(href, {
     origin: "https://lathe.test",
     now: Date.now(),
     runSecondsMax: 1,
   })
   const urlHash = toHex(digest)
-  await createJob(openDatabases(env, accountId), { ...draft, lookup: { urlHash, replaces: null } })
-  await endTask(accountId, draft.job.id, { result: metadataResult(href) })
+  await createJob(openAccountDatabases(env, accountId), {
+    ...draft,
+    lookup: { urlHash, replaces: null },
+  })
+  await endOnlyTask(accountId, draft.job.id, { result: makeMetadataResult(href) })
 }

@@ -38,14 +38,18 @@ const BUILDS: readonly (FfmpegBuild & { banner: RegExp })[] = [
 const OTHER = { name: "another", isOwn: false, isMeasured: false, cannot: [] }
 
 /** Returns the known properties of an ffmpeg program by the output of `-version`. */
-export function ffmpegBuildOf(program: string): FfmpegBuild {
+export function detectFfmpegBuild(program: string): FfmpegBuild {
   const banner = execFileSync(program, ["-version"], { encoding: "utf8" })
   const turnsByOption = !/^ffmpeg version [0-5]\./.test(banner)
   return BUILDS.find((each) => each.banner.test(banner)) ?? { ...OTHER, turnsByOption }
 }
 
 /** Returns arguments that copy a video and mark it as rotated clockwise by some degrees. */
-export function turning({ turnsByOption }: FfmpegBuild, input: string, degrees: number): string {
+export function makeRotationArguments(
+  { turnsByOption }: FfmpegBuild,
+  input: string,
+  degrees: number,
+): string {
   return turnsByOption
     ? `-display_rotation -${degrees} -i ${input} -c copy`
     : `-i ${input} -c copy -metadata:s:v:0 rotate=${360 - degrees}`

@@ -6,7 +6,7 @@ import type { FfmpegSource } from "../../../container/ffmpeg/debian-source.ts"
  * Fake `configure` script. The built programs print the script's arguments and the component lists
  * as they are at the build.
  */
-export const CONFIGURE = String.raw`#!/bin/sh
+export const FAKE_CONFIGURE_SCRIPT = String.raw`#!/bin/sh
 printf '%s\n' "$@" >words
 mkdir libavcodec libavformat libavfilter libavdevice
 printf '    &ff_%s,\n' a_encoder a_decoder liba_decoder libdav1d_decoder >libavcodec/codec_list.c
@@ -22,7 +22,7 @@ END
 `
 
 /** Returns a fake source of ffmpeg that contains only this `configure` script. */
-export function sourceWith(configure: string): FfmpegSource {
+export function makeFakeFfmpegSource(configure: string): FfmpegSource {
   return {
     version: "7:7.1.5-0+deb13u1",
     unpackInto: async (folder) => {

@@ -1,16 +1,16 @@
-import type { Caller } from "../caller.ts"
+import type { TestCaller } from "../caller.ts"
 
-export type Part = [name: string, value: string | File]
+export type FormPart = [name: string, value: string | File]
 
 /** Returns a file for a multipart form. The tested kinds of jobs do not read its content. */
-export function media(content = "bytes", name = "talk.wav"): File {
+export function makeFormFile(content = "bytes", name = "talk.wav"): File {
   return new File([content], name)
 }
 
 /** Sends a multipart form to POST /normalize. */
-export function sendForm(
-  caller: Caller,
-  parts: Part[],
+export function postNormalizeForm(
+  caller: TestCaller,
+  parts: FormPart[],
   headers: Record<string, string> = {},
 ): Promise<Response> {
   const body = new FormData()

@@ -1,11 +1,11 @@
-import { MEMBERS_MAX } from "../../../src/contract/bundle.ts"
-import type { Member } from "../../../src/contract/bundle.ts"
+import { BUNDLE_MEMBERS_MAX } from "../../../src/contract/bundle.ts"
+import type { BundleMember } from "../../../src/contract/bundle.ts"
 
 /**
  * Returns bundle members whose names become longest in JSON, with content types near the maximum
  * length.
  */
-export function longMembers(count = MEMBERS_MAX): Member[] {
+export function makeLongMembers(count = BUNDLE_MEMBERS_MAX): BundleMember[] {
   return Array.from({ length: count }, (_, index) => ({
     name: `${'"'.repeat(75)}${index}`,
     size_bytes: 1,

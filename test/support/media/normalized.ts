@@ -1,7 +1,7 @@
 import type { NormalizeResult } from "../../../src/contract/tasks/normalize.ts"
 
 /** Returns the result of a normalization. */
-export function normalizeResult(changes: Partial<NormalizeResult> = {}): NormalizeResult {
+export function makeNormalizeResult(changes: Partial<NormalizeResult> = {}): NormalizeResult {
   const format = { container: "wav", codec: "pcm_s16le" }
   return {
     kind: "normalize",

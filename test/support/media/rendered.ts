@@ -1,7 +1,7 @@
 import type { RenderResult } from "../../../src/contract/tasks/render.ts"
 
 /** Returns the result of a render task with one rendition for each key. */
-export function renderResult(...keys: string[]): RenderResult {
+export function makeRenderResult(...keys: string[]): RenderResult {
   return {
     kind: "render",
     outputs: keys.map((key) => ({

@@ -9,16 +9,16 @@ import { SPEECH_MODELS_PATH, SPEECH_PYTHON_PATH } from "../../../scripts/setup/s
 const run = promisify(execFile)
 
 /** Voices of flite that sound most natural. */
-export const VOICES = ["slt", "rms"] as const
+export const FLITE_VOICES = ["slt", "rms"] as const
 
-export type Voice = (typeof VOICES)[number]
+export type Voice = (typeof FLITE_VOICES)[number]
 
 /** Sentence that takes about five seconds to speak. */
-export const GREETING =
+export const SHORT_SPEECH_TEXT =
   "The weather was cold this morning, so we stayed at home and made a large pot of tea."
 
 /** Text of more than 200 words, which takes a little more than a minute to speak. */
-export const STORY = `
+export const LONG_SPEECH_TEXT = `
 The harbor was quiet when the first boats came home. A cold wind moved over the water, and the
 old lamps along the pier began to shine. Maria stood by the window of the small office and
 counted the sails. Her father had taught her to read the weather from the color of the sky,
@@ -33,8 +33,8 @@ listened to the rain on the roof. In the kitchen her brother was mending a broke
 asked her about the day, and she told him every small detail, from the first sail to the last
 song.`
 
-/** Text of the same length as `STORY`, with another subject. */
-export const ADVICE = `
+/** Text of the same length as `LONG_SPEECH_TEXT`, with another subject. */
+export const OTHER_LONG_SPEECH_TEXT = `
 A good recording begins long before anybody presses a button. Choose a quiet room with soft
 furniture, because hard walls send every sound back to the microphone. Close the windows, and
 turn off the fan and the refrigerator if you can. Sit close to the microphone, but speak
@@ -50,19 +50,19 @@ change anything. Then send it to a friend, and ask what they understood and wher
 listening.`
 
 /** Returns the reason why this machine cannot generate speech, or null if it can. */
-export async function whyNoVoice(): Promise<string | null> {
+export async function explainMissingFlite(): Promise<string | null> {
   return (await fliteStep.isDone())
     ? null
     : "flite, which says what is to be heard, is not installed"
 }
 
 /** Returns the reason why this machine cannot generate and transcribe speech, or null if it can. */
-export async function whyNoSpeech(): Promise<string | null> {
-  return (await whyNoVoice()) ?? (await whyNoModel())
+export async function explainMissingSpeechTools(): Promise<string | null> {
+  return (await explainMissingFlite()) ?? (await explainMissingSpeechModel())
 }
 
 /** Returns the reason why this machine cannot transcribe speech, or null if it can. */
-export async function whyNoModel(): Promise<string | null> {
+export async function explainMissingSpeechModel(): Promise<string | null> {
   const isThere =
     existsSync(SPEECH_PYTHON_PATH) && (await hasSpeechModel(SPEECH_MODELS_PATH, "base"))
   return isThere ? null : "faster-whisper or its model base is not installed"
@@ -72,7 +72,7 @@ export async function whyNoModel(): Promise<string | null> {
  * Returns a suffix for the title of a skipped test with the reason. Returns an empty text without a
  * reason.
  */
-export function skipNote(reason: string | null): string {
+export function makeSkipSuffix(reason: string | null): string {
   return reason === null ? "" : ` (skipped: ${reason})`
 }
 
@@ -80,7 +80,7 @@ export function skipNote(reason: string | null): string {
  * Generates speech of a text with flite. Returns the path of the WAV file, which is mono with 16
  * kHz.
  */
-export async function speak(
+export async function generateSpeech(
   folder: string,
   { name = "speech.wav", voice = "slt", text }: { name?: string; voice?: Voice; text: string },
 ): Promise<string> {

@@ -5,15 +5,15 @@ import {
   TRANSCRIPT_MEDIA_TYPES,
 } from "../../../src/contract/tasks/transcribe.ts"
 import { outputObjectKey } from "../../../src/domain/object-keys.ts"
-import { accountOf } from "./bundle.ts"
-import type { Caller } from "../caller.ts"
-import { endTask } from "../tasks.ts"
+import { findCallerAccountId } from "./bundle.ts"
+import type { TestCaller } from "../caller.ts"
+import { endOnlyTask } from "../tasks.ts"
 
 /** Returns the result of a transcription. */
-export function transcribeResult(changes: Partial<TranscribeResult> = {}): TranscribeResult {
+export function makeTranscribeResult(changes: Partial<TranscribeResult> = {}): TranscribeResult {
   const outputs = TRANSCRIPT_FORMATS.map((key) => ({
     key,
-    size_bytes: transcriptOf(key).length,
+    size_bytes: makeTranscript(key).length,
     content_type: TRANSCRIPT_MEDIA_TYPES[key],
   }))
   return {
@@ -27,7 +27,7 @@ export function transcribeResult(changes: Partial<TranscribeResult> = {}): Trans
 }
 
 /** Returns the content of a transcript in a format, as these tests store it. */
-export function transcriptOf(format: string): string {
+export function makeTranscript(format: string): string {
   return `the transcript as ${format}\n`
 }
 
@@ -36,15 +36,15 @@ export function transcriptOf(format: string): string {
  * the object keys.
  */
 export async function finishTranscription(
-  caller: Caller,
+  caller: TestCaller,
   jobId: string,
-  result: TranscribeResult = transcribeResult(),
+  result: TranscribeResult = makeTranscribeResult(),
 ): Promise<string[]> {
-  const accountId = await accountOf(caller)
-  const run = await endTask(accountId, jobId, { result })
+  const accountId = await findCallerAccountId(caller)
+  const run = await endOnlyTask(accountId, jobId, { result })
   const objectKeys = result.outputs.map(({ key }) => [key, outputObjectKey(accountId, run, key)])
   for (const [key = "", objectKey = ""] of objectKeys) {
-    await env.MEDIA.put(objectKey, transcriptOf(key))
+    await env.MEDIA.put(objectKey, makeTranscript(key))
   }
   return objectKeys.map(([, objectKey = ""]) => objectKey)
 }

@@ -14,7 +14,7 @@ type Containers = {
 }
 
 /** Returns an environment in which containers are the runners, with one container in each pool. */
-export function withContainers({ post, end, handOver, wake }: Containers): Env {
+export function makeContainerEnv({ post, end, handOver, wake }: Containers): Env {
   function getByName(slot: string) {
     return { post, end: (allocation: number) => end?.(slot, allocation) }
   }

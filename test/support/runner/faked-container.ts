@@ -34,7 +34,7 @@ export type FakedContainer = {
   wanted: string | null
 }
 
-export function freshContainer(): FakedContainer {
+export function makeFakedContainer(): FakedContainer {
   return {
     running: false,
     hasSandbox: true,
@@ -55,7 +55,7 @@ export function freshContainer(): FakedContainer {
  * Sets the container of a Durable Object to a fake container, which requires the token of its
  * start.
  */
-export function giveContainer(
+export function setFakedContainer(
   ctx: DurableObjectState,
   own: FakedContainer,
 ): asserts ctx is DurableObjectState<object> {
@@ -96,7 +96,7 @@ function fakeContainer(own: FakedContainer) {
         const request = new Request(input, init)
         if (request.url.endsWith("/health")) return Response.json({ status: "ok" })
         if (!request.url.includes("/tasks")) return new Response()
-        noteAsked(own.asked, request)
+        recordContainerRequest(own.asked, request)
         const isRight = request.headers.get("authorization") === `Bearer ${own.wanted}`
         if (!own.hasSandbox) {
           const headers = { [BOOT_HEADER]: `boot-${own.tokens.length}` }
@@ -122,7 +122,7 @@ function refused(reason: string): Promise<never> {
 }
 
 /** Returns the environment of the tests with some settings replaced. */
-export function withSettings(more: Record<string, unknown>): Env {
+export function makeEnvWithSettings(more: Record<string, unknown>): Env {
   const made: object = { ...env, ...more }
   if (!isEnv(made)) throw new Error("no environment")
   return made
@@ -133,7 +133,7 @@ function isEnv(made: object): made is Env {
 }
 
 /** Makes an order of a probe task. */
-export async function makeOrder(): Promise<TaskOrder> {
+export async function makeProbeOrder(): Promise<TaskOrder> {
   const [taskId, jobId] = [newId(), newId()]
   const run = { accountId: newId(), jobId, taskId, fence: 1 }
   return {
@@ -151,7 +151,7 @@ export async function makeOrder(): Promise<TaskOrder> {
   }
 }
 
-export function noteAsked(asked: ContainerRequest[], request: Request): void {
+export function recordContainerRequest(asked: ContainerRequest[], request: Request): void {
   const { method, url, headers } = request
   asked.push({ method, url, authorization: headers.get("authorization") })
 }

@@ -5,7 +5,7 @@ import { promisify } from "node:util"
 import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
 
 /** Program that starts another program as if the kernel lacked security features; see hide.c. */
-export type Hider = AsyncDisposable & {
+export type KernelFeatureHider = AsyncDisposable & {
   /**
    * Returns the words to put before a command. The words hide Landlock, or both Landlock and
    * namespaces.
@@ -14,7 +14,7 @@ export type Hider = AsyncDisposable & {
 }
 
 /** Builds the program in a folder that all users can read. Returns null without a C compiler. */
-export async function buildHider(): Promise<Hider | null> {
+export async function buildKernelFeatureHider(): Promise<KernelFeatureHider | null> {
   await using opened = new AsyncDisposableStack()
   const { path: folder } = opened.use(await makeTempFolder("hide"))
   await chmod(folder, 0o755)

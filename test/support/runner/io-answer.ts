@@ -8,29 +8,31 @@ const completion = z.object({
  * Reads the body of a request. Returns a response with status 411 without a `content-length`, or
  * 408 if the body has another length.
  */
-export async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer> | Response> {
+export async function readBodyOfKnownLength(
+  request: Request,
+): Promise<Uint8Array<ArrayBuffer> | Response> {
   const length = request.headers.get("content-length")
-  if (length === null) return reply(411)
+  if (length === null) return makeStatusResponse(411)
   const bytes = new Uint8Array(await request.arrayBuffer())
-  return length === String(bytes.length) ? bytes : reply(408)
+  return length === String(bytes.length) ? bytes : makeStatusResponse(408)
 }
 
 /**
  * Returns the stored parts that a request lists, in order. Returns a response with status 400 for
  * an invalid list, or 409 if a part is not stored.
  */
-export async function readParts(
+export async function readListedParts(
   request: Request,
   stored: Map<number, Uint8Array<ArrayBuffer>>,
 ): Promise<Uint8Array<ArrayBuffer>[] | Response> {
   const body = completion.safeParse(await request.json().catch(() => null))
-  if (!body.success) return reply(400)
+  if (!body.success) return makeStatusResponse(400)
   const numbers = body.data.parts.map(({ part_number }) => part_number)
-  if (numbers.some((number, index) => number !== index + 1)) return reply(400)
+  if (numbers.some((number, index) => number !== index + 1)) return makeStatusResponse(400)
   const parts = numbers.flatMap((number) => stored.get(number) ?? [])
-  return parts.length === numbers.length ? parts : reply(409)
+  return parts.length === numbers.length ? parts : makeStatusResponse(409)
 }
 
-export function reply(status: number): Response {
+export function makeStatusResponse(status: number): Response {
   return Response.json({ status }, { status })
 }

@@ -1,5 +1,5 @@
-import { resumableRequest } from "../../../src/contract/resumable-upload.ts"
-import { readBody, readParts, reply } from "./io-answer.ts"
+import { resumableUploadRequestSchema } from "../../../src/contract/resumable-upload.ts"
+import { readBodyOfKnownLength, readListedParts, makeStatusResponse } from "./io-answer.ts"
 
 export type StoredOutput = {
   bytes: Uint8Array<ArrayBuffer>
@@ -26,12 +26,12 @@ type ResumableStore = {
 }
 
 /** Returns the key in `outputs` for an output that a resumable upload stores. */
-export function resumablePlace(key: string): string {
+export function makeResumableOutputKey(key: string): string {
   return `${key} of fence 0`
 }
 
 /** Serves the routes below `/outputs/{key}/resumable`. */
-export async function serveResumable(
+export async function serveResumableUpload(
   server: ResumableStore,
   request: Request,
   { place: key, rest }: { place: string; rest: string[] },
@@ -42,17 +42,21 @@ export async function serveResumable(
   const id = new URL(request.url).searchParams.get("upload_id") ?? ""
   const upload = server.resumables.get(id)
   if (upload?.key !== key) {
-    return reply(route === "POST complete" && server.outputs.has(resumablePlace(key)) ? 200 : 404)
+    return makeStatusResponse(
+      route === "POST complete" && server.outputs.has(makeResumableOutputKey(key)) ? 200 : 404,
+    )
   }
   if (route === "PUT parts") return await storePart(upload, Number(number), request)
-  return route === "POST complete" ? await complete(server, { id, upload }, request) : reply(404)
+  return route === "POST complete"
+    ? await complete(server, { id, upload }, request)
+    : makeStatusResponse(404)
 }
 
 async function begin(server: ResumableStore, request: Request, key: string): Promise<Response> {
-  const wanted = resumableRequest.safeParse(await request.json().catch(() => null))
-  if (!wanted.success) return reply(400)
+  const wanted = resumableUploadRequestSchema.safeParse(await request.json().catch(() => null))
+  if (!wanted.success) return makeStatusResponse(400)
   const { validator, content_type: contentType } = wanted.data
-  const stored = server.outputs.get(resumablePlace(key))
+  const stored = server.outputs.get(makeResumableOutputKey(key))
   if (stored?.validator === validator) return Response.json({ stored_bytes: stored.bytes.length })
   for (const [id, upload] of server.resumables) {
     if (upload.key !== key) continue
@@ -79,7 +83,7 @@ async function storePart(
   request: Request,
 ): Promise<Response> {
   upload.parts.delete(number)
-  const bytes = await readBody(request)
+  const bytes = await readBodyOfKnownLength(request)
   if (bytes instanceof Response) return bytes
   const etag = `etag-${crypto.randomUUID()}`
   upload.parts.set(number, { bytes, etag })
@@ -92,14 +96,14 @@ async function complete(
   request: Request,
 ): Promise<Response> {
   const bytes = new Map([...upload.parts].map(([number, part]) => [number, part.bytes]))
-  const stored = await readParts(request, bytes)
+  const stored = await readListedParts(request, bytes)
   if (!(stored instanceof Response) || stored.status === 409) server.resumables.delete(id)
   if (stored instanceof Response) return stored
-  server.outputs.set(resumablePlace(upload.key), {
+  server.outputs.set(makeResumableOutputKey(upload.key), {
     bytes: new Uint8Array(await new Blob(stored).arrayBuffer()),
     contentType: upload.contentType,
     partSizes: stored.map(({ length }) => length),
     validator: upload.validator,
   })
-  return reply(200)
+  return makeStatusResponse(200)
 }

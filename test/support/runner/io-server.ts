@@ -1,14 +1,14 @@
-import { memberName } from "../../../src/contract/bundle.ts"
+import { bundleMemberNameSchema } from "../../../src/contract/bundle.ts"
 import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../../src/contract/protocol.ts"
 import { reportSchema } from "../../../src/contract/report.ts"
 import type { Report } from "../../../src/contract/report.ts"
-import { fileKey } from "../../../src/contract/task.ts"
-import { readBody, readParts, reply } from "./io-answer.ts"
-import { serveResumable } from "./io-resumable.ts"
+import { fileKeySchema } from "../../../src/contract/task.ts"
+import { readBodyOfKnownLength, readListedParts, makeStatusResponse } from "./io-answer.ts"
+import { serveResumableUpload } from "./io-resumable.ts"
 import type { ResumableUpload, StoredOutput } from "./io-resumable.ts"
 
 /** Fake server of the Worker's I/O routes `/io/{task}`, which stores everything in memory. */
-export type IoServer = {
+export type FakeIoServer = {
   token: string
   /** Id of the task for which the token is valid, or null for every task. */
   taskId: string | null
@@ -42,9 +42,9 @@ type Upload = {
  * Makes a fake I/O server without inputs. The server accepts every well-formed request with the
  * token.
  */
-export function makeIoServer(token: string): IoServer {
+export function makeFakeIoServer(token: string): FakeIoServer {
   const uploads = new Map<string, Upload>()
-  const server: IoServer = {
+  const server: FakeIoServer = {
     token,
     taskId: null,
     inputs: new Map(),
@@ -60,9 +60,9 @@ export function makeIoServer(token: string): IoServer {
       const [taskId, ...path] = new URL(request.url).pathname.split("/").slice(2)
       const call = `${request.method} /${path.join("/")}`
       server.requests.push({ call, headers: request.headers })
-      if (request.headers.get(PROTOCOL_HEADER) !== PROTOCOL_VERSION) return reply(426)
-      if (request.headers.get("authorization") !== `Bearer ${token}`) return reply(401)
-      if (server.taskId !== null && server.taskId !== taskId) return reply(401)
+      if (request.headers.get(PROTOCOL_HEADER) !== PROTOCOL_VERSION) return makeStatusResponse(426)
+      if (request.headers.get("authorization") !== `Bearer ${token}`) return makeStatusResponse(401)
+      if (server.taskId !== null && server.taskId !== taskId) return makeStatusResponse(401)
       const answer = await server.intercept(call, request)
       return answer ?? (await serve({ server, uploads }, request, path))
     },
@@ -70,19 +70,19 @@ export function makeIoServer(token: string): IoServer {
   return server
 }
 
-type State = { server: IoServer; uploads: Map<string, Upload> }
+type State = { server: FakeIoServer; uploads: Map<string, Upload> }
 
 async function serve(state: State, request: Request, path: string[]): Promise<Response> {
   const { server } = state
   const [room, key = "", ...rest] = path
   if (room === "reports" && request.method === "POST") return await takeReport(server, request)
-  if (!fileKey.safeParse(key).success) return reply(404)
+  if (!fileKeySchema.safeParse(key).success) return makeStatusResponse(404)
   if (room === "inputs" && request.method === "GET") return sendInput(server, request, key)
-  if (room !== "outputs") return reply(404)
-  if (server.isRunOver) return reply(410)
-  if (server.outputKeys && !server.outputKeys.has(key)) return reply(404)
+  if (room !== "outputs") return makeStatusResponse(404)
+  if (server.isRunOver) return makeStatusResponse(410)
+  if (server.outputKeys && !server.outputKeys.has(key)) return makeStatusResponse(404)
   const target = targetOf(key, rest)
-  return target ? await store(state, request, target) : reply(400)
+  return target ? await store(state, request, target) : makeStatusResponse(400)
 }
 
 /**
@@ -91,7 +91,7 @@ async function serve(state: State, request: Request, path: string[]): Promise<Re
 function targetOf(key: string, path: string[]) {
   const [word, encoded = "", ...rest] = path
   if (word !== "members") return { place: key, rest: path }
-  const name = memberName.safeParse(decode(encoded))
+  const name = bundleMemberNameSchema.safeParse(decode(encoded))
   return name.success ? { place: `${key}/${name.data}`, rest } : null
 }
 
@@ -103,11 +103,11 @@ function decode(encoded: string): string | null {
   }
 }
 
-function sendInput(server: IoServer, request: Request, key: string): Response {
-  if (server.isRunOver) return reply(410)
-  if (server.missingInputs.has(key)) return reply(404)
+function sendInput(server: FakeIoServer, request: Request, key: string): Response {
+  if (server.isRunOver) return makeStatusResponse(410)
+  if (server.missingInputs.has(key)) return makeStatusResponse(404)
   const bytes = server.inputs.get(key)
-  if (!bytes) return reply(410)
+  if (!bytes) return makeStatusResponse(410)
   const [, first = 0, last] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.get("range") ?? "") ?? []
   const from = Number(first)
   const until = Math.min(bytes.length, Number(last || bytes.length) + 1)
@@ -117,12 +117,13 @@ function sendInput(server: IoServer, request: Request, key: string): Response {
   return new Response(bytes.subarray(from, until), { status: 206, headers })
 }
 
-async function takeReport(server: IoServer, request: Request): Promise<Response> {
+async function takeReport(server: FakeIoServer, request: Request): Promise<Response> {
   const parsed = reportSchema.safeParse(await request.json().catch(() => null))
-  if (!parsed.success || request.headers.get(BOOT_HEADER) !== parsed.data.boot) return reply(400)
-  if (server.isRunOver) return reply(410)
+  if (!parsed.success || request.headers.get(BOOT_HEADER) !== parsed.data.boot)
+    return makeStatusResponse(400)
+  if (server.isRunOver) return makeStatusResponse(410)
   server.reports.push(parsed.data)
-  return reply(200)
+  return makeStatusResponse(200)
 }
 
 async function store(
@@ -131,7 +132,7 @@ async function store(
   { place, rest }: { place: string; rest: string[] },
 ): Promise<Response> {
   const [word, number] = rest
-  if (word === "resumable") return await serveResumable(server, request, { place, rest })
+  if (word === "resumable") return await serveResumableUpload(server, request, { place, rest })
   const route = `${request.method} ${word ?? ""}`
   if (route === "PUT ") return await storeWhole(server, request, place)
   if (route === "POST parts" && number === undefined) {
@@ -143,37 +144,44 @@ async function store(
   const uploadId = new URL(request.url).searchParams.get("upload_id") ?? ""
   const upload = uploads.get(uploadId)
   const isCompletion = route === "POST parts" && number === "complete"
-  if (upload?.place !== place) return reply(isCompletion && server.outputs.has(place) ? 200 : 404)
+  if (upload?.place !== place)
+    return makeStatusResponse(isCompletion && server.outputs.has(place) ? 200 : 404)
   if (isCompletion) {
     const answer = await complete(server, upload, request)
     if (answer.ok || answer.status === 409) uploads.delete(uploadId)
     return answer
   }
-  return route === "PUT parts" ? await storePart(upload, Number(number), request) : reply(404)
+  return route === "PUT parts"
+    ? await storePart(upload, Number(number), request)
+    : makeStatusResponse(404)
 }
 
-async function storeWhole(server: IoServer, request: Request, place: string): Promise<Response> {
-  const bytes = await readBody(request)
+async function storeWhole(
+  server: FakeIoServer,
+  request: Request,
+  place: string,
+): Promise<Response> {
+  const bytes = await readBodyOfKnownLength(request)
   if (bytes instanceof Response) return bytes
   const contentType = request.headers.get("content-type")
   server.outputs.set(place, { bytes, contentType, partSizes: [] })
-  return reply(200)
+  return makeStatusResponse(200)
 }
 
 async function storePart(upload: Upload, number: number, request: Request): Promise<Response> {
-  const bytes = await readBody(request)
+  const bytes = await readBodyOfKnownLength(request)
   if (bytes instanceof Response) return bytes
   upload.parts.set(number, bytes)
   return Response.json({ etag: `etag-${number}` })
 }
 
-async function complete(server: IoServer, upload: Upload, request: Request): Promise<Response> {
-  const parts = await readParts(request, upload.parts)
+async function complete(server: FakeIoServer, upload: Upload, request: Request): Promise<Response> {
+  const parts = await readListedParts(request, upload.parts)
   if (parts instanceof Response) return parts
   server.outputs.set(upload.place, {
     bytes: new Uint8Array(await new Blob(parts).arrayBuffer()),
     contentType: upload.contentType,
     partSizes: parts.map(({ length }) => length),
   })
-  return reply(200)
+  return makeStatusResponse(200)
 }

@@ -8,7 +8,7 @@ const SHARED = ["SANDBOX_FIRST_UID", "FFMPEG_PATH", "FFPROBE_PATH", "FETCH_FFMPE
  * Returns the settings of a runner from the given variables, and from the tools and user ids of
  * this test process.
  */
-export function runnerSettings(variables: NodeJS.ProcessEnv = {}): RunnerSettings {
+export function makeTestRunnerSettings(variables: NodeJS.ProcessEnv = {}): RunnerSettings {
   return toRunnerSettings(
     parseRunnerEnvironment({ ...pickVariables(process.env, SHARED), ...variables }),
   )

@@ -4,30 +4,30 @@ import type { FailureCode } from "../../../src/contract/failure.ts"
 import type { Report } from "../../../src/contract/report.ts"
 import type { TaskResult } from "../../../src/contract/task.ts"
 import { handleReport } from "../../../src/jobs/settle/settle.ts"
-import { openDatabases } from "../../../src/db/database.ts"
+import { openAccountDatabases } from "../../../src/db/database.ts"
 import type { Task } from "../../../src/db/schema/tasks.ts"
 import { listOpenTasks } from "../../../src/db/jobs/open-tasks.ts"
 import type { InputReadiness } from "../../../src/db/jobs/open-tasks.ts"
 import { getDispatcher } from "../../../src/bindings/durable-objects.ts"
 import { claimTask } from "../../../src/db/jobs/tasks.ts"
-import { readSnapshot } from "../../../src/db/jobs/apply-transition.ts"
+import { readJobSnapshot } from "../../../src/db/jobs/apply-transition.ts"
 import type { JobSnapshot } from "../../../src/domain/snapshot.ts"
-import { BOOT } from "../media/bundle.ts"
+import { TEST_BOOT_ID } from "../media/bundle.ts"
 
 /** Outcome of a task, which the last report of its run contains. */
-export type TaskEnd =
+export type ReportedTaskEnd =
   | { result: TaskResult }
   | { failure: { code: FailureCode; message: string }; blame?: "caller" | "ours" }
 
 /** Reads the present rows of a job. */
 export async function readJob(accountId: string, jobId: string): Promise<JobSnapshot> {
-  const snapshot = await readSnapshot(openDatabases(env, accountId), jobId)
+  const snapshot = await readJobSnapshot(openAccountDatabases(env, accountId), jobId)
   if (!snapshot) throw new Error(`the job ${jobId} is gone`)
   return snapshot
 }
 
 /** Returns a task of a job by its kind. If there are several, `isMeant` selects the task. */
-export async function findTask(
+export async function findTaskByKind(
   accountId: string,
   jobId: string,
   kind: string,
@@ -40,11 +40,11 @@ export async function findTask(
 }
 
 /** Returns the state of a task's inputs, or null for a task that is over. */
-export async function readinessOf(
+export async function readInputReadiness(
   accountId: string,
   taskId: string,
 ): Promise<InputReadiness | null> {
-  const [open] = await listOpenTasks(openDatabases(env, accountId), [taskId])
+  const [open] = await listOpenTasks(openAccountDatabases(env, accountId), [taskId])
   return open?.inputs ?? null
 }
 
@@ -52,14 +52,14 @@ export async function readinessOf(
  * Claims a task whose inputs are ready, and ends it as a runner does. Returns the outcome of the
  * report.
  */
-export async function endTask(
+export async function claimAndEndTask(
   { id: taskId, jobId, accountId }: Pick<Task, "id" | "jobId" | "accountId">,
-  end: TaskEnd,
+  end: ReportedTaskEnd,
 ): Promise<string> {
-  const database = openDatabases(env, accountId)
+  const database = openAccountDatabases(env, accountId)
   // Waits until earlier calls have reached the dispatcher.
   await getDispatcher(env, accountId).accept(accountId, [])
-  expect(await readinessOf(accountId, taskId)).not.toBe("pending")
+  expect(await readInputReadiness(accountId, taskId)).not.toBe("pending")
   await claimTask(database, { taskId, jobId, slot: "x-0", allocation: 2 ** 45, now: Date.now() })
   // The dispatcher may have claimed the task first. The report therefore uses the present fence.
   const { tasks } = await readJob(accountId, jobId)
@@ -67,28 +67,28 @@ export async function endTask(
   return await handleReport(env, { accountId, jobId, taskId, fence }, reportOf(end))
 }
 
-function reportOf(end: TaskEnd): Report {
-  const moment = { boot: BOOT, at: new Date().toISOString(), processing_seconds: 1 }
+function reportOf(end: ReportedTaskEnd): Report {
+  const moment = { boot: TEST_BOOT_ID, at: new Date().toISOString(), processing_seconds: 1 }
   if ("result" in end) return { ...moment, kind: "finished", result: end.result }
   const { blame = "caller", failure } = end
   return { ...moment, kind: "failed", blame, failure: { ...failure, lines: ["a line"] } }
 }
 
 /** Returns the outcome of an import that stored a file. */
-export function imported(changes: Record<string, unknown> = {}): TaskEnd {
+export function makeImportEnd(changes: Record<string, unknown> = {}): ReportedTaskEnd {
   const facts = { name: "film.webm", size_bytes: 7, content_type: "video/webm" }
   return { result: { kind: "import", ...facts, is_resumable: false, ...changes } }
 }
 
 /** Result of a successful probe. */
-export const probed: TaskResult = {
+export const PROBE_RESULT: TaskResult = {
   kind: "probe",
   probe: { width: 4, height: 2, duration: 1, format_name: "webm", streams: [], format: {} },
 }
 
 /** Outcome of a successful probe. */
-export const PROBED: TaskEnd = { result: probed }
+export const PROBE_TASK_END: ReportedTaskEnd = { result: PROBE_RESULT }
 
-export const NOT_FOUND: TaskEnd = {
+export const NOT_FOUND_TASK_END: ReportedTaskEnd = {
   failure: { code: "not_found", message: "The server says that there is no such file (404)." },
 }

@@ -1,17 +1,17 @@
 import { findSupportedTiers } from "../../../container/sandbox/tiers/choose-sandbox.ts"
 import { usesNamespaces } from "../../../container/sandbox/tiers/tier.ts"
 import type { SandboxTier } from "../../../container/sandbox/tiers/tier.ts"
-import { runnerSettings } from "./runner-settings.ts"
+import { makeTestRunnerSettings } from "./runner-settings.ts"
 
 /** Returns the tiers of the sandbox that this machine supports, the strongest first. */
-export async function supportedTiers(): Promise<SandboxTier[]> {
-  return await findSupportedTiers(runnerSettings())
+export async function listSupportedTiers(): Promise<SandboxTier[]> {
+  return await findSupportedTiers(makeTestRunnerSettings())
 }
 
 /**
  * Returns the strongest supported tier with namespaces, which allows warm sandboxes. Returns
  * undefined if there is none.
  */
-export async function tierWithNamespaces(): Promise<SandboxTier | undefined> {
-  return (await supportedTiers()).find(usesNamespaces)
+export async function findTierWithNamespaces(): Promise<SandboxTier | undefined> {
+  return (await listSupportedTiers()).find(usesNamespaces)
 }

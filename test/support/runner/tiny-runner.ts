@@ -2,10 +2,10 @@ import { env } from "cloudflare:workers"
 import { vi } from "vitest"
 import type { Failure } from "../../../src/contract/failure.ts"
 import { BOOT_HEADER, makeRunnerHeaders } from "../../../src/contract/protocol.ts"
-import { taskOrder } from "../../../src/contract/task.ts"
+import { taskOrderSchema } from "../../../src/contract/task.ts"
 import type { TaskOrder } from "../../../src/contract/task.ts"
-import { ask } from "../caller.ts"
-import { BOOT } from "../media/bundle.ts"
+import { fetchWorker } from "../caller.ts"
+import { TEST_BOOT_ID } from "../media/bundle.ts"
 
 /** Outcome of a task: the result with the bytes of the outputs by key, or the failure. */
 export type TaskOutcome =
@@ -13,21 +13,21 @@ export type TaskOutcome =
   | { failure: Failure }
 
 /** URL of the fake webhook receiver. */
-export const RECEIVER = "https://receiver.example/told"
+export const WEBHOOK_RECEIVER_URL = "https://receiver.example/told"
 
 /**
  * Replaces `fetch` by a fake plain runner, which reads the inputs of each task and then calls
- * `work`. Requests to `RECEIVER` get status 204.
+ * `work`. Requests to `WEBHOOK_RECEIVER_URL` get status 204.
  */
-export function startTinyRunner(work: (order: TaskOrder) => Promise<TaskOutcome>): void {
+export function startFakePlainRunner(work: (order: TaskOrder) => Promise<TaskOutcome>): void {
   vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
     const request = new Request(input, init)
-    if (request.url === RECEIVER) return new Response(null, { status: 204 })
+    if (request.url === WEBHOOK_RECEIVER_URL) return new Response(null, { status: 204 })
     if (!request.url.startsWith(`${env.RUNNER_ORIGIN}/`)) throw new Error("there is no network")
     if (request.method !== "POST") return Response.json({})
-    const order = taskOrder.parse(await request.json())
+    const order = taskOrderSchema.parse(await request.json())
     void run(order, work)
-    return Response.json({ boot: BOOT }, { status: 202 })
+    return Response.json({ boot: TEST_BOOT_ID }, { status: 202 })
   })
 }
 
@@ -62,7 +62,7 @@ export async function reportProgress(order: TaskOrder, percent: number): Promise
 }
 
 async function report(order: TaskOrder, said: object): Promise<void> {
-  const body = JSON.stringify({ boot: BOOT, at: new Date().toISOString(), ...said })
+  const body = JSON.stringify({ boot: TEST_BOOT_ID, at: new Date().toISOString(), ...said })
   await callIo(order, "/reports", { method: "POST", body })
 }
 
@@ -73,9 +73,9 @@ async function callIo(
   init: Omit<RequestInit, "headers"> & { headers?: Record<string, string> } = {},
 ): Promise<Response> {
   const { origin, token } = order.io
-  const answer = await ask(new URL(origin).pathname + path, {
+  const answer = await fetchWorker(new URL(origin).pathname + path, {
     ...init,
-    headers: { ...makeRunnerHeaders(token), [BOOT_HEADER]: BOOT, ...init.headers },
+    headers: { ...makeRunnerHeaders(token), [BOOT_HEADER]: TEST_BOOT_ID, ...init.headers },
   })
   if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
   return answer

@@ -3,7 +3,7 @@ import { createServer } from "node:net"
 import type { Socket } from "node:net"
 
 /** Server at an address that no request may reach. The server counts its connections. */
-export type Canary = AsyncDisposable & {
+export type CanaryServer = AsyncDisposable & {
   address: string
   port: number
   /** `http://ADDRESS:PORT` */
@@ -21,9 +21,9 @@ export type Canary = AsyncDisposable & {
 const SECRET = "HTTP/1.1 200 OK\r\nContent-Type: video/mp4\r\nContent-Length: 6\r\n\r\nsecret"
 
 /** Starts a canary server, which responds to every request with a secret. */
-export async function openCanary(
+export async function startCanaryServer(
   options: { address?: string; port?: number; onConnection?: () => void } = {},
-): Promise<Canary> {
+): Promise<CanaryServer> {
   const sockets = new Set<Socket>()
   const heard: string[] = []
   let connections = 0

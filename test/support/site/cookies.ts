@@ -1,9 +1,9 @@
-import { mediaAnswer } from "./media-answer.ts"
-import { escapeHtml, pageAnswer, textAnswer } from "./visit.ts"
-import type { Answer, Visit } from "./visit.ts"
+import { serveMediaFile } from "./media-answer.ts"
+import { escapeHtml, makePageResponse, makeTextResponse } from "./visit.ts"
+import type { SiteResponse, SiteRouteContext } from "./visit.ts"
 
 /** Cookie that `/cookies/page` requires, as `name=value`. */
-export const RIGHT_COOKIE = "session=right"
+export const LOGIN_COOKIE = "session=right"
 
 /**
  * Serves the routes about cookies:
@@ -14,20 +14,23 @@ export const RIGHT_COOKIE = "session=right"
  * - `/cookies/echo`: the cookies of the request.
  * - `/cookies/set?to=URL`: sets a cookie and redirects to `to`.
  */
-export function cookieAnswer({ url, request, folder }: Visit, rest: string): Answer | null {
+export function serveCookieRoute(
+  { url, request, folder }: SiteRouteContext,
+  rest: string,
+): SiteResponse | null {
   const cookies = request.headers.cookie ?? ""
   const to = url.searchParams.get("to") ?? "/cookies/clip.mp4"
-  const isRight = cookies.split("; ").includes(RIGHT_COOKIE)
-  if (rest === "echo") return textAnswer("text/plain", cookies)
+  const isRight = cookies.split("; ").includes(LOGIN_COOKIE)
+  if (rest === "echo") return makeTextResponse("text/plain", cookies)
   if (rest === "set") {
     const headers = { "set-cookie": "given=here; Path=/", location: to }
-    return pageAnswer({ title: "A cookie" }, { status: 302, headers })
+    return makePageResponse({ title: "A cookie" }, { status: 302, headers })
   }
   if (!isRight) {
     const form = '<form method="post"><input type="password" name="password"></form>'
-    return pageAnswer({ title: "Log in to go on", body: form }, { status: 403 })
+    return makePageResponse({ title: "Log in to go on", body: form }, { status: 403 })
   }
-  if (rest === "clip.mp4") return mediaAnswer(folder, "clip.mp4")
+  if (rest === "clip.mp4") return serveMediaFile(folder, "clip.mp4")
   if (rest !== "page" && rest !== "away") return null
-  return pageAnswer({ title: "For members", body: `<video src="${escapeHtml(to)}"></video>` })
+  return makePageResponse({ title: "For members", body: `<video src="${escapeHtml(to)}"></video>` })
 }

@@ -5,17 +5,17 @@ import { decode, encode } from "dns-packet"
 import type { Answer, Question } from "dns-packet"
 
 /** Responses to the first, second and later queries of a name. The last entry repeats. */
-export type NameAnswers = readonly (readonly string[] | NameTrouble)[]
+export type DnsResponses = readonly (readonly string[] | NameTrouble)[]
 
 /** Failed query: `nxdomain` and `servfail` are response codes, and `silence` sends no response. */
 type NameTrouble = "nxdomain" | "servfail" | "silence"
 
 /** DNS server for tests, whose responses may change from query to query. */
-export type NameServer = AsyncDisposable & {
+export type DnsServer = AsyncDisposable & {
   address: string
   port: number
   /** Responses by name. Tests may change them at any time. */
-  names: Map<string, NameAnswers>
+  names: Map<string, DnsResponses>
   /** All queries so far, as `TYPE name`. */
   questions: string[]
 }
@@ -27,9 +27,9 @@ const TTL_SECONDS = 0
  * Starts a DNS server over UDP for A and AAAA queries. Each query gets only the addresses of its
  * type. Queries of each type are counted separately. Unknown names get NXDOMAIN.
  */
-export async function openNameServer(
-  options: { address?: string; port?: number; names?: Record<string, NameAnswers> } = {},
-): Promise<NameServer> {
+export async function startDnsServer(
+  options: { address?: string; port?: number; names?: Record<string, DnsResponses> } = {},
+): Promise<DnsServer> {
   const address = options.address ?? "127.0.0.1"
   const names = new Map(Object.entries(options.names ?? {}))
   const questions: string[] = []

@@ -1,6 +1,6 @@
-import { openCanary } from "./canary.ts"
+import { startCanaryServer } from "./canary.ts"
 import { FAR_ADDRESSES } from "./networks.ts"
-import { openSite } from "./site.ts"
+import { startTestSite } from "./site.ts"
 import type { SiteRequest } from "./visit.ts"
 
 // Runs in the far network, which has these addresses. Prints each event as a line of JSON.
@@ -15,9 +15,13 @@ function sayRequest({ path, headers }: SiteRequest): void {
 }
 
 for (const address of [FAR_ADDRESSES.site, FAR_ADDRESSES.site6]) {
-  await openSite({ address, port: PORT, onRequest: sayRequest })
+  await startTestSite({ address, port: PORT, onRequest: sayRequest })
 }
 for (const address of FAR_ADDRESSES.canaries) {
-  await openCanary({ address, port: PORT, onConnection: () => say({ event: "canary", address }) })
+  await startCanaryServer({
+    address,
+    port: PORT,
+    onConnection: () => say({ event: "canary", address }),
+  })
 }
 say({ event: "ready" })

@@ -1,6 +1,6 @@
-import { mediaAnswer } from "./media-answer.ts"
-import { textAnswer } from "./visit.ts"
-import type { Answer, Visit } from "./visit.ts"
+import { serveMediaFile } from "./media-answer.ts"
+import { makeTextResponse } from "./visit.ts"
+import type { SiteResponse, SiteRouteContext } from "./visit.ts"
 
 const SEGMENTS = 6
 const WINDOW = 3
@@ -9,10 +9,10 @@ const WINDOW = 3
  * Serves a live HLS stream. The playlist `index.m3u8` never ends, and lists other segments each
  * second.
  */
-export function liveAnswer({ folder }: Visit, rest: string): Answer | null {
+export function serveLiveStream({ folder }: SiteRouteContext, rest: string): SiteResponse | null {
   const [, number] = /^segment-(\d+)\.ts$/.exec(rest) ?? []
   if (number !== undefined) {
-    return mediaAnswer(folder, `hls/360p/index${Number(number) % SEGMENTS}.ts`)
+    return serveMediaFile(folder, `hls/360p/index${Number(number) % SEGMENTS}.ts`)
   }
   if (rest !== "index.m3u8") return null
   const first = Math.floor(Date.now() / 1000) - WINDOW
@@ -20,5 +20,5 @@ export function liveAnswer({ folder }: Visit, rest: string): Answer | null {
     return `#EXTINF:1.0,\nsegment-${first + index}.ts`
   })
   const head = `#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:1\n#EXT-X-MEDIA-SEQUENCE:${first}`
-  return textAnswer("application/vnd.apple.mpegurl", `${[head, ...segments].join("\n")}\n`)
+  return makeTextResponse("application/vnd.apple.mpegurl", `${[head, ...segments].join("\n")}\n`)
 }

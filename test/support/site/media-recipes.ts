@@ -11,7 +11,7 @@ const X264 = "-c:v libx264 -preset ultrafast -pix_fmt yuv420p -g 10"
 const HEIGHTS = [360, 720, 1080]
 
 /** Arguments of ffmpeg for each media file, in order. Later files use earlier files. */
-export const recipes: Recipe[] = [
+export const MEDIA_RECIPES: Recipe[] = [
   ...HEIGHTS.map((height) => ({ to: `${height}p.mp4`, words: videoWords(height) })),
   { to: "clip.mp4", words: "-i 360p.mp4 -c copy -movflags +faststart" },
   { to: "tail.mp4", words: "-i 360p.mp4 -c copy" },
@@ -39,7 +39,7 @@ export const recipes: Recipe[] = [
 ]
 
 /** Contents of text files in the media folder, by path. */
-export const texts: Record<string, string> = {
+export const TEXT_FILES: Record<string, string> = {
   "captions.vtt":
     "WEBVTT\n\n00:00.000 --> 00:02.000\nHello.\n\n00:02.000 --> 00:05.000\nGoodbye.\n",
   "captions.srt":

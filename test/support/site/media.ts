@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { promisify } from "node:util"
 import { parseRunnerEnvironment } from "../../../container/settings.ts"
-import { recipes, texts } from "./media-recipes.ts"
+import { MEDIA_RECIPES, TEXT_FILES } from "./media-recipes.ts"
 
 const run = promisify(execFile)
 const { FFMPEG_PATH } = parseRunnerEnvironment(
@@ -17,8 +17,8 @@ const CACHE = join(import.meta.dirname, "../../../node_modules/.cache")
  * Returns the folder with the media files of the test site, which ffmpeg makes once.
  * media-recipes.ts lists the files. clip.mp4 has its index at the start, and tail.mp4 at the end.
  */
-export async function mediaFolder(): Promise<string> {
-  const recipe = JSON.stringify([recipes, Object.entries(texts)])
+export async function ensureMediaFolder(): Promise<string> {
+  const recipe = JSON.stringify([MEDIA_RECIPES, Object.entries(TEXT_FILES)])
   const name = `site-media-${createHash("sha256").update(recipe).digest("hex").slice(0, 16)}`
   const folder = join(CACHE, name)
   if (existsSync(folder)) return folder
@@ -37,11 +37,11 @@ export async function mediaFolder(): Promise<string> {
 }
 
 async function makeAll(folder: string): Promise<void> {
-  for (const [name, text] of Object.entries(texts)) {
+  for (const [name, text] of Object.entries(TEXT_FILES)) {
     await mkdir(join(folder, dirname(name)), { recursive: true })
     await writeFile(join(folder, name), text)
   }
-  for (const { to, words } of recipes) {
+  for (const { to, words } of MEDIA_RECIPES) {
     await mkdir(join(folder, dirname(to)), { recursive: true })
     const all = ["-v", "error", "-nostdin", "-y", ...words.split(" "), to]
     await run(FFMPEG_PATH, all, { cwd: folder })

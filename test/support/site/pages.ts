@@ -1,5 +1,5 @@
-import { escapeHtml, pageAnswer } from "./visit.ts"
-import type { Answer, Visit } from "./visit.ts"
+import { escapeHtml, makePageResponse } from "./visit.ts"
+import type { SiteResponse, SiteRouteContext } from "./visit.ts"
 
 /** Metadata of the video on the page `json-ld`. */
 export const JSON_LD_FACTS = {
@@ -62,11 +62,11 @@ const pages: Record<string, (url: URL) => { head?: string; body?: string }> = {
 }
 
 /** Returns a page of the test site, or null if there is no page with this name. */
-export function page({ url }: Visit, name: string): Answer | null {
+export function servePage({ url }: SiteRouteContext, name: string): SiteResponse | null {
   const parts = Object.hasOwn(pages, name) ? pages[name]?.(url) : undefined
   if (!parts) return null
   const title = url.searchParams.get("title") ?? `The page ${name}`
-  return pageAnswer({ title: title.repeat(timesOf(url)), ...parts })
+  return makePageResponse({ title: title.repeat(timesOf(url)), ...parts })
 }
 
 function timesOf(url: URL): number {

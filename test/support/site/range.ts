@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from "node:http"
-import type { Manner } from "./manner.ts"
-import type { Answer, SiteRequest } from "./visit.ts"
+import type { ResponseChanges } from "./response-changes.ts"
+import type { SiteResponse, SiteRequest } from "./visit.ts"
 
 const MODIFIED_AT = "Mon, 02 Nov 2026 10:00:00 GMT"
 const RANGE = /^bytes=(\d*)-(\d*)$/
 
 /** Returns the ETag and Last-Modified of a response. */
-export function validatorsOf(
-  answer: Answer,
-  { etag, modified }: Manner,
+export function makeValidators(
+  answer: SiteResponse,
+  { etag, modified }: ResponseChanges,
   { at, path }: SiteRequest,
 ): { etag: string | null; modified: string | null } {
   if (answer.status !== 200) return { etag: null, modified: null }

@@ -1,5 +1,5 @@
-import { pageAnswer } from "./visit.ts"
-import type { Answer, Visit } from "./visit.ts"
+import { makePageResponse } from "./visit.ts"
+import type { SiteResponse, SiteRouteContext } from "./visit.ts"
 
 /**
  * Serves redirects:
@@ -11,22 +11,22 @@ import type { Answer, Visit } from "./visit.ts"
  * - `/redirect/endless/0` redirects to another URL each time.
  * - `/redirect/nowhere` has no Location header.
  */
-export function redirectAnswer({ url }: Visit, rest: string): Answer | null {
+export function serveRedirect({ url }: SiteRouteContext, rest: string): SiteResponse | null {
   const [way, number = "0"] = rest.split("/")
   const to = url.searchParams.get("to") ?? "/media/clip.mp4"
   const by = Number(url.searchParams.get("by") ?? 302)
   const count = Number(number)
-  if (way === "to") return redirect(to, by)
-  if (way === "loop") return redirect(url.pathname + url.search, by)
-  if (way === "endless") return redirect(`/redirect/endless/${count + 1}`, by)
-  if (way === "nowhere") return pageAnswer({ title: "A redirect to nowhere" }, { status: by })
+  if (way === "to") return makeRedirectResponse(to, by)
+  if (way === "loop") return makeRedirectResponse(url.pathname + url.search, by)
+  if (way === "endless") return makeRedirectResponse(`/redirect/endless/${count + 1}`, by)
+  if (way === "nowhere") return makePageResponse({ title: "A redirect to nowhere" }, { status: by })
   if (way !== "chain") return null
   const next = `/redirect/chain/${count - 1}?${new URLSearchParams({ to, by: String(by) }).toString()}`
-  return redirect(count > 1 ? next : to, by)
+  return makeRedirectResponse(count > 1 ? next : to, by)
 }
 
 /** Returns a redirect to an unchanged URL. */
-export function redirect(to: string, status = 302): Answer {
+export function makeRedirectResponse(to: string, status = 302): SiteResponse {
   const location = Buffer.from(to).toString("latin1")
-  return pageAnswer({ title: "It is elsewhere" }, { status, headers: { location } })
+  return makePageResponse({ title: "It is elsewhere" }, { status, headers: { location } })
 }

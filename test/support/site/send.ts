@@ -4,14 +4,14 @@ import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { setTimeout as sleep } from "node:timers/promises"
 import { createBrotliCompress, createDeflate, createGzip } from "node:zlib"
-import type { Manner } from "./manner.ts"
-import { chooseRange, validatorsOf } from "./range.ts"
-import { textAnswer } from "./visit.ts"
-import type { Answer, SiteRequest } from "./visit.ts"
+import type { ResponseChanges } from "./response-changes.ts"
+import { chooseRange, makeValidators } from "./range.ts"
+import { makeTextResponse } from "./visit.ts"
+import type { SiteResponse, SiteRequest } from "./visit.ts"
 
 type Sending = {
-  answer: Answer
-  manner: Manner
+  answer: SiteResponse
+  manner: ResponseChanges
   seen: SiteRequest
   request: IncomingMessage
   response: ServerResponse
@@ -20,7 +20,7 @@ type Sending = {
 const PIECES_A_SECOND = 10
 
 /** Sends a response with the changes that the query parameters request. */
-export async function sendAnswer(sending: Sending): Promise<void> {
+export async function sendSiteResponse(sending: Sending): Promise<void> {
   const { manner, seen, request, response } = sending
   if (sending.answer.raw) {
     request.socket.end(sending.answer.raw)
@@ -41,16 +41,19 @@ export async function sendAnswer(sending: Sending): Promise<void> {
 }
 
 /** Returns the response, or an error response if `status` is set. */
-function troubledAnswer(answer: Answer, { status, "retry-after": retryAfter }: Manner): Answer {
+function troubledAnswer(
+  answer: SiteResponse,
+  { status, "retry-after": retryAfter }: ResponseChanges,
+): SiteResponse {
   if (status === undefined) return answer
   const headers = retryAfter === undefined ? {} : { "retry-after": retryAfter }
-  return textAnswer("text/plain", `This is a ${status}.\n`, { status, headers })
+  return makeTextResponse("text/plain", `This is a ${status}.\n`, { status, headers })
 }
 
 /** Writes the status and headers. Returns the byte range of the body. */
 function writeHead({ answer, manner, seen, request, response }: Sending) {
   const isEncoded = manner.encoding !== undefined
-  const { etag, modified } = validatorsOf(answer, manner, seen)
+  const { etag, modified } = makeValidators(answer, manner, seen)
   const range =
     answer.status === 200 && manner.range !== "no" && !isEncoded
       ? chooseRange({ headers: request.headers, size: answer.size, etag, modified })
@@ -82,7 +85,11 @@ function writeHead({ answer, manner, seen, request, response }: Sending) {
   return { from, to }
 }
 
-function writeLength(response: ServerResponse, { length }: Manner, size: number | null): void {
+function writeLength(
+  response: ServerResponse,
+  { length }: ResponseChanges,
+  size: number | null,
+): void {
   if (length === undefined && size !== null) response.setHeader("content-length", size)
   if (length === "close") response.useChunkedEncodingByDefault = false
   if (typeof length !== "number") return
@@ -93,7 +100,7 @@ function writeLength(response: ServerResponse, { length }: Manner, size: number 
 
 function encoded(
   chunks: Iterable<Uint8Array>,
-  { encoding }: Manner,
+  { encoding }: ResponseChanges,
 ): Iterable<Uint8Array> | AsyncIterable<Uint8Array> {
   if (encoding === "gzip") return Readable.from(chunks).pipe(createGzip())
   if (encoding === "br") return Readable.from(chunks).pipe(createBrotliCompress())
@@ -104,7 +111,7 @@ function encoded(
 /** Returns the part of the body before `cut` or `stall`. */
 async function* limited(
   chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-  { cut = Infinity, stall = Infinity }: Manner,
+  { cut = Infinity, stall = Infinity }: ResponseChanges,
   seen: SiteRequest,
 ): AsyncGenerator<Uint8Array> {
   const bytesMax = Math.min(cut, stall)
@@ -118,7 +125,7 @@ async function* limited(
 
 async function* throttled(
   chunks: AsyncIterable<Uint8Array>,
-  { rate }: Manner,
+  { rate }: ResponseChanges,
 ): AsyncGenerator<Uint8Array> {
   if (rate === undefined) {
     yield* chunks

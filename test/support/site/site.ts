@@ -1,10 +1,10 @@
 import { createServer } from "node:http"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { once } from "node:events"
-import { mediaFolder } from "./media.ts"
-import { readManner } from "./manner.ts"
-import { answerTo } from "./routes.ts"
-import { sendAnswer } from "./send.ts"
+import { ensureMediaFolder } from "./media.ts"
+import { readResponseChanges } from "./response-changes.ts"
+import { serveSiteRoute } from "./routes.ts"
+import { sendSiteResponse } from "./send.ts"
 import type { SiteRequest } from "./visit.ts"
 
 /**
@@ -26,7 +26,7 @@ import type { SiteRequest } from "./visit.ts"
  * Further query parameters change each response, as manner.ts lists them: a wrong type, no ranges,
  * a cut after N bytes, a wrong length, slow headers, or a status in the first N responses.
  */
-export type Site = AsyncDisposable & {
+export type TestSite = AsyncDisposable & {
   /** Origin, `http://127.0.0.1:PORT`. */
   origin: string
   /** Host and port, `127.0.0.1:PORT`, as ALLOWED_PRIVATE_HOSTS names them. */
@@ -47,9 +47,9 @@ type SiteOptions = {
 }
 
 /** Starts the test site. The first start makes its media files with ffmpeg. */
-export async function openSite(options: SiteOptions = {}): Promise<Site> {
+export async function startTestSite(options: SiteOptions = {}): Promise<TestSite> {
   const address = options.address ?? "127.0.0.1"
-  const folder = await mediaFolder()
+  const folder = await ensureMediaFolder()
   const requests: SiteRequest[] = []
   const timesAsked = new Map<string, number>()
   const opened = { connections: 0 }
@@ -61,9 +61,9 @@ export async function openSite(options: SiteOptions = {}): Promise<Site> {
     requests.push(seen)
     options.onRequest?.(seen)
     const url = new URL(target, `http://${request.headers.host}`)
-    const manner = readManner(url, times)
-    const answer = answerTo({ url, request, folder, times })
-    await sendAnswer({ answer, manner, seen, request, response })
+    const manner = readResponseChanges(url, times)
+    const answer = serveSiteRoute({ url, request, folder, times })
+    await sendSiteResponse({ answer, manner, seen, request, response })
   }
   function serveOrEnd(request: IncomingMessage, response: ServerResponse): void {
     // Usually the client has disconnected, which some tests do on purpose.

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
-import { readBytes } from "./bytes.ts"
-import type { Answer } from "./visit.ts"
+import { generateBytes } from "./bytes.ts"
+import type { SiteResponse } from "./visit.ts"
 
 const HEAD_BYTES = 44
 const CHANNELS = 2
@@ -10,7 +10,7 @@ const SAMPLE_BYTES = 2
 /**
  * Returns a response with a generated WAV file of any size: a header, then the bytes of the seed.
  */
-export function soundAnswer(size: number, seed: number): Answer {
+export function makeWavResponse(size: number, seed: number): SiteResponse {
   return {
     status: 200,
     type: "audio/wav",
@@ -22,12 +22,12 @@ export function soundAnswer(size: number, seed: number): Answer {
 }
 
 /** Returns all bytes of a generated WAV file. */
-export function makeSound(size: number, seed: number): Buffer<ArrayBuffer> {
+export function makeWavFile(size: number, seed: number): Buffer<ArrayBuffer> {
   return Buffer.concat([...readSound(size, seed, 0, size)])
 }
 
 /** Returns the SHA-256 of a generated WAV file, in hexadecimal. */
-export function hashOfSound(size: number, seed: number): string {
+export function hashWavFile(size: number, seed: number): string {
   const hash = createHash("sha256")
   for (const chunk of readSound(size, seed, 0, size)) hash.update(chunk)
   return hash.digest("hex")
@@ -35,7 +35,7 @@ export function hashOfSound(size: number, seed: number): string {
 
 function* readSound(size: number, seed: number, from: number, to: number): Generator<Uint8Array> {
   if (from < HEAD_BYTES) yield headOf(size).subarray(from, to)
-  if (to > HEAD_BYTES) yield* readBytes(seed, Math.max(from, HEAD_BYTES), to)
+  if (to > HEAD_BYTES) yield* generateBytes(seed, Math.max(from, HEAD_BYTES), to)
 }
 
 function headOf(size: number): Buffer {

@@ -14,7 +14,7 @@ export type SiteRequest = {
 }
 
 /** Arguments of a route of the test site. */
-export type Visit = {
+export type SiteRouteContext = {
   /** URL of the request, with the host that the client named. */
   url: URL
   request: IncomingMessage
@@ -25,7 +25,7 @@ export type Visit = {
 }
 
 /** Response of a route before query parameters change it. */
-export type Answer = {
+export type SiteResponse = {
   status: number
   type: string
   headers: Record<string, string>
@@ -40,11 +40,11 @@ export type Answer = {
 }
 
 /** Returns a response with bytes from memory. */
-export function wholeAnswer(
+export function makeMemoryResponse(
   type: string,
   bytes: Uint8Array,
   more: { status?: number; headers?: Record<string, string> } = {},
-): Answer {
+): SiteResponse {
   return {
     status: more.status ?? 200,
     type,
@@ -56,26 +56,26 @@ export function wholeAnswer(
 }
 
 /** Returns a response with a text. */
-export function textAnswer(
+export function makeTextResponse(
   type: string,
   text: string,
   more: { status?: number; headers?: Record<string, string> } = {},
-): Answer {
-  return wholeAnswer(type, Buffer.from(text), more)
+): SiteResponse {
+  return makeMemoryResponse(type, Buffer.from(text), more)
 }
 
 /** Returns a response with an HTML page. */
-export function pageAnswer(
+export function makePageResponse(
   { title = "A page", head = "", body = "" }: { title?: string; head?: string; body?: string },
   more: { status?: number; headers?: Record<string, string> } = {},
-): Answer {
+): SiteResponse {
   const lines = [
     "<!doctype html>",
     '<html lang="en"><head><meta charset="utf-8">',
     `<title>${escapeHtml(title)}</title>${head}</head>`,
     `<body><h1>${escapeHtml(title)}</h1>${body}</body></html>`,
   ]
-  return textAnswer("text/html; charset=utf-8", `${lines.join("\n")}\n`, more)
+  return makeTextResponse("text/html; charset=utf-8", `${lines.join("\n")}\n`, more)
 }
 
 /** Escapes a text for an HTML attribute or element. */

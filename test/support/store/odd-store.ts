@@ -6,7 +6,10 @@ import type { LoopbackServer } from "../../../scripts/cli/loopback-server.ts"
  * Starts an S3 server with unusual responses: it compresses `/odd/coded.wav`, redirects
  * `/odd/moved.wav` to `elsewhere`, and responds 503 to the first request of any other object.
  */
-export async function startOddStore(bytes: Buffer, elsewhere: string): Promise<LoopbackServer> {
+export async function startUnusualS3Server(
+  bytes: Buffer,
+  elsewhere: string,
+): Promise<LoopbackServer> {
   let isBusy = true
   return await startLoopbackServer(({ url = "", headers }, answer) => {
     if (!headers.authorization?.startsWith("AWS4-HMAC-SHA256 Credential=")) {

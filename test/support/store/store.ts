@@ -12,7 +12,7 @@ import { encodeS3Key } from "../../../src/contract/urls/s3-url.ts"
 
 const START_MS_MAX = 20_000
 
-export const CREDENTIALS = {
+export const S3_TEST_CREDENTIALS = {
   access_key_id: "TESTACCESSKEY",
   secret_access_key: "a-secret-access-key-that-nobody-sees",
 }
@@ -20,7 +20,7 @@ export const CREDENTIALS = {
 /**
  * S3 server with one bucket, which checks signatures. Tests can kill the server and start it again.
  */
-export type Store = AsyncDisposable & {
+export type S3TestServer = AsyncDisposable & {
   endpoint: string
   port: number
   bucket: string
@@ -30,7 +30,7 @@ export type Store = AsyncDisposable & {
 }
 
 /** Starts rclone's S3 server with a folder of its own. */
-export async function startStore(bucket: string): Promise<Store> {
+export async function startS3TestServer(bucket: string): Promise<S3TestServer> {
   await using started = new AsyncDisposableStack()
   const { path } = started.use(await makeTempFolder("store"))
   await mkdir(join(path, "buckets", bucket), { recursive: true })
@@ -38,7 +38,7 @@ export async function startStore(bucket: string): Promise<Store> {
   const endpoint = `http://127.0.0.1:${port}`
   let child: ChildProcess | null = null
   async function start(): Promise<void> {
-    const { access_key_id, secret_access_key } = CREDENTIALS
+    const { access_key_id, secret_access_key } = S3_TEST_CREDENTIALS
     const words = ["serve", "s3", join(path, "buckets"), "--addr", `127.0.0.1:${port}`]
     const keys = ["--auth-key", `${access_key_id},${secret_access_key}`]
     child = spawn(RCLONE_PATH, [...words, ...keys, "--config", join(path, "none")], {
@@ -57,8 +57,8 @@ export async function startStore(bucket: string): Promise<Store> {
   started.defer(kill)
   await start()
   const client = new AwsClient({
-    accessKeyId: CREDENTIALS.access_key_id,
-    secretAccessKey: CREDENTIALS.secret_access_key,
+    accessKeyId: S3_TEST_CREDENTIALS.access_key_id,
+    secretAccessKey: S3_TEST_CREDENTIALS.secret_access_key,
     service: "s3",
     region: "us-east-1",
   })

@@ -6,7 +6,7 @@ import type { Socket } from "node:net"
  * TCP proxy in front of a server. Tests can hold the responses and cut the connections; bytes pass
  * unchanged.
  */
-export type Wire = AsyncDisposable & {
+export type TcpTestProxy = AsyncDisposable & {
   endpoint: string
   /** Texts of the requests that passed, in order. */
   requests: string[]
@@ -19,7 +19,7 @@ export type Wire = AsyncDisposable & {
 }
 
 /** Starts a TCP proxy to a port of the loopback interface. */
-export async function openWire(port: number): Promise<Wire> {
+export async function startTcpTestProxy(port: number): Promise<TcpTestProxy> {
   const requests: string[] = []
   const open = new Set<Socket>()
   let left = Number.POSITIVE_INFINITY

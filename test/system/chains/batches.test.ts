@@ -1,6 +1,5 @@
 import { once } from "node:events"
 import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { startService } from "../service.ts"
@@ -32,14 +31,15 @@ const problem = z.looseObject({
 let service: TestService
 let key: string
 const receiver = createServer()
-const received: { type: string; data: { id: string } }[] = []
+const webhookEvent = z.looseObject({ type: z.string(), data: z.looseObject({ id: z.string() }) })
+const received: z.infer<typeof webhookEvent>[] = []
 
 beforeAll(async () => {
   receiver.on("request", (request, response) => {
     let text = ""
     request.on("data", (chunk) => (text += String(chunk)))
     request.on("end", () => {
-      received.push(JSON.parse(text) as (typeof received)[number])
+      received.push(webhookEvent.parse(JSON.parse(text)))
       response.end()
     })
   })
@@ -55,7 +55,8 @@ afterAll(async () => {
 })
 
 function receiverHost(): string {
-  return `127.0.0.1:${(receiver.address() as AddressInfo).port}`
+  const address = receiver.address()
+  return `127.0.0.1:${typeof address === "object" ? (address?.port ?? 0) : 0}`
 }
 
 async function call(method: string, path: string, body?: unknown, more = {}) {
@@ -63,7 +64,11 @@ async function call(method: string, path: string, body?: unknown, more = {}) {
   const sent = body === undefined ? null : JSON.stringify(body)
   const answer = await fetch(`${service.origin}/v1${path}`, { method, headers, body: sent })
   const text = await answer.text()
-  return { status: answer.status, body: text === "" ? null : (JSON.parse(text) as unknown), answer }
+  return {
+    status: answer.status,
+    body: text === "" ? null : z.unknown().parse(JSON.parse(text)),
+    answer,
+  }
 }
 
 async function create(jobs: unknown, more = {}, headers = {}) {

@@ -37,7 +37,7 @@ async function call(method: string, path: string, body?: unknown, prefer = "", a
   const sent = body === undefined ? null : JSON.stringify(body)
   const answer = await fetch(`${service.origin}/v1${path}`, { method, headers, body: sent })
   const text = await answer.text()
-  return { status: answer.status, body: text === "" ? null : (JSON.parse(text) as unknown) }
+  return { status: answer.status, body: text === "" ? null : z.unknown().parse(JSON.parse(text)) }
 }
 
 async function create(path: string, body: unknown): Promise<string> {

@@ -10,7 +10,7 @@ import {
 } from "node:fs"
 import { delimiter, join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { makeStartScriptArguments } from "../../../scripts/start/built.ts"
+import { makeStartScriptArguments } from "../../../scripts/start/bundles.ts"
 import { makeChildEnvironment } from "../../../scripts/cli/environment.ts"
 import { findFreePort } from "../../../scripts/cli/ports.ts"
 import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"

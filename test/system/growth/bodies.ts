@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { COMMAND_LENGTH_MAX } from "../../../src/kinds/command/request.ts"
 import { EXAMPLE_ID } from "../../../src/platform/ids.ts"
-import { widely } from "../../support/wide.ts"
+import { selectCases } from "../../support/wide.ts"
 import { COMMANDS, TEXTS } from "./grammars.ts"
 import type { Grow } from "./grammars.ts"
 
@@ -39,7 +39,7 @@ export function readOperations(openapi: unknown): WithBody[] {
     const name = given.$ref?.split("/").at(-1)
     const { properties } = (name === undefined ? given : components.schemas[name]) ?? given
     const all = Object.keys({ ...example, ...properties })
-    const fields = widely(
+    const fields = selectCases(
       all.filter((field) => !known.has(field)),
       all.filter((field) => known.has(field)),
     )
@@ -104,7 +104,7 @@ export const INPUT = `svc_id://${EXAMPLE_ID}`
 
 /** Every fifth way to grow; in wide tests all of them. */
 export function sampled(ways: readonly Grow[]): Grow[] {
-  return widely(
+  return selectCases(
     ways.filter((_, place) => place % 5 === 0),
     ways.filter((_, place) => place % 5 !== 0),
   )

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from "vitest"
 import { z } from "zod"
 import { findWorkerdPid, readResidentBytes } from "../../../scripts/cli/processes/memory.ts"
 import { findMediaTools } from "../../../scripts/cli/media-tools.ts"
-import { widely } from "../../support/wide.ts"
+import { selectCases } from "../../support/wide.ts"
 import { startService } from "../service.ts"
 import type { TestService } from "../service.ts"
 import { EXAMPLE_ID } from "../../../src/platform/ids.ts"
@@ -140,7 +140,7 @@ it("no JSON body holds the event loop", { timeout: WIDE_MS_MAX }, async () => {
   expect(await judge(ways)).toEqual([])
 })
 
-const COMMAND_PATHS = widely(["/commands/validate"], ["/commands", "/ffmpeg"])
+const COMMAND_PATHS = selectCases(["/commands/validate"], ["/commands", "/ffmpeg"])
 
 it("no command line holds the event loop", { timeout: WIDE_MS_MAX }, async () => {
   const those = operations.filter(({ path }) => COMMAND_PATHS.includes(path))

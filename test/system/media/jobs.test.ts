@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { startService } from "../service.ts"
 import type { TestService } from "../service.ts"
-import { idlePlaces, takenWorkspaces } from "../../support/runner/places.ts"
+import { listIdleWorkspaces, listUsedWorkspaces } from "../../support/runner/workspaces.ts"
 
 /** Far less than its encode would go on. */
 const KILLED_MS_MAX = 20_000
@@ -88,7 +88,7 @@ async function until(holds: () => unknown, timeoutMs = KILLED_MS_MAX): Promise<v
 /** Processes that work in a workspace of this service. */
 function processesAtWork(): string[] {
   const work = join(service.stateDir, "work")
-  const idle = idlePlaces(work)
+  const idle = listIdleWorkspaces(work)
   return readdirSync("/proc").filter((name) => {
     try {
       const folder = readlinkSync(join("/proc", name, "cwd"))
@@ -100,7 +100,7 @@ function processesAtWork(): string[] {
 }
 
 function workspaces(): string[] {
-  return takenWorkspaces(join(service.stateDir, "work"))
+  return listUsedWorkspaces(join(service.stateDir, "work"))
 }
 
 async function untilEncoding(): Promise<void> {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { loudness } from "../../../src/contract/tasks/normalize.ts"
+import { loudnessSchema } from "../../../src/contract/tasks/normalize.ts"
 import { makeMedia, runUnsandboxed, serviceToolPaths } from "../../../scripts/cli/client/media.ts"
 import { meterLoudness } from "../../../scripts/cli/loudness-meter.ts"
-import { openSite } from "../../support/site/site.ts"
-import type { Site } from "../../support/site/site.ts"
+import { startTestSite } from "../../support/site/site.ts"
+import type { TestSite } from "../../support/site/site.ts"
 import { openSoundStage } from "./sound-stage.ts"
 import type { SoundStage } from "./sound-stage.ts"
 
@@ -18,7 +18,7 @@ const record = z.looseObject({
   error_code: z.string().optional(),
   file_id: z.uuid(),
   download_url: z.url().optional(),
-  measurements: z.object({ before: loudness, after: loudness }).optional(),
+  measurements: z.object({ before: loudnessSchema, after: loudnessSchema }).optional(),
   normalization_type: z.string().optional(),
   target_reached: z.boolean().optional(),
   warnings: z.array(z.looseObject({ code: z.string() })),
@@ -31,10 +31,10 @@ const SWELL =
 const PICTURE = "-f lavfi -i testsrc=size=64x64:rate=10 -t 1 -c:v libx264"
 
 let stage: SoundStage
-let site: Site
+let site: TestSite
 
 beforeAll(async () => {
-  site = await openSite()
+  site = await startTestSite()
   stage = await openSoundStage("normalize")
 })
 

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { runUnsandboxed, serviceToolPaths } from "../../../scripts/cli/client/media.ts"
 import { findMediaTools } from "../../../scripts/cli/media-tools.ts"
-import { ffmpegBuildOf, turning } from "../../support/media/ffmpeg-builds.ts"
+import { detectFfmpegBuild, makeRotationArguments } from "../../support/media/ffmpeg-builds.ts"
 import { openKeyedCall } from "../operate/keyed-call.ts"
 import { startService } from "../service.ts"
 import type { TestService } from "../service.ts"
 
-const build = ffmpegBuildOf(findMediaTools().ffmpeg)
+const build = detectFfmpegBuild(findMediaTools().ffmpeg)
 const PICTURE = "-f lavfi -i testsrc2=size=64x36:rate=10:d=1"
 const CODING = "-c:v libx264 -preset ultrafast -g 10"
 
@@ -126,7 +126,7 @@ describe("the picture of an output", () => {
     const { made, ofJob, file } = await make(
       "turned.mp4",
       `${PICTURE} ${CODING} upright.mp4`,
-      `${turning(build, "upright.mp4", rotation)} {{out_1}}`,
+      `${makeRotationArguments(build, "upright.mp4", rotation)} {{out_1}}`,
     )
     expect(made).toMatchObject({ width, height, rotation })
     expect(ofJob).toMatchObject({ resolution: `${width}x${height}` })

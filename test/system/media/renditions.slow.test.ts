@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { ALL_RENDITIONS, findWrongRenditions } from "../../renditions/render-shape.ts"
 import type { RenditionRequest } from "../../renditions/render-shape.ts"
 import { SHAPES } from "../../renditions/shapes.ts"
-import { WIDE, widely } from "../../support/wide.ts"
+import { WIDE_TESTS_VARIABLE, selectCases } from "../../support/wide.ts"
 import { openSoundStage } from "./sound-stage.ts"
 import type { SoundStage } from "./sound-stage.ts"
 
@@ -29,8 +29,8 @@ const FEW: readonly RenditionRequest[] = [
 const SHAPE_MS_MAX = 600_000
 const AT_ONCE = 2
 
-const asked = process.env[WIDE] === "true" ? ALL_RENDITIONS : FEW
-const shapes = widely(
+const asked = process.env[WIDE_TESTS_VARIABLE] === "true" ? ALL_RENDITIONS : FEW
+const shapes = selectCases(
   SHAPES.filter(({ name }) => CHOSEN.has(name)),
   SHAPES.filter(({ name }) => !CHOSEN.has(name)),
 )

@@ -4,13 +4,18 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { makeMedia } from "../../../scripts/cli/client/media.ts"
 import { findRunner, findSpeechWorkers } from "../../faults/processes.ts"
-import { GREETING, speak, STORY, whyNoSpeech } from "../../support/media/speech.ts"
-import { widely } from "../../support/wide.ts"
+import {
+  SHORT_SPEECH_TEXT,
+  generateSpeech,
+  LONG_SPEECH_TEXT,
+  explainMissingSpeechTools,
+} from "../../support/media/speech.ts"
+import { selectCases } from "../../support/wide.ts"
 import { wordErrorRate } from "../../support/media/word-error-rate.ts"
 import { openSoundStage } from "./sound-stage.ts"
 import type { SoundStage } from "./sound-stage.ts"
 
-const LACK = await whyNoSpeech()
+const LACK = await explainMissingSpeechTools()
 const TIMES = 12
 const GONE_MS = 10_000
 const IDLE_MS = 500
@@ -36,11 +41,14 @@ describe.skipIf(LACK !== null)(
 
     beforeAll(async () => {
       stage = await openSoundStage("transcribe-ends")
-      const path = await speak(stage.folder, { name: "story.wav", text: STORY })
+      const path = await generateSpeech(stage.folder, { name: "story.wav", text: LONG_SPEECH_TEXT })
       const words = `-stream_loop ${TIMES - 1} -i ${path} -c:a flac`
       const repeated = await makeMedia(stage.folder, "long.flac", words)
       story = `svc_id://${await stage.upload(path)}`
-      const short = await speak(stage.folder, { name: "greeting.wav", text: GREETING })
+      const short = await generateSpeech(stage.folder, {
+        name: "greeting.wav",
+        text: SHORT_SPEECH_TEXT,
+      })
       greeting = `svc_id://${await stage.upload(short)}`
       long = `svc_id://${await stage.upload(repeated)}`
     })
@@ -77,7 +85,7 @@ describe.skipIf(LACK !== null)(
     }
 
     it.each(
-      widely<[string, (worker: number) => number | null]>(
+      selectCases<[string, (worker: number) => number | null]>(
         [["its worker", (worker) => worker]],
         [["the runner, whose worker goes with it,", () => findRunner(stage.service.pid)]],
       ),
@@ -90,7 +98,7 @@ describe.skipIf(LACK !== null)(
       await expect.poll(() => isAlive(worker), { timeout: GONE_MS }).toBe(false)
       const ended = await stage.readEnd(path, record)
       expect(ended).toMatchObject({ status: "success", attempts: 2 })
-      expect(wordErrorRate(STORY, ended.transcript ?? "")).toBeLessThanOrEqual(0.1)
+      expect(wordErrorRate(LONG_SPEECH_TEXT, ended.transcript ?? "")).toBeLessThanOrEqual(0.1)
     })
 
     it("is canceled at once, and leaves no busy process", async () => {

@@ -3,12 +3,16 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { runUnsandboxed, serviceToolPaths } from "../../../scripts/cli/client/media.ts"
 import { startLoopbackServer } from "../../../scripts/cli/loopback-server.ts"
-import { GREETING, speak, whyNoSpeech } from "../../support/media/speech.ts"
+import {
+  SHORT_SPEECH_TEXT,
+  generateSpeech,
+  explainMissingSpeechTools,
+} from "../../support/media/speech.ts"
 import { wordErrorRate } from "../../support/media/word-error-rate.ts"
 import { openSoundStage } from "./sound-stage.ts"
 import type { SoundStage } from "./sound-stage.ts"
 
-const LACK = await whyNoSpeech()
+const LACK = await explainMissingSpeechTools()
 const ERRORS_MAX = 0.1
 
 const created = z.looseObject({ transcribe_id: z.uuid() })
@@ -59,7 +63,7 @@ describe.skipIf(LACK !== null)(
 
     beforeAll(async () => {
       stage = await openSoundStage("transcribe")
-      speech = await speak(stage.folder, { text: GREETING })
+      speech = await generateSpeech(stage.folder, { text: SHORT_SPEECH_TEXT })
     })
 
     afterAll(async () => await stage[Symbol.asyncDispose]())
@@ -88,7 +92,9 @@ describe.skipIf(LACK !== null)(
         duration_seconds: expect.closeTo(5, 0),
         warnings: [],
       })
-      expect(wordErrorRate(GREETING, shown.transcript ?? "")).toBeLessThanOrEqual(ERRORS_MAX)
+      expect(wordErrorRate(SHORT_SPEECH_TEXT, shown.transcript ?? "")).toBeLessThanOrEqual(
+        ERRORS_MAX,
+      )
       for (const format of ["srt", "vtt", "json", "txt"] as const) {
         expect(shown[format]).toMatch(RegExp(`/v1/transcribe/${shown.id}/transcript\\.${format}$`))
         const sent = await stage.call(shown[format] ?? "", { redirect: "manual" })
@@ -97,7 +103,9 @@ describe.skipIf(LACK !== null)(
       const { segments } = transcript.parse(JSON.parse(await read(shown.json)))
       const words = segments.flatMap((segment) => segment.words)
       expect(words.every(({ start, end }) => start <= end)).toBe(true)
-      expect(wordErrorRate(GREETING, await read(shown.txt))).toBeLessThanOrEqual(ERRORS_MAX)
+      expect(wordErrorRate(SHORT_SPEECH_TEXT, await read(shown.txt))).toBeLessThanOrEqual(
+        ERRORS_MAX,
+      )
       const cues = (await read(shown.srt)).trimEnd().split("\n\n")
       expect(cues.map((cue) => SRT_CUE.exec(cue)?.[1])).toEqual(cues.map((_, at) => String(at + 1)))
       const [head, ...vttCues] = (await read(shown.vtt)).trimEnd().split("\n\n")
@@ -118,7 +126,9 @@ describe.skipIf(LACK !== null)(
       const body = { file_url: `${server.origin}/speech.wav`, language: "en-GB", format: "srt" }
       const shown = await readAtEnd(await stage.postJson("/transcribe", body))
       expect(shown).toMatchObject({ status: "success", language: "en-GB", format: "srt" })
-      expect(wordErrorRate(GREETING, shown.transcript ?? "")).toBeLessThanOrEqual(ERRORS_MAX)
+      expect(wordErrorRate(SHORT_SPEECH_TEXT, shown.transcript ?? "")).toBeLessThanOrEqual(
+        ERRORS_MAX,
+      )
       const listed = z.array(record).parse(await (await stage.call("/transcribe")).json())
       expect(listed.map(({ id }) => id)).toContain(shown.id)
       const removed = await stage.call(`/transcribe/${shown.id}`, { method: "DELETE" })

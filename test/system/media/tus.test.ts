@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { z } from "zod"
 import { findFreePort } from "../../../scripts/cli/ports.ts"
 import { findWorkerd } from "../../faults/processes.ts"
-import { widely } from "../../support/wide.ts"
+import { selectCases } from "../../support/wide.ts"
 import { countObjects, countParts, countUploads } from "../operate/state-rows.ts"
 import { startService } from "../service.ts"
 import type { TestService } from "../service.ts"
@@ -13,8 +13,8 @@ import { startCuttingProxy } from "./cutting-proxy.ts"
 import type { CuttingProxy } from "./cutting-proxy.ts"
 
 const MIB = 1024 ** 2
-const [CUTS = 0] = widely([20], [])
-  .concat(widely([], [200]))
+const [CUTS = 0] = selectCases([20], [])
+  .concat(selectCases([], [200]))
   .slice(-1)
 /** Waits between tries of the client; the list is begun anew after each progress. */
 const RETRY_MS = Array.from({ length: 50 }, (_, at) => 20 * at)

@@ -8,12 +8,12 @@ import { findProgram } from "../../../container/sandbox/system-paths.ts"
 import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
 import { findRunner, killAll } from "../../faults/processes.ts"
 import { startService } from "../service.ts"
-import { supportedTiers } from "../../support/runner/supported-tiers.ts"
+import { listSupportedTiers } from "../../support/runner/supported-tiers.ts"
 
 const record = z.looseObject({ status: z.string() })
 
 it("reports the cause while the self-test fails, and recovers by itself", async ({ skip }) => {
-  skip((await supportedTiers()).length === 0, "this machine has no sandbox")
+  skip((await listSupportedTiers()).length === 0, "this machine has no sandbox")
   await using folder = await makeTempFolder("tools")
   await chmod(folder.path, 0o755)
   const link = join(folder.path, "ffmpeg")

@@ -5,18 +5,18 @@ import { text } from "node:stream/consumers"
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { findRunner } from "../../faults/processes.ts"
-import { openSite } from "../../support/site/site.ts"
-import { whyNoSpeech } from "../../support/media/speech.ts"
+import { startTestSite } from "../../support/site/site.ts"
+import { explainMissingSpeechTools } from "../../support/media/speech.ts"
 import { wideTest } from "../../support/wide-test.ts"
 import { accountsLeft, linesOf, openCheckStage, report } from "./check-stage.ts"
 import type { Answer, CheckStage } from "./check-stage.ts"
 import { startService } from "../service.ts"
 
 const STEPS = ["upload", "command", "webhook", "normalize", "transcode", "transcribe"]
-const NO_SPEECH = await whyNoSpeech()
+const NO_SPEECH = await explainMissingSpeechTools()
 
 it.skipIf(NO_SPEECH !== null)("a check of a healthy service passes every step", async () => {
-  await using site = await openSite()
+  await using site = await startTestSite()
   await using service = await startService({
     // The port of a service that is to be its own receiver is not known before its start.
     ALLOWED_PRIVATE_HOSTS: `127.0.0.1,${site.host}`,

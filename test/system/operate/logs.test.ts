@@ -5,8 +5,8 @@ import { z } from "zod"
 import { createKey } from "../../../scripts/keys/operator.ts"
 import { readStoredSecrets } from "../../../scripts/cli/secrets.ts"
 import { assembleApiKey } from "../../../src/platform/crypto/api-key.ts"
-import { openSite } from "../../support/site/site.ts"
-import type { Site } from "../../support/site/site.ts"
+import { startTestSite } from "../../support/site/site.ts"
+import type { TestSite } from "../../support/site/site.ts"
 import { openKeyedCall } from "./keyed-call.ts"
 import type { KeyedCall } from "./keyed-call.ts"
 import { collectLines } from "./log-lines.ts"
@@ -42,7 +42,7 @@ const GIVEN = {
 }
 
 const opened = new AsyncDisposableStack()
-let site: Site
+let site: TestSite
 let receiver: Receiver
 let service: TestService
 let printed: Printed
@@ -50,7 +50,7 @@ let key = ""
 let call: KeyedCall
 
 beforeAll(async () => {
-  site = await openSite()
+  site = await startTestSite()
   opened.defer(async () => await site.close())
   receiver = opened.use(await startReceiver())
   service = opened.use(

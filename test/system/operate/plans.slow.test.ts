@@ -3,7 +3,7 @@ import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { makeChildEnvironment } from "../../../scripts/cli/environment.ts"
-import { GOLD } from "../../support/accounts/own-plan.ts"
+import { GOLD_PLAN_LIMITS } from "../../support/accounts/own-plan.ts"
 import { startService } from "../service.ts"
 import type { TestService } from "../service.ts"
 
@@ -93,7 +93,7 @@ describe("npm run keys -- plan", () => {
         authorization: `Bearer ${service.operator.token}`,
         "content-type": "application/json",
       },
-      body: JSON.stringify(GOLD),
+      body: JSON.stringify(GOLD_PLAN_LIMITS),
     })
     expect(made.status).toBe(201)
     expect(await keys(["create", "--account", "miner", "--plan", "studio"])).toContain(

@@ -10,7 +10,7 @@ import { makeChildEnvironment } from "../../../scripts/cli/environment.ts"
 import { startServiceProcess } from "../../../scripts/cli/service-process.ts"
 import type { ServiceProcess } from "../../../scripts/cli/service-process.ts"
 import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
-import { noise } from "../../support/media/noise.ts"
+import { makeIncompressibleText } from "../../support/media/noise.ts"
 import { openKeyedCall } from "./keyed-call.ts"
 import type { KeyedCall } from "./keyed-call.ts"
 import { startReceiver } from "../receiver.ts"
@@ -41,14 +41,14 @@ beforeAll(async () => {
     await startReceiver((response, _, path) => {
       // A fetch of this page goes on, so that its cookies are kept.
       if (path.startsWith("/hang")) return
-      response.writeHead(200, { "content-type": "text/plain" }).end(noise(2000))
+      response.writeHead(200, { "content-type": "text/plain" }).end(makeIncompressibleText(2000))
     }),
   )
   stateDir = opened.use(await makeTempFolder("restore-state")).path
   service = await startServiceProcess({ stateDir, settings: SETTINGS, echoesErrors: true })
   opened.use(service)
   origin = service.origin
-  key = await service.makeKey(noise(90, { wide: true }), "paid")
+  key = await service.makeKey(makeIncompressibleText(90, { wide: true }), "paid")
   call = openKeyedCall(service, key)
   await makeLargeRows(receiver.origin)
   for (const path of ["/jobs", "/commands", "/files", "/fetch", "/webhooks/deliveries"]) {
@@ -67,7 +67,7 @@ async function show(path: string): Promise<unknown> {
 async function post(path: string, body: unknown): Promise<Record<string, unknown>> {
   const headers = {
     "content-type": "application/json",
-    "idempotency-key": noise(200, { seed: JSON.stringify(body).length }),
+    "idempotency-key": makeIncompressibleText(200, { seed: JSON.stringify(body).length }),
   }
   const answer = await call(path, { method: "POST", headers, body: JSON.stringify(body) })
   const text = await answer.text()
@@ -77,8 +77,8 @@ async function post(path: string, body: unknown): Promise<Record<string, unknown
 
 function metadata(): Record<string, string> {
   const pairs = Array.from({ length: 10 }, (_, seed) => {
-    const name = noise(64, { wide: true, seed: seed + 1 })
-    return [name, noise(500, { wide: true, seed: seed + 99 })] as const
+    const name = makeIncompressibleText(64, { wide: true, seed: seed + 1 })
+    return [name, makeIncompressibleText(500, { wide: true, seed: seed + 99 })] as const
   })
   return Object.fromEntries(pairs)
 }
@@ -87,13 +87,15 @@ function metadata(): Record<string, string> {
 function largeCommand(origin: string) {
   const keys = Array.from(
     { length: OUTPUTS },
-    (_, at) => `out_${at}_${noise(50, { seed: at + 1 })}`,
+    (_, at) => `out_${at}_${makeIncompressibleText(50, { seed: at + 1 })}`,
   )
-  const names = keys.map((_, at) => `${noise(78, { wide: true, seed: at + 1 })}.wav`)
+  const names = keys.map(
+    (_, at) => `${makeIncompressibleText(78, { wide: true, seed: at + 1 })}.wav`,
+  )
   const lines = Array.from({ length: LINES }, (_, at) => {
     const own = keys.slice((at * OUTPUTS) / LINES, ((at + 1) * OUTPUTS) / LINES)
     const outputs = own.map(
-      (name) => `-metadata comment=${noise(14_000, { seed: at + 7 })} {{${name}}}`,
+      (name) => `-metadata comment=${makeIncompressibleText(14_000, { seed: at + 7 })} {{${name}}}`,
     )
     return `ffmpeg -f lavfi -i sine=d=0.01 ${outputs.join(" ")}`
   })
@@ -102,7 +104,7 @@ function largeCommand(origin: string) {
     input_files: {},
     output_files: Object.fromEntries(keys.map((name, at) => [name, names[at]])),
     metadata: metadata(),
-    webhook: `${origin}/${noise(1900)}`,
+    webhook: `${origin}/${makeIncompressibleText(1900)}`,
   }
 }
 
@@ -123,19 +125,30 @@ async function makeLargeRows(origin: string): Promise<void> {
     await post("/commands", {
       ...largeCommand(origin),
       ffmpeg_commands: [
-        `ffmpeg -f lavfi -i sine=d=0.01 -metadata comment=${noise(50_000)} ${Object.keys(
+        `ffmpeg -f lavfi -i sine=d=0.01 -metadata comment=${makeIncompressibleText(50_000)} ${Object.keys(
           largeCommand(origin).output_files,
         )
-          .map((name) => `-af asetrate=${noise(200, { wide: true })} {{${name}}}`)
+          .map((name) => `-af asetrate=${makeIncompressibleText(200, { wide: true })} {{${name}}}`)
           .join(" ")}`,
       ],
     }).catch(() => ({ command_id: "" })),
   )
-  await post("/files", { file_url: `${origin}/${noise(8000)}`, metadata: metadata() })
+  await post("/files", {
+    file_url: `${origin}/${makeIncompressibleText(8000)}`,
+    metadata: metadata(),
+  })
   // Of another site: this one would refuse a head of that length.
-  const cookie = ["127.0.0.2", "FALSE", "/", "FALSE", "0", "session", noise(250_000)].join("\t")
+  const cookie = [
+    "127.0.0.2",
+    "FALSE",
+    "/",
+    "FALSE",
+    "0",
+    "session",
+    makeIncompressibleText(250_000),
+  ].join("\t")
   await post("/fetch", {
-    url: `${origin}/hang/${noise(8000)}`,
+    url: `${origin}/hang/${makeIncompressibleText(8000)}`,
     cookies: cookie,
     metadata: metadata(),
   })

@@ -1,5 +1,5 @@
 import { appointOperator } from "../../../scripts/keys/operator.ts"
-import { keepCookies, sendCookies } from "../../support/accounts/cookie-jar.ts"
+import { storeResponseCookies, setCookieHeader } from "../../support/accounts/cookie-jar.ts"
 import type { TestService } from "../service.ts"
 
 /** Somebody with a browser: requests to the service with the cookies that it gave. */
@@ -8,10 +8,10 @@ export function makeVisitor(origin: string, headers: Record<string, string> = {}
   async function visit(path: string, init: RequestInit = {}): Promise<Response> {
     const sent = new Headers({ accept: "text/html", ...headers })
     for (const [name, value] of new Headers(init.headers)) sent.set(name, value)
-    sendCookies(jar, sent)
+    setCookieHeader(jar, sent)
     const url = new URL(path, origin)
     const answer = await fetch(url, { redirect: "manual", ...init, headers: sent })
-    keepCookies(jar, answer)
+    storeResponseCookies(jar, answer)
     return answer
   }
   /** Sends a form of a page. */

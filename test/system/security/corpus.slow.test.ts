@@ -8,7 +8,7 @@ import { expectFacts } from "../../corpus/measure.ts"
 import type { Facts, Work } from "../../corpus/work.ts"
 import { openAccount } from "../../corpus/account.ts"
 import type { Account, MadeFile } from "../../corpus/account.ts"
-import { sampled } from "../../support/wide.ts"
+import { sampleCases } from "../../support/wide.ts"
 import { startService } from "../service.ts"
 import type { TestService } from "../service.ts"
 
@@ -35,7 +35,7 @@ afterAll(async () => {
 })
 
 describe.concurrent("a user", () => {
-  const works = sampled(LEGITIMATE, SAMPLE)
+  const works = sampleCases(LEGITIMATE, SAMPLE)
   test.for(works.map((work) => [work.name, work] as const))("%s", async ([, work]) => {
     const { record, refused } = await account.run({
       ...(typeof work.run === "string"

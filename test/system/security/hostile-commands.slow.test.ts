@@ -15,7 +15,7 @@ import { makeMarker, openCanaries } from "../../corpus/canaries.ts"
 import type { Canaries, Evidence } from "../../corpus/canaries.ts"
 import { startService } from "../service.ts"
 import type { TestService } from "../service.ts"
-import { idlePlaces, takenWorkspaces } from "../../support/runner/places.ts"
+import { listIdleWorkspaces, listUsedWorkspaces } from "../../support/runner/workspaces.ts"
 
 const LONG = "ffmpeg -re -f lavfi -i anullsrc -f u8 -t 1000 out_1"
 
@@ -172,7 +172,7 @@ describe("after all attacks", () => {
 
   test("no workspace and no process is left", async () => {
     const work = join(service.stateDir, "work")
-    while (takenWorkspaces(work).length > 0) await sleep(100)
+    while (listUsedWorkspaces(work).length > 0) await sleep(100)
     // A sandbox for the next task may just be set up, and what has ended may not be reaped yet.
     await expect.poll(() => linesOutside(work), { timeout: 20_000, interval: 200 }).toEqual([])
   })
@@ -180,7 +180,7 @@ describe("after all attacks", () => {
 
 /** The words of processes in a work folder that are not in a workspace where sandboxes wait. */
 function linesOutside(workDir: string): string[] {
-  const idle = [...idlePlaces(workDir)]
+  const idle = [...listIdleWorkspaces(workDir)]
   const lines = commandLines().filter((line) => line.includes(workDir))
   return lines.filter((line) => !idle.some((folder) => line.includes(folder)))
 }

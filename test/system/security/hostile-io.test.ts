@@ -14,7 +14,7 @@ import type { Account } from "../../corpus/account.ts"
 import { makeMarker } from "../../corpus/canaries.ts"
 import { startService } from "../service.ts"
 import type { TestService } from "../service.ts"
-import { takenWorkspaces } from "../../support/runner/places.ts"
+import { listUsedWorkspaces } from "../../support/runner/workspaces.ts"
 
 const LONG = "ffmpeg -re -f lavfi -i anullsrc -f u8 -t 1000 out_1"
 const PAYLOAD = makeMarker()
@@ -265,7 +265,7 @@ describe("from outside", () => {
 test("the attacked tasks still run", async () => {
   // A workspace that is just being prepared for a task to come looks like a third for a moment.
   const workDir = join(service.stateDir, "work")
-  await expect.poll(() => takenWorkspaces(workDir), { timeout: BUSY_MS_MAX }).toHaveLength(2)
+  await expect.poll(() => listUsedWorkspaces(workDir), { timeout: BUSY_MS_MAX }).toHaveLength(2)
   expect((await accounts[0]?.find(first.jobId))?.status).toBe("running")
   expect((await accounts[1]?.find(second.jobId))?.status).toBe("running")
 })

@@ -6,7 +6,7 @@ import { openAccount } from "../../corpus/account.ts"
 import type { Account } from "../../corpus/account.ts"
 import { startService } from "../service.ts"
 import type { TestService } from "../service.ts"
-import { takenWorkspaces } from "../../support/runner/places.ts"
+import { listUsedWorkspaces } from "../../support/runner/workspaces.ts"
 
 const TEXT_LENGTH_MAX = 60_000
 
@@ -68,7 +68,7 @@ describe.concurrent("a limit ends", () => {
 describe("after all attacks", () => {
   test("nothing is left, and the service works", async () => {
     const work = join(service.stateDir, "work")
-    while (takenWorkspaces(work).length > 0) await sleep(100)
+    while (listUsedWorkspaces(work).length > 0) await sleep(100)
     expect(await workBeside()).toBe("success")
   })
 })

@@ -14,12 +14,12 @@ import { SHELL_LINES } from "../../corpus/hostile-requests.ts"
 import { makeCanaryMedia } from "../../corpus/canary-media.ts"
 import { makeMarker, openCanaries } from "../../corpus/canaries.ts"
 import type { Evidence } from "../../corpus/canaries.ts"
-import { ffmpegBuildOf } from "../../support/media/ffmpeg-builds.ts"
+import { detectFfmpegBuild } from "../../support/media/ffmpeg-builds.ts"
 
 const FFMPEG = findMediaTools().ffmpeg
 const RUN_MS_MAX = 25_000
 
-const build = ffmpegBuildOf(FFMPEG)
+const build = detectFfmpegBuild(FFMPEG)
 const neighbour = makeMarker()
 const stored = makeMarker()
 const environment = makeMarker()

@@ -6,8 +6,8 @@ import { afterAll, describe, expect, test } from "vitest"
 import { z } from "zod"
 import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
 import { copyProject } from "../develop/extended-project.ts"
-import { buildHider } from "../../support/runner/hide.ts"
-import { supportedTiers } from "../../support/runner/supported-tiers.ts"
+import { buildKernelFeatureHider } from "../../support/runner/hide.ts"
+import { listSupportedTiers } from "../../support/runner/supported-tiers.ts"
 
 const PROGRAM = "test/system/security/look-around-program.ts"
 const WITHOUT_BUBBLEWRAP = ["unshare", "--mount", "--", "sh", "-c"]
@@ -18,7 +18,7 @@ const run = promisify(execFile)
 const opened = new AsyncDisposableStack()
 afterAll(async () => await opened.disposeAsync())
 
-const canTest = process.getuid?.() === 0 && (await supportedTiers()).includes("namespaces")
+const canTest = process.getuid?.() === 0 && (await listSupportedTiers()).includes("namespaces")
 const canHide =
   canTest &&
   (await run(WITHOUT_BUBBLEWRAP[0] ?? "", [...WITHOUT_BUBBLEWRAP.slice(1), `${HIDE}true`]).then(
@@ -81,7 +81,7 @@ describe.runIf(canTest)("a start as root", () => {
   test("runs tools in namespaces on a kernel without Landlock, and logs the lost protection", async ({
     skip,
   }) => {
-    const hider = await buildHider()
+    const hider = await buildKernelFeatureHider()
     if (!hider) return skip("there is no C compiler")
     opened.use(hider)
     await using project = await copyProject()

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import pWaitFor from "p-wait-for"
 import { afterAll, beforeAll, expect, it } from "vitest"
-import { strangersRequests } from "../../support/accounts/strangers.ts"
+import { makeUnauthenticatedRequests } from "../../support/accounts/unauthenticated-requests.ts"
 import { withRows } from "../../browser/users.ts"
 import { collectLines } from "../operate/log-lines.ts"
 import type { Printed } from "../operate/log-lines.ts"
@@ -62,7 +62,7 @@ it("requests without a key or a session leave few bytes, and no errors in the lo
   const before = { rows: countRows(), state: measureState(), lines: printed.lines.length }
   const email = "nobody@people.test"
   let lastId = ""
-  for (const { path, init } of strangersRequests(REQUESTS, { origin, email })) {
+  for (const { path, init } of makeUnauthenticatedRequests(REQUESTS, { origin, email })) {
     const answer = await fetch(origin + path, init)
     await answer.arrayBuffer()
     expect([path, answer.status < 500]).toEqual([path, true])

@@ -1,5 +1,5 @@
-import { openSite } from "../../support/site/site.ts"
-import type { Site } from "../../support/site/site.ts"
+import { startTestSite } from "../../support/site/site.ts"
+import type { TestSite } from "../../support/site/site.ts"
 import { openKeyedCall } from "../operate/keyed-call.ts"
 import type { KeyedCall } from "../operate/keyed-call.ts"
 import { startReceiver } from "../receiver.ts"
@@ -9,7 +9,7 @@ import type { TestService } from "../service.ts"
 
 /** A service that may fetch from a site of this machine and call a receiver, and a caller of it. */
 export type FetchStage = AsyncDisposable & {
-  site: Site
+  site: TestSite
   receiver: Receiver
   service: TestService
   call: KeyedCall
@@ -17,7 +17,7 @@ export type FetchStage = AsyncDisposable & {
 
 /** Starts the stage; `account` is whose key the caller has. */
 export async function openFetchStage(account: string): Promise<FetchStage> {
-  const site = await openSite()
+  const site = await startTestSite()
   const receiver = await startReceiver()
   const hosts = [site.host, new URL(receiver.origin).host]
   const service = await startService({ ALLOWED_PRIVATE_HOSTS: hosts.join(",") })

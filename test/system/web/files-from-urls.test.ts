@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { openSite } from "../../support/site/site.ts"
-import type { Site } from "../../support/site/site.ts"
+import { startTestSite } from "../../support/site/site.ts"
+import type { TestSite } from "../../support/site/site.ts"
 import { openKeyedCall } from "../operate/keyed-call.ts"
 import type { KeyedCall } from "../operate/keyed-call.ts"
 import { startService } from "../service.ts"
@@ -28,12 +28,12 @@ const command = z.looseObject({
 
 const WAIT = { prefer: "wait=50" }
 
-let site: Site
+let site: TestSite
 let service: TestService
 let call: KeyedCall
 
 beforeAll(async () => {
-  site = await openSite()
+  site = await startTestSite()
   service = await startService({ ALLOWED_PRIVATE_HOSTS: site.host })
   call = openKeyedCall(service, await service.makeKey("imports", "paid"))
 })

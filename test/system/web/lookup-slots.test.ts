@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
 import { z } from "zod"
-import { openSite } from "../../support/site/site.ts"
+import { startTestSite } from "../../support/site/site.ts"
 import { startService } from "../service.ts"
 import type { TestService } from "../service.ts"
 
@@ -18,7 +18,7 @@ async function openAccount(service: TestService, name: string) {
 }
 
 it("answers lookups while endless imports hold every slot for fetches", async () => {
-  await using site = await openSite()
+  await using site = await startTestSite()
   await using service = await startService({
     RUNNER_CAPACITY: "2",
     ALLOWED_PRIVATE_HOSTS: site.host,

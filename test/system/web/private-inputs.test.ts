@@ -10,7 +10,7 @@ import { startLoopbackServer } from "../../../scripts/cli/loopback-server.ts"
 import type { LoopbackServer } from "../../../scripts/cli/loopback-server.ts"
 import { INPUT_FORMS } from "../../support/inputs-with-headers.ts"
 import type { InputForm } from "../../support/inputs-with-headers.ts"
-import { whyNoSpeech } from "../../support/media/speech.ts"
+import { explainMissingSpeechTools } from "../../support/media/speech.ts"
 import { openKeyedCall } from "../operate/keyed-call.ts"
 import type { KeyedCall } from "../operate/keyed-call.ts"
 import { collectLines } from "../operate/log-lines.ts"
@@ -25,7 +25,7 @@ const SECRET = "opensesame-of-the-caller-71c9"
 const TOKEN = `Bearer ${SECRET}`
 const WRONG = "Bearer notsesame-of-the-caller-71c9"
 
-const speechLack = await whyNoSpeech()
+const speechLack = await explainMissingSpeechTools()
 const forms = INPUT_FORMS.filter(({ path }) => speechLack === null || path !== "/transcribe")
 
 const record = z.looseObject({

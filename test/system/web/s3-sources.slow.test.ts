@@ -4,7 +4,7 @@ import { z } from "zod"
 import { makeMedia } from "../../../scripts/cli/client/media.ts"
 import { rcloneStep } from "../../../scripts/setup/test-tools.ts"
 import { ensureSteps } from "../../../scripts/setup/step.ts"
-import { makeSound } from "../../support/site/sound.ts"
+import { makeWavFile } from "../../support/site/sound.ts"
 import { hash, openStoreStage } from "./store-stage.ts"
 import type { StoreStage } from "./store-stage.ts"
 
@@ -29,7 +29,7 @@ const ODD_KEYS = [
   ["it's (a) [b] {c}!*~=@:;,$^|.wav", "it's (a) [b] {c}!*~=@:;,$^|.wav"],
 ]
 
-const coded = makeSound(3000, 90)
+const coded = makeWavFile(3000, 90)
 
 let stage: StoreStage
 
@@ -43,7 +43,7 @@ afterAll(async () => {
 })
 
 it("imports an object unchanged", async () => {
-  const bytes = makeSound(200_000, 1)
+  const bytes = makeWavFile(200_000, 1)
   await stage.store.put("raw/clip.wav", bytes)
   const file = await stage.bringIn("s3://films/raw/clip.wav")
   expect(file).toMatchObject({
@@ -73,7 +73,7 @@ it("accepts an object as the input of a job", async () => {
 
 describe("a key", () => {
   it.each(ODD_KEYS)("is taken literally: %s", async (key, name) => {
-    const bytes = makeSound(2000, 2)
+    const bytes = makeWavFile(2000, 2)
     await stage.store.put(key, bytes)
     const file = await stage.bringIn(`s3://films/${key}`)
     expect(file).toMatchObject({ status: "success", name, source_url: `s3://films/${key}` })
@@ -81,7 +81,7 @@ describe("a key", () => {
   })
 
   it("may be percent-encoded", async () => {
-    const bytes = makeSound(2000, 3)
+    const bytes = makeWavFile(2000, 3)
     await stage.store.put("mein/café + film#2.wav", bytes)
     const file = await stage.bringIn("s3://films/mein/caf%C3%A9%20+%20film%232.wav")
     expect(file).toMatchObject({ status: "success", name: "café + film#2.wav" })
@@ -107,7 +107,7 @@ describe("a store", () => {
   })
 
   it("gets a range request for the rest after an interruption", async () => {
-    const bytes = makeSound(30 * MIB, 4)
+    const bytes = makeWavFile(30 * MIB, 4)
     await stage.store.put("large.wav", bytes)
     stage.wire.requests.length = 0
     const held = stage.wire.holdAfter(20 * MIB)
@@ -127,11 +127,11 @@ describe("a store", () => {
   })
 
   it("delivers only the new object if the object is replaced half-way", async () => {
-    await stage.store.put("changing.wav", makeSound(24 * MIB, 5))
+    await stage.store.put("changing.wav", makeWavFile(24 * MIB, 5))
     const held = stage.wire.holdAfter(15 * MIB)
     const id = await stage.begin("s3://films/changing.wav")
     await held
-    const bytes = makeSound(25 * MIB, 6)
+    const bytes = makeWavFile(25 * MIB, 6)
     await stage.store.put("changing.wav", bytes)
     stage.wire.cut()
     const file = await stage.readFileEnd(id)
@@ -141,7 +141,7 @@ describe("a store", () => {
 })
 
 it("gets no further request after the cancellation of the job", async () => {
-  await stage.store.put("canceled.wav", makeSound(20 * MIB, 91))
+  await stage.store.put("canceled.wav", makeWavFile(20 * MIB, 91))
   const held = stage.wire.holdAfter(10 * MIB)
   const id = await stage.begin("s3://films/canceled.wav")
   await held
@@ -156,7 +156,7 @@ it("gets another request by a retried job, for the same URL", async () => {
   const url = "s3://films/late?.wav"
   const missed = await stage.bringIn(url)
   expect(missed).toMatchObject({ status: "failed", error_code: "not_found" })
-  const bytes = makeSound(3000, 92)
+  const bytes = makeWavFile(3000, 92)
   await stage.store.put("late?.wav", bytes)
   const file = await stage.retry(missed.id)
   expect(file).toMatchObject({ status: "success", name: "late?.wav", source_url: url })

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto"
 import { expect } from "vitest"
 import { z } from "zod"
-import { startOddStore } from "../../support/store/odd-store.ts"
-import { CREDENTIALS, startStore } from "../../support/store/store.ts"
-import { openWire } from "../../support/store/wire.ts"
+import { startUnusualS3Server } from "../../support/store/odd-store.ts"
+import { S3_TEST_CREDENTIALS, startS3TestServer } from "../../support/store/store.ts"
+import { startTcpTestProxy } from "../../support/store/wire.ts"
 import { openSoundStage } from "../media/sound-stage.ts"
 
 const created = z.looseObject({ id: z.uuid() })
@@ -27,10 +27,17 @@ export type StoreStage = Awaited<ReturnType<typeof openStoreStage>>
  */
 export async function openStoreStage(oddBytes: Buffer) {
   await using opened = new AsyncDisposableStack()
-  const store = opened.use(await startStore("films"))
-  const wire = opened.use(await openWire(store.port))
-  const odd = opened.use(await startOddStore(oddBytes, `${store.endpoint}/films/raw/clip.wav`))
-  const films = { bucket: "films", endpoint: wire.endpoint, region: "us-east-1", ...CREDENTIALS }
+  const store = opened.use(await startS3TestServer("films"))
+  const wire = opened.use(await startTcpTestProxy(store.port))
+  const odd = opened.use(
+    await startUnusualS3Server(oddBytes, `${store.endpoint}/films/raw/clip.wav`),
+  )
+  const films = {
+    bucket: "films",
+    endpoint: wire.endpoint,
+    region: "us-east-1",
+    ...S3_TEST_CREDENTIALS,
+  }
   const sources = [
     films,
     { ...films, bucket: "locked", secret_access_key: "another-secret-that-nobody-sees" },

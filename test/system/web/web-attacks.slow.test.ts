@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { OTHER_URLS, PRIVATE_HOSTS } from "../../container/egress/spellings.ts"
-import { openCanary } from "../../support/site/canary.ts"
-import type { Canary } from "../../support/site/canary.ts"
-import { openSite } from "../../support/site/site.ts"
-import type { Site } from "../../support/site/site.ts"
+import { startCanaryServer } from "../../support/site/canary.ts"
+import type { CanaryServer } from "../../support/site/canary.ts"
+import { startTestSite } from "../../support/site/site.ts"
+import type { TestSite } from "../../support/site/site.ts"
 import { LEADS } from "./web-leads.ts"
 import { startService } from "../service.ts"
 import type { TestService } from "../service.ts"
@@ -13,13 +13,13 @@ import type { WaysIn } from "./web-ways-in.ts"
 const SPELLINGS = PRIVATE_HOSTS.filter((host) => host !== "localhost.localdomain")
 
 let service: TestService
-let site: Site
-let canary: Canary
+let site: TestSite
+let canary: CanaryServer
 let waysIn: WaysIn
 
 beforeAll(async () => {
-  site = await openSite()
-  canary = await openCanary()
+  site = await startTestSite()
+  canary = await startCanaryServer()
   service = await startService({
     ALLOWED_PRIVATE_HOSTS: site.host,
     PAID_REQUESTS_PER_MINUTE: "100000",

@@ -1,4 +1,4 @@
-import { widely } from "../../support/wide.ts"
+import { selectCases } from "../../support/wide.ts"
 import type { WayIn } from "./web-ways-in.ts"
 
 /** A URL of the site that leads on to another, and how that ends; null where the rest is fetched. */
@@ -83,7 +83,7 @@ const MORE_OTHER_SCHEMES: Lead[] = [
 ]
 
 /** The leads, most of which are slow for the start of yt-dlp that each takes. */
-export const LEADS: Lead[] = widely(
+export const LEADS: Lead[] = selectCases(
   [
     ...leadsInside("fetch", FETCHED),
     ...leadsInside("file", IMPORTED),

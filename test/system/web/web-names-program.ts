@@ -1,5 +1,5 @@
-import { openCanary } from "../../support/site/canary.ts"
-import { openNameServer } from "../../support/site/dns.ts"
+import { startCanaryServer } from "../../support/site/canary.ts"
+import { startDnsServer } from "../../support/site/dns.ts"
 import { openFarSite } from "../../support/site/far-site.ts"
 import { FAR_ADDRESSES, NEAR_ADDRESSES } from "../../support/site/networks.ts"
 import { startService } from "../service.ts"
@@ -27,8 +27,8 @@ const INSIDE: Record<string, string[]> = {
 }
 
 await using far = await openFarSite()
-await using near = await openCanary({ address: "::", port: NEAR_PORT })
-await using server = await openNameServer({ port: DNS_PORT })
+await using near = await startCanaryServer({ address: "::", port: NEAR_PORT })
+await using server = await startDnsServer({ port: DNS_PORT })
 server.names.set("site.example", [[site, site6]])
 for (const [name, addresses] of Object.entries(INSIDE)) server.names.set(name, [addresses])
 

@@ -2,10 +2,10 @@ import {
   listAllOptions,
   findMapValues,
   findLastOptionValue,
-  readCommand,
+  parseFfmpegCommand,
 } from "../../../../src/ffmpeg/command-line.ts"
 import type { CommandFile } from "../../../../src/ffmpeg/command-line.ts"
-import { parseTime } from "../../../../src/ffmpeg/media-time.ts"
+import { parseFfmpegTime } from "../../../../src/ffmpeg/media-time.ts"
 
 /**
  * Function that returns the duration of an input, in seconds, by the name and index of the input.
@@ -29,11 +29,11 @@ const LENGTH_TOLERANCE = 0.05
  * if the duration is uncertain, because of inputs with different durations, filters that change the
  * duration, or an endless input.
  */
-export function certainOutputSeconds(
+export function computeCertainOutputSeconds(
   argv: readonly string[],
   secondsOf: GetInputSeconds,
 ): number | null {
-  const command = readCommand(argv)
+  const command = parseFfmpegCommand(argv)
   const inputs = command.files
     .filter(({ kind }) => kind === "input")
     .map((file, index) => inputSeconds(file, secondsOf(file.word, index)))
@@ -55,7 +55,7 @@ export function certainOutputSeconds(
 function inputSeconds(file: CommandFile, seconds: number | null): number | null {
   if (findLastOptionValue(file, "f") === "lavfi") {
     const durations = Array.from(file.word.matchAll(/\b(?:d|duration)=([^:,;[\]]+)/g))
-    const [only, ...others] = durations.map(([, value]) => parseTime(value))
+    const [only, ...others] = durations.map(([, value]) => parseFfmpegTime(value))
     return cut(file, others.length === 0 ? (only ?? Infinity) : Infinity)
   }
   const times = Number(findLastOptionValue(file, "stream_loop") ?? 0)
@@ -93,10 +93,10 @@ function secondsOfUsedInputs(
  * `-to` are applied. `seconds` is the duration before; null if unknown.
  */
 function cut(file: CommandFile, seconds: number | null): number | null {
-  const fromEnd = parseTime((findLastOptionValue(file, "sseof") ?? "").replace(/^-/, ""))
-  const from = parseTime(findLastOptionValue(file, "ss") ?? "0") ?? 0
-  const to = parseTime(findLastOptionValue(file, "to") ?? undefined)
-  const bound = parseTime(findLastOptionValue(file, "t") ?? undefined) ?? (to && to - from)
+  const fromEnd = parseFfmpegTime((findLastOptionValue(file, "sseof") ?? "").replace(/^-/, ""))
+  const from = parseFfmpegTime(findLastOptionValue(file, "ss") ?? "0") ?? 0
+  const to = parseFfmpegTime(findLastOptionValue(file, "to") ?? undefined)
+  const bound = parseFfmpegTime(findLastOptionValue(file, "t") ?? undefined) ?? (to && to - from)
   if (seconds === null) return bound
   const left = fromEnd === null ? seconds - from : Math.min(seconds, fromEnd)
   return Math.max(0, Math.min(left, bound ?? Infinity))
@@ -112,8 +112,8 @@ type OutputBounds = { frames: number | null; bytes: number | null }
  * Parses the limits of frames and bytes of a command's only output. Returns no limits if there are
  * several outputs, since ffmpeg reports frames and bytes only for the first output.
  */
-export function readOutputBounds(argv: readonly string[]): OutputBounds {
-  const [output, ...others] = readCommand(argv).files.filter(({ kind }) => kind === "output")
+export function parseOutputLimits(argv: readonly string[]): OutputBounds {
+  const [output, ...others] = parseFfmpegCommand(argv).files.filter(({ kind }) => kind === "output")
   if (!output || others.length > 0) return { frames: null, bytes: null }
   const frames = output.options.findLast(({ word }) => FRAMES.test(word))
   return { frames: readBound(frames?.value), bytes: readBound(findLastOptionValue(output, "fs")) }

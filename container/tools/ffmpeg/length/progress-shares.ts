@@ -1,5 +1,5 @@
-import { readCommand } from "../../../../src/ffmpeg/command-line.ts"
-import { certainOutputSeconds, readOutputBounds } from "./certain-duration.ts"
+import { parseFfmpegCommand } from "../../../../src/ffmpeg/command-line.ts"
+import { computeCertainOutputSeconds, parseOutputLimits } from "./certain-duration.ts"
 
 /** Assumed frame rate, in frames per second, by which a limit in frames is converted to seconds. */
 const FRAMES_A_SECOND = 25
@@ -12,7 +12,7 @@ export type ProgressRange = { from: number; to: number }
  * proportion to the durations of the commands' outputs if all durations are known, else equal.
  * `known` contains the durations of inputs in seconds, by file name.
  */
-export function divideProgress(
+export function divideProgressAmongCommands(
   commands: readonly (readonly string[])[],
   known: ReadonlyMap<string, number>,
 ): ProgressRange[] {
@@ -30,7 +30,9 @@ export function divideProgress(
 
 /** Returns the names of the output files of a command. */
 export function listOutputNames(argv: readonly string[]): string[] {
-  return readCommand(argv).files.flatMap(({ kind, word }) => (kind === "output" ? [word] : []))
+  return parseFfmpegCommand(argv).files.flatMap(({ kind, word }) =>
+    kind === "output" ? [word] : [],
+  )
 }
 
 /**
@@ -43,9 +45,9 @@ function expectedLengths(
 ): (number | null)[] {
   const lengths = new Map(known)
   return commands.map((argv) => {
-    const { frames } = readOutputBounds(argv)
+    const { frames } = parseOutputLimits(argv)
     const bound = frames === null ? Infinity : frames / FRAMES_A_SECOND
-    const whole = certainOutputSeconds(argv, (name) => lengths.get(name) ?? null)
+    const whole = computeCertainOutputSeconds(argv, (name) => lengths.get(name) ?? null)
     const seconds = whole === null ? null : Math.min(whole, bound)
     for (const name of seconds === null ? [] : listOutputNames(argv))
       lengths.set(name, seconds ?? 0)

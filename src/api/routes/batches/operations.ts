@@ -3,10 +3,10 @@ import { EXAMPLE_ID } from "../../../platform/ids.ts"
 import { cancelJobs, deleteBatch } from "../../../jobs/batches.ts"
 import { awaitBatchEnd, followBatch, readBatchProgress } from "../../../jobs/wait-for-batch.ts"
 import { listBatches } from "../../../db/batches.ts"
-import type { BatchWithJobs } from "../../../db/batches.ts"
+import type { BatchWithJobs } from "../../../domain/batch.ts"
 import { hydrateListedJobs } from "../../../db/values/hydrate.ts"
 import type { Progress } from "../../../domain/progress.ts"
-import { isFinal } from "../../../domain/states.ts"
+import { isFinalState } from "../../../domain/states.ts"
 import {
   batchRecord,
   batchSummary,
@@ -16,16 +16,21 @@ import {
 import type { BatchRecord } from "../../../kinds/batch-record.ts"
 import { BATCH_EXAMPLE, batchRequest } from "../../input/batch.ts"
 import { createBatch, draftBatchRow } from "../../input/create-batch.ts"
-import { getBaseUrl, readIdempotency, readJson, readPreferredWaitMs } from "../../input/request.ts"
+import {
+  getBaseUrl,
+  readIdempotencyKeyAndHash,
+  readJson,
+  readPreferredWaitMs,
+} from "../../input/request.ts"
 import type { AppContext } from "../../context.ts"
 import { yieldWhileAuthorized } from "../../middleware/auth.ts"
 import { readPathId, resourceUrl } from "../../output/collection.ts"
 import { LIMIT_PROBLEM_CODES } from "../../output/limit-problem.ts"
-import { NO_QUERY, defineOperation } from "../../output/operation.ts"
+import { emptyQuerySchema, defineOperation } from "../../output/operation.ts"
 import type { Operation } from "../../output/operation.ts"
-import { makeNextPageLink, pageQuery, toPageRequest } from "../../output/paging.ts"
+import { makeNextPageLinkHeader, pageQuerySchema, toPageRequest } from "../../output/paging.ts"
 import { notFoundProblem, Problem } from "../../output/problem.ts"
-import { EVENT_STREAM_HEADERS, streamEvents } from "../jobs/events.ts"
+import { EVENT_STREAM_HEADERS, streamJobEvents } from "../jobs/events.ts"
 import type { StreamedRecord } from "../jobs/events.ts"
 import { retryOrThrow } from "../jobs/retry.ts"
 
@@ -52,7 +57,7 @@ export const batchOperations: Operation[] = [
     operationId: "createBatch",
     summary: "Create several jobs that may read each other's outputs, all or none",
     tag: "batches",
-    query: NO_QUERY,
+    query: emptyQuerySchema,
     headers: ["Idempotency-Key", "Prefer"],
     bodies: { "application/json": { schema: batchRequest, example: BATCH_EXAMPLE } },
     answer: {
@@ -73,7 +78,7 @@ export const batchOperations: Operation[] = [
     operationId: "listBatches",
     summary: "List batches, newest first",
     tag: "batches",
-    query: pageQuery,
+    query: pageQuerySchema,
     answer: {
       status: 200,
       description: "A page of batches, without their jobs.",
@@ -86,7 +91,7 @@ export const batchOperations: Operation[] = [
       const rows = await listBatches(c.get("database"), page)
       return {
         body: rows.map(buildBatchSummary),
-        headers: makeNextPageLink(c, "/batches", page, rows),
+        headers: makeNextPageLinkHeader(c, "/batches", page, rows),
       }
     },
   }),
@@ -96,7 +101,7 @@ export const batchOperations: Operation[] = [
     operationId: "getBatch",
     summary: "Get a batch with its jobs and their outputs",
     tag: "batches",
-    query: NO_QUERY,
+    query: emptyQuerySchema,
     headers: ["Prefer"],
     answer: { status: 200, description: "The batch.", schema: batchRecord },
     errors: ["not_found"],
@@ -112,7 +117,7 @@ export const batchOperations: Operation[] = [
     operationId: "deleteBatch",
     summary: "Delete a batch, its jobs and everything they stored; open jobs are canceled first",
     tag: "batches",
-    query: NO_QUERY,
+    query: emptyQuerySchema,
     answer: { status: 200, description: "The batch is deleted.", schema: z.object({}) },
     errors: ["not_found"],
     example: { id: EXAMPLE_ID },
@@ -127,7 +132,7 @@ export const batchOperations: Operation[] = [
     operationId: "followBatch",
     summary: "Follow a batch to its end by the server-sent events `state` and `progress`",
     tag: "batches",
-    query: NO_QUERY,
+    query: emptyQuerySchema,
     headers: ["Last-Event-ID"],
     answer: {
       status: 200,
@@ -145,7 +150,7 @@ export const batchOperations: Operation[] = [
     operationId: "cancelBatch",
     summary: "Cancel the open jobs of a batch",
     tag: "batches",
-    query: NO_QUERY,
+    query: emptyQuerySchema,
     answer: { status: 200, description: "The batch.", schema: batchRecord },
     errors: ["not_found", "already_final"],
     example: { id: EXAMPLE_ID },
@@ -163,7 +168,7 @@ export const batchOperations: Operation[] = [
     operationId: "retryBatch",
     summary: "Retry the failed jobs of an ended batch as a new batch",
     tag: "batches",
-    query: NO_QUERY,
+    query: emptyQuerySchema,
     headers: ["Idempotency-Key", "Prefer"],
     answer: {
       status: 202,
@@ -182,13 +187,13 @@ async function retryBatch(c: AppContext) {
   if (before.openJobs > 0) {
     throw new Problem("not_final", "The batch is open; cancel it first, or wait for its end.")
   }
-  const failed = jobs.filter(({ state }) => isFinal(state) && state !== "succeeded")
+  const failed = jobs.filter(({ state }) => isFinalState(state) && state !== "succeeded")
   if (failed.length === 0) {
     throw new Problem("not_retryable", "Every job of the batch that still exists succeeded.")
   }
   const { webhookUrl, metadata, retentionMs } = before
   const batch = draftBatchRow(c, { webhookUrl, metadata, retentionMs, retryOf: before.id })
-  const once = await readIdempotency(c, {})
+  const once = await readIdempotencyKeyAndHash(c, {})
   const { jobId } = await retryOrThrow(c, { jobs: failed, once, headers: {}, batch })
   return await answerAccepted(c, jobId)
 }
@@ -240,7 +245,7 @@ async function followEvents(c: AppContext): Promise<Response> {
   const address = { accountId: found.batch.accountId, batchId: found.batch.id }
   const states = followBatch(c.env, address, STREAM_MS_MAX)
   const records = viewAll(c, yieldWhileAuthorized(c, states))
-  return c.body(streamEvents(records, lastEventId, toStreamedBatch), 200, EVENT_STREAM_HEADERS)
+  return c.body(streamJobEvents(records, lastEventId, toStreamedBatch), 200, EVENT_STREAM_HEADERS)
 }
 
 async function* viewAll(

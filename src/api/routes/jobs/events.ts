@@ -31,7 +31,7 @@ export function toStreamedJob(record: JobRecord): StreamedRecord {
  * Streams states as server-sent events: `state` for a new state, `progress` for new progress, and a
  * comment as a ping. `lastSeen` is the client's `Last-Event-ID`.
  */
-export function streamEvents<State>(
+export function streamJobEvents<State>(
   states: AsyncGenerator<State>,
   lastSeen: string | null,
   view: (state: State) => StreamedRecord,

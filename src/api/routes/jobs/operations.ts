@@ -2,19 +2,19 @@ import { z } from "zod"
 import {
   getBaseUrl,
   readPreferredWaitMs,
-  readIdempotency,
+  readIdempotencyKeyAndHash,
   readOptionalJson,
 } from "../../input/request.ts"
 import type { AppContext } from "../../context.ts"
 import { yieldWhileAuthorized } from "../../middleware/auth.ts"
-import { metadataFilter } from "../../input/query.ts"
+import { metadataFilterSchema } from "../../input/query.ts"
 import { LIMIT_PROBLEM_CODES } from "../../output/limit-problem.ts"
-import { NO_QUERY, defineOperation } from "../../output/operation.ts"
+import { emptyQuerySchema, defineOperation } from "../../output/operation.ts"
 import type { Operation } from "../../output/operation.ts"
 import { notFoundProblem, Problem } from "../../output/problem.ts"
-import { chooseListDatabase, chooseJobReplica } from "../../middleware/replica.ts"
+import { chooseDatabasesForLists, chooseJobReplica } from "../../middleware/replica.ts"
 import { EXAMPLE_ID } from "../../../platform/ids.ts"
-import { JOB_STATUSES, jobRecord, findStatesByJobStatus } from "../../../kinds/job-record.ts"
+import { JOB_STATUSES, jobRecordSchema, findStatesByJobStatus } from "../../../kinds/job-record.ts"
 import type { JobRecord } from "../../../kinds/job-record.ts"
 import { boundedMapSchema } from "../../../kinds/bounded-map.ts"
 import { FILES_MAX } from "../../../kinds/command/request.ts"
@@ -23,16 +23,16 @@ import { LISTED_KIND_NAMES, UNLISTED_KIND_NAMES, viewJob } from "../../../kinds/
 import { cancelJobs } from "../../../jobs/batches.ts"
 import { deleteJob } from "../../../jobs/remove.ts"
 import { readProgress, awaitJobEnd, followJob } from "../../../jobs/wait.ts"
-import { JOBS_OF_BATCH_MAX } from "../../../domain/batch-limits.ts"
+import { BATCH_JOBS_MAX } from "../../../domain/batch.ts"
 import { listDependents } from "../../../db/jobs/dependents.ts"
 import { hydrateJob, hydrateListedJobs } from "../../../db/values/hydrate.ts"
 import { findJob, listJobs } from "../../../db/jobs/jobs.ts"
 import type { Job } from "../../../db/schema/jobs.ts"
-import { isFinal, OPEN_STATES } from "../../../domain/states.ts"
+import { isFinalState, OPEN_STATES } from "../../../domain/states.ts"
 import type { State } from "../../../domain/states.ts"
-import { collectionOperations, resourceUrl, readPathId } from "../../output/collection.ts"
+import { makeCollectionOperations, resourceUrl, readPathId } from "../../output/collection.ts"
 import { retryOrThrow } from "./retry.ts"
-import { EVENT_STREAM_HEADERS, streamEvents, toStreamedJob } from "./events.ts"
+import { EVENT_STREAM_HEADERS, streamJobEvents, toStreamedJob } from "./events.ts"
 import { readJobLog } from "../../../db/jobs/logs.ts"
 
 const LOG_TYPE = "text/plain; charset=utf-8"
@@ -41,7 +41,7 @@ const LOG_TYPE = "text/plain; charset=utf-8"
 async function answerLog(c: AppContext, { id, state, result }: Job): Promise<Response> {
   const log = result?.hasLog ? await readJobLog(c.env.MEDIA, c.get("database"), id) : null
   if (log === null)
-    throw new Problem("no_log", isFinal(state) ? NO_LOG_MESSAGE : LOG_NOT_WRITTEN_MESSAGE)
+    throw new Problem("no_log", isFinalState(state) ? NO_LOG_MESSAGE : LOG_NOT_WRITTEN_MESSAGE)
   return c.body(log, 200, { "content-type": LOG_TYPE, "cache-control": "private, no-store" })
 }
 
@@ -101,14 +101,14 @@ const statusFilter = z.enum(JOB_STATUSES, `expected one of ${JOB_STATUSES.join("
 
 /** Operations of jobs of all kinds. */
 export const jobOperations: Operation[] = [
-  ...collectionOperations({
+  ...makeCollectionOperations({
     ...JOBS,
-    record: jobRecord,
-    filters: z.object({ kind: kindFilter, status: statusFilter, metadata: metadataFilter }),
+    record: jobRecordSchema,
+    filters: z.object({ kind: kindFilter, status: statusFilter, metadata: metadataFilterSchema }),
     list: async (c, { kind, status, metadata: pair }, page) => {
       const states = status && findStatesByJobStatus(status)
       const jobs = await listJobs(
-        chooseListDatabase(c),
+        chooseDatabasesForLists(c),
         { kind, states, pair, request: "none" },
         page,
       )
@@ -130,7 +130,7 @@ export const jobOperations: Operation[] = [
     operationId: "followJob",
     summary: "Follow a job to its end by the server-sent events `state` and `progress`",
     tag: "jobs",
-    query: NO_QUERY,
+    query: emptyQuerySchema,
     headers: ["Last-Event-ID"],
     answer: {
       status: 200,
@@ -148,7 +148,7 @@ export const jobOperations: Operation[] = [
     operationId: "getJobLog",
     summary: "Get the last 64 KB of a command's FFmpeg log",
     tag: "jobs",
-    query: NO_QUERY,
+    query: emptyQuerySchema,
     answer: {
       status: 200,
       description: "The lines of FFmpeg, with keys in place of file names.",
@@ -166,7 +166,7 @@ export const jobOperations: Operation[] = [
     summary: "Cancel an open job",
     tag: "jobs",
     query: dependentsQuery,
-    answer: { status: 200, description: "The canceled job.", schema: jobRecord },
+    answer: { status: 200, description: "The canceled job.", schema: jobRecordSchema },
     errors: ["not_found", "already_final", "too_many_dependents"],
     example: { id: EXAMPLE_ID },
     handle: cancel,
@@ -184,7 +184,7 @@ export const jobOperations: Operation[] = [
     answer: {
       status: 202,
       description: "The new job.",
-      schema: jobRecord.extend({
+      schema: jobRecordSchema.extend({
         dependents: z.array(z.uuid()).optional().meta({
           description: "The new jobs behind the new job, with `dependents=true`.",
         }),
@@ -211,11 +211,14 @@ async function followEvents(c: AppContext): Promise<Response> {
   const job = await findRequestedJob(c)
   const lastEventId = c.req.header("last-event-id") ?? null
   // A 204 tells browsers not to reconnect.
-  if (isFinal(job.state) && lastEventId === toStreamedJob(viewJob(getBaseUrl(c), job, null)).id) {
+  if (
+    isFinalState(job.state) &&
+    lastEventId === toStreamedJob(viewJob(getBaseUrl(c), job, null)).id
+  ) {
     return c.body(null, 204)
   }
   const states = followJob(c.env, toJobReference(c, job.id), STREAM_MS_MAX)
-  const stream = streamEvents(yieldWhileAuthorized(c, states), lastEventId, (state) =>
+  const stream = streamJobEvents(yieldWhileAuthorized(c, states), lastEventId, (state) =>
     toStreamedJob(viewJob(getBaseUrl(c), state.job, state.progress)),
   )
   return c.body(stream, 200, EVENT_STREAM_HEADERS)
@@ -224,11 +227,14 @@ async function followEvents(c: AppContext): Promise<Response> {
 async function retry(c: AppContext, { dependents }: { dependents?: boolean | undefined }) {
   const request = await readOptionalJson(c, retryRequest)
   const before = await findRequestedJob(c)
-  if (!isFinal(before.state)) {
+  if (!isFinalState(before.state)) {
     throw new Problem("not_final", "The job is open; cancel it first, or wait for its end.")
   }
   const behind = dependents === true ? await findDependents(c, before, ["failed", "canceled"]) : []
-  const once = await readIdempotency(c, dependents === true ? { ...request, dependents } : request)
+  const once = await readIdempotencyKeyAndHash(
+    c,
+    dependents === true ? { ...request, dependents } : request,
+  )
   const accepted = await retryOrThrow(c, { jobs: [before, ...behind], once, ...request })
   const { jobId, newJobIds } = accepted
   const job = await awaitJobEnd(c.env, toJobReference(c, jobId), readPreferredWaitMs(c))
@@ -253,10 +259,10 @@ async function cancel(c: AppContext, { dependents }: { dependents?: boolean | un
 
 /** Returns the jobs behind a job in some states; throws 409 if there are too many of them. */
 async function findDependents(c: AppContext, job: Job, states: readonly State[]): Promise<Job[]> {
-  const query = { states, limit: JOBS_OF_BATCH_MAX }
+  const query = { states, limit: BATCH_JOBS_MAX }
   const behind = await listDependents(c.get("database"), job.id, query)
-  if (behind.length < JOBS_OF_BATCH_MAX) return behind
-  const message = `The job has ${JOBS_OF_BATCH_MAX} dependents or more; send the request without dependents.`
+  if (behind.length < BATCH_JOBS_MAX) return behind
+  const message = `The job has ${BATCH_JOBS_MAX} dependents or more; send the request without dependents.`
   throw new Problem("too_many_dependents", message)
 }
 

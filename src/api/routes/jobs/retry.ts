@@ -1,7 +1,7 @@
 import { retryJobs } from "../../../jobs/retry.ts"
 import type { RetryRequest } from "../../../jobs/retry.ts"
 import { getKind } from "../../../kinds/registry.ts"
-import { requireAccepted, readJobCreator } from "../../input/accept.ts"
+import { requireAcceptedJob, readJobCreator } from "../../input/accept.ts"
 import type { CreatedJob } from "../../input/accept.ts"
 import type { AppContext } from "../../context.ts"
 import { Problem, storageFullProblem, invalidFieldsProblem } from "../../output/problem.ts"
@@ -25,7 +25,7 @@ export async function retryOrThrow(
   const outcome = await retried
   if (outcome === "full") throw storageFullProblem()
   if (outcome === "conflict" || "exceeded" in outcome) {
-    return { ...requireAccepted(c, outcome), newJobIds: [] }
+    return { ...requireAcceptedJob(c, outcome), newJobIds: [] }
   }
   if ("faults" in outcome) throw invalidFieldsProblem(outcome.faults)
   if ("refusal" in outcome) {
@@ -37,7 +37,7 @@ export async function retryOrThrow(
     const message = nameJob(request.jobs, outcome.job.id, gone)
     throw invalidFieldsProblem(outcome.gone.map((key) => ({ field: inputField(key), message })))
   }
-  return { ...requireAccepted(c, outcome), newJobIds: outcome.newJobIds }
+  return { ...requireAcceptedJob(c, outcome), newJobIds: outcome.newJobIds }
 }
 
 /** Adds the id of a job to a message about it, if the request repeats several jobs. */

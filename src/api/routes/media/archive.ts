@@ -1,18 +1,18 @@
 import { create as contentDisposition } from "content-disposition"
 import { zipNameForStoredBundle } from "../../../contract/bundle.ts"
-import type { Member } from "../../../contract/bundle.ts"
+import type { BundleMember } from "../../../contract/bundle.ts"
 import type { AppContext } from "../../context.ts"
 import { notFoundProblem } from "../../output/problem.ts"
 import { logError } from "../../../platform/log.ts"
 import { memberObjectKey } from "../../../domain/object-keys.ts"
 import type { File } from "../../../db/schema/files.ts"
-import { layoutZip } from "../../../objects/zip.ts"
+import { computeZipLayout } from "../../../objects/zip.ts"
 import type { ZipLayout } from "../../../objects/zip.ts"
 import { toHex } from "../../../platform/crypto/hex.ts"
 import {
   preconditionFailedProblem,
   evaluatePreconditions,
-  selectRange,
+  selectByteRange,
   setLengthHeaders,
 } from "./conditions.ts"
 import type { ByteRange } from "./conditions.ts"
@@ -29,7 +29,7 @@ type BundleFile = Pick<File, "name" | "objectKey" | "bundle" | "completedAt">
  * Sends a bundle as a ZIP that is built during the download: the whole ZIP, or a byte range.
  * `headers` are the response headers that every download has.
  */
-export async function sendArchive(
+export async function sendBundleArchive(
   c: AppContext,
   { name, objectKey, bundle, completedAt }: BundleFile,
   headers: Headers,
@@ -37,7 +37,7 @@ export async function sendArchive(
   const members = bundle?.members ?? []
   if (objectKey === null) throw notFoundProblem("file")
   const modifiedAt = new Date(completedAt ?? 0)
-  const zip = layoutZip(
+  const zip = computeZipLayout(
     members.map((member) => ({
       name: member.name,
       sizeBytes: member.size_bytes,
@@ -54,7 +54,7 @@ export async function sendArchive(
   const verdict = evaluatePreconditions(c.req.raw.headers, version)
   if (verdict === "failed") throw preconditionFailedProblem(c)
   if (verdict === "unchanged") return new Response(null, { status: 304, headers })
-  const range = c.req.method === "GET" ? selectRange(c, zip.sizeBytes, version) : null
+  const range = c.req.method === "GET" ? selectByteRange(c, zip.sizeBytes, version) : null
   setLengthHeaders(headers, zip.sizeBytes, range)
   if (c.req.method === "HEAD") return new Response(null, { headers })
   const slices = sliceArchive(zip, members, range ?? { start: 0, end: zip.sizeBytes - 1 })
@@ -94,7 +94,7 @@ type Slice =
 /** Returns the slices of an archive that lie in a byte range. */
 function sliceArchive(
   { headers, directory }: ZipLayout,
-  members: readonly Member[],
+  members: readonly BundleMember[],
   { start, end }: ByteRange,
 ): Slice[] {
   const slices: Slice[] = []

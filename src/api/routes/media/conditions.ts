@@ -3,7 +3,7 @@ import { Problem } from "../../output/problem.ts"
 import type { AppContext } from "../../context.ts"
 
 /** Version of a download: its ETag, and the time of its last change. */
-export type ObjectVersion = Pick<R2Object, "httpEtag" | "uploaded">
+export type DownloadVersion = Pick<R2Object, "httpEtag" | "uploaded">
 
 /**
  * Evaluates the conditional headers of a GET or HEAD in the order of RFC 9110, 13.2.2: `unchanged`
@@ -11,7 +11,7 @@ export type ObjectVersion = Pick<R2Object, "httpEtag" | "uploaded">
  */
 export function evaluatePreconditions(
   headers: Headers,
-  version: ObjectVersion,
+  version: DownloadVersion,
 ): "hold" | "unchanged" | "failed" {
   const match = headers.get("if-match")
   const isWanted =
@@ -29,7 +29,7 @@ export function evaluatePreconditions(
 }
 
 /** Reports whether an R2 object is newer than the date of a header; false without a valid date. */
-function isLater({ uploaded }: ObjectVersion, header: string | null): boolean {
+function isLater({ uploaded }: DownloadVersion, header: string | null): boolean {
   const date = readDate(header)
   return date !== null && Math.floor(uploaded.getTime() / 1000) * 1000 > date
 }
@@ -57,10 +57,10 @@ export type ByteRange = { start: number; end: number }
  * ranges, or if `If-Range` does not match the version. `version` may be null for a request without
  * `If-Range`. Throws 416 for a range outside the bytes.
  */
-export function selectRange(
+export function selectByteRange(
   c: AppContext,
   sizeBytes: number,
-  version: ObjectVersion | null,
+  version: DownloadVersion | null,
 ): ByteRange | null {
   const header = c.req.header("range")
   const range = header === undefined ? null : parseRange(header, sizeBytes)
@@ -73,7 +73,7 @@ export function selectRange(
   )
 }
 
-function matchesIfRange(header: string | undefined, version: ObjectVersion | null): boolean {
+function matchesIfRange(header: string | undefined, version: DownloadVersion | null): boolean {
   if (header === undefined) return true
   if (!version) return false
   if (header.startsWith('"')) return header === version.httpEtag

@@ -1,22 +1,22 @@
 import { Hono } from "hono"
 import { getSettings } from "../../../bindings/env.ts"
 import { allowEveryOrigin } from "../../middleware/cors.ts"
-import { refuseOtherMethods } from "../methods.ts"
+import { addMethodNotAllowedRoutes } from "../methods.ts"
 import { notFoundProblem, Problem } from "../../output/problem.ts"
 import type { AppEnv, AppContext } from "../../context.ts"
 import { isId } from "../../../platform/ids.ts"
 import { countDatabases, openDatabaseByNumber } from "../../../db/database.ts"
 import { findPublishedFile } from "../../../db/files/files.ts"
 import type { File } from "../../../db/schema/files.ts"
-import { readDownloadToken } from "../../../objects/download-links.ts"
+import { verifyDownloadToken } from "../../../objects/download-links.ts"
 import type { DownloadLink } from "../../../objects/download-links.ts"
 import { sendLinkTarget, sendStoredFile } from "./send.ts"
 
 /** Routes that send files for signed links. */
-export const mediaRoutes = new Hono<AppEnv>()
-mediaRoutes.use(allowEveryOrigin)
+export const signedLinkRoutes = new Hono<AppEnv>()
+signedLinkRoutes.use(allowEveryOrigin)
 
-mediaRoutes.get("/:token/:name", async (c) => {
+signedLinkRoutes.get("/:token/:name", async (c) => {
   const { opens, disposition, expiresAt } = await openLink(c)
   const secondsLeft = Math.max(0, Math.floor((expiresAt - Date.now()) / 1000))
   // The object under a key never changes, so caches may keep the response until the link expires.
@@ -24,7 +24,7 @@ mediaRoutes.get("/:token/:name", async (c) => {
   return await sendLinkTarget(c, opens, options)
 })
 
-refuseOtherMethods(mediaRoutes)
+addMethodNotAllowedRoutes(signedLinkRoutes)
 
 /**
  * Routes that send published files. Caches may keep a file for a minute, so the withdrawal of a
@@ -40,7 +40,7 @@ publishedFileRoutes.get("/:database{[1-9][0-9]?}/:id/:name", async (c) => {
   return await sendStoredFile(c, found, { disposition, cacheControl: "public, max-age=60" })
 })
 
-refuseOtherMethods(publishedFileRoutes)
+addMethodNotAllowedRoutes(publishedFileRoutes)
 
 async function findPublished(c: AppContext, fileId: string): Promise<File | null> {
   const database = Number(c.req.param("database"))
@@ -50,7 +50,7 @@ async function findPublished(c: AppContext, fileId: string): Promise<File | null
 
 async function openLink(c: AppContext): Promise<DownloadLink> {
   const settings = getSettings(c.env)
-  const link = await readDownloadToken(settings.LATHE_SECRET, c.req.param("token") ?? "")
+  const link = await verifyDownloadToken(settings.LATHE_SECRET, c.req.param("token") ?? "")
   if (!link)
     throw new Problem(
       "invalid_signature",

@@ -1,30 +1,30 @@
 import { create as contentDisposition } from "content-disposition"
-import { zipNameForStoredBundle, memberName } from "../../../contract/bundle.ts"
+import { zipNameForStoredBundle, bundleMemberNameSchema } from "../../../contract/bundle.ts"
 import type { AppContext } from "../../context.ts"
 import { notFoundProblem } from "../../output/problem.ts"
-import { openDatabases } from "../../../db/database.ts"
+import { openAccountDatabases } from "../../../db/database.ts"
 import { findFile } from "../../../db/files/files.ts"
 import { hashFileName } from "../../../objects/download-links.ts"
 import type { Disposition, LinkTarget } from "../../../objects/download-links.ts"
 import { hydrateFile, readBundle } from "../../../db/values/hydrate.ts"
 import { memberObjectKey } from "../../../domain/object-keys.ts"
 import type { File } from "../../../db/schema/files.ts"
-import { sendArchive } from "./archive.ts"
+import { sendBundleArchive } from "./archive.ts"
 import {
   preconditionFailedProblem,
   evaluatePreconditions,
-  selectRange,
+  selectByteRange,
   setLengthHeaders,
 } from "./conditions.ts"
 import type { ByteRange } from "./conditions.ts"
 import { openObject } from "./stored-objects.ts"
-import type { OpenObject } from "./stored-objects.ts"
+import type { OpenedObject } from "./stored-objects.ts"
 
 /** R2 object to send as a download. R2 supplies an unknown size or media type. */
 type MediaObject = { name: string; objectKey: string; sizeBytes?: number; contentType?: string }
 
 /** Content-Disposition and Cache-Control of a download. */
-export type SendOptions = { disposition: Disposition; cacheControl: string }
+export type DownloadHeaderOptions = { disposition: Disposition; cacheControl: string }
 
 const DEFAULT_TYPE = "application/octet-stream"
 
@@ -42,7 +42,7 @@ const SCRIPT_OR_STYLE_TYPES = /^(?:text|application)\/(?:x-)?(?:java|ecma|j|live
  * Returns the requested file name, both decoded and raw, because a playlist may contain a literal
  * `%`.
  */
-export function readRequestedNames(c: AppContext): string[] {
+export function readRequestedFileNames(c: AppContext): string[] {
   return [c.req.param("name") ?? "", new URL(c.req.url).pathname.split("/").at(-1) ?? ""]
 }
 
@@ -50,10 +50,10 @@ export function readRequestedNames(c: AppContext): string[] {
 export async function sendLinkTarget(
   c: AppContext,
   opens: LinkTarget,
-  options: SendOptions,
+  options: DownloadHeaderOptions,
 ): Promise<Response> {
   const { kind, objectKey } = opens
-  const names = readRequestedNames(c)
+  const names = readRequestedFileNames(c)
   const [name = ""] = names
   const isNamed = kind !== "playlist" && (await hashFileName(name)) === opens.nameHash
   if (kind === "file") {
@@ -63,26 +63,30 @@ export async function sendLinkTarget(
   if (kind === "playlist" || !isNamed) return await sendMember(c, { objectKey, names }, options)
   const bundle = await readBundle(c.env.MEDIA, opens.bundleObjectKey)
   if (!bundle) throw notFoundProblem("file")
-  return await sendArchive(c, { ...opens, name, bundle }, sharedHeaders(options))
+  return await sendBundleArchive(c, { ...opens, name, bundle }, sharedHeaders(options))
 }
 
 /** Sends a stored file, or the requested file of a bundle. */
 export async function sendStoredFile(
   c: AppContext,
   file: File,
-  options: SendOptions,
+  options: DownloadHeaderOptions,
 ): Promise<Response> {
   const { name, objectKey, sizeBytes, contentType, bundle } = file
-  const [requestedName] = readRequestedNames(c)
+  const [requestedName] = readRequestedFileNames(c)
   if (objectKey === null || sizeBytes === null) throw notFoundProblem("file")
   if (bundle && requestedName === zipNameForStoredBundle(name)) {
-    const whole = await findFile(openDatabases(c.env, file.accountId), file.id)
+    const whole = await findFile(openAccountDatabases(c.env, file.accountId), file.id)
     if (!whole) throw notFoundProblem("file")
-    return await sendArchive(c, await hydrateFile(c.env.MEDIA, whole.file), sharedHeaders(options))
+    return await sendBundleArchive(
+      c,
+      await hydrateFile(c.env.MEDIA, whole.file),
+      sharedHeaders(options),
+    )
   }
   if (bundle) {
     const playlist = requestedName === name ? bundle.playlist : undefined
-    const names = playlist === undefined ? readRequestedNames(c) : [playlist]
+    const names = playlist === undefined ? readRequestedFileNames(c) : [playlist]
     return await sendMember(c, { objectKey, names }, options)
   }
   if (requestedName !== name) throw notFoundProblem("file")
@@ -96,10 +100,10 @@ export async function sendStoredFile(
 async function sendMember(
   c: AppContext,
   { objectKey, names }: { objectKey: string; names: readonly string[] },
-  options: SendOptions,
+  options: DownloadHeaderOptions,
 ): Promise<Response> {
   for (const name of new Set(names)) {
-    if (!memberName.safeParse(name).success) continue
+    if (!bundleMemberNameSchema.safeParse(name).success) continue
     const answer = await trySendObject(
       c,
       { name, objectKey: memberObjectKey(objectKey, name) },
@@ -113,7 +117,7 @@ async function sendMember(
 async function sendObject(
   c: AppContext,
   medium: MediaObject,
-  options: SendOptions,
+  options: DownloadHeaderOptions,
 ): Promise<Response> {
   const answer = await trySendObject(c, medium, options)
   if (!answer) throw notFoundProblem("file")
@@ -124,7 +128,7 @@ async function sendObject(
 async function trySendObject(
   c: AppContext,
   medium: MediaObject,
-  options: SendOptions,
+  options: DownloadHeaderOptions,
 ): Promise<Response | null> {
   const range = await readRange(c, medium)
   const object = await openObject(c, medium.objectKey, range)
@@ -151,10 +155,14 @@ async function readRange(
     isConditional || storedBytes === undefined ? await c.env.MEDIA.head(objectKey) : null
   const sizeBytes = storedBytes ?? object?.size
   if (sizeBytes === undefined || (isConditional && !object)) return null
-  return selectRange(c, sizeBytes, object)
+  return selectByteRange(c, sizeBytes, object)
 }
 
-function makeObjectHeaders(medium: MediaObject, object: OpenObject, options: SendOptions): Headers {
+function makeObjectHeaders(
+  medium: MediaObject,
+  object: OpenedObject,
+  options: DownloadHeaderOptions,
+): Headers {
   const { name } = medium
   const contentType = medium.contentType ?? object.contentType ?? DEFAULT_TYPE
   const disposition: Disposition = INLINE_TYPES.test(contentType)
@@ -171,7 +179,7 @@ function makeObjectHeaders(medium: MediaObject, object: OpenObject, options: Sen
 }
 
 /** Returns the response headers that every download has. */
-function sharedHeaders({ cacheControl }: SendOptions): Headers {
+function sharedHeaders({ cacheControl }: DownloadHeaderOptions): Headers {
   return new Headers({
     "access-control-allow-origin": "*",
     "cache-control": cacheControl,

@@ -1,9 +1,9 @@
 import { getSettings } from "../../../bindings/env.ts"
 import type { AppContext } from "../../context.ts"
-import type { ByteRange, ObjectVersion } from "./conditions.ts"
+import type { ByteRange, DownloadVersion } from "./conditions.ts"
 
 /** Object opened in R2 or in Cloudflare's cache; `body` has the requested bytes. */
-export type OpenObject = ObjectVersion & {
+export type OpenedObject = DownloadVersion & {
   /** Size of the whole object. */
   sizeBytes: number
   contentType: string | undefined
@@ -22,7 +22,7 @@ export async function openObject(
   c: AppContext,
   objectKey: string,
   range: ByteRange | null,
-): Promise<OpenObject | null> {
+): Promise<OpenedObject | null> {
   const seconds = readCacheSeconds(c)
   const cached = seconds > 0 ? await findCached(c, objectKey, range) : null
   if (cached) return cached
@@ -75,7 +75,7 @@ async function findCached(
   c: AppContext,
   objectKey: string,
   range: ByteRange | null,
-): Promise<OpenObject | null> {
+): Promise<OpenedObject | null> {
   const headers = range ? { range: `bytes=${range.start}-${range.end}` } : {}
   const response = await caches.default.match(new Request(cacheUrl(c, objectKey), { headers }))
   if (!response) return null

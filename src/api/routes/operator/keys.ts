@@ -8,11 +8,11 @@ import {
   keyScopesSchema,
   keyNotRotatableProblem,
   overlapSecondsSchema,
-  viewKey,
+  toApiKeyRecord,
 } from "../../output/key-fields.ts"
 import { notFoundProblem } from "../../output/problem.ts"
 import { createKeyForNamedAccount, rotateKey, revokeApiKey } from "../../../accounts/keys.ts"
-import { openDatabases, openDirectory } from "../../../db/database.ts"
+import { openAccountDatabases, openDirectory } from "../../../db/database.ts"
 import { findKeyOwner, listKeysOfAllAccounts } from "../../../db/accounts/keys.ts"
 import { accountNameSchema, makePlanNameSchema } from "./fields.ts"
 
@@ -45,7 +45,7 @@ keyRoutes.post("/", async (c) => {
     scopes: request.scopes,
     expiresAt: request.expires_at,
   })
-  return c.json({ ...viewKey(row), key, account: account.name, plan: account.plan }, 201)
+  return c.json({ ...toApiKeyRecord(row), key, account: account.name, plan: account.plan }, 201)
 })
 
 keyRoutes.get("/", async (c) => {
@@ -58,7 +58,7 @@ keyRoutes.get("/", async (c) => {
   }
   return c.json(
     rows.map(({ key, account }) => ({
-      ...viewKey(key),
+      ...toApiKeyRecord(key),
       account: account.name,
       plan: account.plan,
     })),
@@ -69,11 +69,11 @@ keyRoutes.post("/:id/rotate", async (c) => {
   const { overlap_seconds: seconds } = await readOptionalJson(c, rotation)
   const id = c.req.param("id")
   const accountId = await findKeyOwner(openDirectory(c.env), id)
-  const database = openDatabases(c.env, accountId ?? "")
+  const database = openAccountDatabases(c.env, accountId ?? "")
   const rotated = await rotateKey(c.env, database, { id, overlapMs: seconds * 1000 })
   if (!rotated) throw notFoundProblem("key")
   if ("refusal" in rotated) throw keyNotRotatableProblem(rotated.refusal, rotated.before)
-  return c.json({ ...viewKey(rotated.row), key: rotated.key }, 201)
+  return c.json({ ...toApiKeyRecord(rotated.row), key: rotated.key }, 201)
 })
 
 keyRoutes.delete("/:id", async (c) => {

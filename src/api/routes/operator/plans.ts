@@ -16,7 +16,7 @@ import {
   removePlan,
 } from "../../../accounts/manage-plans.ts"
 import type { ListedPlan } from "../../../accounts/manage-plans.ts"
-import { viewLimits } from "../../../domain/plan-fields.ts"
+import { toPublicLimits } from "../../../domain/plan-fields.ts"
 import { accountNameSchema, makePlanNameSchema } from "./fields.ts"
 
 /** Operator routes that list, change and remove plans, and assign a plan to an account. */
@@ -67,7 +67,7 @@ function viewPlan({ name, limits, isBuiltIn, accountCount, updatedAt }: ListedPl
     name,
     built_in: isBuiltIn,
     limits: {
-      ...viewLimits(limits),
+      ...toPublicLimits(limits),
       slots_share: limits.slotsShareMax,
     },
     accounts: accountCount,

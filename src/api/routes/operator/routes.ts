@@ -3,7 +3,7 @@ import { z } from "zod"
 import { authenticateRunnerStart, authenticateOperator } from "../../middleware/auth.ts"
 import { readJson, getPublicOrigin, anyObjectSchema } from "../../input/request.ts"
 import type { AppEnv, AppContext } from "../../context.ts"
-import { refuseOtherMethods } from "../methods.ts"
+import { addMethodNotAllowedRoutes } from "../methods.ts"
 import { announceRunnerStart } from "../../../upkeep/inspect-containers.ts"
 import { accountRoutes } from "./accounts.ts"
 import { healthRoutes } from "./health.ts"
@@ -107,4 +107,4 @@ operatorRoutes.route("/operators", appointmentRoutes)
 operatorRoutes.route("/plans", planRoutes)
 operatorRoutes.route("/webhook-checks", webhookCheckRoutes)
 
-refuseOtherMethods(operatorRoutes)
+addMethodNotAllowedRoutes(operatorRoutes)

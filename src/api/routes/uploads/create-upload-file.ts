@@ -1,9 +1,9 @@
 import { findFile } from "../../../db/files/files.ts"
 import {
   findTusUpload,
-  listOpenUploadsOfLink,
-  markTusFinished,
-  removeTusParts,
+  listOpenTusUploadsOfLink,
+  markTusUploadFinished,
+  removeTusUploadParts,
 } from "../../../db/files/tus-uploads.ts"
 import { claimUploadLink, releaseUploadLink } from "../../../db/files/upload-links.ts"
 import { draftUploadJob } from "../../../kinds/file/plan.ts"
@@ -18,7 +18,7 @@ import { notFoundProblem, Problem } from "../../output/problem.ts"
  * repeated or concurrent call creates no second File. Throws an error if the File would exceed a
  * limit of the account; the upload stays, and a later request can create the File.
  */
-export async function createUploadFile(
+export async function createFileOfUpload(
   c: AppContext,
   id: string,
   sha256: Uint8Array | null = null,
@@ -30,24 +30,24 @@ export async function createUploadFile(
   // The stored object already belongs to the File of the upload.
   if (!upload) return
   const isComplete = await completeTusObject(c.env, { row, upload })
-  if (!isComplete || !(await markTusFinished(database, id, Date.now()))) {
+  if (!isComplete || !(await markTusUploadFinished(database, id, Date.now()))) {
     throw notFoundProblem("upload")
   }
   const { name, contentType, sizeBytes, fields } = row
   const stored = { upload, name, contentType, sizeBytes, sha256: sha256 && toHex(sha256) }
   try {
-    await withUploadLink(c, { linkId: row.linkId, fileId: id }, async () => {
+    await createFileByUploadLink(c, { linkId: row.linkId, fileId: id }, async () => {
       const draft = draftUploadJob(stored, readJobProperties(c, fields), id)
       return await acceptCreateRequest(c, { identity: null }, async () => draft)
     })
   } catch (error) {
     // Another request may have created the File meanwhile.
     if (!(await findFile(database, id))) {
-      await markTusFinished(database, id, null)
+      await markTusUploadFinished(database, id, null)
       throw error
     }
   }
-  await removeTusParts(database, id, Date.now())
+  await removeTusUploadParts(database, id, Date.now())
 }
 
 /**
@@ -55,7 +55,7 @@ export async function createUploadFile(
  * link's other uploads. Frees the link if no File is created. Calls only `create` if `linkId` is
  * null.
  */
-export async function withUploadLink<Created>(
+export async function createFileByUploadLink<Created>(
   c: AppContext,
   { linkId, fileId }: { linkId: string | null; fileId: string },
   create: () => Promise<Created>,
@@ -75,7 +75,7 @@ export async function withUploadLink<Created>(
 
 /** Removes the unfinished uploads of an upload link that can no longer take a File. */
 export async function removeOpenUploadsOfLink(c: AppContext, linkId: string): Promise<void> {
-  for (const row of await listOpenUploadsOfLink(c.get("database"), linkId)) {
+  for (const row of await listOpenTusUploadsOfLink(c.get("database"), linkId)) {
     await removeTusUpload(c.env, row, { now: Date.now(), isForced: false })
   }
 }

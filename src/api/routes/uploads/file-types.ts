@@ -12,7 +12,7 @@ const CONTROL = /(?!\s)\p{Cc}/u
  * Throws 415 if the upload link of a request does not accept the media type of a file's first
  * bytes.
  */
-export async function requireAllowedType(c: AppContext, start: Uint8Array): Promise<void> {
+export async function requireTypeAllowedByLink(c: AppContext, start: Uint8Array): Promise<void> {
   const types = c.get("uploadLink")?.types ?? []
   if (types.length === 0) return
   const type = await recognizeType(start.subarray(0, TYPE_DETECTION_BYTES))

@@ -8,7 +8,7 @@ import { findCallerAccount } from "../../../db/accounts/accounts.ts"
 import {
   countDatabases,
   openDatabaseByNumber,
-  openDatabases,
+  openAccountDatabases,
   openDirectory,
 } from "../../../db/database.ts"
 import { findUploadLinkByHash } from "../../../db/files/upload-links.ts"
@@ -17,14 +17,14 @@ import { readClientNetwork } from "../../../platform/client-network.ts"
 import { sha256Hex } from "../../../platform/crypto/sha256.ts"
 import type { AppContext, AppEnv } from "../../context.ts"
 import { getPublicOrigin } from "../../input/request.ts"
-import { allowLinkOrigins, isListedOrigin } from "../../middleware/cors.ts"
-import { ADDRESS_BLOCK_SECONDS, consumeAddressLimit } from "../../middleware/key-check.ts"
+import { allowUploadLinkOrigins, isListedOrigin } from "../../middleware/cors.ts"
+import { ADDRESS_BLOCK_SECONDS, consumeNetworkAddressLimit } from "../../middleware/key-check.ts"
 import { requireWithinRateLimit } from "../../middleware/rate-limit.ts"
 import { notFoundProblem, Problem } from "../../output/problem.ts"
-import { refuseOtherMethods } from "../methods.ts"
+import { addMethodNotAllowedRoutes } from "../methods.ts"
 import { sendTusHeaders } from "./tus-headers.ts"
 import { createUpload, deleteUpload, patchUpload, showUpload } from "./tus.ts"
-import { receiveForm, receivePut } from "./whole-file.ts"
+import { receiveFormByUploadLink, receivePutByUploadLink } from "./whole-file.ts"
 
 const SECRET = "/:database{[1-9][0-9]?}/:secret"
 
@@ -38,11 +38,11 @@ uploadLinkRoutes.use(sendTusHeaders)
 uploadLinkRoutes.use(`${SECRET}/:id?`, openLink)
 
 uploadLinkRoutes.post(SECRET, async (c) => {
-  if (c.req.header("tus-resumable") === undefined) return await receiveForm(c)
+  if (c.req.header("tus-resumable") === undefined) return await receiveFormByUploadLink(c)
   const { database, secret } = c.req.param()
   return await createUpload(c, `${getPublicOrigin(c)}/uploads/${database}/${secret}`)
 })
-uploadLinkRoutes.put(SECRET, receivePut)
+uploadLinkRoutes.put(SECRET, receivePutByUploadLink)
 uploadLinkRoutes.get(SECRET, () => {
   throw notFoundProblem("page")
 })
@@ -53,7 +53,7 @@ uploadLinkRoutes.get(`${SECRET}/:id`, async (c) => {
 uploadLinkRoutes.patch(`${SECRET}/:id`, patchUpload)
 uploadLinkRoutes.delete(`${SECRET}/:id`, deleteUpload)
 
-refuseOtherMethods(uploadLinkRoutes)
+addMethodNotAllowedRoutes(uploadLinkRoutes)
 
 /**
  * Middleware that finds the upload link of a request. The request acts for the link's account,
@@ -63,7 +63,7 @@ refuseOtherMethods(uploadLinkRoutes)
 async function openLink(c: Context<AppEnv>, next: Next): Promise<Response | void> {
   const link = await findLink(c)
   if (!link) throw await refuseUnknownLink(c)
-  return await allowLinkOrigins(c, link.origins, async () => {
+  return await allowUploadLinkOrigins(c, link.origins, async () => {
     requireOrigin(c, link)
     if (link.expiresAt <= Date.now()) {
       throw new Problem("link_expired", "The upload link has expired; ask for a new link.")
@@ -88,7 +88,7 @@ async function findLink(c: AppContext): Promise<UploadLink | null> {
  */
 async function refuseUnknownLink(c: AppContext): Promise<Problem> {
   const network = readClientNetwork(c.req.raw.headers)
-  if (network === null || (await consumeAddressLimit(c.env, `link ${network}`))) {
+  if (network === null || (await consumeNetworkAddressLimit(c.env, `link ${network}`))) {
     return new Problem("not_found", "No such upload link exists; it may have been deleted.")
   }
   return new Problem(
@@ -119,7 +119,7 @@ async function actForLink(c: AppContext, link: UploadLink): Promise<void> {
   c.set("key", key)
   c.set("limiterName", limiterName)
   c.set("limits", { ...limits, fileBytesMax })
-  c.set("database", openDatabases(c.env, account.id))
+  c.set("database", openAccountDatabases(c.env, account.id))
   c.set("uploadLink", link)
   requireWithinRateLimit(
     await getRateLimiter(c.env, limiterName).takeFor({ account, key }, { changes: true }),

@@ -7,8 +7,8 @@ import {
   listUploadLinks,
 } from "../../../db/files/upload-links.ts"
 import type { UploadLink } from "../../../db/schema/uploads.ts"
-import { commonRequestFields, publishField } from "../../../kinds/create-fields.ts"
-import { dateTime, toDateTime } from "../../../kinds/shared-record-fields.ts"
+import { commonRequestFieldSchemas, publishFieldSchemas } from "../../../kinds/create-fields.ts"
+import { dateTimeSchema, toDateTime } from "../../../kinds/shared-record-fields.ts"
 import { EXAMPLE_ID, readDatabaseNumber, newId } from "../../../platform/ids.ts"
 import { toBase64Url } from "../../../platform/crypto/signature.ts"
 import { sha256Hex } from "../../../platform/crypto/sha256.ts"
@@ -17,13 +17,13 @@ import { readJobProperties } from "../../input/accept.ts"
 import { getPublicOrigin, readJson } from "../../input/request.ts"
 import { removeOpenUploadsOfLink } from "./create-upload-file.ts"
 import { readPathId } from "../../output/collection.ts"
-import { NO_QUERY, defineOperation } from "../../output/operation.ts"
+import { emptyQuerySchema, defineOperation } from "../../output/operation.ts"
 import type { Operation } from "../../output/operation.ts"
 import { notFoundProblem, Problem } from "../../output/problem.ts"
 
 const PATH = "/uploads/links"
 const TITLE = "upload link"
-const FACTS = { tag: "uploads", query: NO_QUERY } as const
+const FACTS = { tag: "uploads", query: emptyQuerySchema } as const
 /** Entropy of the secret in a link's URL, in bytes. */
 const SECRET_BYTES = 24
 const SECONDS_MAX = 7 * 86_400
@@ -70,10 +70,10 @@ const newUploadLink = z
       .max(ORIGINS_MAX, `expected at most ${ORIGINS_MAX} origins`)
       .default([])
       .meta({ description: "Origins whose pages may use the link; `*` stands for every origin." }),
-    webhook: commonRequestFields.webhook,
-    metadata: commonRequestFields.metadata,
-    priority: commonRequestFields.priority,
-    ...publishField,
+    webhook: commonRequestFieldSchemas.webhook,
+    metadata: commonRequestFieldSchemas.metadata,
+    priority: commonRequestFieldSchemas.priority,
+    ...publishFieldSchemas,
   })
   .meta({ id: "NewUploadLink" })
 
@@ -86,8 +86,8 @@ const uploadLinkRecord = z
     file_id: z.uuid().nullable().meta({
       description: "Id of the File that used the link up; null while it can be used.",
     }),
-    created_at: dateTime,
-    expires_at: dateTime,
+    created_at: dateTimeSchema,
+    expires_at: dateTimeSchema,
   })
   .meta({ id: "UploadLink" })
 

@@ -2,7 +2,7 @@ import { z } from "zod"
 import { EXAMPLE_ID } from "../../../platform/ids.ts"
 import { getBaseUrl } from "../../input/request.ts"
 import { LIMIT_PROBLEM_CODES } from "../../output/limit-problem.ts"
-import { NO_QUERY, defineOperation } from "../../output/operation.ts"
+import { emptyQuerySchema, defineOperation } from "../../output/operation.ts"
 import type { Operation } from "../../output/operation.ts"
 import {
   createUpload,
@@ -10,12 +10,12 @@ import {
   listUploads,
   patchUpload,
   showUpload,
-  uploadRecord,
+  uploadRecordSchema,
 } from "./tus.ts"
 import { TUS_BODY_MEDIA_TYPE } from "./tus-headers.ts"
 
 const PATH = "/uploads"
-const FACTS = { tag: "uploads", query: NO_QUERY } as const
+const FACTS = { tag: "uploads", query: emptyQuerySchema } as const
 const EXAMPLE = { id: EXAMPLE_ID }
 const EXAMPLE_BYTES = "(the bytes)"
 const TUS = { "Tus-Resumable": "1.0.0" } as const
@@ -50,7 +50,7 @@ export const uploadOperations: Operation[] = [
     path: PATH,
     operationId: "listUploads",
     summary: "List the unfinished uploads, newest first",
-    answer: { status: 200, description: "The uploads.", schema: z.array(uploadRecord) },
+    answer: { status: 200, description: "The uploads.", schema: z.array(uploadRecordSchema) },
     handle: listUploads,
   }),
   defineOperation({
@@ -68,7 +68,7 @@ export const uploadOperations: Operation[] = [
     answer: {
       status: 201,
       description: "The upload.",
-      schema: uploadRecord,
+      schema: uploadRecordSchema,
       headers: { Location: "URL of the upload.", ...PROGRESS_HEADERS },
     },
     errors: [...LIMIT_PROBLEM_CODES, ...BYTES_ERRORS],
@@ -86,7 +86,7 @@ export const uploadOperations: Operation[] = [
     answer: {
       status: 200,
       description: "The upload.",
-      schema: uploadRecord,
+      schema: uploadRecordSchema,
       headers: {
         ...PROGRESS_HEADERS,
         "Upload-Length": "Size of the file in bytes.",

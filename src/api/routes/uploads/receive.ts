@@ -1,4 +1,4 @@
-import { createUploadFile } from "./create-upload-file.ts"
+import { createFileOfUpload } from "./create-upload-file.ts"
 import { claimTusUpload, findTusUpload } from "../../../db/files/tus-uploads.ts"
 import type { TusUploadWithObjectRow } from "../../../db/files/tus-uploads.ts"
 import {
@@ -12,24 +12,24 @@ import { openDigest } from "../../../platform/crypto/digest.ts"
 import type { Digest } from "../../../platform/crypto/digest.ts"
 import { toHex } from "../../../platform/crypto/hex.ts"
 import type { AppContext } from "../../context.ts"
-import { openBody } from "../../input/body.ts"
+import { openBodyReader } from "../../input/body.ts"
 import type { BodyReader } from "../../input/body.ts"
 import { withUploadLease } from "../../input/upload-lease.ts"
 import { notFoundProblem, Problem, storageFullProblem } from "../../output/problem.ts"
-import { requireAllowedType } from "./file-types.ts"
-import type { Checksum } from "./tus-headers.ts"
+import { requireTypeAllowedByLink } from "./file-types.ts"
+import type { UploadChecksum } from "./tus-headers.ts"
 
 /**
  * State of an upload after a request: the number of stored bytes, the expiry, and whether the
  * upload has become a File.
  */
-export type ReceivedUpload = { offsetBytes: number; expiresAt: number; isFile: boolean }
+export type UploadState = { offsetBytes: number; expiresAt: number; isFile: boolean }
 
 /** Error codes after which an upload can never become a File. */
 const FINAL_CODES = new Set(["media_type_not_allowed", "link_used"])
 
 /** Removes an unfinished upload and its bytes, because no client will continue the upload. */
-export async function abandonUpload(c: AppContext, id: string): Promise<void> {
+export async function removeUnfinishedUpload(c: AppContext, id: string): Promise<void> {
   const found = await findTusUpload(c.get("database"), id)
   if (found) await removeTusUpload(c.env, found.row, { now: Date.now(), isForced: false })
 }
@@ -39,16 +39,17 @@ export async function abandonUpload(c: AppContext, id: string): Promise<void> {
  * once all bytes are stored. If the body ends early, keeps the received bytes, unless the request
  * announced a checksum.
  */
-export async function receiveUpload(
+export async function receiveUploadBody(
   c: AppContext,
   id: string,
-  options: { offsetBytes: number; checksum: Checksum | null },
-): Promise<ReceivedUpload> {
+  options: { offsetBytes: number; checksum: UploadChecksum | null },
+): Promise<UploadState> {
   const received = withUploadLease(c, async () => {
     try {
       return await receive(c, id, options)
     } catch (error) {
-      if (error instanceof Problem && FINAL_CODES.has(error.code)) await abandonUpload(c, id)
+      if (error instanceof Problem && FINAL_CODES.has(error.code))
+        await removeUnfinishedUpload(c, id)
       throw error
     }
   })
@@ -60,8 +61,8 @@ export async function receiveUpload(
 async function receive(
   c: AppContext,
   id: string,
-  { offsetBytes, checksum }: { offsetBytes: number; checksum: Checksum | null },
-): Promise<ReceivedUpload> {
+  { offsetBytes, checksum }: { offsetBytes: number; checksum: UploadChecksum | null },
+): Promise<UploadState> {
   const database = c.get("database")
   const now = Date.now()
   const expiresAt = now + TUS_UPLOAD_MS_MAX
@@ -74,7 +75,7 @@ async function receive(
   const announced = c.req.header("content-length")
   const bytesMax = announced === undefined ? remainingBytes : Number(announced)
   if (bytesMax > remainingBytes) throw tooLong(sizeBytes)
-  const body = openBody(c, {
+  const body = openBodyReader(c, {
     bytesMax: remainingBytes,
     leastBytes: LEAST_BYTES,
     tooLarge: () => tooLong(sizeBytes),
@@ -83,7 +84,7 @@ async function receive(
     return TusWriter.open(c.env, open, writerId, {
       bytesMax,
       isHeld: checksum !== null,
-      onStart: async (bytes) => await requireAllowedType(c, bytes),
+      onStart: async (bytes) => await requireTypeAllowedByLink(c, bytes),
     })
   })
   const isWhole = offsetBytes === 0 && bytesMax === sizeBytes
@@ -110,7 +111,7 @@ async function receive(
     return { offsetBytes: writer.offsetBytes, expiresAt, isFile: false }
   }
   await orReplaced(() => writer.finish())
-  await createUploadFile(c, id, await sha256?.finish())
+  await createFileOfUpload(c, id, await sha256?.finish())
   return { offsetBytes: sizeBytes, expiresAt, isFile: true }
 }
 
@@ -169,13 +170,13 @@ async function explainUnclaimed(
   c: AppContext,
   id: string,
   offsetBytes: number,
-): Promise<ReceivedUpload> {
+): Promise<UploadState> {
   const found = await findTusUpload(c.get("database"), id)
   if (!found) throw notFoundProblem("upload")
   const { row } = found
   if (row.offsetBytes === offsetBytes && offsetBytes === row.sizeBytes) {
     if (Number(c.req.header("content-length") ?? 0) > 0) throw tooLong(row.sizeBytes)
-    await finishUpload(c, found)
+    await createMissingUploadFile(c, found)
     return { offsetBytes, expiresAt: row.expiresAt, isFile: true }
   }
   const message = `The upload has ${row.offsetBytes} of ${row.sizeBytes} bytes; continue there, with \`Upload-Offset: ${row.offsetBytes}\`.`
@@ -188,13 +189,13 @@ async function explainUnclaimed(
  * Creates the File of an upload whose bytes are all stored, in case an earlier request ended before
  * the File existed.
  */
-export async function finishUpload(
+export async function createMissingUploadFile(
   c: AppContext,
   { row, upload }: TusUploadWithObjectRow,
 ): Promise<void> {
   // The stored object already belongs to the File of the upload, or bytes are missing.
   if (!upload || row.offsetBytes < row.sizeBytes) return
-  await createUploadFile(c, row.id)
+  await createFileOfUpload(c, row.id)
 }
 
 function tooLong(sizeBytes: number): Problem {

@@ -1,11 +1,11 @@
 import { createMiddleware } from "hono/factory"
 import type { Fault } from "../../../domain/faults.ts"
-import type { UploadFields } from "../../../db/schema/uploads.ts"
+import type { StoredRequestFields } from "../../../db/schema/uploads.ts"
 import { sanitizeFileName } from "../../../kinds/file-name.ts"
-import { fileFormFields } from "../../../kinds/file/request.ts"
+import { fileFormFieldsSchema } from "../../../kinds/file/request.ts"
 import type { AppContext, AppEnv } from "../../context.ts"
 import { detectContentType } from "../../input/multipart.ts"
-import { checkBody } from "../../input/request.ts"
+import { safeParseBody } from "../../input/request.ts"
 import { Problem, invalidFieldsProblem } from "../../output/problem.ts"
 
 /** Version of the tus protocol that the service supports. */
@@ -84,17 +84,20 @@ function readCount(c: AppContext, name: string, meaning: string): number {
 }
 
 /** Checksum that the body of a request must have. */
-export type Checksum = { algorithm: (typeof DIGESTS)[keyof typeof DIGESTS]; digest: Uint8Array }
+export type UploadChecksum = {
+  algorithm: (typeof DIGESTS)[keyof typeof DIGESTS]
+  digest: Uint8Array
+}
 
 /**
  * Reads the checksum of a request from `Upload-Checksum`; null without the header. Throws 400 for a
  * malformed header.
  */
-export function readChecksum(c: AppContext): Checksum | null {
+export function readChecksum(c: AppContext): UploadChecksum | null {
   const text = c.req.header("upload-checksum")
   if (text === undefined) return null
   const [name = "", encoded = "", ...more] = text.trim().split(/ +/)
-  const algorithm = new Map<string, Checksum["algorithm"]>(Object.entries(DIGESTS)).get(name)
+  const algorithm = new Map<string, UploadChecksum["algorithm"]>(Object.entries(DIGESTS)).get(name)
   const digest = decodeBase64(encoded)
   if (algorithm && digest && digest.length > 0 && more.length === 0) return { algorithm, digest }
   const message = `expected one of ${Object.keys(DIGESTS).join(", ")}, a space and the digest in Base64`
@@ -105,12 +108,12 @@ export function readChecksum(c: AppContext): Checksum | null {
 export type UploadMetadata = {
   name: string
   contentType: string
-  fields: UploadFields
+  fields: StoredRequestFields
   /** Unchanged value of the header `Upload-Metadata`. */
   header: string
 }
 
-const metadataFields = fileFormFields.omit({ file_url: true })
+const metadataFields = fileFormFieldsSchema.omit({ file_url: true })
 const FIELD_NAMES = new Set(Object.keys(metadataFields.shape))
 
 /**
@@ -122,7 +125,7 @@ export function readUploadMetadata(c: AppContext): UploadMetadata {
   const header = c.req.header("upload-metadata") ?? ""
   const values = parseMetadata(header)
   const texts = [...values].filter(([name]) => FIELD_NAMES.has(name))
-  const checked = checkBody(metadataFields, Object.fromEntries(texts))
+  const checked = safeParseBody(metadataFields, Object.fromEntries(texts))
   if ("faults" in checked) throw invalidFieldsProblem(checked.faults.map(inMetadata))
   const name = sanitizeFileName(values.get("filename") ?? values.get("name") ?? "")
   const contentType = detectContentType(name, values.get("filetype") ?? values.get("type"))

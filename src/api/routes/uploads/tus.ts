@@ -7,12 +7,12 @@ import {
   findTusUpload,
   insertTusUpload,
   listOpenTusUploads,
-  readReservations,
+  readStorageReservations,
 } from "../../../db/files/tus-uploads.ts"
 import { uploadObjectKey } from "../../../domain/object-keys.ts"
-import { dateTime, toDateTime } from "../../../kinds/shared-record-fields.ts"
+import { dateTimeSchema, toDateTime } from "../../../kinds/shared-record-fields.ts"
 import { removeTusUpload } from "../../../objects/tus-object.ts"
-import { TUS_UPLOAD_MS_MAX, tusPartBytes } from "../../../objects/tus-writer.ts"
+import { TUS_UPLOAD_MS_MAX, computeTusPartBytes } from "../../../objects/tus-writer.ts"
 import { newId } from "../../../platform/ids.ts"
 import type { AppContext } from "../../context.ts"
 import { readJobProperties } from "../../input/accept.ts"
@@ -21,8 +21,8 @@ import { getBaseUrl } from "../../input/request.ts"
 import { readPathId } from "../../output/collection.ts"
 import { notFoundProblem, Problem } from "../../output/problem.ts"
 import { uploadLinkUsedProblem } from "./create-upload-file.ts"
-import { abandonUpload, finishUpload, receiveUpload } from "./receive.ts"
-import type { ReceivedUpload } from "./receive.ts"
+import { removeUnfinishedUpload, createMissingUploadFile, receiveUploadBody } from "./receive.ts"
+import type { UploadState } from "./receive.ts"
 import {
   TUS_BODY_MEDIA_TYPE,
   readChecksum,
@@ -31,12 +31,12 @@ import {
   readUploadOffset,
   requireTusVersion,
 } from "./tus-headers.ts"
-import type { Checksum, UploadMetadata } from "./tus-headers.ts"
+import type { UploadChecksum, UploadMetadata } from "./tus-headers.ts"
 
 const TITLE = "upload"
 
 /** Schema of a tus upload in JSON responses, in addition to the headers of tus. */
-export const uploadRecord = z
+export const uploadRecordSchema = z
   .object({
     id: z.uuid().meta({ description: "Id of the upload, and of the File that it becomes." }),
     name: z.string(),
@@ -44,12 +44,12 @@ export const uploadRecord = z
     size_bytes: z.int(),
     offset_bytes: z.int().meta({ description: "Number of bytes that are stored." }),
     file_url: z.url().nullable().meta({ description: "URL of the File; null before it exists." }),
-    created_at: dateTime,
-    expires_at: dateTime.meta({ description: "Time of removal, unless more bytes come." }),
+    created_at: dateTimeSchema,
+    expires_at: dateTimeSchema.meta({ description: "Time of removal, unless more bytes come." }),
   })
   .meta({ id: "Upload" })
 
-export type UploadRecord = z.infer<typeof uploadRecord>
+export type UploadRecord = z.infer<typeof uploadRecordSchema>
 
 function viewUpload(c: AppContext, { row, upload }: TusUploadWithObjectRow): UploadRecord {
   const { id, name, contentType, sizeBytes, offsetBytes, createdAt, expiresAt } = row
@@ -98,12 +98,12 @@ export async function createUpload(c: AppContext, place: string): Promise<Respon
 export async function receiveInitialBytes(
   c: AppContext,
   id: string,
-  checksum: Checksum | null = null,
-): Promise<ReceivedUpload> {
+  checksum: UploadChecksum | null = null,
+): Promise<UploadState> {
   try {
-    return await receiveUpload(c, id, { offsetBytes: 0, checksum })
+    return await receiveUploadBody(c, id, { offsetBytes: 0, checksum })
   } catch (error) {
-    await abandonUpload(c, id)
+    await removeUnfinishedUpload(c, id)
     throw error
   }
 }
@@ -131,7 +131,7 @@ export async function insertUploadWithinLimits(
     fields,
     metadataHeader: metadata.header,
     sizeBytes,
-    partBytes: tusPartBytes(sizeBytes),
+    partBytes: computeTusPartBytes(sizeBytes),
     objectKey: uploadObjectKey(c.get("account").id, id),
     createdAt: now,
     expiresAt,
@@ -145,7 +145,7 @@ async function explainRefusal(c: AppContext, sizeBytes: number): Promise<Problem
   const { storageBytesMax } = c.get("limits")
   const { account, link: ofLink } = OPEN_TUS_UPLOADS_MAX
   const link = c.get("uploadLink")
-  const found = await readReservations(c.get("database"), link?.id ?? null)
+  const found = await readStorageReservations(c.get("database"), link?.id ?? null)
   if (link && found.openUploadsOfLink >= ofLink) {
     const message = `The link has ${ofLink} unfinished uploads, of which it takes one; continue or delete one of them.`
     return new Problem("too_many_uploads", message)
@@ -173,7 +173,7 @@ export async function showUpload(c: AppContext): Promise<Response> {
   const found = await findUpload(c)
   const { row } = found
   const isFile = !found.upload || row.offsetBytes === row.sizeBytes
-  if (isFile) await finishUpload(c, found)
+  if (isFile) await createMissingUploadFile(c, found)
   const { offsetBytes, expiresAt } = row
   const headers = {
     ...progressHeaders(c, row.id, { offsetBytes, expiresAt, isFile }),
@@ -191,7 +191,7 @@ export async function patchUpload(c: AppContext): Promise<Response> {
   const options = { offsetBytes: readUploadOffset(c), checksum: readChecksum(c) }
   const id = readPathId(c, TITLE)
   if (c.get("uploadLink")) await findUpload(c)
-  const received = await receiveUpload(c, id, options)
+  const received = await receiveUploadBody(c, id, options)
   return c.body(null, 204, progressHeaders(c, id, received))
 }
 
@@ -239,7 +239,7 @@ function hasBytes(c: AppContext): boolean {
 function progressHeaders(
   c: AppContext,
   id: string,
-  { offsetBytes, expiresAt, isFile }: ReceivedUpload,
+  { offsetBytes, expiresAt, isFile }: UploadState,
 ): Record<string, string> {
   return {
     "cache-control": "no-store",

@@ -6,7 +6,7 @@ import { newId } from "../../../platform/ids.ts"
 import type { AppContext } from "../../context.ts"
 import { acceptCreateRequest, readJobProperties } from "../../input/accept.ts"
 import type { CreatedJob } from "../../input/accept.ts"
-import { withFileForm } from "../../input/file-forms.ts"
+import { receiveFileForm } from "../../input/file-forms.ts"
 import type { FileForm } from "../../input/file-forms.ts"
 import { detectContentType } from "../../input/multipart.ts"
 import {
@@ -15,15 +15,15 @@ import {
   invalidFieldsProblem,
   Problem,
 } from "../../output/problem.ts"
-import { uploadLinkUsedProblem, withUploadLink } from "./create-upload-file.ts"
-import { TYPE_DETECTION_BYTES, requireAllowedType } from "./file-types.ts"
+import { uploadLinkUsedProblem, createFileByUploadLink } from "./create-upload-file.ts"
+import { TYPE_DETECTION_BYTES, requireTypeAllowedByLink } from "./file-types.ts"
 import { insertUploadWithinLimits, receiveInitialBytes } from "./tus.ts"
 
 /**
  * Handles a PUT to an upload link: the body is the file, and the query parameter `filename` is its
  * name.
  */
-export async function receivePut(c: AppContext): Promise<Response> {
+export async function receivePutByUploadLink(c: AppContext): Promise<Response> {
   const announced = c.req.header("content-length")
   if (announced === undefined) {
     throw invalidFieldProblem("Content-Length", "expected the size of the file in bytes")
@@ -57,10 +57,13 @@ async function toLinkProblem(c: AppContext, linkId: string, error: unknown): Pro
 }
 
 /** Handles a multipart POST to an upload link: the form has only the field `file`. */
-export async function receiveForm(c: AppContext): Promise<Response> {
+export async function receiveFormByUploadLink(c: AppContext): Promise<Response> {
   const link = requireLink(c)
   if (link.fileId !== null) throw uploadLinkUsedProblem()
-  const { jobId: id } = await withFileForm(c, async (form) => await createLinkedFile(c, link, form))
+  const { jobId: id } = await receiveFileForm(
+    c,
+    async (form) => await createLinkedFile(c, link, form),
+  )
   return c.json({ id }, 201)
 }
 
@@ -78,9 +81,9 @@ async function createLinkedFile(
   const stored = await storeFile()
   const range = { offset: 0, length: TYPE_DETECTION_BYTES }
   const start = await c.env.MEDIA.get(stored.upload.objectKey, { range })
-  await requireAllowedType(c, new Uint8Array((await start?.arrayBuffer()) ?? []))
+  await requireTypeAllowedByLink(c, new Uint8Array((await start?.arrayBuffer()) ?? []))
   const id = newId()
-  return await withUploadLink(c, { linkId: link.id, fileId: id }, async () => {
+  return await createFileByUploadLink(c, { linkId: link.id, fileId: id }, async () => {
     const draft = draftUploadJob(stored, readJobProperties(c, link.fields), id)
     return await acceptCreateRequest(c, { identity: null }, async () => draft)
   })

@@ -14,21 +14,25 @@ import {
   rotateSecretOfEndpoint,
 } from "../../../webhooks/endpoints.ts"
 import { EVENT_PATTERNS } from "../../../webhooks/event-types.ts"
-import { webhookUrl } from "../../../kinds/create-fields.ts"
+import { webhookUrlSchema } from "../../../kinds/create-fields.ts"
 import { readWebhookUrl } from "../../input/accept.ts"
 import { getBaseUrl, readJson } from "../../input/request.ts"
 import { readPathId } from "../../output/collection.ts"
-import { NO_QUERY, defineOperation } from "../../output/operation.ts"
+import { emptyQuerySchema, defineOperation } from "../../output/operation.ts"
 import type { Operation } from "../../output/operation.ts"
 import { notFoundProblem, Problem } from "../../output/problem.ts"
-import { endpointRecord, createdEndpointRecord, viewEndpoint } from "./endpoint-record.ts"
-import { deliveryRecord, viewDelivery } from "./record.ts"
-import { makeDeliveryLocation } from "./operations.ts"
-import { secretRecord, viewSecret } from "./secret.ts"
+import {
+  endpointRecordSchema,
+  createdEndpointRecordSchema,
+  toEndpointRecord,
+} from "./endpoint-record.ts"
+import { deliveryRecordSchema, toDeliveryRecord } from "./record.ts"
+import { makeDeliveryLocationHeader } from "./operations.ts"
+import { signingSecretRecordSchema, toSigningSecretRecord } from "./secret.ts"
 
 const PATH = "/webhooks/endpoints"
 const TITLE = "endpoint"
-const FACTS = { tag: "webhooks", query: NO_QUERY } as const
+const FACTS = { tag: "webhooks", query: emptyQuerySchema } as const
 const MEMBER = { errors: ["not_found"], example: { id: EXAMPLE_ID } } as const
 const BODY_ERRORS = ["payload_too_large", "request_timeout", "unsupported_media_type"] as const
 const DESCRIPTION_MAX = 200
@@ -38,7 +42,7 @@ const EXPECTED_EVENT =
 const EXPECTED_EVENTS = 'expected an array of types of events, such as `["command.*"]`'
 
 const endpointFields = {
-  url: webhookUrl.meta({
+  url: webhookUrlSchema.meta({
     description: "HTTP or HTTPS URL that gets the events.",
     format: "uri",
   }),
@@ -81,9 +85,9 @@ export const endpointOperations: Operation[] = [
     path: PATH,
     operationId: "listWebhookEndpoints",
     summary: "List all endpoints, newest first",
-    answer: { status: 200, description: "The endpoints.", schema: z.array(endpointRecord) },
+    answer: { status: 200, description: "The endpoints.", schema: z.array(endpointRecordSchema) },
     async handle(c) {
-      return { body: (await listWebhookEndpoints(c.get("database"))).map(viewEndpoint) }
+      return { body: (await listWebhookEndpoints(c.get("database"))).map(toEndpointRecord) }
     },
   }),
   defineOperation({
@@ -102,7 +106,7 @@ export const endpointOperations: Operation[] = [
     answer: {
       status: 201,
       description: "The endpoint with its secret.",
-      schema: createdEndpointRecord,
+      schema: createdEndpointRecordSchema,
       headers: { Location: "URL of the endpoint." },
     },
     errors: ["endpoint_limit_exceeded", ...BODY_ERRORS],
@@ -113,7 +117,7 @@ export const endpointOperations: Operation[] = [
       if (!endpoint) throw new Problem("endpoint_limit_exceeded", TOO_MANY)
       const { id, secret } = endpoint
       const headers = { location: `${getBaseUrl(c)}${PATH}/${id}` }
-      return { body: { ...viewEndpoint(endpoint), secret }, headers }
+      return { body: { ...toEndpointRecord(endpoint), secret }, headers }
     },
   }),
   defineOperation({
@@ -123,11 +127,11 @@ export const endpointOperations: Operation[] = [
     path: `${PATH}/{id}`,
     operationId: "getWebhookEndpoint",
     summary: "Get an endpoint",
-    answer: { status: 200, description: "The endpoint.", schema: endpointRecord },
+    answer: { status: 200, description: "The endpoint.", schema: endpointRecordSchema },
     async handle(c) {
       const endpoint = await findWebhookEndpoint(c.get("database"), readPathId(c, TITLE))
       if (!endpoint) throw notFoundProblem(TITLE)
-      return { body: viewEndpoint(endpoint) }
+      return { body: toEndpointRecord(endpoint) }
     },
   }),
   defineOperation({
@@ -140,7 +144,7 @@ export const endpointOperations: Operation[] = [
     description:
       "The change applies to jobs that end after it. Waiting webhooks of a disabled endpoint fail.",
     bodies: { "application/json": { schema: endpointChange, example: { enabled: false } } },
-    answer: { status: 200, description: "The endpoint.", schema: endpointRecord },
+    answer: { status: 200, description: "The endpoint.", schema: endpointRecordSchema },
     errors: [...MEMBER.errors, ...BODY_ERRORS],
     async handle(c) {
       const id = readPathId(c, TITLE)
@@ -151,7 +155,7 @@ export const endpointOperations: Operation[] = [
       }
       const endpoint = await changeEndpoint(c.get("database"), id, change)
       if (!endpoint) throw notFoundProblem(TITLE)
-      return { body: viewEndpoint(endpoint) }
+      return { body: toEndpointRecord(endpoint) }
     },
   }),
   defineOperation({
@@ -179,14 +183,17 @@ export const endpointOperations: Operation[] = [
     answer: {
       status: 202,
       description: "The delivery of the test event.",
-      schema: deliveryRecord,
+      schema: deliveryRecordSchema,
       headers: { Location: "URL of the delivery." },
     },
     async handle(c) {
       const endpoint = await findWebhookEndpoint(c.get("database"), readPathId(c, TITLE))
       if (!endpoint) throw notFoundProblem(TITLE)
       const logged = await sendTestEvent(c.env, c.get("account").id, endpoint)
-      return { body: viewDelivery(logged), headers: makeDeliveryLocation(c, logged.delivery.id) }
+      return {
+        body: toDeliveryRecord(logged),
+        headers: makeDeliveryLocationHeader(c, logged.delivery.id),
+      }
     },
   }),
   defineOperation({
@@ -200,12 +207,12 @@ export const endpointOperations: Operation[] = [
     answer: {
       status: 200,
       description: "The secret, and the time until which the previous secret also signs.",
-      schema: secretRecord,
+      schema: signingSecretRecordSchema,
     },
     async handle(c) {
       const secret = await readEndpointSecret(c.get("database"), readPathId(c, TITLE))
       if (!secret) throw notFoundProblem(TITLE)
-      return { body: viewSecret(secret) }
+      return { body: toSigningSecretRecord(secret) }
     },
   }),
   defineOperation({
@@ -216,11 +223,11 @@ export const endpointOperations: Operation[] = [
     scope: "admin",
     operationId: "rotateWebhookEndpointSecret",
     summary: "Rotate the secret of an endpoint; the old secret also signs for a day",
-    answer: { status: 200, description: "The new secret.", schema: secretRecord },
+    answer: { status: 200, description: "The new secret.", schema: signingSecretRecordSchema },
     async handle(c) {
       const secret = await rotateSecretOfEndpoint(c.get("database"), readPathId(c, TITLE))
       if (!secret) throw notFoundProblem(TITLE)
-      return { body: viewSecret(secret) }
+      return { body: toSigningSecretRecord(secret) }
     },
   }),
 ]

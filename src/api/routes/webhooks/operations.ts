@@ -1,12 +1,12 @@
 import { z } from "zod"
 import { readJson, getBaseUrl } from "../../input/request.ts"
 import type { AppContext } from "../../context.ts"
-import { NO_QUERY, defineOperation } from "../../output/operation.ts"
+import { emptyQuerySchema, defineOperation } from "../../output/operation.ts"
 import type { Operation } from "../../output/operation.ts"
-import { makeNextPageLink, toPageRequest, pageQuery } from "../../output/paging.ts"
+import { makeNextPageLinkHeader, toPageRequest, pageQuerySchema } from "../../output/paging.ts"
 import { notFoundProblem } from "../../output/problem.ts"
-import { chooseListDatabase } from "../../middleware/replica.ts"
-import { webhookUrl } from "../../../kinds/create-fields.ts"
+import { chooseDatabasesForLists } from "../../middleware/replica.ts"
+import { webhookUrlSchema } from "../../../kinds/create-fields.ts"
 import {
   readAccountSecret,
   replayDelivery,
@@ -18,14 +18,14 @@ import { DELIVERY_STATES } from "../../../domain/states.ts"
 import { readPathId } from "../../output/collection.ts"
 import { EXAMPLE_ID } from "../../../platform/ids.ts"
 import { readWebhookUrl } from "../../input/accept.ts"
-import { deliveryRecord, viewDelivery } from "./record.ts"
-import { secretRecord, viewSecret } from "./secret.ts"
+import { deliveryRecordSchema, toDeliveryRecord } from "./record.ts"
+import { signingSecretRecordSchema, toSigningSecretRecord } from "./secret.ts"
 
 const PATH = "/webhooks/deliveries"
 const TAG = "webhooks"
 const TITLE = "delivery"
 
-const testRequest = z.strictObject({ url: webhookUrl }).meta({ id: "WebhookTest" })
+const testRequest = z.strictObject({ url: webhookUrlSchema }).meta({ id: "WebhookTest" })
 const location = { Location: "URL of the delivery." }
 
 /** Operations of webhooks: deliveries, the signing secret, and test events. */
@@ -36,23 +36,26 @@ export const webhookOperations: Operation[] = [
     operationId: "listDeliveries",
     summary: "List deliveries with their tries, newest first",
     tag: TAG,
-    query: pageQuery.extend({
+    query: pageQuerySchema.extend({
       job_id: z.uuid("expected the id of a job").toLowerCase().optional(),
       status: z.enum(DELIVERY_STATES, `expected one of ${DELIVERY_STATES.join(", ")}`).optional(),
     }),
     answer: {
       status: 200,
       description: "A page of deliveries.",
-      schema: z.array(deliveryRecord),
+      schema: z.array(deliveryRecordSchema),
       headers: { Link: "URL of the next page, if there may be one." },
     },
     example: { limit: "5" },
     async handle(c, query) {
       const page = toPageRequest(query)
       const only = { jobId: query.job_id, state: query.status }
-      const deliveries = await listDeliveries(chooseListDatabase(c), page, only)
+      const deliveries = await listDeliveries(chooseDatabasesForLists(c), page, only)
       const rows = deliveries.map(({ delivery }) => delivery)
-      return { body: deliveries.map(viewDelivery), headers: makeNextPageLink(c, PATH, page, rows) }
+      return {
+        body: deliveries.map(toDeliveryRecord),
+        headers: makeNextPageLinkHeader(c, PATH, page, rows),
+      }
     },
   }),
   defineOperation({
@@ -61,14 +64,14 @@ export const webhookOperations: Operation[] = [
     operationId: "getDelivery",
     summary: "Get a delivery with its tries",
     tag: TAG,
-    query: NO_QUERY,
-    answer: { status: 200, description: "The delivery.", schema: deliveryRecord },
+    query: emptyQuerySchema,
+    answer: { status: 200, description: "The delivery.", schema: deliveryRecordSchema },
     errors: ["not_found"],
     example: { id: EXAMPLE_ID },
     async handle(c) {
       const delivery = await findDelivery(c.get("database"), readPathId(c, TITLE))
       if (!delivery) throw notFoundProblem(TITLE)
-      return { body: viewDelivery(delivery) }
+      return { body: toDeliveryRecord(delivery) }
     },
   }),
   defineOperation({
@@ -77,11 +80,11 @@ export const webhookOperations: Operation[] = [
     operationId: "replayDelivery",
     summary: "Replay a delivery with a new series of tries",
     tag: TAG,
-    query: NO_QUERY,
+    query: emptyQuerySchema,
     answer: {
       status: 202,
       description: "The delivery.",
-      schema: deliveryRecord,
+      schema: deliveryRecordSchema,
       headers: location,
     },
     errors: ["not_found"],
@@ -89,7 +92,10 @@ export const webhookOperations: Operation[] = [
     async handle(c) {
       const logged = await replayDelivery(c.env, c.get("account").id, readPathId(c, TITLE))
       if (!logged) throw notFoundProblem(TITLE)
-      return { body: viewDelivery(logged), headers: makeDeliveryLocation(c, logged.delivery.id) }
+      return {
+        body: toDeliveryRecord(logged),
+        headers: makeDeliveryLocationHeader(c, logged.delivery.id),
+      }
     },
   }),
   defineOperation({
@@ -98,14 +104,14 @@ export const webhookOperations: Operation[] = [
     operationId: "testWebhook",
     summary: "Send a signed test event to a URL",
     tag: TAG,
-    query: NO_QUERY,
+    query: emptyQuerySchema,
     bodies: {
       "application/json": { schema: testRequest, example: { url: "https://example.com/hooks" } },
     },
     answer: {
       status: 202,
       description: "The delivery of the test event.",
-      schema: deliveryRecord,
+      schema: deliveryRecordSchema,
       headers: location,
     },
     errors: ["payload_too_large", "request_timeout", "unsupported_media_type"],
@@ -113,7 +119,10 @@ export const webhookOperations: Operation[] = [
       const { url } = await readJson(c, testRequest)
       const checked = readWebhookUrl(c, "url", url)
       const logged = await sendTestEvent(c.env, c.get("account").id, { url: checked })
-      return { body: viewDelivery(logged), headers: makeDeliveryLocation(c, logged.delivery.id) }
+      return {
+        body: toDeliveryRecord(logged),
+        headers: makeDeliveryLocationHeader(c, logged.delivery.id),
+      }
     },
   }),
   defineOperation({
@@ -123,14 +132,14 @@ export const webhookOperations: Operation[] = [
     operationId: "getWebhookSecret",
     summary: "Get the secret that signs webhooks of requests; each endpoint has its own",
     tag: TAG,
-    query: NO_QUERY,
+    query: emptyQuerySchema,
     answer: {
       status: 200,
       description: "The secret, and the time until which the previous secret also signs.",
-      schema: secretRecord,
+      schema: signingSecretRecordSchema,
     },
     async handle(c) {
-      return { body: viewSecret(await readAccountSecret(c.env, c.get("account").id)) }
+      return { body: toSigningSecretRecord(await readAccountSecret(c.env, c.get("account").id)) }
     },
   }),
   defineOperation({
@@ -140,18 +149,18 @@ export const webhookOperations: Operation[] = [
     operationId: "rotateWebhookSecret",
     summary: "Rotate the secret; the old secret also signs for a day",
     tag: TAG,
-    query: NO_QUERY,
+    query: emptyQuerySchema,
     answer: {
       status: 200,
       description: "The new secret.",
-      schema: secretRecord,
+      schema: signingSecretRecordSchema,
     },
     async handle(c) {
-      return { body: viewSecret(await rotateAccountSecret(c.env, c.get("account").id)) }
+      return { body: toSigningSecretRecord(await rotateAccountSecret(c.env, c.get("account").id)) }
     },
   }),
 ]
 
-export function makeDeliveryLocation(c: AppContext, id: string) {
+export function makeDeliveryLocationHeader(c: AppContext, id: string) {
   return { location: `${getBaseUrl(c)}${PATH}/${id}` }
 }

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { dateTime, toDateTime } from "../../../kinds/shared-record-fields.ts"
+import { dateTimeSchema, toDateTime } from "../../../kinds/shared-record-fields.ts"
 import { isBatchDelivery } from "../../../webhooks/batch-event.ts"
 import type { DeliveryWithTries } from "../../../db/deliveries.ts"
 import type { DeliveryTry } from "../../../db/schema/deliveries.ts"
@@ -7,7 +7,7 @@ import { DELIVERY_STATES } from "../../../domain/states.ts"
 
 const tryRecord = z.object({
   number: z.int(),
-  at: dateTime,
+  at: dateTimeSchema,
   status: z.int().nullable(),
   duration_ms: z.int(),
   error: z.string().optional(),
@@ -15,7 +15,7 @@ const tryRecord = z.object({
 })
 
 /** Schema of a webhook delivery with all its tries in responses. */
-export const deliveryRecord = z
+export const deliveryRecordSchema = z
   .object({
     id: z.uuid(),
     job_id: z.uuid().nullable(),
@@ -28,15 +28,15 @@ export const deliveryRecord = z
     url: z.string(),
     status: z.enum(DELIVERY_STATES),
     tries: z.array(tryRecord),
-    created_at: dateTime,
-    next_try_at: dateTime.nullable(),
-    completed_at: dateTime.nullable(),
+    created_at: dateTimeSchema,
+    next_try_at: dateTimeSchema.nullable(),
+    completed_at: dateTimeSchema.nullable(),
   })
   .meta({ id: "Delivery" })
 
-export type DeliveryRecord = z.infer<typeof deliveryRecord>
+export type DeliveryRecord = z.infer<typeof deliveryRecordSchema>
 
-export function viewDelivery({ delivery, tries }: DeliveryWithTries): DeliveryRecord {
+export function toDeliveryRecord({ delivery, tries }: DeliveryWithTries): DeliveryRecord {
   return {
     id: delivery.id,
     job_id: isBatchDelivery(delivery) ? null : delivery.jobId,

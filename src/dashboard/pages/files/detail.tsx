@@ -4,17 +4,17 @@ import { StatusBadge } from "../../components/badge.tsx"
 import { Card } from "../../components/card.tsx"
 import { CodeBlock, CopyButton } from "../../components/code-block.tsx"
 import { ErrorCode } from "../../components/error-code.tsx"
-import { DescriptionList } from "../../components/facts.tsx"
+import { DescriptionList } from "../../components/description-list.tsx"
 import { formatBytes, formatCount, formatDuration } from "../../components/format.ts"
 import { LiveRegion, PollMarker } from "../../components/live.tsx"
 import { Notice } from "../../components/notice.tsx"
-import { downloadPath, inlinePath, Player } from "../../components/player.tsx"
+import { downloadPath, inlineMediaPath, Player } from "../../components/player.tsx"
 import { ProgressBar } from "../../components/progress.tsx"
 import { Table } from "../../components/table.tsx"
 import { RelativeTime } from "../../components/time.tsx"
-import { curlDownloadCommand } from "../shell.ts"
+import { makeCurlDownloadCommand } from "../curl-command.ts"
 import { playbackSeconds } from "./list.tsx"
-import { describeFormat, describeStreams } from "./probe.ts"
+import { describeContainerFormat, describeStreams } from "./probe.ts"
 import type { ProbeSection } from "./probe.ts"
 
 /** Page of a File: its properties, a player, and the output of ffprobe. */
@@ -50,7 +50,7 @@ export function FileDetail({ file }: { file: FileRecord }) {
       <Card title="Download by the API">
         <CodeBlock
           label="Command that downloads the file"
-          text={curlDownloadCommand({ url: file.download_url, name: file.name })}
+          text={makeCurlDownloadCommand({ url: file.download_url, name: file.name })}
         />
       </Card>
     </>
@@ -155,7 +155,7 @@ function Members({ files }: { files: NonNullable<FileRecord["files"]> }) {
         caption="Files of the bundle"
         columns={["Name", "Type", { title: "Size", isNumeric: true }]}
         rows={firstFiles.map((member) => [
-          <a href={inlinePath(member.download_url)}>
+          <a href={inlineMediaPath(member.download_url)}>
             <bdi>{member.name}</bdi>
           </a>,
           member.content_type,
@@ -175,7 +175,7 @@ function Probe({ probe }: { probe: NonNullable<FileRecord["ffprobe"]> }) {
   return (
     <Card title="Content">
       <div class="streams">
-        {[describeFormat(probe), ...describeStreams(probe)].map((section) => (
+        {[describeContainerFormat(probe), ...describeStreams(probe)].map((section) => (
           <Section {...section} />
         ))}
       </div>

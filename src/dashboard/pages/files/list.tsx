@@ -1,4 +1,4 @@
-import { fileSource } from "../../../kinds/file/record.ts"
+import { fileSourceSchema } from "../../../kinds/file/record.ts"
 import type { FileRecord } from "../../../kinds/file/record.ts"
 import { RECORD_STATUSES } from "../../../kinds/shared-record-fields.ts"
 import { StatusBadge } from "../../components/badge.tsx"
@@ -14,10 +14,10 @@ import type { UploadLimits } from "../upload-limits.ts"
 import { UploadForm } from "./upload.tsx"
 
 /** Query parameters that filter the list of Files. */
-export const FILE_FILTERS = ["source", "status"] as const
+export const FILE_FILTER_PARAMETERS = ["source", "status"] as const
 
 /** Error messages of the forms that add Files, and the submitted URL. */
-export type AddFilesFaults = {
+export type AddFilesErrors = {
   upload?: string | undefined
   import?: string | undefined
   url?: string | undefined
@@ -27,7 +27,7 @@ export type AddFilesFaults = {
  * Forms to upload files and to import a file from a URL. With JavaScript, several files upload at
  * once.
  */
-export function AddFilesCard(props: { faults: AddFilesFaults; limits: UploadLimits }) {
+export function AddFilesCard(props: { faults: AddFilesErrors; limits: UploadLimits }) {
   const { faults, limits } = props
   return (
     <Card title="Add files">
@@ -125,7 +125,7 @@ function FileFilters({ filters }: { filters: URLSearchParams }) {
         label="Source"
         name="source"
         value={filters.get("source") ?? ""}
-        options={[["", "Any source"], ...fileSource.options]}
+        options={[["", "Any source"], ...fileSourceSchema.options]}
       />
       <Select
         label="Status"

@@ -61,7 +61,7 @@ export function describeStreams({ streams }: ProbeResult): ProbeSection[] {
 }
 
 /** Returns the known properties of a file's container. */
-export function describeFormat(probe: ProbeResult): ProbeSection {
+export function describeContainerFormat(probe: ProbeResult): ProbeSection {
   const read = format.parse(probe.format)
   const facts = [
     ["Format", read.format_long_name ?? read.format_name],

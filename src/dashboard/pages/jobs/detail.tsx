@@ -4,11 +4,11 @@ import { LinkButton } from "../../components/buttons.tsx"
 import { StatusBadge } from "../../components/badge.tsx"
 import { Card } from "../../components/card.tsx"
 import { CodeBlock, CopyButton } from "../../components/code-block.tsx"
-import { DescriptionList } from "../../components/facts.tsx"
+import { DescriptionList } from "../../components/description-list.tsx"
 import { LiveRegion, PollMarker } from "../../components/live.tsx"
 import { Table } from "../../components/table.tsx"
 import { RelativeTime } from "../../components/time.tsx"
-import { describeLastAnswer } from "../webhooks/delivery-list.tsx"
+import { describeLastReceiverResponse } from "../webhooks/delivery-list.tsx"
 import { isJobOpen, JobProgress, JobStatusBadge, formatRunTime, formatWaitTime } from "./state.tsx"
 import { ErrorCode } from "../../components/error-code.tsx"
 import { formatBytes, formatDuration } from "../../components/format.ts"
@@ -151,7 +151,7 @@ function Deliveries({ deliveries }: { deliveries: DeliveryRecord[] }) {
           <StatusBadge status={status} />,
           <bdi>{url}</bdi>,
           tries.length,
-          describeLastAnswer(tries),
+          describeLastReceiverResponse(tries),
           <RelativeTime at={createdAt} />,
         ])}
       />

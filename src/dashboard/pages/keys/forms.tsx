@@ -1,5 +1,5 @@
 import { findFieldError } from "../../api.ts"
-import type { ApiAnswer } from "../../api.ts"
+import type { ApiRequestResult } from "../../api.ts"
 import { LinkButton, SubmitButton } from "../../components/buttons.tsx"
 import { Card } from "../../components/card.tsx"
 import { Field, Select } from "../../components/field.tsx"
@@ -30,7 +30,7 @@ const OVERLAP_OPTIONS = [
   ["0", "No overlap: refuse the old key at once"],
 ] as const
 
-type Refusal = ApiAnswer<NewKeyRecord> | null
+type Refusal = ApiRequestResult<NewKeyRecord> | null
 
 /**
  * Submitted values of the form for a new API key. After an error, the form shows the values again.

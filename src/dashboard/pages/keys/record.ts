@@ -1,11 +1,11 @@
 import { z } from "zod"
-import { keyRecord } from "../../../api/output/key-fields.ts"
+import { apiKeyRecordSchema } from "../../../api/output/key-fields.ts"
 
 /** Schema of a new API key in the API's response. Only this record contains the key itself. */
-export const newKeyRecord = keyRecord.extend({ key: z.string() })
+export const newApiKeyRecordSchema = apiKeyRecordSchema.extend({ key: z.string() })
 
-export type KeyRecord = z.infer<typeof keyRecord>
-export type NewKeyRecord = z.infer<typeof newKeyRecord>
+export type KeyRecord = z.infer<typeof apiKeyRecordSchema>
+export type NewKeyRecord = z.infer<typeof newApiKeyRecordSchema>
 
 /** State of an API key in the list of keys. */
 export type KeyState = "active" | "replaced" | "expired" | "revoked"

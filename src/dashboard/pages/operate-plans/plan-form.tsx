@@ -1,17 +1,17 @@
 import { LIMIT_BOUNDS } from "../../../accounts/operator-plan-limits.ts"
 import type { ListedPlan } from "../../../accounts/manage-plans.ts"
-import { LIMIT_FIELDS, mapLimits, viewLimits } from "../../../domain/plan-fields.ts"
+import { LIMIT_FIELDS, buildLimitRecord, toPublicLimits } from "../../../domain/plan-fields.ts"
 import type { LimitName } from "../../../domain/plan-fields.ts"
 import { LinkButton, SubmitButton } from "../../components/buttons.tsx"
 import { Card } from "../../components/card.tsx"
 import { Field } from "../../components/field.tsx"
 import { formatBytes, usageLimitTitle } from "../../components/format.ts"
 import { Notice } from "../../components/notice.tsx"
-import type { Limits } from "../../../domain/plans.ts"
+import type { PlanLimits } from "../../../domain/plans.ts"
 
 type Fault = { field: string; message: string }
 
-const NAMES: readonly LimitName[] = Object.values(mapLimits((_, name) => name))
+const NAMES: readonly LimitName[] = Object.values(buildLimitRecord((_, name) => name))
 
 /**
  * Form that creates or changes a plan. After an error, the form shows the submitted values with
@@ -130,11 +130,11 @@ function isInGb(name: LimitName): boolean {
 }
 
 /** Converts the limits of a plan to values of the plan form. */
-export function toPlanFormValues(limits: Limits | null): PlanFormValues {
+export function toPlanFormValues(limits: PlanLimits | null): PlanFormValues {
   if (!limits) return {}
-  const numbers = viewLimits(limits)
+  const numbers = toPublicLimits(limits)
   return {
-    ...mapLimits((_, name) => String(isInGb(name) ? numbers[name] / GIB : numbers[name])),
+    ...buildLimitRecord((_, name) => String(isInGb(name) ? numbers[name] / GIB : numbers[name])),
     slots_share: String(limits.slotsShareMax * 100),
   }
 }
@@ -142,7 +142,7 @@ export function toPlanFormValues(limits: Limits | null): PlanFormValues {
 /** Converts submitted values of the plan form to numbers; NaN for a missing value. */
 export function parsePlanNumbers(draft: PlanFormValues): Record<string, number> {
   return {
-    ...mapLimits((_, name) => {
+    ...buildLimitRecord((_, name) => {
       const value = numberOf(draft[name])
       return isInGb(name) ? Math.round(value * GIB) : value
     }),

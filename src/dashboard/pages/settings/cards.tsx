@@ -6,14 +6,14 @@ import { Field } from "../../components/field.tsx"
 import { Notice } from "../../components/notice.tsx"
 import { Table } from "../../components/table.tsx"
 import { RelativeTime } from "../../components/time.tsx"
-import type { AuthRefusal } from "../../sign-in/ask-auth.ts"
+import type { BetterAuthError } from "../../sign-in/ask-auth.ts"
 import { NewPasswordField } from "../../sign-in/new-password.tsx"
-import { explainRefusal } from "../../sign-in/sentences.ts"
+import { explainBetterAuthError } from "../../sign-in/error-messages.ts"
 
 /** Refused form of the settings page, with the error of the form. */
 export type RefusedForm = {
   form: "email" | "password" | "sessions" | "delete"
-  refusal: AuthRefusal
+  refusal: BetterAuthError
 }
 
 type CardProps = { refused: RefusedForm | null }
@@ -180,7 +180,7 @@ const OWN_SENTENCES: Record<string, string> = {
 
 function sentenceFor(refused: RefusedForm | null, form: RefusedForm["form"]): string | null {
   if (refused?.form !== form) return null
-  return OWN_SENTENCES[refused.refusal.code] ?? explainRefusal(refused.refusal)
+  return OWN_SENTENCES[refused.refusal.code] ?? explainBetterAuthError(refused.refusal)
 }
 
 const BROWSERS = [

@@ -1,7 +1,7 @@
 import type { DeliveryRecord } from "../../../api/routes/webhooks/record.ts"
 import { DELIVERY_STATES } from "../../../domain/states.ts"
 import { findFieldError } from "../../api.ts"
-import type { ApiAnswer } from "../../api.ts"
+import type { ApiRequestResult } from "../../api.ts"
 import { LinkButton, SubmitButton } from "../../components/buttons.tsx"
 import { StatusBadge } from "../../components/badge.tsx"
 import { Card } from "../../components/card.tsx"
@@ -13,11 +13,11 @@ import { RelativeTime } from "../../components/time.tsx"
 import { CodeBlock } from "../../components/code-block.tsx"
 
 /** Query parameters that filter the list of deliveries. */
-export const DELIVERY_FILTERS = ["status", "job_id"] as const
+export const DELIVERY_FILTER_PARAMETERS = ["status", "job_id"] as const
 
 /** Table with one page of deliveries. An account without any delivery sees a guide instead. */
 export function DeliveryList(props: {
-  deliveries: ApiAnswer<DeliveryRecord[]>
+  deliveries: ApiRequestResult<DeliveryRecord[]>
   filters: URLSearchParams
   isFirstPage: boolean
   origin: string
@@ -65,14 +65,14 @@ function rowOf({ id, type, url, status, tries, next_try_at, created_at }: Delive
     <span title={url}>{URL.parse(url)?.host ?? url}</span>,
     <StatusBadge status={status} />,
     tries.length,
-    describeLastAnswer(tries),
+    describeLastReceiverResponse(tries),
     <RelativeTime at={next_try_at} />,
     <RelativeTime at={created_at} />,
   ]
 }
 
 /** Describes the last response of a receiver; a dash before the first try. */
-export function describeLastAnswer(tries: DeliveryRecord["tries"]): string {
+export function describeLastReceiverResponse(tries: DeliveryRecord["tries"]): string {
   const last = tries.at(-1)
   if (!last) return "–"
   return last.status === null ? (last.error ?? "no answer") : `status ${last.status}`

@@ -1,14 +1,14 @@
 import { Hono } from "hono"
 import { z } from "zod"
 import {
-  endpointRecord,
-  createdEndpointRecord,
+  endpointRecordSchema,
+  createdEndpointRecordSchema,
 } from "../../../api/routes/webhooks/endpoint-record.ts"
 import type { EndpointRecord } from "../../../api/routes/webhooks/endpoint-record.ts"
-import { deliveryRecord } from "../../../api/routes/webhooks/record.ts"
-import { secretRecord } from "../../../api/routes/webhooks/secret.ts"
-import { findFieldError, unwrapAnswer } from "../../api.ts"
-import type { ApiAnswer } from "../../api.ts"
+import { deliveryRecordSchema } from "../../../api/routes/webhooks/record.ts"
+import { signingSecretRecordSchema } from "../../../api/routes/webhooks/secret.ts"
+import { findFieldError, unwrapApiResult } from "../../api.ts"
+import type { ApiRequestResult } from "../../api.ts"
 import { StatusBadge } from "../../components/badge.tsx"
 import { ActionForm, LinkButton, SubmitButton } from "../../components/buttons.tsx"
 import { Card } from "../../components/card.tsx"
@@ -22,7 +22,7 @@ import { readEncodedPathId } from "../../context.ts"
 import type { PageContext, PageEnv } from "../../context.ts"
 import { redirectWithMessage } from "../../flash.ts"
 import { showPage } from "../../layout.tsx"
-import { readForm } from "../../read-form.ts"
+import { readFormFields } from "../../read-form.ts"
 
 /**
  * Pages that add and change webhook endpoints of the account. The page of webhooks lists the
@@ -40,17 +40,17 @@ endpointPages.get(`${PATH}/new`, async (c) => {
 })
 
 endpointPages.post(PATH, async (c) => {
-  const { url = "", events = "", description = "" } = await readForm(c)
+  const { url = "", events = "", description = "" } = await readFormFields(c)
   const draft = { url: url.trim(), events: events.trim(), description: description.trim() }
   const json = { ...draft, events: draft.events.split(/[\s,]+/).filter(Boolean) }
-  const answer = await c.get("api")(PATH, createdEndpointRecord, { method: "POST", json })
+  const answer = await c.get("api")(PATH, createdEndpointRecordSchema, { method: "POST", json })
   if (!answer.ok) return await showForm(c, draft, answer)
   return await showSecret(c, answer.value.secret, "New endpoint", 201)
 })
 
 endpointPages.post(`${PATH}/:id/secret`, async (c) => {
-  const { secret } = unwrapAnswer(
-    await c.get("api")(`${PATH}/${readEncodedPathId(c)}/secret`, secretRecord),
+  const { secret } = unwrapApiResult(
+    await c.get("api")(`${PATH}/${readEncodedPathId(c)}/secret`, signingSecretRecordSchema),
   )
   return await showSecret(c, secret, "Secret of an endpoint", 200)
 })
@@ -61,13 +61,15 @@ for (const [verb, enabled, message] of [
 ] as const) {
   endpointPages.post(`${PATH}/:id/${verb}`, async (c) => {
     const init = { method: "PATCH", json: { enabled } }
-    unwrapAnswer(await c.get("api")(`${PATH}/${readEncodedPathId(c)}`, endpointRecord, init))
+    unwrapApiResult(
+      await c.get("api")(`${PATH}/${readEncodedPathId(c)}`, endpointRecordSchema, init),
+    )
     return redirectWithMessage(c, LIST, message)
   })
 }
 
 endpointPages.post(`${PATH}/:id/delete`, async (c) => {
-  unwrapAnswer(
+  unwrapApiResult(
     await c.get("api")(`${PATH}/${readEncodedPathId(c)}`, z.unknown(), { method: "DELETE" }),
   )
   return redirectWithMessage(c, LIST, "The endpoint is deleted.")
@@ -75,14 +77,14 @@ endpointPages.post(`${PATH}/:id/delete`, async (c) => {
 
 endpointPages.post(`${PATH}/:id/test`, async (c) => {
   const path = `${PATH}/${readEncodedPathId(c)}/test`
-  const { id } = unwrapAnswer(await c.get("api")(path, deliveryRecord, { method: "POST" }))
+  const { id } = unwrapApiResult(await c.get("api")(path, deliveryRecordSchema, { method: "POST" }))
   return redirectWithMessage(c, `${LIST}/${id}`, "The test event is on its way.")
 })
 
 async function showForm(
   c: PageContext,
   draft: Draft,
-  refusal: ApiAnswer<unknown> | null,
+  refusal: ApiRequestResult<unknown> | null,
 ): Promise<Response> {
   const status = refusal === null ? (200 as const) : (422 as const)
   const facts = { title: "Add an endpoint", section: "webhooks" as const, status }
@@ -162,7 +164,13 @@ function EndpointActions({ endpoint }: { endpoint: EndpointRecord }) {
 
 const FIELDS = ["url", "events", "description"]
 
-function EndpointForm({ draft, refusal }: { draft: Draft; refusal: ApiAnswer<unknown> | null }) {
+function EndpointForm({
+  draft,
+  refusal,
+}: {
+  draft: Draft
+  refusal: ApiRequestResult<unknown> | null
+}) {
   const isOther = FIELDS.every((field) => findFieldError(refusal, field) === null)
   return (
     <Card>

@@ -4,7 +4,7 @@ import {
   findInputFormatRefusalReason,
   findOutputFormatRefusalReason,
 } from "../../../ffmpeg/policy/formats.ts"
-import { ffmpegCapabilityTables } from "./capability-tables.ts"
+import { ffmpegCapabilityTablesSchema } from "./capability-tables.ts"
 import image from "./image.json" with { type: "json" }
 import type { FfmpegCapabilityTables } from "./capability-tables.ts"
 
@@ -87,7 +87,13 @@ export function createCapabilities(facts: FfmpegCapabilityTables): FfmpegCapabil
 }
 
 /** Names of the capability lists whose entries a command can name. */
-export const CAPABILITY_LISTS = ["encoders", "decoders", "filters", "muxers", "demuxers"] as const
+export const CAPABILITY_LIST_NAMES = [
+  "encoders",
+  "decoders",
+  "filters",
+  "muxers",
+  "demuxers",
+] as const
 
 /**
  * Returns the names in a list of capabilities, without the names that the policy forbids in
@@ -95,7 +101,7 @@ export const CAPABILITY_LISTS = ["encoders", "decoders", "filters", "muxers", "d
  */
 export function listAllowedNames(
   capabilities: FfmpegCapabilities,
-  list: (typeof CAPABILITY_LISTS)[number],
+  list: (typeof CAPABILITY_LIST_NAMES)[number],
 ): string[] {
   const reasonAgainst = REASONS[list]
   return [...capabilities.names(list)].filter((name) => reasonAgainst(name) === null)
@@ -127,7 +133,7 @@ const byName = new WeakMap<readonly FfmpegOption[], ReadonlyMap<string, FfmpegOp
  * Returns the values of a key in a component's metadata, such as `44100` and `48000` for the key
  * `r` in `r=44100,48000`.
  */
-export function readMetaValues({ meta }: FfmpegComponent, key: string): string[] {
+export function getComponentMetaValues({ meta }: FfmpegComponent, key: string): string[] {
   const found = meta.split(" ").find((fact) => fact.startsWith(`${key}=`))
   return found?.slice(key.length + 1).split(",") ?? []
 }
@@ -162,7 +168,7 @@ let cached: { setting: string; capabilities: Promise<FfmpegCapabilities | null> 
  * `image`, `none`, or the tables of another build as gzipped JSON in base64. Returns null for
  * `none`.
  */
-export async function readCapabilities(setting: string): Promise<FfmpegCapabilities | null> {
+export async function parseFfmpegFactsSetting(setting: string): Promise<FfmpegCapabilities | null> {
   if (cached?.setting !== setting) cached = { setting, capabilities: open(setting) }
   return await cached.capabilities
 }
@@ -172,5 +178,5 @@ async function open(setting: string): Promise<FfmpegCapabilities | null> {
   if (setting === FFMPEG_FACTS_IMAGE) return createCapabilities(image)
   const bytes = Uint8Array.from(atob(setting), (letter) => letter.charCodeAt(0))
   const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))
-  return createCapabilities(ffmpegCapabilityTables.parse(await new Response(plain).json()))
+  return createCapabilities(ffmpegCapabilityTablesSchema.parse(await new Response(plain).json()))
 }

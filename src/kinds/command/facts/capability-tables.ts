@@ -6,7 +6,7 @@ import { z } from "zod"
  * separated by tabs. `@name` refers to the options of another line. An option is `name=alias:type
  * and sides:min:max|constant|constant`.
  */
-export const ffmpegCapabilityTables = z.object({
+export const ffmpegCapabilityTablesSchema = z.object({
   version: z.string(),
   /** Names of the options of ffmpeg itself, which belong to no library. */
   options: z.string(),
@@ -32,4 +32,4 @@ export const ffmpegCapabilityTables = z.object({
   dispositions: z.string(),
 })
 
-export type FfmpegCapabilityTables = z.infer<typeof ffmpegCapabilityTables>
+export type FfmpegCapabilityTables = z.infer<typeof ffmpegCapabilityTablesSchema>

@@ -16,9 +16,9 @@ import {
 } from "./codecs.ts"
 import type { StreamType } from "./codecs.ts"
 import { findCodecRemedy } from "./containers.ts"
-import { readMetaValues } from "./capabilities.ts"
+import { getComponentMetaValues } from "./capabilities.ts"
 import type { FfmpegCapabilities } from "./capabilities.ts"
-import { suggestName, suggestEncoder, suggestExtension } from "./name-suggestions.ts"
+import { suggestComponentName, suggestEncoder, suggestExtension } from "./name-suggestions.ts"
 
 /**
  * Returns refusals of a file's unknown formats and codecs, and of codecs that the output format
@@ -49,7 +49,7 @@ function checkFormat(file: CommandFile, capabilities: FfmpegCapabilities): Refus
   const what = isOther ? `ffmpeg cannot ${verb} this format` : "ffmpeg has no such format"
   const isEncoder = format.startsWith("lib") && capabilities.find("encoders", format) !== null
   const instead = isEncoder ? "; it is an encoder, so write -c:v or -c:a before it" : ""
-  const message = `-f: ${quoteValue(format)}: ${what}${instead || suggestName("formats", format.split(",", 1)[0] ?? "", names)}`
+  const message = `-f: ${quoteValue(format)}: ${what}${instead || suggestComponentName("formats", format.split(",", 1)[0] ?? "", names)}`
   return [{ code: "invalid_option", option: "-f", message }]
 }
 
@@ -61,7 +61,7 @@ function checkExtension(file: CommandFile, capabilities: FfmpegCapabilities): Re
   const extension = /\.([^.]+)$/.exec(word)?.[1]
   const extensions = [...capabilities.names("muxers")].flatMap((name) => {
     const entry = capabilities.find("muxers", name)
-    return entry ? readMetaValues(entry, "x") : []
+    return entry ? getComponentMetaValues(entry, "x") : []
   })
   const what =
     extension === undefined
@@ -87,7 +87,10 @@ function checkNames(file: CommandFile, capabilities: FfmpegCapabilities): Refusa
 function describeDecoder(value: string, capabilities: FfmpegCapabilities): string | null {
   const codecs = listCodecs(capabilities, "decodable")
   if (capabilities.names("decoders").has(value) || codecs.has(value)) return null
-  const near = suggestName("decoders", value, [...capabilities.names("decoders"), ...codecs.keys()])
+  const near = suggestComponentName("decoders", value, [
+    ...capabilities.names("decoders"),
+    ...codecs.keys(),
+  ])
   const isEncoder = capabilities.names("encoders").has(value)
   const what = isEncoder
     ? "this encoder cannot decode an input; write it after the inputs, before the output"

@@ -1,4 +1,8 @@
-import { readCommand, findLastOptionValue, listAllOptions } from "../../../ffmpeg/command-line.ts"
+import {
+  parseFfmpegCommand,
+  findLastOptionValue,
+  listAllOptions,
+} from "../../../ffmpeg/command-line.ts"
 import { collectFaults } from "../../../ffmpeg/policy/refusal.ts"
 import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
 import { findCodecRefusals } from "./check-codecs.ts"
@@ -10,7 +14,7 @@ import type { FfmpegCapabilities } from "./capabilities.ts"
 import type { ParsedCommand, CommandFile } from "../../../ffmpeg/command-line.ts"
 import { findEncoder, findOutputMuxers } from "./codecs.ts"
 import { findEndlessInput } from "../../../ffmpeg/endless.ts"
-import { readMetaValues } from "./capabilities.ts"
+import { getComponentMetaValues } from "./capabilities.ts"
 
 /** Names of options that end an output or choose its streams. */
 const BOUNDING =
@@ -65,7 +69,9 @@ function checkEnds(
   })
   const muxers = findOutputMuxers(output, capabilities)
   const [codec] =
-    muxers?.length === 1 ? muxers.flatMap((muxer) => readMetaValues(muxer, medium ?? "")) : []
+    muxers?.length === 1
+      ? muxers.flatMap((muxer) => getComponentMetaValues(muxer, medium ?? ""))
+      : []
   // The default video codec of audio formats is png, for cover art. Such formats do not contain the
   // endless video.
   const isWritten = codec !== undefined && codec !== "png"
@@ -134,7 +140,7 @@ export function findCapabilityRefusals(
   capabilities: FfmpegCapabilities,
   probes: ProbesByName,
 ): Refusal[] {
-  const command = readCommand(words)
+  const command = parseFfmpegCommand(words)
   const graphs = parseGraphs(command)
   return [
     ...collectFaults(command.files, (file) => [

@@ -1,7 +1,10 @@
 import { findLastOptionValue } from "../../../ffmpeg/command-line.ts"
 import type { ParsedCommand, CommandFile, CommandOption } from "../../../ffmpeg/command-line.ts"
 import { didYouMean } from "../../../hints/nearest-name.ts"
-import { findFilterOptionKind, findFilterRefusalReason } from "../../../ffmpeg/policy/filters.ts"
+import {
+  findFilterOptionValueKind,
+  findFilterRefusalReason,
+} from "../../../ffmpeg/policy/filters.ts"
 import { collectFaults, quoteValue, REFUSALS_MAX } from "../../../ffmpeg/policy/refusal.ts"
 import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
 import { findOptionStreamType } from "./codecs.ts"
@@ -11,7 +14,7 @@ import { findOption } from "./capabilities.ts"
 import type { FfmpegCapabilities, FfmpegComponent } from "./capabilities.ts"
 import { describeWrongValue } from "./value-names.ts"
 import { findGenericOption } from "./known-options.ts"
-import { suggestName, suggestFilterOption } from "./name-suggestions.ts"
+import { suggestComponentName, suggestFilterOption } from "./name-suggestions.ts"
 
 /** Parsed filter graph of a command, and the command's option that holds the graph. */
 export type ParsedGraph = {
@@ -80,7 +83,7 @@ function checkGraph({ read, isAudio }: ParsedGraph, capabilities: FfmpegCapabili
 }
 
 function describeUnknown(name: string, capabilities: FfmpegCapabilities, isAudio: boolean): string {
-  const near = suggestName(
+  const near = suggestComponentName(
     isAudio ? "soundFilters" : "filters",
     name,
     capabilities.names("filters"),
@@ -111,7 +114,7 @@ function checkOptions(
       const expected = flags && describeWrongValue([flags], value, capabilities)
       return expected ? [`flags=${quoteValue(value)}: ${expected}`] : []
     }
-    const isText = findFilterOptionKind(filter.name, name ?? option.names[0] ?? "") !== null
+    const isText = findFilterOptionValueKind(filter.name, name ?? option.names[0] ?? "") !== null
     const expected =
       isText || /[\\'"]/.test(value) ? null : describeWrongValue([option], value, capabilities)
     return expected === null ? [] : [`${name ?? option.names[0]}=${quoteValue(value)}: ${expected}`]
@@ -142,7 +145,7 @@ function describeOption(
  * order.
  */
 function describeNameless({ name: filter }: ChainFilter, last: string, value: string): string {
-  const isText = findFilterOptionKind(filter, last) !== null || /^[xy]$/.test(last)
+  const isText = findFilterOptionValueKind(filter, last) !== null || /^[xy]$/.test(last)
   if (isText) {
     return `${quoteValue(value)} follows a colon of ${last} and has no name; write a colon within a value as \\:, and within a graph as \\\\: or '…\\:…', as in text='10\\:30'`
   }

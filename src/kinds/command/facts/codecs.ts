@@ -1,6 +1,6 @@
 import { findLastOptionValue } from "../../../ffmpeg/command-line.ts"
 import type { CommandFile, CommandOption } from "../../../ffmpeg/command-line.ts"
-import { readMetaValues } from "./capabilities.ts"
+import { getComponentMetaValues } from "./capabilities.ts"
 import type { FfmpegCapabilities, FfmpegComponent } from "./capabilities.ts"
 
 /** Medium of a stream: video (`V`), audio (`A`) or subtitles (`S`). */
@@ -128,13 +128,14 @@ function lookUpMuxers(
   const own = capabilities.find("muxers", DEFAULT_MUXERS[extension] ?? extension)
   if (
     own &&
-    (DEFAULT_MUXERS[extension] !== undefined || readMetaValues(own, "x").includes(extension))
+    (DEFAULT_MUXERS[extension] !== undefined ||
+      getComponentMetaValues(own, "x").includes(extension))
   ) {
     return [own]
   }
   const found = [...capabilities.names("muxers")].flatMap((name) => {
     const entry = capabilities.find("muxers", name)
-    return entry && readMetaValues(entry, "x").includes(extension) ? [entry] : []
+    return entry && getComponentMetaValues(entry, "x").includes(extension) ? [entry] : []
   })
   return found.length > 0 ? found : null
 }
@@ -190,5 +191,5 @@ function defaultCodec(
 ): string | null {
   const [muxer, ...others] = findOutputMuxers(file, capabilities) ?? []
   if (!muxer || others.length > 0) return null
-  return readMetaValues(muxer, medium.toLowerCase())[0] ?? null
+  return getComponentMetaValues(muxer, medium.toLowerCase())[0] ?? null
 }

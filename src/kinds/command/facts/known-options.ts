@@ -1,7 +1,7 @@
 import { GLOBAL_FLAGS, PRINTING_FLAGS } from "../../../ffmpeg/command-line.ts"
 import type { CommandFile, CommandOption } from "../../../ffmpeg/command-line.ts"
 import { findNearestName } from "../../../hints/nearest-name.ts"
-import { findOptionKind, findOptionRefusalReason } from "../../../ffmpeg/policy/options.ts"
+import { findOptionValueKind, findOptionRefusalReason } from "../../../ffmpeg/policy/options.ts"
 import { findEncoder } from "./codecs.ts"
 import { findOption } from "./capabilities.ts"
 import type { FfmpegCapabilities, FfmpegOption } from "./capabilities.ts"
@@ -20,7 +20,7 @@ export function isKnownOption(name: string, capabilities: FfmpegCapabilities): b
   )
     return true
   if (capabilities.names("options").has(plain) || VALUELESS_OPTIONS.has(plain)) return true
-  if (findOptionKind(name) !== null) return true
+  if (findOptionValueKind(name) !== null) return true
   if (findGenericOption(["codec", "codecs", "format", "formats", "sws", "swr"], name, capabilities))
     return true
   return /^[vas]/.test(name) && findGenericOption(["codec"], name.slice(1), capabilities) !== null

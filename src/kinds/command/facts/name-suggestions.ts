@@ -147,7 +147,7 @@ const TABLES = {
  * Returns `; did you mean X?` for an unknown name. X comes from the table of common wrong names, or
  * is the nearest known name.
  */
-export function suggestName(
+export function suggestComponentName(
   kind: keyof typeof TABLES,
   word: string,
   names: Iterable<string>,
@@ -190,7 +190,7 @@ export function suggestEncoder(
   const audioEncoder = medium === "A" && isContainer ? SOUND_ENCODERS[plain] : undefined
   const suggestion =
     audioEncoder === undefined
-      ? suggestName("encoders", word, names)
+      ? suggestComponentName("encoders", word, names)
       : `; did you mean \`${audioEncoder}\`?`
   return isContainer ? `, because this is a file format${suggestion}` : suggestion
 }

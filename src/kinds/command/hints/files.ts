@@ -1,8 +1,8 @@
-import { findLastOptionValue, readCommand } from "../../../ffmpeg/command-line.ts"
+import { findLastOptionValue, parseFfmpegCommand } from "../../../ffmpeg/command-line.ts"
 import type { ParsedCommand } from "../../../ffmpeg/command-line.ts"
 import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
-import { quote } from "../../../hints/hint-table.ts"
-import { findLineHint, stripBraces, joinWords, pickExampleKeys } from "./line.ts"
+import { quoteForMessage } from "../../../hints/hint-table.ts"
+import { findRefusalByLineHints, stripBraces, joinWords, pickExampleKeys } from "./line.ts"
 import type { LineHint, CommandText } from "./line.ts"
 
 /** Hints for inputs that ffmpeg cannot open, and for values of -map that ffmpeg cannot parse. */
@@ -30,8 +30,8 @@ const UNUSABLE_FILES: readonly LineHint[] = [
  */
 export function findUnusableFileRefusals(text: CommandText): Refusal[] {
   const refusal =
-    missingInput(readCommand(text.words), text) ??
-    findLineHint(joinWords(text.words), UNUSABLE_FILES, "name_not_allowed", {
+    missingInput(parseFfmpegCommand(text.words), text) ??
+    findRefusalByLineHints(joinWords(text.words), UNUSABLE_FILES, "name_not_allowed", {
       values: pickExampleKeys(text),
     })
   return refusal ? [refusal] : []
@@ -44,7 +44,7 @@ export function findFileMistakeRefusals(
   text: CommandText,
   refusals: readonly Refusal[],
 ): Refusal[] {
-  const command = readCommand(text.words)
+  const command = parseFfmpegCommand(text.words)
   const [failing] = findUnusableFileRefusals(text)
   const refusal =
     failing ??
@@ -69,11 +69,11 @@ function missingInput({ files }: ParsedCommand, text: CommandText): Refusal | nu
   const { word } = first
   const isInput =
     text.inputKeys.includes(stripBraces(word)) || findLastOptionValue(first, "f") === "lavfi"
-  const input = quote(`-i ${isInput ? word : pickExampleKeys(text)["in"]}`)
+  const input = quoteForMessage(`-i ${isInput ? word : pickExampleKeys(text)["in"]}`)
   const isAlone = files.length === 1 || text.outputKeys.includes(stripBraces(word))
   const message = isAlone
     ? `the command reads no input; write ${input} before the output`
-    : `${quote(word)} has no -i before it, so ffmpeg takes it for an output; write ${input} instead`
+    : `${quoteForMessage(word)} has no -i before it, so ffmpeg takes it for an output; write ${input} instead`
   return { code: "missing_value", option: "-i", message }
 }
 
@@ -105,9 +105,9 @@ function misplacedInput({ files }: ParsedCommand, text: CommandText): Refusal | 
     ({ kind, word }) => kind === "input" && outputKeys.includes(stripBraces(word)),
   )
   if (!inputAsOutput) return null
-  const input = quote(inputAsOutput.word)
+  const input = quoteForMessage(inputAsOutput.word)
   if (outputAsInput) {
-    const message = `${quote(outputAsInput.word)} is an output and ${input} is an input; write ${quote(`-i ${inputAsOutput.word}`)}, and write ${quote(outputAsInput.word)} at the end`
+    const message = `${quoteForMessage(outputAsInput.word)} is an output and ${input} is an input; write ${quoteForMessage(`-i ${inputAsOutput.word}`)}, and write ${quoteForMessage(outputAsInput.word)} at the end`
     return { code: "overwrites_input", option: "-i", message }
   }
   const end =
@@ -117,7 +117,7 @@ function misplacedInput({ files }: ParsedCommand, text: CommandText): Refusal | 
   const message =
     inputAsOutput === files.at(-1)
       ? `${input} is an input, and a command cannot overwrite its inputs; ${end}`
-      : `${input} is an input without -i before it; write ${quote(`-i ${inputAsOutput.word}`)}`
+      : `${input} is an input without -i before it; write ${quoteForMessage(`-i ${inputAsOutput.word}`)}`
   return { code: "overwrites_input", message }
 }
 
@@ -138,6 +138,6 @@ function plainOutput(
     return words.some((word) => word === key || word.includes(`{{${key}}}`))
   })
   if (isNamed) return null
-  const message = `${quote(last.word)} is not one of the outputs; write \`${pickExampleKeys(text)["out"]}\` here${remedies.nameItsFile}`
+  const message = `${quoteForMessage(last.word)} is not one of the outputs; write \`${pickExampleKeys(text)["out"]}\` here${remedies.nameItsFile}`
   return { code: refusal.code, message }
 }

@@ -1,8 +1,8 @@
-import { readCommand } from "../../../ffmpeg/command-line.ts"
-import { findGraphWords } from "../../../ffmpeg/file-keys.ts"
+import { parseFfmpegCommand } from "../../../ffmpeg/command-line.ts"
+import { findFilterGraphWordIndexes } from "../../../ffmpeg/file-keys.ts"
 import { findGraphRefusals, parseGraphs } from "../facts/check-graphs.ts"
 import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
-import { quote } from "../../../hints/hint-table.ts"
+import { quoteForMessage } from "../../../hints/hint-table.ts"
 import type { CommandText } from "./line.ts"
 
 /**
@@ -65,11 +65,14 @@ export function findGraphMistakeRefusals(
   const graphOptions = new Set(
     refusals.map(({ code, option }) => (code === "filter_error" ? option : "")),
   )
-  const places = [...findGraphWords(words)].filter((at) => graphOptions.has(words[at - 1] ?? " "))
+  const places = [...findFilterGraphWordIndexes(words)].filter((at) =>
+    graphOptions.has(words[at - 1] ?? " "),
+  )
   return places.slice(0, TRIED_MAX).flatMap((at) => {
     const option = words[at - 1] ?? ""
     const graph = words[at] ?? ""
-    const remedy = quoteGraph(option, raws[at] ?? "", text) ?? correctGraph(option, graph, text)
+    const remedy =
+      quoteGraph(option, raws[at] ?? "", text) ?? describeGraphCorrection(option, graph, text)
     return remedy === null
       ? []
       : [{ code: "filter_error", option, message: `${option}: ${remedy}` }]
@@ -84,21 +87,25 @@ function quoteGraph(option: string, raw: string, text: CommandText): string | nu
   if (raw.length > GRAPH_LENGTH_MAX || !/['\\]/.test(raw) || /^["']/.test(raw)) return null
   const graph = raw.replace(/\\(?=[()[\]"$ ])/g, "")
   if (!isValidGraph(option, graph, text)) return null
-  return `splitting into words removes the quotes and backslashes within the graph, as in a shell; put the whole graph in double quotes: ${quote(`${option} "${graph}"`)}`
+  return `splitting into words removes the quotes and backslashes within the graph, as in a shell; put the whole graph in double quotes: ${quoteForMessage(`${option} "${graph}"`)}`
 }
 
 /**
  * Describes the broken rule of a graph and shows the corrected graph; null if no correction makes
  * the graph valid.
  */
-export function correctGraph(option: string, graph: string, text: CommandText): string | null {
+export function describeGraphCorrection(
+  option: string,
+  graph: string,
+  text: CommandText,
+): string | null {
   if (graph.length > GRAPH_LENGTH_MAX) return null
   const plain = graph.replace(/\s+/g, " ")
   for (const [rule, pattern, replacement] of CORRECTIONS) {
     const corrected = plain.replace(pattern, replacement)
     if (corrected === plain || !isValidGraph(option, corrected, text)) continue
     const isPlain = /^[\w=:.,+-]+$/.test(corrected)
-    return `${rule}; write ${quote(`${option} ${isPlain ? corrected : `"${corrected}"`}`)}`
+    return `${rule}; write ${quoteForMessage(`${option} ${isPlain ? corrected : `"${corrected}"`}`)}`
   }
   return null
 }
@@ -110,7 +117,7 @@ function isValidGraph(
 ): boolean {
   if (!capabilities) return false
   const maps = words.flatMap((word, index) => (words[index - 1] === "-map" ? ["-map", word] : []))
-  const command = readCommand([option, graph, ...maps, "x.mp4"])
+  const command = parseFfmpegCommand([option, graph, ...maps, "x.mp4"])
   return !findGraphRefusals(command, parseGraphs(command), capabilities).some(
     (refusal) => refusal.option === option,
   )

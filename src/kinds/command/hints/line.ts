@@ -1,6 +1,6 @@
 import type { FfmpegCapabilities } from "../facts/capabilities.ts"
 import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
-import type { Remedies } from "../../../ffmpeg/policy/remedies.ts"
+import type { RemedyPhrases } from "../../../ffmpeg/policy/remedies.ts"
 import { findHint } from "../../../hints/hint-table.ts"
 import type { Hint } from "../../../hints/hint-table.ts"
 
@@ -14,7 +14,7 @@ export type CommandText = {
   raws: readonly string[]
   inputKeys: readonly string[]
   outputKeys: readonly string[]
-  remedies: Remedies
+  remedies: RemedyPhrases
   capabilities: FfmpegCapabilities | null
 }
 
@@ -44,7 +44,7 @@ function inLine(word: string): string {
  * refusal has `usualCode` if the hint has no code. If `words` are given, only matches that begin in
  * one of these words count.
  */
-export function findLineHint(
+export function findRefusalByLineHints(
   line: string,
   hints: readonly LineHint[],
   usualCode: Refusal["code"],

@@ -1,4 +1,4 @@
-import { findHint, quote } from "../../../hints/hint-table.ts"
+import { findHint, quoteForMessage } from "../../../hints/hint-table.ts"
 import type { Hint } from "../../../hints/hint-table.ts"
 import { findNearestName } from "../../../hints/nearest-name.ts"
 import { BLANK_PLACEHOLDER, joinWords } from "./line.ts"
@@ -52,5 +52,5 @@ export function describeWrongProgram(
     (isNear
       ? "did you mean `ffmpeg`?"
       : "write an ffmpeg command instead, as in `ffmpeg -i {{in_1}} {{out_1}}`")
-  return `expected a command that begins with ${begin}, not with ${quote(raws[0] ?? program)}; ${instead}`
+  return `expected a command that begins with ${begin}, not with ${quoteForMessage(raws[0] ?? program)}; ${instead}`
 }

@@ -4,12 +4,16 @@ import { newId } from "../../../../src/platform/ids.ts"
 import { LIMIT_FIELDS } from "../../../../src/domain/plan-fields.ts"
 import { PLAN_LIMITS } from "../../../../src/domain/plans.ts"
 import { settleTask } from "../../../../src/jobs/settle/settle.ts"
-import { sweep } from "../../../support/sweep.ts"
+import { sweepDirectly } from "../../../support/sweep.ts"
 import { makeClaimedJob } from "../../../support/db/queued-job.ts"
-import { makeCaller, upload } from "../../../support/caller.ts"
-import { accountOf, startTask } from "../../../support/media/bundle.ts"
-import { fetchResult, finishFetch, knowMetadata } from "../../../support/media/fetched.ts"
-import { endTask } from "../../../support/tasks.ts"
+import { makeCaller, uploadTestFile } from "../../../support/caller.ts"
+import { findCallerAccountId, startCommandTask } from "../../../support/media/bundle.ts"
+import {
+  makeFetchResult,
+  finishFetch,
+  storeMetadataLookup,
+} from "../../../support/media/fetched.ts"
+import { endOnlyTask } from "../../../support/tasks.ts"
 import { makeLimitedCaller } from "../../../support/accounts/limited-caller.ts"
 import { readProblem } from "../../../support/problem.ts"
 
@@ -71,7 +75,7 @@ it("the built-in plans have a finite run time", async () => {
 
 it("usage counts stored bytes, fetches, waiting and running jobs, and requests of this minute", async () => {
   const caller = await makeLimitedCaller("busy", {})
-  await upload(caller, "a.txt", "12345")
+  await uploadTestFile(caller, "a.txt", "12345")
   await caller.post("/fetch", { url: "https://media.example/a" })
   await makeClaimedJob(caller.accountId)
   await env.DB.prepare(
@@ -92,7 +96,7 @@ it("usage counts stored bytes, fetches, waiting and running jobs, and requests o
 
 it("a job counts once, on the day of its end, for the key that created it", async () => {
   const caller = await makeCaller("ended")
-  const accountId = await accountOf(caller)
+  const accountId = await findCallerAccountId(caller)
   const bodies = ["a", "b", "c"].map((name) => ({ url: `https://media.example/${name}` }))
   const ids: string[] = []
   for (const body of bodies) {
@@ -100,12 +104,12 @@ it("a job counts once, on the day of its end, for the key that created it", asyn
     ids.push(fetch_id)
   }
   const [done = "", failed = "", canceled = ""] = ids
-  await finishFetch(caller, done, fetchResult())
+  await finishFetch(caller, done, makeFetchResult())
   const failure = { code: "server_error" as const, message: "It is broken." }
-  await endTask(accountId, failed, { failure })
+  await endOnlyTask(accountId, failed, { failure })
   await caller.post(`/jobs/${canceled}/cancel`, {})
   await caller.post(`/jobs/${canceled}/cancel`, {})
-  await knowMetadata(caller, "https://media.example/looked-up")
+  await storeMetadataLookup(caller, "https://media.example/looked-up")
   const used = await (await caller.call("/account/usage")).json()
   expect(used).toMatchObject([
     {
@@ -122,7 +126,7 @@ it("a job counts once, on the day of its end, for the key that created it", asyn
 
 it("a repeated report of an end counts once, even concurrently", async () => {
   const caller = await makeCaller("reports twice")
-  const run = await startTask(caller, { out_1: "a.mp4" })
+  const run = await startCommandTask(caller, { out_1: "a.mp4" })
   const outputs = [{ key: "out_1", size_bytes: 3, content_type: "video/mp4" }]
   const report = {
     kind: "finished" as const,
@@ -141,10 +145,10 @@ it("a repeated report of an end counts once, even concurrently", async () => {
 
 it("usage is listed by day and key, newest day first, without other accounts", async () => {
   const caller = await makeCaller("lister")
-  const accountId = await accountOf(caller)
+  const accountId = await findCallerAccountId(caller)
   const gone = newId()
   await env.DB.prepare("update keys set name = 'deploy' where id = ?").bind(caller.id).run()
-  await addUsage(await accountOf(await makeCaller("someone else")), [[dayAgo(1), "", 9]])
+  await addUsage(await findCallerAccountId(await makeCaller("someone else")), [[dayAgo(1), "", 9]])
   await addUsage(accountId, [
     [dayAgo(1), caller.id, 1],
     [dayAgo(1), "", 2],
@@ -176,12 +180,12 @@ it.each(["0", "367", "1000", "-1", "1.5", "", "x", "01"])("refuses %j days", asy
 
 it("usage is kept for 400 days", async () => {
   const caller = await makeCaller("long ago")
-  const accountId = await accountOf(caller)
+  const accountId = await findCallerAccountId(caller)
   await addUsage(accountId, [
     [dayAgo(401), "", 1],
     [dayAgo(400), "", 2],
   ])
-  await sweep(env, Date.now())
+  await sweepDirectly(env, Date.now())
   const left = env.DB.prepare(
     "select requests from usage_days where account_id = ? and key_id = '' and day < ?",
   )

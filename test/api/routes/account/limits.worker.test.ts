@@ -1,15 +1,19 @@
 import { env } from "cloudflare:workers"
 import { describe, expect, it } from "vitest"
 import { OPERATIONS } from "../../../../src/api/routes/operations.ts"
-import { openDatabases } from "../../../../src/db/database.ts"
+import { openAccountDatabases } from "../../../../src/db/database.ts"
 import { removeFile } from "../../../../src/db/files/files.ts"
 import { findInputRows } from "../../../../src/db/files/input-files.ts"
-import { upload } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
-import { commandRequest } from "../../../support/media/command-request.ts"
-import { leftOver } from "../../../support/left-over.ts"
-import { changeLimits, makeLimitedCaller } from "../../../support/accounts/limited-caller.ts"
-import { findParameters, makeMembers, sendExample } from "../../../support/operations.ts"
+import { uploadTestFile } from "../../../support/caller.ts"
+import type { TestCaller } from "../../../support/caller.ts"
+import { makeCommandBody } from "../../../support/media/command-request.ts"
+import { countAccountData } from "../../../support/left-over.ts"
+import { changeLimitsOfPlan, makeLimitedCaller } from "../../../support/accounts/limited-caller.ts"
+import {
+  findPathParameters,
+  createExampleResources,
+  sendExampleRequest,
+} from "../../../support/operations.ts"
 import { readProblem } from "../../../support/problem.ts"
 
 /** Creates of jobs; an upload by tus makes its File at its end. */
@@ -19,7 +23,7 @@ const CREATES = OPERATIONS.filter(
 
 const LIFT = "ask the operator of this service for another plan; GET /v1/account shows"
 
-function sendFile(caller: Caller, body: BodyInit, headers: Record<string, string> = {}) {
+function sendFile(caller: TestCaller, body: BodyInit, headers: Record<string, string> = {}) {
   return caller.call("/files", { method: "POST", body, headers })
 }
 
@@ -31,7 +35,7 @@ function form(content: string): FormData {
 
 const GRANTED_MS = 1_000
 
-async function forget(caller: Caller): Promise<void> {
+async function forget(caller: TestCaller): Promise<void> {
   const row = env.DB.prepare("select hash from keys where id = ?").bind(caller.id)
   await env.RATE_LIMITER.getByName((await row.first<string>("hash")) ?? "").forget()
   // Grants ahead of a busy key end with the second for which they last.
@@ -51,30 +55,30 @@ describe("a limit of the plan", () => {
       "/transcribe",
     ])
     const caller = await makeLimitedCaller("limited creates", {})
-    await makeMembers(caller)
+    await createExampleResources(caller)
     const bodies = CREATES.flatMap((create) =>
       Object.keys(create.bodies ?? { none: null }).map((type) => ({ create, type })),
     )
     const sent = await Promise.all(
       bodies.map(async (each) => ({
         ...each,
-        parameters: await findParameters(caller, each.create),
+        parameters: await findPathParameters(caller, each.create),
       })),
     )
-    const before = await leftOver(caller.accountId)
-    await changeLimits(caller.plan, { waitingJobsMax: 0 })
+    const before = await countAccountData(caller.accountId)
+    await changeLimitsOfPlan(caller.plan, { waitingJobsMax: 0 })
     await forget(caller)
     for (const { create, type, parameters } of sent) {
-      const answer = await sendExample(create, parameters, { "x-api-key": caller.key }, type)
+      const answer = await sendExampleRequest(create, parameters, { "x-api-key": caller.key }, type)
       const { code_name } = await readProblem(answer)
       expect([create.path, type, code_name]).toEqual([create.path, type, "job_limit_exceeded"])
     }
-    await expect.poll(() => leftOver(caller.accountId)).toEqual(before)
+    await expect.poll(() => countAccountData(caller.accountId)).toEqual(before)
   })
 
   it("names the waiting jobs and the remedy", async () => {
     const caller = await makeLimitedCaller("many jobs", { waitingJobsMax: 2 })
-    const request = { ...commandRequest(""), input_files: {} }
+    const request = { ...makeCommandBody(""), input_files: {} }
     const order = { ...request, ffmpeg_command: "ffmpeg -f lavfi -i testsrc -t 1 {{out_1}}" }
     for (let times = 0; times < 2; times += 1) {
       expect((await caller.post("/commands", order)).status).toBe(202)
@@ -94,7 +98,7 @@ describe("a limit of the plan", () => {
     const caller = await makeLimitedCaller("many fetches", { fetchesPerDay: 3 })
     const url = "https://media.example/a.mp4"
     const two = { in_1: url, in_2: "https://media.example/b.mp4" }
-    const request = commandRequest("", {
+    const request = makeCommandBody("", {
       input_files: two,
       ffmpeg_command: "ffmpeg -i {{in_1}} -i {{in_2}} {{out_1}}",
     })
@@ -120,7 +124,7 @@ describe("a limit of the plan", () => {
 describe("storage_bytes", () => {
   it("refuses an upload that turns out too large, and removes its bytes", async () => {
     const caller = await makeLimitedCaller("small store", { storageBytesMax: 10 })
-    const { id } = await upload(caller, "a.txt", "123456")
+    const { id } = await uploadTestFile(caller, "a.txt", "123456")
     const answer = await sendFile(caller, form("12345"))
     const { code_name, message } = await readProblem(answer)
     expect(code_name).toBe("storage_limit_exceeded")
@@ -129,19 +133,19 @@ describe("storage_bytes", () => {
     )
     expect(message).toContain(LIFT)
     const one = { files: 1, uploads: 0, jobs: 1, objects: 1 }
-    await expect.poll(() => leftOver(caller.accountId)).toEqual(one)
+    await expect.poll(() => countAccountData(caller.accountId)).toEqual(one)
     expect((await sendFile(caller, form("1234"))).status).toBe(201)
     const ids = { fileIds: [id], jobIds: [] }
     const {
       files: [file],
-    } = await findInputRows(openDatabases(env, caller.accountId), ids)
-    if (file) await removeFile(openDatabases(env, caller.accountId), file, Date.now())
+    } = await findInputRows(openAccountDatabases(env, caller.accountId), ids)
+    if (file) await removeFile(openAccountDatabases(env, caller.accountId), file, Date.now())
     expect((await sendFile(caller, form("12345"))).status).toBe(201)
   })
 
   it("refuses an upload before its bytes if the account is full", async () => {
     const caller = await makeLimitedCaller("full store", { storageBytesMax: 3 })
-    await upload(caller, "a.txt", "123")
+    await uploadTestFile(caller, "a.txt", "123")
     const { readable } = new TransformStream()
     const headers = { "content-type": "multipart/form-data; boundary=x" }
     const answer = await sendFile(caller, readable, headers)
@@ -160,12 +164,12 @@ describe("storage_bytes", () => {
 
   it("refuses a retry before copying the file of its job", async () => {
     const caller = await makeLimitedCaller("full retry", { storageBytesMax: 9 })
-    const { id } = await upload(caller, "a.txt", "12345")
+    const { id } = await uploadTestFile(caller, "a.txt", "12345")
     await caller.post(`/jobs/${id}/cancel`, {})
-    const before = await leftOver(caller.accountId)
+    const before = await countAccountData(caller.accountId)
     const answer = await caller.post(`/jobs/${id}/retry`, {})
     expect((await readProblem(answer)).code_name).toBe("storage_limit_exceeded")
-    expect(await leftOver(caller.accountId)).toEqual(before)
+    expect(await countAccountData(caller.accountId)).toEqual(before)
   })
 })
 
@@ -200,6 +204,6 @@ describe("a repeated create", () => {
     const other = await sendFile(caller, form("12345"), { "idempotency-key": "two" })
     expect((await readProblem(other)).code_name).toBe("storage_limit_exceeded")
     const one = { files: 1, uploads: 0, jobs: 1, objects: 1 }
-    await expect.poll(() => leftOver(caller.accountId)).toEqual(one)
+    await expect.poll(() => countAccountData(caller.accountId)).toEqual(one)
   })
 })

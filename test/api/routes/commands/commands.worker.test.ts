@@ -1,21 +1,21 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
-import { makeCaller, upload } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
-import { commandRequest } from "../../../support/media/command-request.ts"
+import { makeCaller, uploadTestFile } from "../../../support/caller.ts"
+import type { TestCaller } from "../../../support/caller.ts"
+import { makeCommandBody } from "../../../support/media/command-request.ts"
 
 type Refusal = { error: string; code: number; details: { field: string; message: string }[] }
 
-let caller: Caller
+let caller: TestCaller
 let fileId: string
 
 beforeAll(async () => {
   caller = await makeCaller("commands")
-  fileId = (await upload(caller, "clip.mp4", "x")).id
+  fileId = (await uploadTestFile(caller, "clip.mp4", "x")).id
 })
 
 function request(changes: Record<string, unknown> = {}) {
-  return commandRequest(fileId, changes)
+  return makeCommandBody(fileId, changes)
 }
 
 async function accepted(changes: Record<string, unknown> = {}) {

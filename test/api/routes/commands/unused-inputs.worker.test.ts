@@ -1,9 +1,13 @@
 import { beforeAll, expect, it } from "vitest"
-import { makeCaller, upload } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
-import { accountOf } from "../../../support/media/bundle.ts"
-import { commandRequest } from "../../../support/media/command-request.ts"
-import { endTask, findTask, PROBED } from "../../../support/runner/stand-in-runner.ts"
+import { makeCaller, uploadTestFile } from "../../../support/caller.ts"
+import type { TestCaller } from "../../../support/caller.ts"
+import { findCallerAccountId } from "../../../support/media/bundle.ts"
+import { makeCommandBody } from "../../../support/media/command-request.ts"
+import {
+  claimAndEndTask,
+  findTaskByKind,
+  PROBE_TASK_END,
+} from "../../../support/runner/stand-in-runner.ts"
 
 type Warned = { status: string; warnings: { code: string; message: string }[] }
 
@@ -12,16 +16,16 @@ const UNUSED = {
   message: expect.stringMatching(/^input_files\.in_2: no command names this input\. /),
 }
 
-let caller: Caller
+let caller: TestCaller
 let input_files: Record<string, string>
 
 beforeAll(async () => {
   caller = await makeCaller("unused inputs")
-  const accountId = await accountOf(caller)
+  const accountId = await findCallerAccountId(caller)
   const references: string[] = []
   for (const name of ["clip.mp4", "logo.png"]) {
-    const { id } = await upload(caller, name, name)
-    await endTask(await findTask(accountId, id, "probe"), PROBED)
+    const { id } = await uploadTestFile(caller, name, name)
+    await claimAndEndTask(await findTaskByKind(accountId, id, "probe"), PROBE_TASK_END)
     references.push(`svc_id://${id}`)
   }
   input_files = Object.fromEntries(references.map((each, place) => [`in_${place + 1}`, each]))
@@ -32,13 +36,13 @@ async function read(path: string): Promise<Warned> {
 }
 
 it("an input that no command names is a warning from the create on, and of a retry", async () => {
-  const accountId = await accountOf(caller)
-  const created = await caller.post("/commands", commandRequest("", { input_files }))
+  const accountId = await findCallerAccountId(caller)
+  const created = await caller.post("/commands", makeCommandBody("", { input_files }))
   expect(created.status).toBe(202)
   const { command_id: id } = await created.json<{ command_id: string }>()
   expect((await read(`/commands/${id}`)).warnings).toEqual([UNUSED])
   const other = { code: "empty_stream" as const, message: "Nothing came." }
-  await endTask(await findTask(accountId, id, "command"), {
+  await claimAndEndTask(await findTaskByKind(accountId, id, "command"), {
     result: {
       kind: "command",
       outputs: [{ key: "out_1", size_bytes: 3, content_type: "video/mp4" }],
@@ -52,7 +56,7 @@ it("an input that no command names is a warning from the create on, and of a ret
 })
 
 it("a validation has the same warning, and is valid", async () => {
-  const answer = await caller.post("/commands/validate", commandRequest("", { input_files }))
+  const answer = await caller.post("/commands/validate", makeCommandBody("", { input_files }))
   expect(await answer.json()).toMatchObject({ valid: true, warnings: [UNUSED], errors: [] })
 })
 

@@ -1,16 +1,16 @@
 import { env } from "cloudflare:workers"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
-import { accountOf } from "../../../support/media/bundle.ts"
-import { makeCaller, upload } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
-import { withInputs } from "../../../support/media/command-request.ts"
+import { findCallerAccountId } from "../../../support/media/bundle.ts"
+import { makeCaller, uploadTestFile } from "../../../support/caller.ts"
+import type { TestCaller } from "../../../support/caller.ts"
+import { makeCommandBodyWithInputs } from "../../../support/media/command-request.ts"
 import {
-  endTask,
-  findTask,
-  imported,
-  NOT_FOUND,
-  PROBED,
-  readinessOf,
+  claimAndEndTask,
+  findTaskByKind,
+  makeImportEnd,
+  NOT_FOUND_TASK_END,
+  PROBE_TASK_END,
+  readInputReadiness,
   readJob,
 } from "../../../support/runner/stand-in-runner.ts"
 
@@ -18,12 +18,12 @@ const ONE = "https://media.example/one.mp4"
 const OTHER = "https://media.example/other"
 const IMPORT_MISSING = "not_found: The server says that there is no such file (404)."
 
-let caller: Caller
+let caller: TestCaller
 let accountId: string
 
 beforeEach(async () => {
   caller = await makeCaller(`url inputs ${crypto.randomUUID()}`)
-  accountId = await accountOf(caller)
+  accountId = await findCallerAccountId(caller)
 })
 
 // Open jobs would occupy slots that the next test needs.
@@ -33,7 +33,7 @@ afterEach(async () => {
 })
 
 async function create(input_files: Record<string, string>): Promise<string> {
-  const answer = await caller.post("/commands", withInputs(input_files))
+  const answer = await caller.post("/commands", makeCommandBodyWithInputs(input_files))
   if (answer.status !== 202) throw new Error(await answer.text())
   return (await answer.json<{ command_id: string }>()).command_id
 }
@@ -48,18 +48,18 @@ async function listFiles() {
 }
 
 function importOf(jobId: string, url = ONE) {
-  return findTask(accountId, jobId, "import", ({ work }) => work["url"] === url)
+  return findTaskByKind(accountId, jobId, "import", ({ work }) => work["url"] === url)
 }
 
 async function probeOf(jobId: string, url = ONE) {
   const { id: fileId } = await importOf(jobId, url)
   const { inputs } = await readJob(accountId, jobId)
   const ids = inputs.filter((input) => input.fileId === fileId).map(({ taskId }) => taskId)
-  return await findTask(accountId, jobId, "probe", ({ id }) => ids.includes(id))
+  return await findTaskByKind(accountId, jobId, "probe", ({ id }) => ids.includes(id))
 }
 
 function commandOf(jobId: string) {
-  return findTask(accountId, jobId, "command")
+  return findTaskByKind(accountId, jobId, "command")
 }
 
 describe("a command with URLs as inputs", () => {
@@ -97,16 +97,16 @@ describe("a command with URLs as inputs", () => {
     const id = await create({ in_1: ONE })
     const command = await commandOf(id)
     const bringIn = await importOf(id)
-    expect(await readinessOf(accountId, command.id)).toBe("pending")
-    await endTask(bringIn, imported())
-    expect(await readinessOf(accountId, command.id)).toBe("pending")
+    expect(await readInputReadiness(accountId, command.id)).toBe("pending")
+    await claimAndEndTask(bringIn, makeImportEnd())
+    expect(await readInputReadiness(accountId, command.id)).toBe("pending")
     expect(await read(`/jobs/${id}`)).toMatchObject({ progress: 30 })
-    await endTask(await probeOf(id), PROBED)
-    expect(await readinessOf(accountId, command.id)).toBe("ready")
+    await claimAndEndTask(await probeOf(id), PROBE_TASK_END)
+    expect(await readInputReadiness(accountId, command.id)).toBe("ready")
     expect(await read(`/jobs/${id}`)).toMatchObject({ progress: 31, status: "processing" })
     const sha256 = "0123456789abcdef".repeat(4)
     const outputs = [{ key: "out_1", size_bytes: 3, content_type: "video/mp4", sha256 }]
-    await endTask(command, { result: { kind: "command", outputs } })
+    await claimAndEndTask(command, { result: { kind: "command", outputs } })
     expect(await read(`/commands/${id}`)).toMatchObject({
       status: "success",
       progress: 100,
@@ -122,10 +122,12 @@ describe("a command with URLs as inputs", () => {
   it("continues with an input that is broken media; the run reports it", async () => {
     const id = await create({ in_1: ONE })
     const bringIn = await importOf(id)
-    await endTask(bringIn, imported({ name: "half.mp4" }))
+    await claimAndEndTask(bringIn, makeImportEnd({ name: "half.mp4" }))
     const probe_error = "The file is cut off: its index (moov atom) is missing. Upload it again."
     const probe_lines = "moov atom not found"
-    await endTask(await probeOf(id), { result: { kind: "probe", probe_error, probe_lines } })
+    await claimAndEndTask(await probeOf(id), {
+      result: { kind: "probe", probe_error, probe_lines },
+    })
     expect(await read(`/files/${bringIn.id}`)).toMatchObject({
       status: "failed",
       error_code: "probe_failed",
@@ -133,7 +135,7 @@ describe("a command with URLs as inputs", () => {
       ffprobe_error: probe_lines,
       size_bytes: 7,
     })
-    expect(await readinessOf(accountId, (await commandOf(id)).id)).toBe("ready")
+    expect(await readInputReadiness(accountId, (await commandOf(id)).id)).toBe("ready")
     expect(await read(`/commands/${id}`)).toMatchObject({ status: "running" })
   })
 
@@ -142,10 +144,10 @@ describe("a command with URLs as inputs", () => {
     ["by ourselves, three times", "ours" as const, 3],
   ])("continues if a probe fails %s", async (_, blame, times) => {
     const id = await create({ in_1: ONE })
-    await endTask(await importOf(id), imported())
+    await claimAndEndTask(await importOf(id), makeImportEnd())
     const failure = { code: "out_of_memory" as const, message: "It took too much memory." }
     for (let time = 0; time < times; time += 1) {
-      await endTask(await probeOf(id), { blame, failure })
+      await claimAndEndTask(await probeOf(id), { blame, failure })
     }
     const { files } = await readJob(accountId, id)
     expect(files.find(({ source }) => source === "import")).toMatchObject({
@@ -153,12 +155,12 @@ describe("a command with URLs as inputs", () => {
       errorMessage: "It took too much memory.",
       probeError: "a line",
     })
-    expect(await readinessOf(accountId, (await commandOf(id)).id)).toBe("ready")
+    expect(await readInputReadiness(accountId, (await commandOf(id)).id)).toBe("ready")
   })
 
   it("fails with an input that cannot be imported, and names the input and the cause", async () => {
     const id = await create({ in_1: ONE, in_2: `${ONE}#again`, in_3: OTHER })
-    await endTask(await importOf(id), NOT_FOUND)
+    await claimAndEndTask(await importOf(id), NOT_FOUND_TASK_END)
     const message = `The inputs "in_1" and "in_2" could not be imported: ${IMPORT_MISSING}`
     expect(await read(`/commands/${id}`)).toMatchObject({
       status: "failed",
@@ -176,7 +178,7 @@ describe("a command with URLs as inputs", () => {
     const id = await create({ in_1: ONE })
     const failure = { code: "connection_failed" as const, message: "It was cut." }
     for (let time = 0; time < 3; time += 1) {
-      await endTask(await importOf(id), { blame: "ours", failure })
+      await claimAndEndTask(await importOf(id), { blame: "ours", failure })
     }
     expect(await read(`/commands/${id}`)).toMatchObject({
       error_code: "input_failed",
@@ -190,7 +192,7 @@ describe("a command with URLs as inputs", () => {
     const bringIn = await importOf(id)
     const objectKey = `${accountId}/tasks/${bringIn.id}/0/file/media`
     await env.MEDIA.put(objectKey, "film")
-    await endTask(bringIn, imported({ is_resumable: true }))
+    await claimAndEndTask(bringIn, makeImportEnd({ is_resumable: true }))
     expect((await caller.call(`/commands/${id}`, { method: "DELETE" })).status).toBe(200)
     expect(await listFiles()).toMatchObject([
       { source_url: OTHER, status: "failed", error_code: "canceled" },
@@ -212,7 +214,7 @@ describe("a command with URLs as inputs", () => {
     await caller.call(`/jobs/${id}/cancel`, { method: "POST" })
     const { tasks } = await readJob(accountId, id)
     expect(new Set(tasks.map(({ state }) => state))).toEqual(new Set(["canceled"]))
-    expect(await endTask(await importOf(id), imported())).toBe("gone")
+    expect(await claimAndEndTask(await importOf(id), makeImportEnd())).toBe("gone")
     expect(await listFiles()).toMatchObject([{ status: "failed", error_code: "canceled" }])
   })
 
@@ -230,27 +232,27 @@ describe("a command with URLs as inputs", () => {
   it("is retried with imports of its own, even of deleted Files", async () => {
     const before = await create({ in_1: ONE, in_2: `svc_id://${await uploaded()}` })
     const bringIn = await importOf(before)
-    await endTask(bringIn, imported())
-    await endTask(await probeOf(before), PROBED)
+    await claimAndEndTask(bringIn, makeImportEnd())
+    await claimAndEndTask(await probeOf(before), PROBE_TASK_END)
     const failure = { code: "command_failed" as const, message: "It failed." }
-    await endTask(await commandOf(before), { failure })
+    await claimAndEndTask(await commandOf(before), { failure })
     await caller.call(`/files/${bringIn.id}`, { method: "DELETE" })
     const answer = await caller.call(`/jobs/${before}/retry`, { method: "POST" })
     expect(answer.status).toBe(202)
     const { id } = await answer.json<{ id: string }>()
     const [again, command] = [await importOf(id), await commandOf(id)]
     expect(again.id).not.toBe(bringIn.id)
-    expect(await readinessOf(accountId, command.id)).toBe("pending")
-    await endTask(again, imported())
-    await endTask(await probeOf(id), PROBED)
-    expect(await readinessOf(accountId, command.id)).toBe("ready")
+    expect(await readInputReadiness(accountId, command.id)).toBe("pending")
+    await claimAndEndTask(again, makeImportEnd())
+    await claimAndEndTask(await probeOf(id), PROBE_TASK_END)
+    expect(await readInputReadiness(accountId, command.id)).toBe("ready")
     expect((await readJob(accountId, id)).files).toHaveLength(2)
   })
 })
 
 async function uploaded(): Promise<string> {
-  const { id } = await upload(caller, "clip.mp4", "x")
-  await endTask(await findTask(accountId, id, "probe"), PROBED)
+  const { id } = await uploadTestFile(caller, "clip.mp4", "x")
+  await claimAndEndTask(await findTaskByKind(accountId, id, "probe"), PROBE_TASK_END)
   return id
 }
 
@@ -264,17 +266,17 @@ describe("a command with an import of another job as its input", () => {
     const fileId = await importFile()
     const id = await create({ in_1: `svc_id://${fileId}` })
     const command = await commandOf(id)
-    expect(await readinessOf(accountId, command.id)).toBe("pending")
-    await endTask(await importOf(fileId), imported())
-    expect(await readinessOf(accountId, command.id)).toBe("pending")
-    await endTask(await probeOf(fileId), PROBED)
-    expect(await readinessOf(accountId, command.id)).toBe("ready")
+    expect(await readInputReadiness(accountId, command.id)).toBe("pending")
+    await claimAndEndTask(await importOf(fileId), makeImportEnd())
+    expect(await readInputReadiness(accountId, command.id)).toBe("pending")
+    await claimAndEndTask(await probeOf(fileId), PROBE_TASK_END)
+    expect(await readInputReadiness(accountId, command.id)).toBe("ready")
   })
 
   it("fails with the import, and names the input and the cause", async () => {
     const fileId = await importFile()
     const id = await create({ in_1: `svc_id://${fileId}` })
-    await endTask(await importOf(fileId), NOT_FOUND)
+    await claimAndEndTask(await importOf(fileId), NOT_FOUND_TASK_END)
     await expect
       .poll(() => read(`/commands/${id}`))
       .toMatchObject({
@@ -289,8 +291,8 @@ describe("inputs that turn out too large", () => {
   it("fail the command with a message before it starts", async () => {
     const id = await create({ in_1: ONE, in_2: OTHER })
     for (const url of [ONE, OTHER]) {
-      await endTask(await importOf(id, url), imported({ size_bytes: 6 * 1024 ** 3 }))
-      await endTask(await probeOf(id, url), PROBED)
+      await claimAndEndTask(await importOf(id, url), makeImportEnd({ size_bytes: 6 * 1024 ** 3 }))
+      await claimAndEndTask(await probeOf(id, url), PROBE_TASK_END)
     }
     await expect
       .poll(() => read(`/commands/${id}`))

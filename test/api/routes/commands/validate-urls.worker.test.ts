@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from "vitest"
 import { makeCaller } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
-import { withInputs } from "../../../support/media/command-request.ts"
+import type { TestCaller } from "../../../support/caller.ts"
+import { makeCommandBodyWithInputs } from "../../../support/media/command-request.ts"
 import { readProblem } from "../../../support/problem.ts"
 
 const ONE = "https://media.example/one.mp4"
 const OTHER = "https://media.example/other"
 
-let caller: Caller
+let caller: TestCaller
 
 beforeAll(async () => {
   caller = await makeCaller("validated URLs")
@@ -20,7 +20,7 @@ describe("POST /commands/validate", () => {
   }
 
   it("accepts URLs, guesses their names, and imports nothing", async () => {
-    expect(await validate(withInputs({ in_1: ONE, in_2: OTHER }))).toMatchObject({
+    expect(await validate(makeCommandBodyWithInputs({ in_1: ONE, in_2: OTHER }))).toMatchObject({
       valid: true,
       commands: [["ffmpeg", "-i", "in_1.mp4", "-i", "in_2", "out.mp4"]],
       errors: [],
@@ -34,8 +34,8 @@ describe("POST /commands/validate", () => {
     ["a user", { in_1: "https://me@media.example/a.mp4" }],
   ])("reports the faults of %s that POST /commands reports", async (_, input_files) => {
     const faults = [{ field: "input_files.in_1", code: "url_not_allowed" }]
-    expect((await validate(withInputs(input_files))).errors).toMatchObject(faults)
-    const refused = await caller.post("/commands", withInputs(input_files))
+    expect((await validate(makeCommandBodyWithInputs(input_files))).errors).toMatchObject(faults)
+    const refused = await caller.post("/commands", makeCommandBodyWithInputs(input_files))
     expect((await readProblem(refused)).details).toMatchObject(faults)
   })
 
@@ -48,7 +48,7 @@ describe("POST /commands/validate", () => {
       "overwrites_input",
     ],
   ])("refuses %s under a name that an import may get", async (_, changes, code) => {
-    const { errors } = await validate(withInputs({ in_1: ONE }, changes))
+    const { errors } = await validate(makeCommandBodyWithInputs({ in_1: ONE }, changes))
     expect(errors).toContainEqual(expect.objectContaining({ code }))
   })
 })

@@ -1,24 +1,24 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
-import { ask, makeCaller, upload } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
-import { commandRequest } from "../../../support/media/command-request.ts"
+import { fetchWorker, makeCaller, uploadTestFile } from "../../../support/caller.ts"
+import type { TestCaller } from "../../../support/caller.ts"
+import { makeCommandBody } from "../../../support/media/command-request.ts"
 import { readProblem } from "../../../support/problem.ts"
 
 type Wrong = { field: string; message: string; code?: string; option?: string }
 type Checks = { judged: string[]; left_to_run: string[] }
 type Verdict = { valid: boolean; commands: string[][]; checks: Checks; errors: Wrong[] }
 
-let caller: Caller
+let caller: TestCaller
 let fileId: string
 
 beforeAll(async () => {
   caller = await makeCaller("validate")
-  fileId = (await upload(caller, "clip.mp4", "x")).id
+  fileId = (await uploadTestFile(caller, "clip.mp4", "x")).id
 })
 
 function request(changes: Record<string, unknown> = {}) {
-  return commandRequest(fileId, changes)
+  return makeCommandBody(fileId, changes)
 }
 
 async function validate(changes: Record<string, unknown> = {}): Promise<Verdict> {
@@ -213,7 +213,7 @@ describe("POST /commands/validate", () => {
   })
 
   it("needs a key, allows no other method and is not read as an id", async () => {
-    const anonymous = await ask("/v1/commands/validate", { method: "POST", body: "{}" })
+    const anonymous = await fetchWorker("/v1/commands/validate", { method: "POST", body: "{}" })
     expect(anonymous.status).toBe(401)
     for (const method of ["GET", "DELETE", "PUT"]) {
       const answer = await caller.call("/commands/validate", { method })

@@ -1,16 +1,16 @@
 import { beforeAll, describe, expect, it } from "vitest"
-import { ask, makeCaller } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
-import { fetchResult, finishFetch } from "../../../support/media/fetched.ts"
+import { fetchWorker, makeCaller } from "../../../support/caller.ts"
+import type { TestCaller } from "../../../support/caller.ts"
+import { makeFetchResult, finishFetch } from "../../../support/media/fetched.ts"
 
-let caller: Caller
+let caller: TestCaller
 let id: string
 
 beforeAll(async () => {
   caller = await makeCaller("downloads what was fetched")
   const answer = await caller.post("/fetch", { url: "https://a.example/", subtitles: "en" })
   id = (await answer.json<{ fetch_id: string }>()).fetch_id
-  await finishFetch(caller, id, fetchResult(["en"]))
+  await finishFetch(caller, id, makeFetchResult(["en"]))
 })
 
 async function linkOf(path: string): Promise<string> {
@@ -23,23 +23,23 @@ async function linkOf(path: string): Promise<string> {
 describe("GET /fetch/{id}/{name}", () => {
   it("redirects to a link that needs no key and supports ranges", async () => {
     const link = await linkOf(`/fetch/${id}/A%20clip.mp4`)
-    const whole = await ask(link)
+    const whole = await fetchWorker(link)
     expect(whole.status).toBe(200)
     expect(whole.headers.get("content-type")).toBe("video/mp4")
     expect(whole.headers.get("content-disposition")).toBe('attachment; filename="A clip.mp4"')
     expect(await whole.text()).toBe("the media that was fetched")
-    const part = await ask(link, { headers: { range: "bytes=4-8" } })
+    const part = await fetchWorker(link, { headers: { range: "bytes=4-8" } })
     expect([part.status, await part.text()]).toEqual([206, "media"])
   })
 
   it("has browsers show the file if requested", async () => {
-    const shown = await ask(await linkOf(`/fetch/${id}/A%20clip.mp4?disposition=inline`))
+    const shown = await fetchWorker(await linkOf(`/fetch/${id}/A%20clip.mp4?disposition=inline`))
     expect(shown.headers.get("content-disposition")).toBe('inline; filename="A clip.mp4"')
     await shown.body?.cancel()
   })
 
   it("links to subtitles in the same way", async () => {
-    const subtitles = await ask(await linkOf(`/fetch/${id}/A%20clip.en.vtt`))
+    const subtitles = await fetchWorker(await linkOf(`/fetch/${id}/A%20clip.en.vtt`))
     expect(subtitles.headers.get("content-type")).toBe("text/vtt")
     expect(await subtitles.text()).toBe("WEBVTT")
   })

@@ -2,26 +2,30 @@ import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
 import type { FailureCode } from "../../../../src/contract/failure.ts"
 import { cancelJob } from "../../../../src/jobs/cancel.ts"
-import { sweep } from "../../../support/sweep.ts"
-import { openDatabases } from "../../../../src/db/database.ts"
+import { sweepDirectly } from "../../../support/sweep.ts"
+import { openAccountDatabases } from "../../../../src/db/database.ts"
 import { listJobs } from "../../../../src/db/jobs/jobs.ts"
-import { accountOf } from "../../../support/media/bundle.ts"
+import { findCallerAccountId } from "../../../support/media/bundle.ts"
 import { makeCaller } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
-import { knowMetadata, metadataResult, videoMetadata } from "../../../support/media/fetched.ts"
+import type { TestCaller } from "../../../support/caller.ts"
+import {
+  storeMetadataLookup,
+  makeMetadataResult,
+  makeVideoMetadata,
+} from "../../../support/media/fetched.ts"
 import { readProblem } from "../../../support/problem.ts"
-import { endTask } from "../../../support/tasks.ts"
-import type { TaskEnd } from "../../../support/tasks.ts"
+import { endOnlyTask } from "../../../support/tasks.ts"
+import type { OnlyTaskEnd } from "../../../support/tasks.ts"
 
 const MINUTE_MS = 60_000
 
-let caller: Caller
+let caller: TestCaller
 let accountId: string
 let lastUrl = 0
 
 beforeAll(async () => {
   caller = await makeCaller("looks up")
-  accountId = await accountOf(caller)
+  accountId = await findCallerAccountId(caller)
 })
 
 function newUrl(): string {
@@ -39,7 +43,7 @@ function post(url: unknown): Promise<Response> {
 
 async function jobsOf(url: string): Promise<{ id: string; state: string }[]> {
   const page = { limit: 100, offset: 0 }
-  const jobs = await listJobs(openDatabases(env, accountId), { kind: "metadata" }, page)
+  const jobs = await listJobs(openAccountDatabases(env, accountId), { kind: "metadata" }, page)
   // The account of a finished job is in its result, that of an open job in its task.
   const open = env.DB.prepare(
     "select job_id from tasks where account_id = ? and work ->> 'url' = ?",
@@ -61,9 +65,9 @@ async function begunOf(url: string): Promise<string> {
 }
 
 /** Sends a lookup and ends its task with `end`. */
-async function lookUp(url: string, end: TaskEnd): Promise<Response> {
+async function lookUp(url: string, end: OnlyTaskEnd): Promise<Response> {
   const asked = get(url)
-  await endTask(accountId, await begunOf(url), end)
+  await endOnlyTask(accountId, await begunOf(url), end)
   return await asked
 }
 
@@ -74,11 +78,11 @@ describe.each([
   it("answers the metadata of the page after its lookup", async () => {
     const url = newUrl()
     const asked = ask(url)
-    await endTask(accountId, await begunOf(url), { result: metadataResult(url) })
+    await endOnlyTask(accountId, await begunOf(url), { result: makeMetadataResult(url) })
     const answer = await asked
     expect(answer.status).toBe(200)
     expect(answer.headers.get("cache-control")).toMatch(/^private, max-age=(?:5\d|60)$/)
-    expect(await answer.json()).toEqual(videoMetadata(url))
+    expect(await answer.json()).toEqual(makeVideoMetadata(url))
   })
 
   it.each([
@@ -101,14 +105,14 @@ it("refuses unknown parameters, and a body without a URL", async () => {
 
 it("answers for a minute without another lookup, whatever the URL's fragment", async () => {
   const url = newUrl()
-  await knowMetadata(caller, url)
+  await storeMetadataLookup(caller, url)
   expect((await get(`${url}#t=10`)).status).toBe(200)
   expect((await post(url)).status).toBe(200)
   expect(await jobsOf(url)).toHaveLength(1)
   await env.DB.prepare("update jobs set completed_at = completed_at - ? where kind = 'metadata'")
     .bind(MINUTE_MS)
     .run()
-  expect((await lookUp(url, { result: metadataResult(url) })).status).toBe(200)
+  expect((await lookUp(url, { result: makeMetadataResult(url) })).status).toBe(200)
   expect(await jobsOf(url)).toHaveLength(2)
 })
 
@@ -119,16 +123,18 @@ it("runs one lookup for concurrent requests of an account, and one per account",
   asked.push(get(url))
   await scheduler.wait(100)
   expect(await jobsOf(url)).toHaveLength(1)
-  await endTask(accountId, jobId, { result: metadataResult(url) })
+  await endOnlyTask(accountId, jobId, { result: makeMetadataResult(url) })
   for (const answer of await Promise.all(asked)) expect(answer.status).toBe(200)
   expect(await jobsOf(url)).toHaveLength(1)
   const stranger = await makeCaller("looks up the same")
-  const theirs = await accountOf(stranger)
+  const theirs = await findCallerAccountId(stranger)
   const path = `/fetch/metadata?url=${encodeURIComponent(url)}`
   const asking = stranger.call(path)
   const found = env.DB.prepare("select id from jobs where account_id = ?").bind(theirs)
   await expect.poll(() => found.first("id")).not.toBeNull()
-  await endTask(theirs, (await found.first<string>("id")) ?? "", { result: metadataResult(url) })
+  await endOnlyTask(theirs, (await found.first<string>("id")) ?? "", {
+    result: makeMetadataResult(url),
+  })
   expect((await asking).status).toBe(200)
 })
 
@@ -178,7 +184,7 @@ describe("a failed lookup", () => {
   it("is repeated for the next request", async () => {
     const url = newUrl()
     await lookUp(url, { failure: { code: "server_error", message: "It is broken." } })
-    expect((await lookUp(url, { result: metadataResult(url) })).status).toBe(200)
+    expect((await lookUp(url, { result: makeMetadataResult(url) })).status).toBe(200)
     expect((await get(url)).status).toBe(200)
   })
 
@@ -195,7 +201,7 @@ describe("a failed lookup", () => {
 describe("the job of a lookup", () => {
   it("is hidden from callers", async () => {
     const url = newUrl()
-    await knowMetadata(caller, url)
+    await storeMetadataLookup(caller, url)
     const [{ id } = { id: "" }] = await jobsOf(url)
     const ways = [
       ["GET", `/jobs/${id}`],
@@ -228,16 +234,16 @@ describe("the job of a lookup", () => {
       url,
       run_seconds_max: 25,
     })
-    await endTask(accountId, jobId, { result: metadataResult(url) })
+    await endOnlyTask(accountId, jobId, { result: makeMetadataResult(url) })
     await asked
   })
 
   it("is removed by the sweep some minutes later, even if it was left open", async () => {
     const [url, left] = [newUrl(), newUrl()]
-    await knowMetadata(caller, url)
+    await storeMetadataLookup(caller, url)
     const asked = get(left)
     const open = await begunOf(left)
-    for (let swept = 0; swept < 2; swept += 1) await sweep(env, Date.now() + 6 * MINUTE_MS)
+    for (let swept = 0; swept < 2; swept += 1) await sweepDirectly(env, Date.now() + 6 * MINUTE_MS)
     expect((await asked).status).toBe(504)
     for (const query of [
       "select count(*) as n from jobs where kind = 'metadata'",
@@ -250,7 +256,7 @@ describe("the job of a lookup", () => {
 
   it("is answered from its row alone, even if it is large", async () => {
     const url = newUrl()
-    const { metadata } = metadataResult(url)
+    const { metadata } = makeMetadataResult(url)
     const asked = get(url)
     const description = "x".repeat(10_000)
     const uploader = "y".repeat(10_000)
@@ -258,7 +264,7 @@ describe("the job of a lookup", () => {
     const title = "t".repeat(10_000)
     const large = { ...metadata, description, uploader, thumbnail, title }
     const jobId = await begunOf(url)
-    await endTask(accountId, jobId, { result: { kind: "metadata", metadata: large } })
+    await endOnlyTask(accountId, jobId, { result: { kind: "metadata", metadata: large } })
     expect(await (await asked).json()).toEqual(large)
     const row = env.DB.prepare("select result_object_key as k from jobs where id = ?").bind(jobId)
     expect(await row.first("k")).toBeNull()

@@ -1,22 +1,26 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
-import { accountOf } from "../../../support/media/bundle.ts"
-import { makeCaller, upload } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
-import { endTask, findTask, readJob } from "../../../support/runner/stand-in-runner.ts"
+import { findCallerAccountId } from "../../../support/media/bundle.ts"
+import { makeCaller, uploadTestFile } from "../../../support/caller.ts"
+import type { TestCaller } from "../../../support/caller.ts"
+import {
+  claimAndEndTask,
+  findTaskByKind,
+  readJob,
+} from "../../../support/runner/stand-in-runner.ts"
 
 type JobRecord = { id: string; kind: string; status: string }
 
 const FILM = "https://media.example/film.mp4?a=1&b=2"
 
-let caller: Caller
+let caller: TestCaller
 let accountId: string
 let stored: { id: string; download_url: string }
 
 beforeAll(async () => {
   caller = await makeCaller("ffmpeg jobs")
-  accountId = await accountOf(caller)
-  stored = await upload(caller, "clip.mp4", "x")
+  accountId = await findCallerAccountId(caller)
+  stored = await uploadTestFile(caller, "clip.mp4", "x")
 })
 
 /** Returns a valid request with changed fields. */
@@ -50,7 +54,7 @@ async function read(id: string): Promise<Record<string, unknown>> {
 
 /** Returns the words and the outputs in a job's task. */
 async function workOf({ id }: JobRecord) {
-  const { commands, outputs } = (await findTask(accountId, id, "command")).work
+  const { commands, outputs } = (await findTaskByKind(accountId, id, "command")).work
   return { commands, outputs }
 }
 
@@ -182,7 +186,7 @@ describe("a job of ffmpeg", () => {
         members: [{ name: "s_1.png", size_bytes: 3, content_type: "image/png", crc32: 1 }],
       },
     ]
-    await endTask(await findTask(accountId, id, "command"), {
+    await claimAndEndTask(await findTaskByKind(accountId, id, "command"), {
       result: { kind: "command", outputs },
     })
     const job = await read(id)
@@ -203,7 +207,7 @@ describe("a job of ffmpeg", () => {
   it("has the last output of ffmpeg after a failure, and can be retried", async () => {
     const { id } = await accepted({ inputs: [], command: "-f lavfi -i testsrc=d=1" })
     const failure = { code: "command_failed" as const, message: "It did not work." }
-    await endTask(await findTask(accountId, id, "command"), { failure })
+    await claimAndEndTask(await findTaskByKind(accountId, id, "command"), { failure })
     expect(await read(id)).toMatchObject({
       status: "failed",
       error: failure,

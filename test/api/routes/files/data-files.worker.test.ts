@@ -1,25 +1,29 @@
 import { beforeEach, describe, expect, it } from "vitest"
 import type { TaskResult } from "../../../../src/contract/task.ts"
 import { NOT_MEDIA_WARNING } from "../../../../src/contract/warning.ts"
-import { makeCaller, upload } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
-import { accountOf } from "../../../support/media/bundle.ts"
-import { withInputs } from "../../../support/media/command-request.ts"
+import { makeCaller, uploadTestFile } from "../../../support/caller.ts"
+import type { TestCaller } from "../../../support/caller.ts"
+import { findCallerAccountId } from "../../../support/media/bundle.ts"
+import { makeCommandBodyWithInputs } from "../../../support/media/command-request.ts"
 import { readProblem } from "../../../support/problem.ts"
-import { endTask, findTask, imported } from "../../../support/runner/stand-in-runner.ts"
-import type { TaskEnd } from "../../../support/runner/stand-in-runner.ts"
+import {
+  claimAndEndTask,
+  findTaskByKind,
+  makeImportEnd,
+} from "../../../support/runner/stand-in-runner.ts"
+import type { ReportedTaskEnd } from "../../../support/runner/stand-in-runner.ts"
 
 /** End of the probe of a file that is no media. */
-const NO_MEDIA: TaskEnd = { result: { kind: "probe", warnings: [NOT_MEDIA_WARNING] } }
+const NO_MEDIA: ReportedTaskEnd = { result: { kind: "probe", warnings: [NOT_MEDIA_WARNING] } }
 const CUT = "The file is cut off: its index (moov atom) is missing. Upload it again."
-const BROKEN: TaskEnd = { failure: { code: "probe_failed", message: CUT } }
+const BROKEN: ReportedTaskEnd = { failure: { code: "probe_failed", message: CUT } }
 
-let caller: Caller
+let caller: TestCaller
 let accountId: string
 
 beforeEach(async () => {
   caller = await makeCaller(`data files ${crypto.randomUUID()}`)
-  accountId = await accountOf(caller)
+  accountId = await findCallerAccountId(caller)
 })
 
 async function read(path: string): Promise<Record<string, unknown>> {
@@ -27,14 +31,14 @@ async function read(path: string): Promise<Record<string, unknown>> {
 }
 
 /** Uploads a file and ends its probe. */
-async function makeFile(name: string, end: TaskEnd): Promise<string> {
-  const { id } = await upload(caller, name, "bytes")
-  await endTask(await findTask(accountId, id, "probe"), end)
+async function makeFile(name: string, end: ReportedTaskEnd): Promise<string> {
+  const { id } = await uploadTestFile(caller, name, "bytes")
+  await claimAndEndTask(await findTaskByKind(accountId, id, "probe"), end)
   return id
 }
 
 /** End of the probe of media with these streams. */
-function probed(...streams: Record<string, unknown>[]): TaskEnd {
+function probed(...streams: Record<string, unknown>[]): ReportedTaskEnd {
   const probe = { format_name: "mov", streams, format: {} }
   return { result: { kind: "probe", probe } satisfies TaskResult }
 }
@@ -59,13 +63,15 @@ describe("a File that is no media", () => {
   })
 
   it("is the same as an imported input of another job, whose own warnings are empty", async () => {
-    const request = withInputs({ in_1: "https://media.example/look.cube" })
+    const request = makeCommandBodyWithInputs({ in_1: "https://media.example/look.cube" })
     const created = await caller.post("/commands", request)
     const { command_id: id } = await created.json<{ command_id: string }>()
-    const { id: fileId } = await findTask(accountId, id, "import")
-    const source = imported({ name: "look.cube", content_type: "application/octet-stream" })
-    await endTask(await findTask(accountId, id, "import"), source)
-    await endTask(await findTask(accountId, id, "probe"), { result: { kind: "probe" } })
+    const { id: fileId } = await findTaskByKind(accountId, id, "import")
+    const source = makeImportEnd({ name: "look.cube", content_type: "application/octet-stream" })
+    await claimAndEndTask(await findTaskByKind(accountId, id, "import"), source)
+    await claimAndEndTask(await findTaskByKind(accountId, id, "probe"), {
+      result: { kind: "probe" },
+    })
     expect(await read(`/files/${fileId}`)).toMatchObject({
       status: "success",
       ffprobe: null,
@@ -86,17 +92,24 @@ describe("a File that is broken media", () => {
 
 describe("a create", () => {
   const SOUNDLESS = /^expected media with sound, and "silent\.mp4" has no audio stream$/
-  const cases: [path: string, name: string, end: TaskEnd, code: string, message: RegExp][] = [
-    ["/normalize", "half.mp4", BROKEN, "probe_failed", /failed its probe: The file is cut off/],
-    ["/normalize", "look.cube", NO_MEDIA, "no_audio", /"look\.cube" is no media$/],
-    ["/normalize", "silent.mp4", probed(PICTURE), "no_audio", SOUNDLESS],
-    ["/transcribe", "half.mp4", BROKEN, "probe_failed", /failed its probe: /],
-    ["/transcribe", "words.txt", NO_MEDIA, "no_audio", /^expected media with sound, .* no media$/],
-    ["/transcribe", "silent.mp4", probed(PICTURE), "no_audio", SOUNDLESS],
-    ["/transcode", "half.mp4", BROKEN, "probe_failed", /^expected media with a picture, /],
-    ["/transcode", "font.ttf", NO_MEDIA, "no_video", /is no media$/],
-    ["/transcode", "song.mp3", probed(SOUND, COVER), "no_video", /has no video stream$/],
-  ]
+  const cases: [path: string, name: string, end: ReportedTaskEnd, code: string, message: RegExp][] =
+    [
+      ["/normalize", "half.mp4", BROKEN, "probe_failed", /failed its probe: The file is cut off/],
+      ["/normalize", "look.cube", NO_MEDIA, "no_audio", /"look\.cube" is no media$/],
+      ["/normalize", "silent.mp4", probed(PICTURE), "no_audio", SOUNDLESS],
+      ["/transcribe", "half.mp4", BROKEN, "probe_failed", /failed its probe: /],
+      [
+        "/transcribe",
+        "words.txt",
+        NO_MEDIA,
+        "no_audio",
+        /^expected media with sound, .* no media$/,
+      ],
+      ["/transcribe", "silent.mp4", probed(PICTURE), "no_audio", SOUNDLESS],
+      ["/transcode", "half.mp4", BROKEN, "probe_failed", /^expected media with a picture, /],
+      ["/transcode", "font.ttf", NO_MEDIA, "no_video", /is no media$/],
+      ["/transcode", "song.mp3", probed(SOUND, COVER), "no_video", /has no video stream$/],
+    ]
 
   it.each(cases)("of %s with %s is refused", async (path, name, end, code, message) => {
     const input = `svc_id://${await makeFile(name, end)}`
@@ -122,7 +135,7 @@ describe("a create", () => {
   it.each(["/normalize", "/transcribe", "/transcode"])(
     "of %s with a File that is not probed yet is accepted",
     async (path) => {
-      const { id } = await upload(caller, "words.txt", "bytes")
+      const { id } = await uploadTestFile(caller, "words.txt", "bytes")
       expect((await caller.post(path, bodyOf(path, `svc_id://${id}`))).status).toBe(202)
     },
   )
@@ -130,7 +143,7 @@ describe("a create", () => {
   it("of a command takes a File that is no media, and one that is broken", async () => {
     const in_1 = `svc_id://${await makeFile("look.cube", NO_MEDIA)}`
     const in_2 = `svc_id://${await makeFile("half.mp4", BROKEN)}`
-    const answer = await caller.post("/commands", withInputs({ in_1, in_2 }))
+    const answer = await caller.post("/commands", makeCommandBodyWithInputs({ in_1, in_2 }))
     expect(answer.status).toBe(202)
   })
 })

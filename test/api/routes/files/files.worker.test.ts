@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, it } from "vitest"
 import { toHex } from "../../../../src/platform/crypto/hex.ts"
-import { accountOf } from "../../../support/media/bundle.ts"
-import { ask, makeCaller, upload as uploadTo } from "../../../support/caller.ts"
-import type { Caller, FileRecord } from "../../../support/caller.ts"
-import { leftOver as leftOverOf, NOTHING } from "../../../support/left-over.ts"
+import { findCallerAccountId } from "../../../support/media/bundle.ts"
+import { fetchWorker, makeCaller, uploadTestFile as uploadTo } from "../../../support/caller.ts"
+import type { TestCaller, FileRecord } from "../../../support/caller.ts"
+import { countAccountData as leftOverOf, NO_ACCOUNT_DATA } from "../../../support/left-over.ts"
 import { readProblem } from "../../../support/problem.ts"
 
 type Refusal = { code: number; details: { field: string; message: string }[] }
 
-let caller: Caller
+let caller: TestCaller
 
 beforeEach(async () => {
   caller = await makeCaller(`files ${crypto.randomUUID()}`)
@@ -19,7 +19,7 @@ async function upload(name: string, content: string | Uint8Array): Promise<FileR
 }
 
 async function leftOver() {
-  return await leftOverOf(await accountOf(caller))
+  return await leftOverOf(await findCallerAccountId(caller))
 }
 
 function multipart(lines: string[], boundary = "b"): RequestInit {
@@ -43,7 +43,7 @@ describe("POST /files", () => {
       sha256: toHex(await crypto.subtle.digest("SHA-256", bytes)),
     })
     const redirect = await caller.call(`/files/${file.id}/clip.mp4`)
-    const media = await ask(redirect.headers.get("location") ?? "")
+    const media = await fetchWorker(redirect.headers.get("location") ?? "")
     expect(new Uint8Array(await media.arrayBuffer())).toEqual(bytes)
   })
 
@@ -54,7 +54,7 @@ describe("POST /files", () => {
     }
     const file = await upload("big.bin", bytes)
     const redirect = await caller.call(`/files/${file.id}/big.bin`)
-    const media = await ask(redirect.headers.get("location") ?? "")
+    const media = await fetchWorker(redirect.headers.get("location") ?? "")
     const digests = [await media.arrayBuffer(), bytes].map((each) =>
       crypto.subtle.digest("SHA-256", each),
     )
@@ -77,7 +77,7 @@ describe("POST /files", () => {
     expect(file.download_url.endsWith(`/${encodeURIComponent(name)}`)).toBe(true)
     const redirect = await caller.call(new URL(file.download_url).pathname.slice(3))
     expect(redirect.status).toBe(302)
-    const media = await ask(redirect.headers.get("location") ?? "")
+    const media = await fetchWorker(redirect.headers.get("location") ?? "")
     expect(media.status).toBe(200)
     expect(media.headers.get("content-disposition")).toMatch(/^attachment; filename/)
   })
@@ -85,7 +85,7 @@ describe("POST /files", () => {
   it("sends a non-ASCII name in UTF-8 too", async () => {
     const file = await upload("é 映.txt", "x")
     const redirect = await caller.call(new URL(file.download_url).pathname.slice(3))
-    const media = await ask(redirect.headers.get("location") ?? "")
+    const media = await fetchWorker(redirect.headers.get("location") ?? "")
     const disposition = media.headers.get("content-disposition")
     expect(disposition).toContain("filename*=UTF-8''%C3%A9%20%E6%98%A0.txt")
   })
@@ -183,7 +183,7 @@ describe("POST /files", () => {
     const refusal = await answer.json<Refusal>()
     expect(refusal.code).toBe(422)
     expect(refusal.details.map((detail) => detail.field)).toEqual([field])
-    expect(await leftOver()).toEqual(NOTHING)
+    expect(await leftOver()).toEqual(NO_ACCOUNT_DATA)
   })
 
   it.each([
@@ -199,7 +199,7 @@ describe("POST /files", () => {
     })
     expect(answer.status).toBe(413)
     expect(await answer.json()).toMatchObject({ code: "payload_too_large" })
-    expect(await leftOver()).toEqual(NOTHING)
+    expect(await leftOver()).toEqual(NO_ACCOUNT_DATA)
   })
 })
 
@@ -263,8 +263,8 @@ describe("the files of an account", () => {
     expect([answer.status, await answer.json()]).toEqual([200, {}])
     expect((await caller.call(`/files/${file.id}`)).status).toBe(404)
     expect((await caller.call(`/files/${file.id}`, { method: "DELETE" })).status).toBe(404)
-    expect((await ask(redirect.headers.get("location") ?? "")).status).toBe(404)
-    await expect.poll(leftOver).toEqual(NOTHING)
+    expect((await fetchWorker(redirect.headers.get("location") ?? "")).status).toBe(404)
+    await expect.poll(leftOver).toEqual(NO_ACCOUNT_DATA)
   })
 
   it("answer 405 with Allow for other methods", async () => {

@@ -1,16 +1,16 @@
 import { env } from "cloudflare:workers"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
-import { accountOf } from "../../../support/media/bundle.ts"
+import { findCallerAccountId } from "../../../support/media/bundle.ts"
 import { makeCaller } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
-import { commandRequest } from "../../../support/media/command-request.ts"
+import type { TestCaller } from "../../../support/caller.ts"
+import { makeCommandBody } from "../../../support/media/command-request.ts"
 import {
-  endTask,
-  findTask,
-  imported,
-  NOT_FOUND,
-  PROBED,
-  readinessOf,
+  claimAndEndTask,
+  findTaskByKind,
+  makeImportEnd,
+  NOT_FOUND_TASK_END,
+  PROBE_TASK_END,
+  readInputReadiness,
   readJob,
 } from "../../../support/runner/stand-in-runner.ts"
 import { readProblem } from "../../../support/problem.ts"
@@ -19,12 +19,12 @@ const URL_OF_FILE = "https://media.example/films/a%20film.mp4?token=1#t=5"
 
 type FileRecord = Record<string, unknown> & { id: string; download_url: string }
 
-let caller: Caller
+let caller: TestCaller
 let accountId: string
 
 beforeEach(async () => {
   caller = await makeCaller(`imports ${crypto.randomUUID()}`)
-  accountId = await accountOf(caller)
+  accountId = await findCallerAccountId(caller)
 })
 
 // Open imports would occupy slots that the next test needs.
@@ -50,7 +50,7 @@ async function readFile(id: string): Promise<FileRecord> {
 }
 
 function taskOf(id: string, kind: string) {
-  return findTask(accountId, id, kind)
+  return findTaskByKind(accountId, id, kind)
 }
 
 describe("POST /files with a file_url", () => {
@@ -146,8 +146,8 @@ describe("an imported file", () => {
   it("has its name and size once it is stored, and is ready once it is probed", async () => {
     const { id } = await importFile({ webhook: "https://receiver.example/" })
     const probe = await taskOf(id, "probe")
-    expect(await readinessOf(accountId, probe.id)).toBe("pending")
-    expect(await endTask(await taskOf(id, "import"), imported())).toBe("ok")
+    expect(await readInputReadiness(accountId, probe.id)).toBe("pending")
+    expect(await claimAndEndTask(await taskOf(id, "import"), makeImportEnd())).toBe("ok")
     expect(await readFile(id)).toMatchObject({
       status: expect.stringMatching(/^(?:pending|running)$/),
       name: "film.webm",
@@ -155,8 +155,8 @@ describe("an imported file", () => {
       content_type: "video/webm",
       progress: 99,
     })
-    expect(await readinessOf(accountId, probe.id)).toBe("ready")
-    await endTask(probe, PROBED)
+    expect(await readInputReadiness(accountId, probe.id)).toBe("ready")
+    await claimAndEndTask(probe, PROBE_TASK_END)
     const file = await readFile(id)
     expect(file).toMatchObject({
       status: "success",
@@ -173,7 +173,7 @@ describe("an imported file", () => {
 
   it("is stored at the resumable key if its import resumed earlier runs", async () => {
     const { id } = await importFile()
-    await endTask(await taskOf(id, "import"), imported({ is_resumable: true }))
+    await claimAndEndTask(await taskOf(id, "import"), makeImportEnd({ is_resumable: true }))
     const { files } = await readJob(accountId, id)
     expect(files[0]?.objectKey).toBe(`${accountId}/tasks/${id}/0/file/media`)
   })
@@ -181,7 +181,7 @@ describe("an imported file", () => {
   it("is probed by a runner with enough disk", async () => {
     const { id } = await importFile()
     const size_bytes = 3 * 1024 ** 3
-    await endTask(await taskOf(id, "import"), imported({ size_bytes }))
+    await claimAndEndTask(await taskOf(id, "import"), makeImportEnd({ size_bytes }))
     expect(await taskOf(id, "probe")).toMatchObject({
       pool: "media",
       work: { input_bytes: size_bytes },
@@ -214,7 +214,7 @@ describe("an imported file", () => {
 describe("a file whose import failed", () => {
   it("remains with the cause, and can be deleted", async () => {
     const { id, download_url } = await importFile({ webhook: "https://receiver.example/" })
-    await endTask(await taskOf(id, "import"), NOT_FOUND)
+    await claimAndEndTask(await taskOf(id, "import"), NOT_FOUND_TASK_END)
     const facts = {
       id,
       status: "failed",
@@ -236,8 +236,8 @@ describe("a file whose import failed", () => {
 
   it("is refused as an input, and the fault names the cause", async () => {
     const { id } = await importFile()
-    await endTask(await taskOf(id, "import"), NOT_FOUND)
-    const answer = await caller.post("/commands", commandRequest(id))
+    await claimAndEndTask(await taskOf(id, "import"), NOT_FOUND_TASK_END)
+    const answer = await caller.post("/commands", makeCommandBody(id))
     expect(answer.status).toBe(422)
     const { details } = await readProblem(answer)
     expect(details).toMatchObject([{ field: "input_files.in_1", code: "input_failed" }])
@@ -249,7 +249,7 @@ describe("a file whose import failed", () => {
       "whose import failed",
       async () => {
         const { id } = await importFile()
-        await endTask(await taskOf(id, "import"), NOT_FOUND)
+        await claimAndEndTask(await taskOf(id, "import"), NOT_FOUND_TASK_END)
         return id
       },
     ],
@@ -257,9 +257,9 @@ describe("a file whose import failed", () => {
       "whose probe failed",
       async () => {
         const { id } = await importFile()
-        await endTask(await taskOf(id, "import"), imported())
+        await claimAndEndTask(await taskOf(id, "import"), makeImportEnd())
         const failure = { code: "probe_failed" as const, message: "This is no media." }
-        await endTask(await taskOf(id, "probe"), { failure })
+        await claimAndEndTask(await taskOf(id, "probe"), { failure })
         const file = await readFile(id)
         expect(file).toMatchObject({ error_code: "probe_failed", size_bytes: 7 })
         expect([file["error"], file["ffprobe_error"]]).toEqual(["This is no media.", "a line"])
@@ -279,8 +279,8 @@ describe("a file whose import failed", () => {
       source_url: "https://media.example/films/a%20film.mp4?token=1",
       size_bytes: null,
     })
-    await endTask(await taskOf(id, "import"), imported())
-    await endTask(await taskOf(id, "probe"), PROBED)
+    await claimAndEndTask(await taskOf(id, "import"), makeImportEnd())
+    await claimAndEndTask(await taskOf(id, "probe"), PROBE_TASK_END)
     expect(await readFile(id)).toMatchObject({ status: "success", name: "film.webm" })
     expect((await readFile(before))["status"]).toBe("failed")
   })

@@ -1,40 +1,45 @@
 import { beforeEach, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { accountOf } from "../../../support/media/bundle.ts"
-import { ask, makeCaller, upload } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
-import { fetchResult } from "../../../support/media/fetched.ts"
-import { normalizeResult } from "../../../support/media/normalized.ts"
-import { renderResult } from "../../../support/media/rendered.ts"
+import { findCallerAccountId } from "../../../support/media/bundle.ts"
+import { fetchWorker, makeCaller, uploadTestFile } from "../../../support/caller.ts"
+import type { TestCaller } from "../../../support/caller.ts"
+import { makeFetchResult } from "../../../support/media/fetched.ts"
+import { makeNormalizeResult } from "../../../support/media/normalized.ts"
+import { makeRenderResult } from "../../../support/media/rendered.ts"
 import { readProblem } from "../../../support/problem.ts"
-import { endTask, findTask, imported, PROBED } from "../../../support/runner/stand-in-runner.ts"
-import type { TaskEnd } from "../../../support/runner/stand-in-runner.ts"
-import { storedWebhook } from "../../../support/stored-webhook.ts"
+import {
+  claimAndEndTask,
+  findTaskByKind,
+  makeImportEnd,
+  PROBE_TASK_END,
+} from "../../../support/runner/stand-in-runner.ts"
+import type { ReportedTaskEnd } from "../../../support/runner/stand-in-runner.ts"
+import { readStoredWebhook } from "../../../support/stored-webhook.ts"
 
 const PAGE = "https://media.example/film.webm"
 const HOOK = "https://receiver.example/"
 const RENDITIONS = [{ codec: "h264", resolution: "480p" }]
-const FAILURE: TaskEnd = { failure: { code: "command_failed", message: "It failed." } }
+const FAILURE: ReportedTaskEnd = { failure: { code: "command_failed", message: "It failed." } }
 const OUTPUT = { key: "out_1", size_bytes: 9, content_type: "video/mp4" }
-const COMMANDED: TaskEnd = { result: { kind: "command", outputs: [OUTPUT] } }
+const COMMANDED: ReportedTaskEnd = { result: { kind: "command", outputs: [OUTPUT] } }
 
 const publicOutput = z.looseObject({ id: z.uuid(), public_url: z.url() })
 const record = z.looseObject({ outputs: z.array(publicOutput).length(1) })
 
-let caller: Caller
+let caller: TestCaller
 let accountId: string
 let input: string
 
 beforeEach(async () => {
   caller = await makeCaller(crypto.randomUUID())
-  accountId = await accountOf(caller)
-  const { id } = await upload(caller, "talk.mp4", "bytes")
-  await end(id, "probe", PROBED)
+  accountId = await findCallerAccountId(caller)
+  const { id } = await uploadTestFile(caller, "talk.mp4", "bytes")
+  await end(id, "probe", PROBE_TASK_END)
   input = `svc_id://${id}`
 })
 
-async function end(id: string, kind: string, how: TaskEnd): Promise<void> {
-  expect(await endTask(await findTask(accountId, id, kind), how)).toBe("ok")
+async function end(id: string, kind: string, how: ReportedTaskEnd): Promise<void> {
+  expect(await claimAndEndTask(await findTaskByKind(accountId, id, kind), how)).toBe("ok")
 }
 
 async function create(path: string, body: object): Promise<string> {
@@ -49,11 +54,11 @@ async function read(path: string): Promise<unknown> {
 }
 
 async function statusOf(url: string): Promise<number> {
-  const answer = await ask(url, { method: "HEAD" })
+  const answer = await fetchWorker(url, { method: "HEAD" })
   return answer.status
 }
 
-type Create = [path: string, body: () => object, ends: [kind: string, how: TaskEnd][]]
+type Create = [path: string, body: () => object, ends: [kind: string, how: ReportedTaskEnd][]]
 
 const CREATES: Create[] = [
   [
@@ -69,15 +74,15 @@ const CREATES: Create[] = [
   [
     "/transcode",
     () => ({ source: input, outputs: RENDITIONS }),
-    [["render", { result: renderResult("out_1") }]],
+    [["render", { result: makeRenderResult("out_1") }]],
   ],
-  ["/normalize", () => ({ file_url: input }), [["normalize", { result: normalizeResult() }]]],
+  ["/normalize", () => ({ file_url: input }), [["normalize", { result: makeNormalizeResult() }]]],
   [
     "/fetch",
     () => ({ url: PAGE, transcode: { outputs: RENDITIONS } }),
     [
-      ["fetch", { result: fetchResult() }],
-      ["render", { result: renderResult("out_1") }],
+      ["fetch", { result: makeFetchResult() }],
+      ["render", { result: makeRenderResult("out_1") }],
     ],
   ],
 ]
@@ -98,7 +103,7 @@ describe("a create with publish", () => {
     expect(others.parse(published).flatMap((file) => (file.public_url ? [file.id] : []))).toEqual([
       fileId,
     ])
-    const { body: told } = await storedWebhook(id)
+    const { body: told } = await readStoredWebhook(id)
     expect(told).toContain(`"public_url":"${public_url}"`)
   })
 
@@ -134,7 +139,7 @@ describe("a create with publish", () => {
     expect(ofCommand).toMatchObject({ output_files: { out_1: { public_url } } })
     expect(ofCommand).not.toHaveProperty("original_request.publish")
     const normalizeId = await create("/normalize", { file_url: input, publish: true })
-    await end(normalizeId, "normalize", { result: normalizeResult() })
+    await end(normalizeId, "normalize", { result: makeNormalizeResult() })
     expect(await read(`/normalize/${normalizeId}`)).toMatchObject({ outputs: [{ public_url }] })
   })
 
@@ -143,15 +148,15 @@ describe("a create with publish", () => {
     await end(id, "normalize", FAILURE)
     const retried = await caller.call(`/jobs/${id}/retry`, { method: "POST" })
     const { id: again } = await retried.json<{ id: string }>()
-    await end(again, "normalize", { result: normalizeResult() })
+    await end(again, "normalize", { result: makeNormalizeResult() })
     expect(record.parse(await read(`/jobs/${again}`)).outputs).toHaveLength(1)
   })
 
   it("may stand in the transcode of a fetch, and needs one", async () => {
     const transcode = { outputs: RENDITIONS, publish: true }
     const id = await create("/fetch", { url: PAGE, transcode })
-    await end(id, "fetch", { result: fetchResult() })
-    await end(id, "render", { result: renderResult("out_1") })
+    await end(id, "fetch", { result: makeFetchResult() })
+    await end(id, "render", { result: makeRenderResult("out_1") })
     expect(record.parse(await read(`/jobs/${id}`)).outputs).toHaveLength(1)
     const refused = await caller.post("/fetch", { url: PAGE, publish: true })
     expect(refused.status).toBe(422)
@@ -187,7 +192,7 @@ describe("a create with publish", () => {
 describe("the withdrawal of an output that its job published", () => {
   it("removes the public URLs from the record of the job", async () => {
     const id = await create("/normalize", { file_url: input, publish: true })
-    await end(id, "normalize", { result: normalizeResult() })
+    await end(id, "normalize", { result: makeNormalizeResult() })
     const [output] = record.parse(await read(`/jobs/${id}`)).outputs
     await caller.call(`/files/${output?.id}/publish`, { method: "DELETE" })
     const { outputs } = z
@@ -215,7 +220,7 @@ describe("POST /files with publish", () => {
     ])
     const public_url = `https://lathe.test/public/1/${file.id}/a%20film.webm`
     expect(await statusOf(public_url)).toBe(404)
-    await end(file.id, "probe", PROBED)
+    await end(file.id, "probe", PROBE_TASK_END)
     expect(await read(`/files/${file.id}`)).toMatchObject({ status: "success", public_url })
     expect(await read(`/jobs/${file.id}`)).toMatchObject({ outputs: [{ public_url }] })
     expect(await statusOf(public_url)).toBe(200)
@@ -224,7 +229,7 @@ describe("POST /files with publish", () => {
   it("keeps an upload private that is no media, and without the flag", async () => {
     for (const [publish, how] of [
       ["true", { failure: { code: "probe_failed", message: "It is no media." } }],
-      ["false", PROBED],
+      ["false", PROBE_TASK_END],
     ] as const) {
       const { id } = await (await uploadPublic(publish)).json<{ id: string }>()
       await end(id, "probe", how)
@@ -241,9 +246,9 @@ describe("POST /files with publish", () => {
   it("makes an import public once it is probed, under its final name", async () => {
     const answer = await caller.post("/files", { file_url: PAGE, publish: true })
     const { id } = await answer.json<{ id: string }>()
-    await end(id, "import", imported({ name: "The film.webm" }))
+    await end(id, "import", makeImportEnd({ name: "The film.webm" }))
     expect(await read(`/files/${id}`)).not.toHaveProperty("public_url")
-    await end(id, "probe", PROBED)
+    await end(id, "probe", PROBE_TASK_END)
     const public_url = `https://lathe.test/public/1/${id}/The%20film.webm`
     expect(await read(`/files/${id}`)).toMatchObject({ public_url })
   })
@@ -251,7 +256,7 @@ describe("POST /files with publish", () => {
   it("is not applied to an upload that was withdrawn before its probe", async () => {
     const { id } = await (await uploadPublic("true")).json<{ id: string }>()
     expect((await caller.call(`/files/${id}/publish`, { method: "DELETE" })).status).toBe(200)
-    await end(id, "probe", PROBED)
+    await end(id, "probe", PROBE_TASK_END)
     expect(await read(`/files/${id}`)).not.toHaveProperty("public_url")
   })
 })

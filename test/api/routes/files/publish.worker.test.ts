@@ -1,11 +1,11 @@
 import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
-import { accountOf } from "../../../support/media/bundle.ts"
-import { ask, makeCaller, upload } from "../../../support/caller.ts"
-import type { Caller, FileRecord } from "../../../support/caller.ts"
+import { findCallerAccountId } from "../../../support/media/bundle.ts"
+import { fetchWorker, makeCaller, uploadTestFile } from "../../../support/caller.ts"
+import type { TestCaller, FileRecord } from "../../../support/caller.ts"
 import { readProblem } from "../../../support/problem.ts"
 
-let caller: Caller
+let caller: TestCaller
 let name: string
 
 beforeEach(async () => {
@@ -29,17 +29,17 @@ async function recordOf(id: string): Promise<FileRecord & { public_url?: string 
 
 describe("POST /files/{id}/publish", () => {
   it("answers a URL that needs no key and contains only the id, the same each time", async () => {
-    const file = await upload(caller, "é 1.txt", "0123456789")
+    const file = await uploadTestFile(caller, "é 1.txt", "0123456789")
     expect(await recordOf(file.id)).not.toHaveProperty("public_url")
     const url = await publicUrlOf(file.id)
     expect(url).toBe(`https://lathe.test/public/1/${file.id}/%C3%A9%201.txt`)
     expect(await publicUrlOf(file.id)).toBe(url)
     expect((await recordOf(file.id)).public_url).toBe(url)
-    const answer = await ask(url)
+    const answer = await fetchWorker(url)
     expect([answer.status, await answer.text()]).toEqual([200, "0123456789"])
     expect(answer.headers.get("cache-control")).toBe("public, max-age=60")
     expect(answer.headers.get("content-disposition")).toMatch(/^inline/)
-    const saved = await ask(`${url}?disposition=attachment`)
+    const saved = await fetchWorker(`${url}?disposition=attachment`)
     expect(saved.headers.get("content-disposition")).toMatch(/^attachment/)
     await saved.body?.cancel()
   })
@@ -50,7 +50,7 @@ describe("POST /files/{id}/publish", () => {
     ["{", "body: expected JSON; line 1, column 2"],
     ["a=1", "body: expected JSON, but the body is a form"],
   ])("refuses the body %s, which it would not read", async (body, words) => {
-    const file = await upload(caller, "a.txt", "x")
+    const file = await uploadTestFile(caller, "a.txt", "x")
     const answer = await caller.call(`/files/${file.id}/publish`, { method: "POST", body })
     expect(answer.status).toBe(422)
     expect((await readProblem(answer)).message).toContain(words)
@@ -58,35 +58,35 @@ describe("POST /files/{id}/publish", () => {
   })
 
   it.each(["", " ", "{}"])("accepts the body %j as no body", async (body) => {
-    const file = await upload(caller, "a.txt", "x")
+    const file = await uploadTestFile(caller, "a.txt", "x")
     const answer = await caller.call(`/files/${file.id}/publish`, { method: "POST", body })
     expect(answer.status).toBe(200)
   })
 
   it("answers a URL that supports HEAD, ranges and conditions, and no other method", async () => {
-    const file = await upload(caller, "ten.txt", "0123456789")
+    const file = await uploadTestFile(caller, "ten.txt", "0123456789")
     const url = await publicUrlOf(file.id)
-    const head = await ask(url, { method: "HEAD" })
+    const head = await fetchWorker(url, { method: "HEAD" })
     expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([
       200,
       "10",
       "",
     ])
-    const part = await ask(url, { headers: { range: "bytes=2-4" } })
+    const part = await fetchWorker(url, { headers: { range: "bytes=2-4" } })
     expect([part.status, part.headers.get("content-range"), await part.text()]).toEqual([
       206,
       "bytes 2-4/10",
       "234",
     ])
     const etag = head.headers.get("etag") ?? ""
-    expect((await ask(url, { headers: { "if-none-match": etag } })).status).toBe(304)
-    const refused = await ask(url, { method: "DELETE" })
+    expect((await fetchWorker(url, { headers: { "if-none-match": etag } })).status).toBe(304)
+    const refused = await fetchWorker(url, { method: "DELETE" })
     expect([refused.status, refused.headers.get("allow")]).toEqual([405, "GET, HEAD"])
   })
 
   it("never lets browsers run an uploaded file", async () => {
-    const page = await upload(caller, "page.html", "<script>alert(1)</script>")
-    const { headers, body } = await ask(await publicUrlOf(page.id))
+    const page = await uploadTestFile(caller, "page.html", "<script>alert(1)</script>")
+    const { headers, body } = await fetchWorker(await publicUrlOf(page.id))
     expect(headers.get("content-disposition")).toMatch(/^attachment/)
     expect(headers.get("content-security-policy")).toContain("sandbox")
     await body?.cancel()
@@ -99,7 +99,7 @@ describe("POST /files/{id}/publish", () => {
   })
 
   it("answers 404 for another account's file and an unknown file", async () => {
-    const file = await upload(caller, "mine.txt", "x")
+    const file = await uploadTestFile(caller, "mine.txt", "x")
     const stranger = await makeCaller(`stranger ${crypto.randomUUID()}`)
     for (const method of ["POST", "DELETE"]) {
       for (const id of [file.id, crypto.randomUUID(), "no-uuid"]) {
@@ -112,37 +112,37 @@ describe("POST /files/{id}/publish", () => {
 
 describe("a public URL", () => {
   it("does not exist for a file that was never published, nor for other names", async () => {
-    const file = await upload(caller, "a.txt", "x")
-    expect((await ask(`/public/1/${file.id}/a.txt`)).status).toBe(404)
+    const file = await uploadTestFile(caller, "a.txt", "x")
+    expect((await fetchWorker(`/public/1/${file.id}/a.txt`)).status).toBe(404)
     await publicUrlOf(file.id)
-    expect((await ask(`/public/1/${file.id}/b.txt`)).status).toBe(404)
-    expect((await ask(`/public/1/nonsense/a.txt`)).status).toBe(404)
+    expect((await fetchWorker(`/public/1/${file.id}/b.txt`)).status).toBe(404)
+    expect((await fetchWorker(`/public/1/nonsense/a.txt`)).status).toBe(404)
   })
 
   it("ends when it is unpublished, which may be repeated", async () => {
-    const file = await upload(caller, "a.txt", "x")
+    const file = await uploadTestFile(caller, "a.txt", "x")
     const url = await publicUrlOf(file.id)
     for (const _ of [1, 2]) {
       const answer = await caller.call(`/files/${file.id}/publish`, { method: "DELETE" })
       expect([answer.status, await answer.json()]).toEqual([200, {}])
-      expect((await ask(url)).status).toBe(404)
+      expect((await fetchWorker(url)).status).toBe(404)
     }
     expect(await recordOf(file.id)).not.toHaveProperty("public_url")
     expect(await publicUrlOf(file.id)).toBe(url)
-    expect((await ask(url)).status).toBe(200)
+    expect((await fetchWorker(url)).status).toBe(200)
   })
 
   it("ends with its file", async () => {
-    const file = await upload(caller, "a.txt", "x")
+    const file = await uploadTestFile(caller, "a.txt", "x")
     const url = await publicUrlOf(file.id)
     await caller.call(`/files/${file.id}`, { method: "DELETE" })
-    expect((await ask(url)).status).toBe(404)
+    expect((await fetchWorker(url)).status).toBe(404)
   })
 
   it("is unavailable while its account is suspended, and ends when it is deleted", async () => {
-    const file = await upload(caller, "a.txt", "x")
+    const file = await uploadTestFile(caller, "a.txt", "x")
     const url = await publicUrlOf(file.id)
-    const id = await accountOf(caller)
+    const id = await findCallerAccountId(caller)
     const columns = [
       ["suspended_at = 1", 404],
       ["suspended_at = null", 200],
@@ -150,7 +150,7 @@ describe("a public URL", () => {
     ] as const
     for (const [set, status] of columns) {
       await env.DB.prepare(`update accounts set ${set} where id = ?`).bind(id).run()
-      const answer = await ask(url)
+      const answer = await fetchWorker(url)
       expect([set, answer.status]).toEqual([set, status])
       await answer.body?.cancel()
     }
@@ -158,13 +158,13 @@ describe("a public URL", () => {
 })
 
 it("a file with the name of an operation can be downloaded", async () => {
-  const file = await upload(caller, "publish", "x")
+  const file = await uploadTestFile(caller, "publish", "x")
   const answer = await caller.call(`/files/${file.id}/publish`)
   expect(answer.status).toBe(302)
   expect(answer.headers.get("location")).toMatch(/\/media\/.*\/publish$/)
   const refused = await caller.call(`/files/${file.id}/publish`, { method: "PUT" })
   expect([refused.status, refused.headers.get("allow")]).toEqual([405, "DELETE, POST"])
-  const other = await upload(caller, "another", "x")
+  const other = await uploadTestFile(caller, "another", "x")
   const none = await caller.call(`/files/${other.id}/publish`)
   expect([none.status, none.headers.get("allow")]).toEqual([405, "DELETE, POST"])
 })

@@ -2,32 +2,39 @@ import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
 import { EXAMPLE_INPUT } from "../../../../src/kinds/reference.ts"
 import { signText } from "../../../../src/platform/crypto/signature.ts"
-import { accountOf } from "../../../support/media/bundle.ts"
+import { findCallerAccountId } from "../../../support/media/bundle.ts"
 import { makeCaller } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
+import type { TestCaller } from "../../../support/caller.ts"
 import { INPUT_FORMS } from "../../../support/inputs-with-headers.ts"
-import { countSecrets, refusalOf, URL_OF_FILE } from "../../../support/private-inputs.ts"
 import {
-  endTask,
-  findTask,
-  imported,
-  NOT_FOUND,
-  PROBED,
+  countTaskSecrets,
+  readRefusalFaults,
+  PRIVATE_FILE_URL,
+} from "../../../support/private-inputs.ts"
+import {
+  claimAndEndTask,
+  findTaskByKind,
+  makeImportEnd,
+  NOT_FOUND_TASK_END,
+  PROBE_TASK_END,
   readJob,
 } from "../../../support/runner/stand-in-runner.ts"
 
 const SECRET = "a-value-that-nobody-sees"
 const HEADERS = { "X-A": "a" }
 
-let caller: Caller
+let caller: TestCaller
 let accountId: string
 
 beforeAll(async () => {
   caller = await makeCaller("input headers")
-  accountId = await accountOf(caller)
+  accountId = await findCallerAccountId(caller)
 })
 
-function privateInput(headers: object = { Authorization: `Bearer ${SECRET}` }, url = URL_OF_FILE) {
+function privateInput(
+  headers: object = { Authorization: `Bearer ${SECRET}` },
+  url = PRIVATE_FILE_URL,
+) {
   return { url, headers }
 }
 
@@ -63,7 +70,7 @@ describe("headers of a command's inputs", () => {
       /^headers: expected at most 10 headers, and there are 11/,
     ],
   ])("may not be %j", async (headers, expected) => {
-    const faults = await refusalOf(caller, form, { url: URL_OF_FILE, headers })
+    const faults = await readRefusalFaults(caller, form, { url: PRIVATE_FILE_URL, headers })
     expect(faults.startsWith(`${form.field}.`)).toBe(true)
     expect(faults.slice(form.field.length + 1)).toMatch(expected)
   })
@@ -79,15 +86,15 @@ describe("headers of a command's inputs", () => {
     [EXAMPLE_INPUT, /^url: expected the URL of another server/],
     ["film.mp4", /^url: /],
   ])("do not go with %s", async (url, expected) => {
-    const faults = await refusalOf(caller, form, privateInput(undefined, url))
+    const faults = await readRefusalFaults(caller, form, privateInput(undefined, url))
     expect(faults.slice(form.field.length + 1)).toMatch(expected)
   })
 
   it("go only beside a URL", async () => {
-    expect(await refusalOf(caller, form, { ...privateInput(), method: "POST" })).toBe(
+    expect(await readRefusalFaults(caller, form, { ...privateInput(), method: "POST" })).toBe(
       `${form.field}.method: unknown field`,
     )
-    expect(await refusalOf(caller, form, { headers: HEADERS })).toBe(
+    expect(await readRefusalFaults(caller, form, { headers: HEADERS })).toBe(
       `${form.field}.url: it is missing: expected a URL`,
     )
   })
@@ -97,18 +104,18 @@ describe("headers of a command's inputs", () => {
       Array.from({ length: 10 }, (_, index) => [`X-Header-${index}`, "a".repeat(396)]),
     )
     const inputs = Array.from({ length: 64 }, (_, index) => {
-      return [`in_${index}`, privateInput(headers, `${URL_OF_FILE}?${index}`)] as const
+      return [`in_${index}`, privateInput(headers, `${PRIVATE_FILE_URL}?${index}`)] as const
     })
     const id = await createCommand(Object.fromEntries(inputs))
-    expect(await countSecrets(id)).toBe(64)
+    expect(await countTaskSecrets(id)).toBe(64)
     await caller.call(`/jobs/${id}`, { method: "DELETE" })
   })
 
   it("are shown as the URL alone in original_request, like a text", async () => {
-    const id = await createCommand({ in_1: privateInput(), in_2: URL_OF_FILE })
+    const id = await createCommand({ in_1: privateInput(), in_2: PRIVATE_FILE_URL })
     const record = await (await caller.call(`/commands/${id}`)).json()
     expect(record).toMatchObject({
-      original_request: { input_files: { in_1: URL_OF_FILE, in_2: URL_OF_FILE } },
+      original_request: { input_files: { in_1: PRIVATE_FILE_URL, in_2: PRIVATE_FILE_URL } },
     })
     await caller.call(`/jobs/${id}`, { method: "DELETE" })
   })
@@ -118,11 +125,11 @@ describe("headers of a command's inputs", () => {
       in_1: privateInput(),
       in_2: privateInput(),
       in_3: privateInput({ Authorization: "Bearer other" }),
-      in_4: URL_OF_FILE,
+      in_4: PRIVATE_FILE_URL,
     })
     const { tasks } = await readJob(accountId, id)
     expect(tasks.filter(({ work }) => work.kind === "import")).toHaveLength(3)
-    expect(await countSecrets(id)).toBe(2)
+    expect(await countTaskSecrets(id)).toBe(2)
     await caller.call(`/jobs/${id}/cancel`, { method: "POST" })
     const both = { Authorization: "Bearer a" }
     const differing = { "input_files.in_1": both, "input_files.in_2": { "X-A": "a" } }
@@ -140,21 +147,26 @@ describe("headers of a command's inputs", () => {
     const retried = await caller.post(`/jobs/${id}/retry`, { headers })
     expect(retried.status).toBe(202)
     const { id: jobId } = await retried.json<{ id: string }>()
-    expect(await countSecrets(jobId)).toBe(2)
+    expect(await countTaskSecrets(jobId)).toBe(2)
     await caller.call(`/jobs/${jobId}`, { method: "DELETE" })
   })
 
   it.each([
-    ["succeeds", imported()],
-    ["fails", NOT_FOUND],
+    ["succeeds", makeImportEnd()],
+    ["fails", NOT_FOUND_TASK_END],
   ])("are deleted when their import %s", async (_, end) => {
     const id = await createCommand({ in_1: privateInput(), in_2: "https://media.example/b.mp4" })
-    expect(await countSecrets(id)).toBe(1)
-    const task = await findTask(accountId, id, "import", ({ work }) => work.has_headers === true)
-    await endTask(task, end)
-    expect(await countSecrets(id)).toBe(0)
+    expect(await countTaskSecrets(id)).toBe(1)
+    const task = await findTaskByKind(
+      accountId,
+      id,
+      "import",
+      ({ work }) => work.has_headers === true,
+    )
+    await claimAndEndTask(task, end)
+    expect(await countTaskSecrets(id)).toBe(0)
     expect(await (await caller.call(`/jobs/${id}`)).json()).toMatchObject({
-      status: end === NOT_FOUND ? "failed" : "processing",
+      status: end === NOT_FOUND_TASK_END ? "failed" : "processing",
     })
     await caller.call(`/jobs/${id}`, { method: "DELETE" })
   })
@@ -162,7 +174,7 @@ describe("headers of a command's inputs", () => {
   it("name the input whose import failed", async () => {
     const id = await createCommand({ in_1: privateInput() })
     const failure = { code: "not_a_file" as const, message: "The server sent a web page." }
-    await endTask(await findTask(accountId, id, "import"), { failure })
+    await claimAndEndTask(await findTaskByKind(accountId, id, "import"), { failure })
     expect(await (await caller.call(`/commands/${id}`)).json()).toMatchObject({
       status: "failed",
       error: expect.stringContaining("in_1") as unknown,
@@ -170,10 +182,10 @@ describe("headers of a command's inputs", () => {
   })
 
   it("are needed by no retry of a job without any", async () => {
-    const id = await createCommand({ in_1: URL_OF_FILE })
-    const task = await findTask(accountId, id, "import")
-    await endTask(task, imported())
-    await endTask(await findTask(accountId, id, "probe"), PROBED)
+    const id = await createCommand({ in_1: PRIVATE_FILE_URL })
+    const task = await findTaskByKind(accountId, id, "import")
+    await claimAndEndTask(task, makeImportEnd())
+    await claimAndEndTask(await findTaskByKind(accountId, id, "probe"), PROBE_TASK_END)
     await caller.call(`/jobs/${id}/cancel`, { method: "POST" })
     const empty = { method: "POST", headers: { "content-type": "application/json" } }
     const answer = await caller.call(`/jobs/${id}/retry`, empty)

@@ -1,25 +1,29 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, beforeEach, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { accountOf } from "../../../support/media/bundle.ts"
+import { findCallerAccountId } from "../../../support/media/bundle.ts"
 import { makeCaller } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
+import type { TestCaller } from "../../../support/caller.ts"
 import { INPUT_FORMS } from "../../../support/inputs-with-headers.ts"
 import type { InputForm } from "../../../support/inputs-with-headers.ts"
-import { openDatabases } from "../../../../src/db/database.ts"
-import { decryptSecrets } from "../../../../src/db/jobs/task-secrets.ts"
+import { openAccountDatabases } from "../../../../src/db/database.ts"
+import { decryptTaskSecrets } from "../../../../src/db/jobs/task-secrets.ts"
 import { claimTask } from "../../../../src/db/jobs/tasks.ts"
-import { countSecrets, refusalOf, URL_OF_FILE } from "../../../support/private-inputs.ts"
+import {
+  countTaskSecrets,
+  readRefusalFaults,
+  PRIVATE_FILE_URL,
+} from "../../../support/private-inputs.ts"
 import { readJob } from "../../../support/runner/stand-in-runner.ts"
 
-let caller: Caller
+let caller: TestCaller
 let accountId: string
 /** Value of a header; it occurs nowhere else. */
 let secret: string
 
 beforeAll(async () => {
   caller = await makeCaller("private inputs")
-  accountId = await accountOf(caller)
+  accountId = await findCallerAccountId(caller)
 })
 
 beforeEach(() => {
@@ -27,7 +31,7 @@ beforeEach(() => {
 })
 
 function privateInput(headers: object = { Authorization: `Bearer ${secret}` }) {
-  return { url: URL_OF_FILE, headers }
+  return { url: PRIVATE_FILE_URL, headers }
 }
 
 async function create(form: InputForm): Promise<string> {
@@ -67,21 +71,21 @@ async function secretsOf(jobId: string) {
   const { tasks } = await readJob(accountId, jobId)
   const task = tasks.find(({ work }) => work.has_headers)
   if (!task) throw new Error("no task has headers")
-  const database = openDatabases(env, accountId)
+  const database = openAccountDatabases(env, accountId)
   const claim = { taskId: task.id, jobId, slot: "fetch-0", allocation: 2 ** 45, now: Date.now() }
   await claimTask(database, claim)
   const held = env.DB.prepare("select slot, allocation from tasks where id = ?")
   const own = await held.bind(task.id).first<{ slot: string; allocation: number }>()
   const claimed = await claimTask(database, { ...claim, ...own })
-  return await decryptSecrets(env.LATHE_SECRET ?? "", task.id, claimed?.sealedSecrets ?? "")
+  return await decryptTaskSecrets(env.LATHE_SECRET ?? "", task.id, claimed?.sealedSecrets ?? "")
 }
 
 describe.each(INPUT_FORMS.map((each) => [each.form, each] as const))("%s", (_, form) => {
   it("takes headers, shows the URL alone and stores the headers encrypted", async () => {
     const id = await create(form)
-    expect(await countSecrets(id)).toBe(1)
+    expect(await countTaskSecrets(id)).toBe(1)
     const stored = await storedText()
-    expect(stored).toContain(URL_OF_FILE)
+    expect(stored).toContain(PRIVATE_FILE_URL)
     expect(stored).not.toContain(secret)
     expect(stored).not.toContain("Authorization")
     expect(JSON.stringify(await readJob(accountId, id))).not.toContain(secret)
@@ -90,13 +94,13 @@ describe.each(INPUT_FORMS.map((each) => [each.form, each] as const))("%s", (_, f
     expect(shown).not.toContain("Authorization")
     expect(await secretsOf(id)).toEqual({ headers: [["Authorization", `Bearer ${secret}`]] })
     await caller.call(`/jobs/${id}`, { method: "DELETE" })
-    expect(await countSecrets(id)).toBe(0)
+    expect(await countTaskSecrets(id)).toBe(0)
   })
 
   it.each([
     [
       "Host",
-      { url: URL_OF_FILE, headers: { Host: "a" } },
+      { url: PRIVATE_FILE_URL, headers: { Host: "a" } },
       ".headers.Host: this header is not allowed",
     ],
     [
@@ -104,9 +108,9 @@ describe.each(INPUT_FORMS.map((each) => [each.form, each] as const))("%s", (_, f
       { url: "http://media.example/a.mp4", headers: { "X-A": "a" } },
       ".url: expected an https URL",
     ],
-    ["a URL alone", { url: URL_OF_FILE }, `write the string alone: \`${URL_OF_FILE}\``],
+    ["a URL alone", { url: PRIVATE_FILE_URL }, `write the string alone: \`${PRIVATE_FILE_URL}\``],
   ])("refuses %s and names the field", async (_what, input, expected) => {
-    const faults = await refusalOf(caller, form, input)
+    const faults = await readRefusalFaults(caller, form, input)
     expect(faults.startsWith(form.field)).toBe(true)
     expect(faults).toContain(expected)
   })

@@ -2,19 +2,19 @@ import { env } from "cloudflare:workers"
 import { abortAllDurableObjects } from "cloudflare:test"
 import { beforeAll, describe, expect, it } from "vitest"
 import { makeCaller } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
+import type { TestCaller } from "../../../support/caller.ts"
 
 type Job = { id: string; kind: string; status: string; error?: { code: string } }
 
-let caller: Caller
-let stranger: Caller
+let caller: TestCaller
+let stranger: TestCaller
 
 beforeAll(async () => {
   caller = await makeCaller("jobs")
   stranger = await makeCaller("a stranger to jobs")
 })
 
-async function makeCommand(by: Caller, more: Record<string, unknown> = {}): Promise<string> {
+async function makeCommand(by: TestCaller, more: Record<string, unknown> = {}): Promise<string> {
   const answer = await by.post("/commands", {
     ffmpeg_command: "ffmpeg -f lavfi -i testsrc -t 1 {{out_1}}",
     input_files: {},
@@ -24,7 +24,7 @@ async function makeCommand(by: Caller, more: Record<string, unknown> = {}): Prom
   return (await answer.json<{ command_id: string }>()).command_id
 }
 
-async function makeFile(by: Caller, content = "x"): Promise<string> {
+async function makeFile(by: TestCaller, content = "x"): Promise<string> {
   const body = new FormData()
   body.append("file", new File([content], "clip.mp4"))
   return (await (await by.call("/files", { method: "POST", body })).json<{ id: string }>()).id

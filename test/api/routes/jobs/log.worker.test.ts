@@ -1,19 +1,19 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
-import { BOOT, startTask } from "../../../support/media/bundle.ts"
+import { TEST_BOOT_ID, startCommandTask } from "../../../support/media/bundle.ts"
 import type { RunningTask } from "../../../support/media/bundle.ts"
-import { ask, makeCaller } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
-import { noise } from "../../../support/media/noise.ts"
-import { storedWebhook } from "../../../support/stored-webhook.ts"
+import { fetchWorker, makeCaller } from "../../../support/caller.ts"
+import type { TestCaller } from "../../../support/caller.ts"
+import { makeIncompressibleText } from "../../../support/media/noise.ts"
+import { readStoredWebhook } from "../../../support/stored-webhook.ts"
 
 const OUTPUT = { key: "out_1", size_bytes: 3, content_type: "video/mp4" }
 const RESULT = { kind: "command", outputs: [OUTPUT] }
 const FAILURE = { code: "command_failed", message: "ffmpeg failed.", lines: [] }
 const LOG = 'Output #0\n{\n\t"input_i" : "-27.61"\n}\n<script>alert(1)</script> ä\n'
 
-let caller: Caller
-let stranger: Caller
+let caller: TestCaller
+let stranger: TestCaller
 
 beforeAll(async () => {
   caller = await makeCaller("logs")
@@ -22,8 +22,8 @@ beforeAll(async () => {
 
 /** A finished command, with the rest of its runner's report. */
 async function end(report: object, webhookUrl: string | null = null): Promise<RunningTask> {
-  const task = await startTask(caller, { out_1: "a.mp4" }, { webhookUrl })
-  const moment = { boot: BOOT, at: new Date().toISOString(), processing_seconds: 1 }
+  const task = await startCommandTask(caller, { out_1: "a.mp4" }, { webhookUrl })
+  const moment = { boot: TEST_BOOT_ID, at: new Date().toISOString(), processing_seconds: 1 }
   const body = JSON.stringify({ ...moment, ...report })
   const answer = await task.call("/reports", { method: "POST", body })
   expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)])
@@ -43,7 +43,7 @@ describe("the log of a job", () => {
     const url = `https://lathe.test/v1/jobs/${jobId}/log`
     expect(await read(`/commands/${jobId}`)).toMatchObject({ status, log: url })
     expect(await read(`/jobs/${jobId}`)).toMatchObject({ log: url })
-    const answer = await ask(url, { headers: { "x-api-key": caller.key } })
+    const answer = await fetchWorker(url, { headers: { "x-api-key": caller.key } })
     expect(answer.status).toBe(200)
     expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8")
     expect(answer.headers.get("x-content-type-options")).toBe("nosniff")
@@ -62,7 +62,7 @@ describe("the log of a job", () => {
   it("is in the webhook of the job's end", async () => {
     const report = { kind: "finished", result: RESULT, log: LOG }
     const { jobId } = await end(report, "https://hooks.example/ended")
-    const { body } = await storedWebhook(jobId)
+    const { body } = await readStoredWebhook(jobId)
     expect(JSON.parse(body)).toMatchObject({
       data: { id: jobId, log: `https://lathe.test/v1/jobs/${jobId}/log` },
     })
@@ -85,7 +85,7 @@ describe("the log of a job", () => {
   })
 
   it("has its last 64 KB, in R2 if its row has no room", async () => {
-    const lines = noise(90_000)
+    const lines = makeIncompressibleText(90_000)
     const { jobId } = await end({ kind: "finished", result: RESULT, log: lines })
     const text = await (await caller.call(`/jobs/${jobId}/log`)).text()
     expect(text).toHaveLength(64 * 1024)
@@ -98,7 +98,7 @@ describe("the log of a job", () => {
   })
 
   it("is a 404 with the code no_log while it is not written, or if none is kept", async () => {
-    const { jobId } = await startTask(caller, { out_1: "a.mp4" })
+    const { jobId } = await startCommandTask(caller, { out_1: "a.mp4" })
     const early = await caller.call(`/jobs/${jobId}/log`)
     expect(early.status).toBe(404)
     expect(await early.json()).toMatchObject({
@@ -114,7 +114,7 @@ describe("the log of a job", () => {
   it("is deleted with its job, and hidden from other accounts", async () => {
     const { jobId } = await end({ kind: "finished", result: RESULT, log: LOG })
     const path = `/jobs/${jobId}/log`
-    expect((await ask(`/v1${path}`)).status).toBe(401)
+    expect((await fetchWorker(`/v1${path}`)).status).toBe(401)
     for (const answer of [await stranger.call(path), await caller.call("/jobs/7/log")]) {
       expect([answer.status, await answer.json()]).toMatchObject([404, { code: "not_found" }])
     }
@@ -153,16 +153,16 @@ describe("the standard output of a job", () => {
   })
 
   it("is in the webhook of the job's end, also where it is long", async () => {
-    const stdout = noise(60_000)
+    const stdout = makeIncompressibleText(60_000)
     const report = { kind: "finished", result: RESULT, log: LOG, stdout }
     const { jobId } = await end(report, "https://hooks.example/ended")
-    const { bodyObjectKey } = await storedWebhook(jobId)
+    const { bodyObjectKey } = await readStoredWebhook(jobId)
     const stored = await env.MEDIA.get(bodyObjectKey ?? "")
     expect(await stored?.json()).toMatchObject({ data: { id: jobId, stdout } })
   })
 
   it("is left out of lists and of the row where it is long, and deleted with its job", async () => {
-    const lines = noise(90_000)
+    const lines = makeIncompressibleText(90_000)
     const { jobId } = await end({ kind: "finished", result: RESULT, log: LOG, stdout: lines })
     const [command, job, ...listed] = await readAll(jobId)
     expect(command).toMatchObject({ stdout: lines.slice(-64 * 1024) })

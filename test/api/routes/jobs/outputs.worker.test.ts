@@ -1,21 +1,26 @@
 import { beforeEach, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { accountOf, startTask } from "../../../support/media/bundle.ts"
-import { makeCaller, upload } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
-import { fetchResult } from "../../../support/media/fetched.ts"
-import { normalizeResult } from "../../../support/media/normalized.ts"
-import { renderResult } from "../../../support/media/rendered.ts"
-import { endTask, findTask, imported, PROBED } from "../../../support/runner/stand-in-runner.ts"
-import type { TaskEnd } from "../../../support/runner/stand-in-runner.ts"
-import { transcribeResult } from "../../../support/media/transcribed.ts"
-import { storedWebhook } from "../../../support/stored-webhook.ts"
+import { findCallerAccountId, startCommandTask } from "../../../support/media/bundle.ts"
+import { makeCaller, uploadTestFile } from "../../../support/caller.ts"
+import type { TestCaller } from "../../../support/caller.ts"
+import { makeFetchResult } from "../../../support/media/fetched.ts"
+import { makeNormalizeResult } from "../../../support/media/normalized.ts"
+import { makeRenderResult } from "../../../support/media/rendered.ts"
+import {
+  claimAndEndTask,
+  findTaskByKind,
+  makeImportEnd,
+  PROBE_TASK_END,
+} from "../../../support/runner/stand-in-runner.ts"
+import type { ReportedTaskEnd } from "../../../support/runner/stand-in-runner.ts"
+import { makeTranscribeResult } from "../../../support/media/transcribed.ts"
+import { readStoredWebhook } from "../../../support/stored-webhook.ts"
 
 const PAGE = "https://media.example/film.webm"
 const BASE = "https://lathe.test/v1"
 const FILE = `${BASE}/files/[0-9a-f-]{36}`
 
-const PROBED_FILM: TaskEnd = {
+const PROBED_FILM: ReportedTaskEnd = {
   result: {
     kind: "probe",
     probe: {
@@ -29,12 +34,12 @@ const PROBED_FILM: TaskEnd = {
   },
 }
 
-let caller: Caller
+let caller: TestCaller
 let accountId: string
 
 beforeEach(async () => {
   caller = await makeCaller(crypto.randomUUID())
-  accountId = await accountOf(caller)
+  accountId = await findCallerAccountId(caller)
 })
 
 async function create(path: string, body: object): Promise<string> {
@@ -44,13 +49,13 @@ async function create(path: string, body: object): Promise<string> {
   return location.slice(location.lastIndexOf("/") + 1)
 }
 
-async function end(id: string, kind: string, how: TaskEnd): Promise<void> {
-  expect(await endTask(await findTask(accountId, id, kind), how)).toBe("ok")
+async function end(id: string, kind: string, how: ReportedTaskEnd): Promise<void> {
+  expect(await claimAndEndTask(await findTaskByKind(accountId, id, kind), how)).toBe("ok")
 }
 
 async function putFile(): Promise<string> {
-  const { id } = await upload(caller, "talk.mp4", "bytes")
-  await end(id, "probe", PROBED)
+  const { id } = await uploadTestFile(caller, "talk.mp4", "bytes")
+  await end(id, "probe", PROBE_TASK_END)
   return id
 }
 
@@ -79,7 +84,7 @@ const BYTES_SHA256 = "277089d91c0bdf4f2e6862ba7e4a07605119431f5d13f726dd352b06f1
 
 describe("the outputs of a Job", () => {
   it("are the file for an upload", async () => {
-    const { id, download_url } = await upload(caller, "a film.webm", "bytes")
+    const { id, download_url } = await uploadTestFile(caller, "a film.webm", "bytes")
     const before = await (await caller.call(`/jobs/${id}`)).json()
     expect(before).toMatchObject({ kind: "file", status: "queued", outputs: [] })
     await end(id, "probe", PROBED_FILM)
@@ -102,7 +107,7 @@ describe("the outputs of a Job", () => {
   it("are the file for an import, under its final name", async () => {
     const answer = await caller.post("/files", { file_url: PAGE })
     const { id } = await answer.json<{ id: string }>()
-    await end(id, "import", imported({ name: "The film.webm" }))
+    await end(id, "import", makeImportEnd({ name: "The film.webm" }))
     const { outputs } = await (await caller.call(`/jobs/${id}`)).json<{ outputs: object[] }>()
     expect(outputs).toEqual([])
     await end(id, "probe", PROBED_FILM)
@@ -111,16 +116,16 @@ describe("the outputs of a Job", () => {
   })
 
   it("are empty for a file that is no media", async () => {
-    const { id } = await upload(caller, "a.txt", "bytes")
+    const { id } = await uploadTestFile(caller, "a.txt", "bytes")
     await end(id, "probe", { failure: { code: "probe_failed", message: "It is no media." } })
     const shown = await (await caller.call(`/jobs/${id}`)).json()
     expect(shown).toMatchObject({ status: "failed", outputs: [], error: { code: "probe_failed" } })
   })
 
   it("are files and bundles for a command", async () => {
-    const task = await startTask(caller, { out_1: "a.png", out_2: "p.m3u8" })
+    const task = await startCommandTask(caller, { out_1: "a.png", out_2: "p.m3u8" })
     const member = await task.store("out_2", "p.m3u8", "#EXTM3U")
-    const [picture] = renderResult("out_1").outputs
+    const [picture] = makeRenderResult("out_1").outputs
     if (!picture) throw new Error("there is no picture")
     const { quality, ...report } = { ...picture, sha256: BYTES_SHA256 }
     expect(quality).toBeDefined()
@@ -148,7 +153,7 @@ describe("the outputs of a Job", () => {
 
   it("are the media and the subtitles for a fetch", async () => {
     const id = await create("/fetch", { url: PAGE, subtitles: "en" })
-    await end(id, "fetch", { result: fetchResult(["en"]) })
+    await end(id, "fetch", { result: makeFetchResult(["en"]) })
     const base = `${BASE}/fetch/${id}`
     const outputs = await outputsOf(id)
     for (const output of outputs) expect(output).not.toHaveProperty("id")
@@ -166,7 +171,7 @@ describe("the outputs of a Job", () => {
 
   it("are the file for a normalization", async () => {
     const id = await create("/normalize", { file_url: `svc_id://${await putFile()}` })
-    await end(id, "normalize", { result: normalizeResult() })
+    await end(id, "normalize", { result: makeNormalizeResult() })
     expect(await outputsOf(id)).toEqual([
       {
         ...fileFields("talk.wav"),
@@ -180,7 +185,7 @@ describe("the outputs of a Job", () => {
 
   it("are the transcripts for a transcription", async () => {
     const id = await create("/transcribe", { source: `svc_id://${await putFile()}` })
-    await end(id, "transcribe", { result: transcribeResult() })
+    await end(id, "transcribe", { result: makeTranscribeResult() })
     const outputs = await outputsOf(id)
     for (const output of outputs) expect(output).not.toHaveProperty("id")
     const urls = outputs.map(({ url }) => url)
@@ -195,7 +200,7 @@ describe("the outputs of a Job", () => {
       { codec: "h265", resolution: "4k", bitrate_kbps: 900 },
     ]
     const id = await create("/transcode", { source, outputs })
-    await end(id, "render", { result: renderResult("out_1", "out_2") })
+    await end(id, "render", { result: makeRenderResult("out_1", "out_2") })
     const shared = { codec: "h265", resolution: "640x360", duration_seconds: 1.5, size_bytes: 9 }
     const more = { content_type: "video/mp4", quality: { metric: "ssim", score: 0.97 } }
     expect(await outputsOf(id)).toEqual([
@@ -216,7 +221,7 @@ describe("the outputs of a Job", () => {
     const message = "out_3 is the same as out_2."
     const warnings = [{ code: "same_rendition" as const, message }]
     const same = [{ key: "out_3", same_as: "out_2" }]
-    await end(id, "render", { result: { ...renderResult("out_1", "out_2"), same, warnings } })
+    await end(id, "render", { result: { ...makeRenderResult("out_1", "out_2"), same, warnings } })
     const shown = await outputsOf(id)
     expect(shown.map((output) => output["name"])).toEqual([
       "talk_480p_h264.mp4",
@@ -306,7 +311,7 @@ describe("file_ids", () => {
   it("is the id of the output's File after the success", async () => {
     const id = await create("/normalize", { file_url: `svc_id://${await putFile()}` })
     const { output } = await fileIdsOf(id)
-    await end(id, "normalize", { result: normalizeResult() })
+    await end(id, "normalize", { result: makeNormalizeResult() })
     const shown = await (await caller.call(`/normalize/${id}`)).json()
     expect(shown).toMatchObject({
       file_ids: { output },
@@ -323,7 +328,7 @@ describe("the webhook of a job in the Job form", () => {
     const outputs = [{ codec: "h264", resolution: "480p" }]
     const isTranscode = kind === "transcode"
     const id = await create(`/${kind}`, isTranscode ? { ...fields, outputs } : fields)
-    const result = isTranscode ? renderResult("out_1") : transcribeResult()
+    const result = isTranscode ? makeRenderResult("out_1") : makeTranscribeResult()
     await end(id, isTranscode ? "render" : kind, { result })
     expect(await deliveryOf(id)).toEqual({
       type: `${kind}.succeeded`,
@@ -334,7 +339,7 @@ describe("the webhook of a job in the Job form", () => {
   it("sends the native record for the field webhook beside source", async () => {
     const fields = { source: `svc_id://${await putFile()}`, webhook: "https://a.example/" }
     const id = await create("/transcribe", fields)
-    await end(id, "transcribe", { result: transcribeResult() })
+    await end(id, "transcribe", { result: makeTranscribeResult() })
     expect(await deliveryOf(id)).toMatchObject({
       data: await (await caller.call(`/transcribe/${id}`)).json(),
     })
@@ -342,7 +347,7 @@ describe("the webhook of a job in the Job form", () => {
 })
 
 async function deliveryOf(jobId: string): Promise<{ type: string; data: unknown }> {
-  const { type, body } = await storedWebhook(jobId)
+  const { type, body } = await readStoredWebhook(jobId)
   const { data } = z.looseObject({ data: z.unknown() }).parse(JSON.parse(body))
   return { type, data }
 }

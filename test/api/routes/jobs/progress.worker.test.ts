@@ -1,14 +1,14 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
-import { BOOT, startTask } from "../../../support/media/bundle.ts"
+import { TEST_BOOT_ID, startCommandTask } from "../../../support/media/bundle.ts"
 import type { RunningTask } from "../../../support/media/bundle.ts"
 import { makeCaller } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
+import type { TestCaller } from "../../../support/caller.ts"
 
 const DETAIL = { frame: 12, time_seconds: 0.5, speed: 1.5, size_bytes: 4096 }
 const OUTPUT = { key: "out_1", size_bytes: 3, content_type: "video/mp4" }
 
-let caller: Caller
+let caller: TestCaller
 
 beforeAll(async () => {
   caller = await makeCaller("progress")
@@ -16,13 +16,13 @@ beforeAll(async () => {
 
 /** Starts a task on a runner that its dispatcher knows. */
 async function start(): Promise<RunningTask> {
-  const task = await startTask(caller, { out_1: "a.mp4" })
+  const task = await startCommandTask(caller, { out_1: "a.mp4" })
   await env.DISPATCHER.getByName(task.accountId).tick(task.accountId)
   return task
 }
 
 async function report(task: RunningTask, body: object): Promise<number> {
-  const whole = { boot: BOOT, at: new Date().toISOString(), ...body }
+  const whole = { boot: TEST_BOOT_ID, at: new Date().toISOString(), ...body }
   const answer = await task.call("/reports", { method: "POST", body: JSON.stringify(whole) })
   await answer.text()
   return answer.status

@@ -2,8 +2,8 @@ import { env } from "cloudflare:workers"
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest"
 import { hashApiKey, visibleKeyPrefix } from "../../../../src/platform/crypto/api-key.ts"
 import { VALID_KEYS_MAX } from "../../../../src/db/accounts/account-keys.ts"
-import { callerOf, makeCaller } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
+import { makeCallerWithKey, makeCaller } from "../../../support/caller.ts"
+import type { TestCaller } from "../../../support/caller.ts"
 import { readProblem } from "../../../support/problem.ts"
 
 type KeyRecord = {
@@ -22,7 +22,7 @@ type KeyRecord = {
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-let owner: Caller
+let owner: TestCaller
 
 beforeAll(async () => {
   owner = await makeCaller("owner of keys")
@@ -32,24 +32,24 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-async function create(by: Caller, body: object): Promise<KeyRecord> {
+async function create(by: TestCaller, body: object): Promise<KeyRecord> {
   const answer = await by.post("/keys", body)
   expect(answer.status).toBe(201)
   return await answer.json<KeyRecord>()
 }
 
-async function get(by: Caller, id: string): Promise<KeyRecord> {
+async function get(by: TestCaller, id: string): Promise<KeyRecord> {
   return await (await by.call(`/keys/${id}`)).json<KeyRecord>()
 }
 
-async function rotate(by: Caller, id: string, body: object): Promise<KeyRecord> {
+async function rotate(by: TestCaller, id: string, body: object): Promise<KeyRecord> {
   const answer = await by.post(`/keys/${id}/rotate`, body)
   expect(answer.status).toBe(201)
   return await answer.json<KeyRecord>()
 }
 
 function statusOf(made: { id: string; key: string }): Promise<number> {
-  return callerOf(made)
+  return makeCallerWithKey(made)
     .call("/files")
     .then(({ status }) => status)
 }
@@ -188,7 +188,7 @@ describe("an expiring key", () => {
 describe("a revoked key", () => {
   it("is invalid at once, even if it is the key of the request, and its record stays", async () => {
     const made = await create(owner, { name: "leaving", scopes: ["admin"] })
-    const caller = callerOf(made)
+    const caller = makeCallerWithKey(made)
     const answer = await caller.call(`/keys/${made.id}`, { method: "DELETE" })
     expect([answer.status, await answer.json()]).toEqual([200, {}])
     expect((await caller.call("/files")).status).toBe(401)
@@ -242,7 +242,7 @@ describe("a rotated key", () => {
 
   it("may be the key of the request", async () => {
     const before = await create(owner, { name: "own", scopes: ["admin"] })
-    const after = await rotate(callerOf(before), before.id, { overlap_seconds: 60 })
+    const after = await rotate(makeCallerWithKey(before), before.id, { overlap_seconds: 60 })
     expect(await Promise.all([before, after].map(statusOf))).toEqual([200, 200])
   })
 

@@ -2,13 +2,13 @@ import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
 import { collectGarbage } from "../../../../src/objects/collect-garbage.ts"
 import { openDirectory } from "../../../../src/db/database.ts"
-import { outputObjectKey, objectPrefix } from "../../../../src/domain/object-keys.ts"
-import { bundleReport, startTask } from "../../../support/media/bundle.ts"
+import { outputObjectKey, filePrefix } from "../../../../src/domain/object-keys.ts"
+import { makeBundleReport, startCommandTask } from "../../../support/media/bundle.ts"
 import type { RunningTask } from "../../../support/media/bundle.ts"
-import { ask, makeCaller, upload } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
+import { fetchWorker, makeCaller, uploadTestFile } from "../../../support/caller.ts"
+import type { TestCaller } from "../../../support/caller.ts"
 
-let caller: Caller
+let caller: TestCaller
 
 beforeAll(async () => {
   caller = await makeCaller("bundle-ways")
@@ -16,14 +16,14 @@ beforeAll(async () => {
 
 /** Creates a command with a series of two pictures. */
 async function makeSeries() {
-  const task = await startTask(caller, { out_1: "frame_%03d.png" })
+  const task = await startCommandTask(caller, { out_1: "frame_%03d.png" })
   const members = [
     await task.store("out_1", "frame_001.png", "one", "image/png"),
     await task.store("out_1", "frame_002.png", "two!", "image/png"),
   ]
   const manifest = { method: "PUT", headers: { "content-length": "2" }, body: "{}" }
   expect((await task.call("/outputs/out_1", manifest)).status).toBe(200)
-  const told = await task.finish([bundleReport("out_1", members, "application/zip")])
+  const told = await task.finish([makeBundleReport("out_1", members, "application/zip")])
   expect(told.status).toBe(200)
   const url = `https://lathe.test/v1/files/${task.fileIds["out_1"]}/frame_001.png`
   return { task, id: task.fileIds["out_1"] ?? "", url, prefix: prefixIn(task) }
@@ -31,14 +31,14 @@ async function makeSeries() {
 
 /** Returns the prefix of an output. */
 function prefixIn(task: RunningTask): string {
-  return objectPrefix(outputObjectKey(task.accountId, task, "out_1"))
+  return filePrefix(outputObjectKey(task.accountId, task, "out_1"))
 }
 
 describe("an uploaded member", () => {
   it.each(["a%2Fb", "a%5Cb", "a%0Ab", "%00", "%ff", "", "a".repeat(241)])(
     "is refused under the name %s",
     async (name) => {
-      const task = await startTask(caller, { out_1: "f_%d.png" })
+      const task = await startCommandTask(caller, { out_1: "f_%d.png" })
       const put = { method: "PUT", headers: { "content-length": "1" }, body: "x" }
       const answer = await task.call(`/outputs/out_1/members/${name}`, put)
       expect([400, 404]).toContain(answer.status)
@@ -49,8 +49,8 @@ describe("an uploaded member", () => {
   )
 
   it("is refused at another fence and for another task", async () => {
-    const task = await startTask(caller, { out_1: "f_%d.png" })
-    const other = await startTask(caller, { out_1: "f_%d.png" })
+    const task = await startCommandTask(caller, { out_1: "f_%d.png" })
+    const other = await startCommandTask(caller, { out_1: "f_%d.png" })
     const put = { method: "PUT", headers: { "content-length": "1" }, body: "x" }
     const path = "/outputs/out_1/members/f_1.png"
     await env.DB.prepare("update tasks set fence = 2 where id = ?").bind(task.taskId).run()
@@ -59,7 +59,7 @@ describe("an uploaded member", () => {
   })
 
   it("may be uploaded in parts", async () => {
-    const task = await startTask(caller, { out_1: "f_%d.png" })
+    const task = await startCommandTask(caller, { out_1: "f_%d.png" })
     const place = "/outputs/out_1/members/f%201.png"
     const begun = await task.call(`${place}/parts`, { method: "POST" })
     const { upload_id } = await begun.json<{ upload_id: string }>()
@@ -98,18 +98,18 @@ describe("a delete", () => {
     const { task, id, url, prefix } = await makeSeries()
     const redirect = await caller.call(url.replace("https://lathe.test/v1", ""))
     const link = redirect.headers.get("location") ?? ""
-    expect((await ask(link, { method: "HEAD" })).status).toBe(200)
+    expect((await fetchWorker(link, { method: "HEAD" })).status).toBe(200)
     // The bundle's own object, its two members and their list.
     expect((await env.MEDIA.list({ prefix })).objects).toHaveLength(4)
     const path = what === "file" ? `/files/${id}` : `/commands/${task.jobId}`
     expect((await caller.call(path, { method: "DELETE" })).status).toBe(200)
-    expect((await ask(link)).status).toBe(404)
+    expect((await fetchWorker(link)).status).toBe(404)
     await collectGarbage(env, openDirectory(env), Date.now())
     expect((await env.MEDIA.list({ prefix })).objects).toEqual([])
   })
 
   it("of a lost attempt happens after the next attempt has ended", async () => {
-    const task = await startTask(caller, { out_1: "f_%d.png" })
+    const task = await startCommandTask(caller, { out_1: "f_%d.png" })
     await task.store("out_1", "f_1.png", "one")
     const prefix = prefixIn(task)
     const at = new Date().toISOString()
@@ -124,7 +124,7 @@ describe("a delete", () => {
 describe("the name of an output", () => {
   async function check(output_files: Record<string, string>) {
     const keys = Object.keys(output_files).join(" ")
-    const clip = await upload(caller, "clip.png", "x")
+    const clip = await uploadTestFile(caller, "clip.png", "x")
     const answer = await caller.post("/commands", {
       ffmpeg_command: `ffmpeg -i in_1 ${keys}`,
       input_files: { in_1: `svc_id://${clip.id}` },

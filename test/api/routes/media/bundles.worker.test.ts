@@ -1,12 +1,16 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
-import { MEMBERS_MAX } from "../../../../src/contract/bundle.ts"
+import { BUNDLE_MEMBERS_MAX } from "../../../../src/contract/bundle.ts"
 import { makeDownloadToken } from "../../../../src/objects/download-links.ts"
 import { outputObjectKey } from "../../../../src/domain/object-keys.ts"
-import { accountOf, bundleReport, startTask } from "../../../support/media/bundle.ts"
-import { ask, makeCaller } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
-import { storedWebhook } from "../../../support/stored-webhook.ts"
+import {
+  findCallerAccountId,
+  makeBundleReport,
+  startCommandTask,
+} from "../../../support/media/bundle.ts"
+import { fetchWorker, makeCaller } from "../../../support/caller.ts"
+import type { TestCaller } from "../../../support/caller.ts"
+import { readStoredWebhook } from "../../../support/stored-webhook.ts"
 
 type FileEntry = { name: string; download_url: string; size_bytes: number; content_type: string }
 type Output = FileEntry & { id: string; files?: FileEntry[]; duration_seconds?: number }
@@ -16,7 +20,7 @@ const HLS = "application/vnd.apple.mpegurl"
 const PLAYLIST = "#EXTM3U\n#EXTINF:7,\nseg ä%1.ts\n"
 const NAMES = ["list.m3u8", "seg ä%1.ts", "50%25.vtt", "x'(1)!.mp4"]
 
-let caller: Caller
+let caller: TestCaller
 
 beforeAll(async () => {
   caller = await makeCaller("bundles")
@@ -25,7 +29,7 @@ beforeAll(async () => {
 /** Creates a command with a playlist of odd names, a series and a plain file. */
 async function makeCommand(webhookUrl: string | null = null) {
   const names = { out_1: "list.m3u8", out_2: "frame_%03d.png", out_3: "plain.txt" }
-  const task = await startTask(caller, names, { webhookUrl })
+  const task = await startCommandTask(caller, names, { webhookUrl })
   const list = [
     await task.store("out_1", "list.m3u8", PLAYLIST, HLS),
     await task.store("out_1", "seg ä%1.ts", "0123456789", "video/mp2t"),
@@ -43,8 +47,8 @@ async function makeCommand(webhookUrl: string | null = null) {
     expect((await task.call(`/outputs/${key}`, manifest)).status).toBe(200)
   }
   const told = await task.finish([
-    { ...bundleReport("out_1", list, HLS), duration_seconds: 7000.333333 },
-    bundleReport("out_2", series, "application/zip"),
+    { ...makeBundleReport("out_1", list, HLS), duration_seconds: 7000.333333 },
+    makeBundleReport("out_2", series, "application/zip"),
     { key: "out_3", size_bytes: 5, content_type: "text/plain" },
   ])
   expect(told.status).toBe(200)
@@ -122,31 +126,31 @@ describe("the record of a command", () => {
     const { files: _, ...headOfList } = list
     expect(listed).toMatchObject({ out_1: headOfList, out_3: outputs["out_3"] })
     for (const key of ["out_1", "out_2"]) expect(listed?.[key]).not.toHaveProperty("files")
-    const { body } = await storedWebhook(task.jobId)
+    const { body } = await readStoredWebhook(task.jobId)
     expect(JSON.parse(body)).toMatchObject({ data: { output_files: outputs } })
   })
 
   it("holds the largest number of files of a command, which lists omit", async () => {
     const owner = await makeCaller("bundles-many")
     const webhookUrl = "https://receiver.example/"
-    const task = await startTask(owner, { out_1: "f_%d.png" }, { webhookUrl })
-    const members = Array.from({ length: MEMBERS_MAX }, (_, index) => ({
+    const task = await startCommandTask(owner, { out_1: "f_%d.png" }, { webhookUrl })
+    const members = Array.from({ length: BUNDLE_MEMBERS_MAX }, (_, index) => ({
       name: `${"f".repeat(75)}_${index}`.slice(-80),
       size_bytes: 123_456_789,
       content_type: "application/vnd.apple.mpegurl",
       crc32: 0xffff_ffff,
     }))
-    const told = await task.finish([bundleReport("out_1", members, "application/zip")])
+    const told = await task.finish([makeBundleReport("out_1", members, "application/zip")])
     expect(told.status).toBe(200)
     const record = await readCommand(task.jobId, owner)
-    expect(record.output_files["out_1"]?.files).toHaveLength(MEMBERS_MAX)
+    expect(record.output_files["out_1"]?.files).toHaveLength(BUNDLE_MEMBERS_MAX)
     const [listed] = await (await owner.call("/commands")).json<Command[]>()
     expect(listed?.output_files["out_1"]).toMatchObject({ name: "f.zip" })
     expect(listed?.output_files["out_1"]).not.toHaveProperty("files")
     const [file] = await (await owner.call("/files")).json<Output[]>()
     expect(file).not.toHaveProperty("files")
     const whole = await (await owner.call(`/files/${file?.id}`)).json<Output>()
-    expect(whole.files).toHaveLength(MEMBERS_MAX)
+    expect(whole.files).toHaveLength(BUNDLE_MEMBERS_MAX)
     expect(await lengthOf("body", "deliveries", task.jobId)).toBeLessThan(10_000)
     expect(await lengthOf("result", "jobs", task.jobId)).toBeLessThan(10_000)
     expect(await lengthOf("bundle", "files", task.jobId)).toBeLessThan(10_000)
@@ -158,11 +162,11 @@ describe("a playlist's download_url", () => {
     const { outputs } = await makeCommand()
     const list = outputOf(outputs, "out_1")
     const link = await linkOf(list.download_url)
-    const answer = await ask(link)
+    const answer = await fetchWorker(link)
     expect([answer.headers.get("content-type"), await answer.text()]).toEqual([HLS, PLAYLIST])
     expect(answer.headers.get("access-control-allow-origin")).toBe("*")
     for (const { name, size_bytes, content_type } of list.files) {
-      const media = await ask(beside(link, encodeURIComponent(name)))
+      const media = await fetchWorker(beside(link, encodeURIComponent(name)))
       const { length } = await media.arrayBuffer().then((body) => new Uint8Array(body))
       expect([name, media.status, length]).toEqual([name, 200, size_bytes])
       expect(media.headers.get("content-type")).toBe(content_type)
@@ -173,28 +177,28 @@ describe("a playlist's download_url", () => {
     const { outputs } = await makeCommand()
     const [, segment] = outputOf(outputs, "out_1").files
     const link = await linkOf(segment?.download_url ?? "")
-    const part = await ask(link, { headers: { range: "bytes=2-4" } })
+    const part = await fetchWorker(link, { headers: { range: "bytes=2-4" } })
     expect([part.status, await part.text()]).toEqual([206, "234"])
     expect(part.headers.get("content-range")).toBe("bytes 2-4/10")
     const etag = part.headers.get("etag") ?? ""
-    expect((await ask(link, { headers: { "if-none-match": etag } })).status).toBe(304)
-    const head = await ask(link, { method: "HEAD" })
+    expect((await fetchWorker(link, { headers: { "if-none-match": etag } })).status).toBe(304)
+    const head = await fetchWorker(link, { method: "HEAD" })
     expect([head.headers.get("content-length"), await head.text()]).toEqual(["10", ""])
   })
 
   it("reads a percent sign in a line of a playlist literally", async () => {
     const { outputs } = await makeCommand()
     const link = await linkOf(outputOf(outputs, "out_1").download_url)
-    const media = await ask(beside(link, "50%25.vtt"))
+    const media = await fetchWorker(beside(link, "50%25.vtt"))
     expect([media.status, await media.text()]).toEqual([200, "WEBVTT"])
-    const odd = await ask(beside(link, "seg%20%C3%A4%1.ts"))
+    const odd = await fetchWorker(beside(link, "seg%20%C3%A4%1.ts"))
     expect([odd.status, (await odd.arrayBuffer()).byteLength]).toEqual([200, 10])
   })
 
   it("is valid for the playing time of the playlist", async () => {
     const { outputs } = await makeCommand()
     async function expiryOf(url: string): Promise<number> {
-      const { headers } = await ask(await linkOf(url), { method: "HEAD" })
+      const { headers } = await fetchWorker(await linkOf(url), { method: "HEAD" })
       return Number(/max-age=(\d+)/.exec(headers.get("cache-control") ?? "")?.[1])
     }
     const list = outputOf(outputs, "out_1")
@@ -209,14 +213,14 @@ describe("a playlist's download_url", () => {
     const link = await linkOf(outputOf(outputs, "out_1").download_url)
     const names = ["frame_001.png", "frame_%2503d.png", "plain.txt", "media", "..%2Fmedia"]
     for (const name of [...names, "..%2F..%2Fout_2%2Fmembers%2Fframe_001.png", "nothing.ts"]) {
-      expect([name, (await ask(beside(link, name))).status]).toEqual([name, 404])
+      expect([name, (await fetchWorker(beside(link, name))).status]).toEqual([name, 404])
     }
     const place = new URL(link)
     const [, , token = ""] = place.pathname.split("/")
     const [, , foreign = ""] = new URL(await linkOf(otherList.download_url)).pathname.split("/")
     const [payload = ""] = foreign.split(".")
     const [, signature = ""] = token.split(".")
-    expect((await ask(`/media/${payload}.${signature}/list.m3u8`)).status).toBe(403)
+    expect((await fetchWorker(`/media/${payload}.${signature}/list.m3u8`)).status).toBe(403)
     const stranger = await makeCaller("bundles-stranger")
     const path = `/files/${otherList.id}/list.m3u8`
     expect((await stranger.call(path)).status).toBe(404)
@@ -225,7 +229,7 @@ describe("a playlist's download_url", () => {
   it("gets a 410 after its expiry, for members too", async () => {
     const { outputs } = await makeCommand()
     const list = outputOf(outputs, "out_1")
-    const objectKey = `${await accountOf(caller)}/outputs/${list.id}/media`
+    const objectKey = `${await findCallerAccountId(caller)}/outputs/${list.id}/media`
     const opens = { kind: "playlist", objectKey } as const
     const late = await makeDownloadToken(env.LATHE_SECRET ?? "", {
       opens,
@@ -233,7 +237,7 @@ describe("a playlist's download_url", () => {
       disposition: "inline",
     })
     for (const name of NAMES) {
-      expect((await ask(`/media/${late}/${encodeURIComponent(name)}`)).status).toBe(410)
+      expect((await fetchWorker(`/media/${late}/${encodeURIComponent(name)}`)).status).toBe(410)
     }
   })
 })
@@ -242,8 +246,8 @@ describe("a series' download_url", () => {
   it("answers a ZIP with its length and the name of the pattern", async () => {
     const { outputs } = await makeCommand()
     const link = await linkOf(outputOf(outputs, "out_2").download_url)
-    const head = await ask(link, { method: "HEAD" })
-    const answer = await ask(link)
+    const head = await fetchWorker(link, { method: "HEAD" })
+    const answer = await fetchWorker(link)
     expect([answer.status, answer.headers.get("accept-ranges")]).toEqual([200, "bytes"])
     expect(answer.headers.get("content-type")).toBe("application/zip")
     expect(answer.headers.get("content-disposition")).toBe("attachment; filename=frame.zip")
@@ -260,12 +264,12 @@ describe("a series' download_url", () => {
   it("answers each range of a ZIP with the bytes that the whole has there", async () => {
     const { outputs } = await makeCommand()
     const link = await linkOf(outputOf(outputs, "out_2").download_url)
-    const whole = new Uint8Array(await (await ask(link)).arrayBuffer())
+    const whole = new Uint8Array(await (await fetchWorker(link)).arrayBuffer())
     for (let start = 0; start < whole.length; start += 7) {
       for (const end of [start, start + 40, whole.length - 1].filter(
         (each) => each < whole.length,
       )) {
-        const answer = await ask(link, { headers: { range: `bytes=${start}-${end}` } })
+        const answer = await fetchWorker(link, { headers: { range: `bytes=${start}-${end}` } })
         expect(answer.status).toBe(206)
         const range = `bytes ${start}-${end}/${whole.length}`
         expect(answer.headers.get("content-range")).toBe(range)
@@ -273,23 +277,25 @@ describe("a series' download_url", () => {
         expect(new Uint8Array(await answer.arrayBuffer())).toEqual(whole.subarray(start, end + 1))
       }
     }
-    expect((await ask(link, { headers: { range: `bytes=${whole.length}-` } })).status).toBe(416)
+    expect((await fetchWorker(link, { headers: { range: `bytes=${whole.length}-` } })).status).toBe(
+      416,
+    )
   })
 
   it("has the same ETag at each request, and answers conditions on it", async () => {
     const { outputs } = await makeCommand()
     const link = await linkOf(outputOf(outputs, "out_2").download_url)
-    const etag = (await ask(link, { method: "HEAD" })).headers.get("etag") ?? ""
+    const etag = (await fetchWorker(link, { method: "HEAD" })).headers.get("etag") ?? ""
     expect(etag).toMatch(/^"[0-9a-f]{32}"$/)
-    const again = await ask(link, { headers: { "if-none-match": etag } })
+    const again = await fetchWorker(link, { headers: { "if-none-match": etag } })
     expect([again.status, again.headers.get("etag")]).toEqual([304, etag])
-    expect((await ask(link, { headers: { "if-match": '"other"' } })).status).toBe(412)
+    expect((await fetchWorker(link, { headers: { "if-match": '"other"' } })).status).toBe(412)
     const range = { range: "bytes=1-2" }
     for (const [version, status] of [
       [etag, 206],
       ['"other"', 200],
     ] as const) {
-      const answer = await ask(link, { headers: { ...range, "if-range": version } })
+      const answer = await fetchWorker(link, { headers: { ...range, "if-range": version } })
       expect(answer.status).toBe(status)
       await answer.body?.cancel()
     }
@@ -298,7 +304,7 @@ describe("a series' download_url", () => {
   it("leads to single pictures by their names", async () => {
     const { outputs } = await makeCommand()
     const [, second] = outputOf(outputs, "out_2").files
-    const media = await ask(await linkOf(second?.download_url ?? ""))
+    const media = await fetchWorker(await linkOf(second?.download_url ?? ""))
     expect([media.headers.get("content-type"), await media.text()]).toEqual(["image/png", "two!"])
   })
 
@@ -307,8 +313,8 @@ describe("a series' download_url", () => {
     const link = await linkOf(outputOf(outputs, "out_2").download_url)
     const prefix = outputObjectKey(task.accountId, task, "out_2").replace(/media$/, "members/")
     await env.MEDIA.delete(`${prefix}frame_002.png`)
-    await expect(ask(link).then((answer) => answer.arrayBuffer())).rejects.toThrow(/./)
+    await expect(fetchWorker(link).then((answer) => answer.arrayBuffer())).rejects.toThrow(/./)
     await env.MEDIA.delete(`${prefix}frame_001.png`)
-    expect((await ask(link)).status).toBe(404)
+    expect((await fetchWorker(link)).status).toBe(404)
   })
 })

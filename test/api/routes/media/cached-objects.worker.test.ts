@@ -2,12 +2,12 @@ import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
 import { app } from "../../../../src/app.ts"
-import { makeCaller, upload } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
+import { makeCaller, uploadTestFile } from "../../../support/caller.ts"
+import type { TestCaller } from "../../../support/caller.ts"
 
 const SECONDS = 60
 
-let caller: Caller
+let caller: TestCaller
 
 beforeAll(async () => {
   caller = await makeCaller("cached objects")
@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 /** Uploads a file. Returns its id and a link to it. */
 async function makeLink(name: string): Promise<{ id: string; link: string }> {
-  const { id } = await upload(caller, name, "0123456789")
+  const { id } = await uploadTestFile(caller, name, "0123456789")
   const redirect = await caller.call(`/files/${id}/${name}`)
   return { id, link: redirect.headers.get("location") ?? "" }
 }

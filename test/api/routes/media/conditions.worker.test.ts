@@ -1,21 +1,21 @@
 import { beforeAll, describe, expect, it } from "vitest"
-import { ask, makeCaller, upload } from "../../../support/caller.ts"
-import { bundleReport, startTask } from "../../../support/media/bundle.ts"
-import type { Caller } from "../../../support/caller.ts"
+import { fetchWorker, makeCaller, uploadTestFile } from "../../../support/caller.ts"
+import { makeBundleReport, startCommandTask } from "../../../support/media/bundle.ts"
+import type { TestCaller } from "../../../support/caller.ts"
 import { makeRandom } from "../../../support/random.ts"
 
 const CONTENT = "0123456789"
 const PAST = "Thu, 01 Jan 2015 00:00:00 GMT"
 const FUTURE = "Thu, 01 Jan 2099 00:00:00 GMT"
 
-let caller: Caller
+let caller: TestCaller
 /** URLs that serve stored bytes: a link, a published file, a playlist's member and a series. */
 let places: Record<"link" | "published" | "member" | "archive", string>
 let etag = ""
 
 beforeAll(async () => {
   caller = await makeCaller("conditions")
-  const file = await upload(caller, "ten.txt", CONTENT)
+  const file = await uploadTestFile(caller, "ten.txt", CONTENT)
   const published = await caller.post(`/files/${file.id}/publish`, {})
   const { public_url } = await published.json<{ public_url: string }>()
   const [playlist, archive] = await makeBundles()
@@ -25,13 +25,13 @@ beforeAll(async () => {
     member: (await linkTo(playlist)).replace(/[^/]*$/, "segment.ts"),
     archive: await linkTo(archive),
   }
-  etag = (await ask(places.link, { method: "HEAD" })).headers.get("etag") ?? ""
+  etag = (await fetchWorker(places.link, { method: "HEAD" })).headers.get("etag") ?? ""
   expect(etag).toMatch(/^"[0-9a-f]+"$/)
 })
 
 /** Returns the download URLs of a playlist and a series of one command. */
 async function makeBundles(): Promise<[string, string]> {
-  const task = await startTask(caller, { out_1: "list.m3u8", out_2: "frame_%03d.png" })
+  const task = await startCommandTask(caller, { out_1: "list.m3u8", out_2: "frame_%03d.png" })
   const list = [
     await task.store("out_1", "list.m3u8", "#EXTM3U\n", "application/vnd.apple.mpegurl"),
     await task.store("out_1", "segment.ts", CONTENT, "video/mp2t"),
@@ -42,8 +42,8 @@ async function makeBundles(): Promise<[string, string]> {
     await (await task.call(`/outputs/${key}`, manifest)).text()
   }
   const finished = await task.finish([
-    bundleReport("out_1", list, "application/vnd.apple.mpegurl"),
-    bundleReport("out_2", series, "application/zip"),
+    makeBundleReport("out_1", list, "application/vnd.apple.mpegurl"),
+    makeBundleReport("out_2", series, "application/zip"),
   ])
   expect(finished.status).toBe(200)
   const answer = await caller.call(`/commands/${task.jobId}`)
@@ -59,7 +59,7 @@ async function linkTo(downloadUrl: string): Promise<string> {
 }
 
 async function statusOf(headers: Record<string, string>): Promise<number> {
-  const answer = await ask(places.link, { headers })
+  const answer = await fetchWorker(places.link, { headers })
   await answer.body?.cancel()
   return answer.status
 }
@@ -100,7 +100,7 @@ describe("a condition of a download", () => {
   })
 
   it("with an unquoted tag gets the expected form", async () => {
-    const answer = await ask(places.link, { headers: { "if-match": "x" } })
+    const answer = await fetchWorker(places.link, { headers: { "if-match": "x" } })
     expect((await answer.json<{ message: string }>()).message).toContain(
       "If-Match: expected * or entity tags in double quotes",
     )
@@ -138,7 +138,7 @@ describe("a download route", () => {
           ]),
         )
         const method = draw() < 0.3 ? "HEAD" : "GET"
-        const answer = await ask(places[place], { method, headers })
+        const answer = await fetchWorker(places[place], { method, headers })
         await answer.body?.cancel()
         if (!STATUSES.includes(answer.status)) failed.push([method, headers, answer.status])
       }

@@ -1,15 +1,20 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
-import { ask, askOperator, makeCaller, upload } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
-import { fetchResult, finishFetch } from "../../../support/media/fetched.ts"
-import { GOLD } from "../../../support/accounts/own-plan.ts"
+import {
+  fetchWorker,
+  fetchOperatorRoute,
+  makeCaller,
+  uploadTestFile,
+} from "../../../support/caller.ts"
+import type { TestCaller } from "../../../support/caller.ts"
+import { makeFetchResult, finishFetch } from "../../../support/media/fetched.ts"
+import { GOLD_PLAN_LIMITS } from "../../../support/accounts/own-plan.ts"
 import { readProblem } from "../../../support/problem.ts"
 
 /** Default of LINK_SECONDS. */
 const LINK_SECONDS = 300
 
-let caller: Caller
+let caller: TestCaller
 
 beforeAll(async () => {
   caller = await makeCaller("lives of links")
@@ -19,14 +24,14 @@ beforeAll(async () => {
 async function lifeOf(path: string): Promise<number> {
   const redirect = await caller.call(path)
   expect(redirect.status).toBe(302)
-  const media = await ask(redirect.headers.get("location") ?? "", { method: "HEAD" })
+  const media = await fetchWorker(redirect.headers.get("location") ?? "", { method: "HEAD" })
   expect(media.status).toBe(200)
   return Number(/max-age=(\d+)/.exec(media.headers.get("cache-control") ?? "")?.[1])
 }
 
 /** Uploads a file with this playing time. */
 async function uploadPlaying(name: string, duration: number): Promise<string> {
-  const file = await upload(caller, name, "x")
+  const file = await uploadTestFile(caller, name, "x")
   await env.DB.prepare("update files set probe = ? where id = ?")
     .bind(JSON.stringify(probeOf(duration)), file.id)
     .run()
@@ -44,7 +49,7 @@ function about(seconds: number) {
 
 describe("a link", () => {
   it("to other files than media is valid for LINK_SECONDS", async () => {
-    const file = await upload(caller, "a.txt", "x")
+    const file = await uploadTestFile(caller, "a.txt", "x")
     expect(await lifeOf(`/files/${file.id}/a.txt`)).toSatisfy(about(LINK_SECONDS))
   })
 
@@ -61,8 +66,12 @@ describe("a link", () => {
   it("to fetched media is valid for the playing time in addition", async () => {
     const answer = await caller.post("/fetch", { url: "https://a.example/" })
     const { fetch_id: id } = await answer.json<{ fetch_id: string }>()
-    const { media } = fetchResult()
-    await finishFetch(caller, id, fetchResult([], { media: { ...media, probe: probeOf(1000) } }))
+    const { media } = makeFetchResult()
+    await finishFetch(
+      caller,
+      id,
+      makeFetchResult([], { media: { ...media, probe: probeOf(1000) } }),
+    )
     expect(await lifeOf(`/fetch/${id}/A%20clip.mp4`)).toSatisfy(about(LINK_SECONDS + 1000))
     expect(await lifeOf(`/fetch/${id}/A%20clip.mp4?expires_in=20`)).toSatisfy(about(20))
   })
@@ -76,7 +85,7 @@ describe("a link", () => {
   it.each(["0", "-1", "1.5", "ten", "", "99999999999"])(
     "is refused if expires_in is %j",
     async (text) => {
-      const file = await upload(caller, "a.txt", "x")
+      const file = await uploadTestFile(caller, "a.txt", "x")
       const answer = await caller.call(`/files/${file.id}/a.txt?expires_in=${text}`)
       expect(answer.status).toBe(422)
       const { details } = await answer.json<{ details: { field: string; message: string }[] }>()
@@ -90,7 +99,7 @@ describe("a link", () => {
   )
 
   it("is refused with a lifetime above the plan's, which the message names", async () => {
-    const file = await upload(caller, "a.txt", "x")
+    const file = await uploadTestFile(caller, "a.txt", "x")
     const answer = await caller.call(`/files/${file.id}/a.txt?expires_in=86401`)
     expect(answer.status).toBe(422)
     expect(await readProblem(answer)).toMatchObject({
@@ -99,12 +108,12 @@ describe("a link", () => {
   })
 
   it("is valid up to the limit of an operator's plan", async () => {
-    const { link_seconds: _, ...without } = GOLD
+    const { link_seconds: _, ...without } = GOLD_PLAN_LIMITS
     for (const [name, limits] of [
-      ["gold", GOLD],
+      ["gold", GOLD_PLAN_LIMITS],
       ["silver", without],
     ] as const) {
-      const made = await askOperator(`/plans/${name}`, {
+      const made = await fetchOperatorRoute(`/plans/${name}`, {
         method: "PUT",
         body: JSON.stringify(limits),
       })
@@ -116,11 +125,11 @@ describe("a link", () => {
     ] as const) {
       const account = `links of ${plan}`
       const holder = await makeCaller(account)
-      await askOperator("/plans", { method: "PUT", body: JSON.stringify({ account, plan }) })
+      await fetchOperatorRoute("/plans", { method: "PUT", body: JSON.stringify({ account, plan }) })
       await expect
         .poll(async () => (await (await holder.call("/account")).json<{ plan: string }>()).plan)
         .toBe(plan)
-      const file = await upload(holder, "a.txt", "x")
+      const file = await uploadTestFile(holder, "a.txt", "x")
       const path = `/files/${file.id}/a.txt?expires_in=`
       expect((await holder.call(`${path}${least}`)).status).toBe(302)
       expect((await holder.call(`${path}${most}`)).status).toBe(422)

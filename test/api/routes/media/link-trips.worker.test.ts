@@ -2,12 +2,12 @@ import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
 import { collectGarbage } from "../../../../src/objects/collect-garbage.ts"
 import { openDirectory } from "../../../../src/db/database.ts"
-import { bundleReport, startTask } from "../../../support/media/bundle.ts"
-import { ask, makeCaller, upload } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
-import { commandRequest } from "../../../support/media/command-request.ts"
-import { countTrips } from "../../../support/db/counted-trips.ts"
-import { fetchResult, finishFetch } from "../../../support/media/fetched.ts"
+import { makeBundleReport, startCommandTask } from "../../../support/media/bundle.ts"
+import { fetchWorker, makeCaller, uploadTestFile } from "../../../support/caller.ts"
+import type { TestCaller } from "../../../support/caller.ts"
+import { makeCommandBody } from "../../../support/media/command-request.ts"
+import { recordD1Trips } from "../../../support/db/counted-trips.ts"
+import { makeFetchResult, finishFetch } from "../../../support/media/fetched.ts"
 import { finishTranscription } from "../../../support/media/transcribed.ts"
 
 const HLS = "application/vnd.apple.mpegurl"
@@ -19,7 +19,7 @@ const LINK_LENGTH_MAX = 2048
  */
 const BY_TIME = /^(?:select (?:keys|accounts|tasks)|insert usage_days, update keys)$/
 
-let caller: Caller
+let caller: TestCaller
 
 beforeAll(async () => {
   caller = await makeCaller("link trips")
@@ -28,7 +28,7 @@ beforeAll(async () => {
 /** Follows a path to its link; also returns the round trips. */
 async function follow(path: string): Promise<{ link: string; trips: string[] }> {
   let link = ""
-  const trips = await countTrips(async () => {
+  const trips = await recordD1Trips(async () => {
     const redirect = await caller.call(path)
     expect([path, redirect.status]).toEqual([path, 302])
     link = redirect.headers.get("location") ?? ""
@@ -39,8 +39,8 @@ async function follow(path: string): Promise<{ link: string; trips: string[] }> 
 /** Reads the target of a link, and expects no round trip. */
 async function open(link: string, init: RequestInit = {}): Promise<Response> {
   let answer = new Response()
-  const trips = await countTrips(async () => {
-    answer = await ask(link, init)
+  const trips = await recordD1Trips(async () => {
+    answer = await fetchWorker(link, init)
   })
   expect(trips.filter((trip) => !BY_TIME.test(trip))).toEqual([])
   return answer
@@ -48,7 +48,7 @@ async function open(link: string, init: RequestInit = {}): Promise<Response> {
 
 /** Creates a command with a playlist and a series. */
 async function makeBundles() {
-  const task = await startTask(caller, { out_1: "list.m3u8", out_2: "frame_%03d.png" })
+  const task = await startCommandTask(caller, { out_1: "list.m3u8", out_2: "frame_%03d.png" })
   const list = [
     await task.store("out_1", "list.m3u8", "#EXTM3U\na.ts\n", HLS),
     await task.store("out_1", "a.ts", "0123456789", "video/mp2t"),
@@ -59,8 +59,8 @@ async function makeBundles() {
     expect((await task.call(`/outputs/${key}`, manifest)).status).toBe(200)
   }
   const reports = [
-    bundleReport("out_1", list, HLS),
-    bundleReport("out_2", series, "application/zip"),
+    makeBundleReport("out_1", list, HLS),
+    makeBundleReport("out_2", series, "application/zip"),
   ]
   expect((await task.finish(reports)).status).toBe(200)
   return task
@@ -68,7 +68,7 @@ async function makeBundles() {
 
 describe("a download", () => {
   it("of a file takes one round trip to D1 for the link, and none for the bytes", async () => {
-    const file = await upload(caller, "ten.txt", "0123456789")
+    const file = await uploadTestFile(caller, "ten.txt", "0123456789")
     const { link, trips } = await follow(`/files/${file.id}/ten.txt`)
     expect(trips).toEqual(["select files"])
     expect(await (await open(link)).text()).toBe("0123456789")
@@ -114,8 +114,8 @@ describe("a download", () => {
   it("of fetched media and of a transcript takes no more", async () => {
     const fetched = await caller.post("/fetch", { url: "https://a.example/" })
     const { fetch_id: fetchId } = await fetched.json<{ fetch_id: string }>()
-    await finishFetch(caller, fetchId, fetchResult())
-    const talk = await upload(caller, "talk.mp3", "sound")
+    await finishFetch(caller, fetchId, makeFetchResult())
+    const talk = await uploadTestFile(caller, "talk.mp3", "sound")
     const said = await caller.post("/transcribe", { file_url: `svc_id://${talk.id}` })
     const { transcribe_id: id } = await said.json<{ transcribe_id: string }>()
     await finishTranscription(caller, id)
@@ -132,7 +132,7 @@ describe("a download", () => {
 describe("a link", () => {
   it("stays below the length limit of URLs, for the longest name", async () => {
     const name = `${"n".repeat(196)}.txt`
-    const file = await upload(caller, name, "x")
+    const file = await uploadTestFile(caller, name, "x")
     const { link } = await follow(`/files/${file.id}/${name}`)
     expect(link.length).toBeLessThan(LINK_LENGTH_MAX / 2)
     expect((await open(link)).status).toBe(200)
@@ -147,22 +147,23 @@ describe("a link to a deleted file", () => {
       const links = [list.link, list.link.replace(/list\.m3u8$/, "a.ts")]
       const path = what === "file" ? `/files/${fileIds["out_1"]}` : `/commands/${jobId}`
       expect((await caller.call(path, { method: "DELETE" })).status).toBe(200)
-      for (const link of links) expect([what, (await ask(link)).status]).toEqual([what, 404])
+      for (const link of links)
+        expect([what, (await fetchWorker(link)).status]).toEqual([what, 404])
     }
   })
 
   it("stays valid while a run reads the file, and no longer", async () => {
-    const file = await upload(caller, "read.txt", "x")
-    const created = await caller.post("/commands", commandRequest(file.id))
+    const file = await uploadTestFile(caller, "read.txt", "x")
+    const created = await caller.post("/commands", makeCommandBody(file.id))
     const { command_id: id } = await created.json<{ command_id: string }>()
     const setState = env.DB.prepare("update tasks set state = ? where job_id = ?")
     await setState.bind("running", id).run()
     const { link } = await follow(`/files/${file.id}/read.txt`)
     expect((await caller.call(`/files/${file.id}`, { method: "DELETE" })).status).toBe(200)
     expect((await caller.call(`/files/${file.id}/read.txt`)).status).toBe(404)
-    expect(await (await ask(link)).text()).toBe("x")
+    expect(await (await fetchWorker(link)).text()).toBe("x")
     await setState.bind("succeeded", id).run()
     await collectGarbage(env, openDirectory(env), Date.now())
-    expect((await ask(link)).status).toBe(404)
+    expect((await fetchWorker(link)).status).toBe(404)
   })
 })

@@ -1,10 +1,10 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
 import { makeDownloadToken } from "../../../../src/objects/download-links.ts"
-import { ask, makeCaller, upload as uploadTo } from "../../../support/caller.ts"
-import type { Caller, FileRecord } from "../../../support/caller.ts"
+import { fetchWorker, makeCaller, uploadTestFile as uploadTo } from "../../../support/caller.ts"
+import type { TestCaller, FileRecord } from "../../../support/caller.ts"
 
-let caller: Caller
+let caller: TestCaller
 
 beforeAll(async () => {
   caller = await makeCaller("links")
@@ -24,7 +24,7 @@ describe("a download link", () => {
 
   it("does not contain the key", async () => {
     const file = await upload("ten.txt", "0123456789")
-    const redirect = await ask(`/v1/files/${file.id}/ten.txt?key=${caller.key}`)
+    const redirect = await fetchWorker(`/v1/files/${file.id}/ten.txt?key=${caller.key}`)
     expect(redirect.status).toBe(302)
     expect(JSON.stringify([...redirect.headers])).not.toContain(caller.key.slice(0, 20))
   })
@@ -39,7 +39,7 @@ describe("a download link", () => {
     ["bytes=0-1,4-5", 200, "0123456789", null],
     ["pages=1-2", 200, "0123456789", null],
   ])("answers the range %s with %i", async (range, status, text, contentRange) => {
-    const media = await ask(await link(), { headers: { range } })
+    const media = await fetchWorker(await link(), { headers: { range } })
     expect([media.status, await media.text()]).toEqual([status, text])
     expect(media.headers.get("content-range")).toBe(contentRange)
     expect(media.headers.get("content-length")).toBe(String(text.length))
@@ -47,13 +47,13 @@ describe("a download link", () => {
   })
 
   it("refuses a range beyond the end", async () => {
-    const media = await ask(await link(), { headers: { range: "bytes=10-" } })
+    const media = await fetchWorker(await link(), { headers: { range: "bytes=10-" } })
     expect(media.status).toBe(416)
     expect(media.headers.get("content-range")).toBe("bytes */10")
   })
 
   it("gets a 412 for a condition that does not hold", async () => {
-    const media = await ask(await link(), { headers: { "if-match": '"another"' } })
+    const media = await fetchWorker(await link(), { headers: { "if-match": '"another"' } })
     expect([media.status, (await media.json<{ code: string }>()).code]).toEqual([
       412,
       "precondition_failed",
@@ -61,7 +61,7 @@ describe("a download link", () => {
   })
 
   it("answers HEAD without a body", async () => {
-    const media = await ask(await link(), { method: "HEAD" })
+    const media = await fetchWorker(await link(), { method: "HEAD" })
     expect([media.status, await media.text()]).toEqual([200, ""])
     expect(media.headers.get("content-type")).toBe("text/plain")
     expect(media.headers.get("x-content-type-options")).toBe("nosniff")
@@ -69,15 +69,15 @@ describe("a download link", () => {
 
   it("answers 304 for a known ETag, and a range only of the same version", async () => {
     const place = await link()
-    const etag = (await ask(place, { method: "HEAD" })).headers.get("etag") ?? ""
-    const unchanged = await ask(place, { headers: { "if-none-match": etag } })
+    const etag = (await fetchWorker(place, { method: "HEAD" })).headers.get("etag") ?? ""
+    const unchanged = await fetchWorker(place, { headers: { "if-none-match": etag } })
     expect([unchanged.status, await unchanged.text()]).toEqual([304, ""])
     for (const [version, status] of [
       [etag, 206],
       ['"another"', 200],
     ] as const) {
       const headers = { range: "bytes=0-1", "if-range": version }
-      const media = await ask(place, { headers })
+      const media = await fetchWorker(place, { headers })
       expect(media.status).toBe(status)
       await media.body?.cancel()
     }
@@ -88,9 +88,9 @@ describe("a download link", () => {
     const [, , token = "", name = ""] = place.pathname.split("/")
     for (const at of [0, 40, 75, 85, token.length - 20, token.length - 1]) {
       const changed = token.slice(0, at) + (token[at] === "0" ? "1" : "0") + token.slice(at + 1)
-      expect([at, (await ask(`/media/${changed}/${name}`)).status]).toEqual([at, 403])
+      expect([at, (await fetchWorker(`/media/${changed}/${name}`)).status]).toEqual([at, 403])
     }
-    expect((await ask(`/media/nonsense/${name}`)).status).toBe(403)
+    expect((await fetchWorker(`/media/nonsense/${name}`)).status).toBe(403)
   })
 
   it("gets a 410 after its expiry", async () => {
@@ -100,16 +100,16 @@ describe("a download link", () => {
       expiresAt: Date.now() - 1,
       disposition: "attachment",
     })
-    expect((await ask(`/media/${late}/ten.txt`)).status).toBe(410)
+    expect((await fetchWorker(`/media/${late}/ten.txt`)).status).toBe(410)
   })
 
   it("shows media in the browser if requested, and never a page", async () => {
-    const media = await ask(await link("?disposition=inline"))
+    const media = await fetchWorker(await link("?disposition=inline"))
     expect(media.headers.get("content-disposition")).toMatch(/^inline/)
     await media.body?.cancel()
     const page = await upload("page.html", "<script>alert(1)</script>")
     const redirect = await caller.call(`/files/${page.id}/page.html?disposition=inline`)
-    const shown = await ask(redirect.headers.get("location") ?? "")
+    const shown = await fetchWorker(redirect.headers.get("location") ?? "")
     expect(shown.headers.get("content-disposition")).toMatch(/^attachment/)
     await shown.body?.cancel()
   })
@@ -119,7 +119,7 @@ describe("a download link", () => {
     async (name) => {
       const file = await upload(name, "alert(1)")
       const redirect = await caller.call(`/files/${file.id}/${name}`)
-      const { headers, body } = await ask(redirect.headers.get("location") ?? "")
+      const { headers, body } = await fetchWorker(redirect.headers.get("location") ?? "")
       expect(headers.get("content-type")).toBe("application/octet-stream")
       expect(headers.get("x-content-type-options")).toBe("nosniff")
       await body?.cancel()

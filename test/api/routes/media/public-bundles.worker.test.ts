@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { bundleReport, startTask } from "../../../support/media/bundle.ts"
-import { ask, makeCaller } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
+import { makeBundleReport, startCommandTask } from "../../../support/media/bundle.ts"
+import { fetchWorker, makeCaller } from "../../../support/caller.ts"
+import type { TestCaller } from "../../../support/caller.ts"
 
 const HLS = "application/vnd.apple.mpegurl"
 const PLAYLIST = "#EXTM3U\n#EXTINF:7,\nseg 1.ts\n"
@@ -24,7 +24,7 @@ const bundle = z.looseObject({
 
 type Bundle = z.infer<typeof bundle>
 
-let caller: Caller
+let caller: TestCaller
 
 beforeAll(async () => {
   caller = await makeCaller("public bundles")
@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 /** Makes a bundle of this name by a command; the first member is its playlist if it has one. */
 async function makeBundle(name: string, members: Record<string, string>, playlist?: string) {
-  const task = await startTask(caller, { out_1: name })
+  const task = await startCommandTask(caller, { out_1: name })
   const stored = []
   for (const [each, content] of Object.entries(members)) {
     stored.push(await task.store("out_1", each, content, each.endsWith("u8") ? HLS : "video/mp2t"))
@@ -40,7 +40,7 @@ async function makeBundle(name: string, members: Record<string, string>, playlis
   const manifest = { method: "PUT", headers: { "content-length": "2" }, body: "{}" }
   expect((await task.call("/outputs/out_1", manifest)).status).toBe(200)
   const type = playlist === undefined ? "application/zip" : HLS
-  const report = { ...bundleReport("out_1", stored, type), ...(playlist && { playlist }) }
+  const report = { ...makeBundleReport("out_1", stored, type), ...(playlist && { playlist }) }
   expect((await task.finish([report])).status).toBe(200)
   return { commandId: task.jobId, id: task.fileIds["out_1"] ?? "" }
 }
@@ -58,13 +58,13 @@ async function publish(id: string): Promise<Bundle> {
 }
 
 async function textOf(url: string): Promise<[number, string]> {
-  const answer = await ask(url)
+  const answer = await fetchWorker(url)
   return [answer.status, await answer.text()]
 }
 
 /** Returns the names in the directory of a ZIP. */
 async function namesInZip(url: string): Promise<string[]> {
-  const answer = await ask(url)
+  const answer = await fetchWorker(url)
   expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/zip"])
   const text = new TextDecoder("latin1").decode(await answer.arrayBuffer())
   const headers = text.split("PK\u0001\u0002").slice(1)
@@ -83,7 +83,7 @@ describe("a published bundle with a playlist", () => {
     expect(before).not.toHaveProperty("public_url")
     for (const each of before.files) expect(each).not.toHaveProperty("public_url")
     const place = `https://lathe.test/public/1/${id}`
-    expect((await ask(`${place}/${zip}`)).status).toBe(404)
+    expect((await fetchWorker(`${place}/${zip}`)).status).toBe(404)
 
     const { public_url = "", archive_url, files, download_url } = await publish(id)
     expect(public_url).toBe(`${place}/${list}`)
@@ -96,7 +96,7 @@ describe("a published bundle with a playlist", () => {
 
     await caller.call(`/files/${id}/publish`, { method: "DELETE" })
     for (const url of [public_url, archive_url, `${place}/seg%201.ts`]) {
-      expect([url, (await ask(url)).status]).toEqual([url, 404])
+      expect([url, (await fetchWorker(url)).status]).toEqual([url, 404])
     }
     expect(await fileOf(id)).toEqual(before)
   })
@@ -121,11 +121,13 @@ describe("the archive_url of a private bundle", () => {
     const members = { "film.m3u8": PLAYLIST, "seg 1.ts": "0123" }
     const { id, commandId } = await makeBundle("film.m3u8", members, "film.m3u8")
     const { archive_url, files } = await fileOf(id)
-    expect((await ask(archive_url)).status).toBe(401)
+    expect((await fetchWorker(archive_url)).status).toBe(401)
     const redirect = await caller.call(archive_url.replace("https://lathe.test/v1", ""))
     const link = redirect.headers.get("location") ?? ""
     expect(await namesInZip(link)).toEqual(["film.m3u8", "seg 1.ts"])
-    const disposition = (await ask(link, { method: "HEAD" })).headers.get("content-disposition")
+    const disposition = (await fetchWorker(link, { method: "HEAD" })).headers.get(
+      "content-disposition",
+    )
     expect(disposition).toBe("attachment; filename=film.zip")
     const command = await (await caller.call(`/commands/${commandId}`)).json()
     expect(command).toMatchObject({ output_files: { out_1: { id, archive_url, files } } })

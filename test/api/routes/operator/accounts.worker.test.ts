@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { describe, expect, it } from "vitest"
-import { askOperator, makeCaller, upload } from "../../../support/caller.ts"
-import { signIn } from "../../../support/accounts/signed-in.ts"
+import { fetchOperatorRoute, makeCaller, uploadTestFile } from "../../../support/caller.ts"
+import { makeSignedInUser } from "../../../support/accounts/signed-in.ts"
 
 type Account = {
   id: string
@@ -13,7 +13,7 @@ type Account = {
 type Page = { accounts: Account[]; next_before: string | null }
 
 async function list(query: Record<string, string> = {}): Promise<Page> {
-  const answer = await askOperator(`/accounts?${new URLSearchParams(query).toString()}`)
+  const answer = await fetchOperatorRoute(`/accounts?${new URLSearchParams(query).toString()}`)
   expect(answer.status).toBe(200)
   return await answer.json<Page>()
 }
@@ -23,7 +23,7 @@ async function idOf(name: string): Promise<string> {
 }
 
 async function act(id: string, action: "suspend" | "resume"): Promise<Response> {
-  return await askOperator(`/accounts/${id}/${action}`, { method: "POST" })
+  return await fetchOperatorRoute(`/accounts/${id}/${action}`, { method: "POST" })
 }
 
 const COMMAND = {
@@ -44,7 +44,7 @@ describe("GET /operator/accounts", () => {
 
   it("finds accounts by a part of their name or email address, ignoring case", async () => {
     await makeCaller("Searched 100% Account")
-    const { email } = await signIn({ email: "some.body@where.test" })
+    const { email } = await makeSignedInUser({ email: "some.body@where.test" })
     expect((await list({ search: "searched 100%" })).accounts).toHaveLength(1)
     expect((await list({ search: "searched 1_0" })).accounts).toHaveLength(0)
     const byEmail = await list({ search: "SOME.BODY@" })
@@ -53,7 +53,7 @@ describe("GET /operator/accounts", () => {
 
   it("shows the usage of an account", async () => {
     const caller = await makeCaller("busy account")
-    await upload(caller, "clip.mp4", "seven b")
+    await uploadTestFile(caller, "clip.mp4", "seven b")
     expect((await caller.post("/commands", COMMAND)).status).toBe(202)
     const account = (await list({ name: "busy account" })).accounts[0]
     expect(account).toMatchObject({
@@ -64,14 +64,14 @@ describe("GET /operator/accounts", () => {
       running_jobs: 0,
       suspended_at: null,
     })
-    const one = await askOperator(`/accounts/${account?.id}`)
+    const one = await fetchOperatorRoute(`/accounts/${account?.id}`)
     expect(await one.json()).toEqual(account)
   })
 
   it("refuses unknown parameters", async () => {
-    expect((await askOperator("/accounts?limit=0")).status).toBe(422)
-    expect((await askOperator("/accounts?plan=paid")).status).toBe(422)
-    expect((await askOperator(`/accounts/${crypto.randomUUID()}`)).status).toBe(404)
+    expect((await fetchOperatorRoute("/accounts?limit=0")).status).toBe(422)
+    expect((await fetchOperatorRoute("/accounts?plan=paid")).status).toBe(422)
+    expect((await fetchOperatorRoute(`/accounts/${crypto.randomUUID()}`)).status).toBe(404)
   })
 })
 
@@ -103,7 +103,7 @@ describe("a suspended account", () => {
   })
 
   it("refuses the user of the dashboard, too", async () => {
-    const { visit, accountId } = await signIn()
+    const { visit, accountId } = await makeSignedInUser()
     expect((await visit("/v1/files")).status).toBe(200)
     await act(accountId, "suspend")
     expect((await visit("/v1/files")).status).toBe(403)
@@ -132,12 +132,12 @@ describe("DELETE /operator/accounts/{id}", () => {
   it("deletes an account, which disappears from the list", async () => {
     const { call } = await makeCaller("to be deleted")
     const id = await idOf("to be deleted")
-    expect((await askOperator(`/accounts/${id}`, { method: "DELETE" })).status).toBe(200)
+    expect((await fetchOperatorRoute(`/accounts/${id}`, { method: "DELETE" })).status).toBe(200)
     expect((await call("/files")).status).toBe(401)
     expect((await list({ search: "to be deleted" })).accounts).toEqual([])
     expect((await act(id, "resume")).status).toBe(404)
     expect(
-      (await askOperator(`/accounts/${crypto.randomUUID()}`, { method: "DELETE" })).status,
+      (await fetchOperatorRoute(`/accounts/${crypto.randomUUID()}`, { method: "DELETE" })).status,
     ).toBe(404)
   })
 })

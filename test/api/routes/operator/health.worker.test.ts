@@ -2,8 +2,8 @@ import { env } from "cloudflare:workers"
 import { expect, it } from "vitest"
 import { readContainers } from "../../../../src/upkeep/inspect-containers.ts"
 import type { ContainerState } from "../../../../src/bindings/rpc.ts"
-import { ask, askOperator } from "../../../support/caller.ts"
-import { withSettings } from "../../../support/runner/faked-container.ts"
+import { fetchWorker, fetchOperatorRoute } from "../../../support/caller.ts"
+import { makeEnvWithSettings } from "../../../support/runner/faked-container.ts"
 
 const HEALTH = {
   ffmpeg: "7.1.5",
@@ -19,8 +19,8 @@ const HEALTH = {
 }
 
 it("the operator's health needs the operator's token and shows the runners", async () => {
-  expect((await ask("/operator/health")).status).toBe(401)
-  const answer = await askOperator("/health")
+  expect((await fetchWorker("/operator/health")).status).toBe(401)
+  const answer = await fetchOperatorRoute("/health")
   expect(answer.status).toBe(200)
   const idle = { slots: 2, used: 0, waiting_accounts: 0, containers: [] }
   expect(await answer.json()).toEqual({
@@ -46,7 +46,7 @@ it("a pool lists its containers that run or failed to start, with their runners'
     "media-3": { isRunning: true, problem: null, health: { status: 503, text: "no answer" } },
   }
   const slots = [...Object.keys(states), "media-4"]
-  const containers = withSettings({
+  const containers = makeEnvWithSettings({
     RUNNER_ORIGIN: undefined,
     POOL: { getByName: () => ({ occupiedSlots: async () => slots }) },
     MEDIA_RUNNER: {

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from "vitest"
-import { askOperator, makeCaller } from "../../../support/caller.ts"
+import { fetchOperatorRoute, makeCaller } from "../../../support/caller.ts"
 
 type Key = { id: string; account: string; plan: string }
 
@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 
 async function read(path: string): Promise<{ ids: string[]; next: string | null }> {
-  const answer = await askOperator(path)
+  const answer = await fetchOperatorRoute(path)
   expect(answer.status).toBe(200)
   const keys = await answer.json<Key[]>()
   const next = /<https:\/\/lathe\.test\/operator([^>]+)>; rel="next"/.exec(
@@ -31,5 +31,5 @@ it("keys of all accounts are listed newest first, in pages", async () => {
 })
 
 it.each(["limit=0", "limit=1001", "limit=x", "offset=1"])("refuses %s", async (query) => {
-  expect((await askOperator(`/keys?${query}`)).status).toBe(422)
+  expect((await fetchOperatorRoute(`/keys?${query}`)).status).toBe(422)
 })

@@ -1,19 +1,22 @@
 import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
 import { beginAccountDeletion } from "../../../../src/accounts/deletion.ts"
-import { ask, askOperator, makeCaller } from "../../../support/caller.ts"
-import { GOLD } from "../../../support/accounts/own-plan.ts"
-import { faultsOf, putPlan } from "../../../support/accounts/operator-calls.ts"
+import { fetchWorker, fetchOperatorRoute, makeCaller } from "../../../support/caller.ts"
+import { GOLD_PLAN_LIMITS } from "../../../support/accounts/own-plan.ts"
+import { readFaultDetails, putPlan } from "../../../support/accounts/operator-calls.ts"
 
 type PlanRecord = { name: string; built_in: boolean; accounts: number; limits: object }
 
 async function listed(): Promise<Record<string, PlanRecord>> {
-  const plans = await (await askOperator("/plans")).json<PlanRecord[]>()
+  const plans = await (await fetchOperatorRoute("/plans")).json<PlanRecord[]>()
   return Object.fromEntries(plans.map((plan) => [plan.name, plan]))
 }
 
 async function give(account: string, plan: string): Promise<Response> {
-  return await askOperator("/plans", { method: "PUT", body: JSON.stringify({ account, plan }) })
+  return await fetchOperatorRoute("/plans", {
+    method: "PUT",
+    body: JSON.stringify({ account, plan }),
+  })
 }
 
 describe("GET /operator/plans", () => {
@@ -25,7 +28,7 @@ describe("GET /operator/plans", () => {
   })
 
   it("shows how many accounts have each plan, without deleted accounts", async () => {
-    await putPlan("counted", GOLD)
+    await putPlan("counted", GOLD_PLAN_LIMITS)
     for (const name of ["counted one", "counted two", "counted three"]) {
       await makeCaller(name)
       await give(name, "counted")
@@ -40,20 +43,20 @@ describe("GET /operator/plans", () => {
 
 describe("PUT /operator/plans/{name}", () => {
   it("creates a plan and then changes it", async () => {
-    const made = await putPlan("made-1", { ...GOLD, slots_share: 0.25 })
+    const made = await putPlan("made-1", { ...GOLD_PLAN_LIMITS, slots_share: 0.25 })
     expect([made.status, await made.json()]).toEqual([
       201,
       expect.objectContaining({
         name: "made-1",
         built_in: false,
         accounts: 0,
-        limits: { ...GOLD, slots_share: 0.25 },
+        limits: { ...GOLD_PLAN_LIMITS, slots_share: 0.25 },
       }),
     ])
-    const changed = await putPlan("made-1", { ...GOLD, running_jobs: 3 })
+    const changed = await putPlan("made-1", { ...GOLD_PLAN_LIMITS, running_jobs: 3 })
     expect([changed.status, await changed.json()]).toEqual([
       200,
-      expect.objectContaining({ limits: { ...GOLD, running_jobs: 3, slots_share: 1 } }),
+      expect.objectContaining({ limits: { ...GOLD_PLAN_LIMITS, running_jobs: 3, slots_share: 1 } }),
     ])
   })
 
@@ -63,8 +66,8 @@ describe("PUT /operator/plans/{name}", () => {
     ["x".repeat(41), "1 to 40 characters"],
     ["a_b", "a-z, 0-9 and -"],
   ])("refuses the name %s", async (name, why) => {
-    const answer = await putPlan(name, GOLD)
-    expect([answer.status, await faultsOf(answer)]).toEqual([
+    const answer = await putPlan(name, GOLD_PLAN_LIMITS)
+    expect([answer.status, await readFaultDetails(answer)]).toEqual([
       422,
       [{ field: "name", message: expect.stringContaining(why) }],
     ])
@@ -81,8 +84,8 @@ describe("PUT /operator/plans/{name}", () => {
     ["slots_share", 1.1, "from 0 to 1"],
     ["price", 9, "unknown field"],
   ])("refuses %s: %s", async (field, value, why) => {
-    const answer = await putPlan("refused", { ...GOLD, [field]: value })
-    expect([answer.status, await faultsOf(answer)]).toEqual([
+    const answer = await putPlan("refused", { ...GOLD_PLAN_LIMITS, [field]: value })
+    expect([answer.status, await readFaultDetails(answer)]).toEqual([
       422,
       [{ field, message: expect.stringContaining(why) }],
     ])
@@ -90,10 +93,10 @@ describe("PUT /operator/plans/{name}", () => {
 
   it("changes the rate limit of the plan's keys within a second", async () => {
     const { call } = await makeCaller("changes at once")
-    await putPlan("changing", { ...GOLD, requests_per_minute: 70 })
+    await putPlan("changing", { ...GOLD_PLAN_LIMITS, requests_per_minute: 70 })
     expect((await give("changes at once", "changing")).status).toBe(200)
     expect((await call("/files")).headers.get("ratelimit-policy")).toContain("q=70;")
-    await putPlan("changing", { ...GOLD, requests_per_minute: 80 })
+    await putPlan("changing", { ...GOLD_PLAN_LIMITS, requests_per_minute: 80 })
     await expect
       .poll(async () => (await call("/files")).headers.get("ratelimit-policy"))
       .toContain("q=80;")
@@ -101,10 +104,10 @@ describe("PUT /operator/plans/{name}", () => {
 })
 
 describe("DELETE /operator/plans/{name}", () => {
-  beforeEach(async () => void (await putPlan("short-lived", GOLD)))
+  beforeEach(async () => void (await putPlan("short-lived", GOLD_PLAN_LIMITS)))
 
   async function remove(name: string): Promise<Response> {
-    return await askOperator(`/plans/${name}`, { method: "DELETE" })
+    return await fetchOperatorRoute(`/plans/${name}`, { method: "DELETE" })
   }
 
   it("deletes an unused plan", async () => {
@@ -137,11 +140,14 @@ describe("an unknown plan", () => {
     await makeCaller("keeps its plan")
     const body = JSON.stringify({ account: "keeps its plan", plan: "platinum" })
     for (const answer of [
-      await askOperator("/keys", { method: "POST", body }),
+      await fetchOperatorRoute("/keys", { method: "POST", body }),
       await give("keeps its plan", "platinum"),
     ]) {
       const message = expect.stringContaining("unknown plan platinum")
-      expect([answer.status, await faultsOf(answer)]).toEqual([422, [{ field: "plan", message }]])
+      expect([answer.status, await readFaultDetails(answer)]).toEqual([
+        422,
+        [{ field: "plan", message }],
+      ])
     }
     const plan = env.DB.prepare("select plan from accounts where name = 'keeps its plan'")
     expect(await plan.first("plan")).toBe("trial")
@@ -158,7 +164,7 @@ it("refuses requests without the operator's token", async () => {
     ["POST", "/accounts/x/resume"],
     ["DELETE", "/accounts/x"],
   ] as const) {
-    expect([method, path, (await ask(`/operator${path}`, { method })).status]).toEqual([
+    expect([method, path, (await fetchWorker(`/operator${path}`, { method })).status]).toEqual([
       method,
       path,
       401,

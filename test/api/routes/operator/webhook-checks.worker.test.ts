@@ -1,24 +1,24 @@
 import { env } from "cloudflare:workers"
 import { describe, expect, it } from "vitest"
 import { makeWebhookCheck } from "../../../../src/api/routes/operator/routes.ts"
-import { ask, askOperator } from "../../../support/caller.ts"
+import { fetchWorker, fetchOperatorRoute } from "../../../support/caller.ts"
 
 const HOUR_MS = 3_600_000
 const SECRET = env.LATHE_SECRET ?? ""
 
 function deliver(url: string, body = '{"id":"a job"}', method = "POST"): Promise<Response> {
   const headers = { "content-type": "application/json" }
-  return ask(url, { method, headers, ...(method === "POST" && { body }) })
+  return fetchWorker(url, { method, headers, ...(method === "POST" && { body }) })
 }
 
 describe("the URL of a webhook check", () => {
   it("is created only for the operator", async () => {
-    const answer = await ask("/operator/webhook-checks", { method: "POST" })
+    const answer = await fetchWorker("/operator/webhook-checks", { method: "POST" })
     expect(answer.status).toBe(401)
   })
 
   it("answers with a text that the operator knows in advance", async () => {
-    const made = await askOperator("/webhook-checks", { method: "POST" })
+    const made = await fetchOperatorRoute("/webhook-checks", { method: "POST" })
     expect(made.status).toBe(201)
     const { url, answer, expires_at: expiresAt } = await made.json<Record<string, string>>()
     expect(url).toMatch(/^https:\/\/lathe\.test\/operator\/webhook-checks\/[\w.-]+$/)
@@ -55,6 +55,6 @@ describe("the URL of a webhook check", () => {
     expect((await deliver(url, "no JSON")).status).toBe(422)
     expect((await deliver(url, `{"a":"${"x".repeat(2 ** 20)}"}`)).status).toBe(413)
     expect((await deliver(url, "", "GET")).status).not.toBe(200)
-    expect((await ask(url, { method: "POST", body: "{}" })).status).toBe(415)
+    expect((await fetchWorker(url, { method: "POST", body: "{}" })).status).toBe(415)
   })
 })

@@ -1,23 +1,23 @@
 import { beforeEach, describe, expect, it } from "vitest"
 import { z } from "zod"
 import {
-  CONTAINERS_OF_CODEC,
+  CONTAINERS_BY_CODEC,
   RENDITION_CODECS,
   RENDITION_CONTAINERS,
   RENDITION_SIZES,
-  renderTask,
+  renderTaskDefinition,
 } from "../../../../src/contract/tasks/render.ts"
-import { transcodeRequest } from "../../../../src/kinds/transcode/request.ts"
-import { accountOf } from "../../../support/media/bundle.ts"
-import { makeCaller, upload } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
+import { transcodeRequestSchema } from "../../../../src/kinds/transcode/request.ts"
+import { findCallerAccountId } from "../../../support/media/bundle.ts"
+import { makeCaller, uploadTestFile } from "../../../support/caller.ts"
+import type { TestCaller } from "../../../support/caller.ts"
 import { readProblem } from "../../../support/problem.ts"
-import { renderResult } from "../../../support/media/rendered.ts"
+import { makeRenderResult } from "../../../support/media/rendered.ts"
 import {
-  endTask,
-  findTask,
-  imported,
-  PROBED,
+  claimAndEndTask,
+  findTaskByKind,
+  makeImportEnd,
+  PROBE_TASK_END,
   readJob,
 } from "../../../support/runner/stand-in-runner.ts"
 
@@ -29,16 +29,16 @@ const accepted = z.looseObject({ id: z.uuid(), status: z.string() })
 
 type Body = Record<string, unknown>
 
-let caller: Caller
+let caller: TestCaller
 let accountId: string
 let source: string
 let download_url: string
 
 beforeEach(async () => {
   caller = await makeCaller(crypto.randomUUID())
-  accountId = await accountOf(caller)
-  const file = await upload(caller, "film.mkv", "bytes")
-  await endTask(await findTask(accountId, file.id, "probe"), PROBED)
+  accountId = await findCallerAccountId(caller)
+  const file = await uploadTestFile(caller, "film.mkv", "bytes")
+  await claimAndEndTask(await findTaskByKind(accountId, file.id, "probe"), PROBE_TASK_END)
   source = `svc_id://${file.id}`
   ;({ download_url } = file)
 })
@@ -58,9 +58,9 @@ async function createdId(changes: Body = {}): Promise<string> {
 }
 
 async function workOf(changes: Body = {}) {
-  const { work, pool } = await findTask(accountId, await createdId(changes), "render")
+  const { work, pool } = await findTaskByKind(accountId, await createdId(changes), "render")
   expect(pool).toBe("media")
-  return renderTask.work.strict().parse(work)
+  return renderTaskDefinition.work.strict().parse(work)
 }
 
 async function countJobs(): Promise<number> {
@@ -157,9 +157,14 @@ describe("the source of a transcode", () => {
 
   it("is imported from a URL and becomes a File", async () => {
     const id = await createdId({ source: PAGE, outputs: [{ ...OUTPUT, codec: "av1" }] })
-    await endTask(await findTask(accountId, id, "import"), imported({ name: "Its own name.webm" }))
-    await endTask(await findTask(accountId, id, "probe"), PROBED)
-    await endTask(await findTask(accountId, id, "render"), { result: renderResult("out_1") })
+    await claimAndEndTask(
+      await findTaskByKind(accountId, id, "import"),
+      makeImportEnd({ name: "Its own name.webm" }),
+    )
+    await claimAndEndTask(await findTaskByKind(accountId, id, "probe"), PROBE_TASK_END)
+    await claimAndEndTask(await findTaskByKind(accountId, id, "render"), {
+      result: makeRenderResult("out_1"),
+    })
     const { outputs } = await (await caller.call(`/jobs/${id}`)).json<{ outputs: object[] }>()
     const url = expect.stringMatching(/\/Its%20own%20name_480p_av1\.mp4$/)
     expect(outputs).toMatchObject([{ url, codec: "av1" }])
@@ -170,7 +175,7 @@ describe("the source of a transcode", () => {
   it("fails its job if it cannot be imported", async () => {
     const id = await createdId({ source: PAGE })
     const failure = { code: "not_found" as const, message: "There is no such file (404)." }
-    await endTask(await findTask(accountId, id, "import"), { failure })
+    await claimAndEndTask(await findTaskByKind(accountId, id, "import"), { failure })
     const message =
       'The input "source" could not be imported: not_found: There is no such file (404).'
     expect(await (await caller.call(`/jobs/${id}`)).json()).toMatchObject({
@@ -192,7 +197,9 @@ describe("a retried transcode", () => {
     expect(second.job).toMatchObject({ priority: 7, webhookUrl: HOOK, webhookForm: "job" })
     expect(second.job.request).toEqual(first.job.request)
     expect(second.tasks.map(({ work }) => work)).toEqual(first.tasks.map(({ work }) => work))
-    await endTask(await findTask(accountId, again.id, "render"), { result: renderResult("out_1") })
+    await claimAndEndTask(await findTaskByKind(accountId, again.id, "render"), {
+      result: makeRenderResult("out_1"),
+    })
     const shown = await (await caller.call(`/jobs/${again.id}`)).json()
     const url = expect.stringMatching(/\/film_480p_h264\.mp4$/)
     expect(shown).toMatchObject({ status: "completed", outputs: [{ url }] })
@@ -200,7 +207,9 @@ describe("a retried transcode", () => {
 
   it("is deleted with its outputs, and without its source", async () => {
     const id = await createdId()
-    await endTask(await findTask(accountId, id, "render"), { result: renderResult("out_1") })
+    await claimAndEndTask(await findTaskByKind(accountId, id, "render"), {
+      result: makeRenderResult("out_1"),
+    })
     expect(await (await caller.call("/files?source=output")).json()).toHaveLength(1)
     expect((await caller.call(`/jobs/${id}`, { method: "DELETE" })).status).toBe(200)
     expect(await (await caller.call("/files?source=output")).json()).toEqual([])
@@ -216,7 +225,7 @@ const combinations = RENDITION_CODECS.flatMap((codec) =>
 
 describe("every codec in every size and container", () => {
   function isPossible({ codec, container }: (typeof combinations)[number]): boolean {
-    return CONTAINERS_OF_CODEC[codec].some((possible) => possible === container)
+    return CONTAINERS_BY_CODEC[codec].some((possible) => possible === container)
   }
   const possible = combinations.filter(isPossible)
   const impossible = combinations.filter((each) => !isPossible(each))
@@ -231,7 +240,7 @@ describe("every codec in every size and container", () => {
   })
 
   it.each(possible)("accepts $codec in $resolution and $container", (output) => {
-    expect(transcodeRequest.safeParse({ source, outputs: [output] }).error).toBeUndefined()
+    expect(transcodeRequestSchema.safeParse({ source, outputs: [output] }).error).toBeUndefined()
   })
 
   it.each(impossible)("refuses $codec in $resolution and $container", async (output) => {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { ask, makeCaller, upload } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
+import { fetchWorker, makeCaller, uploadTestFile } from "../../../support/caller.ts"
+import type { TestCaller } from "../../../support/caller.ts"
 import { readProblem } from "../../../support/problem.ts"
 
 const HOOK = "https://receiver.example/"
@@ -9,12 +9,12 @@ const OUTPUT = { codec: "h264", resolution: "480p" }
 
 type Body = Record<string, unknown>
 
-let caller: Caller
+let caller: TestCaller
 let source: string
 
 beforeEach(async () => {
   caller = await makeCaller(crypto.randomUUID())
-  source = `svc_id://${(await upload(caller, "film.mkv", "bytes")).id}`
+  source = `svc_id://${(await uploadTestFile(caller, "film.mkv", "bytes")).id}`
 })
 
 async function send(body: unknown, headers: Record<string, string> = {}, query = "") {
@@ -141,7 +141,7 @@ describe("a malformed body of POST /transcode", () => {
   it("gets a 401 without a key, and cannot name another account's source", async () => {
     const body = JSON.stringify({ source, outputs: [OUTPUT] })
     const headers = { "content-type": "application/json" }
-    const open = await ask("/v1/transcode", { method: "POST", headers, body })
+    const open = await fetchWorker("/v1/transcode", { method: "POST", headers, body })
     expect(open.status).toBe(401)
     const { code, error } = await readProblem(open)
     expect([code, error]).toMatchObject(["invalid_token", { code: "invalid_token" }])

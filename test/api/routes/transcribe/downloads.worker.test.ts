@@ -1,16 +1,16 @@
 import { beforeAll, describe, expect, it } from "vitest"
-import { accountOf } from "../../../support/media/bundle.ts"
-import { ask, makeCaller, upload } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
+import { findCallerAccountId } from "../../../support/media/bundle.ts"
+import { fetchWorker, makeCaller, uploadTestFile } from "../../../support/caller.ts"
+import type { TestCaller } from "../../../support/caller.ts"
 import { readProblem } from "../../../support/problem.ts"
-import { endTask } from "../../../support/tasks.ts"
-import { finishTranscription, transcriptOf } from "../../../support/media/transcribed.ts"
+import { endOnlyTask } from "../../../support/tasks.ts"
+import { finishTranscription, makeTranscript } from "../../../support/media/transcribed.ts"
 
-let caller: Caller
+let caller: TestCaller
 let id: string
 
 async function create(): Promise<string> {
-  const { id: fileId } = await upload(caller, "talk.mp3", "sound")
+  const { id: fileId } = await uploadTestFile(caller, "talk.mp3", "sound")
   const answer = await caller.post("/transcribe", { file_url: `svc_id://${fileId}` })
   return (await answer.json<{ transcribe_id: string }>()).transcribe_id
 }
@@ -30,16 +30,16 @@ describe("GET /transcribe/{id}/{name}", () => {
   ])("redirects to a link that needs no key, to the transcript as %s", async (format, type) => {
     const answer = await caller.call(`/transcribe/${id}/transcript.${format}`)
     expect([answer.status, answer.headers.get("cache-control")]).toEqual([302, "no-store"])
-    const shown = await ask(answer.headers.get("location") ?? "")
+    const shown = await fetchWorker(answer.headers.get("location") ?? "")
     expect([shown.status, shown.headers.get("content-type")]).toEqual([200, type])
     const disposition = `attachment; filename=transcript.${format}`
     expect(shown.headers.get("content-disposition")).toBe(disposition)
-    expect(await shown.text()).toBe(transcriptOf(format))
+    expect(await shown.text()).toBe(makeTranscript(format))
   })
 
   it.each(["json", "vtt", "txt"])("has browsers show %s if requested", async (format) => {
     const answer = await caller.call(`/transcribe/${id}/transcript.${format}?disposition=inline`)
-    const shown = await ask(answer.headers.get("location") ?? "")
+    const shown = await fetchWorker(answer.headers.get("location") ?? "")
     expect(shown.headers.get("content-disposition")).toMatch(/^inline; /)
     await shown.body?.cancel()
   })
@@ -62,7 +62,7 @@ describe("GET /transcribe/{id}/{name}", () => {
   it("names the cause of a failed transcription", async () => {
     const failed = await create()
     const failure = { code: "no_audio" as const, message: "There is no sound." }
-    await endTask(await accountOf(caller), failed, { failure })
+    await endOnlyTask(await findCallerAccountId(caller), failed, { failure })
     const late = await caller.call(`/transcribe/${failed}/transcript.srt`)
     expect(late.status).toBe(404)
     expect((await readProblem(late)).message).toBe(

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from "vitest"
-import { ask, makeCaller } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
+import { fetchWorker, makeCaller } from "../../../support/caller.ts"
+import type { TestCaller } from "../../../support/caller.ts"
 import { readProblem } from "../../../support/problem.ts"
-import { patchTus, tusMetadata } from "../../../support/tus.ts"
+import { patchTusUpload, makeTusMetadata } from "../../../support/tus.ts"
 import type { SendTus } from "../../../support/tus.ts"
 
 const PAGE = "https://www.example.com"
@@ -14,7 +14,7 @@ const PNG = Uint8Array.from(
 
 type Link = { id: string; url: string; file_id: string | null }
 
-let caller: Caller
+let caller: TestCaller
 
 beforeEach(async () => {
   caller = await makeCaller(`links ${crypto.randomUUID()}`)
@@ -36,23 +36,23 @@ async function readFile(id: unknown): Promise<Record<string, unknown>> {
 
 /** Sends a whole file by a PUT without a key. */
 async function put(url: string, bytes: Uint8Array, headers: Record<string, string> = {}) {
-  return await ask(url, { method: "PUT", headers, body: bytes })
+  return await fetchWorker(url, { method: "PUT", headers, body: bytes })
 }
 
 async function post(url: string, bytes: Uint8Array, name: string) {
   const body = new FormData()
   body.append("file", new File([bytes], name))
-  return await ask(url, { method: "POST", body })
+  return await fetchWorker(url, { method: "POST", body })
 }
 
 /** Sends requests of tus to URLs, without a key. */
 async function send(...[method, url, headers = {}, body]: Parameters<SendTus>) {
   const init = { method, headers: { "tus-resumable": "1.0.0", ...headers } }
-  return await ask(url, body === undefined ? init : { ...init, body })
+  return await fetchWorker(url, body === undefined ? init : { ...init, body })
 }
 
 async function createAt(url: string, sizeBytes: number): Promise<Response> {
-  const metadata = tusMetadata({ filename: "cat.png", webhook: "https://evil.example/" })
+  const metadata = makeTusMetadata({ filename: "cat.png", webhook: "https://evil.example/" })
   return await send("POST", url, {
     "upload-length": String(sizeBytes),
     "upload-metadata": metadata,
@@ -106,10 +106,10 @@ describe("an upload link", () => {
     const created = await createAt(link.url, PNG.length)
     const place = created.headers.get("location") ?? ""
     expect([created.status, place.startsWith(`${link.url}/`)]).toEqual([201, true])
-    const first = await patchTus(send, place, { offset: 0, bytes: PNG.subarray(0, 10) })
+    const first = await patchTusUpload(send, place, { offset: 0, bytes: PNG.subarray(0, 10) })
     expect(first.status).toBe(204)
     expect((await send("HEAD", place)).headers.get("upload-offset")).toBe("10")
-    const last = await patchTus(send, place, { offset: 10, bytes: PNG.subarray(10) })
+    const last = await patchTusUpload(send, place, { offset: 10, bytes: PNG.subarray(10) })
     const id = last.headers.get("content-location")?.split("/").at(-1)
     expect(await readFile(id)).toMatchObject({ name: "cat.png", size_bytes: PNG.length })
     const head = await send("HEAD", place)
@@ -123,7 +123,7 @@ describe("an upload link", () => {
       [0, 1].map(async () => (await createAt(link.url, PNG.length)).headers.get("location") ?? ""),
     )
     const answers = await Promise.all(
-      places.map((place) => patchTus(send, place, { offset: 0, bytes: PNG })),
+      places.map((place) => patchTusUpload(send, place, { offset: 0, bytes: PNG })),
     )
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([204, 410]))
     expect(await (await caller.call("/files")).json<unknown[]>()).toHaveLength(1)
@@ -136,9 +136,9 @@ describe("an upload link", () => {
       "PATCH",
       async (url: string) => {
         const place = (await createAt(url, PNG.length)).headers.get("location") ?? ""
-        const first = await patchTus(send, place, { offset: 0, bytes: PNG.subarray(0, 8) })
+        const first = await patchTusUpload(send, place, { offset: 0, bytes: PNG.subarray(0, 8) })
         expect(first.status).toBe(204)
-        return await patchTus(send, place, { offset: 8, bytes: PNG.subarray(8) })
+        return await patchTusUpload(send, place, { offset: 8, bytes: PNG.subarray(8) })
       },
     ],
   ])("judges the type by first bytes in a %s", async (_, upload) => {
@@ -210,19 +210,21 @@ describe("an upload link", () => {
     const link = await makeLink()
     const { id } = await (await put(link.url, PNG)).json<{ id: string }>()
     const secret = link.url.split("/").at(-1) ?? ""
-    expect((await ask(link.url)).status).toBe(404)
-    expect((await ask(`${link.url}/${id}`)).status).toBe(404)
+    expect((await fetchWorker(link.url)).status).toBe(404)
+    expect((await fetchWorker(`${link.url}/${id}`)).status).toBe(404)
     for (const key of [secret, link.url]) {
-      expect((await ask(`/v1/files/${id}`, { headers: { "x-api-key": key } })).status).toBe(401)
+      expect((await fetchWorker(`/v1/files/${id}`, { headers: { "x-api-key": key } })).status).toBe(
+        401,
+      )
     }
     const foreign = await makeLink()
     const mine = await makeLink()
     const place = (await createAt(mine.url, 5)).headers.get("location") ?? ""
     const stolen = `${foreign.url}/${place.split("/").at(-1)}`
     expect((await send("HEAD", stolen)).status).toBe(404)
-    expect((await patchTus(send, stolen, { offset: 0, bytes: PNG.subarray(0, 5) })).status).toBe(
-      404,
-    )
+    expect(
+      (await patchTusUpload(send, stolen, { offset: 0, bytes: PNG.subarray(0, 5) })).status,
+    ).toBe(404)
     expect((await send("DELETE", stolen)).status).toBe(404)
   })
 
@@ -236,7 +238,7 @@ describe("an upload link", () => {
   it("has CORS for its origins, and refuses pages of others", async () => {
     const link = await makeLink({ origins: [PAGE] })
     const asking = { origin: PAGE, "access-control-request-method": "PATCH" }
-    const preflight = await ask(link.url, { method: "OPTIONS", headers: asking })
+    const preflight = await fetchWorker(link.url, { method: "OPTIONS", headers: asking })
     expect(preflight.headers.get("access-control-allow-origin")).toBe(PAGE)
     expect(preflight.headers.get("access-control-allow-methods")).toContain("PATCH")
     expect(preflight.headers.get("access-control-allow-headers")).toContain("Upload-Offset")

@@ -1,20 +1,25 @@
 import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
-import { ask, makeCaller } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
-import { accountOf } from "../../../support/media/bundle.ts"
+import { fetchWorker, makeCaller } from "../../../support/caller.ts"
+import type { TestCaller } from "../../../support/caller.ts"
+import { findCallerAccountId } from "../../../support/media/bundle.ts"
 import { readProblem } from "../../../support/problem.ts"
-import { createTus, pathOfLocation, tusMetadata, tusOf } from "../../../support/tus.ts"
+import {
+  createTestTusUpload,
+  readLocationPath,
+  makeTusMetadata,
+  makeTusSender,
+} from "../../../support/tus.ts"
 import type { SendTus } from "../../../support/tus.ts"
 
-let caller: Caller
+let caller: TestCaller
 let accountId: string
 let send: SendTus
 
 beforeEach(async () => {
   caller = await makeCaller(`tus creates ${crypto.randomUUID()}`)
-  accountId = await accountOf(caller)
-  send = tusOf(caller)
+  accountId = await findCallerAccountId(caller)
+  send = makeTusSender(caller)
 })
 
 describe("a create", () => {
@@ -43,7 +48,7 @@ describe("a create", () => {
     ],
     [
       "with a wrong field",
-      { "upload-length": "5", "upload-metadata": tusMetadata({ expires_in: "soon" }) },
+      { "upload-length": "5", "upload-metadata": makeTusMetadata({ expires_in: "soon" }) },
       422,
       "Upload-Metadata.expires_in",
     ],
@@ -75,7 +80,7 @@ describe("a create", () => {
 
   it("beyond the storage of the account, with its other open uploads, is a 403", async () => {
     const { storage_bytes } = await limitsOf()
-    await createTus(send, 1000)
+    await createTestTusUpload(send, 1000)
     const file = await limitsOf()
     expect(file.storage_bytes).toBe(storage_bytes)
     await env.DB.prepare("update tus_uploads set size_bytes = ? where account_id = ?")
@@ -99,7 +104,7 @@ async function limitsOf(): Promise<{ storage_bytes: number; file_bytes: number }
 }
 
 it("OPTIONS describes the server without a key", async () => {
-  const answer = await ask("/v1/uploads", { method: "OPTIONS" })
+  const answer = await fetchWorker("/v1/uploads", { method: "OPTIONS" })
   expect(answer.status).toBe(204)
   expect(Object.fromEntries(answer.headers)).toMatchObject({
     "tus-version": "1.0.0",
@@ -113,5 +118,5 @@ it("a Location is below the base URL", async () => {
   expect(answer.headers.get("location")).toMatch(
     /^https:\/\/lathe\.test\/v1\/uploads\/[0-9a-f-]{36}$/,
   )
-  expect(pathOfLocation(answer)).toMatch(/^\/uploads\//)
+  expect(readLocationPath(answer)).toMatch(/^\/uploads\//)
 })

@@ -1,13 +1,13 @@
 import { env } from "cloudflare:workers"
 import { describe, expect, it } from "vitest"
-import { openDatabases } from "../../../../src/db/database.ts"
+import { openAccountDatabases } from "../../../../src/db/database.ts"
 import { findTusUpload } from "../../../../src/db/files/tus-uploads.ts"
 import { removeTusUpload } from "../../../../src/objects/tus-object.ts"
 import { makeLimitedCaller } from "../../../support/accounts/limited-caller.ts"
 import { makeCaller } from "../../../support/caller.ts"
-import { accountOf } from "../../../support/media/bundle.ts"
+import { findCallerAccountId } from "../../../support/media/bundle.ts"
 import { readProblem } from "../../../support/problem.ts"
-import { createTus, patchTus, tusOf } from "../../../support/tus.ts"
+import { createTestTusUpload, patchTusUpload, makeTusSender } from "../../../support/tus.ts"
 
 const MIB = 1024 ** 2
 
@@ -16,8 +16,8 @@ describe("an unfinished upload", () => {
     const limited = await makeLimitedCaller(`reserving ${crypto.randomUUID()}`, {
       storageBytesMax: 1000,
     })
-    const sendLimited = tusOf(limited)
-    const path = await createTus(sendLimited, 600)
+    const sendLimited = makeTusSender(limited)
+    const path = await createTestTusUpload(sendLimited, 600)
     async function sendForm(bytes: number): Promise<Response> {
       const body = new FormData()
       body.append("file", new File([new Uint8Array(bytes)], "a.bin"))
@@ -28,19 +28,19 @@ describe("an unfinished upload", () => {
     expect(refused.detail).toContain("stores 600 bytes with its unfinished uploads")
     expect((await sendForm(400)).status).toBe(201)
     const bytes = new Uint8Array(600)
-    expect((await patchTus(sendLimited, path, { offset: 0, bytes })).status).toBe(204)
+    expect((await patchTusUpload(sendLimited, path, { offset: 0, bytes })).status).toBe(204)
     expect((await limited.call(path.replace("uploads", "files"))).status).toBe(200)
   })
 
   it("loses the parts at its removal, even if they began after its row was read", async () => {
     const caller = await makeCaller(`parts ${crypto.randomUUID()}`)
-    const accountId = await accountOf(caller)
-    const send = tusOf(caller)
-    const path = await createTus(send, 12 * MIB)
+    const accountId = await findCallerAccountId(caller)
+    const send = makeTusSender(caller)
+    const path = await createTestTusUpload(send, 12 * MIB)
     const id = path.split("/").at(-1) ?? ""
-    const before = await findTusUpload(openDatabases(env, accountId), id)
-    await patchTus(send, path, { offset: 0, bytes: new Uint8Array(6 * MIB) })
-    const after = await findTusUpload(openDatabases(env, accountId), id)
+    const before = await findTusUpload(openAccountDatabases(env, accountId), id)
+    await patchTusUpload(send, path, { offset: 0, bytes: new Uint8Array(6 * MIB) })
+    const after = await findTusUpload(openAccountDatabases(env, accountId), id)
     if (!before?.upload || !after?.upload?.multipartId) throw new Error("the upload has no parts")
     expect(before.upload.multipartId).toBeNull()
     expect(await removeTusUpload(env, before.row, { now: Date.now(), isForced: false })).toBe(true)
@@ -50,8 +50,8 @@ describe("an unfinished upload", () => {
 })
 
 it("a POST is a HEAD, PATCH or DELETE if X-HTTP-Method-Override says so", async () => {
-  const send = tusOf(await makeCaller(`methods ${crypto.randomUUID()}`))
-  const path = await createTus(send, 10)
+  const send = makeTusSender(await makeCaller(`methods ${crypto.randomUUID()}`))
+  const path = await createTestTusUpload(send, 10)
   const patched = await send(
     "POST",
     path,

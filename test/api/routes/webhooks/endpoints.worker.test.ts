@@ -1,14 +1,14 @@
 import { env } from "cloudflare:workers"
 import { Webhook } from "standardwebhooks"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
-import { openDatabases } from "../../../../src/db/database.ts"
+import { openAccountDatabases } from "../../../../src/db/database.ts"
 import { insertDelivery } from "../../../../src/db/deliveries.ts"
 import { newId } from "../../../../src/platform/ids.ts"
 import { attemptDelivery } from "../../../../src/webhooks/deliver.ts"
 import { EVENT_PATTERNS, EVENT_TYPES, matchesEvent } from "../../../../src/webhooks/event-types.ts"
-import { callerOf, makeCaller } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
-import { accountOf } from "../../../support/media/bundle.ts"
+import { makeCallerWithKey, makeCaller } from "../../../support/caller.ts"
+import type { TestCaller } from "../../../support/caller.ts"
+import { findCallerAccountId } from "../../../support/media/bundle.ts"
 import { readProblem } from "../../../support/problem.ts"
 
 const PATH = "/webhooks/endpoints"
@@ -29,12 +29,12 @@ type Logged = {
   tries: { error?: string; status: number }[]
 }
 
-let caller: Caller
+let caller: TestCaller
 let accountId: string
 
 beforeEach(async () => {
   caller = await makeCaller(`endpoints ${newId()}`, "trial", { scopes: ["admin"] })
-  accountId = await accountOf(caller)
+  accountId = await findCallerAccountId(caller)
 })
 
 afterEach(() => vi.restoreAllMocks())
@@ -72,7 +72,7 @@ function receive(status = 200) {
 async function makeDelivery({ id, url }: Endpoint): Promise<string> {
   const made = { id: newId(), jobId: newId(), endpointId: id, type: "command.succeeded", url }
   const due = { state: "waiting" as const, nextTryAt: Date.now(), createdAt: Date.now() }
-  await insertDelivery(openDatabases(env, accountId), { ...made, ...due, body: '{"a":1}' })
+  await insertDelivery(openAccountDatabases(env, accountId), { ...made, ...due, body: '{"a":1}' })
   return made.id
 }
 
@@ -172,7 +172,7 @@ describe("the secret of an endpoint", () => {
   it("is shown to keys with the scope admin alone", async () => {
     const { id } = await create()
     const made = await caller.post("/keys", { name: "writer", scopes: ["write"] })
-    const writer = callerOf(await made.json<{ id: string; key: string }>())
+    const writer = makeCallerWithKey(await made.json<{ id: string; key: string }>())
     const secret = `${PATH}/${id}/secret`
     expect((await writer.call(secret)).status).toBe(403)
     expect((await writer.call(`${secret}/rotate`, { method: "POST" })).status).toBe(403)

@@ -3,11 +3,11 @@ import { Webhook } from "standardwebhooks"
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest"
 import { newId } from "../../../../src/platform/ids.ts"
 import { attemptDelivery } from "../../../../src/webhooks/deliver.ts"
-import { openDatabases } from "../../../../src/db/database.ts"
+import { openAccountDatabases } from "../../../../src/db/database.ts"
 import { insertDelivery } from "../../../../src/db/deliveries.ts"
 import type { Delivery } from "../../../../src/db/schema/deliveries.ts"
 import { makeCaller } from "../../../support/caller.ts"
-import type { Caller } from "../../../support/caller.ts"
+import type { TestCaller } from "../../../support/caller.ts"
 
 type Try = { number: number; status: number | null; error?: string; answer: string | null }
 type Logged = {
@@ -19,7 +19,7 @@ type Logged = {
   completed_at: string | null
 }
 
-let caller: Caller
+let caller: TestCaller
 let accountId: string
 
 beforeAll(async () => {
@@ -56,7 +56,7 @@ async function makeDelivery(
     createdAt: Date.now(),
     ...changes,
   }
-  await insertDelivery(openDatabases(env, owner), made)
+  await insertDelivery(openAccountDatabases(env, owner), made)
   return made.id
 }
 

@@ -7,12 +7,12 @@ import {
   createTierSandbox,
 } from "../../../../container/sandbox/tiers/choose-sandbox.ts"
 import { STARTUP_NETWORK_ATTACKS } from "../../../../container/sandbox/tiers/network-test.ts"
-import { sandboxOutsideTasks } from "../../../../container/sandbox/sandbox.ts"
+import { createSandboxForRunnerTools } from "../../../../container/sandbox/sandbox.ts"
 import { startToolProcess } from "../../../../container/sandbox/start-process.ts"
 import { STARTUP_ATTACK_NAMES, testSandbox } from "../../../../container/sandbox/tiers/self-test.ts"
 import { startHarness } from "../../harness.ts"
-import { runnerSettings } from "../../../support/runner/runner-settings.ts"
-import { supportedTiers } from "../../../support/runner/supported-tiers.ts"
+import { makeTestRunnerSettings } from "../../../support/runner/runner-settings.ts"
+import { listSupportedTiers } from "../../../support/runner/supported-tiers.ts"
 
 const attackPath = join(import.meta.dirname, "../../../../container/launcher/build/attack")
 let workDir: string
@@ -24,11 +24,11 @@ beforeEach(async () => {
 afterEach(() => rm(workDir, { recursive: true }))
 
 function settingsFor(more: NodeJS.ProcessEnv = {}) {
-  return runnerSettings({ WORK_DIR: workDir, ...more })
+  return makeTestRunnerSettings({ WORK_DIR: workDir, ...more })
 }
 
 test("a sandbox that withstands its attacks is chosen", async ({ skip }) => {
-  skip((await supportedTiers()).length === 0, "this machine has no sandbox")
+  skip((await listSupportedTiers()).length === 0, "this machine has no sandbox")
   const { sandbox, test: tried } = await chooseSandbox(settingsFor())
   expect(sandbox?.tier).toBe(tried.tier)
   expect(tried).toMatchObject({ ok: true, problem: null })
@@ -36,14 +36,14 @@ test("a sandbox that withstands its attacks is chosen", async ({ skip }) => {
 })
 
 test("a start tries short attacks: read, write, connect, fork and signal", async ({ skip }) => {
-  skip((await supportedTiers()).length === 0, "this machine has no sandbox")
+  skip((await listSupportedTiers()).length === 0, "this machine has no sandbox")
   const { test: tried } = await chooseSandbox(settingsFor())
   const traces = ["traces_outside", "traces_on_the_network"]
   expect(tried.attacks.map(({ name }) => name)).toEqual([...STARTUP_ATTACK_NAMES, ...traces])
 })
 
 test("a start tries short attacks by a tool with a network", async ({ skip }) => {
-  skip((await supportedTiers()).length === 0, "this machine has no sandbox")
+  skip((await listSupportedTiers()).length === 0, "this machine has no sandbox")
   const { sandbox, test: tried } = await chooseSandbox(settingsFor())
   const outcomes = STARTUP_NETWORK_ATTACKS.map((name) => ({ name, refused: true }))
   expect(tried).toMatchObject({ network_attacks: outcomes, network_problem: null })
@@ -53,14 +53,14 @@ test("a start tries short attacks by a tool with a network", async ({ skip }) =>
 test("a runner without a network for tools tries no network attack, and refuses a network", async ({
   skip,
 }) => {
-  skip((await supportedTiers()).length === 0, "this machine has no sandbox")
+  skip((await listSupportedTiers()).length === 0, "this machine has no sandbox")
   const { sandbox, test: tried } = await chooseSandbox(settingsFor({ RUNNER_NETWORK: "none" }))
   expect(tried).toMatchObject({ ok: true, network_attacks: [], network_problem: null })
   if (!sandbox) throw new Error("There is no sandbox.")
   const { spawnError } = await startToolProcess({
     tool: "ffmpeg",
     argv: [],
-    taskSandbox: sandboxOutsideTasks(sandbox),
+    taskSandbox: createSandboxForRunnerTools(sandbox),
     cwd: "/",
     access: "none",
     network: join(workDir, "socket"),
@@ -81,7 +81,7 @@ test("a short attack that succeeds is detected", async () => {
 })
 
 test("a temporary folder that only the runner may enter is supported", async ({ skip }) => {
-  skip((await supportedTiers()).length === 0, "this machine has no sandbox")
+  skip((await listSupportedTiers()).length === 0, "this machine has no sandbox")
   const before = process.env["TMPDIR"]
   onTestFinished(() => {
     if (before === undefined) delete process.env["TMPDIR"]
@@ -96,7 +96,7 @@ test("a folder that only root may enter costs no tier, and leaves no mount behin
   skip,
 }) => {
   skip(
-    process.getuid?.() !== 0 || (await supportedTiers()).length === 0,
+    process.getuid?.() !== 0 || (await listSupportedTiers()).length === 0,
     "only root has such folders",
   )
   const closed = await chooseSandbox(settingsFor({ WORK_DIR: join(workDir, "deep", "work") }))
@@ -107,7 +107,7 @@ test("a folder that only root may enter costs no tier, and leaves no mount behin
 })
 
 test("a weaker tier reports its loss and the reason for its choice", async ({ skip }) => {
-  skip((await supportedTiers()).length === 0, "this machine has no sandbox")
+  skip((await listSupportedTiers()).length === 0, "this machine has no sandbox")
   const { test: tried } = await chooseSandbox(settingsFor())
   expect(tried.loss === null).toBe(tried.tier === "namespaces")
   expect(String(tried.loss)).toMatch(
@@ -128,7 +128,7 @@ test("the self-test detects the success of every attack without a sandbox", asyn
 test("a runner whose tools work in no tier accepts no task, and its health names the reason", async () => {
   const settings = settingsFor({ FFMPEG_PATH: "/no/such/ffmpeg", ALLOW_UNSANDBOXED: "1" })
   const choice = await chooseSandbox(settings)
-  const isOffered = (await supportedTiers()).length > 0
+  const isOffered = (await listSupportedTiers()).length > 0
   expect(choice.sandbox === null).toBe(isOffered)
   const harness = await startHarness({}, { sandbox: null, test: choice.test })
   const answer = await harness.call("POST", "/tasks", harness.order([["x"]]))

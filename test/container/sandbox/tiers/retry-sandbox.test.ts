@@ -4,8 +4,8 @@ import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { chooseSandboxWithRetries } from "../../../../container/sandbox/tiers/retry-sandbox.ts"
 import { findProgram } from "../../../../container/sandbox/system-paths.ts"
-import { runnerSettings } from "../../../support/runner/runner-settings.ts"
-import { supportedTiers } from "../../../support/runner/supported-tiers.ts"
+import { makeTestRunnerSettings } from "../../../support/runner/runner-settings.ts"
+import { listSupportedTiers } from "../../../support/runner/supported-tiers.ts"
 
 let folder: string
 
@@ -18,7 +18,7 @@ afterEach(() => rm(folder, { recursive: true }))
 
 /** Returns settings whose ffmpeg is missing until it is linked. */
 function settingsWithoutFfmpeg(selfTestsMax: number) {
-  const settings = runnerSettings({
+  const settings = makeTestRunnerSettings({
     WORK_DIR: join(folder, "work"),
     FFMPEG_PATH: join(folder, "ffmpeg"),
   })
@@ -26,7 +26,7 @@ function settingsWithoutFfmpeg(selfTestsMax: number) {
 }
 
 test("a sandbox that failed its self-test is tested again until it passes", async ({ skip }) => {
-  skip((await supportedTiers()).length === 0, "this machine has no sandbox")
+  skip((await listSupportedTiers()).length === 0, "this machine has no sandbox")
   const latest = chooseSandboxWithRetries(settingsWithoutFfmpeg(Number.POSITIVE_INFINITY), () => {
     throw new Error("it gave up")
   })
@@ -36,7 +36,7 @@ test("a sandbox that failed its self-test is tested again until it passes", asyn
 })
 
 test("a runner reports its failure once after the maximum of self-tests", async ({ skip }) => {
-  skip((await supportedTiers()).length === 0, "this machine has no sandbox")
+  skip((await listSupportedTiers()).length === 0, "this machine has no sandbox")
   let givenUp = 0
   const latest = chooseSandboxWithRetries(settingsWithoutFfmpeg(2), () => {
     givenUp += 1

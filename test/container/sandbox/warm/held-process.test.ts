@@ -20,12 +20,12 @@ import {
   openWarmTaskSandbox,
 } from "../../../../container/sandbox/task-sandbox.ts"
 import { encodeLaunchOrder } from "../../../../container/sandbox/warm/held-process.ts"
-import { runnerSettings } from "../../../support/runner/runner-settings.ts"
+import { makeTestRunnerSettings } from "../../../support/runner/runner-settings.ts"
 import { processesIn } from "../../harness.ts"
-import { tierWithNamespaces } from "../../../support/runner/supported-tiers.ts"
+import { findTierWithNamespaces } from "../../../support/runner/supported-tiers.ts"
 
-const tier = await tierWithNamespaces()
-const settings = runnerSettings()
+const tier = await findTierWithNamespaces()
+const settings = makeTestRunnerSettings()
 const FORMS = ["launcher", "tool"] as const
 const LIST = "/bin/ls"
 const READER: WarmTool = { tool: LIST, access: "read" }

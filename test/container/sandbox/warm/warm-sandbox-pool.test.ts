@@ -7,12 +7,12 @@ import { openWarmSandboxPool } from "../../../../container/sandbox/warm/warm-san
 import type { WarmSandboxPool } from "../../../../container/sandbox/warm/warm-sandbox-pool.ts"
 import type { TaskSandbox } from "../../../../container/sandbox/sandbox.ts"
 import { closeTaskSandbox } from "../../../../container/sandbox/task-sandbox.ts"
-import { runnerSettings } from "../../../support/runner/runner-settings.ts"
-import { tierWithNamespaces } from "../../../support/runner/supported-tiers.ts"
+import { makeTestRunnerSettings } from "../../../support/runner/runner-settings.ts"
+import { findTierWithNamespaces } from "../../../support/runner/supported-tiers.ts"
 
-const tier = await tierWithNamespaces()
+const tier = await findTierWithNamespaces()
 const PATIENT = { timeout: 60_000 }
-const settings = { ...runnerSettings(), warmSandboxesMax: 2 }
+const settings = { ...makeTestRunnerSettings(), warmSandboxesMax: 2 }
 const POOLS = 2
 
 let workDir: string

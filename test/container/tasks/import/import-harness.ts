@@ -1,10 +1,10 @@
 import type { IncomingMessage } from "node:http"
-import { importTask } from "../../../../src/contract/tasks/import.ts"
+import { importTaskDefinition } from "../../../../src/contract/tasks/import.ts"
 import type { ImportResult } from "../../../../src/contract/tasks/import.ts"
 import type { Report } from "../../../../src/contract/report.ts"
 import type { TaskOrder } from "../../../../src/contract/task.ts"
 import type { StoredOutput } from "../../../support/runner/io-resumable.ts"
-import { resumablePlace } from "../../../support/runner/io-resumable.ts"
+import { makeResumableOutputKey } from "../../../support/runner/io-resumable.ts"
 import { startHarness } from "../../harness.ts"
 import type { Harness } from "../../harness.ts"
 import { startSource } from "./source-server.ts"
@@ -51,8 +51,9 @@ export async function importUrl(
     ...more,
   }
   const report = await harness.finish(harness.order([], { work, inputs: [], ...order }))
-  const result = report.kind === "finished" ? importTask.result.parse(report.result) : null
-  const place = result?.is_resumable ? resumablePlace("file") : "file"
+  const result =
+    report.kind === "finished" ? importTaskDefinition.result.parse(report.result) : null
+  const place = result?.is_resumable ? makeResumableOutputKey("file") : "file"
   return { report, result, stored: harness.io.outputs.get(place) ?? null }
 }
 

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Readable } from "node:stream"
 import { expect, onTestFinished, test } from "vitest"
-import { taskAcceptedResponse } from "../../../../src/contract/task.ts"
-import { makeIoServer } from "../../../support/runner/io-server.ts"
+import { taskAcceptedResponseSchema } from "../../../../src/contract/task.ts"
+import { makeFakeIoServer } from "../../../support/runner/io-server.ts"
 import { callRunner, makeOrder, waitFor } from "../../harness.ts"
 import { serveStreams, startRunnerProcess } from "./runner-process.ts"
 
@@ -55,12 +55,17 @@ test("an import keeps only a few parts in the runner's memory", async () => {
     run_seconds_max: 120,
     outputs: [{ key: "file", name: "file" }],
   }
-  const of = { io: makeIoServer("token"), ioOrigin: worker.origin, commands: [], more: { work } }
+  const of = {
+    io: makeFakeIoServer("token"),
+    ioOrigin: worker.origin,
+    commands: [],
+    more: { work },
+  }
   const posted = await waitFor(async () => {
     const answer = await callRunner(`${runner.origin}/tasks`, "POST", makeOrder(of))
     return answer.status === 202 && answer
   })
-  taskAcceptedResponse.parse(await posted.json())
+  taskAcceptedResponseSchema.parse(await posted.json())
   let peakBytes = 0
   await waitFor(async () => {
     peakBytes = Math.max(peakBytes, await runner.residentBytes())

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { widely } from "../../../support/wide.ts"
+import { selectCases } from "../../../support/wide.ts"
 import { COVER, packetSums, probe, SOUND, startNormalizeHarness } from "./normalize-harness.ts"
 import type { NormalizeHarness } from "./normalize-harness.ts"
 import { measureIntegrated } from "./reference-meter.ts"
@@ -95,7 +95,7 @@ describe("a normalized file keeps", () => {
   })
 
   test.for(
-    widely(
+    selectCases(
       [
         ["song.mp3", ""],
         ["song.m4a", ""],
@@ -118,7 +118,7 @@ describe("a normalized file keeps", () => {
     expect(await packetSums(made.path, "v")).toBe(await packetSums(path, "v"))
   })
 
-  test.for(widely(["song.opus"], ["song.ogg"]))("cover and tags of %s", async (name) => {
+  test.for(selectCases(["song.opus"], ["song.ogg"]))("cover and tags of %s", async (name) => {
     const plain = await lab.make(`plain-${name}`, `${SOUND} -metadata title=Song`)
     const flac = await lab.make(
       "picture.flac",

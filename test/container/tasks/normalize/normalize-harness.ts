@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { promisify } from "node:util"
 import { z } from "zod"
-import { normalizeTask } from "../../../../src/contract/tasks/normalize.ts"
+import { normalizeTaskDefinition } from "../../../../src/contract/tasks/normalize.ts"
 import type { NormalizeResult, NormalizeWork } from "../../../../src/contract/tasks/normalize.ts"
 import type { Report } from "../../../../src/contract/report.ts"
 import { startHarness } from "../../harness.ts"
@@ -74,7 +74,7 @@ export async function startNormalizeHarness(): Promise<NormalizeHarness> {
     async normalize(path, target) {
       const last = await report(path, target)
       if (last.kind !== "finished") throw new Error(`It failed: ${JSON.stringify(last)}`)
-      const result = normalizeTask.result.parse(last.result)
+      const result = normalizeTaskDefinition.result.parse(last.result)
       const [output] = result.outputs
       const stored = harness.io.outputs.get("output")
       if (!output || !stored) throw new Error("Nothing was stored.")

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import {
-  displaySize,
+  computeDisplaySize,
   fitRenditionSize,
   readPictureRotation,
   NO_ROTATION,
@@ -59,7 +59,7 @@ test.for<[number, number, number, boolean, number, number]>([
 ])("%d x %d with pixels of %d, turned: %s, is shown as %d x %d", (row) => {
   const [width, height, pixelShape, swapsSides, shownWidth, shownHeight] = row
   const orientation = { ...NO_ROTATION, swapsSides }
-  const shown = displaySize({ width, height }, { pixelShape, orientation })
+  const shown = computeDisplaySize({ width, height }, { pixelShape, orientation })
   expect(shown.width).toBeCloseTo(shownWidth)
   expect(shown.height).toBeCloseTo(shownHeight)
 })

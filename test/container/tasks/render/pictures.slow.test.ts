@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { ffmpegBuildOf, turning } from "../../../support/media/ffmpeg-builds.ts"
+import { detectFfmpegBuild, makeRotationArguments } from "../../../support/media/ffmpeg-builds.ts"
 import {
   colourAt,
   FILM,
@@ -27,7 +27,7 @@ describe("a rendition shows the picture", () => {
     ["three quarters", 90, 32, 32],
   ])("after %s", async ([, rotate, x, y]) => {
     const plain = await lab.make("halves.mp4", `${HALVES} ${QUICK}`)
-    const words = turning(ffmpegBuildOf("ffmpeg"), plain, rotate)
+    const words = makeRotationArguments(detectFfmpegBuild("ffmpeg"), plain, rotate)
     const { path, video } = await renderOne(lab, `turned-${rotate}.mp4`, words)
     expect(video).toMatchObject({ width: 64, height: 128 })
     expect(video?.side_data_list).toBeUndefined()

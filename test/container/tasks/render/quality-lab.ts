@@ -13,7 +13,7 @@ import type {
   EncodedRendition,
   ComparisonSource,
 } from "../../../../container/tasks/render/measure-quality.ts"
-import { runnerSettings } from "../../../support/runner/runner-settings.ts"
+import { makeTestRunnerSettings } from "../../../support/runner/runner-settings.ts"
 
 const run = promisify(execFile)
 
@@ -68,7 +68,7 @@ export async function openQualityLab({
   signal = new AbortController().signal,
 }: { ffmpeg?: string; signal?: AbortSignal } = {}): Promise<QualityLab> {
   const workDir = await mkdtemp(join(tmpdir(), "lathe-quality-"))
-  const read = runnerSettings()
+  const read = makeTestRunnerSettings()
   const toolPaths = { ...read.toolPaths, ...(ffmpeg !== undefined && { ffmpeg }) }
   const settings = { ...read, workDir, toolPaths }
   const { sandbox } = await chooseSandbox(settings)

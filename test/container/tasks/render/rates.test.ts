@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { widely } from "../../../support/wide.ts"
+import { selectCases } from "../../../support/wide.ts"
 import { SMALL, startRenderHarness } from "./render-harness.ts"
 import type { RenditionRequest, RenderHarness } from "./render-harness.ts"
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => lab[Symbol.asyncDispose]())
 
 test.each(
-  widely<readonly [RenditionRequest["codec"], number]>(
+  selectCases<readonly [RenditionRequest["codec"], number]>(
     [["h264", 200]],
     [
       ["h264", 600],

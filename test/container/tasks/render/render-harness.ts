@@ -6,7 +6,7 @@ import { promisify } from "node:util"
 import { z } from "zod"
 import type { RunnerSettings } from "../../../../container/settings.ts"
 import type { Report } from "../../../../src/contract/report.ts"
-import { renderTask } from "../../../../src/contract/tasks/render.ts"
+import { renderTaskDefinition } from "../../../../src/contract/tasks/render.ts"
 import type { RenderResult, Rendition, RenderWork } from "../../../../src/contract/tasks/render.ts"
 import { startHarness, waitFor } from "../../harness.ts"
 import type { Harness } from "../../harness.ts"
@@ -74,7 +74,7 @@ export async function startRenderHarness(
     async render(path, asked) {
       const last = await report(path, asked)
       if (last.kind !== "finished") throw new Error(`It failed: ${JSON.stringify(last)}`)
-      const result = renderTask.result.parse(last.result)
+      const result = renderTaskDefinition.result.parse(last.result)
       const paths = result.outputs.map(({ key }) => join(folder, `made-${basename(path)}-${key}`))
       for (const [at, { key }] of result.outputs.entries()) {
         const stored = harness.io.outputs.get(key)

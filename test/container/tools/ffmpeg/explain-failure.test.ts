@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
 import {
-  cleanLines,
+  cleanToolLines,
   explainFfmpegFailure,
 } from "../../../../container/tools/ffmpeg/explain-failure.ts"
-import { processorMsOf } from "../../../support/processor-time.ts"
+import { measureCpuMs } from "../../../support/processor-time.ts"
 
 const position = { number: 1, total: 1 }
 
@@ -246,7 +246,7 @@ test("lines have no noise, control characters, pointers or paths of the machine"
     "/w/1/in_2.mp4: No such \u001b[31mfile or directory",
     "/w/1: Is a directory",
   ].join("\n")
-  expect(cleanLines(stderr, "/w/1")).toEqual([
+  expect(cleanToolLines(stderr, "/w/1")).toEqual([
     "in_2.mp4: No such [31mfile or directory",
     ".: Is a directory",
   ])
@@ -304,5 +304,5 @@ describe("the existence of a path outside the workspace", () => {
 test("explains long and odd stderr quickly", async () => {
   const stderr = "[x @ 0x1] Error invalid not a match '\n".repeat(1600) + "'".repeat(5000)
   const about = { argv: [], stderr, exitCode: 1, workspace: "/w/1", position }
-  expect(await processorMsOf(() => explainFfmpegFailure(about))).toBeLessThan(500)
+  expect(await measureCpuMs(() => explainFfmpegFailure(about))).toBeLessThan(500)
 })

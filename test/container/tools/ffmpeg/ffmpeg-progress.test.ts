@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { openFfmpegProgressReader } from "../../../../container/tools/ffmpeg/ffmpeg-progress.ts"
-import { parseTime } from "../../../../src/ffmpeg/media-time.ts"
+import { parseFfmpegTime } from "../../../../src/ffmpeg/media-time.ts"
 
 test.for<[string | undefined, number | null]>([
   ["00:01:02.5", 62.5],
@@ -14,7 +14,7 @@ test.for<[string | undefined, number | null]>([
   ["N/A", null],
   [undefined, null],
 ])("the time %s is %s seconds", ([text, seconds]) => {
-  expect(parseTime(text)).toBe(seconds)
+  expect(parseFfmpegTime(text)).toBe(seconds)
 })
 
 /** Returns a reader's progress for one report of ffmpeg. */

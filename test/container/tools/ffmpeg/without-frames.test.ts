@@ -14,7 +14,7 @@ const NOT_OPENED = [
 const ENDED = "[vf#0:0] Task finished with error code: -22 (Invalid argument)"
 const TRAILER = "[out#0/gif] Error writing trailer: Invalid argument"
 
-/** Recorded from ffmpeg 7.1.5, as `cleanLines` returns them. */
+/** Recorded from ffmpeg 7.1.5, as `cleanToolLines` returns them. */
 test.each<[is: boolean, what: string, lines: string[], hasWritten?: boolean]>([
   [true, "no frame and an encoder", [NO_FRAMES, ...NOT_OPENED, ENDED, ...BEFORE_FIRST]],
   [true, "the same with -loglevel error", [...NOT_OPENED, ENDED, ...BEFORE_FIRST]],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { correctBitrate } from "../../../../container/tasks/render/encode-renditions.ts"
+import { computeCorrectedBitrate } from "../../../../container/tasks/render/encode-renditions.ts"
 
 const TARGET = {
   codec: "av1",
@@ -11,29 +11,29 @@ const TARGET = {
 } as const
 
 test("a met bitrate needs no other try", () => {
-  expect(correctBitrate(TARGET, { encoderKbps: 1000, measuredKbps: 1070 })).toBeNull()
+  expect(computeCorrectedBitrate(TARGET, { encoderKbps: 1000, measuredKbps: 1070 })).toBeNull()
 })
 
 test("a stream above its bitrate is encoded again with less, in proportion", () => {
-  expect(correctBitrate(TARGET, { encoderKbps: 1000, measuredKbps: 1250 })).toBe(800)
+  expect(computeCorrectedBitrate(TARGET, { encoderKbps: 1000, measuredKbps: 1250 })).toBe(800)
 })
 
 test("a stream below its bitrate is encoded again with more, once", () => {
-  expect(correctBitrate(TARGET, { encoderKbps: 1000, measuredKbps: 800 })).toBe(1250)
-  expect(correctBitrate(TARGET, { encoderKbps: 1250, measuredKbps: 800 })).toBeNull()
+  expect(computeCorrectedBitrate(TARGET, { encoderKbps: 1000, measuredKbps: 800 })).toBe(1250)
+  expect(computeCorrectedBitrate(TARGET, { encoderKbps: 1250, measuredKbps: 800 })).toBeNull()
 })
 
 test("a picture that needs less than its bitrate gets no other try", () => {
-  expect(correctBitrate(TARGET, { encoderKbps: 1000, measuredKbps: 300 })).toBeNull()
+  expect(computeCorrectedBitrate(TARGET, { encoderKbps: 1000, measuredKbps: 300 })).toBeNull()
   const target = { ...TARGET, codec: "h264" } as const
-  expect(correctBitrate(target, { encoderKbps: 1000, measuredKbps: 800 })).toBeNull()
+  expect(computeCorrectedBitrate(target, { encoderKbps: 1000, measuredKbps: 800 })).toBeNull()
 })
 
 test("an encoder at its worst quality gets no other try", () => {
-  expect(correctBitrate(TARGET, { encoderKbps: 200, measuredKbps: 2500 })).toBeNull()
+  expect(computeCorrectedBitrate(TARGET, { encoderKbps: 200, measuredKbps: 2500 })).toBeNull()
 })
 
 test("a stream with an unknown bitrate gets no other try", () => {
-  expect(correctBitrate(TARGET, { encoderKbps: 1000, measuredKbps: NaN })).toBeNull()
-  expect(correctBitrate(TARGET, { encoderKbps: 1000, measuredKbps: Infinity })).toBeNull()
+  expect(computeCorrectedBitrate(TARGET, { encoderKbps: 1000, measuredKbps: NaN })).toBeNull()
+  expect(computeCorrectedBitrate(TARGET, { encoderKbps: 1000, measuredKbps: Infinity })).toBeNull()
 })

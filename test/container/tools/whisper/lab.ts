@@ -13,10 +13,10 @@ import type {
 import { getSpeechWorkerPool } from "../../../../container/tools/whisper/speech-worker-pool.ts"
 import type { TaskFailure } from "../../../../container/task-failure.ts"
 import { SPEECH_MODELS_PATH, SPEECH_PYTHON_PATH } from "../../../../scripts/setup/speech.ts"
-import { speak } from "../../../support/media/speech.ts"
+import { generateSpeech } from "../../../support/media/speech.ts"
 import type { Voice } from "../../../support/media/speech.ts"
-import { runnerSettings } from "../../../support/runner/runner-settings.ts"
-import { supportedTiers } from "../../../support/runner/supported-tiers.ts"
+import { makeTestRunnerSettings } from "../../../support/runner/runner-settings.ts"
+import { listSupportedTiers } from "../../../support/runner/supported-tiers.ts"
 
 const run = promisify(execFile)
 
@@ -39,10 +39,10 @@ export type SpeechLab = {
 export async function openSpeechLab(differing: Partial<RunnerSettings> = {}): Promise<SpeechLab> {
   const folder = await mkdtemp(join(tmpdir(), "lathe-speech-"))
   const settings = {
-    ...runnerSettings({ SPEECH_PYTHON_PATH, SPEECH_MODELS_PATH }),
+    ...makeTestRunnerSettings({ SPEECH_PYTHON_PATH, SPEECH_MODELS_PATH }),
     ...differing,
   }
-  const [tier = "none"] = await supportedTiers()
+  const [tier = "none"] = await listSupportedTiers()
   const sandbox = createTierSandbox(tier, settings)
   const taskSandbox = { sandbox, uid: null, workspaceBytes: 0 }
   let sounds = 0
@@ -50,7 +50,7 @@ export async function openSpeechLab(differing: Partial<RunnerSettings> = {}): Pr
     settings,
     async say(text, voice = "slt") {
       sounds += 1
-      const path = await speak(folder, { name: `${sounds}.wav`, voice, text })
+      const path = await generateSpeech(folder, { name: `${sounds}.wav`, voice, text })
       const raw = ["-f", "s16le", "-ar", String(RATE), "-ac", "1", `${path}.raw`]
       await run("ffmpeg", ["-v", "error", "-i", path, ...raw])
       return await readFile(`${path}.raw`)

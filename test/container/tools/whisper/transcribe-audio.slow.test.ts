@@ -3,7 +3,12 @@ import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { RunnerError } from "../../../../container/task-failure.ts"
 import { waitFor } from "../../harness.ts"
-import { GREETING, skipNote, STORY, whyNoSpeech } from "../../../support/media/speech.ts"
+import {
+  SHORT_SPEECH_TEXT,
+  makeSkipSuffix,
+  LONG_SPEECH_TEXT,
+  explainMissingSpeechTools,
+} from "../../../support/media/speech.ts"
 import { wordErrorRate } from "../../../support/media/word-error-rate.ts"
 import { RATE, requireSpeech, noise, openSpeechLab, textOf } from "./lab.ts"
 import type { SpeechLab } from "./lab.ts"
@@ -13,7 +18,7 @@ const PAUSE_SECONDS = 160
 const ERROR_RATE_MAX = 0.05
 /** Long timeout: on a busy machine, transcription takes nearly as long as speech. */
 const BUSY_TEST_MS = 150_000
-const lack = await whyNoSpeech()
+const lack = await explainMissingSpeechTools()
 
 /**
  * Returns the process ids of this runner's workers, also inside other processes such as launchers.
@@ -28,7 +33,7 @@ async function workers(): Promise<number[]> {
 }
 
 describe.skipIf(lack !== null)(
-  `transcribing a sound${skipNote(lack)}`,
+  `transcribing a sound${makeSkipSuffix(lack)}`,
   { timeout: BUSY_TEST_MS },
   () => {
     let lab: SpeechLab
@@ -49,15 +54,18 @@ describe.skipIf(lack !== null)(
     })
 
     test("two voices with a long pause between them are transcribed with correct times", async () => {
-      const [first, second] = await Promise.all([lab.say(STORY, "slt"), lab.say(GREETING, "rms")])
+      const [first, second] = await Promise.all([
+        lab.say(LONG_SPEECH_TEXT, "slt"),
+        lab.say(SHORT_SPEECH_TEXT, "rms"),
+      ])
       const sound = Buffer.concat([first, noise(PAUSE_SECONDS, 0), second])
       const fractions: number[] = []
       const heard = requireSpeech(
         await lab.transcribe(sound, { onFraction: (fraction) => void fractions.push(fraction) }),
       )
-      expect(wordErrorRate(`${STORY} ${GREETING}`, textOf(heard))).toBeLessThanOrEqual(
-        ERROR_RATE_MAX,
-      )
+      expect(
+        wordErrorRate(`${LONG_SPEECH_TEXT} ${SHORT_SPEECH_TEXT}`, textOf(heard)),
+      ).toBeLessThanOrEqual(ERROR_RATE_MAX)
       expect(heard).toMatchObject({ language: "en" })
       expect(heard.languageProbability).toBeGreaterThan(0.8)
       const words = heard.segments.flatMap((segment) => segment.words)
@@ -132,7 +140,7 @@ describe.skipIf(lack !== null)(
   },
 )
 
-describe.skipIf(lack !== null)(`the workers of a runner${skipNote(lack)}`, () => {
+describe.skipIf(lack !== null)(`the workers of a runner${makeSkipSuffix(lack)}`, () => {
   test("an idle worker exits after a timeout", async () => {
     const { speech } = (await openSpeechLab()).settings
     const lab = await openSpeechLab({ speech: { ...speech, idleMs: 300 } })

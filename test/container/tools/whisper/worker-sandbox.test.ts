@@ -11,11 +11,11 @@ import {
 } from "../../../../container/tools/whisper/whisper-environment.ts"
 import { speechWorkerLaunchOptions } from "../../../../container/tools/whisper/speech-worker.ts"
 import { VARIANTS, openSandboxLab } from "../../sandbox/lab.ts"
-import { skipNote, whyNoModel } from "../../../support/media/speech.ts"
+import { makeSkipSuffix, explainMissingSpeechModel } from "../../../support/media/speech.ts"
 import { openSpeechLab } from "./lab.ts"
 
 const SECRET = "canary-of-the-runner"
-const lack = await whyNoModel()
+const lack = await explainMissingSpeechModel()
 
 /** Attacks from inside a worker; the program prints those that succeed. */
 const ATTACKS = `
@@ -54,7 +54,7 @@ open(model + "/config.json").read()
 print("end")
 `
 
-describe.skipIf(lack !== null)(`code inside of a speech worker${skipNote(lack)}`, () => {
+describe.skipIf(lack !== null)(`code inside of a speech worker${makeSkipSuffix(lack)}`, () => {
   const server = createServer((socket) => socket.destroy())
   let folder: string
   let port: number

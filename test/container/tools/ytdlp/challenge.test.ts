@@ -11,10 +11,10 @@ import {
   ytdlpGrants,
 } from "../../../../container/tools/ytdlp/ytdlp-environment.ts"
 import { FETCH_PYTHON_PATH } from "../../../../scripts/setup/yt-dlp.ts"
-import { runnerSettings } from "../../../support/runner/runner-settings.ts"
+import { makeTestRunnerSettings } from "../../../support/runner/runner-settings.ts"
 
 test("yt-dlp runs a site's JavaScript in Node inside the sandbox, with its own scripts", async () => {
-  const settings = runnerSettings({ FETCH_PYTHON_PATH })
+  const settings = makeTestRunnerSettings({ FETCH_PYTHON_PATH })
   const { sandbox } = await chooseSandbox(settings)
   const ytdlp = findYtdlpInstallation(settings)
   if (!sandbox || !ytdlp) throw new Error("There is no sandbox, or no yt-dlp.")

@@ -9,12 +9,12 @@ import { createWorkspace } from "../../../../container/sandbox/workspace.ts"
 import { queryPage } from "../../../../container/tools/ytdlp/query-page.ts"
 import { watchDownloadRate } from "../../../../container/tools/ytdlp/run-ytdlp.ts"
 import { FETCH_PYTHON_PATH } from "../../../../scripts/setup/yt-dlp.ts"
-import { openSite } from "../../../support/site/site.ts"
-import { runnerSettings } from "../../../support/runner/runner-settings.ts"
+import { startTestSite } from "../../../support/site/site.ts"
+import { makeTestRunnerSettings } from "../../../support/runner/runner-settings.ts"
 
 test("a very slow download fails as too slow", async () => {
-  await using site = await openSite()
-  const settings = runnerSettings({ FETCH_PYTHON_PATH, ALLOWED_PRIVATE_HOSTS: site.host })
+  await using site = await startTestSite()
+  const settings = makeTestRunnerSettings({ FETCH_PYTHON_PATH, ALLOWED_PRIVATE_HOSTS: site.host })
   const { sandbox } = await chooseSandbox(settings)
   if (!sandbox) throw new Error("There is no sandbox.")
   const workDir = await mkdtemp(join(tmpdir(), "lathe-test-"))

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest"
 import { toVideoMetadata } from "../../../../container/tools/ytdlp/read-metadata.ts"
-import { videoMetadata } from "../../../../src/contract/tasks/metadata.ts"
+import { videoMetadataSchema } from "../../../../src/contract/tasks/metadata.ts"
 
 const url = "https://example.com/v"
 
 test("missing fields are null", () => {
   const found = toVideoMetadata(url, {})
-  expect(videoMetadata.parse(found)).toEqual({
+  expect(videoMetadataSchema.parse(found)).toEqual({
     url,
     title: null,
     duration: null,
@@ -36,7 +36,7 @@ test("implausible values are null, and long texts are cut", () => {
     is_live: 1,
     formats: [{ format_id: 1, width: -1, fps: 1e9, vcodec: "none", filesize_approx: 99.5 }],
   })
-  expect(videoMetadata.parse(found)).toMatchObject({
+  expect(videoMetadataSchema.parse(found)).toMatchObject({
     title: "x".repeat(10_000),
     duration: null,
     view_count: null,

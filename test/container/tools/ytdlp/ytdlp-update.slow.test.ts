@@ -9,7 +9,7 @@ import type { YtdlpUpdate } from "../../../../container/tools/ytdlp/ytdlp-update
 import { servePackageIndex } from "../../../support/media/package-index.ts"
 import type { PackageIndex } from "../../../support/media/package-index.ts"
 import { waitFor } from "../../harness.ts"
-import { runnerSettings } from "../../../support/runner/runner-settings.ts"
+import { makeTestRunnerSettings } from "../../../support/runner/runner-settings.ts"
 
 const run = promisify(execFile)
 const VERSION = "2031.4.9"
@@ -51,7 +51,11 @@ async function start(
   more: { PIP_INDEX_URL?: string; FETCH_PYTHON_PATH?: string } = {},
 ): Promise<YtdlpUpdate> {
   const { FETCH_PYTHON_PATH = python, ...variables } = more
-  const settings = runnerSettings({ YTDLP_VERSION: text, WORK_DIR: workDir, FETCH_PYTHON_PATH })
+  const settings = makeTestRunnerSettings({
+    YTDLP_VERSION: text,
+    WORK_DIR: workDir,
+    FETCH_PYTHON_PATH,
+  })
   const environment = { PIP_INDEX_URL: index.url, PIP_RETRIES: "0", ...variables }
   const update = startYtdlpUpdate(settings, environment, stopping.signal)
   await update.ready()

@@ -4,8 +4,8 @@ import { describe, expect, test } from "vitest"
 import { createDial } from "../../../../container/egress/dial.ts"
 import { createWebRequester } from "../../../../container/transfer/web/request-web-source.ts"
 import { downloadSourceBytes } from "../../../../container/transfer/web/download-source-bytes.ts"
-import { openSource } from "../../../../container/transfer/web/open-source.ts"
-import type { SourceLimits } from "../../../../container/transfer/web/open-source.ts"
+import { requestSource } from "../../../../container/transfer/web/request-source.ts"
+import type { SourceLimits } from "../../../../container/transfer/web/request-source.ts"
 import { startSource } from "../../tasks/import/source-server.ts"
 import type { Answer } from "../../tasks/import/source-server.ts"
 
@@ -29,7 +29,7 @@ async function readFrom(answer: Answer, pauseMs = 0) {
     signal,
     limits: LIMITS,
   }
-  const opened = await openSource(request)
+  const opened = await requestSource(request)
   const beginning = { answer: opened, position: 0, onPosition: () => undefined }
   async function* slowly() {
     for await (const chunk of downloadSourceBytes(request, opened.facts, beginning)) {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import image from "../../../../src/kinds/command/facts/image.json" with { type: "json" }
 import { createCapabilities } from "../../../../src/kinds/command/facts/capabilities.ts"
 import type { FfmpegCapabilities } from "../../../../src/kinds/command/facts/capabilities.ts"
-import { findCommandFaults } from "../../../../src/kinds/command/judge.ts"
+import { findCommandFaults } from "../../../../src/kinds/command/request-faults.ts"
 
 const capabilities = createCapabilities(image)
 const OPTIONS = 1900

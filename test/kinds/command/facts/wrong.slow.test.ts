@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { findCapabilityRefusals } from "../../../../src/kinds/command/facts/check-command.ts"
-import { sampled } from "../../../support/wide.ts"
+import { sampleCases } from "../../../support/wide.ts"
 import { ALLOWED } from "../../../ffmpeg/policy/allowed-cases.ts"
 import { wordsOf } from "../../../ffmpeg/policy/ask.ts"
 import { judgeWrong, known } from "./create-wrong.ts"
@@ -54,7 +54,7 @@ describe("a wrong command is refused at the create, with the remedy", () => {
 })
 
 describe("a wrong command that a create accepts fails, with the remedy", () => {
-  test.for(sampled(atRun, SAMPLE))("%s", async ([line, remedy]) => {
+  test.for(sampleCases(atRun, SAMPLE))("%s", async ([line, remedy]) => {
     expect((await runs.run(line, RUN_SECONDS_MAX)).message).toContain(remedy)
   })
 })
@@ -67,7 +67,7 @@ describe("an endless command is stopped, and its failure names the endless part"
     expect(judgeWrong(line).join()).toContain(named)
   })
 
-  test.for(sampled(endlessAtRun, SAMPLE))("%s", async ([line, named]) => {
+  test.for(sampleCases(endlessAtRun, SAMPLE))("%s", async ([line, named]) => {
     const { code, message } = await runs.run(line, ENDLESS_SECONDS_MAX)
     expect([code, message]).toEqual(["time_limit", expect.stringContaining(named)])
   })
@@ -95,16 +95,19 @@ describe("a command that ffmpeg completes is not refused", () => {
     expect(judgeWrong(line, false)).toEqual([])
   })
 
-  test.for(sampled([...RIGHT, ...ENDING], SAMPLE))("and is completed: %s", async (line) => {
+  test.for(sampleCases([...RIGHT, ...ENDING], SAMPLE))("and is completed: %s", async (line) => {
     const { code, message } = await runs.run(line, RUN_SECONDS_MAX)
     expect([code, message]).toEqual(["finished", ""])
   })
 })
 
-test.for(sampled(SUCCEEDING, SAMPLE))("a mistake that some builds complete: %s", async (line) => {
-  const { code, message } = await runs.run(line, RUN_SECONDS_MAX)
-  expect(`${code} ${message}`).toMatch(/^finished |write more than 0 frames/)
-})
+test.for(sampleCases(SUCCEEDING, SAMPLE))(
+  "a mistake that some builds complete: %s",
+  async (line) => {
+    const { code, message } = await runs.run(line, RUN_SECONDS_MAX)
+    expect(`${code} ${message}`).toMatch(/^finished |write more than 0 frames/)
+  },
+)
 
 test("the refusal of a removed option names its replacement", () => {
   expect(judgeWrong("-i in_1 -map_channel 0.0.0 out.wav")).toEqual([

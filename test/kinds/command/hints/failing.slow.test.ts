@@ -10,7 +10,7 @@ import image from "../../../../src/kinds/command/facts/image.json" with { type: 
 import { createCapabilities } from "../../../../src/kinds/command/facts/capabilities.ts"
 import { splitWords } from "../../../../src/kinds/command/lines.ts"
 import { findUnusableFileRefusals } from "../../../../src/kinds/command/hints/files.ts"
-import { correctGraph } from "../../../../src/kinds/command/hints/graphs.ts"
+import { describeGraphCorrection } from "../../../../src/kinds/command/hints/graphs.ts"
 import { MISTAKES_IN_GRAPHS } from "./graphs-and-names.ts"
 
 const run = promisify(execFile)
@@ -55,7 +55,7 @@ function correctedLine(line: string): string[] | null {
     remedies: COMMAND_REMEDIES,
     capabilities: known,
   }
-  const told = correctGraph(option, graph, { words, raws, ...given })
+  const told = describeGraphCorrection(option, graph, { words, raws, ...given })
   const written = /`(.+)`$/.exec(told ?? "")?.[1]
   const corrected = written === undefined ? null : splitWords(written)
   return corrected && "words" in corrected

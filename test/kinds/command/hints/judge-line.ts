@@ -1,7 +1,7 @@
 import type { Fault } from "../../../../src/domain/faults.ts"
 import image from "../../../../src/kinds/command/facts/image.json" with { type: "json" }
 import { createCapabilities } from "../../../../src/kinds/command/facts/capabilities.ts"
-import { findCommandFaults } from "../../../../src/kinds/command/judge.ts"
+import { findCommandFaults } from "../../../../src/kinds/command/request-faults.ts"
 import type { ResolvedInput } from "../../../../src/kinds/kind.ts"
 import type { File } from "../../../../src/db/schema/files.ts"
 

@@ -1,8 +1,8 @@
 import { escapeHtml } from "../visit.ts"
-import type { Way } from "../way.ts"
+import type { LinkingBody } from "../way.ts"
 
 /** DASH manifests that contain a URL. */
-export const dashWays: Record<string, Way> = {
+export const DASH_LINKS: Record<string, LinkingBody> = {
   "dash-base": mpd((to) => ({
     base: to,
     inside: '<SegmentList><SegmentURL media="clip.mp4"/></SegmentList>',
@@ -21,7 +21,7 @@ export const dashWays: Record<string, Way> = {
 
 type Parts = { base?: string; inside?: string }
 
-function mpd(write: (to: string) => Parts): Way {
+function mpd(write: (to: string) => Parts): LinkingBody {
   return {
     type: "application/dash+xml",
     write: (to) => `<?xml version="1.0"?>\n${manifest(write(escapeHtml(to)))}`,

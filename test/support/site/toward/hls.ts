@@ -1,10 +1,10 @@
-import type { Way } from "../way.ts"
+import type { LinkingBody } from "../way.ts"
 
 const SEGMENT = "#EXTINF:1.0,\n/media/hls/360p/index0.ts"
 const STREAM = "#EXT-X-STREAM-INF:BANDWIDTH=360000,RESOLUTION=640x360"
 
 /** HLS playlists that contain a URL. */
-export const hlsWays: Record<string, Way> = {
+export const HLS_LINKS: Record<string, LinkingBody> = {
   "hls-segment": playlist((to) => `${SEGMENT}\n#EXTINF:1.0,\n${to}`),
   "hls-key": playlist((to) => `#EXT-X-KEY:METHOD=AES-128,URI="${to}"\n${SEGMENT}`),
   // The segment is on this site and redirects to the URL. Only a client that follows redirects
@@ -28,14 +28,14 @@ export const hlsWays: Record<string, Way> = {
   }),
 }
 
-function playlist(write: (to: string) => string): Way {
+function playlist(write: (to: string) => string): LinkingBody {
   return hls((to) => {
     const head = "#EXT-X-TARGETDURATION:1\n#EXT-X-PLAYLIST-TYPE:VOD"
     return `${head}\n${write(to)}\n#EXT-X-ENDLIST`
   })
 }
 
-function hls(write: (to: string) => string): Way {
+function hls(write: (to: string) => string): LinkingBody {
   return {
     type: "application/vnd.apple.mpegurl",
     write: (to) => `#EXTM3U\n#EXT-X-VERSION:5\n${write(to)}\n`,

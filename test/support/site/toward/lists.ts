@@ -1,8 +1,8 @@
 import { escapeHtml } from "../visit.ts"
-import type { Way } from "../way.ts"
+import type { LinkingBody } from "../way.ts"
 
 /** Playlists and feeds of other formats that contain a URL. */
-export const listWays: Record<string, Way> = {
+export const LIST_LINKS: Record<string, LinkingBody> = {
   rss: xml((to) => {
     const item = `<item><title>A clip</title><enclosure url="${to}" type="video/mp4"/></item>`
     return `<rss version="2.0"><channel><title>Clips</title>${item}</channel></rss>`
@@ -18,7 +18,7 @@ export const listWays: Record<string, Way> = {
   },
 }
 
-function xml(write: (to: string) => string): Way {
+function xml(write: (to: string) => string): LinkingBody {
   return {
     type: "application/xml",
     write: (to) => `<?xml version="1.0"?>\n${write(escapeHtml(to))}\n`,

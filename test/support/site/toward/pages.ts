@@ -1,8 +1,8 @@
 import { escapeHtml } from "../visit.ts"
-import type { Way } from "../way.ts"
+import type { LinkingBody } from "../way.ts"
 
 /** HTML pages that contain a URL. */
-export const pageWays: Record<string, Way> = {
+export const PAGE_LINKS: Record<string, LinkingBody> = {
   video: html((to) => `<video src="${to}"></video>`),
   iframe: html((to) => `<iframe src="${to}"></iframe>`),
   track: html((to) => {
@@ -21,7 +21,7 @@ export const pageWays: Record<string, Way> = {
   base: html((to) => `<base href="${to}"><video src="clip.mp4"></video>`),
 }
 
-function html(write: (to: string) => string): Way {
+function html(write: (to: string) => string): LinkingBody {
   return {
     type: "text/html",
     write: (to) =>

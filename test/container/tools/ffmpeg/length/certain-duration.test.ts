@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
-import { certainOutputSeconds } from "../../../../../container/tools/ffmpeg/length/certain-duration.ts"
+import { computeCertainOutputSeconds } from "../../../../../container/tools/ffmpeg/length/certain-duration.ts"
 
 const LENGTHS = new Map(Object.entries({ "a.mp4": 100, "b.mp4": 40, "b2.mp4": 41 }))
 
 function expectedOf(command: string): number | null {
-  return certainOutputSeconds(command.split(" "), (name) => LENGTHS.get(name) ?? null)
+  return computeCertainOutputSeconds(command.split(" "), (name) => LENGTHS.get(name) ?? null)
 }
 
 describe("the certain duration of a command's output, for a.mp4 of 100 seconds and b.mp4 of 40", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { divideProgress } from "../../../../../container/tools/ffmpeg/length/progress-shares.ts"
+import { divideProgressAmongCommands } from "../../../../../container/tools/ffmpeg/length/progress-shares.ts"
 
 const KNOWN = new Map(Object.entries({ "a.mp4": 90, "b.mp4": 30 }))
 
@@ -28,7 +28,7 @@ test.for<[string[], number[]]>([
     [1 / 3, 2 / 3, 1],
   ],
 ])("the commands %j end at the shares %j", ([commands, ends]) => {
-  const shares = divideProgress(
+  const shares = divideProgressAmongCommands(
     commands.map((command) => command.split(" ")),
     KNOWN,
   )

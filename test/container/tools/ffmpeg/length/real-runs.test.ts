@@ -7,10 +7,10 @@ import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { openFfmpegProgressReader } from "../../../../../container/tools/ffmpeg/ffmpeg-progress.ts"
 import type { FfmpegProgress } from "../../../../../container/tools/ffmpeg/ffmpeg-progress.ts"
-import { runnerSettings } from "../../../../support/runner/runner-settings.ts"
+import { makeTestRunnerSettings } from "../../../../support/runner/runner-settings.ts"
 
 const run = promisify(execFile)
-const tool = runnerSettings().toolPaths.ffmpeg
+const tool = makeTestRunnerSettings().toolPaths.ffmpeg
 
 /** Durations of the input files in seconds, as their probes report them. */
 const KNOWN = new Map([

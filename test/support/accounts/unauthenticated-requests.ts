@@ -2,7 +2,7 @@ import { assembleApiKey } from "../../../src/platform/crypto/api-key.ts"
 import { makeRandom } from "../random.ts"
 
 /** Request of somebody without a key or session, and the kind of route that it tests. */
-export type StrangersRequest = { kind: string; path: string; init: RequestInit }
+export type UnauthenticatedRequest = { kind: string; path: string; init: RequestInit }
 
 type Make = (facts: {
   /** Number of earlier requests of the same kind. */
@@ -118,10 +118,10 @@ function kindsOf(origin: string, email: string): Record<string, Make> {
  * Makes `count` requests without a key or session, in turn for each kind of route. `email` is the
  * email of an existing user.
  */
-export function strangersRequests(
+export function makeUnauthenticatedRequests(
   count: number,
   { origin, email }: { origin: string; email: string },
-): StrangersRequest[] {
+): UnauthenticatedRequest[] {
   const { whole } = makeRandom(7)
   const kinds = Object.entries(kindsOf(origin, email))
   return Array.from({ length: count }, (_, at) => {

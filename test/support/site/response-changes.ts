@@ -41,7 +41,7 @@ const manner = z.object({
   head: count,
 })
 
-export type Manner = z.infer<typeof manner>
+export type ResponseChanges = z.infer<typeof manner>
 
 const NO_TROUBLE = { status: undefined, cut: undefined, stall: undefined, head: undefined }
 
@@ -49,7 +49,7 @@ const NO_TROUBLE = { status: undefined, cut: undefined, stall: undefined, head: 
  * Reads the query parameters of a request. `timesBefore` is the number of earlier requests of the
  * URL.
  */
-export function readManner(url: URL, timesBefore: number): Manner {
+export function readResponseChanges(url: URL, timesBefore: number): ResponseChanges {
   const said = manner.parse(Object.fromEntries(url.searchParams))
   return said.times !== undefined && timesBefore >= said.times ? { ...said, ...NO_TROUBLE } : said
 }

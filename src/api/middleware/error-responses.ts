@@ -34,12 +34,12 @@ function sharedHeaders(c: AppContext): [name: string, value: string][] {
 }
 
 /** Returns the response for a thrown error. Unexpected errors show only the request id. */
-export async function answerError(error: Error, c: AppContext): Promise<Response> {
-  return answerProblem(await toProblem(error, c), c)
+export async function respondWithError(error: Error, c: AppContext): Promise<Response> {
+  return answerProblem(await errorToProblem(error, c), c)
 }
 
 /** Converts a thrown error to an error response; logs unexpected errors. */
-export async function toProblem<Known extends AppEnv>(
+export async function errorToProblem<Known extends AppEnv>(
   error: Error,
   c: Context<Known>,
 ): Promise<Problem> {
@@ -73,7 +73,7 @@ async function isAccountDeleted<Known extends AppEnv>(c: Context<Known>): Promis
 /**
  * Returns the 404 response for an unknown path, with the most similar known path as a suggestion.
  */
-export function answerNotFound(c: AppContext, templates: readonly string[]): Response {
+export function respondNotFound(c: AppContext, templates: readonly string[]): Response {
   const near = findNearestPath(c.req.path, templates)
   const suggestion = near === null ? "; see /docs for all paths." : `; did you mean \`${near}\`?`
   return answerProblem(new Problem("not_found", `No such path exists${suggestion}`), c)

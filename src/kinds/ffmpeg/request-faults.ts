@@ -1,21 +1,21 @@
 import { getWorkspaceOutputNames } from "../../contract/task.ts"
-import { isKeptOutput, findLastOptionValue, readCommand } from "../../ffmpeg/command-line.ts"
+import { isKeptOutput, findLastOptionValue, parseFfmpegCommand } from "../../ffmpeg/command-line.ts"
 import { substituteKeys } from "../../ffmpeg/file-keys.ts"
 import type { Fault } from "../../domain/faults.ts"
 import { findComplexityFault } from "../command/complexity.ts"
 import type { CommandFault } from "../../domain/faults.ts"
 import { draftTaskOutputs } from "../command/output-names.ts"
 import { quoteValue } from "../../ffmpeg/policy/refusal.ts"
-import { findScriptFaults } from "../command/judge-script.ts"
+import { findScriptFaults } from "../command/script-faults.ts"
 import type { ResolvedInput, ValidationContext } from "../kind.ts"
 import { findWebhookConflicts } from "../webhook-fields.ts"
-import { isUnambiguousFileName, parseFfmpegRequest } from "./read-request.ts"
-import type { ParsedFfmpegRequest } from "./read-request.ts"
-import type { UsableFfmpegRequest } from "./request.ts"
+import { isUnambiguousFileName, parseFfmpegRequest } from "./parse-request.ts"
+import type { ParsedFfmpegRequest } from "./parse-request.ts"
+import type { ValidFfmpegFields } from "./request.ts"
 
 /** Returns the faults of a request to POST /ffmpeg that its schema cannot find. */
 export function findFfmpegRequestFaults(
-  request: UsableFfmpegRequest,
+  request: ValidFfmpegFields,
   inputs: ResolvedInput[],
   malformed: ReadonlySet<string> = new Set(),
   { ffmpeg }: Pick<ValidationContext, "ffmpeg"> = { ffmpeg: null },
@@ -65,7 +65,7 @@ function withOutputFault(faults: CommandFault[], parsed: ParsedFfmpegRequest): C
  */
 function judgeUnknownInputs({ script, words }: ParsedFfmpegRequest): CommandFault[] {
   const keys = new Set(script.inputKeys)
-  const unknown = readCommand(words).files.filter((file) => {
+  const unknown = parseFfmpegCommand(words).files.filter((file) => {
     const { kind, word } = file
     if (kind !== "input" || findLastOptionValue(file, "f")?.toLowerCase() === "lavfi") return false
     if (/^(?:in|out)_\w+$/.test(word) || word.includes("%")) return false
@@ -88,7 +88,7 @@ function judgeOtherOutputs({ words, output }: ParsedFfmpegRequest): CommandFault
   const { key } = output
   const name = getWorkspaceOutputNames(draftTaskOutputs([output], [words])).get(key) ?? key
   const argv = substituteKeys(words, new Map([[key, name]]))
-  const writtenNames = readCommand(argv)
+  const writtenNames = parseFfmpegCommand(argv)
     .files.filter(isKeptOutput)
     .map(({ word }) => word)
   const others = writtenNames.filter((word) => word !== name)

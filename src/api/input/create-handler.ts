@@ -1,23 +1,23 @@
 import type { Fault } from "../../domain/faults.ts"
 import { newId } from "../../platform/ids.ts"
-import type { CreateRequest, JsonKind } from "../../kinds/kind.ts"
+import type { CommonRequestFields, JsonKind } from "../../kinds/kind.ts"
 import {
   acceptCreateRequest,
   draftRequestedJob,
-  validateBody,
+  validateCreateRequest,
   parseCreateRequest,
 } from "./accept.ts"
-import type { CreatedJob, CreateBody } from "./accept.ts"
+import type { CreatedJob, CreateRequestBody } from "./accept.ts"
 import { readInputReferences } from "./resolve-inputs.ts"
 import {
-  explainFileFaults,
+  addUploadInstructions,
   duplicateFileFault,
   missingFileFault,
-  withFileForm,
+  receiveFileForm,
 } from "./file-forms.ts"
 import type { FileForm } from "./file-forms.ts"
 import { makeFormParser } from "./form-fields.ts"
-import { recordJobForm } from "./job-form.ts"
+import { recordJobFormUse } from "./job-form.ts"
 import { invalidFieldsProblem } from "../output/problem.ts"
 import { anyObjectSchema, isJsonRequest, readJson } from "./request.ts"
 import type { AppContext } from "../context.ts"
@@ -26,19 +26,19 @@ import type { AppContext } from "../context.ts"
  * Returns the handler of POST requests that create jobs of a kind. The handler accepts JSON bodies,
  * and multipart forms if the kind takes a file.
  */
-export function makeCreateHandler<Input extends CreateRequest, Usable>(
+export function makeCreateHandler<Input extends CommonRequestFields, Usable>(
   kind: JsonKind<Input, Usable>,
 ): (c: AppContext) => Promise<CreatedJob> {
   const { uploadField } = kind
   async function createFromJson(c: AppContext): Promise<CreatedJob> {
     // If the body cannot be parsed, the error response does not use the Job form.
-    recordJobForm(c, kind, {})
+    recordJobFormUse(c, kind, {})
     const body = await readJson(c, anyObjectSchema)
-    recordJobForm(c, kind, body)
+    recordJobFormUse(c, kind, body)
     function explain(faults: Fault[]): Fault[] {
       return uploadField === undefined
         ? faults
-        : explainFileFaults(c, faults, { body, field: uploadField })
+        : addUploadInstructions(c, faults, { body, field: uploadField })
     }
     return await create(c, kind, { body, mapFaults: explain })
   }
@@ -46,9 +46,9 @@ export function makeCreateHandler<Input extends CreateRequest, Usable>(
   const readFields = makeFormParser(kind.request)
   return async (c) => {
     if (isJsonRequest(c)) return await createFromJson(c)
-    return await withFileForm(c, async ({ fields, storeFile }) => {
+    return await receiveFileForm(c, async ({ fields, storeFile }) => {
       const body = readFields(fields)
-      recordJobForm(c, kind, body)
+      recordJobFormUse(c, kind, body)
       return storeFile
         ? await createWithFile(c, { ...kind, uploadField }, { body, storeFile })
         : await create(c, kind, { body, mapFaults: explainMissingFile(c, body, uploadField) })
@@ -56,10 +56,10 @@ export function makeCreateHandler<Input extends CreateRequest, Usable>(
   }
 }
 
-async function create<Input extends CreateRequest, Usable>(
+async function create<Input extends CommonRequestFields, Usable>(
   c: AppContext,
   kind: JsonKind<Input, Usable>,
-  createBody: CreateBody,
+  createBody: CreateRequestBody,
   identify: (request: Input) => unknown = (request) => request,
 ): Promise<CreatedJob> {
   const request = await parseCreateRequest(c, kind, createBody)
@@ -71,7 +71,7 @@ async function create<Input extends CreateRequest, Usable>(
 }
 
 /** Creates a job from a form with a file. The uploaded file becomes an input File of the job. */
-async function createWithFile<Input extends CreateRequest, Usable>(
+async function createWithFile<Input extends CommonRequestFields, Usable>(
   c: AppContext,
   kind: JsonKind<Input, Usable> & { uploadField: string },
   { body, storeFile }: { body: object; storeFile: NonNullable<FileForm["storeFile"]> },
@@ -86,7 +86,7 @@ async function createWithFile<Input extends CreateRequest, Usable>(
       faults.map((fault) => (fault.field === uploadField ? { ...fault, field: "file" } : fault)),
   }
   if (uploadField in body) {
-    const { faults } = await validateBody(c, kind, createBody)
+    const { faults } = await validateCreateRequest(c, kind, createBody)
     throw invalidFieldsProblem([duplicateFileFault(uploadField), ...createBody.mapFaults(faults)])
   }
   return await create(c, kind, createBody, (request) => {

@@ -1,10 +1,10 @@
 import {
   findBundleKind,
   utf8ByteLength,
-  isPlaylist,
-  COMMAND_MEMBER_NAMES_BYTES_MAX,
-  memberName,
-  MEMBERS_MAX,
+  isPlaylistFileName,
+  BUNDLE_MEMBER_NAMES_BYTES_MAX,
+  bundleMemberNameSchema,
+  BUNDLE_MEMBERS_MAX,
   compileNamePattern,
 } from "../../../src/contract/bundle.ts"
 import type { OutputName } from "../../../src/contract/bundle.ts"
@@ -12,7 +12,7 @@ import type { TaskInput, TaskOutput } from "../../../src/contract/task.ts"
 import { callerFailure } from "../../task-failure.ts"
 import type { TaskFailure } from "../../task-failure.ts"
 import type { FinishedFfmpegRun } from "../../tools/ffmpeg/run-ffmpeg.ts"
-import { KEY_INFO_PREFIX } from "../command/key-info.ts"
+import { HLS_KEY_INFO_FILE_PREFIX } from "../command/key-info.ts"
 import { emptyOutputFailure } from "./empty-output.ts"
 import { parsePlaylist } from "./playlist.ts"
 import type { Playlist } from "./playlist.ts"
@@ -119,7 +119,7 @@ function findEntryPlaylist(
   playlists: readonly Playlist[],
 ): string | null {
   const [first, ...others] = names.filter(
-    (name) => isPlaylist(name) && !playlists.some(({ isNaming }) => isNaming(name)),
+    (name) => isPlaylistFileName(name) && !playlists.some(({ isNaming }) => isNaming(name)),
   )
   return others.length === 0 ? (first ?? null) : null
 }
@@ -137,7 +137,7 @@ function findFailure(
   runs: readonly FinishedFfmpegRun[],
 ): TaskFailure | null {
   const badNames = names.flatMap((name, index) =>
-    memberName.safeParse(name).success ? [] : [index],
+    bundleMemberNameSchema.safeParse(name).success ? [] : [index],
   )
   for (const [bundleIndex, bundle] of bundles.entries()) {
     const { key, name } = bundle
@@ -169,12 +169,12 @@ function findExcess(
     files += copies
     bytes += copies * utf8ByteLength(name)
   }
-  if (files > MEMBERS_MAX) {
-    const message = `The outputs have ${files} files, and a command may create at most ${MEMBERS_MAX}.`
+  if (files > BUNDLE_MEMBERS_MAX) {
+    const message = `The outputs have ${files} files, and a command may create at most ${BUNDLE_MEMBERS_MAX}.`
     return callerFailure("file_limit", message)
   }
-  if (bytes <= COMMAND_MEMBER_NAMES_BYTES_MAX) return null
-  const message = `The names of the outputs' files have ${bytes} bytes in total, and at most ${COMMAND_MEMBER_NAMES_BYTES_MAX} are allowed: use shorter names.`
+  if (bytes <= BUNDLE_MEMBER_NAMES_BYTES_MAX) return null
+  const message = `The names of the outputs' files have ${bytes} bytes in total, and at most ${BUNDLE_MEMBER_NAMES_BYTES_MAX} are allowed: use shorter names.`
   return callerFailure("file_limit", message)
 }
 
@@ -196,7 +196,9 @@ type FinishedWorkspace = {
  */
 function withoutKeys(names: readonly string[], playlists: readonly Playlist[]): string[] {
   const keys = new Set(playlists.flatMap((playlist) => [...playlist.keys]))
-  return names.filter((name) => isPlaylist(name) || (!name.endsWith(".key") && !keys.has(name)))
+  return names.filter(
+    (name) => isPlaylistFileName(name) || (!name.endsWith(".key") && !keys.has(name)),
+  )
 }
 
 /**
@@ -230,7 +232,7 @@ export async function listBundleCandidates(
   const files = new Map<string, Stats>()
   for (const { name, stats } of entries) {
     if (!stats || !isSafeToOpen(stats) || PASS_LOG.test(name)) continue
-    if (name.startsWith(KEY_INFO_PREFIX)) continue
+    if (name.startsWith(HLS_KEY_INFO_FILE_PREFIX)) continue
     if (stats.size > 0 || !name.endsWith(".tmp")) files.set(name, stats)
   }
   return files
@@ -249,7 +251,7 @@ async function readPlaylists(
   const left = { bytes: PLAYLISTS_BYTES_MAX, hls: HLS_PLAYLISTS_MAX, dash: DASH_MANIFESTS_MAX }
   for (const name of names) {
     const size = files.get(name)?.size ?? Infinity
-    if (!isPlaylist(name) || size > PLAYLIST_BYTES_MAX) continue
+    if (!isPlaylistFileName(name) || size > PLAYLIST_BYTES_MAX) continue
     const kind = /\.mpd$/i.test(name) ? "dash" : "hls"
     if (left[kind] === 0 || left.bytes < size) continue
     left[kind] -= 1

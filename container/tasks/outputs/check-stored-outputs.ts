@@ -1,23 +1,28 @@
 import {
   computeTrimmedSeconds,
   findLastOptionValue,
-  readCommand,
+  parseFfmpegCommand,
 } from "../../../src/ffmpeg/command-line.ts"
 import type { CommandFile } from "../../../src/ffmpeg/command-line.ts"
 import type { TaskInput, TaskOutput } from "../../../src/contract/task.ts"
-import { WARNINGS_MAX } from "../../../src/contract/warning.ts"
+import { TASK_WARNINGS_MAX } from "../../../src/contract/warning.ts"
 import type { Warning } from "../../../src/contract/warning.ts"
 import type { TaskFailure } from "../../task-failure.ts"
-import { damageWarning, isCertainDamage } from "../../tools/ffmpeg/input-damage.ts"
-import { cleanLines } from "../../tools/ffmpeg/explain-failure.ts"
+import { inputDamageWarning, isCertainDamage } from "../../tools/ffmpeg/input-damage.ts"
+import { cleanToolLines } from "../../tools/ffmpeg/explain-failure.ts"
 import type { FinishedFfmpegRun } from "../../tools/ffmpeg/run-ffmpeg.ts"
 import type { FfmpegRunFacts } from "../../tools/ffmpeg/run-facts.ts"
-import { isCopyPastEnd, isTextOutput, emptyOutputFailure, findWritingRun } from "./empty-output.ts"
+import {
+  isStreamCopyPastInputEnd,
+  isTextOutput,
+  emptyOutputFailure,
+  findRunThatWroteOutput,
+} from "./empty-output.ts"
 import type { StoredOutput } from "./store-outputs.ts"
 import type { RunContext } from "../run-context.ts"
 import { storesExactDuration } from "../../../src/contract/probe.ts"
 import type { ProbeResult } from "../../../src/contract/probe.ts"
-import { describeSeconds } from "../../../src/ffmpeg/media-time.ts"
+import { formatSecondsForMessage } from "../../../src/ffmpeg/media-time.ts"
 import { probeFile } from "../../tools/ffmpeg/probe-file.ts"
 import { minimumStreamSeconds } from "../../tools/ffmpeg/media-content.ts"
 
@@ -43,10 +48,11 @@ export async function checkStoredOutputs(
   const warnings = runs.flatMap((run) => findInputDamageWarnings(context, run))
   for (const { output, stored } of outputs) {
     if (isTextOutput(output, runs)) continue
-    const run = findWritingRun(output, runs)
+    const run = findRunThatWroteOutput(output, runs)
     if (isEmpty(stored, run)) return emptyOutputFailure(output, NOTHING, runs)
     if (!run) continue
-    if (isCopyPastEnd(output, run)) return emptyOutputFailure(output, NO_REQUESTED_STREAM, runs)
+    if (isStreamCopyPastInputEnd(output, run))
+      return emptyOutputFailure(output, NO_REQUESTED_STREAM, runs)
     const label = `The output ${output.key} ("${output.name}")`
     warnings.push(...findEmptyStreams(label, output, stored, run))
     const { probe } = stored.report
@@ -54,7 +60,7 @@ export async function checkStoredOutputs(
     if (short) warnings.push(short)
   }
   const unique = new Map(warnings.map((each) => [each.message, each]))
-  return [...unique.values()].slice(0, WARNINGS_MAX)
+  return [...unique.values()].slice(0, TASK_WARNINGS_MAX)
 }
 
 /** Returns the failure for a bundle without picture and sound. */
@@ -124,13 +130,13 @@ export function findInputDamageWarnings(
   const damage = notes.damage.filter(
     (each) => isCertainDamage(each, formats) && !(isJoined && each.kind === "packet"),
   )
-  const [line] = cleanLines(damage.map((each) => each.line).join("\n"), workspace)
+  const [line] = cleanToolLines(damage.map((each) => each.line).join("\n"), workspace)
   const [only = null] = names.length === 1 ? names : names.filter((name) => line?.includes(name))
   return [
-    ...(line === undefined ? [] : [damageWarning(only, line)]),
+    ...(line === undefined ? [] : [inputDamageWarning(only, line)]),
     ...cut
       .filter(({ name }) => line === undefined || name !== only)
-      .map(({ name }) => damageWarning(name, "it ends within a packet")),
+      .map(({ name }) => inputDamageWarning(name, "it ends within a packet")),
   ]
 }
 
@@ -150,7 +156,7 @@ function endOf(name: string): string {
 }
 
 function inputWords(argv: readonly string[]): string[] {
-  const inputs = readCommand(argv).files.filter(({ kind }) => kind === "input")
+  const inputs = parseFfmpegCommand(argv).files.filter(({ kind }) => kind === "input")
   return inputs.map(({ word }) => word)
 }
 
@@ -201,7 +207,7 @@ async function findShortfall(
   run: FinishedFfmpegRun,
   written: { label: string; name: string; probe: ProbeResult },
 ): Promise<Warning | null> {
-  const { files } = readCommand(run.argv)
+  const { files } = parseFfmpegCommand(run.argv)
   const output = files.findLast(({ kind, word }) => kind === "output" && word === written.name)
   const inputs = files.filter(({ kind }) => kind === "input")
   const [input] = inputs
@@ -219,7 +225,7 @@ async function findShortfall(
   const shortest = await shortestStream(context, input.word, written.probe)
   const expected = shortest === null ? null : expectedSeconds(input, output, shortest)
   if (expected === null || !isShort(seconds, expected)) return null
-  const message = `${written.label} lasts ${describeSeconds(seconds)}, and ${describeSeconds(expected)} were expected from ${input.word}: it may be damaged or incomplete.`
+  const message = `${written.label} lasts ${formatSecondsForMessage(seconds)}, and ${formatSecondsForMessage(expected)} were expected from ${input.word}: it may be damaged or incomplete.`
   return { code: "shorter_than_expected", message }
 }
 

@@ -9,12 +9,12 @@ import { findOutputNameFaults, draftTaskOutputs } from "./output-names.ts"
 import { findCapabilityRefusals } from "./facts/check-command.ts"
 import type { FfmpegCapabilities } from "./facts/capabilities.ts"
 import { findPolicyRefusals } from "../../ffmpeg/policy/check.ts"
-import type { FileUse } from "../../ffmpeg/policy/file-names.ts"
+import type { FilePurpose } from "../../ffmpeg/policy/file-names.ts"
 import { collectFaults } from "../../ffmpeg/policy/refusal.ts"
 import type { Refusal } from "../../ffmpeg/policy/refusal.ts"
-import type { Remedies } from "../../ffmpeg/policy/remedies.ts"
-import { replaceRefusalsByCauses } from "./hints/explain.ts"
-import type { RefusalReplacement } from "./hints/explain.ts"
+import type { RemedyPhrases } from "../../ffmpeg/policy/remedies.ts"
+import { replaceRefusalsByCauses } from "./hints/replace-refusals.ts"
+import type { RefusalsWithCauses } from "./hints/replace-refusals.ts"
 import { findUnusableFileRefusals } from "./hints/files.ts"
 import { findWordRefusals } from "./hints/words.ts"
 import { findSeekFaults } from "./seeks.ts"
@@ -29,7 +29,7 @@ export function findScriptFaults(
   ffmpeg: FfmpegCapabilities | null,
 ): CommandFault[] {
   const inputNames = {
-    inputs: computeInputNames(script.inputKeys, inputs),
+    inputs: computeWorkspaceInputNames(script.inputKeys, inputs),
     guessed: new Set(inputs.flatMap(({ key, source }) => (source ? [key] : []))),
   }
   const planned = draftTaskOutputs(
@@ -73,7 +73,7 @@ function judgeLine(
   { words, raws }: { words: string[]; raws: string[] },
   { inputKeys, outputs, remedies }: CommandScript,
   { names, context }: { names: WorkspaceNamesByKey; context: LineContext },
-): RefusalReplacement {
+): RefusalsWithCauses {
   const wordRefusals = findWordRefusals(words)
   if (wordRefusals.length > 0) return { refusals: wordRefusals, isGarbled: true }
   const lineRefusals = refusals(words, names, context)
@@ -89,7 +89,7 @@ function judgeLine(
  * extension. The name of an input that is not imported yet is guessed from its URL, and its
  * extension may change.
  */
-export function computeInputNames(
+export function computeWorkspaceInputNames(
   keys: readonly string[],
   inputs: readonly ResolvedInput[],
 ): Map<string, string> {
@@ -121,7 +121,7 @@ function assignOutputNames(
 }
 
 type LineContext = {
-  remedies: Remedies
+  remedies: RemedyPhrases
   inputs: readonly ResolvedInput[]
   ffmpeg: FfmpegCapabilities | null
   /** True if no earlier command of the request may have written files. */
@@ -176,16 +176,16 @@ function refusals(
 }
 
 /** Uses of files that require the file to exist before the command runs. */
-const READING = new Set<FileUse>(["input", "read", "font"])
+const READING = new Set<FilePurpose>(["input", "read", "font"])
 
 function remedyForMissingFile(
   name: string,
-  use: FileUse,
+  use: FilePurpose,
   {
     remedies,
     inputFiles,
     words,
-  }: { remedies: Remedies; inputFiles: readonly ResolvedInput[]; words: readonly string[] },
+  }: { remedies: RemedyPhrases; inputFiles: readonly ResolvedInput[]; words: readonly string[] },
 ): string | null {
   // findKeyFaults reports undeclared keys.
   if (words.some((word) => word.includes(`{{${name}}}`))) return null

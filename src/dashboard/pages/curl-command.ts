@@ -2,7 +2,7 @@
  * Returns the curl command that downloads a file. The command reads the API key from the shell
  * variable LATHE_KEY.
  */
-export function curlDownloadCommand({ url, name }: { url: string; name: string }): string {
+export function makeCurlDownloadCommand({ url, name }: { url: string; name: string }): string {
   return `curl -L -H "X-API-Key: $LATHE_KEY" -o ${shellWord(name.replace(/^-/, "./-"))} ${shellWord(url)}`
 }
 

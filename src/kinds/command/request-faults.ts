@@ -1,4 +1,4 @@
-import { isKeptOutput, readCommand } from "../../ffmpeg/command-line.ts"
+import { isKeptOutput, parseFfmpegCommand } from "../../ffmpeg/command-line.ts"
 import type { Fault } from "../../domain/faults.ts"
 import type { ResolvedInput, ValidationContext } from "../kind.ts"
 import type { CommandFault } from "../../domain/faults.ts"
@@ -7,7 +7,7 @@ import { parseCommandLine } from "./lines.ts"
 import type { CommandLine } from "./lines.ts"
 import { COMMAND_REMEDIES } from "../../ffmpeg/policy/remedies.ts"
 import type { CommandFields } from "./request.ts"
-import { findScriptFaults } from "./judge-script.ts"
+import { findScriptFaults } from "./script-faults.ts"
 import type { CommandScript } from "./script.ts"
 
 /** Codes of faults that are meaningless if `input_files` or `output_files` is malformed. */
@@ -41,7 +41,7 @@ export function findCommandFaults(
  * Returns the words of each command without the program's name. A command that cannot be split into
  * words gives an empty list.
  */
-export function readCommandWords(request: CommandFields): string[][] {
+export function splitCommandsIntoWords(request: CommandFields): string[][] {
   return listCommandLines(request)
     .map(parseCommandLine)
     .map((line) => ("words" in line ? line.words : []))
@@ -64,7 +64,7 @@ function readCommandScript(request: CommandFields): CommandScript {
  */
 function judgeMissingOutput({ outputs, lines }: CommandScript): CommandFault[] {
   const last = lines.at(-1)
-  const isKept = last && "words" in last && readCommand(last.words).files.some(isKeptOutput)
+  const isKept = last && "words" in last && parseFfmpegCommand(last.words).files.some(isKeptOutput)
   if (outputs.length > 0 || !isKept) return []
   const message =
     'expected at least one output, such as {"out_1": "out.mp4"}; only a last command that keeps no file, as with -f null -, needs none'

@@ -2,13 +2,13 @@ import { readFileSync, readdirSync, readlinkSync } from "node:fs"
 import { join } from "node:path"
 
 /** Returns the names of workspaces in a work folder that belong or belonged to a task. */
-export function takenWorkspaces(workDir: string): string[] {
-  const idle = idlePlaces(workDir)
+export function listUsedWorkspaces(workDir: string): string[] {
+  const idle = listIdleWorkspaces(workDir)
   return readdirSync(workDir).filter((name) => !idle.has(join(workDir, name)))
 }
 
 /** Returns the paths of empty workspaces whose warm sandboxes wait for a task. */
-export function idlePlaces(workDir: string): Set<string> {
+export function listIdleWorkspaces(workDir: string): Set<string> {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name))
   const folders = pids.flatMap((pid) => waitingFolderOf(pid) ?? [])
   return new Set(folders.filter((folder) => folder.startsWith(`${workDir}/`) && isEmpty(folder)))
@@ -18,7 +18,7 @@ export function idlePlaces(workDir: string): Set<string> {
  * Reports whether a process waits for an order to start a tool, or is a held tool that waits for
  * its order.
  */
-export function isWaiting(pid: number | string, words: readonly string[]): boolean {
+export function isWaitingToolProcess(pid: number | string, words: readonly string[]): boolean {
   if (words.includes("--wait")) return true
   const [program = "", ...more] = words.filter((word) => word !== "")
   // A held tool has no arguments, and stdin is a pipe with its order. After its start, stdin is
@@ -37,7 +37,7 @@ function readsNothing(pid: number | string): boolean {
 function waitingFolderOf(pid: string): string | null {
   try {
     const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0")
-    return isWaiting(pid, words) ? readlinkSync(`/proc/${pid}/cwd`) : null
+    return isWaitingToolProcess(pid, words) ? readlinkSync(`/proc/${pid}/cwd`) : null
   } catch {
     return null
   }

@@ -1,4 +1,4 @@
-import { PASSWORD_CHARACTERS } from "../../accounts/sign-in/limits.ts"
+import { PASSWORD_LENGTH } from "../../accounts/sign-in/limits.ts"
 const LINK_VOID = "The link is used, expired or incomplete. Request another link."
 const NOT_LINKED =
   "The user of this email address signs in another way. Sign in as before, or set a password first."
@@ -13,8 +13,8 @@ const SENTENCES: Record<string, string> = {
   INVALID_EMAIL: "Enter a valid email address.",
   INVALID_PASSWORD: "The password is wrong.",
   VALIDATION_ERROR: "A field is missing or invalid.",
-  PASSWORD_TOO_SHORT: `A password has at least ${PASSWORD_CHARACTERS.min} characters.`,
-  PASSWORD_TOO_LONG: `A password has at most ${PASSWORD_CHARACTERS.max} characters.`,
+  PASSWORD_TOO_SHORT: `A password has at least ${PASSWORD_LENGTH.min} characters.`,
+  PASSWORD_TOO_LONG: `A password has at most ${PASSWORD_LENGTH.max} characters.`,
   INVALID_TOKEN: LINK_VOID,
   TOKEN_EXPIRED: LINK_VOID,
   USER_NOT_FOUND: LINK_VOID,
@@ -35,13 +35,19 @@ const RETURNED: Record<string, string> = {
 }
 
 /** Returns the sentence that a page shows for an error of better-auth. */
-export function explainRefusal({ code, message }: { code: string; message: string }): string {
+export function explainBetterAuthError({
+  code,
+  message,
+}: {
+  code: string
+  message: string
+}): string {
   return SENTENCES[code] ?? message
 }
 
 /**
  * Returns the sentence for the error code in the URL after a failed sign-in by a sign-in service.
  */
-export function explainReturnedCode(code: string): string {
+export function explainSignInErrorCode(code: string): string {
   return RETURNED[code] ?? PROVIDER_FAILED
 }

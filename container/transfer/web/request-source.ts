@@ -65,7 +65,7 @@ const TRIES_MAX = 5
  * Requests a source from its first byte on. Throws a SourceError with the reason if the source
  * cannot be downloaded.
  */
-export async function openSource(request: SourceRequest): Promise<SourceResponse> {
+export async function requestSource(request: SourceRequest): Promise<SourceResponse> {
   return await retryRequest(request, async (headMsMax) => {
     const answer = await sendRequest(request, headMsMax)
     const facts = readSourceProperties(answer.response)
@@ -82,7 +82,7 @@ export async function openSource(request: SourceRequest): Promise<SourceResponse
  * does not support ranges may send the whole source again, if its version is the same. Throws a
  * SourceChangedError if the version is different.
  */
-export async function openRestOfSource(
+export async function requestRestOfSource(
   request: SourceRequest,
   first: SourceProperties,
   position: number,

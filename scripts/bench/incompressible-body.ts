@@ -10,7 +10,9 @@ export const GIB = 1024 * MIB
  * Returns a request body of incompressible bytes: a few random blocks, which are repeated while the
  * body is sent.
  */
-export function makeJunkBody(sizeBytes: number): Pick<SizedRequestBody, "sizeBytes" | "chunks"> {
+export function makeIncompressibleBody(
+  sizeBytes: number,
+): Pick<SizedRequestBody, "sizeBytes" | "chunks"> {
   const blocks = Array.from({ length: BLOCKS }, () => randomBytes(MIB))
   function* chunks(): Generator<Uint8Array> {
     for (let sent = 0; sent < sizeBytes; sent += MIB) {

@@ -54,7 +54,7 @@ export function makeStartScriptArguments(project: string): [string, ...string[]]
 const STAMP = join(folder, "stamp.json")
 
 /** Reports whether the bundles match the present source files. */
-export function isBuilt(): boolean {
+export function areBundlesCurrent(): boolean {
   try {
     const stamp: unknown = JSON.parse(readFileSync(STAMP, "utf8"))
     if (typeof stamp !== "object" || stamp === null) return false
@@ -66,7 +66,7 @@ export function isBuilt(): boolean {
 
 /**
  * Returns the size and modification time of files for `writeBuildStamp`. Marks a file that changed
- * after `begunAt`, during the build, so that `isBuilt` returns false.
+ * after `begunAt`, during the build, so that `areBundlesCurrent` returns false.
  */
 export function makeBuildStamp(paths: string[], begunAt: number): Record<string, string> {
   const now = Date.now()
@@ -79,7 +79,7 @@ export function makeBuildStamp(paths: string[], begunAt: number): Record<string,
   )
 }
 
-/** Removes the build stamp, so that `isBuilt` returns false until a new stamp is written. */
+/** Removes the build stamp, so that `areBundlesCurrent` returns false until a new stamp is written. */
 export function removeBuildStamp(): void {
   rmSync(STAMP, { force: true })
 }

@@ -3,11 +3,11 @@ import type { CommandScript, ScriptOutput } from "../command/script.ts"
 import type { CommandFault } from "../../domain/faults.ts"
 import { replaceFileLiterals } from "./name-literals.ts"
 import { getInputUrl } from "../private-input.ts"
-import type { UsableFfmpegRequest } from "./request.ts"
+import type { ValidFfmpegFields } from "./request.ts"
 import { FFMPEG_REMEDIES } from "../../ffmpeg/policy/remedies.ts"
-import { isKeptOutput, readCommand } from "../../ffmpeg/command-line.ts"
+import { isKeptOutput, parseFfmpegCommand } from "../../ffmpeg/command-line.ts"
 import { KEY_PLACEHOLDER } from "../../ffmpeg/file-keys.ts"
-import { findNamedKeys } from "../command/keys.ts"
+import { findKeysInCommand } from "../command/keys.ts"
 import { findOutputNameError } from "../command/output-names.ts"
 import { quoteValue } from "../../ffmpeg/policy/refusal.ts"
 
@@ -30,8 +30,8 @@ type OutputResult = {
  * output.
  */
 function findOutput(words: string[], outputName: string | undefined): OutputResult {
-  const isNamed = findNamedKeys(words, new Set([OUTPUT_KEY])).known.has(OUTPUT_KEY)
-  const { files, incompleteOption } = readCommand(words)
+  const isNamed = findKeysInCommand(words, new Set([OUTPUT_KEY])).known.has(OUTPUT_KEY)
+  const { files, incompleteOption } = parseFfmpegCommand(words)
   const outputWords = files.filter(isKeptOutput).map(({ word }) => word)
   if (outputName === undefined) {
     if (isNamed) return withoutName(words)
@@ -89,7 +89,7 @@ function twoNames(commandName: string, outputName: string): CommandFault {
 }
 
 /** Fields of a request to POST /ffmpeg that define the command, its inputs and its output. */
-export type FfmpegFields = Pick<UsableFfmpegRequest, "inputs"> & {
+export type FfmpegFields = Pick<ValidFfmpegFields, "inputs"> & {
   command?: string | null | undefined
   output_filename?: string | null | undefined
 }
@@ -113,7 +113,7 @@ export function inputKey(position: number): string {
 }
 
 /** Returns the path of an input's request field from the input's key. */
-export function inputField(key: string): string {
+export function inputFieldPath(key: string): string {
   return `inputs.${Number(key.slice("in_".length)) - 1}`
 }
 
@@ -153,7 +153,7 @@ function outputOf(name: string): ScriptOutput {
  */
 function nameFiles(
   words: readonly string[],
-  inputs: UsableFfmpegRequest["inputs"],
+  inputs: ValidFfmpegFields["inputs"],
   outputName: string | undefined,
 ): string[] {
   const uris = inputs.flatMap((input, place) => {

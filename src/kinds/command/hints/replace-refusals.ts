@@ -1,22 +1,28 @@
-import { readOptionName, readCommand } from "../../../ffmpeg/command-line.ts"
+import { parseOptionName, parseFfmpegCommand } from "../../../ffmpeg/command-line.ts"
 import type { CommandFile, CommandOption } from "../../../ffmpeg/command-line.ts"
 import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
 import { quoteValue } from "../../../ffmpeg/policy/refusal.ts"
-import { buildAliasMap, quote } from "../../../hints/hint-table.ts"
+import { buildAliasMap, quoteForMessage } from "../../../hints/hint-table.ts"
 import { findFileMistakeRefusals } from "./files.ts"
-import { correctGraph, findGraphMistakeRefusals } from "./graphs.ts"
-import { BLANK_PLACEHOLDER, findLineHint, stripBraces, joinWords, pickExampleKeys } from "./line.ts"
+import { describeGraphCorrection, findGraphMistakeRefusals } from "./graphs.ts"
+import {
+  BLANK_PLACEHOLDER,
+  findRefusalByLineHints,
+  stripBraces,
+  joinWords,
+  pickExampleKeys,
+} from "./line.ts"
 import type { LineHint, CommandText } from "./line.ts"
 import { SHELL_WORD_HINTS, SHELL_SUBSTITUTION_HINTS } from "./words.ts"
 import { findOutputMuxers } from "../facts/codecs.ts"
-import { findOptionKind, findOptionRefusalReason } from "../../../ffmpeg/policy/options.ts"
+import { findOptionValueKind, findOptionRefusalReason } from "../../../ffmpeg/policy/options.ts"
 import { describeUnknownOption, isKnownOption } from "../facts/known-options.ts"
 
 /**
  * Refusals that remain after causes have replaced their effects. `isGarbled` means that the words
  * are not the files and options that the caller intended, so that faults about keys would mislead.
  */
-export type RefusalReplacement = { refusals: Refusal[]; isGarbled: boolean }
+export type RefusalsWithCauses = { refusals: Refusal[]; isGarbled: boolean }
 
 /** Placeholder of an undeclared key in a message. A separate fault reports the key. */
 const UNKNOWN_KEY = /"\{\{[^{}]+\}\}"/
@@ -26,7 +32,7 @@ const SHAPE_CODES = new Set<Refusal["code"]>(["trailing_option", "missing_value"
 export function replaceRefusalsByCauses(
   text: CommandText,
   refusals: readonly Refusal[],
-): RefusalReplacement {
+): RefusalsWithCauses {
   const shellRefusal = explainShell(text)
   if (shellRefusal) return { refusals: [shellRefusal], isGarbled: true }
   for (const find of [explainOptions, findFileMistakeRefusals, explainStrays]) {
@@ -56,10 +62,10 @@ export function replaceRefusalsByCauses(
 function explainShell(text: CommandText): Refusal | null {
   const line = joinWords(text.words)
   const values = pickExampleKeys(text)
-  const words = readCommand(text.words).files.map(({ word }) => word)
+  const words = parseFfmpegCommand(text.words).files.map(({ word }) => word)
   return (
-    findLineHint(line, SHELL_SUBSTITUTION_HINTS, "value_not_allowed", { values }) ??
-    findLineHint(line, SHELL_WORD_HINTS, "name_not_allowed", { values, words })
+    findRefusalByLineHints(line, SHELL_SUBSTITUTION_HINTS, "value_not_allowed", { values }) ??
+    findRefusalByLineHints(line, SHELL_WORD_HINTS, "name_not_allowed", { values, words })
   )
 }
 
@@ -89,7 +95,7 @@ function withBackslashes(refusal: Refusal, { words, raws }: CommandText): Refusa
   })
   const [word, raw] = [words[place], raws[place]]
   if (word === undefined || raw === undefined) return refusal
-  const path = quote(raw.replace(/^(["'])(.*)\1$/, "$2"))
+  const path = quoteForMessage(raw.replace(/^(["'])(.*)\1$/, "$2"))
   return { ...refusal, message: refusal.message.replace(quoteValue(word), () => path) }
 }
 
@@ -135,14 +141,14 @@ function explainStrays(text: CommandText): Refusal[] {
   const [option = "", before = ""] = [words[place - 2], words[place - 1]]
   const line = joinWords([option, before, ...words.slice(place)])
   return [
-    findLineHint(line, STRAYS, "invalid_option") ??
+    findRefusalByLineHints(line, STRAYS, "invalid_option") ??
       splitGraph(option, line, text) ??
       strayWord(words[place] ?? "", text),
   ]
 }
 
 function findStray({ words, outputKeys, inputKeys, capabilities }: CommandText): number {
-  const { files } = readCommand(words)
+  const { files } = parseFfmpegCommand(words)
   const stray = files.find((file, index) => {
     const { kind, word, options } = file
     if (kind !== "output" || word === "-" || word === "/dev/null") return false
@@ -162,13 +168,14 @@ function findStray({ words, outputKeys, inputKeys, capabilities }: CommandText):
  * that it became several words.
  */
 function splitGraph(option: string, line: string, text: CommandText): Refusal | null {
-  if (!/^-[a-z]/i.test(option) || findOptionKind(readOptionName(option)) !== "graph") return null
+  if (!/^-[a-z]/i.test(option) || findOptionValueKind(parseOptionName(option)) !== "graph")
+    return null
   const value = new RegExp(`^ \\S+ (${WORDS})`).exec(line)?.[1] ?? ""
   const graph = value.replaceAll(BLANK_PLACEHOLDER, " ")
-  const correction = correctGraph(option, graph, text)
+  const correction = describeGraphCorrection(option, graph, text)
   const message =
     correction === null
-      ? `a space splits the graph of ${quote(option)}; put the whole graph in double quotes: ${quote(`${option} "${graph.replaceAll('"', "'")}"`)}`
+      ? `a space splits the graph of ${quoteForMessage(option)}; put the whole graph in double quotes: ${quoteForMessage(`${option} "${graph.replaceAll('"', "'")}"`)}`
       : `${option}: ${correction}`
   return { code: "filter_error", option, message }
 }
@@ -176,7 +183,7 @@ function splitGraph(option: string, line: string, text: CommandText): Refusal | 
 function strayWord(word: string, text: CommandText): Refusal {
   const isEnded = text.outputKeys.includes(stripBraces(text.words.at(-1) ?? ""))
   const end = isEnded ? "" : `, and end the command with \`${pickExampleKeys(text)["out"]}\``
-  const message = `${quote(word)} belongs to no option, so ffmpeg takes it for an output; leave it out, or write its option before it${end}`
+  const message = `${quoteForMessage(word)} belongs to no option, so ffmpeg takes it for an output; leave it out, or write its option before it${end}`
   return { code: "name_not_allowed", message }
 }
 
@@ -217,7 +224,7 @@ function explainOptions(text: CommandText): Refusal[] {
 
 /** Returns the options of a command, including -i, each with the file to which it applies. */
 function placedOptions({ words }: CommandText): PlacedOption[] {
-  const { files, trailing, incompleteOption } = readCommand(words)
+  const { files, trailing, incompleteOption } = parseFfmpegCommand(words)
   const last = { kind: "output" as const, word: "", options: [], at: words.length }
   const incomplete =
     incompleteOption === null
@@ -225,7 +232,7 @@ function placedOptions({ words }: CommandText): PlacedOption[] {
       : [
           {
             word: incompleteOption,
-            name: readOptionName(incompleteOption),
+            name: parseOptionName(incompleteOption),
             value: null,
             at: words.length - 1,
           },
@@ -247,7 +254,7 @@ function unknownOption(
   const isJoined = /^-[a-z][\w:-]*=|^-c(?:odec)?:[vas]:[a-z]/i.test(option.word)
   if (!capabilities || option.word === "-i" || findOptionRefusalReason(option.name)) return null
   if (isKnownOption(option.name, capabilities) && !isJoined) return null
-  const message = `${quote(option.word)}: ${describeUnknownOption(option, file, capabilities)}`
+  const message = `${quoteForMessage(option.word)}: ${describeUnknownOption(option, file, capabilities)}`
   return { code: "invalid_option", option: option.word, message }
 }
 
@@ -257,20 +264,20 @@ function unknownOption(
  */
 function missingValue({ word, name, value }: CommandOption, text: CommandText): Refusal | null {
   const { words } = text
-  if (!word.startsWith("-") || findOptionKind(name) === "text") return null
+  if (!word.startsWith("-") || findOptionValueKind(name) === "text") return null
   const isMissing =
     value === null
-      ? words.at(-1) === word && readCommand(words).incompleteOption === word
+      ? words.at(-1) === word && parseFfmpegCommand(words).incompleteOption === word
       : isMisreadValue(name, value, text)
   if (!isMissing) return null
-  const what = value === null ? "the command ends after it" : `${quote(value)} follows it`
+  const what = value === null ? "the command ends after it" : `${quoteForMessage(value)} follows it`
   const example = EXAMPLES.get(word)
   const instead =
     example === undefined ? "write one after it" : `write one, as in \`${word} ${example}\``
   return {
     code: "missing_value",
     option: word,
-    message: `${quote(word)} has no value: ${what}; ${instead}`,
+    message: `${quoteForMessage(word)} has no value: ${what}; ${instead}`,
   }
 }
 
@@ -280,9 +287,9 @@ function isMisreadValue(
   { capabilities, outputKeys, words }: CommandText,
 ): boolean {
   if (/^-[a-z]/i.test(value)) {
-    const inner = readOptionName(value)
+    const inner = parseOptionName(value)
     return inner === "i" || (capabilities !== null && isKnownOption(inner, capabilities))
   }
   const isOutput = words.at(-1) === value && outputKeys.includes(stripBraces(value))
-  return isOutput && name !== "i" && findOptionKind(name) !== "write"
+  return isOutput && name !== "i" && findOptionValueKind(name) !== "write"
 }

@@ -1,2 +1,0 @@
-/** Maximum number of jobs of a batch. */
-export const JOBS_OF_BATCH_MAX = 64
