@@ -8,7 +8,7 @@ import { deliveries } from "./schema/deliveries.ts"
 import type { BatchWithJobs } from "../domain/batch.ts"
 import { batches } from "./schema/batches.ts"
 import type { Batch } from "./schema/batches.ts"
-import { jobDependencies, jobs } from "./schema/jobs.ts"
+import { idempotencyKeys, jobDependencies, jobs } from "./schema/jobs.ts"
 
 /** Batch of a request, with the fields that do not come from its jobs. */
 export type NewBatch = Pick<
@@ -65,12 +65,19 @@ export async function listBatches(
     .offset(page.offset)
 }
 
-/** Deletes the row of a batch, whose jobs were removed before. */
+/**
+ * Deletes the row of a batch, whose jobs were removed before. Its idempotency key is free again.
+ */
 export async function deleteBatchRow(
   { accountId, sql: database }: AccountDatabase,
   id: string,
 ): Promise<void> {
-  await database.delete(batches).where(and(eq(batches.id, id), eq(batches.accountId, accountId)))
+  await database.batch([
+    database.delete(batches).where(and(eq(batches.id, id), eq(batches.accountId, accountId))),
+    database
+      .delete(idempotencyKeys)
+      .where(and(eq(idempotencyKeys.accountId, accountId), eq(idempotencyKeys.jobId, id))),
+  ])
 }
 
 /** End of a job that belongs to a batch. */
@@ -139,14 +146,19 @@ export async function deleteExpiredBatches(
   { now, endedBefore, limit }: { now: number; endedBefore: number; limit: number },
 ): Promise<boolean> {
   const isOver = sql`completed_at + coalesce(retention_ms, ${now - endedBefore}) <= ${now}`
-  const old = database
-    .select({ id: batches.id })
+  const old = await database
+    .select({ id: batches.id, accountId: batches.accountId })
     .from(batches)
     .where(and(isNotNull(batches.completedAt), isOver))
     .limit(limit)
-  const deleted = await database
-    .delete(batches)
-    .where(sql`${batches.id} in (${old})`)
-    .returning({ id: batches.id })
-  return deleted.length === limit
+  if (old.length === 0) return false
+  const ids = sql`(select value from json_each(${JSON.stringify(old.map(({ id }) => id))}))`
+  const accountIds = sql`(select value from json_each(${JSON.stringify(old.map(({ accountId }) => accountId))}))`
+  await database.batch([
+    database.delete(batches).where(sql`${batches.id} in ${ids}`),
+    database
+      .delete(idempotencyKeys)
+      .where(sql`${idempotencyKeys.accountId} in ${accountIds} and ${idempotencyKeys.jobId} in ${ids}`),
+  ])
+  return old.length === limit
 }

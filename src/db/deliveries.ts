@@ -59,6 +59,11 @@ export type DueDelivery = {
   requestId: string | null
 }
 
+/** SQL for the id of the request that created the job or the batch which a delivery is about. */
+const requestIdOfOwner = sql<string | null>`coalesce(
+  (select request_id from jobs where jobs.id = ${deliveries.jobId}),
+  (select request_id from batches where batches.id = ${deliveries.jobId}))`.mapWith(jobs.requestId)
+
 /**
  * Claims the next try of a due delivery for one consumer. After `claimedUntil`, another consumer
  * may claim the try. Returns the delivery with its account and endpoint, whose secrets sign the
@@ -78,10 +83,7 @@ export async function claimDueDelivery(
       .returning({ id: deliveries.id }),
     database.select().from(deliveries).where(isIt),
     database.select().from(accounts).where(eq(accounts.id, accountId)),
-    database
-      .select({ requestId: jobs.requestId })
-      .from(jobs)
-      .where(sql`${jobs.id} = (select job_id from ${deliveries} where ${isIt})`),
+    database.select({ requestId: requestIdOfOwner }).from(deliveries).where(isIt),
     database
       .select()
       .from(webhookEndpoints)

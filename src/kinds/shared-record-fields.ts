@@ -53,6 +53,7 @@ export const jobFieldSchemas = {
   waiting_for: z.array(z.uuid()).optional().meta({
     description: "The ids of the open jobs whose outputs this pending job waits for.",
   }),
+  batch_id: z.uuid().optional().meta({ description: "The batch that created the job." }),
   metadata: z.record(z.string(), z.string()),
   warnings: z.array(warningRecordSchema).meta({
     description: "Warnings about the request, and about the result of successful work.",
@@ -72,6 +73,7 @@ export function buildJobFields(job: Job, progress: Progress | null) {
     eta_seconds: progress?.etaSeconds === undefined ? null : Math.round(progress.etaSeconds),
     attempts: job.attempts,
     ...(job.state === "waiting" && job.waitingFor?.length && { waiting_for: job.waitingFor }),
+    ...(job.batchId !== null && { batch_id: job.batchId }),
     metadata: job.metadata ?? {},
     warnings: job.warnings ?? [],
     started_at: toDateTime(job.startedAt),

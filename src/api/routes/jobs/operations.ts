@@ -55,6 +55,12 @@ const NO_LOG_MESSAGE =
  */
 const STREAM_MS_MAX = 15 * 60_000
 
+/**
+ * Maximum wait for the end of a job behind a failed job, in milliseconds. Such a job ends some
+ * milliseconds after the failed job.
+ */
+const DEPENDENT_END_MS_MAX = 5_000
+
 const JOBS = { path: "jobs", title: "job" }
 
 /** Schema of the request body of a retry. */
@@ -230,7 +236,7 @@ async function retry(c: AppContext, { dependents }: { dependents?: boolean | und
   if (!isFinalState(before.state)) {
     throw new Problem("not_final", "The job is open; cancel it first, or wait for its end.")
   }
-  const behind = dependents === true ? await findDependents(c, before, ["failed", "canceled"]) : []
+  const behind = dependents === true ? await findEndedDependents(c, before) : []
   const once = await readIdempotencyKeyAndHash(
     c,
     dependents === true ? { ...request, dependents } : request,
@@ -246,6 +252,21 @@ async function retry(c: AppContext, { dependents }: { dependents?: boolean | und
     },
     headers: { location: resourceUrl(c, JOBS, jobId) },
   }
+}
+
+/** Returns the unsuccessful jobs behind a job; throws 409 if one of them does not end soon. */
+async function findEndedDependents(c: AppContext, job: Job): Promise<Job[]> {
+  const behind = await findDependents(c, job, [...OPEN_STATES, "failed", "canceled"])
+  return await Promise.all(
+    behind.map(async (dependent) => {
+      if (isFinalState(dependent.state)) return dependent
+      const reference = toJobReference(c, dependent.id)
+      const ended = await awaitJobEnd(c.env, reference, DEPENDENT_END_MS_MAX)
+      if (ended && isFinalState(ended.state)) return ended
+      const message = `The job ${dependent.id} behind this job is open; cancel it, or wait for its end.`
+      throw new Problem("not_final", message)
+    }),
+  )
 }
 
 async function cancel(c: AppContext, { dependents }: { dependents?: boolean | undefined }) {
