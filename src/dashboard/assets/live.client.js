@@ -1,18 +1,27 @@
-// Keeps a page up to date: follows jobs by server-sent events, replaces the live parts of the page,
+// Keeps a page up to date: follows jobs and batches by server-sent events, replaces the live parts of the page,
 // and renews the expired links of players.
 /** Maximum number of event streams. Browsers open six connections to an HTTP/1.1 origin. */
 const STREAMS_MAX = 3
 const RETRY_MS = 4000
 
-/** @type {Map<string, EventSource>} */
+/** Shortest time between two reloads of the page because of events, in milliseconds. */
+const RELOAD_MS = 1000
+
+/**
+ * Open event streams by the path of their job or batch.
+ * @type {Map<string, EventSource>}
+ */
 const streams = new Map()
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer
+let dueAtMs = Infinity
 let fetches = 0
+let fetchedAtMs = -RELOAD_MS
 
 /** Loads the page again and replaces its live parts. */
 async function refresh() {
   const number = (fetches += 1)
+  fetchedAtMs = performance.now()
   try {
     const answer = await fetch(location.href, { headers: { accept: "text/html" } })
     // A redirect means that the user is signed out.
@@ -24,10 +33,27 @@ async function refresh() {
   }
 }
 
-/** @param {number} ms */
+/**
+ * Loads the page again after a time, or earlier if that is scheduled.
+ * @param {number} ms
+ */
 function schedule(ms) {
+  const atMs = performance.now() + ms
+  if (atMs >= dueAtMs) return
+  dueAtMs = atMs
   clearTimeout(timer)
-  timer = setTimeout(() => (document.hidden ? schedule(ms) : refresh()), ms)
+  timer = setTimeout(() => {
+    dueAtMs = Infinity
+    if (document.hidden) schedule(ms)
+    else void refresh()
+  }, ms)
+}
+
+/** Loads the page again at once, or a second after the last time: a batch has many events. */
+function refreshSoon() {
+  const waitMs = fetchedAtMs + RELOAD_MS - performance.now()
+  if (waitMs > 0) schedule(waitMs)
+  else void refresh()
 }
 
 /**
@@ -68,13 +94,22 @@ function replace(part, next) {
   part.focus()
 }
 
-/** Follows the open jobs of the page, polls pages with a marker, and checks which media can play. */
+/**
+ * Follows the open jobs or the open batch of the page, polls pages with a marker, and checks which
+ * media can play.
+ */
 function start() {
   /** @type {NodeListOf<HTMLElement>} */
-  const followed = document.querySelectorAll("[data-follow]")
-  const ids = new Set([...followed].map((place) => place.dataset["follow"] ?? ""))
-  for (const [id, stream] of streams) if (!ids.has(id)) end(id, stream)
-  for (const id of ids) if (!streams.has(id) && streams.size < STREAMS_MAX) follow(id)
+  const followed = document.querySelectorAll("[data-follow], [data-follow-batch]")
+  const states = new Map(
+    [...followed].map(({ dataset: { follow: job, followBatch, state } }) => {
+      return [job === undefined ? `batches/${followBatch}` : `jobs/${job}`, state]
+    }),
+  )
+  for (const [path, stream] of streams) if (!states.has(path)) end(path, stream)
+  for (const [path, state] of states) {
+    if (!streams.has(path) && streams.size < STREAMS_MAX) follow(path, state)
+  }
   const poll = document.querySelector("[data-poll]")?.getAttribute("data-poll")
   if (poll) schedule(Number(poll) * 1000)
   for (const video of document.querySelectorAll("video[data-needs]")) {
@@ -85,43 +120,66 @@ function start() {
   }
 }
 
-/** @param {string} id */
-function follow(id) {
-  const stream = new EventSource(`/v1/jobs/${id}/events`)
-  streams.set(id, stream)
-  let lastStatus = document.getElementById(`status-${id}`)?.textContent
-  stream.addEventListener("progress", (event) => move(id, JSON.parse(event.data)))
+/**
+ * Record of a job or a batch in an event.
+ * @typedef {{
+ *   id: string, status: string, progress: number | null, completed_at: string | null,
+ *   eta_seconds?: number | null, waiting_for?: string[], open_jobs?: number,
+ *   started_at?: string | null, jobs?: Record<string, FollowedRecord>,
+ * }} FollowedRecord
+ */
+
+/**
+ * Follows a job or a batch by its events.
+ * @param {string} path
+ * @param {string | undefined} shownState
+ */
+function follow(path, shownState) {
+  const stream = new EventSource(`/v1/${path}/events`)
+  streams.set(path, stream)
+  let lastState = shownState
+  stream.addEventListener("progress", (event) => move(JSON.parse(event.data)))
   stream.addEventListener("state", (event) => {
-    const job = JSON.parse(event.data)
-    move(id, job)
-    if (job.status === lastStatus) return
-    lastStatus = job.status
-    if (job.completed_at) end(id, stream)
-    void refresh()
+    const record = JSON.parse(event.data)
+    move(record)
+    const state = stateOf(record)
+    if (state === lastState) return
+    lastState = state
+    if (record.completed_at) end(path, stream)
+    refreshSoon()
   })
   stream.addEventListener("error", () => {
     if (stream.readyState !== EventSource.CLOSED) return
-    end(id, stream)
+    end(path, stream)
     schedule(RETRY_MS)
   })
 }
 
 /**
- * @param {string} id
- * @param {EventSource} stream
+ * Returns what the page writes as `data-state`: the counts of a batch's jobs that are open and that
+ * have started, or the status of a job and the count of the jobs that it waits for.
+ * @param {FollowedRecord} record
  */
-function end(id, stream) {
-  stream.close()
-  streams.delete(id)
+function stateOf({ status, waiting_for: awaited = [], open_jobs: open, jobs }) {
+  if (!jobs) return `${status} ${awaited.length}`
+  return `${open} ${Object.values(jobs).filter((job) => job.started_at).length}`
 }
 
 /**
- * Shows the progress of a running job.
- * @param {string} id
- * @param {{ progress: number | null, eta_seconds: number | null }} job
+ * @param {string} path
+ * @param {EventSource} stream
  */
-function move(id, { progress, eta_seconds: eta }) {
-  for (const place of document.querySelectorAll(`[data-follow="${id}"]`)) {
+function end(path, stream) {
+  stream.close()
+  streams.delete(path)
+}
+
+/**
+ * Shows the progress of an open job, or of an open batch and its open jobs.
+ * @param {FollowedRecord} record
+ */
+function move({ id, progress, eta_seconds: eta = null, jobs = {} }) {
+  for (const place of document.querySelectorAll(`[data-progress="${id}"]`)) {
     const bar = place.querySelector("progress")
     // A progress element without a value is indeterminate.
     if (progress === null) bar?.removeAttribute("value")
@@ -129,6 +187,7 @@ function move(id, { progress, eta_seconds: eta }) {
     tell(place, ".progress-text", progress === null ? "…" : `${Math.floor(progress)} %`)
     tell(place, "[data-eta]", eta === null ? "" : `${inWords(eta)} left`)
   }
+  for (const job of Object.values(jobs)) move(job)
 }
 
 /**

@@ -5,7 +5,7 @@ import { LiveRegion } from "../../components/live.tsx"
 import { ProgressBar } from "../../components/progress.tsx"
 
 /** Reports whether a job has not ended yet. */
-export function isJobOpen({ status }: JobRecord): boolean {
+export function isJobOpen({ status }: Pick<JobRecord, "status">): boolean {
   return status === "queued" || status === "processing"
 }
 
@@ -19,7 +19,7 @@ export function JobLink({ job: { id, kind } }: { job: Pick<JobRecord, "id" | "ki
 }
 
 /** Status of a job as a badge. A canceled job, whose status is `failed`, is shown as canceled. */
-export function JobStatusBadge({ job }: { job: JobRecord }) {
+export function JobStatusBadge({ job }: { job: Pick<JobRecord, "id" | "status" | "error"> }) {
   const { id, status, error } = job
   const isCanceled = error?.code === "canceled"
   return (
@@ -29,15 +29,27 @@ export function JobStatusBadge({ job }: { job: JobRecord }) {
   )
 }
 
-/** Progress of a job. With `isFollowed`, live.client.js updates it by server-sent events. */
-export function JobProgress({ job, isFollowed }: { job: JobRecord; isFollowed: boolean }) {
-  const { id, progress, eta_seconds: eta } = job
+/** Fields of a job that its progress shows; a batch tells no remaining time of its jobs. */
+type ProgressFields = Pick<JobRecord, "id" | "status" | "progress" | "waiting_for"> &
+  Partial<Pick<JobRecord, "eta_seconds">>
+
+/**
+ * Progress of a job. With `isFollowed`, live.client.js opens an event stream of the job. The events
+ * of a batch also update the progress of its jobs.
+ */
+export function JobProgress({ job, isFollowed }: { job: ProgressFields; isFollowed: boolean }) {
+  const { id, status, progress, waiting_for: awaited = [], eta_seconds: eta = null } = job
   const where = progress === null ? "ended" : `ended at ${Math.floor(progress)} %`
-  const label = job.status === "completed" ? "done" : where
+  const label = status === "completed" ? "done" : where
   return (
     <LiveRegion id={`progress-${id}`} as="span">
       {isJobOpen(job) ? (
-        <span data-follow={isFollowed ? id : undefined} class="job-progress">
+        <span
+          data-progress={id}
+          data-follow={isFollowed ? id : undefined}
+          data-state={isFollowed ? `${status} ${awaited.length}` : undefined}
+          class="job-progress"
+        >
           <ProgressBar percent={progress} label="Progress of the job" />{" "}
           <span class="soft" data-eta>
             {eta === null ? "" : `${formatDuration(eta)} left`}
@@ -51,7 +63,8 @@ export function JobProgress({ job, isFollowed }: { job: JobRecord; isFollowed: b
 }
 
 /** Formats the run time of a job; a dash if the job has not started or not ended. */
-export function formatRunTime({ started_at: started, completed_at: completed }: JobRecord): string {
+export function formatRunTime(job: Pick<JobRecord, "started_at" | "completed_at">): string {
+  const { started_at: started, completed_at: completed } = job
   return between(started, completed) ?? "–"
 }
 
