@@ -16,7 +16,7 @@ const SOON_MS = 90_000
 
 /** Content of the page of a delivery, with all its tries. */
 export function DeliveryPage({ delivery }: { delivery: DeliveryRecord }) {
-  const { id, job_id: jobId, endpoint_id: endpointId, url, status, tries } = delivery
+  const { id, endpoint_id: endpointId, url, status, tries } = delivery
   return (
     <>
       <PollMarker isOpen={isDueSoon(delivery)} />
@@ -26,10 +26,7 @@ export function DeliveryPage({ delivery }: { delivery: DeliveryRecord }) {
             rows={[
               ["Status", <StatusBadge status={status} />],
               ["Receiver", url],
-              [
-                "Job",
-                jobId === null ? "none: a test event" : <a href={`/jobs/${jobId}`}>{jobId}</a>,
-              ],
+              subjectRow(delivery),
               [
                 "Sent to",
                 endpointId === null ? "The URL of a request" : "An endpoint of the account",
@@ -59,6 +56,13 @@ export function DeliveryPage({ delivery }: { delivery: DeliveryRecord }) {
       </Card>
     </>
   )
+}
+
+/** Row for the job or the batch whose end the event reports. */
+function subjectRow({ job_id: job, batch_id: batch }: DeliveryRecord) {
+  if (batch !== undefined) return ["Batch", <a href={`/batches/${batch}`}>{batch}</a>] as const
+  const isTest = job === null
+  return ["Job", isTest ? "none: a test event" : <a href={`/jobs/${job}`}>{job}</a>] as const
 }
 
 function isDueSoon({ next_try_at: at }: DeliveryRecord): boolean {
