@@ -3,6 +3,7 @@ import { z } from "zod"
 import { JOB_STATUSES, jobRecordSchema } from "../../kinds/job-record.ts"
 import type { JobRecord } from "../../kinds/job-record.ts"
 import { deliveryRecordSchema } from "../../api/routes/webhooks/record.ts"
+import { listRelatedJobs } from "../../db/jobs/dependents.ts"
 import { findJob } from "../../db/jobs/jobs.ts"
 import { openAccountDatabases } from "../../db/database.ts"
 import { hydrateJob } from "../../db/values/hydrate.ts"
@@ -14,6 +15,8 @@ import { redirectWithMessage } from "../flash.ts"
 import { showPage } from "../layout.tsx"
 import { nextPagePath, readListQuery } from "../list-page.ts"
 import { JobDetail, jobTitle } from "./jobs/detail.tsx"
+import { NAMED_JOBS_MAX } from "./jobs/relations.tsx"
+import type { JobRelations } from "./jobs/relations.tsx"
 import { LISTED_KIND_NAMES } from "../../kinds/registry.ts"
 import { LinkButton } from "../components/buttons.tsx"
 import { Card } from "../components/card.tsx"
@@ -52,19 +55,24 @@ jobPages.get(PATH, async (c) => {
 })
 
 jobPages.get(`${PATH}/:id`, async (c) => {
-  const [answer, deliveries, request] = await Promise.all([
+  const [answer, deliveries, { request, relations }] = await Promise.all([
     c.get("api")(`/jobs/${readEncodedPathId(c)}`, jobRecordSchema),
     c.get("api")(
       `/webhooks/deliveries?job_id=${readEncodedPathId(c)}`,
       z.array(deliveryRecordSchema),
     ),
-    findRequest(c),
+    readFromDatabase(c),
   ])
   const job = unwrapApiResult(answer)
   return await showPage(
     c,
     { title: jobTitle(job), section: "jobs", scripts: SCRIPTS },
-    <JobDetail job={job} request={request} deliveries={deliveries.ok ? deliveries.value : []} />,
+    <JobDetail
+      job={job}
+      request={request}
+      relations={relations}
+      deliveries={deliveries.ok ? deliveries.value : []}
+    />,
   )
 })
 
@@ -104,11 +112,19 @@ function refuse(
   return redirectWithMessage(c, `/jobs/${readEncodedPathId(c)}`, answer.message, "bad")
 }
 
-/** Reads the request of a job from the database, because not every kind's record contains it. */
-async function findRequest(c: PageContext): Promise<unknown> {
+/** Reads from the database which jobs belong to a job, and its request, which not every record has. */
+async function readFromDatabase(
+  c: PageContext,
+): Promise<{ request: unknown; relations: JobRelations }> {
   const database = openAccountDatabases(c.env, c.get("signedIn").account.id)
-  const job = await findJob(database, (c.req.param("id") ?? "").toLowerCase())
-  return job && (await hydrateJob(c.env.MEDIA, job)).request
+  const id = (c.req.param("id") ?? "").toLowerCase()
+  const [job, related] = await Promise.all([
+    findJob(database, id),
+    listRelatedJobs(database, id, NAMED_JOBS_MAX),
+  ])
+  const { batchId = null, batchName = null } = job ?? {}
+  const request = job && (await hydrateJob(c.env.MEDIA, job)).request
+  return { request, relations: { batchId, batchName, ...related } }
 }
 
 /** Query parameters that filter the list of jobs. */

@@ -1,7 +1,8 @@
-import { and, sql } from "drizzle-orm"
+import { and, eq, sql } from "drizzle-orm"
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core"
 import type { AccountDatabase } from "../database.ts"
 import { getListedJobColumns } from "../values/listed-jobs.ts"
-import { jobs } from "../schema/jobs.ts"
+import { jobDependencies, jobs } from "../schema/jobs.ts"
 import type { Job } from "../schema/jobs.ts"
 import type { State } from "../../domain/states.ts"
 
@@ -29,5 +30,43 @@ export async function listDependents(
     .from(jobs)
     // The unary `+` excludes the index on accounts, so that SQLite reads by id.
     .where(and(sql`${jobs.id} in (${dependents})`, sql`+${jobs.accountId} = ${accountId}`))
-  return rows.toSorted((one, other) => (one.id < other.id ? -1 : 1))
+  return rows.toSorted(compareOldestFirst)
+}
+
+/** Job whose outputs another job reads, or that reads those of the other. */
+export type RelatedJob = Pick<Job, "id" | "kind" | "state" | "batchName">
+
+/**
+ * Returns the jobs whose outputs a job reads, and the jobs that read its outputs, at most `limit` of
+ * each, in the order of their creation. Deleted jobs are absent.
+ */
+export async function listRelatedJobs(
+  { accountId, sql: database }: AccountDatabase,
+  jobId: string,
+  limit: number,
+): Promise<{ needed: RelatedJob[]; dependents: RelatedJob[] }> {
+  function select(known: SQLiteColumn, related: SQLiteColumn) {
+    return (
+      database
+        .select({ id: jobs.id, kind: jobs.kind, state: jobs.state, batchName: jobs.batchName })
+        .from(jobDependencies)
+        .innerJoin(jobs, eq(jobs.id, related))
+        // The unary `+` excludes the index on accounts, so that SQLite reads by id.
+        .where(and(eq(known, jobId), sql`+${jobs.accountId} = ${accountId}`))
+        .limit(limit)
+    )
+  }
+  const { jobId: dependentId, neededJobId: neededId } = jobDependencies
+  const [needed, dependents] = await database.batch([
+    select(dependentId, neededId),
+    select(neededId, dependentId),
+  ])
+  return {
+    needed: needed.toSorted(compareOldestFirst),
+    dependents: dependents.toSorted(compareOldestFirst),
+  }
+}
+
+function compareOldestFirst(one: Pick<Job, "id">, other: Pick<Job, "id">): number {
+  return one.id < other.id ? -1 : 1
 }

@@ -1,14 +1,14 @@
 import type { JobRecord } from "../../../kinds/job-record.ts"
 import type { DeliveryRecord } from "../../../api/routes/webhooks/record.ts"
 import { LinkButton } from "../../components/buttons.tsx"
-import { StatusBadge } from "../../components/badge.tsx"
 import { Card } from "../../components/card.tsx"
 import { CodeBlock, CopyButton } from "../../components/code-block.tsx"
 import { DescriptionList } from "../../components/description-list.tsx"
 import { LiveRegion, PollMarker } from "../../components/live.tsx"
-import { Table } from "../../components/table.tsx"
 import { RelativeTime } from "../../components/time.tsx"
-import { describeLastReceiverResponse } from "../webhooks/delivery-list.tsx"
+import { DeliveryCard } from "../webhooks/delivery-card.tsx"
+import { listRelationRows } from "./relations.tsx"
+import type { JobRelations } from "./relations.tsx"
 import { isJobOpen, JobProgress, JobStatusBadge, formatRunTime, formatWaitTime } from "./state.tsx"
 import { ErrorCode } from "../../components/error-code.tsx"
 import { formatBytes, formatDuration } from "../../components/format.ts"
@@ -28,9 +28,10 @@ export function jobTitle({ kind, id }: Pick<JobRecord, "kind" | "id">): string {
 export function JobDetail(props: {
   job: JobRecord
   request: unknown
+  relations: JobRelations
   deliveries: DeliveryRecord[]
 }) {
-  const { job, request, deliveries } = props
+  const { job, request, relations, deliveries } = props
   return (
     <>
       <PollMarker isOpen={deliveries.some(({ status }) => status === "waiting")} />
@@ -40,7 +41,7 @@ export function JobDetail(props: {
       <div class="columns">
         <Card title="About this job">
           <LiveRegion id="job-facts">
-            <About job={job} />
+            <About job={job} relations={relations} />
           </LiveRegion>
         </Card>
         {request !== null && (
@@ -50,7 +51,7 @@ export function JobDetail(props: {
         )}
       </div>
       <LiveRegion id="job-deliveries">
-        {deliveries.length > 0 && <Deliveries deliveries={deliveries} />}
+        {deliveries.length > 0 && <DeliveryCard of="job" deliveries={deliveries} />}
       </LiveRegion>
     </>
   )
@@ -111,7 +112,7 @@ export function JobActionButton(props: {
   )
 }
 
-function About({ job }: { job: JobRecord }) {
+function About({ job, relations }: { job: JobRecord; relations: JobRelations }) {
   const { id, log, retry_of: before } = job
   return (
     <DescriptionList
@@ -123,6 +124,7 @@ function About({ job }: { job: JobRecord }) {
           </>,
         ],
         ["Kind", job.kind],
+        ...listRelationRows(relations),
         ["Attempts", job.attempts],
         ["Created", <RelativeTime at={job.created_at} />],
         ["Waited for", formatWaitTime(job)],
@@ -138,24 +140,6 @@ function About({ job }: { job: JobRecord }) {
         ...Object.entries(job.metadata).map(([key, value]) => [key, <bdi>{value}</bdi>] as const),
       ]}
     />
-  )
-}
-
-function Deliveries({ deliveries }: { deliveries: DeliveryRecord[] }) {
-  return (
-    <Card title="Webhook deliveries" actions={<a href="/webhooks">All deliveries</a>}>
-      <Table
-        caption="Webhook deliveries of the job"
-        columns={["Status", "URL", { title: "Tries", isNumeric: true }, "Last answer", "Created"]}
-        rows={deliveries.map(({ status, url, tries, created_at: createdAt }) => [
-          <StatusBadge status={status} />,
-          <bdi>{url}</bdi>,
-          tries.length,
-          describeLastReceiverResponse(tries),
-          <RelativeTime at={createdAt} />,
-        ])}
-      />
-    </Card>
   )
 }
 
@@ -222,7 +206,7 @@ function Outputs({ outputs }: { outputs: Output[] }) {
 }
 
 /** Name of a job output, as a link if the output is a File. */
-function OutputName({ output: { id, name } }: { output: Output }) {
+export function OutputName({ output: { id, name } }: { output: Pick<Output, "id" | "name"> }) {
   if (id === undefined) return <bdi>{name}</bdi>
   return (
     <a href={`/files/${id}`}>
