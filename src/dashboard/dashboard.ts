@@ -18,6 +18,7 @@ import type { SendRequestToApp } from "./api.ts"
 import { assetRoutes } from "./assets.ts"
 import type { PageEnv } from "./context.ts"
 import { setDashboardSecurityHeaders } from "./security-headers.ts"
+import { batchPages } from "./pages/batches.tsx"
 import { filePages } from "./pages/files.tsx"
 import { jobPages } from "./pages/jobs.tsx"
 import { keyPages } from "./pages/keys.tsx"
@@ -46,6 +47,7 @@ const PAGES: readonly Hono<PageEnv>[] = [
   overviewPage,
   playgroundPage,
   jobPages,
+  batchPages,
   filePages,
   webhookPages,
   endpointPages,

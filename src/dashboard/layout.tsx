@@ -193,6 +193,12 @@ const SECTIONS = [
   { id: "overview", path: "/", title: "Overview", icon: "M4 11l8-7 8 7v9h-5v-6H9v6H4z" },
   { id: "playground", path: "/playground", title: "Playground", icon: "M5 7l5 5-5 5m7 0h7" },
   { id: "jobs", path: "/jobs", title: "Jobs", icon: "M4 6h16M4 12h10M4 18h6m7-4l5 3-5 3z" },
+  {
+    id: "batches",
+    path: "/batches",
+    title: "Batches",
+    icon: "M3 5h5v4H3zm13 0h5v4h-5zm0 10h5v4h-5zM8 7h8m-4 0v10h4",
+  },
   { id: "files", path: "/files", title: "Files", icon: "M6 3h8l5 5v13H6zM14 3v5h5" },
   {
     id: "webhooks",

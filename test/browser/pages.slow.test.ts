@@ -14,6 +14,7 @@ const PATHS = [
   "/",
   "/playground",
   "/jobs",
+  "/batches",
   "/files",
   "/webhooks",
   "/keys",
