@@ -73,6 +73,30 @@ export async function waitForFinalRecord<Record extends JobRecord>(
   )
 }
 
+/**
+ * Yields the record at a path at once and after each change, by server-sent events, until the
+ * caller stops reading. Connects again where a stream ends.
+ */
+export async function* followRecord<Record>(
+  api: DemoApi,
+  path: string,
+  schema: z.ZodType<Record>,
+): AsyncGenerator<Record> {
+  for (;;) {
+    const response = await send(api, `${api.base}${path}/events`, {})
+    if (!response.ok || !response.body) throw await refusal(response)
+    let unread = ""
+    for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+      const events = (unread + chunk).split("\n\n")
+      unread = events.pop() ?? ""
+      for (const event of events) {
+        const [, data] = /^data: (.*)$/m.exec(event) ?? []
+        if (data !== undefined) yield schema.parse(JSON.parse(data))
+      }
+    }
+  }
+}
+
 /** Downloads the file behind a URL of a job or file record to a local path. */
 export async function downloadToFile(api: DemoApi, url: string, path: string): Promise<void> {
   const response = await send(api, url, {})

@@ -1,5 +1,6 @@
 import { commandDemo } from "./command/demo.ts"
 import type { Demo } from "./demo.ts"
+import { lectureDemo } from "./lecture/demo.ts"
 import { findDemoPaths } from "./paths.ts"
 import type { DemoPaths } from "./paths.ts"
 import { speechDemo } from "./speech/demo.ts"
@@ -27,7 +28,8 @@ process.exit()
 
 function chooseDemo(words: string[]): { demo: Demo; words: string[] } {
   const [name, ...rest] = words
-  return name === speechDemo.name ? { demo: speechDemo, words: rest } : { demo: commandDemo, words }
+  const demo = [speechDemo, lectureDemo].find((each) => each.name === name)
+  return demo ? { demo, words: rest } : { demo: commandDemo, words }
 }
 
 async function show(demo: Demo, paths: DemoPaths, signal: AbortSignal): Promise<void> {

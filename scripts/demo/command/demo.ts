@@ -1,10 +1,9 @@
-import { basename, join } from "node:path"
+import { join } from "node:path"
 import { CliError } from "../../cli/cli-error.ts"
 import { meterLoudness } from "../../cli/loudness-meter.ts"
 import {
   downloadToFile,
   demoJobFields,
-  postFile,
   postJson,
   readRecord,
   waitForFinalRecord,
@@ -13,13 +12,14 @@ import type { DemoApi } from "../api.ts"
 import type { Demo, DemoContext } from "../demo.ts"
 import { copyResult } from "../paths.ts"
 import { openProgressBar } from "../progress.ts"
+import { readFileRecord, uploadFile } from "../upload.ts"
+import type { FileRecord } from "../upload.ts"
 import { makeDemoCommands } from "./recipe.ts"
 import type { DemoCommand } from "./recipe.ts"
 import { CURL_KEY_HEADER, curlFileField } from "../curl.ts"
-import { probeResultSchema } from "../../../src/contract/probe.ts"
 import type { ProbeResult } from "../../../src/contract/probe.ts"
 import { formatTable } from "../../cli/table.ts"
-import { isStillImage, findMainStreams } from "./media-facts.ts"
+import { isStillImage, findMainStreams } from "../media-facts.ts"
 import { z } from "zod"
 
 /** Maximum duration of the loudness measurement, in seconds. */
@@ -150,34 +150,12 @@ function codecs(probe: ProbeResult): string {
   return [video, audio].flatMap((each) => each?.codec_name ?? []).join(", ")
 }
 
-const fileRecord = z.object({
-  ...demoJobFields,
-  id: z.string(),
-  name: z.string(),
-  size_bytes: z.number(),
-  download_url: z.string(),
-  ffprobe: probeResultSchema.nullable(),
-})
 const output = z.object({ id: z.string() })
 const commandRecord = z.object({
   ...demoJobFields,
   output_files: z.object({ out_1: z.union([output, z.string()]) }),
 })
 const created = z.object({ command_id: z.string() })
-
-type FileRecord = z.infer<typeof fileRecord>
-
-/** Uploads a file and waits until the file is probed. Throws a CliError if the probe fails. */
-async function uploadFile(api: DemoApi, path: string): Promise<FileRecord> {
-  const { id } = fileRecord.parse(await postFile(api, "/files", path))
-  const record = await waitForFinalRecord(async () => await readFileRecord(api, id), api.signal)
-  if (record.status === "success") return record
-  throw new CliError(`${basename(path)}: ${record.error ?? "it could not be probed."}`)
-}
-
-async function readFileRecord(api: DemoApi, id: string): Promise<FileRecord> {
-  return await readRecord(api, `/files/${id}`, fileRecord)
-}
 
 /**
  * Runs a command on one file. Calls `onProgress` with the job's progress in percent until the job

@@ -1,6 +1,6 @@
 import type { ProbeResult } from "../../../src/contract/probe.ts"
-import { isStillImage, findMainStreams } from "./media-facts.ts"
-import type { ProbedStream } from "./media-facts.ts"
+import { isStillImage, findMainStreams } from "../media-facts.ts"
+import type { ProbedStream } from "../media-facts.ts"
 
 const SKIPPED_SECONDS = 1
 const KEPT_SECONDS_MAX = 20

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import type { ProbeResult } from "../../../src/contract/probe.ts"
+import type { ProbeResult } from "../../src/contract/probe.ts"
 
 const stream = z.object({
   index: z.int(),

@@ -1,0 +1,38 @@
+/** Resolutions of the renditions, for video of at least 720 lines. */
+const RESOLUTIONS = ["720p", "480p", "240p"]
+
+/**
+ * Returns the body of POST /batches that publishes the film of a File: levels its sound, writes down
+ * the speech, burns it in as captions, and makes three sizes, a poster and a picture of the sound.
+ */
+export function makeLectureRequest(fileId: string) {
+  return {
+    jobs: {
+      level: { normalize: { file_url: `svc_id://${fileId}` } },
+      words: { transcribe: { file_url: "svc_id://level/file" } },
+      captions: {
+        commands: {
+          input_files: { film: "svc_id://level/file", words: "svc_id://words/srt" },
+          output_files: { out: "lecture.mp4" },
+          ffmpeg_command: "ffmpeg -i {{film}} -vf subtitles={{words}} -c:a aac {{out}}",
+        },
+      },
+      sizes: {
+        transcode: {
+          source: "svc_id://captions/out",
+          outputs: RESOLUTIONS.map((resolution) => ({ codec: "h264", resolution })),
+        },
+      },
+      pictures: {
+        commands: {
+          input_files: { film: "svc_id://level/file" },
+          output_files: { poster: "poster.jpg", waveform: "waveform.png" },
+          ffmpeg_commands: [
+            "ffmpeg -i {{film}} -vf thumbnail -frames:v 1 {{poster}}",
+            "ffmpeg -i {{film}} -filter_complex showwavespic=s=1280x240 -frames:v 1 {{waveform}}",
+          ],
+        },
+      },
+    },
+  }
+}
