@@ -1,12 +1,9 @@
 import { failureCodeSchema } from "../contract/failure.ts"
 import type { Failure } from "../contract/failure.ts"
 import type { Env } from "../bindings/env.ts"
-import { openAccountDatabases } from "../db/database.ts"
-import { attachFilesToInputs } from "../db/jobs/tasks.ts"
-import type { TaskInputWithFile } from "../db/jobs/tasks.ts"
+import type { ClaimedInput, ClaimedTask } from "../db/jobs/tasks.ts"
 import { hydrateJob } from "../db/values/hydrate.ts"
 import type { Fault } from "../domain/faults.ts"
-import type { JobSnapshot } from "../domain/snapshot.ts"
 import type { JsonKind, ResolvedInput, ValidationContext } from "../kinds/kind.ts"
 import { findInputFileFaults } from "../kinds/reference.ts"
 import { findJsonKind } from "../kinds/registry.ts"
@@ -14,26 +11,20 @@ import { readValidationContext } from "./validation-context.ts"
 
 /**
  * Returns a failure if the inputs for which a job waited have faults that its request could not show
- * before they were there; else null. Makes no read for a job that waited for no other job.
+ * before they were there; else null. Judges no request of a job that waited for no other job.
  */
 export async function findArrivedInputFailure(
   env: Env,
-  { job, inputs }: JobSnapshot,
-  taskId: string,
+  { snapshot: { job }, inputs }: Pick<ClaimedTask, "snapshot" | "inputs">,
 ): Promise<Failure | null> {
   const kind = findJsonKind(job.kind)
   if (job.waitingFor === null || !kind) return null
-  const database = openAccountDatabases(env, job.accountId)
-  const [{ request }, arrived, deployment] = await Promise.all([
+  const [{ request }, deployment] = await Promise.all([
     hydrateJob(env.MEDIA, job),
-    attachFilesToInputs(
-      database,
-      inputs.filter((input) => input.taskId === taskId),
-    ),
     readValidationContext(env),
   ])
   const body = request instanceof Object ? request : {}
-  const faults = kind.withTypes((typed) => findNewFaults(typed, body, arrived, deployment))
+  const faults = kind.withTypes((typed) => findNewFaults(typed, body, inputs, deployment))
   return toFailure(faults)
 }
 
@@ -41,7 +32,7 @@ export async function findArrivedInputFailure(
 function findNewFaults<Usable>(
   kind: Pick<JsonKind<never, Usable>, "title" | "readUsableFields" | "judge" | "inputField">,
   body: object,
-  arrived: readonly TaskInputWithFile[],
+  arrived: readonly ClaimedInput[],
   deployment: ValidationContext,
 ): Fault[] {
   const usable = kind.readUsableFields(body)

@@ -82,7 +82,7 @@ export async function dispatchTask(
     loss ??
     goneFailure(claimed) ??
     (await sizeFailure(env, claimed)) ??
-    (await findArrivedInputFailure(env, claimed.snapshot, taskId))
+    (await findArrivedInputFailure(env, claimed))
   if (failure) {
     await endJob(env, { accountId, jobId }, { state: "failed", failure, taskId })
     return "gone"

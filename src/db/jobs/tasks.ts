@@ -13,11 +13,13 @@ import { selectTaskSecretsStatement } from "./task-secrets.ts"
 import { selectSnapshotStatements, toJobSnapshot } from "./apply-transition.ts"
 import type { JobSnapshot } from "../../domain/snapshot.ts"
 
-/** Fields of an input's file: those that the runner receives, and the file's source. */
-type InputFile = Pick<File, "id" | "name" | "sizeBytes" | "contentType" | "probe" | "source">
-
-const { id, name, sizeBytes, contentType, probe, source } = getTableColumns(files)
-const inputFile = { id, name, sizeBytes, contentType, probe, source }
+/** Input of a task that was claimed. `file` is null if the file was deleted. */
+export type ClaimedInput = {
+  key: string
+  fileId: string
+  objectKey: string | null
+  file: File | null
+}
 
 /**
  * Task that was claimed for a runner, with its inputs and the plan of its account. `plan` is null
@@ -25,7 +27,7 @@ const inputFile = { id, name, sizeBytes, contentType, probe, source }
  */
 export type ClaimedTask = {
   task: Task
-  inputs: { key: string; objectKey: string | null; file: InputFile | null }[]
+  inputs: ClaimedInput[]
   plan: AssignedPlan | null
   /** Snapshot of the task's job after the claim. */
   snapshot: JobSnapshot
@@ -76,8 +78,10 @@ export async function claimTask(
       database
         .select({
           key: taskInputs.key,
-          objectKey: taskInputs.objectKey,
-          file: inputFile,
+          fileId: taskInputs.fileId,
+          // The names of all columns must differ, because D1 returns rows of a batch as objects.
+          objectKey: sql<string | null>`${taskInputs.objectKey}`.as("input_object_key"),
+          file: getTableColumns(files),
         })
         .from(taskInputs)
         .leftJoin(files, eq(files.id, taskInputs.fileId))
