@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { parseArgs } from "node:util"
+import { benchChains } from "./chains.ts"
 import { benchCost } from "./cost/cost.ts"
 import { benchDownload } from "./download.ts"
 import { benchEncode } from "./encode.ts"
@@ -71,6 +72,7 @@ const benches: Bench[] = [
   { name: "download", run: benchDownload },
   { name: "encode", run: benchEncode },
   { name: "fairness", run: benchFairness },
+  { name: "chains", run: benchChains },
   { name: "idle", run: benchIdle, isOnlyNamed: true },
   {
     name: "memory",
