@@ -78,11 +78,7 @@ export async function dispatchTask(
   if (!claimed) return task ? "gone" : "superseded"
   if (!task) return "superseded"
   const { secrets, loss } = await readSecrets(env, claimed)
-  const failure =
-    loss ??
-    goneFailure(claimed) ??
-    (await sizeFailure(env, claimed)) ??
-    (await findArrivedInputFailure(env, claimed))
+  const failure = loss ?? goneFailure(claimed) ?? (await findInputFailure(env, claimed))
   if (failure) {
     await endJob(env, { accountId, jobId }, { state: "failed", failure, taskId })
     return "gone"
@@ -138,6 +134,15 @@ function goneFailure({ inputs }: ClaimedTask): Failure | null {
   return lostInputsFailure(
     inputs.flatMap(({ key, file }) => (file ? [] : [{ key, failure: null, neededJobId: null }])),
   )
+}
+
+/** Returns a failure if the inputs of a task, which are all there, do not suit its job; else null. */
+async function findInputFailure(env: Env, claimed: ClaimedTask): Promise<Failure | null> {
+  const failures = await Promise.all([
+    sizeFailure(env, claimed),
+    findArrivedInputFailure(env, claimed),
+  ])
+  return failures.find((failure) => failure !== null) ?? null
 }
 
 /**
