@@ -4,6 +4,7 @@ const RESOLUTIONS = ["720p", "480p", "240p"]
 /**
  * Returns the body of POST /batches that publishes the film of a File: levels its sound, writes down
  * the speech, burns it in as captions, and makes three sizes, a poster and a picture of the sound.
+ * The captions are WebVTT, since the filter opens no empty SRT file, as a film without speech has it.
  */
 export function makeLectureRequest(fileId: string) {
   return {
@@ -12,7 +13,7 @@ export function makeLectureRequest(fileId: string) {
       words: { transcribe: { file_url: "svc_id://level/file" } },
       captions: {
         commands: {
-          input_files: { film: "svc_id://level/file", words: "svc_id://words/srt" },
+          input_files: { film: "svc_id://level/file", words: "svc_id://words/vtt" },
           output_files: { out: "lecture.mp4" },
           ffmpeg_command: "ffmpeg -i {{film}} -vf subtitles={{words}} -c:a aac {{out}}",
         },

@@ -186,6 +186,11 @@ export const FILTER_EXPLAIN_RULES: readonly ExplainRule[] = [
         `A filter reads "${file}", and there is no file of this name: give the file as an input and write its key there, as {{in_2}}.`,
     ],
     [
+      /^\[Parsed_(subtitles|ass)_\d+\] Unable to open (.+)$/,
+      (filter, file) =>
+        `The filter "${filter}" cannot open "${file}": give a file with captions as an input and write its key there. An SRT file without captions cannot be opened, a VTT file can.`,
+    ],
+    [
       /^\[Parsed_([a-z0-9_]+?)_\d+\] (?:Unable to open|Could not open|Failed to open) (.+)$/,
       (filter, file) =>
         `The filter "${filter}" cannot open "${file}": give the file as an input and write its key there.`,

@@ -168,6 +168,15 @@ const RECORDED: [string, string, string[]][] = [
   ],
   [
     "filter_error",
+    'The filter "subtitles" cannot open "words.srt": give a file with captions as an input',
+    [
+      "[Parsed_subtitles_0 @ 0x5629ad62ee00] Unable to open words.srt",
+      "[AVFilterGraph @ 0x5629ad62e340] Error initializing filter 'subtitles' with args 'words.srt'",
+      "Error reinitializing filters!",
+    ],
+  ],
+  [
+    "filter_error",
     'The filter "lut3d" cannot open "none.cube".',
     [
       "[Parsed_lut3d_0 @ 0x55909e086bc0] none.cube: No such file or directory",
