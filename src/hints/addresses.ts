@@ -27,9 +27,13 @@ const OWN: Record<Exclude<AddressUse, "input">, string> = {
   webhook: "but a webhook needs the URL of your own server",
 }
 
+/** Forms of an input's address. */
+export const INPUT_ADDRESSES =
+  "svc_id://<uuid>, svc_id://<job id>/<output>, a File's download_url, a public URL or s3://<bucket>/<key>"
+
 /** Clauses of error messages that list the addresses which a field accepts. */
 export const EXPECTED_ADDRESSES: Record<AddressUse, string> = {
-  input: "expected svc_id://<uuid>, a File's download_url, a public URL or s3://<bucket>/<key>",
+  input: `expected ${INPUT_ADDRESSES}`,
   import: NOT_WEB_URL_ERROR,
   webhook: NOT_WEB_URL_ERROR,
 }
@@ -113,7 +117,7 @@ function describeId(text: string, use: AddressUse): string | null {
   const isCut = /^[0-9a-f]{6,}-[0-9a-f-]+$/i.test(word)
   if (isCut) return describeMalformedId("File", word)
   if (!isNamed) return null
-  return `expected the id of a File after \`svc_id://\`, as in \`svc_id://${EXAMPLE_ID}\`: POST /v1/files returns the id, and GET /v1/files lists all Files`
+  return `expected the id of a File after \`svc_id://\`, as in \`svc_id://${EXAMPLE_ID}\`, or a job and its output, as in \`svc_id://<job id>/out_1\`: GET /v1/files lists all Files, and GET /v1/jobs all jobs`
 }
 
 function findId(text: string): string | null {
@@ -134,7 +138,7 @@ function describeOwn(text: string, { use, origin }: AddressField): string | null
   const [, id = ""] = /^\/(?:v1\/files|public\/\d+)\/([^/]+)/.exec(url.pathname) ?? []
   return isId(id)
     ? `write \`svc_id://${id.toLowerCase()}\``
-    : `${quoteForMessage(url.pathname)} is a path of this service, but not of a File: write \`svc_id://<id>\`; the record of a job has the ids of its output files`
+    : `${quoteForMessage(url.pathname)} is a path of this service, but not of a File: write \`svc_id://<id>\` with the id of a File, or \`svc_id://<job id>/<output>\``
 }
 
 function describeOwnAddress(text: string, use: keyof typeof OWN): string {

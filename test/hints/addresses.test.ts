@@ -71,7 +71,7 @@ describe("a malformed address of an input", () => {
   })
 
   it.each([
-    ["", "it is empty: expected svc_id://<uuid>, a File's download_url, a public URL"],
+    ["", "it is empty: expected svc_id://<uuid>, svc_id://<job id>/<output>, a File's"],
     ["  ", "it is empty"],
     ["{{in_1}}", "is a key of the command"],
     ["in_1", "is a key"],
@@ -89,10 +89,14 @@ describe("a malformed address of an input", () => {
     ["data:video/mp4;base64,AAAA", "upload the file with POST /v1/files"],
     ["QUJD".repeat(30), "a file in base64: upload the file"],
     ["https://example.com/a https://example.com/b", "one address, but the text has several"],
-    [`${origin}/v1/commands/${ID}`, "is a path of this service, but not of a File"],
+    [
+      "svc_id://Level/file",
+      "or a job and its output, as in `svc_id://<job id>/out_1`: GET /v1/files lists",
+    ],
+    [`${origin}/v1/commands/${ID}`, "with the id of a File, or `svc_id://<job id>/<output>`"],
     [
       "film",
-      "expected svc_id://<uuid>, a File's download_url, a public URL or s3://<bucket>/<key>",
+      "expected svc_id://<uuid>, svc_id://<job id>/<output>, a File's download_url, a public URL or",
     ],
   ])("%j gets its own sentence", (text, words) => {
     expect(tell(text)).toContain(words)

@@ -15,6 +15,7 @@ import type { InputIds, InputRows } from "../../db/files/input-files.ts"
 import type { AppContext } from "../context.ts"
 import { draftJobOrFaults, validateFields } from "./accept.ts"
 import { draftImportOrFaults } from "./draft-import.ts"
+import { makeSchemaReference } from "../output/schema-reference.ts"
 import { readInputReferences } from "./resolve-inputs.ts"
 import { anyObjectSchema, safeParseBody } from "./request.ts"
 
@@ -22,6 +23,17 @@ const { webhook, metadata, expires_in } = commonRequestFieldSchemas
 
 const EXPECTED_NAME =
   "expected a name of at most 32 characters: a small letter, then small letters, digits, _ and -"
+
+/** References to the schemas of the bodies that collections take, by the path of the collection. */
+const BODY_SCHEMAS = {
+  [fileKind.path]: makeSchemaReference(fileImportRequestSchema),
+  ...Object.fromEntries(
+    JSON_KINDS.map((kind) => [
+      kind.path,
+      kind.withTypes(({ request }) => makeSchemaReference(request)),
+    ]),
+  ),
+}
 
 /** Schema of the body of POST /batches. The bodies of the jobs are checked by their kinds. */
 export const batchRequest = z
@@ -35,11 +47,20 @@ export const batchRequest = z
         .refine((map) => Object.keys(map).length > 0, "expected at least one job")
         .meta({
           description:
-            "Creates by name. Each has one member: the collection's path, such as `commands`, with the body that the collection takes. An input names an output of another job of the batch as `svc_id://<name>/<output>`.",
+            "Jobs by name. Each has one member: the path of a collection, with the body that a POST to it takes. An input names an output of another job of the batch as `svc_id://<name>/<output>`.",
+          minProperties: 1,
           propertyNames: { type: "string", pattern: JOB_NAME.source },
-          additionalProperties: { type: "object", minProperties: 1, maxProperties: 1 },
+          additionalProperties: {
+            type: "object",
+            minProperties: 1,
+            maxProperties: 1,
+            properties: BODY_SCHEMAS,
+            additionalProperties: false,
+          },
         }),
-      webhook,
+      webhook: webhook.meta({
+        description: "An http or https URL that receives a POST request when the last job ends.",
+      }),
       metadata,
       expires_in: expires_in.meta({
         description:
@@ -80,11 +101,14 @@ export type BatchItem = {
   draft: (found: BatchOutputs) => Promise<{ draft: JobDraft } | { faults: Fault[] }>
 }
 
+/** Names of all jobs of a batch, its well-formed creates, and the faults of the others. */
+export type ReadBatch = { names: string[]; items: BatchItem[]; faults: Fault[] }
+
 /** Reads the creates of a batch. Faults have their place in the whole request. */
 export function readBatchItems(
   c: AppContext,
   { jobs, expires_in: retention }: BatchRequest,
-): { items: BatchItem[]; faults: Fault[] } {
+): ReadBatch {
   const items: BatchItem[] = []
   const faults: Fault[] = []
   for (const [name, create] of Object.entries(jobs)) {
@@ -101,17 +125,17 @@ export function readBatchItems(
       } else faults.push({ field: `${field}.${path}`, message: "expected an object of fields" })
     }
   }
-  return { items, faults }
+  return { names: Object.keys(jobs), items, faults }
 }
 
 /** Paths of the collections whose creates a batch takes. */
-const PATHS: readonly string[] = [fileKind.path, ...JSON_KINDS.map(({ path }) => path)]
+const PATHS = Object.keys(BODY_SCHEMAS)
 
 function describeMember(path: string, isMany: boolean): string {
-  const expected = `expected one member: ${PATHS.join(", ")}, with the body of that POST`
+  const expected = `expected one member, the path of a collection with the body of a POST to it; the paths are ${PATHS.join(", ")}`
   if (isMany) return `${expected}; the job has several`
   const nearest = findNearestName(path, PATHS)
-  return nearest === null ? expected : `${expected}; do you mean ${nearest}?`
+  return nearest === null ? expected : `${expected}; did you mean \`${nearest}\`?`
 }
 
 function readItem(c: AppContext, name: string, path: string, body: object): BatchItem {

@@ -7,7 +7,7 @@ import { chainTooLongFault } from "../../jobs/chains.ts"
 import type { JobWithOutputs } from "../../kinds/output-references.ts"
 import type { AppContext } from "../context.ts"
 import { invalidFieldsProblem } from "../output/problem.ts"
-import type { BatchItem } from "./batch.ts"
+import type { BatchItem, ReadBatch } from "./batch.ts"
 import { requireJobTools } from "./required-tools.ts"
 
 /**
@@ -16,23 +16,20 @@ import { requireJobTools } from "./required-tools.ts"
  */
 export async function draftBatchJobs(
   c: AppContext,
-  { items, faults: earlier }: { items: readonly BatchItem[]; faults: readonly Fault[] },
+  { names, items, faults: earlier }: ReadBatch,
   { batchId, rows }: { batchId: string; rows: InputRows },
 ): Promise<JobDraft[]> {
-  const { ordered, circular } = orderItems(items)
-  const faults = [...earlier, ...circular.flatMap(findCircularFaults)]
-  // A job of a circle has no draft, and its outputs are unknown to the others.
-  const batchJobs = new Map<string, JobWithOutputs | null>(
-    circular.map(({ item }) => [item.name, null]),
-  )
+  const { ordered, unordered } = orderItems(items)
+  const faults = [...earlier, ...findCircularFaults(unordered)]
+  // The outputs of a job without a draft are unknown to the others.
+  const batchJobs = new Map<string, JobWithOutputs | null>(names.map((name) => [name, null]))
   const lengths = await ChainLengths.read(c, rows)
   const drafts: JobDraft[] = []
-  for (const item of [...ordered, ...circular.map((each) => each.item)]) {
+  for (const item of [...ordered, ...unordered]) {
     const drafted = await item.draft({ rows, batchJobs })
     const found = "faults" in drafted ? drafted.faults : lengths.findFaults(item, drafted.draft)
     faults.push(...found.map((fault) => placeFault(item, fault)))
-    if ("faults" in drafted) batchJobs.set(item.name, null)
-    else {
+    if ("draft" in drafted) {
       const { job, files } = drafted.draft
       const { accountId } = c.get("database")
       const outputs = files.map((file) => toFileRow(accountId, file))
@@ -51,15 +48,13 @@ function placeFault({ name }: Pick<BatchItem, "name">, fault: Fault): Fault {
   return { ...fault, field }
 }
 
-type CircularItem = { item: BatchItem; names: readonly string[] }
-
 /**
  * Orders items, so that each comes after the items whose outputs it reads. Items of a circle, and
- * items behind one, are `circular`; `names` are the jobs that cannot be ordered.
+ * items behind one, are `unordered`.
  */
 function orderItems(items: readonly BatchItem[]): {
   ordered: BatchItem[]
-  circular: CircularItem[]
+  unordered: BatchItem[]
 } {
   const left = new Map(items.map((item) => [item.name, item]))
   const ordered: BatchItem[] = []
@@ -67,24 +62,48 @@ function orderItems(items: readonly BatchItem[]): {
     const ready = [...left.values()].filter(
       ({ needs }) => !needs.some(({ name }) => left.has(name)),
     )
-    if (ready.length === 0) break
+    if (ready.length === 0) return { ordered, unordered: [...left.values()] }
     for (const item of ready) {
       left.delete(item.name)
       ordered.push(item)
     }
   }
-  const names = [...left.keys()]
-  return { ordered, circular: [...left.values()].map((item) => ({ item, names })) }
 }
 
-/** Returns the faults of the inputs by which a job waits for itself. */
-function findCircularFaults({ item, names }: CircularItem): Fault[] {
-  return item.needs
-    .filter(({ name }) => names.includes(name))
-    .map(({ name, field }) => {
-      const message = `expected an output of a job that can start before "${item.name}", but "${name}" waits in a circle: ${names.join(", ")}`
-      return placeFault(item, { field, code: "circular_input", message })
-    })
+/** Returns the faults of the inputs by which jobs wait for themselves. */
+function findCircularFaults(unordered: readonly BatchItem[]): Fault[] {
+  const byName = new Map(unordered.map((item) => [item.name, item]))
+  return unordered.flatMap((item) =>
+    item.needs.flatMap(({ name, field }) => {
+      const path = findShortestPath(byName, name, item.name)
+      if (path === null) return []
+      const steps = path.map((needed, at) => `${path[at - 1] ?? item.name} needs ${needed}`)
+      const message = `expected an output of a job that can start before this job, but the jobs wait in a circle: ${steps.join(", ")}`
+      return [placeFault(item, { field, code: "circular_input", message })]
+    }),
+  )
+}
+
+/**
+ * Returns the names of the jobs on the shortest path from the job `from` over needed jobs to the job
+ * `to`, both included; null without a path.
+ */
+function findShortestPath(
+  byName: ReadonlyMap<string, BatchItem>,
+  from: string,
+  to: string,
+): string[] | null {
+  const seen = new Set([from])
+  const paths = [[from]]
+  for (const path of paths) {
+    const last = path.at(-1) ?? from
+    if (last === to) return path
+    for (const { name } of byName.get(last)?.needs ?? []) {
+      if (!seen.has(name)) paths.push([...path, name])
+      seen.add(name)
+    }
+  }
+  return null
 }
 
 /** Numbers of jobs in the longest chains that end with the jobs of a batch. */

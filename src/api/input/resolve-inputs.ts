@@ -112,6 +112,9 @@ function resolveById(each: Reference, found: ResolvableInputs): ResolvedInput | 
   return { field: inputUrlFieldPath(field, reference), code, message }
 }
 
+const NO_SUCH_JOB =
+  "the account has no job with this id; for a File, write `svc_id://<id>` without a name behind it"
+
 /** Returns the file of an output that a reference names, or a fault without its field. */
 function resolveOutput(
   named: { jobId: string; output: string } | { jobName: string; output: string },
@@ -122,7 +125,7 @@ function resolveOutput(
   if (job === null) return { fileId: newId(), file: null, isUnknown: true }
   if (job === undefined) {
     return "jobId" in named
-      ? { code: "no_such_job", message: "the account has no such job" }
+      ? { code: "no_such_job", message: NO_SUCH_JOB }
       : { code: "no_such_job", message: describeUnknownName(named.jobName, batchJobs) }
   }
   const referenced = findReferencedOutput(job, output)

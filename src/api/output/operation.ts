@@ -13,8 +13,8 @@ export type RequestBodySpec = { schema: z.ZodType; example: unknown }
 
 /** Descriptions of request headers for the OpenAPI document. */
 export const REQUEST_HEADERS = {
-  "Idempotency-Key": "Creates with the same key within a day make one job.",
-  Prefer: "`wait=N`: wait for the end of the job, at most N seconds (60 at most).",
+  "Idempotency-Key": "Creates with the same key within a day make one job, or one batch.",
+  Prefer: "`wait=N`: wait for the end of the job or the batch, at most N seconds (60 at most).",
   "Last-Event-ID": "Id of the last event that the client received.",
   "Tus-Resumable": "Version of the tus protocol; `1.0.0`.",
   "Upload-Length": "Size of the file in bytes.",

@@ -3,11 +3,14 @@ import type { oas31, ZodOpenApiOperationObject, ZodOpenApiPathsObject } from "zo
 import { settingsSchema } from "../../bindings/settings.ts"
 import { FINAL_STATES } from "../../domain/states.ts"
 import type { FinalState } from "../../domain/states.ts"
+import { BATCH_EVENT_TYPES } from "../../db/batches.ts"
+import type { BatchEventType } from "../../db/batches.ts"
+import { batchRecord } from "../../kinds/batch-record.ts"
 import { jobRecordSchema } from "../../kinds/job-record.ts"
-import type { Kind } from "../../kinds/kind.ts"
 import { getKind, LISTED_KIND_NAMES } from "../../kinds/registry.ts"
 import { makeEventType, TEST_EVENT_TYPE } from "../../webhooks/event-types.ts"
 import { DELIVERY_TRY_MS_MAX } from "../../webhooks/post.ts"
+import { makeSchemaReference } from "./schema-reference.ts"
 
 const RETRY_SECONDS = settingsSchema.shape.WEBHOOK_RETRY_SECONDS.parse(undefined)
 
@@ -21,7 +24,8 @@ const headers = z.object({
       "Signatures of Standard Webhooks, one for each valid secret, separated by spaces: `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops.",
   }),
   "x-request-id": z.string().optional().meta({
-    description: "Id of the request that created the job; the signature does not cover it.",
+    description:
+      "Id of the request that created the job or the batch; the signature does not cover it.",
   }),
 })
 
@@ -47,36 +51,37 @@ const VERBS: Record<FinalState, string> = {
   canceled: "was canceled",
 }
 
+const BATCH_SUMMARIES: Record<BatchEventType, string> = {
+  "batch.succeeded": "All jobs of a batch succeeded",
+  "batch.failed": "All jobs of a batch ended, and some failed or were canceled",
+}
+
 /** Returns the `webhooks` section of the OpenAPI document, by event type. */
 export function makeOpenApiWebhooks(): ZodOpenApiPathsObject {
   const ofJobs = LISTED_KIND_NAMES.map(getKind).flatMap((kind) =>
     FINAL_STATES.map((state) => {
       const type = makeEventType(kind.name, state)
       const summary = `A ${kind.title} ${VERBS[state]}`
-      return [type, { post: makeWebhookOperation(type, summary, makeDataSchema(kind)) }] as const
+      const data = makeDataSchema([kind.record, jobRecordSchema])
+      return [type, { post: makeWebhookOperation(type, summary, data) }] as const
     }),
   )
+  const ofBatches = BATCH_EVENT_TYPES.map((type) => {
+    const data = makeDataSchema([batchRecord])
+    return [type, { post: makeWebhookOperation(type, BATCH_SUMMARIES[type], data) }] as const
+  })
   const test = makeWebhookOperation(TEST_EVENT_TYPE, "A test event", {
     type: "object",
     required: ["message"],
     properties: { message: { type: "string" } },
   })
-  return Object.fromEntries([...ofJobs, [TEST_EVENT_TYPE, { post: test }]])
+  return Object.fromEntries([...ofJobs, ...ofBatches, [TEST_EVENT_TYPE, { post: test }]])
 }
 
-/**
- * Returns the schema of a webhook's `data`: the record of a job kind, the common Job record, or a
- * truncated record.
- */
-function makeDataSchema(kind: Kind): oas31.SchemaObject {
-  const ids = new Set([readSchemaId(kind.record), readSchemaId(jobRecordSchema), "TruncatedRecord"])
-  return { anyOf: [...ids].map((id) => ({ $ref: `#/components/schemas/${id}` })) }
-}
-
-function readSchemaId(schema: z.ZodType): string {
-  const id = schema.meta()?.id
-  if (id === undefined) throw new Error("the record of a kind has no id")
-  return id
+/** Returns the schema of a webhook's `data`: one of the records, or a truncated record. */
+function makeDataSchema(records: readonly z.ZodType[]): oas31.SchemaObject {
+  const references = new Map(records.map(makeSchemaReference).map((each) => [each.$ref, each]))
+  return { anyOf: [...references.values(), { $ref: "#/components/schemas/TruncatedRecord" }] }
 }
 
 function makeWebhookOperation(

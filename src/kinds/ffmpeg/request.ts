@@ -6,6 +6,7 @@ import {
   webhookUrlSchema,
 } from "../create-fields.ts"
 import { lenientInputSchema } from "../private-input.ts"
+import { INPUT_ADDRESSES } from "../../hints/addresses.ts"
 import { inputReferenceSchema } from "../reference.ts"
 
 /** Schema of the body of POST /ffmpeg. */
@@ -16,8 +17,7 @@ export const ffmpegRequestSchema = z
         .array(inputReferenceSchema.meta({ format: "uri" }), "expected an array of URIs")
         .max(FILES_MAX, `expected at most ${FILES_MAX} inputs`)
         .meta({
-          description:
-            "The inputs in_1, in_2 and so on: each svc_id://<uuid>, a File's download_url, a public URL or s3://<bucket>/<key>.",
+          description: `The inputs in_1, in_2 and so on: each ${INPUT_ADDRESSES}.`,
         }),
       command: z
         .string("expected a string")

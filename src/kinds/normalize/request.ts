@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { commonRequestFieldSchemas, publishFieldSchemas } from "../create-fields.ts"
 import { lenientInputSchema } from "../private-input.ts"
+import { INPUT_ADDRESSES } from "../../hints/addresses.ts"
 import { EXAMPLE_INPUT, inputReferenceSchema } from "../reference.ts"
 
 /** Returns the schema of a number between two limits, both inclusive. */
@@ -28,8 +29,7 @@ export const normalizeRequestSchema = z
   .strictObject(
     {
       file_url: inputReferenceSchema.meta({
-        description:
-          "The media: svc_id://<uuid>, a File's download_url, or a public URL to import.",
+        description: `The media: ${INPUT_ADDRESSES}.`,
       }),
       ...loudnessTargetFieldSchemas,
       ...publishFieldSchemas,

@@ -5,6 +5,7 @@ import {
   webhookUrlSchema,
 } from "../create-fields.ts"
 import { lenientInputSchema } from "../private-input.ts"
+import { INPUT_ADDRESSES } from "../../hints/addresses.ts"
 import { EXAMPLE_INPUT, inputReferenceSchema } from "../reference.ts"
 import { renditionFieldSchemas } from "../renditions/request.ts"
 
@@ -13,8 +14,7 @@ export const transcodeRequestSchema = z
   .strictObject(
     {
       source: inputReferenceSchema.meta({
-        description:
-          "The video: a public URL, s3://<bucket>/<key>, svc_id://<uuid> or a File's download_url.",
+        description: `The video: ${INPUT_ADDRESSES}.`,
         format: "uri",
       }),
       ...renditionFieldSchemas,

@@ -8,6 +8,7 @@ import {
 } from "../../contract/tasks/transcribe.ts"
 import { commonRequestFieldSchemas, webhookUrlSchema } from "../create-fields.ts"
 import { lenientInputSchema } from "../private-input.ts"
+import { INPUT_ADDRESSES } from "../../hints/addresses.ts"
 import { EXAMPLE_INPUT, inputReferenceSchema } from "../reference.ts"
 import {
   AUTO_LANGUAGE,
@@ -36,8 +37,7 @@ export const transcribeRequestSchema = z
   .strictObject(
     {
       file_url: inputReferenceSchema.optional().meta({
-        description:
-          "The media: a public URL, svc_id://<uuid> or a File's download_url. Alternative to `source`.",
+        description: `The media: ${INPUT_ADDRESSES}. Alternative to \`source\`.`,
         format: "uri",
       }),
       source: inputReferenceSchema.optional().meta({

@@ -117,7 +117,7 @@ describe("a refused create with a file", () => {
     const { details } = await readProblem(await caller.post("/normalize", {}))
     const [message = ""] = details.map((detail) => detail.message)
     expect(details).toMatchObject([{ field: "file_url" }])
-    expect(message).toContain("expected svc_id://<uuid>, a File's download_url, a public URL")
+    expect(message).toContain("expected svc_id://<uuid>, svc_id://<job id>/<output>, a File's")
     expect(message).toContain("-F file=@film.mp4 https://lathe.test/v1/normalize")
   })
 

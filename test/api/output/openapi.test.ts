@@ -114,7 +114,7 @@ describe("the OpenAPI document", () => {
 describe("the webhooks of the OpenAPI document", () => {
   const { webhooks } = z.looseObject({ webhooks: z.record(z.string(), event) }).parse(sent)
 
-  it("are the events of every listed kind of job, and the test", () => {
+  it("are the events of every listed kind of job, of batches, and the test", () => {
     expect(Object.keys(webhooks)).toEqual([...EVENT_TYPES, TEST_EVENT_TYPE])
     for (const kind of LISTED_KIND_NAMES) expect(webhooks).toHaveProperty([`${kind}.canceled`])
     expect(JSON.stringify(webhooks)).not.toContain("metadata.succeeded")
@@ -128,6 +128,7 @@ describe("the webhooks of the OpenAPI document", () => {
     ["command.succeeded", ["Command", "Job", "TruncatedRecord"]],
     ["file.failed", ["File", "Job", "TruncatedRecord"]],
     ["transcode.canceled", ["Job", "TruncatedRecord"]],
+    ["batch.failed", ["Batch", "TruncatedRecord"]],
   ])("%s has the records %j as its data", (type, records) => {
     const schema = webhooks[type]?.post.requestBody.content["application/json"].schema
     expect(schema?.properties.type).toEqual({ type: "string", const: type })
