@@ -39,7 +39,8 @@ beforeAll(async () => {
     let text = ""
     request.on("data", (chunk) => (text += String(chunk)))
     request.on("end", () => {
-      received.push(webhookEvent.parse(JSON.parse(text)))
+      const requestId = request.headers["x-request-id"]
+      received.push({ ...webhookEvent.parse(JSON.parse(text)), requestId })
       response.end()
     })
   })
@@ -117,14 +118,17 @@ const BROKEN = "-vf crop=99999:99999"
 describe("a batch", () => {
   it("runs its jobs in the order of their inputs, and sends one webhook at its end", async () => {
     const webhook = `http://${receiverHost()}/`
-    const created = await create(
-      {
+    const { body, answer } = await call("POST", "/batches", {
+      jobs: {
         copy: remux("svc_id://level/file"),
         level: { normalize: { file_url: "svc_id://film/out_1" } },
         film: encode(1),
       },
-      { webhook, metadata: { order: "1" } },
-    )
+      webhook,
+      metadata: { order: "1" },
+    })
+    const created = batchRecord.parse(body)
+    const requestId = answer.headers.get("x-request-id")
     expect(created).toMatchObject({ status: "running", open_jobs: 3, metadata: { order: "1" } })
     expect(created.jobs["copy"]).toMatchObject({ needs: ["level"], waiting_for: ["level"] })
     const ended = await end(created.id)
@@ -133,10 +137,7 @@ describe("a batch", () => {
     expect(Object.keys(ended.jobs["level"]?.outputs ?? {})).toEqual(["file"])
     await expect.poll(() => received.filter(({ data }) => data.id === created.id)).toHaveLength(1)
     const [event] = received.filter(({ data }) => data.id === created.id)
-    expect(event).toMatchObject({
-      type: "batch.succeeded",
-      data: ended,
-    })
+    expect(event).toMatchObject({ type: "batch.succeeded", data: ended, requestId })
   })
 
   it("lists, and answers a repeated Idempotency-Key with the same batch", async () => {
@@ -268,6 +269,8 @@ describe("a batch is refused", () => {
       ]),
     )
     expect(places).toHaveLength(6)
+    const unknown = faults.find(({ code }) => code === "no_such_job")
+    expect(unknown?.message).toContain("it has level, film, captions, Bad, two, odd")
   })
 
   it("for a circle, and creates nothing", async () => {
@@ -275,8 +278,10 @@ describe("a batch is refused", () => {
     const faults = await refusal({
       one: remux("svc_id://two/out_1"),
       two: remux("svc_id://one/out_1"),
+      behind: remux("svc_id://two/out_1"),
       film: encode(0.2),
     })
+    expect(faults[0]?.message).toMatch(/in a circle: one needs two, two needs one$/)
     expect(faults.map(({ field, code }) => `${field} ${code}`)).toEqual([
       "jobs.one.input_files.in_1 circular_input",
       "jobs.two.input_files.in_1 circular_input",

@@ -80,7 +80,7 @@ async function remux(input: string, more: object = {}): Promise<string> {
 
 describe("a job whose input is an output that another job still has to write", () => {
   it("waits for the output, and starts when the output is there", async () => {
-    const first = await encode(2)
+    const first = await encode(6)
     const second = await remux(`svc_id://${first}/out_1`)
     const { file_ids } = await read(second)
     const third = await create("normalize", { file_url: `svc_id://${file_ids?.["out_1"]}` })
@@ -102,7 +102,10 @@ describe("a job whose input is an output that another job still has to write", (
 
   it("fails with the id and the error of the job that failed, down the whole chain", async () => {
     const first = await create("commands", {
-      ffmpeg_command: "ffmpeg -re -f lavfi -i testsrc=duration=1 -vf crop=99999:99999 {{out_1}}",
+      ffmpeg_commands: [
+        "ffmpeg -re -f lavfi -i testsrc=duration=5 -f null -",
+        "ffmpeg -f lavfi -i testsrc=duration=1 -vf crop=99999:99999 {{out_1}}",
+      ],
       output_files: { out_1: "a.mp4" },
     })
     const second = await remux(`svc_id://${first}/out_1`)
