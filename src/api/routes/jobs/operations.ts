@@ -283,7 +283,7 @@ async function findDependents(c: AppContext, job: Job, states: readonly State[])
   const query = { states, limit: BATCH_JOBS_MAX }
   const behind = await listDependents(c.get("database"), job.id, query)
   if (behind.length < BATCH_JOBS_MAX) return behind
-  const message = `The job has ${BATCH_JOBS_MAX} dependents or more; send the request without dependents.`
+  const message = `The job has ${BATCH_JOBS_MAX} dependents or more: send the request without dependents.`
   throw new Problem("too_many_dependents", message)
 }
 
