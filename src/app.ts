@@ -1,6 +1,5 @@
 import { Hono } from "hono"
 import { makeDashboard } from "./dashboard/dashboard.ts"
-import { errorPages } from "./dashboard/errors/pages.tsx"
 import { respondToUnknownPath } from "./dashboard/problem-page.tsx"
 import { respondWithError, setRequestId } from "./api/middleware/error-responses.ts"
 import { authenticate } from "./api/middleware/auth.ts"
@@ -48,7 +47,7 @@ const PATHS = [...new Set(OPERATIONS.map(({ path }) => path))]
 app.notFound((c) => respondToUnknownPath(c, PATHS))
 app.route("/v1", v1)
 app.route("/docs", docsRoutes)
-app.route("/docs/errors/", errorPages)
+app.get("/llms.txt", (c) => c.redirect("/docs/llms.txt"))
 app.route("/media", signedLinkRoutes)
 app.route("/public", publishedFileRoutes)
 app.route("/uploads", uploadLinkRoutes)

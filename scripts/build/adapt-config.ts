@@ -36,6 +36,8 @@ const LOOPBACK = "MINIFLARE_LOOPBACK"
  * script or the runner's port. Each start sets the addresses.
  */
 const WAYS_OUT = { RUNNER: "runner", S3: "stores", DISK: "disk", MAILS: "mails" }
+/** Binding to the files of the documentation site, and its disk service of workerd. */
+const SITE = { binding: "ASSETS", service: "site" }
 /**
  * External service that gets all other outgoing requests. This service and `stores` get the full
  * URL, as a proxy does.
@@ -69,6 +71,7 @@ export function adaptMiniflareConfig(
       ...main.bindings.filter(({ text }) => text === undefined),
       ...[...new Set(names)].map((name) => ({ name, fromEnvironment: name })),
       ...Object.entries(WAYS_OUT).map(([name, way]) => ({ name, service: { name: way } })),
+      { name: SITE.binding, service: { name: SITE.service } },
     ],
     globalOutbound: { name: OUTBOUND },
     // The Worker does not use the Cache API, and uses containers on Cloudflare only.
@@ -82,7 +85,12 @@ export function adaptMiniflareConfig(
   return {
     config: config.parse({
       ...rest,
-      services: [...used, ...waysOut(), { name: "internet", network: { allow: [] } }],
+      services: [
+        ...used,
+        ...waysOut(),
+        { name: SITE.service, disk: { writable: false } },
+        { name: "internet", network: { allow: [] } },
+      ],
       extensions: usedExtensions(extensions, JSON.stringify(used)),
       sockets: [
         { name: "worker", service: { name: MAIN }, http: {} },

@@ -63,6 +63,8 @@ export async function buildRuntime(
   // the secrets.
   process.env["WRANGLER_LOG"] ??= "error"
   const { workerOptions, main, define } = unstable_getMiniflareWorkerOptions("wrangler.toml")
+  // Files of the site come from a disk service of workerd; see adapt-config.ts.
+  delete workerOptions["assets"]
   if (main === undefined) throw new Error("wrangler.toml names no main")
   const { contents, inputs } = await bundleWorker(main, define, counters?.worker)
   const modules = [{ type: "ESModule" as const, path: "index.js", contents }]

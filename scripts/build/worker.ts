@@ -78,7 +78,7 @@ countWorkerOperations(worker, env)
 export const textModulesPlugin: Plugin = {
   name: "text-modules",
   setup(builder) {
-    builder.onLoad({ filter: /(?:\.css|\.md|\.client\.js|[\\/]tus\.min\.js)$/ }, ({ path }) => ({
+    builder.onLoad({ filter: /(?:\.css|\.client\.js|[\\/]tus\.min\.js)$/ }, ({ path }) => ({
       contents: readFileSync(path, "utf8"),
       loader: "text",
     }))

@@ -75,13 +75,18 @@ function resolveLink(file: string, link: string): string {
 function anchorsOf(text: string): Set<string> {
   const anchors = new Set<string>()
   for (const [, heading = ""] of text.replace(FENCE, "").matchAll(/^#{1,6} +(.+)$/gm)) {
-    const words = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").toLowerCase()
-    const slug = words.replace(/[^\p{L}\p{N}_ -]/gu, "").replaceAll(" ", "-")
+    const slug = slugOf(heading)
     let anchor = slug
     for (let count = 1; anchors.has(anchor); count++) anchor = `${slug}-${count}`
     anchors.add(anchor)
   }
   return anchors
+}
+
+/** Returns the anchor that GitHub generates for the first heading with a text. */
+export function slugOf(heading: string): string {
+  const words = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").toLowerCase()
+  return words.replace(/[^\p{L}\p{N}_ -]/gu, "").replaceAll(" ", "-")
 }
 
 /** Returns the text files of the project that git tracks or does not ignore. */

@@ -36,6 +36,7 @@ const checks: Check[] = [
   { name: "types of the Worker", run: () => checkTypes("src") },
   { name: "types of the Worker's tests", run: () => checkTypes("test") },
   { name: "types of the dashboard's scripts", run: () => checkTypes("src/dashboard/assets") },
+  { name: "types of the site's scripts", run: () => checkTypes("scripts/site/theme") },
   { name: "dead code", run: () => runTool("knip", ["--cache", "--cache-location", CACHE]) },
 ]
 

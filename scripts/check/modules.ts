@@ -89,7 +89,7 @@ export const MODULE_RULES: Record<string, Module> = {
   },
   "src/dashboard": {
     holds: "pages for people",
-    imports: ["docs", "src/accounts", "src/api", "src/hints", "src/kinds", "src/upkeep", ...STORES],
+    imports: ["src/accounts", "src/api", "src/hints", "src/kinds", "src/upkeep", ...STORES],
   },
   container: { holds: "the runner: its entry, settings and log", imports: ["*"] },
   "container/captions": { holds: "captions and texts of speech; no I/O", imports: [] },

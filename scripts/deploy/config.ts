@@ -34,6 +34,7 @@ const config = z.looseObject({
   name: z.string(),
   account_id: z.string().optional(),
   main: z.string(),
+  assets: z.looseObject({ directory: z.string() }),
   vars: z.record(z.string(), z.json()).default({}),
   d1_databases: z.array(
     z.looseObject({
@@ -94,6 +95,7 @@ export function deriveWranglerConfig(deployment: {
     build: undefined,
     name,
     main: resolve(CLONE_FOLDER, source.main),
+    assets: { ...source.assets, directory: resolve(CLONE_FOLDER, source.assets.directory) },
     vars,
     ...(accountId !== undefined && { account_id: accountId }),
     ...(domain !== undefined && { routes: [{ pattern: domain, custom_domain: true }] }),

@@ -5,6 +5,7 @@ import { deriveWranglerConfig, readWranglerSettings, writeWranglerConfig } from 
 import { describeNewerFfmpeg } from "./ffmpeg-source.ts"
 import { parseDeployFlags, DEPLOY_USAGE } from "./flags.ts"
 import { findServiceToCheck } from "./live-check/find-operator.ts"
+import { ensureSite } from "../site/ensure.ts"
 import { readCheckUrl, runLiveCheck } from "./live-check/run.ts"
 import { isOperatorTokenAccepted, waitUntilLive } from "./wait-until-live.ts"
 import { describeToolVersions } from "./machine.ts"
@@ -51,6 +52,7 @@ await runScript(async () => {
 
 async function deploy(deployment: Deployment, rotatesOperatorToken: boolean): Promise<void> {
   const { id, api, name, vars, origin } = deployment
+  await runPhase("Documentation", async () => ({ summary: await ensureSite() }))
   const analytics = await canBindAnalytics(deployment)
   if (!analytics) {
     console.log(

@@ -13,6 +13,7 @@ import type { WranglerConfig } from "./config.ts"
 import { findDockerProblem, findToolProblems, describeToolVersions } from "./machine.ts"
 import { migrateDatabases } from "./migrate.ts"
 import { describeSettings, mergeSettings, readDeploymentSettings } from "./settings.ts"
+import { ensureSite } from "../site/ensure.ts"
 import { runWranglerOrThrow } from "./wrangler.ts"
 
 /**
@@ -39,6 +40,7 @@ export async function rehearseDeployment(
   console.log(planOf(config, Object.keys(settings.secrets)))
   console.log(`Configuration: ${configPath}`)
 
+  console.log(`Documentation: ${await ensureSite()}.`)
   const folder = mkdtempSync(join(tmpdir(), "lathe-rehearsal-"))
   try {
     const where = ["--local", "--persist-to", folder]

@@ -81,9 +81,11 @@ async function runDeploy(
   })
 }
 
-/** Patterns of the files from which the Worker and the image are built. */
+/** Patterns of the files from which the Worker, the documentation site and the image are built. */
 const SOURCES = [
   "src/**/*",
+  "docs/**/*",
+  "scripts/site/**/*",
   "container/**/*",
   "requirements/fetch.txt",
   "requirements/speech.txt",

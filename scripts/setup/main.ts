@@ -8,6 +8,7 @@ import { ensureOwnFfmpeg } from "./own-ffmpeg.ts"
 import { ensureSpeechTools } from "./speech.ts"
 import { ensureSteps, runOptionalStep } from "./step.ts"
 import { ytDlpStep } from "./yt-dlp.ts"
+import { ensureSite } from "../site/ensure.ts"
 
 /** Installs missing tools, stores the capabilities of ffmpeg, and bundles the service. */
 export async function ensureSetUp(): Promise<void> {
@@ -41,7 +42,12 @@ if (import.meta.main) {
       await ensureTools()
       await ensureOwnFfmpeg()
     }
+    const site = ensureSite().catch((error: unknown) => {
+      if (!(error instanceof CliError)) throw error
+      console.error(`${error.message}\nLathe continues without its documentation at /docs.`)
+    })
     await ensureSetUp()
+    await site
     console.log("Lathe is set up.")
   })
 }

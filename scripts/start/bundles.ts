@@ -7,7 +7,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 
 const folder = builtFolder(process.cwd())
 
@@ -27,7 +27,12 @@ export const BUNDLE_PATHS = {
   runtime: join(folder, "workerd.json"),
   /** Folder of V8's compile cache of the bundled programs. */
   compiled: join(folder, "compiled"),
+  /** Stamp of the documentation site. */
+  siteStamp: join(folder, "site-stamp.json"),
 }
+
+/** Folder of the documentation site that `npm run setup` builds, with the paths of URLs. */
+export const SITE_FOLDER = resolve("dist/site")
 
 /**
  * Environment variables of the start script, which limit the number of glibc's memory arenas,
@@ -53,10 +58,10 @@ export function makeStartScriptArguments(project: string): [string, ...string[]]
  */
 const STAMP = join(folder, "stamp.json")
 
-/** Reports whether the bundles match the present source files. */
-export function areBundlesCurrent(): boolean {
+/** Reports whether the results with a stamp, by default the bundles, match the present source files. */
+export function areBundlesCurrent(stampPath = STAMP): boolean {
   try {
-    const stamp: unknown = JSON.parse(readFileSync(STAMP, "utf8"))
+    const stamp: unknown = JSON.parse(readFileSync(stampPath, "utf8"))
     if (typeof stamp !== "object" || stamp === null) return false
     return Object.entries(stamp).every(([path, then]) => lookAt(path) === then)
   } catch {
@@ -79,16 +84,18 @@ export function makeBuildStamp(paths: string[], begunAt: number): Record<string,
   )
 }
 
-/** Removes the build stamp, so that `areBundlesCurrent` returns false until a new stamp is written. */
-export function removeBuildStamp(): void {
-  rmSync(STAMP, { force: true })
+/** Removes the stamp, so that `areBundlesCurrent` returns false until a new stamp is written. */
+export function removeBuildStamp(stampPath = STAMP): void {
+  rmSync(stampPath, { force: true })
 }
 
-/** Writes the build stamp after a build. `stamp` describes the source files before the build. */
-export function writeBuildStamp(stamp: Record<string, string>): void {
-  const temporaryPath = `${STAMP}.${process.pid}`
+/**
+ * Writes the stamp after a build. `stamp` describes the source files as they were before the build.
+ */
+export function writeBuildStamp(stamp: Record<string, string>, stampPath = STAMP): void {
+  const temporaryPath = `${stampPath}.${process.pid}`
   writeFileSync(temporaryPath, JSON.stringify(stamp))
-  renameSync(temporaryPath, STAMP)
+  renameSync(temporaryPath, stampPath)
 }
 
 /**

@@ -1,12 +1,12 @@
 import { once } from "node:events"
-import { mkdirSync } from "node:fs"
+import { existsSync, mkdirSync } from "node:fs"
 import { createServer, request } from "node:http"
 import type { IncomingMessage, RequestOptions, ServerResponse } from "node:http"
 import { join } from "node:path"
 import { json, text } from "node:stream/consumers"
 import { parseHostList } from "../../src/contract/urls/user-url.ts"
 import { listS3Hosts, readS3Sources } from "../../src/bindings/s3-sources.ts"
-import { BUNDLE_PATHS } from "./bundles.ts"
+import { BUNDLE_PATHS, SITE_FOLDER } from "./bundles.ts"
 import type { WorkerdBuild } from "./workerd-build.ts"
 import { CliError } from "../cli/cli-error.ts"
 import type { FrontSettings } from "./front/front.ts"
@@ -83,10 +83,7 @@ export async function startWorker(
           runner: new URL(bindings.RUNNER_ORIGIN).host,
           ...mapValues(handlers, (_, name) => unixAddress(join(folder, name))),
         }),
-        ...options(
-          "directory-path",
-          mapValues(runtime.disks, (name) => makeDisk(config.stateDir, name)),
-        ),
+        ...options("directory-path", findDisks(runtime, config.stateDir)),
         runtime.config ?? BUNDLE_PATHS.workerd,
       ],
       environment: {
@@ -172,6 +169,15 @@ function makeDisk(stateDir: string, name: string): string {
   const path = join(stateDir, "v3", name)
   mkdirSync(path, { recursive: true })
   return path
+}
+
+/** Returns the folders of workerd's disk services by the names of these. */
+function findDisks({ disks }: WorkerdBuild, stateDir: string): Record<string, string> {
+  return {
+    ...mapValues(disks, (name) => makeDisk(stateDir, name)),
+    // An empty folder stands for a site that was not built.
+    site: existsSync(SITE_FOLDER) ? SITE_FOLDER : makeDisk(stateDir, "no-site"),
+  }
 }
 
 function options(name: string, values: Record<string, string>): string[] {

@@ -48,6 +48,11 @@ export type Env = Record<keyof Settings, string | undefined> &
      */
     METRICS?: AnalyticsEngineDataset
     /**
+     * Static files of the documentation site: Workers static assets on Cloudflare, a folder on one
+     * machine. Their paths are those of URLs.
+     */
+    ASSETS: Fetcher
+    /**
      * Service that reports the free space of the disk with the database and media; absent on
      * Cloudflare.
      */

@@ -7,8 +7,3 @@ declare module "*.min.js" {
   const text: string
   export default text
 }
-
-declare module "*.md" {
-  const text: string
-  export default text
-}

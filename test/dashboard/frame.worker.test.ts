@@ -87,8 +87,6 @@ test("pages load nothing from other sites, and send them no referrer", async () 
 
 test.each([
   "/docs",
-  "/docs/errors/",
-  "/docs/errors/internal",
   "/docs/errors/no-such-code",
   "/forgot-password",
   "/no-such-page",

@@ -3,6 +3,7 @@ import { prepareWranglerDeploy } from "./prepare.ts"
 import { CliError, runScript } from "../../cli/cli-error.ts"
 import { pickVariables } from "../../cli/environment.ts"
 import { readServiceConfig } from "../../cli/service-config.ts"
+import { ensureSite } from "../../site/ensure.ts"
 
 /**
  * Custom build of wrangler.toml, which wrangler runs before its first request to the account. The
@@ -10,6 +11,7 @@ import { readServiceConfig } from "../../cli/service-config.ts"
  */
 await runScript(async () => {
   const command = findWranglerCommand()
+  if (command !== "deploy otherwise") console.log(`Documentation: ${await ensureSite()}.`)
   if (command === "other") return
   if (command === "deploy otherwise") {
     throw new CliError(

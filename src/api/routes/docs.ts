@@ -1,64 +1,159 @@
 import { Hono } from "hono"
+import { createMiddleware } from "hono/factory"
 import { html } from "hono/html"
-import type { AppEnv } from "../context.ts"
-import { addMethodNotAllowedRoutes } from "./methods.ts"
+import { failureCodeSchema } from "../../contract/failure.ts"
+import { FAULT_ONLY_CODES } from "../../domain/faults.ts"
+import { didYouMean } from "../../hints/nearest-name.ts"
+import type { AppContext, AppEnv } from "../context.ts"
 import { makePageSecurityHeaders } from "../middleware/page-headers.ts"
+import { PROBLEMS } from "../output/problem.ts"
+import { addMethodNotAllowedRoutes } from "./methods.ts"
 
-/** Script of the API viewer Scalar; see docs/decisions/0012. */
-const SCALAR =
-  "https://cdn.jsdelivr.net/npm/@scalar/api-reference@1.72.1/dist/browser/standalone.js"
-/** Subresource integrity hash of the script; browsers refuse other content. */
-const SCALAR_INTEGRITY = "sha384-U11tb2XnKvmwt8RlTvnwUnYgrN+ur4Xyh9htLhjajWNR/Oyl5AX5DEz00qRmlrmK"
+/** Content types of the site's files, by extension. */
+const CONTENT_TYPES: Record<string, string> = {
+  css: "text/css; charset=utf-8",
+  html: "text/html; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  json: "application/json",
+  md: "text/markdown; charset=utf-8",
+  png: "image/png",
+  svg: "image/svg+xml",
+  txt: "text/plain; charset=utf-8",
+  webp: "image/webp",
+}
 
-/** Viewer settings that turn off requests to the vendor's sites. */
-const CONFIGURATION = JSON.stringify({
-  agent: { disabled: true },
-  hideClientButton: true,
-  mcp: { disabled: true },
-  showDeveloperTools: "never",
-  telemetry: false,
-  withDefaultFonts: false,
-})
+/** Files whose names have the hash of their content. */
+const HASHED = /^\/docs\/assets\//
+/** Page of the API viewer, whose script adds styles to the page. */
+const VIEWER = "/docs/reference/viewer"
 
-/** Content security policy of the viewer: inline styles, and requests only to this service. */
-const viewerHeaders = makePageSecurityHeaders({
-  scriptSrc: [SCALAR],
-  styleSrc: ["'unsafe-inline'"],
-  imgSrc: ["'self'", "data:"],
+const SOURCES = {
+  scriptSrc: ["'self'"],
+  styleSrc: ["'self'"],
+  imgSrc: ["'self'"],
   connectSrc: ["'self'"],
   formAction: ["'none'"],
+}
+const siteHeaders = makePageSecurityHeaders(SOURCES)
+const viewerHeaders = makePageSecurityHeaders({
+  ...SOURCES,
+  styleSrc: ["'self'", "'unsafe-inline'"],
+  imgSrc: ["'self'", "data:", "blob:"],
 })
 
-/** Route of the page with the interactive API reference. */
+const UNBUILT =
+  "The documentation of this service is not built: npm run setup builds it, and a restart shows it."
+
+/** Documentation site: static files that `npm run site` builds, below /docs. */
 export const docsRoutes = new Hono<AppEnv>()
 
-docsRoutes.use("/", viewerHeaders)
+docsRoutes.use(
+  createMiddleware<AppEnv>(async (c, next) => {
+    const headers = c.req.path === VIEWER ? viewerHeaders : siteHeaders
+    return await headers(c, next)
+  }),
+)
 
-docsRoutes.get("/", (c) =>
-  c.html(
+docsRoutes.get("/", async (c) => {
+  const home = await findFile(c, "/docs/index.html")
+  return home ?? (await answerLack(c, 503, "Documentation", UNBUILT))
+})
+
+docsRoutes.get("/*", async (c) => {
+  const { path } = c.req
+  const found = await findFile(c, fileOf(path))
+  if (found) return found
+  const other = path.endsWith("/") ? path.slice(0, -1) : `${path}/`
+  if (await findFile(c, fileOf(other))) return c.redirect(other, 308)
+  if ((await findFile(c, "/docs/index.html")) === null) {
+    return await answerLack(c, 503, "Documentation", UNBUILT)
+  }
+  const [, code] = /^\/docs\/errors\/([^/]+)\/?$/.exec(path) ?? []
+  if (code !== undefined) return await redirectToCode(c, code)
+  return await answerLack(c, 404, "Unknown page", "No page of the documentation has this address.")
+})
+
+addMethodNotAllowedRoutes(docsRoutes)
+
+/** Returns the path of the file that a URL path stands for. */
+function fileOf(path: string): string {
+  if (path.endsWith("/")) return `${path}index.html`
+  return /\.[a-z]+$/.test(path) ? path : `${path}.html`
+}
+
+/** Returns the response with a file of the site. Returns null if there is no such file. */
+async function findFile(c: AppContext, path: string): Promise<Response | null> {
+  const url = new URL(path, "http://assets")
+  const stored = await c.env.ASSETS.fetch(url, { headers: conditionsOf(c.req.raw.headers) })
+  if (stored.status === 304) return new Response(null, { status: 304, headers: stored.headers })
+  if (!stored.ok || url.pathname !== path) {
+    await stored.body?.cancel()
+    return null
+  }
+  const response = new Response(stored.body, { headers: validatorsOf(stored.headers) })
+  const type = CONTENT_TYPES[path.split(".").at(-1) ?? ""]
+  response.headers.set("content-type", type ?? "application/octet-stream")
+  const lifetime = HASHED.test(path) ? "max-age=31536000, immutable" : "no-cache"
+  response.headers.set("cache-control", `public, ${lifetime}`)
+  return response
+}
+
+function conditionsOf(headers: Headers): Record<string, string> {
+  return pick(headers, ["if-none-match", "if-modified-since"])
+}
+
+function validatorsOf(headers: Headers): Record<string, string> {
+  return pick(headers, ["etag", "last-modified"])
+}
+
+function pick(headers: Headers, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = headers.get(name)
+      return value === null ? [] : [[name, value]]
+    }),
+  )
+}
+
+const CODES = [...new Set([...Object.keys(PROBLEMS), ...failureCodeSchema.options, ...FAULT_ONLY_CODES])]
+
+/** Redirects to the page of the error code that a path with other spelling means. */
+function redirectToCode(c: AppContext, text: string): Response | Promise<Response> {
+  const plain = text.toLowerCase().replaceAll("-", "_")
+  // Value of `error` in the body of a 422 response.
+  const code = plain === "validation_error" ? "unprocessable" : plain
+  if (CODES.includes(code) && code !== text) return c.redirect(`/docs/errors/${code}`, 308)
+  const near = didYouMean(text, CODES, (name) => name).replace("; did", "Did")
+  return answerLack(c, 404, "Unknown error code", `No error has this code. ${near}`)
+}
+
+/** Responds with a page for an address without a file. */
+function answerLack(
+  c: AppContext,
+  status: 404 | 503,
+  title: string,
+  sentence: string,
+): Response | Promise<Response> {
+  return c.html(
     html`<!doctype html>
       <html lang="en">
         <head>
           <meta charset="utf-8" />
           <meta name="viewport" content="width=device-width, initial-scale=1" />
-          <title>Lathe</title>
+          <title>${title} · Lathe</title>
         </head>
         <body>
-          <p>
-            The OpenAPI document: <a href="/v1/openapi.json">/v1/openapi.json</a>.
-            <a href="/docs/errors/">Error codes</a>.
-          </p>
-          <script
-            id="api-reference"
-            data-url="/v1/openapi.json"
-            data-configuration="${CONFIGURATION}"
-          ></script>
-          <script src="${SCALAR}" integrity="${SCALAR_INTEGRITY}" crossorigin="anonymous"></script>
+          <main>
+            <h1>${title}</h1>
+            <p>${sentence}</p>
+            <ul>
+              <li><a href="/docs">The documentation</a></li>
+              <li><a href="/docs/errors/">All error codes</a></li>
+              <li><a href="/v1/openapi.json">The interface as OpenAPI</a></li>
+            </ul>
+          </main>
         </body>
       </html>`,
-  ),
-)
-
-docsRoutes.get("/errors", (c) => c.redirect("/docs/errors/", 308))
-
-addMethodNotAllowedRoutes(docsRoutes)
+    status,
+  )
+}

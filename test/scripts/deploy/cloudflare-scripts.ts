@@ -39,6 +39,8 @@ export const scriptRoutes: Route[] = [
     ({ state: { workers } }) =>
       workers.map(({ name, migrationTag }) => ({ id: name, migration_tag: migrationTag })),
   ],
+  // Every file of the documentation site is said to be there already.
+  [`POST ${SCRIPT}/assets-upload-session`, () => ({ jwt: "a-token", buckets: [] })],
   [`PUT ${SCRIPT}`, upload],
   [
     `DELETE ${SCRIPT}`,

@@ -49,7 +49,9 @@ test("a rehearsal needs no account and no network, and leaves the clone clean", 
   expect(output).toContain("Worker: wrangler builds it and accepts its configuration")
   expect(output).toContain("The rehearsal succeeded.")
   expect(exitCode).toBe(0)
-  expect(readdirSync(copy).toSorted()).toEqual([".lathe", "node_modules", ...COPIED].toSorted())
+  expect(readdirSync(copy).toSorted()).toEqual(
+    [".lathe", "dist", "node_modules", ...COPIED].toSorted(),
+  )
   for (const name of ["wrangler.toml", "package.json"]) {
     expect(readFileSync(join(copy, name), "utf8")).toBe(readFileSync(join(CLONE, name), "utf8"))
   }

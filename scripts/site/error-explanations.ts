@@ -1,6 +1,4 @@
-import answers from "../../../docs/errors/answers.md"
-import details from "../../../docs/errors/details.md"
-import failures from "../../../docs/errors/failures.md"
+import { readFileSync } from "node:fs"
 
 /**
  * Documentation of an error code. `field`, `option` and `retryAfterSeconds` are values of the
@@ -19,15 +17,14 @@ export type CodeExplanation = {
 /** Documentation of error codes, by code. */
 export type CodeExplanations = ReadonlyMap<string, CodeExplanation>
 
-/** Documentation of the codes of error responses. PROBLEMS has their titles. */
-export const PROBLEM_EXPLANATIONS = readSections(answers)
-/** Documentation of the failure codes of jobs and Files. */
-export const FAILURE_EXPLANATIONS = readSections(failures)
-/**
- * Documentation of the codes that occur only in `details` of a 422 response, not as a failure code
- * of a job.
- */
-export const FAULT_CODE_EXPLANATIONS = readSections(details)
+/** Pages of docs/errors, by the place at which their codes occur. */
+export function readErrorExplanations() {
+  return {
+    answers: readSections("docs/errors/answers.md"),
+    failures: readSections("docs/errors/failures.md"),
+    details: readSections("docs/errors/details.md"),
+  }
+}
 
 /** Returns the documentation of a code. Throws if docs/errors has no section for the code. */
 export function getCodeExplanation(docs: CodeExplanations, code: string): CodeExplanation {
@@ -37,8 +34,8 @@ export function getCodeExplanation(docs: CodeExplanations, code: string): CodeEx
 }
 
 /** Parses a page of docs/errors into its sections, whose headings are codes. */
-function readSections(page: string): CodeExplanations {
-  const [, ...sections] = page.split(/^## /m)
+function readSections(path: string): CodeExplanations {
+  const [, ...sections] = readFileSync(path, "utf8").split(/^## /m)
   return new Map(
     sections.map((section) => {
       const [code = "", about = "", remedy = "", ...rest] = section.trim().split(/\n\n+/)

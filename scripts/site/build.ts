@@ -1,0 +1,189 @@
+import { cpSync, globSync, mkdirSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import Eleventy from "@11ty/eleventy"
+import { makeTempFolder } from "../cli/temp-folder.ts"
+import { buildAssets, writeAsset } from "./assets.ts"
+import type { SiteAssets } from "./assets.ts"
+import { renderLine, renderPage } from "./markdown.ts"
+import type { RenderedPage } from "./markdown.ts"
+import { makeSections } from "./navigation.ts"
+import type { Section } from "./navigation.ts"
+import { plainOf, summaryOf, titleOf, urlOf } from "./page.ts"
+import type { SitePage } from "./page.ts"
+import { readPages, resolveLink } from "./read-pages.ts"
+import { readServiceFacts } from "./service-facts.ts"
+import { addressOf, makeLlmsText, makeTwin, twinUrlOf } from "./texts.ts"
+import type { SearchRow } from "./texts.ts"
+import { readViewer } from "./viewer.ts"
+
+/** Page with its HTML. */
+type HtmlPage = SitePage & RenderedPage
+
+/** Page of the API viewer, which has no Markdown. */
+const VIEWER = "reference/viewer"
+
+/**
+ * Builds the site into an empty folder, whose paths are those of URLs. Returns the paths of the
+ * source files.
+ */
+export async function buildSite(folder: string): Promise<string[]> {
+  await using temporary = await makeTempFolder("site")
+  const [facts, assets, viewer] = await Promise.all([
+    readServiceFacts(temporary.path),
+    buildAssets(folder),
+    readViewer(),
+  ])
+  const pages = (await readPages(facts)).map((page) => ({
+    ...page,
+    ...renderPage(page.markdown, (link) => resolveLink(page, link)),
+  }))
+  const byPath = new Map(pages.map((page) => [page.path, page]))
+  const sections = makeSections(listReferencePages(pages))
+  requireWholeNavigation(sections, byPath)
+  requireTargets(pages)
+  for (const page of pages) write(folder, twinUrlOf(page), makeTwin(page))
+  write(folder, "/docs/llms.txt", makeLlmsText(byPath, sections))
+  const index = writeAsset(folder, "search.json", JSON.stringify(makeSearchRows(pages)))
+  const scripts = [writeAsset(folder, "viewer.js", viewer), assets.viewerStart]
+  await writeHtml(folder, { pages: byPath, sections, assets: { ...assets, index }, scripts })
+  for (const picture of globSync("docs/*/pictures/*")) {
+    cpSync(picture, join(folder, picture), { recursive: true })
+  }
+  return [...facts.inputs, ...pages.flatMap(({ source }) => source ?? [])]
+}
+
+type Site = {
+  pages: ReadonlyMap<string, HtmlPage>
+  sections: Section[]
+  assets: SiteAssets & { index: string }
+  /** Scripts of the API viewer. */
+  scripts: string[]
+}
+
+/** Writes the pages by Eleventy, with the layout of the theme. */
+async function writeHtml(folder: string, site: Site): Promise<void> {
+  const eleventy = new Eleventy("scripts/site/theme", join(folder, "docs"), {
+    quietMode: true,
+    config(configuration) {
+      configuration.setIncludesDirectory("layouts")
+      configuration.setTemplateFormats(["html"])
+      configuration.addGlobalData("assets", site.assets)
+      for (const page of site.pages.values()) {
+        configuration.addTemplate(`${page.path}.html`, page.html, describePage(page, site))
+      }
+      configuration.addTemplate(`${VIEWER}.html`, VIEWER_HTML, describeViewer(site))
+    },
+  })
+  eleventy.disableLogger()
+  await eleventy.write()
+}
+
+const COMMON = { layout: "page.liquid", templateEngineOverride: false }
+
+/** Returns the values of a page for the layout. */
+function describePage(page: HtmlPage, { pages, sections }: Site): Record<string, unknown> {
+  const { path } = page
+  const order = sections.flatMap((section) => section.pages)
+  const at = order.indexOf(path)
+  const headings = page.sections.flatMap(({ heading }) => heading ?? [])
+  return {
+    ...COMMON,
+    path,
+    permalink: `${path}.html`,
+    url: urlOf(path),
+    twin: twinUrlOf(page),
+    title: renderLine(titleOf(page)),
+    plainTitle: plainOf(titleOf(page)),
+    summary: summaryOf(page),
+    headings: headings.filter(({ level }) => level < 4),
+    sections: describeSections(path, pages, sections),
+    previous: at > 0 ? describeLink(pages.get(order[at - 1] ?? "")) : null,
+    next: at >= 0 ? describeLink(pages.get(order[at + 1] ?? "")) : null,
+  }
+}
+
+const VIEWER_HTML = `<div id="main"><div id="viewer"><main><p>The viewer needs a script. The <a href="/docs/reference/">reference</a> has the same operations without one.</p></main></div></div>`
+
+function describeViewer({ pages, sections, scripts }: Site): Record<string, unknown> {
+  return {
+    ...COMMON,
+    path: VIEWER,
+    permalink: `${VIEWER}.html`,
+    url: urlOf(VIEWER),
+    plainTitle: "API viewer",
+    summary: "Viewer of the OpenAPI document, which sends requests to this service.",
+    headings: [],
+    sections: describeSections(VIEWER, pages, sections),
+    scripts,
+    wide: true,
+  }
+}
+
+/** Returns the navigation, in which the section of the page is open. */
+function describeSections(
+  path: string,
+  pages: ReadonlyMap<string, SitePage>,
+  sections: Section[],
+): unknown[] {
+  const [folder = ""] = path.split("/")
+  return sections.map(({ title, pages: paths }) => ({
+    title,
+    isOpen:
+      paths.some((each) => each === path || each.split("/")[0] === folder) || path === "index",
+    pages: paths.map((each) => describeLink(pages.get(each))),
+  }))
+}
+
+function describeLink(page: SitePage | undefined) {
+  if (!page) return null
+  const title = plainOf(titleOf(page)).replace(/: reference$/, "")
+  return { url: urlOf(page.path), title }
+}
+
+function listReferencePages(pages: SitePage[]): string[] {
+  return pages.map(({ path }) => path).filter((path) => path.startsWith("reference/"))
+}
+
+/** Throws if the navigation lacks a page, or names one that is missing. */
+function requireWholeNavigation(sections: Section[], pages: ReadonlyMap<string, SitePage>): void {
+  const named = new Set(sections.flatMap((section) => section.pages))
+  for (const path of named) if (!pages.has(path)) throw new Error(`docs has no page ${path}`)
+  for (const path of pages.keys()) {
+    if (named.has(path) || /^errors\/(?!index$)/.test(path)) continue
+    throw new Error(`scripts/site/navigation.ts does not name ${path}`)
+  }
+}
+
+/** Throws if a link between pages leads to a page or a heading that is missing. */
+function requireTargets(pages: HtmlPage[]): void {
+  const targets = new Set(["/docs/reference/viewer", "/docs/llms.txt"])
+  for (const page of pages) {
+    for (const { heading } of page.sections) targets.add(addressOf(page, heading?.anchor))
+  }
+  for (const { path, html } of pages) {
+    for (const [, link = ""] of html.matchAll(/<a href="([^"]*)"/g)) {
+      const address = link.startsWith("#") ? `${urlOf(path)}${link}` : link
+      if (!/^\/docs(?:[/#]|$)/.test(address) || targets.has(address)) continue
+      throw new Error(`${path} links to ${link}, which does not exist`)
+    }
+  }
+}
+
+/** Makes the rows of the search: one for each heading of a page, with the text below it. */
+function makeSearchRows(pages: HtmlPage[]): SearchRow[] {
+  const rows = pages.flatMap((page) =>
+    page.sections.map(({ heading, text }) => ({
+      url: addressOf(page, heading?.anchor),
+      page: plainOf(titleOf(page)),
+      heading: heading?.text ?? "",
+      text: plainOf(text),
+    })),
+  )
+  return rows.map((row, id) => ({ id, ...row }))
+}
+
+function write(folder: string, path: string, text: string): void {
+  const file = join(folder, path)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
+}

@@ -1,0 +1,21 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { existsSync } from "node:fs"
+import { CliError } from "../cli/cli-error.ts"
+import { areBundlesCurrent, BUNDLE_PATHS, SITE_FOLDER } from "../start/bundles.ts"
+
+/**
+ * Builds the documentation site, unless the existing one is of the present sources. Returns a
+ * summary. Throws a CliError if it cannot be built.
+ */
+export async function ensureSite(): Promise<string> {
+  if (existsSync(SITE_FOLDER) && areBundlesCurrent(BUNDLE_PATHS.siteStamp)) return "up to date"
+  console.error("Building the documentation ...")
+  // Runs as its own process, so that its memory is freed at the end.
+  const child = spawn(process.execPath, ["scripts/site/main.ts"], {
+    stdio: ["ignore", "ignore", "inherit"],
+  })
+  await once(child, "close")
+  if (child.exitCode !== 0) throw new CliError("The documentation could not be built.")
+  return "built"
+}

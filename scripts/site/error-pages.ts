@@ -1,0 +1,112 @@
+import type { ServiceFacts } from "./service-facts.ts"
+import { getCodeExplanation, readErrorExplanations } from "./error-explanations.ts"
+import type { CodeExplanation, CodeExplanations } from "./error-explanations.ts"
+import type { SitePage } from "./page.ts"
+import { table } from "./table.ts"
+
+/** Meaning of a code at one place in the API, such as an error response or a failed job. */
+type Meaning = CodeExplanation & { where: string; example: unknown }
+
+const FAILURE =
+  "`error_code` of a failed job or File, and `error.code` of its Job; also in `details` of a 422 if the create finds the fault."
+
+const DETAIL = "Code in `details` of an answer with the status 422."
+
+/** Makes the page of each error code of the service, and the list of all codes. */
+export async function makeErrorPages(facts: ServiceFacts): Promise<SitePage[]> {
+  const explanations = readErrorExplanations()
+  const codes = new Set([...Object.keys(facts.answers), ...facts.failures, ...facts.details])
+  const pages = [...codes].map(async (code) => {
+    const meanings = await findMeanings(code, facts, explanations)
+    return { path: `errors/${code}`, markdown: describeCode(code, meanings), source: null }
+  })
+  return [makeList(facts, explanations), ...(await Promise.all(pages))]
+}
+
+async function findMeanings(
+  code: string,
+  facts: ServiceFacts,
+  explanations: ReturnType<typeof readErrorExplanations>,
+): Promise<Meaning[]> {
+  const meanings: Meaning[] = []
+  const answer = facts.answers[code]
+  if (answer) {
+    const explained = getCodeExplanation(explanations.answers, code)
+    meanings.push({
+      ...explained,
+      title: answer.title,
+      where: `Code of an answer with the status ${answer.status}.`,
+      example: await facts.makeExampleAnswer(code, explained),
+    })
+  }
+  if (facts.failures.includes(code)) {
+    const explained = getCodeExplanation(explanations.failures, code)
+    const example = await facts.makeExampleJob(code, explained)
+    meanings.push({ ...explained, where: FAILURE, example })
+  }
+  if (facts.details.includes(code)) {
+    const explained = getCodeExplanation(explanations.details, code)
+    const example = await facts.makeExampleRefusal(code, explained)
+    meanings.push({ ...explained, where: DETAIL, example })
+  }
+  return meanings
+}
+
+function describeCode(code: string, meanings: Meaning[]): string {
+  const isSeveral = meanings.length > 1
+  const sections = meanings.map(({ where, means, remedy, example }, at) => {
+    const suffix = isSeveral ? ` ${at === 0 ? "of the answer" : "of the failed job"}` : ""
+    return `${where}
+
+## Meaning${suffix}
+
+${means}
+
+## Remedy${suffix}
+
+${remedy}
+
+## Example${suffix}
+
+\`\`\`json
+${JSON.stringify(example, null, 2)}
+\`\`\``
+  })
+  const lead = `${meanings[0]?.title}.`
+  return [`# \`${code}\``, lead, ...sections, "[All error codes](/docs/errors/)\n"].join("\n\n")
+}
+
+function makeList(
+  { answers }: ServiceFacts,
+  { failures, details }: ReturnType<typeof readErrorExplanations>,
+): SitePage {
+  const markdown = `# Error codes
+
+All codes of error answers, failed jobs and details of a 422. [Errors](/docs/guide/errors) tells how an error is built.
+
+## Answers
+
+${table(
+  ["code", "status", "meaning"],
+  Object.entries(answers).map(([code, { status, title }]) => [linkOf(code), `${status}`, title]),
+)}
+
+## Failed jobs and Files
+
+${listTitles(failures)}
+
+## Details of a 422
+
+${listTitles(details)}
+`
+  return { path: "errors/index", markdown, source: null }
+}
+
+function listTitles(docs: CodeExplanations): string {
+  const rows = [...docs].map(([code, { title }]) => [linkOf(code), title])
+  return table(["code", "meaning"], rows)
+}
+
+function linkOf(code: string): string {
+  return `[\`${code}\`](/docs/errors/${code})`
+}

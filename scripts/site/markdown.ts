@@ -1,0 +1,118 @@
+import MarkdownIt from "markdown-it"
+import Prism from "prismjs"
+import loadLanguages from "prismjs/components/index.js"
+import { slugOf } from "../check/document-links.ts"
+import { plainOf } from "./page.ts"
+
+/** Heading below the title, with its anchor. */
+export type Heading = { level: number; text: string; anchor: string }
+
+/** Text below a heading, for the search. */
+type PageSection = { heading: Heading | null; text: string }
+
+export type RenderedPage = { html: string; sections: PageSection[] }
+
+/** Returns the address that a link of a page leads to on the site; null if it leads nowhere. */
+export type ResolveLink = (link: string) => string | null
+
+const markdown = new MarkdownIt({ html: false })
+type Token = ReturnType<typeof markdown.parse>[number]
+
+/** Renders the Markdown of a page without its title. */
+export function renderPage(text: string, resolve: ResolveLink): RenderedPage {
+  const tokens = markdown.parse(text.replace(/^# .+\n/, ""), {})
+  const anchors = new Set<string>()
+  const sections: PageSection[] = [{ heading: null, text: "" }]
+  for (const [at, token] of tokens.entries()) {
+    if (token.type === "heading_open") {
+      const heading = makeHeading(token, tokens[at + 1]?.content ?? "", anchors)
+      sections.push({ heading, text: "" })
+    }
+    if (token.type === "inline") {
+      resolveLinks(token.children ?? [], resolve)
+      const section = sections.at(-1)
+      if (section && tokens[at - 1]?.type !== "heading_open") section.text += `${token.content}\n`
+    }
+    if (token.type === "fence") {
+      const section = sections.at(-1)
+      if (section) section.text += `${token.content}\n`
+    }
+  }
+  const html = markdown.renderer.render(tokens, markdown.options, {})
+  return { html, sections }
+}
+
+/** Renders a line of Markdown. */
+export function renderLine(text: string): string {
+  return markdown.renderInline(text)
+}
+
+function makeHeading(token: Token, content: string, anchors: Set<string>): Heading {
+  const slug = slugOf(content)
+  let anchor = slug
+  for (let count = 1; anchors.has(anchor); count += 1) anchor = `${slug}-${count}`
+  anchors.add(anchor)
+  token.attrSet("id", anchor)
+  return { level: Number(token.tag.slice(1)), text: plainOf(content), anchor }
+}
+
+/** Replaces the address of each link, and removes links that lead nowhere but keeps their texts. */
+function resolveLinks(tokens: Token[], resolve: ResolveLink): void {
+  let isRemoved = false
+  for (const token of tokens) {
+    if (token.type === "link_open") {
+      const target = resolve(String(token.attrGet("href")))
+      isRemoved = target === null
+      if (target !== null) token.attrSet("href", target)
+    }
+    if (token.type === "image") token.attrSet("src", resolve(String(token.attrGet("src"))) ?? "")
+    if (isRemoved && (token.type === "link_open" || token.type === "link_close")) {
+      if (token.type === "link_close") isRemoved = false
+      token.type = "text"
+      token.tag = ""
+      token.nesting = 0
+      token.content = ""
+    }
+  }
+}
+
+/** Languages of examples by the names of their blocks; other blocks have no colors. */
+const LANGUAGES: Record<string, string> = {
+  bash: "bash",
+  go: "go",
+  java: "java",
+  js: "javascript",
+  json: "json",
+  php: "php",
+  python: "python",
+  ruby: "ruby",
+  sh: "bash",
+  ts: "typescript",
+}
+loadLanguages([...new Set(Object.values(LANGUAGES)), "markup-templating"])
+
+function highlight(code: string, name: string): string {
+  const language = LANGUAGES[name] ?? ""
+  const grammar = Prism.languages[language]
+  return grammar === undefined ? "" : Prism.highlight(code, grammar, language)
+}
+
+const { rules } = markdown.renderer
+
+rules.fence = (tokens, at) => {
+  const { content, info } = tokens[at] ?? { content: "", info: "" }
+  const [name = ""] = info.trim().split(/\s/)
+  const body = highlight(content, name) || markdown.utils.escapeHtml(content)
+  const language = name === "" ? "" : ` data-language="${markdown.utils.escapeHtml(name)}"`
+  return `<div class="code"${language}><pre tabindex="0"><code>${body}</code></pre></div>\n`
+}
+// Scrolls a table that is wider than the page.
+rules["table_open"] = () => '<div class="table" tabindex="0"><table>\n'
+rules["table_close"] = () => "</table></div>\n"
+rules["heading_close"] = (tokens, at) => {
+  const { tag } = tokens[at] ?? { tag: "h2" }
+  const opened = tokens.slice(0, at).findLast(({ type }) => type === "heading_open")
+  const anchor = opened?.attrGet("id") ?? ""
+  const name = markdown.utils.escapeHtml(plainOf(tokens[at - 1]?.content ?? ""))
+  return ` <a class="anchor" href="#${anchor}" aria-label="Link to “${name}”">#</a></${tag}>\n`
+}

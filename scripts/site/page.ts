@@ -1,0 +1,40 @@
+/** Page of the documentation. */
+export type SitePage = {
+  /** Path below /docs without extension, such as `guide/commands`; `index` at its end for a folder. */
+  path: string
+  /** Markdown with its title as the first line. Links are those of the source file. */
+  markdown: string
+  /** Path of the source file; null for a page that is made from the code. */
+  source: string | null
+}
+
+/** Returns the URL path of a page. */
+export function urlOf(path: string): string {
+  if (path === "index") return "/docs"
+  return `/docs/${path.replace(/(^|\/)index$/, "$1")}`
+}
+
+/** Returns the title of a page: its first heading, with its Markdown. */
+export function titleOf({ path, markdown }: SitePage): string {
+  const [, title] = /^# (.+)\n/.exec(markdown) ?? []
+  if (title === undefined) throw new Error(`${path} does not begin with a heading`)
+  return title
+}
+
+/** Returns a Markdown text as plain text. */
+export function plainOf(markdown: string): string {
+  return markdown
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replaceAll(/[`*]/g, "")
+    .replaceAll(/\s+/g, " ")
+    .trim()
+}
+
+/** Returns the first sentence of a page, for lists of pages and for search engines. */
+export function summaryOf({ path, markdown }: SitePage): string {
+  const [, ...blocks] = markdown.split(/\n\n+/)
+  const first = blocks.find((block) => /^(?!```)[A-Z`[*]/.test(block))
+  if (first === undefined) throw new Error(`${path} has no first paragraph`)
+  const text = plainOf(first)
+  return /^.+?[.:](?= |$)/.exec(text)?.[0].replace(/:$/, ".") ?? text
+}

@@ -1,0 +1,47 @@
+import { existsSync, globSync, readFileSync } from "node:fs"
+import { dirname, join, normalize } from "node:path"
+import { makeErrorPages } from "./error-pages.ts"
+import { urlOf } from "./page.ts"
+import type { SitePage } from "./page.ts"
+import { makeReferencePages } from "./reference-pages.ts"
+import type { ServiceFacts } from "./service-facts.ts"
+
+/** Folders of docs whose pages are part of the site. The others are for developers of the project. */
+const FOLDERS = ["guide", "operate"]
+
+/** Returns all pages of the site: those of docs, and those that are made from the code. */
+export async function readPages(facts: ServiceFacts): Promise<SitePage[]> {
+  const sources = ["docs/index.md", ...FOLDERS.map((folder) => `docs/${folder}/*.md`)]
+  const written = sources.flatMap((pattern) => globSync(pattern)).map(readPage)
+  return [...written, ...makeReferencePages(facts.openapi), ...(await makeErrorPages(facts))]
+}
+
+function readPage(source: string): SitePage {
+  const path = source.replace(/^docs\//, "").replace(/\.md$/, "")
+  return { path, markdown: readFileSync(source, "utf8"), source }
+}
+
+/**
+ * Returns the address that a link of a page leads to on the site: a link to a Markdown file leads to
+ * its page. Returns null for a file that the site lacks.
+ */
+export function resolveLink({ path, source }: SitePage, link: string): string | null {
+  if (/^(?:[a-z]+:|\/)/.test(link)) return link
+  if (link.startsWith("#")) return link
+  const [target = "", anchor] = link.split("#")
+  const file = normalize(join(dirname(source ?? `docs/${path}.md`), target))
+  if (!existsSync(file)) throw new Error(`${source ?? path} links to ${file}, which does not exist`)
+  const address = addressOf(file)
+  if (address === null) return null
+  return anchor === undefined || file.startsWith("docs/errors/") ? address : `${address}#${anchor}`
+}
+
+function addressOf(file: string): string | null {
+  const [, path = ""] = /^docs\/(.+?)(?:\.md)?$/.exec(file) ?? []
+  const [folder = ""] = path.split("/")
+  if (folder === "errors") return "/docs/errors/"
+  if (path === "index" || FOLDERS.includes(folder)) {
+    return file.endsWith(".md") ? urlOf(path) : `/docs/${path}`
+  }
+  return null
+}

@@ -1,0 +1,123 @@
+import { z } from "zod"
+
+/** JSON schema, as far as the reference shows it. */
+export type Schema = {
+  $ref?: string | undefined
+  type?: string | string[] | undefined
+  description?: string | undefined
+  format?: string | undefined
+  const?: unknown
+  enum?: unknown[] | undefined
+  default?: unknown
+  minimum?: number | undefined
+  maximum?: number | undefined
+  minItems?: number | undefined
+  maxItems?: number | undefined
+  maxLength?: number | undefined
+  properties?: Record<string, Schema> | undefined
+  required?: string[] | undefined
+  items?: Schema | undefined
+  additionalProperties?: boolean | Schema | undefined
+  anyOf?: Schema[] | undefined
+  oneOf?: Schema[] | undefined
+}
+
+export const schema: z.ZodType<Schema> = z.lazy(() =>
+  z.looseObject({
+    $ref: z.string().optional(),
+    type: z.union([z.string(), z.array(z.string())]).optional(),
+    description: z.string().optional(),
+    format: z.string().optional(),
+    enum: z.array(z.unknown()).optional(),
+    minimum: z.number().optional(),
+    maximum: z.number().optional(),
+    minItems: z.number().optional(),
+    maxItems: z.number().optional(),
+    maxLength: z.number().optional(),
+    properties: z.record(z.string(), schema).optional(),
+    required: z.array(z.string()).optional(),
+    items: schema.optional(),
+    additionalProperties: z.union([z.boolean(), schema]).optional(),
+    anyOf: z.array(schema).optional(),
+    oneOf: z.array(schema).optional(),
+  }),
+)
+
+/** Depth of nested fields that a table shows. */
+const DEPTH_MAX = 3
+const ENUM_MAX = 16
+
+/** Makes rows of a table of fields: name, type, meaning. Fields of nested objects follow theirs. */
+export function makeFieldRows(object: Schema, prefix = "", depth = 0): string[][] {
+  const required = new Set(object.required)
+  return Object.entries(object.properties ?? {}).flatMap(([name, value]) => {
+    const path = `${prefix}${name}`
+    const mark = required.has(name) && depth === 0 ? " (required)" : ""
+    const own = [`\`${path}\`${mark}`, describeType(value), describeMeaning(value)]
+    return depth < DEPTH_MAX ? [own, ...makeNestedRows(value, path, depth)] : [own]
+  })
+}
+
+function makeNestedRows(value: Schema, path: string, depth: number): string[][] {
+  const choices = [value, ...choicesOf(value)]
+  return choices.flatMap((each) => {
+    if (each.properties) return makeFieldRows(each, `${path}.`, depth + 1)
+    if (each.items?.properties) return makeFieldRows(each.items, `${path}[].`, depth + 1)
+    const { additionalProperties: values } = each
+    if (typeof values !== "object" || !values.properties) return []
+    return makeFieldRows(values, `${path}.<key>.`, depth + 1)
+  })
+}
+
+/** Returns the type of a value as Markdown, with links to the objects of the interface. */
+export function describeType(value: Schema): string {
+  if (value.$ref !== undefined) return linkToObject(value.$ref)
+  if (value.const !== undefined) return `\`${JSON.stringify(value.const)}\``
+  if (value.enum) return describeEnum(value.enum)
+  const choices = choicesOf(value)
+  if (choices.length > 0) return [...new Set(choices.map(describeType))].join(" or ")
+  const { type, items, additionalProperties: values } = value
+  if (type === "array") return items ? `array of ${describeType(items)}` : "array"
+  if (type === "object" && typeof values === "object" && Object.keys(values).length > 0) {
+    return `object of ${describeType(values)}`
+  }
+  const name = (Array.isArray(type) ? type : [type ?? "any"]).join(" or ")
+  return [value.format === undefined ? name : `${name} (${value.format})`, describeRange(value)]
+    .filter((text) => text !== "")
+    .join(", ")
+}
+
+function describeEnum(values: unknown[]): string {
+  const shown = values.slice(0, ENUM_MAX).map((each) => `\`${JSON.stringify(each)}\``)
+  return [...shown, ...(values.length > ENUM_MAX ? ["…"] : [])].join(", ")
+}
+
+/** Largest numbers that only say that a number is an integer. */
+const UNBOUNDED = Number.MAX_SAFE_INTEGER
+
+function describeRange({ minimum, maximum, maxLength, minItems, maxItems }: Schema): string {
+  const from = minimum ?? minItems
+  const to = maximum ?? maxItems
+  if (maxLength !== undefined) return `up to ${maxLength} characters`
+  const isOpen = to === undefined || to >= UNBOUNDED
+  if (isOpen) return from === undefined || from <= -UNBOUNDED ? "" : `from ${from}`
+  return from === undefined || from <= -UNBOUNDED ? `up to ${to}` : `${from} to ${to}`
+}
+
+function describeMeaning(value: Schema): string {
+  const described = [value, ...choicesOf(value)].find(({ description }) => description)
+  const fallback = value.default
+  const isShown = fallback !== undefined && JSON.stringify(fallback) !== "{}"
+  const own = isShown ? `Default: \`${JSON.stringify(fallback)}\`.` : ""
+  return [described?.description ?? "", own].filter((text) => text !== "").join(" ")
+}
+
+function choicesOf({ anyOf, oneOf }: Schema): Schema[] {
+  return anyOf ?? oneOf ?? []
+}
+
+/** Returns a link to an object of the interface, by its `$ref`. */
+export function linkToObject(ref: string): string {
+  const name = ref.split("/").at(-1) ?? ref
+  return `[${name}](/docs/reference/objects#${name.toLowerCase()})`
+}

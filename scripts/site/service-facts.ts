@@ -1,0 +1,88 @@
+import { rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { pathToFileURL } from "node:url"
+import { build } from "esbuild"
+import type { Plugin } from "esbuild"
+import { z } from "zod"
+import { readSingleOutput } from "../build/programs.ts"
+
+const ENTRY = "src/api/output/site-facts.ts"
+
+const answer = z.object({ status: z.int(), title: z.string() })
+
+/** Facts of the service's code that pages show. */
+const facts = z.object({
+  openapi: z.looseObject({}),
+  answers: z.record(z.string(), answer),
+  failures: z.array(z.string()),
+  details: z.array(z.string()),
+})
+
+type Example = {
+  message: string
+  field?: string | undefined
+  option?: string | undefined
+  retryAfterSeconds?: number | undefined
+}
+
+type MakeExample = (code: string, example: Example) => Promise<unknown>
+
+export type ServiceFacts = z.infer<typeof facts> & {
+  makeExampleAnswer: MakeExample
+  makeExampleRefusal: MakeExample
+  makeExampleJob: MakeExample
+  /** Paths of the source files of the facts. */
+  inputs: string[]
+}
+
+const maker = z.custom<MakeExample>((value) => typeof value === "function")
+
+const exported = z.object({
+  siteFacts: facts,
+  makeExampleAnswer: maker,
+  makeExampleRefusal: maker,
+  makeExampleJob: maker,
+})
+
+/**
+ * Reads the facts of the service's code: bundles the module for Node.js, and imports it. `folder` is
+ * for the bundle.
+ */
+export async function readServiceFacts(folder: string): Promise<ServiceFacts> {
+  const { contents, inputs } = readSingleOutput(
+    await build({
+      entryPoints: [ENTRY],
+      bundle: true,
+      write: false,
+      metafile: true,
+      format: "esm",
+      platform: "node",
+      target: "node24",
+      mainFields: ["module", "main"],
+      conditions: ["workerd", "worker"],
+      banner: {
+        js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+      },
+      logLevel: "warning",
+      plugins: [emptyRuntime],
+    }),
+  )
+  const path = join(folder, "service-facts.mjs")
+  writeFileSync(path, contents)
+  const module: unknown = await import(pathToFileURL(path).href)
+  rmSync(path)
+  const { siteFacts, ...makers } = exported.parse(module)
+  return { ...siteFacts, ...makers, inputs }
+}
+
+/** Replaces the modules of Cloudflare's runtime, which no fact needs. */
+const emptyRuntime: Plugin = {
+  name: "empty-runtime",
+  setup(builder) {
+    builder.onResolve({ filter: /^cloudflare:/ }, ({ path }) => ({ path, namespace: "runtime" }))
+    builder.onLoad({ filter: /.*/, namespace: "runtime" }, () => ({
+      contents: "module.exports = new Proxy({}, { get: () => class {} })",
+      loader: "js",
+    }))
+  },
+}

@@ -1,0 +1,9 @@
+/** Returns a Markdown table. Cells are Markdown; line breaks and bars in them are escaped. */
+export function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [columns, columns.map(() => "---"), ...rows]
+  return lines.map((cells) => `| ${cells.map(cellOf).join(" | ")} |`).join("\n")
+}
+
+function cellOf(text: string): string {
+  return text.replaceAll(/\s*\n\s*/g, " ").replaceAll("|", "\\|")
+}

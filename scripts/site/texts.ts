@@ -1,0 +1,55 @@
+import { plainOf, summaryOf, titleOf, urlOf } from "./page.ts"
+import type { SitePage } from "./page.ts"
+import type { Section } from "./navigation.ts"
+import { resolveLink } from "./read-pages.ts"
+
+// Texts for programs that read: a Markdown twin of each page, and the list of them.
+
+/** Returns the URL path of the Markdown of a page. */
+export function twinUrlOf({ path }: SitePage): string {
+  return `/docs/${path}.md`
+}
+
+/** Returns the Markdown of a page, with links to the addresses of the site. */
+export function makeTwin(page: SitePage): string {
+  const parts = page.markdown.split(/(^```[^\n]*\n[\s\S]*?^```$)/m)
+  return parts
+    .map((part, at) => {
+      if (at % 2 === 1) return part
+      return part.replaceAll(/(!?)\[([^\]]*)\]\(([^)\s]+)\)/g, (_, mark, text, target) => {
+        const resolved = resolveLink(page, String(target))
+        if (resolved === null) return String(text)
+        return `${mark}[${text}](${resolved})`
+      })
+    })
+    .join("")
+}
+
+/** Returns the text of /docs/llms.txt: all pages of the navigation with their first sentences. */
+export function makeLlmsText(pages: ReadonlyMap<string, SitePage>, sections: Section[]): string {
+  const lists = sections.map(({ title, pages: paths }) => {
+    const lines = paths.flatMap((path) => {
+      const page = pages.get(path)
+      if (!page) return []
+      return [`- [${plainOf(titleOf(page))}](${twinUrlOf(page)}): ${summaryOf(page)}`]
+    })
+    return `## ${title}\n\n${lines.join("\n")}`
+  })
+  const home = pages.get("index")
+  const lead = home ? summaryOf(home) : ""
+  return [
+    "# Lathe",
+    `> ${lead}`,
+    "Each page of the documentation is Markdown under its address with `.md` at its end. Each error code has a page: `/docs/errors/<code>.md`. The interface as OpenAPI 3.1: [/v1/openapi.json](/v1/openapi.json).",
+    ...lists,
+    "",
+  ].join("\n\n")
+}
+
+/** Section of a page in the index of the search. */
+export type SearchRow = { id: number; url: string; page: string; heading: string; text: string }
+
+/** Returns the address of a heading. */
+export function addressOf({ path }: SitePage, anchor: string | undefined): string {
+  return anchor === undefined ? urlOf(path) : `${urlOf(path)}#${anchor}`
+}
