@@ -86,7 +86,7 @@ test("settings come from workerd's environment, and no value is written into the
         { name: "DB" },
         { name: "LINK_SECONDS", fromEnvironment: "LINK_SECONDS" },
         { name: "SECRET", fromEnvironment: "SECRET" },
-        ...["RUNNER", "S3", "DISK", "MAILS"].map((name) => ({ name })),
+        ...["RUNNER", "S3", "DISK", "MAILS", "ASSETS"].map((name) => ({ name })),
       ],
     },
   })
