@@ -65,7 +65,10 @@ function resolveLinks(tokens: Token[], resolve: ResolveLink): void {
       isRemoved = target === null
       if (target !== null) token.attrSet("href", target)
     }
-    if (token.type === "image") token.attrSet("src", resolve(String(token.attrGet("src"))) ?? "")
+    if (token.type === "image") {
+      token.attrSet("src", resolve(String(token.attrGet("src"))) ?? "")
+      token.attrSet("loading", "lazy")
+    }
     if (isRemoved && (token.type === "link_open" || token.type === "link_close")) {
       if (token.type === "link_close") isRemoved = false
       token.type = "text"

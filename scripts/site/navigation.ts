@@ -10,12 +10,41 @@ const GUIDES = [
   "normalize",
   "transcribe",
   "jobs",
+  "waiting",
+  "events",
   "webhooks",
+  "verify-webhooks",
+  "publish",
   "keys",
   "limits",
   "capabilities",
   "errors",
 ]
+
+const RECIPES = [
+  "poster",
+  "contact-sheet",
+  "scene-stills",
+  "gif",
+  "cut",
+  "join",
+  "crossfade",
+  "vertical",
+  "watermark",
+  "title",
+  "captions",
+  "picture-in-picture",
+  "grid",
+  "blur-area",
+  "colors",
+  "slow-motion",
+  "waveform",
+  "audiogram",
+  "slideshow",
+  "hls",
+]
+
+const SERVICES = ["rendi", "transloadit", "mux", "coconut"]
 
 const OPERATION = [
   "one-machine",
@@ -35,9 +64,11 @@ const OPERATION = [
 /** Navigation of the site. Pages of single error codes are not in it; their list links to them. */
 export function makeSections(referencePages: readonly string[]): Section[] {
   return [
-    { title: "Start", pages: ["index"] },
+    { title: "Start", pages: ["index", "start"] },
     { title: "Guides", pages: GUIDES.map((name) => `guide/${name}`) },
+    { title: "Cookbook", pages: ["index", ...RECIPES].map((name) => `cookbook/${name}`) },
     { title: "Reference", pages: [...referencePages, "errors/index"] },
+    { title: "Coming from", pages: SERVICES.map((name) => `coming-from/${name}`) },
     { title: "Operate", pages: OPERATION.map((name) => `operate/${name}`) },
   ]
 }

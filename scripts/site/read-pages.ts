@@ -7,11 +7,11 @@ import { makeReferencePages } from "./reference-pages.ts"
 import type { ServiceFacts } from "./service-facts.ts"
 
 /** Folders of docs whose pages are part of the site. The others are for developers of the project. */
-const FOLDERS = ["guide", "operate"]
+const FOLDERS = ["guide", "cookbook", "coming-from", "operate"]
 
 /** Returns all pages of the site: those of docs, and those that are made from the code. */
 export async function readPages(facts: ServiceFacts): Promise<SitePage[]> {
-  const sources = ["docs/index.md", ...FOLDERS.map((folder) => `docs/${folder}/*.md`)]
+  const sources = ["docs/*.md", ...FOLDERS.map((folder) => `docs/${folder}/*.md`)]
   const written = sources.flatMap((pattern) => globSync(pattern)).map(readPage)
   return [...written, ...makeReferencePages(facts.openapi), ...(await makeErrorPages(facts))]
 }
@@ -38,9 +38,10 @@ export function resolveLink({ path, source }: SitePage, link: string): string | 
 
 function addressOf(file: string): string | null {
   const [, path = ""] = /^docs\/(.+?)(?:\.md)?$/.exec(file) ?? []
+  if (path === "") return null
   const [folder = ""] = path.split("/")
   if (folder === "errors") return "/docs/errors/"
-  if (path === "index" || FOLDERS.includes(folder)) {
+  if (!path.includes("/") || FOLDERS.includes(folder)) {
     return file.endsWith(".md") ? urlOf(path) : `/docs/${path}`
   }
   return null

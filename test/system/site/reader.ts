@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process"
-import { copyFileSync, existsSync, writeFileSync } from "node:fs"
+import { copyFileSync, existsSync, readdirSync, writeFileSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { z } from "zod"
@@ -10,19 +10,6 @@ import { splitCommands } from "./snippets.ts"
 import type { Snippet } from "./snippets.ts"
 
 const COMMAND_MS_MAX = 120_000
-const FILM = "scripts/demo/command/clip.mp4"
-const SPEECH = "scripts/demo/speech/clip.mp3"
-
-/** Files that the examples name. */
-const FILES = {
-  "clip.mp4": FILM,
-  "clip 1.mp4": FILM,
-  "film.mp4": FILM,
-  "lecture.mp4": FILM,
-  "talk.mp4": SPEECH,
-  "talk.mp3": SPEECH,
-}
-
 const job = z.looseObject({ id: z.string(), status: z.string(), error: z.unknown().optional() })
 const ids = z.looseObject({
   command_id: z.string().optional(),
@@ -42,12 +29,19 @@ export type PageFacts = {
   status?: number
 }
 
+/** Place where pages are read. */
+export type ReadingRoom = {
+  service: TestService
+  key: string
+  /** Origin of a site that has media at every path, and receives webhooks. */
+  site: string
+  /** Folder of the files that the examples name. */
+  files: string
+}
+
 /** Reader of a page, who runs its examples one after the other. */
 export class Reader implements AsyncDisposable {
-  readonly #service: TestService
-  readonly #key: string
-  /** Origin of a site that has media at every path, and receives webhooks. */
-  readonly #site: string
+  readonly #room: ReadingRoom
   readonly #facts: PageFacts
   readonly #folder: { path: string } & AsyncDisposable
   /** Answers so far, the newest last. */
@@ -55,38 +49,25 @@ export class Reader implements AsyncDisposable {
   readonly #uploads = new Map<string, string>()
 
   private constructor(
-    service: TestService,
-    key: string,
-    site: string,
+    room: ReadingRoom,
     facts: PageFacts,
     folder: { path: string } & AsyncDisposable,
   ) {
-    this.#service = service
-    this.#key = key
-    this.#site = site
+    this.#room = room
     this.#facts = facts
     this.#folder = folder
   }
 
-  static async open(
-    service: TestService,
-    key: string,
-    site: string,
-    facts: PageFacts,
-    text: string,
-  ): Promise<Reader> {
+  /** Opens a reader in a folder with the files that the text of the examples sends. */
+  static async open(room: ReadingRoom, facts: PageFacts, text: string): Promise<Reader> {
     const folder = await makeTempFolder("reader")
-    for (const [name, source] of Object.entries(FILES)) {
-      if (text.includes(name)) copyFileSync(source, join(folder.path, name))
+    for (const name of readdirSync(room.files)) {
+      if (text.includes(`@${name}`)) copyFileSync(join(room.files, name), join(folder.path, name))
     }
-    writeFileSync(join(folder.path, "titles.srt"), "1\n00:00:01,000 --> 00:00:03,000\nHello\n")
     // Answers with an error fail the command.
-    const isError = facts.status === undefined
-    writeFileSync(
-      join(folder.path, ".curlrc"),
-      `silent\nshow-error\n${isError ? "fail-with-body\n" : ""}`,
-    )
-    return new Reader(service, key, site, facts, folder)
+    const fails = facts.status === undefined ? "fail-with-body\n" : ""
+    writeFileSync(join(folder.path, ".curlrc"), `silent\nshow-error\n${fails}`)
+    return new Reader(room, facts, folder)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -131,8 +112,8 @@ export class Reader implements AsyncDisposable {
       env: {
         PATH: process.env["PATH"] ?? "",
         HOME: this.#folder.path,
-        API: `${this.#service.origin}/v1`,
-        KEY: this.#key,
+        API: `${this.#room.service.origin}/v1`,
+        KEY: this.#room.key,
       },
     }
     return await new Promise((resolve, reject) => {
@@ -154,20 +135,23 @@ export class Reader implements AsyncDisposable {
       made?.transcribe_id ??
       (isJob ? made.id : undefined)
     if (id === undefined) return
-    const headers = { "x-api-key": this.#key, prefer: "wait=60" }
-    const record = await fetch(`${this.#service.origin}/v1/jobs/${id}`, { headers })
-    const { status, error } = job.parse(await record.json())
-    if (status !== "completed") throw new Error(`The job is ${status}: ${JSON.stringify(error)}`)
+    const headers = { "x-api-key": this.#room.key, prefer: "wait=60" }
+    for (;;) {
+      const record = await fetch(`${this.#room.service.origin}/v1/jobs/${id}`, { headers })
+      const { status, error } = job.parse(await record.json())
+      if (status === "completed") return
+      if (status === "failed") throw new Error(`The job failed: ${JSON.stringify(error)}`)
+    }
   }
 
   /** Replaces the placeholders of an example, and the addresses that stand for sites. */
   async #fill(text: string): Promise<string> {
     const addressed = text
-      .replaceAll(/https:\/\/<a page with a video>/g, `${this.#site}/clip.mp4`)
-      .replaceAll(/https:\/\/(?:www\.)?example\.com(?=\/)/g, this.#site)
-      .replaceAll("http://127.0.0.1:8787", this.#service.origin)
+      .replaceAll(/https:\/\/<a page with a video>/g, `${this.#room.site}/clip.mp4`)
+      .replaceAll(/https:\/\/(?:www\.)?example\.com(?=\/)/g, this.#room.site)
+      .replaceAll("http://127.0.0.1:8787", this.#room.service.origin)
     const parts = await Promise.all(
-      addressed.split(/(?<![<(])<([\w .[\]]+)>/).map(async (part, at) => {
+      addressed.split(/(?<![<(])<([\w .[\]-]+)>/).map(async (part, at) => {
         return at % 2 === 1 ? await this.#resolve(part) : part
       }),
     )
@@ -176,10 +160,12 @@ export class Reader implements AsyncDisposable {
 
   async #resolve(placeholder: string): Promise<string> {
     const value = this.#facts.values?.[placeholder]
+    if (placeholder === "the key") return this.#room.key
     if (value === "job") return await this.#makeJob()
     if (value !== undefined) return "text" in value ? value.text : await this.#upload(value.upload)
     if (placeholder === "the id of a File") return await this.#upload("clip.mp4")
-    const isFile = placeholder in FILES || existsSync(join(this.#folder.path, placeholder))
+    const folders = [this.#folder.path, this.#room.files]
+    const isFile = folders.some((folder) => existsSync(join(folder, placeholder)))
     if (isFile) return await this.#upload(placeholder)
     for (const answer of this.#answers.toReversed()) {
       const found = findValue(answer, placeholder)
@@ -193,9 +179,9 @@ export class Reader implements AsyncDisposable {
       ffmpeg_command: "ffmpeg -f lavfi -i testsrc2 -t 1 {{out_1}}",
       output_files: { out_1: "test.mp4" },
     }
-    const answer = await fetch(`${this.#service.origin}/v1/commands`, {
+    const answer = await fetch(`${this.#room.service.origin}/v1/commands`, {
       method: "POST",
-      headers: { "x-api-key": this.#key, "content-type": "application/json" },
+      headers: { "x-api-key": this.#room.key, "content-type": "application/json" },
       body: JSON.stringify(body),
     })
     return z.object({ command_id: z.string() }).parse(await answer.json()).command_id
@@ -205,11 +191,11 @@ export class Reader implements AsyncDisposable {
     const known = this.#uploads.get(name)
     if (known !== undefined) return known
     const body = new FormData()
-    const source = Object.entries(FILES).find(([each]) => each === name)?.[1]
-    const bytes = await readFile(source ?? join(this.#folder.path, name))
+    const own = join(this.#folder.path, name)
+    const bytes = await readFile(existsSync(own) ? own : join(this.#room.files, name))
     body.set("file", new Blob([new Uint8Array(bytes)]), name)
-    const headers = { "x-api-key": this.#key, prefer: "wait=60" }
-    const url = `${this.#service.origin}/v1/files`
+    const headers = { "x-api-key": this.#room.key, prefer: "wait=60" }
+    const url = `${this.#room.service.origin}/v1/files`
     const answer = await fetch(url, { method: "POST", headers, body })
     const { id } = job.parse(await answer.json())
     this.#uploads.set(name, id)
