@@ -19,8 +19,33 @@ test("a new account sees its first steps, and a working request", async () => {
   })
   expect(answer.status).toBe(202)
   const after = await (await person.visit("/")).text()
-  expect(after).not.toContain("First steps")
   expect(after).toContain("Last jobs")
+  const steps = [...after.matchAll(/<h3>([^<]*?) (<span class="badge good">done<\/span>)?<\/h3>/g)]
+  expect(steps.map(([, title, done]) => [title, done !== undefined])).toEqual([
+    ["Create a key", true],
+    ["Upload a file", false],
+    ["Run a command", true],
+    ["Hear of the end of a job", false],
+  ])
+})
+
+test("an account with many jobs sees no first steps", async () => {
+  const person = await signIn()
+  for (let count = 0; count < 8; count += 1) await makeQueuedJob(person.accountId)
+  expect(await (await person.visit("/")).text()).not.toContain("First steps")
+})
+
+test.each([
+  ["/", "/docs/start"],
+  ["/playground", "/docs/guide/commands"],
+  ["/jobs", "/docs/guide/jobs"],
+  ["/files", "/docs/guide/files"],
+  ["/webhooks", "/docs/guide/webhooks"],
+  ["/keys", "/docs/guide/keys"],
+  ["/usage", "/docs/guide/limits"],
+])("%s links to its page of the documentation", async (path, guide) => {
+  const person = await signIn()
+  expect(await (await person.visit(path)).text()).toContain(`<a href="${guide}">How this works</a>`)
 })
 
 test("the account's latest jobs are shown, newest first", async () => {

@@ -28,7 +28,7 @@ describe("the page of the playground", () => {
 
   it("names the API to a browser without scripts", async () => {
     const html = await textOf(await user.visit("/playground"))
-    expect(/<noscript>(.*?)<\/noscript>/s.exec(html)?.[1]).toContain('href="/docs"')
+    expect(/<noscript>(.*?)<\/noscript>/s.exec(html)?.[1]).toContain('href="/docs/guide/commands"')
   })
 
   it("shows the job of a command, and no job of another account", async () => {

@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from "node:fs"
 import { beforeAll, describe, expect, test } from "vitest"
 import { failureCodeSchema } from "../../../src/contract/failure.ts"
 import { FAULT_ONLY_CODES } from "../../../src/domain/faults.ts"
@@ -6,7 +7,8 @@ import { jobRecordSchema } from "../../../src/kinds/job-record.ts"
 import { readErrorExplanations } from "../../../scripts/site/error-explanations.ts"
 import { readPages } from "../../../scripts/site/read-pages.ts"
 import { readServiceFacts } from "../../../scripts/site/service-facts.ts"
-import { makeTwin } from "../../../scripts/site/texts.ts"
+import { renderPage } from "../../../scripts/site/markdown.ts"
+import { addressOf, makeTwin } from "../../../scripts/site/texts.ts"
 import type { SitePage } from "../../../scripts/site/page.ts"
 import { summaryOf, urlOf } from "../../../scripts/site/page.ts"
 import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
@@ -15,6 +17,9 @@ import { z } from "zod"
 
 /** Every code that the service has. */
 const CODES = new Set([...Object.keys(PROBLEMS), ...failureCodeSchema.options, ...FAULT_ONLY_CODES])
+
+/** Addresses of the service that are no pages of Markdown. */
+const OTHER_ADDRESSES = ["/", "/docs/llms.txt", "/docs/reference/viewer"]
 
 let pages: Map<string, SitePage>
 
@@ -95,11 +100,23 @@ describe("a page", () => {
       for (const [, link = ""] of prose.matchAll(/(?<!!)\[[^\]]*\]\(([^)\s]+)\)/g)) {
         if (/^(?:https?:|#|\/v1\/)/.test(link)) continue
         const [address = ""] = link.split("#")
-        const isKnown = addresses.has(address) || address === "/docs/reference/viewer"
+        const isKnown = addresses.has(address) || OTHER_ADDRESSES.includes(address)
         expect([page.path, link, isKnown]).toEqual([page.path, link, true])
       }
     }
   })
+})
+
+test("the dashboard links to pages that exist", () => {
+  const anchors = new Set(["/docs", "/docs/errors/"])
+  for (const page of pages.values()) {
+    const { sections } = renderPage(page.markdown, (link) => link)
+    for (const { heading } of sections) anchors.add(addressOf(page, heading?.anchor))
+  }
+  const texts = globSync("src/dashboard/**/*.tsx").map((path) => readFileSync(path, "utf8"))
+  const links = texts.flatMap((text) => [...text.matchAll(/"(\/docs[\w/#-]*)"/g)])
+  expect(links.length).toBeGreaterThan(12)
+  for (const [, link = ""] of links) expect([link, anchors.has(link)]).toEqual([link, true])
 })
 
 test("the reference has each operation and each event of the OpenAPI document", () => {

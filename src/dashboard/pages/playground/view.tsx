@@ -32,7 +32,7 @@ export function PlaygroundView(props: {
           <noscript>
             <Notice tone="idle">
               The playground needs JavaScript. Without it, send commands by the{" "}
-              <a href="/docs">API</a>.
+              <a href="/docs/guide/commands">API</a>.
             </Notice>
           </noscript>
           <CommandForm files={files} />
