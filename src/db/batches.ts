@@ -158,7 +158,9 @@ export async function deleteExpiredBatches(
     database.delete(batches).where(sql`${batches.id} in ${ids}`),
     database
       .delete(idempotencyKeys)
-      .where(sql`${idempotencyKeys.accountId} in ${accountIds} and ${idempotencyKeys.jobId} in ${ids}`),
+      .where(
+        sql`${idempotencyKeys.accountId} in ${accountIds} and ${idempotencyKeys.jobId} in ${ids}`,
+      ),
   ])
   return old.length === limit
 }

@@ -30,7 +30,7 @@ test("a new account sees its first steps, and a working request", async () => {
 })
 
 test("an account with many jobs sees no first steps", async () => {
-  const person = await signIn()
+  const person = await makeSignedInUser()
   for (let count = 0; count < 8; count += 1) await makeQueuedJob(person.accountId)
   expect(await (await person.visit("/")).text()).not.toContain("First steps")
 })
@@ -44,7 +44,7 @@ test.each([
   ["/keys", "/docs/guide/keys"],
   ["/usage", "/docs/guide/limits"],
 ])("%s links to its page of the documentation", async (path, guide) => {
-  const person = await signIn()
+  const person = await makeSignedInUser()
   expect(await (await person.visit(path)).text()).toContain(`<a href="${guide}">How this works</a>`)
 })
 

@@ -115,7 +115,9 @@ function pick(headers: Headers, names: readonly string[]): Record<string, string
   )
 }
 
-const CODES = [...new Set([...Object.keys(PROBLEMS), ...failureCodeSchema.options, ...FAULT_ONLY_CODES])]
+const CODES = [
+  ...new Set([...Object.keys(PROBLEMS), ...failureCodeSchema.options, ...FAULT_ONLY_CODES]),
+]
 
 /** Redirects to the page of the error code that a path with other spelling means. */
 function redirectToCode(c: AppContext, text: string): Response | Promise<Response> {
