@@ -10,14 +10,14 @@ const O_PATH = 0o10000000
  * Folder that is held open. `path` leads to exactly this folder, even after the folder is renamed.
  * Other processes of the same user can use the path too.
  */
-export type HeldFolder = Disposable & { path: string }
+export type FolderHandle = Disposable & { path: string }
 
 /**
  * Opens a folder and holds it open until disposal. Throws ENOTDIR for a symbolic link. Paths that
  * begin with the returned `path` lead into the opened folder, even if another user renames or
  * replaces it meanwhile. On systems other than Linux, `path` is the given path.
  */
-export function holdFolderOpen(path: string | Buffer): HeldFolder {
+export function openFolderHandle(path: string | Buffer): FolderHandle {
   if (process.platform !== "linux") {
     return { path: path.toString(), [Symbol.dispose]: () => undefined }
   }

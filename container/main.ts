@@ -12,7 +12,7 @@ import { announceRunner } from "./server/announce.ts"
 import { toNodeListener } from "./server/node-adapter.ts"
 import { createRunner } from "./server/runner.ts"
 import { toRunnerSettings, findUnsafeHostProblem, parseRunnerEnvironment } from "./settings.ts"
-import { installConfiguredYtdlp } from "./tools/ytdlp/ytdlp-update.ts"
+import { installYtdlpUpdate } from "./tools/ytdlp/ytdlp-update.ts"
 
 /**
  * Maximum time for sending the last reports of runs at shutdown, in milliseconds. `atOnce` applies
@@ -49,7 +49,7 @@ if (problem !== null) {
 
 await removeAbandonedWorkspaces(settings.workDir)
 await removeAbandonedSocketFolders(settings.workDir)
-installConfiguredYtdlp(settings)
+installYtdlpUpdate(settings)
 const latestChoice = chooseSandboxWithRetries(settings, () => process.exit(1))
 const runner = createRunner(settings, latestChoice)
 const server = createServer(toNodeListener(runner))

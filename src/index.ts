@@ -6,8 +6,8 @@ import { RateLimiter } from "./accounts/rate-limit/rate-limiter.ts"
 import { Dispatcher } from "./scheduler/dispatcher.ts"
 import { Pool } from "./scheduler/pool.ts"
 import { handleReport } from "./jobs/settle/settle.ts"
-import { sweep } from "./upkeep/sweep.ts"
-import { consumeMessages } from "./queues.ts"
+import { runSweep } from "./upkeep/sweep.ts"
+import { consumeQueueMessages } from "./queues.ts"
 import {
   FetchRunner,
   LightRunner,
@@ -36,7 +36,7 @@ export {
 
 export default {
   fetch: app.fetch,
-  queue: consumeMessages,
+  queue: consumeQueueMessages,
   scheduled: (controller, env) =>
-    sweep(env, controller.scheduledTime, { isStart: controller.cron === STARTUP_CRON }),
+    runSweep(env, controller.scheduledTime, { isStart: controller.cron === STARTUP_CRON }),
 } satisfies ExportedHandler<Env>

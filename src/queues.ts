@@ -32,7 +32,7 @@ const webhookMessage: z.ZodType<DeliveryMessage> = z.object({
 })
 
 /** Handles a batch of messages from any queue of the service. */
-export async function consumeMessages(
+export async function consumeQueueMessages(
   batch: MessageBatch,
   env: Env,
   ctx: Pick<ExecutionContext, "waitUntil">,

@@ -1,5 +1,5 @@
 import type { TranscriptSegment } from "./transcript-segment.ts"
-import { classifyWordBoundary, computePauseMs, NOTICEABLE_PAUSE_MS } from "./word-boundaries.ts"
+import { classifyGapAfterWord, computePauseMs, NOTICEABLE_PAUSE_MS } from "./word-boundaries.ts"
 import { joinCaptionWords, splitIntoCaptionWords } from "./caption-words.ts"
 import type { CaptionWord } from "./caption-words.ts"
 
@@ -26,7 +26,7 @@ export function formatTranscriptText(segments: readonly TranscriptSegment[]): st
 }
 
 function endsLine(word: CaptionWord, next: CaptionWord | undefined): boolean {
-  if (!next || classifyWordBoundary(word, next) === "sentence") return true
+  if (!next || classifyGapAfterWord(word, next) === "sentence") return true
   return word.endsSegment && computePauseMs(word, next) >= NOTICEABLE_PAUSE_MS
 }
 

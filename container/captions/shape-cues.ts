@@ -7,12 +7,12 @@ import {
 } from "./caption-words.ts"
 import type { CaptionWord } from "./caption-words.ts"
 import {
-  classifyWordBoundary,
+  classifyGapAfterWord,
   isShortWord,
   NOTICEABLE_PAUSE_MS,
   computePauseMs,
 } from "./word-boundaries.ts"
-import type { WordBoundary } from "./word-boundaries.ts"
+import type { WordGapKind } from "./word-boundaries.ts"
 
 /** Subtitle of one or two lines, which a player shows from `startMs` to `endMs` of the audio. */
 export type SubtitleCue = { startMs: number; endMs: number; lines: string[] }
@@ -101,7 +101,7 @@ function endOf(group: readonly CaptionWord[], startMs: number, untilMs: number):
  * Cost of a line break at each kind of gap between words. A cost of 1 equals a difference of one
  * column between the widths of the two lines.
  */
-const BREAK_COSTS: Record<WordBoundary, number> = { sentence: 0, pause: 8, clause: 8, word: 16 }
+const BREAK_COSTS: Record<WordGapKind, number> = { sentence: 0, pause: 8, clause: 8, word: 16 }
 const SHORT_WORD_COST = 4
 
 /**
@@ -126,7 +126,7 @@ function breakCost(words: readonly CaptionWord[], at: number, columnsMax: number
   const isTopHeavy = upper > lower ? 1 : 0
   return (
     Math.abs(upper - lower) +
-    BREAK_COSTS[classifyWordBoundary(last, words[at])] +
+    BREAK_COSTS[classifyGapAfterWord(last, words[at])] +
     shortWord +
     isTopHeavy
   )
@@ -138,14 +138,14 @@ function breakCost(words: readonly CaptionWord[], at: number, columnsMax: number
 type CueBounds = { columnsMax: number; wordsMax: number; msMax: number; msMin: number }
 
 /** Cost of ending a subtitle cue, by the kind of gap between words at its end. */
-const CUE_BREAK_COSTS: Record<WordBoundary, number> = {
+const CUE_BREAK_COSTS: Record<WordGapKind, number> = {
   sentence: 0,
   pause: 10,
   clause: 20,
   word: 60,
 }
 /** Cost of continuing a subtitle cue across a gap between words, by the kind of the gap. */
-const PASSING_COSTS: Record<WordBoundary, number> = { sentence: 15, pause: 0, clause: 0, word: 0 }
+const PASSING_COSTS: Record<WordGapKind, number> = { sentence: 15, pause: 0, clause: 0, word: 0 }
 /**
  * Extra cost of a subtitle cue that ends within a sentence and with a short word, such as an
  * article.
@@ -167,7 +167,7 @@ const SCRAP_COLUMNS_MAX = 7
 const FILL_COST = 20
 
 /** Caption words of a transcript, and the kind of gap after each word. */
-type WordSequence = { words: readonly CaptionWord[]; boundaries: readonly WordBoundary[] }
+type WordSequence = { words: readonly CaptionWord[]; boundaries: readonly WordGapKind[] }
 
 /**
  * Groups caption words into cues with the least total cost. Cues preferably end at the end of a
@@ -176,7 +176,7 @@ type WordSequence = { words: readonly CaptionWord[]; boundaries: readonly WordBo
 function groupWords(words: readonly CaptionWord[], bounds: CueBounds): CaptionWord[][] {
   const sequence = {
     words,
-    boundaries: words.map((word, at) => classifyWordBoundary(word, words[at + 1])),
+    boundaries: words.map((word, at) => classifyGapAfterWord(word, words[at + 1])),
   }
   const costs = [0, ...words.map(() => Infinity)]
   const starts: number[] = []
@@ -227,7 +227,7 @@ function* cuesFrom({ words, boundaries }: WordSequence, from: number, bounds: Cu
   }
 }
 
-function cueBreakCost(last: CaptionWord, boundary: WordBoundary): number {
+function cueBreakCost(last: CaptionWord, boundary: WordGapKind): number {
   const isShort = boundary === "word" && isShortWord(last)
   return CUE_BREAK_COSTS[boundary] + (isShort ? CUE_SHORT_WORD_COST : 0)
 }

@@ -5,7 +5,7 @@ import type { CaptionWord } from "./caption-words.ts"
 export const NOTICEABLE_PAUSE_MS = 500
 
 /** Kind of gap between two caption words, from the best place to end a line or cue to the worst. */
-export type WordBoundary = "sentence" | "pause" | "clause" | "word"
+export type WordGapKind = "sentence" | "pause" | "clause" | "word"
 
 const SENTENCE_END = /[\p{STerm}…][\p{Pe}\p{Pf}\p{Pi}"']*$/u
 const CLAUSE_END = /[\p{Term}—–…][\p{Pe}\p{Pf}\p{Pi}"']*$/u
@@ -17,10 +17,10 @@ const ABBREVIATION = /^["'(]*(?:mr|mrs|ms|dr|prof|rev|hon|gen|col|capt|lt|sgt|st
  * Returns the kind of gap between a caption word and the next word. The last caption word counts as
  * the end of a sentence.
  */
-export function classifyWordBoundary(
+export function classifyGapAfterWord(
   word: CaptionWord,
   next: CaptionWord | undefined,
-): WordBoundary {
+): WordGapKind {
   if (!next || endsSentence(word, next)) return "sentence"
   if (computePauseMs(word, next) >= NOTICEABLE_PAUSE_MS) return "pause"
   // Counts a blank between words as the end of a clause in scripts without blanks, such as Thai. In

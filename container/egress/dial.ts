@@ -6,7 +6,7 @@ import {
   parseUserUrl,
   isAllowedHost,
   isPublicAddress,
-  effectivePort,
+  getUrlPort,
 } from "../../src/contract/urls/user-url.ts"
 import { explainConnectionFailure } from "./explain-connection-failure.ts"
 import { resolveHost } from "./resolve-host.ts"
@@ -82,7 +82,7 @@ export function createDial(options: DialOptions): DialFunction {
     if ("error" in checked) throw new EgressError("url_not_allowed", checked.error)
     try {
       const addresses = await findAddresses(checked.url, options, signal)
-      const port = effectivePort(checked.url)
+      const port = getUrlPort(checked.url)
       const { upstream } = options
       if (upstream) return await connectThrough(upstream, addresses, port, signal)
       return await connect(connectOptionsFor(addresses, port), signal)
@@ -137,7 +137,7 @@ async function connectThrough(
   try {
     for (const { address, family } of addresses.slice(0, PROXY_TRIES)) {
       const socket = await connect(
-        { host: hostWithoutBrackets(upstream), port: effectivePort(upstream) },
+        { host: hostWithoutBrackets(upstream), port: getUrlPort(upstream) },
         limit,
       )
       const target = `${family === 6 ? `[${address}]` : address}:${port}`

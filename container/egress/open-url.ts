@@ -18,7 +18,7 @@ const DEFAULT_HEADERS = {
   "user-agent": "Mozilla/5.0 (compatible; Lathe)",
 }
 
-export type OpenUrlOptions = {
+export type DialRequestOptions = {
   dial: DialFunction
   /**
    * Request headers in addition to the default headers. A header with the name of a default header
@@ -51,9 +51,9 @@ export type OpenUrlOptions = {
  * that is not a redirect, with any status and with the body still encoded. Throws an EgressError if
  * no response arrives. Reading the body fails with an EgressError if the host stops sending.
  */
-export async function openUrl(
+export async function requestUrlByDial(
   url: URL,
-  options: OpenUrlOptions,
+  options: DialRequestOptions,
 ): Promise<{ url: URL; response: IncomingMessage }> {
   const { redirectsMax = REDIRECTS_MAX, onRedirect } = options
   const shared = Object.entries({ ...DEFAULT_HEADERS, ...options.headers })
@@ -88,7 +88,11 @@ function toHeaders(pairs: readonly (readonly [string, string])[]): Headers {
   return headers
 }
 
-async function get(url: URL, headers: Headers, options: OpenUrlOptions): Promise<IncomingMessage> {
+async function get(
+  url: URL,
+  headers: Headers,
+  options: DialRequestOptions,
+): Promise<IncomingMessage> {
   const { dial, signal, headMsMax = HEAD_MS_MAX, idleMsMax = IDLE_MS_MAX } = options
   const who = `"${hostWithoutBrackets(url)}"`
   const limit = AbortSignal.timeout(headMsMax)

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs"
 import { lstat, mkdtemp, readdir, rm, rmdir } from "node:fs/promises"
 import { join, resolve } from "node:path"
-import { holdFolderOpen } from "../held-folder.ts"
+import { openFolderHandle } from "../held-folder.ts"
 
 /**
  * Maximum length of a UNIX socket's path, in bytes. This length works on all systems; Linux allows
@@ -28,7 +28,7 @@ export type SocketFolder = AsyncDisposable & {
  */
 export async function createSocketFolder(ownDir: string): Promise<SocketFolder> {
   const folder = await mkdtemp(join(resolve(ownDir), PREFIX))
-  const heldFolder = holdFolderOpen(folder)
+  const heldFolder = openFolderHandle(folder)
   const path = fitsSockets(folder) ? folder : heldFolder.path
   if (!fitsSockets(path)) {
     await rmdir(folder)

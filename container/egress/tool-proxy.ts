@@ -62,7 +62,7 @@ export type ToolProxyOptions = {
  * opens a tunnel for each CONNECT request. `dial` opens a separate connection to the remote host
  * for each request.
  */
-export async function openToolProxy(options: ToolProxyOptions): Promise<ToolProxy> {
+export async function startToolProxy(options: ToolProxyOptions): Promise<ToolProxy> {
   const { socketPath, uid, signal, ...limits } = options
   signal.throwIfAborted()
   const server = openServer()

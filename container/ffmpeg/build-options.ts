@@ -10,7 +10,7 @@ export const DEBIAN_SUITE = "trixie"
 export const DEBIAN_SOURCE_VERSION_MIN = "7:7.1.5-0+deb13u1"
 
 /** Options of ffmpeg's `configure` for both builds. */
-export const CONFIGURE_FLAGS = [
+export const FFMPEG_CONFIGURE_FLAGS = [
   "--prefix=/usr",
   // Bounds checks and randomized addresses, as in Debian's build.
   "--toolchain=hardened",
@@ -54,7 +54,7 @@ const CPP_LIBRARIES_FIRST = "LD=gcc -Wl,--push-state,--no-as-needed -lstdc++ -lc
 /**
  * Component list, a C file that `configure` writes, and a pattern for the names to remove from it.
  */
-export type ComponentOmission = { list: string; names: RegExp }
+export type OmittedFfmpegComponents = { list: string; names: RegExp }
 
 /**
  * Components that ffprobe omits. ffprobe reads every format that ffmpeg reads, but writes none:
@@ -63,7 +63,7 @@ export type ComponentOmission = { list: string; names: RegExp }
  * codecs. Exceptions are AV1, whose decoder is kept, and teletext, which ffprobe identifies by
  * stream headers.
  */
-const PROBE_OMISSIONS: readonly ComponentOmission[] = [
+const PROBE_OMISSIONS: readonly OmittedFfmpegComponents[] = [
   { list: "libavcodec/codec_list.c", names: /_encoder$|^ff_lib(?!dav1d_)/ },
   { list: "libavformat/muxer_list.c", names: /./ },
   { list: "libavfilter/filter_list.c", names: /./ },
@@ -143,10 +143,9 @@ const FETCH_FLAGS = [
 /** Debian packages that only the build of fetch-ffmpeg needs. */
 export const FETCH_FFMPEG_PACKAGES = ["libssl-dev"]
 
-/** Debian packages of compilers and other build tools. */
-export const BUILD_TOOL_PACKAGES = "gcc g++ libc6-dev make nasm patch pkg-config xz-utils".split(
-  " ",
-)
+/** Debian packages of the compilers and other tools that build ffmpeg. */
+export const FFMPEG_BUILD_TOOL_PACKAGES =
+  "gcc g++ libc6-dev make nasm patch pkg-config xz-utils".split(" ")
 
 /**
  * Program to build, with its name in the build folder (`target`) and in the folder `bin`
@@ -157,7 +156,7 @@ export type FfmpegBuildProgram = {
   installed: string
   /** Further arguments of `make`. */
   words: readonly string[]
-  leftOut: readonly ComponentOmission[]
+  leftOut: readonly OmittedFfmpegComponents[]
 }
 
 /** Arguments of `configure`, and the programs to build in this order. */
@@ -181,14 +180,14 @@ export function planFfmpegBuilds(
   ]
   return [
     {
-      words: [...CONFIGURE_FLAGS, own, ...media],
+      words: [...FFMPEG_CONFIGURE_FLAGS, own, ...media],
       programs: [
         { target: "ffmpeg", installed: "ffmpeg", words: [CPP_LIBRARIES_FIRST], leftOut: [] },
         { target: "ffprobe", installed: "ffprobe", words: [], leftOut: PROBE_OMISSIONS },
       ],
     },
     {
-      words: [...CONFIGURE_FLAGS, own, ...FETCH_FLAGS],
+      words: [...FFMPEG_CONFIGURE_FLAGS, own, ...FETCH_FLAGS],
       programs: [{ target: "ffmpeg", installed: "fetch-ffmpeg", words: [], leftOut: [] }],
     },
   ]

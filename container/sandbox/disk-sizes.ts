@@ -25,7 +25,7 @@ export function readDiskSizes(folder: string): DiskSizes | null {
 }
 
 /** Throws a RunnerError if the disk that holds a folder has fewer free bytes than `bytes`. */
-export function requireFreeBytes(folder: string, bytes: number): void {
+export function requireFreeDiskBytes(folder: string, bytes: number): void {
   const disk = readDiskSizes(folder)
   if (disk === null || disk.free >= bytes) return
   throw new RunnerError("disk_full", "The disk currently has no space for the inputs.")
@@ -43,7 +43,7 @@ export function isDiskFullError(error: unknown): boolean {
  * space falls below `floorBytes`. `end` stops the polls and reports whether the disk was full at
  * any poll.
  */
-export function watchFreeSpace(
+export function watchFreeDiskSpace(
   folder: string,
   floorBytes: number,
   onLow: () => void,

@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, readdirSync, rmdirSync, unlinkSync } from "node:f
 import type { Dirent } from "node:fs"
 import { chmod, readdir, rename, rmdir, unlink } from "node:fs/promises"
 import { join } from "node:path"
-import { holdFolderOpen } from "../held-folder.ts"
+import { openFolderHandle } from "../held-folder.ts"
 
 /**
  * Maximum number of files, and maximum size of each file in bytes, for which synchronous removal is
@@ -26,7 +26,7 @@ export async function removeTree(path: string): Promise<void> {
 }
 
 async function emptyTop(path: string): Promise<void> {
-  using top = holdFolderOpen(path)
+  using top = openFolderHandle(path)
   for (let entries = topEntriesOf(top.path); entries.length > 0; entries = topEntriesOf(top.path)) {
     const areFew = entries.length <= FEW_FILES_MAX
     for (const entry of entries) {
@@ -44,7 +44,7 @@ async function removeFolder(path: Buffer, top: string): Promise<void> {
 }
 
 async function emptyFolder(path: Buffer, top: string): Promise<void> {
-  using folder = holdFolderOpen(path)
+  using folder = openFolderHandle(path)
   await chmod(folder.path, 0o700)
   // Reads names as bytes, because a name that is not UTF-8 cannot be represented as a string.
   const options = { withFileTypes: true, encoding: "buffer" } as const
@@ -60,7 +60,7 @@ async function emptyFolder(path: Buffer, top: string): Promise<void> {
  * entry ".." of the folder.
  */
 async function moveUp(path: Buffer, top: string): Promise<void> {
-  using folder = holdFolderOpen(path)
+  using folder = openFolderHandle(path)
   await chmod(folder.path, 0o700)
   await rename(path, join(top, crypto.randomUUID()))
 }

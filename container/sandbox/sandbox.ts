@@ -164,7 +164,7 @@ const CHANNEL_FD = 4
  * Returns the sandbox for tools that the runner starts for its own purposes instead of for a task,
  * such as reading versions.
  */
-export function createSandboxForRunnerTools(sandbox: Sandbox): TaskSandbox {
+export function createSandboxWithoutTask(sandbox: Sandbox): TaskSandbox {
   return { sandbox, uid: sandbox.firstUid, workspaceBytes: sandbox.limits.workspaceBytes }
 }
 
@@ -191,7 +191,7 @@ export function heldProcessArgv(launch: ToolLaunch, form: HeldProcessKind): [str
  */
 export function namespaceProbeArgv(sandbox: Sandbox): [string, ...string[]] {
   const { launcherPath: tool } = sandbox
-  const taskSandbox = createSandboxForRunnerTools(sandbox)
+  const taskSandbox = createSandboxWithoutTask(sandbox)
   const nothing = { argv: [], cwd: "/", access: "none", timeLimitMs: 0 } as const
   return [...outerArgv({ taskSandbox, tool, ...nothing }), tool, "--probe"]
 }

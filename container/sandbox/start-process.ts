@@ -4,7 +4,12 @@ import { once } from "node:events"
 import { availableParallelism, constants } from "node:os"
 import { log } from "../log.ts"
 import type { WorkspaceMeter } from "./workspace-meter.ts"
-import { onEachLine, isReadableStream, collectFirstBytes, collectLastBytes } from "./tool-output.ts"
+import {
+  readStreamLines,
+  isReadableStream,
+  collectFirstStreamBytes,
+  collectLastStreamBytes,
+} from "./tool-output.ts"
 import type { ToolProcessEnd, ToolProcessSpec, StartedToolProcess } from "./tool-process.ts"
 import {
   LAUNCHER_REPORT_FD,
@@ -85,12 +90,13 @@ function superviseToEnd(
   const startedMs = performance.now()
   killProcessGroupOnExit(child)
   const supervision = superviseProcess(child, spec, meter)
-  const stdout = collectFirstBytes(child.stdout, spec.stdoutBytesMax ?? 0)
-  const stderr = collectLastBytes(child.stderr, STDERR_TAIL_BYTES)
+  const stdout = collectFirstStreamBytes(child.stdout, spec.stdoutBytesMax ?? 0)
+  const stderr = collectLastStreamBytes(child.stderr, STDERR_TAIL_BYTES)
   const progress = child.stdio[PROGRESS_FD]
   if (child.stdout && spec.onStdout) child.stdout.on("data", spec.onStdout)
-  if (child.stderr && spec.onStderrLine) onEachLine(child.stderr, spec.onStderrLine)
-  if (isReadableStream(progress) && spec.onProgressLine) onEachLine(progress, spec.onProgressLine)
+  if (child.stderr && spec.onStderrLine) readStreamLines(child.stderr, spec.onStderrLine)
+  if (isReadableStream(progress) && spec.onProgressLine)
+    readStreamLines(progress, spec.onProgressLine)
   async function finish(): Promise<ToolProcessEnd> {
     const error = await waitForClose(child)
     unregisterProcessGroup(child)

@@ -1,8 +1,8 @@
 import type { ChildProcess } from "node:child_process"
-import { watchOutputSize } from "./tool-output.ts"
-import { watchFreeSpace } from "./disk-sizes.ts"
+import { watchPipedBytes } from "./tool-output.ts"
+import { watchFreeDiskSpace } from "./disk-sizes.ts"
 import { watchProcessTreeMemory } from "./memory.ts"
-import { openWorkspaceMeter } from "./workspace-meter.ts"
+import { createWorkspaceMeter } from "./workspace-meter.ts"
 import type { WorkspaceMeter, WorkspaceUsage } from "./workspace-meter.ts"
 import type { ToolProcessSpec, RunnerTerminationCause } from "./tool-process.ts"
 import { measureDeletedFiles } from "./deleted-files.ts"
@@ -69,8 +69,8 @@ export function superviseProcess(
   )
   const [stdin, stdout, ...others] = child.stdio
   const texts = spec.onStdout ? [stdin, ...others] : [stdin, stdout, ...others]
-  watchOutputSize(texts, limits.logBytes, () => terminate("output_limit"))
-  if (spec.onStdout) watchOutputSize([stdout], limits.fileBytes, () => terminate("stdout_limit"))
+  watchPipedBytes(texts, limits.logBytes, () => terminate("output_limit"))
+  if (spec.onStdout) watchPipedBytes([stdout], limits.fileBytes, () => terminate("stdout_limit"))
   function stop(): RunnerTerminationCause | null {
     clearTimeout(limitTimer)
     clearTimeout(graceTimer)
@@ -103,14 +103,14 @@ function watchWorkspace(
 ): UsageWatch | null {
   if (spec.access !== "write") return null
   const limit = usageLimit(spec)
-  const meter = opened ?? openWorkspaceMeter(spec.taskSandbox.sandbox.tier, spec.cwd, limit.files)
+  const meter = opened ?? createWorkspaceMeter(spec.taskSandbox.sandbox.tier, spec.cwd, limit.files)
   const watched = { meter, folder: spec.cwd, pid, mayFork: spec.mayFork === true }
   return watchUsage(watched, limit, onExceeded)
 }
 
 function watchDisk({ access, cwd, taskSandbox }: ToolProcessSpec, onLow: () => void) {
   if (access !== "write") return null
-  return watchFreeSpace(cwd, taskSandbox.sandbox.limits.diskReserveBytes, onLow)
+  return watchFreeDiskSpace(cwd, taskSandbox.sandbox.limits.diskReserveBytes, onLow)
 }
 
 function usageLimit({ taskSandbox, inputBytes = 0 }: ToolProcessSpec) {

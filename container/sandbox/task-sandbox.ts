@@ -2,7 +2,7 @@ import { lstat } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { log } from "../log.ts"
-import { openWarmSandbox } from "./warm/warm-sandbox.ts"
+import { createWarmSandbox } from "./warm/warm-sandbox.ts"
 import type { WarmTool } from "./warm/warm-sandbox.ts"
 import type { WarmSandbox, Sandbox, TaskSandbox, HeldProcessKind } from "./sandbox.ts"
 import { removeTree } from "./remove-tree.ts"
@@ -27,7 +27,7 @@ const holdsByUid = new Map<number, number>()
 /**
  * Opens the sandbox of one task, with a user id that no other task gets until the id is released.
  */
-export function openTaskSandbox(
+export function createTaskSandbox(
   sandbox: Sandbox,
   workspaceBytes = sandbox.limits.workspaceBytes,
 ): TaskSandbox {
@@ -44,17 +44,17 @@ export function openTaskSandbox(
  * Opens the sandbox of a future task together with a warm sandbox, an empty workspace in which
  * processes wait for launch orders.
  */
-export async function openWarmTaskSandbox(
+export async function createWarmTaskSandbox(
   sandbox: Sandbox,
   workDir: string,
   tools: readonly WarmTool[],
   form: HeldProcessKind,
 ): Promise<TaskSandbox & { warmSandbox: WarmSandbox }> {
-  const opened = openTaskSandbox(sandbox)
+  const opened = createTaskSandbox(sandbox)
   const run = { taskId: crypto.randomUUID(), fence: 0 }
   try {
     const folder = await createWorkspace(workDir, run, opened.uid)
-    return { ...opened, warmSandbox: openWarmSandbox(opened, folder, tools, form) }
+    return { ...opened, warmSandbox: createWarmSandbox(opened, folder, tools, form) }
   } catch (error) {
     void release(opened.uid, null)
     throw error
@@ -66,7 +66,7 @@ export async function openWarmTaskSandbox(
  * the workspace. Repeats a failed removal in the background. The user id is released when the
  * workspace and all processes of that user are gone.
  */
-export async function closeTaskSandbox(
+export async function destroyTaskSandbox(
   { uid, warmSandbox }: TaskSandbox,
   workspace: string | null,
 ): Promise<void> {

@@ -10,7 +10,7 @@ const CARRIAGE_RETURN = 0x0d
  * Starts to collect the first bytes of a stream. The returned function returns the bytes collected
  * so far, decoded as text.
  */
-export function collectFirstBytes(stream: Readable | null, bytesMax: number): () => string {
+export function collectFirstStreamBytes(stream: Readable | null, bytesMax: number): () => string {
   const chunks: Buffer[] = []
   let bytes = 0
   stream?.on("data", (chunk: Buffer) => {
@@ -26,7 +26,7 @@ export function collectFirstBytes(stream: Readable | null, bytesMax: number): ()
  * Starts to collect the last bytes of a stream. The returned function returns the collected bytes,
  * decoded as text.
  */
-export function collectLastBytes(stream: Readable | null, bytesMax: number): () => string {
+export function collectLastStreamBytes(stream: Readable | null, bytesMax: number): () => string {
   let tail = Buffer.alloc(0)
   stream?.on("data", (chunk: Buffer) => {
     tail = Buffer.concat([tail, chunk]).subarray(-bytesMax)
@@ -38,7 +38,7 @@ export function collectLastBytes(stream: Readable | null, bytesMax: number): () 
  * Counts the bytes of several pipes of a child process together. Calls `onExceeded` for each chunk
  * after which the sum is above `bytesMax`.
  */
-export function watchOutputSize(
+export function watchPipedBytes(
   stdio: readonly unknown[],
   bytesMax: number,
   onExceeded: () => void,
@@ -62,7 +62,7 @@ export function isReadableStream(stream: unknown): stream is Readable {
  * TOOL_LINE_BYTES_MAX. docs/decisions/0014-read-lines-by-hand.md explains why node:readline is not
  * suitable.
  */
-export function onEachLine(stream: Readable, onLine: (line: string) => void): void {
+export function readStreamLines(stream: Readable, onLine: (line: string) => void): void {
   const line = Buffer.alloc(TOOL_LINE_BYTES_MAX)
   let length = 0
   function finishLine(): void {

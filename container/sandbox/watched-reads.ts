@@ -7,7 +7,7 @@ import type { Sandbox } from "./sandbox.ts"
 import { startToolProcess } from "./start-process.ts"
 
 /** Range of bytes in a file, from `start` (inclusive) to `end` (exclusive). */
-export type ByteRange = { start: number; end: number }
+export type FileByteRange = { start: number; end: number }
 
 /** Input file of which each part is downloaded only when a tool reads that part. */
 export type OnDemandFile = {
@@ -17,7 +17,7 @@ export type OnDemandFile = {
    * Downloads a range of bytes. Returns the downloaded range, which contains the requested range
    * and may be larger.
    */
-  load(range: ByteRange): Promise<ByteRange>
+  load(range: FileByteRange): Promise<FileByteRange>
 }
 
 /** Matches the names of dynamic loaders that can preload a library. */
@@ -94,7 +94,7 @@ function findLoader({ paths }: Sandbox): string | undefined {
   return paths.loaders.find((path) => PRELOADING.test(basename(path)))
 }
 
-function encode({ start, end }: ByteRange): Buffer {
+function encode({ start, end }: FileByteRange): Buffer {
   const numbers = new BigInt64Array([BigInt(start), BigInt(end)])
   return Buffer.from(numbers.buffer, 0, ANSWER_BYTES)
 }

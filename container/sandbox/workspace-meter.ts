@@ -3,7 +3,7 @@ import { lstatSync, readdirSync } from "node:fs"
 import type { Stats } from "node:fs"
 import { lstat, readdir } from "node:fs/promises"
 import { join } from "node:path"
-import { onEachLine } from "./tool-output.ts"
+import { readStreamLines } from "./tool-output.ts"
 import { LAUNCHER_PROGRAMS } from "./launcher-programs.ts"
 import type { SandboxTier } from "./tiers/tier.ts"
 
@@ -32,7 +32,7 @@ const FEW_FILES_MAX = 32
  * counts with its full size, since a reader gets that many bytes. A file with several hard links
  * counts once.
  */
-export function openWorkspaceMeter(
+export function createWorkspaceMeter(
   tier: SandboxTier,
   folder: string,
   filesMax: number,
@@ -86,7 +86,7 @@ function startProgram(cwd: string, filesMax: number) {
     env: {},
   })
   let hasEnded = false
-  onEachLine(child.stdout, (line) => waiting.shift()?.(readUsage(line)))
+  readStreamLines(child.stdout, (line) => waiting.shift()?.(readUsage(line)))
   function end(): void {
     hasEnded = true
     for (const answer of waiting.splice(0)) answer(null)

@@ -96,35 +96,38 @@ export async function findAbandonedWorkspaces(workDir: string): Promise<string[]
  * have a single hard link, since a second link could belong to a file outside the workspace. The
  * owner must be able to read the file, since a runner that is not root runs as the tool's user.
  */
-export function isSafeToOpen(stats: Stats): boolean {
+export function isToolFileSafeToOpen(stats: Stats): boolean {
   return stats.isFile() && stats.nlink === 1 && (stats.mode & constants.S_IRUSR) !== 0
 }
 
 /** Returns the path of a file in a workspace. Throws if `name` is not a plain file name. */
-export function pathInWorkspace(workspace: string, name: string): string {
+export function buildWorkspacePath(workspace: string, name: string): string {
   if (name === "" || name === "." || name === ".." || basename(name) !== name) {
     throw new RunnerError("internal", `The name ${JSON.stringify(name)} is not a plain file name.`)
   }
   return join(workspace, name)
 }
 
-/** Opens a file that a tool wrote. Throws unless `isSafeToOpen` accepts the file. */
-export async function openSafeFile(path: string): Promise<FileHandle> {
+/** Opens a file that a tool wrote. Throws unless `isToolFileSafeToOpen` accepts the file. */
+export async function openToolWrittenFile(path: string): Promise<FileHandle> {
   const handle = await open(path, PLAIN_FLAGS)
-  if (isSafeToOpen(await handle.stat())) return handle
+  if (isToolFileSafeToOpen(await handle.stat())) return handle
   await handle.close()
   throw notPlain(path)
 }
 
 /**
- * Reads synchronously a file that a tool wrote. Throws unless `isSafeToOpen` accepts the file.
- * Returns null if the file has more than `bytesMax` bytes.
+ * Reads synchronously a file that a tool wrote. Throws unless `isToolFileSafeToOpen` accepts the
+ * file. Returns null if the file has more than `bytesMax` bytes.
  */
-export function readSmallSafeFile(path: string, bytesMax: number): Buffer<ArrayBuffer> | null {
+export function readSmallToolWrittenFile(
+  path: string,
+  bytesMax: number,
+): Buffer<ArrayBuffer> | null {
   const file = openSync(path, PLAIN_FLAGS)
   try {
     const stats = fstatSync(file)
-    if (!isSafeToOpen(stats)) throw notPlain(path)
+    if (!isToolFileSafeToOpen(stats)) throw notPlain(path)
     return stats.size > bytesMax ? null : readFileSync(file)
   } finally {
     closeSync(file)
@@ -135,7 +138,7 @@ export function readSmallSafeFile(path: string, bytesMax: number): Buffer<ArrayB
  * Returns an open file as a Blob. On Linux, the Blob reads the file through its file descriptor, so
  * a rename of the file has no effect.
  */
-export async function openAsBlobByHandle(handle: FileHandle, path: string): Promise<Blob> {
+export async function readToolWrittenFileAsBlob(handle: FileHandle, path: string): Promise<Blob> {
   return await openAsBlob(process.platform === "linux" ? `/proc/self/fd/${handle.fd}` : path)
 }
 

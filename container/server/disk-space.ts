@@ -43,8 +43,8 @@ export type DiskReservations = {
  */
 export type DiskReservation = { workIn(folder: string): void; release(): void }
 
-/** Creates the disk reservations of a runner, for the disk that holds its workspaces. */
-export function openDiskReservations(settings: RunnerSettings): DiskReservations {
+/** Creates the reservations of disk space on the disk with the runner's workspaces. */
+export function createDiskReservations(settings: RunnerSettings): DiskReservations {
   const { capacity, limits, workDir } = settings
   const diskWaits = openDiskWaits(settings.diskWaitMs)
   const reserved = new Map<string, number>()

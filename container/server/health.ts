@@ -3,12 +3,12 @@ import type { RunnerHealth } from "../../src/contract/runner-health.ts"
 import { probeKernelFeatures } from "../sandbox/tiers/choose-sandbox.ts"
 import type { SandboxChoice } from "../sandbox/tiers/choose-sandbox.ts"
 import type { GetSandboxChoice } from "../sandbox/tiers/retry-sandbox.ts"
-import { createSandboxForRunnerTools } from "../sandbox/sandbox.ts"
+import { createSandboxWithoutTask } from "../sandbox/sandbox.ts"
 import type { ToolGrants, Sandbox } from "../sandbox/sandbox.ts"
 import type { SandboxTestResult } from "../sandbox/tiers/self-test.ts"
-import { testTier } from "../sandbox/tiers/test-tier.ts"
+import { testSandboxTier } from "../sandbox/tiers/test-tier.ts"
 import type { RunnerSettings } from "../settings.ts"
-import { findConfiguredYtdlpFolder, ytdlpUpdateHealth } from "../tools/ytdlp/ytdlp-update.ts"
+import { findYtdlpUpdateFolder, ytdlpUpdateHealth } from "../tools/ytdlp/ytdlp-update.ts"
 import type { TaskRuns } from "./task-runs.ts"
 import { isEnglishOnlyModel } from "../../src/contract/speech-models.ts"
 import { WHISPER_LANGUAGES } from "../../src/contract/whisper-languages.ts"
@@ -54,7 +54,7 @@ export function createHealthHandler(
   let attackTest: AttackTest | null = null
   return async (request) => {
     const choice = await latestChoice()
-    const folder = findConfiguredYtdlpFolder()
+    const folder = findYtdlpUpdateFolder()
     if (choice.sandbox && reading?.folder !== folder) {
       reading = { folder, tools: readTools(choice.sandbox) }
       void forgetIncomplete(reading)
@@ -74,7 +74,7 @@ export function createHealthHandler(
   async function attack({ sandbox, test }: SandboxChoice): Promise<SandboxTestResult> {
     if (sandbox === null || sandbox.tier === "none") return test
     if (attackTest?.sandbox !== sandbox) {
-      attackTest = { sandbox, test: testTier(sandbox, settings, "all") }
+      attackTest = { sandbox, test: testSandboxTier(sandbox, settings, "all") }
     }
     return { ...(await attackTest.test), loss: test.loss }
   }
@@ -199,7 +199,7 @@ async function readVersion(sandbox: Sandbox, command: VersionCommand): Promise<s
 async function readVersionLine(sandbox: Sandbox, command: VersionCommand): Promise<string> {
   const end = await startToolProcess({
     ...command,
-    taskSandbox: createSandboxForRunnerTools(sandbox),
+    taskSandbox: createSandboxWithoutTask(sandbox),
     cwd: "/",
     access: "none",
     timeLimitMs: VERSION_MS_MAX,

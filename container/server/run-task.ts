@@ -6,17 +6,17 @@ import { log } from "../log.ts"
 import type { WarmSandboxPool } from "../sandbox/warm/warm-sandbox-pool.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"
 import {
-  closeTaskSandbox,
+  destroyTaskSandbox,
   releaseUnusedTaskSandbox,
-  openTaskSandbox,
+  createTaskSandbox,
 } from "../sandbox/task-sandbox.ts"
 import { createWorkspace } from "../sandbox/workspace.ts"
 import type { RunnerSettings } from "../settings.ts"
 import type { ParsedTask, RunParsedTask } from "../tasks/registry.ts"
 import { runLogFields } from "../tasks/run-context.ts"
 import type { RunContext, RunStatus } from "../tasks/run-context.ts"
-import { openWorkerClient } from "../transfer/worker-client.ts"
-import { openRunReporter } from "../transfer/reporter.ts"
+import { createRunIoClient } from "../transfer/worker-client.ts"
+import { createRunReporter } from "../transfer/reporter.ts"
 import type { FinalReport } from "../transfer/reporter.ts"
 import { formatBytes } from "../tools/format-bytes.ts"
 import type { TaskDiskSpace } from "./disk-space.ts"
@@ -62,15 +62,15 @@ export async function runTask(
 ): Promise<void> {
   const { status, controllers, room } = control
   const { kill, interrupt } = controllers
-  const io = openWorkerClient(order, settings, kill)
-  const reporter = openRunReporter(io, settings.boot, kill)
+  const io = createRunIoClient(order, settings, kill)
+  const reporter = createRunReporter(io, settings.boot, kill)
   const signal = AbortSignal.any([kill.signal, interrupt.signal])
   const isTooLarge = "inputBytesMax" in room
   const workspaceBytes = isTooLarge ? 0 : room.workspaceBytes
   const prepared = isTooLarge ? null : warmPool.take(pool)
   const taskSandbox = prepared
     ? { ...prepared, workspaceBytes }
-    : openTaskSandbox(sandbox, workspaceBytes)
+    : createTaskSandbox(sandbox, workspaceBytes)
   const context = { order, settings, status, io, reporter, signal, taskSandbox }
   const report: FinalReport | null = isTooLarge
     ? { kind: "failed", processing_seconds: 0, ...tooLarge(order, room.inputBytesMax) }
@@ -110,7 +110,7 @@ async function runInWorkspace(
     if (interrupt.signal.aborted) return { kind: "interrupted", processing_seconds }
     return { kind: "failed", processing_seconds, ...runnerFailure(status, error) }
   } finally {
-    await closeTaskSandbox(taskSandbox, workspace)
+    await destroyTaskSandbox(taskSandbox, workspace)
   }
 }
 

@@ -12,7 +12,7 @@ import {
 import { taskOrderSchema } from "../../src/contract/task.ts"
 import { log } from "../log.ts"
 import type { GetSandboxChoice } from "../sandbox/tiers/retry-sandbox.ts"
-import { openWarmSandboxPool } from "../sandbox/warm/warm-sandbox-pool.ts"
+import { createWarmSandboxPool } from "../sandbox/warm/warm-sandbox-pool.ts"
 import type { RunnerSettings } from "../settings.ts"
 import { parseTask } from "../tasks/registry.ts"
 import { getSpeechWorkerPool } from "../tools/whisper/speech-worker-pool.ts"
@@ -20,7 +20,7 @@ import { ytdlpUpdateHealth } from "../tools/ytdlp/ytdlp-update.ts"
 import { createHealthHandler } from "./health.ts"
 import type { RequestHandler } from "./node-adapter.ts"
 import type { ParsedTaskOrder } from "./run-task.ts"
-import { openTaskRuns } from "./task-runs.ts"
+import { createTaskRuns } from "./task-runs.ts"
 import type { TaskRuns } from "./task-runs.ts"
 
 /** Runner as a request handler that is not bound to a port. */
@@ -47,8 +47,8 @@ const fenceNumber = z.coerce.number().int().positive()
  * runner. The runner accepts tasks only while it has a sandbox.
  */
 export function createRunner(settings: RunnerSettings, latestChoice: GetSandboxChoice): Runner {
-  const warmPool = openWarmSandboxPool(settings)
-  const runs = openTaskRuns(settings, warmPool)
+  const warmPool = createWarmSandboxPool(settings)
+  const runs = createTaskRuns(settings, warmPool)
   void latestChoice().then(({ sandbox }) => sandbox && warmPool.open(sandbox))
   const refuseByHeaders = createTokenCheck(settings.token)
   const router = Router<RoutedRequest>({

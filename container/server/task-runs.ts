@@ -5,7 +5,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts"
 import type { RunnerSettings } from "../settings.ts"
 import { runLogFields } from "../tasks/run-context.ts"
 import type { RunStatus } from "../tasks/run-context.ts"
-import { openDiskReservations } from "./disk-space.ts"
+import { createDiskReservations } from "./disk-space.ts"
 import type { TaskDiskSpace, DiskReservation } from "./disk-space.ts"
 import { runTask } from "./run-task.ts"
 import type { ParsedTaskOrder, RunAbortControllers, RunnerContext } from "./run-task.ts"
@@ -74,10 +74,10 @@ type UsedBytes = Map<string, number>
  * the same time, so that short tasks do not wait for long ones. Tasks take warm sandboxes from
  * `warmPool`.
  */
-export function openTaskRuns(settings: RunnerSettings, warmPool: WarmSandboxPool): TaskRuns {
+export function createTaskRuns(settings: RunnerSettings, warmPool: WarmSandboxPool): TaskRuns {
   const entries = new Map<string, RunEntry>()
   const highestAllocations = new Map<string, number>()
-  const disk = openDiskReservations(settings)
+  const disk = createDiskReservations(settings)
   let isLeaving = false
   /**
    * Starts the run of a task. Contains no `await`, so that two tasks never get the same slot or

@@ -5,7 +5,7 @@ import type { FetchWork } from "../../src/contract/tasks/fetch.ts"
 import { RunnerError } from "../task-failure.ts"
 import type { TaskFailure } from "../task-failure.ts"
 import { isDiskFullError } from "../sandbox/disk-sizes.ts"
-import { pathInWorkspace } from "../sandbox/workspace.ts"
+import { buildWorkspacePath } from "../sandbox/workspace.ts"
 import { inspectDownloadedMedia } from "../tools/ytdlp/download-page.ts"
 import type { DownloadedPageMedia } from "../tools/ytdlp/download-page.ts"
 import { downloadSource } from "./import/download-source.ts"
@@ -30,7 +30,7 @@ export async function downloadMediaFile(
     {
       async useFile({ body, name }, signal) {
         const { name: title, ext } = parse(name)
-        await write(body, pathInWorkspace(workspace, FILE + ext), signal)
+        await write(body, buildWorkspacePath(workspace, FILE + ext), signal)
         return { title, media: FILE + ext }
       },
     },

@@ -1,6 +1,6 @@
 import { mediaTypes } from "../tools/media-types.ts"
 import type { TaskFailure } from "../task-failure.ts"
-import { pathInWorkspace } from "../sandbox/workspace.ts"
+import { buildWorkspacePath } from "../sandbox/workspace.ts"
 import { downloadPageVideo } from "../tools/ytdlp/download-page.ts"
 import type {
   DownloadedPageMedia,
@@ -40,7 +40,7 @@ export async function storeDownloadedFile(
   { workspaceName, name, sizeBytes }: DownloadedFile,
 ): Promise<{ name: string; size_bytes: number; content_type: string }> {
   const contentType = mediaTypes.getType(name) ?? "application/octet-stream"
-  const path = pathInWorkspace(workspace, workspaceName)
+  const path = buildWorkspacePath(workspace, workspaceName)
   const partBytes = settings.outputPartBytes
   await uploadOutputFile(
     { io, signal },

@@ -2,21 +2,21 @@ import { REPORT_PROBES_BYTES_MAX } from "../../src/contract/report.ts"
 import { probeTaskDefinition } from "../../src/contract/tasks/probe.ts"
 import type { ProbeTaskResult, ProbeWork } from "../../src/contract/tasks/probe.ts"
 import { callerFailure } from "../task-failure.ts"
-import { inputDamageWarning, findDamageLine } from "../tools/ffmpeg/input-damage.ts"
+import { inputDamageWarning, findInputDamageLine } from "../tools/ffmpeg/input-damage.ts"
 import { shortenProbeResult } from "../tools/ffmpeg/shorten-probe.ts"
 import { markProcessStarted } from "./run-context.ts"
 import type { RunContext, TaskOutcome } from "./run-context.ts"
 import { downloadOnlyInput, probeOnlyInput } from "./single-input.ts"
 import { unlink } from "node:fs/promises"
-import { requireFreeBytes } from "../sandbox/disk-sizes.ts"
-import { pathInWorkspace } from "../sandbox/workspace.ts"
+import { requireFreeDiskBytes } from "../sandbox/disk-sizes.ts"
+import { buildWorkspacePath } from "../sandbox/workspace.ts"
 import { probeFile } from "../tools/ffmpeg/probe-file.ts"
 import type { ProbeRun } from "../tools/ffmpeg/probe-file.ts"
 import { explainUnreadableFile, isIntendedAsMedia } from "../tools/ffmpeg/unreadable-inputs.ts"
 import { mediaTypes } from "../tools/media-types.ts"
 import { NOT_MEDIA_WARNING } from "../../src/contract/warning.ts"
 import { canWatchReads } from "../sandbox/watched-reads.ts"
-import { openPartialInputFile } from "../transfer/partial-file.ts"
+import { createPartialInputFile } from "../transfer/partial-file.ts"
 
 export const probeTaskHandler = { definition: probeTaskDefinition, run: runProbeTask }
 
@@ -33,7 +33,7 @@ async function runProbeTask(
     (await probeWithoutFullDownload(context)) ??
     (await probeOnlyInput(context, await downloadOnlyInput(context, "A probe")))
   if ("probe" in probed) {
-    const line = findDamageLine(probed.complaints, [probed.probe.format_name])
+    const line = findInputDamageLine(probed.complaints, [probed.probe.format_name])
     const warnings = line === null ? [] : [inputDamageWarning(null, line)]
     const probe = shortenProbeResult(probed.probe, REPORT_PROBES_BYTES_MAX)
     return { result: { kind: "probe", probe, warnings } }
@@ -72,11 +72,11 @@ async function probeWithoutFullDownload(context: RunContext): Promise<ProbeRun |
   if (!input || input.size_bytes < PARTIAL_PROBE_BYTES_MIN) return null
   if (!canWatchReads(taskSandbox.sandbox)) return null
   status.phase = "downloading"
-  requireFreeBytes(workspace, input.size_bytes + settings.limits.diskReserveBytes)
+  requireFreeDiskBytes(workspace, input.size_bytes + settings.limits.diskReserveBytes)
   const stop = new AbortController()
   const signal = AbortSignal.any([context.signal, stop.signal])
-  const path = pathInWorkspace(workspace, input.name)
-  const file = await openPartialInputFile({ io, signal }, input, path)
+  const path = buildWorkspacePath(workspace, input.name)
+  const file = await createPartialInputFile({ io, signal }, input, path)
   try {
     status.phase = "working"
     const probed = await probeFile({

@@ -3,7 +3,7 @@ import type { TaskFailure } from "../task-failure.ts"
 import { log } from "../log.ts"
 import type { TaskSandbox } from "../sandbox/sandbox.ts"
 import type { RunnerSettings } from "../settings.ts"
-import type { WorkerClient } from "../transfer/worker-client.ts"
+import type { RunIoClient } from "../transfer/worker-client.ts"
 import type { RunReporter } from "../transfer/reporter.ts"
 
 export type RunPhase =
@@ -36,7 +36,7 @@ export type RunContext = {
   status: RunStatus
   workspace: string
   taskSandbox: TaskSandbox
-  io: WorkerClient
+  io: RunIoClient
   reporter: RunReporter
   /** Signal that aborts when the run must end early, for any reason. */
   signal: AbortSignal

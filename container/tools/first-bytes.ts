@@ -1,11 +1,11 @@
-import { openSafeFile } from "../sandbox/workspace.ts"
+import { openToolWrittenFile } from "../sandbox/workspace.ts"
 
 /** Number of bytes at the start of a file from which the type of the file is detected. */
 export const FIRST_BYTES_LENGTH = 4096
 
 /** Returns the first bytes of a file in a workspace. */
 export async function readFirstBytes(path: string): Promise<Buffer> {
-  await using handle = await openSafeFile(path)
+  await using handle = await openToolWrittenFile(path)
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(FIRST_BYTES_LENGTH), { position: 0 })
   return buffer.subarray(0, bytesRead)
 }

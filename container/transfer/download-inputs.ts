@@ -4,8 +4,8 @@ import { pipeline } from "node:stream/promises"
 import { groupInputsByFile } from "../../src/contract/task.ts"
 import type { TaskInput } from "../../src/contract/task.ts"
 import { RunnerError } from "../task-failure.ts"
-import { isDiskFullError, requireFreeBytes } from "../sandbox/disk-sizes.ts"
-import { pathInWorkspace } from "../sandbox/workspace.ts"
+import { isDiskFullError, requireFreeDiskBytes } from "../sandbox/disk-sizes.ts"
+import { buildWorkspacePath } from "../sandbox/workspace.ts"
 import type { TransferContext } from "./worker-client.ts"
 import {
   mapWithConcurrency,
@@ -39,13 +39,13 @@ export async function downloadInputs(context: DownloadContext): Promise<void> {
   const groups = groupInputsByFile(order.inputs)
   await mapWithConcurrency(groups, options, async ([first, ...same], joint) => {
     if (!first) return
-    const path = pathInWorkspace(workspace, first.name)
-    requireFreeBytes(workspace, first.size_bytes + settings.limits.diskReserveBytes)
+    const path = buildWorkspacePath(workspace, first.name)
+    requireFreeDiskBytes(workspace, first.size_bytes + settings.limits.diskReserveBytes)
     await downloadInput({ io, signal: joint }, first, path)
     // Makes the file read-only, since a write to the file would change all inputs that are hard
     // links to the file.
     chmodSync(path, READ_ONLY_MODE)
-    for (const { name } of same) await link(path, pathInWorkspace(workspace, name))
+    for (const { name } of same) await link(path, buildWorkspacePath(workspace, name))
   })
 }
 

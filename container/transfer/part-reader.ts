@@ -12,7 +12,7 @@ export type PartReader = {
 }
 
 /** Opens a reader that divides a body into parts. Calls `onBytes` with all bytes in order. */
-export function openPartReader(
+export function createPartReader(
   body: AsyncIterable<Uint8Array>,
   onBytes: (bytes: Uint8Array) => void = () => undefined,
 ): PartReader {

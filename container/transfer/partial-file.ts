@@ -2,7 +2,7 @@ import { open } from "node:fs/promises"
 import type { FileHandle } from "node:fs/promises"
 import type { TaskInput } from "../../src/contract/task.ts"
 import { RunnerError } from "../task-failure.ts"
-import type { ByteRange, OnDemandFile } from "../sandbox/watched-reads.ts"
+import type { FileByteRange, OnDemandFile } from "../sandbox/watched-reads.ts"
 import type { TransferContext } from "./worker-client.ts"
 import { retryWithBackoff, transferRetryPolicy } from "./concurrency-and-retry.ts"
 
@@ -43,25 +43,25 @@ const SHARE_MAX = 0.5
  * the input. Other ranges are downloaded on request. A request fails if all requests together
  * exceed the limits of a partial download.
  */
-export async function openPartialInputFile(
+export async function createPartialInputFile(
   context: TransferContext,
   input: TaskInput,
   path: string,
 ): Promise<PartialInputFile> {
   const { size_bytes: size } = input
   const handle = await open(path, "wx", READ_ONLY_MODE)
-  const ranges: ByteRange[] = []
+  const ranges: FileByteRange[] = []
   const plan = openRangePlan(size)
   let hasReadFirstByte = false
   let waitedMs = 0
-  async function fetch(range: ByteRange): Promise<void> {
+  async function fetch(range: FileByteRange): Promise<void> {
     plan.count(range)
     await retryWithBackoff(transferRetryPolicy(context.signal), () =>
       fetchRange(context, input, handle, range),
     )
     addRange(ranges, range)
   }
-  async function load({ start, end }: ByteRange): Promise<ByteRange> {
+  async function load({ start, end }: FileByteRange): Promise<FileByteRange> {
     await ends
     for (;;) {
       const present = ranges.find((each) => each.start <= start && start < each.end)
@@ -107,7 +107,7 @@ function openRangePlan(size: number) {
   let total = { count: 0, bytes: 0 }
   let latest = { end: 0, bytes: RANGE_BYTES_MIN }
   return {
-    next({ start, end: until }: ByteRange, ranges: readonly ByteRange[]): ByteRange {
+    next({ start, end: until }: FileByteRange, ranges: readonly FileByteRange[]): FileByteRange {
       const isNext = start === latest.end
       const bytes = isNext ? Math.min(RANGE_BYTES_MAX, latest.bytes * 2) : RANGE_BYTES_MIN
       const limit = ranges.find((range) => range.start > start)?.start ?? size
@@ -115,7 +115,7 @@ function openRangePlan(size: number) {
       latest = { end, bytes }
       return { start, end }
     },
-    count({ start, end }: ByteRange): void {
+    count({ start, end }: FileByteRange): void {
       total = { count: total.count + 1, bytes: total.bytes + end - start }
       if (total.count <= RANGES_MAX && total.bytes <= size * SHARE_MAX) return
       throw new Error("So much of the file is read that a full download is faster.")
@@ -127,7 +127,7 @@ async function fetchRange(
   { io, signal }: TransferContext,
   input: TaskInput,
   handle: FileHandle,
-  { start, end }: ByteRange,
+  { start, end }: FileByteRange,
 ): Promise<void> {
   const range = `bytes=${start}-${end - 1}`
   const answer = await io.read(`/inputs/${input.key}`, { headers: { range }, signal })
@@ -151,7 +151,7 @@ async function fetchRange(
  * Adds a range to a sorted list of ranges. Merges the new range with all ranges that it overlaps or
  * touches.
  */
-function addRange(ranges: ByteRange[], added: ByteRange): void {
+function addRange(ranges: FileByteRange[], added: FileByteRange): void {
   const touching = ranges.filter(({ start, end }) => start <= added.end && added.start <= end)
   const others = ranges.filter((each) => !touching.includes(each))
   const start = Math.min(added.start, ...touching.map((each) => each.start))

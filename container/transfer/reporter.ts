@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { HEARTBEAT_MS } from "../../src/contract/protocol.ts"
 import type { ProgressDetail, Report } from "../../src/contract/report.ts"
 import { log } from "../log.ts"
-import type { WorkerClient } from "./worker-client.ts"
+import type { RunIoClient } from "./worker-client.ts"
 import { retryWithBackoff, transferRetryPolicy } from "./concurrency-and-retry.ts"
 
 /**
@@ -81,8 +81,8 @@ type ProgressSender = {
  * Opens the reporter of one run, which sends heartbeats until the run ends. Aborts `kill` if the
  * Worker has not accepted a report for so long that the task must have been requeued.
  */
-export function openRunReporter(
-  io: WorkerClient,
+export function createRunReporter(
+  io: RunIoClient,
   boot: string,
   kill: AbortController,
 ): RunReporter {

@@ -2,8 +2,12 @@ import { hash } from "node:crypto"
 import type { FileHandle } from "node:fs/promises"
 import { crc32 } from "node:zlib"
 import { OUTPUT_PARTS_AT_ONCE } from "../../src/contract/protocol.ts"
-import { openAsBlobByHandle, openSafeFile, readSmallSafeFile } from "../sandbox/workspace.ts"
-import type { WorkerRequest, TransferContext } from "./worker-client.ts"
+import {
+  readToolWrittenFileAsBlob,
+  openToolWrittenFile,
+  readSmallToolWrittenFile,
+} from "../sandbox/workspace.ts"
+import type { RunIoRequest, TransferContext } from "./worker-client.ts"
 import { startPartUpload, UploadLostError } from "./part-upload.ts"
 import {
   mapWithConcurrency,
@@ -43,13 +47,13 @@ export async function uploadOutputFile(
   context: TransferContext,
   output: OutputFileToUpload,
 ): Promise<{ sha256?: string }> {
-  const bytes = readSmallSafeFile(output.path, Math.min(SMALL_BYTES_MAX, output.partBytes))
+  const bytes = readSmallToolWrittenFile(output.path, Math.min(SMALL_BYTES_MAX, output.partBytes))
   if (bytes) {
     await uploadBytesOutput(context, { ...output, bytes })
     return { sha256: hash("sha256", bytes) }
   }
-  await using handle = await openSafeFile(output.path)
-  await uploadBlob(context, output, await openAsBlobByHandle(handle, output.path))
+  await using handle = await openToolWrittenFile(output.path)
+  await uploadBlob(context, output, await readToolWrittenFileAsBlob(handle, output.path))
   return {}
 }
 
@@ -61,8 +65,8 @@ export async function uploadBundleMember(
   context: TransferContext,
   member: OutputFileToUpload,
 ): Promise<{ sizeBytes: number; crc: number }> {
-  await using handle = await openSafeFile(member.path)
-  const file = await openAsBlobByHandle(handle, member.path)
+  await using handle = await openToolWrittenFile(member.path)
+  const file = await readToolWrittenFileAsBlob(handle, member.path)
   const [crc] = await Promise.all([
     crcOf(handle, file.size, context.signal),
     uploadBlob(context, member, file),
@@ -147,7 +151,7 @@ async function drain(response: Response): Promise<void> {
 function putWithRetries(
   { io, signal }: TransferContext,
   path: string,
-  request: Omit<WorkerRequest, "method" | "signal">,
+  request: Omit<RunIoRequest, "method" | "signal">,
 ): Promise<Response> {
   return retryWithBackoff(transferRetryPolicy(signal), () =>
     io.fetch(path, { method: "PUT", ...request, signal }),

@@ -8,7 +8,7 @@ import { request as requestHttps } from "node:https"
 import { buffer } from "node:stream/consumers"
 import { pipeline } from "node:stream/promises"
 
-export type WorkerRequest = {
+export type RunIoRequest = {
   method?: "GET" | "PUT" | "POST"
   headers?: Record<string, string>
   body?: string | Blob | Uint8Array<ArrayBuffer>
@@ -20,19 +20,19 @@ export type WorkerRequest = {
 /**
  * HTTP client with which the run of one task exchanges inputs, outputs and reports with the Worker.
  */
-export type WorkerClient = {
+export type RunIoClient = {
   /**
    * Sends a request and buffers the response. `path` begins with a slash. Returns a response with
    * status 2xx or a status in `acceptedStatuses`. Status 410 kills the run, and the abort reason is
    * thrown. For other final statuses (4xx), throws a RunnerError. For all other statuses, and if
    * the connection has no traffic for `transferIdleMs`, throws an Error.
    */
-  fetch(path: string, request: WorkerRequest): Promise<Response>
+  fetch(path: string, request: RunIoRequest): Promise<Response>
   /**
    * Sends a GET request, and streams the response body. Throws the same errors as `fetch`, even
    * while the body is read.
    */
-  read(path: string, request: Pick<WorkerRequest, "headers" | "signal">): Promise<IncomingMessage>
+  read(path: string, request: Pick<RunIoRequest, "headers" | "signal">): Promise<IncomingMessage>
   /**
    * Sends a GET request, and streams the response body without decoding it. Returns a response with
    * any status except 410, which has the same effect as in `fetch`.
@@ -41,7 +41,7 @@ export type WorkerClient = {
 }
 
 /** HTTP client and abort signal for a transfer from or to the Worker. */
-export type TransferContext = { io: WorkerClient; signal: AbortSignal }
+export type TransferContext = { io: RunIoClient; signal: AbortSignal }
 
 /** Statuses of the class 4xx after which another attempt may succeed. */
 const RETRYABLE_STATUSES = new Set([408, 425, 429])
@@ -50,11 +50,11 @@ const RETRYABLE_STATUSES = new Set([408, 425, 429])
  * Creates the HTTP client for the run of one task. Aborts `kill` when the Worker answers that the
  * run has ended. If `ioSocket` is not null, requests are sent to that UNIX socket.
  */
-export function openWorkerClient(
+export function createRunIoClient(
   order: TaskOrder,
   { boot, ioSocket, transferIdleMs }: Pick<RunnerSettings, "boot" | "ioSocket" | "transferIdleMs">,
   kill: AbortController,
-): WorkerClient {
+): RunIoClient {
   const headers = {
     authorization: `Bearer ${order.io.token}`,
     "accept-encoding": "identity",

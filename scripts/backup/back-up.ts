@@ -38,7 +38,7 @@ const COPY_MODE = constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL
  * service, if other users can change one of the folders, or if the target holds anything but a
  * backup.
  */
-export async function backUp(service: string, target: string): Promise<BackupResult> {
+export async function backUpStateFolder(service: string, target: string): Promise<BackupResult> {
   const stateDir = secureStateFolder(service)
   const databases = stateDir === null ? [] : findDatabases(stateDir)
   if (stateDir === null || !databases.some((path) => path.startsWith("v3/d1/"))) {

@@ -1,5 +1,5 @@
 import { resolve } from "node:path"
-import { backUp } from "./back-up.ts"
+import { backUpStateFolder } from "./back-up.ts"
 import { CliError, runScript } from "../cli/cli-error.ts"
 import { readServiceConfig } from "../cli/service-config.ts"
 
@@ -16,7 +16,7 @@ await runScript(async () => {
   const [folder, ...others] = process.argv.slice(2)
   if (folder === undefined || folder.startsWith("-") || others.length > 0) throw new CliError(USAGE)
   const { stateDir } = readServiceConfig(process.env)
-  const { copied, kept, removed, bytes } = await backUp(stateDir, resolve(folder))
+  const { copied, kept, removed, bytes } = await backUpStateFolder(stateDir, resolve(folder))
   const mebibytes = (bytes / 1024 ** 2).toFixed(1)
   const update =
     kept + removed === 0

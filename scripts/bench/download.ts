@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { IncomingMessage } from "node:http"
-import { openCaller } from "../cli/client/caller.ts"
+import { createApiCaller } from "../cli/client/caller.ts"
 import type { ApiCaller } from "../cli/client/caller.ts"
 import { formatMib, formatRatio } from "./figure.ts"
 import type { BenchResult } from "./figure.ts"
-import { GIB, makeIncompressibleBody } from "./incompressible-body.ts"
+import { BYTES_PER_GIB, makeIncompressibleBody } from "./incompressible-body.ts"
 import { MULTIPART_STORE_PATH, startPlainR2Worker } from "./plain-r2.ts"
-import type { BenchScope } from "./scope.ts"
+import type { BenchResources } from "./scope.ts"
 import { findWorkerdPid, readResidentBytes, samplePeakMemory } from "../cli/processes/memory.ts"
 import { waitUntilFinal, uploadFile } from "../cli/client/requests.ts"
 import { startBenchService } from "./service.ts"
@@ -26,10 +26,10 @@ const GOAL = { growthBytes: 32 * 1024 ** 2, ratio: 0.9 }
  * link, and how fast a quick client reads the file. Compares both with a plain `get` of the same
  * bytes from R2.
  */
-export async function benchDownload(scope: BenchScope): Promise<BenchResult[]> {
+export async function benchDownload(scope: BenchResources): Promise<BenchResult[]> {
   const stateDir = await scope.makeFolder()
   const before = await startBenchService(scope, { stateDir })
-  const { id } = await uploadFile(before.caller, "junk.bin", makeIncompressibleBody(GIB))
+  const { id } = await uploadFile(before.caller, "junk.bin", makeIncompressibleBody(BYTES_PER_GIB))
   await waitUntilFinal(before.caller, `/v1/files/${id}`, { pollMs: 100 })
   await before.stop()
   // Restarts workerd, because memory of the upload that is still allocated would hide memory of the
@@ -60,23 +60,23 @@ export async function benchDownload(scope: BenchScope): Promise<BenchResult[]> {
 }
 
 async function throughputFigure(
-  scope: BenchScope,
+  scope: BenchResources,
   service: BenchService,
   id: string,
 ): Promise<BenchResult> {
   const plain = await startPlainR2Worker(scope)
-  const body = { type: "application/octet-stream", ...makeIncompressibleBody(GIB) }
+  const body = { type: "application/octet-stream", ...makeIncompressibleBody(BYTES_PER_GIB) }
   await plain.caller.ask("PUT", PLAIN_PATH, body)
   const link = await findLink(service, id)
-  const client = openCaller(link.origin)
+  const client = createApiCaller(link.origin)
   scope.defer(() => client.close())
   const tookMs = await measureAlternatingMedians(
     { warmUp: 1, counted: ROUNDS },
     async () => await measureMs(async () => await readWhole(client, link.pathname)),
     async () => await measureMs(async () => await readWhole(plain.caller, PLAIN_PATH)),
   )
-  const bytesPerSecond = (GIB * 1000) / tookMs.measured
-  const ofPlain = (GIB * 1000) / tookMs.reference
+  const bytesPerSecond = (BYTES_PER_GIB * 1000) / tookMs.measured
+  const ofPlain = (BYTES_PER_GIB * 1000) / tookMs.reference
   const ratio = bytesPerSecond / ofPlain
   return {
     name: "download: 1 GiB by a link, a second",
@@ -93,7 +93,7 @@ async function readWhole(client: ApiCaller, path: string): Promise<void> {
   for await (const chunk of await client.open(path)) {
     if (chunk instanceof Uint8Array) read += chunk.byteLength
   }
-  if (read !== GIB) throw new Error(`${path} has ${read} bytes`)
+  if (read !== BYTES_PER_GIB) throw new Error(`${path} has ${read} bytes`)
 }
 
 /** Requests the content of a file. Returns the signed link to which the response redirects. */
@@ -106,7 +106,7 @@ async function findLink(service: BenchService, id: string): Promise<URL> {
 /** Reads about `bytes` bytes of a file at a limited rate. Returns the number of bytes read. */
 async function readFromLink(service: BenchService, id: string, bytes: number): Promise<number> {
   const link = await findLink(service, id)
-  const client = openCaller(link.origin)
+  const client = createApiCaller(link.origin)
   try {
     const incoming = await client.open(link.pathname)
     if (incoming.statusCode !== 200) throw new Error(`the link answered ${incoming.statusCode}`)

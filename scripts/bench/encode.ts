@@ -1,7 +1,7 @@
 import { formatMs, formatRatio, formatSeconds } from "./figure.ts"
 import type { BenchResult } from "./figure.ts"
-import type { BenchScope } from "./scope.ts"
-import { makeMedia, runUnsandboxed, serviceToolPaths } from "../cli/client/media.ts"
+import type { BenchResources } from "./scope.ts"
+import { makeMediaFile, runUnsandboxed, serviceToolPaths } from "../cli/client/media.ts"
 import { readCpuTime, measureProcessTreeCpuMs } from "../cli/processes/process-time.ts"
 import { submitCommand, waitUntilSuccess, uploadMedia } from "../cli/client/requests.ts"
 import { startBenchService } from "./service.ts"
@@ -19,9 +19,9 @@ const WORDS = "-c:v libx264 -preset veryfast -crf 26"
  * Measures the time from the submission to the success of an encode of a few seconds, and compares
  * the time with ffmpeg alone with the same arguments.
  */
-export async function benchEncode(scope: BenchScope): Promise<BenchResult[]> {
+export async function benchEncode(scope: BenchResources): Promise<BenchResult[]> {
   const folder = await scope.makeFolder()
-  const path = await makeMedia(folder, "source.mp4", SOURCE)
+  const path = await makeMediaFile(folder, "source.mp4", SOURCE)
   const service = await startBenchService(scope)
   const fileId = await uploadMedia(service.caller, path)
   const words = `-nostdin -y -i source.mp4 ${WORDS} encoded.mp4`.split(" ")

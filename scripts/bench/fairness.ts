@@ -2,7 +2,7 @@ import pMap from "p-map"
 import type { ApiCaller } from "../cli/client/caller.ts"
 import { formatDifference, formatMs, formatRatio } from "./figure.ts"
 import type { BenchResult } from "./figure.ts"
-import type { BenchScope } from "./scope.ts"
+import type { BenchResources } from "./scope.ts"
 import { submitCommand, waitUntilSuccess } from "../cli/client/requests.ts"
 import { startBenchService } from "./service.ts"
 import type { BenchService } from "./service.ts"
@@ -20,7 +20,7 @@ const IDLE_RATIO_MAX = 1.2
  * Measures how long a job of an account waits while another account has a thousand jobs in the
  * queue.
  */
-export async function benchFairness(scope: BenchScope): Promise<BenchResult[]> {
+export async function benchFairness(scope: BenchResources): Promise<BenchResult[]> {
   const full = await measure(scope, SLOTS)
   const room = await measure(scope, SLOTS - 1)
   return [
@@ -47,7 +47,7 @@ export async function benchFairness(scope: BenchScope): Promise<BenchResult[]> {
  * Measures the waits of jobs without other jobs, and beside a flood of jobs that may hold
  * `floodSlots` slots.
  */
-async function measure(scope: BenchScope, floodSlots: number) {
+async function measure(scope: BenchResources, floodSlots: number) {
   const service = await startBenchService(scope, {
     runnerCapacity: SLOTS,
     settings: { PAID_RUNNING_JOBS_MAX: String(floodSlots) },

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { setTimeout as sleep } from "node:timers/promises"
 import { makeChildEnvironment } from "../cli/environment.ts"
-import { isHealthy } from "../cli/health.ts"
+import { isServiceHealthy } from "../cli/health.ts"
 import { findFreePort } from "../cli/ports.ts"
 import { formatMib, formatMs } from "./figure.ts"
 import type { BenchResult } from "./figure.ts"
@@ -11,7 +11,7 @@ import {
   readProportionalBytes,
   readResidentBytes,
 } from "../cli/processes/memory.ts"
-import type { BenchScope } from "./scope.ts"
+import type { BenchResources } from "./scope.ts"
 import { median } from "./statistics.ts"
 
 const ROUNDS = 5
@@ -31,7 +31,7 @@ type Start = { ms: number; bytes: number; ownBytes: number; parts: string }
  * of resident memory counts pages that several processes share several times. The last figure
  * divides shared pages among the processes.
  */
-export async function benchIdle(scope: BenchScope): Promise<BenchResult[]> {
+export async function benchIdle(scope: BenchResources): Promise<BenchResult[]> {
   const stateDir = await scope.makeFolder()
   const starts: Start[] = []
   const bare: Start[] = []
@@ -87,7 +87,7 @@ async function startOnce(
   const { pid = 0 } = child
   try {
     const url = `http://127.0.0.1:${port}${path}`
-    while (!(await isHealthy({ url }))) {
+    while (!(await isServiceHealthy({ url }))) {
       if (performance.now() - startedAt > ANSWER_MS_MAX) throw new Error(`${program} never answers`)
       await sleep(POLL_MS)
     }

@@ -4,7 +4,7 @@ import type { SizedRequestBody } from "../cli/client/caller.ts"
 const MIB = 1024 ** 2
 const BLOCKS = 16
 
-export const GIB = 1024 * MIB
+export const BYTES_PER_GIB = 1024 * MIB
 
 /**
  * Returns a request body of incompressible bytes: a few random blocks, which are repeated while the

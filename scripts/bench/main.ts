@@ -10,8 +10,8 @@ import type { BenchResult } from "./figure.ts"
 import { benchIdle } from "./idle.ts"
 import { benchMemory } from "./memory/memory.ts"
 import { benchNormalize } from "./normalize.ts"
-import { openBenchScope } from "./scope.ts"
-import type { BenchScope } from "./scope.ts"
+import { createBenchResources } from "./scope.ts"
+import type { BenchResources } from "./scope.ts"
 import { benchScale } from "./scale/scale.ts"
 import { benchShort } from "./short/short.ts"
 import { benchSpeech } from "./speech/speech.ts"
@@ -22,7 +22,7 @@ import { ensureSetUp } from "../setup/main.ts"
 
 type Bench = {
   name: string
-  run: (scope: BenchScope) => Promise<BenchResult[]>
+  run: (scope: BenchResources) => Promise<BenchResult[]>
   /**
    * Whether the benchmark runs only when the user names it, because it takes minutes or installs
    * programs that nothing else needs.
@@ -120,7 +120,7 @@ function checkScale(): void {
  */
 async function runBench({ name, run, timeLimitMs = BENCH_MS_MAX }: Bench): Promise<BenchResult[]> {
   console.error(`Measuring ${name} ...`)
-  const scope = openBenchScope()
+  const scope = createBenchResources()
   function stopOnSignal(): void {
     void scope.close().then(() => process.exit(1))
   }

@@ -4,14 +4,14 @@ import { promisify } from "node:util"
 import { z } from "zod"
 import { generateSpeech, LONG_SPEECH_TEXT } from "../../test/support/media/speech.ts"
 import { makeJsonBody } from "../cli/client/caller.ts"
-import { makeMedia, serviceToolPaths } from "../cli/client/media.ts"
+import { makeMediaFile, serviceToolPaths } from "../cli/client/media.ts"
 import { waitUntilSuccess, uploadMedia } from "../cli/client/requests.ts"
 import { meterLoudness } from "../cli/loudness-meter.ts"
 import { fliteStep } from "../setup/test-tools.ts"
-import { ensureSteps } from "../setup/step.ts"
+import { ensureSetupSteps } from "../setup/step.ts"
 import { formatRatio, formatSeconds } from "./figure.ts"
 import type { BenchResult } from "./figure.ts"
-import type { BenchScope } from "./scope.ts"
+import type { BenchResources } from "./scope.ts"
 import { startBenchService } from "./service.ts"
 import type { BenchService } from "./service.ts"
 import { measureMediansInRotation, measureMs } from "./statistics.ts"
@@ -40,12 +40,12 @@ const measured = z.object({
 type Source = { path: string; codec: string }
 
 /** Measures normalizations, and compares each with three runs of ffmpeg alone. */
-export async function benchNormalize(scope: BenchScope): Promise<BenchResult[]> {
-  await ensureSteps([fliteStep])
+export async function benchNormalize(scope: BenchResources): Promise<BenchResult[]> {
+  await ensureSetupSteps([fliteStep])
   const folder = await scope.makeFolder()
   const service = await startBenchService(scope)
   const sound = await makeSound(folder)
-  const video = await makeMedia(folder, "long.mp4", `-i ${sound} ${PICTURE} ${AAC}`)
+  const video = await makeMediaFile(folder, "long.mp4", `-i ${sound} ${PICTURE} ${AAC}`)
   return [
     ...(await benchPasses(service, folder, "WAV", { path: sound, codec: "-c:a pcm_s16le" })),
     ...(await benchPasses(service, folder, "MP4 with a picture", { path: video, codec: AAC })),
@@ -65,7 +65,7 @@ async function makeSound(folder: string): Promise<string> {
     "[speech][1:a]amix=inputs=2:duration=longest:normalize=0[mix]"
   const inputs = `-stream_loop -1 -i ${join(folder, "story.wav")} -f lavfi -i ${music}`
   const words = `${inputs} -filter_complex ${mix} -map [mix] -t ${SOUND_SECONDS}`
-  return await makeMedia(folder, "long.wav", words)
+  return await makeMediaFile(folder, "long.wav", words)
 }
 
 async function benchPasses(

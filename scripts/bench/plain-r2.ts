@@ -2,12 +2,12 @@ import { once } from "node:events"
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare"
 import { z } from "zod"
 import { patchMiniflare } from "../build/miniflare-patch.ts"
-import { r2Patch } from "../build/r2-patch.ts"
-import { openCaller } from "../cli/client/caller.ts"
+import { miniflareR2Patch } from "../build/r2-patch.ts"
+import { createApiCaller } from "../cli/client/caller.ts"
 import type { ApiCaller } from "../cli/client/caller.ts"
 import { makeChildEnvironment } from "../cli/environment.ts"
 import { startNodeProgram, waitForReadyLine } from "../cli/program.ts"
-import type { BenchScope } from "./scope.ts"
+import type { BenchResources } from "./scope.ts"
 
 /** Line that the Worker's program prints when it is ready, followed by its origin. */
 const READY_PREFIX = "Plain R2 serves "
@@ -49,19 +49,19 @@ if (import.meta.main) await serve()
  * as the service and none of its code.
  */
 export async function startPlainR2Worker(
-  scope: BenchScope,
+  scope: BenchResources,
 ): Promise<{ caller: ApiCaller; pid: number }> {
   const environment = { ...makeChildEnvironment(), STATE_DIR: await scope.makeFolder() }
   const program = scope.use(startNodeProgram({ words: [import.meta.filename], environment }))
   const line = await waitForReadyLine(program, new RegExp(`^${READY_PREFIX}`))
-  const caller = openCaller(line.slice(READY_PREFIX.length))
+  const caller = createApiCaller(line.slice(READY_PREFIX.length))
   scope.defer(() => caller.close())
   return { caller, pid: program.pid }
 }
 
 async function serve(): Promise<void> {
   const { STATE_DIR: stateDir } = z.object({ STATE_DIR: z.string() }).parse(process.env)
-  patchMiniflare(r2Patch)
+  patchMiniflare(miniflareR2Patch)
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       host: "127.0.0.1",

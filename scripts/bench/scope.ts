@@ -1,7 +1,7 @@
 import { makeTempFolder } from "../cli/temp-folder.ts"
 
 /** Resources of a benchmark, which are disposed of in reverse order when the scope closes. */
-export type BenchScope = {
+export type BenchResources = {
   /** Aborted when the scope closes. */
   signal: AbortSignal
   /**
@@ -15,7 +15,7 @@ export type BenchScope = {
   close(): Promise<void>
 }
 
-export function openBenchScope(): BenchScope {
+export function createBenchResources(): BenchResources {
   const opened = new AsyncDisposableStack()
   const closing = new AbortController()
   // Disposes of the resource at once if the scope is closed. A benchmark that exceeded its time

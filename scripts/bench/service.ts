@@ -2,9 +2,9 @@ import { EventEmitter } from "node:events"
 import { parseRunnerLogEvent } from "../start/runner-line.ts"
 import { startServiceProcess } from "../cli/service-process.ts"
 import type { ServiceProcess } from "../cli/service-process.ts"
-import { openCaller } from "../cli/client/caller.ts"
+import { createApiCaller } from "../cli/client/caller.ts"
 import type { ApiCaller } from "../cli/client/caller.ts"
-import type { BenchScope } from "./scope.ts"
+import type { BenchResources } from "./scope.ts"
 
 const EVENT_MS_MAX = 180_000
 
@@ -27,7 +27,7 @@ export type BenchService = Pick<ServiceProcess, "origin" | "pid" | "onLine" | "m
  * service.
  */
 export async function startBenchService(
-  scope: BenchScope,
+  scope: BenchResources,
   options: {
     stateDir?: string
     runnerCapacity?: number
@@ -52,7 +52,7 @@ export async function startBenchService(
   const whenLogged = readEvents(service.onLine)
   async function openAccount(name: string): Promise<ApiCaller> {
     const key = await service.makeKey(name, "paid")
-    const caller = openCaller(service.origin, { "x-api-key": key })
+    const caller = createApiCaller(service.origin, { "x-api-key": key })
     scope.defer(() => caller.close())
     return caller
   }

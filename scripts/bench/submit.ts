@@ -4,8 +4,8 @@ import pMap from "p-map"
 import type { ApiCaller } from "../cli/client/caller.ts"
 import { formatDifference, formatMs, formatRatio } from "./figure.ts"
 import type { BenchResult } from "./figure.ts"
-import type { BenchScope } from "./scope.ts"
-import { makeMedia } from "../cli/client/media.ts"
+import type { BenchResources } from "./scope.ts"
+import { makeMediaFile } from "../cli/client/media.ts"
 import { findWorkerdPid } from "../cli/processes/memory.ts"
 import { countFsyncCalls } from "../cli/processes/process-time.ts"
 import { listCommands, submitCommand, uploadMedia } from "../cli/client/requests.ts"
@@ -34,9 +34,9 @@ const DRAIN_MS_MAX = 75_000
  * Measures how fast commands are accepted, compares it with GET /v1/health, and counts accepted
  * commands that get lost by a restart.
  */
-export async function benchSubmit(scope: BenchScope): Promise<BenchResult[]> {
+export async function benchSubmit(scope: BenchResources): Promise<BenchResult[]> {
   const stateDir = await scope.makeFolder()
-  const path = await makeMedia(await scope.makeFolder(), "tone.wav", "-f lavfi -i sine -t 0.1")
+  const path = await makeMediaFile(await scope.makeFolder(), "tone.wav", "-f lavfi -i sine -t 0.1")
   const service = await startBenchService(scope, { stateDir, runnerCapacity: 1 })
   const { caller } = service
   const fileId = await uploadMedia(caller, path)

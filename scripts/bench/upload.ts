@@ -3,8 +3,8 @@ import { z } from "zod"
 import type { ApiCaller } from "../cli/client/caller.ts"
 import { formatDifference, formatMib, formatMs, formatRatio } from "./figure.ts"
 import type { BenchResult } from "./figure.ts"
-import { GIB, makeIncompressibleBody } from "./incompressible-body.ts"
-import type { BenchScope } from "./scope.ts"
+import { BYTES_PER_GIB, makeIncompressibleBody } from "./incompressible-body.ts"
+import type { BenchResources } from "./scope.ts"
 import { findWorkerdPid, readResidentBytes, samplePeakMemory } from "../cli/processes/memory.ts"
 import { startPlainR2Worker } from "./plain-r2.ts"
 import { waitUntilFinal, uploadFile } from "../cli/client/requests.ts"
@@ -42,7 +42,7 @@ type UploadMeasurement = { bytesPerSecond: number; growthBytes: number; pingMs: 
  * same bytes into R2. Also compares the throughput of an upload by tus with that of the first
  * upload.
  */
-export async function benchUpload(scope: BenchScope): Promise<BenchResult[]> {
+export async function benchUpload(scope: BenchResources): Promise<BenchResult[]> {
   const byForm = await openService(scope)
   const byTus = { ...byForm, store: makeTusStore(byForm.caller) }
   const targets = { service: byForm, tus: byTus, plain: await openPlainPut(scope) }
@@ -68,7 +68,7 @@ export async function benchUpload(scope: BenchScope): Promise<BenchResult[]> {
 }
 
 /** Measures workerd's memory while several callers upload to a service that has just started. */
-async function measureManyUploads(scope: BenchScope): Promise<BenchResult[]> {
+async function measureManyUploads(scope: BenchResources): Promise<BenchResult[]> {
   const target = await openService(scope)
   const idleBytes = await warmUp(target)
   if (target.workerdPid === null) return []
@@ -88,7 +88,7 @@ async function measureManyUploads(scope: BenchScope): Promise<BenchResult[]> {
   ]
 }
 
-async function openService(scope: BenchScope): Promise<UploadTarget> {
+async function openService(scope: BenchResources): Promise<UploadTarget> {
   const { caller, pid } = await startBenchService(scope)
   return {
     caller,
@@ -137,7 +137,7 @@ async function removeFile(caller: ApiCaller, id: string): Promise<void> {
   await caller.ask("DELETE", `/v1/files/${id}`)
 }
 
-async function openPlainPut(scope: BenchScope): Promise<UploadTarget> {
+async function openPlainPut(scope: BenchResources): Promise<UploadTarget> {
   const { caller, pid } = await startPlainR2Worker(scope)
   return {
     caller,
@@ -171,7 +171,7 @@ async function measure(target: UploadTarget, idleBytes: number): Promise<UploadM
   await remove()
   await sleep(SETTLE_MS)
   return {
-    bytesPerSecond: (GIB * 1000) / elapsedMs,
+    bytesPerSecond: (BYTES_PER_GIB * 1000) / elapsedMs,
     growthBytes: peakBytes - idleBytes,
     pingMs,
   }
@@ -179,7 +179,7 @@ async function measure(target: UploadTarget, idleBytes: number): Promise<UploadM
 
 async function storeTimed(target: UploadTarget) {
   const startedMs = performance.now()
-  const remove = await target.store(GIB)
+  const remove = await target.store(BYTES_PER_GIB)
   return { remove, elapsedMs: performance.now() - startedMs }
 }
 

@@ -20,7 +20,10 @@ export type MiniflarePatch = {
  * Applies a patch to the source of one of Miniflare's workers. Throws if the source is not that of
  * the pinned version.
  */
-export function patchText({ worker, edits, additions }: MiniflarePatch, text: string): string {
+export function applyMiniflarePatch(
+  { worker, edits, additions }: MiniflarePatch,
+  text: string,
+): string {
   let patched = text
   for (const { from, to, times } of edits) {
     const pieces = patched.split(from)
@@ -50,7 +53,7 @@ export function patchMiniflare(...patches: MiniflarePatch[]): void {
     if (!patch) return content
     left.delete(patch)
     if (left.size === 0) fs.readFileSync = readFileSync
-    return patchText(patch, content)
+    return applyMiniflarePatch(patch, content)
   }
   Object.assign(fs, { readFileSync: readPatched })
 }

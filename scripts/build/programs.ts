@@ -13,7 +13,7 @@ export type ModuleBundle = { contents: string; inputs: string[] }
  * source files.
  */
 export async function bundleProgram(entryPath: string): Promise<ModuleBundle> {
-  return readSingleOutput(
+  return readSingleEsbuildOutput(
     await build({
       ...forNode,
       entryPoints: [entryPath],
@@ -31,7 +31,7 @@ export async function bundleProgram(entryPath: string): Promise<ModuleBundle> {
  * import modules of the runtime.
  */
 export async function bundleModule(entryPath: string): Promise<ModuleBundle> {
-  return readSingleOutput(
+  return readSingleEsbuildOutput(
     await build({
       entryPoints: [entryPath],
       bundle: true,
@@ -47,11 +47,11 @@ export async function bundleModule(entryPath: string): Promise<ModuleBundle> {
 /** Returns the paths of the project's files that a module imports, directly or not. */
 export async function listImportedSourceFiles(entryPath: string): Promise<string[]> {
   const built = await build({ ...forNode, entryPoints: [entryPath], packages: "external" })
-  return readSingleOutput(built).inputs
+  return readSingleEsbuildOutput(built).inputs
 }
 
 /** Returns the only output file of a build. */
-export function readSingleOutput(result: BuildResult): ModuleBundle {
+export function readSingleEsbuildOutput(result: BuildResult): ModuleBundle {
   const [file] = result.outputFiles ?? []
   if (!file || !result.metafile) throw new Error("esbuild wrote no file")
   const inputs = Object.keys(result.metafile.inputs).filter((path) => existsSync(path))

@@ -70,7 +70,7 @@ function digestInLargeSteps(source, digesting) {
  * of an uploaded part to workerd without reading them. A part gets a random value instead of its
  * MD5, because only the etag of the whole object uses the MD5.
  */
-export const r2Patch: MiniflarePatch = {
+export const miniflareR2Patch: MiniflarePatch = {
   worker: "R2",
   path: /[\\/]r2[\\/]bucket\.worker\.js$/,
   edits,

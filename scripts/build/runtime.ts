@@ -15,7 +15,7 @@ import { bundleD1, replaceMiniflareD1 } from "./d1.ts"
 import { patchMiniflare } from "./miniflare-patch.ts"
 import type { MiniflarePatch } from "./miniflare-patch.ts"
 import { findWorkerdProgram } from "./find-workerd.ts"
-import { r2Patch } from "./r2-patch.ts"
+import { miniflareR2Patch } from "./r2-patch.ts"
 import { bundleWorker } from "./worker.ts"
 import { removeZodLanguages } from "./zod-in-english.ts"
 import { bundleModule } from "./programs.ts"
@@ -119,7 +119,7 @@ export async function captureMiniflareConfig(
   folder: string,
   options: Parameters<typeof convertV4MiniflareOptions>[0],
 ): Promise<unknown> {
-  patchMiniflare(r2Patch, simulatorWarningsPatch)
+  patchMiniflare(miniflareR2Patch, simulatorWarningsPatch)
   mkdirSync(folder, { recursive: true })
   const nothing = join(folder, "nothing")
   writeFileSync(nothing, "#!/bin/sh\ncat >/dev/null\n", { mode: 0o700 })

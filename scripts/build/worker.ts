@@ -3,7 +3,7 @@ import { isBuiltin } from "node:module"
 import { join, resolve } from "node:path"
 import { build } from "esbuild"
 import type { Plugin } from "esbuild"
-import { readSingleOutput } from "./programs.ts"
+import { readSingleEsbuildOutput } from "./programs.ts"
 import type { ModuleBundle } from "./programs.ts"
 import { zodEnglishOnlyPlugin } from "./zod-in-english.ts"
 
@@ -42,7 +42,7 @@ export async function bundleWorkerSource(
     logLevel: "warning",
     plugins: [nodeBuiltins, textModulesPlugin, zodEnglishOnlyPlugin, ownClasses],
   })
-  return readSingleOutput(built)
+  return readSingleEsbuildOutput(built)
 }
 
 function localEntry(entryPath: string): string {

@@ -1,5 +1,5 @@
 /** Returns those of the named environment variables that are set. */
-export function pickVariables(
+export function pickEnvironmentVariables(
   environment: NodeJS.ProcessEnv,
   names: readonly string[],
 ): Record<string, string> {
@@ -25,5 +25,5 @@ export const CHILD_PROCESS_VARIABLES = (
  * service.
  */
 export function makeChildEnvironment(): Record<string, string> {
-  return pickVariables(process.env, CHILD_PROCESS_VARIABLES)
+  return pickEnvironmentVariables(process.env, CHILD_PROCESS_VARIABLES)
 }

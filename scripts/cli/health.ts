@@ -17,23 +17,23 @@ export type HealthEndpoint = { url: string; token?: string }
  * Waits until the Worker or the runner responds with a success. Throws a CliError after
  * `timeoutMs`.
  */
-export async function waitUntilHealthy(
+export async function waitUntilServiceHealthy(
   endpoint: HealthEndpoint,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<void> {
   const message = `${endpoint.url} did not return success within ${timeoutMs / 1000} seconds.`
-  await pWaitFor(async () => await isHealthy(endpoint), {
+  await pWaitFor(async () => await isServiceHealthy(endpoint), {
     interval: POLL_MS,
     timeout: { milliseconds: timeoutMs, message: new CliError(message) },
     signal,
   })
 }
 
-export async function isHealthy(endpoint: HealthEndpoint): Promise<boolean> {
+export async function isServiceHealthy(endpoint: HealthEndpoint): Promise<boolean> {
   try {
     const signal = AbortSignal.timeout(ANSWER_MS_MAX)
-    return (await requestHealth(endpoint, signal)).isOk
+    return (await requestServiceHealth(endpoint, signal)).isOk
   } catch {
     return false
   }
@@ -43,7 +43,7 @@ export async function isHealthy(endpoint: HealthEndpoint): Promise<boolean> {
  * Requests a health route. Returns the body, and whether the status is a success. Uses node:http,
  * because `fetch` would double the memory of the start script.
  */
-export async function requestHealth(
+export async function requestServiceHealth(
   { url, token }: HealthEndpoint,
   signal: AbortSignal,
 ): Promise<{ isOk: boolean; body: string }> {

@@ -9,9 +9,12 @@ import { isSystemError } from "./system-error.ts"
  * Wording of error messages about a folder: its name as the subject of a sentence, and the advice
  * to choose another folder.
  */
-export type FolderWording = { subject: string; choose: string }
+export type FolderErrorWording = { subject: string; choose: string }
 
-export const STATE_DIR_WORDING: FolderWording = { subject: "STATE_DIR", choose: "set STATE_DIR to" }
+export const STATE_DIR_ERROR_WORDING: FolderErrorWording = {
+  subject: "STATE_DIR",
+  choose: "set STATE_DIR to",
+}
 
 /**
  * Removes other users' permissions on a file, and permissions on a folder beyond `folderMode`.
@@ -21,12 +24,12 @@ export const STATE_DIR_WORDING: FolderWording = { subject: "STATE_DIR", choose: 
 export function removeAccessOfOthers(
   path: string,
   folderMode: number,
-  name = STATE_DIR_WORDING,
+  name = STATE_DIR_ERROR_WORDING,
 ): Stats | null {
   const stats = requireOwnFile(path, name)
   if (stats === null || CURRENT_USER_ID === null) return stats
   const allowed = stats.isDirectory() ? folderMode : stats.mode & 0o700
-  if ((stats.mode & 0o7777 & ~allowed) !== 0) setMode(path, allowed, name)
+  if ((stats.mode & 0o7777 & ~allowed) !== 0) setFileMode(path, allowed, name)
   return stats
 }
 
@@ -35,7 +38,7 @@ export function removeAccessOfOthers(
  * not exist. Throws a CliError for another owner, a symbolic link, another type of file, or a
  * folder with the sticky bit, which all users share.
  */
-export function requireOwnFile(path: string, name = STATE_DIR_WORDING): Stats | null {
+export function requireOwnFile(path: string, name = STATE_DIR_ERROR_WORDING): Stats | null {
   const { choose } = name
   const stats = lookAt(path, name)
   if (stats === null || CURRENT_USER_ID === null) return stats
@@ -64,7 +67,7 @@ export function requireOwnFile(path: string, name = STATE_DIR_WORDING): Stats | 
  * Sets the mode of a file or folder of this user. Throws a CliError if the file system ignores the
  * mode.
  */
-export function setMode(path: string, mode: number, name = STATE_DIR_WORDING): void {
+export function setFileMode(path: string, mode: number, name = STATE_DIR_ERROR_WORDING): void {
   try {
     chmodSync(path, mode)
   } catch (error) {
@@ -81,7 +84,7 @@ export function setMode(path: string, mode: number, name = STATE_DIR_WORDING): v
  * Throws a CliError if other users may change a folder above this path, because they could then
  * replace the folder at the path.
  */
-export function checkParentFolders(path: string, name = STATE_DIR_WORDING): void {
+export function checkParentFolders(path: string, name = STATE_DIR_ERROR_WORDING): void {
   const found = findChangerAbove(path, name)
   if (found === null) return
   const { folder, changer } = found
@@ -93,7 +96,7 @@ export function checkParentFolders(path: string, name = STATE_DIR_WORDING): void
   )
 }
 
-function findChangerAbove(path: string, name: FolderWording): UnsafeFolder | null {
+function findChangerAbove(path: string, name: FolderErrorWording): UnsafeFolder | null {
   try {
     return findUnsafeFolder(path)
   } catch (error) {
@@ -101,7 +104,7 @@ function findChangerAbove(path: string, name: FolderWording): UnsafeFolder | nul
   }
 }
 
-function lookAt(path: string, name: FolderWording): Stats | null {
+function lookAt(path: string, name: FolderErrorWording): Stats | null {
   try {
     return lstatSync(path)
   } catch (error) {
@@ -111,6 +114,6 @@ function lookAt(path: string, name: FolderWording): Stats | null {
 }
 
 /** Returns an error for a folder that does not exist or cannot be read. */
-export function unusableFolderError({ subject }: FolderWording, error: unknown): CliError {
+export function unusableFolderError({ subject }: FolderErrorWording, error: unknown): CliError {
   return new CliError(`${subject} cannot be used: ${String(error)}`, { cause: error })
 }

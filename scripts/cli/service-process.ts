@@ -1,4 +1,4 @@
-import { createKey } from "../keys/operator.ts"
+import { createKeyAsOperator } from "../keys/operator.ts"
 import type { OperatorAccess } from "../keys/operator.ts"
 import { START_SCRIPT_ENVIRONMENT, makeStartScriptArguments } from "../start/bundles.ts"
 import { makeChildEnvironment } from "./environment.ts"
@@ -90,7 +90,7 @@ export async function startServiceProcess(
     onErrorLine: (listener) => program.onErrorLine(listener),
     tail: () => program.tail(),
     async makeKey(account, plan) {
-      return (await createKey(operator, { account, ...(plan && { plan }) })).key
+      return (await createKeyAsOperator(operator, { account, ...(plan && { plan }) })).key
     },
     [Symbol.asyncDispose]: async () => await running.disposeAsync(),
   }

@@ -13,12 +13,12 @@ import { makeFolderWithParents } from "../../container/make-folders.ts"
 import { CliError } from "./cli-error.ts"
 import type { Stats } from "node:fs"
 import {
-  STATE_DIR_WORDING,
+  STATE_DIR_ERROR_WORDING,
   unusableFolderError,
   checkParentFolders,
   removeAccessOfOthers,
   requireOwnFile,
-  setMode,
+  setFileMode,
 } from "./ownership.ts"
 import { isSystemError } from "./system-error.ts"
 
@@ -52,7 +52,7 @@ export function makeStateFolder(path: string): string {
   closeContents(folder)
   const work = join(folder, WORK)
   mkdirSync(work, { recursive: true, mode: CLOSED })
-  if (CURRENT_USER_ID !== null) for (const each of [folder, work]) setMode(each, TOP)
+  if (CURRENT_USER_ID !== null) for (const each of [folder, work]) setFileMode(each, TOP)
   return folder
 }
 
@@ -63,10 +63,10 @@ export function makeStateFolder(path: string): string {
  */
 export function secureStateFolder(
   path: string,
-  { mode = TOP, name = STATE_DIR_WORDING } = {},
+  { mode = TOP, name = STATE_DIR_ERROR_WORDING } = {},
 ): string | null {
   checkParentFolders(path, name)
-  if (name === STATE_DIR_WORDING) closeTop(path)
+  if (name === STATE_DIR_ERROR_WORDING) closeTop(path)
   if (removeAccessOfOthers(path, mode, name)?.isDirectory() !== true) return null
   const folder = realpathSync(path)
   closeContents(folder, name)
@@ -119,7 +119,7 @@ function makeFolder(path: string): string {
     makeFolderWithParents(path, CLOSED)
   } catch (error) {
     if (isSystemError(error, "EEXIST")) throw new CliError(`STATE_DIR is no folder: ${path}.`)
-    throw unusableFolderError(STATE_DIR_WORDING, error)
+    throw unusableFolderError(STATE_DIR_ERROR_WORDING, error)
   }
   closeTop(path)
   return realpathSync(path)
@@ -169,7 +169,7 @@ function findStateEntry(stateDir: string, ...names: string[]): string | null {
  * entries, so that no other user can replace the entries. Skips the workspaces, which may belong to
  * the users of sandboxed tools.
  */
-function closeContents(stateDir: string, name = STATE_DIR_WORDING, folder = stateDir): void {
+function closeContents(stateDir: string, name = STATE_DIR_ERROR_WORDING, folder = stateDir): void {
   for (const entry of namesIn(folder)) {
     const path = join(folder, entry)
     const isWork = path === join(stateDir, WORK)

@@ -29,14 +29,14 @@ type JobRecord = z.infer<z.ZodObject<typeof demoJobFields>>
 const problem = z.object({ message: z.string(), code_name: z.string().optional() })
 
 /** Posts a file as the multipart field `file`. Returns the parsed response. */
-export async function postFile(api: DemoApi, path: string, file: string): Promise<unknown> {
+export async function postDemoFile(api: DemoApi, path: string, file: string): Promise<unknown> {
   const form = new FormData()
   form.set("file", await openAsBlob(file), basename(file))
   return await askJson(api, path, { method: "POST", body: form })
 }
 
 /** Posts a JSON body. Returns the parsed response. */
-export async function postJson(api: DemoApi, path: string, body: object): Promise<unknown> {
+export async function postDemoJson(api: DemoApi, path: string, body: object): Promise<unknown> {
   return await askJson(api, path, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -44,8 +44,8 @@ export async function postJson(api: DemoApi, path: string, body: object): Promis
   })
 }
 
-/** Requests the record at a path. */
-export async function readRecord<Record>(
+/** Requests the record of a job or file at a path of the API. */
+export async function readDemoRecord<Record>(
   api: DemoApi,
   path: string,
   schema: z.ZodType<Record>,
@@ -57,7 +57,7 @@ export async function readRecord<Record>(
  * Polls a record until its status is final. Calls `onProgress` with the job's progress in percent
  * meanwhile.
  */
-export async function waitForFinalRecord<Record extends JobRecord>(
+export async function waitForFinalDemoRecord<Record extends JobRecord>(
   read: () => Promise<Record>,
   signal: AbortSignal,
   onProgress: (percent: number) => void = () => undefined,

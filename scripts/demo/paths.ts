@@ -46,7 +46,7 @@ function requireReadable(path: string, shown: string): void {
  * the copy would replace the source file. Replaces a symbolic link with the result's name instead
  * of following the link, because another user may have made the link.
  */
-export function copyResult(fetched: string, paths: DemoPaths): string {
+export function copyDemoResult(fetched: string, paths: DemoPaths): string {
   const path = join(paths.folder, basename(fetched))
   if (path === paths.source) {
     throw new CliError(`The result would replace ${paths.shownSource}: rename that file first.`)

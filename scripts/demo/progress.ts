@@ -7,7 +7,7 @@ const LABEL = "Progress  "
  * Opens a progress display: a bar that is redrawn on a terminal, or a row of numbers in other
  * output.
  */
-export function openProgressBar(out: WriteStream) {
+export function createProgressBar(out: WriteStream) {
   let shown = -1
   return {
     show(percent: number): void {

@@ -14,7 +14,7 @@ const credentials = z.union([
 const identity = z.object({ accounts: z.array(z.object({ id: z.string(), name: z.string() })) })
 
 /** Cloudflare account to deploy to, or a sentence that says why none was found. */
-export type AccountSearchResult =
+export type CloudflareAccountSearchResult =
   | { isFound: true; api: CloudflareAccount }
   | { isFound: false; problem: string }
 
@@ -24,7 +24,7 @@ export type AccountSearchResult =
  */
 export async function findCloudflareAccount(
   environment: NodeJS.ProcessEnv,
-): Promise<AccountSearchResult> {
+): Promise<CloudflareAccountSearchResult> {
   const headers = await findCredentials(environment)
   if (!headers) return notFound(LOG_IN)
   const chosen = environment["CLOUDFLARE_ACCOUNT_ID"]
@@ -36,7 +36,9 @@ export async function findCloudflareAccount(
  * Returns the account with renewed credentials, because credentials of wrangler's log-in expire
  * after an hour.
  */
-export async function refreshCredentials(api: CloudflareAccount): Promise<CloudflareAccount> {
+export async function refreshCloudflareCredentials(
+  api: CloudflareAccount,
+): Promise<CloudflareAccount> {
   return { ...api, headers: (await findCredentials(process.env)) ?? api.headers }
 }
 
@@ -53,7 +55,9 @@ async function findCredentials(
     : { authorization: `Bearer ${data.token}` }
 }
 
-async function findOnlyAccount(headers: Record<string, string>): Promise<AccountSearchResult> {
+async function findOnlyAccount(
+  headers: Record<string, string>,
+): Promise<CloudflareAccountSearchResult> {
   const whoami = await runWrangler(["whoami", "--json"])
   const { data } = identity.safeParse(parseJsonOutput(whoami.stdout))
   if (!data)
@@ -65,6 +69,6 @@ async function findOnlyAccount(headers: Record<string, string>): Promise<Account
   return notFound(`The log-in has several accounts: set CLOUDFLARE_ACCOUNT_ID to one of\n${list}`)
 }
 
-function notFound(problem: string): AccountSearchResult {
+function notFound(problem: string): CloudflareAccountSearchResult {
   return { isFound: false, problem }
 }

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { callCloudflare, callCloudflareOrThrow, makeCloudflareApiError } from "./cloudflare.ts"
-import type { Deployment } from "./checks.ts"
+import type { CheckedDeployment } from "./checks.ts"
 
 /** Cloudflare's error code for an account in which Analytics Engine is not turned on. */
 const NOT_TURNED_ON_CODE = 10_089
@@ -26,7 +26,11 @@ export const NO_ANALYTICS_CLAUSE =
  * by refusing a Worker with such a binding. A probe Worker is therefore created and removed, unless
  * the deployed Worker already has the binding.
  */
-export async function canBindAnalytics({ api, name, deployed }: Deployment): Promise<boolean> {
+export async function canBindAnalytics({
+  api,
+  name,
+  deployed,
+}: CheckedDeployment): Promise<boolean> {
   if (deployed?.hasAnalytics) return true
   const path = `/workers/scripts/${name}-analytics-probe`
   const answer = await callCloudflare(api, "PUT", path, probeForm())

@@ -9,15 +9,15 @@ import { readWranglerSettings } from "./config.ts"
 import { readDeployedWorker } from "./deployed.ts"
 import type { DeployedWorker } from "./deployed.ts"
 import { findDockerProblem, findToolProblems } from "./machine.ts"
-import { mergeSettings, readDeploymentSettings } from "./settings.ts"
+import { mergeDeploymentSettings, readDeploymentSettings } from "./settings.ts"
 import type { DeploymentSettings, WorkerVariables } from "./settings.ts"
 import { Resolver } from "node:dns/promises"
-import { describeNeededRight } from "./rights.ts"
+import { describeNeededCloudflareRight } from "./rights.ts"
 
 const NO_SUBDOMAIN_CODE = 10_007
 
 /** Result of the checks, and input of the following phases of a deployment. */
-export type Deployment = {
+export type CheckedDeployment = {
   id: DeploymentId
   api: CloudflareAccount
   name: string
@@ -34,7 +34,7 @@ export type Deployment = {
   origin: string
 }
 
-type Outcome = { problems: string[]; deployment: Deployment | null }
+type Outcome = { problems: string[]; deployment: CheckedDeployment | null }
 
 /**
  * Checks this machine, the settings and the Cloudflare account. Throws a CliError that lists all
@@ -43,7 +43,7 @@ type Outcome = { problems: string[]; deployment: Deployment | null }
 export async function checkDeployment(
   environment: NodeJS.ProcessEnv,
   stateDir: string,
-): Promise<Deployment> {
+): Promise<CheckedDeployment> {
   const settings = readDeploymentSettings(environment)
   const [dockerProblem, { problems, deployment }] = await Promise.all([
     findDockerProblem(),
@@ -51,12 +51,12 @@ export async function checkDeployment(
   ])
   const all = [...findToolProblems(), ...settings.problems, ...problems]
   if (dockerProblem !== null) all.push(dockerProblem)
-  if (all.length > 0 || !deployment) throw makeProblemsError(all)
+  if (all.length > 0 || !deployment) throw makeDeploymentProblemsError(all)
   return deployment
 }
 
 /** Returns a CliError that lists the problems that prevent a deployment. */
-export function makeProblemsError(problems: string[]): CliError {
+export function makeDeploymentProblemsError(problems: string[]): CliError {
   return new CliError(
     `No change was made. Missing:\n${problems.map((one) => `- ${one}`).join("\n")}`,
   )
@@ -99,7 +99,7 @@ async function checkSite(site: {
       `This machine has deployed "${other}" to the account: update it by \`LATHE_NAME=${other} npm run deploy\`, or make a second deployment by \`LATHE_NAME=${name} npm run deploy\`.`,
     )
   }
-  const vars = mergeSettings(settings, deployed?.vars ?? {}, readWranglerSettings())
+  const vars = mergeDeploymentSettings(settings, deployed?.vars ?? {}, readWranglerSettings())
   const fewer = findFewerDatabases(vars, deployed)
   if (fewer !== null) problems.push(fewer)
   const domain = vars["LATHE_DOMAIN"]
@@ -135,7 +135,7 @@ function findFewerDatabases(vars: WorkerVariables, deployed: DeployedWorker | nu
  * workers.dev name.
  */
 function originOf(
-  vars: Deployment["vars"],
+  vars: CheckedDeployment["vars"],
   name: string,
   subdomain: CloudflareApiResult,
 ): string | null {
@@ -231,5 +231,5 @@ function describeRefusal(
   { path, forWhat }: { path: string; forWhat: string },
 ): string {
   if (status >= SERVER_ERROR) return `Cloudflare's API failed: ${message}. Try again later.`
-  return `Cloudflare refuses these credentials ${forWhat}: ${message}.${describeNeededRight(path)}`
+  return `Cloudflare refuses these credentials ${forWhat}: ${message}.${describeNeededCloudflareRight(path)}`
 }

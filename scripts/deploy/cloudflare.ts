@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { CliError } from "../cli/cli-error.ts"
-import { describeNeededRight } from "./rights.ts"
+import { describeNeededCloudflareRight } from "./rights.ts"
 
 const ANSWER_WITHIN_MS = 60_000
 const PUBLIC_API = "https://api.cloudflare.com/client/v4"
@@ -116,6 +116,8 @@ export function makeCloudflareApiError(
   answer: CloudflareApiResult & { isOk: false },
 ): CliError {
   const code = answer.code === null ? "" : ` [code: ${answer.code}]`
-  const rights = REFUSED_CREDENTIALS.includes(answer.status) ? `.${describeNeededRight(path)}` : ""
+  const rights = REFUSED_CREDENTIALS.includes(answer.status)
+    ? `.${describeNeededCloudflareRight(path)}`
+    : ""
   return new CliError(`Cloudflare refused ${method} ${path}: ${answer.message}${code}${rights}`)
 }

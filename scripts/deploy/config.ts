@@ -163,7 +163,9 @@ function datasetsFor({ analytics_engine_datasets: datasets }: WranglerConfig, na
 }
 
 /** Returns the names of all queues of a configuration, each once. */
-export function listQueueNames({ queues: { producers, consumers } }: WranglerConfig): string[] {
+export function listConfiguredQueueNames({
+  queues: { producers, consumers },
+}: WranglerConfig): string[] {
   const names = [
     ...producers.map(({ queue }) => queue),
     ...consumers.flatMap(({ queue, dead_letter_queue }) => [queue, dead_letter_queue ?? queue]),
@@ -172,13 +174,13 @@ export function listQueueNames({ queues: { producers, consumers } }: WranglerCon
 }
 
 /** Returns the region of a deployment's settings. Returns null if the settings name no region. */
-export function findRegion(vars: WorkerVariables) {
+export function findDeploymentRegion(vars: WorkerVariables) {
   const { data } = settingsSchema.shape.REGION.safeParse(vars["REGION"])
   return data === undefined ? null : REGIONS[data]
 }
 
 /** Returns Cloudflare's mode of read replication for the databases of a deployment. */
-export function findReplicationMode(vars: WorkerVariables): "auto" | "disabled" {
+export function findD1ReplicationMode(vars: WorkerVariables): "auto" | "disabled" {
   return vars["D1_REPLICAS"] === "disabled" ? "disabled" : "auto"
 }
 
@@ -198,7 +200,7 @@ function deriveContainer(
   const instances = pool && vars[pool.instances]
   const { image_build_context: context, image_vars: imageVars } = source
   const models = pool === POOLS.speech ? speechModels(vars) : {}
-  const region = findRegion(vars)
+  const region = findDeploymentRegion(vars)
   const imagePath = resolve(CLONE_FOLDER, source.image)
   return {
     ...source,

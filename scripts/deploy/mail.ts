@@ -1,8 +1,8 @@
 import { settingsSchema } from "../../src/bindings/settings.ts"
-import type { Deployment } from "./checks.ts"
+import type { CheckedDeployment } from "./checks.ts"
 
 /** Returns a sentence for each reason why the deployment cannot send mails. */
-export function findMailWarnings({ vars, secrets, deployed }: MailFacts): string[] {
+export function findMailSettingWarnings({ vars, secrets, deployed }: MailFacts): string[] {
   const { SIGN_UP: mode, MAIL_FROM: from } = settingsSchema
     .pick({ SIGN_UP: true, MAIL_FROM: true })
     .parse(vars)
@@ -11,7 +11,7 @@ export function findMailWarnings({ vars, secrets, deployed }: MailFacts): string
   return mode === "closed" ? [] : [`SIGN_UP is ${mode}, and ${NO_PROVIDER}`]
 }
 
-type MailFacts = Pick<Deployment, "vars" | "secrets" | "deployed">
+type MailFacts = Pick<CheckedDeployment, "vars" | "secrets" | "deployed">
 
 const KEY = "RESEND_API_KEY"
 const NO_PROVIDER =

@@ -1,6 +1,6 @@
 import { NO_ANALYTICS_CLAUSE, canBindAnalytics } from "./analytics.ts"
 import { checkDeployment } from "./checks.ts"
-import type { Deployment } from "./checks.ts"
+import type { CheckedDeployment } from "./checks.ts"
 import { deriveWranglerConfig, readWranglerSettings, writeWranglerConfig } from "./config.ts"
 import { describeNewerFfmpeg } from "./ffmpeg-source.ts"
 import { parseDeployFlags, DEPLOY_USAGE } from "./flags.ts"
@@ -9,24 +9,24 @@ import { ensureSite } from "../site/ensure.ts"
 import { readCheckUrl, runLiveCheck } from "./live-check/run.ts"
 import { isOperatorTokenAccepted, waitUntilLive } from "./wait-until-live.ts"
 import { describeToolVersions } from "./machine.ts"
-import { findMailWarnings } from "./mail.ts"
-import { migrateDatabases } from "./migrate.ts"
+import { findMailSettingWarnings } from "./mail.ts"
+import { migrateDeployedDatabases } from "./migrate.ts"
 import { rehearseDeployment } from "./rehearsal.ts"
 import { createMissingResources } from "./resources.ts"
-import { prepareSecrets, removeSecrets } from "./secrets.ts"
-import { describeSettings, findSettingWarnings } from "./settings.ts"
+import { prepareWorkerSecrets, removeWorkerSecrets } from "./secrets.ts"
+import { describeDeploymentSettings, findDeploymentSettingWarnings } from "./settings.ts"
 import { deployWorker } from "./upload.ts"
 import type { OperatorAccess } from "../keys/operator.ts"
 import { CliError, runScript } from "../cli/cli-error.ts"
 import { readDeploymentRecord } from "../cli/deployment-record.ts"
-import { pickVariables } from "../cli/environment.ts"
+import { pickEnvironmentVariables } from "../cli/environment.ts"
 import { readServiceConfig } from "../cli/service-config.ts"
 
 await runScript(async () => {
   const flags = parseDeployFlags(process.argv.slice(2))
-  const { stateDir } = readServiceConfig(pickVariables(process.env, ["STATE_DIR"]))
+  const { stateDir } = readServiceConfig(pickEnvironmentVariables(process.env, ["STATE_DIR"]))
   if (!flags.wantsHelp) {
-    const warnings = findSettingWarnings(process.env, readWranglerSettings())
+    const warnings = findDeploymentSettingWarnings(process.env, readWranglerSettings())
     for (const warning of warnings) console.error(warning)
   }
   if (flags.wantsHelp) {
@@ -34,14 +34,14 @@ await runScript(async () => {
   } else if (flags.isRehearsal) {
     await rehearseDeployment(process.env, stateDir)
   } else if (flags.check === "alone") {
-    const checkUrl = readCheckUrl(process.env)
+    const checkUrl = parseLiveCheckUrl(process.env)
     await runLiveCheck(findServiceToCheck(process.env, flags.origin), checkUrl)
   } else {
-    const checkUrl = readCheckUrl(process.env)
+    const checkUrl = parseLiveCheckUrl(process.env)
     const deployment = await checkDeployment(process.env, stateDir)
     console.log(`Checked: ${describeToolVersions()}, Docker, account ${deployment.api.accountId}.`)
-    console.log(`Settings: ${describeSettings(deployment.vars)}.`)
-    for (const sentence of findMailWarnings(deployment)) console.log(`Mail: ${sentence}`)
+    console.log(`Settings: ${describeDeploymentSettings(deployment.vars)}.`)
+    for (const sentence of findMailSettingWarnings(deployment)) console.log(`Mail: ${sentence}`)
     const ofFfmpeg = await describeNewerFfmpeg()
     if (ofFfmpeg !== null) console.log(`ffmpeg: ${ofFfmpeg}`)
     await deploy(deployment, flags.rotatesOperatorToken)
@@ -50,7 +50,7 @@ await runScript(async () => {
   }
 })
 
-async function deploy(deployment: Deployment, rotatesOperatorToken: boolean): Promise<void> {
+async function deploy(deployment: CheckedDeployment, rotatesOperatorToken: boolean): Promise<void> {
   const { id, api, name, vars, origin } = deployment
   await runPhase("Documentation", async () => ({ summary: await ensureSite() }))
   const analytics = await canBindAnalytics(deployment)
@@ -70,14 +70,14 @@ async function deploy(deployment: Deployment, rotatesOperatorToken: boolean): Pr
   const config = deriveWranglerConfig({ ...base, databaseIds })
   const configPath = writeWranglerConfig(id.stateDir, name, config)
   const { toSend, removed } = await runPhase("Secrets", async () => {
-    const plan = prepareSecrets(deployment, rotatesOperatorToken)
-    const removed = await removeSecrets(deployment)
+    const plan = prepareWorkerSecrets(deployment, rotatesOperatorToken)
+    const removed = await removeWorkerSecrets(deployment)
     const summary =
       removed.length > 0 ? `${plan.summary}; removed ${removed.join(", ")}` : plan.summary
     return { ...plan, removed, summary }
   })
   await runPhase("Database", async () => ({
-    summary: await migrateDatabases(config, configPath, ["--remote"]),
+    summary: await migrateDeployedDatabases(config, configPath, ["--remote"]),
   }))
   await runPhase("Worker and containers", async () => ({
     summary: await deployWorker(deployment, config, configPath, { toSend, removed }),
@@ -112,7 +112,7 @@ async function runPhase<T extends { summary: string }>(
  * Prints the user's next steps. Returns the access to the operator's routes, or null if this
  * machine has no valid token.
  */
-async function printNextSteps({ id, origin }: Deployment): Promise<OperatorAccess | null> {
+async function printNextSteps({ id, origin }: CheckedDeployment): Promise<OperatorAccess | null> {
   const token = process.env["OPERATOR_TOKEN"] ?? readDeploymentRecord(id).operatorToken
   console.log(`\nLathe runs at ${origin}/v1. New containers may need some more minutes.`)
   if (token === undefined) {

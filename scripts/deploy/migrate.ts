@@ -5,7 +5,7 @@ import { runWranglerOrThrow } from "./wrangler.ts"
  * Applies all migrations to the databases of a configuration. `where` has wrangler's options that
  * select remote or local databases. Returns a summary.
  */
-export async function migrateDatabases(
+export async function migrateDeployedDatabases(
   config: WranglerConfig,
   configPath: string,
   where: string[],

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { CliError } from "../cli/cli-error.ts"
-import { makeProblemsError } from "./checks.ts"
+import { makeDeploymentProblemsError } from "./checks.ts"
 import {
   deriveWranglerConfig,
-  listQueueNames,
+  listConfiguredQueueNames,
   readWranglerSettings,
   writeWranglerConfig,
 } from "./config.ts"
@@ -26,7 +26,7 @@ export async function rehearseDeployment(
 ): Promise<void> {
   const settings = readDeploymentSettings(environment)
   const problems = [...findToolProblems(), ...settings.problems]
-  if (problems.length > 0) throw makeProblemsError(problems)
+  if (problems.length > 0) throw makeDeploymentProblemsError(problems)
   const docker = await findDockerProblem()
   console.log(`Tools: ${describeToolVersions()}${docker === null ? ", Docker" : ""}.`)
   console.log("Account: not checked in a rehearsal.")
@@ -34,7 +34,7 @@ export async function rehearseDeployment(
   const { name } = settings
   const config = deriveWranglerConfig({
     name,
-    vars: mergeSettings(settings, {}, readWranglerSettings()),
+    vars: mergeDeploymentSettings(settings, {}, readWranglerSettings()),
   })
   const configPath = writeWranglerConfig(stateDir, `${name}-rehearsal`, config)
   console.log(planOf(config, Object.keys(settings.secrets)))
@@ -44,7 +44,7 @@ export async function rehearseDeployment(
   const folder = mkdtempSync(join(tmpdir(), "lathe-rehearsal-"))
   try {
     const where = ["--local", "--persist-to", folder]
-    const databaseState = await migrateDatabases(config, configPath, where)
+    const databaseState = await migrateDeployedDatabases(config, configPath, where)
     console.log(`Database: ${databaseState}, in a temporary copy.`)
     const words = ["--config", configPath, "--outdir", join(folder, "bundle")]
     await runWranglerOrThrow(["deploy", "--dry-run", "--containers-rollout=none", ...words])
@@ -70,9 +70,9 @@ function planOf(config: WranglerConfig, secretNames: string[]): string {
     `  Worker       ${String(config["name"])}`,
     ...config.d1_databases.map(({ database_name: name }) => `  D1 database  ${name}`),
     ...config.r2_buckets.map(({ bucket_name: name }) => `  R2 bucket    ${name}`),
-    `  Queues       ${listQueueNames(config).join(", ")}`,
+    `  Queues       ${listConfiguredQueueNames(config).join(", ")}`,
     `  Containers   ${containers.join(", ")}`,
-    `  Settings     ${describeSettings(config.vars)}`,
+    `  Settings     ${describeDeploymentSettings(config.vars)}`,
     `  Secrets      ${["LATHE_SECRET", "OPERATOR_TOKEN", ...secretNames].join(", ")}`,
   ].join("\n")
 }

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { callCloudflareOrThrow, findCloudflareResource } from "./cloudflare.ts"
 import type { CloudflareAccount } from "./cloudflare.ts"
-import { listQueueNames, findRegion, findReplicationMode } from "./config.ts"
+import { listConfiguredQueueNames, findDeploymentRegion, findD1ReplicationMode } from "./config.ts"
 import type { WranglerConfig } from "./config.ts"
 
 const DAY_SECONDS = 86_400
@@ -34,8 +34,8 @@ export async function createMissingResources(
 ): Promise<CreatedResources> {
   const createdNames: string[] = []
   const databaseIds: Record<string, string> = {}
-  const place = findRegion(config.vars)?.storage
-  const replicas = findReplicationMode(config.vars)
+  const place = findDeploymentRegion(config.vars)?.storage
+  const replicas = findD1ReplicationMode(config.vars)
   for (const { database_name: name } of config.d1_databases) {
     const id = await ensureDatabase(api, { name, place }, createdNames)
     if (await setReplicas(api, id, replicas)) createdNames.push(`replicas of ${name}: ${replicas}`)
@@ -43,7 +43,7 @@ export async function createMissingResources(
   }
   for (const { bucket_name: name } of config.r2_buckets)
     await ensureBucket(api, { name, place }, createdNames)
-  for (const name of listQueueNames(config)) await ensureQueue(api, name, createdNames)
+  for (const name of listConfiguredQueueNames(config)) await ensureQueue(api, name, createdNames)
   return { createdNames, databaseIds }
 }
 

@@ -21,7 +21,7 @@ const REFUSED_BY_WRANGLER =
  * Returns a sentence about the permission that a path below an account needs. Returns an empty text
  * for an unknown path.
  */
-export function describeNeededRight(path: string): string {
+export function describeNeededCloudflareRight(path: string): string {
   const right = RIGHTS.find(([, paths]) => paths.test(path))
   if (!right) return ""
   return ` A token needs the right to edit ${right[0]} for that; docs/operate/deploy.md lists all rights.`
@@ -30,5 +30,5 @@ export function describeNeededRight(path: string): string {
 /** Returns a sentence about the permission for the path that wrangler's output names as refused. */
 export function describeRightNeededByWrangler(output: string): string {
   const path = REFUSED_BY_WRANGLER.exec(output)?.[1]
-  return path === undefined ? "" : `\n${describeNeededRight(path).trim()}`
+  return path === undefined ? "" : `\n${describeNeededCloudflareRight(path).trim()}`
 }

@@ -50,6 +50,6 @@ export async function runProgram(
 }
 
 /** Returns the last lines of a program's output, which usually contain the reason of a failure. */
-export function lastOutputLines({ output }: ProgramResult): string {
+export function takeLastOutputLines({ output }: ProgramResult): string {
   return output.split("\n").slice(-TAIL_LINES).join("\n")
 }

@@ -3,24 +3,24 @@ import { rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { z } from "zod"
 import { readDeploymentRecord, writeDeploymentRecord } from "../cli/deployment-record.ts"
-import type { Deployment } from "./checks.ts"
+import type { CheckedDeployment } from "./checks.ts"
 import { callCloudflareOrThrow } from "./cloudflare.ts"
 
 const SECRET_BYTES = 32
 
-export type SecretChanges = {
+export type WorkerSecretsToChange = {
   /** Secrets to send with the next version of the Worker. The Worker keeps its other secrets. */
   toSend: Record<string, string>
   summary: string
 }
 
 /** Removes the Worker's secrets that are empty in the environment. Returns their names. */
-export async function removeSecrets({
+export async function removeWorkerSecrets({
   api,
   name,
   deployed,
   secrets,
-}: Deployment): Promise<string[]> {
+}: CheckedDeployment): Promise<string[]> {
   const removed = secrets.dropped.filter((each) => deployed?.secretNames.includes(each))
   for (const each of removed) {
     const path = `/workers/scripts/${name}/secrets/${each}`
@@ -33,10 +33,10 @@ export async function removeSecrets({
  * Collects the secrets to send: new secrets that the Worker lacks, and secrets from the
  * environment. Stores a new operator token on this machine before sending the token.
  */
-export function prepareSecrets(
-  deployment: Deployment,
+export function prepareWorkerSecrets(
+  deployment: CheckedDeployment,
   rotatesOperatorToken: boolean,
-): SecretChanges {
+): WorkerSecretsToChange {
   const { id, deployed } = deployment
   const there = deployed?.secretNames ?? []
   const kept = readDeploymentRecord(id)
@@ -60,7 +60,7 @@ export function prepareSecrets(
  * Writes secrets to a file that only this user can read. Calls `use` with the file's path, and then
  * removes the file.
  */
-export async function withSecretsFile(
+export async function withWorkerSecretsFile(
   configPath: string,
   secrets: Record<string, string>,
   use: (path: string) => Promise<void>,

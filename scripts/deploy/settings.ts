@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { pickVariables } from "../cli/environment.ts"
+import { pickEnvironmentVariables } from "../cli/environment.ts"
 import { findUnknownSettingWarnings } from "../start/unknown-settings.ts"
 import { FETCHABLE_SPEECH_MODELS } from "../../container/models/manifest.ts"
 import { didYouMean } from "../../src/hints/nearest-name.ts"
@@ -90,7 +90,7 @@ export function readDeploymentSettings(environment: NodeJS.ProcessEnv): Deployme
   }
   const droppedSecrets = secretNames.filter((secret) => environment[secret] === "")
   const givenSecrets = secretNames.filter((secret) => environment[secret] !== "")
-  const secrets = pickVariables(environment, givenSecrets)
+  const secrets = pickEnvironmentVariables(environment, givenSecrets)
   problems.push(...describeInvalidSecrets(environment), ...tooLong(secrets))
   problems.push(...problemsOfNames(environment))
   problems.push(...problemsOfModels(values))
@@ -102,7 +102,7 @@ export function readDeploymentSettings(environment: NodeJS.ProcessEnv): Deployme
  * deployed Worker, and those override wrangler.toml. Drops a deployed value that came from
  * wrangler.toml, so that a newer clone can change the value.
  */
-export function mergeSettings(
+export function mergeDeploymentSettings(
   settings: DeploymentSettings,
   deployed: WorkerVariables,
   fromClone: WorkerVariables,
@@ -127,7 +127,10 @@ export function mergeSettings(
  * Returns the names of deployed settings that differ from wrangler.toml, and of settings that an
  * operator set, even to the same value.
  */
-export function listChangedSettings(fromClone: WorkerVariables, vars: WorkerVariables): string[] {
+export function listChangedDeploymentSettings(
+  fromClone: WorkerVariables,
+  vars: WorkerVariables,
+): string[] {
   const differing = Object.keys(vars).filter(
     (name) => name !== GIVEN && JSON.stringify(vars[name]) !== JSON.stringify(fromClone[name]),
   )
@@ -138,7 +141,7 @@ export function listChangedSettings(fromClone: WorkerVariables, vars: WorkerVari
  * Returns a warning for each variable of the environment or wrangler.toml that looks like a setting
  * and is none. Leaves out names that `readDeploymentSettings` reports as problems.
  */
-export function findSettingWarnings(
+export function findDeploymentSettingWarnings(
   environment: NodeJS.ProcessEnv,
   fromClone: WorkerVariables,
 ): string[] {
@@ -149,7 +152,7 @@ export function findSettingWarnings(
 }
 
 /** Formats the values of the settings that an operator can set on one line. */
-export function describeSettings(values: WorkerVariables): string {
+export function describeDeploymentSettings(values: WorkerVariables): string {
   const lines = settingNames.flatMap((name) => {
     const { [name]: value } = values
     if (value === undefined) return []

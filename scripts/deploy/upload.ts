@@ -2,13 +2,13 @@ import { globSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { CliError } from "../cli/cli-error.ts"
 import { readDeploymentRecord, writeDeploymentRecord } from "../cli/deployment-record.ts"
-import { refreshCredentials } from "./account.ts"
-import type { Deployment } from "./checks.ts"
+import { refreshCloudflareCredentials } from "./account.ts"
+import type { CheckedDeployment } from "./checks.ts"
 import { CLONE_FOLDER, writeWranglerConfig } from "./config.ts"
 import type { WranglerConfig } from "./config.ts"
 import { readDeployedWorker } from "./deployed.ts"
 import { buildAndPushImages, pullBaseImage } from "./images/build.ts"
-import { withSecretsFile } from "./secrets.ts"
+import { withWorkerSecretsFile } from "./secrets.ts"
 import { parseJsonOutput, runWranglerOrThrow } from "./wrangler.ts"
 import { createHash } from "node:crypto"
 import { z } from "zod"
@@ -28,7 +28,7 @@ const TAG_LENGTH = 12
  * same sources. Returns a summary.
  */
 export async function deployWorker(
-  deployment: Deployment,
+  deployment: CheckedDeployment,
   config: WranglerConfig,
   configPath: string,
   secrets: { toSend: Record<string, string>; removed: string[] },
@@ -49,9 +49,9 @@ export async function deployWorker(
   const tag = fingerprint.slice(0, TAG_LENGTH)
   const built = await buildAndPushImages(config, { api, base, tag, logPath })
   writeWranglerConfig(id.stateDir, name, built)
-  const before = await readImagesInUse(await refreshCredentials(api))
+  const before = await readImagesInUse(await refreshCloudflareCredentials(api))
   await runDeploy(configPath, toSend, logPath)
-  const fresh = await refreshCredentials(api)
+  const fresh = await refreshCloudflareCredentials(api)
   const versionId = (await readDeployedWorker(fresh, name))?.versionId
   if (!versionId) throw new CliError(`Cloudflare does not show the version; see ${logPath}`)
   const token = kept.nextOperatorToken ?? kept.operatorToken
@@ -76,7 +76,7 @@ async function runDeploy(
     await runWranglerOrThrow(words, { logPath })
     return
   }
-  await withSecretsFile(configPath, secrets, async (path) => {
+  await withWorkerSecretsFile(configPath, secrets, async (path) => {
     await runWranglerOrThrow([...words, "--secrets-file", path], { logPath })
   })
 }

@@ -2,7 +2,7 @@ import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 import { CliError } from "../cli/cli-error.ts"
 import { describeRightNeededByWrangler } from "./rights.ts"
-import { runProgram, lastOutputLines } from "./run-program.ts"
+import { runProgram, takeLastOutputLines } from "./run-program.ts"
 import type { ProgramOptions, ProgramResult } from "./run-program.ts"
 
 const manifestPath = createRequire(import.meta.url).resolve("wrangler/package.json")
@@ -36,7 +36,7 @@ export async function runWranglerOrThrow(
   const run = await runWrangler(words, options)
   if (run.isOk) return run
   throw new CliError(
-    `wrangler ${words.slice(0, 3).join(" ")} said:\n${lastOutputLines(run)}${describeRightNeededByWrangler(run.output)}`,
+    `wrangler ${words.slice(0, 3).join(" ")} said:\n${takeLastOutputLines(run)}${describeRightNeededByWrangler(run.output)}`,
   )
 }
 

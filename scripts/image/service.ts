@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto"
 import { readFile, writeFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import pWaitFor from "p-wait-for"
-import { createKey } from "../keys/operator.ts"
-import { openCaller } from "../cli/client/caller.ts"
+import { createKeyAsOperator } from "../keys/operator.ts"
+import { createApiCaller } from "../cli/client/caller.ts"
 import type { ApiCaller } from "../cli/client/caller.ts"
-import { isHealthy } from "../cli/health.ts"
+import { isServiceHealthy } from "../cli/health.ts"
 import { findWorkerdProgram } from "../build/find-workerd.ts"
 import { canKillWithParent } from "../cli/parent-death.ts"
 import { findFreePort } from "../cli/ports.ts"
@@ -70,8 +70,8 @@ export async function startImageService(
     secret,
     async openAccount(account) {
       const order = { account, plan: "paid" as const }
-      const { key } = await createKey({ origin, token, isLocal: true }, order)
-      const caller = openCaller(origin, { "x-api-key": key })
+      const { key } = await createKeyAsOperator({ origin, token, isLocal: true }, order)
+      const caller = createApiCaller(origin, { "x-api-key": key })
       running.defer(() => caller.close())
       return { key, caller }
     },
@@ -122,7 +122,7 @@ async function untilServing(serving: NodeProgram, origin: string): Promise<void>
   await pWaitFor(
     async () => {
       if (hasExited) throw failure("wrangler dev ended", serving)
-      return await isHealthy({ url: `${origin}/v1/health` })
+      return await isServiceHealthy({ url: `${origin}/v1/health` })
     },
     {
       interval: POLL_MS,

@@ -1,14 +1,14 @@
 import { parseKeysCommand } from "./command.ts"
 import type { KeysCommand } from "./command.ts"
 import {
-  appointOperator,
-  changePlan,
-  createKey,
-  listKeys,
-  revokeKey,
-  rotateKey,
+  requestOperatorAppointment,
+  changePlanAsOperator,
+  createKeyAsOperator,
+  listKeysAsOperator,
+  revokeKeyAsOperator,
+  rotateKeyAsOperator,
 } from "./operator.ts"
-import type { ListedKey, OperatorAccess } from "./operator.ts"
+import type { ListedKeyRecord, OperatorAccess } from "./operator.ts"
 import { CliError, runScript } from "../cli/cli-error.ts"
 import { findOperatorToken } from "../cli/deployment-record.ts"
 import { readServiceConfig } from "../cli/service-config.ts"
@@ -25,7 +25,7 @@ await runScript(async () => {
 
 async function run(command: KeysCommand, operator: OperatorAccess): Promise<void> {
   if (command.kind === "create") {
-    const createdKey = await createKey(operator, command.wanted)
+    const createdKey = await createKeyAsOperator(operator, command.wanted)
     console.log(
       `Key ${createdKey.id} of account ${createdKey.account} (${createdKey.plan}); it is shown only now:`,
     )
@@ -33,30 +33,30 @@ async function run(command: KeysCommand, operator: OperatorAccess): Promise<void
     return
   }
   if (command.kind === "list") {
-    console.log(formatKeys(await listKeys(operator)))
+    console.log(formatKeys(await listKeysAsOperator(operator)))
     return
   }
   if (command.kind === "rotate") {
-    const createdKey = await rotateKey(operator, command)
+    const createdKey = await rotateKeyAsOperator(operator, command)
     console.log(`Key ${createdKey.id} replaces ${command.id}; it is shown only now:`)
     console.log(createdKey.key)
     return
   }
   if (command.kind === "plan") {
     const { account, plan } = command
-    await changePlan(operator, { account, plan })
+    await changePlanAsOperator(operator, { account, plan })
     console.log(`Account ${account} has the plan ${plan}.`)
     return
   }
   if (command.kind === "operator") {
-    const link = await appointOperator(operator, command.email)
+    const link = await requestOperatorAppointment(operator, command.email)
     console.log(
       `${command.email} is an operator. Set a password by this link, once, within a day; an existing password stays valid until then:`,
     )
     console.log(link)
     return
   }
-  await revokeKey(operator, command.id)
+  await revokeKeyAsOperator(operator, command.id)
   console.log(`Key ${command.id} is revoked.`)
 }
 
@@ -81,11 +81,11 @@ function findOperator(remote: string | undefined): OperatorAccess {
 }
 
 /** Formats API keys as a table with headings. A dash stands for a missing value. */
-function formatKeys(keys: ListedKey[]): string {
+function formatKeys(keys: ListedKeyRecord[]): string {
   return formatTable([HEADINGS, ...keys.map(rowOf)])
 }
 
-function rowOf(key: ListedKey): string[] {
+function rowOf(key: ListedKeyRecord): string[] {
   const { id, prefix, account, plan, name, scopes, created_at } = key
   const moments = [created_at, key.last_used_at, key.expires_at, key.revoked_at]
   return [

@@ -36,19 +36,19 @@ export type NewKeyRequest = {
   expires_at?: string
 }
 
-export type ListedKey = z.infer<typeof listedKey>
-export type CreatedKey = z.infer<typeof createdKey>
+export type ListedKeyRecord = z.infer<typeof listedKey>
+export type CreatedKeyRecord = z.infer<typeof createdKey>
 
-export async function createKey(
+export async function createKeyAsOperator(
   operator: OperatorAccess,
   request: NewKeyRequest,
-): Promise<CreatedKey> {
+): Promise<CreatedKeyRecord> {
   return createdKey.parse(await requestOperatorRoute(operator, "POST", "/operator/keys", request))
 }
 
 /** Returns all API keys of the service from all pages of the list. */
-export async function listKeys(operator: OperatorAccess): Promise<ListedKey[]> {
-  const keys: ListedKey[] = []
+export async function listKeysAsOperator(operator: OperatorAccess): Promise<ListedKeyRecord[]> {
+  const keys: ListedKeyRecord[] = []
   for (let before = ""; ; before = keys.at(-1)?.id ?? "") {
     const query = new URLSearchParams({ limit: String(KEYS_OF_PAGE), ...(before && { before }) })
     const answer = await requestOperatorRoute(operator, "GET", `/operator/keys?${query.toString()}`)
@@ -58,8 +58,8 @@ export async function listKeys(operator: OperatorAccess): Promise<ListedKey[]> {
   }
 }
 
-/** Creates an API key that replaces another key. The other key stays valid for the overlap. */
-export async function rotateKey(
+/** Creates an API key that replaces a key. The replaced key stays valid for the overlap. */
+export async function rotateKeyAsOperator(
   operator: OperatorAccess,
   { id, overlapSeconds }: { id: string; overlapSeconds?: number | undefined },
 ): Promise<z.infer<typeof rotatedKey>> {
@@ -68,12 +68,12 @@ export async function rotateKey(
   return rotatedKey.parse(await requestOperatorRoute(operator, "POST", path, body))
 }
 
-export async function revokeKey(operator: OperatorAccess, id: string): Promise<void> {
+export async function revokeKeyAsOperator(operator: OperatorAccess, id: string): Promise<void> {
   await requestOperatorRoute(operator, "DELETE", `/operator/keys/${encodeURIComponent(id)}`)
 }
 
 /** Assigns a plan to an account. */
-export async function changePlan(
+export async function changePlanAsOperator(
   operator: OperatorAccess,
   request: { account: string; plan: string },
 ): Promise<void> {
@@ -84,7 +84,10 @@ export async function changePlan(
  * Makes the user with this email address an operator. Returns a link that sets the user's password
  * once.
  */
-export async function appointOperator(operator: OperatorAccess, email: string): Promise<string> {
+export async function requestOperatorAppointment(
+  operator: OperatorAccess,
+  email: string,
+): Promise<string> {
   const answer = await requestOperatorRoute(operator, "POST", "/operator/operators", { email })
   return z.object({ link: z.url() }).parse(answer).link
 }
@@ -101,7 +104,7 @@ const accountPage = z.object({
 })
 
 /** Returns the newest accounts that match a search text, at most 100. */
-export async function listAccounts(operator: OperatorAccess, search: string) {
+export async function listAccountsAsOperator(operator: OperatorAccess, search: string) {
   const query = new URLSearchParams({ search, limit: "100" }).toString()
   return accountPage.parse(
     await requestOperatorRoute(operator, "GET", `/operator/accounts?${query}`),
@@ -109,7 +112,7 @@ export async function listAccounts(operator: OperatorAccess, search: string) {
 }
 
 /** Deletes an account with all its data. */
-export async function deleteAccount(operator: OperatorAccess, id: string): Promise<void> {
+export async function deleteAccountAsOperator(operator: OperatorAccess, id: string): Promise<void> {
   await requestOperatorRoute(operator, "DELETE", `/operator/accounts/${encodeURIComponent(id)}`)
 }
 

@@ -4,7 +4,7 @@ import { CliError } from "../cli/cli-error.ts"
 import { BUNDLE_PATHS, areBundlesCurrent } from "../start/bundles.ts"
 
 /** Bundles the programs of the service, unless the existing bundles match the present sources. */
-export function ensureBundles(): void {
+export function ensureServiceBundles(): void {
   if (areBundlesCurrent()) return
   requireWritable()
   console.error("Bundling the service ...")

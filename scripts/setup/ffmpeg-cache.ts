@@ -14,11 +14,11 @@ import { join } from "node:path"
 import { hashBuildDefinition } from "../../container/ffmpeg/build.ts"
 import { isOlderDebianVersion } from "../../container/ffmpeg/debian-source.ts"
 import { unusableFolderError, checkParentFolders, removeAccessOfOthers } from "../cli/ownership.ts"
-import type { FolderWording } from "../cli/ownership.ts"
+import type { FolderErrorWording } from "../cli/ownership.ts"
 import { isSystemError } from "../cli/system-error.ts"
 import { findUserCacheFolder, USER_CACHE_VARIABLE } from "../cli/user-cache.ts"
 
-const NAME: FolderWording = {
+const NAME: FolderErrorWording = {
   subject: USER_CACHE_VARIABLE,
   choose: `set ${USER_CACHE_VARIABLE} to`,
 }
@@ -46,7 +46,10 @@ export function findFfmpegCacheFolder(): string {
  * Considers only builds with the present options for this system and processor. Removes damaged
  * builds. Returns null without such a build.
  */
-export async function findCachedBuild(cache: string, version?: string): Promise<string | null> {
+export async function findCachedFfmpegBuild(
+  cache: string,
+  version?: string,
+): Promise<string | null> {
   const folder = await openFolder(cache)
   const names = (await readdir(folder)).filter((name) => !name.startsWith("."))
   let newest: string | null = null
@@ -58,14 +61,14 @@ export async function findCachedBuild(cache: string, version?: string): Promise<
   const path = join(folder, newest)
   if (await isWhole(path)) return path
   await rm(path, { recursive: true })
-  return await findCachedBuild(cache, version)
+  return await findCachedFfmpegBuild(cache, version)
 }
 
 /**
  * Adds an ffmpeg build to the cache atomically. `make` writes the build into an empty folder.
  * Returns the path of the build in the cache.
  */
-export async function addToCache(
+export async function addFfmpegBuildToCache(
   cache: string,
   version: string,
   make: (folder: string) => Promise<unknown>,
@@ -90,7 +93,7 @@ export async function addToCache(
  * Copies an ffmpeg build from the cache into a folder, with modes that let every user run the
  * programs.
  */
-export async function installBuild(path: string, folder: string): Promise<void> {
+export async function installFfmpegBuild(path: string, folder: string): Promise<void> {
   await mkdir(join(folder, "bin"), { recursive: true })
   await rm(join(folder, "built.json"), { force: true })
   for (const [name, mode] of Object.entries(FILES)) {

@@ -1,12 +1,12 @@
 import { parseArgs } from "node:util"
 import { CliError, runScript } from "../cli/cli-error.ts"
-import { ensureBundles } from "./build.ts"
+import { ensureServiceBundles } from "./build.ts"
 import { ffmpegStep } from "./ffmpeg.ts"
 import { ffmpegCapabilitiesStep } from "./ffmpeg-facts.ts"
 import { bubblewrapStep, launcherStep } from "./launcher.ts"
 import { ensureOwnFfmpeg } from "./own-ffmpeg.ts"
 import { ensureSpeechTools } from "./speech.ts"
-import { ensureSteps, runOptionalStep } from "./step.ts"
+import { ensureSetupSteps, runOptionalSetupStep } from "./step.ts"
 import { ytDlpStep } from "./yt-dlp.ts"
 import { ensureSite } from "../site/ensure.ts"
 
@@ -14,13 +14,13 @@ import { ensureSite } from "../site/ensure.ts"
 export async function ensureSetUp(): Promise<void> {
   await ensureTools()
   await ensureFfmpegCapabilities()
-  ensureBundles()
+  ensureServiceBundles()
 }
 
 /** Stores ffmpeg's capabilities, unless they are stored already or FFMPEG_FACTS sets them. */
 export async function ensureFfmpegCapabilities(): Promise<void> {
   if (process.env["FFMPEG_FACTS"] !== undefined) return
-  await runOptionalStep(
+  await runOptionalSetupStep(
     ffmpegCapabilitiesStep,
     "Lathe continues without it, and finds more mistakes of commands only at their run.",
   )
@@ -31,8 +31,11 @@ export async function ensureFfmpegCapabilities(): Promise<void> {
  * models. The service then cannot fetch or cannot transcribe.
  */
 async function ensureTools(): Promise<void> {
-  await ensureSteps([ffmpegStep, bubblewrapStep, launcherStep])
-  await runOptionalStep(ytDlpStep, "Lathe continues without it, and fetches nothing from the web.")
+  await ensureSetupSteps([ffmpegStep, bubblewrapStep, launcherStep])
+  await runOptionalSetupStep(
+    ytDlpStep,
+    "Lathe continues without it, and fetches nothing from the web.",
+  )
   await ensureSpeechTools()
 }
 

@@ -5,9 +5,12 @@ import { dirname, join } from "node:path"
 import { promisify } from "node:util"
 import { z } from "zod"
 import { buildFfmpeg } from "../../container/ffmpeg/build.ts"
-import { openFfmpegSource } from "../../container/ffmpeg/debian-source.ts"
+import { findFfmpegSource } from "../../container/ffmpeg/debian-source.ts"
 import type { FfmpegSource } from "../../container/ffmpeg/debian-source.ts"
-import { findBuildPackages, findMissingPackages } from "../../container/ffmpeg/debian-packages.ts"
+import {
+  findFfmpegBuildPackages,
+  findMissingDebianPackages,
+} from "../../container/ffmpeg/debian-packages.ts"
 import { CliError } from "../cli/cli-error.ts"
 import {
   hasOwnFfmpeg,
@@ -16,7 +19,12 @@ import {
   OWN_FFMPEG_FOLDER,
 } from "../cli/media-tools.ts"
 import { installAptPackages, canInstallAptPackages } from "./apt.ts"
-import { addToCache, findFfmpegCacheFolder, findCachedBuild, installBuild } from "./ffmpeg-cache.ts"
+import {
+  addFfmpegBuildToCache,
+  findFfmpegCacheFolder,
+  findCachedFfmpegBuild,
+  installFfmpegBuild,
+} from "./ffmpeg-cache.ts"
 
 const APT_CACHE = "/usr/bin/apt-cache"
 const ADVISED = join(dirname(OWN_FFMPEG_FOLDER), "ffmpeg-advised")
@@ -37,7 +45,7 @@ export type OwnFfmpegOptions = {
 const PLACES: OwnFfmpegOptions = {
   folder: OWN_FFMPEG_FOLDER,
   cache: findFfmpegCacheFolder(),
-  openSource: openFfmpegSource,
+  openSource: findFfmpegSource,
 }
 
 /** Installs the project's own ffmpeg into this clone, built from Debian's newest source. */
@@ -60,7 +68,10 @@ export async function ensureOwnFfmpeg(places: OwnFfmpegOptions = PLACES): Promis
 export async function ensureCachedFfmpeg(folder: string): Promise<void> {
   checkDebian()
   await reportFailure(async () => {
-    await install(folder, (await findCachedBuild(PLACES.cache)) ?? (await buildNewest(PLACES)))
+    await install(
+      folder,
+      (await findCachedFfmpegBuild(PLACES.cache)) ?? (await buildNewest(PLACES)),
+    )
   })
 }
 
@@ -108,11 +119,11 @@ async function reportFailure(work: () => Promise<void>): Promise<void> {
  */
 async function buildNewest({ cache, openSource }: OwnFfmpegOptions): Promise<string> {
   await using source = await openSource()
-  const cached = await findCachedBuild(cache, source.version)
+  const cached = await findCachedFfmpegBuild(cache, source.version)
   if (cached !== null) return cached
   await installBuildPackages()
   console.error(`Building ffmpeg ${source.version}, which takes some minutes ...`)
-  return await addToCache(
+  return await addFfmpegBuildToCache(
     cache,
     source.version,
     async (folder) => await buildFfmpeg(source, folder),
@@ -130,17 +141,17 @@ async function install(folder: string, path: string): Promise<void> {
     console.log(`ffmpeg ${version} is already built.`)
     return
   }
-  await installBuild(path, folder)
+  await installFfmpegBuild(path, folder)
   if (!(await runs(folder))) await installRuntimePackages(folder)
   if (leftOut.length > 0) console.log(`This system lacks ${leftOut.join(", ")}: ffmpeg too.`)
 }
 
 async function installBuildPackages(): Promise<void> {
-  const missing = await findMissingPackages()
+  const missing = await findMissingDebianPackages()
   if (missing.length === 0) return
   if (!(await canInstallAptPackages())) throw new CliError(adviseInstall(missing, "builds"))
   console.error("Installing the packages that build ffmpeg ...")
-  await installAptPackages(...(await findBuildPackages()))
+  await installAptPackages(...(await findFfmpegBuildPackages()))
 }
 
 /**

@@ -4,7 +4,7 @@ import { parseSpeechModels } from "../../src/contract/speech-models.ts"
 import { ensureSpeechModel, hasSpeechModel } from "../../container/models/fetch-model.ts"
 import { CliError } from "../cli/cli-error.ts"
 import { findPythonEnvironmentFolder, makePythonEnvironmentStep } from "./python-environment.ts"
-import { runOptionalStep } from "./step.ts"
+import { runOptionalSetupStep } from "./step.ts"
 import type { SetupStep } from "./step.ts"
 
 const NAME = "speech"
@@ -42,7 +42,7 @@ const fasterWhisper: SetupStep = {
  * installs them. The service can run without them.
  */
 export async function ensureSpeechTools(
-  handle: typeof runOptionalStep = runOptionalStep,
+  handle: typeof runOptionalSetupStep = runOptionalSetupStep,
 ): Promise<void> {
   const lack = "Lathe continues without it, and transcribes nothing."
   if (!(await handle(fasterWhisper, lack))) return

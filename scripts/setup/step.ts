@@ -23,7 +23,7 @@ export type SetupStep = {
 }
 
 /** Throws a CliError for the first set-up step that is not done. Installs nothing. */
-export async function requireSteps(steps: readonly SetupStep[]): Promise<void> {
+export async function requireSetupSteps(steps: readonly SetupStep[]): Promise<void> {
   for (const step of steps) {
     if (!(await step.isDone())) throw new CliError(lackOf(step))
   }
@@ -33,7 +33,7 @@ export async function requireSteps(steps: readonly SetupStep[]): Promise<void> {
  * Reports whether an optional set-up step is done. If not, prints the missing part and `lack`, a
  * sentence about the unavailable feature. Installs nothing.
  */
-export async function reportMissingStep(step: SetupStep, lack: string): Promise<boolean> {
+export async function reportMissingSetupStep(step: SetupStep, lack: string): Promise<boolean> {
   if (await step.isDone()) return true
   console.error(`${lackOf(step)} ${lack}`)
   return false
@@ -43,9 +43,9 @@ export async function reportMissingStep(step: SetupStep, lack: string): Promise<
  * Runs an optional set-up step that is not done. If the step fails, prints the error and `lack`, a
  * sentence about the unavailable feature, and returns false.
  */
-export async function runOptionalStep(step: SetupStep, lack: string): Promise<boolean> {
+export async function runOptionalSetupStep(step: SetupStep, lack: string): Promise<boolean> {
   try {
-    await ensureSteps([step])
+    await ensureSetupSteps([step])
     return true
   } catch (error) {
     if (!(error instanceof CliError)) throw error
@@ -55,7 +55,7 @@ export async function runOptionalStep(step: SetupStep, lack: string): Promise<bo
 }
 
 /** Runs the set-up steps that are not done. Throws a CliError with advice for a step that fails. */
-export async function ensureSteps(steps: SetupStep[]): Promise<void> {
+export async function ensureSetupSteps(steps: SetupStep[]): Promise<void> {
   for (const step of steps) {
     if (await step.isDone()) continue
     if (!(await step.canMake())) throw new CliError(step.advice)

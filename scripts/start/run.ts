@@ -3,7 +3,7 @@ import { promisify } from "node:util"
 import { ffmpegStep } from "../setup/ffmpeg.ts"
 import { launcherStep } from "../setup/launcher.ts"
 import { ensureSpeechTools } from "../setup/speech.ts"
-import { reportMissingStep, requireSteps } from "../setup/step.ts"
+import { reportMissingSetupStep, requireSetupSteps } from "../setup/step.ts"
 import { ytDlpStep } from "../setup/yt-dlp.ts"
 import { once } from "node:events"
 import { runScript } from "../cli/cli-error.ts"
@@ -33,12 +33,12 @@ const OWN_PYTHONS = {
  * missing. Prints the unavailable feature if an optional tool is missing.
  */
 async function requireTools(): Promise<void> {
-  await requireSteps([ffmpegStep, launcherStep])
-  await reportMissingStep(
+  await requireSetupSteps([ffmpegStep, launcherStep])
+  await reportMissingSetupStep(
     ytDlpStep,
     "Lathe continues without it, and fetches nothing from the web.",
   )
-  await ensureSpeechTools(reportMissingStep)
+  await ensureSpeechTools(reportMissingSetupStep)
   for (const [name, lack] of Object.entries(OWN_PYTHONS)) await mentionOwnPython(name, lack)
 }
 

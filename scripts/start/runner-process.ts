@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { SPEECH_MODELS_PATH, SPEECH_PYTHON_PATH } from "../setup/speech.ts"
 import { FETCH_PYTHON_PATH } from "../setup/yt-dlp.ts"
 import { BUNDLE_PATHS } from "./bundles.ts"
-import { pickVariables } from "../cli/environment.ts"
+import { pickEnvironmentVariables } from "../cli/environment.ts"
 import { log } from "./log.ts"
 import { findMediaTools } from "../cli/media-tools.ts"
 import { wrapToDieWithParent } from "../cli/parent-death.ts"
@@ -149,7 +149,7 @@ async function runOnce(options: RunnerOptions, signal: AbortSignal): Promise<str
 function runnerEnvironment(options: RunnerOptions): Record<string, string> {
   const { ffmpeg, ffprobe, fetchFfmpeg } = findMediaTools()
   return {
-    ...pickVariables(process.env, RUNNER_VARIABLES),
+    ...pickEnvironmentVariables(process.env, RUNNER_VARIABLES),
     FFMPEG_PATH: ffmpeg,
     FFPROBE_PATH: ffprobe,
     FETCH_FFMPEG_PATH: fetchFfmpeg,

@@ -12,14 +12,14 @@ import {
 } from "../../src/bindings/settings.ts"
 import type { WorkerdBuild } from "./workerd-build.ts"
 import { CliError } from "../cli/cli-error.ts"
-import { pickVariables } from "../cli/environment.ts"
+import { pickEnvironmentVariables } from "../cli/environment.ts"
 import { readStoredFfmpegCapabilities } from "./ffmpeg-facts.ts"
-import { requestHealth, waitUntilHealthy } from "../cli/health.ts"
+import { requestServiceHealth, waitUntilServiceHealthy } from "../cli/health.ts"
 import type { HealthEndpoint } from "../cli/health.ts"
 import { lockStateDir } from "./lock.ts"
 import { log } from "./log.ts"
 import type { ServiceConfig } from "../cli/service-config.ts"
-import { listOwnAddresses, openListeningSocket } from "./front/socket.ts"
+import { listOwnAddresses, createListeningSocket } from "./front/socket.ts"
 import { findMediaTools } from "../cli/media-tools.ts"
 import { findFreePort } from "../cli/ports.ts"
 import { startRunner } from "./runner-process.ts"
@@ -73,7 +73,7 @@ export async function startService(
   const { host, port, clientAddressHeader } = config
   // Callers wait at this socket until the Worker handles requests, also during a restart of
   // workerd.
-  const { descriptor } = started.use(await openListeningSocket({ host, port }))
+  const { descriptor } = started.use(await createListeningSocket({ host, port }))
   // workerd loses its queue messages when it dies. A sweep then finds the jobs and webhooks of lost
   // messages.
   const startingWorker: Promise<LocalWorker> = startWorker(config, bindings, runtime, {
@@ -106,9 +106,9 @@ export async function startService(
   signal.throwIfAborted()
   const clock = startPeriodicSweeps((stopping) => worker.sweep(stopping), config.sweepEveryMs)
   started.defer(() => clock.stop())
-  await waitUntilHealthy({ url: `${config.origin}/v1/health` }, START_PATIENCE_MS, signal)
+  await waitUntilServiceHealthy({ url: `${config.origin}/v1/health` }, START_PATIENCE_MS, signal)
   const runnerHealth = { url: `${originOf(endpoint)}/health`, token: endpoint.token }
-  await waitUntilHealthy(runnerHealth, START_PATIENCE_MS, signal)
+  await waitUntilServiceHealthy(runnerHealth, START_PATIENCE_MS, signal)
   await requireSandbox(runnerHealth, SELF_TEST_PATIENCE_MS, signal)
 
   const running = started.move()
@@ -140,7 +140,7 @@ function bindingsFor(
   endpoint: RunnerEndpoint,
 ): LocalWorkerSettings {
   const bindings = {
-    ...pickVariables(process.env, [...settingNames, ...workerSecretNames]),
+    ...pickEnvironmentVariables(process.env, [...settingNames, ...workerSecretNames]),
     ...secrets,
     RUNNER_ORIGIN: process.env["RUNNER_ORIGIN"] ?? originOf(endpoint),
     RUNNER_TOKEN: endpoint.token,
@@ -182,7 +182,7 @@ async function requireSandbox(
 ): Promise<void> {
   const until = performance.now() + patienceMs
   for (;;) {
-    const { body } = await requestHealth(endpoint, signal)
+    const { body } = await requestServiceHealth(endpoint, signal)
     const { sandbox } = runnerHealthSchema.parse(parseJson(body))
     if (sandbox.ok) {
       for (const lack of [sandbox.loss, sandbox.network_problem])

@@ -5,7 +5,7 @@ import { runTests } from "./run-tests.ts"
 import { formatSummary } from "./test-report.ts"
 import { ensureSetUp } from "../setup/main.ts"
 import { fliteStep } from "../setup/test-tools.ts"
-import { runOptionalStep } from "../setup/step.ts"
+import { runOptionalSetupStep } from "../setup/step.ts"
 
 const CONFIG = ["--config", "vitest.image.config.ts"]
 const TESTS_MS_MAX = 900_000
@@ -21,7 +21,7 @@ await runScript(async () => {
     process.once(signal, () => void engine[Symbol.asyncDispose]().then(() => process.exit(1)))
   }
   await ensureSetUp()
-  await runOptionalStep(fliteStep, "The tests that need speech are skipped.")
+  await runOptionalSetupStep(fliteStep, "The tests that need speech are skipped.")
   console.error("Building the image ...")
   await buildImage()
   console.error(await describeImageSize())

@@ -10,7 +10,7 @@ import { CliError, runScript } from "../cli/cli-error.ts"
 import { makeStopSignal } from "../cli/stop-signal.ts"
 import { ensureSetUp } from "../setup/main.ts"
 import { fliteStep } from "../setup/test-tools.ts"
-import { runOptionalStep } from "../setup/step.ts"
+import { runOptionalSetupStep } from "../setup/step.ts"
 
 const ROUNDS = 4
 /**
@@ -27,7 +27,7 @@ const values = z.object({
 await runScript(async () => {
   const { times, only } = readOptions()
   await ensureSetUp()
-  await runOptionalStep(fliteStep, "The groups that need speech are skipped.")
+  await runOptionalSetupStep(fliteStep, "The groups that need speech are skipped.")
   const startedAt = performance.now()
   const tally = openTally((text) => console.error(`  ${text}`))
   const groups = GROUPS.filter(({ name }) => only === undefined || name.includes(only))

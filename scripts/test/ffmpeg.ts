@@ -6,7 +6,7 @@ import { formatSummary } from "./test-report.ts"
 import { ensureSetUp } from "../setup/main.ts"
 import { fliteStep } from "../setup/test-tools.ts"
 import { ensureCachedFfmpeg } from "../setup/own-ffmpeg.ts"
-import { runOptionalStep } from "../setup/step.ts"
+import { runOptionalSetupStep } from "../setup/step.ts"
 
 /** Folder of the tested ffmpeg build. This build is separate from the build that the clone uses. */
 const FOLDER = resolve("node_modules/.cache/ffmpeg-tested")
@@ -38,7 +38,7 @@ await runScript(async () => {
   }
   Object.assign(process.env, makeFfmpegEnvironment(FOLDER))
   await ensureSetUp()
-  await runOptionalStep(fliteStep, "The tests that need speech are skipped.")
+  await runOptionalSetupStep(fliteStep, "The tests that need speech are skipped.")
   const named = process.argv.slice(2)
   console.log(formatSummary(await runTests(named.length > 0 ? named : TESTS_OF_MEDIA)))
 })

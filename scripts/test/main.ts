@@ -4,15 +4,15 @@ import { runTests } from "./run-tests.ts"
 import { formatSummary } from "./test-report.ts"
 import { ensureSetUp } from "../setup/main.ts"
 import { chromiumStep, fliteStep } from "../setup/test-tools.ts"
-import { runOptionalStep } from "../setup/step.ts"
+import { runOptionalSetupStep } from "../setup/step.ts"
 
 /** Part of the names of test files that `npm run test:all` runs and `npm test` does not. */
 const SLOW = ".slow."
 
 await runScript(async () => {
   await ensureSetUp()
-  await runOptionalStep(fliteStep, "The tests that need speech are skipped.")
-  await runOptionalStep(chromiumStep, "The tests that need a browser are skipped.")
+  await runOptionalSetupStep(fliteStep, "The tests that need speech are skipped.")
+  await runOptionalSetupStep(chromiumStep, "The tests that need a browser are skipped.")
   const words = process.argv.slice(2)
   const named = words.filter((word) => word !== "--slow")
   const isSlow = named.length < words.length

@@ -4,7 +4,7 @@ import { runTests } from "./run-tests.ts"
 import { formatSummary } from "./test-report.ts"
 import { ensureSetUp } from "../setup/main.ts"
 import { fliteStep } from "../setup/test-tools.ts"
-import { runOptionalStep } from "../setup/step.ts"
+import { runOptionalSetupStep } from "../setup/step.ts"
 
 /** Paths of the tests of each test suite. A suite runs all cases of the tests' tables. */
 const SUITES: Record<string, string[]> = {
@@ -68,7 +68,8 @@ await runScript(async () => {
   if (!tests)
     throw new CliError(`There is no suite "${name}"; there are ${Object.keys(SUITES).join(", ")}.`)
   await ensureSetUp()
-  if (name === "sound") await runOptionalStep(fliteStep, "The tests that need speech are skipped.")
+  if (name === "sound")
+    await runOptionalSetupStep(fliteStep, "The tests that need speech are skipped.")
   process.env[WIDE_TESTS_VARIABLE] = "true"
   console.log(formatSummary(await runTests(named.length > 0 ? named : tests)))
 })

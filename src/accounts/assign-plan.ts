@@ -3,9 +3,9 @@ import { getDispatcher } from "../bindings/durable-objects.ts"
 import { syncAccountCopy } from "../db/accounts/account-copies.ts"
 import { openDirectory } from "../db/database.ts"
 import { setPlanByAccountId } from "../db/accounts/account-list.ts"
-import { listKeyHashes, setPlanByAccountName } from "../db/accounts/keys.ts"
+import { listApiKeyHashes, setPlanByAccountName } from "../db/accounts/keys.ts"
 import type { Account } from "../db/schema/accounts.ts"
-import { dropCachedKeys } from "./rate-limit/drop-cached-keys.ts"
+import { dropCachedApiKeys } from "./rate-limit/drop-cached-keys.ts"
 
 /**
  * Sets the plan of the account with a name, and notifies the Durable Objects that cache the
@@ -43,5 +43,5 @@ export async function assignPlanByAccountId(
 export async function refreshCachedPlan(env: Env, accountId: string): Promise<void> {
   await syncAccountCopy(env, accountId)
   await getDispatcher(env, accountId).planChanged(accountId)
-  await dropCachedKeys(env, await listKeyHashes(openDirectory(env), accountId))
+  await dropCachedApiKeys(env, await listApiKeyHashes(openDirectory(env), accountId))
 }

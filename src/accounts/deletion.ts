@@ -4,7 +4,7 @@ import { getDispatcher } from "../bindings/durable-objects.ts"
 import { syncAccountCopy } from "../db/accounts/account-copies.ts"
 import { markAccountDeleted } from "../db/accounts/account-removal.ts"
 import { openDirectory } from "../db/database.ts"
-import { dropCachedKeys } from "./rate-limit/drop-cached-keys.ts"
+import { dropCachedApiKeys } from "./rate-limit/drop-cached-keys.ts"
 
 /**
  * Begins the deletion of an account with all its data. Returns false if the account does not exist.
@@ -15,7 +15,7 @@ import { dropCachedKeys } from "./rate-limit/drop-cached-keys.ts"
 export async function beginAccountDeletion(env: Env, accountId: string): Promise<boolean> {
   const hashes = await markAccountDeleted(openDirectory(env), accountId, Date.now())
   if (hashes === null) return false
-  await dropCachedKeys(env, hashes)
+  await dropCachedApiKeys(env, hashes)
   await syncAccountCopy(env, accountId)
   await runOrLogError("account.cancel_failed", { account_id: accountId }, async () => {
     await getDispatcher(env, accountId).tick(accountId)

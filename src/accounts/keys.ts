@@ -5,32 +5,40 @@ import { getRateLimiter } from "../bindings/durable-objects.ts"
 import { newId } from "../platform/ids.ts"
 import type { Scope } from "../domain/scopes.ts"
 import { syncAccountCopy, chooseNewAccountId } from "../db/accounts/account-copies.ts"
-import { findAccountKey, insertKey, insertReplacementKey } from "../db/accounts/account-keys.ts"
+import {
+  findApiKeyOfAccount,
+  insertApiKey,
+  insertReplacementApiKey,
+} from "../db/accounts/account-keys.ts"
 import { openDirectory } from "../db/database.ts"
 import type { AccountDatabases } from "../db/database.ts"
-import { insertKeyForNamedAccount, revokeKey } from "../db/accounts/keys.ts"
+import { insertApiKeyForNamedAccount, markApiKeyRevoked } from "../db/accounts/keys.ts"
 import type { Account, ApiKey } from "../db/schema/accounts.ts"
 import { makeWebhookSecret } from "../webhooks/signing.ts"
 import { dropPrefetches } from "./rate-limit/prefetch.ts"
 import { refreshCachedPlan } from "./assign-plan.ts"
 
-/** Properties of an API key that its owner selects. */
-export type KeySettings = { name: string; scopes: Scope[]; expiresAt: number | null }
+/** Properties of an API key that a user chooses. */
+export type ApiKeySettings = { name: string; scopes: Scope[]; expiresAt: number | null }
 
 /** New API key, and its row in D1, which contains only a hash of the key. */
-export type NewKeyWithRow = { key: string; row: ApiKey }
+export type NewApiKeyWithRow = { key: string; row: ApiKey }
 
 /**
  * Creates a key for the account with a name, and creates the account if the name is new. Only the
  * result contains the key itself; no database stores it.
  */
-export async function createKeyForNamedAccount(
+export async function createApiKeyForNamedAccount(
   env: Env,
-  { accountName, plan, ...facts }: { accountName: string; plan: string | undefined } & KeySettings,
-): Promise<NewKeyWithRow & { account: Account }> {
+  {
+    accountName,
+    plan,
+    ...facts
+  }: { accountName: string; plan: string | undefined } & ApiKeySettings,
+): Promise<NewApiKeyWithRow & { account: Account }> {
   const newAccountId = await chooseNewAccountId(env)
   const newRecord = await newKey(env, newAccountId, facts)
-  const account = await insertKeyForNamedAccount(openDirectory(env), {
+  const account = await insertApiKeyForNamedAccount(openDirectory(env), {
     key: newRecord.row,
     accountName,
     newAccountId,
@@ -46,32 +54,32 @@ export async function createKeyForNamedAccount(
  * Creates a key of an existing account. Returns null if the account has reached its maximum number
  * of keys.
  */
-export async function addAccountKey(
+export async function createApiKeyOfAccount(
   env: Env,
   database: AccountDatabases,
-  facts: KeySettings,
-): Promise<NewKeyWithRow | null> {
+  facts: ApiKeySettings,
+): Promise<NewApiKeyWithRow | null> {
   const newRecord = await newKey(env, database.accountId, facts)
-  return (await insertKey(database, newRecord.row)) ? newRecord : null
+  return (await insertApiKey(database, newRecord.row)) ? newRecord : null
 }
 
 /**
  * Reason why a key cannot be rotated. `full` means that the account has reached its maximum number
  * of keys.
  */
-export type RotationRefusal = "revoked" | "expired" | "replaced" | "full"
+export type ApiKeyRotationRefusal = "revoked" | "expired" | "replaced" | "full"
 
 /**
  * Creates a key with the name, scopes and lifetime of an existing key. The existing key expires
  * after the overlap, or at its own expiry if that is earlier. Returns null if the account has no
  * such key.
  */
-export async function rotateKey(
+export async function rotateApiKey(
   env: Env,
   database: AccountDatabases,
   { id, overlapMs }: { id: string; overlapMs: number },
-): Promise<NewKeyWithRow | { refusal: RotationRefusal; before: ApiKey } | null> {
-  const before = await findAccountKey(database, id)
+): Promise<NewApiKeyWithRow | { refusal: ApiKeyRotationRefusal; before: ApiKey } | null> {
+  const before = await findApiKeyOfAccount(database, id)
   if (!before) return null
   const now = Date.now()
   const refusal = judgeRotation(before, now)
@@ -84,8 +92,8 @@ export async function rotateKey(
     { name, scopes, expiresAt: lifeMs === null ? null : now + lifeMs },
     now,
   )
-  if (!(await insertReplacementKey(database, newRecord.row, { id, until: now + overlapMs }))) {
-    const current = (await findAccountKey(database, id)) ?? before
+  if (!(await insertReplacementApiKey(database, newRecord.row, { id, until: now + overlapMs }))) {
+    const current = (await findApiKeyOfAccount(database, id)) ?? before
     return { refusal: judgeRotation(current, now) ?? "full", before: current }
   }
   // The rotation has succeeded even if this call fails. The rate limiter then accepts the old key
@@ -99,7 +107,7 @@ export async function rotateKey(
  * no such key.
  */
 export async function revokeApiKey(env: Env, id: string): Promise<boolean> {
-  const hash = await revokeKey(openDirectory(env), id, Date.now())
+  const hash = await markApiKeyRevoked(openDirectory(env), id, Date.now())
   if (hash === null) return false
   await forget(env, hash)
   return true
@@ -108,7 +116,7 @@ export async function revokeApiKey(env: Env, id: string): Promise<boolean> {
 function judgeRotation(
   { revokedAt, expiresAt, replacedBy }: ApiKey,
   now: number,
-): RotationRefusal | null {
+): ApiKeyRotationRefusal | null {
   if (revokedAt !== null) return "revoked"
   if (replacedBy !== null) return "replaced"
   return expiresAt !== null && expiresAt <= now ? "expired" : null
@@ -117,9 +125,9 @@ function judgeRotation(
 async function newKey(
   env: Env,
   accountId: string,
-  facts: KeySettings,
+  facts: ApiKeySettings,
   now = Date.now(),
-): Promise<NewKeyWithRow> {
+): Promise<NewApiKeyWithRow> {
   const key = await generateApiKey(getSettings(env).LATHE_SECRET)
   const row = {
     id: newId(),

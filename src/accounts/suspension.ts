@@ -2,8 +2,8 @@ import type { Env } from "../bindings/env.ts"
 import { syncAccountCopy } from "../db/accounts/account-copies.ts"
 import { setAccountSuspendedAt } from "../db/accounts/account-list.ts"
 import { openDirectory } from "../db/database.ts"
-import { listKeyHashes } from "../db/accounts/keys.ts"
-import { dropCachedKeys } from "./rate-limit/drop-cached-keys.ts"
+import { listApiKeyHashes } from "../db/accounts/keys.ts"
+import { dropCachedApiKeys } from "./rate-limit/drop-cached-keys.ts"
 
 /**
  * Suspends an account. Requests of the account's keys and users are refused within a second.
@@ -23,6 +23,6 @@ async function change(env: Env, accountId: string, suspendedAt: number | null): 
   const database = openDirectory(env)
   if (!(await setAccountSuspendedAt(database, accountId, suspendedAt))) return false
   await syncAccountCopy(env, accountId)
-  await dropCachedKeys(env, await listKeyHashes(database, accountId))
+  await dropCachedApiKeys(env, await listApiKeyHashes(database, accountId))
   return true
 }

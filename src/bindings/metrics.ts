@@ -78,7 +78,7 @@ const uploadBytes = counter("lathe_upload_bytes_total", "Bytes of uploaded files
  * Counts an event in Analytics Engine on Cloudflare, or in this process on one machine. Never
  * throws an error.
  */
-export function countEvent(env: Env, happened: CountedEvent): void {
+export function countMetricEvent(env: Env, happened: CountedEvent): void {
   try {
     if (getSettings(env).RUNNER_ORIGIN === undefined) {
       env.METRICS?.writeDataPoint(toDataPoint(happened))

@@ -50,10 +50,14 @@ export type LostRunnerProcess = { boot: string } | { stopped: string }
  * is compared only if `progress` is set. With `endings`, the call returns only when the job may
  * have ended.
  */
-export type LastSeenJobState = { version: string; progress?: Progress | null; endings?: string }
+export type JobVersionSeenByCaller = {
+  version: string
+  progress?: Progress | null
+  endings?: string
+}
 
-/** State of a job directly after its creation, when no task can have ended. */
-export const NEW_JOB_STATE: LastSeenJobState = { version: "", endings: "" }
+/** Version of a job directly after its creation, when no task can have ended. */
+export const NEW_JOB_VERSION: JobVersionSeenByCaller = { version: "", endings: "" }
 
 /**
  * State of a job that the dispatcher reports to waiting callers. `version` changes whenever the job
@@ -69,8 +73,8 @@ export type WatchedJobs = {
   progress: Map<string, Progress>
 }
 
-/** Changes of several jobs that a waiting caller last saw. */
-export type LastSeenJobs = { version: string; percent?: number; endings?: string }
+/** Version and progress of several jobs that a waiting caller last saw. */
+export type JobVersionsSeenByCaller = { version: string; percent?: number; endings?: string }
 
 export type DispatcherRpc = DurableObject & {
   /** Queues the tasks of a new job. Repeated calls have no further effect. */
@@ -95,13 +99,13 @@ export type DispatcherRpc = DurableObject & {
   /** Resolves when the state of a job differs from `seen`, or at the timeout. */
   nextChange(
     jobId: string,
-    seen: LastSeenJobState | null,
+    seen: JobVersionSeenByCaller | null,
     timeoutMs: number,
   ): Promise<WatchedJobState>
   /** Resolves when the state of one of the jobs differs from `seen`, or at the timeout. */
   nextChangeOfJobs(
     jobIds: string[],
-    seen: LastSeenJobs | null,
+    seen: JobVersionsSeenByCaller | null,
     timeoutMs: number,
   ): Promise<WatchedJobs>
   /** Reports deleted files. Tasks that wait for them can never start. */
@@ -253,10 +257,14 @@ export type RateLimitResult = {
  * the number of further requests that the limiter should grant in advance. `unused` are unused
  * requests of an earlier grant.
  */
-export type RateLimitRequest = { changes: boolean; wanted: number; unused: UnusedRequests | null }
+export type RateLimitRequest = {
+  changes: boolean
+  wanted: number
+  unused: UnusedPrefetchedRequests | null
+}
 
 /** Requests that a rate limiter granted in advance at `grantedAt` and that were not used. */
-export type UnusedRequests = { count: number; grantedAt: number }
+export type UnusedPrefetchedRequests = { count: number; grantedAt: number }
 
 /**
  * Result of the rate limit for one request, with further requests that the limiter grants in
@@ -284,7 +292,7 @@ export type RateLimiterRpc = DurableObject & {
    */
   take(keyHash: string, taking?: RateLimitRequest): Promise<PrefetchGrant | null>
   /** Returns requests that were granted in advance and not used to the rate limiter. */
-  giveBack(unused: UnusedRequests): Promise<void>
+  giveBack(unused: UnusedPrefetchedRequests): Promise<void>
   /** Counts one request of a user with a valid session. */
   takeFor(caller: Caller, taking?: Pick<RateLimitRequest, "changes">): Promise<RateLimitResult>
   /**

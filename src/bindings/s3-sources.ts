@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { effectivePort, parseWebUrl } from "../contract/urls/user-url.ts"
+import { getUrlPort, parseWebUrl } from "../contract/urls/user-url.ts"
 
 const DEFAULT_REGION = "us-east-1"
 const EXPECTED_LIST =
@@ -75,7 +75,7 @@ export function describeS3Issue({ issues: [issue] }: z.ZodError): string {
 export function listS3Hosts(sources: readonly S3Source[]): string[] {
   return sources.map(({ endpoint }) => {
     const url = new URL(endpoint)
-    return `${url.hostname.toLowerCase()}:${effectivePort(url)}`
+    return `${url.hostname.toLowerCase()}:${getUrlPort(url)}`
   })
 }
 

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { LOG_LEVELS } from "../contract/log-line.ts"
 import { DISK_RESERVE_BYTES, RUNNER_TOKEN_CHARACTERS_MIN } from "../contract/protocol.ts"
-import { findHostListProblem } from "../contract/urls/user-url.ts"
+import { describeInvalidHostList } from "../contract/urls/user-url.ts"
 import { ytdlpVersionSchema } from "../contract/ytdlp-version.ts"
 import { corsOriginsSchema } from "./cors-origins.ts"
 import { findCookiesProblem } from "../contract/netscape-cookies.ts"
@@ -131,7 +131,7 @@ export const settingsSchema = z.object({
     .string()
     .default("")
     .superRefine((text, context) => {
-      const message = findHostListProblem(text)
+      const message = describeInvalidHostList(text)
       if (message !== null) context.addIssue({ code: "custom", message })
     }),
   /**

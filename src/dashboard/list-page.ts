@@ -2,8 +2,8 @@ import type { ApiRequestResult } from "./api.ts"
 import type { PageContext } from "./context.ts"
 
 /** Query parameters of a page with a list. */
-export type ListQuery = {
-  /** Filters with a value. */
+export type DashboardListQuery = {
+  /** Filters of a list page that have a value. */
   filters: URLSearchParams
   /** Filters and cursor in the format of the API. */
   query: URLSearchParams
@@ -11,7 +11,10 @@ export type ListQuery = {
 }
 
 /** Reads the filters with the given names, and the cursor, from the URL of a page with a list. */
-export function readListQuery(c: PageContext, names: readonly string[]): ListQuery {
+export function readDashboardListQuery(
+  c: PageContext,
+  names: readonly string[],
+): DashboardListQuery {
   const filters = new URLSearchParams()
   for (const name of names) {
     const value = c.req.query(name)?.trim()
@@ -27,7 +30,10 @@ export function readListQuery(c: PageContext, names: readonly string[]): ListQue
  * Returns the path of the next page of a list, from the `Link` header of the API's response; null
  * on the last page.
  */
-export function nextPagePath(path: `/${string}`, answer: ApiRequestResult<unknown>): string | null {
+export function buildNextPagePath(
+  path: `/${string}`,
+  answer: ApiRequestResult<unknown>,
+): string | null {
   const header = answer.ok ? answer.headers.get("link") : null
   const next = /<([^>]+)>; rel="next"/.exec(header ?? "")?.[1]
   if (next === undefined) return null

@@ -1,7 +1,7 @@
 import { and, asc, eq, getTableColumns, lte, sql } from "drizzle-orm"
 import { runBatch } from "./database.ts"
 import type { AccountDatabase, Database } from "./database.ts"
-import { compareNewestFirst, statesPageCondition } from "./paging.ts"
+import { compareNewestFirst, buildStatesPageCondition } from "./paging.ts"
 import type { ListPageQuery } from "./paging.ts"
 import { updateOutageStatement } from "./receiver-outages.ts"
 import { accounts } from "./schema/accounts.ts"
@@ -245,7 +245,7 @@ export async function listDeliveries(
   const rows = await database
     .select(shownColumns)
     .from(deliveries)
-    .where(statesPageCondition(deliveries, states, { where, page }))
+    .where(buildStatesPageCondition(deliveries, states, { where, page }))
   return await withTries(database, rows.toSorted(compareNewestFirst), LISTED_TRIES_MAX)
 }
 

@@ -26,7 +26,7 @@ type ListedTable = SQLiteTable & { id: SQLiteColumn; createdAt: SQLiteColumn; st
  * terms of a compound SELECT). SQLite reads each state from the index in order and merges the
  * states, so that it reads no row after the page. The caller sorts the result.
  */
-export function statesPageCondition(
+export function buildStatesPageCondition(
   table: ListedTable,
   states: readonly string[],
   { where, page }: { where: SQL | undefined; page: ListPageQuery },

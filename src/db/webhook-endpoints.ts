@@ -53,7 +53,7 @@ export async function findWebhookEndpoint(
 type ChangeableFields = Pick<WebhookEndpoint, "url" | "events" | "description" | "enabled">
 
 /** New values of a webhook endpoint's fields. An undefined field keeps its value. */
-export type EndpointChange = {
+export type NewEndpointFieldValues = {
   [Name in keyof ChangeableFields]?: ChangeableFields[Name] | undefined
 }
 
@@ -61,7 +61,7 @@ export type EndpointChange = {
 export async function updateWebhookEndpoint(
   database: AccountDatabase,
   id: string,
-  change: EndpointChange,
+  change: NewEndpointFieldValues,
 ): Promise<WebhookEndpoint | null> {
   const [row] = await database.sql
     .update(webhookEndpoints)

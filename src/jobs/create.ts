@@ -20,7 +20,7 @@ import type { JobAdmission, JobCreator, NewJobs } from "../db/jobs/create-job.ts
 import type { TaskMessage } from "../bindings/rpc.ts"
 import { addFileIds } from "../domain/job-draft.ts"
 import type { JobDraft } from "../domain/job-draft.ts"
-import { openLargeValueWriter } from "../db/values/large-values.ts"
+import { createLargeValueWriter } from "../db/values/large-values.ts"
 import type { File } from "../db/schema/files.ts"
 import { spillDraftToR2 } from "../db/values/overflow.ts"
 import { enqueueJob } from "../scheduler/enqueue.ts"
@@ -132,7 +132,7 @@ export async function acceptJobs(
   { drafts: planned, batch, once }: NewJobs,
 ): Promise<AcceptedJobs | "conflict" | { exceeded: ExceededLimit }> {
   const drafts = planned.map(addFileIds)
-  const writer = openLargeValueWriter(env.MEDIA, database)
+  const writer = createLargeValueWriter(env.MEDIA, database)
   try {
     const { LATHE_SECRET } = getSettings(env)
     const stored = await Promise.all(

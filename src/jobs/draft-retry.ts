@@ -18,7 +18,7 @@ import type { JobSnapshot } from "../domain/snapshot.ts"
  * Reports whether an input of a job no longer exists. Outputs and imports of the same job do not
  * count as missing, because the retry creates them again.
  */
-export function isInputGone(
+export function isRetryInputGone(
   { fileId, file }: TaskInputWithFile,
   { job, tasks }: JobSnapshot,
 ): boolean {

@@ -25,7 +25,7 @@ const LOOKUP_RUN_SECONDS = 25
  * Request for the metadata of a web page's media. `origin` is the address at which the caller
  * reached the service.
  */
-export type LookupRequest = {
+export type MetadataLookupRequest = {
   accountId: string
   origin: string
   url: string
@@ -41,10 +41,10 @@ export type LookupRequest = {
  * Reads the metadata of a web page's media by a metadata job. Returns the finished job, or the job
  * of an earlier request for the same URL. Cancels a job that does not end in time.
  */
-export async function lookUpMetadata(
+export async function lookUpPageMetadata(
   env: Env,
   ctx: BackgroundContext,
-  request: LookupRequest,
+  request: MetadataLookupRequest,
 ): Promise<Job | null> {
   const { accountId } = request
   const urlHash = await sha256Hex(request.url)
@@ -68,7 +68,7 @@ export async function lookUpMetadata(
 async function begin(
   env: Env,
   ctx: BackgroundContext,
-  { accountId, creator, origin, url, admit }: LookupRequest,
+  { accountId, creator, origin, url, admit }: MetadataLookupRequest,
   lookup: { urlHash: string; replaces: string | null },
 ): Promise<string> {
   await admit()

@@ -15,7 +15,7 @@ import { hydrateSnapshot } from "../db/values/hydrate.ts"
 import { getKind } from "../kinds/registry.ts"
 import type { JobSnapshot } from "../domain/snapshot.ts"
 import { abandonPartWriter } from "../objects/abandon-upload.ts"
-import { draftRetry, isInputGone } from "./draft-retry.ts"
+import { draftRetry, isRetryInputGone } from "./draft-retry.ts"
 import { assignRetryHeaders } from "./retry-headers.ts"
 import type { RetryHeaders } from "./retry-headers.ts"
 import { acceptJobs, findAcceptedJob, findExceededLimit } from "./create.ts"
@@ -98,7 +98,7 @@ async function draftOne(
     const file = replaced.find(input.fileId)
     return file ? { ...input, fileId: file.id, file } : input
   })
-  const gone = inputs.filter((input) => isInputGone(input, before)).map(({ key }) => key)
+  const gone = inputs.filter((input) => isRetryInputGone(input, before)).map(({ key }) => key)
   if (gone.length > 0) return { job, gone: [...new Set(gone)] }
   const matched = assignRetryHeaders(before, headers)
   if ("faults" in matched) return matched

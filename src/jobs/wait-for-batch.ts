@@ -1,6 +1,6 @@
 import type { Env } from "../bindings/env.ts"
 import { getDispatcher } from "../bindings/durable-objects.ts"
-import type { LastSeenJobs, WatchedJobs } from "../bindings/rpc.ts"
+import type { JobVersionsSeenByCaller, WatchedJobs } from "../bindings/rpc.ts"
 import type { BatchWithJobs } from "../domain/batch.ts"
 import type { Progress } from "../domain/progress.ts"
 import { isFinalState } from "../domain/states.ts"
@@ -32,7 +32,7 @@ export async function awaitBatchEnd(
   timeoutMs: number | null,
 ): Promise<BatchWithJobs | null> {
   const until = Date.now() + (timeoutMs ?? 0)
-  let lastSeen: LastSeenJobs | null = null
+  let lastSeen: JobVersionsSeenByCaller | null = null
   for (;;) {
     const found = await readBatch(env, address)
     const leftMs = until - Date.now()
@@ -53,7 +53,7 @@ export async function* followBatch(
 ): AsyncGenerator<BatchWithProgress> {
   const until = Date.now() + timeoutMs
   let found: BatchWithJobs | null = await readBatch(env, address)
-  let lastSeen: LastSeenJobs | null = null
+  let lastSeen: JobVersionsSeenByCaller | null = null
   while (found) {
     const leftMs = Math.max(0, until - Date.now())
     const changes: WatchedJobs = await nextChanges(env, found, lastSeen, leftMs)
@@ -85,7 +85,7 @@ export async function readBatchProgress(
 async function nextChanges(
   env: Env,
   { batch, jobs }: BatchWithJobs,
-  lastSeen: LastSeenJobs | null,
+  lastSeen: JobVersionsSeenByCaller | null,
   timeoutMs: number,
 ): Promise<WatchedJobs> {
   const ids = jobs.map(({ id }) => id)

@@ -1,7 +1,7 @@
 import type { Env } from "../bindings/env.ts"
 import { logError } from "../platform/log.ts"
-import { NEW_JOB_STATE } from "../bindings/rpc.ts"
-import type { WatchedJobState, LastSeenJobState } from "../bindings/rpc.ts"
+import { NEW_JOB_VERSION } from "../bindings/rpc.ts"
+import type { WatchedJobState, JobVersionSeenByCaller } from "../bindings/rpc.ts"
 import type { Progress } from "../domain/progress.ts"
 import { getDispatcher } from "../bindings/durable-objects.ts"
 import { isSameProgress } from "../scheduler/progress.ts"
@@ -103,7 +103,7 @@ async function awaitFinal<Row>(
   timeoutMs: number | null,
 ): Promise<Row | null> {
   const since = Date.now()
-  let lastSeen: LastSeenJobState | null = awaited.isNew ? NEW_JOB_STATE : null
+  let lastSeen: JobVersionSeenByCaller | null = awaited.isNew ? NEW_JOB_VERSION : null
   for (;;) {
     const leftMs = msLeft(since, timeoutMs ?? 0)
     // If the job ends between this response and the read of D1, the next response reports the end.
@@ -153,7 +153,7 @@ function msLeft(since: number, timeoutMs: number): number {
 async function nextChange(
   env: Env,
   { accountId, jobId }: JobAddress,
-  lastSeen: LastSeenJobState | null,
+  lastSeen: JobVersionSeenByCaller | null,
   timeoutMs: number,
 ): Promise<WatchedJobState> {
   try {

@@ -6,8 +6,8 @@ import type { Job } from "../db/schema/jobs.ts"
 import type { Progress } from "../domain/progress.ts"
 import { isFinalState } from "../domain/states.ts"
 import { jobOutputSchema, JOB_STATUSES } from "./job-record.ts"
-import { nameOutput } from "./output-references.ts"
-import { findKind, viewJob } from "./registry.ts"
+import { getReferencedOutputName } from "./output-references.ts"
+import { findKind, buildJobRecordOfAnyKind } from "./registry.ts"
 import {
   dateTimeSchema,
   buildExpiryField,
@@ -137,7 +137,7 @@ function buildJobRecord(
   },
 ): z.infer<typeof batchJobRecord> {
   const { names, dependencies, progress } = batch
-  const record = viewJob(base, job, progress)
+  const record = buildJobRecordOfAnyKind(base, job, progress)
   const needed = dependencies.filter(({ jobId }) => jobId === job.id)
   const { id, kind, status, error, file_ids, waiting_for, started_at, completed_at } = record
   return {
@@ -165,6 +165,6 @@ function nameOutputs(
   const shown = (result?.outputs ?? []).filter(({ isIntermediate = false }) => !isIntermediate)
   return shown.flatMap(({ key }, at) => {
     const output = outputs[at]
-    return output ? [[nameOutput(definition, key), output]] : []
+    return output ? [[getReferencedOutputName(definition, key), output]] : []
   })
 }

@@ -6,22 +6,22 @@ import { readDatabaseNumber } from "../platform/ids.ts"
 import type { BundleMemberSummary } from "./kind.ts"
 
 /** Builds the download URL of a file. The file's name is percent-encoded in the URL. */
-export function fileUrl(base: string, file: { id: string; name: string }): string {
+export function buildFileUrl(base: string, file: { id: string; name: string }): string {
   return `${base}/files/${file.id}/${encodeURIComponent(file.name)}`
 }
 
 /** Builds the URL of the log that a job's tools wrote. */
-export function logUrl(base: string, jobId: string): string {
+export function buildLogUrl(base: string, jobId: string): string {
   return `${base}/jobs/${jobId}/log`
 }
 
 /** Builds the download URL of a fetch output. The output's name is percent-encoded in the URL. */
-export function fetchOutputUrl(base: string, fetchId: string, name: string): string {
+export function buildFetchOutputUrl(base: string, fetchId: string, name: string): string {
   return `${base}/fetch/${fetchId}/${encodeURIComponent(name)}`
 }
 
 /** Builds the download URL of a transcript. The file name selects the format of the transcript. */
-export function transcriptUrl(base: string, transcriptionId: string, name: string): string {
+export function buildTranscriptUrl(base: string, transcriptionId: string, name: string): string {
   return `${base}/transcribe/${transcriptionId}/${encodeURIComponent(name)}`
 }
 
@@ -63,7 +63,7 @@ export function outputToLinkableFile(
  * Builds the public URL of a published file, or of the playlist of a published bundle. The URL
  * needs no API key.
  */
-export function publicUrl(base: string, file: LinkableFile): string {
+export function buildPublicUrl(base: string, file: LinkableFile): string {
   return publicNameUrl(base, file, file.playlist ?? file.name)
 }
 
@@ -116,14 +116,16 @@ export const bundleFieldSchemas = {
 
 /** Returns the field `public_url` of a published file; an empty object for a private file. */
 export function buildPublicUrlField(base: string, file: LinkableFile): { public_url?: string } {
-  return file.isPublic ? { public_url: publicUrl(base, file) } : {}
+  return file.isPublic ? { public_url: buildPublicUrl(base, file) } : {}
 }
 
 /** Returns the field `archive_url` of a bundle; an empty object for a plain file. */
 export function buildArchiveUrlField(base: string, file: LinkableFile): { archive_url?: string } {
   const { id, archive: name, isPublic } = file
   if (name === undefined) return {}
-  return { archive_url: isPublic ? publicNameUrl(base, file, name) : fileUrl(base, { id, name }) }
+  return {
+    archive_url: isPublic ? publicNameUrl(base, file, name) : buildFileUrl(base, { id, name }),
+  }
 }
 
 /** Returns the record fields that only bundles have; an empty object for a plain file. */
@@ -143,7 +145,7 @@ function viewMember(
 ): z.infer<typeof memberRecord> {
   return {
     name,
-    download_url: fileUrl(base, { id: file.id, name }),
+    download_url: buildFileUrl(base, { id: file.id, name }),
     ...(file.isPublic && { public_url: publicNameUrl(base, file, name) }),
     size_bytes,
     content_type,

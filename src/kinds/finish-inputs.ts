@@ -13,7 +13,7 @@ import { sanitizeFileName } from "./file-name.ts"
 // In jobs of every kind, these functions apply the results of tasks that import or probe inputs.
 
 /** Column values to change in the rows of files and tasks after an import or a probe. */
-export type InputChanges = {
+export type InputColumnsAfterTask = {
   files: { id: string; set: Partial<File> }[]
   tasks: { id: string; set: Partial<Task> }[]
 }
@@ -27,11 +27,11 @@ export function isImportOrProbeTask({ work }: Task): boolean {
  * Returns the changes of files and tasks for the result of an import or a probe. `now` is the time
  * at which the task ended, in milliseconds.
  */
-export function computeInputChanges(
+export function computeInputColumnsAfterTask(
   snapshot: JobSnapshot,
   { task, result }: { task: Task; result: TaskResult },
   now: number,
-): InputChanges {
+): InputColumnsAfterTask {
   if (task.work.kind === importTaskDefinition.name) {
     return finishImport(snapshot, task, importTaskDefinition.result.parse(result))
   }
@@ -56,7 +56,11 @@ export function toOptionalProbeResult({ work }: Task, failure: Failure): TaskRes
  * Returns the new column values of an imported file. Waiting probes of the file get the file's
  * size, which selects their pool.
  */
-function finishImport(snapshot: JobSnapshot, task: Task, result: ImportResult): InputChanges {
+function finishImport(
+  snapshot: JobSnapshot,
+  task: Task,
+  result: ImportResult,
+): InputColumnsAfterTask {
   const { accountId, id: taskId } = task
   const fence = result.is_resumable ? RESUMABLE_FENCE : task.fence
   const set = {
@@ -88,7 +92,7 @@ function finishProbe(
   task: Task,
   { probe, probe_error: message, probe_lines: lines }: ProbeTaskResult,
   now: number,
-): InputChanges {
+): InputColumnsAfterTask {
   const input = snapshot.inputs.find(({ taskId }) => taskId === task.id)
   if (!input) return { files: [], tasks: [] }
   const set =

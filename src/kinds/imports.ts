@@ -48,8 +48,8 @@ export function draftImport(
     blocked: false,
     secrets: headers ? { headers } : null,
   })
-  // The size of the file is unknown until the import ends; `computeInputChanges` then sets the size and the
-  // pool.
+  // The size of the file is unknown until the import ends; `computeInputColumnsAfterTask` then sets
+  // the size and the pool.
   const work = { kind: "probe" as const, input_bytes: 0, is_optional: isOptional }
   const probe = draftTask(facts, {
     jobId,

@@ -9,7 +9,7 @@ import type { State } from "../domain/states.ts"
 import {
   buildArchiveUrlField,
   archiveUrlSchema,
-  fileUrl,
+  buildFileUrl,
   outputToLinkableFile,
   buildPublicUrlField,
   publicUrlSchema,
@@ -21,8 +21,8 @@ import {
   fileIdsFieldSchema,
   buildJobFields,
   jobFieldSchemas,
-  buildToolOutputFields,
-  toolOutputFieldSchemas,
+  buildLogAndStdoutFields,
+  logAndStdoutFieldSchemas,
   toDateTime,
 } from "./shared-record-fields.ts"
 
@@ -83,7 +83,7 @@ export const jobRecordSchema = z
     processing_errors: z.array(z.string()).optional().meta({
       description: "The error as a sentence, then the last lines of the tool that failed.",
     }),
-    ...toolOutputFieldSchemas,
+    ...logAndStdoutFieldSchemas,
   })
   .meta({ id: "Job" })
 
@@ -117,7 +117,7 @@ export function buildJobRecordWithOutputUrls(
     ...buildJobFields(job, progress),
     ...(job.retryOf !== null && { retry_of: job.retryOf }),
     ...(STATUS[job.state] === "failed" && failureFields(job)),
-    ...buildToolOutputFields(base, job),
+    ...buildLogAndStdoutFields(base, job),
   }
 }
 
@@ -175,7 +175,7 @@ function linkFields(
   return {
     id: linked.id,
     name,
-    url: fileUrl(base, linked),
+    url: buildFileUrl(base, linked),
     ...buildPublicUrlField(base, linked),
     ...buildArchiveUrlField(base, linked),
   }

@@ -26,7 +26,7 @@ export type FinishedTasks = { job: Job; files: File[]; tasks: FinishedTask[] }
 /**
  * Changes that finished tasks cause: new column values of the job's files, and the job's result.
  */
-export type FinishChanges = {
+export type FileColumnsAndJobResult = {
   files: { id: string; set: Partial<File> }[]
   /** Files that are not stored, because each would equal another file of the job. */
   sameFiles?: { id: string; sameAs: string }[]
@@ -56,8 +56,11 @@ export type Kind<RecordSchema extends z.ZodType<object> = z.ZodType<object>> = {
    * each finished task, with all finished tasks so far. The pipeline itself handles imports and
    * probes.
    */
-  finish(done: FinishedTasks): FinishChanges
-  /** Schema of the record that GET returns and webhooks send. */
+  finish(done: FinishedTasks): FileColumnsAndJobResult
+  /**
+   * Schema of the kind's records, such as a transcription: the response of `GET /v1/<kind>/{id}`,
+   * and `data` of the kind's webhooks.
+   */
   record: RecordSchema
   view(
     base: string,

@@ -29,7 +29,10 @@ export function findReferencedOutput(
 }
 
 /** Returns the name by which references name an output of a job of a kind. */
-export function nameOutput(kind: Pick<Kind, "outputName"> | null, key: string): string {
+export function getReferencedOutputName(
+  kind: Pick<Kind, "outputName"> | null,
+  key: string,
+): string {
   return kind?.outputName?.(key) ?? key
 }
 
@@ -39,11 +42,14 @@ function listOutputs({ id: jobId, kind, result = null, files }: JobWithOutputs) 
   const own = files.filter(({ id, source }) => id === jobId || !isCallerFileSource(source))
   return new Map([
     ...own.map(({ id, outputKey }) => {
-      return [outputKey === null ? ONLY_OUTPUT : nameOutput(definition, outputKey), id] as const
+      return [
+        outputKey === null ? ONLY_OUTPUT : getReferencedOutputName(definition, outputKey),
+        id,
+      ] as const
     }),
     // Identical renditions share one File, which only the result tells.
     ...(result?.outputs ?? []).map(
-      ({ key, fileId }) => [nameOutput(definition, key), fileId] as const,
+      ({ key, fileId }) => [getReferencedOutputName(definition, key), fileId] as const,
     ),
   ])
 }

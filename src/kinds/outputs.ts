@@ -7,7 +7,7 @@ import { outputObjectKey } from "../domain/object-keys.ts"
 import type { File } from "../db/schema/files.ts"
 import type { JobResult } from "../db/schema/jobs.ts"
 import type { Task } from "../db/schema/tasks.ts"
-import type { FinishedTasks, FinishChanges, BundleMemberSummary } from "./kind.ts"
+import type { FinishedTasks, FileColumnsAndJobResult, BundleMemberSummary } from "./kind.ts"
 import { findVideoStream, computeDisplayGeometry } from "./display-geometry.ts"
 
 /**
@@ -22,10 +22,10 @@ const outputsResult = z.looseObject({ outputs: z.array(namedOutput).max(OUTPUTS_
  * Converts the outputs that tasks reported to new column values of the job's files and to the job's
  * result.
  */
-export function computeOutputChanges({
+export function computeOutputColumnsAndResult({
   files,
   tasks,
-}: Pick<FinishedTasks, "files" | "tasks">): FinishChanges {
+}: Pick<FinishedTasks, "files" | "tasks">): FileColumnsAndJobResult {
   const stored = tasks.flatMap(({ task, result }) =>
     outputsResult.parse(result).outputs.flatMap((output) => {
       const file = files.find((file) => file.outputKey === output.key)

@@ -36,11 +36,11 @@ const taskDefinitions = new Map<string, TaskDefinition>(
 
 const LISTED_KINDS: readonly Kind[] = KINDS.filter(({ isUnlisted = false }) => !isUnlisted)
 
-/** Names of the kinds whose jobs callers can list. */
-export const LISTED_KIND_NAMES: readonly string[] = LISTED_KINDS.map(({ name }) => name)
+/** Names of the kinds whose jobs appear in lists of jobs. */
+export const JOB_LIST_KIND_NAMES: readonly string[] = LISTED_KINDS.map(({ name }) => name)
 
 /** Names of the kinds whose jobs are internal, so that no list contains them. */
-export const UNLISTED_KIND_NAMES: readonly string[] = KINDS.flatMap(
+export const INTERNAL_KIND_NAMES: readonly string[] = KINDS.flatMap(
   ({ name, isUnlisted = false }) => (isUnlisted ? [name] : []),
 )
 
@@ -72,8 +72,12 @@ export function findTaskDefinition(name: string): TaskDefinition | null {
   return taskDefinitions.get(name) ?? null
 }
 
-/** Builds the Job record of a job, whatever its kind. */
-export function viewJob(base: string, job: Job, progress: Progress | null): JobRecord {
+/** Builds the Job record of a job of any kind. */
+export function buildJobRecordOfAnyKind(
+  base: string,
+  job: Job,
+  progress: Progress | null,
+): JobRecord {
   const kind = findKind(job.kind)
   return buildJobRecordWithOutputUrls(base, job, progress, (output) => {
     return kind?.outputUrl?.(base, job.id, output) ?? null
@@ -89,6 +93,6 @@ export function buildWebhookRecord(
   form: WebhookForm,
   retention: RetentionSettings,
 ): object {
-  if (form === "job") return viewJob(`${job.origin}/v1`, job, null)
+  if (form === "job") return buildJobRecordOfAnyKind(`${job.origin}/v1`, job, null)
   return getKind(job.kind).view(`${job.origin}/v1`, { job, files }, null, retention)
 }

@@ -3,7 +3,7 @@ import { failureCodeSchema } from "../contract/failure.ts"
 import { progressDetailSchema } from "../contract/report.ts"
 import { warningSchema } from "../contract/warning.ts"
 import type { Progress } from "../domain/progress.ts"
-import { logUrl } from "./file-links.ts"
+import { buildLogUrl } from "./file-links.ts"
 import type { Job } from "../db/schema/jobs.ts"
 import { STATES } from "../domain/states.ts"
 import type { State } from "../domain/states.ts"
@@ -102,7 +102,7 @@ export function buildExpiryField(expiresAt: number | null): { expires_at?: strin
  * Schemas of the fields for ffmpeg's log and standard output, in records of the kinds that store
  * them.
  */
-export const toolOutputFieldSchemas = {
+export const logAndStdoutFieldSchemas = {
   log: z.url().optional().meta({
     description: "URL of the last 64 KB of the ffmpeg log, as plain text.",
   }),
@@ -112,9 +112,9 @@ export const toolOutputFieldSchemas = {
   }),
 }
 
-export function buildToolOutputFields(base: string, { id, result }: Pick<Job, "id" | "result">) {
+export function buildLogAndStdoutFields(base: string, { id, result }: Pick<Job, "id" | "result">) {
   return {
-    ...(result?.hasLog && { log: logUrl(base, id) }),
+    ...(result?.hasLog && { log: buildLogUrl(base, id) }),
     ...(result?.stdout !== undefined && { stdout: result.stdout }),
   }
 }

@@ -11,7 +11,7 @@ const IMPORT_WEIGHT = 30
  * Adds to a draft the tasks and Files for inputs that are URLs or uploads. Several inputs with the
  * same File get one set of tasks.
  */
-export function addSourceTasks(
+export function draftSourceTasks(
   draft: JobDraft,
   facts: JobProperties & ImportLimits,
   inputs: readonly ResolvedInput[],

@@ -4,7 +4,7 @@ import { openAccountDatabases } from "../db/database.ts"
 import type { Database } from "../db/database.ts"
 import type { LargeValueWriter } from "../db/values/large-values.ts"
 import { abortMultipartUpload } from "./objects.ts"
-import { stopWriting } from "./part-writer.ts"
+import { stopPartWriter } from "./part-writer.ts"
 import type { PartWriter } from "./part-writer.ts"
 import type { Upload } from "../db/schema/uploads.ts"
 import { deleteUploadRows, markUploadsForRemoval } from "../db/files/uploads.ts"
@@ -20,7 +20,7 @@ export const UPLOAD_MS_MAX = 23 * 3_600_000
  * stored.
  */
 export async function abandonPartWriter(env: Env, writer: PartWriter): Promise<void> {
-  if (await stopWriting(writer)) await abandonOwn(env, [writer.upload])
+  if (await stopPartWriter(writer)) await abandonOwn(env, [writer.upload])
 }
 
 /**
@@ -36,14 +36,14 @@ async function abandonOwn(env: Env, uploads: readonly Upload[]): Promise<void> {
   const [first] = uploads
   if (!first) return
   const { sql } = openAccountDatabases(env, first.accountId)
-  await abandonUploads(env, sql, uploads, Date.now())
+  await abortUploadsWithoutJob(env, sql, uploads, Date.now())
 }
 
 /**
  * Aborts uploads of one database and removes their bytes, except uploads that became the input of a
  * job meanwhile. Runs three D1 statements in total.
  */
-export async function abandonUploads(
+export async function abortUploadsWithoutJob(
   env: Env,
   database: Database,
   uploads: readonly Upload[],
@@ -52,14 +52,14 @@ export async function abandonUploads(
   if (uploads.length === 0) return
   const unowned = new Set(await markUploadsForRemoval(database, idsOf(uploads), now))
   const own = uploads.filter(({ id }) => unowned.has(id))
-  await removeUploads(env, database, own)
+  await removeUploadsWithBytes(env, database, own)
 }
 
 /**
  * Removes uploads that belong to no job or file, with their bytes. Logs each upload that could not
  * be removed, and then returns false.
  */
-export async function removeUploads(
+export async function removeUploadsWithBytes(
   env: Env,
   database: Database,
   uploads: readonly Upload[],

@@ -11,7 +11,7 @@ import { filePrefix } from "../domain/object-keys.ts"
 import type { File } from "../db/schema/files.ts"
 import type { Garbage, Upload } from "../db/schema/uploads.ts"
 import { listUploadsWithAnyPrefix } from "../db/files/uploads.ts"
-import { removeUploads } from "./abandon-upload.ts"
+import { removeUploadsWithBytes } from "./abandon-upload.ts"
 import { repeatUntilDone } from "../platform/repeat-until-done.ts"
 
 const HOUR_MS = 3_600_000
@@ -128,7 +128,8 @@ async function collectFolder(
       const own = uploads.filter(({ objectKey }) => {
         return some.some((prefix) => objectKey.startsWith(prefix))
       })
-      if (!(await removeUploads(env, database, own))) throw new Error("uploads below it stay")
+      if (!(await removeUploadsWithBytes(env, database, own)))
+        throw new Error("uploads below it stay")
       await deletePrefixes(env.MEDIA, folder, some)
     })
   }

@@ -1,5 +1,5 @@
 import type { AccountDatabase } from "../db/database.ts"
-import { finishObject, openPartWriter, writeToObject } from "./part-writer.ts"
+import { completePartWriterObject, createPartWriter, addBytesToPartWriter } from "./part-writer.ts"
 import type { PartWriter } from "./part-writer.ts"
 import type { ReserveDiskSpace } from "../bindings/storage-disk.ts"
 
@@ -18,15 +18,15 @@ export async function copyObject(
 ): Promise<boolean> {
   const object = await bucket.get(sourceKey)
   if (!object) throw new Error(`no object exists at ${sourceKey}`)
-  const writer = openPartWriter(bucket, database, { bytesMax: object.size, holdSpace })
+  const writer = createPartWriter(bucket, database, { bytesMax: object.size, holdSpace })
   onBegun(writer)
   const reader = object.body.getReader({ mode: "byob" })
   let room = new Uint8Array(READ_BYTES)
   for (;;) {
     const { done, value } = await reader.read(room)
     if (done) break
-    if (!(await writeToObject(writer, value))) return false
+    if (!(await addBytesToPartWriter(writer, value))) return false
     room = new Uint8Array(value.buffer)
   }
-  return (await finishObject(writer, object.httpMetadata ?? {})) !== null
+  return (await completePartWriterObject(writer, object.httpMetadata ?? {})) !== null
 }

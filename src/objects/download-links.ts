@@ -12,7 +12,7 @@ import type { File } from "../db/schema/files.ts"
 const PURPOSE = "link"
 
 const DISPOSITIONS = ["attachment", "inline"] as const
-export type Disposition = (typeof DISPOSITIONS)[number]
+export type ContentDispositionType = (typeof DISPOSITIONS)[number]
 
 /**
  * Length of the hash of a file name in hexadecimal digits: half of a SHA-256. The download link
@@ -43,7 +43,7 @@ const linkTarget = z.discriminatedUnion("kind", [
   }),
 ])
 
-export type LinkTarget = z.infer<typeof linkTarget>
+export type DownloadLinkTarget = z.infer<typeof linkTarget>
 
 const link = z.object({
   opens: linkTarget,
@@ -58,7 +58,10 @@ export type DownloadLink = z.infer<typeof link>
  * Returns the target of a download link that ends with `name`: a file, the members of a playlist,
  * or the members of a bundle as a ZIP archive. Returns null if the file is not stored in R2.
  */
-export async function toLinkTarget(file: File, name: string): Promise<LinkTarget | null> {
+export async function findDownloadLinkTarget(
+  file: File,
+  name: string,
+): Promise<DownloadLinkTarget | null> {
   const { objectKey, bundle, bundleObjectKey, completedAt, sizeBytes } = file
   if (objectKey === null || sizeBytes === null) return null
   const archive = zipNameForStoredBundle(file.name)

@@ -1,9 +1,9 @@
-import { openDigest } from "../platform/crypto/digest.ts"
+import { createDigest } from "../platform/crypto/digest.ts"
 import { toHex } from "../platform/crypto/hex.ts"
 import type { Env } from "../bindings/env.ts"
-import { countEvent } from "../bindings/metrics.ts"
+import { countMetricEvent } from "../bindings/metrics.ts"
 import { openAccountDatabases } from "../db/database.ts"
-import { finishObject, openPartWriter, writeToObject } from "./part-writer.ts"
+import { completePartWriterObject, createPartWriter, addBytesToPartWriter } from "./part-writer.ts"
 import { makeDiskSpaceReserver } from "../bindings/storage-disk.ts"
 import type { Upload } from "../db/schema/uploads.ts"
 import { abandonPartWriter } from "./abandon-upload.ts"
@@ -33,25 +33,25 @@ export type IncomingFile = {
  * Starts to store a file of an account in R2. `bytesMax` determines the size of its multipart
  * parts.
  */
-export function openIncomingFile(
+export function createIncomingFile(
   env: Env,
   accountId: string,
   { bytesMax, contentType }: { bytesMax: number; contentType: string },
 ): IncomingFile {
-  const writer = openPartWriter(env.MEDIA, openAccountDatabases(env, accountId), {
+  const writer = createPartWriter(env.MEDIA, openAccountDatabases(env, accountId), {
     bytesMax,
     holdSpace: makeDiskSpaceReserver(env),
   })
-  const hash = openDigest("SHA-256")
+  const hash = createDigest("SHA-256")
   return {
     async write(bytes, moreBytes) {
       await hash.write(bytes)
-      return await writeToObject(writer, bytes, moreBytes)
+      return await addBytesToPartWriter(writer, bytes, moreBytes)
     },
     async finish() {
-      const sizeBytes = await finishObject(writer, { contentType })
+      const sizeBytes = await completePartWriterObject(writer, { contentType })
       if (sizeBytes === null) return null
-      countEvent(env, { event: "upload", bytes: sizeBytes })
+      countMetricEvent(env, { event: "upload", bytes: sizeBytes })
       const { upload } = writer
       return { upload, sizeBytes, sha256: toHex(await hash.finish()) }
     },

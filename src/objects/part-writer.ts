@@ -4,7 +4,7 @@ import type { DiskSpaceReservation, ReserveDiskSpace } from "../bindings/storage
 import { uploadObjectKey } from "../domain/object-keys.ts"
 import type { Upload } from "../db/schema/uploads.ts"
 import { insertUpload } from "../db/files/uploads.ts"
-import { abortStreamedPart, openStreamedPart, fillStreamedPart } from "./streamed-part.ts"
+import { abortStreamedPart, startStreamedPart, fillStreamedPart } from "./streamed-part.ts"
 import type { StreamedPart } from "./streamed-part.ts"
 
 /**
@@ -44,7 +44,7 @@ export type PartWriter = {
 }
 
 /** Returns the writer of a new object of at most `bytesMax` bytes. Stores nothing yet. */
-export function openPartWriter(
+export function createPartWriter(
   bucket: R2Bucket,
   database: AccountDatabase,
   { bytesMax, holdSpace }: { bytesMax: number; holdSpace: ReserveDiskSpace },
@@ -85,7 +85,7 @@ export function openPartWriter(
  * Adds bytes to the object, after which at least `moreBytes` follow. If a part is full, waits until
  * the previous part was sent. Returns false if the disk has no room.
  */
-export async function writeToObject(
+export async function addBytesToPartWriter(
   writer: PartWriter,
   bytes: Uint8Array,
   moreBytes = 0,
@@ -115,7 +115,7 @@ export async function writeToObject(
  * Completes the object. Returns the object's size in bytes, or null if the disk has no room. Throws
  * `ObjectTooShortError` if fewer bytes came than were announced.
  */
-export async function finishObject(
+export async function completePartWriterObject(
   writer: PartWriter,
   metadata: R2HTTPMetadata,
 ): Promise<number | null> {
@@ -143,7 +143,7 @@ export async function finishObject(
  * Waits until no part is in transfer, so that the upload can be abandoned. Returns false if nothing
  * was stored.
  */
-export async function stopWriting(writer: PartWriter): Promise<boolean> {
+export async function stopPartWriter(writer: PartWriter): Promise<boolean> {
   if (writer.streamed) await abortStreamedPart(writer.streamed)
   await Promise.allSettled([writer.inFlight])
   return writer.begun
@@ -167,7 +167,7 @@ async function beginStreamedPart(writer: PartWriter): Promise<boolean> {
   const multipart = (writer.multipart ??= await beginMultipart(writer, space))
   writer.partsBegun += 1
   const partNumber = writer.partsBegun
-  writer.streamed = openStreamedPart(writer.partBytes, async (body) => {
+  writer.streamed = startStreamedPart(writer.partBytes, async (body) => {
     try {
       writer.parts.push(await multipart.uploadPart(partNumber, body))
     } finally {

@@ -11,7 +11,7 @@ export type StreamedPart = {
 }
 
 /** Starts to send a part by `send`, which gets the part's body. */
-export function openStreamedPart(
+export function startStreamedPart(
   sizeBytes: number,
   send: (body: ReadableStream) => Promise<void>,
 ): StreamedPart {

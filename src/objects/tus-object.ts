@@ -5,7 +5,7 @@ import { deleteTusUpload, listExpiredTusUploads } from "../db/files/tus-uploads.
 import type { OpenTusUpload } from "../db/files/tus-uploads.ts"
 import type { TusUpload } from "../db/schema/uploads.ts"
 import { listUploadParts } from "../db/files/upload-parts.ts"
-import { abandonUploads } from "./abandon-upload.ts"
+import { abortUploadsWithoutJob } from "./abandon-upload.ts"
 import { isMissingUploadError } from "./objects.ts"
 
 /**
@@ -47,7 +47,7 @@ export async function removeTusUpload(
   // After the deletion of the row, no writer can store progress.
   const upload = await deleteTusUpload(database, row, { now, isForced })
   if (upload === undefined) return false
-  if (upload) await abandonUploads(env, database, [upload], now)
+  if (upload) await abortUploadsWithoutJob(env, database, [upload], now)
   return true
 }
 

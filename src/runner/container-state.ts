@@ -5,7 +5,7 @@ import type { TaskRun } from "../bindings/rpc.ts"
 /** Run of the task that was posted to a container last, with its slot. */
 export type PostedRun = { slot: string; run: TaskRun }
 
-export type StoredContainerState = ReturnType<typeof openContainerState>
+export type StoredContainerState = ReturnType<typeof createContainerState>
 
 const TOKEN_BYTES = 32
 
@@ -48,7 +48,7 @@ type Facts = {
  * both. Ends of runs and stop requests are in memory only. D1 has the state of each run, and a stop
  * request is repeated.
  */
-export function openContainerState(kv: SyncKvStorage) {
+export function createContainerState(kv: SyncKvStorage) {
   let endedRun: Pick<TaskRun, "taskId" | "fence"> | null = null
   let isStopping = false
   const read = openReader(kv)

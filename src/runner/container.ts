@@ -21,7 +21,7 @@ import { getPoolObject } from "../bindings/durable-objects.ts"
 import { openAccountDatabases } from "../db/database.ts"
 import { isTaskRunningAtFence } from "../db/jobs/tasks.ts"
 import { makeContainerEnvironment } from "./container-environment.ts"
-import { chooseIdleContainerAction, openContainerState } from "./container-state.ts"
+import { chooseIdleContainerAction, createContainerState } from "./container-state.ts"
 import type { StoredContainerState } from "./container-state.ts"
 import { POOLS } from "../bindings/pools.ts"
 import type { PoolName } from "../bindings/pools.ts"
@@ -74,7 +74,7 @@ class Runner extends Container<Env> implements RunnerRpc {
     super(ctx, env)
     this.#pool = pool
     this.enableInternet = POOLS[pool].network !== "none"
-    this.#memory = openContainerState(ctx.storage.kv)
+    this.#memory = createContainerState(ctx.storage.kv)
   }
 
   async post(order: TaskOrder): Promise<RunnerAnswer> {

@@ -56,7 +56,7 @@ async function withOutput(
  * Calls `serve` with the output key that the URL names, if the task has this output. Responds 410
  * if the task no longer runs at the run's fence in D1.
  */
-export async function withOutputKey(
+export async function callWithOutputKey(
   c: IoContext,
   serve: (key: string) => Promise<Response>,
 ): Promise<Response> {

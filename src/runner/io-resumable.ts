@@ -22,7 +22,7 @@ import {
   completeUpload,
   abortAndDeleteUpload,
   findOpenUpload,
-  withOutputKey,
+  callWithOutputKey,
 } from "./io-outputs.ts"
 
 /**
@@ -41,7 +41,7 @@ async function withObjectKey(
   c: IoContext,
   serve: (objectKey: string) => Promise<Response>,
 ): Promise<Response> {
-  return await withOutputKey(c, (key) => serve(resumableKey(c, key)))
+  return await callWithOutputKey(c, (key) => serve(resumableKey(c, key)))
 }
 
 function resumableKey(c: IoContext, outputKey: string): string {

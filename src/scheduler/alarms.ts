@@ -1,6 +1,6 @@
 import { getSettings } from "../bindings/env.ts"
 import type { Env } from "../bindings/env.ts"
-import { isDispatching } from "./queued-task.ts"
+import { isTaskBeingDispatched } from "./queued-task.ts"
 import type { TaskQueue } from "./queue.ts"
 import type { ScanCursors } from "./scan-cursors.ts"
 import type { SlotRequests } from "./slot-requests.ts"
@@ -89,7 +89,7 @@ export class DispatcherAlarm {
     return Math.min(
       now + (isExpedited ? EXPEDITED_MS : IDLE_MS),
       ...leases.map((at) => (at > now ? at : now + RETRY_MS)),
-      ...(underWay.some(isDispatching) ? [now + RETRY_MS] : []),
+      ...(underWay.some(isTaskBeingDispatched) ? [now + RETRY_MS] : []),
       ...(backoffMs === null ? [] : [now + backoffMs]),
       // Expired jobs are tried again at the usual interval.
       ...(expiryAt > now ? [expiryAt] : []),

@@ -21,7 +21,12 @@ import { lostInputsFailure } from "../jobs/settle/input-failures.ts"
 import { endJob } from "../jobs/settle/settle.ts"
 import type { JobWriteBuffer } from "./job-write-buffer.ts"
 import type { TaskQueue } from "./queue.ts"
-import { isDispatching, isPosted, toPostingTask, toRunningTask } from "./queued-task.ts"
+import {
+  isTaskBeingDispatched,
+  isTaskPosted,
+  withPostingState,
+  withRunningState,
+} from "./queued-task.ts"
 import type { QueuedTask } from "./queued-task.ts"
 
 /**
@@ -85,7 +90,7 @@ export async function dispatchTask(
   }
   const { fence } = claimed.task
   notes.keepClaim(taskId, claimed.snapshot)
-  queue.hold(toPostingTask(task, fence))
+  queue.hold(withPostingState(task, fence))
   logDispatch(claimed)
   return await post(env, queue, await makeOrder(env, claimed, secrets), () => {
     const own = findOwn()
@@ -193,7 +198,8 @@ async function post(
   const startedAt = Date.now()
   for (let tries = 1; ; tries += 1) {
     const task = findOwn()
-    if (!task || !isDispatching(task)) return task && isPosted(task) ? "running" : "superseded"
+    if (!task || !isTaskBeingDispatched(task))
+      return task && isTaskPosted(task) ? "running" : "superseded"
     const result = await postTask(env, order)
     const posted = findOwn()
     if (!posted) {
@@ -204,7 +210,8 @@ async function post(
     if ("accepted" in result) {
       // If a heartbeat came before this response, the task already runs, and its lease counts from
       // the heartbeat.
-      if (isDispatching(posted)) queue.hold(toRunningTask(posted, result.accepted, Date.now()))
+      if (isTaskBeingDispatched(posted))
+        queue.hold(withRunningState(posted, result.accepted, Date.now()))
       return "running"
     }
     const patienceMs = "full" in result ? FULL_MS_MAX : POST_MS_MAX

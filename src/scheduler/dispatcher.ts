@@ -7,8 +7,8 @@ import type {
   Heartbeat,
   WatchedJobState,
   LostRunnerProcess,
-  LastSeenJobState,
-  LastSeenJobs,
+  JobVersionSeenByCaller,
+  JobVersionsSeenByCaller,
   WatchedJobs,
   SlotAllocation,
   TaskMessage,
@@ -27,14 +27,14 @@ import { JobWriteBuffer } from "./job-write-buffer.ts"
 import { ProgressTracker } from "./progress.ts"
 import { TaskQueue } from "./queue.ts"
 import {
-  isDispatching,
-  isLeaseOver,
-  isLeaseTooLong,
-  isPosted,
+  isTaskBeingDispatched,
+  isTaskLeaseOver,
+  isTaskLeaseTooLong,
+  isTaskPosted,
   isRunLost,
-  toQueuedTask,
-  withRenewedLease,
-  toRunningTask,
+  toNewQueueEntry,
+  withNewLease,
+  withRunningState,
 } from "./queued-task.ts"
 import type { QueuedTask } from "./queued-task.ts"
 import { Reconciler } from "./reconciler.ts"
@@ -86,9 +86,9 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   async renewLease(accountId: string, jobId: string, heartbeat: Heartbeat): Promise<boolean> {
     const { taskId, fence, boot, progress } = heartbeat
     const task = this.#queue.find(taskId)
-    if (task && task.fence === fence && isPosted(task)) {
+    if (task && task.fence === fence && isTaskPosted(task)) {
       if (task.boot !== null && task.boot !== boot) return false
-      this.#queue.renew(toRunningTask(task, boot, Date.now()))
+      this.#queue.renew(withRunningState(task, boot, Date.now()))
       if (task.boot === null) this.#notes.taskTaken(accountId, task)
       if (progress) this.#progress.reported({ id: taskId, jobId }, progress)
       return true
@@ -121,7 +121,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
 
   async nextChange(
     jobId: string,
-    lastSeen: LastSeenJobState | null,
+    lastSeen: JobVersionSeenByCaller | null,
     timeoutMs: number,
   ): Promise<WatchedJobState> {
     return await this.#progress.next(jobId, lastSeen, timeoutMs)
@@ -129,7 +129,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
 
   async nextChangeOfJobs(
     jobIds: string[],
-    lastSeen: LastSeenJobs | null,
+    lastSeen: JobVersionsSeenByCaller | null,
     timeoutMs: number,
   ): Promise<WatchedJobs> {
     return await this.#progress.nextOfJobs(jobIds, lastSeen, timeoutMs)
@@ -206,7 +206,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     const tasks = accepted.filter(({ id }) => !this.#left.get(id))
     if (tasks.length === 0) return
     await this.#alarms.armSoon(accountId)
-    this.#queue.add(tasks.map(toQueuedTask))
+    this.#queue.add(tasks.map(toNewQueueEntry))
     const queued = this.#queue.findAll(tasks.map(({ id }) => id))
     for (const { id, jobId } of tasks) {
       // Records the acceptance only for unclaimed tasks, because a claim has already recorded the
@@ -276,11 +276,12 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
       // loop.
       const task = this.#queue.find(id)
       if (!task || this.#dispatching.has(id)) continue
-      const isLeaseOff = isClockOff || isLeaseTooLong(task, now)
-      if (isDispatching(task) || isLeaseOff) this.#queue.save(withRenewedLease(task, Date.now()))
-      if (isDispatching(task)) this.#dispatch(accountId, task)
+      const isLeaseOff = isClockOff || isTaskLeaseTooLong(task, now)
+      if (isTaskBeingDispatched(task) || isLeaseOff)
+        this.#queue.save(withNewLease(task, Date.now()))
+      if (isTaskBeingDispatched(task)) this.#dispatch(accountId, task)
       await runOrLogError("dispatcher.requeue_failed", { task_id: id }, async () => {
-        await this.#requeue(accountId, id, isLeaseOver)
+        await this.#requeue(accountId, id, isTaskLeaseOver)
       })
     }
   }

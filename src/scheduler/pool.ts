@@ -19,7 +19,7 @@ import { sweepDatabase } from "../upkeep/sweep-database.ts"
 import { findHandOver, shareSlots } from "./fair-share.ts"
 import type { HandOver, PoolState } from "./fair-share.ts"
 import { SlotRequesters } from "./requesters.ts"
-import { Slots } from "./slots.ts"
+import { PoolSlots } from "./slots.ts"
 
 /**
  * Time without a request after which the pool wakes an account that wants a slot, in milliseconds.
@@ -38,7 +38,7 @@ const FORGET_MS = 3_600_000
 
 /** Durable Object that owns the slots of one pool of runners and shares them between accounts. */
 export class Pool extends DurableObject<Env> implements PoolRpc {
-  readonly #slots = new Slots(this.ctx.storage.sql)
+  readonly #slots = new PoolSlots(this.ctx.storage.sql)
   readonly #requesters = new SlotRequesters(this.ctx.storage.sql, this.#slots.lastTurns())
   /**
    * Free slots whose containers are being stopped, each with the account that gets the slot

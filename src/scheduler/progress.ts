@@ -1,8 +1,8 @@
 import { newId } from "../platform/ids.ts"
 import { makeBoundedCache } from "../platform/bounded-cache.ts"
 import type {
-  LastSeenJobs,
-  LastSeenJobState,
+  JobVersionsSeenByCaller,
+  JobVersionSeenByCaller,
   WatchedJobs,
   WatchedJobState,
 } from "../bindings/rpc.ts"
@@ -108,7 +108,7 @@ export class ProgressTracker {
    */
   async next(
     jobId: string,
-    lastSeen: LastSeenJobState | null,
+    lastSeen: JobVersionSeenByCaller | null,
     timeoutMs: number,
   ): Promise<WatchedJobState> {
     const until = Date.now() + timeoutMs
@@ -126,7 +126,7 @@ export class ProgressTracker {
    */
   async nextOfJobs(
     jobIds: readonly string[],
-    lastSeen: LastSeenJobs | null,
+    lastSeen: JobVersionsSeenByCaller | null,
     timeoutMs: number,
   ): Promise<WatchedJobs> {
     const until = Date.now() + timeoutMs
@@ -203,13 +203,13 @@ function marksOf(progress: Progress | null): string {
   return [progress?.percent ?? 0, frame, time_seconds, speed, size_bytes].join(" ")
 }
 
-function isNew(change: WatchedJobState, lastSeen: LastSeenJobState): boolean {
+function isNew(change: WatchedJobState, lastSeen: JobVersionSeenByCaller): boolean {
   if (lastSeen.endings !== undefined) return change.endings !== lastSeen.endings
   if (change.version !== lastSeen.version) return true
   return lastSeen.progress !== undefined && !isSameProgress(change.progress, lastSeen.progress)
 }
 
-function areNew(changes: WatchedJobs, lastSeen: LastSeenJobs): boolean {
+function areNew(changes: WatchedJobs, lastSeen: JobVersionsSeenByCaller): boolean {
   if (lastSeen.endings !== undefined) return changes.endings !== lastSeen.endings
   if (changes.version !== lastSeen.version) return true
   return lastSeen.percent !== undefined && lastSeen.percent !== sumPercents(changes)

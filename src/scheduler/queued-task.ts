@@ -54,7 +54,11 @@ const WITHOUT_SLOT = {
 } as const
 
 /** Returns the queue entry of a new job's task. */
-export function toQueuedTask({ blocked, createdAt: waitsSince, ...task }: TaskMessage): QueuedTask {
+export function toNewQueueEntry({
+  blocked,
+  createdAt: waitsSince,
+  ...task
+}: TaskMessage): QueuedTask {
   return { ...task, ...WITHOUT_SLOT, state: blocked ? "blocked" : "ready", waitsSince }
 }
 
@@ -63,7 +67,7 @@ export function toQueuedTask({ blocked, createdAt: waitsSince, ...task }: TaskMe
  * gets a new lease. If no runner has taken a task of its job, the task is posted again at that
  * fence.
  */
-export function toAdoptedTask(
+export function toQueueEntryOfOpenTask(
   task: OpenTask,
   { isBlocked, jobWeight, now }: { isBlocked: boolean; jobWeight: number; now: number },
 ): QueuedTask {
@@ -71,7 +75,7 @@ export function toAdoptedTask(
   const waitsSince = Math.max(task.createdAt, task.requeuedAt ?? 0)
   const planned = { id, jobId, pool, priority, weight, jobWeight }
   if (task.state !== "running") {
-    return toQueuedTask({ ...planned, blocked: isBlocked, createdAt: waitsSince })
+    return toNewQueueEntry({ ...planned, blocked: isBlocked, createdAt: waitsSince })
   }
   const state = task.jobState === "waiting" ? "posting" : "running"
   const lease = { ...WITHOUT_SLOT, leaseUntil: now + LEASE_MS, waitsSince }
@@ -82,7 +86,7 @@ export function toAdoptedTask(
  * Returns a task that got a slot. If its dispatch dies, the dispatch is repeated after the lease
  * has expired.
  */
-export function toStartingTask(
+export function withStartingState(
   task: QueuedTask,
   { id: allocation, slot }: Pick<SlotAllocation, "id" | "slot">,
   now: number,
@@ -91,7 +95,7 @@ export function toStartingTask(
 }
 
 /** Returns a task that is claimed in D1 and is being posted to its runner. */
-export function toPostingTask(task: QueuedTask, fence: number): QueuedTask {
+export function withPostingState(task: QueuedTask, fence: number): QueuedTask {
   return { ...task, state: "posting", fence }
 }
 
@@ -99,12 +103,12 @@ export function toPostingTask(task: QueuedTask, fence: number): QueuedTask {
  * Returns a task that a runner's process has, because the process accepted the task or sent a
  * heartbeat for the task.
  */
-export function toRunningTask(task: QueuedTask, boot: string, now: number): QueuedTask {
+export function withRunningState(task: QueuedTask, boot: string, now: number): QueuedTask {
   return { ...task, state: "running", boot, leaseUntil: now + LEASE_MS }
 }
 
-/** Returns the task with a new lease. The task's state does not change. */
-export function withRenewedLease(task: QueuedTask, now: number): QueuedTask {
+/** Returns the task in the same state with a new lease. */
+export function withNewLease(task: QueuedTask, now: number): QueuedTask {
   return { ...task, leaseUntil: now + LEASE_MS }
 }
 
@@ -112,7 +116,7 @@ export function withRenewedLease(task: QueuedTask, now: number): QueuedTask {
  * Returns a task that waits again for at least `backoffMs`. Keeps the fence, so that a later claim
  * of the task is recognized by its higher fence.
  */
-export function toRequeuedTask(
+export function withBackoff(
   task: QueuedTask,
   { backoffMs, waitsSince, now }: { backoffMs: number; waitsSince: number; now: number },
 ): QueuedTask {
@@ -123,27 +127,27 @@ export function toRequeuedTask(
 /**
  * Returns the task in a waiting state: `blocked` if inputs are pending (`isBlocked`), else `ready`.
  */
-export function toWaitingTask(task: QueuedTask, isBlocked: boolean): QueuedTask {
+export function withWaitingState(task: QueuedTask, isBlocked: boolean): QueuedTask {
   return { ...task, state: isBlocked ? "blocked" : "ready" }
 }
 
 /** Reports whether the task waits for inputs or for a slot. */
-export function isWaiting({ state }: QueuedTask): boolean {
+export function isTaskWaiting({ state }: QueuedTask): boolean {
   return state === "blocked" || state === "ready"
 }
 
 /** Reports whether a runner may already have the task. */
-export function isPosted({ state }: QueuedTask): boolean {
+export function isTaskPosted({ state }: QueuedTask): boolean {
   return state === "posting" || state === "running"
 }
 
 /** Reports whether the dispatch of the task is unfinished. */
-export function isDispatching({ state }: QueuedTask): boolean {
+export function isTaskBeingDispatched({ state }: QueuedTask): boolean {
   return state === "starting" || state === "posting"
 }
 
 /** Reports whether a running task's lease has expired without a heartbeat. */
-export function isLeaseOver({ state, leaseUntil }: QueuedTask): boolean {
+export function isTaskLeaseOver({ state, leaseUntil }: QueuedTask): boolean {
   return state === "running" && leaseUntil <= Date.now()
 }
 
@@ -151,7 +155,7 @@ export function isLeaseOver({ state, leaseUntil }: QueuedTask): boolean {
  * Reports whether the lease ends later than a lease that would be granted now, because the clock
  * ran ahead when the lease was granted.
  */
-export function isLeaseTooLong({ leaseUntil }: QueuedTask, now: number): boolean {
+export function isTaskLeaseTooLong({ leaseUntil }: QueuedTask, now: number): boolean {
   return leaseUntil > now + LEASE_MS
 }
 

@@ -15,7 +15,13 @@ import { endJob } from "../jobs/settle/settle.ts"
 import { expireWaitingJobs } from "./expire-waiting-jobs.ts"
 import type { JobWriteBuffer } from "./job-write-buffer.ts"
 import type { TaskQueue } from "./queue.ts"
-import { toAdoptedTask, toWaitingTask, isPosted, isWaiting, toRequeuedTask } from "./queued-task.ts"
+import {
+  toQueueEntryOfOpenTask,
+  withWaitingState,
+  isTaskPosted,
+  isTaskWaiting,
+  withBackoff,
+} from "./queued-task.ts"
 import type { QueuedTask } from "./queued-task.ts"
 import type { ScanCursors } from "./scan-cursors.ts"
 import type { SlotRequests } from "./slot-requests.ts"
@@ -142,7 +148,7 @@ export class Reconciler {
     for (const task of open) {
       const queuedTask = queued.get(task.id)
       if (!queuedTask || task.state !== "waiting") continue
-      if (isWaiting(queuedTask) && (task.inputs === "failed" || task.inputs === "gone")) {
+      if (isTaskWaiting(queuedTask) && (task.inputs === "failed" || task.inputs === "gone")) {
         unstartable.set(task.jobId, task.id)
         continue
       }
@@ -187,12 +193,12 @@ export class Reconciler {
     const lacking = open.flatMap((task) => {
       const isBlocked = task.inputs !== "ready"
       const jobWeight = weights.get(task.jobId) ?? task.weight
-      const adopted = toAdoptedTask(task, { isBlocked, jobWeight, now })
+      const adopted = toQueueEntryOfOpenTask(task, { isBlocked, jobWeight, now })
       if (adopted.allocation !== null) slots.markUsed(adopted.pool, adopted.allocation)
       const queued = all.get(task.id)
       if (!queued) return [adopted]
       // The claim was written to D1 before this object lost its memory.
-      const isUnknown = isWaiting(queued) && task.fence > (queued.fence ?? 0)
+      const isUnknown = isTaskWaiting(queued) && task.fence > (queued.fence ?? 0)
       if (isUnknown && task.state === "running") queue.save(adopted)
       return []
     })
@@ -234,12 +240,12 @@ export class Reconciler {
  * task's last run is over, else ready or blocked as its inputs are.
  */
 function reconciledTask(queued: QueuedTask, task: OpenTask, now: number): QueuedTask {
-  if (isPosted(queued) && queued.fence === task.fence) {
+  if (isTaskPosted(queued) && queued.fence === task.fence) {
     const waitsSince = task.requeuedAt ?? queued.waitsSince
-    return toRequeuedTask(queued, { backoffMs: computeBackoffMs(task), waitsSince, now })
+    return withBackoff(queued, { backoffMs: computeBackoffMs(task), waitsSince, now })
   }
-  if (!isWaiting(queued)) return queued
+  if (!isTaskWaiting(queued)) return queued
   // Takes the pool from D1, because the choice of a pool with enough disk may need the size of a
   // stored input.
-  return toWaitingTask({ ...queued, pool: task.pool }, task.inputs === "pending")
+  return withWaitingState({ ...queued, pool: task.pool }, task.inputs === "pending")
 }

@@ -1,7 +1,7 @@
 import type { AccountDatabase } from "../db/database.ts"
 import { listOpenTaskIds } from "../db/jobs/open-tasks.ts"
 import type { TaskQueue } from "./queue.ts"
-import { isWaiting } from "./queued-task.ts"
+import { isTaskWaiting } from "./queued-task.ts"
 
 /**
  * Maximum number of open tasks of D1 that one step of a usual or an expedited scan compares with
@@ -58,7 +58,7 @@ export class ScanCursors {
     this.#advance("open", waiting, limit)
     const claimed = running.filter((id) => {
       const queued = this.#queue.find(id)
-      return queued !== null && isWaiting(queued)
+      return queued !== null && isTaskWaiting(queued)
     })
     const lacking = this.#queue.lacking([...running, ...waiting])
     return [...new Set([...claimed, ...lacking])]

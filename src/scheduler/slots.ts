@@ -40,7 +40,7 @@ const PROBLEMS: Record<SlotDegradedReason, { lastsMsMin: number; toldMsMax: numb
  * stops are kept in memory, so that decisions read no storage, and stored for the next start of the
  * object.
  */
-export class Slots {
+export class PoolSlots {
   readonly #sql: SqlStorage
   readonly #slots = new Map<string, Slot>()
   readonly #toEnd = new Map<string, boolean>()

@@ -17,7 +17,7 @@ import { deleteAllWebhookEndpoints } from "../db/webhook-endpoints.ts"
 import { deleteObjectsBelowPrefix } from "../objects/objects.ts"
 import { accountPrefix } from "../domain/object-keys.ts"
 import { listUploadsWithPrefix } from "../db/files/uploads.ts"
-import { abandonUploads } from "../objects/abandon-upload.ts"
+import { abortUploadsWithoutJob } from "../objects/abandon-upload.ts"
 
 const HOUR_MS = 3_600_000
 /**
@@ -103,7 +103,7 @@ async function removeSomeRows(database: Database, id: string, isLate: boolean): 
 
 async function removeUploads(env: Env, database: Database, id: string): Promise<void> {
   const some = await listUploadsWithPrefix(database, accountPrefix(id), UPLOADS_MAX)
-  await abandonUploads(env, database, some, Date.now())
+  await abortUploadsWithoutJob(env, database, some, Date.now())
 }
 
 /**

@@ -25,10 +25,10 @@ import { deleteExpiredUploadLinks } from "../db/files/upload-links.ts"
 import { deleteOldUsage } from "../db/accounts/usage.ts"
 import type { JobMessage } from "../scheduler/enqueue.ts"
 import { cancelJob } from "../jobs/cancel.ts"
-import { abandonUploads } from "../objects/abandon-upload.ts"
+import { abortUploadsWithoutJob } from "../objects/abandon-upload.ts"
 import { removeExpiredTusUploads } from "../objects/tus-object.ts"
 import { enqueueDelivery } from "../webhooks/outbox.ts"
-import { runChores } from "./run-chores.ts"
+import { runSweepChores } from "./run-chores.ts"
 import { collectGarbage } from "../objects/collect-garbage.ts"
 import { alertOwnersOfFailingReceivers } from "./receiver-alerts.ts"
 import { tickDispatchers } from "./tick-dispatchers.ts"
@@ -65,7 +65,7 @@ export async function sweepDatabase(
   const { fetchedMs } = getRetention(env)
   const rowsMs = getSettings(env).JOB_DAYS_MAX * DAY_MS
   const database = openDatabaseByNumber(env, number)
-  await runChores([
+  await runSweepChores([
     collectGarbage(env, database, now),
     resendJobMessages(env, database, now),
     tickDispatchers(env, database, now),
@@ -145,7 +145,7 @@ async function removeLookups(env: Env, database: Database, before: number): Prom
 
 async function removeAbandonedUploads(env: Env, database: Database, now: number): Promise<void> {
   const abandoned = await listAbandonedUploads(database, now - ABANDONED_MS, ROWS_MAX)
-  await abandonUploads(env, database, abandoned, now)
+  await abortUploadsWithoutJob(env, database, abandoned, now)
 }
 
 /**
@@ -155,7 +155,7 @@ async function removeAbandonedUploads(env: Env, database: Database, now: number)
 async function removeOwnUploads(env: Env, database: Database, now: number): Promise<void> {
   await repeatUntilDone(async () => {
     const own = await listWorkerUploads(database, now, ROWS_MAX)
-    await abandonUploads(env, database, own, now)
+    await abortUploadsWithoutJob(env, database, own, now)
     return own.length === ROWS_MAX
   })
 }

@@ -8,7 +8,7 @@ import { deleteOldMailCounts } from "../db/accounts/mail-counts.ts"
 import { removeOldSignInTries } from "../db/accounts/sign-in-tries.ts"
 import { removeExpiredMailedLinks } from "../db/accounts/users.ts"
 import { warnOfDatabaseSize } from "./database-size.ts"
-import { runChores } from "./run-chores.ts"
+import { runSweepChores } from "./run-chores.ts"
 import { purgeAccounts } from "./purge.ts"
 import {
   syncAccountCopy,
@@ -69,7 +69,7 @@ const TRIES_MS_MAX = 5 * 60_000
  * 1,000 statements. With `isStart`, `now` is the start of the service's only process, and uploads
  * that began before are removed.
  */
-export async function sweep(
+export async function runSweep(
   env: Env,
   now: number,
   { isStart = false }: { isStart?: boolean } = {},
@@ -92,7 +92,7 @@ export async function sweep(
 export async function sweepDirectory(env: Env, now: number): Promise<void> {
   configureLog(env)
   const directory = openDirectory(env)
-  await runChores([
+  await runSweepChores([
     warnOfDatabaseSize(env),
     repairAccountCopies(env),
     purgeAccounts(env, directory, now),

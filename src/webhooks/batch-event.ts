@@ -6,18 +6,18 @@ import { openAccountDatabases } from "../db/database.ts"
 import { storeDeliveryBody } from "../db/deliveries.ts"
 import type { Delivery } from "../db/schema/deliveries.ts"
 import { hydrateListedJobs } from "../db/values/hydrate.ts"
-import { openLargeValueWriter } from "../db/values/large-values.ts"
+import { createLargeValueWriter } from "../db/values/large-values.ts"
 import { spillDelivery } from "../db/values/overflow.ts"
 import type { EnabledEndpoint } from "../domain/snapshot.ts"
 import { buildBatchRecord } from "../kinds/batch-record.ts"
-import { matchesEvent } from "./event-types.ts"
+import { matchesEventType } from "./event-types.ts"
 import { serializeWebhookEvent } from "./outbox.ts"
 
 /** Returns all receivers of the event about a batch's end: the request's URL, and endpoints. */
 export function makeBatchReceivers(endpoints: readonly EnabledEndpoint[]): BatchReceiver[] {
   const matching = endpoints.flatMap(({ id, url, events }) => {
     const types = BATCH_EVENT_TYPES.filter((type) => {
-      return events.some((event) => matchesEvent(event, type))
+      return events.some((event) => matchesEventType(event, type))
     })
     return types.length === 0 ? [] : [{ id, url, types }]
   })
@@ -44,7 +44,7 @@ export async function writeBatchDeliveryBody(env: Env, delivery: Delivery): Prom
     timestamp: new Date(completedAt ?? Date.now()).toISOString(),
     data: buildBatchRecord(`${origin}/v1`, { ...found, jobs }, new Map()),
   })
-  const writer = openLargeValueWriter(env.MEDIA, database)
+  const writer = createLargeValueWriter(env.MEDIA, database)
   await storeDeliveryBody(
     database,
     await spillDelivery(writer, { ...delivery, body }),

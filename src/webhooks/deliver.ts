@@ -2,7 +2,7 @@ import { parseUserUrl, parseHostList } from "../contract/urls/user-url.ts"
 import { getSettings } from "../bindings/env.ts"
 import type { Env } from "../bindings/env.ts"
 import { log, logError } from "../platform/log.ts"
-import { countEvent } from "../bindings/metrics.ts"
+import { countMetricEvent } from "../bindings/metrics.ts"
 import { openAccountDatabases } from "../db/database.ts"
 import { claimDueDelivery, saveDeliveryTry, postponeDelivery } from "../db/deliveries.ts"
 import type { DueDelivery } from "../db/deliveries.ts"
@@ -111,7 +111,7 @@ function recordTry(
     error,
     duration_ms: durationMs,
   })
-  countEvent(env, { event: "webhook_try", outcome: state, durationMs })
+  countMetricEvent(env, { event: "webhook_try", outcome: state, durationMs })
 }
 
 /** Returns the body of a delivery; null if the body no longer exists. */

@@ -7,7 +7,7 @@ import {
   rotateEndpointSecret,
   updateWebhookEndpoint,
 } from "../db/webhook-endpoints.ts"
-import type { EndpointChange, NewWebhookEndpoint } from "../db/webhook-endpoints.ts"
+import type { NewEndpointFieldValues, NewWebhookEndpoint } from "../db/webhook-endpoints.ts"
 import { newId } from "../platform/ids.ts"
 import type { SigningSecret } from "./account-webhooks.ts"
 import { makeWebhookSecret, computePreviousSecretExpiry, SECRET_OVERLAP_MS } from "./signing.ts"
@@ -35,7 +35,7 @@ export async function createEndpoint(
 export async function changeEndpoint(
   database: AccountDatabase,
   id: string,
-  change: EndpointChange,
+  change: NewEndpointFieldValues,
 ): Promise<WebhookEndpoint | null> {
   return await updateWebhookEndpoint(database, id, change)
 }

@@ -1,4 +1,4 @@
-import { LISTED_KIND_NAMES } from "../kinds/registry.ts"
+import { JOB_LIST_KIND_NAMES } from "../kinds/registry.ts"
 import { BATCH_EVENT_TYPES } from "../db/batches.ts"
 import { FINAL_STATES } from "../domain/states.ts"
 import type { FinalState } from "../domain/states.ts"
@@ -8,14 +8,14 @@ export const TEST_EVENT_TYPE = "webhook.test"
 
 /** Types of all webhook events about jobs and batches. */
 export const EVENT_TYPES: readonly string[] = [
-  ...LISTED_KIND_NAMES.flatMap((kind) => FINAL_STATES.map((state) => makeEventType(kind, state))),
+  ...JOB_LIST_KIND_NAMES.flatMap((kind) => FINAL_STATES.map((state) => makeEventType(kind, state))),
   ...BATCH_EVENT_TYPES,
 ]
 
 /** Event patterns to which an endpoint can subscribe. `*` matches any kind, any state or both. */
 export const EVENT_PATTERNS: readonly string[] = [
   "*",
-  ...LISTED_KIND_NAMES.map((kind) => `${kind}.*`),
+  ...JOB_LIST_KIND_NAMES.map((kind) => `${kind}.*`),
   "batch.*",
   ...FINAL_STATES.map((state) => `*.${state}`),
   ...EVENT_TYPES,
@@ -27,7 +27,7 @@ export function makeEventType(kind: string, state: FinalState): string {
 }
 
 /** Reports whether a pattern of events matches an event type. */
-export function matchesEvent(pattern: string, type: string): boolean {
+export function matchesEventType(pattern: string, type: string): boolean {
   if (pattern === "*") return true
   const parts = type.split(".")
   return pattern.split(".").every((part, at) => part === "*" || part === parts[at])

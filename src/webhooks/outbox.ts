@@ -1,7 +1,11 @@
 import type { Env } from "../bindings/env.ts"
 import { newId } from "../platform/ids.ts"
 import type { RetentionSettings } from "../domain/retention.ts"
-import { buildWebhookRecord, UNLISTED_KIND_NAMES, viewJob } from "../kinds/registry.ts"
+import {
+  buildWebhookRecord,
+  INTERNAL_KIND_NAMES,
+  buildJobRecordOfAnyKind,
+} from "../kinds/registry.ts"
 import { logError } from "../platform/log.ts"
 import type { NewDelivery } from "../db/deliveries.ts"
 import { isFinalState } from "../domain/states.ts"
@@ -9,7 +13,7 @@ import type { WebhookForm } from "../domain/states.ts"
 import type { JobTransition } from "../db/jobs/apply-transition.ts"
 import type { JobSnapshot } from "../domain/snapshot.ts"
 import { utf8ByteLength } from "../contract/bundle.ts"
-import { makeEventType, matchesEvent } from "./event-types.ts"
+import { makeEventType, matchesEventType } from "./event-types.ts"
 
 /** Event that a webhook reports. `data` is the record of the job. */
 type WebhookEvent = { type: string; timestamp: string; data: object }
@@ -101,9 +105,9 @@ export function makeJobEndDeliveries(
   if (!isFinalState(job.state)) return []
   const type = makeEventType(job.kind, job.state)
   const own = job.webhookUrl === null ? [] : [{ url: job.webhookUrl, form: job.webhookForm }]
-  const isListed = !UNLISTED_KIND_NAMES.includes(job.kind)
+  const isListed = !INTERNAL_KIND_NAMES.includes(job.kind)
   const matching = endpoints.filter(({ events }) => {
-    return isListed && events.some((event) => matchesEvent(event, type))
+    return isListed && events.some((event) => matchesEventType(event, type))
   })
   const receivers: { url: string; form: WebhookForm; endpointId?: string }[] = [
     ...own,
@@ -144,7 +148,11 @@ function serializeJobEnd(
     })
   } catch (error) {
     logError("webhooks.record_failed", { job_id: job.id, error: String(error) })
-    return serializeWebhookEvent({ type, timestamp, data: viewJob(`${job.origin}/v1`, job, null) })
+    return serializeWebhookEvent({
+      type,
+      timestamp,
+      data: buildJobRecordOfAnyKind(`${job.origin}/v1`, job, null),
+    })
   }
 }
 

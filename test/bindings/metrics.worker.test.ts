@@ -3,7 +3,7 @@ import { createExecutionContext } from "cloudflare:test"
 import { describe, expect, it, vi } from "vitest"
 import { app } from "../../src/app.ts"
 import type { Env } from "../../src/bindings/env.ts"
-import { countEvent, metricsRegistry, toDataPoint } from "../../src/bindings/metrics.ts"
+import { countMetricEvent, metricsRegistry, toDataPoint } from "../../src/bindings/metrics.ts"
 import { fetchWorker, makeCaller } from "../support/caller.ts"
 import { makeSignedInUser } from "../support/accounts/signed-in.ts"
 
@@ -93,7 +93,7 @@ describe("countEvent", () => {
       waitMs: 1500,
       runMs: null,
     }
-    countEvent(env, { event: "job", ...job })
+    countMetricEvent(env, { event: "job", ...job })
     const text = await metricsRegistry.metrics()
     expect(text).toContain(
       String.raw`lathe_jobs_ended_total{kind="command",state="failed",error_code="a \"b\"\n\\"} 1`,
@@ -104,7 +104,7 @@ describe("countEvent", () => {
 
   it("writes a data point to Analytics Engine on Cloudflare, in the documented order", () => {
     const writeDataPoint = vi.fn<AnalyticsEngineDataset["writeDataPoint"]>()
-    countEvent(deployed({ writeDataPoint }), request)
+    countMetricEvent(deployed({ writeDataPoint }), request)
     expect(writeDataPoint).toHaveBeenCalledExactlyOnceWith({
       indexes: ["request"],
       blobs: ["request", "GET", "/v1/files/:id", "4xx"],
@@ -135,12 +135,12 @@ describe("countEvent", () => {
 
   it("does not throw without a dataset or if the dataset throws", () => {
     const complaints = vi.spyOn(console, "error").mockImplementation(() => undefined)
-    countEvent(deployed(), request)
+    countMetricEvent(deployed(), request)
     expect(complaints).not.toHaveBeenCalled()
     function writeDataPoint(): never {
       throw new Error("no more points")
     }
-    countEvent(deployed({ writeDataPoint }), request)
+    countMetricEvent(deployed({ writeDataPoint }), request)
     expect(complaints).toHaveBeenCalledExactlyOnceWith(expect.stringContaining("no more points"))
   })
 })

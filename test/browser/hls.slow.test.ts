@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { Page } from "playwright-core"
 import { startCountedService } from "../../scripts/bench/counted/service.ts"
 import type { CountedService } from "../../scripts/bench/counted/service.ts"
-import { openBenchScope } from "../../scripts/bench/scope.ts"
+import { createBenchResources } from "../../scripts/bench/scope.ts"
 import { startLoopbackServer } from "../../scripts/cli/loopback-server.ts"
 import type { LoopbackServer } from "../../scripts/cli/loopback-server.ts"
 import { openAccount } from "../corpus/account.ts"
@@ -20,7 +20,7 @@ const COMMAND =
   " -hls_playlist_type vod {{out_1}}"
 
 const require = createRequire(import.meta.url)
-const scope = openBenchScope()
+const scope = createBenchResources()
 let service: CountedService
 let site: LoopbackServer
 let browser: TestBrowser

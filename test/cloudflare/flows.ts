@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { openAsBlob } from "node:fs"
 import { basename } from "node:path"
 import { z } from "zod"
-import { makeMedia, SMALL_MEDIA_ARGUMENTS } from "../../scripts/cli/client/media.ts"
+import { makeMediaFile, SMALL_MEDIA_ARGUMENTS } from "../../scripts/cli/client/media.ts"
 import { explainMissingSpeechModel } from "../support/media/speech.ts"
 import type { KeyedCall } from "../system/operate/keyed-call.ts"
 import type { Rig } from "./rig.ts"
@@ -53,7 +53,7 @@ export const FLOWS = {
 
 /** Stores a file that comes with the request, and reads back what was stored. */
 async function upload({ rig, call }: Parameters<Flow>[0]): Promise<void> {
-  const path = await makeMedia(rig.folder, "small.mp4", SMALL_MEDIA_ARGUMENTS)
+  const path = await makeMediaFile(rig.folder, "small.mp4", SMALL_MEDIA_ARGUMENTS)
   const file = await uploadFile(call, path)
   const stored = await call(file.download_url ?? "")
   expectSame(await stored.bytes(), await (await openAsBlob(path)).bytes())
@@ -61,7 +61,10 @@ async function upload({ rig, call }: Parameters<Flow>[0]): Promise<void> {
 
 /** Has a command write a small output and a large one in parts, and a second one read the large one. */
 async function command({ rig, call, webhook }: Parameters<Flow>[0]): Promise<void> {
-  const input = await uploadFile(call, await makeMedia(rig.folder, "in.mp4", SMALL_MEDIA_ARGUMENTS))
+  const input = await uploadFile(
+    call,
+    await makeMediaFile(rig.folder, "in.mp4", SMALL_MEDIA_ARGUMENTS),
+  )
   const first = await runCommand(call, {
     ffmpeg_command:
       "ffmpeg -i {{in_1}} -f lavfi -i testsrc=s=640x480:r=25 " +
@@ -100,18 +103,21 @@ async function fetching({ rig, call, webhook }: Parameters<Flow>[0]): Promise<vo
 }
 
 async function normalize({ rig, call, webhook }: Parameters<Flow>[0]): Promise<void> {
-  const input = await uploadFile(call, await makeMedia(rig.folder, "tone.wav", TONE))
+  const input = await uploadFile(call, await makeMediaFile(rig.folder, "tone.wav", TONE))
   await untilEnd(call, "/normalize", { file_url: `svc_id://${input.id}`, webhook })
 }
 
 /** Has a tone written down, in which nothing is said. */
 async function transcribe({ rig, call, webhook }: Parameters<Flow>[0]): Promise<void> {
-  const input = await uploadFile(call, await makeMedia(rig.folder, "tone.wav", TONE))
+  const input = await uploadFile(call, await makeMediaFile(rig.folder, "tone.wav", TONE))
   await untilEnd(call, "/transcribe", { file_url: `svc_id://${input.id}`, webhook })
 }
 
 async function transcode({ rig, call, webhook }: Parameters<Flow>[0]): Promise<void> {
-  const input = await uploadFile(call, await makeMedia(rig.folder, "in.mp4", SMALL_MEDIA_ARGUMENTS))
+  const input = await uploadFile(
+    call,
+    await makeMediaFile(rig.folder, "in.mp4", SMALL_MEDIA_ARGUMENTS),
+  )
   const outputs = [{ codec: "h264", resolution: "480p" }]
   const body = { source: `svc_id://${input.id}`, outputs, webhook_url: webhook }
   const { outputs: made } = jobRecord.parse(await untilEnd(call, "/transcode", body, "/jobs"))

@@ -8,7 +8,7 @@ import {
   unstable_splitSqlQuery,
 } from "wrangler"
 import { bundleWorkerSource } from "../../scripts/build/worker.ts"
-import { createKey } from "../../scripts/keys/operator.ts"
+import { createKeyAsOperator } from "../../scripts/keys/operator.ts"
 import { findFreePort } from "../../scripts/cli/ports.ts"
 import { makeTempFolder } from "../../scripts/cli/temp-folder.ts"
 import { startTestSite } from "../support/site/site.ts"
@@ -112,7 +112,7 @@ export { default } from ${JSON.stringify(entry)}`,
     url: (path) => `http://${WEB_NAME}:${sitePort}${path}`,
     async openAccount(account) {
       const operator = { origin: front.origin, token, isLocal: true }
-      const { key } = await createKey(operator, { account, plan: "paid" })
+      const { key } = await createKeyAsOperator(operator, { account, plan: "paid" })
       return openKeyedCall(front, key)
     },
     happened: engine.happened,

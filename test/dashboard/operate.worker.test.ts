@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
 import { newId } from "../../src/platform/ids.ts"
 import { sweepDirectly } from "../support/sweep.ts"
-import { consumeMessages } from "../../src/queues.ts"
+import { consumeQueueMessages } from "../../src/queues.ts"
 import { openDirectory } from "../../src/db/database.ts"
 import {
   countDeadLetters,
@@ -28,7 +28,7 @@ async function giveUp(queue: string, body: unknown): Promise<string> {
   const id = newId()
   const ctx = createExecutionContext()
   const messages = [{ id, timestamp: new Date(), attempts: 1, body }]
-  await consumeMessages(createMessageBatch(queue, messages), env, ctx)
+  await consumeQueueMessages(createMessageBatch(queue, messages), env, ctx)
   await waitOnExecutionContext(ctx)
   return id
 }

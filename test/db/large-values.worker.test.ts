@@ -7,7 +7,7 @@ import { collectGarbage } from "../../src/objects/collect-garbage.ts"
 import { sweepDirectly } from "../support/sweep.ts"
 import { openAccountDatabases, openDirectory } from "../../src/db/database.ts"
 import { draftJobRow, draftTask } from "../../src/domain/job-draft.ts"
-import { openLargeValueWriter } from "../../src/db/values/large-values.ts"
+import { createLargeValueWriter } from "../../src/db/values/large-values.ts"
 import { spillDraftToR2 } from "../../src/db/values/overflow.ts"
 import { listOpenTasks } from "../../src/db/jobs/open-tasks.ts"
 import { readJobSnapshot } from "../../src/db/jobs/apply-transition.ts"
@@ -110,7 +110,7 @@ describe("a command whose commands have a million bytes", () => {
     const work = { kind: "command", commands: [["x".repeat(100_000)]], run_seconds_max: 1 }
     const task = draftTask(facts, { jobId: id, pool: "media", work, inputs: [], blocked: false })
     const job = draftJobRow(facts, { id, kind: "command", request: largeRequest() })
-    const writer = openLargeValueWriter(env.MEDIA, openAccountDatabases(env, accountId))
+    const writer = createLargeValueWriter(env.MEDIA, openAccountDatabases(env, accountId))
     await spillDraftToR2(writer, { job, tasks: [task], files: [] })
     expect(await valuesOf(accountId)).toHaveLength(2)
     await sweepDirectly(env, Date.now() + DAY_MS + 1)

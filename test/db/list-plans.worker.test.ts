@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
 import { newId } from "../../src/platform/ids.ts"
-import { UNLISTED_KIND_NAMES } from "../../src/kinds/registry.ts"
+import { INTERNAL_KIND_NAMES } from "../../src/kinds/registry.ts"
 import { openAccountDatabases } from "../../src/db/database.ts"
 import type { AccountDatabase } from "../../src/db/database.ts"
 import { findDelivery, insertDelivery, listDeliveries } from "../../src/db/deliveries.ts"
@@ -73,7 +73,7 @@ const LISTS: [string, string, Ask][] = [
 ]
 
 it("the jobs that no list shows are those outside the index of lists", () => {
-  expect(UNLISTED_KIND_NAMES).toEqual(["metadata"])
+  expect(INTERNAL_KIND_NAMES).toEqual(["metadata"])
 })
 
 describe("the list of", () => {

@@ -1,12 +1,12 @@
 import { expect, it } from "vitest"
 import { newId } from "../../src/platform/ids.ts"
-import { listAccountKeys } from "../../src/db/accounts/account-keys.ts"
+import { listApiKeysOfAccount } from "../../src/db/accounts/account-keys.ts"
 import { openAccountDatabases, openAllDatabases } from "../../src/db/database.ts"
 import type { AccountDatabases, Database } from "../../src/db/database.ts"
 import { removeFetchedMedia } from "../../src/db/files/fetched-media.ts"
 import { storeAcceptedAndStartedJobs } from "../../src/db/jobs/jobs.ts"
 import { listDeadLetters } from "../../src/db/dead-letters.ts"
-import { listKeysOfAllAccounts } from "../../src/db/accounts/keys.ts"
+import { listApiKeysOfAllAccounts } from "../../src/db/accounts/keys.ts"
 import { listDailyUsage } from "../../src/db/accounts/usage.ts"
 import { findMetadataLookup, listOldMetadataLookups } from "../../src/db/jobs/metadata-lookups.ts"
 import { deleteLeftoverTaskSecrets } from "../../src/db/jobs/task-secrets.ts"
@@ -31,11 +31,11 @@ const ASKED: [string, string, Ask][] = [
   ],
   ["what was fetched long ago", "files_fetched", (_, all) => removeFetchedMedia(all, MEDIA)],
   ["secrets that were left", "task_secrets_of_job", (_, all) => deleteLeftoverTaskSecrets(all, 10)],
-  ["the list of keys", "keys_of_account", (own) => listAccountKeys(own, PAGE)],
+  ["the list of keys", "keys_of_account", (own) => listApiKeysOfAccount(own, PAGE)],
   [
     "the list of keys of all accounts",
     "sqlite_autoindex_keys_1",
-    (_, all) => listKeysOfAllAccounts(all, { limit: 10, before: newId() }),
+    (_, all) => listApiKeysOfAllAccounts(all, { limit: 10, before: newId() }),
   ],
   [
     "what an account used",

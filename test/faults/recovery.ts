@@ -1,5 +1,5 @@
 import pWaitFor from "p-wait-for"
-import { isHealthy } from "../../scripts/cli/health.ts"
+import { isServiceHealthy } from "../../scripts/cli/health.ts"
 import { cancelJobs, submitBatch, submitBlockers } from "./batch.ts"
 import { CAPACITY, openBed } from "./bed.ts"
 import type { Bed } from "./bed.ts"
@@ -104,7 +104,7 @@ async function untilSecondAttempt(bed: Bed, jobId: string): Promise<number> {
 }
 
 async function untilItAnswers({ origin }: Bed): Promise<number> {
-  await pWaitFor(() => isHealthy({ url: `${origin}/v1/health` }), { interval: POLL_MS })
+  await pWaitFor(() => isServiceHealthy({ url: `${origin}/v1/health` }), { interval: POLL_MS })
   return Date.now()
 }
 

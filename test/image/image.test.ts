@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { EXPECTED_NETWORK_ATTACK_OUTCOMES } from "../../container/sandbox/tiers/network-test.ts"
-import { ATTACK_NAMES } from "../../container/sandbox/tiers/self-test.ts"
+import { SANDBOX_ATTACK_NAMES } from "../../container/sandbox/tiers/self-test.ts"
 import {
   TEST_IMAGE,
   runDocker,
@@ -39,7 +39,7 @@ describe("the image", () => {
     expect(isHealthy).toBe(true)
     expect(sandbox).toMatchObject({ ok: true, problem: null, network_problem: null })
     expect(["landlock", "namespaces"]).toContain(sandbox.tier)
-    expect(refusedOf(sandbox.attacks)).toEqual([...ATTACK_NAMES, ...TRACES])
+    expect(refusedOf(sandbox.attacks)).toEqual([...SANDBOX_ATTACK_NAMES, ...TRACES])
     expect(refusedOf(sandbox.network_attacks)).toEqual(
       Object.keys(EXPECTED_NETWORK_ATTACK_OUTCOMES),
     )

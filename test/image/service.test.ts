@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
 import type { ApiCaller } from "../../scripts/cli/client/caller.ts"
 import {
-  makeMedia,
+  makeMediaFile,
   readMediaBody,
   runUnsandboxed,
   SMALL_MEDIA_ARGUMENTS,
@@ -110,7 +110,7 @@ async function countDeliveries(id: string): Promise<number> {
 
 describe("the service on containers", () => {
   it("runs a command on an uploaded file, and serves its output", async () => {
-    const path = await makeMedia(folder, "in.mp4", SMALL_MEDIA_ARGUMENTS)
+    const path = await makeMediaFile(folder, "in.mp4", SMALL_MEDIA_ARGUMENTS)
     const file = await uploadFile(one.caller, "in.mp4", await readMediaBody(path))
     await waitUntilSuccess(one.caller, `/v1/files/${file.id}`)
     const id = await submitCommand(one.caller, {

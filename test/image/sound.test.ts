@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { makeJsonBody } from "../../scripts/cli/client/caller.ts"
 import type { ApiCaller } from "../../scripts/cli/client/caller.ts"
-import { makeMedia } from "../../scripts/cli/client/media.ts"
+import { makeMediaFile } from "../../scripts/cli/client/media.ts"
 import { waitUntilSuccess, uploadMedia } from "../../scripts/cli/client/requests.ts"
 import { startImageService } from "../../scripts/image/service.ts"
 import { makeTempFolder } from "../../scripts/cli/temp-folder.ts"
@@ -50,7 +50,7 @@ describe.skipIf(LACK !== null)(`sound on containers${makeSkipSuffix(LACK)}`, () 
     ["linear", "speech.flac", -23, "-c:a flac"],
     ["dynamic", "speech.m4a", -12, "-c:a aac -b:a 128k"],
   ] as const)("reaches a target loudness, %s, in %s", async ([type, name, target, words]) => {
-    const path = await makeMedia(folder, name, `-i ${spoken} ${words}`)
+    const path = await makeMediaFile(folder, name, `-i ${spoken} ${words}`)
     const order = { file_url: `svc_id://${await uploadMedia(caller, path)}`, loudnorm_i: target }
     const { text } = await caller.ask("POST", "/v1/normalize", makeJsonBody(order))
     const { normalization_id: id } = z

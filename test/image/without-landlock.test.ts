@@ -2,7 +2,7 @@ import { chmod, mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { EXPECTED_NETWORK_ATTACK_OUTCOMES } from "../../container/sandbox/tiers/network-test.ts"
-import { ATTACK_NAMES } from "../../container/sandbox/tiers/self-test.ts"
+import { SANDBOX_ATTACK_NAMES } from "../../container/sandbox/tiers/self-test.ts"
 import { runDocker, startContainer } from "../../scripts/image/docker.ts"
 import { makeTempFolder } from "../../scripts/cli/temp-folder.ts"
 import { fetchTaskDefinition } from "../../src/contract/tasks/fetch.ts"
@@ -47,7 +47,7 @@ describe("the image on a kernel without Landlock", () => {
     expect(isHealthy).toBe(true)
     expect(sandbox).toMatchObject({ tier: "mounts", problem: null, network_problem: null })
     expect(sandbox.loss).toMatch(/^Tools run without Landlock/)
-    expect(refusedOf(sandbox.attacks)).toEqual([...ATTACK_NAMES, ...TRACES])
+    expect(refusedOf(sandbox.attacks)).toEqual([...SANDBOX_ATTACK_NAMES, ...TRACES])
     expect(refusedOf(sandbox.network_attacks)).toEqual(
       Object.keys(EXPECTED_NETWORK_ATTACK_OUTCOMES),
     )

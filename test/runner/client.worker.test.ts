@@ -4,7 +4,10 @@ import { beforeEach, describe, expect, it, vi } from "vitest"
 import { PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
 import { MediaRunner } from "../../src/index.ts"
 import { newId } from "../../src/platform/ids.ts"
-import { chooseIdleContainerAction, openContainerState } from "../../src/runner/container-state.ts"
+import {
+  chooseIdleContainerAction,
+  createContainerState,
+} from "../../src/runner/container-state.ts"
 import type { StoredContainerState } from "../../src/runner/container-state.ts"
 import { makeTaskToken } from "../../src/runner/task-token.ts"
 import { fetchWorker, makeCaller, uploadTestFile } from "../support/caller.ts"
@@ -23,7 +26,7 @@ describe("the stored state of a container", () => {
   })
 
   function remember<Value>(look: (memory: StoredContainerState) => Value): Promise<Value> {
-    return runInDurableObject(object, (_, { storage }) => look(openContainerState(storage.kv)))
+    return runInDurableObject(object, (_, { storage }) => look(createContainerState(storage.kv)))
   }
 
   it("refuses calls under a lower allocation, also after a restart", async () => {

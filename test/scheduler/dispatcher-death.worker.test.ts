@@ -5,7 +5,7 @@ import { taskOrderSchema } from "../../src/contract/task.ts"
 import { newId } from "../../src/platform/ids.ts"
 import { Dispatcher } from "../../src/scheduler/dispatcher.ts"
 import { endJob } from "../../src/jobs/settle/settle.ts"
-import { Slots } from "../../src/scheduler/slots.ts"
+import { PoolSlots } from "../../src/scheduler/slots.ts"
 import { TEST_BOOT_ID } from "../support/media/bundle.ts"
 import { makeQueuedJob } from "../support/db/queued-job.ts"
 import { listStoredTasks } from "../support/db/queued-tasks.ts"
@@ -34,7 +34,7 @@ afterEach(() => {
 
 async function heldSlots(pool: string): Promise<number> {
   return await runInDurableObject(env.POOL.getByName(pool), (_, { storage: { sql } }) => {
-    return new Slots(sql).of(accountId).length
+    return new PoolSlots(sql).of(accountId).length
   })
 }
 

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import { LEASE_MS } from "../../src/contract/protocol.ts"
 import { newId } from "../../src/platform/ids.ts"
 import { Dispatcher } from "../../src/scheduler/dispatcher.ts"
-import { toAdoptedTask } from "../../src/scheduler/queued-task.ts"
+import { toQueueEntryOfOpenTask } from "../../src/scheduler/queued-task.ts"
 import { endJob } from "../../src/jobs/settle/settle.ts"
 import { openAccountDatabases } from "../../src/db/database.ts"
 import { listOpenTasks } from "../../src/db/jobs/open-tasks.ts"
@@ -54,7 +54,7 @@ async function queueRunning(taskIds: string[], changes: Partial<QueuedTask> = {}
     const queue = new TaskQueue(storage.sql)
     storage.kv.put("account", accountId)
     for (const task of open) {
-      const adopted = toAdoptedTask(task, {
+      const adopted = toQueueEntryOfOpenTask(task, {
         isBlocked: false,
         jobWeight: 1,
         now: Date.now(),

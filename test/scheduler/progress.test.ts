@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { ProgressTracker } from "../../src/scheduler/progress.ts"
-import { NEW_JOB_STATE } from "../../src/bindings/rpc.ts"
+import { NEW_JOB_VERSION } from "../../src/bindings/rpc.ts"
 
 type Open = { id: string; weight: number; jobWeight: number }
 
@@ -62,11 +62,11 @@ describe("watchers of progress", () => {
 
   it("wake only for possible ends if they watch ends alone", async () => {
     const watchers = openOn()
-    const asleep = watchers.next("a", NEW_JOB_STATE, 30)
+    const asleep = watchers.next("a", NEW_JOB_VERSION, 30)
     watchers.jobChanged("a")
     watchers.reported(task, { percent: 40 })
     expect((await asleep).endings).toBe("")
-    const waiting = watchers.next("a", NEW_JOB_STATE, 60_000)
+    const waiting = watchers.next("a", NEW_JOB_VERSION, 60_000)
     watchers.runEnded(task)
     const { version, endings } = await waiting
     expect(endings).not.toBe("")
@@ -78,7 +78,7 @@ describe("watchers of progress", () => {
   it("get an immediate answer if they missed an end", async () => {
     const watchers = openOn()
     watchers.mayBeOver("a")
-    expect((await watchers.next("a", NEW_JOB_STATE, 60_000)).endings).not.toBe("")
+    expect((await watchers.next("a", NEW_JOB_VERSION, 60_000)).endings).not.toBe("")
   })
 
   it("lose the progress of a job whose last task ended", async () => {

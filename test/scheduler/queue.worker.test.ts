@@ -4,10 +4,10 @@ import { expect, it } from "vitest"
 import { HEARTBEAT_MS } from "../../src/contract/protocol.ts"
 import { TaskQueue } from "../../src/scheduler/queue.ts"
 import {
-  toQueuedTask,
-  toPostingTask,
-  toRunningTask,
-  toStartingTask,
+  toNewQueueEntry,
+  withPostingState,
+  withRunningState,
+  withStartingState,
 } from "../../src/scheduler/queued-task.ts"
 import type { QueuedTask } from "../../src/scheduler/queued-task.ts"
 import { countStorageRowsWritten, sumWrittenRows } from "../support/db/counted-rows.ts"
@@ -23,13 +23,17 @@ const message = { ...planned, blocked: false, createdAt: 0 }
 it("a posted task is in memory only, and starts again after a restart", async () => {
   await runInDurableObject(env.DISPATCHER.getByName(crypto.randomUUID()), (_, { storage }) => {
     const queue = new TaskQueue(storage.sql)
-    const starting = toStartingTask(toQueuedTask(message), { id: 7, slot: "media-0" }, Date.now())
+    const starting = withStartingState(
+      toNewQueueEntry(message),
+      { id: 7, slot: "media-0" },
+      Date.now(),
+    )
     queue.add([starting])
-    queue.hold(toPostingTask(starting, 3))
+    queue.hold(withPostingState(starting, 3))
     expect(queue.underWay()).toMatchObject([{ state: "posting", fence: 3, allocation: 7 }])
     const afterRestart = new TaskQueue(storage.sql)
     expect(afterRestart.find("t")).toMatchObject({ state: "starting", fence: null, allocation: 7 })
-    queue.save(toRunningTask(toPostingTask(starting, 3), "boot", Date.now()))
+    queue.save(withRunningState(withPostingState(starting, 3), "boot", Date.now()))
     expect(queue.find("t")).toMatchObject({ state: "running", fence: 3, boot: "boot" })
     expect(afterRestart.find("t")).toMatchObject({ state: "running", fence: 3, boot: "boot" })
   })
@@ -41,9 +45,13 @@ async function withTakenTask(
 ): Promise<void> {
   await runInDurableObject(env.DISPATCHER.getByName(crypto.randomUUID()), (_, { storage }) => {
     const queue = new TaskQueue(storage.sql)
-    const starting = toStartingTask(toQueuedTask(message), { id: 7, slot: "media-0" }, Date.now())
+    const starting = withStartingState(
+      toNewQueueEntry(message),
+      { id: 7, slot: "media-0" },
+      Date.now(),
+    )
     queue.add([starting])
-    const taken = toRunningTask(toPostingTask(starting, 3), "boot", Date.now())
+    const taken = withRunningState(withPostingState(starting, 3), "boot", Date.now())
     queue.hold(taken)
     work(queue, new TaskQueue(storage.sql), taken)
   })
@@ -82,7 +90,7 @@ it("the row of a short run stays until another task is added or the queue is flu
       [],
     ])
     expect(afterRestart.find("t")).toMatchObject({ state: "starting" })
-    queue.add([toQueuedTask({ ...message, id: "u" })])
+    queue.add([toNewQueueEntry({ ...message, id: "u" })])
     expect(listQueuedTasks(afterRestart)).toMatchObject([{ id: "u" }])
   })
   await withTakenTask((queue, afterRestart) => {
@@ -95,7 +103,7 @@ it("the row of a short run stays until another task is added or the queue is flu
 it("a task that left can be queued again with new fields", async () => {
   await withTakenTask((queue) => {
     queue.remove("t")
-    queue.add([toQueuedTask(message)])
+    queue.add([toNewQueueEntry(message)])
     expect(queue.find("t")).toMatchObject({ state: "ready", fence: null, slot: null })
   })
 })
@@ -104,9 +112,13 @@ it("writes a lease every ten seconds, one row each, at any rate of reports", asy
   const object = env.DISPATCHER.getByName(crypto.randomUUID())
   const written = await runInDurableObject(object, async (_, { storage }) => {
     const queue = new TaskQueue(storage.sql)
-    const starting = toStartingTask(toQueuedTask(message), { id: 7, slot: "media-0" }, Date.now())
+    const starting = withStartingState(
+      toNewQueueEntry(message),
+      { id: 7, slot: "media-0" },
+      Date.now(),
+    )
     queue.add([starting])
-    const first = toRunningTask(toPostingTask(starting, 3), "boot", Date.now())
+    const first = withRunningState(withPostingState(starting, 3), "boot", Date.now())
     queue.hold(first)
     const rows: number[] = []
     for (let second = 1; second <= 35; second += 1) {

@@ -7,10 +7,10 @@ import { Dispatcher } from "../../src/scheduler/dispatcher.ts"
 import type { SlotRequest } from "../../src/bindings/rpc.ts"
 import { openAccountDatabases } from "../../src/db/database.ts"
 import { TaskQueue } from "../../src/scheduler/queue.ts"
-import { toQueuedTask, toStartingTask } from "../../src/scheduler/queued-task.ts"
+import { toNewQueueEntry, withStartingState } from "../../src/scheduler/queued-task.ts"
 import type { QueuedTask } from "../../src/scheduler/queued-task.ts"
 import { SlotRequests } from "../../src/scheduler/slot-requests.ts"
-import { Slots } from "../../src/scheduler/slots.ts"
+import { PoolSlots } from "../../src/scheduler/slots.ts"
 import { claimTask } from "../../src/db/jobs/tasks.ts"
 import { readJobSnapshot } from "../../src/db/jobs/apply-transition.ts"
 import { makeQueuedJob } from "../support/db/queued-job.ts"
@@ -76,7 +76,7 @@ it("a slot from before the dispatcher's storage was lost is released, unless its
   }
   async function held(): Promise<number[]> {
     return await runInDurableObject(pool, (_, { storage: { sql } }) =>
-      new Slots(sql).of(accountId).map(({ id }) => id),
+      new PoolSlots(sql).of(accountId).map(({ id }) => id),
     )
   }
   const [running] = await ask(1, 2)
@@ -121,8 +121,8 @@ async function withRequests(
 }
 
 it("after a restart a pool gets the allocations of tasks once, and then their ends", async () => {
-  const made = toQueuedTask({ ...planned, id: "t", pool: "media" })
-  const task = toStartingTask(made, { id: 7, slot: "media-0" }, Date.now())
+  const made = toNewQueueEntry({ ...planned, id: "t", pool: "media" })
+  const task = withStartingState(made, { id: 7, slot: "media-0" }, Date.now())
   function answer(_: string, { inUse }: SlotRequest): Allocations {
     return inUse.map((id) => ({ id, slot: "media-0" }))
   }
@@ -143,7 +143,7 @@ it("a pool gets requests for a ready task and while it may allocate for one, and
     () => [],
     async (queue, request) => {
       expect(await request()).toEqual({})
-      queue.add([toQueuedTask({ ...planned, id: "t", pool: "light" })])
+      queue.add([toNewQueueEntry({ ...planned, id: "t", pool: "light" })])
       expect(await request()).toMatchObject({ light: { wanted: 1, isResync: true } })
       expect(await request()).toMatchObject({ light: { wanted: 1, isResync: false } })
       queue.remove("t")

@@ -16,7 +16,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { backUp } from "../../scripts/backup/back-up.ts"
+import { backUpStateFolder } from "../../scripts/backup/back-up.ts"
 import { CliError } from "../../scripts/cli/cli-error.ts"
 import { makeStateFolder } from "../../scripts/cli/state-folder.ts"
 
@@ -70,7 +70,7 @@ function notesIn(path: string): unknown[] {
 /** The sentence with which a backup is refused. */
 async function refusalOf(folder = target): Promise<string> {
   try {
-    await backUp(state, folder)
+    await backUpStateFolder(state, folder)
   } catch (error) {
     if (error instanceof CliError) return error.message
     throw error
@@ -81,18 +81,18 @@ async function refusalOf(folder = target): Promise<string> {
 describe("a backup", () => {
   test.each(DATABASES)("contains no bytes of rows deleted from %s", async (path) => {
     expect(readFileSync(join(state, path)).includes(DELETED.slice(0, 1000))).toBe(true)
-    await backUp(state, target)
+    await backUpStateFolder(state, target)
     expect(readFileSync(join(target, path)).includes(DELETED.slice(0, 100))).toBe(false)
     expect(notesIn(join(target, path))).toEqual(["kept"])
   })
 
   test("replaces the remains of a killed backup", async () => {
-    await backUp(state, target)
+    await backUpStateFolder(state, target)
     for (const path of [...DATABASES, "secrets.json", MARK]) {
       put(join(target, `${path}.new`), "left")
     }
     writeFileSync(join(state, "secrets.json"), "other secrets")
-    await backUp(state, target)
+    await backUpStateFolder(state, target)
     expect(readFileSync(join(target, "secrets.json"), "utf8")).toBe("other secrets")
     expect(readdirSync(target).toSorted()).toEqual([MARK, "secrets.json", "v3"])
     expect(notesIn(join(target, DATABASES[0] ?? ""))).toEqual(["kept"])
@@ -106,7 +106,7 @@ describe("the folder of a backup", () => {
     )
     expect(existsSync(join(parent, "no"))).toBe(false)
     expect(await refusalOf(join(state, "secrets.json", "copy"))).toContain("is no folder")
-    await backUp(state, target)
+    await backUpStateFolder(state, target)
     expect(statSync(target).mode & 0o777).toBe(0o700)
   })
 
@@ -123,14 +123,14 @@ describe("the folder of a backup", () => {
     expect(await refusalOf(below)).toMatch(/may be changed by every user, .*: back up to a folder/)
     expect(existsSync(below)).toBe(false)
     chmodSync(join(parent, "open"), 0o1777)
-    await backUp(state, below)
+    await backUpStateFolder(state, below)
   })
 
   test("is closed to other users, with all files of an earlier backup", async () => {
-    await backUp(state, target)
+    await backUpStateFolder(state, target)
     const paths = ["", MARK, "secrets.json", "v3", ...DATABASES]
     for (const path of paths) chmodSync(join(target, path), 0o777)
-    await backUp(state, target)
+    await backUpStateFolder(state, target)
     for (const path of ["", "v3"]) expect(statSync(join(target, path)).mode & 0o777).toBe(0o700)
     expect(statSync(join(target, "secrets.json")).mode & 0o077).toBe(0)
   })
@@ -175,7 +175,7 @@ describe("the folder of a backup", () => {
       rmSync(join(target, name), { force: true })
       mkdirSync(dirname(join(target, name)), { recursive: true })
       linkSync(outside, join(target, name))
-      await backUp(state, target)
+      await backUpStateFolder(state, target)
       expect(readFileSync(outside, "utf8")).toBe("kept")
     },
   )
@@ -185,7 +185,7 @@ describe.runIf(isRoot)("another user", () => {
   test.for(["", MARK, "secrets.json", "v3", "v3/d1"])(
     "is refused if another user owns %j of it",
     async (name) => {
-      await backUp(state, target)
+      await backUpStateFolder(state, target)
       rmSync(join(target, DATABASES[0] ?? ""))
       chownSync(join(target, name), OTHER_UID, OTHER_UID)
       chmodSync(target, 0o777)

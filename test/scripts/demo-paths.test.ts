@@ -2,7 +2,7 @@ import { readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { copyResult } from "../../scripts/demo/paths.ts"
+import { copyDemoResult } from "../../scripts/demo/paths.ts"
 import { makeTempFolder } from "../../scripts/cli/temp-folder.ts"
 
 test("a result replaces a link, and the target of the link stays", async () => {
@@ -16,7 +16,7 @@ test("a result replaces a link, and the target of the link stays", async () => {
   const paths = { source: join(folder, "clip.mp4"), shownSource: "clip.mp4", folder }
   for (const text of ["result", "newer result"]) {
     writeFileSync(fetched, text)
-    expect(readFileSync(copyResult(fetched, paths), "utf8")).toBe(text)
+    expect(readFileSync(copyDemoResult(fetched, paths), "utf8")).toBe(text)
   }
   expect(readFileSync(outside, "utf8")).toBe("kept")
   expect(readdirSync(folder)).toEqual(["result.mp4"])

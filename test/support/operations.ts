@@ -1,6 +1,6 @@
 import { z } from "zod"
 import type { Operation } from "../../src/api/output/operation.ts"
-import { EXAMPLE_REQUEST } from "../../src/kinds/fetch/request.ts"
+import { FETCH_EXAMPLE_REQUEST } from "../../src/kinds/fetch/request.ts"
 import { EXAMPLE_INPUT } from "../../src/kinds/reference.ts"
 import { OPERATIONS } from "../../src/api/routes/operations.ts"
 import { fetchWorker } from "./caller.ts"
@@ -88,7 +88,7 @@ const ENDS = new Map<string, (caller: TestCaller, jobId: string) => Promise<unkn
  * come first, so that the newest job of the account is open and can be canceled.
  */
 export async function createExampleResources(caller: TestCaller): Promise<void> {
-  await storeMetadataLookup(caller, EXAMPLE_REQUEST.url)
+  await storeMetadataLookup(caller, FETCH_EXAMPLE_REQUEST.url)
   const makers = OPERATIONS.filter(({ bodies, method }) => bodies && method === "post")
   const inputs = makers.filter(({ path }) => path === "/files")
   const ended = makers.filter(({ path }) => ENDS.has(path))

@@ -2,7 +2,7 @@ import { createExecutionContext, createMessageBatch, waitOnExecutionContext } fr
 import { env } from "cloudflare:workers"
 import { afterEach, describe, expect, it, vi } from "vitest"
 import { newId } from "../../src/platform/ids.ts"
-import { consumeMessages } from "../../src/queues.ts"
+import { consumeQueueMessages } from "../../src/queues.ts"
 import { openAccountDatabases } from "../../src/db/database.ts"
 import { insertDelivery } from "../../src/db/deliveries.ts"
 import { readJobSnapshot } from "../../src/db/jobs/apply-transition.ts"
@@ -16,7 +16,7 @@ async function receive(queue: string, bodies: unknown[]): Promise<void> {
     body,
   }))
   const ctx = createExecutionContext()
-  await consumeMessages(createMessageBatch(queue, messages), env, ctx)
+  await consumeQueueMessages(createMessageBatch(queue, messages), env, ctx)
   await waitOnExecutionContext(ctx)
 }
 
@@ -89,7 +89,7 @@ describe("a delivery that waits longer than a message can", () => {
     const batch = createMessageBatch("lathe-webhooks", [
       { id: newId(), timestamp: new Date(), attempts: 1, body: { accountId, deliveryId: id } },
     ])
-    await consumeMessages(batch, { ...env, WEBHOOK_RETRY_SECONDS: "100000" }, ctx)
+    await consumeQueueMessages(batch, { ...env, WEBHOOK_RETRY_SECONDS: "100000" }, ctx)
     await waitOnExecutionContext(ctx)
     const [[message, options] = []] = send.mock.calls
     expect(options).toEqual({ delaySeconds: DELAY_SECONDS_MAX })

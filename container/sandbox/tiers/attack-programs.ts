@@ -13,7 +13,7 @@ const READABLE_MODE = 0o755
  * disposal. If tools have no separate user, always returns the original paths, since the temporary
  * folder may be mounted noexec.
  */
-export async function prepareAttackPrograms({ firstUid }: Sandbox) {
+export async function prepareSandboxAttackPrograms({ firstUid }: Sandbox) {
   const built = { attack: LAUNCHER_PROGRAMS.attack, networkAttack: LAUNCHER_PROGRAMS.networkAttack }
   if (firstUid === null || isReadableByAllUsers(built.attack)) {
     return { ...built, [Symbol.asyncDispose]: () => Promise.resolve() }

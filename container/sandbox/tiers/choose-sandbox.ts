@@ -12,7 +12,7 @@ import { namespaceProbeArgv } from "../sandbox.ts"
 import type { Sandbox } from "../sandbox.ts"
 import type { SandboxTier } from "./tier.ts"
 import type { SandboxTestResult } from "./self-test.ts"
-import { testTier } from "./test-tier.ts"
+import { testSandboxTier } from "./test-tier.ts"
 
 /**
  * Sandbox that was chosen for tools, and the result of its self-test. If no tier has passed,
@@ -62,7 +62,7 @@ export async function chooseSandbox(settings: RunnerSettings): Promise<SandboxCh
   const tests: SandboxTestResult[] = []
   for (const tier of tiersOf(features)) {
     const sandbox = createTierSandbox(tier, settings)
-    const test = await testTier(sandbox, settings, "short")
+    const test = await testSandboxTier(sandbox, settings, "short")
     if (test.ok) {
       const loss = describeLoss(tier, features, tests)
       const { network_problem: networkProblem } = test

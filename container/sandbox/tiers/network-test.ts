@@ -1,6 +1,6 @@
-import { createSandboxForRunnerTools } from "../sandbox.ts"
+import { createSandboxWithoutTask } from "../sandbox.ts"
 import type { Sandbox } from "../sandbox.ts"
-import type { AttackResult } from "./self-test.ts"
+import type { SandboxAttackResult } from "./self-test.ts"
 import { startToolProcess } from "../start-process.ts"
 import { createSocket } from "node:dgram"
 import { once } from "node:events"
@@ -59,7 +59,7 @@ const TIME_LIMIT_MS = 30_000
  * Outcomes of the network attack. `problem` is a sentence that explains why tools cannot have a
  * network; null if tools can have a network.
  */
-export type NetworkTestResult = { attacks: AttackResult[]; problem: string | null }
+export type NetworkTestResult = { attacks: SandboxAttackResult[]; problem: string | null }
 
 /**
  * Runs the network attack in a sandbox whose tools have a network. The attack tries to reach
@@ -71,8 +71,8 @@ export async function testNetworkIsolation(
   attackPath: string,
   names: readonly string[] | undefined,
 ): Promise<NetworkTestResult> {
-  const taskSandbox = createSandboxForRunnerTools(sandbox)
-  await using targets = await openNetworkTargets(taskSandbox.uid)
+  const taskSandbox = createSandboxWithoutTask(sandbox)
+  await using targets = await startNetworkAttackTargets(taskSandbox.uid)
   const end = await startToolProcess({
     tool: attackPath,
     argv: targets.argvFor(names ?? "all"),
@@ -97,7 +97,7 @@ export async function testNetworkIsolation(
   return { attacks, problem }
 }
 
-function describeMisses(attacks: readonly AttackResult[]): string | null {
+function describeMisses(attacks: readonly SandboxAttackResult[]): string | null {
   const missed = attacks.filter(({ refused }) => !refused).map(({ name }) => name)
   return missed.length > 0 ? `not refused or diverted: ${missed.join(", ")}` : null
 }
@@ -124,7 +124,7 @@ type NetworkTargets = {
  * `addresses`. `uid` becomes the owner of the UNIX sockets. If `uid` is null, the user of this
  * process remains the owner.
  */
-export async function openNetworkTargets(
+export async function startNetworkAttackTargets(
   uid: number | null,
   addresses?: readonly string[],
 ): Promise<NetworkTargets> {

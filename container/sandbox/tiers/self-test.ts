@@ -5,15 +5,15 @@ import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import { openWarmSandbox } from "../warm/warm-sandbox.ts"
+import { createWarmSandbox } from "../warm/warm-sandbox.ts"
 import { removeTree } from "../remove-tree.ts"
-import { createSandboxForRunnerTools } from "../sandbox.ts"
+import { createSandboxWithoutTask } from "../sandbox.ts"
 import type { Sandbox, HeldProcessKind } from "../sandbox.ts"
 import type { SandboxTier } from "./tier.ts"
 import { startToolProcess } from "../start-process.ts"
 import { createWorkspace } from "../workspace.ts"
 
-export type AttackResult = { name: string; refused: boolean }
+export type SandboxAttackResult = { name: string; refused: boolean }
 
 /**
  * Result of the self-test of a sandbox tier. `problem` is the reason why the tier failed. `loss`
@@ -26,9 +26,9 @@ export type SandboxTestResult = {
   ok: boolean
   /** Whether this system supports any tier of the sandbox. */
   supported: boolean
-  attacks: AttackResult[]
+  attacks: SandboxAttackResult[]
   /** Outcomes of the attacks that a tool with a network tried. */
-  network_attacks: AttackResult[]
+  network_attacks: SandboxAttackResult[]
   problem: string | null
   loss: string | null
   network_problem: string | null
@@ -39,7 +39,7 @@ export type SandboxTestOptions = {
   ffmpegPath: string
   workDir: string
   /** Names of the attacks to try. By default, all attacks are tried. */
-  attacks?: readonly (typeof ATTACK_NAMES)[number][]
+  attacks?: readonly (typeof SANDBOX_ATTACK_NAMES)[number][]
   /**
    * Kind of the held processes to test. If not set, the self-test starts its tools without held
    * processes.
@@ -53,7 +53,7 @@ export type SandboxTestOptions = {
  * Names of the attacks that container/launcher/attack.c makes. An attack whose outcome is not
  * reported counts as not refused.
  */
-export const ATTACK_NAMES = [
+export const SANDBOX_ATTACK_NAMES = [
   "read_outside",
   "list_outside",
   "write_outside",
@@ -83,13 +83,13 @@ export const ATTACK_NAMES = [
  * Names of the attacks that are tested at each start of a runner: one attack on each protected
  * resource.
  */
-export const STARTUP_ATTACK_NAMES = [
+export const STARTUP_SANDBOX_ATTACK_NAMES = [
   "read_outside",
   "write_outside",
   "tcp",
   "fork",
   "signal_others",
-] as const satisfies readonly (typeof ATTACK_NAMES)[number][]
+] as const satisfies readonly (typeof SANDBOX_ATTACK_NAMES)[number][]
 
 const SECRET = "Nobody in a sandbox reads this."
 /**
@@ -112,7 +112,7 @@ export async function testSandbox(
   // Reserves no free space on the disk, since a nearly full disk must not fail the test of a
   // sandbox.
   const sandbox = { ...tested, limits: { ...tested.limits, diskReserveBytes: 0 } }
-  const opened = createSandboxForRunnerTools(sandbox)
+  const opened = createSandboxWithoutTask(sandbox)
   const run = { taskId: crypto.randomUUID(), fence: 0 }
   const workspace = await createWorkspace(paths.workDir, run, opened.uid)
   const outside = await makeOutside(opened.uid)
@@ -122,7 +122,12 @@ export async function testSandbox(
     access: "write" as const,
   }))
   const warmSandbox = paths.heldForm
-    ? openWarmSandbox(opened, workspace, [...tools, ...readersOf(paths.toolPaths)], paths.heldForm)
+    ? createWarmSandbox(
+        opened,
+        workspace,
+        [...tools, ...readersOf(paths.toolPaths)],
+        paths.heldForm,
+      )
     : undefined
   const taskSandbox = { ...opened, warmSandbox }
   try {
@@ -135,7 +140,7 @@ export async function testSandbox(
     const encodedFile = await stat(join(workspace, "made.mp4")).catch(() => null)
     await sleep(ARRIVAL_MS)
     const traces = { isIntact: await isIntact(outside), wasReached: listener.wasReached() }
-    const attacks = readAttacks(attacked.stdout, paths.attacks ?? ATTACK_NAMES, traces)
+    const attacks = readAttacks(attacked.stdout, paths.attacks ?? SANDBOX_ATTACK_NAMES, traces)
     const problem =
       attacked.spawnError ??
       findProblem(attacks) ??
@@ -210,7 +215,7 @@ function readAttacks(
   stdout: string,
   names: readonly string[],
   traces: { isIntact: boolean; wasReached: boolean },
-): AttackResult[] {
+): SandboxAttackResult[] {
   const lines = new Set(stdout.split("\n"))
   const reported = names.map((name) => ({ name, refused: lines.has(`${name} refused`) }))
   return [
@@ -220,7 +225,7 @@ function readAttacks(
   ]
 }
 
-function findProblem(attacks: readonly AttackResult[]): string | null {
+function findProblem(attacks: readonly SandboxAttackResult[]): string | null {
   const failed = attacks.filter(({ refused }) => !refused).map(({ name }) => name)
   return failed.length > 0 ? `not refused: ${failed.join(", ")}` : null
 }

@@ -2,9 +2,9 @@ import type { RunnerSettings } from "../../settings.ts"
 import { STARTUP_NETWORK_ATTACKS, testNetworkIsolation } from "./network-test.ts"
 import type { NetworkTestResult } from "./network-test.ts"
 import { findProgram } from "../system-paths.ts"
-import { prepareAttackPrograms } from "./attack-programs.ts"
+import { prepareSandboxAttackPrograms } from "./attack-programs.ts"
 import type { Sandbox } from "../sandbox.ts"
-import { ATTACK_NAMES, STARTUP_ATTACK_NAMES, testSandbox } from "./self-test.ts"
+import { SANDBOX_ATTACK_NAMES, STARTUP_SANDBOX_ATTACK_NAMES, testSandbox } from "./self-test.ts"
 import type { SandboxTestResult } from "./self-test.ts"
 
 const NO_NETWORK_TEST: NetworkTestResult = { attacks: [], problem: null }
@@ -19,18 +19,18 @@ export type SandboxTestExtent = "short" | "all"
  * Tests one tier of the sandbox with the attack programs and an encode by ffmpeg. Never throws.
  * Omits the network attack if the settings give tools no network.
  */
-export async function testTier(
+export async function testSandboxTier(
   sandbox: Sandbox,
   settings: RunnerSettings,
   extent: SandboxTestExtent,
 ): Promise<SandboxTestResult> {
   try {
-    await using programs = await prepareAttackPrograms(sandbox)
+    await using programs = await prepareSandboxAttackPrograms(sandbox)
     const isAll = extent === "all"
     const [test, network] = await Promise.all([
       testSandbox(sandbox, {
         attackPath: programs.attack,
-        attacks: isAll ? ATTACK_NAMES : STARTUP_ATTACK_NAMES,
+        attacks: isAll ? SANDBOX_ATTACK_NAMES : STARTUP_SANDBOX_ATTACK_NAMES,
         ffmpegPath: findProgram(settings.toolPaths.ffmpeg),
         workDir: settings.workDir,
       }),

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
 import { statSync } from "node:fs"
-import { openWorkspaceMeter } from "../workspace-meter.ts"
+import { createWorkspaceMeter } from "../workspace-meter.ts"
 import { isReadableStream } from "../tool-output.ts"
 import { LAUNCHER_REPORT_FD, pathsVisibleToTool, heldProcessArgv } from "../sandbox.ts"
 import type { ToolLaunch, HeldProcessKind, HeldProcess } from "../sandbox.ts"
@@ -29,7 +29,7 @@ export function startHeldProcess(launch: ToolLaunch, form: HeldProcessKind): Hel
   const stdio = ["pipe", "pipe", "pipe", "pipe"] as const
   const child = spawn(program, argv, { cwd, detached: true, env: {}, stdio: [...stdio] })
   killProcessGroupOnExit(child)
-  const meter = access === "write" ? openWorkspaceMeter(tier, cwd, limits.workspaceFiles) : null
+  const meter = access === "write" ? createWorkspaceMeter(tier, cwd, limits.workspaceFiles) : null
   const ready = Promise.withResolvers<boolean>()
   // Kills a process that does not report in time that it waits, for example because its program
   // ignores the preloaded library.

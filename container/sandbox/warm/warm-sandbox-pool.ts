@@ -2,11 +2,11 @@ import { log } from "../../log.ts"
 import type { RunnerSettings } from "../../settings.ts"
 import { findProgram } from "../system-paths.ts"
 import type { WarmTool } from "./warm-sandbox.ts"
-import { prepareAttackPrograms } from "../tiers/attack-programs.ts"
+import { prepareSandboxAttackPrograms } from "../tiers/attack-programs.ts"
 import type { WarmSandbox, Sandbox, TaskSandbox, HeldProcessKind } from "../sandbox.ts"
-import { STARTUP_ATTACK_NAMES, testSandbox } from "../tiers/self-test.ts"
+import { STARTUP_SANDBOX_ATTACK_NAMES, testSandbox } from "../tiers/self-test.ts"
 import { usesNamespaces } from "../tiers/tier.ts"
-import { closeTaskSandbox, openWarmTaskSandbox } from "../task-sandbox.ts"
+import { destroyTaskSandbox, createWarmTaskSandbox } from "../task-sandbox.ts"
 
 /**
  * Delays before a pool of warm sandboxes is refilled, in milliseconds. `some` applies while warm
@@ -43,7 +43,7 @@ export type WarmSandboxPool = {
  * warm sandbox is created. Tiers without namespaces have no warm sandboxes, since only the creation
  * of namespaces takes long.
  */
-export function openWarmSandboxPool(settings: RunnerSettings): WarmSandboxPool {
+export function createWarmSandboxPool(settings: RunnerSettings): WarmSandboxPool {
   const pools = makePools(settings)
   let choice: WarmChoice | null = null
   let filling = Promise.resolve()
@@ -87,7 +87,7 @@ export function openWarmSandboxPool(settings: RunnerSettings): WarmSandboxPool {
       const delayMs = REFILL_MS[pool.prepared.length > 0 ? "some" : "none"]
       setTimeout(() => wake.resolve(), delayMs).unref()
       if (prepared === null || prepared.warmSandbox.isIntact()) return prepared
-      void closeTaskSandbox(prepared, null)
+      void destroyTaskSandbox(prepared, null)
       return null
     },
     async close() {
@@ -95,7 +95,7 @@ export function openWarmSandboxPool(settings: RunnerSettings): WarmSandboxPool {
       wake.resolve()
       await filling
       const left = [...pools.values()].flatMap((each) => each.prepared.splice(0))
-      await Promise.all(left.map((each) => closeTaskSandbox(each, null)))
+      await Promise.all(left.map((each) => destroyTaskSandbox(each, null)))
     },
   }
 }
@@ -129,9 +129,9 @@ async function prepare(
   workDir: string,
   tools: readonly WarmTool[],
 ): Promise<PreparedSandbox> {
-  const prepared = await openWarmTaskSandbox(sandbox, workDir, tools, form)
+  const prepared = await createWarmTaskSandbox(sandbox, workDir, tools, form)
   if (await prepared.warmSandbox.ready) return prepared
-  await closeTaskSandbox(prepared, null)
+  await destroyTaskSandbox(prepared, null)
   throw new Error("a warm sandbox has ended")
 }
 
@@ -154,11 +154,11 @@ export async function findWarmSandboxProblem(
   { toolPaths, workDir }: Pick<RunnerSettings, "toolPaths" | "workDir">,
   form: HeldProcessKind,
 ): Promise<string | null> {
-  await using programs = await prepareAttackPrograms(sandbox)
+  await using programs = await prepareSandboxAttackPrograms(sandbox)
   const paths = { attackPath: programs.attack, ffmpegPath: findProgram(toolPaths.ffmpeg), workDir }
   const tested = {
     ...paths,
-    attacks: STARTUP_ATTACK_NAMES,
+    attacks: STARTUP_SANDBOX_ATTACK_NAMES,
     heldForm: form,
     toolPaths: [toolPaths.ffprobe],
   }

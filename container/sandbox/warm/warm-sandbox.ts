@@ -8,7 +8,7 @@ import { startHeldProcess } from "./held-process.ts"
 export type WarmTool = { tool: string; access: FolderAccess }
 
 /** Opens a warm sandbox in an empty workspace, and starts a waiting process for each tool. */
-export function openWarmSandbox(
+export function createWarmSandbox(
   taskSandbox: TaskSandbox,
   folder: string,
   tools: readonly WarmTool[],

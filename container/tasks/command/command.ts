@@ -8,15 +8,15 @@ import { getWorkspaceOutputNames } from "../../../src/contract/task.ts"
 import { TASK_WARNINGS_MAX } from "../../../src/contract/warning.ts"
 import { callerFailure } from "../../task-failure.ts"
 import type { TaskFailure } from "../../task-failure.ts"
-import { withCommandNumber } from "../../tools/ffmpeg/explain-failure.ts"
+import { prefixCommandNumber } from "../../tools/ffmpeg/explain-failure.ts"
 import {
   divideProgressAmongCommands,
-  listOutputNames,
+  listCommandOutputNames,
 } from "../../tools/ffmpeg/length/progress-shares.ts"
 import { knownInputDurations, runFfmpeg } from "../../tools/ffmpeg/run-ffmpeg.ts"
 import type { FinishedFfmpegRun } from "../../tools/ffmpeg/run-ffmpeg.ts"
 import { TaskStdout } from "../../tools/ffmpeg/task-stdout.ts"
-import { openCallerToolLog } from "../../tools/ffmpeg/tool-log.ts"
+import { createCallerToolLog } from "../../tools/ffmpeg/tool-log.ts"
 import type { CallerToolLog } from "../../tools/ffmpeg/tool-log.ts"
 import { downloadInputs } from "../../transfer/download-inputs.ts"
 import { checkAndStoreOutputs } from "../outputs/finish-outputs.ts"
@@ -44,7 +44,7 @@ async function runCommandTask(
   const files = { workspace, inputs: order.inputs, outputs, names, remedies }
   const commands = prepareCommands(work.commands, files)
   if ("failure" in commands) return commands
-  const toolLog = openCallerToolLog(workspace, names)
+  const toolLog = createCallerToolLog(workspace, names)
   const stdout = new TaskStdout()
   const secondsMax = work.run_seconds_max
   const failed = await runCommands(context, commands, { secondsMax, toolLog, stdout, runs })
@@ -84,7 +84,8 @@ async function runCommands(
       position,
       earlierDurations: durations,
       onSuccess: (run) => {
-        for (const name of listOutputNames(argv)) durations.set(name, run.notes.writtenSeconds)
+        for (const name of listCommandOutputNames(argv))
+          durations.set(name, run.notes.writtenSeconds)
         runs.push(run)
       },
       onSpawn: () => markProcessStarted(context, "ffmpeg"),
@@ -98,7 +99,7 @@ async function runCommands(
     if (failed === "time limit") {
       const message =
         clock.describeLimit() + describeEndlessSources(findEndlessSources(parseFfmpegCommand(argv)))
-      return callerFailure("time_limit", withCommandNumber(position, message))
+      return callerFailure("time_limit", prefixCommandNumber(position, message))
     }
     if (failed) return failed
   }

@@ -1,8 +1,8 @@
 import { chmodSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { TaskInput } from "../../../src/contract/task.ts"
-import { quoteValue } from "../../../src/ffmpeg/policy/refusal.ts"
-import { pathInWorkspace } from "../../sandbox/workspace.ts"
+import { quoteShortenedValue } from "../../../src/ffmpeg/policy/refusal.ts"
+import { buildWorkspacePath } from "../../sandbox/workspace.ts"
 import { readTextInput } from "./text-input.ts"
 
 /**
@@ -30,13 +30,13 @@ export function rewriteHlsKeyInfo(
 ): { name: string } | { fault: string } {
   const read = readTextInput(workspace, input, INFO_BYTES_MAX)
   if ("problem" in read) {
-    return { fault: `${quoteValue(input.name)} is not key information; ${EXPECTED}` }
+    return { fault: `${quoteShortenedValue(input.name)} is not key information; ${EXPECTED}` }
   }
   const lines = read.text.trim().split("\n")
   const [url = "", reference = "", iv = "", ...more] = lines.map((line) => line.trim())
   const keyInput = keyOf(reference, inputs)
   const fault = findLineFault({ url, iv, more }) ?? findKeyFault(workspace, keyInput, reference)
-  if (fault !== null) return { fault: `${quoteValue(input.name)}, ${fault}` }
+  if (fault !== null) return { fault: `${quoteShortenedValue(input.name)}, ${fault}` }
   const name = HLS_KEY_INFO_FILE_PREFIX + input.key
   const key = keyInput?.name ?? ""
   const path = join(workspace, name)
@@ -53,10 +53,10 @@ function findLineFault(lines: { url: string; iv: string; more: string[] }): stri
   const { url, iv, more } = lines
   if (more.length > 0) return `line 4: expected at most three lines; ${EXPECTED}`
   if (url.length > URL_LENGTH_MAX || !KEY_URL.test(url) || !URL.canParse(url)) {
-    return `line 1: ${quoteValue(url)}: expected the https URL at which players get the key`
+    return `line 1: ${quoteShortenedValue(url)}: expected the https URL at which players get the key`
   }
   if (iv === "" || IV.test(iv)) return null
-  return `line 3: ${quoteValue(iv)}: expected an IV of 32 hexadecimal digits, or no third line`
+  return `line 3: ${quoteShortenedValue(iv)}: expected an IV of 32 hexadecimal digits, or no third line`
 }
 
 function findKeyFault(
@@ -65,11 +65,11 @@ function findKeyFault(
   reference: string,
 ): string | null {
   if (!input) {
-    return `line 2: ${quoteValue(reference)}: expected the input that holds the key, as {{in_3}}`
+    return `line 2: ${quoteShortenedValue(reference)}: expected the input that holds the key, as {{in_3}}`
   }
-  const { size } = statSync(pathInWorkspace(workspace, input.name))
+  const { size } = statSync(buildWorkspacePath(workspace, input.name))
   if (size === KEY_BYTES) return null
-  return `line 2: the key ${quoteValue(input.name)} has ${size} bytes; expected ${KEY_BYTES}`
+  return `line 2: the key ${quoteShortenedValue(input.name)} has ${size} bytes; expected ${KEY_BYTES}`
 }
 
 /**

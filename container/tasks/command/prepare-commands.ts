@@ -6,12 +6,12 @@ import { substituteKeys } from "../../../src/ffmpeg/file-keys.ts"
 import type { FileNamesByKey } from "../../../src/ffmpeg/file-keys.ts"
 import { findOptionPolicyRefusals } from "../../../src/ffmpeg/policy/check-options.ts"
 import { findOptionValueKind } from "../../../src/ffmpeg/policy/options.ts"
-import { quoteValue } from "../../../src/ffmpeg/policy/refusal.ts"
+import { quoteShortenedValue } from "../../../src/ffmpeg/policy/refusal.ts"
 import type { Refusal } from "../../../src/ffmpeg/policy/refusal.ts"
 import type { RemedyPhrases } from "../../../src/ffmpeg/policy/remedies.ts"
 import { callerFailure } from "../../task-failure.ts"
 import type { TaskFailure } from "../../task-failure.ts"
-import { withCommandNumber } from "../../tools/ffmpeg/explain-failure.ts"
+import { prefixCommandNumber } from "../../tools/ffmpeg/explain-failure.ts"
 import type { CommandPosition } from "../../tools/ffmpeg/explain-failure.ts"
 import { rewriteHlsKeyInfo } from "./key-info.ts"
 import { readTextInput } from "./text-input.ts"
@@ -102,7 +102,7 @@ function readOption(
   const { workspace, inputs } = files
   const input = inputs.find(({ name }) => name === option.value)
   if (!input) {
-    const message = `${quoteValue(option.value ?? "")}: expected an input, since the file is read before the command; ${files.remedies.giveFile}`
+    const message = `${quoteShortenedValue(option.value ?? "")}: expected an input, since the file is read before the command; ${files.remedies.giveFile}`
     return { code: "name_not_allowed", message }
   }
   if (kind === "graph-file") return readGraphFile(option, { file, input, files })
@@ -117,7 +117,7 @@ function readGraphFile(
 ): ReadOption | FileRefusal {
   const read = readTextInput(files.workspace, input, GRAPH_BYTES_MAX)
   if ("problem" in read) {
-    const message = `the graph file ${quoteValue(input.name)}`
+    const message = `the graph file ${quoteShortenedValue(input.name)}`
     return read.problem === "too large"
       ? { code: "too_complex", message: `${message} has more than ${GRAPH_BYTES_MAX} bytes` }
       : { code: "invalid_input", message: `${message} is not UTF-8 text` }
@@ -156,5 +156,5 @@ function fail(
 ): TaskFailure {
   const sentence = message.startsWith(`${word}:`) ? message : `${word}: ${message}`
   const known = failureCodeSchema.catch("command_failed").parse(code)
-  return callerFailure(known, withCommandNumber(position, `${sentence}.`), others)
+  return callerFailure(known, prefixCommandNumber(position, `${sentence}.`), others)
 }

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs"
 import type { TaskInput } from "../../../src/contract/task.ts"
-import { pathInWorkspace } from "../../sandbox/workspace.ts"
+import { buildWorkspacePath } from "../../sandbox/workspace.ts"
 
 // eslint-disable-next-line no-control-regex -- control characters are what no such text has
 const NO_TEXT = /[\u0000-\u0008\u000e-\u001f\u007f]/
@@ -14,7 +14,10 @@ export function readTextInput(
   { name }: Pick<TaskInput, "name">,
   bytesMax: number,
 ): { text: string } | { problem: "too large" | "no text" } {
-  const file = openSync(pathInWorkspace(workspace, name), constants.O_RDONLY | constants.O_NOFOLLOW)
+  const file = openSync(
+    buildWorkspacePath(workspace, name),
+    constants.O_RDONLY | constants.O_NOFOLLOW,
+  )
   try {
     if (fstatSync(file).size > bytesMax) return { problem: "too large" }
     const text = new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file))

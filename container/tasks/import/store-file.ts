@@ -6,7 +6,7 @@ import {
   RESUMABLE_PART_BYTES,
 } from "../../../src/contract/resumable-upload.ts"
 import type { TransferContext } from "../../transfer/worker-client.ts"
-import { openPartReader } from "../../transfer/part-reader.ts"
+import { createPartReader } from "../../transfer/part-reader.ts"
 import type { PartReader } from "../../transfer/part-reader.ts"
 import { startPartUpload, startResumableUpload } from "../../transfer/part-upload.ts"
 import type { PartUpload } from "../../transfer/part-upload.ts"
@@ -54,7 +54,7 @@ export async function storeSource(
   const { answer, contentType, stop } = source
   const partBytes = partBytesOf(answer.facts.length)
   const hash = createHash("sha256")
-  const reader = openPartReader(source.body, (bytes) => hash.update(bytes))
+  const reader = createPartReader(source.body, (bytes) => hash.update(bytes))
   const filled = Buffer.allocUnsafeSlow(partBytes)
   const length = await reader.fill(filled)
   if (length === 0) {
@@ -80,7 +80,7 @@ export async function storeSource(
   answer.response.destroy()
   const { storedParts, storedBytes } = upload
   const isWhole = storedBytes === answer.facts.length || storedBytes < storedParts * partBytes
-  const rest = openPartReader(isWhole ? Readable.from([]) : source.openRest(storedBytes))
+  const rest = createPartReader(isWhole ? Readable.from([]) : source.openRest(storedBytes))
   const left = { reader: rest, partBytes, filled: null, stop }
   return { sizeBytes: storedBytes + (await storeParts(io, upload, left)), isResumable: true }
 }

@@ -1,5 +1,5 @@
 import type { TaskFailure } from "../../task-failure.ts"
-import { pathInWorkspace } from "../../sandbox/workspace.ts"
+import { buildWorkspacePath } from "../../sandbox/workspace.ts"
 import {
   gainApplicationArguments,
   canMeasureWhileWriting,
@@ -16,7 +16,7 @@ import type { CoverFile } from "../../tools/loudness/cover-files.ts"
 import { computeCorrectedGain } from "../../tools/loudness/gain.ts"
 import type { LoudnessGain, LoudnessTarget, LoudnessTolerance } from "../../tools/loudness/gain.ts"
 import { channelLayoutFilters } from "../../tools/loudness/gain-filters.ts"
-import { openLoudnessReader } from "../../tools/loudness/loudness-meter.ts"
+import { createLoudnessReader } from "../../tools/loudness/loudness-meter.ts"
 import type { StreamLoudness } from "../../tools/loudness/loudness-meter.ts"
 import { findAudioEncoder } from "../../tools/loudness/audio-encoders.ts"
 import { readMovieHeader } from "../../tools/ffmpeg/movie-header.ts"
@@ -71,7 +71,7 @@ export async function applyGains(
   if ("failure" in covers) return covers
   const { input, source, before, target } = file
   const isMovie = format.isSameContainer && format.container.demuxer === "mov"
-  const movie = isMovie ? await readMovieHeader(pathInWorkspace(context.workspace, input)) : null
+  const movie = isMovie ? await readMovieHeader(buildWorkspacePath(context.workspace, input)) : null
   let gains = planned
   for (let count = 1; ; count += 1) {
     const shares = count === 1 ? [APPLY_SHARE, VERIFY_SHARE] : [LAST_SHARE, LAST_SHARE]
@@ -103,7 +103,7 @@ async function applyAndMeasure(
   const [apply = LAST_SHARE, verify = LAST_SHARE] = shares
   const { source, format, gains, output } = application
   const argv = gainApplicationArguments(application)
-  const reader = openLoudnessReader()
+  const reader = createLoudnessReader()
   const run = await runFfmpegPass(context, clock, {
     argv,
     ...apply,

@@ -1,5 +1,5 @@
 import type { TaskFailure } from "../../task-failure.ts"
-import { loudnessMeterFilters, openLoudnessReader } from "../../tools/loudness/loudness-meter.ts"
+import { loudnessMeterFilters, createLoudnessReader } from "../../tools/loudness/loudness-meter.ts"
 import type { StreamLoudness } from "../../tools/loudness/loudness-meter.ts"
 import type { FinishedFfmpegRun } from "../../tools/ffmpeg/run-ffmpeg.ts"
 import type { RunClock } from "../run-clock.ts"
@@ -28,7 +28,7 @@ export async function measureStreamLoudness(
   what: { name: string; streams: readonly MeasuredStream[]; from: number; to: number },
 ): Promise<LoudnessMeasurement | TaskFailure> {
   const { name, streams, from, to } = what
-  const reader = openLoudnessReader()
+  const reader = createLoudnessReader()
   const filters = streams.flatMap((stream, at) => [
     `-filter:a:${at}`,
     [...stream.filters, loudnessMeterFilters(at, stream.rate)].join(","),

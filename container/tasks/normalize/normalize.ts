@@ -25,7 +25,7 @@ import { meetsLoudnessTarget } from "../../tools/loudness/gain.ts"
 import type { LoudnessGain, LoudnessTarget, LoudnessTolerance } from "../../tools/loudness/gain.ts"
 import type { StreamLoudness } from "../../tools/loudness/loudness-meter.ts"
 import type { MeasuredInput } from "./apply-gains.ts"
-import { pathInWorkspace } from "../../sandbox/workspace.ts"
+import { buildWorkspacePath } from "../../sandbox/workspace.ts"
 import { channelLayoutFilters } from "../../tools/loudness/gain-filters.ts"
 import { readMovieHeader } from "../../tools/ffmpeg/movie-header.ts"
 import { readNormalizationSource } from "../../tools/loudness/normalization-source.ts"
@@ -231,6 +231,6 @@ async function measureInput(
     ...MEASURE_SHARE,
   })
   if (!("failure" in measurement) || !format.startsWith("mov,")) return measurement
-  const { isEncrypted } = await readMovieHeader(pathInWorkspace(context.workspace, name))
+  const { isEncrypted } = await readMovieHeader(buildWorkspacePath(context.workspace, name))
   return isEncrypted ? encryptedAudioFailure(measurement.failure.lines) : measurement
 }

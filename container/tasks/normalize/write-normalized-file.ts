@@ -1,7 +1,7 @@
 import { rename } from "node:fs/promises"
 import { callerFailure } from "../../task-failure.ts"
 import type { TaskFailure } from "../../task-failure.ts"
-import { pathInWorkspace } from "../../sandbox/workspace.ts"
+import { buildWorkspacePath } from "../../sandbox/workspace.ts"
 import { chooseNormalizedFormat, chooseFallbackFormat } from "../../tools/loudness/choose-format.ts"
 import type { NormalizedFormat } from "../../tools/loudness/choose-format.ts"
 import { sourceContainerName } from "../../tools/loudness/audio-containers.ts"
@@ -83,7 +83,7 @@ async function keepInput(
   gains: LoudnessGain[],
 ): Promise<NormalizedFile> {
   const name = source.extension === "" ? "output" : `output.${source.extension}`
-  await rename(pathInWorkspace(workspace, input), pathInWorkspace(workspace, name))
+  await rename(buildWorkspacePath(workspace, input), buildWorkspacePath(workspace, name))
   const codecs = source.audio.map(({ codec }) => codec)
   return { name, container: sourceContainerName(source), codecs, gains, after: before, runs: [] }
 }

@@ -19,7 +19,7 @@ import type { Playlist } from "./playlist.ts"
 import type { Stats } from "node:fs"
 import { lstat, readdir } from "node:fs/promises"
 import { join } from "node:path"
-import { isSafeToOpen, openSafeFile } from "../../sandbox/workspace.ts"
+import { isToolFileSafeToOpen, openToolWrittenFile } from "../../sandbox/workspace.ts"
 import { mapWithConcurrency } from "../../transfer/concurrency-and-retry.ts"
 import { setImmediate as yieldToEventLoop } from "node:timers/promises"
 
@@ -231,7 +231,7 @@ export async function listBundleCandidates(
   })
   const files = new Map<string, Stats>()
   for (const { name, stats } of entries) {
-    if (!stats || !isSafeToOpen(stats) || PASS_LOG.test(name)) continue
+    if (!stats || !isToolFileSafeToOpen(stats) || PASS_LOG.test(name)) continue
     if (name.startsWith(HLS_KEY_INFO_FILE_PREFIX)) continue
     if (stats.size > 0 || !name.endsWith(".tmp")) files.set(name, stats)
   }
@@ -257,7 +257,7 @@ async function readPlaylists(
     left[kind] -= 1
     left.bytes -= size
     signal.throwIfAborted()
-    await using handle = await openSafeFile(join(workspace, name))
+    await using handle = await openToolWrittenFile(join(workspace, name))
     playlists.set(name, parsePlaylist(name, await handle.readFile("utf8")))
   }
   return playlists

@@ -8,7 +8,7 @@ import type { TaskInput, TaskOutput } from "../../../src/contract/task.ts"
 import { TASK_WARNINGS_MAX } from "../../../src/contract/warning.ts"
 import type { Warning } from "../../../src/contract/warning.ts"
 import type { TaskFailure } from "../../task-failure.ts"
-import { inputDamageWarning, isCertainDamage } from "../../tools/ffmpeg/input-damage.ts"
+import { inputDamageWarning, isCertainInputDamage } from "../../tools/ffmpeg/input-damage.ts"
 import { cleanToolLines } from "../../tools/ffmpeg/explain-failure.ts"
 import type { FinishedFfmpegRun } from "../../tools/ffmpeg/run-ffmpeg.ts"
 import type { FfmpegRunFacts } from "../../tools/ffmpeg/run-facts.ts"
@@ -128,7 +128,7 @@ export function findInputDamageWarnings(
   const isJoined = notes.isJoined || names.some((name) => name.startsWith("concat:"))
   const formats = inputWords(argv).map((name) => formatOf(name, notes, order.inputs))
   const damage = notes.damage.filter(
-    (each) => isCertainDamage(each, formats) && !(isJoined && each.kind === "packet"),
+    (each) => isCertainInputDamage(each, formats) && !(isJoined && each.kind === "packet"),
   )
   const [line] = cleanToolLines(damage.map((each) => each.line).join("\n"), workspace)
   const [only = null] = names.length === 1 ? names : names.filter((name) => line?.includes(name))

@@ -11,7 +11,7 @@ import type { RunContext } from "../run-context.ts"
 import { lstat } from "node:fs/promises"
 import mime from "mime"
 import { isPlaylistFileName } from "../../../src/contract/bundle.ts"
-import { openSafeFile, pathInWorkspace } from "../../sandbox/workspace.ts"
+import { openToolWrittenFile, buildWorkspacePath } from "../../sandbox/workspace.ts"
 import { probeFile } from "../../tools/ffmpeg/probe-file.ts"
 
 /**
@@ -68,14 +68,14 @@ async function isBundleEmpty(context: RunContext, bundle: BundleFiles): Promise<
   if (bundle.isEncrypted) return lastsNoTime
   const media: { name: string; size: number }[] = []
   for (const name of mediaNames) {
-    const { size } = await lstat(pathInWorkspace(context.workspace, name))
+    const { size } = await lstat(buildWorkspacePath(context.workspace, name))
     if (size > HEADERS_BYTES_MAX || (size > 0 && isPicture(name))) return false
     if (size > 0) media.push({ name, size })
   }
   // Checks all fragments, since the file with the header may be larger than a segment.
   const fragments = media.filter(({ name }) => FRAGMENT.test(name))
   for (const { name } of fragments) {
-    if (await hasFragment(pathInWorkspace(context.workspace, name))) return false
+    if (await hasFragment(buildWorkspacePath(context.workspace, name))) return false
   }
   const others = media.filter(({ name }) => !FRAGMENT.test(name))
   others.sort((one, other) => other.size - one.size)
@@ -99,7 +99,7 @@ async function mayContainMedia(context: RunContext, name: string): Promise<boole
  * a `moof` box; the initialization segment has none.
  */
 async function hasFragment(path: string): Promise<boolean> {
-  await using handle = await openSafeFile(path)
+  await using handle = await openToolWrittenFile(path)
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(FRAGMENT_HEAD_BYTES))
   return buffer.subarray(0, bytesRead).includes("moof")
 }

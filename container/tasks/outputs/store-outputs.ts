@@ -7,7 +7,7 @@ import { REPORT_PROBES_BYTES_MAX } from "../../../src/contract/report.ts"
 import type { OutputReport } from "../../../src/contract/report.ts"
 import type { TaskOutput } from "../../../src/contract/task.ts"
 import type { TaskFailure } from "../../task-failure.ts"
-import { isSafeToOpen, pathInWorkspace } from "../../sandbox/workspace.ts"
+import { isToolFileSafeToOpen, buildWorkspacePath } from "../../sandbox/workspace.ts"
 import { probeFile } from "../../tools/ffmpeg/probe-file.ts"
 import { shortenProbeResult } from "../../tools/ffmpeg/shorten-probe.ts"
 import { UNKNOWN_MEDIA_CONTENT } from "../../tools/ffmpeg/media-content.ts"
@@ -44,7 +44,7 @@ export function findMissingOutputFailure(
   for (const output of outputs) {
     if (findBundleKind(output) === "series") continue
     const problem = findFileProblem(
-      pathInWorkspace(workspace, output.name),
+      buildWorkspacePath(workspace, output.name),
       isTextOutput(output, runs),
     )
     if (problem !== null) return emptyOutputFailure(output, problem, runs)
@@ -55,7 +55,7 @@ export function findMissingOutputFailure(
 function findFileProblem(path: string, mayBeEmpty: boolean): string | null {
   const stats = statsOf(path)
   if (!stats) return "was not made"
-  if (!isSafeToOpen(stats)) return "is not a plain file that can be read"
+  if (!isToolFileSafeToOpen(stats)) return "is not a plain file that can be read"
   return stats.size === 0 && !mayBeEmpty ? "is empty" : null
 }
 
@@ -95,7 +95,7 @@ export async function storeOutputs(
  */
 async function storeOutput(context: RunContext, { key, name }: TaskOutput): Promise<StoredOutput> {
   const { io, settings, workspace } = context
-  const path = pathInWorkspace(workspace, name)
+  const path = buildWorkspacePath(workspace, name)
   const contentType = typeOf(name)
   const file = { ioPath: `/outputs/${key}`, path, contentType, partBytes: settings.outputPartBytes }
   let probed: Probing = { fields: {}, content: UNKNOWN_MEDIA_CONTENT }
@@ -152,7 +152,7 @@ async function storeMember(
   const contentType = typeOf(name)
   const { sizeBytes, crc } = await uploadBundleMember(context, {
     ioPath: `${ioPath}/members/${encodeURIComponent(name)}`,
-    path: pathInWorkspace(context.workspace, name),
+    path: buildWorkspacePath(context.workspace, name),
     contentType,
     partBytes: context.settings.outputPartBytes,
   })

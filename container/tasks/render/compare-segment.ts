@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises"
 import { log } from "../../log.ts"
-import { openSafeFile, pathInWorkspace } from "../../sandbox/workspace.ts"
+import { openToolWrittenFile, buildWorkspacePath } from "../../sandbox/workspace.ts"
 import { qualityComparisonArguments } from "../../tools/quality/compare-arguments.ts"
 import type { QualityComparison } from "../../tools/quality/compare-arguments.ts"
 import { QUALITY_METRIC_DEFINITIONS } from "../../tools/quality/quality-metrics.ts"
@@ -63,8 +63,8 @@ async function run(context: QualityContext, argv: string[], timeLimitMs: number)
 
 /** Reads and deletes a file that a tool wrote. Returns an empty text if there is no such file. */
 async function readAndRemoveText({ workspace }: QualityContext, name: string): Promise<string> {
-  const path = pathInWorkspace(workspace, name)
-  const handle = await openSafeFile(path).catch(() => null)
+  const path = buildWorkspacePath(workspace, name)
+  const handle = await openToolWrittenFile(path).catch(() => null)
   if (!handle) return ""
   await using file = handle
   const text = await file.readFile("utf8")

@@ -11,7 +11,7 @@ import type { SourceWithVideo, PlannedRendition } from "./encode-arguments.ts"
 import { framesPerSecond } from "./frame-rate.ts"
 import type { RenditionCodec } from "../../../src/contract/tasks/render.ts"
 import { VIDEO_ENCODER_PRESETS } from "../../tools/renditions/encoder-presets.ts"
-import { pathInWorkspace } from "../../sandbox/workspace.ts"
+import { buildWorkspacePath } from "../../sandbox/workspace.ts"
 import { readMovieHeader } from "../../tools/ffmpeg/movie-header.ts"
 import {
   encryptedVideoFailure,
@@ -296,7 +296,8 @@ async function judgeEncodeFailure(
   if (failed.blame === "ours" || !COMMAND_CODES.has(code)) return failed
   const isMovie = source.format.startsWith("mov,")
   const isEncrypted =
-    isMovie && (await readMovieHeader(pathInWorkspace(context.workspace, source.name))).isEncrypted
+    isMovie &&
+    (await readMovieHeader(buildWorkspacePath(context.workspace, source.name))).isEncrypted
   // Checks for encryption first, because a decoder may produce a frame from encrypted data by
   // chance.
   if (isEncrypted) return encryptedVideoFailure(lines)

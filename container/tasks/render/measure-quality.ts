@@ -10,7 +10,7 @@ import type { RunClock } from "../run-clock.ts"
 import { compareSegment } from "./compare-segment.ts"
 import type { QualityContext } from "./compare-segment.ts"
 import { runLogFields } from "../run-context.ts"
-import { createSandboxForRunnerTools } from "../../sandbox/sandbox.ts"
+import { createSandboxWithoutTask } from "../../sandbox/sandbox.ts"
 import type { Sandbox } from "../../sandbox/sandbox.ts"
 import { startToolProcess } from "../../sandbox/start-process.ts"
 
@@ -271,7 +271,7 @@ async function chooseMetric(sandbox: Sandbox, ffmpeg: string): Promise<QualityMe
   const end = await startToolProcess({
     tool: ffmpeg,
     argv: ["-hide_banner", "-filters"],
-    taskSandbox: createSandboxForRunnerTools(sandbox),
+    taskSandbox: createSandboxWithoutTask(sandbox),
     cwd: "/",
     access: "none",
     timeLimitMs: LIST_MS_MAX,

@@ -31,7 +31,7 @@ import type { SubtitleCue } from "../../captions/shape-cues.ts"
 import { formatSrt, formatVtt } from "../../captions/format-subtitles.ts"
 import { mapWithConcurrency } from "../../transfer/concurrency-and-retry.ts"
 import { uploadTextOutput } from "../../transfer/upload-outputs.ts"
-import { pathInWorkspace } from "../../sandbox/workspace.ts"
+import { buildWorkspacePath } from "../../sandbox/workspace.ts"
 import { readMovieHeader } from "../../tools/ffmpeg/movie-header.ts"
 import type { FinishedFfmpegRun } from "../../tools/ffmpeg/run-ffmpeg.ts"
 import { findInputDamageWarnings } from "../outputs/check-stored-outputs.ts"
@@ -192,7 +192,7 @@ async function decodeSound(
   const lines = "failure" in run ? run.failure.lines : run.complaints
   if (await isEncrypted(context, name, run)) return encryptedAudioFailure(lines)
   if ("failure" in run) return run.failure.code === "no_output" ? noAudioFailure() : run
-  const path = pathInWorkspace(context.workspace, SOUND_NAME)
+  const path = buildWorkspacePath(context.workspace, SOUND_NAME)
   const sampleCount = Math.floor((await stat(path)).size / SAMPLE_BYTES)
   if (sampleCount === 0 && run.notes.damage.length > 0) return undecodable(run)
   return { path, sampleCount, warnings: findInputDamageWarnings(context, run) }
@@ -220,7 +220,7 @@ async function isEncrypted(
 ): Promise<boolean> {
   const isDamaged =
     "failure" in run ? run.failure.code === "invalid_input" : run.notes.damage.length > 0
-  return isDamaged && (await readMovieHeader(pathInWorkspace(workspace, name))).isEncrypted
+  return isDamaged && (await readMovieHeader(buildWorkspacePath(workspace, name))).isEncrypted
 }
 
 /**

@@ -48,8 +48,10 @@ const OUTSIDE_PATH = /\/|\b[a-z][a-z0-9+.-]{0,20}:\S/i
 const NAMED_OPENING = /^Error opening (?:input|output) file /
 const NAMELESS_OPENING = /^Error opening (?:input|output) files: /
 
-/** Prefixes a sentence with the number of its command if the job has several commands. */
-export function withCommandNumber({ number, total }: CommandPosition, sentence: string): string {
+/**
+ * Prefixes a sentence about a command with the command's number if the job has several commands.
+ */
+export function prefixCommandNumber({ number, total }: CommandPosition, sentence: string): string {
   return total > 1 ? `Command ${number} of ${total}: ${sentence}` : sentence
 }
 
@@ -75,7 +77,7 @@ export function explainFfmpegFailure(run: {
       : explanation
   const failed = callerFailure(
     found?.rule.code ?? "command_failed",
-    withCommandNumber(run.position, sentence),
+    prefixCommandNumber(run.position, sentence),
     shown,
   )
   return { ...failed, blame: found?.rule.blame ?? failed.blame }

@@ -30,7 +30,7 @@ const STILL_SECONDS_MAX = 0.05
  * Creates the progress reader for an ffmpeg command. `known` contains the known durations of inputs
  * in seconds, by file name.
  */
-export function openFfmpegProgressReader(
+export function createFfmpegProgressReader(
   argv: readonly string[],
   known: ReadonlyMap<string, number>,
 ): FfmpegProgressReader {

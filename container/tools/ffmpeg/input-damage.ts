@@ -64,7 +64,7 @@ const PHOTO_FORMATS = /(?:^|,)(?:image2|jpeg_pipe|jpe?g|png_pipe|png)(?:,|$)/
  * `packet`: a packet is cut off. `decoding`: data cannot be decoded. `photo`: a photo ends too
  * early. `file`: the file is cut off or unreadable.
  */
-export function classifyDamage(line: string): DamageKind | null {
+export function classifyInputDamage(line: string): DamageKind | null {
   return DAMAGE_KINDS.find((kind) => DAMAGE[kind].some((each) => each.test(line))) ?? null
 }
 
@@ -72,7 +72,10 @@ export function classifyDamage(line: string): DamageKind | null {
  * Reports whether a line about damage proves damage of an input, given the formats of the inputs.
  * `inputs` contains the formats of all inputs in order, by ffmpeg's names or by file extensions.
  */
-export function isCertainDamage({ kind, line }: DamageLine, inputs: readonly string[]): boolean {
+export function isCertainInputDamage(
+  { kind, line }: DamageLine,
+  inputs: readonly string[],
+): boolean {
   const at = INPUT_INDEX.exec(line)?.[1]
   const only = at === undefined ? undefined : inputs[Number(at)]
   const formats = only === undefined ? inputs : [only]
@@ -86,13 +89,13 @@ export function isCertainDamage({ kind, line }: DamageLine, inputs: readonly str
  * Creates a reader for the stderr lines of one ffmpeg process. The reader collects the lines about
  * damaged inputs.
  */
-export function openDamageReader() {
+export function createInputDamageReader() {
   const damage: DamageLine[] = []
   let isJoined = false
   return {
     readStderr(line: string): void {
       if (/DTS \d+ < \d+ out of order/.test(line)) isJoined = true
-      const kind = classifyDamage(line)
+      const kind = classifyInputDamage(line)
       if (kind === null) return
       if (damage.filter((each) => each.kind === kind).length < LINES_MAX) {
         damage.push({ kind, line })
@@ -105,13 +108,13 @@ export function openDamageReader() {
 }
 
 /** Returns the first line that proves damage of an input; null if there is none. */
-export function findDamageLine(
+export function findInputDamageLine(
   lines: readonly string[],
   formats: readonly string[],
 ): string | null {
   const found = lines.find((line) => {
-    const kind = classifyDamage(line)
-    return kind !== null && isCertainDamage({ kind, line }, formats)
+    const kind = classifyInputDamage(line)
+    return kind !== null && isCertainInputDamage({ kind, line }, formats)
   })
   return found ?? null
 }

@@ -1,4 +1,4 @@
-import { openSafeFile } from "../../sandbox/workspace.ts"
+import { openToolWrittenFile } from "../../sandbox/workspace.ts"
 
 /** Properties of an MP4 or QuickTime file that ffprobe does not report. */
 export type MovieHeader = {
@@ -26,7 +26,7 @@ const HEADER_BYTES = 36
 
 /** Reads the boxes of an MP4 or QuickTime file. All fields are false if the file has no index. */
 export async function readMovieHeader(path: string): Promise<MovieHeader> {
-  await using handle = await openSafeFile(path)
+  await using handle = await openToolWrittenFile(path)
   let position = 0
   let isBeforeMedia = true
   for (let count = 0; count < BOXES_MAX; count += 1) {

@@ -5,7 +5,7 @@ import { parseJson } from "../../parse-json.ts"
 import type { TaskSandbox } from "../../sandbox/sandbox.ts"
 import type { ToolProcessEnd, ToolProcessSpec } from "../../sandbox/tool-process.ts"
 import { startToolProcess } from "../../sandbox/start-process.ts"
-import { pathInWorkspace } from "../../sandbox/workspace.ts"
+import { buildWorkspacePath } from "../../sandbox/workspace.ts"
 import { cleanToolLines, selectErrorLines } from "./explain-failure.ts"
 import { whitelistOptions } from "./ffmpeg-arguments.ts"
 import {
@@ -111,7 +111,7 @@ export async function probeFile(request: {
   const lines = selectErrorLines(cleaned).map((line) => line.replace(/^file:/, ""))
   const hasExited = end.cause === null && end.signal === null
   const ended = { wallMs: end.wallMs, complaints: lines, hasExited }
-  const path = pathInWorkspace(request.workspace, request.name)
+  const path = buildWorkspacePath(request.workspace, request.name)
   const isCut = Buffer.byteLength(end.stdout) >= STDOUT_BYTES_MAX
   if (end.exitCode === 0 && !isCut) {
     const printed = parseJson(end.stdout)

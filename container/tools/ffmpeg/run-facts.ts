@@ -1,5 +1,5 @@
 import { parseFfmpegTime } from "../../../src/ffmpeg/media-time.ts"
-import { openDamageReader } from "./input-damage.ts"
+import { createInputDamageReader } from "./input-damage.ts"
 import type { InputDamage } from "./input-damage.ts"
 
 /**
@@ -59,10 +59,10 @@ const FILES_MAX = 64
 const SUMMARY = /^(?:\[out#(\d+)\/[^\]]{1,80}\] )?video:\s{0,9}(\d+)(?:kB|KiB) audio:\s{0,9}(\d+)/
 
 /** Creates a reader that collects facts from the output lines of one ffmpeg process. */
-export function openRunFactsReader() {
+export function createFfmpegRunFactsReader() {
   const inputs = new Map<string, FfmpegInputFacts>()
   const outputs = new Map<string, FfmpegOutputFacts>()
-  const damage = openDamageReader()
+  const damage = createInputDamageReader()
   const sizes = new Map<number | null, WrittenStreamSizes>()
   const done = { frames: 0, time: 0 }
   let input: FfmpegInputFacts | null = null

@@ -8,11 +8,11 @@ import type { TaskFailure } from "../../task-failure.ts"
 import type { ToolProcessEnd, ProcessTerminationCause } from "../../sandbox/tool-process.ts"
 import type { TaskSandbox } from "../../sandbox/sandbox.ts"
 import { startToolProcess } from "../../sandbox/start-process.ts"
-import { pathInWorkspace } from "../../sandbox/workspace.ts"
+import { buildWorkspacePath } from "../../sandbox/workspace.ts"
 import type { ToolLimits } from "../../settings.ts"
 import {
   applyExplainRule,
-  withCommandNumber,
+  prefixCommandNumber,
   cleanToolLines,
   explainFfmpegFailure,
   selectErrorLines,
@@ -20,8 +20,8 @@ import {
 import type { CommandPosition } from "./explain-failure.ts"
 import { restrictedFfmpegArguments, findProgressOptions } from "./ffmpeg-arguments.ts"
 import { formatBytes } from "../format-bytes.ts"
-import { openFfmpegProgressReader } from "./ffmpeg-progress.ts"
-import { openRunFactsReader } from "./run-facts.ts"
+import { createFfmpegProgressReader } from "./ffmpeg-progress.ts"
+import { createFfmpegRunFactsReader } from "./run-facts.ts"
 import type { FfmpegRunFacts } from "./run-facts.ts"
 import { findFileListReason, refusedInputSentence } from "./unreadable-inputs.ts"
 import { readFirstBytes } from "../first-bytes.ts"
@@ -109,8 +109,8 @@ export async function runFfmpeg(
   if (command.timeLimitMs <= 0) return "time limit"
   const { order, settings, signal, taskSandbox, workspace } = context
   const durations = new Map([...knownInputDurations(context), ...(command.earlierDurations ?? [])])
-  const reader = openFfmpegProgressReader(command.argv, durations)
-  const notes = openRunFactsReader()
+  const reader = createFfmpegProgressReader(command.argv, durations)
+  const notes = createFfmpegRunFactsReader()
   const oomKills = readOomKills()
   const { onStdout } = command
   const writesProgress = findProgressOptions(command.argv).length > 0
@@ -171,11 +171,11 @@ async function findListInput(
 ): Promise<TaskFailure | null> {
   if (failure.code !== "invalid_input") return null
   for (const { name } of order.inputs.filter((input) => argv.includes(input.name))) {
-    const why = findFileListReason(await readFirstBytes(pathInWorkspace(workspace, name)))
+    const why = findFileListReason(await readFirstBytes(buildWorkspacePath(workspace, name)))
     if (why !== null) {
       return callerFailure(
         "invalid_input",
-        withCommandNumber(position, refusedInputSentence(why)),
+        prefixCommandNumber(position, refusedInputSentence(why)),
         failure.lines,
       )
     }
@@ -200,7 +200,7 @@ function interpretEnd(
   // Reports a lack of memory instead of the output limit, if both occurred. Some filters retry a
   // failed allocation and print an error each time, until the output limit is exceeded.
   if (limit && !(isOutOfMemory && limit.code === "output_limit")) {
-    return callerFailure(limit.code, withCommandNumber(position, limit.sentence))
+    return callerFailure(limit.code, prefixCommandNumber(position, limit.sentence))
   }
   // On a full disk, ffmpeg may exit with 0 and leave a truncated file or an empty pass log.
   if (end.wasDiskFull) throw new RunnerError("disk_full", "The disk has no space left.")
@@ -244,13 +244,13 @@ function explainSignal(
 ): TaskFailure {
   if (CRASH_SIGNALS.has(signal)) {
     const sentence = `ffmpeg crashed on this command or its inputs (${signal}).`
-    return callerFailure("command_failed", withCommandNumber(position, sentence))
+    return callerFailure("command_failed", prefixCommandNumber(position, sentence))
   }
   if (wasOomKilled) {
     const sentence = "The command exceeds the memory limit."
-    return callerFailure("out_of_memory", withCommandNumber(position, sentence))
+    return callerFailure("out_of_memory", prefixCommandNumber(position, sentence))
   }
-  const message = withCommandNumber(position, `ffmpeg was killed from outside (${signal}).`)
+  const message = prefixCommandNumber(position, `ffmpeg was killed from outside (${signal}).`)
   return { blame: "ours", failure: { code: "internal", message, lines: [] } }
 }
 

@@ -1,6 +1,6 @@
 import { STDOUT_BYTES_MAX } from "../../../src/contract/report.ts"
 import type { Warning } from "../../../src/contract/warning.ts"
-import { withCommandNumber } from "./explain-failure.ts"
+import { prefixCommandNumber } from "./explain-failure.ts"
 import type { CommandPosition } from "./explain-failure.ts"
 
 /** Maximum number of bytes of a command's standard output that the log shows. */
@@ -30,7 +30,7 @@ export class TaskStdout {
     if (bytes === 0) return []
     if (text === null) {
       const message = `The command wrote ${bytes} bytes to standard output that are not text and were not kept: write them to an output.`
-      this.warnings.push({ code: "binary_stdout", message: withCommandNumber(position, message) })
+      this.warnings.push({ code: "binary_stdout", message: prefixCommandNumber(position, message) })
       return [`Standard output: ${bytes} bytes, not text`]
     }
     this.#text = lastBytes((this.#text ?? "") + text, STDOUT_BYTES_MAX)

@@ -21,7 +21,7 @@ const FOLDERS = /(?<![\w./])\/(?!dev\/|\/)(?:[^\s'"/]+\/)+/g
  * Creates the tool log of a task. `names` contains the file names of inputs and outputs by file
  * key. The log shows a file name as the key that callers write in commands, such as `{{in_1}}`.
  */
-export function openCallerToolLog(
+export function createCallerToolLog(
   workspace: string,
   names: ReadonlyMap<string, string>,
 ): CallerToolLog {

@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises"
-import { openSafeFile, pathInWorkspace } from "../../sandbox/workspace.ts"
+import { openToolWrittenFile, buildWorkspacePath } from "../../sandbox/workspace.ts"
 import type { UnprocessedStream } from "./normalization-source.ts"
 
 /**
@@ -63,7 +63,7 @@ export async function writeCoverTagsFile(
   const lines: string[] = []
   let left = COMMENTED_BYTES_MAX
   for (const { stream, name } of covers) {
-    await using file = await openSafeFile(pathInWorkspace(workspace, name))
+    await using file = await openToolWrittenFile(buildWorkspacePath(workspace, name))
     const { size } = await file.stat()
     if (size > left) continue
     left -= size
@@ -73,7 +73,7 @@ export async function writeCoverTagsFile(
   }
   // Fails if the file exists (`wx`), since a tool may have created a link to a file outside the
   // workspace under this name.
-  const path = pathInWorkspace(workspace, COVER_TAGS_FILE_NAME)
+  const path = buildWorkspacePath(workspace, COVER_TAGS_FILE_NAME)
   await writeFile(path, [";FFMETADATA1\n", ...lines].join(""), { flag: "wx" })
 }
 

@@ -1,4 +1,4 @@
-import { openSafeFile, pathInWorkspace } from "../../sandbox/workspace.ts"
+import { openToolWrittenFile, buildWorkspacePath } from "../../sandbox/workspace.ts"
 
 /** Measured loudness of an audio stream. Values are null for a silent or too short stream. */
 export type StreamLoudness = {
@@ -48,7 +48,7 @@ export function measuresWithoutResampling(rate: number): boolean {
  * Creates a reader for the stderr lines of one ffmpeg process. The reader collects the summaries
  * that loudness meters print at the end.
  */
-export function openLoudnessReader() {
+export function createLoudnessReader() {
   const summaries = new Map<number, Summary>()
   let current: Summary | null = null
   return {
@@ -113,7 +113,7 @@ function figuresName(at: number): string {
 
 /** Returns the last bytes of a file of the workspace as text; empty if there is no such file. */
 async function readTail(workspace: string, name: string): Promise<string> {
-  const handle = await openSafeFile(pathInWorkspace(workspace, name)).catch(() => null)
+  const handle = await openToolWrittenFile(buildWorkspacePath(workspace, name)).catch(() => null)
   if (!handle) return ""
   await using file = handle
   const { size } = await file.stat()

@@ -5,10 +5,10 @@ import { availableParallelism } from "node:os"
 import type { ToolProcessEnd } from "../../sandbox/tool-process.ts"
 import type { Sandbox } from "../../sandbox/sandbox.ts"
 import { startToolProcess } from "../../sandbox/start-process.ts"
-import { closeTaskSandbox, openTaskSandbox } from "../../sandbox/task-sandbox.ts"
+import { destroyTaskSandbox, createTaskSandbox } from "../../sandbox/task-sandbox.ts"
 import { modelReadPaths, whisperDriverArgv } from "./whisper-environment.ts"
 import type { WhisperInstallation } from "./whisper-environment.ts"
-import { parseWorkerLine } from "./worker-lines.ts"
+import { parseSpeechWorkerLine } from "./worker-lines.ts"
 import type { SpeechWorkerErrorLine, SpeechWorkerLine } from "./worker-lines.ts"
 
 /**
@@ -95,7 +95,7 @@ export function speechWorkerLaunchOptions({
 
 /** Starts a speech worker in its own sandbox. */
 export function startSpeechWorker(spec: SpeechWorkerSpec): SpeechWorker {
-  const taskSandbox = openTaskSandbox(spec.sandbox)
+  const taskSandbox = createTaskSandbox(spec.sandbox)
   const ending = new AbortController()
   const exited = new AbortController()
   let task: RunningTask | null = null
@@ -107,7 +107,7 @@ export function startSpeechWorker(spec: SpeechWorkerSpec): SpeechWorker {
     timeLimitMs: LIFE_MS_MAX,
     signal: ending.signal,
     onProgressLine: (text) => {
-      const line = parseWorkerLine(text)
+      const line = parseSpeechWorkerLine(text)
       if (line) task?.onLine(line)
     },
   })
@@ -117,7 +117,7 @@ export function startSpeechWorker(spec: SpeechWorkerSpec): SpeechWorker {
   async function end(): Promise<ToolProcessEnd> {
     const processEnd = await started.finished
     exited.abort()
-    await closeTaskSandbox(taskSandbox, null)
+    await destroyTaskSandbox(taskSandbox, null)
     task?.onGone(processEnd)
     return processEnd
   }

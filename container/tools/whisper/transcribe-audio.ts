@@ -4,7 +4,7 @@ import type { WHISPER_TASKS } from "../../../src/contract/tasks/transcribe.ts"
 import { callerFailure, RunnerError } from "../../task-failure.ts"
 import type { TaskFailure } from "../../task-failure.ts"
 import type { TaskSandbox } from "../../sandbox/sandbox.ts"
-import { openSafeFile } from "../../sandbox/workspace.ts"
+import { openToolWrittenFile } from "../../sandbox/workspace.ts"
 import type { RunnerSettings } from "../../settings.ts"
 import { findSpeechModelFolder, findWhisperInstallation } from "./whisper-environment.ts"
 import type { TranscriptSegment } from "../../captions/transcript-segment.ts"
@@ -73,7 +73,7 @@ export async function transcribeAudio(
   const accountId = order.account_id ?? null
   const found = requireWhisper(settings, request.model)
   const spec = { sandbox: taskSandbox.sandbox, ...found, accountId }
-  await using file = await openSafeFile(request.path)
+  await using file = await openToolWrittenFile(request.path)
   const bytes = SAMPLE_BYTES * request.sampleCount
   if ((await file.stat()).size < bytes) {
     throw new RunnerError("internal", "The decoded audio is shorter than announced.")

@@ -35,6 +35,6 @@ export type SpeechWorkerErrorLine = z.infer<typeof error>
 export type RecognizedWord = z.infer<typeof words>["words"][number]
 
 /** Parses a JSON line that the Python driver has written. Returns null for an invalid line. */
-export function parseWorkerLine(text: string): SpeechWorkerLine | null {
+export function parseSpeechWorkerLine(text: string): SpeechWorkerLine | null {
   return line.safeParse(parseJson(text)).data ?? null
 }

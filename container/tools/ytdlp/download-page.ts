@@ -2,7 +2,7 @@ import { lstat } from "node:fs/promises"
 import type { ProbeResult } from "../../../src/contract/probe.ts"
 import { callerFailure } from "../../task-failure.ts"
 import type { TaskFailure } from "../../task-failure.ts"
-import { isSafeToOpen, pathInWorkspace } from "../../sandbox/workspace.ts"
+import { isToolFileSafeToOpen, buildWorkspacePath } from "../../sandbox/workspace.ts"
 import type { PageQueryContext } from "./page-context.ts"
 import { probeFile } from "../ffmpeg/probe-file.ts"
 import { queryPage } from "./query-page.ts"
@@ -119,8 +119,8 @@ async function findSubtitles(
  * regular file with this name.
  */
 async function sizeOf(workspace: string, name: string): Promise<number | null> {
-  const stats = await lstat(pathInWorkspace(workspace, name)).catch(() => null)
-  return stats && isSafeToOpen(stats) ? stats.size : null
+  const stats = await lstat(buildWorkspacePath(workspace, name)).catch(() => null)
+  return stats && isToolFileSafeToOpen(stats) ? stats.size : null
 }
 
 function noMedia(lines: string[]): TaskFailure {

@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import { createDial } from "../../egress/dial.ts"
 import type { EgressError } from "../../egress/dial.ts"
-import { openToolProxy } from "../../egress/tool-proxy.ts"
+import { startToolProxy } from "../../egress/tool-proxy.ts"
 import type { ToolProxy } from "../../egress/tool-proxy.ts"
 import type { DownloadRateLimits } from "../../egress/download-rate-limits.ts"
 import { createSocketFolder } from "../../egress/socket-folder.ts"
@@ -61,7 +61,7 @@ export type YtdlpRunEnd = {
 export async function runYtdlp(context: PageQueryContext, run: YtdlpRun): Promise<YtdlpRunEnd> {
   const { settings, signal, taskSandbox, workspace } = context
   await using folder = await createSocketFolder(settings.workDir)
-  await using proxy = await openToolProxy({
+  await using proxy = await startToolProxy({
     socketPath: join(folder.path, "s"),
     uid: taskSandbox.uid,
     dial: createDial({

@@ -4,7 +4,7 @@ import { findProgram } from "../../sandbox/system-paths.ts"
 import type { ToolGrants } from "../../sandbox/sandbox.ts"
 import type { RunnerSettings } from "../../settings.ts"
 import { isolatedPythonArgv, findPythonPackageFolders } from "../python-packages.ts"
-import { findConfiguredYtdlpFolder } from "./ytdlp-update.ts"
+import { findYtdlpUpdateFolder } from "./ytdlp-update.ts"
 
 /** Folder of the Python driver of yt-dlp. */
 const DRIVER_FOLDER = join(import.meta.dirname, "driver")
@@ -36,7 +36,7 @@ export function findYtdlpInstallation({
 }: Pick<RunnerSettings, "toolPaths">): YtdlpInstallation | null {
   const link = toolPaths["yt-dlp"]
   if (!existsSync(link)) return null
-  const packages = [findConfiguredYtdlpFolder(), ...findPythonPackageFolders(link)].flatMap(
+  const packages = [findYtdlpUpdateFolder(), ...findPythonPackageFolders(link)].flatMap(
     (folder) => folder ?? [],
   )
   if (!packages.some((folder) => existsSync(join(folder, "yt_dlp")))) return null

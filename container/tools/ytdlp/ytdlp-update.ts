@@ -41,7 +41,7 @@ const NO_YTDLP_UPDATE: YtdlpUpdate = {
 let update = NO_YTDLP_UPDATE
 
 /** Starts to install the version of yt-dlp in the settings, for all tasks of this process. */
-export function installConfiguredYtdlp(settings: RunnerSettings): void {
+export function installYtdlpUpdate(settings: RunnerSettings): void {
   update = startYtdlpUpdate(settings, process.env, new AbortController().signal)
 }
 
@@ -49,7 +49,7 @@ export function installConfiguredYtdlp(settings: RunnerSettings): void {
  * Returns the folder of the installed version of yt-dlp, which must be the first package folder of
  * Python; null if the built-in version is in use.
  */
-export function findConfiguredYtdlpFolder(): string | null {
+export function findYtdlpUpdateFolder(): string | null {
   return update.folder()
 }
 

@@ -5,7 +5,7 @@ import {
   SOURCE_STATUS_HEADER,
   sourceAnswerSchema,
 } from "../../../src/contract/source-answer.ts"
-import type { WorkerClient } from "../worker-client.ts"
+import type { RunIoClient } from "../worker-client.ts"
 import type { SourceRequester } from "./request-source.ts"
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http"
 import type { FailureCode } from "../../../src/contract/failure.ts"
@@ -17,7 +17,7 @@ import { SourceChangedError, SourceError } from "./source-error.ts"
  * the Worker has the credentials for S3. The URL of a response contains the actual key of the
  * object, percent-encoded.
  */
-export function createS3Requester(io: WorkerClient): SourceRequester {
+export function createS3Requester(io: RunIoClient): SourceRequester {
   return async ({ url, headers, signal, headMsMax }) => {
     const response = await io.open("/source", { headers, signal, headMsMax })
     const refused = findS3Failure(response, url.host)

@@ -1,6 +1,6 @@
 import { POOLS } from "../../../src/bindings/pools.ts"
 import type { PoolName } from "../../../src/bindings/pools.ts"
-import { sumCounts } from "../counted/counts.ts"
+import { sumOperationCounts } from "../counted/counts.ts"
 import type { OperationCounts } from "../counted/counts.ts"
 import type { INSTANCE_TYPES } from "../../../src/bindings/instance-types.ts"
 
@@ -71,20 +71,20 @@ export function computeCost({ jobs, counts, workerMs, pool, ...run }: JobResourc
 /** Sums the billed use of all Durable Objects other than those of containers. */
 export function sumObjectUse(counts: OperationCounts) {
   return {
-    requests: sumCounts(counts, /^object\.\w+\.(?:requests|alarms)$/),
-    gbSeconds: (sumCounts(counts, /^object\.\w+\.ms$/) / 1000) * OBJECT_GB,
-    rowsRead: sumCounts(counts, /^object\.\w+\.rows_read$/),
-    rowsWritten: sumCounts(counts, /^object\.\w+\.rows_written$/),
+    requests: sumOperationCounts(counts, /^object\.\w+\.(?:requests|alarms)$/),
+    gbSeconds: (sumOperationCounts(counts, /^object\.\w+\.ms$/) / 1000) * OBJECT_GB,
+    rowsRead: sumOperationCounts(counts, /^object\.\w+\.rows_read$/),
+    rowsWritten: sumOperationCounts(counts, /^object\.\w+\.rows_written$/),
   }
 }
 
 /** Returns the number of invocations of the Worker by callers, runners, queues and the cron. */
 export function countWorkerInvocations(counts: OperationCounts): number {
-  return sumCounts(counts, /^worker\./)
+  return sumOperationCounts(counts, /^worker\./)
 }
 
 export function countQueueMessages(counts: OperationCounts): number {
-  return sumCounts(counts, /^queue\.(?:JOBS|WEBHOOKS)$/)
+  return sumOperationCounts(counts, /^queue\.(?:JOBS|WEBHOOKS)$/)
 }
 
 function of(counts: OperationCounts, name: string): number {

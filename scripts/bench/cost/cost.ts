@@ -3,7 +3,7 @@ import pWaitFor from "p-wait-for"
 import { z } from "zod"
 import { parseJson } from "../../cli/parse-json.ts"
 import { formatTable } from "../../cli/table.ts"
-import { subtractCounts } from "../counted/counts.ts"
+import { subtractOperationCounts } from "../counted/counts.ts"
 import { startCountedService, startWebhookReceiver } from "../counted/service.ts"
 import type { CountedService } from "../counted/service.ts"
 import type { BenchResult } from "../figure.ts"
@@ -13,7 +13,7 @@ import {
   readProcessTreeCpuMs,
   watchProcessTreeCpu,
 } from "../../cli/processes/process-time.ts"
-import type { BenchScope } from "../scope.ts"
+import type { BenchResources } from "../scope.ts"
 import {
   countQueueMessages,
   sumObjectUse,
@@ -25,10 +25,10 @@ import { startTestSite } from "../../../test/support/site/site.ts"
 import type { PoolName } from "../../../src/bindings/pools.ts"
 import { SHORT_SPEECH_TEXT, generateSpeech } from "../../../test/support/media/speech.ts"
 import { fliteStep } from "../../setup/test-tools.ts"
-import { ensureSteps } from "../../setup/step.ts"
+import { ensureSetupSteps } from "../../setup/step.ts"
 import { makeJsonBody } from "../../cli/client/caller.ts"
 import type { ApiCaller } from "../../cli/client/caller.ts"
-import { makeMedia, readMediaBody } from "../../cli/client/media.ts"
+import { makeMediaFile, readMediaBody } from "../../cli/client/media.ts"
 import { uploadFile, uploadMedia } from "../../cli/client/requests.ts"
 
 const WARM_UP = 2
@@ -46,7 +46,7 @@ const line = z.object({ time: z.iso.datetime(), event: z.string(), task_id: z.st
  * Prints the cost of a thousand jobs of each kind on Cloudflare, extrapolated from the operations
  * of ten sequential jobs.
  */
-export async function benchCost(scope: BenchScope): Promise<BenchResult[]> {
+export async function benchCost(scope: BenchResources): Promise<BenchResult[]> {
   const page = await openPage(scope)
   const receiver = await startWebhookReceiver(scope)
   const service = await startCountedService(scope, {
@@ -102,7 +102,7 @@ async function measure(
   return {
     jobs: JOBS,
     pool: each.pool,
-    counts: subtractCounts(before.counts, after.counts),
+    counts: subtractOperationCounts(before.counts, after.counts),
     workerMs: after.workerMs - before.workerMs,
     tasks: after.tasks - before.tasks,
     runnerSeconds: (after.ms - before.ms) / 1000,
@@ -195,7 +195,7 @@ const SITE_PAGE = "/page/video"
  * Starts a web page from which the service fetches media. Returns the URL of the page, and the host
  * that the service must be allowed to call.
  */
-async function openPage(scope: BenchScope): Promise<{ host: string; url: string }> {
+async function openPage(scope: BenchResources): Promise<{ host: string; url: string }> {
   const site = scope.use(await startTestSite())
   return { host: site.host, url: site.url(SITE_PAGE) }
 }
@@ -205,10 +205,10 @@ async function openPage(scope: BenchScope): Promise<{ host: string; url: string 
  * one second of web video.
  */
 async function makeCases(caller: ApiCaller, folder: string, pageUrl: string): Promise<CostCase[]> {
-  const path = await makeMedia(folder, "film.mp4", FILM)
+  const path = await makeMediaFile(folder, "film.mp4", FILM)
   const fileId = await uploadMedia(caller, path)
   const media = await readMediaBody(path)
-  await ensureSteps([fliteStep])
+  await ensureSetupSteps([fliteStep])
   const speech = await generateSpeech(folder, { name: "speech.wav", text: SHORT_SPEECH_TEXT })
   const speechId = await uploadMedia(caller, speech)
   const source = `svc_id://${fileId}`

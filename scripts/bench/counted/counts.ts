@@ -2,17 +2,20 @@
 export type OperationCounts = Record<string, number>
 
 /** Path at which a counted service returns its counts. */
-export const COUNTS_PATH = "/bench/counts"
+export const OPERATION_COUNTS_PATH = "/bench/counts"
 
 /** Returns the differences between later and earlier counts. */
-export function subtractCounts(earlier: OperationCounts, later: OperationCounts): OperationCounts {
+export function subtractOperationCounts(
+  earlier: OperationCounts,
+  later: OperationCounts,
+): OperationCounts {
   return Object.fromEntries(
     Object.entries(later).map(([name, value]) => [name, value - (earlier[name] ?? 0)]),
   )
 }
 
 /** Returns the sum of the counts whose names match a pattern. */
-export function sumCounts(counts: OperationCounts, names: RegExp): number {
+export function sumOperationCounts(counts: OperationCounts, names: RegExp): number {
   return Object.entries(counts).reduce(
     (sum, [name, value]) => sum + (names.test(name) ? value : 0),
     0,

@@ -3,11 +3,11 @@ import { text } from "node:stream/consumers"
 import { promisify } from "node:util"
 import { z } from "zod"
 import { startLoopbackServer } from "../../cli/loopback-server.ts"
-import { ensureBundles } from "../../setup/build.ts"
-import type { BenchScope } from "../scope.ts"
+import { ensureServiceBundles } from "../../setup/build.ts"
+import type { BenchResources } from "../scope.ts"
 import { startBenchService } from "../service.ts"
 import type { BenchService } from "../service.ts"
-import { COUNTS_PATH } from "./counts.ts"
+import { OPERATION_COUNTS_PATH } from "./counts.ts"
 import type { OperationCounts } from "./counts.ts"
 
 const counted = z.record(z.string(), z.number())
@@ -19,10 +19,10 @@ export type CountedService = BenchService & {
 
 /** Starts the service of `npm start` with counters of its operations. */
 export async function startCountedService(
-  scope: BenchScope,
+  scope: BenchResources,
   settings: Record<string, string>,
 ): Promise<CountedService> {
-  ensureBundles()
+  ensureServiceBundles()
   const folder = await scope.makeFolder()
   await promisify(execFile)(process.execPath, ["scripts/bench/counted/build.ts", folder])
   const words: [string, ...string[]] = ["scripts/bench/counted/serve.ts", folder]
@@ -30,7 +30,7 @@ export async function startCountedService(
   return {
     ...service,
     async counts() {
-      const answer = await fetch(new URL(COUNTS_PATH, service.origin))
+      const answer = await fetch(new URL(OPERATION_COUNTS_PATH, service.origin))
       return counted.parse(await answer.json())
     },
   }
@@ -40,7 +40,7 @@ export async function startCountedService(
  * Starts a receiver of webhooks on loopback. The function `received` returns the number of
  * different webhooks, and throws if a webhook reports a failed job.
  */
-export async function startWebhookReceiver(scope: BenchScope) {
+export async function startWebhookReceiver(scope: BenchResources) {
   const ids = new Set<string>()
   let failure: string | null = null
   const server = scope.use(

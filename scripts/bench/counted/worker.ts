@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks"
-import { COUNTS_PATH } from "./counts.ts"
+import { OPERATION_COUNTS_PATH } from "./counts.ts"
 import type { OperationCounts } from "./counts.ts"
 
 // This module runs inside the Worker before the Worker's own code. It counts the operations that
@@ -41,7 +41,7 @@ function add(name: string, amount = 1): void {
 function countHandlers(handlers: object, env: object): void {
   wrapMethod(handlers, "fetch", (_, [request], call) => {
     const { pathname } = new URL(request instanceof Request ? request.url : "http://nowhere")
-    if (pathname === COUNTS_PATH) return tell(env)
+    if (pathname === OPERATION_COUNTS_PATH) return tell(env)
     add(`worker.${pathname.startsWith("/io/") ? "runner" : "caller"}_requests`)
     return call()
   })

@@ -2,15 +2,20 @@ import { readFile } from "node:fs/promises"
 import { setTimeout as sleep } from "node:timers/promises"
 import { z } from "zod"
 import { startLoopbackServer } from "../../cli/loopback-server.ts"
-import { openCaller } from "../../cli/client/caller.ts"
+import { createApiCaller } from "../../cli/client/caller.ts"
 import type { ApiCaller } from "../../cli/client/caller.ts"
 import { makeIncompressibleBody } from "../incompressible-body.ts"
-import { makeMedia, SMALL_MEDIA_ARGUMENTS } from "../../cli/client/media.ts"
+import { makeMediaFile, SMALL_MEDIA_ARGUMENTS } from "../../cli/client/media.ts"
 import { submitCommand, waitUntilFinal, uploadFile } from "../../cli/client/requests.ts"
-import type { BenchScope } from "../scope.ts"
+import type { BenchResources } from "../scope.ts"
 
 /** Counts of the load so far. */
-export type LoadCounts = { commands: number; failed: number; uploads: number; webhooks: number }
+export type MixedLoadCounts = {
+  commands: number
+  failed: number
+  uploads: number
+  webhooks: number
+}
 
 export type MixedLoad = {
   callers: ApiCaller[]
@@ -19,7 +24,7 @@ export type MixedLoad = {
 }
 
 type Media = Awaited<ReturnType<typeof readMixedMedia>>
-type Work = { media: Media; webhook: string; tally: LoadCounts }
+type Work = { media: Media; webhook: string; tally: MixedLoadCounts }
 
 const FILM =
   "-f lavfi -i testsrc=size=640x360:rate=25 -f lavfi -i sine=frequency=440 -t 2 " +
@@ -52,8 +57,11 @@ const files = z.object({
  * runs short commands on them, receives webhooks, downloads outputs, and lists commands and files.
  * All callers together keep the pace of `commandsPerMinute`.
  */
-export async function runMixedLoad(scope: BenchScope, load: MixedLoad): Promise<LoadCounts> {
-  const tally: LoadCounts = { commands: 0, failed: 0, uploads: 0, webhooks: 0 }
+export async function runMixedLoad(
+  scope: BenchResources,
+  load: MixedLoad,
+): Promise<MixedLoadCounts> {
+  const tally: MixedLoadCounts = { commands: 0, failed: 0, uploads: 0, webhooks: 0 }
   const receiver = scope.use(
     await startLoopbackServer((request, response) => {
       request.resume()
@@ -67,11 +75,11 @@ export async function runMixedLoad(scope: BenchScope, load: MixedLoad): Promise<
   return tally
 }
 
-async function readMixedMedia(scope: BenchScope) {
+async function readMixedMedia(scope: BenchResources) {
   const folder = await scope.makeFolder()
   return {
-    film: await readFile(await makeMedia(folder, "film.mp4", FILM)),
-    clip: await readFile(await makeMedia(folder, "clip.mp4", SMALL_MEDIA_ARGUMENTS)),
+    film: await readFile(await makeMediaFile(folder, "film.mp4", FILM)),
+    clip: await readFile(await makeMediaFile(folder, "clip.mp4", SMALL_MEDIA_ARGUMENTS)),
   }
 }
 
@@ -144,7 +152,7 @@ async function download(caller: ApiCaller, id: string): Promise<void> {
   const redirect = await caller.open(new URL(outputs["out_1"]?.download_url ?? "").pathname)
   redirect.resume()
   const link = new URL(redirect.headers.location ?? "")
-  const client = openCaller(link.origin)
+  const client = createApiCaller(link.origin)
   try {
     for await (const chunk of await client.open(link.pathname + link.search)) void chunk
   } finally {

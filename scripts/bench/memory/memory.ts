@@ -6,11 +6,11 @@ import {
 } from "../../cli/processes/memory.ts"
 import { formatMib } from "../figure.ts"
 import type { BenchResult } from "../figure.ts"
-import type { BenchScope } from "../scope.ts"
+import type { BenchResources } from "../scope.ts"
 import { startBenchService } from "../service.ts"
 import { median } from "../statistics.ts"
 import { runMixedLoad } from "./callers.ts"
-import type { LoadCounts } from "./callers.ts"
+import type { MixedLoadCounts } from "./callers.ts"
 
 const CALLERS = 8
 const COMMANDS_PER_MINUTE = 250
@@ -24,7 +24,7 @@ const SAMPLES_OF_MEDIAN = 15
 const SAMPLES_PER_LINE = 30
 
 /** Measures the memory of the service's processes after a mixed load of short jobs. */
-export async function benchMemory(scope: BenchScope, seconds: number): Promise<BenchResult[]> {
+export async function benchMemory(scope: BenchResources, seconds: number): Promise<BenchResult[]> {
   const service = await startBenchService(scope, {
     // Without facts of ffmpeg, the service accepts the bad command of the load, which then fails at
     // run time.
@@ -68,7 +68,7 @@ function compareMemory(memory: ServiceMemory, seconds: number): BenchResult {
  * webhooks.
  */
 function countWork(
-  { commands, failed, uploads, webhooks }: LoadCounts,
+  { commands, failed, uploads, webhooks }: MixedLoadCounts,
   seconds: number,
 ): BenchResult {
   const expectedCommands = (COMMANDS_PER_MINUTE * seconds) / 60

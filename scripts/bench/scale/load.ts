@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import pMap from "p-map"
 import { z } from "zod"
-import { makeFileBody, makeJsonBody, openCaller } from "../../cli/client/caller.ts"
+import { makeFileBody, makeJsonBody, createApiCaller } from "../../cli/client/caller.ts"
 import type { CallerResponse, ApiCaller } from "../../cli/client/caller.ts"
 
 /**
@@ -25,7 +25,7 @@ const accepted = z.object({ id: z.string().optional(), command_id: z.string().op
 type Account = { key: string; fileId: string }
 
 /** Counts and times of a load. */
-export type LoadResult = {
+export type JobLoadResult = {
   submitted: number
   withWebhook: number
   refused: number
@@ -36,11 +36,14 @@ export type LoadResult = {
 }
 
 type SentJob = { id: string; sentAt: number }
-type Tally = Omit<LoadResult, "tookMs">
+type Tally = Omit<JobLoadResult, "tookMs">
 
-/** Opens a load of jobs by many accounts. `ended` contains the ids of the jobs that are over. */
-export function openJobLoad(origin: string, receiver: string, ended: ReadonlySet<string>) {
-  const caller = openCaller(origin)
+/**
+ * Prepares a load of jobs that many accounts create. `ended` contains the ids of all jobs that have
+ * ended.
+ */
+export function startJobLoad(origin: string, receiver: string, ended: ReadonlySet<string>) {
+  const caller = createApiCaller(origin)
   const handedAt = new Map<string, number>()
   const sent: SentJob[] = []
   const accounts: Account[] = []
@@ -63,7 +66,7 @@ export function openJobLoad(origin: string, receiver: string, ended: ReadonlySet
       await pMap(keys, addAccount, { concurrency: MAKERS })
     },
     /** Submits `rate` jobs per minute for some seconds, for all accounts in turn. */
-    async run({ rate, seconds }: { rate: number; seconds: number }): Promise<LoadResult> {
+    async run({ rate, seconds }: { rate: number; seconds: number }): Promise<JobLoadResult> {
       const tally: Tally = { submitted: 0, withWebhook: 0, refused: 0, submitMs: [] }
       const endedBefore = ended.size
       const startedAt = performance.now()

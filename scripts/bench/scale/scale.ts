@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import pMap from "p-map"
 import { formatTable } from "../../cli/table.ts"
-import { subtractCounts, sumCounts } from "../counted/counts.ts"
+import { subtractOperationCounts, sumOperationCounts } from "../counted/counts.ts"
 import type { OperationCounts } from "../counted/counts.ts"
 import { startCountedService, startWebhookReceiver } from "../counted/service.ts"
 import type { CountedService } from "../counted/service.ts"
@@ -9,10 +9,10 @@ import { formatMib, formatMs } from "../figure.ts"
 import type { BenchResult } from "../figure.ts"
 import { findWorkerdPid, readResidentBytes, samplePeakMemory } from "../../cli/processes/memory.ts"
 import { readCpuTime } from "../../cli/processes/process-time.ts"
-import type { BenchScope } from "../scope.ts"
+import type { BenchResources } from "../scope.ts"
 import { quantile } from "../statistics.ts"
-import { openJobLoad } from "./load.ts"
-import type { LoadResult } from "./load.ts"
+import { startJobLoad } from "./load.ts"
+import type { JobLoadResult } from "./load.ts"
 import { startSimulatedRunner } from "./runner.ts"
 
 /**
@@ -25,7 +25,7 @@ export type ScaleOptions = { accounts: number; rate: number; seconds: number }
  * Result of a run. `counts` covers the jobs of the load, without the first upload of each account.
  */
 export type ScaleResult = {
-  facts: LoadResult
+  facts: JobLoadResult
   /**
    * Times from sending a create until the runner got the job's task, one for each job, in
    * milliseconds.
@@ -56,7 +56,10 @@ const REST_MS = 3_000
  * Runs jobs of many accounts with a simulated runner. Prints the operations per job, and the rate
  * at which each limit of Cloudflare would be reached.
  */
-export async function benchScale(scope: BenchScope, options: ScaleOptions): Promise<BenchResult[]> {
+export async function benchScale(
+  scope: BenchResources,
+  options: ScaleOptions,
+): Promise<BenchResult[]> {
   const run = await runScale(scope, options)
   console.log(formatRun(run, options))
   console.log(`\n${formatTable(computeLimitRows(run.counts, run.finished))}`)
@@ -65,7 +68,7 @@ export async function benchScale(scope: BenchScope, options: ScaleOptions): Prom
 
 /** Starts a counted service, submits the jobs, and waits until all are over. */
 export async function runScale(
-  scope: BenchScope,
+  scope: BenchResources,
   { accounts, rate, seconds }: ScaleOptions,
 ): Promise<ScaleResult> {
   const receiver = await startWebhookReceiver(scope)
@@ -80,7 +83,7 @@ export async function runScale(
     ALLOWED_PRIVATE_HOSTS: "127.0.0.1",
     LOG_LEVEL: "warn",
   })
-  const load = openJobLoad(service.origin, receiver.url, runner.ended.finished)
+  const load = startJobLoad(service.origin, receiver.url, runner.ended.finished)
   scope.defer(() => load.close())
   notes.push(load.note)
   await load.prepare(await makeKeys(service, accounts))
@@ -106,7 +109,7 @@ export async function runScale(
     facts,
     waitMs: load.waitsMs(),
     workerdMs,
-    counts: subtractCounts(before, await service.counts()),
+    counts: subtractOperationCounts(before, await service.counts()),
     finished: runner.ended.finished.size - finishedBefore,
     webhooks: receiver.received(),
     tookMs,
@@ -187,10 +190,10 @@ export function computeLimitRows(counts: OperationCounts, jobs: number): string[
   const ms = (counts["d1.ms"] ?? 0) / jobs
   const statements = (counts["d1.statements"] ?? 0) / jobs
   const bytes = (counts["d1.bytes"] ?? 0) / jobs
-  const pool = sumCounts(counts, /^object\.Pool\.(?:requests|alarms)$/) / jobs
-  const dispatcher = sumCounts(counts, /^object\.Dispatcher\.(?:requests|alarms)$/) / jobs
-  const limiter = sumCounts(counts, /^object\.RateLimiter\.(?:requests|alarms)$/) / jobs
-  const messages = sumCounts(counts, /^queue\.(?:JOBS|WEBHOOKS)$/) / jobs
+  const pool = sumOperationCounts(counts, /^object\.Pool\.(?:requests|alarms)$/) / jobs
+  const dispatcher = sumOperationCounts(counts, /^object\.Dispatcher\.(?:requests|alarms)$/) / jobs
+  const limiter = sumOperationCounts(counts, /^object\.RateLimiter\.(?:requests|alarms)$/) / jobs
+  const messages = sumOperationCounts(counts, /^queue\.(?:JOBS|WEBHOOKS)$/) / jobs
   const kept = D1_BYTES_MAX / bytes
   return [
     ["limit", "a job takes", "is reached at"],

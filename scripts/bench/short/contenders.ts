@@ -11,7 +11,7 @@ import { findRunnerPid } from "../../cli/processes/memory.ts"
 import type { BenchService } from "../service.ts"
 
 /** Implementation of the measured work on a video: this service, or ffmpeg and ffprobe alone. */
-export type Contender = {
+export type BenchContender = {
   /** Uploads the video if the contender needs an upload, and reads ffprobe's result. */
   probe: () => Promise<void>
   /**
@@ -35,13 +35,13 @@ const command = z.object({
 
 type Film = Pick<SizedRequestBody, "sizeBytes" | "chunks">
 
-/** Contender that uses this service with as few requests as possible. */
-export type LatheContender = Contender & {
+/** Contender of the benchmark that uses this service with as few requests as possible. */
+export type LatheContender = BenchContender & {
   /** Uploads a video and waits for ffprobe's result. Returns the file's id. */
   upload: (film: Film) => Promise<string>
 }
 
-export async function openLatheContender(
+export async function startLatheContender(
   { caller }: BenchService,
   film: Film,
 ): Promise<LatheContender> {
@@ -95,7 +95,7 @@ function ofSystem(name: string): string {
 }
 
 /** Opens the contender that runs the system's ffmpeg and ffprobe on a local video. */
-export function openSystemToolsContender(path: string): Contender {
+export function createSystemToolsContender(path: string): BenchContender {
   const [folder, name] = [dirname(path), basename(path)]
   async function remux(): Promise<void> {
     const copied = "bare.mp4"

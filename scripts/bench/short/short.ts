@@ -4,18 +4,18 @@ import { readMediaBody, runUnsandboxed } from "../../cli/client/media.ts"
 import { readCpuTime, readProcessTreeCpuMs } from "../../cli/processes/process-time.ts"
 import { formatDifference, formatMs, formatRatio, formatSeconds } from "../figure.ts"
 import type { BenchResult } from "../figure.ts"
-import type { BenchScope } from "../scope.ts"
+import type { BenchResources } from "../scope.ts"
 import { startBenchService } from "../service.ts"
 import type { BenchService } from "../service.ts"
 import { runRepeatedly, measureMediansInRotation, measureMs } from "../statistics.ts"
 import {
-  openSystemToolsContender,
-  openLatheContender,
+  createSystemToolsContender,
+  startLatheContender,
   runSystemFfprobe,
   printAndCompareFfmpegVersions,
   systemToolPaths,
 } from "./contenders.ts"
-import type { Contender, LatheContender } from "./contenders.ts"
+import type { BenchContender, LatheContender } from "./contenders.ts"
 
 // Warms up with 30 rounds, because V8 compiles code only after some dozens of requests.
 const ROUNDS = { warmUp: 30, counted: 15 }
@@ -43,7 +43,7 @@ type Case = {
    * same tool.
    */
   moreMs?: number
-  workOf: (contender: Contender) => () => Promise<void>
+  workOf: (contender: BenchContender) => () => Promise<void>
 }
 
 const CASES: Case[] = [
@@ -82,12 +82,12 @@ const CASES: Case[] = [
  * Measures short work from its request to its result, and compares it with the system's tools on
  * the same video.
  */
-export async function benchShort(scope: BenchScope): Promise<BenchResult[]> {
+export async function benchShort(scope: BenchResources): Promise<BenchResult[]> {
   const folder = await scope.makeFolder()
   const path = await makeFilm(folder, "film.mp4", SMALL.split(" "))
   const service = await startBenchService(scope)
-  const lathe = await openLatheContender(service, await readMediaBody(path))
-  const bare = openSystemToolsContender(path)
+  const lathe = await startLatheContender(service, await readMediaBody(path))
+  const bare = createSystemToolsContender(path)
   const usesBareTools = await printAndCompareFfmpegVersions(service)
   const figures: BenchResult[] = []
   for (const each of CASES) figures.push(await compareCase(each, { bare, lathe, usesBareTools }))
@@ -123,7 +123,11 @@ function crowd(work: () => Promise<void>): () => Promise<void> {
 
 async function compareCase(
   { name, tool, rounds, ratio: ratioMax, moreMs: moreMsMax, workOf }: Case,
-  { bare, lathe, usesBareTools }: { bare: Contender; lathe: Contender; usesBareTools: boolean },
+  {
+    bare,
+    lathe,
+    usesBareTools,
+  }: { bare: BenchContender; lathe: BenchContender; usesBareTools: boolean },
 ): Promise<BenchResult> {
   const medianOf = await measureMediansInRotation(rounds, {
     bare: () => measureMs(workOf(bare)),
@@ -175,7 +179,7 @@ async function benchLarge(
 async function benchProcessor(
   { pid }: BenchService,
   lathe: LatheContender,
-  bare: Contender,
+  bare: BenchContender,
 ): Promise<BenchResult[]> {
   if (readProcessTreeCpuMs(pid) === 0) {
     console.error("This system does not tell the processor time of processes.")

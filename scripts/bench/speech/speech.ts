@@ -20,10 +20,10 @@ import {
   whisperCtranslate2Step,
 } from "../../setup/test-tools.ts"
 import { SPEECH_MODELS_PATH, SPEECH_PYTHON_PATH } from "../../setup/speech.ts"
-import { ensureSteps } from "../../setup/step.ts"
+import { ensureSetupSteps } from "../../setup/step.ts"
 import { formatMs, formatRatio, formatSeconds } from "../figure.ts"
 import type { BenchResult } from "../figure.ts"
-import type { BenchScope } from "../scope.ts"
+import type { BenchResources } from "../scope.ts"
 import { startBenchService } from "../service.ts"
 import type { BenchService } from "../service.ts"
 import { measureMediansInRotation, measureMs } from "../statistics.ts"
@@ -43,8 +43,8 @@ const transcription = z.object({ transcript: z.string() })
  * Measures the word error rate of transcriptions, and compares their speed with other programs that
  * use the same model.
  */
-export async function benchSpeech(scope: BenchScope): Promise<BenchResult[]> {
-  await ensureSteps([fliteStep, whisperCtranslate2Step])
+export async function benchSpeech(scope: BenchResources): Promise<BenchResult[]> {
+  await ensureSetupSteps([fliteStep, whisperCtranslate2Step])
   const folder = await scope.makeFolder()
   const service = await startBenchService(scope, { settings: { WHISPER_MODEL: MODEL } })
   const model = join(SPEECH_MODELS_PATH, MODEL)
@@ -114,7 +114,7 @@ async function benchLong(
  * keeps the model in memory.
  */
 async function benchShort(
-  scope: BenchScope,
+  scope: BenchResources,
   service: BenchService,
   { folder, model }: { folder: string; model: string },
 ): Promise<BenchResult> {

@@ -26,7 +26,7 @@ export type ApiCaller = {
   close(): void
 }
 
-export function openCaller(origin: string, headers: Record<string, string> = {}): ApiCaller {
+export function createApiCaller(origin: string, headers: Record<string, string> = {}): ApiCaller {
   const agent = new Agent({ keepAlive: true })
   function begin(method: string, path: string, body?: SizedRequestBody, more = {}): ClientRequest {
     return request(new URL(path, origin), {

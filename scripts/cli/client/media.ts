@@ -20,7 +20,7 @@ export async function readMediaBody(
  * Makes a media file in a folder with ffmpeg and the arguments in `line`. Returns the path of the
  * file.
  */
-export async function makeMedia(folder: string, name: string, line: string): Promise<string> {
+export async function makeMediaFile(folder: string, name: string, line: string): Promise<string> {
   const path = join(folder, name)
   await runUnsandboxed(
     serviceToolPaths.ffmpeg,

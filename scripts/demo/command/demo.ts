@@ -47,7 +47,7 @@ async function showCommand({ api, paths, folder }: DemoContext): Promise<void> {
       meterLoudness(path, { secondsMax: MEASURED_SECONDS_MAX, signal: api.signal }),
     ),
   )
-  const result = copyResult(fetched, paths)
+  const result = copyDemoResult(fetched, paths)
 
   console.log(
     factsTable(
@@ -80,7 +80,7 @@ async function tryRecipe(
   recipe: DemoCommand,
 ): Promise<{ after: FileRecord } | { failure: string }> {
   console.log(`Command   it ${recipe.purpose}\n          ${recipe.command}`)
-  const progress = openProgressBar(process.stdout)
+  const progress = createProgressBar(process.stdout)
   const ended = await runCommand(api, before.id, recipe, (percent) => progress.show(percent))
   progress.end()
   if ("failure" in ended) return ended
@@ -167,14 +167,14 @@ async function runCommand(
   { command, outputName }: { command: string; outputName: string },
   onProgress: (percent: number) => void,
 ): Promise<{ outputId: string } | { failure: string }> {
-  const answer = await postJson(api, "/commands", {
+  const answer = await postDemoJson(api, "/commands", {
     ffmpeg_command: command,
     input_files: { in_1: `svc_id://${fileId}` },
     output_files: { out_1: outputName },
   })
   const path = `/commands/${created.parse(answer).command_id}`
-  const record = await waitForFinalRecord(
-    async () => await readRecord(api, path, commandRecord),
+  const record = await waitForFinalDemoRecord(
+    async () => await readDemoRecord(api, path, commandRecord),
     api.signal,
     onProgress,
   )

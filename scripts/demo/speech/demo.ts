@@ -5,21 +5,21 @@ import type { MeteredLoudness } from "../../cli/loudness-meter.ts"
 import {
   downloadToFile,
   demoJobFields,
-  postFile,
-  postJson,
-  readRecord,
-  waitForFinalRecord,
+  postDemoFile,
+  postDemoJson,
+  readDemoRecord,
+  waitForFinalDemoRecord,
 } from "../api.ts"
 import type { DemoApi } from "../api.ts"
 import type { Demo, DemoContext } from "../demo.ts"
-import { copyResult } from "../paths.ts"
+import { copyDemoResult } from "../paths.ts"
 import { loudnessSchema, NORMALIZATION_TYPES } from "../../../src/contract/tasks/normalize.ts"
 import type { Loudness } from "../../../src/contract/tasks/normalize.ts"
 import { formatTable } from "../../cli/table.ts"
 import { z } from "zod"
 import { CliError } from "../../cli/cli-error.ts"
 import { CURL_KEY_HEADER, curlFileField, quoteForShell } from "../curl.ts"
-import { openProgressBar } from "../progress.ts"
+import { createProgressBar } from "../progress.ts"
 
 const RESULT = "lathe-demo-output"
 const CUES_SHOWN = 3
@@ -65,7 +65,7 @@ async function tellLoudness(
     "Sound",
     `${codec} in ${container}, gain ${normalization_type}, target ${target_reached ? "reached" : "not reached"}`,
   )
-  tell("Result", copyResult(fetched, paths))
+  tell("Result", copyDemoResult(fetched, paths))
   tell("", url)
 }
 
@@ -82,7 +82,7 @@ async function tellSpeech(
   )
   tell("Words", transcription.transcript === "" ? "nothing was said" : transcription.transcript)
   tell("Captions", cues.join("\n\n") || "none")
-  tell("Result", copyResult(captions, paths))
+  tell("Result", copyDemoResult(captions, paths))
   for (const format of ["srt", "vtt", "json", "txt"] as const) tell("", transcription[format])
 }
 
@@ -158,7 +158,7 @@ type Transcribed = z.infer<typeof transcribed>
 /** Normalizes a file to the loudness of EBU R 128. Throws a CliError if the job fails. */
 async function normalize(api: DemoApi, file: string, shown: string): Promise<Normalized> {
   say(`${curlFileField(shown)} $API/normalize`)
-  const answer = await postFile(api, "/normalize", file)
+  const answer = await postDemoFile(api, "/normalize", file)
   const { normalization_id } = z.object({ normalization_id: z.string() }).parse(answer)
   return await untilDone(api, `/normalize/${normalization_id}`, normalized)
 }
@@ -169,7 +169,7 @@ async function transcribe(api: DemoApi, url: string): Promise<Transcribed> {
   say(
     `-H "Content-Type: application/json" $API/transcribe \\\n    -d ${quoteForShell(JSON.stringify(body))}`,
   )
-  const answer = await postJson(api, "/transcribe", body)
+  const answer = await postDemoJson(api, "/transcribe", body)
   const { transcribe_id } = z.object({ transcribe_id: z.string() }).parse(answer)
   return await untilDone(api, `/transcribe/${transcribe_id}`, transcribed)
 }
@@ -180,9 +180,9 @@ async function transcribe(api: DemoApi, url: string): Promise<Transcribed> {
  */
 async function untilDone<Done>(api: DemoApi, path: string, schema: z.ZodType<Done>): Promise<Done> {
   say(`$API${path}`)
-  const progress = openProgressBar(process.stdout)
-  const record = await waitForFinalRecord(
-    async () => await readRecord(api, path, z.looseObject(demoJobFields)),
+  const progress = createProgressBar(process.stdout)
+  const record = await waitForFinalDemoRecord(
+    async () => await readDemoRecord(api, path, z.looseObject(demoJobFields)),
     api.signal,
     (percent) => progress.show(percent),
   )

@@ -2,9 +2,9 @@ import { z } from "zod"
 import { BASE_IMAGE } from "../../image/docker.ts"
 import { CliError } from "../../cli/cli-error.ts"
 import type { WranglerConfig } from "../config.ts"
-import { refreshCredentials } from "../account.ts"
+import { refreshCloudflareCredentials } from "../account.ts"
 import type { CloudflareAccount } from "../cloudflare.ts"
-import { runProgram, lastOutputLines } from "../run-program.ts"
+import { runProgram, takeLastOutputLines } from "../run-program.ts"
 import type { ProgramOptions, ProgramResult } from "../run-program.ts"
 import { parseJsonOutput } from "../wrangler.ts"
 import { IMAGE_REGISTRY, makeRegistryCredentials } from "./registry.ts"
@@ -55,7 +55,9 @@ export async function pullBaseImage(last: string | undefined): Promise<string> {
     console.log(`The registry of ${BASE_IMAGE} does not respond: the base of the last image stays.`)
     return last
   }
-  throw new CliError(`Docker cannot pull the base image ${BASE_IMAGE}:\n${lastOutputLines(pull)}`)
+  throw new CliError(
+    `Docker cannot pull the base image ${BASE_IMAGE}:\n${takeLastOutputLines(pull)}`,
+  )
 }
 
 function isBuilt({ image_build_context: context }: Container): boolean {
@@ -100,10 +102,10 @@ async function buildImage(container: Container, build: ImageBuildOptions): Promi
     logPath,
   })
   // Renews the credentials, because a build may take longer than the credentials are valid.
-  const { username, password } = await makeRegistryCredentials(await refreshCredentials(api), [
-    "push",
-    "pull",
-  ])
+  const { username, password } = await makeRegistryCredentials(
+    await refreshCloudflareCredentials(api),
+    ["push", "pull"],
+  )
   const words = ["login", "--username", username, "--password-stdin", IMAGE_REGISTRY]
   await runDockerOrThrow(words, { input: password })
   await runDockerOrThrow(["push", local], { logPath })
@@ -121,7 +123,7 @@ async function runDocker(words: string[], options: ProgramOptions = {}): Promise
 async function runDockerOrThrow(words: string[], options: ProgramOptions): Promise<void> {
   const run = await runDocker(words, options)
   if (!run.isOk)
-    throw new CliError(`docker ${words.slice(0, 1).join(" ")} said:\n${lastOutputLines(run)}`)
+    throw new CliError(`docker ${words.slice(0, 1).join(" ")} said:\n${takeLastOutputLines(run)}`)
 }
 
 /**

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { z } from "zod"
 import { parseJson } from "../../cli/parse-json.ts"
-import { StepError } from "./step-error.ts"
-import type { StepEvidence } from "./step-error.ts"
+import { LiveCheckStepError } from "./step-error.ts"
+import type { LiveCheckStepEvidence } from "./step-error.ts"
 
 const ANSWER_MS_MAX = 60_000
 /** Time for which the service delays a response until a job ends, in seconds. */
@@ -11,7 +11,7 @@ const POLL_MS = 250
 const SHOWN_CHARACTERS = 300
 
 /** Access of one step of the live check to the API of the checked service. */
-export type CheckApi = {
+export type LiveCheckApi = {
   /** Origin of the service, without /v1. */
   origin: string
   key: string
@@ -63,11 +63,11 @@ const file = z.looseObject({
 export type CheckedFile = z.infer<typeof file>
 
 /**
- * Sends a request, and parses the JSON of the response by `schema`. Throws a StepError for an error
- * response or another format.
+ * Sends a request, and parses the JSON of the response by `schema`. Throws a LiveCheckStepError for
+ * an error response or another format.
  */
-export async function requestJson<Value>(
-  api: CheckApi,
+export async function requestLiveCheckJson<Value>(
+  api: LiveCheckApi,
   path: string,
   schema: z.ZodType<Value>,
   init: RequestInit = {},
@@ -78,19 +78,19 @@ export async function requestJson<Value>(
   if (!response.ok) throw refused(`${method} /v1${path}`, response.status, text)
   const { data } = schema.safeParse(parseJson(text))
   if (data !== undefined) return data
-  throw new StepError(`${method} /v1${path} was answered by another server: ${cut(text)}`)
+  throw new LiveCheckStepError(`${method} /v1${path} was answered by another server: ${cut(text)}`)
 }
 
 /** Posts a JSON body, and parses the JSON of the response by `schema`. */
-export async function postJson<Value>(
-  api: CheckApi,
+export async function postLiveCheckJson<Value>(
+  api: LiveCheckApi,
   path: string,
   schema: z.ZodType<Value>,
   body: object,
 ): Promise<Value> {
   const headers = { "content-type": "application/json" }
   const init = { method: "POST", headers, body: JSON.stringify(body) }
-  return await requestJson(api, path, schema, init)
+  return await requestLiveCheckJson(api, path, schema, init)
 }
 
 /**
@@ -98,21 +98,24 @@ export async function postJson<Value>(
  * fails.
  */
 export async function uploadUntilProbed(
-  api: CheckApi,
+  api: LiveCheckApi,
   name: string,
   bytes: Uint8Array<ArrayBuffer>,
 ): Promise<CheckedFile> {
   const form = new FormData()
   form.set("file", new Blob([bytes]), name)
-  const { id } = await requestJson(api, "/files", file, { method: "POST", body: form })
+  const { id } = await requestLiveCheckJson(api, "/files", file, { method: "POST", body: form })
   const probed = await untilOver(api, { path: `/files/${id}`, schema: file, pool: "light" })
   if (probed.status === "success") return probed
   throw failed({ code: probed.error_code ?? "", message: probed.error ?? "" }, "light")
 }
 
-/** Waits for the end of a job. Throws a StepError if the job fails or exceeds the time limit. */
-export async function waitUntilCompleted(
-  api: CheckApi,
+/**
+ * Waits for the end of a job. Throws a LiveCheckStepError if the job fails or exceeds the time
+ * limit.
+ */
+export async function waitUntilCheckedJobEnds(
+  api: LiveCheckApi,
   id: string,
   pool: string,
 ): Promise<CheckedJob> {
@@ -122,7 +125,7 @@ export async function waitUntilCompleted(
 }
 
 /** Downloads the bytes behind a URL of a record, which redirects to a signed link. */
-export async function downloadBytes(api: CheckApi, url: string): Promise<Uint8Array> {
+export async function downloadBytes(api: LiveCheckApi, url: string): Promise<Uint8Array> {
   const response = await send(api, url, {})
   if (!response.ok) throw refused("the download", response.status, await response.text())
   return await response.bytes()
@@ -131,18 +134,21 @@ export async function downloadBytes(api: CheckApi, url: string): Promise<Uint8Ar
 type WatchedJob<Record> = { path: string; schema: z.ZodType<Record>; pool: string }
 
 async function untilOver<Record extends { status: CheckedJob["status"] | keyof typeof JOB_STATUS }>(
-  api: CheckApi,
+  api: LiveCheckApi,
   { path, schema, pool }: WatchedJob<Record>,
 ): Promise<Record> {
   for (;;) {
-    const record = await requestJson(api, path, schema, {
+    const record = await requestLiveCheckJson(api, path, schema, {
       headers: { prefer: `wait=${WAIT_SECONDS}` },
     })
     const state = jobStatusOf(record.status)
     if (state === "completed" || state === "failed") return record
     if (performance.now() > api.untilMs) {
       const description = state === "queued" ? "no runner has begun it" : "it runs and does not end"
-      throw new StepError(`the job is still ${state}: ${description}`, { job: state, pool })
+      throw new LiveCheckStepError(`the job is still ${state}: ${description}`, {
+        job: state,
+        pool,
+      })
     }
     await sleep(POLL_MS, undefined, { signal: api.signal })
   }
@@ -154,13 +160,13 @@ function jobStatusOf(status: CheckedJob["status"] | keyof typeof JOB_STATUS): Ch
     : status
 }
 
-function failed(error: CheckedJob["error"], pool: string): StepError {
+function failed(error: CheckedJob["error"], pool: string): LiveCheckStepError {
   const { code, message } = error ?? { code: "", message: "it has no reason" }
-  const evidence: StepEvidence = { job: "failed", code, pool }
-  return new StepError(`the job failed as ${code}: ${message}`, evidence)
+  const evidence: LiveCheckStepEvidence = { job: "failed", code, pool }
+  return new LiveCheckStepError(`the job failed as ${code}: ${message}`, evidence)
 }
 
-async function send(api: CheckApi, url: string, init: RequestInit): Promise<Response> {
+async function send(api: LiveCheckApi, url: string, init: RequestInit): Promise<Response> {
   const headers = new Headers(init.headers)
   headers.set("x-api-key", api.key)
   const signal = AbortSignal.any([api.signal, AbortSignal.timeout(ANSWER_MS_MAX)])
@@ -168,7 +174,7 @@ async function send(api: CheckApi, url: string, init: RequestInit): Promise<Resp
     return await fetch(url, { ...init, headers, signal })
   } catch (error) {
     api.signal.throwIfAborted()
-    throw new StepError(
+    throw new LiveCheckStepError(
       `${new URL(url).host} does not respond: ${reasonOf(error)}`,
       {},
       {
@@ -178,15 +184,16 @@ async function send(api: CheckApi, url: string, init: RequestInit): Promise<Resp
   }
 }
 
-function refused(request: string, status: number, text: string): StepError {
+function refused(request: string, status: number, text: string): LiveCheckStepError {
   const { data } = problem.safeParse(parseJson(text))
-  if (!data) return new StepError(`${request} was answered ${status}: ${cut(text)}`, { status })
+  if (!data)
+    return new LiveCheckStepError(`${request} was answered ${status}: ${cut(text)}`, { status })
   const { message, details = [], code_name: code = "" } = data
   const description = [message, ...details.map((each) => `${each.field}: ${each.message}`)].join(
     " ",
   )
   const evidence = { status, code, fields: details.map(({ field }) => field) }
-  return new StepError(`${request} was answered ${status}: ${cut(description)}`, evidence)
+  return new LiveCheckStepError(`${request} was answered ${status}: ${cut(description)}`, evidence)
 }
 
 /** Returns the beginning of a text on one line, without HTML tags. */

@@ -1,5 +1,5 @@
 import type { OperatorHealth } from "./operator-health.ts"
-import type { StepEvidence } from "./step-error.ts"
+import type { LiveCheckStepEvidence } from "./step-error.ts"
 import { WRONG_OUTPUT_CODE } from "./steps.ts"
 import { WEBHOOK_ANSWERED_ELSEWHERE_CODE, WEBHOOK_NOT_TRIED_CODE } from "./webhook.ts"
 
@@ -7,17 +7,17 @@ import { WEBHOOK_ANSWERED_ELSEWHERE_CODE, WEBHOOK_NOT_TRIED_CODE } from "./webho
  * Failed step of the live check, with the operator's health right after the failure; null if the
  * health could not be read.
  */
-export type FailedStep = {
+export type FailedLiveCheckStep = {
   name: string
   message: string
-  evidence: StepEvidence
+  evidence: LiveCheckStepEvidence
   health: OperatorHealth | null
 }
 
-type Cause = { fits: (failed: FailedStep) => boolean; says: string }
+type Cause = { fits: (failed: FailedLiveCheckStep) => boolean; says: string }
 
 /** Returns the likely cause of a failed step. Returns null if no known cause matches. */
-export function findLikelyCause(failed: FailedStep): string | null {
+export function findLikelyFailureCause(failed: FailedLiveCheckStep): string | null {
   return CAUSES.find(({ fits }) => fits(failed))?.says ?? null
 }
 
@@ -145,7 +145,7 @@ function startFailed(pattern: RegExp): Cause["fits"] {
       .some(({ problem }) => problem !== null && pattern.test(problem))
 }
 
-function runnersOf({ health, evidence }: FailedStep) {
+function runnersOf({ health, evidence }: FailedLiveCheckStep) {
   const pools = (health?.pools ?? []).filter(({ name }) => name === evidence.pool)
   return pools.flatMap(({ containers }) => containers.flatMap((each) => each.health ?? []))
 }

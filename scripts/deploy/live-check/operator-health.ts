@@ -35,7 +35,7 @@ export type RunnersByPool = Map<string, RunnerHealth | null>
  * Records the health of the first runner that responds in each pool, because containers stop soon
  * after their tasks.
  */
-export function recordFirstRunners(
+export function recordFirstHealthOfPools(
   runners: RunnersByPool,
   { runner, pools }: OperatorHealth,
 ): void {
@@ -50,7 +50,7 @@ export function recordFirstRunners(
 }
 
 /** Describes the kernel, sandbox and ffmpeg of a runner in one line. */
-export function describeRunner(runner: RunnerHealth | null): string {
+export function describeRunnerHealth(runner: RunnerHealth | null): string {
   if (runner === null) return "no running container was found"
   const { kernel, sandbox, ffmpeg } = runner
   const offers = kernel

@@ -2,18 +2,22 @@ import { CliError } from "../../cli/cli-error.ts"
 import { makeStopSignal } from "../../cli/stop-signal.ts"
 import {
   requestOperatorRoute,
-  createKey,
-  deleteAccount,
-  listAccounts,
+  createKeyAsOperator,
+  deleteAccountAsOperator,
+  listAccountsAsOperator,
 } from "../../keys/operator.ts"
 import type { OperatorAccess } from "../../keys/operator.ts"
 import { z } from "zod"
-import { findLikelyCause } from "./causes.ts"
-import { describeRunner, recordFirstRunners, operatorHealthSchema } from "./operator-health.ts"
+import { findLikelyFailureCause } from "./causes.ts"
+import {
+  describeRunnerHealth,
+  recordFirstHealthOfPools,
+  operatorHealthSchema,
+} from "./operator-health.ts"
 import type { OperatorHealth, RunnersByPool } from "./operator-health.ts"
-import { StepError } from "./step-error.ts"
-import { CHECK_STEPS } from "./steps.ts"
-import type { StepResults, CheckStep } from "./steps.ts"
+import { LiveCheckStepError } from "./step-error.ts"
+import { LIVE_CHECK_STEPS } from "./steps.ts"
+import type { LiveCheckStepResults, LiveCheckStep } from "./steps.ts"
 import pRetry from "p-retry"
 
 /**
@@ -26,7 +30,7 @@ const STEP_MS_MAX = 600_000
  * Reads the URL of the media that the check fetches and looks up. Returns null if CHECK_URL is not
  * set. Throws a CliError for an invalid URL.
  */
-export function readCheckUrl({ CHECK_URL: checkUrl }: NodeJS.ProcessEnv): string | null {
+export function parseLiveCheckUrl({ CHECK_URL: checkUrl }: NodeJS.ProcessEnv): string | null {
   if (!checkUrl) return null
   if (/^https?:$/.test(URL.parse(checkUrl)?.protocol ?? "")) return checkUrl
   throw new CliError(`CHECK_URL is "${checkUrl}": expected the URL of media, such as a video.`)
@@ -39,7 +43,7 @@ export async function runLiveCheck(
   operator: OperatorAccess,
   checkUrl: string | null,
 ): Promise<void> {
-  await checkService({
+  await runLiveCheckOnNewAccount({
     operator,
     checkUrl,
     signal: makeStopSignal(new CliError("The check was stopped, and its account was deleted.")),
@@ -48,7 +52,7 @@ export async function runLiveCheck(
   })
 }
 
-export type CheckOptions = {
+export type LiveCheckOptions = {
   operator: OperatorAccess
   /** URL of media to fetch and to look up. Without a URL, both steps count as unchecked. */
   checkUrl: string | null
@@ -62,9 +66,11 @@ export type CheckOptions = {
 
 type State = "ok" | "failed" | "unchecked"
 
-/** State of a running live check. */
-type Check = CheckOptions & {
-  results: StepResults
+/**
+ * Data of a live check that runs: its options, its temporary account, and the results of its steps.
+ */
+type Check = LiveCheckOptions & {
+  results: LiveCheckStepResults
   key: string
   seenRunners: RunnersByPool
   states: Map<string, State>
@@ -78,7 +84,7 @@ const webhookCheck = z.object({ url: z.url(), answer: z.string() })
  * Checks a service by a job of each kind, on a new account that is deleted at the end. Reports each
  * step by `tell`. Throws a CliError if a step failed, and the signal's reason if it is aborted.
  */
-export async function checkService(options: CheckOptions): Promise<void> {
+export async function runLiveCheckOnNewAccount(options: LiveCheckOptions): Promise<void> {
   const { operator, signal, tell } = options
   tell(`Check of ${operator.origin}: real jobs, on an account that is deleted at the end.`)
   const seenRunners: RunnersByPool = new Map()
@@ -90,16 +96,17 @@ export async function checkService(options: CheckOptions): Promise<void> {
     )
     const results = { checkUrl: options.checkUrl, webhook: { ...link, refusal: null } }
     const check = { ...options, results, key: account.key, seenRunners, states }
-    for (const step of CHECK_STEPS) {
+    for (const step of LIVE_CHECK_STEPS) {
       signal.throwIfAborted()
       states.set(step.name, await takeStep(check, step))
     }
   }
-  for (const [pool, runner] of seenRunners) tell(`  runner of ${pool}: ${describeRunner(runner)}`)
+  for (const [pool, runner] of seenRunners)
+    tell(`  runner of ${pool}: ${describeRunnerHealth(runner)}`)
   conclude(states, seenRunners, tell)
 }
 
-async function takeStep(check: Check, step: CheckStep): Promise<State> {
+async function takeStep(check: Check, step: LiveCheckStep): Promise<State> {
   const { results, key, operator, signal, states } = check
   const startedMs = performance.now()
   function finish(state: State, sentence: string): State {
@@ -119,13 +126,13 @@ async function takeStep(check: Check, step: CheckStep): Promise<State> {
     return state
   } catch (error) {
     signal.throwIfAborted()
-    if (!(error instanceof StepError)) throw error
+    if (!(error instanceof LiveCheckStepError)) throw error
     const { message, evidence } = error
     // Counts the step as unchecked if a tool is missing, which is allowed on one machine.
     if (evidence.code === "tool_missing") return finish("unchecked", message)
     const state = finish("failed", message)
     const health = await readHealth(check)
-    const cause = findLikelyCause({ name: step.name, message, evidence, health })
+    const cause = findLikelyFailureCause({ name: step.name, message, evidence, health })
     check.tell(`             Likely cause: ${cause ?? "unknown."}`)
     return state
   }
@@ -140,7 +147,7 @@ async function readHealth({ operator, seenRunners }: Check): Promise<OperatorHea
     const health = operatorHealthSchema.parse(
       await requestOperatorRoute(operator, "GET", HEALTH_PATH),
     )
-    recordFirstRunners(seenRunners, health)
+    recordFirstHealthOfPools(seenRunners, health)
     return health
   } catch (error) {
     if (error instanceof CliError || error instanceof z.ZodError) return null
@@ -190,24 +197,27 @@ async function openCheckAccount(
     )
   })
   const expiresAt = new Date(Date.now() + HOUR_MS).toISOString()
-  const { key } = await createKey(operator, { account: name, expires_at: expiresAt })
+  const { key } = await createKeyAsOperator(operator, { account: name, expires_at: expiresAt })
   const ownedCleanup = cleanup.move()
   return { key, [Symbol.asyncDispose]: async () => await ownedCleanup.disposeAsync() }
 }
 
 async function deleteLeftAccounts(operator: OperatorAccess): Promise<void> {
-  for (const { id, name, created_at: at, users } of await listAccounts(operator, PREFIX)) {
+  for (const { id, name, created_at: at, users } of await listAccountsAsOperator(
+    operator,
+    PREFIX,
+  )) {
     const isLeft = NAME.test(name ?? "") && users.length === 0
-    if (isLeft && Date.now() - Date.parse(at) > HOUR_MS) await deleteAccount(operator, id)
+    if (isLeft && Date.now() - Date.parse(at) > HOUR_MS) await deleteAccountAsOperator(operator, id)
   }
 }
 
 /** Deletes the account with this name. Returns false if the deletion fails. */
 async function removeAccount(operator: OperatorAccess, name: string): Promise<boolean> {
   async function remove(): Promise<void> {
-    const accounts = await listAccounts(operator, name)
+    const accounts = await listAccountsAsOperator(operator, name)
     for (const { id } of accounts.filter((each) => each.name === name)) {
-      await deleteAccount(operator, id)
+      await deleteAccountAsOperator(operator, id)
     }
   }
   try {

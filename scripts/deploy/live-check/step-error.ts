@@ -1,7 +1,8 @@
 /**
- * Facts about a failed step of the live check, from which `findLikelyCause` finds the likely cause.
+ * Facts about a failed step of the live check, from which `findLikelyFailureCause` finds the likely
+ * cause.
  */
-export type StepEvidence = {
+export type LiveCheckStepEvidence = {
   /** Status of the error response. */
   status?: number
   /** Status of the step's job; absent if no job was created. */
@@ -15,10 +16,10 @@ export type StepEvidence = {
 }
 
 /** Failure of a step of the live check. The message describes the failure. */
-export class StepError extends Error {
-  readonly evidence: StepEvidence
+export class LiveCheckStepError extends Error {
+  readonly evidence: LiveCheckStepEvidence
 
-  constructor(message: string, evidence: StepEvidence = {}, options?: ErrorOptions) {
+  constructor(message: string, evidence: LiveCheckStepEvidence = {}, options?: ErrorOptions) {
     super(message, options)
     this.evidence = evidence
   }

@@ -1,20 +1,20 @@
 import { z } from "zod"
 import {
-  requestJson,
+  requestLiveCheckJson,
   downloadBytes,
-  postJson,
-  waitUntilCompleted,
+  postLiveCheckJson,
+  waitUntilCheckedJobEnds,
   uploadUntilProbed,
 } from "./api.ts"
-import type { CheckApi, CheckedFile, CheckedJob } from "./api.ts"
-import { StepError } from "./step-error.ts"
-import { createJobWithWebhook, waitUntilDelivered } from "./webhook.ts"
-import type { CheckWebhook } from "./webhook.ts"
+import type { LiveCheckApi, CheckedFile, CheckedJob } from "./api.ts"
+import { LiveCheckStepError } from "./step-error.ts"
+import { createJobWithWebhook, waitUntilWebhookIsDelivered } from "./webhook.ts"
+import type { LiveCheckWebhook } from "./webhook.ts"
 
 /** Results of earlier steps that later steps need. */
-export type StepResults = {
+export type LiveCheckStepResults = {
   /** URL that receives the webhook of the check, and the expected response. */
-  webhook: CheckWebhook
+  webhook: LiveCheckWebhook
   /** URL of media to fetch and to look up; null if the operator names none. */
   checkUrl: string | null
   /** `svc_id://` references of uploaded files. */
@@ -24,19 +24,19 @@ export type StepResults = {
 }
 
 /** Result of a step that did not fail: a summary, or the reason why the step was not checked. */
-export type StepResult = { summary: string } | { unchecked: string }
+export type LiveCheckStepResult = { summary: string } | { unchecked: string }
 
-export type CheckStep = {
+export type LiveCheckStep = {
   name: string
   /** Earlier step whose result this step needs. */
   needs?: "upload" | "command"
-  run(api: CheckApi, results: StepResults): Promise<StepResult>
+  run(api: LiveCheckApi, results: LiveCheckStepResults): Promise<LiveCheckStepResult>
 }
 
 /**
  * Steps of the live check, in the order in which they run. Each step tests another kind of work.
  */
-export const CHECK_STEPS: readonly CheckStep[] = [
+export const LIVE_CHECK_STEPS: readonly LiveCheckStep[] = [
   { name: "upload", run: uploadTone },
   { name: "command", needs: "upload", run: runCommand },
   { name: "webhook", needs: "command", run: receiveWebhook },
@@ -59,7 +59,10 @@ const facts = z.looseObject({
   streams: z.array(z.looseObject({ codec_name: z.string().optional() })),
 })
 
-async function uploadTone(api: CheckApi, results: StepResults): Promise<StepResult> {
+async function uploadTone(
+  api: LiveCheckApi,
+  results: LiveCheckStepResults,
+): Promise<LiveCheckStepResult> {
   const bytes = makeTone()
   const file = await uploadUntilProbed(api, "tone.wav", bytes)
   expectFacts(file, { format_name: "wav", codecs: ["pcm_s16le"] })
@@ -69,7 +72,10 @@ async function uploadTone(api: CheckApi, results: StepResults): Promise<StepResu
 
 const createdCommand = z.object({ command_id: z.string() })
 
-async function runCommand(api: CheckApi, results: StepResults): Promise<StepResult> {
+async function runCommand(
+  api: LiveCheckApi,
+  results: LiveCheckStepResults,
+): Promise<LiveCheckStepResult> {
   const picture = `testsrc=size=${SIZE.width}x${SIZE.height}:rate=10:duration=1`
   const order = {
     ffmpeg_command: `ffmpeg -i {{in_1}} -f lavfi -i ${picture} -c:v libx264 -c:a aac {{out_1}}`,
@@ -77,12 +83,12 @@ async function runCommand(api: CheckApi, results: StepResults): Promise<StepResu
     output_files: { out_1: "film.mp4" },
   }
   const { command_id: id } = await createJobWithWebhook(results.webhook, (webhook) =>
-    postJson(api, "/commands", createdCommand, { ...order, ...webhook }),
+    postLiveCheckJson(api, "/commands", createdCommand, { ...order, ...webhook }),
   )
   results.commandId = id
-  const film = await downloadOutput(api, await waitUntilCompleted(api, id, "media"), judgeMp4)
-  // Uploads the output and waits for its probe, so that the content of the output is checked and
-  // not only its size.
+  const film = await downloadOutput(api, await waitUntilCheckedJobEnds(api, id, "media"), judgeMp4)
+  // Uploads the output and waits for ffprobe's result, so that the content of the output is checked
+  // and not only its size.
   const file = await uploadUntilProbed(api, "film.mp4", Uint8Array.from(film))
   expectFacts(file, { format_name: "mov,mp4", codecs: ["h264", "aac"], ...SIZE })
   results.film = `svc_id://${file.id}`
@@ -90,15 +96,15 @@ async function runCommand(api: CheckApi, results: StepResults): Promise<StepResu
 }
 
 async function receiveWebhook(
-  api: CheckApi,
-  { webhook, commandId }: StepResults,
-): Promise<StepResult> {
+  api: LiveCheckApi,
+  { webhook, commandId }: LiveCheckStepResults,
+): Promise<LiveCheckStepResult> {
   if (webhook.refusal !== null) return { unchecked: describeRefusal(api, webhook.refusal) }
-  return { summary: await waitUntilDelivered(api, webhook, commandId ?? "") }
+  return { summary: await waitUntilWebhookIsDelivered(api, webhook, commandId ?? "") }
 }
 
 /** Explains how to check the webhook of a service at a private address. */
-function describeRefusal(api: CheckApi, refusal: string): string {
+function describeRefusal(api: LiveCheckApi, refusal: string): string {
   const { host } = new URL(api.origin)
   return `the service calls no private address (${refusal}); start it with ALLOWED_PRIVATE_HOSTS=${host} for the check`
 }
@@ -109,12 +115,15 @@ const normalized = z.object({
   measurements: z.object({ after: z.object({ integrated_lufs: z.number().nullable() }) }),
 })
 
-async function normalizeTone(api: CheckApi, { tone }: StepResults): Promise<StepResult> {
+async function normalizeTone(
+  api: LiveCheckApi,
+  { tone }: LiveCheckStepResults,
+): Promise<LiveCheckStepResult> {
   const created = z.object({ normalization_id: z.string() })
   const order = { file_url: tone, loudnorm_i: TARGET_LUFS }
-  const { normalization_id: id } = await postJson(api, "/normalize", created, order)
-  const bytes = await downloadOutput(api, await waitUntilCompleted(api, id, "media"), judgeWav)
-  const { measurements } = await requestJson(api, `/normalize/${id}`, normalized)
+  const { normalization_id: id } = await postLiveCheckJson(api, "/normalize", created, order)
+  const bytes = await downloadOutput(api, await waitUntilCheckedJobEnds(api, id, "media"), judgeWav)
+  const { measurements } = await requestLiveCheckJson(api, `/normalize/${id}`, normalized)
   const { integrated_lufs: reached } = measurements.after
   if (reached === null || Math.abs(reached - TARGET_LUFS) > TOLERANCE_LU) {
     throw wrongOutput(`the loudness is ${reached} LUFS, and ${TARGET_LUFS} was requested`)
@@ -122,11 +131,14 @@ async function normalizeTone(api: CheckApi, { tone }: StepResults): Promise<Step
   return { summary: `${bytes.byteLength} bytes of WAV were returned, at ${reached} LUFS` }
 }
 
-async function transcodeFilm(api: CheckApi, { film }: StepResults): Promise<StepResult> {
+async function transcodeFilm(
+  api: LiveCheckApi,
+  { film }: LiveCheckStepResults,
+): Promise<LiveCheckStepResult> {
   const created = z.object({ id: z.string() })
   const outputs = [{ codec: "h264", resolution: "480p" }]
-  const { id } = await postJson(api, "/transcode", created, { source: film, outputs })
-  const ended = await waitUntilCompleted(api, id, "media")
+  const { id } = await postLiveCheckJson(api, "/transcode", created, { source: film, outputs })
+  const ended = await waitUntilCheckedJobEnds(api, id, "media")
   const bytes = await downloadOutput(api, ended, judgeMp4)
   const [output] = ended.outputs
   if (output?.codec !== "h264") throw wrongOutput(`the rendition has the codec ${output?.codec}`)
@@ -135,11 +147,14 @@ async function transcodeFilm(api: CheckApi, { film }: StepResults): Promise<Step
   }
 }
 
-async function transcribeTone(api: CheckApi, { tone }: StepResults): Promise<StepResult> {
+async function transcribeTone(
+  api: LiveCheckApi,
+  { tone }: LiveCheckStepResults,
+): Promise<LiveCheckStepResult> {
   const created = z.object({ transcribe_id: z.string() })
   const order = { file_url: tone }
-  const { transcribe_id: id } = await postJson(api, "/transcribe", created, order)
-  const { warnings } = await waitUntilCompleted(api, id, "speech")
+  const { transcribe_id: id } = await postLiveCheckJson(api, "/transcribe", created, order)
+  const { warnings } = await waitUntilCheckedJobEnds(api, id, "speech")
   if (!warnings.some(({ code }) => code === "no_speech")) {
     throw wrongOutput("speech was found in a tone, and no_speech was expected")
   }
@@ -148,30 +163,40 @@ async function transcribeTone(api: CheckApi, { tone }: StepResults): Promise<Ste
 
 const NO_URL = "CHECK_URL names no media to fetch"
 
-async function fetchMedia(api: CheckApi, { checkUrl }: StepResults): Promise<StepResult> {
+async function fetchMedia(
+  api: LiveCheckApi,
+  { checkUrl }: LiveCheckStepResults,
+): Promise<LiveCheckStepResult> {
   if (checkUrl === null) return { unchecked: NO_URL }
   const created = z.object({ fetch_id: z.string() })
-  const { fetch_id: id } = await postJson(api, "/fetch", created, { url: checkUrl })
-  await waitUntilCompleted(api, id, "fetch")
-  const record = await requestJson(api, `/fetch/${id}`, z.object({ download_url: z.url() }))
+  const { fetch_id: id } = await postLiveCheckJson(api, "/fetch", created, { url: checkUrl })
+  await waitUntilCheckedJobEnds(api, id, "fetch")
+  const record = await requestLiveCheckJson(
+    api,
+    `/fetch/${id}`,
+    z.object({ download_url: z.url() }),
+  )
   const bytes = await downloadBytes(api, record.download_url)
   if (bytes.byteLength === 0) throw wrongOutput("the fetched file is empty")
   return { summary: `${bytes.byteLength} bytes were fetched from CHECK_URL` }
 }
 
-async function lookUpMedia(api: CheckApi, { checkUrl }: StepResults): Promise<StepResult> {
+async function lookUpMedia(
+  api: LiveCheckApi,
+  { checkUrl }: LiveCheckStepResults,
+): Promise<LiveCheckStepResult> {
   if (checkUrl === null) return { unchecked: NO_URL }
   const path = `/fetch/metadata?${new URLSearchParams({ url: checkUrl }).toString()}`
-  const { title } = await requestJson(api, path, z.object({ title: z.string().nullish() }))
+  const { title } = await requestLiveCheckJson(api, path, z.object({ title: z.string().nullish() }))
   return { summary: `CHECK_URL was looked up: ${title ?? "it has no title"}` }
 }
 
 /**
- * Downloads the first output of a job. Throws a StepError if its size differs from the record, or
- * if `judge` finds an error in its format.
+ * Downloads the first output of a job. Throws a LiveCheckStepError if the size of the download
+ * differs from that in the record, or if `judge` finds an error in the file.
  */
 async function downloadOutput(
-  api: CheckApi,
+  api: LiveCheckApi,
   { outputs }: CheckedJob,
   judge: (bytes: Uint8Array) => string | null,
 ): Promise<Uint8Array> {
@@ -209,8 +234,8 @@ function expectFacts({ ffprobe }: CheckedFile, expected: Expected): void {
   )
 }
 
-function wrongOutput(sentence: string): StepError {
-  return new StepError(sentence, { code: WRONG_OUTPUT_CODE })
+function wrongOutput(sentence: string): LiveCheckStepError {
+  return new LiveCheckStepError(sentence, { code: WRONG_OUTPUT_CODE })
 }
 
 /** Code of the error for an output with the wrong content. */

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { z } from "zod"
-import { requestJson } from "./api.ts"
-import type { CheckApi } from "./api.ts"
-import { StepError } from "./step-error.ts"
+import { requestLiveCheckJson } from "./api.ts"
+import type { LiveCheckApi } from "./api.ts"
+import { LiveCheckStepError } from "./step-error.ts"
 
 const POLL_MS = 500
 /**
@@ -15,7 +15,7 @@ const DELIVERED_MS_MAX = 60_000
  * URL that receives the webhook of one live check, and the response of the service at that URL.
  * `refusal` is the reason why the service refuses the URL, else null.
  */
-export type CheckWebhook = { url: string; answer: string; refusal: string | null }
+export type LiveCheckWebhook = { url: string; answer: string; refusal: string | null }
 
 const deliveries = z.array(
   z.object({
@@ -35,13 +35,14 @@ const deliveries = z.array(
  * creates the job without the webhook and records the refusal.
  */
 export async function createJobWithWebhook<Created>(
-  webhook: CheckWebhook,
+  webhook: LiveCheckWebhook,
   create: (fields: { webhook?: string }) => Promise<Created>,
 ): Promise<Created> {
   try {
     return await create({ webhook: webhook.url })
   } catch (error) {
-    const isRefused = error instanceof StepError && error.evidence.fields?.join() === "webhook"
+    const isRefused =
+      error instanceof LiveCheckStepError && error.evidence.fields?.join() === "webhook"
     if (!isRefused) throw error
     webhook.refusal = "422 for its address"
     return await create({})
@@ -52,27 +53,33 @@ export async function createJobWithWebhook<Created>(
  * Waits until the webhook of a job was delivered. Throws a StepError unless the response proves
  * that the right service received the webhook.
  */
-export async function waitUntilDelivered(
-  api: CheckApi,
-  { answer }: CheckWebhook,
+export async function waitUntilWebhookIsDelivered(
+  api: LiveCheckApi,
+  { answer }: LiveCheckWebhook,
   jobId: string,
 ): Promise<string> {
   const untilMs = Math.min(api.untilMs, performance.now() + DELIVERED_MS_MAX)
   for (;;) {
-    const [delivery] = await requestJson(api, `/webhooks/deliveries?job_id=${jobId}`, deliveries)
+    const [delivery] = await requestLiveCheckJson(
+      api,
+      `/webhooks/deliveries?job_id=${jobId}`,
+      deliveries,
+    )
     const last = delivery?.tries.at(-1)
     if (delivery?.status === "delivered") {
       if (last?.answer?.includes(answer)) return "it arrived with its nonce, and was answered 200"
       const message = `another server answered it with ${last?.status}: ${last?.answer ?? ""}`
-      throw new StepError(message, { code: WEBHOOK_ANSWERED_ELSEWHERE_CODE })
+      throw new LiveCheckStepError(message, { code: WEBHOOK_ANSWERED_ELSEWHERE_CODE })
     }
     // Fails after the first failed try, because the check ends before the next try.
     if (last) {
       const message = `its first try failed: ${last.error ?? last.status}`
-      throw new StepError(message, { ...(last.status !== null && { status: last.status }) })
+      throw new LiveCheckStepError(message, {
+        ...(last.status !== null && { status: last.status }),
+      })
     }
     if (performance.now() > untilMs) {
-      throw new StepError("it was not tried within a minute of its job's end", {
+      throw new LiveCheckStepError("it was not tried within a minute of its job's end", {
         code: WEBHOOK_NOT_TRIED_CODE,
       })
     }

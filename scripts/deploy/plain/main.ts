@@ -1,7 +1,7 @@
 import { findWranglerCommand } from "./command-line.ts"
 import { prepareWranglerDeploy } from "./prepare.ts"
 import { CliError, runScript } from "../../cli/cli-error.ts"
-import { pickVariables } from "../../cli/environment.ts"
+import { pickEnvironmentVariables } from "../../cli/environment.ts"
 import { readServiceConfig } from "../../cli/service-config.ts"
 import { ensureSite } from "../../site/ensure.ts"
 
@@ -19,6 +19,6 @@ await runScript(async () => {
         "domain or setting use `npm run deploy`, which takes them from the environment (docs/operate/settings.md).",
     )
   }
-  const { stateDir } = readServiceConfig(pickVariables(process.env, ["STATE_DIR"]))
+  const { stateDir } = readServiceConfig(pickEnvironmentVariables(process.env, ["STATE_DIR"]))
   await prepareWranglerDeploy(process.env, stateDir)
 })

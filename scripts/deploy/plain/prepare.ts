@@ -3,14 +3,14 @@ import { CliError } from "../../cli/cli-error.ts"
 import { readDeploymentRecord, writeDeploymentRecord } from "../../cli/deployment-record.ts"
 import { NO_ANALYTICS_CLAUSE, canBindAnalytics } from "../analytics.ts"
 import { checkDeployment } from "../checks.ts"
-import type { Deployment } from "../checks.ts"
+import type { CheckedDeployment } from "../checks.ts"
 import { findCloudflareResource } from "../cloudflare.ts"
 import { deriveWranglerConfig, readWranglerConfig, writeWranglerConfig } from "../config.ts"
 import type { WranglerConfig } from "../config.ts"
-import { migrateDatabases } from "../migrate.ts"
+import { migrateDeployedDatabases } from "../migrate.ts"
 import { createMissingResources } from "../resources.ts"
-import { prepareSecrets, withSecretsFile } from "../secrets.ts"
-import { readDeploymentSettings, listChangedSettings } from "../settings.ts"
+import { prepareWorkerSecrets, withWorkerSecretsFile } from "../secrets.ts"
+import { readDeploymentSettings, listChangedDeploymentSettings } from "../settings.ts"
 import { runWranglerOrThrow } from "../wrangler.ts"
 
 /**
@@ -47,7 +47,7 @@ export async function prepareWranglerDeploy(
   const config = deriveWranglerConfig({ ...base, databaseIds })
   const configPath = writeWranglerConfig(stateDir, name, config)
   console.log(`Secrets: ${await sendSecrets(deployment, configPath)}.`)
-  console.log(`Database: ${await migrateDatabases(config, configPath, ["--remote"])}.`)
+  console.log(`Database: ${await migrateDeployedDatabases(config, configPath, ["--remote"])}.`)
   console.log(
     `wrangler deploys the rest. A key then: npm run keys -- create --account me --plan paid --remote ${deployment.origin}`,
   )
@@ -82,8 +82,11 @@ function warnOfSettings(environment: NodeJS.ProcessEnv): void {
  * Throws a CliError if the deployed settings differ from wrangler.toml, because wrangler would
  * reset them without a warning.
  */
-function refuseOtherSettings({ vars, name }: Deployment, { vars: ofFile }: WranglerConfig): void {
-  const names = listChangedSettings(ofFile, vars)
+function refuseOtherSettings(
+  { vars, name }: CheckedDeployment,
+  { vars: ofFile }: WranglerConfig,
+): void {
+  const names = listChangedDeploymentSettings(ofFile, vars)
   if (names.length === 0) return
   throw new CliError(
     `Nothing was changed: "${name}" is deployed with settings that wrangler.toml lacks or has otherwise ` +
@@ -95,7 +98,7 @@ function refuseOtherSettings({ vars, name }: Deployment, { vars: ofFile }: Wrang
  * Throws a CliError if a bound database no longer exists, because wrangler would fail without
  * naming the reason.
  */
-async function refuseLostDatabases({ api, deployed }: Deployment): Promise<void> {
+async function refuseLostDatabases({ api, deployed }: CheckedDeployment): Promise<void> {
   for (const id of deployed?.databaseIds ?? []) {
     if (await findCloudflareResource(api, z.unknown(), `/d1/database/${id}`)) continue
     throw new CliError(
@@ -145,11 +148,11 @@ const PARTS: [name: string, partOf: (config: WranglerConfig) => unknown][] = [
  * Sends the secrets that the Worker lacks, and returns a summary. If there is no Worker, wrangler
  * creates one without code.
  */
-async function sendSecrets(deployment: Deployment, configPath: string): Promise<string> {
+async function sendSecrets(deployment: CheckedDeployment, configPath: string): Promise<string> {
   const { id, name, origin } = deployment
-  const { toSend, summary } = prepareSecrets(deployment, false)
+  const { toSend, summary } = prepareWorkerSecrets(deployment, false)
   if (Object.keys(toSend).length === 0) return summary
-  await withSecretsFile(configPath, toSend, async (path) => {
+  await withWorkerSecretsFile(configPath, toSend, async (path) => {
     await runWranglerOrThrow(["secret", "bulk", path, "--name", name, "--config", configPath])
   })
   const { nextOperatorToken: token, ...kept } = readDeploymentRecord(id)

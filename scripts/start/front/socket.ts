@@ -13,7 +13,7 @@ type Address = { host: string; port: number }
  * connections: callers wait until the process that inherits the descriptor accepts them. Throws a
  * CliError if the socket cannot listen.
  */
-export async function openListeningSocket(
+export async function createListeningSocket(
   address: Address,
 ): Promise<{ descriptor: number } & AsyncDisposable> {
   const thread = new Worker(BUNDLE_PATHS.socket, { workerData: address })

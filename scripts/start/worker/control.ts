@@ -52,11 +52,15 @@ const appliedRows = z.array(z.object({ name: z.string() }))
 class SettingError extends Error {}
 
 /**
- * Makes the entrypoint with two routes. `POST /migrate` applies a list of migrations. `POST /sweep`
- * runs a sweep; the first sweep of a process gets its start time as the body. Responds 204 when the
- * work is done, 409 with a message if a setting is wrong, and 500 with another error.
+ * Makes the entrypoint by which the start script controls the Worker, with two routes. `POST
+ * /migrate` applies a list of migrations. `POST /sweep` runs a sweep; the body of the first request
+ * is the start time of the start script. Responds 204 when the work is done, 409 with a message if
+ * a setting is wrong, and 500 after any other error.
  */
-export function makeControlEntrypoint<Context>(worker: Scheduled<Context>, onMigrated: () => void) {
+export function makeMigrateAndSweepEntrypoint<Context>(
+  worker: Scheduled<Context>,
+  onMigrated: () => void,
+) {
   return {
     async fetch(request: Request, env: Environment, context: Context): Promise<Response> {
       const { pathname } = new URL(request.url)

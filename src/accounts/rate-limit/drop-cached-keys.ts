@@ -9,7 +9,7 @@ const KEYS_MAX = 500
  * Makes the rate limiters of keys read their keys from the database again, at most `KEYS_MAX`
  * limiters. Any other or unreachable limiter continues with the cached key for at most a second.
  */
-export async function dropCachedKeys(env: Env, hashes: readonly string[]): Promise<void> {
+export async function dropCachedApiKeys(env: Env, hashes: readonly string[]): Promise<void> {
   dropPrefetches(hashes)
   for (let at = 0; at < Math.min(hashes.length, KEYS_MAX); at += AT_ONCE) {
     const some = hashes.slice(at, at + AT_ONCE)

@@ -9,12 +9,12 @@ import type {
   PrefetchGrant,
   RateLimiterRpc,
   RateLimitRequest,
-  UnusedRequests,
+  UnusedPrefetchedRequests,
 } from "../../bindings/rpc.ts"
 import { formatUtcDay } from "../../db/accounts/account-limits.ts"
 import { openAccountDatabases, openDirectory } from "../../db/database.ts"
-import { findValidKey } from "../../db/accounts/keys.ts"
-import { addRequestCounts } from "../../db/accounts/request-counts.ts"
+import { findValidApiKey } from "../../db/accounts/keys.ts"
+import { addRequestCountsToUsage } from "../../db/accounts/request-counts.ts"
 import { WINDOW_SECONDS } from "./request-window.ts"
 import { UPLOAD_LEASE_MS, CONCURRENT_UPLOADS_MAX } from "./upload-leases.ts"
 
@@ -102,7 +102,7 @@ export class RateLimiter extends DurableObject<Env> implements RateLimiterRpc {
     return { ...allowance, remaining, more, moreMs, grantedAt, windowEndsAt: this.#window.endsAt }
   }
 
-  async giveBack({ count, grantedAt }: UnusedRequests): Promise<void> {
+  async giveBack({ count, grantedAt }: UnusedPrefetchedRequests): Promise<void> {
     const beganAt = this.#window.endsAt - WINDOW_MS
     if (grantedAt >= beganAt) this.#window.used = Math.max(0, this.#window.used - count)
     this.#countOf(grantedAt, -count)
@@ -224,7 +224,7 @@ export class RateLimiter extends DurableObject<Env> implements RateLimiterRpc {
     const { caller, at: lastUsedAt } = this.#lastUse
     const accountId = caller.account.id
     const counts = { accountId, keyId: caller.key?.id ?? null, lastUsedAt, byDay }
-    await addRequestCounts(openAccountDatabases(this.env, accountId), counts)
+    await addRequestCountsToUsage(openAccountDatabases(this.env, accountId), counts)
   }
 
   async #callerOf(hash: string): Promise<Caller | null> {
@@ -256,7 +256,7 @@ export class RateLimiter extends DurableObject<Env> implements RateLimiterRpc {
   async #findAnew(hash: string): Promise<Caller | null> {
     for (;;) {
       const [since, timesForgotten] = [Date.now(), this.#timesForgotten]
-      const caller = await findValidKey(openDirectory(this.env), hash, since)
+      const caller = await findValidApiKey(openDirectory(this.env), hash, since)
       if (timesForgotten !== this.#timesForgotten) continue
       this.#known = caller && { caller, since }
       return caller

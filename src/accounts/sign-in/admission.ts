@@ -9,7 +9,7 @@ import { EMAIL_LENGTH_MAX } from "./limits.ts"
 import { emailTooLongError, authError } from "./auth-errors.ts"
 
 /** Person who signs up, with evidence of the right to sign up. */
-export type Applicant = {
+export type SignUpApplicant = {
   email: string
   /** Whether the sign-in service has verified the email; null for a sign-up by password. */
   isVerifiedBy: boolean | null
@@ -28,7 +28,10 @@ export type SignUpAdmission = { by: NewUser["admittedBy"]; isVerified: boolean }
  * Throws a 403 response without permission, and a 400 response for an email that is too long to be
  * stored.
  */
-export async function admitSignUp(env: Env, applicant: Applicant): Promise<SignUpAdmission> {
+export async function requireSignUpPermission(
+  env: Env,
+  applicant: SignUpApplicant,
+): Promise<SignUpAdmission> {
   const { email, isVerifiedBy, invitation: token } = applicant
   if (email.length > EMAIL_LENGTH_MAX) throw emailTooLongError()
   if (isVerifiedBy === false) throw authError("FORBIDDEN", "EMAIL_NOT_VERIFIED", UNVERIFIED)
@@ -48,7 +51,10 @@ const BY_INVITATION = "Sign-up is by invitation; ask the operator of this servic
 const VOID = "The invitation is used, expired, or for another email address."
 const UNVERIFIED = "The sign-in service has not verified this email address."
 
-async function findInvitationOf(env: Env, { email, isVerifiedBy, invitation: token }: Applicant) {
+async function findInvitationOf(
+  env: Env,
+  { email, isVerifiedBy, invitation: token }: SignUpApplicant,
+) {
   if (token !== undefined) return await findInvitationByToken(env, token)
   if (isVerifiedBy === null) return null
   return await findStored(openDirectory(env), { email: email.toLowerCase() }, Date.now())

@@ -9,8 +9,8 @@ import { readSignInProviders } from "../../bindings/sign-in-providers.ts"
 import { openDirectory } from "../../db/database.ts"
 import { confirmUserByMailedLink } from "../../db/accounts/unconfirmed-users.ts"
 import { confirmEmailEndpoint } from "./confirmations.ts"
-import { authDatabaseAdapter } from "./database.ts"
-import { databaseHooks } from "./database-hooks.ts"
+import { makeBetterAuthDatabaseAdapter } from "./database.ts"
+import { makeBetterAuthDatabaseHooks } from "./database-hooks.ts"
 import { confirmEmailChangeEndpoint, emailChangeEndpoint } from "./email-changes.ts"
 import { makeAuthRequestCheck } from "./check-requests.ts"
 import { PASSWORD_LENGTH } from "./limits.ts"
@@ -87,8 +87,8 @@ function makeAuth(env: Env, origin: string) {
     telemetry: { enabled: false },
     logger,
     onAPIError: { errorURL: `${origin}/sign-in` },
-    database: authDatabaseAdapter(env),
-    databaseHooks: databaseHooks(env),
+    database: makeBetterAuthDatabaseAdapter(env),
+    databaseHooks: makeBetterAuthDatabaseHooks(env),
     hooks: { before: makeAuthRequestCheck(env, origin) },
     plugins: [ownRoutes(env, mails)],
     advanced: {

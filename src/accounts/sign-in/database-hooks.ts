@@ -9,7 +9,7 @@ import {
   renameAccountToEmail,
   removeExpiredSessions,
 } from "../../db/accounts/users.ts"
-import { admitSignUp } from "./admission.ts"
+import { requireSignUpPermission } from "./admission.ts"
 
 const NAME_LENGTH_MAX = 200
 const USER_AGENT_LENGTH_MAX = 300
@@ -20,7 +20,9 @@ const owned = z.object({ accountId: z.string(), email: z.string() })
  * Hooks of better-auth that run before or after its writes of users, sessions and credentials, on
  * every route.
  */
-export function databaseHooks(env: Env): NonNullable<BetterAuthOptions["databaseHooks"]> {
+export function makeBetterAuthDatabaseHooks(
+  env: Env,
+): NonNullable<BetterAuthOptions["databaseHooks"]> {
   return {
     user: {
       create: {
@@ -28,7 +30,11 @@ export function databaseHooks(env: Env): NonNullable<BetterAuthOptions["database
           // This hook runs only for users of sign-in services. src/accounts/sign-in/sign-up.ts
           // stores users with a password.
           const { email, emailVerified: isVerifiedBy } = user
-          const admission = await admitSignUp(env, { email, isVerifiedBy, invitation: undefined })
+          const admission = await requireSignUpPermission(env, {
+            email,
+            isVerifiedBy,
+            invitation: undefined,
+          })
           return {
             data: {
               name: (user.name || email).slice(0, NAME_LENGTH_MAX),

@@ -28,7 +28,7 @@ const madeUser = z.object({
  * Returns better-auth's database adapter for D1. The adapter creates each user together with an
  * account, and reads each session together with its user.
  */
-export function authDatabaseAdapter(env: Env) {
+export function makeBetterAuthDatabaseAdapter(env: Env) {
   const makeAdapter = drizzleAdapter(openDirectory(env), {
     provider: "sqlite",
     schema: {

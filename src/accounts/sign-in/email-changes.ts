@@ -8,7 +8,7 @@ import {
 } from "../../db/accounts/unconfirmed-users.ts"
 import { findUserByEmail } from "../../db/accounts/users.ts"
 import { verifyEmailLinkToken } from "./email-links.ts"
-import { doAfterResponse } from "./after-response.ts"
+import { runAfterResponse } from "./after-response.ts"
 import type { SignInMailers } from "./mails.ts"
 import { invalidLinkError, authError, otherUserSignedInError } from "./auth-errors.ts"
 import { AUTH_BODY_SCHEMAS } from "./bodies.ts"
@@ -24,7 +24,7 @@ export function emailChangeEndpoint(env: Env, mails: SignInMailers) {
     const { user } = c.context.session
     const newEmail = c.body.newEmail.toLowerCase()
     if (newEmail === user.email) throw authError("BAD_REQUEST", "EMAIL_SAME", SAME)
-    doAfterResponse("auth.change_failed", async () => {
+    runAfterResponse("auth.change_failed", async () => {
       const holder = await findUserByEmail(openDirectory(env), newEmail)
       if (!holder?.emailVerified) await mails.agree(user, newEmail)
     })
@@ -48,7 +48,7 @@ export function confirmEmailChangeEndpoint(env: Env, mails: SignInMailers) {
     if (!present) throw authError("UNAUTHORIZED", "SIGN_IN_FIRST", "Sign in first.")
     if (present.user.id !== user.id) throw otherUserSignedInError()
     if (purpose === "agree") {
-      doAfterResponse("auth.change_failed", async () => await mails.change(user, newEmail))
+      runAfterResponse("auth.change_failed", async () => await mails.change(user, newEmail))
       return c.json({ status: true })
     }
     await makeRoom(env, newEmail)

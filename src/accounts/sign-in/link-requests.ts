@@ -3,7 +3,7 @@ import { makeMailLinkToken } from "../../platform/crypto/mail-link-token.ts"
 import type { Env } from "../../bindings/env.ts"
 import { openDirectory } from "../../db/database.ts"
 import { findUserByEmail } from "../../db/accounts/users.ts"
-import { doAfterResponse } from "./after-response.ts"
+import { runAfterResponse } from "./after-response.ts"
 import type { SignInMailers } from "./mails.ts"
 import { AUTH_BODY_SCHEMAS } from "./bodies.ts"
 
@@ -16,7 +16,7 @@ const RESET_LIFE_MS = 3_600_000
 export function passwordResetEndpoint(env: Env, mails: SignInMailers) {
   const options = { method: "POST", body: AUTH_BODY_SCHEMAS["/request-password-reset"] } as const
   return createAuthEndpoint("/request-password-reset", options, async (c) => {
-    doAfterResponse("auth.reset_failed", async () => {
+    runAfterResponse("auth.reset_failed", async () => {
       const user = await findUserByEmail(openDirectory(env), c.body.email.toLowerCase())
       if (!user) return
       await mails.reset(
@@ -35,7 +35,7 @@ export function passwordResetEndpoint(env: Env, mails: SignInMailers) {
 export function confirmationLinkEndpoint(env: Env, mails: SignInMailers) {
   const options = { method: "POST", body: AUTH_BODY_SCHEMAS["/send-verification-email"] } as const
   return createAuthEndpoint("/send-verification-email", options, async (c) => {
-    doAfterResponse("auth.confirmation_failed", async () => {
+    runAfterResponse("auth.confirmation_failed", async () => {
       const user = await findUserByEmail(openDirectory(env), c.body.email.toLowerCase())
       if (user && !user.emailVerified) await mails.confirm(user)
     })

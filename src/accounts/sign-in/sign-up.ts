@@ -6,9 +6,9 @@ import { syncAccountCopy, chooseNewAccountId } from "../../db/accounts/account-c
 import { openDirectory } from "../../db/database.ts"
 import type { User } from "../../db/schema/users.ts"
 import { createUser, findUserByEmail } from "../../db/accounts/users.ts"
-import { admitSignUp } from "./admission.ts"
+import { requireSignUpPermission } from "./admission.ts"
 import type { SignUpAdmission } from "./admission.ts"
-import { doAfterResponse } from "./after-response.ts"
+import { runAfterResponse } from "./after-response.ts"
 import type { SignInMailers } from "./mails.ts"
 import { checkPasswordLength } from "./passwords.ts"
 import { authError } from "./auth-errors.ts"
@@ -33,11 +33,11 @@ export function signUpEndpoint(env: Env, mails: SignInMailers) {
   return createAuthEndpoint("/sign-up/email", options, async (c) => {
     const { password, invitation } = c.body
     const email = c.body.email.toLowerCase()
-    const admission = await admitSignUp(env, { email, isVerifiedBy: null, invitation })
+    const admission = await requireSignUpPermission(env, { email, isVerifiedBy: null, invitation })
     checkPasswordLength(password)
     const applied = { email, passwordHash: await c.context.password.hash(password), admission }
     if (!admission.isVerified) {
-      doAfterResponse("auth.sign_up_failed", async () => await signUp(env, mails, applied))
+      runAfterResponse("auth.sign_up_failed", async () => await signUp(env, mails, applied))
     } else if (!(await signUp(env, mails, applied))) {
       throw authError("FORBIDDEN", "USER_EXISTS", EXISTS)
     }

@@ -3,7 +3,7 @@ import type { Fault } from "../../domain/faults.ts"
 import type { CommonRequestFields, ResolvedInput, JsonKind, Kind } from "../../kinds/kind.ts"
 import { PRIORITY_DEFAULT } from "../../kinds/create-fields.ts"
 import { findInputFileFaults } from "../../kinds/reference.ts"
-import { addSourceTasks } from "../../kinds/sources.ts"
+import { draftSourceTasks } from "../../kinds/sources.ts"
 import { describeOversizedInputs, findInputBytesLimit } from "../../jobs/input-bytes-limit.ts"
 import { findChainFaults, listNeededJobIds } from "../../jobs/chains.ts"
 import {
@@ -159,7 +159,7 @@ export async function draftJobOrFaults<Input extends CommonRequestFields, Usable
   const limits = { runSecondsMax, fileBytesMax }
   const fields = kind.createFields?.(request) ?? request
   const facts = { ...readJobProperties(c, fields), ...readDeploymentFacts(c.env), ...limits }
-  const draft = addSourceTasks(kind.plan(request, { ...facts, inputs }), facts, inputs)
+  const draft = draftSourceTasks(kind.plan(request, { ...facts, inputs }), facts, inputs)
   return { draft: { ...draft, neededJobIds: listNeededJobIds(inputs) } }
 }
 

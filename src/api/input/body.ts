@@ -30,7 +30,7 @@ export type BodyLimits = {
  * `UPLOAD_IDLE_SECONDS`, or takes longer than UPLOAD_MS_MAX. The rate counts only time in which the
  * service waits for the client.
  */
-export function openBodyReader(c: AppContext, limits: BodyLimits): BodyReader | null {
+export function createBodyReader(c: AppContext, limits: BodyLimits): BodyReader | null {
   const { bytesMax, tooLarge } = limits
   const body: ReadableStream<Uint8Array> | null = c.req.raw.body
   if (!body) return null
@@ -71,7 +71,7 @@ const READ_BYTES = 64 * 1024
 export async function readBodyAsBlob(c: AppContext, limits: BodyLimits): Promise<Blob> {
   const announced = Number(c.req.header("content-length") ?? 0)
   if (announced > limits.bytesMax) throw limits.tooLarge()
-  const body = openBodyReader(c, limits)
+  const body = createBodyReader(c, limits)
   const chunks: Uint8Array<ArrayBuffer>[] = []
   for (;;) {
     const chunk = await body?.read(new Uint8Array(READ_BYTES))

@@ -26,7 +26,7 @@ import type { AppContext } from "../context.ts"
  * Returns the handler of POST requests that create jobs of a kind. The handler accepts JSON bodies,
  * and multipart forms if the kind takes a file.
  */
-export function makeCreateHandler<Input extends CommonRequestFields, Usable>(
+export function makeJobCreationHandler<Input extends CommonRequestFields, Usable>(
   kind: JsonKind<Input, Usable>,
 ): (c: AppContext) => Promise<CreatedJob> {
   const { uploadField } = kind

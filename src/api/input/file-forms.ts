@@ -1,6 +1,6 @@
 import type { Fault } from "../../domain/faults.ts"
 import type { StoredUpload } from "../../kinds/uploads.ts"
-import { openIncomingFile } from "../../objects/incoming-file.ts"
+import { createIncomingFile } from "../../objects/incoming-file.ts"
 import type { IncomingFile } from "../../objects/incoming-file.ts"
 import { ObjectTooShortError } from "../../objects/part-writer.ts"
 import { formatCurlUpload, receiveMultipart, MULTIPART_OVERHEAD_BYTES_MAX } from "./multipart.ts"
@@ -82,7 +82,7 @@ async function receiveForm<Created extends { replayed: boolean }>(
   let isOwned = false
   try {
     const { fields, file } = await receiveMultipart(c, (part) => {
-      const incoming = openIncomingFile(c.env, c.get("account").id, part)
+      const incoming = createIncomingFile(c.env, c.get("account").id, part)
       incomings.push(incoming)
       return incoming
     })

@@ -1,6 +1,6 @@
 import { PLAN_LIMIT_REMEDY } from "../../contract/plan-limit-remedy.ts"
 import { getSettings } from "../../bindings/env.ts"
-import { openBodyReader } from "./body.ts"
+import { createBodyReader } from "./body.ts"
 import type { BodyReader } from "./body.ts"
 import { getPublicOrigin, requireUncompressed } from "./request.ts"
 import type { AppContext } from "../context.ts"
@@ -105,7 +105,7 @@ function openMultipartBody(c: AppContext, fileBytesMax: number): BodyReader {
   if (announced > planBytesMax) throw fileTooLargeProblem(c, fileBytesMax)
   const bodyBytesMax = readBodyBytesMax(c)
   if (announced > bodyBytesMax) throw bodyTooLargeProblem(bodyBytesMax)
-  const body = openBodyReader(c, {
+  const body = createBodyReader(c, {
     bytesMax: Math.min(planBytesMax, bodyBytesMax),
     tooLarge: () => {
       return planBytesMax <= bodyBytesMax

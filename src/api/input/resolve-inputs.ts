@@ -7,7 +7,7 @@ import { parseInputReference } from "../../kinds/reference.ts"
 import type { ParsedInputReference } from "../../kinds/reference.ts"
 import { findReferencedOutput } from "../../kinds/output-references.ts"
 import type { JobWithOutputs } from "../../kinds/output-references.ts"
-import { UNLISTED_KIND_NAMES } from "../../kinds/registry.ts"
+import { INTERNAL_KIND_NAMES } from "../../kinds/registry.ts"
 import type { StoredUpload } from "../../kinds/uploads.ts"
 import { EXPECTED_ADDRESSES } from "../../hints/addresses.ts"
 import type { InputIds, InputRows } from "../../db/files/input-files.ts"
@@ -136,7 +136,7 @@ function resolveOutput(
 }
 
 function findNeededJob({ jobs, files }: InputRows, jobId: string): JobWithOutputs | undefined {
-  const job = jobs.find(({ id, kind }) => id === jobId && !UNLISTED_KIND_NAMES.includes(kind))
+  const job = jobs.find(({ id, kind }) => id === jobId && !INTERNAL_KIND_NAMES.includes(kind))
   return job && { ...job, files: files.filter((file) => file.jobId === jobId) }
 }
 

@@ -4,7 +4,7 @@ import {
   parseUserUrl,
   NOT_PUBLIC_HOST_ERROR,
   NOT_WEB_URL_ERROR,
-  effectivePort,
+  getUrlPort,
   parseHostList,
   parseWebUrl,
 } from "../../contract/urls/user-url.ts"
@@ -85,7 +85,7 @@ function withRemedy<Checked extends object>(
   if (!/^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(getPublicOrigin(c)).hostname)) {
     return checked
   }
-  const host = `${url.hostname.toLowerCase()}:${effectivePort(url)}`
+  const host = `${url.hostname.toLowerCase()}:${getUrlPort(url)}`
   const remedy = `to allow the host, start this service with ALLOWED_PRIVATE_HOSTS=${host}`
   return { error: `${checked.error}; ${remedy}` }
 }

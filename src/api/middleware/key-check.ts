@@ -3,7 +3,7 @@ import { getSettings } from "../../bindings/env.ts"
 import type { Env } from "../../bindings/env.ts"
 import { logError } from "../../platform/log.ts"
 import { openDirectory } from "../../db/database.ts"
-import { findValidKey } from "../../db/accounts/keys.ts"
+import { findValidApiKey } from "../../db/accounts/keys.ts"
 import { readClientNetwork } from "../../platform/client-network.ts"
 import { Problem } from "../output/problem.ts"
 import { makeBoundedCache } from "../../platform/bounded-cache.ts"
@@ -54,7 +54,7 @@ export async function mayApiKeyExist({ env, headers, key, hash }: KeyCheck): Pro
   const network = readClientNetwork(headers)
   requireUnblocked(network)
   const found = await limitLookups(network, () =>
-    findValidKey(openDirectory(env), hash, Date.now()),
+    findValidApiKey(openDirectory(env), hash, Date.now()),
   )
   return found !== null
 }

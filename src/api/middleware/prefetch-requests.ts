@@ -6,7 +6,11 @@ import {
 } from "../../accounts/rate-limit/prefetch.ts"
 import type { PrefetchedRequests } from "../../accounts/rate-limit/prefetch.ts"
 import { makeBoundedCache } from "../../platform/bounded-cache.ts"
-import type { RateLimitResult, RateLimitRequest, UnusedRequests } from "../../bindings/rpc.ts"
+import type {
+  RateLimitResult,
+  RateLimitRequest,
+  UnusedPrefetchedRequests,
+} from "../../bindings/rpc.ts"
 import type { AppContext } from "../context.ts"
 
 // Prefetches rate limit grants for busy API keys: the rate limiter grants some requests in advance,
@@ -87,7 +91,7 @@ function consumePrefetched(hash: string): RateLimitResult | null {
 }
 
 /** Takes the unused requests of an expired grant, which the caller returns to the rate limiter. */
-function takeUnused(prefetch: PrefetchedRequests | null): UnusedRequests | null {
+function takeUnused(prefetch: PrefetchedRequests | null): UnusedPrefetchedRequests | null {
   if (!prefetch || prefetch.left <= 0 || prefetch.until > Date.now()) return null
   const unused = { count: prefetch.left, grantedAt: prefetch.granted.grantedAt }
   prefetch.left = 0

@@ -3,7 +3,7 @@ import { routePath } from "hono/route"
 import { cutText } from "../../contract/cut-text.ts"
 import { configureLog } from "../../bindings/env.ts"
 import { log } from "../../platform/log.ts"
-import { countEvent } from "../../bindings/metrics.ts"
+import { countMetricEvent } from "../../bindings/metrics.ts"
 import { isDashboardRequest } from "./auth.ts"
 import type { AppEnv, AppContext } from "../context.ts"
 
@@ -44,7 +44,7 @@ export const logRequest = createMiddleware<AppEnv>(async (c, next) => {
     answer_bytes: readContentLength(c.res.headers),
   })
   if (path.startsWith("/io/") || isDashboardRequest(c.req.raw)) return
-  countEvent(c.env, { event: "request", method, route: routePath(c), status, durationMs })
+  countMetricEvent(c.env, { event: "request", method, route: routePath(c), status, durationMs })
 })
 
 function clientRequestId(c: AppContext): string | undefined {

@@ -104,7 +104,7 @@ function getOperation<Row, RecordSchema extends z.ZodType<object>>(
     method: "get",
     path: `/${path}/{id}`,
     operationId: `get${toPascalCase(title)}`,
-    summary: `Get ${addArticle(title)}`,
+    summary: `Get ${prefixIndefiniteArticle(title)}`,
     tag: path,
     query: emptyQuerySchema,
     headers: ["Prefer"],
@@ -129,7 +129,7 @@ function deleteOperation<Row, RecordSchema extends z.ZodType<object>>(
     method: "delete",
     path: `/${path}/{id}`,
     operationId: `delete${toPascalCase(title)}`,
-    summary: `Delete ${addArticle(title)} and everything it stored; an open job is canceled first`,
+    summary: `Delete ${prefixIndefiniteArticle(title)} and everything it stored; an open job is canceled first`,
     tag: path,
     query: emptyQuerySchema,
     answer: { status: 200, description: `The ${title} is deleted.`, schema: z.object({}) },
@@ -159,7 +159,7 @@ export function resourceUrl(c: AppContext, { path }: Pick<Kind, "path">, id: str
 }
 
 /** Adds the article to a resource's title: `an FFmpeg job` for `ffmpeg job`. */
-export function addArticle(title: string): string {
+export function prefixIndefiniteArticle(title: string): string {
   const noun = title.replace(/^ffmpeg\b/, "FFmpeg")
   return `${/^(?:[aeiou]|FF)/.test(noun) ? "an" : "a"} ${noun}`
 }

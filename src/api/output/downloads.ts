@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { getSettings } from "../../bindings/env.ts"
 import { EXAMPLE_ID } from "../../platform/ids.ts"
-import { makeDownloadToken, toLinkTarget } from "../../objects/download-links.ts"
+import { makeDownloadToken, findDownloadLinkTarget } from "../../objects/download-links.ts"
 import type { File } from "../../db/schema/files.ts"
 import type { Job } from "../../db/schema/jobs.ts"
 import { isFinalState } from "../../domain/states.ts"
@@ -73,7 +73,7 @@ export function unavailableDownloadProblem(
 export async function redirectToDownload(c: AppContext, target: LinkTarget): Promise<Response> {
   const { file, name, query } = target
   const { LATHE_SECRET } = getSettings(c.env)
-  const linkTarget = await toLinkTarget(file, name)
+  const linkTarget = await findDownloadLinkTarget(file, name)
   if (!linkTarget) throw notFoundProblem("file")
   const token = await makeDownloadToken(LATHE_SECRET, {
     opens: linkTarget,

@@ -1,9 +1,9 @@
 import { z } from "zod"
 import { dateTimeSchema, toDateTime } from "../../kinds/shared-record-fields.ts"
-import type { RotationRefusal } from "../../accounts/keys.ts"
+import type { ApiKeyRotationRefusal } from "../../accounts/keys.ts"
 import { SCOPES } from "../../domain/scopes.ts"
 import { parseDateTime } from "../../hints/values.ts"
-import { VALID_KEYS_MAX } from "../../db/accounts/account-keys.ts"
+import { VALID_API_KEYS_MAX } from "../../db/accounts/account-keys.ts"
 import type { ApiKey } from "../../db/schema/accounts.ts"
 import { Problem } from "./problem.ts"
 
@@ -84,12 +84,15 @@ export function toApiKeyRecord(key: ApiKey): z.output<typeof apiKeyRecordSchema>
 export function tooManyKeysProblem(): Problem {
   return new Problem(
     "key_limit_exceeded",
-    `An account may have ${VALID_KEYS_MAX} valid keys; revoke a key that you no longer need.`,
+    `An account may have ${VALID_API_KEYS_MAX} valid keys; revoke a key that you no longer need.`,
   )
 }
 
 /** Returns the error response for an API key that cannot be rotated. */
-export function keyNotRotatableProblem(refusal: RotationRefusal, { replacedBy }: ApiKey): Problem {
+export function keyNotRotatableProblem(
+  refusal: ApiKeyRotationRefusal,
+  { replacedBy }: ApiKey,
+): Problem {
   if (refusal === "full") return tooManyKeysProblem()
   const sentences = {
     revoked: "The key is revoked: create a new one.",

@@ -58,7 +58,7 @@ const BATCH_SUMMARIES: Record<BatchEventType, string> = {
 
 /** Returns the `webhooks` section of the OpenAPI document, by event type. */
 export function makeOpenApiWebhooks(): ZodOpenApiPathsObject {
-  const ofJobs = LISTED_KIND_NAMES.map(getKind).flatMap((kind) =>
+  const ofJobs = JOB_LIST_KIND_NAMES.map(getKind).flatMap((kind) =>
     FINAL_STATES.map((state) => {
       const type = makeEventType(kind.name, state)
       const summary = `A ${kind.title} ${VERBS[state]}`

@@ -10,9 +10,9 @@ import { requireTools } from "../input/required-tools.ts"
 import { urlNotAllowedFault, parseWebImportSource } from "../input/user-urls.ts"
 import { fetchKind } from "../../kinds/fetch/kind.ts"
 import { areFetchedMediaExpired } from "../../kinds/fetch/record.ts"
-import { EXAMPLE_REQUEST, mediaUrlSchema } from "../../kinds/fetch/request.ts"
+import { FETCH_EXAMPLE_REQUEST, mediaUrlSchema } from "../../kinds/fetch/request.ts"
 import { metadataRecordSchema } from "../../kinds/metadata/kind.ts"
-import { LOOKUP_REUSE_MS, lookUpMetadata } from "../../jobs/look-up.ts"
+import { LOOKUP_REUSE_MS, lookUpPageMetadata } from "../../jobs/look-up.ts"
 import { LOOKUP_PROBLEM_CODES, metadataLookupProblem } from "./lookup-problem.ts"
 
 const { path } = fetchKind
@@ -30,7 +30,7 @@ const METADATA = {
   },
 }
 
-const EXAMPLE_URL = { url: EXAMPLE_REQUEST.url }
+const EXAMPLE_URL = { url: FETCH_EXAMPLE_REQUEST.url }
 
 const metadataRequest = z
   .strictObject({ url: mediaUrlSchema }, "expected an object of fields")
@@ -97,7 +97,7 @@ async function answerMetadata(
     url: read.url,
     admit: async () => await requireTools(c, [metadataTaskDefinition]),
   }
-  const lookup = lookUpMetadata(c.env, c.executionCtx, request)
+  const lookup = lookUpPageMetadata(c.env, c.executionCtx, request)
   // The lookup must end its job even if the client disconnects.
   c.executionCtx.waitUntil(lookup.catch(() => undefined))
   const job = await lookup

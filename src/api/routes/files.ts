@@ -14,14 +14,14 @@ import { emptyQuerySchema, defineOperation } from "../output/operation.ts"
 import type { Operation } from "../output/operation.ts"
 import { notFoundProblem, Problem } from "../output/problem.ts"
 import { fileKind } from "../../kinds/file/kind.ts"
-import { toLinkableFile, publicUrl } from "../../kinds/file-links.ts"
+import { toLinkableFile, buildPublicUrl } from "../../kinds/file-links.ts"
 import { isNormalizedDownloadName } from "../../kinds/normalize/names.ts"
 import { fileRecordSchema, fileSourceSchema, buildFileRecord } from "../../kinds/file/record.ts"
 import type { FileRecord } from "../../kinds/file/record.ts"
 import {
   fileFormSchema,
   fileImportRequestSchema,
-  IMPORT_EXAMPLE,
+  IMPORT_EXAMPLE_REQUEST,
 } from "../../kinds/file/request.ts"
 import { chooseDatabasesForLists } from "../middleware/replica.ts"
 import { findStatesByStatus } from "../../kinds/shared-record-fields.ts"
@@ -57,7 +57,7 @@ const upload = defineOperation({
   headers: ["Idempotency-Key", "Prefer"],
   bodies: {
     "multipart/form-data": { schema: fileFormSchema, example: { file: "(the bytes)" } },
-    "application/json": { schema: fileImportRequestSchema, example: IMPORT_EXAMPLE },
+    "application/json": { schema: fileImportRequestSchema, example: IMPORT_EXAMPLE_REQUEST },
   },
   answer: {
     status: 201,
@@ -127,7 +127,7 @@ const publish = defineOperation({
     if (!found) throw notFoundProblem("file")
     if (!(await setFilePublishedAt(c.get("database"), id, Date.now())))
       throw importUnavailableProblem(found.file)
-    return { body: { public_url: publicUrl(getBaseUrl(c), toLinkableFile(found.file)) } }
+    return { body: { public_url: buildPublicUrl(getBaseUrl(c), toLinkableFile(found.file)) } }
   },
 })
 

@@ -17,9 +17,9 @@ import { notFoundProblem } from "../output/problem.ts"
 import { getBaseUrl, readJson, readOptionalJson } from "../input/request.ts"
 import type { AppContext } from "../context.ts"
 import { EXAMPLE_ID } from "../../platform/ids.ts"
-import { addAccountKey, rotateKey, revokeApiKey } from "../../accounts/keys.ts"
-import type { NewKeyWithRow } from "../../accounts/keys.ts"
-import { findAccountKey, listAccountKeys } from "../../db/accounts/account-keys.ts"
+import { createApiKeyOfAccount, rotateApiKey, revokeApiKey } from "../../accounts/keys.ts"
+import type { NewApiKeyWithRow } from "../../accounts/keys.ts"
+import { findApiKeyOfAccount, listApiKeysOfAccount } from "../../db/accounts/account-keys.ts"
 
 const PATH = "/keys"
 const TITLE = "key"
@@ -66,7 +66,7 @@ export const keyOperations: Operation[] = [
     example: { limit: "5" },
     async handle(c, query) {
       const page = toPageRequest(query)
-      const rows = await listAccountKeys(c.get("database"), page)
+      const rows = await listApiKeysOfAccount(c.get("database"), page)
       return {
         body: rows.map(toApiKeyRecord),
         headers: makeNextPageLinkHeader(c, PATH, page, rows),
@@ -89,7 +89,11 @@ export const keyOperations: Operation[] = [
     errors: ["key_limit_exceeded", ...BODY_ERRORS],
     async handle(c) {
       const { name, scopes, expires_at: expiresAt } = await readJson(c, newKey)
-      const added = await addAccountKey(c.env, c.get("database"), { name, scopes, expiresAt })
+      const added = await createApiKeyOfAccount(c.env, c.get("database"), {
+        name,
+        scopes,
+        expiresAt,
+      })
       if (!added) throw tooManyKeysProblem()
       return show(c, added)
     },
@@ -109,7 +113,7 @@ export const keyOperations: Operation[] = [
     errors: ["not_found"],
     example: { id: EXAMPLE_ID },
     async handle(c) {
-      const row = await findAccountKey(c.get("database"), readPathId(c, TITLE))
+      const row = await findApiKeyOfAccount(c.get("database"), readPathId(c, TITLE))
       if (!row) throw notFoundProblem(TITLE)
       return { body: toApiKeyRecord(row) }
     },
@@ -132,7 +136,7 @@ export const keyOperations: Operation[] = [
       const id = readPathId(c, TITLE)
       const { overlap_seconds: seconds } = await readOptionalJson(c, rotation)
       const overlapMs = seconds * 1000
-      const rotated = await rotateKey(c.env, c.get("database"), { id, overlapMs })
+      const rotated = await rotateApiKey(c.env, c.get("database"), { id, overlapMs })
       if (!rotated) throw notFoundProblem(TITLE)
       if ("refusal" in rotated) throw keyNotRotatableProblem(rotated.refusal, rotated.before)
       return show(c, rotated)
@@ -149,7 +153,7 @@ export const keyOperations: Operation[] = [
     errors: ["not_found"],
     example: { id: EXAMPLE_ID },
     async handle(c) {
-      const row = await findAccountKey(c.get("database"), readPathId(c, TITLE))
+      const row = await findApiKeyOfAccount(c.get("database"), readPathId(c, TITLE))
       if (!row) throw notFoundProblem(TITLE)
       await revokeApiKey(c.env, row.id)
       return { body: {} }
@@ -157,7 +161,7 @@ export const keyOperations: Operation[] = [
   }),
 ]
 
-function show(c: AppContext, { key, row }: NewKeyWithRow) {
+function show(c: AppContext, { key, row }: NewApiKeyWithRow) {
   return {
     body: { ...toApiKeyRecord(row), key },
     headers: { location: `${getBaseUrl(c)}${PATH}/${row.id}` },

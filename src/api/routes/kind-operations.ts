@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { getRetention } from "../../bindings/env.ts"
 import { jobRecordSchema } from "../../kinds/job-record.ts"
-import { viewJob } from "../../kinds/registry.ts"
+import { buildJobRecordOfAnyKind } from "../../kinds/registry.ts"
 import type { CommonRequestFields, JsonKind } from "../../kinds/kind.ts"
 import { fileIdsFieldSchema, findStatesByStatus } from "../../kinds/shared-record-fields.ts"
 import { deleteJob } from "../../jobs/remove.ts"
@@ -22,7 +22,7 @@ import {
   resourceUrl,
   toPascalCase,
   statusFilterSchema,
-  addArticle,
+  prefixIndefiniteArticle,
 } from "../output/collection.ts"
 import { readValidationContext } from "../../jobs/validation-context.ts"
 import { validateCreateRequest } from "../input/accept.ts"
@@ -30,7 +30,7 @@ import type { CreatedJob } from "../input/accept.ts"
 import { metadataFilterSchema } from "../input/query.ts"
 import { makeFormSchema } from "../input/form-fields.ts"
 import { toJobFormProblem } from "../input/job-form.ts"
-import { makeCreateHandler } from "../input/create-handler.ts"
+import { makeJobCreationHandler } from "../input/create-handler.ts"
 import { LIMIT_PROBLEM_CODES } from "../output/limit-problem.ts"
 import { emptyQuerySchema, defineOperation } from "../output/operation.ts"
 import type { Operation } from "../output/operation.ts"
@@ -84,7 +84,7 @@ export function makeKindOperations<
     const shown = await hydrate(c, job)
     return {
       ...(waitMs !== null && !isJobForm && view(c, shown, progress)),
-      ...(showsJob && viewJob(getBaseUrl(c), shown, progress)),
+      ...(showsJob && buildJobRecordOfAnyKind(getBaseUrl(c), shown, progress)),
     }
   })
   if (isJobForm) return [create]
@@ -119,12 +119,12 @@ function createOperation<
   show: (c: AppContext, created: CreatedJob, waitMs: number | null) => Promise<object>,
 ): Operation {
   const { path, title, idField, uploadField, isJobForm = false } = kind
-  const accept = makeCreateHandler(kind)
+  const accept = makeJobCreationHandler(kind)
   return defineOperation({
     method: "post",
     path: `/${path}`,
     operationId: `create${toPascalCase(title)}`,
-    summary: `Create ${addArticle(title)}`,
+    summary: `Create ${prefixIndefiniteArticle(title)}`,
     tag: path,
     isJobForm,
     query: emptyQuerySchema,
@@ -210,7 +210,7 @@ function validateOperation<Input extends CommonRequestFields, Usable>(
     path: `/${path}/validate`,
     scope: "read",
     operationId: `validate${name}`,
-    summary: `Check ${addArticle(title)} without creating it`,
+    summary: `Check ${prefixIndefiniteArticle(title)} without creating it`,
     tag: path,
     query: emptyQuerySchema,
     headers: ["Idempotency-Key"],

@@ -69,7 +69,7 @@ export function parseUserUrl(text: string, allowed: readonly string[]): UserUrlR
   if (url.username || url.password) return { error: "expected a URL without a user or password" }
   url.hash = ""
   if (isAllowedHost(url, allowed)) return { url }
-  const port = effectivePort(url)
+  const port = getUrlPort(url)
   if (!isWebPort(port)) {
     return {
       error: `expected port 80, 443 or most ports from 1024 up; port ${port} is not allowed`,
@@ -108,7 +108,7 @@ export function isPublicAddress(address: string, ownRanges: readonly string[] = 
 /** Reports whether the operator permits the host of a URL. */
 export function isAllowedHost(url: URL, allowed: readonly string[]): boolean {
   const host = url.hostname.toLowerCase()
-  return allowed.some((entry) => entry === host || entry === `${host}:${effectivePort(url)}`)
+  return allowed.some((entry) => entry === host || entry === `${host}:${getUrlPort(url)}`)
 }
 
 /** Parses a setting with a comma-separated list of hosts (`host` or `host:port`). */
@@ -123,7 +123,7 @@ export function parseHostList(setting: string): string[] {
  * Returns the reason why a setting with a list of hosts (`host` or `host:port`) is invalid; null
  * for a valid list.
  */
-export function findHostListProblem(setting: string): string | null {
+export function describeInvalidHostList(setting: string): string | null {
   const invalid = parseHostList(setting).find((entry) => {
     return !/^(?:[^\s/:;*@[\]]+|\[[\da-f:.]+\])(?::\d{1,5})?$/.test(entry)
   })
@@ -131,13 +131,13 @@ export function findHostListProblem(setting: string): string | null {
   const url = /^[a-z]+:\/\//.test(invalid) ? URL.parse(invalid) : null
   const remedy =
     url && url.host !== ""
-      ? `write \`${url.hostname}:${effectivePort(url)}\``
+      ? `write \`${url.hostname}:${getUrlPort(url)}\``
       : "separate hosts by commas"
   return `expected \`host\` or \`host:port\`, but "${invalid}" is neither: ${remedy}`
 }
 
 /** Returns the port of a URL: the explicit port or the default of the scheme. */
-export function effectivePort(url: URL): number {
+export function getUrlPort(url: URL): number {
   if (url.port !== "") return Number(url.port)
   return url.protocol === "https:" ? 443 : 80
 }

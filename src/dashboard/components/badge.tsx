@@ -1,15 +1,15 @@
 import type { Child } from "hono/jsx"
 
 /** Color of a badge or notice: success, error, work in progress, or neutral. */
-export type Tone = "good" | "bad" | "busy" | "idle"
+export type BadgeColor = "good" | "bad" | "busy" | "idle"
 
-/** Colored label for a state. The color repeats the meaning of the text. */
-export function Badge(props: { tone: Tone; children?: Child }) {
+/** Colored label of a status. The text has the full meaning without the color. */
+export function Badge(props: { tone: BadgeColor; children?: Child }) {
   return <span class={`badge ${props.tone}`}>{props.children}</span>
 }
 
-/** Colors of the statuses of jobs, files, deliveries, keys and accounts. */
-const TONES: Readonly<Record<string, Tone>> = {
+/** Color of each status of jobs, files, deliveries, API keys and accounts. */
+const TONES: Readonly<Record<string, BadgeColor>> = {
   active: "good",
   completed: "good",
   delivered: "good",

@@ -1,8 +1,8 @@
 import type { Child } from "hono/jsx"
-import type { Tone } from "./badge.tsx"
+import type { BadgeColor } from "./badge.tsx"
 
 /** Notice with a border. Screen readers announce a notice of the tone `bad` at once. */
-export function Notice(props: { tone: Tone; children?: Child }) {
+export function Notice(props: { tone: BadgeColor; children?: Child }) {
   const { tone, children } = props
   return (
     <div class={`notice ${tone}`} role={tone === "bad" ? "alert" : "status"}>

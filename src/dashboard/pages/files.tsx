@@ -8,7 +8,7 @@ import { readEncodedPathId } from "../context.ts"
 import type { PageContext, PageEnv } from "../context.ts"
 import { redirectWithMessage } from "../flash.ts"
 import { showPage } from "../layout.tsx"
-import { nextPagePath, readListQuery } from "../list-page.ts"
+import { buildNextPagePath, readDashboardListQuery } from "../list-page.ts"
 import { FileDetail } from "./files/detail.tsx"
 import { AddFilesCard, FileTable, FILE_FILTER_PARAMETERS } from "./files/list.tsx"
 import type { AddFilesErrors } from "./files/list.tsx"
@@ -81,7 +81,7 @@ async function showList(
   c: PageContext,
   refused: { upload?: FileProblem; import?: FileProblem; url?: string } = {},
 ) {
-  const { filters, query, isFirstPage } = readListQuery(c, FILE_FILTER_PARAMETERS)
+  const { filters, query, isFirstPage } = readDashboardListQuery(c, FILE_FILTER_PARAMETERS)
   const answer = await c.get("api")(`/files?${query.toString()}`, z.array(fileRecordSchema))
   const { status } = refused.upload ?? refused.import ?? { status: 200 }
   const faults: AddFilesErrors = {
@@ -97,7 +97,7 @@ async function showList(
       <FileTable
         files={unwrapApiResult(answer)}
         filters={filters}
-        next={nextPagePath(PATH, answer)}
+        next={buildNextPagePath(PATH, answer)}
         isFirstPage={isFirstPage}
       />
     </>,

@@ -13,7 +13,7 @@ import { readEncodedPathId } from "../context.ts"
 import type { PageContext, PageEnv } from "../context.ts"
 import { redirectWithMessage } from "../flash.ts"
 import { showPage } from "../layout.tsx"
-import { nextPagePath, readListQuery } from "../list-page.ts"
+import { buildNextPagePath, readDashboardListQuery } from "../list-page.ts"
 import { JobDetail, jobTitle } from "./jobs/detail.tsx"
 import { NAMED_JOBS_MAX } from "./jobs/relations.tsx"
 import type { JobRelations } from "./jobs/relations.tsx"
@@ -35,7 +35,7 @@ const PATH = "/jobs"
 const SCRIPTS = ["live.client.js"] as const
 
 jobPages.get(PATH, async (c) => {
-  const { filters, query, isFirstPage } = readListQuery(c, JOB_FILTERS)
+  const { filters, query, isFirstPage } = readDashboardListQuery(c, JOB_FILTERS)
   const answer = await c.get("api")(`/jobs?${query.toString()}`, z.array(jobRecordSchema))
   return await showPage(
     c,
@@ -48,7 +48,7 @@ jobPages.get(PATH, async (c) => {
     <JobTable
       jobs={unwrapApiResult(answer)}
       filters={filters}
-      next={nextPagePath(PATH, answer)}
+      next={buildNextPagePath(PATH, answer)}
       isFirstPage={isFirstPage}
     />,
   )
@@ -191,7 +191,7 @@ function JobFilters({ filters }: { filters: URLSearchParams }) {
         label="Kind"
         name="kind"
         value={filters.get("kind") ?? ""}
-        options={[["", "Any kind"], ...LISTED_KIND_NAMES]}
+        options={[["", "Any kind"], ...JOB_LIST_KIND_NAMES]}
       />
       <Select
         label="Status"

@@ -11,12 +11,12 @@ import { readEncodedPathId } from "../context.ts"
 import type { PageContext, PageEnv } from "../context.ts"
 import { redirectWithMessage } from "../flash.ts"
 import { showPage } from "../layout.tsx"
-import { nextPagePath, readListQuery } from "../list-page.ts"
+import { buildNextPagePath, readDashboardListQuery } from "../list-page.ts"
 import { readFormFields } from "../read-form.ts"
-import { CreateKeyForm, RotateKeyForm } from "./keys/forms.tsx"
-import type { KeyFormValues } from "./keys/forms.tsx"
-import { newApiKeyRecordSchema, computeKeyState, formatKeyTitle } from "./keys/record.ts"
-import type { KeyRecord, NewKeyRecord } from "./keys/record.ts"
+import { CreateApiKeyForm, RotateApiKeyForm } from "./keys/forms.tsx"
+import type { ApiKeyFormValues } from "./keys/forms.tsx"
+import { newApiKeyRecordSchema, computeApiKeyState, formatApiKeyTitle } from "./keys/record.ts"
+import type { ApiKeyPageRecord, NewApiKeyRecord } from "./keys/record.ts"
 import { CodeBlock } from "../components/code-block.tsx"
 import { Notice } from "../components/notice.tsx"
 import { StatusBadge } from "../components/badge.tsx"
@@ -29,10 +29,10 @@ export const keyPages = new Hono<PageEnv>()
 
 const DAY_MS = 86_400_000
 const KEYS_OF_PAGE = "100"
-const EMPTY: KeyFormValues = { name: "", scope: "write", days: "" }
+const EMPTY: ApiKeyFormValues = { name: "", scope: "write", days: "" }
 
 keyPages.get("/keys", async (c) => {
-  const { query } = readListQuery(c, [])
+  const { query } = readDashboardListQuery(c, [])
   query.set("limit", KEYS_OF_PAGE)
   const answer = await c.get("api")(`/keys?${query.toString()}`, z.array(apiKeyRecordSchema))
   const keys = unwrapApiResult(answer)
@@ -47,7 +47,7 @@ keyPages.get("/keys", async (c) => {
       <Card>
         <KeyTable keys={keys} />
       </Card>
-      <Pager next={nextPagePath("/keys", answer)} />
+      <Pager next={buildNextPagePath("/keys", answer)} />
     </>
   )
   return await showPage(c, facts, content)
@@ -94,26 +94,26 @@ function expiryOf(days: string): { expires_at?: string } {
 
 async function showCreateForm(
   c: PageContext,
-  draft: KeyFormValues,
-  refusal: ApiRequestResult<NewKeyRecord> | null,
+  draft: ApiKeyFormValues,
+  refusal: ApiRequestResult<NewApiKeyRecord> | null,
 ): Promise<Response> {
   const facts = { title: "Create a key", section: "keys" as const, status: statusOf(refusal) }
-  return await showPage(c, facts, <CreateKeyForm draft={draft} refusal={refusal} />)
+  return await showPage(c, facts, <CreateApiKeyForm draft={draft} refusal={refusal} />)
 }
 
 async function showRotateForm(
   c: PageContext,
-  refusal: ApiRequestResult<NewKeyRecord> | null,
+  refusal: ApiRequestResult<NewApiKeyRecord> | null,
 ): Promise<Response> {
   const key = unwrapApiResult(
     await c.get("api")(`/keys/${readEncodedPathId(c)}`, apiKeyRecordSchema),
   )
   const facts = {
-    title: `Rotate ${formatKeyTitle(key)}`,
+    title: `Rotate ${formatApiKeyTitle(key)}`,
     section: "keys" as const,
     status: statusOf(refusal),
   }
-  return await showPage(c, facts, <RotateKeyForm keyToRotate={key} refusal={refusal} />)
+  return await showPage(c, facts, <RotateApiKeyForm keyToRotate={key} refusal={refusal} />)
 }
 
 /** Returns the HTTP status of a page with a form: 422 after any error of the API. */
@@ -121,9 +121,9 @@ function statusOf(refusal: ApiRequestResult<unknown> | null): 200 | 422 {
   return refusal === null ? 200 : 422
 }
 
-async function showNewKey(c: PageContext, newKey: NewKeyRecord): Promise<Response> {
+async function showNewKey(c: PageContext, newKey: NewApiKeyRecord): Promise<Response> {
   const facts = {
-    title: `New key: ${formatKeyTitle(newKey)}`,
+    title: `New key: ${formatApiKeyTitle(newKey)}`,
     section: "keys" as const,
     status: 201 as const,
   }
@@ -131,7 +131,7 @@ async function showNewKey(c: PageContext, newKey: NewKeyRecord): Promise<Respons
 }
 
 /** New API key, which is shown only once, with an example request. */
-function NewKey({ made, origin }: { made: NewKeyRecord; origin: string }) {
+function NewKey({ made, origin }: { made: NewApiKeyRecord; origin: string }) {
   return (
     <>
       <Notice tone="busy">
@@ -159,7 +159,7 @@ function NewKey({ made, origin }: { made: NewKeyRecord; origin: string }) {
 const COLUMNS = ["Name", "Key", "Scopes", "Created", "Last used", "Expires", "State", "Actions"]
 
 /** Table of API keys with buttons to rotate and revoke them. */
-function KeyTable({ keys }: { keys: readonly KeyRecord[] }) {
+function KeyTable({ keys }: { keys: readonly ApiKeyPageRecord[] }) {
   const now = Date.now()
   return (
     <Table
@@ -178,8 +178,8 @@ function KeyTable({ keys }: { keys: readonly KeyRecord[] }) {
   )
 }
 
-function cellsOf(key: KeyRecord, now: number) {
-  const state = computeKeyState(key, now)
+function cellsOf(key: ApiKeyPageRecord, now: number) {
+  const state = computeApiKeyState(key, now)
   return [
     key.name === "" ? <span class="soft">without a name</span> : key.name,
     <code class="nowrap">{key.prefix}…</code>,
@@ -194,8 +194,14 @@ function cellsOf(key: KeyRecord, now: number) {
   ]
 }
 
-function KeyActions({ keyOfRow: key, isReplaced }: { keyOfRow: KeyRecord; isReplaced: boolean }) {
-  const title = formatKeyTitle(key)
+function KeyActions({
+  keyOfRow: key,
+  isReplaced,
+}: {
+  keyOfRow: ApiKeyPageRecord
+  isReplaced: boolean
+}) {
+  const title = formatApiKeyTitle(key)
   return (
     <>
       {!isReplaced && (

@@ -13,11 +13,11 @@ import type { BetterAuthResult } from "../sign-in/ask-auth.ts"
 import {
   DeleteAccountCard,
   EmailCard,
-  EMAIL_DIFFERS_CODE,
+  MISTYPED_EMAIL_ERROR_CODE,
   PasswordCard,
   SessionsCard,
 } from "./settings/cards.tsx"
-import type { RefusedForm } from "./settings/cards.tsx"
+import type { RefusedSettingsForm } from "./settings/cards.tsx"
 
 /** Page of the user's settings: email, password, sessions, and deletion of the account. */
 export const settingsPages = new Hono<PageEnv>()
@@ -55,7 +55,7 @@ settingsPages.post("/settings/delete", async (c) => {
   const { email = "", password } = await readFormFields(c)
   if (email.trim().toLowerCase() !== c.get("signedIn").user.email.toLowerCase()) {
     const message = "The email address is not that of the account."
-    const refusal = { status: 422 as const, code: EMAIL_DIFFERS_CODE, message }
+    const refusal = { status: 422 as const, code: MISTYPED_EMAIL_ERROR_CODE, message }
     return await showSettings(c, { form: "delete", refusal })
   }
   const answer = await callBetterAuth(c, "/delete-user", password === undefined ? {} : { password })
@@ -65,7 +65,7 @@ settingsPages.post("/settings/delete", async (c) => {
 
 async function finish(
   c: PageContext,
-  form: RefusedForm["form"],
+  form: RefusedSettingsForm["form"],
   answer: BetterAuthResult,
   message: string,
 ): Promise<Response> {
@@ -73,7 +73,10 @@ async function finish(
   return await showSettings(c, { form, refusal: answer.refusal })
 }
 
-async function showSettings(c: PageContext, refused: RefusedForm | null): Promise<Response> {
+async function showSettings(
+  c: PageContext,
+  refused: RefusedSettingsForm | null,
+): Promise<Response> {
   const { sessionId, user, account } = c.get("signedIn")
   const { sessions, hasPassword } = await readActiveSessions(c.env, getPublicOrigin(c), user.id)
   const status = refused?.refusal.status ?? 200

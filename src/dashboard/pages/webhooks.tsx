@@ -12,7 +12,7 @@ import { readEncodedPathId } from "../context.ts"
 import type { PageContext, PageEnv } from "../context.ts"
 import { redirectWithMessage } from "../flash.ts"
 import { showPage } from "../layout.tsx"
-import { nextPagePath, readListQuery } from "../list-page.ts"
+import { buildNextPagePath, readDashboardListQuery } from "../list-page.ts"
 import { readFormFields } from "../read-form.ts"
 import { DeliveryPage } from "./webhooks/delivery.tsx"
 import { DELIVERY_FILTER_PARAMETERS, DeliveryList } from "./webhooks/delivery-list.tsx"
@@ -76,7 +76,7 @@ type WebhooksPageProps = {
 }
 
 async function showWebhooks(c: PageContext, { isSecretShown = false, refused }: WebhooksPageProps) {
-  const { filters, query, isFirstPage } = readListQuery(c, DELIVERY_FILTER_PARAMETERS)
+  const { filters, query, isFirstPage } = readDashboardListQuery(c, DELIVERY_FILTER_PARAMETERS)
   const [endpoints, secret, deliveries] = await Promise.all([
     c.get("api")("/webhooks/endpoints", z.array(endpointRecordSchema)),
     c.get("api")("/webhooks/secret", signingSecretRecordSchema),
@@ -90,7 +90,7 @@ async function showWebhooks(c: PageContext, { isSecretShown = false, refused }: 
         isFirstPage={isFirstPage}
         origin={getPublicOrigin(c)}
       />
-      <Pager next={nextPagePath(PATH, deliveries)} />
+      <Pager next={buildNextPagePath(PATH, deliveries)} />
       <EndpointCard endpoints={unwrapApiResult(endpoints)} />
       <div class="columns">
         <SecretCard secret={unwrapApiResult(secret)} isShown={isSecretShown} />

@@ -42,8 +42,9 @@ async function bytesOf(env: DatabasesEnv, database: number): Promise<number> {
 }
 
 /**
- * Copies an account's row from the directory to the database with the account's rows, after a
- * change of the row. If the copy fails, the sweep repeats it (`listOutdatedAccountCopies`).
+ * Copies an account's row from the directory to the database with the account's other rows, after a
+ * change of the account. If the copy fails, the sweep copies the row later
+ * (`listOutdatedAccountCopies`).
  */
 export async function syncAccountCopy(env: DatabasesEnv, accountId: string): Promise<void> {
   const number = readDatabaseNumber(accountId)

@@ -8,10 +8,10 @@ import { apiKeys } from "../schema/accounts.ts"
 import type { ApiKey } from "../schema/accounts.ts"
 
 /** Maximum number of valid keys of an account. */
-export const VALID_KEYS_MAX = 100
+export const VALID_API_KEYS_MAX = 100
 
 /** Returns a page of an account's keys, newest first, including revoked and expired keys. */
-export async function listAccountKeys(
+export async function listApiKeysOfAccount(
   { accountId, directory: database }: AccountDatabases,
   page: ListPageQuery,
 ): Promise<ApiKey[]> {
@@ -24,7 +24,7 @@ export async function listAccountKeys(
     .offset(page.offset)
 }
 
-export async function findAccountKey(
+export async function findApiKeyOfAccount(
   { accountId, directory: database }: AccountDatabases,
   id: string,
 ): Promise<ApiKey | null> {
@@ -39,7 +39,7 @@ export async function findAccountKey(
 /**
  * Stores a key of an account. Returns false if the account has reached its maximum number of keys.
  */
-export async function insertKey(database: AccountDatabases, key: ApiKey): Promise<boolean> {
+export async function insertApiKey(database: AccountDatabases, key: ApiKey): Promise<boolean> {
   const rows = await insertWhere(database, key, hasRoom(database, key.createdAt))
   return rows.length > 0
 }
@@ -49,7 +49,7 @@ export async function insertKey(database: AccountDatabases, key: ApiKey): Promis
  * Returns false if the other key is invalid or already replaced, or if the account has reached its
  * maximum number of keys.
  */
-export async function insertReplacementKey(
+export async function insertReplacementApiKey(
   database: AccountDatabases,
   key: ApiKey,
   before: { id: string; until: number },
@@ -103,7 +103,7 @@ function hasRoom({ accountId, directory: open }: AccountDatabases, now: number, 
     .select({ count: count() })
     .from(apiKeys)
     .where(and(eq(apiKeys.accountId, accountId), ne(apiKeys.id, goneId), counts(now)))
-  return sql`${counting} < ${VALID_KEYS_MAX}`
+  return sql`${counting} < ${VALID_API_KEYS_MAX}`
 }
 
 /**

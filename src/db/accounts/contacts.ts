@@ -2,7 +2,7 @@ import { and, eq, sql } from "drizzle-orm"
 import { openDirectory } from "../database.ts"
 import type { AccountDatabase } from "../database.ts"
 import type { Env } from "../../bindings/env.ts"
-import { statesPageCondition } from "../paging.ts"
+import { buildStatesPageCondition } from "../paging.ts"
 import { jobs } from "../schema/jobs.ts"
 import { STATES } from "../../domain/states.ts"
 import { users } from "../schema/users.ts"
@@ -31,6 +31,6 @@ export async function findOriginOfLastJob({
   const [row] = await database
     .select({ origin: jobs.origin })
     .from(jobs)
-    .where(statesPageCondition(jobs, STATES, { where, page: { limit: 1, offset: 0 } }))
+    .where(buildStatesPageCondition(jobs, STATES, { where, page: { limit: 1, offset: 0 } }))
   return row?.origin ?? null
 }

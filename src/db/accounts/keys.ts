@@ -12,7 +12,7 @@ import type { Account, ApiKey } from "../schema/accounts.ts"
  * Returns a valid key with its account, by the key's SHA-256. Returns null if no valid key has this
  * hash.
  */
-export async function findValidKey(
+export async function findValidApiKey(
   database: Database,
   hash: string,
   now: number,
@@ -38,7 +38,7 @@ export async function findValidKey(
 }
 
 /** New key with the name of its account. The account is created if no account has the name. */
-export type NewKeyWithAccount = {
+export type NewApiKeyWithAccount = {
   key: ApiKey
   accountName: string
   newAccountId: string
@@ -50,9 +50,9 @@ export type NewKeyWithAccount = {
  * Stores a key for the account with a name, and creates the account if no account has the name. If
  * a plan is given, the plan is assigned to the account. Returns the stored account.
  */
-export async function insertKeyForNamedAccount(
+export async function insertApiKeyForNamedAccount(
   database: Database,
-  newKey: NewKeyWithAccount,
+  newKey: NewApiKeyWithAccount,
 ): Promise<Account> {
   const account = {
     id: newKey.newAccountId,
@@ -91,8 +91,8 @@ export async function setPlanByAccountName(
   return account ?? null
 }
 
-/** Returns the hashes of an account's keys that are not revoked. */
-export async function listKeyHashes(database: Database, accountId: string): Promise<string[]> {
+/** Returns the hashes of an account's API keys that are not revoked. */
+export async function listApiKeyHashes(database: Database, accountId: string): Promise<string[]> {
   const rows = await database
     .select({ hash: apiKeys.hash })
     .from(apiKeys)
@@ -101,7 +101,7 @@ export async function listKeyHashes(database: Database, accountId: string): Prom
 }
 
 /** Returns the id of the account that owns a key; null if the key does not exist. */
-export async function findKeyOwner(database: Database, id: string): Promise<string | null> {
+export async function findApiKeyOwner(database: Database, id: string): Promise<string | null> {
   const [row] = await database
     .select({ accountId: apiKeys.accountId })
     .from(apiKeys)
@@ -111,7 +111,7 @@ export async function findKeyOwner(database: Database, id: string): Promise<stri
 }
 
 /** Returns keys of all accounts, newest first. With `before`, returns only keys with a lower id. */
-export async function listKeysOfAllAccounts(
+export async function listApiKeysOfAllAccounts(
   database: Database,
   { limit, before }: { limit: number; before?: string | undefined },
 ) {
@@ -129,7 +129,7 @@ export async function listKeysOfAllAccounts(
  * Revokes a key, and returns the key's hash; null if the key does not exist. A key that is already
  * revoked keeps the time of its revocation.
  */
-export async function revokeKey(
+export async function markApiKeyRevoked(
   database: Database,
   id: string,
   now: number,

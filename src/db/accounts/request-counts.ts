@@ -6,7 +6,7 @@ import { apiKeys } from "../schema/accounts.ts"
 import { usageDays } from "../schema/usage.ts"
 
 /** Requests of an API key or a dashboard user that are counted in memory and not written yet. */
-export type RequestCounts = {
+export type UnwrittenRequestCounts = {
   accountId: string
   /** Id of the API key; null for a user of the dashboard. */
   keyId: string | null
@@ -19,9 +19,9 @@ export type RequestCounts = {
  * Updates the last use of a key, and adds the key's requests to the daily usage. Uses one batch if
  * the directory database also holds the account's rows.
  */
-export async function addRequestCounts(
+export async function addRequestCountsToUsage(
   { sql: database, directory }: Pick<AccountDatabases, "sql" | "directory">,
-  { accountId, keyId, lastUsedAt, byDay }: RequestCounts,
+  { accountId, keyId, lastUsedAt, byDay }: UnwrittenRequestCounts,
 ): Promise<void> {
   const added = [...byDay].map(([day, requests]) =>
     database

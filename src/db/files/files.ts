@@ -6,7 +6,7 @@ import { runBatch } from "../database.ts"
 import type { AccountDatabase, Database } from "../database.ts"
 import { memberObjectKey, filePrefix } from "../../domain/object-keys.ts"
 import { jobColumnsWithoutRequestAndResult } from "../values/listed-jobs.ts"
-import { compareNewestFirst, statesPageCondition, metadataPageCondition } from "../paging.ts"
+import { compareNewestFirst, buildStatesPageCondition, metadataPageCondition } from "../paging.ts"
 import type { MetadataFilter, ListPageQuery } from "../paging.ts"
 import { accounts } from "../schema/accounts.ts"
 import { files } from "../schema/files.ts"
@@ -187,7 +187,7 @@ export async function listFiles(
     .where(
       pair
         ? metadataPageCondition(files, states, { where, page, accountId, pair })
-        : statesPageCondition(files, states, { where, page }),
+        : buildStatesPageCondition(files, states, { where, page }),
     )
   return rows.toSorted((one, other) => compareNewestFirst(one.file, other.file))
 }

@@ -3,7 +3,7 @@ import { runBatch } from "../database.ts"
 import type { AccountDatabase, Database, Statement } from "../database.ts"
 import { getListedJobColumns } from "../values/listed-jobs.ts"
 import { jobWeightSql } from "./open-tasks.ts"
-import { compareNewestFirst, statesPageCondition, metadataPageCondition } from "../paging.ts"
+import { compareNewestFirst, buildStatesPageCondition, metadataPageCondition } from "../paging.ts"
 import type { MetadataFilter, ListPageQuery } from "../paging.ts"
 import { files } from "../schema/files.ts"
 import { jobs } from "../schema/jobs.ts"
@@ -51,7 +51,7 @@ export async function listJobs(
     .where(
       pair
         ? metadataPageCondition(jobs, states, { where, page, accountId, pair })
-        : statesPageCondition(jobs, states, { where, page }),
+        : buildStatesPageCondition(jobs, states, { where, page }),
     )
   return rows
     .toSorted(compareNewestFirst)

@@ -2,7 +2,7 @@ import { and, eq, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
 import { taskSecretsSchema as secretsOfTask } from "../../contract/task.ts"
 import type { TaskSecrets } from "../../contract/task.ts"
-import { unsealText, sealText } from "../../platform/crypto/sealed-text.ts"
+import { decryptText, encryptText } from "../../platform/crypto/sealed-text.ts"
 import { splitRowsForInsert } from "../database.ts"
 import type { AccountDatabase, Database, Statement } from "../database.ts"
 import { jobs } from "../schema/jobs.ts"
@@ -18,7 +18,7 @@ export async function encryptTaskSecrets(
   taskId: string,
   secrets: TaskSecrets,
 ): Promise<string> {
-  return await sealText(serviceSecret, useOf(taskId), JSON.stringify(secrets))
+  return await encryptText(serviceSecret, useOf(taskId), JSON.stringify(secrets))
 }
 
 /**
@@ -30,7 +30,7 @@ export async function decryptTaskSecrets(
   taskId: string,
   sealed: string,
 ): Promise<TaskSecrets | null> {
-  const text = await unsealText(serviceSecret, useOf(taskId), sealed)
+  const text = await decryptText(serviceSecret, useOf(taskId), sealed)
   return text === null ? null : secretsOfTask.parse(JSON.parse(text))
 }
 

@@ -10,7 +10,7 @@ import type { File } from "../schema/files.ts"
 import type { Job, JobResult } from "../schema/jobs.ts"
 import type { Task } from "../schema/tasks.ts"
 import type { JobSnapshot } from "../../domain/snapshot.ts"
-import { shortenResult } from "./value-heads.ts"
+import { shortenJobResult } from "./value-heads.ts"
 
 // Reads values that were too large for their rows from R2 (overflow.ts). A row that holds all its
 // values causes no read.
@@ -64,7 +64,7 @@ export async function hydrateListedJobs(
 export async function hydrateListedResult(bucket: R2Bucket, job: Job): Promise<Job> {
   if (job.result !== null || job.resultObjectKey === null) return job
   const { result } = await hydrateJob(bucket, job)
-  return { ...job, result: result && shortenResult(result) }
+  return { ...job, result: result && shortenJobResult(result) }
 }
 
 /** Returns a task with its complete work and result. */
@@ -96,7 +96,10 @@ export async function hydrateFile(bucket: R2Bucket, file: File): Promise<File> {
 }
 
 /** Reads the description of a bundle from R2; null if the object no longer exists. */
-export async function readBundle(bucket: R2Bucket, objectKey: string): Promise<Bundle | null> {
+export async function readBundleDescription(
+  bucket: R2Bucket,
+  objectKey: string,
+): Promise<Bundle | null> {
   return await readLargeValue(bucket, objectKey, { inRow: null, schema: bundle.nullable() })
 }
 

@@ -20,7 +20,7 @@ export type LargeValueWriter = {
   readonly uploads: Upload[]
 }
 
-export function openLargeValueWriter(
+export function createLargeValueWriter(
   bucket: R2Bucket,
   database: AccountDatabase,
 ): LargeValueWriter {
@@ -55,7 +55,7 @@ export async function writeLargeText(
  * Waits until all writes have ended, and throws if a write failed. The cleanup after a failure
  * therefore knows all written objects.
  */
-export async function awaitAllWrites<Value>(writes: Promise<Value>[]): Promise<Value[]> {
+export async function awaitLargeValueWrites<Value>(writes: Promise<Value>[]): Promise<Value[]> {
   await Promise.allSettled(writes)
   return await Promise.all(writes)
 }

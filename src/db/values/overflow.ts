@@ -6,7 +6,7 @@ import {
   maxRowExportBytes,
 } from "./exported-bytes.ts"
 import type { JobDraft, TaskDraft } from "../../domain/job-draft.ts"
-import { awaitAllWrites, writeLargeText } from "./large-values.ts"
+import { awaitLargeValueWrites, writeLargeText } from "./large-values.ts"
 import type { LargeValueWriter } from "./large-values.ts"
 import { deliveryPrefix, jobValuesPrefix, filePrefix } from "../../domain/object-keys.ts"
 import { packText } from "./packed-text.ts"
@@ -16,7 +16,7 @@ import { files } from "../schema/files.ts"
 import { jobs } from "../schema/jobs.ts"
 import type { Job, JobResult } from "../schema/jobs.ts"
 import { tasks } from "../schema/tasks.ts"
-import { shortenRequest, shortenResult, shortenTaskWork } from "./value-heads.ts"
+import { shortenJobRequest, shortenJobResult, shortenTaskWork } from "./value-heads.ts"
 import type { JobTransition } from "../jobs/apply-transition.ts"
 import type { JobSnapshot } from "../../domain/snapshot.ts"
 
@@ -51,12 +51,12 @@ export async function spillDraftToR2(writer: LargeValueWriter, draft: JobDraft):
   const { request } = draft.job
   const room =
     EXPORTED_ROW_BYTES_MAX - END_BYTES - maxRowExportBytes(jobs, { ...draft.job, request: null })
-  const [requestObjectKey = null, ...workObjectKeys] = await awaitAllWrites([
+  const [requestObjectKey = null, ...workObjectKeys] = await awaitLargeValueWrites([
     spill(writer, prefix, request, { room, lengthMax: LISTED_BYTES_MAX }),
     ...draft.tasks.map(({ task }) => spillWork(writer, prefix, task)),
   ])
   if (writer.uploads.length === 0) return draft
-  const inRow = requestObjectKey === null ? request : shortenRequest(request)
+  const inRow = requestObjectKey === null ? request : shortenJobRequest(request)
   return {
     ...draft,
     job: { ...draft.job, request: inRow, requestObjectKey },
@@ -141,7 +141,7 @@ async function spillResult(
   const lengthMax = resultLengthMax(result)
   const resultObjectKey = await spill(writer, prefix, result, { room, lengthMax })
   if (resultObjectKey === null) return { result }
-  const head = shortenResult(result)
+  const head = shortenJobResult(result)
   return { result: valueBytes(head) <= room ? head : null, resultObjectKey }
 }
 

@@ -15,7 +15,7 @@ const FIELDS_BYTES_MAX = 4_000
  * Returns a job's result without its long parts: members of bundles, metadata of lookups, texts of
  * transcriptions and long standard output.
  */
-export function shortenResult(result: JobResult): JobResult {
+export function shortenJobResult(result: JobResult): JobResult {
   const { outputs, metadata: _metadata, stdout: _stdout, transcribed, ...others } = result
   return {
     ...others,
@@ -40,8 +40,11 @@ export function shortenTaskWork({ kind, outputs }: TaskWork): TaskWork {
   return { kind, ...(outputs && { outputs }) }
 }
 
-/** Returns a request with only its short fields, for the row of the job and for lists. */
-export function shortenRequest(request: unknown): unknown {
+/**
+ * Returns the request of a job without its long fields (`SHORT`), for lists and for the row of a
+ * job whose whole request is stored in R2.
+ */
+export function shortenJobRequest(request: unknown): unknown {
   const head: [string, unknown][] = []
   let bytes = 0
   const fields: [string, unknown][] = request instanceof Object ? Object.entries(request) : []

@@ -3,7 +3,7 @@ import type { WorkspaceFileNames } from "./file-names.ts"
 import { FILE_OPTION_NAMES, findFilterOptionValueKind, findFilterRefusalReason } from "./filters.ts"
 import type { FilterOptionValueKind } from "./filters.ts"
 import { findInputFormatRefusalReason } from "./formats.ts"
-import { collectFaults, quoteValue } from "./refusal.ts"
+import { collectFaults, quoteShortenedValue } from "./refusal.ts"
 import type { Refusal } from "./refusal.ts"
 import { findThreadCountFault } from "./threads.ts"
 import { parseFfmpegDictionary, parseOptionPairs } from "../graph-tokens.ts"
@@ -96,7 +96,7 @@ function judgeValue(
 function judgePrint(value: string, names: WorkspaceFileNames): Fault | null {
   if (value === "-") return null
   if (!/^(?:pipe|fd):/.test(value)) return findFileNameFault(value, "write", names)
-  const message = `${quoteValue(value)}: write - for standard output, or ${names.remedies.nameOutput}`
+  const message = `${quoteShortenedValue(value)}: write - for standard output, or ${names.remedies.nameOutput}`
   return { code: "stdio_not_allowed", message }
 }
 
@@ -106,7 +106,7 @@ function judgeFormat(format: string): Fault | null {
       ? { why: "is a graph within a graph", instead: "write its filters into this graph" }
       : findInputFormatRefusalReason(format)
   if (!reason) return null
-  const message = `the format ${quoteValue(format)} ${reason.why}; ${reason.instead}`
+  const message = `the format ${quoteShortenedValue(format)} ${reason.why}; ${reason.instead}`
   return { code: "format_not_allowed", message }
 }
 

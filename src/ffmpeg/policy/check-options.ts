@@ -11,7 +11,7 @@ import {
 import type { OptionValueKind } from "./options.ts"
 import { isStdout } from "../command-line.ts"
 import type { CommandFile, CommandOption } from "../command-line.ts"
-import { quoteValue } from "./refusal.ts"
+import { quoteShortenedValue } from "./refusal.ts"
 import type { RefusalReason, Refusal } from "./refusal.ts"
 import { findThreadCountFault } from "./threads.ts"
 import { parseFfmpegDictionary } from "../graph-tokens.ts"
@@ -176,7 +176,7 @@ function judgeInput(value: string, names: WorkspaceFileNames): Fault | null {
   const isKey = /^(?:in|out)_\w+$/.test(value) && !names.outputs.has(value)
   if (names.inputs.has(value) || isKey) return null
   const fault = findFileNameFault(value, "read", names)
-  const message = `${quoteValue(value)}: expected an input, since the file is read before the command; ${names.remedies.giveFile}`
+  const message = `${quoteShortenedValue(value)}: expected an input, since the file is read before the command; ${names.remedies.giveFile}`
   return fault ?? { code: "name_not_allowed", message }
 }
 
@@ -185,7 +185,7 @@ function judgePrint(value: string): Fault | null {
   if (isStdout(value)) return null
   const instead =
     "write - for standard output, or leave it out: GET /v1/jobs/{id}/events reports the progress"
-  return { code: "value_not_allowed", message: `${quoteValue(value)}: ${instead}` }
+  return { code: "value_not_allowed", message: `${quoteShortenedValue(value)}: ${instead}` }
 }
 
 /** Returns the reason to refuse a format of an input or output; null if the format is allowed. */
@@ -210,7 +210,9 @@ function judgeVariants(value: string, { remedies }: WorkspaceFileNames): Fault |
 }
 
 function judgeBy(code: Refusal["code"], value: string, reason: RefusalReason | null): Fault | null {
-  return reason && { code, message: `${quoteValue(value)} ${reason.why}; ${reason.instead}` }
+  return (
+    reason && { code, message: `${quoteShortenedValue(value)} ${reason.why}; ${reason.instead}` }
+  )
 }
 
 function refuse(

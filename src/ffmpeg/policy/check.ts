@@ -6,7 +6,7 @@ import type { WorkspaceFileNames } from "./file-names.ts"
 import { isGlobalOption } from "./options.ts"
 import { isStdout, PRINTING_FLAGS, parseFfmpegCommand } from "../command-line.ts"
 import type { ParsedCommand, CommandFile } from "../command-line.ts"
-import { quoteValue, REFUSALS_MAX } from "./refusal.ts"
+import { quoteShortenedValue, COMMAND_REFUSALS_MAX } from "./refusal.ts"
 import type { Refusal } from "./refusal.ts"
 import type { RemedyPhrases } from "./remedies.ts"
 import { parseOptionPairs, readGraphToken } from "../graph-tokens.ts"
@@ -28,7 +28,7 @@ export function findPolicyRefusals(words: readonly string[], names: WorkspaceFil
       findOptionPolicyRefusals(option, { kind: "output", names }),
     ),
     ...checkShape(command, names),
-  ].slice(0, REFUSALS_MAX)
+  ].slice(0, COMMAND_REFUSALS_MAX)
 }
 
 function checkFile(file: CommandFile, names: WorkspaceFileNames): Refusal[] {
@@ -84,12 +84,12 @@ function judgeOutput(word: string, options: FormatOptions, { names }: OptionCont
   if (!isStdout(word)) return findFileNameFault(word, "output", names)
   const formats = options.filter(({ name }) => name === "f" || name === "fifo_format")
   if (formats.length === 0) {
-    const message = `${quoteValue(word)}: standard output has no extension that tells its format; write -f and a format before it, as -f md5`
+    const message = `${quoteShortenedValue(word)}: standard output has no extension that tells its format; write -f and a format before it, as -f md5`
     return { code: "missing_value", message }
   }
   const format = formats.find(({ value }) => SEVERAL_FILES.test(value?.toLowerCase() ?? ""))?.value
   if (format === undefined) return null
-  const message = `${quoteValue(word)}: -f ${format} writes several files, and standard output is one; ${names.remedies.nameOutput}`
+  const message = `${quoteShortenedValue(word)}: -f ${format} writes several files, and standard output is one; ${names.remedies.nameOutput}`
   return { code: "stdio_not_allowed", message }
 }
 

@@ -1,4 +1,4 @@
-import { quoteValue } from "./refusal.ts"
+import { quoteShortenedValue } from "./refusal.ts"
 import type { Refusal } from "./refusal.ts"
 import type { RemedyPhrases } from "./remedies.ts"
 
@@ -91,7 +91,7 @@ export function findFileNameFault(
 function absentFault(name: string, use: FilePurpose, names: WorkspaceFileNames): Fault | null {
   const instead = names.remedyForMissingFile?.(name, use) ?? null
   if (instead === null) return null
-  const message = `${quoteValue(name)}: the command has no file of this name; ${instead}`
+  const message = `${quoteShortenedValue(name)}: the command has no file of this name; ${instead}`
   return { code: "unknown_key", message }
 }
 
@@ -120,7 +120,7 @@ function judgeLocation(
   if (/^(?:-$|pipe:|fd:)/i.test(value)) {
     return {
       code: "stdio_not_allowed",
-      message: `${quoteValue(value)}: ${stdioReason(use)}; ${instead}`,
+      message: `${quoteShortenedValue(value)}: ${stdioReason(use)}; ${instead}`,
     }
   }
   if (/^file:\/\//i.test(value) && use === "input") {
@@ -128,12 +128,15 @@ function judgeLocation(
   }
   if (/^svc_id:\/\//i.test(value) && use === "input") {
     const why = "a command names its inputs by keys"
-    return { code: "url_not_allowed", message: `${quoteValue(value)}: ${why}; ${remedies.giveUrl}` }
+    return {
+      code: "url_not_allowed",
+      message: `${quoteShortenedValue(value)}: ${why}; ${remedies.giveUrl}`,
+    }
   }
   if (holdsUrl(value) && !/^(?:subfile|async|cache|crypto|concatf?|data)\b/i.test(value)) {
     const how = use === "input" ? remedies.giveUrl : instead
     const why = "a command cannot reach a network or a URL"
-    return { code: "url_not_allowed", message: `${quoteValue(value)}: ${why}; ${how}` }
+    return { code: "url_not_allowed", message: `${quoteShortenedValue(value)}: ${why}; ${how}` }
   }
   if (OF_OWN_MACHINE.test(value) && use !== "output" && use !== "write") {
     return ownMachineFault(value, remedies)
@@ -142,12 +145,15 @@ function judgeLocation(
     const why = "a command cannot reach a network or a URL"
     return {
       code: "url_not_allowed",
-      message: `${quoteValue(value)}: ${why}; ${remedies.giveUrl}, with https:// before it`,
+      message: `${quoteShortenedValue(value)}: ${why}; ${remedies.giveUrl}, with https:// before it`,
     }
   }
   if (/^[a-z][a-z0-9+.-]*[:,]/i.test(value) && !/^[a-z]:[\\/]/i.test(value)) {
     const why = "protocols are not allowed"
-    return { code: "protocol_not_allowed", message: `${quoteValue(value)}: ${why}; ${instead}` }
+    return {
+      code: "protocol_not_allowed",
+      message: `${quoteShortenedValue(value)}: ${why}; ${instead}`,
+    }
   }
   if (!/^\s*[/~]|[/\\]|^\.\.?$/.test(value)) return null
   return pathFault(value, use === "input" ? remedies.uploadFirst : instead)
@@ -163,22 +169,22 @@ function ownMachineFault(value: string, remedies: RemedyPhrases): Fault {
   const why = "this file is on your own machine, which the service cannot read"
   return {
     code: "path_not_allowed",
-    message: `${quoteValue(value)}: ${why}; ${remedies.uploadFirst}`,
+    message: `${quoteShortenedValue(value)}: ${why}; ${remedies.uploadFirst}`,
   }
 }
 
 function pathFault(value: string, instead: string): Fault {
   const why = "paths and folders are not allowed, since a command has only one folder"
-  return { code: "path_not_allowed", message: `${quoteValue(value)}: ${why}; ${instead}` }
+  return { code: "path_not_allowed", message: `${quoteShortenedValue(value)}: ${why}; ${instead}` }
 }
 
 function invalidName(value: string, use: FilePurpose, remedies: RemedyPhrases): Fault {
   const why = "a file name has only letters, digits, spaces and . _ - ( ) + @ % $ * ?"
-  const message = `${quoteValue(value)}: ${why}; ${insteadOf(use, remedies)}`
+  const message = `${quoteShortenedValue(value)}: ${why}; ${insteadOf(use, remedies)}`
   return { code: "name_not_allowed", message }
 }
 
 function overwritesInput(name: string, remedies: RemedyPhrases): Fault {
-  const message = `${quoteValue(name)}: a command cannot overwrite its inputs; ${remedies.nameOutput}`
+  const message = `${quoteShortenedValue(name)}: a command cannot overwrite its inputs; ${remedies.nameOutput}`
   return { code: "overwrites_input", message }
 }

@@ -11,9 +11,9 @@ export type Refusal = { code: RefusalCode; message: string; option?: string }
  * Maximum number of refusals in the answer to a request. More refusals would not help the caller
  * and take time to compute.
  */
-export const REFUSALS_MAX = 100
+export const COMMAND_REFUSALS_MAX = 100
 
-/** Collects the faults of items in order; stops at `REFUSALS_MAX` faults. */
+/** Collects the faults of items in order; stops at `COMMAND_REFUSALS_MAX` faults. */
 export function collectFaults<Item, Fault>(
   items: Iterable<Item>,
   judge: (item: Item) => readonly Fault[],
@@ -21,9 +21,9 @@ export function collectFaults<Item, Fault>(
   const faults: Fault[] = []
   for (const item of items) {
     faults.push(...judge(item))
-    if (faults.length >= REFUSALS_MAX) break
+    if (faults.length >= COMMAND_REFUSALS_MAX) break
   }
-  return faults.slice(0, REFUSALS_MAX)
+  return faults.slice(0, COMMAND_REFUSALS_MAX)
 }
 
 /**
@@ -49,6 +49,6 @@ export function indexRefusalReasonsByName(
 }
 
 /** Quotes a value for a message. Cuts the value to 80 characters. */
-export function quoteValue(value: string): string {
+export function quoteShortenedValue(value: string): string {
   return `"${cutText(value, 80)}"`
 }

@@ -1,4 +1,4 @@
-import { quoteValue } from "./refusal.ts"
+import { quoteShortenedValue } from "./refusal.ts"
 import type { Refusal } from "./refusal.ts"
 
 const THREADS_MAX = 64
@@ -8,6 +8,6 @@ const THREADS_MAX = 64
  */
 export function findThreadCountFault(value: string): Pick<Refusal, "code" | "message"> | null {
   if (value === "auto" || (/^\d{1,9}$/.test(value) && Number(value) <= THREADS_MAX)) return null
-  const message = `${quoteValue(value)}: expected a whole number of threads up to ${THREADS_MAX}, or auto`
+  const message = `${quoteShortenedValue(value)}: expected a whole number of threads up to ${THREADS_MAX}, or auto`
   return { code: "value_not_allowed", message }
 }

@@ -20,7 +20,7 @@ export type AttemptFailure = {
  * Returns the change of a task's row that requeues the task. The fence does not change until the
  * next claim. Reports of the old run no longer count, because the task is waiting.
  */
-export function computeRequeueChanges(
+export function computeRequeuedTaskColumns(
   task: Task,
   { cause }: AttemptFailure,
   now: number,
@@ -40,7 +40,7 @@ export function computeRequeueChanges(
  * Reports whether a run may be interrupted to free its slot for another account. Each task is
  * interrupted at most once for this reason, so that it ends.
  */
-export function mayHandOver({ handOvers }: Pick<Task, "handOvers">): boolean {
+export function mayHandOverSlot({ handOvers }: Pick<Task, "handOvers">): boolean {
   return handOvers === 0
 }
 

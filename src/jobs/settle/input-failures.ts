@@ -74,7 +74,7 @@ export type FailedTask = { task: Task; failure: Failure }
  * Returns the change, at a job's end, of a file that was imported or uploaded as an input of the
  * job and stays a File of the account. Returns null for all other files.
  */
-export function inputFileChangeAtJobEnd(
+export function computeInputFileColumnsAtJobEnd(
   { job }: JobSnapshot,
   file: File,
   { now, failed }: { now: number; failed: FailedTask | undefined },

@@ -1,6 +1,6 @@
 import type { Failure } from "../../contract/failure.ts"
 import type { Report } from "../../contract/report.ts"
-import { UNLISTED_KIND_NAMES } from "../../kinds/registry.ts"
+import { INTERNAL_KIND_NAMES } from "../../kinds/registry.ts"
 import { getRetention } from "../../bindings/env.ts"
 import type { Env } from "../../bindings/env.ts"
 import { logError, log } from "../../platform/log.ts"
@@ -9,7 +9,7 @@ import type { ReportReceipt } from "../../runner/io.ts"
 import { formatUtcDay } from "../../db/accounts/account-limits.ts"
 import { openAccountDatabases } from "../../db/database.ts"
 import { listWaitingDeliveries } from "../../db/deliveries.ts"
-import { openLargeValueWriter } from "../../db/values/large-values.ts"
+import { createLargeValueWriter } from "../../db/values/large-values.ts"
 import { spillTransitionToR2 } from "../../db/values/overflow.ts"
 import type { Job } from "../../db/schema/jobs.ts"
 import { isFinalState } from "../../domain/states.ts"
@@ -26,7 +26,7 @@ import { getDispatcher } from "../../bindings/durable-objects.ts"
 import { toJobFailure } from "./input-failures.ts"
 import { computeEndTransition, validateReport, computeReportTransition } from "./transitions.ts"
 import type { TerminalReport, ReceivedReport } from "./transitions.ts"
-import { countEvent } from "../../bindings/metrics.ts"
+import { countMetricEvent } from "../../bindings/metrics.ts"
 
 const TRIES_MAX = 10
 
@@ -154,7 +154,7 @@ export async function transitionJob(
     const deliveries = makeJobEndDeliveries(snapshot, computed, retention)
     const { version } = snapshot.job
     const { endpoints } = snapshot
-    const writer = openLargeValueWriter(env.MEDIA, database)
+    const writer = createLargeValueWriter(env.MEDIA, database)
     const jobEnd = computeJobEndUsage(snapshot.job, computed, now)
     const batch = computeBatchEnd(snapshot, computed, now)
     const ends = { ...(jobEnd && { ended: jobEnd }), ...(batch && { batch }) }
@@ -210,7 +210,7 @@ async function readValues(env: Env, read: JobSnapshot, areNeeded: boolean): Prom
  * end, or if its kind is unlisted.
  */
 function computeJobEndUsage(before: Job, { job }: JobTransition, now: number): JobEndUsage | null {
-  if (!job.state || !isFinalState(job.state) || UNLISTED_KIND_NAMES.includes(before.kind))
+  if (!job.state || !isFinalState(job.state) || INTERNAL_KIND_NAMES.includes(before.kind))
     return null
   const processingMs = job.processingMs ?? before.processingMs
   const isSucceeded = job.state === "succeeded"
@@ -302,5 +302,5 @@ function recordJobEnd(env: Env, before: JobSnapshot, transition: JobTransition):
     run_ms: runMs,
     processing_ms: job.processingMs,
   })
-  countEvent(env, { event: "job", kind, state, errorCode, waitMs, runMs })
+  countMetricEvent(env, { event: "job", kind, state, errorCode, waitMs, runMs })
 }

@@ -4,11 +4,11 @@ import { makeOversizedReportFailure } from "../../contract/report.ts"
 import type { Report } from "../../contract/report.ts"
 import {
   toProbeFailureColumns,
-  computeInputChanges,
+  computeInputColumnsAfterTask,
   isImportOrProbeTask,
   toOptionalProbeResult,
 } from "../../kinds/finish-inputs.ts"
-import type { InputChanges } from "../../kinds/finish-inputs.ts"
+import type { InputColumnsAfterTask } from "../../kinds/finish-inputs.ts"
 import { findTaskDefinition, getKind } from "../../kinds/registry.ts"
 import {
   attemptPrefix,
@@ -16,7 +16,7 @@ import {
   filePrefix,
   RESUMABLE_FENCE,
 } from "../../domain/object-keys.ts"
-import type { FinishChanges } from "../../kinds/kind.ts"
+import type { FileColumnsAndJobResult } from "../../kinds/kind.ts"
 import type { File } from "../../db/schema/files.ts"
 import { isFinalState, isAccountFileSource } from "../../domain/states.ts"
 import type { FinalState } from "../../domain/states.ts"
@@ -25,12 +25,12 @@ import type { JobTransition } from "../../db/jobs/apply-transition.ts"
 import type { JobSnapshot } from "../../domain/snapshot.ts"
 import {
   isRetryBudgetSpent,
-  mayHandOver,
-  computeRequeueChanges,
+  mayHandOverSlot,
+  computeRequeuedTaskColumns,
   runnerLostFailure,
 } from "./attempts.ts"
 import type { AttemptFailure } from "./attempts.ts"
-import { inputFileChangeAtJobEnd, toJobFailure } from "./input-failures.ts"
+import { computeInputFileColumnsAtJobEnd, toJobFailure } from "./input-failures.ts"
 import type { FailedTask } from "./input-failures.ts"
 
 /** Report that ends a run. */
@@ -123,18 +123,26 @@ export function computeRequeueTransition(
 ): JobTransition | null {
   const { cause } = run
   const task = findRunningTask(snapshot, run.taskId, run.fence)
-  if (!task || (cause === "hand-over" && !mayHandOver(task))) return null
+  if (!task || (cause === "hand-over" && !mayHandOverSlot(task))) return null
   return attemptTransition(snapshot, task, { cause, failure: runnerLostFailure() }, run.now)
 }
 
-/** State and failure with which a job ends; `failed` is the task that ended it. */
-export type JobEnd = { state: FinalState; failure?: Failure; failed?: FailedTask; now: number }
+/** State and failure with which a job ends; `failed` is the task whose failure ended the job. */
+export type JobEndStateAndFailure = {
+  state: FinalState
+  failure?: Failure
+  failed?: FailedTask
+  now: number
+}
 
 /**
  * Ends an open job: cancels its open tasks, fails its pending files, and turns intermediate results
  * of finished tasks into garbage.
  */
-export function computeEndTransition(snapshot: JobSnapshot, end: JobEnd): JobTransition {
+export function computeEndTransition(
+  snapshot: JobSnapshot,
+  end: JobEndStateAndFailure,
+): JobTransition {
   const open = snapshot.tasks.filter((task) => !isFinalState(task.state))
   const unneeded = leftFiles(snapshot)
   return {
@@ -210,7 +218,7 @@ function finishTransition(
   const tasks = [...earlier, { task, result: report.result }]
   const own = tasks.filter((each) => !isImportOrProbeTask(each.task))
   const input = isImportOrProbeTask(task)
-    ? computeInputChanges(snapshot, { task, result: report.result }, now)
+    ? computeInputColumnsAfterTask(snapshot, { task, result: report.result }, now)
     : null
   const filesAfter = setFiles(files, input?.files ?? [])
   const finish = getKind(job.kind).finish({ job, files: filesAfter, tasks: own })
@@ -243,9 +251,9 @@ function finishTransition(
 /** Adds the publication of the Files that a job created to the file changes of its last task. */
 function publishFiles(
   { job, files }: JobSnapshot,
-  changes: FinishChanges["files"],
+  changes: FileColumnsAndJobResult["files"],
   now: number,
-): FinishChanges["files"] {
+): FileColumnsAndJobResult["files"] {
   const ended = setFiles(files, changes).filter(
     ({ id, source, state }) => state === "succeeded" && (source === "output" || id === job.id),
   )
@@ -255,7 +263,7 @@ function publishFiles(
 }
 
 /** Returns copies of the files with the changes applied. */
-function setFiles(files: readonly File[], changes: InputChanges["files"]): File[] {
+function setFiles(files: readonly File[], changes: InputColumnsAfterTask["files"]): File[] {
   const sets = new Map(changes.map(({ id, set }) => [id, set]))
   return files.map((file) => ({ ...file, ...sets.get(file.id) }))
 }
@@ -267,7 +275,7 @@ function setFiles(files: readonly File[], changes: InputChanges["files"]): File[
 function unusedPrefixes(
   task: Task,
   files: readonly File[],
-  changes: FinishChanges["files"],
+  changes: FileColumnsAndJobResult["files"],
 ): string[] {
   // A task without outputs has stored nothing.
   if ((task.work.outputs ?? []).length === 0) return []
@@ -288,7 +296,7 @@ function attemptTransition(
   failed: AttemptFailure,
   now: number,
 ): JobTransition {
-  const set = computeRequeueChanges(task, failed, now)
+  const set = computeRequeuedTaskColumns(task, failed, now)
   if (isRetryBudgetSpent({ ...task, ...set })) {
     const result = toOptionalProbeResult(task, failed.failure)
     if (result) return finishTransition(snapshot, task, { result, processing_seconds: 0 }, now)
@@ -309,8 +317,11 @@ function findRunningTask(snapshot: JobSnapshot, taskId: string, fence: number): 
 }
 
 /** Returns the change of a pending file when its job ends early. */
-function endedFile(snapshot: JobSnapshot, file: File, end: JobEnd): Partial<File> {
-  const ofCaller = inputFileChangeAtJobEnd(snapshot, file, { now: end.now, failed: end.failed })
+function endedFile(snapshot: JobSnapshot, file: File, end: JobEndStateAndFailure): Partial<File> {
+  const ofCaller = computeInputFileColumnsAtJobEnd(snapshot, file, {
+    now: end.now,
+    failed: end.failed,
+  })
   if (ofCaller) return ofCaller
   return {
     state: "failed",

@@ -2,7 +2,7 @@ import { isKeptOutput, parseFfmpegCommand } from "../../ffmpeg/command-line.ts"
 import { findFilePositions, KEY_PLACEHOLDER, substituteKeys } from "../../ffmpeg/file-keys.ts"
 import { didYouMean } from "../../hints/nearest-name.ts"
 import type { CommandFault } from "../../domain/faults.ts"
-import { REFUSALS_MAX } from "../../ffmpeg/policy/refusal.ts"
+import { COMMAND_REFUSALS_MAX } from "../../ffmpeg/policy/refusal.ts"
 import type { CommandScript } from "./script.ts"
 
 /**
@@ -19,7 +19,7 @@ export function findKeyFaults(
     for (const key of keys.known) usedKeys.add(key)
     return [...keys.unknown].map((key) => ({ field, key }))
   })
-  const faults = unknown.slice(0, REFUSALS_MAX).map(({ field, key }) => ({
+  const faults = unknown.slice(0, COMMAND_REFUSALS_MAX).map(({ field, key }) => ({
     field,
     code: "unknown_key" as const,
     message: `"${key}" ${remedies.isUnknown}${suggestKey(key, knownKeys, outputs)}`,

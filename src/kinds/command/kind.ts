@@ -10,12 +10,12 @@ import { findCommandFaults, splitCommandsIntoWords } from "./request-faults.ts"
 import { draftTaskOutputs } from "./output-names.ts"
 import { draftCommandJob } from "./plan.ts"
 import { commandRecordSchema, buildCommandRecord } from "./record.ts"
-import { commandRequestSchema, EXAMPLE_REQUEST, readUsableFields } from "./request.ts"
-import type { CommandFields, CommandRequest } from "./request.ts"
+import { commandRequestSchema, COMMAND_EXAMPLE_REQUEST, readValidCommandFields } from "./request.ts"
+import type { ValidCommandFields, CommandRequest } from "./request.ts"
 import { computeWorkspaceInputNames } from "./script-faults.ts"
 import { findUnusedInputWarnings } from "./unused-inputs.ts"
 import { warningRecordSchema } from "../shared-record-fields.ts"
-import { computeOutputChanges } from "../outputs.ts"
+import { computeOutputColumnsAndResult } from "../outputs.ts"
 
 /**
  * Schema of the list of checks in the validation of a command: checks that were made, and checks
@@ -75,8 +75,8 @@ export const commandKind = defineJsonKind({
   tasks: [commandTaskDefinition],
   request: commandRequestSchema,
   showsRequest: true,
-  example: EXAMPLE_REQUEST,
-  readUsableFields,
+  example: COMMAND_EXAMPLE_REQUEST,
+  readUsableFields: readValidCommandFields,
   references: ({ input_files }) =>
     Object.entries(input_files).map(([key, reference]) => {
       return { key, field: `input_files.${key}`, reference }
@@ -99,7 +99,7 @@ export const commandKind = defineJsonKind({
     },
   },
   plan: planCommand,
-  finish: computeOutputChanges,
+  finish: computeOutputColumnsAndResult,
   record: commandRecordSchema,
   view: (base, { job }, progress) => buildCommandRecord(base, job, progress),
 })
@@ -120,7 +120,7 @@ function planCommand(request: CommandRequest, facts: DraftContext): JobDraft {
  */
 function nameFiles(
   commands: string[][],
-  request: CommandFields,
+  request: ValidCommandFields,
   inputs: ResolvedInput[],
 ): string[][] {
   const names = new Map([
@@ -132,6 +132,6 @@ function nameFiles(
   })
 }
 
-function namedOutputs({ output_files }: CommandFields): { key: string; name: string }[] {
+function namedOutputs({ output_files }: ValidCommandFields): { key: string; name: string }[] {
   return Object.entries(output_files).map(([key, name]) => ({ key, name }))
 }

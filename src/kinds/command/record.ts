@@ -5,7 +5,7 @@ import type { Job, JobResult } from "../../db/schema/jobs.ts"
 import {
   buildBundleFields,
   bundleFieldSchemas,
-  fileUrl,
+  buildFileUrl,
   outputToLinkableFile,
   buildPublicUrlField,
   publicUrlSchema,
@@ -15,8 +15,8 @@ import {
   fileIdsFieldSchema,
   buildJobFields,
   jobFieldSchemas,
-  buildToolOutputFields,
-  toolOutputFieldSchemas,
+  buildLogAndStdoutFields,
+  logAndStdoutFieldSchemas,
   buildStatusFields,
   statusFieldSchemas,
 } from "../shared-record-fields.ts"
@@ -64,7 +64,7 @@ export const commandRecordSchema = z
     total_processing_seconds: z.number().min(0),
     processing_errors: z.array(z.string()).optional(),
     ...jobFieldSchemas,
-    ...toolOutputFieldSchemas,
+    ...logAndStdoutFieldSchemas,
   })
   .meta({ id: "Command" })
 
@@ -90,7 +90,7 @@ export function buildCommandRecord(
       processing_errors: [job.errorMessage ?? "The job failed.", ...(job.errorLines ?? [])],
     }),
     ...buildJobFields(job, progress),
-    ...buildToolOutputFields(base, job),
+    ...buildLogAndStdoutFields(base, job),
   }
 }
 
@@ -111,7 +111,7 @@ function viewOutput(
   return {
     id: output.fileId,
     name: output.name,
-    download_url: fileUrl(base, linked),
+    download_url: buildFileUrl(base, linked),
     ...buildPublicUrlField(base, linked),
     size_bytes: output.sizeBytes,
     content_type: output.contentType,

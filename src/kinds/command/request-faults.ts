@@ -6,7 +6,7 @@ import { findComplexityFault } from "./complexity.ts"
 import { parseCommandLine } from "./lines.ts"
 import type { CommandLine } from "./lines.ts"
 import { COMMAND_REMEDIES } from "../../ffmpeg/policy/remedies.ts"
-import type { CommandFields } from "./request.ts"
+import type { ValidCommandFields } from "./request.ts"
 import { findScriptFaults } from "./script-faults.ts"
 import type { CommandScript } from "./script.ts"
 
@@ -18,7 +18,7 @@ const FAULTS_OF_KEYS = new Set(["unknown_key", "unused_output"])
  * commands, and seeks.
  */
 export function findCommandFaults(
-  request: CommandFields,
+  request: ValidCommandFields,
   inputs: ResolvedInput[],
   malformed: ReadonlySet<string> = new Set(),
   { ffmpeg }: Pick<ValidationContext, "ffmpeg"> = { ffmpeg: null },
@@ -41,13 +41,13 @@ export function findCommandFaults(
  * Returns the words of each command without the program's name. A command that cannot be split into
  * words gives an empty list.
  */
-export function splitCommandsIntoWords(request: CommandFields): string[][] {
+export function splitCommandsIntoWords(request: ValidCommandFields): string[][] {
   return listCommandLines(request)
     .map(parseCommandLine)
     .map((line) => ("words" in line ? line.words : []))
 }
 
-function readCommandScript(request: CommandFields): CommandScript {
+function readCommandScript(request: ValidCommandFields): CommandScript {
   return {
     inputKeys: Object.keys(request.input_files),
     outputs: Object.entries(request.output_files).map(([key, name]) => {
@@ -71,7 +71,7 @@ function judgeMissingOutput({ outputs, lines }: CommandScript): CommandFault[] {
   return [{ field: "output_files", code: "invalid_field", message }]
 }
 
-function judgeFields(request: CommandFields): CommandFault[] {
+function judgeFields(request: ValidCommandFields): CommandFault[] {
   if (hasWordsAsCommands(request)) {
     const message =
       'each entry is a whole command, but these entries are the words of one; join them, as in `["ffmpeg -i {{in_1}} {{out_1}}"]`'
@@ -85,18 +85,23 @@ function judgeFields(request: CommandFields): CommandFault[] {
   return [{ field: "ffmpeg_command", code: "invalid_field", message }]
 }
 
-function isReadable(request: CommandFields): boolean {
+function isReadable(request: ValidCommandFields): boolean {
   return hasOneForm(request) && !hasWordsAsCommands(request)
 }
 
 /**
  * Reports whether the caller split one command into words and sent the words as a list of commands.
  */
-function hasWordsAsCommands({ ffmpeg_commands: [first, second] = [] }: CommandFields): boolean {
+function hasWordsAsCommands({
+  ffmpeg_commands: [first, second] = [],
+}: ValidCommandFields): boolean {
   return first?.trim() === "ffmpeg" && second !== undefined
 }
 
-function hasOneForm({ ffmpeg_command: one, ffmpeg_commands: several }: CommandFields): boolean {
+function hasOneForm({
+  ffmpeg_command: one,
+  ffmpeg_commands: several,
+}: ValidCommandFields): boolean {
   return (one === undefined) !== (several === undefined)
 }
 
@@ -104,7 +109,7 @@ function hasOneForm({ ffmpeg_command: one, ffmpeg_commands: several }: CommandFi
 function listCommandLines({
   ffmpeg_command: one,
   ffmpeg_commands: several = [],
-}: CommandFields): CommandLine[] {
+}: ValidCommandFields): CommandLine[] {
   if (one !== undefined) return [{ field: "ffmpeg_command", text: one, mayOmitProgram: false }]
   return several.map((text, index) => {
     return { field: `ffmpeg_commands.${index}`, text, mayOmitProgram: true }

@@ -8,7 +8,7 @@ import { INPUT_ADDRESSES } from "../../hints/addresses.ts"
 import { inputReferenceSchema } from "../reference.ts"
 import { describeFileKeyFault, describeExpectedKeyMap } from "../../hints/key-map.ts"
 
-export const FILES_MAX = 64
+export const COMMAND_FILES_MAX = 64
 const COMMANDS_MAX = 20
 export const COMMAND_LENGTH_MAX = 64 * 1024
 export const OUTPUT_NAME_LENGTH_MAX = 2048
@@ -32,9 +32,9 @@ function keyed<Value extends z.ZodType>(
   { what, prefix, described }: { what: string; prefix: string; described: object },
 ) {
   return boundedMapSchema(z.string(), value, {
-    most: FILES_MAX,
+    most: COMMAND_FILES_MAX,
     error: ({ input }) => describeExpectedKeyMap(input, prefix, what),
-    tooMany: `expected at most ${FILES_MAX} ${what}`,
+    tooMany: `expected at most ${COMMAND_FILES_MAX} ${what}`,
   })
     .superRefine((map, context) => {
       for (const name of Object.keys(map)) {
@@ -89,13 +89,13 @@ export const commandRequestSchema = z
 export type CommandRequest = z.infer<typeof commandRequestSchema>
 
 /** Fields of a command request that define the commands and their input and output files. */
-export type CommandFields = Pick<
+export type ValidCommandFields = Pick<
   CommandRequest,
   "ffmpeg_command" | "ffmpeg_commands" | "input_files" | "output_files"
 >
 
 /** Example of a command request that needs no uploaded file. */
-export const EXAMPLE_REQUEST = {
+export const COMMAND_EXAMPLE_REQUEST = {
   input_files: {},
   output_files: { out_1: "bars.mp4" },
   ffmpeg_command:
@@ -133,7 +133,7 @@ const usableRequest = z.object({
 })
 
 /** Returns the valid fields of a command request; omits invalid fields. */
-export function readUsableFields(body: object): z.output<typeof usableRequest> {
+export function readValidCommandFields(body: object): z.output<typeof usableRequest> {
   const usable = usableRequest.parse(body)
   const commands = usable.ffmpeg_commands?.slice(0, COMMANDS_MAX)
   return {
@@ -144,9 +144,12 @@ export function readUsableFields(body: object): z.output<typeof usableRequest> {
   }
 }
 
-/** Returns the first `FILES_MAX` entries of a map, because the check of each entry takes time. */
+/**
+ * Returns the first `COMMAND_FILES_MAX` entries of a map, because the check of each entry takes
+ * time.
+ */
 function firstOf<Value>(map: Record<string, Value>): Record<string, Value> {
-  return Object.fromEntries(Object.entries(map).slice(0, FILES_MAX))
+  return Object.fromEntries(Object.entries(map).slice(0, COMMAND_FILES_MAX))
 }
 
 /** Returns the entries of a map whose values match a schema. */

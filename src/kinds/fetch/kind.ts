@@ -3,32 +3,37 @@ import { MEDIA_OUTPUT_KEY, fetchTaskDefinition } from "../../contract/tasks/fetc
 import { renderTaskDefinition } from "../../contract/tasks/render.ts"
 import type { Fault } from "../../domain/faults.ts"
 import type { Task } from "../../db/schema/tasks.ts"
-import { fetchOutputUrl } from "../file-links.ts"
+import { buildFetchOutputUrl } from "../file-links.ts"
 import { defineJsonKind } from "../kind.ts"
 import { draftFetchJob } from "./plan.ts"
 import { fetchRecordSchema, hadCookies, isFetchedOutput, buildFetchRecord } from "./record.ts"
-import { EXAMPLE_REQUEST, fetchRequestSchema, readUsableFields } from "./request.ts"
+import { FETCH_EXAMPLE_REQUEST, fetchRequestSchema, readValidFetchFields } from "./request.ts"
 import type { ValidFetchFields } from "./request.ts"
 import { findJobFieldConflicts, listWebhookUrls, mergeJobFields } from "./transcode.ts"
 import type { FetchResult } from "../../contract/tasks/fetch.ts"
 import type { File } from "../../db/schema/files.ts"
-import type { FinishedTasks, FinishChanges, FinishedTask, ResolvedInput } from "../kind.ts"
+import type {
+  FinishedTasks,
+  FileColumnsAndJobResult,
+  FinishedTask,
+  ResolvedInput,
+} from "../kind.ts"
 import { toOutputResult, toStoredFileColumns } from "../outputs.ts"
-import { computeRenditionChanges } from "../renditions/finish.ts"
+import { computeRenditionColumnsAndResult } from "../renditions/finish.ts"
 
 type FetchedOutput = FetchResult["media"]
 
 /**
  * Returns the changes of files and job after a fetch: media, available subtitles, and renditions.
  */
-function finishFetch({ files, tasks }: FinishedTasks): FinishChanges {
+function finishFetch({ files, tasks }: FinishedTasks): FileColumnsAndJobResult {
   const fetched = tasks.find(({ task }) => task.work.kind === fetchTaskDefinition.name)
   if (!fetched) return { files: [], result: { outputs: [] } }
   const ofFetch = files.filter(({ source }) => source === "fetch")
   const { mediaName, ...media } = finishMedia(ofFetch, fetched)
   const rendered = tasks.find(({ task }) => task.work.kind === renderTaskDefinition.name)
   if (!rendered) return media
-  const renditions = computeRenditionChanges(files, rendered, mediaName)
+  const renditions = computeRenditionColumnsAndResult(files, rendered, mediaName)
   const intermediates = media.result.outputs.map((output) => ({ ...output, isIntermediate: true }))
   return {
     files: [...media.files, ...renditions.files],
@@ -37,7 +42,10 @@ function finishFetch({ files, tasks }: FinishedTasks): FinishChanges {
   }
 }
 
-function finishMedia(files: File[], done: FinishedTask): FinishChanges & { mediaName: string } {
+function finishMedia(
+  files: File[],
+  done: FinishedTask,
+): FileColumnsAndJobResult & { mediaName: string } {
   const fetched = fetchTaskDefinition.result.parse(done.result)
   const stored = uniqueNames([fetched.media, ...fetched.subtitles]).flatMap((output) => {
     const file = files.find(({ outputKey }) => outputKey === output.key)
@@ -73,7 +81,7 @@ function outputFileChange(
   task: Task,
   output: FetchedOutput,
   file: File,
-): FinishChanges["files"][number] {
+): FileColumnsAndJobResult["files"][number] {
   return { id: file.id, set: { name: output.name, ...toStoredFileColumns(task, file, output) } }
 }
 
@@ -99,8 +107,8 @@ export const fetchKind = defineJsonKind({
   respondsWithJob: true,
   tasks: [fetchTaskDefinition, renderTaskDefinition],
   request: fetchRequestSchema,
-  example: EXAMPLE_REQUEST,
-  readUsableFields,
+  example: FETCH_EXAMPLE_REQUEST,
+  readUsableFields: readValidFetchFields,
   jobFormFields: ["transcode", "webhook_url"],
   references: () => [],
   urls: ({ url }) => (url === undefined ? [] : [{ field: "url", url }]),
@@ -115,7 +123,7 @@ export const fetchKind = defineJsonKind({
   view: (base, { job }, progress, retention) =>
     buildFetchRecord(base, job, { progress, retention }),
   outputUrl: (base, jobId, { key, name }) =>
-    isFetchedOutput(key) ? fetchOutputUrl(base, jobId, name) : null,
+    isFetchedOutput(key) ? buildFetchOutputUrl(base, jobId, name) : null,
   explainFailure: nameFailedPart,
   refuseRetry: (request) =>
     hadCookies(request)

@@ -6,7 +6,7 @@ import {
 } from "../../contract/tasks/fetch.ts"
 import type { Progress } from "../../domain/progress.ts"
 import type { Job, JobResult } from "../../db/schema/jobs.ts"
-import { fetchOutputUrl } from "../file-links.ts"
+import { buildFetchOutputUrl } from "../file-links.ts"
 import { jobOutputSchema, buildOutputRecords } from "../job-record.ts"
 import type { RetentionSettings } from "../../domain/retention.ts"
 import {
@@ -105,7 +105,7 @@ function viewMedia(base: string, jobId: string, { outputs, fetched }: JobResult,
     title: fetched?.title ?? null,
     ...(durationSeconds !== null && { duration_seconds: durationSeconds }),
     ...(media && {
-      ...(isKept && { download_url: fetchOutputUrl(base, jobId, media.name) }),
+      ...(isKept && { download_url: buildFetchOutputUrl(base, jobId, media.name) }),
       size_bytes: media.sizeBytes,
       content_type: media.contentType,
       ...(media.width !== undefined && { width: media.width }),
@@ -123,6 +123,6 @@ function viewSubtitles(base: string, jobId: string, { outputs, fetched }: JobRes
   const names = new Map(outputs.map(({ key, name }) => [key, name]))
   return (fetched?.subtitles ?? []).flatMap(({ key, language }) => {
     const name = names.get(key)
-    return name === undefined ? [] : [{ language, url: fetchOutputUrl(base, jobId, name) }]
+    return name === undefined ? [] : [{ language, url: buildFetchOutputUrl(base, jobId, name) }]
   })
 }

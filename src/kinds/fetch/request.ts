@@ -94,7 +94,7 @@ export const fetchRequestSchema = z
 
 export type FetchRequest = z.infer<typeof fetchRequestSchema>
 
-export const EXAMPLE_REQUEST = { url: "https://video.example.com/watch?v=1", quality: "720p" }
+export const FETCH_EXAMPLE_REQUEST = { url: "https://video.example.com/watch?v=1", quality: "720p" }
 
 const usableRequest = z.object({
   url: lenientInputSchema.optional().catch(undefined),
@@ -111,6 +111,6 @@ const usableRequest = z.object({
 export type ValidFetchFields = z.output<typeof usableRequest>
 
 /** Returns the valid fields of a fetch request; omits invalid fields. */
-export function readUsableFields(body: object): ValidFetchFields {
+export function readValidFetchFields(body: object): ValidFetchFields {
   return usableRequest.parse(body)
 }

@@ -6,10 +6,10 @@ import { jobRecordSchema, buildJobRecordWithFileUrls } from "../job-record.ts"
 import { defineJsonKind } from "../kind.ts"
 import { getInputUrl } from "../private-input.ts"
 import type { DraftContext } from "../kind.ts"
-import { computeOutputChanges } from "../outputs.ts"
+import { computeOutputColumnsAndResult } from "../outputs.ts"
 import { findFfmpegRequestFaults } from "./request-faults.ts"
 import { inputFieldPath, inputKey, parseFfmpegRequest } from "./parse-request.ts"
-import { EXAMPLE_REQUEST, ffmpegRequestSchema, readUsableFields } from "./request.ts"
+import { FFMPEG_EXAMPLE_REQUEST, ffmpegRequestSchema, readValidFfmpegFields } from "./request.ts"
 import type { FfmpegRequest } from "./request.ts"
 
 /**
@@ -24,8 +24,8 @@ export const ffmpegKind = defineJsonKind({
   isJobForm: true,
   tasks: [commandTaskDefinition],
   request: ffmpegRequestSchema,
-  example: EXAMPLE_REQUEST,
-  readUsableFields,
+  example: FFMPEG_EXAMPLE_REQUEST,
+  readUsableFields: readValidFfmpegFields,
   references: ({ inputs }) =>
     inputs.flatMap((reference, place) => {
       const key = inputKey(place)
@@ -34,7 +34,7 @@ export const ffmpegKind = defineJsonKind({
   inputField: inputFieldPath,
   judge: findFfmpegRequestFaults,
   plan: planFfmpeg,
-  finish: computeOutputChanges,
+  finish: computeOutputColumnsAndResult,
   record: jobRecordSchema,
   view: (base, { job }, progress) => buildJobRecordWithFileUrls(base, job, progress),
 })

@@ -9,7 +9,7 @@ import { isKeptOutput, parseFfmpegCommand } from "../../ffmpeg/command-line.ts"
 import { KEY_PLACEHOLDER } from "../../ffmpeg/file-keys.ts"
 import { findKeysInCommand } from "../command/keys.ts"
 import { findOutputNameError } from "../command/output-names.ts"
-import { quoteValue } from "../../ffmpeg/policy/refusal.ts"
+import { quoteShortenedValue } from "../../ffmpeg/policy/refusal.ts"
 
 const OUTPUT_KEY = "out_1"
 const OUTPUT_PLACEHOLDER = `{{${OUTPUT_KEY}}}`
@@ -84,7 +84,7 @@ function isPlain(word: string): boolean {
 }
 
 function twoNames(commandName: string, outputName: string): CommandFault {
-  const message = `the command writes ${quoteValue(commandName)}, but output_filename is ${quoteValue(outputName)}: give only one of the names, or write ${OUTPUT_PLACEHOLDER} for the output`
+  const message = `the command writes ${quoteShortenedValue(commandName)}, but output_filename is ${quoteShortenedValue(outputName)}: give only one of the names, or write ${OUTPUT_PLACEHOLDER} for the output`
   return { field: "output_filename", code: "name_not_allowed", message }
 }
 

@@ -5,7 +5,7 @@ import type { Fault } from "../../domain/faults.ts"
 import { findComplexityFault } from "../command/complexity.ts"
 import type { CommandFault } from "../../domain/faults.ts"
 import { draftTaskOutputs } from "../command/output-names.ts"
-import { quoteValue } from "../../ffmpeg/policy/refusal.ts"
+import { quoteShortenedValue } from "../../ffmpeg/policy/refusal.ts"
 import { findScriptFaults } from "../command/script-faults.ts"
 import type { ResolvedInput, ValidationContext } from "../kind.ts"
 import { findWebhookConflicts } from "../webhook-fields.ts"
@@ -75,7 +75,7 @@ function judgeUnknownInputs({ script, words }: ParsedFfmpegRequest): CommandFaul
     field: "command",
     option: "-i",
     code: "unknown_key" as const,
-    message: `-i: ${quoteValue(word)} is not one of inputs; write an input by its number, as in {{in_1}}, or by its URI`,
+    message: `-i: ${quoteShortenedValue(word)} is not one of inputs; write an input by its number, as in {{in_1}}, or by its URI`,
   }))
 }
 
@@ -97,13 +97,13 @@ function judgeOtherOutputs({ words, output }: ParsedFfmpegRequest): CommandFault
     // of a word.
     const derivedName = others.find((word) => word.startsWith(name) && isUnambiguousFileName(word))
     if (derivedName === undefined) return []
-    const message = `the command writes ${quoteValue(derivedName)}, but its output is ${quoteValue(output.name)}: write {{out_1}} as a separate word`
+    const message = `the command writes ${quoteShortenedValue(derivedName)}, but its output is ${quoteShortenedValue(output.name)}: write {{out_1}} as a separate word`
     return [{ field: "command", code: "unused_output", message }]
   }
   if (writtenNames.length < 2) return []
   const message =
     others.length === 0
-      ? `the command writes its one output, ${quoteValue(output.name)}, twice: name it once, at the end`
-      : `the command writes ${others.map(quoteValue).join(", ")} besides its one output, ${quoteValue(output.name)}; leave it out, or use POST /commands, which has several outputs`
+      ? `the command writes its one output, ${quoteShortenedValue(output.name)}, twice: name it once, at the end`
+      : `the command writes ${others.map(quoteShortenedValue).join(", ")} besides its one output, ${quoteShortenedValue(output.name)}; leave it out, or use POST /commands, which has several outputs`
   return [{ field: "command", code: "too_many_outputs", message }]
 }

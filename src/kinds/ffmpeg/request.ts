@@ -1,5 +1,9 @@
 import { z } from "zod"
-import { COMMAND_LENGTH_MAX, FILES_MAX, OUTPUT_NAME_LENGTH_MAX } from "../command/request.ts"
+import {
+  COMMAND_LENGTH_MAX,
+  COMMAND_FILES_MAX,
+  OUTPUT_NAME_LENGTH_MAX,
+} from "../command/request.ts"
 import {
   commonRequestFieldSchemas,
   publishFieldSchemas,
@@ -15,7 +19,7 @@ export const ffmpegRequestSchema = z
     {
       inputs: z
         .array(inputReferenceSchema.meta({ format: "uri" }), "expected an array of URIs")
-        .max(FILES_MAX, `expected at most ${FILES_MAX} inputs`)
+        .max(COMMAND_FILES_MAX, `expected at most ${COMMAND_FILES_MAX} inputs`)
         .meta({
           description: `The inputs in_1, in_2 and so on: each ${INPUT_ADDRESSES}.`,
         }),
@@ -49,7 +53,7 @@ export const ffmpegRequestSchema = z
 export type FfmpegRequest = z.infer<typeof ffmpegRequestSchema>
 
 /** Example of a request to POST /ffmpeg that needs no uploaded file. */
-export const EXAMPLE_REQUEST = {
+export const FFMPEG_EXAMPLE_REQUEST = {
   inputs: [],
   command: "-f lavfi -i testsrc2=size=320x180:duration=1 -c:v libx264 -pix_fmt yuv420p",
   output_filename: "bars.mp4",
@@ -74,7 +78,7 @@ const usableRequest = z.object({
 export type ValidFfmpegFields = z.output<typeof usableRequest>
 
 /** Returns the valid fields of a request to POST /ffmpeg; omits invalid fields. */
-export function readUsableFields(body: object): ValidFfmpegFields {
+export function readValidFfmpegFields(body: object): ValidFfmpegFields {
   const usable = usableRequest.parse(body)
-  return { ...usable, inputs: usable.inputs.slice(0, FILES_MAX) }
+  return { ...usable, inputs: usable.inputs.slice(0, COMMAND_FILES_MAX) }
 }

@@ -9,7 +9,7 @@ import { isNonMediaFile } from "../required-streams.ts"
 import {
   buildBundleFields,
   bundleFieldSchemas,
-  fileUrl,
+  buildFileUrl,
   toLinkableFile,
   buildPublicUrlField,
   publicUrlSchema,
@@ -74,7 +74,7 @@ export function buildFileRecord(
     name: file.name,
     source: fileSourceSchema.parse(file.source),
     ...(file.sourceUrl !== null && { source_url: file.sourceUrl }),
-    download_url: fileUrl(base, file),
+    download_url: buildFileUrl(base, file),
     ...buildPublicUrlField(base, linked),
     size_bytes: file.sizeBytes,
     content_type: file.contentType,

@@ -68,4 +68,4 @@ export const fileImportRequestSchema = z
   .meta({ id: "FileImport" })
 
 /** Example of a request to POST /files. No file exists at its URL. */
-export const IMPORT_EXAMPLE = { file_url: "https://example.com/clip.mp4" }
+export const IMPORT_EXAMPLE_REQUEST = { file_url: "https://example.com/clip.mp4" }

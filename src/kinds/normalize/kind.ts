@@ -7,7 +7,7 @@ import { fileExtension } from "../file-name.ts"
 import { replaceStoredInputFileId } from "../stored-input.ts"
 import { defineJsonKind } from "../kind.ts"
 import { findMissingStreamFaults } from "../required-streams.ts"
-import type { DraftContext, FinishedTasks, FinishChanges } from "../kind.ts"
+import type { DraftContext, FinishedTasks, FileColumnsAndJobResult } from "../kind.ts"
 import { getInputUrl } from "../private-input.ts"
 import {
   storedSourceNameSchema,
@@ -15,9 +15,13 @@ import {
   buildNormalizationRecord,
 } from "./record.ts"
 import { normalizedFileName } from "./names.ts"
-import { EXAMPLE_REQUEST, normalizeRequestSchema, readUsableFields } from "./request.ts"
+import {
+  NORMALIZE_EXAMPLE_REQUEST,
+  normalizeRequestSchema,
+  readValidNormalizeFields,
+} from "./request.ts"
 import type { NormalizeRequest } from "./request.ts"
-import { computeOutputChanges } from "../outputs.ts"
+import { computeOutputColumnsAndResult } from "../outputs.ts"
 
 /** Kind of job that normalizes the loudness of media and changes nothing else. */
 export const normalizeKind = defineJsonKind({
@@ -28,8 +32,8 @@ export const normalizeKind = defineJsonKind({
   tasks: [normalizeTaskDefinition],
   request: normalizeRequestSchema,
   uploadField: "file_url",
-  example: EXAMPLE_REQUEST,
-  readUsableFields,
+  example: NORMALIZE_EXAMPLE_REQUEST,
+  readUsableFields: readValidNormalizeFields,
   references: ({ file_url }) =>
     file_url === undefined ? [] : [{ key: "file", field: "file_url", reference: file_url }],
   inputField: () => "file_url",
@@ -84,7 +88,7 @@ function planNormalize(request: NormalizeRequest, context: DraftContext): JobDra
  * Returns the changes of files and job after a normalization: the output, named after its source,
  * and the loudness measurements. The name of an imported source is final at this time.
  */
-function finishNormalize({ job, files, tasks }: FinishedTasks): FinishChanges {
+function finishNormalize({ job, files, tasks }: FinishedTasks): FileColumnsAndJobResult {
   const [done] = tasks
   if (!done) return { files: [], result: { outputs: [] } }
   const result = normalizeTaskDefinition.result.parse(done.result)
@@ -94,7 +98,7 @@ function finishNormalize({ job, files, tasks }: FinishedTasks): FinishChanges {
   const outputs = result.outputs.map((output) => {
     return { ...output, name: normalizedFileName(sourceName, output.name) }
   })
-  const stored = computeOutputChanges({
+  const stored = computeOutputColumnsAndResult({
     files,
     tasks: [{ ...done, result: { ...result, outputs } }],
   })

@@ -7,7 +7,7 @@ import {
 } from "../../contract/tasks/normalize.ts"
 import type { Progress } from "../../domain/progress.ts"
 import type { Job, JobResult } from "../../db/schema/jobs.ts"
-import { fileUrl } from "../file-links.ts"
+import { buildFileUrl } from "../file-links.ts"
 import { jobOutputSchema, buildOutputRecords } from "../job-record.ts"
 import { normalizedDownloadName } from "./names.ts"
 import { storedInputSchema } from "../stored-input.ts"
@@ -95,7 +95,7 @@ function viewResult(
   if (!output || !normalized) return {}
   const { format, ...measured } = normalized
   return {
-    download_url: fileUrl(base, { id: output.fileId, name: normalizedDownloadName(output) }),
+    download_url: buildFileUrl(base, { id: output.fileId, name: normalizedDownloadName(output) }),
     size_bytes: output.sizeBytes,
     content_type: output.contentType,
     outputs: buildOutputRecords(base, job),

@@ -41,13 +41,13 @@ export const normalizeRequestSchema = z
 
 export type NormalizeRequest = z.infer<typeof normalizeRequestSchema>
 
-export const EXAMPLE_REQUEST = { file_url: EXAMPLE_INPUT, loudnorm_i: -16 }
+export const NORMALIZE_EXAMPLE_REQUEST = { file_url: EXAMPLE_INPUT, loudnorm_i: -16 }
 
 const usableRequest = z.object({ file_url: lenientInputSchema.optional().catch(undefined) })
 
 export type ValidNormalizeFields = z.output<typeof usableRequest>
 
 /** Returns the valid fields of a normalization request; omits invalid fields. */
-export function readUsableFields(body: object): ValidNormalizeFields {
+export function readValidNormalizeFields(body: object): ValidNormalizeFields {
   return usableRequest.parse(body)
 }

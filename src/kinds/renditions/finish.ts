@@ -1,8 +1,8 @@
 import { renderTaskDefinition } from "../../contract/tasks/render.ts"
 import type { RenderResult } from "../../contract/tasks/render.ts"
-import type { FinishChanges, FinishedTask } from "../kind.ts"
+import type { FileColumnsAndJobResult, FinishedTask } from "../kind.ts"
 import type { File } from "../../db/schema/files.ts"
-import { computeOutputChanges } from "../outputs.ts"
+import { computeOutputColumnsAndResult } from "../outputs.ts"
 import { buildRenditionFileNames } from "./names.ts"
 
 /**
@@ -10,16 +10,16 @@ import { buildRenditionFileNames } from "./names.ts"
  * after their source file. Identical renditions share one File, which is the output of each of
  * them.
  */
-export function computeRenditionChanges(
+export function computeRenditionColumnsAndResult(
   files: File[],
   { task, result }: FinishedTask,
   sourceName: string,
-): FinishChanges {
+): FileColumnsAndJobResult {
   const { renditions } = renderTaskDefinition.work.parse(task.work)
   const rendered = renderTaskDefinition.result.parse(result)
   const names = buildRenditionFileNames(sourceName, renditions)
   const outputs = rendered.outputs.map((output) => ({ ...output, name: names.get(output.key) }))
-  const stored = computeOutputChanges({
+  const stored = computeOutputColumnsAndResult({
     files,
     tasks: [{ task, result: { ...rendered, outputs } }],
   })
@@ -52,7 +52,7 @@ export function computeRenditionChanges(
 function failDuplicates(
   files: readonly File[],
   { same = [] }: RenderResult,
-): FinishChanges["files"] {
+): FileColumnsAndJobResult["files"] {
   return same.flatMap(({ key, same_as }) => {
     const file = files.find(({ outputKey }) => outputKey === key)
     const errorMessage = `The rendition is the same as ${same_as}, which was encoded once.`

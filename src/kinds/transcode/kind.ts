@@ -7,13 +7,17 @@ import { isCallerFileSource } from "../../domain/states.ts"
 import { jobRecordSchema, buildJobRecordWithFileUrls } from "../job-record.ts"
 import { replaceStoredInputFileId, storedInputSchema } from "../stored-input.ts"
 import { defineJsonKind } from "../kind.ts"
-import type { FinishChanges, FinishedTasks, DraftContext } from "../kind.ts"
+import type { FileColumnsAndJobResult, FinishedTasks, DraftContext } from "../kind.ts"
 import { getInputUrl } from "../private-input.ts"
-import { computeRenditionChanges } from "../renditions/finish.ts"
+import { computeRenditionColumnsAndResult } from "../renditions/finish.ts"
 import { draftRenditions, SOURCE_INPUT_KEY } from "../renditions/plan.ts"
 import { findMissingStreamFaults } from "../required-streams.ts"
 import { findWebhookConflicts } from "../webhook-fields.ts"
-import { EXAMPLE_REQUEST, readUsableFields, transcodeRequestSchema } from "./request.ts"
+import {
+  TRANSCODE_EXAMPLE_REQUEST,
+  readValidTranscodeFields,
+  transcodeRequestSchema,
+} from "./request.ts"
 import type { TranscodeRequest, ValidTranscodeFields } from "./request.ts"
 
 /** Schema of the source's File in the stored request: the id and the name of the File. */
@@ -28,8 +32,8 @@ export const transcodeKind = defineJsonKind({
   isJobForm: true,
   tasks: [renderTaskDefinition],
   request: transcodeRequestSchema,
-  example: EXAMPLE_REQUEST,
-  readUsableFields,
+  example: TRANSCODE_EXAMPLE_REQUEST,
+  readUsableFields: readValidTranscodeFields,
   references: ({ source }) =>
     source === undefined ? [] : [{ key: SOURCE_INPUT_KEY, field: "source", reference: source }],
   inputField: () => "source",
@@ -70,10 +74,10 @@ function planTranscode(request: TranscodeRequest, context: DraftContext): JobDra
  * Returns the changes of files and job after a transcode. The name of an imported source is final
  * at this time.
  */
-function finishTranscode({ job, files, tasks }: FinishedTasks): FinishChanges {
+function finishTranscode({ job, files, tasks }: FinishedTasks): FileColumnsAndJobResult {
   const [done] = tasks
   if (!done) return { files: [], result: { outputs: [] } }
   const importedFile = files.find(({ source }) => isCallerFileSource(source))
   const sourceName = importedFile?.name ?? storedSource.parse(job.request).source_name
-  return computeRenditionChanges(files, done, sourceName)
+  return computeRenditionColumnsAndResult(files, done, sourceName)
 }

@@ -30,7 +30,7 @@ export const transcodeRequestSchema = z
 
 export type TranscodeRequest = z.infer<typeof transcodeRequestSchema>
 
-export const EXAMPLE_REQUEST = {
+export const TRANSCODE_EXAMPLE_REQUEST = {
   source: EXAMPLE_INPUT,
   outputs: [{ codec: "h264", resolution: "480p" }],
 }
@@ -46,6 +46,6 @@ const usableRequest = z.object({
 export type ValidTranscodeFields = z.output<typeof usableRequest>
 
 /** Returns the valid fields of a transcode request; omits invalid fields. */
-export function readUsableFields(body: object): ValidTranscodeFields {
+export function readValidTranscodeFields(body: object): ValidTranscodeFields {
   return usableRequest.parse(body)
 }

@@ -8,14 +8,14 @@ import type { TranscribeWork } from "../../contract/tasks/transcribe.ts"
 import { newId } from "../../platform/ids.ts"
 import { draftInputs, draftJobRow, draftOutputFile, draftTask } from "../../domain/job-draft.ts"
 import type { JobDraft } from "../../domain/job-draft.ts"
-import { transcriptUrl } from "../file-links.ts"
+import { buildTranscriptUrl } from "../file-links.ts"
 import { replaceStoredInputFileId } from "../stored-input.ts"
 import { defineJsonKind } from "../kind.ts"
 import type {
   InputReference,
   DraftContext,
   FinishedTasks,
-  FinishChanges,
+  FileColumnsAndJobResult,
   DeploymentProperties,
   ResolvedInput,
 } from "../kind.ts"
@@ -24,9 +24,13 @@ import { findMissingStreamFaults } from "../required-streams.ts"
 import { AUTO_LANGUAGE, isAutoLanguage, parseLanguageTag, supportsCantonese } from "./languages.ts"
 import type { SpokenLanguage } from "./languages.ts"
 import { transcriptionRecordSchema, buildTranscriptionRecord } from "./record.ts"
-import { EXAMPLE_REQUEST, readUsableFields, transcribeRequestSchema } from "./request.ts"
+import {
+  TRANSCRIBE_EXAMPLE_REQUEST,
+  readValidTranscribeFields,
+  transcribeRequestSchema,
+} from "./request.ts"
 import type { TranscribeRequest, ValidTranscribeFields } from "./request.ts"
-import { computeOutputChanges } from "../outputs.ts"
+import { computeOutputColumnsAndResult } from "../outputs.ts"
 import type { Fault } from "../../domain/faults.ts"
 import { findWebhookConflicts } from "../webhook-fields.ts"
 
@@ -106,8 +110,8 @@ export const transcribeKind = defineJsonKind({
   tasks: [transcribeTaskDefinition],
   request: transcribeRequestSchema,
   uploadField: "file_url",
-  example: EXAMPLE_REQUEST,
-  readUsableFields,
+  example: TRANSCRIBE_EXAMPLE_REQUEST,
+  readUsableFields: readValidTranscribeFields,
   jobFormFields: ["source"],
   references,
   inputField: () => "file_url",
@@ -116,7 +120,7 @@ export const transcribeKind = defineJsonKind({
   finish: finishTranscribe,
   record: transcriptionRecordSchema,
   view: (base, { job }, progress) => buildTranscriptionRecord(base, job, progress),
-  outputUrl: (base, jobId, { name }) => transcriptUrl(base, jobId, name),
+  outputUrl: (base, jobId, { name }) => buildTranscriptUrl(base, jobId, name),
   retryRequest: replaceStoredInputFileId,
 })
 
@@ -185,11 +189,14 @@ function chooseLanguage({ language }: TranscribeRequest, model: string): SpokenL
  * Returns the changes of files and job after a transcription. The output in the requested format is
  * first.
  */
-function finishTranscribe({ files, tasks }: Pick<FinishedTasks, "files" | "tasks">): FinishChanges {
+function finishTranscribe({
+  files,
+  tasks,
+}: Pick<FinishedTasks, "files" | "tasks">): FileColumnsAndJobResult {
   const [done] = tasks
   if (!done) return { files: [], result: { outputs: [] } }
   const { language, duration_seconds, text } = transcribeTaskDefinition.result.parse(done.result)
-  const stored = computeOutputChanges({ files, tasks })
+  const stored = computeOutputColumnsAndResult({ files, tasks })
   const order = done.task.work.outputs?.map(({ key }) => key) ?? []
   const outputs = stored.result.outputs
     .toSorted((one, other) => order.indexOf(one.key) - order.indexOf(other.key))

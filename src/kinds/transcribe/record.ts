@@ -7,7 +7,7 @@ import {
 import { whisperCodeToLanguageTag } from "../../contract/whisper-languages.ts"
 import type { Progress } from "../../domain/progress.ts"
 import type { Job } from "../../db/schema/jobs.ts"
-import { transcriptUrl } from "../file-links.ts"
+import { buildTranscriptUrl } from "../file-links.ts"
 import { storedInputSchema } from "../stored-input.ts"
 import {
   buildJobFields,
@@ -71,7 +71,7 @@ export function buildTranscriptionRecord(
       ...Object.fromEntries(
         TRANSCRIPT_FORMATS.map((format) => [
           format,
-          transcriptUrl(base, job.id, transcriptFileName(format)),
+          buildTranscriptUrl(base, job.id, transcriptFileName(format)),
         ]),
       ),
       duration_seconds: found.duration_seconds,

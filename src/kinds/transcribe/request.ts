@@ -93,7 +93,7 @@ export const transcribeRequestSchema = z
 
 export type TranscribeRequest = z.infer<typeof transcribeRequestSchema>
 
-export const EXAMPLE_REQUEST = { file_url: EXAMPLE_INPUT, language: "en", format: "srt" }
+export const TRANSCRIBE_EXAMPLE_REQUEST = { file_url: EXAMPLE_INPUT, language: "en", format: "srt" }
 
 const text = z.string().optional().catch(undefined)
 
@@ -112,6 +112,6 @@ const usableRequest = z.object({
 export type ValidTranscribeFields = z.output<typeof usableRequest>
 
 /** Returns the valid fields of a transcription request; omits invalid fields. */
-export function readUsableFields(body: object): ValidTranscribeFields {
+export function readValidTranscribeFields(body: object): ValidTranscribeFields {
   return usableRequest.parse(body)
 }

@@ -6,7 +6,7 @@ export type Digest = {
 }
 
 /** Opens a digest by an algorithm of `crypto.DigestStream`, such as `SHA-256`. */
-export function openDigest(algorithm: string): Digest {
+export function createDigest(algorithm: string): Digest {
   const stream = new crypto.DigestStream(algorithm)
   // Ignores the rejection of the digest, because nobody reads the digest of a failed upload.
   stream.digest.catch(() => undefined)

@@ -11,14 +11,18 @@ const keys = new Map<string, Promise<SealingKey>>()
  * Context of an encrypted text: the purpose of the text, and the id of the row that owns it. The
  * text can be decrypted only with the same context.
  */
-export type SealContext = { purpose: string; owner: string }
+export type EncryptionContext = { purpose: string; owner: string }
 
 /**
  * Encrypts a text with AES-256-GCM. HKDF-SHA-256 derives one encryption key per purpose from the
  * secret. Returns `v1.<nonce>.<ciphertext and tag>`, with the nonce and the ciphertext in
  * base64url.
  */
-export async function sealText(secret: string, use: SealContext, text: string): Promise<string> {
+export async function encryptText(
+  secret: string,
+  use: EncryptionContext,
+  text: string,
+): Promise<string> {
   const iv = crypto.getRandomValues(new Uint8Array(NONCE_BYTES))
   const key = await keyOf(secret, use.purpose)
   const bytes = await crypto.subtle.encrypt(cipherOf(iv, use), key, encode(text))
@@ -26,12 +30,12 @@ export async function sealText(secret: string, use: SealContext, text: string): 
 }
 
 /**
- * Decrypts a text that `sealText` encrypted. Returns null if the secret or the context differs, or
- * if the text was changed.
+ * Decrypts a text that `encryptText` encrypted. Returns null if the secret or the context differs,
+ * or if the text was changed.
  */
-export async function unsealText(
+export async function decryptText(
   secret: string,
-  use: SealContext,
+  use: EncryptionContext,
   sealed: string,
 ): Promise<string | null> {
   const [version, nonce = "", ciphertext = ""] = sealed.split(".")
@@ -42,7 +46,7 @@ export async function unsealText(
   return opened && new TextDecoder().decode(opened)
 }
 
-function cipherOf(iv: Uint8Array<ArrayBuffer>, { owner }: SealContext) {
+function cipherOf(iv: Uint8Array<ArrayBuffer>, { owner }: EncryptionContext) {
   return { name: "AES-GCM", iv, additionalData: encode(owner) }
 }
 

@@ -5,7 +5,7 @@ import { app } from "../../../src/app.ts"
 import { hashApiKey } from "../../../src/platform/crypto/api-key.ts"
 import { RateLimiter } from "../../../src/accounts/rate-limit/rate-limiter.ts"
 import { revokeApiKey } from "../../../src/accounts/keys.ts"
-import type { RateLimiterRpc, UnusedRequests } from "../../../src/bindings/rpc.ts"
+import type { RateLimiterRpc, UnusedPrefetchedRequests } from "../../../src/bindings/rpc.ts"
 import { makeCaller } from "../../support/caller.ts"
 
 const REQUESTS = 200
@@ -32,7 +32,7 @@ function askWatched(key: string, lost: (name: string) => boolean = () => false) 
       return {
         take: (...given: Parameters<RateLimiterRpc["take"]>) =>
           note("take", async () => await stub.take(...given)),
-        giveBack: (unused: UnusedRequests) =>
+        giveBack: (unused: UnusedPrefetchedRequests) =>
           note("giveBack", async () => await stub.giveBack(unused)),
         forget: () => note("forget", async () => await stub.forget()),
       }

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
 import { app } from "../../../src/app.ts"
 import { TOOL_UNAVAILABLE } from "../../../src/contract/runner-health.ts"
-import { openIncomingFile } from "../../../src/objects/incoming-file.ts"
+import { createIncomingFile } from "../../../src/objects/incoming-file.ts"
 import { sweepDirectly } from "../../support/sweep.ts"
 import { findCallerAccountId } from "../../support/media/bundle.ts"
 import { makeCaller } from "../../support/caller.ts"
@@ -226,7 +226,7 @@ describe("a create that fails after its file is stored", () => {
 
   it("leaves its bytes to the garbage collection if the service dies before writing the job", async () => {
     const part = { bytesMax: 5, contentType: "audio/wav" }
-    const incoming = openIncomingFile(env, accountId, part)
+    const incoming = createIncomingFile(env, accountId, part)
     await incoming.write(new TextEncoder().encode("bytes"), 0)
     await incoming.finish()
     expect(await countAccountData(accountId)).toEqual({

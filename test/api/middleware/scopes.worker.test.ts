@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest"
-import { EXAMPLE_REQUEST } from "../../../src/kinds/fetch/request.ts"
+import { FETCH_EXAMPLE_REQUEST } from "../../../src/kinds/fetch/request.ts"
 import { getRequiredScope } from "../../../src/api/output/operation.ts"
 import { OPERATIONS } from "../../../src/api/routes/operations.ts"
 import { SCOPES } from "../../../src/domain/scopes.ts"
@@ -34,7 +34,7 @@ beforeAll(async () => {
   for (const scope of SCOPES) {
     const caller = await makeCaller(`with ${scope}`, "trial", { scopes: [scope] })
     // No runner looks pages up in these tests, and the request would wait for one.
-    await storeMetadataLookup(caller, EXAMPLE_REQUEST.url)
+    await storeMetadataLookup(caller, FETCH_EXAMPLE_REQUEST.url)
     callers.set(scope, caller)
   }
 })

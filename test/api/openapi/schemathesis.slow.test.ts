@@ -1,14 +1,14 @@
 import { beforeAll, expect, it } from "vitest"
 import { startServiceProcess } from "../../../scripts/cli/service-process.ts"
 import { schemathesisStep } from "../../../scripts/setup/test-tools.ts"
-import { ensureSteps } from "../../../scripts/setup/step.ts"
+import { ensureSetupSteps } from "../../../scripts/setup/step.ts"
 import { runSchemathesis } from "./schemathesis.ts"
 
 const INSTALL_MS_MAX = 600_000
 const TEST_MS_MAX = 1_200_000
 const REQUESTS_PER_MINUTE = "100000"
 
-beforeAll(async () => await ensureSteps([schemathesisStep]), INSTALL_MS_MAX)
+beforeAll(async () => await ensureSetupSteps([schemathesisStep]), INSTALL_MS_MAX)
 
 it(
   "answers every request as its OpenAPI document says",

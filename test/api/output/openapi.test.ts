@@ -5,7 +5,7 @@ import { makeOpenApiDocument } from "../../../src/api/output/openapi.ts"
 import { getRequiredScope } from "../../../src/api/output/operation.ts"
 import { PROBLEMS } from "../../../src/api/output/problem.ts"
 import { OPERATIONS } from "../../../src/api/routes/operations.ts"
-import { LISTED_KIND_NAMES } from "../../../src/kinds/registry.ts"
+import { JOB_LIST_KIND_NAMES } from "../../../src/kinds/registry.ts"
 import { EVENT_TYPES, TEST_EVENT_TYPE } from "../../../src/webhooks/event-types.ts"
 
 // Handlers of operations import this module; no handler is called here.
@@ -116,7 +116,7 @@ describe("the webhooks of the OpenAPI document", () => {
 
   it("are the events of every listed kind of job, of batches, and the test", () => {
     expect(Object.keys(webhooks)).toEqual([...EVENT_TYPES, TEST_EVENT_TYPE])
-    for (const kind of LISTED_KIND_NAMES) expect(webhooks).toHaveProperty([`${kind}.canceled`])
+    for (const kind of JOB_LIST_KIND_NAMES) expect(webhooks).toHaveProperty([`${kind}.canceled`])
     expect(JSON.stringify(webhooks)).not.toContain("metadata.succeeded")
     const ids = Object.values(webhooks).map(({ post }) => post.operationId)
     expect(new Set([...ids, ...OPERATIONS.map(({ operationId }) => operationId)]).size).toBe(

@@ -10,7 +10,7 @@ import type { Duplex } from "node:stream"
 import { text } from "node:stream/consumers"
 import { createDial } from "../../../container/egress/dial.ts"
 import type { DialFunction, DialOptions } from "../../../container/egress/dial.ts"
-import { openToolProxy } from "../../../container/egress/tool-proxy.ts"
+import { startToolProxy } from "../../../container/egress/tool-proxy.ts"
 import type { ToolProxy, ToolProxyOptions } from "../../../container/egress/tool-proxy.ts"
 import type { ResolveHost } from "../../../container/egress/resolve-host.ts"
 
@@ -116,7 +116,7 @@ export async function startProxy(
   const folder = await mkdtemp(join(tmpdir(), "egress-"))
   const signal = new AbortController().signal
   const socketPath = join(folder, "proxy")
-  const proxy = await openToolProxy({
+  const proxy = await startToolProxy({
     socketPath,
     uid: null,
     dial,

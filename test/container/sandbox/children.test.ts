@@ -9,11 +9,11 @@ import {
   createTierSandbox,
   SANDBOX_TIERS,
 } from "../../../container/sandbox/tiers/choose-sandbox.ts"
-import { openNetworkTargets } from "../../../container/sandbox/tiers/network-test.ts"
+import { startNetworkAttackTargets } from "../../../container/sandbox/tiers/network-test.ts"
 import { toolLaunchArgv } from "../../../container/sandbox/sandbox.ts"
 import type { SandboxTier } from "../../../container/sandbox/tiers/tier.ts"
 import { startToolProcess } from "../../../container/sandbox/start-process.ts"
-import { closeTaskSandbox, openTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
+import { destroyTaskSandbox, createTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
 import { createWorkspace } from "../../../container/sandbox/workspace.ts"
 import { DEFAULT_TOOL_LIMITS } from "../../../container/settings.ts"
 import { processesIn } from "../harness.ts"
@@ -104,7 +104,7 @@ afterAll(() => rm(folder, { recursive: true }))
 
 async function openTask(tier: SandboxTier) {
   const settings = makeTestRunnerSettings()
-  const taskSandbox = openTaskSandbox(createTierSandbox(tier, { ...settings, limits: LIMITS }))
+  const taskSandbox = createTaskSandbox(createTierSandbox(tier, { ...settings, limits: LIMITS }))
   const run = { taskId: crypto.randomUUID(), fence: 1 }
   const cwd = await createWorkspace(join(folder, "work"), run, taskSandbox.uid)
   return {
@@ -116,7 +116,7 @@ async function openTask(tier: SandboxTier) {
       mayFork: true,
       timeLimitMs: 15_000,
     },
-    [Symbol.asyncDispose]: () => closeTaskSandbox(taskSandbox, cwd),
+    [Symbol.asyncDispose]: () => destroyTaskSandbox(taskSandbox, cwd),
   }
 }
 
@@ -171,7 +171,7 @@ describe.concurrent.for(SANDBOX_TIERS)("in the tier %s", (tier) => {
 
   test("children with a network end when the runner is killed", async () => {
     await using task = await openTask(tier)
-    await using targets = await openNetworkTargets(task.spec.taskSandbox.uid)
+    await using targets = await startNetworkAttackTargets(task.spec.taskSandbox.uid)
     const launch = toolLaunchArgv({ ...task.spec, argv: ["stay"], network: targets.socketPath })
     // The shell acts as the runner; its tool leads its own process group.
     const runner = spawn("sh", ["-c", 'setsid "$@" & wait', "sh", ...launch], {

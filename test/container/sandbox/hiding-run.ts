@@ -4,7 +4,7 @@ import {
 } from "../../../container/sandbox/tiers/choose-sandbox.ts"
 import type { SandboxTier } from "../../../container/sandbox/tiers/tier.ts"
 import { startToolProcess } from "../../../container/sandbox/start-process.ts"
-import { closeTaskSandbox, openTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
+import { destroyTaskSandbox, createTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
 import { createWorkspace } from "../../../container/sandbox/workspace.ts"
 import { makeTestRunnerSettings } from "../../support/runner/runner-settings.ts"
 
@@ -19,7 +19,7 @@ const settings = makeTestRunnerSettings({
   WORKSPACE_BYTES_MAX: "10000000",
   WORKSPACE_FILES_MAX: "500",
 })
-const taskSandbox = openTaskSandbox(createTierSandbox(readTier(tier), settings))
+const taskSandbox = createTaskSandbox(createTierSandbox(readTier(tier), settings))
 const run = { taskId: crypto.randomUUID(), fence: 1 }
 const cwd = await createWorkspace(workDir, run, taskSandbox.uid)
 const end = await startToolProcess({
@@ -33,7 +33,7 @@ const end = await startToolProcess({
 }).finished
 console.log(JSON.stringify(end))
 await process.stdin[Symbol.asyncIterator]().next()
-await closeTaskSandbox(taskSandbox, cwd)
+await destroyTaskSandbox(taskSandbox, cwd)
 process.exit()
 
 function readTier(text: string | undefined): SandboxTier {

@@ -5,10 +5,13 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { createTierSandbox } from "../../../container/sandbox/tiers/choose-sandbox.ts"
-import { openWarmSandboxPool } from "../../../container/sandbox/warm/warm-sandbox-pool.ts"
+import { createWarmSandboxPool } from "../../../container/sandbox/warm/warm-sandbox-pool.ts"
 import type { TaskSandbox } from "../../../container/sandbox/sandbox.ts"
 import { startToolProcess } from "../../../container/sandbox/start-process.ts"
-import { closeTaskSandbox, openWarmTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
+import {
+  destroyTaskSandbox,
+  createWarmTaskSandbox,
+} from "../../../container/sandbox/task-sandbox.ts"
 import { makeTestRunnerSettings } from "../../support/runner/runner-settings.ts"
 import { findTierWithNamespaces } from "../../support/runner/supported-tiers.ts"
 
@@ -81,7 +84,7 @@ async function compile(source: string, skip: (why: string) => never, ...words: s
 }
 
 async function prepare(tool: string) {
-  return await openWarmTaskSandbox(sandbox, folder, [{ tool, access }], "tool")
+  return await createWarmTaskSandbox(sandbox, folder, [{ tool, access }], "tool")
 }
 
 function run(taskSandbox: TaskSandbox, tool: string, argv: string[] = []) {
@@ -104,7 +107,7 @@ describe("a tool in a warm sandbox", () => {
     const end = await run(prepared, tool, ["word"])
     expect(end).toMatchObject({ exitCode: 0, stdout: "1 1 plain word\n1\n1\n" })
     expect(prepared.warmSandbox.countStarted()).toBe(1)
-    await closeTaskSandbox(prepared, null)
+    await destroyTaskSandbox(prepared, null)
   })
 
   test.for<[string, string, string[]]>([
@@ -116,13 +119,13 @@ describe("a tool in a warm sandbox", () => {
     expect(await prepared.warmSandbox.ready).toBe(false)
     expect(await run(prepared, tool)).toMatchObject({ exitCode: 0, stdout: "hello\n" })
     expect(prepared.warmSandbox.countStarted()).toBe(0)
-    await closeTaskSandbox(prepared, null)
+    await destroyTaskSandbox(prepared, null)
   })
 
   test("is replaced by a waiting launcher if it cannot be held", async ({ skip }) => {
     const tool = await compile(GREETING, skip, "-static")
     const toolPaths = { ...settings.toolPaths, ffprobe: tool }
-    const places = openWarmSandboxPool({
+    const places = createWarmSandboxPool({
       ...settings,
       toolPaths,
       workDir: folder,
@@ -132,7 +135,7 @@ describe("a tool in a warm sandbox", () => {
     const taskSandbox = await vi.waitFor(() => taken(places.take("light")), 60_000)
     expect(await run(taskSandbox, tool)).toMatchObject({ exitCode: 0, stdout: "hello\n" })
     expect(taskSandbox.warmSandbox?.countStarted()).toBe(1)
-    await closeTaskSandbox(taskSandbox, null)
+    await destroyTaskSandbox(taskSandbox, null)
     await places.close()
   })
 })

@@ -9,7 +9,7 @@ import {
   createTierSandbox,
 } from "../../../container/sandbox/tiers/choose-sandbox.ts"
 import { startToolProcess } from "../../../container/sandbox/start-process.ts"
-import { closeTaskSandbox, openTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
+import { destroyTaskSandbox, createTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
 import { createWorkspace } from "../../../container/sandbox/workspace.ts"
 import { DEFAULT_TOOL_LIMITS } from "../../../container/settings.ts"
 import type { ToolLimits } from "../../../container/settings.ts"
@@ -36,14 +36,14 @@ describe.for(SANDBOX_TIERS)("in the tier %s", (tier) => {
   async function run(tool: string, words: string, limits: Partial<ToolLimits>) {
     const settings = makeTestRunnerSettings()
     const all = { ...DEFAULT_TOOL_LIMITS, ...limits }
-    const taskSandbox = openTaskSandbox(createTierSandbox(tier, { ...settings, limits: all }))
+    const taskSandbox = createTaskSandbox(createTierSandbox(tier, { ...settings, limits: all }))
     const run = { taskId: crypto.randomUUID(), fence: 1 }
     const cwd = await createWorkspace(join(folder, "work"), run, taskSandbox.uid)
     const argv = words.split(" ").filter(Boolean)
     const spec = { tool, argv, taskSandbox, cwd, access: "write" as const, timeLimitMs: 15_000 }
     const { signal } = new AbortController()
     const end = await startToolProcess({ ...spec, signal, stdoutBytesMax: 1000 }).finished
-    await closeTaskSandbox(taskSandbox, cwd)
+    await destroyTaskSandbox(taskSandbox, cwd)
     return end
   }
 

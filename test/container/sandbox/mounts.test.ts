@@ -6,7 +6,7 @@ import { afterAll, beforeEach, describe, expect, test } from "vitest"
 import { z } from "zod"
 import { EXPECTED_NETWORK_ATTACK_OUTCOMES } from "../../../container/sandbox/tiers/network-test.ts"
 import { LAUNCHER_PROGRAMS } from "../../../container/sandbox/launcher-programs.ts"
-import { ATTACK_NAMES } from "../../../container/sandbox/tiers/self-test.ts"
+import { SANDBOX_ATTACK_NAMES } from "../../../container/sandbox/tiers/self-test.ts"
 import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
 import { buildKernelFeatureHider } from "../../support/runner/hide.ts"
 import { listSupportedTiers } from "../../support/runner/supported-tiers.ts"
@@ -76,7 +76,7 @@ describe("on a kernel without Landlock", () => {
     expect(tried).toMatchObject({ tier: "mounts", ok: true, problem: null })
     expect(tried.loss).toMatch(/^Tools run without Landlock, /)
     const traces = ["traces_outside", "traces_on_the_network"]
-    expect(all?.attacks.map(({ name }) => name)).toEqual([...ATTACK_NAMES, ...traces])
+    expect(all?.attacks.map(({ name }) => name)).toEqual([...SANDBOX_ATTACK_NAMES, ...traces])
     expect(all?.network_attacks.map(({ name }) => name)).toEqual(
       Object.keys(EXPECTED_NETWORK_ATTACK_OUTCOMES),
     )

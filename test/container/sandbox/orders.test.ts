@@ -12,7 +12,10 @@ import type {
   TaskSandbox,
   HeldProcessKind,
 } from "../../../container/sandbox/sandbox.ts"
-import { closeTaskSandbox, openWarmTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
+import {
+  destroyTaskSandbox,
+  createWarmTaskSandbox,
+} from "../../../container/sandbox/task-sandbox.ts"
 import { encodeLaunchOrder } from "../../../container/sandbox/warm/held-process.ts"
 import { makeTestRunnerSettings } from "../../support/runner/runner-settings.ts"
 import { findTierWithNamespaces } from "../../support/runner/supported-tiers.ts"
@@ -29,12 +32,12 @@ beforeEach(async ({ skip }) => {
   workDir = await mkdtemp(join(tmpdir(), "lathe-orders-"))
   await chmod(workDir, 0o711)
   const sandbox = createTierSandbox(tier ?? "none", makeTestRunnerSettings())
-  prepared = await openWarmTaskSandbox(sandbox, workDir, [], "launcher")
+  prepared = await createWarmTaskSandbox(sandbox, workDir, [], "launcher")
 })
 
 afterEach(async () => {
   if (tier === undefined) return
-  await closeTaskSandbox(prepared, null)
+  await destroyTaskSandbox(prepared, null)
   await rm(workDir, { recursive: true })
 })
 

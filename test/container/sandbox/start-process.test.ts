@@ -4,14 +4,14 @@ import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { createTierSandbox } from "../../../container/sandbox/tiers/choose-sandbox.ts"
 import type { ToolProcessSpec } from "../../../container/sandbox/tool-process.ts"
-import { createSandboxForRunnerTools } from "../../../container/sandbox/sandbox.ts"
+import { createSandboxWithoutTask } from "../../../container/sandbox/sandbox.ts"
 import { startToolProcess } from "../../../container/sandbox/start-process.ts"
 import { toRunnerSettings, parseRunnerEnvironment } from "../../../container/settings.ts"
 import { processesIn } from "../harness.ts"
 
 /** No sandbox: a shell needs calls that a sandbox refuses. */
 const bare = {
-  taskSandbox: createSandboxForRunnerTools(
+  taskSandbox: createSandboxWithoutTask(
     createTierSandbox("none", toRunnerSettings(parseRunnerEnvironment({}))),
   ),
   access: "write" as const,

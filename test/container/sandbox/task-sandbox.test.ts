@@ -8,10 +8,10 @@ import { promisify } from "node:util"
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest"
 import { createTierSandbox } from "../../../container/sandbox/tiers/choose-sandbox.ts"
 import {
-  closeTaskSandbox,
+  destroyTaskSandbox,
   countUserProcesses,
   releaseUnusedTaskSandbox,
-  openTaskSandbox,
+  createTaskSandbox,
   removeAbandonedWorkspaces,
 } from "../../../container/sandbox/task-sandbox.ts"
 import { findProgram } from "../../../container/sandbox/system-paths.ts"
@@ -54,9 +54,9 @@ test("a workspace that cannot be removed keeps its user id, and its removal is r
   skip(!isRoot, "only root gives users to tools")
   const free = await holdBack(workspace)
   if (!free) return skip("this file system has no immovable files")
-  const first = openTaskSandbox(sandbox)
-  await closeTaskSandbox(first, workspace)
-  const second = openTaskSandbox(sandbox)
+  const first = createTaskSandbox(sandbox)
+  await destroyTaskSandbox(first, workspace)
+  const second = createTaskSandbox(sandbox)
   expect(second.uid).toBe((first.uid ?? 0) + 1)
   await free()
   await expect.poll(() => readdir(workDir), PATIENT).toEqual([])
@@ -66,14 +66,14 @@ test("a workspace that cannot be removed keeps its user id, and its removal is r
 
 test("a user id with a surviving process goes to no other task", async ({ skip }) => {
   if (!isRoot) return skip("only root gives users to tools")
-  const first = openTaskSandbox(sandbox)
+  const first = createTaskSandbox(sandbox)
   const uid = first.uid ?? 0
   const survivor = spawn("sleep", ["60"], { uid, gid: uid, stdio: "ignore" })
   await once(survivor, "spawn")
-  await closeTaskSandbox(first, workspace)
+  await destroyTaskSandbox(first, workspace)
   expect(await readdir(workDir)).toEqual([])
   await new Promise((resolve) => setTimeout(resolve, 1000))
-  const second = openTaskSandbox(sandbox)
+  const second = createTaskSandbox(sandbox)
   expect(second.uid).toBe(uid + 1)
   survivor.kill("SIGKILL")
   await expect.poll(() => reopen(second.uid), PATIENT).toBe(uid)
@@ -98,7 +98,7 @@ test("user ids of leftover workspaces go to no task before their removal", async
   await chown(workspace, uid, uid)
   await mkdir(join(workDir, `${crypto.randomUUID()}.2`))
   await removeAbandonedWorkspaces(workDir)
-  const opened = openTaskSandbox(sandbox)
+  const opened = createTaskSandbox(sandbox)
   expect(opened.uid).toBe(uid + 1)
   await free()
   await expect.poll(() => readdir(workDir), PATIENT).toEqual([])
@@ -135,7 +135,7 @@ async function startOrphan(folder: string): Promise<number> {
 
 /** Returns the user id that the next task would get, and releases it. */
 function reopen(held: number | null): number | null {
-  const opened = openTaskSandbox(sandbox)
+  const opened = createTaskSandbox(sandbox)
   if (opened.uid === held) throw new Error("A user was given twice.")
   releaseUnusedTaskSandbox(opened)
   return opened.uid

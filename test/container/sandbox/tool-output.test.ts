@@ -1,12 +1,12 @@
 import { once } from "node:events"
 import { Readable } from "node:stream"
 import { expect, test } from "vitest"
-import { TOOL_LINE_BYTES_MAX, onEachLine } from "../../../container/sandbox/tool-output.ts"
+import { TOOL_LINE_BYTES_MAX, readStreamLines } from "../../../container/sandbox/tool-output.ts"
 
 async function linesOf(chunks: Iterable<Buffer | string>): Promise<string[]> {
   const lines: string[] = []
   const stream = Readable.from(chunks, { objectMode: false })
-  onEachLine(stream, (line) => lines.push(line))
+  readStreamLines(stream, (line) => lines.push(line))
   await once(stream, "end")
   return lines
 }

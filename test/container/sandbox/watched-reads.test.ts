@@ -5,10 +5,10 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { expect, it, onTestFinished, test } from "vitest"
 import { createTierSandbox } from "../../../container/sandbox/tiers/choose-sandbox.ts"
-import { createSandboxForRunnerTools } from "../../../container/sandbox/sandbox.ts"
+import { createSandboxWithoutTask } from "../../../container/sandbox/sandbox.ts"
 import { toRunnerSettings, parseRunnerEnvironment } from "../../../container/settings.ts"
 import { startProcessWithWatchedReads } from "../../../container/sandbox/watched-reads.ts"
-import type { ByteRange, OnDemandFile } from "../../../container/sandbox/watched-reads.ts"
+import type { FileByteRange, OnDemandFile } from "../../../container/sandbox/watched-reads.ts"
 import { makeRandom } from "../../support/random.ts"
 
 const SIZE = 300_000
@@ -110,14 +110,14 @@ async function openLab(load: OnDemandFile["load"]) {
     stop,
     broughtFrom: SIZE,
     file: { inode, size: SIZE, load },
-    async fill({ start, end }: ByteRange): Promise<void> {
+    async fill({ start, end }: FileByteRange): Promise<void> {
       lab.broughtFrom = Math.min(lab.broughtFrom, start)
       await handle.write(textFrom({ start, end }), start)
     },
     spec: (start: number) => ({
       tool: "tail",
       argv: ["-c", `+${start + 1}`, "in"],
-      taskSandbox: createSandboxForRunnerTools(sandbox),
+      taskSandbox: createSandboxWithoutTask(sandbox),
       cwd: workspace,
       access: "read" as const,
       timeLimitMs: 10_000,
@@ -129,7 +129,7 @@ async function openLab(load: OnDemandFile["load"]) {
 }
 
 /** Returns the file's content in a range: numbers of eight characters each. */
-function textFrom({ start, end }: ByteRange): string {
+function textFrom({ start, end }: FileByteRange): string {
   const first = Math.floor(start / 8)
   const count = Math.ceil((end - start) / 8) + 1
   const numbers = Array.from({ length: count }, (_, index) =>

@@ -3,7 +3,7 @@ import { link, mkdir, mkdtemp, rm, truncate, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { openWorkspaceMeter } from "../../../container/sandbox/workspace-meter.ts"
+import { createWorkspaceMeter } from "../../../container/sandbox/workspace-meter.ts"
 import { killAll } from "../../faults/processes.ts"
 import { listSupportedTiers } from "../../support/runner/supported-tiers.ts"
 
@@ -26,14 +26,14 @@ describe.for([
   beforeEach(({ skip }) => skip(tier !== "none" && !hasProgram, "this machine has no sandbox"))
 
   async function measure(filesMax = 100, where = folder) {
-    const meter = openWorkspaceMeter(tier, where, filesMax)
+    const meter = createWorkspaceMeter(tier, where, filesMax)
     const usage = await meter[look]()
     meter.close()
     return usage
   }
 
   test("counts all files, and follows changes", async () => {
-    const meter = openWorkspaceMeter(tier, folder, 100)
+    const meter = createWorkspaceMeter(tier, folder, 100)
     expect(await meter[look]()).toEqual({ bytes: 0, files: 0 })
     await writeFile(join(folder, "file"), Buffer.alloc(5000))
     await writeFile(join(folder, "..."), "")
@@ -82,7 +82,7 @@ describe.for([
 
 test("starts no program for few files at rest", async ({ skip }) => {
   skip(!hasProgram, "this machine has no sandbox")
-  const meter = openWorkspaceMeter("landlock", folder, 100)
+  const meter = createWorkspaceMeter("landlock", folder, 100)
   await writeFile(join(folder, "file"), "")
   expect((await meter.measureAtRest()).files).toBe(1)
   expect(findPrograms()).toEqual([])
@@ -94,7 +94,7 @@ test("starts no program for few files at rest", async ({ skip }) => {
 
 test("restarts its program if that is killed", async ({ skip }) => {
   skip(!hasProgram, "this machine has no sandbox")
-  const meter = openWorkspaceMeter("landlock", folder, 100)
+  const meter = createWorkspaceMeter("landlock", folder, 100)
   expect(await meter.measure()).toEqual({ bytes: 0, files: 0 })
   await writeFile(join(folder, "file"), Buffer.alloc(5000))
   expect(findPrograms()).toHaveLength(1)
@@ -106,7 +106,7 @@ test("restarts its program if that is killed", async ({ skip }) => {
 
 test("leaves no program behind when used after its close", async ({ skip }) => {
   skip(!hasProgram, "this machine has no sandbox")
-  const meter = openWorkspaceMeter("landlock", folder, 100)
+  const meter = createWorkspaceMeter("landlock", folder, 100)
   await meter.measure()
   meter.close()
   expect(await meter.measure()).toEqual(UNKNOWN)

@@ -3,7 +3,7 @@ import { link, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { readSmallSafeFile } from "../../../container/sandbox/workspace.ts"
+import { readSmallToolWrittenFile } from "../../../container/sandbox/workspace.ts"
 
 let workspace: string
 
@@ -16,8 +16,8 @@ afterEach(() => rm(workspace, { recursive: true, force: true }))
 test("a small file is read into memory, and a larger one is not", async () => {
   const path = join(workspace, "file")
   await writeFile(path, "text")
-  expect(readSmallSafeFile(path, 4)).toEqual(Buffer.from("text"))
-  expect(readSmallSafeFile(path, 3)).toBeNull()
+  expect(readSmallToolWrittenFile(path, 4)).toEqual(Buffer.from("text"))
+  expect(readSmallToolWrittenFile(path, 3)).toBeNull()
 })
 
 test("a link, a file with two names, and a pipe are refused", async () => {
@@ -26,7 +26,7 @@ test("a link, a file with two names, and a pipe are refused", async () => {
   await symlink("file", join(workspace, "symbolic"))
   await link(path, join(workspace, "hard"))
   execFileSync("mkfifo", [join(workspace, "pipe")])
-  expect(() => readSmallSafeFile(join(workspace, "symbolic"), 10)).toThrow("ELOOP")
-  expect(() => readSmallSafeFile(join(workspace, "hard"), 10)).toThrow("not a plain file")
-  expect(() => readSmallSafeFile(join(workspace, "pipe"), 10)).toThrow("not a plain file")
+  expect(() => readSmallToolWrittenFile(join(workspace, "symbolic"), 10)).toThrow("ELOOP")
+  expect(() => readSmallToolWrittenFile(join(workspace, "hard"), 10)).toThrow("not a plain file")
+  expect(() => readSmallToolWrittenFile(join(workspace, "pipe"), 10)).toThrow("not a plain file")
 })

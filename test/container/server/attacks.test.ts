@@ -1,7 +1,10 @@
 import { expect, test } from "vitest"
 import { z } from "zod"
 import { EXPECTED_NETWORK_ATTACK_OUTCOMES } from "../../../container/sandbox/tiers/network-test.ts"
-import { ATTACK_NAMES, STARTUP_ATTACK_NAMES } from "../../../container/sandbox/tiers/self-test.ts"
+import {
+  SANDBOX_ATTACK_NAMES,
+  STARTUP_SANDBOX_ATTACK_NAMES,
+} from "../../../container/sandbox/tiers/self-test.ts"
 import { startHarness } from "../harness.ts"
 import { listSupportedTiers } from "../../support/runner/supported-tiers.ts"
 
@@ -30,11 +33,11 @@ test("health tries all attacks on request", async ({ skip }) => {
     }
   }
   const before = await ask("")
-  expect(before.attacks).toEqual([...STARTUP_ATTACK_NAMES, ...TRACES])
+  expect(before.attacks).toEqual([...STARTUP_SANDBOX_ATTACK_NAMES, ...TRACES])
   const tried = await Promise.all([ask("?attacks=all"), ask("?attacks=all")])
   for (const each of tried) {
     expect(each.tier).toBe(before.tier)
-    expect(each.attacks).toEqual([...ATTACK_NAMES, ...TRACES])
+    expect(each.attacks).toEqual([...SANDBOX_ATTACK_NAMES, ...TRACES])
     expect(each.network_attacks).toEqual(Object.keys(EXPECTED_NETWORK_ATTACK_OUTCOMES))
   }
   await harness.close()

@@ -3,8 +3,11 @@ import { tmpdir } from "node:os"
 import { extname, join } from "node:path"
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
 import { createTierSandbox } from "../../../container/sandbox/tiers/choose-sandbox.ts"
-import { createSandboxForRunnerTools } from "../../../container/sandbox/sandbox.ts"
-import { inputDamageWarning, findDamageLine } from "../../../container/tools/ffmpeg/input-damage.ts"
+import { createSandboxWithoutTask } from "../../../container/sandbox/sandbox.ts"
+import {
+  inputDamageWarning,
+  findInputDamageLine,
+} from "../../../container/tools/ffmpeg/input-damage.ts"
 import { explainUnreadableFile } from "../../../container/tools/ffmpeg/unreadable-inputs.ts"
 import { probeFile } from "../../../container/tools/ffmpeg/probe-file.ts"
 import { startHarness, waitFor } from "../harness.ts"
@@ -109,7 +112,7 @@ async function probeWhole(file: string): Promise<unknown> {
   await copyFile(join(folder, file), join(workspace, name))
   const probed = await probeFile({
     tool: harness.settings.toolPaths.ffprobe,
-    taskSandbox: createSandboxForRunnerTools(createTierSandbox("none", harness.settings)),
+    taskSandbox: createSandboxWithoutTask(createTierSandbox("none", harness.settings)),
     workspace,
     name,
     signal: new AbortController().signal,
@@ -120,7 +123,7 @@ async function probeWhole(file: string): Promise<unknown> {
     const lines = probed.lines.join("\n")
     return { kind: "probe", probe_error: explainUnreadableFile(probed), probe_lines: lines }
   }
-  const line = findDamageLine(probed.complaints, [probed.probe.format_name])
+  const line = findInputDamageLine(probed.complaints, [probed.probe.format_name])
   const warnings = line === null ? [] : [inputDamageWarning(null, line)]
   return { kind: "probe", probe: probed.probe, warnings }
 }

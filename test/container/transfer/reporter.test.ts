@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { openWorkerClient } from "../../../container/transfer/worker-client.ts"
-import { openRunReporter } from "../../../container/transfer/reporter.ts"
+import { createRunIoClient } from "../../../container/transfer/worker-client.ts"
+import { createRunReporter } from "../../../container/transfer/reporter.ts"
 import type { RunReporter } from "../../../container/transfer/reporter.ts"
 import { makeFakeIoServer } from "../../support/runner/io-server.ts"
 import type { FakeIoServer } from "../../support/runner/io-server.ts"
@@ -17,8 +17,8 @@ beforeEach(async () => {
   const server = await listen({ fetch: (request) => io.fetch(request) })
   const kill = new AbortController()
   const order = makeOrder({ io, ioOrigin: server.origin, commands: [] })
-  reporter = openRunReporter(
-    openWorkerClient(order, { boot: "a-boot", ioSocket: null, transferIdleMs: 60_000 }, kill),
+  reporter = createRunReporter(
+    createRunIoClient(order, { boot: "a-boot", ioSocket: null, transferIdleMs: 60_000 }, kill),
     "a-boot",
     kill,
   )

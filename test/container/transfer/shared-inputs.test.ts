@@ -1,7 +1,7 @@
 import { lstat, readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { openWorkspaceMeter } from "../../../container/sandbox/workspace-meter.ts"
+import { createWorkspaceMeter } from "../../../container/sandbox/workspace-meter.ts"
 import { DEFAULT_TOOL_LIMITS } from "../../../container/settings.ts"
 import type { TaskInput, TaskOrder } from "../../../src/contract/task.ts"
 import { ENDLESS, makeVideo, startHarness, waitFor } from "../harness.ts"
@@ -43,7 +43,7 @@ test("a file that 64 inputs name is downloaded once, and all its names are read-
   const stats = await Promise.all(names.map((name) => lstat(join(workspace, name))))
   expect(new Set(stats.map(({ ino }) => ino)).size).toBe(1)
   expect(stats.every(({ mode }) => (mode & 0o222) === 0)).toBe(true)
-  const meter = openWorkspaceMeter("landlock", workspace, 1000)
+  const meter = createWorkspaceMeter("landlock", workspace, 1000)
   expect((await meter.measure()).bytes).toBeLessThan(2 * bytes + WORKSPACE_BYTES)
   meter.close()
 })

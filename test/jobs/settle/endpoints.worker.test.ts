@@ -5,7 +5,7 @@ import { openAccountDatabases } from "../../../src/db/database.ts"
 import { readJobSnapshot } from "../../../src/db/jobs/apply-transition.ts"
 import { findDelivery } from "../../../src/db/deliveries.ts"
 import { deleteWebhookEndpoint, updateWebhookEndpoint } from "../../../src/db/webhook-endpoints.ts"
-import type { EndpointChange } from "../../../src/db/webhook-endpoints.ts"
+import type { NewEndpointFieldValues } from "../../../src/db/webhook-endpoints.ts"
 import { createJob } from "../../support/db/create-job.ts"
 import { draftJobRow } from "../../../src/domain/job-draft.ts"
 import { unpackText } from "../../../src/db/values/packed-text.ts"
@@ -158,7 +158,7 @@ describe("the end of a job", () => {
   })
 })
 
-type Change = [string, (() => Promise<string>) | EndpointChange | "delete" | null, string[]]
+type Change = [string, (() => Promise<string>) | NewEndpointFieldValues | "delete" | null, string[]]
 
 describe("a change of endpoints between a claim and the end of a job", () => {
   it.each([

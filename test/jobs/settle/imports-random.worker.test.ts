@@ -3,7 +3,7 @@ import { expect, it } from "vitest"
 import { newId } from "../../../src/platform/ids.ts"
 import { commandKind } from "../../../src/kinds/command/kind.ts"
 import type { ResolvedInput } from "../../../src/kinds/kind.ts"
-import { addSourceTasks } from "../../../src/kinds/sources.ts"
+import { draftSourceTasks } from "../../../src/kinds/sources.ts"
 import type { InputSource } from "../../../src/kinds/kind.ts"
 import { lostInputsFailure } from "../../../src/jobs/settle/input-failures.ts"
 import { endJob, settleTask, transitionJob } from "../../../src/jobs/settle/settle.ts"
@@ -56,7 +56,7 @@ async function makeJob(): Promise<string> {
   }
   const speechModels = { default: "base", names: ["base"] }
   const plan = commandKind.plan(request, { ...facts, inputs, speechModels })
-  const draft = addSourceTasks(plan, facts, inputs)
+  const draft = draftSourceTasks(plan, facts, inputs)
   await createJob(database, draft)
   return draft.job.id
 }

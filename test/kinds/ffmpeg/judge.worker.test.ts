@@ -4,7 +4,7 @@ import { makeWorkspaceInputName, getWorkspaceOutputNames } from "../../../src/co
 import { draftTaskOutputs } from "../../../src/kinds/command/output-names.ts"
 import { findFfmpegRequestFaults } from "../../../src/kinds/ffmpeg/request-faults.ts"
 import { parseFfmpegRequest } from "../../../src/kinds/ffmpeg/parse-request.ts"
-import { readUsableFields } from "../../../src/kinds/ffmpeg/request.ts"
+import { readValidFfmpegFields } from "../../../src/kinds/ffmpeg/request.ts"
 import { getInputUrl } from "../../../src/kinds/private-input.ts"
 
 const FILM = "https://h.example/film.mp4"
@@ -12,7 +12,7 @@ const TEXTS = "https://h.example/texts.srt?lang=de&v=1"
 
 /** Builds a request with a command on two inputs, and optionally a name of the output. */
 function ask(command: string, output_filename?: string, inputs: unknown = [FILM, TEXTS]) {
-  return readUsableFields({ inputs, command, output_filename })
+  return readValidFfmpegFields({ inputs, command, output_filename })
 }
 
 function faultsOf(request: ReturnType<typeof ask>, malformed: string[] = []) {
@@ -272,7 +272,9 @@ describe("a fault names its field", () => {
   test("a fault that the schema reports is not reported again", () => {
     expect(faultsOf(ask("-i {{in_1}} out.mp4", undefined, "x"), ["inputs"])).toEqual([])
     expect(faultsOf(ask("-i in_2 {{out_1}}"), ["output_filename"])).toEqual([])
-    expect(faultsOf(readUsableFields({ inputs: [1, FILM] }), ["inputs", "command"])).toEqual([])
+    expect(faultsOf(readValidFfmpegFields({ inputs: [1, FILM] }), ["inputs", "command"])).toEqual(
+      [],
+    )
   })
 })
 

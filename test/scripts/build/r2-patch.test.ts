@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest"
 import { z } from "zod"
 import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
 import { patchMiniflare } from "../../../scripts/build/miniflare-patch.ts"
-import { r2Patch } from "../../../scripts/build/r2-patch.ts"
+import { miniflareR2Patch } from "../../../scripts/build/r2-patch.ts"
 
 const PART_BYTES = 5 * 1024 * 1024
 
@@ -34,7 +34,7 @@ const opened = new AsyncDisposableStack()
 let miniflare: Miniflare
 
 beforeAll(async () => {
-  patchMiniflare(r2Patch)
+  patchMiniflare(miniflareR2Patch)
   const { path } = opened.use(await makeTempFolder("r2"))
   miniflare = new Miniflare(
     convertV4MiniflareOptions({

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { findLikelyCause } from "../../../scripts/deploy/live-check/causes.ts"
-import type { FailedStep } from "../../../scripts/deploy/live-check/causes.ts"
+import { findLikelyFailureCause } from "../../../scripts/deploy/live-check/causes.ts"
+import type { FailedLiveCheckStep } from "../../../scripts/deploy/live-check/causes.ts"
 import type { RunnerHealth } from "../../../src/contract/runner-health.ts"
 
 const RUNNER: RunnerHealth = {
@@ -12,7 +12,7 @@ const UNSANDBOXED = { sandbox: { ...RUNNER.sandbox, ok: false, problem: "no Land
 function poolWith(
   container: Partial<{ problem: string; health: RunnerHealth }>,
   used = 1,
-): FailedStep["health"] {
+): FailedLiveCheckStep["health"] {
   const containers = [
     { slot: "media-0", running: false, problem: null, health: null, ...container },
   ]
@@ -20,13 +20,13 @@ function poolWith(
   return { reasons: [], runner: null, pools: [pool] }
 }
 
-function failedStep(failed: Partial<FailedStep>): FailedStep {
+function failedStep(failed: Partial<FailedLiveCheckStep>): FailedLiveCheckStep {
   return { name: "command", message: "", evidence: {}, health: null, ...failed }
 }
 
 const QUEUED = { job: "queued", pool: "media" } as const
 
-test.each<[string, Partial<FailedStep>, string]>([
+test.each<[string, Partial<FailedLiveCheckStep>, string]>([
   ["an unknown host name", { message: "x.dev does not respond: getaddrinfo ENOTFOUND" }, "host"],
   ["error 1042", { message: "its first try failed: error code: 1042" }, "global_fetch_strictly"],
   ["error 1102", { message: "was answered 503: error code: 1102" }, "limits.cpu_ms"],
@@ -99,12 +99,16 @@ test.each<[string, Partial<FailedStep>, string]>([
   ["a site that refuses", { name: "lookup", evidence: { status: 502 } }, "the site of CHECK_URL"],
   ["another 500", { message: "GET /v1/jobs", evidence: { status: 500 } }, "a migration"],
 ])("%s is named", (_case, failed, words) => {
-  expect(findLikelyCause(failedStep(failed))).toContain(words)
+  expect(findLikelyFailureCause(failedStep(failed))).toContain(words)
 })
 
 test("problems of other pools do not explain a step", () => {
   const health = poolWith({ problem: "no container instance" })
-  const cause = findLikelyCause(failedStep({ evidence: { job: "queued", pool: "speech" }, health }))
+  const cause = findLikelyFailureCause(
+    failedStep({ evidence: { job: "queued", pool: "speech" }, health }),
+  )
   expect(cause).not.toContain("refused")
-  expect(findLikelyCause(failedStep({ evidence: { job: "failed", code: "no_audio" } }))).toBeNull()
+  expect(
+    findLikelyFailureCause(failedStep({ evidence: { job: "failed", code: "no_audio" } })),
+  ).toBeNull()
 })

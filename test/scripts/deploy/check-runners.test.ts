@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import {
-  describeRunner,
-  recordFirstRunners,
+  describeRunnerHealth,
+  recordFirstHealthOfPools,
   operatorHealthSchema,
 } from "../../../scripts/deploy/live-check/operator-health.ts"
 import type { RunnersByPool } from "../../../scripts/deploy/live-check/operator-health.ts"
@@ -39,9 +39,9 @@ function healthWith(runners: Record<string, object>) {
 
 test("the runner of each pool is remembered once seen, and its kernel is reported", () => {
   const seen: RunnersByPool = new Map()
-  recordFirstRunners(seen, healthWith({ media: RUNNER }))
-  recordFirstRunners(seen, healthWith({}))
-  expect([...seen].map(([pool, runner]) => `${pool}: ${describeRunner(runner)}`)).toEqual([
+  recordFirstHealthOfPools(seen, healthWith({ media: RUNNER }))
+  recordFirstHealthOfPools(seen, healthWith({}))
+  expect([...seen].map(([pool, runner]) => `${pool}: ${describeRunnerHealth(runner)}`)).toEqual([
     "media: Linux 6.12.1, Landlock ABI 4, seccomp yes, bubblewrap yes, namespaces yes; tier namespaces, 2 of 3 attacks refused; ffmpeg 7.1.5",
     "light: no running container was found",
   ])
@@ -57,11 +57,11 @@ test("a missing or incomplete sandbox is reported", () => {
   }
   const seen: RunnersByPool = new Map()
   const light = { ...RUNNER, sandbox: { ...sandbox, tier: "landlock", loss: "No namespaces." } }
-  recordFirstRunners(seen, healthWith({ media: none, light }))
-  expect(describeRunner(seen.get("media") ?? null)).toContain("no Landlock, seccomp yes")
-  expect(describeRunner(seen.get("media") ?? null)).toContain(
+  recordFirstHealthOfPools(seen, healthWith({ media: none, light }))
+  expect(describeRunnerHealth(seen.get("media") ?? null)).toContain("no Landlock, seccomp yes")
+  expect(describeRunnerHealth(seen.get("media") ?? null)).toContain(
     "no sandbox; ffmpeg 7.1.5. no Landlock here",
   )
-  expect(describeRunner(seen.get("light") ?? null)).toContain("tier landlock")
-  expect(describeRunner(seen.get("light") ?? null)).toContain("No namespaces.")
+  expect(describeRunnerHealth(seen.get("light") ?? null)).toContain("tier landlock")
+  expect(describeRunnerHealth(seen.get("light") ?? null)).toContain("No namespaces.")
 })

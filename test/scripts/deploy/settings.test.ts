@@ -1,5 +1,8 @@
 import { expect, test } from "vitest"
-import { mergeSettings, readDeploymentSettings } from "../../../scripts/deploy/settings.ts"
+import {
+  mergeDeploymentSettings,
+  readDeploymentSettings,
+} from "../../../scripts/deploy/settings.ts"
 
 test("settings of a runner on one machine, and secrets, are not deployed", () => {
   const { values } = readDeploymentSettings({
@@ -131,22 +134,34 @@ test.each([
     undefined,
   ],
 ])("%s", (_case, environment, deployed, origin) => {
-  const merged = mergeSettings(readDeploymentSettings(environment), deployed, {})
+  const merged = mergeDeploymentSettings(readDeploymentSettings(environment), deployed, {})
   expect(merged["PUBLIC_ORIGIN"]).toBe(origin)
 })
 
 test("settings of the Worker that the environment does not name remain", () => {
   const deployed = { LINK_SECONDS: "60", MADE_BY_HAND: { deep: [1] } }
-  expect(mergeSettings(readDeploymentSettings({}), deployed, {})).toEqual(deployed)
+  expect(mergeDeploymentSettings(readDeploymentSettings({}), deployed, {})).toEqual(deployed)
 })
 
 test("settings of the clone follow the clone until an operator sets them", () => {
-  const first = mergeSettings(readDeploymentSettings({}), {}, { RUNNER_INSTANCES: "10" })
+  const first = mergeDeploymentSettings(readDeploymentSettings({}), {}, { RUNNER_INSTANCES: "10" })
   expect(first).toEqual({ RUNNER_INSTANCES: "10" })
-  const newer = mergeSettings(readDeploymentSettings({}), first, { RUNNER_INSTANCES: "20" })
+  const newer = mergeDeploymentSettings(readDeploymentSettings({}), first, {
+    RUNNER_INSTANCES: "20",
+  })
   expect(newer).toEqual({ RUNNER_INSTANCES: "20" })
-  const set = mergeSettings(readDeploymentSettings({ RUNNER_INSTANCES: "3" }), newer, newer)
-  expect(mergeSettings(readDeploymentSettings({}), set, { RUNNER_INSTANCES: "30" })).toEqual(set)
-  const dropped = mergeSettings(readDeploymentSettings({ RUNNER_INSTANCES: "" }), set, newer)
+  const set = mergeDeploymentSettings(
+    readDeploymentSettings({ RUNNER_INSTANCES: "3" }),
+    newer,
+    newer,
+  )
+  expect(
+    mergeDeploymentSettings(readDeploymentSettings({}), set, { RUNNER_INSTANCES: "30" }),
+  ).toEqual(set)
+  const dropped = mergeDeploymentSettings(
+    readDeploymentSettings({ RUNNER_INSTANCES: "" }),
+    set,
+    newer,
+  )
   expect(dropped).toEqual(newer)
 })

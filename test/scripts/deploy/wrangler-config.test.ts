@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { unstable_readConfig } from "wrangler"
 import { z } from "zod"
-import { deriveWranglerConfig, listQueueNames } from "../../../scripts/deploy/config.ts"
+import { deriveWranglerConfig, listConfiguredQueueNames } from "../../../scripts/deploy/config.ts"
 import type { WranglerConfig } from "../../../scripts/deploy/config.ts"
 import { POOLS, computeContainerInstancesMax } from "../../../src/bindings/pools.ts"
 import { settingsSchema } from "../../../src/bindings/settings.ts"
@@ -73,6 +73,6 @@ function namesOf(derived: WranglerConfig): string[] {
     derived.d1_databases.map(({ database_name }) => database_name),
     derived.ratelimits.map(({ namespace_id }) => namespace_id),
     derived.r2_buckets.map(({ bucket_name }) => bucket_name),
-    listQueueNames(derived),
+    listConfiguredQueueNames(derived),
   ].flat()
 }

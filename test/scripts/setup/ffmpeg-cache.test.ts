@@ -14,7 +14,11 @@ import { describe, expect, test } from "vitest"
 import { CliError } from "../../../scripts/cli/cli-error.ts"
 import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
 import { findUserCacheFolder } from "../../../scripts/cli/user-cache.ts"
-import { addToCache, findCachedBuild, installBuild } from "../../../scripts/setup/ffmpeg-cache.ts"
+import {
+  addFfmpegBuildToCache,
+  findCachedFfmpegBuild,
+  installFfmpegBuild,
+} from "../../../scripts/setup/ffmpeg-cache.ts"
 
 const LACK = existsSync("/usr/bin/dpkg") ? "" : ": dpkg, which compares versions, is not here"
 const OLDER = "7:7.1.5-0+deb13u1"
@@ -36,20 +40,20 @@ describe.skipIf(LACK !== "")(`builds of ffmpeg in the cache${LACK}`, () => {
   test("a build is found by its version, otherwise the newest one", async () => {
     await using folder = await makeTempFolder("cache")
     const cache = join(folder.path, "lathe/ffmpeg")
-    expect(await findCachedBuild(cache)).toBeNull()
-    const newer = await addToCache(cache, NEWER, buildOf(NEWER))
-    const older = await addToCache(cache, OLDER, buildOf(OLDER))
-    expect(await findCachedBuild(cache)).toBe(newer)
-    expect(await findCachedBuild(cache, OLDER)).toBe(older)
-    expect(await findCachedBuild(cache, "7:8.0-1")).toBeNull()
+    expect(await findCachedFfmpegBuild(cache)).toBeNull()
+    const newer = await addFfmpegBuildToCache(cache, NEWER, buildOf(NEWER))
+    const older = await addFfmpegBuildToCache(cache, OLDER, buildOf(OLDER))
+    expect(await findCachedFfmpegBuild(cache)).toBe(newer)
+    expect(await findCachedFfmpegBuild(cache, OLDER)).toBe(older)
+    expect(await findCachedFfmpegBuild(cache, "7:8.0-1")).toBeNull()
     expect((await stat(cache)).mode & 0o777).toBe(0o700)
   })
 
   test("an installed build can be run by every user", async () => {
     await using folder = await makeTempFolder("cache")
-    const path = await addToCache(join(folder.path, "cache"), OLDER, buildOf(OLDER))
+    const path = await addFfmpegBuildToCache(join(folder.path, "cache"), OLDER, buildOf(OLDER))
     const clone = join(folder.path, "clone/ffmpeg")
-    await installBuild(path, clone)
+    await installFfmpegBuild(path, clone)
     expect((await readdir(clone)).toSorted()).toEqual(["bin", "built.json", "packages"])
     expect((await readdir(join(clone, "bin"))).toSorted()).toEqual([
       "fetch-ffmpeg",
@@ -64,11 +68,11 @@ describe.skipIf(LACK !== "")(`builds of ffmpeg in the cache${LACK}`, () => {
     await using folder = await makeTempFolder("cache")
     const cache = join(folder.path, "cache")
     const failure = new Error("make ended with 2")
-    const failing = addToCache(cache, OLDER, () => Promise.reject(failure))
+    const failing = addFfmpegBuildToCache(cache, OLDER, () => Promise.reject(failure))
     await expect(failing).rejects.toBe(failure)
-    expect(await findCachedBuild(cache)).toBeNull()
-    const path = await addToCache(cache, OLDER, buildOf("first"))
-    await addToCache(cache, OLDER, buildOf("second"))
+    expect(await findCachedFfmpegBuild(cache)).toBeNull()
+    const path = await addFfmpegBuildToCache(cache, OLDER, buildOf("first"))
+    await addFfmpegBuildToCache(cache, OLDER, buildOf("second"))
     expect(await readdir(join(path, ".."))).toEqual([OLDER])
     expect(await readFile(join(path, "bin/ffmpeg"), "utf8")).toContain("first")
   })
@@ -78,10 +82,10 @@ describe.skipIf(LACK !== "")(`builds of ffmpeg in the cache${LACK}`, () => {
     async (name) => {
       await using folder = await makeTempFolder("cache")
       const cache = join(folder.path, "cache")
-      const older = await addToCache(cache, OLDER, buildOf(OLDER))
-      const newer = await addToCache(cache, NEWER, buildOf(NEWER))
+      const older = await addFfmpegBuildToCache(cache, OLDER, buildOf(OLDER))
+      const newer = await addFfmpegBuildToCache(cache, NEWER, buildOf(NEWER))
       await appendFile(join(newer, name), " ")
-      expect(await findCachedBuild(cache)).toBe(older)
+      expect(await findCachedFfmpegBuild(cache)).toBe(older)
       expect(existsSync(newer)).toBe(false)
     },
   )
@@ -101,7 +105,7 @@ describe.skipIf(LACK !== "")(`builds of ffmpeg in the cache${LACK}`, () => {
     await mkdir(top)
     const cache = join(top, "cache")
     await spoil(cache, top)
-    const refused = findCachedBuild(cache)
+    const refused = findCachedFfmpegBuild(cache)
     await expect(refused).rejects.toThrow(CliError)
     await expect(refused).rejects.toThrow("XDG_CACHE_HOME")
   })

@@ -1,7 +1,10 @@
 import { DatabaseSync } from "node:sqlite"
 import type { SQLInputValue } from "node:sqlite"
 import { beforeEach, describe, expect, test, vi } from "vitest"
-import { makeControlEntrypoint, removeNullBindings } from "../../../scripts/start/worker/control.ts"
+import {
+  makeMigrateAndSweepEntrypoint,
+  removeNullBindings,
+} from "../../../scripts/start/worker/control.ts"
 
 let sqlite: DatabaseSync
 const scheduled = vi.fn<(controller: { scheduledTime: number }) => Promise<void>>()
@@ -31,7 +34,7 @@ function statement(sql: string, values: SQLInputValue[]) {
 
 async function ask(path: string, body = "", env: object = {}): Promise<[number, string]> {
   const request = new Request(`http://control${path}`, { method: "POST", body })
-  const answer = await makeControlEntrypoint({ scheduled }, () => undefined).fetch(
+  const answer = await makeMigrateAndSweepEntrypoint({ scheduled }, () => undefined).fetch(
     request,
     { ...env, DB },
     null,

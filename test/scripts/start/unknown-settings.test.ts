@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { findSettingWarnings } from "../../../scripts/deploy/settings.ts"
+import { findDeploymentSettingWarnings } from "../../../scripts/deploy/settings.ts"
 import { readWranglerSettings } from "../../../scripts/deploy/config.ts"
 import { findUnknownSettingWarnings } from "../../../scripts/start/unknown-settings.ts"
 
@@ -35,8 +35,10 @@ test("settings and variables of other programs are not reported", () => {
 })
 
 test("a deployment also checks wrangler.toml, whose own settings are known", () => {
-  expect(findSettingWarnings({}, readWranglerSettings())).toEqual([])
-  expect(findSettingWarnings({ FETCH_COOKIE: "a problem" }, { RETENTION_DAY: "3" })).toEqual([
+  expect(findDeploymentSettingWarnings({}, readWranglerSettings())).toEqual([])
+  expect(
+    findDeploymentSettingWarnings({ FETCH_COOKIE: "a problem" }, { RETENTION_DAY: "3" }),
+  ).toEqual([
     "Warning: RETENTION_DAY is no setting, and has no effect; did you mean RETENTION_DAYS?",
   ])
 })

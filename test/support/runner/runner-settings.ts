@@ -1,6 +1,6 @@
 import { toRunnerSettings, parseRunnerEnvironment } from "../../../container/settings.ts"
 import type { RunnerSettings } from "../../../container/settings.ts"
-import { pickVariables } from "../../../scripts/cli/environment.ts"
+import { pickEnvironmentVariables } from "../../../scripts/cli/environment.ts"
 
 const SHARED = ["SANDBOX_FIRST_UID", "FFMPEG_PATH", "FFPROBE_PATH", "FETCH_FFMPEG_PATH"]
 
@@ -10,6 +10,6 @@ const SHARED = ["SANDBOX_FIRST_UID", "FFMPEG_PATH", "FFPROBE_PATH", "FETCH_FFMPE
  */
 export function makeTestRunnerSettings(variables: NodeJS.ProcessEnv = {}): RunnerSettings {
   return toRunnerSettings(
-    parseRunnerEnvironment({ ...pickVariables(process.env, SHARED), ...variables }),
+    parseRunnerEnvironment({ ...pickEnvironmentVariables(process.env, SHARED), ...variables }),
   )
 }

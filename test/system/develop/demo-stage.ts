@@ -4,7 +4,7 @@ import { mkdir, readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
 import { expect } from "vitest"
-import { pickVariables } from "../../../scripts/cli/environment.ts"
+import { pickEnvironmentVariables } from "../../../scripts/cli/environment.ts"
 import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
 
 const PASSED_ON = ["PATH", "HOME", "FFMPEG_PATH", "FFPROBE_PATH"]
@@ -19,7 +19,7 @@ export async function openDemoStage() {
   await mkdir(temp)
   /** Starts the demo; `settings` are variables of its environment. */
   function start(words: string[], settings: Record<string, string> = {}) {
-    const environment = pickVariables(process.env, PASSED_ON)
+    const environment = pickEnvironmentVariables(process.env, PASSED_ON)
     return spawn(process.execPath, ["scripts/demo/main.ts", ...words], {
       env: { ...environment, TMPDIR: temp, INIT_CWD: folder, ...settings },
       stdio: ["ignore", "pipe", "pipe"],

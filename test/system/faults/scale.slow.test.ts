@@ -1,9 +1,9 @@
 import { expect, it } from "vitest"
-import { openBenchScope } from "../../../scripts/bench/scope.ts"
+import { createBenchResources } from "../../../scripts/bench/scope.ts"
 import { computeLimitRows, runScale } from "../../../scripts/bench/scale/scale.ts"
 
 it("measures jobs of several accounts, each of which ends once", async () => {
-  const scope = openBenchScope()
+  const scope = createBenchResources()
   try {
     const { facts, waitMs, counts, finished, webhooks } = await runScale(scope, {
       accounts: 3,

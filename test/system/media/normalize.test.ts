@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { loudnessSchema } from "../../../src/contract/tasks/normalize.ts"
-import { makeMedia, runUnsandboxed, serviceToolPaths } from "../../../scripts/cli/client/media.ts"
+import {
+  makeMediaFile,
+  runUnsandboxed,
+  serviceToolPaths,
+} from "../../../scripts/cli/client/media.ts"
 import { meterLoudness } from "../../../scripts/cli/loudness-meter.ts"
 import { startTestSite } from "../../support/site/site.ts"
 import type { TestSite } from "../../support/site/site.ts"
@@ -44,7 +48,7 @@ afterAll(async () => {
 })
 
 async function make(name: string, words: string): Promise<string> {
-  return await makeMedia(stage.folder, name, words)
+  return await makeMediaFile(stage.folder, name, words)
 }
 
 async function readAtEnd(answer: Response) {

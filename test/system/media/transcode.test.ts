@@ -2,7 +2,11 @@ import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { z } from "zod"
-import { makeMedia, runUnsandboxed, serviceToolPaths } from "../../../scripts/cli/client/media.ts"
+import {
+  makeMediaFile,
+  runUnsandboxed,
+  serviceToolPaths,
+} from "../../../scripts/cli/client/media.ts"
 import { openSoundStage } from "./sound-stage.ts"
 import type { SoundStage } from "./sound-stage.ts"
 
@@ -68,7 +72,7 @@ function isOver({ status }: { status: string }): boolean {
 }
 
 it("makes renditions that play in browsers, in the requested order, and sends the Job", async () => {
-  const source = await makeMedia(stage.folder, "film.mkv", FILM)
+  const source = await makeMediaFile(stage.folder, "film.mkv", FILM)
   const outputs = [
     SMALL,
     { codec: "h265", resolution: "480p", container: "mov" },
@@ -115,7 +119,7 @@ it("makes renditions that play in browsers, in the requested order, and sends th
 })
 
 it("makes renditions that would be the same once, and says so", async () => {
-  const source = await makeMedia(stage.folder, "small film.mp4", SHORT)
+  const source = await makeMediaFile(stage.folder, "small film.mp4", SHORT)
   const outputs = ["240p", "360p", "1440p"].map((resolution) => ({ codec: "h264", resolution }))
   const created = await transcode(source, outputs)
   const reserved = z.record(z.string(), z.uuid()).parse(created["file_ids"])
@@ -138,7 +142,7 @@ it("makes renditions that would be the same once, and says so", async () => {
 })
 
 it("scores each rendition against its source if quality_metrics is true", async () => {
-  const source = await makeMedia(stage.folder, "short.mp4", SHORT)
+  const source = await makeMediaFile(stage.folder, "short.mp4", SHORT)
   const outputs = [SMALL, { ...SMALL, bitrate_kbps: 100 }]
   const { id } = await transcode(source, outputs, { quality_metrics: true })
   const shown = await readUntil(id, isOver)
@@ -150,7 +154,7 @@ it("scores each rendition against its source if quality_metrics is true", async 
 })
 
 it("is refused with no_video for audio alone", async () => {
-  const source = await stage.upload(await makeMedia(stage.folder, "tone.mp3", TONE))
+  const source = await stage.upload(await makeMediaFile(stage.folder, "tone.mp3", TONE))
   const body = { source: `svc_id://${source}`, outputs: [SMALL] }
   const answer = await stage.postJson("/transcode", body)
   expect(answer.status).toBe(400)
@@ -158,7 +162,7 @@ it("is refused with no_video for audio alone", async () => {
 })
 
 it("ends at once when it is canceled", async () => {
-  const source = await makeMedia(stage.folder, "long.mp4", LONG)
+  const source = await makeMediaFile(stage.folder, "long.mp4", LONG)
   const { id } = await transcode(source, [{ codec: "h265", resolution: "720p" }])
   await readUntil(id, ({ status, progress }) => status === "processing" && (progress ?? 0) > 0)
   const answer = await stage.call(`/jobs/${id}/cancel`, { method: "POST" })

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { makeMedia } from "../../../scripts/cli/client/media.ts"
+import { makeMediaFile } from "../../../scripts/cli/client/media.ts"
 import { findRunner, findSpeechWorkers } from "../../faults/processes.ts"
 import {
   SHORT_SPEECH_TEXT,
@@ -43,7 +43,7 @@ describe.skipIf(LACK !== null)(
       stage = await openSoundStage("transcribe-ends")
       const path = await generateSpeech(stage.folder, { name: "story.wav", text: LONG_SPEECH_TEXT })
       const words = `-stream_loop ${TIMES - 1} -i ${path} -c:a flac`
-      const repeated = await makeMedia(stage.folder, "long.flac", words)
+      const repeated = await makeMediaFile(stage.folder, "long.flac", words)
       story = `svc_id://${await stage.upload(path)}`
       const short = await generateSpeech(stage.folder, {
         name: "greeting.wav",

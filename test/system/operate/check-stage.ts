@@ -3,8 +3,8 @@ import { request as requestHttp } from "node:http"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { buffer } from "node:stream/consumers"
 import { z } from "zod"
-import { checkService } from "../../../scripts/deploy/live-check/run.ts"
-import type { CheckOptions } from "../../../scripts/deploy/live-check/run.ts"
+import { runLiveCheckOnNewAccount } from "../../../scripts/deploy/live-check/run.ts"
+import type { LiveCheckOptions } from "../../../scripts/deploy/live-check/run.ts"
 import { requestOperatorRoute } from "../../../scripts/keys/operator.ts"
 import type { OperatorAccess } from "../../../scripts/keys/operator.ts"
 import { startLoopbackServer } from "../../../scripts/cli/loopback-server.ts"
@@ -81,10 +81,10 @@ export type Report = { lines: string[]; ended: string | null }
 /** Checks a service, with less patience than a deployment needs. */
 export async function report(
   operator: OperatorAccess,
-  options: Partial<CheckOptions> = {},
+  options: Partial<LiveCheckOptions> = {},
 ): Promise<Report> {
   const lines: string[] = []
-  const ended = await checkService({
+  const ended = await runLiveCheckOnNewAccount({
     operator,
     checkUrl: null,
     signal: new AbortController().signal,

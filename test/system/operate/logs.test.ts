@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises"
 import pWaitFor from "p-wait-for"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { createKey } from "../../../scripts/keys/operator.ts"
+import { createKeyAsOperator } from "../../../scripts/keys/operator.ts"
 import { readStoredSecrets } from "../../../scripts/cli/secrets.ts"
 import { assembleApiKey } from "../../../src/platform/crypto/api-key.ts"
 import { startTestSite } from "../../support/site/site.ts"
@@ -242,7 +242,7 @@ async function useSecrets(): Promise<string[]> {
     await (await fetch(origin + path, { redirect: "manual", ...init })).arrayBuffer()
   }
   const ofSession = await useSession()
-  const another = await createKey(service.operator, { account: "logs of another" })
+  const another = await createKeyAsOperator(service.operator, { account: "logs of another" })
   await (await call("/files", { headers: { "x-request-id": "the-last-of-them" } })).text()
   const tokenOfLink = new URL(link).pathname.split("/")[2] ?? ""
   // The part before the signature has ids and a time, which are no secrets.

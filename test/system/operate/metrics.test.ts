@@ -4,7 +4,7 @@ import pWaitFor from "p-wait-for"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { z } from "zod"
 import { prometheusStep, PROMETHEUS_PYTHON_PATH } from "../../../scripts/setup/test-tools.ts"
-import { ensureSteps } from "../../../scripts/setup/step.ts"
+import { ensureSetupSteps } from "../../../scripts/setup/step.ts"
 import { openKeyedCall } from "./keyed-call.ts"
 import { startReceiver } from "../receiver.ts"
 import { startService } from "../service.ts"
@@ -35,7 +35,7 @@ const opened = new AsyncDisposableStack()
 let service: TestService
 
 beforeAll(async () => {
-  await ensureSteps([prometheusStep])
+  await ensureSetupSteps([prometheusStep])
   service = opened.use(await startService({ ALLOWED_PRIVATE_HOSTS: "127.0.0.1" }))
 }, INSTALL_MS_MAX)
 

@@ -1,4 +1,4 @@
-import { appointOperator } from "../../../scripts/keys/operator.ts"
+import { requestOperatorAppointment } from "../../../scripts/keys/operator.ts"
 import { storeResponseCookies, setCookieHeader } from "../../support/accounts/cookie-jar.ts"
 import type { TestService } from "../service.ts"
 
@@ -45,7 +45,7 @@ export async function signInAsOperator(
   { origin, operator }: Pick<TestService, "origin" | "operator">,
   { email, password }: { email: string; password: string },
 ) {
-  const link = new URL(await appointOperator(operator, email))
+  const link = new URL(await requestOperatorAppointment(operator, email))
   const token = link.searchParams.get("token") ?? ""
   const visitor = makeVisitor(origin)
   await visitor.visit(link.pathname + link.search)

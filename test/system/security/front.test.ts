@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { z } from "zod"
-import { listKeys, revokeKey } from "../../../scripts/keys/operator.ts"
+import { listKeysAsOperator, revokeKeyAsOperator } from "../../../scripts/keys/operator.ts"
 import { openAccount } from "../../corpus/account.ts"
 import type { Account } from "../../corpus/account.ts"
 import { makeMarker } from "../../corpus/canaries.ts"
@@ -155,9 +155,9 @@ test("an event stream ends when its key is revoked", async () => {
     output_files: { out_1: "out.mp4" },
   })
   const events = (await theirs.call(`/jobs/${id}/events`)).text()
-  const listed = await listKeys(service.operator)
+  const listed = await listKeysAsOperator(service.operator)
   const own = listed.find(({ account: name }) => name === "revoked")
-  await revokeKey(service.operator, own?.id ?? "")
+  await revokeKeyAsOperator(service.operator, own?.id ?? "")
   expect(await events).not.toContain('"completed"')
 })
 

@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { makeMedia, SMALL_MEDIA_ARGUMENTS } from "../../../scripts/cli/client/media.ts"
+import { makeMediaFile, SMALL_MEDIA_ARGUMENTS } from "../../../scripts/cli/client/media.ts"
 import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
 import { startLoopbackServer } from "../../../scripts/cli/loopback-server.ts"
 import type { LoopbackServer } from "../../../scripts/cli/loopback-server.ts"
@@ -49,7 +49,7 @@ let call: KeyedCall
 
 beforeAll(async () => {
   const folder = opened.use(await makeTempFolder("private-inputs"))
-  clip = await readFile(await makeMedia(folder.path, "clip.mp4", SMALL_MEDIA_ARGUMENTS))
+  clip = await readFile(await makeMediaFile(folder.path, "clip.mp4", SMALL_MEDIA_ARGUMENTS))
   store = opened.use(
     await startLoopbackServer(({ url = "", headers }, response) => {
       asked.push({ path: url, headers, isStore: true })

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { makeMedia } from "../../../scripts/cli/client/media.ts"
+import { makeMediaFile } from "../../../scripts/cli/client/media.ts"
 import { rcloneStep } from "../../../scripts/setup/test-tools.ts"
-import { ensureSteps } from "../../../scripts/setup/step.ts"
+import { ensureSetupSteps } from "../../../scripts/setup/step.ts"
 import { makeWavFile } from "../../support/site/sound.ts"
 import { hash, openStoreStage } from "./store-stage.ts"
 import type { StoreStage } from "./store-stage.ts"
@@ -34,7 +34,7 @@ const coded = makeWavFile(3000, 90)
 let stage: StoreStage
 
 beforeAll(async () => {
-  await ensureSteps([rcloneStep])
+  await ensureSetupSteps([rcloneStep])
   stage = await openStoreStage(coded)
 }, INSTALL_MS_MAX)
 
@@ -56,7 +56,7 @@ it("imports an object unchanged", async () => {
 })
 
 it("accepts an object as the input of a job", async () => {
-  const path = await makeMedia(
+  const path = await makeMediaFile(
     stage.folder,
     "tone.wav",
     "-f lavfi -i sine=frequency=300:duration=4",

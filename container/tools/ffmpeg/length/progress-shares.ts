@@ -29,7 +29,7 @@ export function divideProgressAmongCommands(
 }
 
 /** Returns the names of the output files of a command. */
-export function listOutputNames(argv: readonly string[]): string[] {
+export function listCommandOutputNames(argv: readonly string[]): string[] {
   return parseFfmpegCommand(argv).files.flatMap(({ kind, word }) =>
     kind === "output" ? [word] : [],
   )
@@ -49,7 +49,7 @@ function expectedLengths(
     const bound = frames === null ? Infinity : frames / FRAMES_A_SECOND
     const whole = computeCertainOutputSeconds(argv, (name) => lengths.get(name) ?? null)
     const seconds = whole === null ? null : Math.min(whole, bound)
-    for (const name of seconds === null ? [] : listOutputNames(argv))
+    for (const name of seconds === null ? [] : listCommandOutputNames(argv))
       lengths.set(name, seconds ?? 0)
     return seconds
   })

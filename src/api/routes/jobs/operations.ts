@@ -17,9 +17,13 @@ import { EXAMPLE_ID } from "../../../platform/ids.ts"
 import { JOB_STATUSES, jobRecordSchema, findStatesByJobStatus } from "../../../kinds/job-record.ts"
 import type { JobRecord } from "../../../kinds/job-record.ts"
 import { boundedMapSchema } from "../../../kinds/bounded-map.ts"
-import { FILES_MAX } from "../../../kinds/command/request.ts"
+import { COMMAND_FILES_MAX } from "../../../kinds/command/request.ts"
 import { HEADERS_OPENAPI_SCHEMA, inputHeadersSchema } from "../../../kinds/private-input.ts"
-import { LISTED_KIND_NAMES, UNLISTED_KIND_NAMES, viewJob } from "../../../kinds/registry.ts"
+import {
+  JOB_LIST_KIND_NAMES,
+  INTERNAL_KIND_NAMES,
+  buildJobRecordOfAnyKind,
+} from "../../../kinds/registry.ts"
 import { cancelJobs } from "../../../jobs/batches.ts"
 import { deleteJob } from "../../../jobs/remove.ts"
 import { readProgress, awaitJobEnd, followJob } from "../../../jobs/wait.ts"
@@ -68,9 +72,9 @@ const retryRequest = z
   .strictObject(
     {
       headers: boundedMapSchema(z.string(), inputHeadersSchema, {
-        most: FILES_MAX,
+        most: COMMAND_FILES_MAX,
         error: "expected an object of headers by field",
-        tooMany: `expected at most ${FILES_MAX} inputs`,
+        tooMany: `expected at most ${COMMAND_FILES_MAX} inputs`,
       })
         .default({})
         .meta({
@@ -101,7 +105,7 @@ const dependentsQuery = z.object({
 })
 
 const kindFilter = z
-  .enum(LISTED_KIND_NAMES, `expected one of ${LISTED_KIND_NAMES.join(", ")}`)
+  .enum(JOB_LIST_KIND_NAMES, `expected one of ${JOB_LIST_KIND_NAMES.join(", ")}`)
   .optional()
 const statusFilter = z.enum(JOB_STATUSES, `expected one of ${JOB_STATUSES.join(", ")}`).optional()
 
@@ -127,7 +131,7 @@ export const jobOperations: Operation[] = [
       return hideUnlisted(await awaitJobEnd(c.env, query, waitMs))
     },
     hydrate: async (c, job) => await hydrateJob(c.env.MEDIA, job),
-    view: (c, job, progress) => viewJob(getBaseUrl(c), job, progress),
+    view: (c, job, progress) => buildJobRecordOfAnyKind(getBaseUrl(c), job, progress),
     remove: async (c, job) => await deleteJob(c.env, c.executionCtx, job.accountId, job.id),
   }),
   defineOperation({
@@ -219,13 +223,13 @@ async function followEvents(c: AppContext): Promise<Response> {
   // A 204 tells browsers not to reconnect.
   if (
     isFinalState(job.state) &&
-    lastEventId === toStreamedJob(viewJob(getBaseUrl(c), job, null)).id
+    lastEventId === toStreamedJob(buildJobRecordOfAnyKind(getBaseUrl(c), job, null)).id
   ) {
     return c.body(null, 204)
   }
   const states = followJob(c.env, toJobReference(c, job.id), STREAM_MS_MAX)
   const stream = streamJobEvents(yieldWhileAuthorized(c, states), lastEventId, (state) =>
-    toStreamedJob(viewJob(getBaseUrl(c), state.job, state.progress)),
+    toStreamedJob(buildJobRecordOfAnyKind(getBaseUrl(c), state.job, state.progress)),
   )
   return c.body(stream, 200, EVENT_STREAM_HEADERS)
 }
@@ -300,9 +304,9 @@ async function findRequestedJob(c: AppContext): Promise<Job> {
 
 /** Returns the job, or null if its kind is internal and hidden from callers. */
 function hideUnlisted(job: Job | null): Job | null {
-  return job && !UNLISTED_KIND_NAMES.includes(job.kind) ? job : null
+  return job && !INTERNAL_KIND_NAMES.includes(job.kind) ? job : null
 }
 
 async function viewWithProgress(c: AppContext, job: Job): Promise<JobRecord> {
-  return viewJob(getBaseUrl(c), job, await readProgress(c.env, job))
+  return buildJobRecordOfAnyKind(getBaseUrl(c), job, await readProgress(c.env, job))
 }

@@ -15,7 +15,7 @@ import {
   selectByteRange,
   setLengthHeaders,
 } from "./conditions.ts"
-import type { ByteRange } from "./conditions.ts"
+import type { RequestedByteRange } from "./conditions.ts"
 
 /** Number of R2 objects that are opened in parallel, so that small files do not wait in turn. */
 const OPEN_AT_ONCE = 4
@@ -95,7 +95,7 @@ type Slice =
 function sliceArchive(
   { headers, directory }: ZipLayout,
   members: readonly BundleMember[],
-  { start, end }: ByteRange,
+  { start, end }: RequestedByteRange,
 ): Slice[] {
   const slices: Slice[] = []
   let position = 0

@@ -50,7 +50,7 @@ export function preconditionFailedProblem(c: AppContext): Problem {
 }
 
 /** Byte range: the offsets of its first and last byte. */
-export type ByteRange = { start: number; end: number }
+export type RequestedByteRange = { start: number; end: number }
 
 /**
  * Returns the requested byte range, or null to send all bytes: without a range, with several
@@ -61,7 +61,7 @@ export function selectByteRange(
   c: AppContext,
   sizeBytes: number,
   version: DownloadVersion | null,
-): ByteRange | null {
+): RequestedByteRange | null {
   const header = c.req.header("range")
   const range = header === undefined ? null : parseRange(header, sizeBytes)
   if (range === null || !matchesIfRange(c.req.header("if-range"), version)) return null
@@ -84,7 +84,7 @@ function matchesIfRange(header: string | undefined, version: DownloadVersion | n
 export function setLengthHeaders(
   headers: Headers,
   sizeBytes: number,
-  range: ByteRange | null,
+  range: RequestedByteRange | null,
 ): void {
   headers.set("content-length", String(range ? range.end - range.start + 1 : sizeBytes))
   if (range) headers.set("content-range", `bytes ${range.start}-${range.end}/${sizeBytes}`)
@@ -95,7 +95,7 @@ export function setLengthHeaders(
  * satisfiable. Returns null to ignore the header: another unit, several ranges, or a syntax error
  * (RFC 9110, 14.2).
  */
-function parseRange(header: string, sizeBytes: number): ByteRange | null {
+function parseRange(header: string, sizeBytes: number): RequestedByteRange | null {
   const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header.trim()) ?? []
   if (first === "" && last === "") return null
   const lastByte = sizeBytes - 1
@@ -110,7 +110,7 @@ function parseRange(header: string, sizeBytes: number): ByteRange | null {
  * Returns the range of the last `bytes` bytes of a file, or of the whole file if the file is
  * shorter.
  */
-function suffixRange(bytes: number, sizeBytes: number): ByteRange {
+function suffixRange(bytes: number, sizeBytes: number): RequestedByteRange {
   const end = bytes === 0 ? -1 : sizeBytes - 1
   return { start: Math.max(0, sizeBytes - bytes), end }
 }

@@ -10,7 +10,7 @@ import { findPublishedFile } from "../../../db/files/files.ts"
 import type { File } from "../../../db/schema/files.ts"
 import { verifyDownloadToken } from "../../../objects/download-links.ts"
 import type { DownloadLink } from "../../../objects/download-links.ts"
-import { sendLinkTarget, sendStoredFile } from "./send.ts"
+import { sendDownloadLinkTarget, sendStoredFile } from "./send.ts"
 
 /** Routes that send files for signed links. */
 export const signedLinkRoutes = new Hono<AppEnv>()
@@ -21,7 +21,7 @@ signedLinkRoutes.get("/:token/:name", async (c) => {
   const secondsLeft = Math.max(0, Math.floor((expiresAt - Date.now()) / 1000))
   // The object under a key never changes, so caches may keep the response until the link expires.
   const options = { disposition, cacheControl: `private, max-age=${secondsLeft}, immutable` }
-  return await sendLinkTarget(c, opens, options)
+  return await sendDownloadLinkTarget(c, opens, options)
 })
 
 addMethodNotAllowedRoutes(signedLinkRoutes)

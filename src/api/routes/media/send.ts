@@ -5,8 +5,8 @@ import { notFoundProblem } from "../../output/problem.ts"
 import { openAccountDatabases } from "../../../db/database.ts"
 import { findFile } from "../../../db/files/files.ts"
 import { hashFileName } from "../../../objects/download-links.ts"
-import type { Disposition, LinkTarget } from "../../../objects/download-links.ts"
-import { hydrateFile, readBundle } from "../../../db/values/hydrate.ts"
+import type { ContentDispositionType, DownloadLinkTarget } from "../../../objects/download-links.ts"
+import { hydrateFile, readBundleDescription } from "../../../db/values/hydrate.ts"
 import { memberObjectKey } from "../../../domain/object-keys.ts"
 import type { File } from "../../../db/schema/files.ts"
 import { sendBundleArchive } from "./archive.ts"
@@ -16,15 +16,15 @@ import {
   selectByteRange,
   setLengthHeaders,
 } from "./conditions.ts"
-import type { ByteRange } from "./conditions.ts"
-import { openObject } from "./stored-objects.ts"
-import type { OpenedObject } from "./stored-objects.ts"
+import type { RequestedByteRange } from "./conditions.ts"
+import { readStoredObject } from "./stored-objects.ts"
+import type { ReadableStoredObject } from "./stored-objects.ts"
 
 /** R2 object to send as a download. R2 supplies an unknown size or media type. */
 type MediaObject = { name: string; objectKey: string; sizeBytes?: number; contentType?: string }
 
 /** Content-Disposition and Cache-Control of a download. */
-export type DownloadHeaderOptions = { disposition: Disposition; cacheControl: string }
+export type DownloadHeaderOptions = { disposition: ContentDispositionType; cacheControl: string }
 
 const DEFAULT_TYPE = "application/octet-stream"
 
@@ -47,9 +47,9 @@ export function readRequestedFileNames(c: AppContext): string[] {
 }
 
 /** Sends the file of a signed link, or the requested file of its bundle. */
-export async function sendLinkTarget(
+export async function sendDownloadLinkTarget(
   c: AppContext,
-  opens: LinkTarget,
+  opens: DownloadLinkTarget,
   options: DownloadHeaderOptions,
 ): Promise<Response> {
   const { kind, objectKey } = opens
@@ -61,7 +61,7 @@ export async function sendLinkTarget(
     return await sendObject(c, { ...opens, name }, options)
   }
   if (kind === "playlist" || !isNamed) return await sendMember(c, { objectKey, names }, options)
-  const bundle = await readBundle(c.env.MEDIA, opens.bundleObjectKey)
+  const bundle = await readBundleDescription(c.env.MEDIA, opens.bundleObjectKey)
   if (!bundle) throw notFoundProblem("file")
   return await sendBundleArchive(c, { ...opens, name, bundle }, sharedHeaders(options))
 }
@@ -131,7 +131,7 @@ async function trySendObject(
   options: DownloadHeaderOptions,
 ): Promise<Response | null> {
   const range = await readRange(c, medium)
-  const object = await openObject(c, medium.objectKey, range)
+  const object = await readStoredObject(c, medium.objectKey, range)
   if (!object) return null
   const headers = makeObjectHeaders(medium, object, options)
   const verdict = evaluatePreconditions(c.req.raw.headers, object)
@@ -148,7 +148,7 @@ async function trySendObject(
 async function readRange(
   c: AppContext,
   { objectKey, sizeBytes: storedBytes }: MediaObject,
-): Promise<ByteRange | null> {
+): Promise<RequestedByteRange | null> {
   if (c.req.method !== "GET" || c.req.header("range") === undefined) return null
   const isConditional = c.req.header("if-range") !== undefined
   const object =
@@ -160,12 +160,12 @@ async function readRange(
 
 function makeObjectHeaders(
   medium: MediaObject,
-  object: OpenedObject,
+  object: ReadableStoredObject,
   options: DownloadHeaderOptions,
 ): Headers {
   const { name } = medium
   const contentType = medium.contentType ?? object.contentType ?? DEFAULT_TYPE
-  const disposition: Disposition = INLINE_TYPES.test(contentType)
+  const disposition: ContentDispositionType = INLINE_TYPES.test(contentType)
     ? options.disposition
     : "attachment"
   const headers = sharedHeaders(options)

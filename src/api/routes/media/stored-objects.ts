@@ -1,9 +1,9 @@
 import { getSettings } from "../../../bindings/env.ts"
 import type { AppContext } from "../../context.ts"
-import type { ByteRange, DownloadVersion } from "./conditions.ts"
+import type { RequestedByteRange, DownloadVersion } from "./conditions.ts"
 
 /** Object opened in R2 or in Cloudflare's cache; `body` has the requested bytes. */
-export type OpenedObject = DownloadVersion & {
+export type ReadableStoredObject = DownloadVersion & {
   /** Size of the whole object. */
   sizeBytes: number
   contentType: string | undefined
@@ -18,11 +18,11 @@ const CACHED_BYTES_MAX = 512 * 1024 * 1024
  * `OBJECT_CACHE_SECONDS`, reads the object from Cloudflare's cache, or else from R2. A GET of a
  * whole object from R2 also adds the object to the cache.
  */
-export async function openObject(
+export async function readStoredObject(
   c: AppContext,
   objectKey: string,
-  range: ByteRange | null,
-): Promise<OpenedObject | null> {
+  range: RequestedByteRange | null,
+): Promise<ReadableStoredObject | null> {
   const seconds = readCacheSeconds(c)
   const cached = seconds > 0 ? await findCached(c, objectKey, range) : null
   if (cached) return cached
@@ -74,8 +74,8 @@ async function keepInCache(c: AppContext, objectKey: string, seconds: number): P
 async function findCached(
   c: AppContext,
   objectKey: string,
-  range: ByteRange | null,
-): Promise<OpenedObject | null> {
+  range: RequestedByteRange | null,
+): Promise<ReadableStoredObject | null> {
   const headers = range ? { range: `bytes=${range.start}-${range.end}` } : {}
   const response = await caches.default.match(new Request(cacheUrl(c, objectKey), { headers }))
   if (!response) return null

@@ -11,9 +11,9 @@ import {
   toApiKeyRecord,
 } from "../../output/key-fields.ts"
 import { notFoundProblem } from "../../output/problem.ts"
-import { createKeyForNamedAccount, rotateKey, revokeApiKey } from "../../../accounts/keys.ts"
+import { createApiKeyForNamedAccount, rotateApiKey, revokeApiKey } from "../../../accounts/keys.ts"
 import { openAccountDatabases, openDirectory } from "../../../db/database.ts"
-import { findKeyOwner, listKeysOfAllAccounts } from "../../../db/accounts/keys.ts"
+import { findApiKeyOwner, listApiKeysOfAllAccounts } from "../../../db/accounts/keys.ts"
 import { accountNameSchema, makePlanNameSchema } from "./fields.ts"
 
 /** Operator routes that create, list, rotate and revoke API keys of all accounts. */
@@ -38,7 +38,7 @@ keyRoutes.post("/", async (c) => {
     expires_at: keyExpirySchema.default(null),
   })
   const request = await readJson(c, keyRequest)
-  const { key, row, account } = await createKeyForNamedAccount(c.env, {
+  const { key, row, account } = await createApiKeyForNamedAccount(c.env, {
     accountName: request.account,
     plan: request.plan,
     name: request.name ?? "",
@@ -50,7 +50,7 @@ keyRoutes.post("/", async (c) => {
 
 keyRoutes.get("/", async (c) => {
   const page = parseBody(pageQuery, c.req.query())
-  const rows = await listKeysOfAllAccounts(openDirectory(c.env), page)
+  const rows = await listApiKeysOfAllAccounts(openDirectory(c.env), page)
   const last = rows.length === page.limit ? rows.at(-1)?.key.id : undefined
   if (last !== undefined) {
     const query = new URLSearchParams({ limit: String(page.limit), before: last })
@@ -68,9 +68,9 @@ keyRoutes.get("/", async (c) => {
 keyRoutes.post("/:id/rotate", async (c) => {
   const { overlap_seconds: seconds } = await readOptionalJson(c, rotation)
   const id = c.req.param("id")
-  const accountId = await findKeyOwner(openDirectory(c.env), id)
+  const accountId = await findApiKeyOwner(openDirectory(c.env), id)
   const database = openAccountDatabases(c.env, accountId ?? "")
-  const rotated = await rotateKey(c.env, database, { id, overlapMs: seconds * 1000 })
+  const rotated = await rotateApiKey(c.env, database, { id, overlapMs: seconds * 1000 })
   if (!rotated) throw notFoundProblem("key")
   if ("refusal" in rotated) throw keyNotRotatableProblem(rotated.refusal, rotated.before)
   return c.json({ ...toApiKeyRecord(rotated.row), key: rotated.key }, 201)

@@ -8,11 +8,11 @@ import {
   TusWriterReplacedError,
 } from "../../../objects/tus-writer.ts"
 import { removeTusUpload } from "../../../objects/tus-object.ts"
-import { openDigest } from "../../../platform/crypto/digest.ts"
+import { createDigest } from "../../../platform/crypto/digest.ts"
 import type { Digest } from "../../../platform/crypto/digest.ts"
 import { toHex } from "../../../platform/crypto/hex.ts"
 import type { AppContext } from "../../context.ts"
-import { openBodyReader } from "../../input/body.ts"
+import { createBodyReader } from "../../input/body.ts"
 import type { BodyReader } from "../../input/body.ts"
 import { withUploadLease } from "../../input/upload-lease.ts"
 import { notFoundProblem, Problem, storageFullProblem } from "../../output/problem.ts"
@@ -23,7 +23,7 @@ import type { UploadChecksum } from "./tus-headers.ts"
  * State of an upload after a request: the number of stored bytes, the expiry, and whether the
  * upload has become a File.
  */
-export type UploadState = { offsetBytes: number; expiresAt: number; isFile: boolean }
+export type UploadStateAfterRequest = { offsetBytes: number; expiresAt: number; isFile: boolean }
 
 /** Error codes after which an upload can never become a File. */
 const FINAL_CODES = new Set(["media_type_not_allowed", "link_used"])
@@ -43,7 +43,7 @@ export async function receiveUploadBody(
   c: AppContext,
   id: string,
   options: { offsetBytes: number; checksum: UploadChecksum | null },
-): Promise<UploadState> {
+): Promise<UploadStateAfterRequest> {
   const received = withUploadLease(c, async () => {
     try {
       return await receive(c, id, options)
@@ -62,7 +62,7 @@ async function receive(
   c: AppContext,
   id: string,
   { offsetBytes, checksum }: { offsetBytes: number; checksum: UploadChecksum | null },
-): Promise<UploadState> {
+): Promise<UploadStateAfterRequest> {
   const database = c.get("database")
   const now = Date.now()
   const expiresAt = now + TUS_UPLOAD_MS_MAX
@@ -75,7 +75,7 @@ async function receive(
   const announced = c.req.header("content-length")
   const bytesMax = announced === undefined ? remainingBytes : Number(announced)
   if (bytesMax > remainingBytes) throw tooLong(sizeBytes)
-  const body = openBodyReader(c, {
+  const body = createBodyReader(c, {
     bytesMax: remainingBytes,
     leastBytes: LEAST_BYTES,
     tooLarge: () => tooLong(sizeBytes),
@@ -88,8 +88,8 @@ async function receive(
     })
   })
   const isWhole = offsetBytes === 0 && bytesMax === sizeBytes
-  const sha256 = isWhole ? openDigest("SHA-256") : null
-  const announcedDigest = checksum ? openDigest(checksum.algorithm) : null
+  const sha256 = isWhole ? createDigest("SHA-256") : null
+  const announcedDigest = checksum ? createDigest(checksum.algorithm) : null
   const digests = [sha256, announcedDigest].filter((digest) => digest !== null)
   await orReplaced(async () => {
     try {
@@ -170,7 +170,7 @@ async function explainUnclaimed(
   c: AppContext,
   id: string,
   offsetBytes: number,
-): Promise<UploadState> {
+): Promise<UploadStateAfterRequest> {
   const found = await findTusUpload(c.get("database"), id)
   if (!found) throw notFoundProblem("upload")
   const { row } = found

@@ -22,7 +22,7 @@ import { readPathId } from "../../output/collection.ts"
 import { notFoundProblem, Problem } from "../../output/problem.ts"
 import { uploadLinkUsedProblem } from "./create-upload-file.ts"
 import { removeUnfinishedUpload, createMissingUploadFile, receiveUploadBody } from "./receive.ts"
-import type { UploadState } from "./receive.ts"
+import type { UploadStateAfterRequest } from "./receive.ts"
 import {
   TUS_BODY_MEDIA_TYPE,
   readChecksum,
@@ -99,7 +99,7 @@ export async function receiveInitialBytes(
   c: AppContext,
   id: string,
   checksum: UploadChecksum | null = null,
-): Promise<UploadState> {
+): Promise<UploadStateAfterRequest> {
   try {
     return await receiveUploadBody(c, id, { offsetBytes: 0, checksum })
   } catch (error) {
@@ -239,7 +239,7 @@ function hasBytes(c: AppContext): boolean {
 function progressHeaders(
   c: AppContext,
   id: string,
-  { offsetBytes, expiresAt, isFile }: UploadState,
+  { offsetBytes, expiresAt, isFile }: UploadStateAfterRequest,
 ): Record<string, string> {
   return {
     "cache-control": "no-store",

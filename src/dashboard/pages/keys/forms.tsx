@@ -4,8 +4,8 @@ import { LinkButton, SubmitButton } from "../../components/buttons.tsx"
 import { Card } from "../../components/card.tsx"
 import { Field, Select } from "../../components/field.tsx"
 import { Notice } from "../../components/notice.tsx"
-import { formatKeyTitle } from "./record.ts"
-import type { KeyRecord, NewKeyRecord } from "./record.ts"
+import { formatApiKeyTitle } from "./record.ts"
+import type { ApiKeyPageRecord, NewApiKeyRecord } from "./record.ts"
 
 const SCOPE_OPTIONS = [
   ["write", "Read and write: files, jobs, usage"],
@@ -30,17 +30,23 @@ const OVERLAP_OPTIONS = [
   ["0", "No overlap: refuse the old key at once"],
 ] as const
 
-type Refusal = ApiRequestResult<NewKeyRecord> | null
+type Refusal = ApiRequestResult<NewApiKeyRecord> | null
 
 /**
  * Submitted values of the form for a new API key. After an error, the form shows the values again.
  */
-export type KeyFormValues = { name: string; scope: string; days: string }
+export type ApiKeyFormValues = { name: string; scope: string; days: string }
 
 /**
  * Form for a new API key. After an error, the form shows the submitted values with their errors.
  */
-export function CreateKeyForm({ draft, refusal }: { draft: KeyFormValues; refusal: Refusal }) {
+export function CreateApiKeyForm({
+  draft,
+  refusal,
+}: {
+  draft: ApiKeyFormValues
+  refusal: Refusal
+}) {
   return (
     <Card>
       <form method="post" action="/keys" class="form">
@@ -77,11 +83,11 @@ export function CreateKeyForm({ draft, refusal }: { draft: KeyFormValues; refusa
 }
 
 /** Form that rotates an API key. After an overlap, a new key replaces the old key. */
-export function RotateKeyForm({
+export function RotateApiKeyForm({
   keyToRotate: key,
   refusal,
 }: {
-  keyToRotate: KeyRecord
+  keyToRotate: ApiKeyPageRecord
   refusal: Refusal
 }) {
   return (
@@ -89,8 +95,9 @@ export function RotateKeyForm({
       <form method="post" action={`/keys/${key.id}/rotate`} class="form">
         <OtherFault refusal={refusal} fields={["overlap_seconds"]} />
         <p>
-          A new key with the name and the scopes of <strong>{formatKeyTitle(key)}</strong> replaces
-          it. The old key stays valid for an overlap, so that your programs can change over.
+          A new key with the name and the scopes of <strong>{formatApiKeyTitle(key)}</strong>{" "}
+          replaces it. The old key stays valid for an overlap, so that your programs can change
+          over.
         </p>
         <Select
           label="Overlap of the old key"

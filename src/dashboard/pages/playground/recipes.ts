@@ -1,11 +1,11 @@
-import type { CommandFields } from "../../../kinds/command/request.ts"
+import type { ValidCommandFields } from "../../../kinds/command/request.ts"
 
 /**
  * Example command, as fields of the body of POST /v1/commands. Empty values of `input_files` stand
  * for files that the user chooses.
  */
 export type CommandRecipe = { id: string; title: string } & Pick<
-  CommandFields,
+  ValidCommandFields,
   "input_files" | "output_files" | "ffmpeg_command"
 >
 

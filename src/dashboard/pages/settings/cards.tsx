@@ -11,12 +11,12 @@ import { NewPasswordField } from "../../sign-in/new-password.tsx"
 import { explainBetterAuthError } from "../../sign-in/error-messages.ts"
 
 /** Refused form of the settings page, with the error of the form. */
-export type RefusedForm = {
+export type RefusedSettingsForm = {
   form: "email" | "password" | "sessions" | "delete"
   refusal: BetterAuthError
 }
 
-type CardProps = { refused: RefusedForm | null }
+type CardProps = { refused: RefusedSettingsForm | null }
 
 export function EmailCard({ email, refused }: CardProps & { email: string }) {
   return (
@@ -132,7 +132,7 @@ export function DeleteAccountCard(props: CardProps & { email: string; hasPasswor
         undone.
       </p>
       <form method="post" action="/settings/delete" class="form">
-        {fault && code !== EMAIL_DIFFERS_CODE && code !== PASSWORD_WRONG && (
+        {fault && code !== MISTYPED_EMAIL_ERROR_CODE && code !== PASSWORD_WRONG && (
           <Notice tone="bad">{fault}</Notice>
         )}
         <Field
@@ -142,7 +142,7 @@ export function DeleteAccountCard(props: CardProps & { email: string; hasPasswor
           type="email"
           required
           autocomplete="off"
-          error={code === EMAIL_DIFFERS_CODE ? fault : null}
+          error={code === MISTYPED_EMAIL_ERROR_CODE ? fault : null}
         />
         {hasPassword && (
           <Field
@@ -167,8 +167,11 @@ export function DeleteAccountCard(props: CardProps & { email: string; hasPasswor
   )
 }
 
-/** Error code for the deletion of an account if the typed email is wrong. */
-export const EMAIL_DIFFERS_CODE = "EMAIL_DIFFERS"
+/**
+ * Error code of the dashboard for a mistyped email in the form that deletes the account. The form
+ * asks for the email of the account as a confirmation.
+ */
+export const MISTYPED_EMAIL_ERROR_CODE = "EMAIL_DIFFERS"
 const PASSWORD_WRONG = "INVALID_PASSWORD"
 
 /** Sentences for codes that have another meaning on this page than on the sign-in pages. */
@@ -178,7 +181,10 @@ const OWN_SENTENCES: Record<string, string> = {
     "Your sign-in is too old to delete the account: sign out, sign in again, then delete.",
 }
 
-function sentenceFor(refused: RefusedForm | null, form: RefusedForm["form"]): string | null {
+function sentenceFor(
+  refused: RefusedSettingsForm | null,
+  form: RefusedSettingsForm["form"],
+): string | null {
   if (refused?.form !== form) return null
   return OWN_SENTENCES[refused.refusal.code] ?? explainBetterAuthError(refused.refusal)
 }

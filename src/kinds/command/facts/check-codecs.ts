@@ -5,7 +5,7 @@ import {
   findInputFormatRefusalReason,
   findOutputFormatRefusalReason,
 } from "../../../ffmpeg/policy/formats.ts"
-import { collectFaults, quoteValue } from "../../../ffmpeg/policy/refusal.ts"
+import { collectFaults, quoteShortenedValue } from "../../../ffmpeg/policy/refusal.ts"
 import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
 import {
   isCodecOption,
@@ -49,7 +49,7 @@ function checkFormat(file: CommandFile, capabilities: FfmpegCapabilities): Refus
   const what = isOther ? `ffmpeg cannot ${verb} this format` : "ffmpeg has no such format"
   const isEncoder = format.startsWith("lib") && capabilities.find("encoders", format) !== null
   const instead = isEncoder ? "; it is an encoder, so write -c:v or -c:a before it" : ""
-  const message = `-f: ${quoteValue(format)}: ${what}${instead || suggestComponentName("formats", format.split(",", 1)[0] ?? "", names)}`
+  const message = `-f: ${quoteShortenedValue(format)}: ${what}${instead || suggestComponentName("formats", format.split(",", 1)[0] ?? "", names)}`
   return [{ code: "invalid_option", option: "-f", message }]
 }
 
@@ -65,8 +65,8 @@ function checkExtension(file: CommandFile, capabilities: FfmpegCapabilities): Re
   })
   const what =
     extension === undefined
-      ? `the output ${quoteValue(word)} has no extension, so its format is unknown; add an extension, as in ${word}.mp4, or write -f before the output, as in -f mp4`
-      : `no format has the extension of the output ${quoteValue(word)}${suggestExtension(extension, extensions) || "; use another extension, such as .mp4, or write -f before the output, as in -f mp4"}`
+      ? `the output ${quoteShortenedValue(word)} has no extension, so its format is unknown; add an extension, as in ${word}.mp4, or write -f before the output, as in -f mp4`
+      : `no format has the extension of the output ${quoteShortenedValue(word)}${suggestExtension(extension, extensions) || "; use another extension, such as .mp4, or write -f before the output, as in -f mp4"}`
   return [{ code: "invalid_option", message: what }]
 }
 
@@ -95,7 +95,7 @@ function describeDecoder(value: string, capabilities: FfmpegCapabilities): strin
   const what = isEncoder
     ? "this encoder cannot decode an input; write it after the inputs, before the output"
     : "ffmpeg has no such decoder"
-  return `${quoteValue(value)}: ${what}${isEncoder ? "" : near}`
+  return `${quoteShortenedValue(value)}: ${what}${isEncoder ? "" : near}`
 }
 
 function describeEncoder(
@@ -110,13 +110,13 @@ function describeEncoder(
     const isKnown = capabilities.names("decoders").has(value)
     const what = isKnown ? "ffmpeg can only decode this codec" : "ffmpeg has no such encoder"
     const names = [...capabilities.names("encoders"), ...codecs.keys()]
-    return `${quoteValue(value)}: ${what}${isKnown ? "; use another encoder" : suggestEncoder(value, medium, names)}`
+    return `${quoteShortenedValue(value)}: ${what}${isKnown ? "; use another encoder" : suggestEncoder(value, medium, names)}`
   }
   if (medium === null || encoderMedium === medium || !/[VAS]/.test(encoderMedium)) return null
   const ownMedium =
     Object.entries(STREAM_TYPE_NAMES).find(([letter]) => letter === encoderMedium)?.[1] ??
     encoderMedium
-  return `${quoteValue(value)} encodes ${ownMedium}, but these streams are ${STREAM_TYPE_NAMES[medium]}; write it as -c:${encoderMedium.toLowerCase()} ${value}`
+  return `${quoteShortenedValue(value)} encodes ${ownMedium}, but these streams are ${STREAM_TYPE_NAMES[medium]}; write it as -c:${encoderMedium.toLowerCase()} ${value}`
 }
 
 /** Returns refusals of codecs that the format of the output cannot hold. */

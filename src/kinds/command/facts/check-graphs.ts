@@ -5,7 +5,11 @@ import {
   findFilterOptionValueKind,
   findFilterRefusalReason,
 } from "../../../ffmpeg/policy/filters.ts"
-import { collectFaults, quoteValue, REFUSALS_MAX } from "../../../ffmpeg/policy/refusal.ts"
+import {
+  collectFaults,
+  quoteShortenedValue,
+  COMMAND_REFUSALS_MAX,
+} from "../../../ffmpeg/policy/refusal.ts"
 import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
 import { findOptionStreamType } from "./codecs.ts"
 import { parseFilterChains } from "../../../ffmpeg/filter-chains.ts"
@@ -89,7 +93,7 @@ function describeUnknown(name: string, capabilities: FfmpegCapabilities, isAudio
     capabilities.names("filters"),
   )
   const escaped = /^\w+$/.test(name) ? "" : "; escape , and ; within values as \\, and \\;"
-  return `ffmpeg has no filter ${quoteValue(name)}${near === "" ? escaped : near}`
+  return `ffmpeg has no filter ${quoteShortenedValue(name)}${near === "" ? escaped : near}`
 }
 
 function checkOptions(
@@ -112,12 +116,14 @@ function checkOptions(
       // The check is necessary because ffmpeg 5 crashes on unknown flags of the scale filter.
       const flags = findGenericOption(["sws"], "sws_flags", capabilities)
       const expected = flags && describeWrongValue([flags], value, capabilities)
-      return expected ? [`flags=${quoteValue(value)}: ${expected}`] : []
+      return expected ? [`flags=${quoteShortenedValue(value)}: ${expected}`] : []
     }
     const isText = findFilterOptionValueKind(filter.name, name ?? option.names[0] ?? "") !== null
     const expected =
       isText || /[\\'"]/.test(value) ? null : describeWrongValue([option], value, capabilities)
-    return expected === null ? [] : [`${name ?? option.names[0]}=${quoteValue(value)}: ${expected}`]
+    return expected === null
+      ? []
+      : [`${name ?? option.names[0]}=${quoteShortenedValue(value)}: ${expected}`]
   })
 }
 
@@ -129,15 +135,15 @@ function describeOption(
 ): string {
   const names = options.flatMap((option) => option.names)
   if (names.length === 0) {
-    return `it takes no options; write ${filter} without ${quoteValue(word)}`
+    return `it takes no options; write ${filter} without ${quoteShortenedValue(word)}`
   }
   if (isNameless) {
-    return `it takes at most ${options.length} values, and ${quoteValue(word)} is one too many; leave it out`
+    return `it takes at most ${options.length} values, and ${quoteShortenedValue(word)} is one too many; leave it out`
   }
   const usual = suggestFilterOption(filter, word)
   const near = usual === null ? didYouMean(word, names) : `; write \`${usual}\``
   const choices = `; it has ${names.slice(0, 8).join(", ")}${names.length > 8 ? " and others" : ""}`
-  return `it has no option ${quoteValue(word)}${near === "" ? choices : near}`
+  return `it has no option ${quoteShortenedValue(word)}${near === "" ? choices : near}`
 }
 
 /**
@@ -147,9 +153,9 @@ function describeOption(
 function describeNameless({ name: filter }: ChainFilter, last: string, value: string): string {
   const isText = findFilterOptionValueKind(filter, last) !== null || /^[xy]$/.test(last)
   if (isText) {
-    return `${quoteValue(value)} follows a colon of ${last} and has no name; write a colon within a value as \\:, and within a graph as \\\\: or '…\\:…', as in text='10\\:30'`
+    return `${quoteShortenedValue(value)} follows a colon of ${last} and has no name; write a colon within a value as \\:, and within a graph as \\\\: or '…\\:…', as in text='10\\:30'`
   }
-  return `${quoteValue(value)} has no name, but follows the named option ${last}; name it too, or write \\: if the colon is a part of the value`
+  return `${quoteShortenedValue(value)} has no name, but follows the named option ${last}; name it too, or write \\: if the colon is a part of the value`
 }
 
 /** Returns refusals of -map options whose label no filter graph defines. */
@@ -164,7 +170,9 @@ function checkLabels({ files }: ParsedCommand, graphs: readonly ParsedGraph[]): 
   const mapped = options.flatMap(({ name, value }) =>
     name === "map" ? (/^\[([^\]]+)\]$/.exec(value ?? "")?.[1] ?? []) : [],
   )
-  const undefinedLabels = mapped.filter((label) => !labels.has(label)).slice(0, REFUSALS_MAX)
+  const undefinedLabels = mapped
+    .filter((label) => !labels.has(label))
+    .slice(0, COMMAND_REFUSALS_MAX)
   return undefinedLabels.map((label) => ({
     code: "stream_not_found",
     option: "-map",

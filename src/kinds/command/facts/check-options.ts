@@ -1,6 +1,6 @@
 import type { CommandFile, CommandOption } from "../../../ffmpeg/command-line.ts"
 import { didYouMean } from "../../../hints/nearest-name.ts"
-import { collectFaults, quoteValue } from "../../../ffmpeg/policy/refusal.ts"
+import { collectFaults, quoteShortenedValue } from "../../../ffmpeg/policy/refusal.ts"
 import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
 import { findEncoder, findOptionStreamType, findOutputMuxers } from "./codecs.ts"
 import type { StreamType } from "./codecs.ts"
@@ -62,14 +62,14 @@ function describeValue(
     const wrong = value.split(/[,./+]/).find((part) => !choices.includes(part))
     return wrong === undefined
       ? null
-      : `${quoteValue(wrong)}: ${describeExpectedNames(wrong, choices)}`
+      : `${quoteShortenedValue(wrong)}: ${describeExpectedNames(wrong, choices)}`
   }
   const expected = describeWrongValue(
     optionsNamed(name, { encoders, file, capabilities }),
     value,
     capabilities,
   )
-  return expected === null ? null : `${quoteValue(value)}: ${expected}`
+  return expected === null ? null : `${quoteShortenedValue(value)}: ${expected}`
 }
 
 /** Describes the first name of a list that ffmpeg does not know; null if all names are known. */
@@ -82,7 +82,7 @@ function describeListed(
   const words = value.split(separator).map((part) => part.split("=", 1)[0] ?? "")
   const wrong = words.find((name) => /^[a-z_]\w*$/i.test(name) && !names.has(name))
   if (wrong === undefined) return null
-  return `ffmpeg has no ${what} ${quoteValue(wrong)}${didYouMean(wrong, names)}`
+  return `ffmpeg has no ${what} ${quoteShortenedValue(wrong)}${didYouMean(wrong, names)}`
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { ParsedCommand, CommandFile } from "../../../ffmpeg/command-line.ts"
 import type { ProbeResult } from "../../../contract/probe.ts"
-import { collectFaults, quoteValue } from "../../../ffmpeg/policy/refusal.ts"
+import { collectFaults, quoteShortenedValue } from "../../../ffmpeg/policy/refusal.ts"
 import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
 import type { ParsedGraph } from "./check-graphs.ts"
 
@@ -77,14 +77,14 @@ function describeMissing(
   if (number === undefined) return null
   const input = inputs[Number(number)]
   if (!input)
-    return `${quoteValue(text)} selects input ${number}, but ${describeCount(inputs.length)}`
+    return `${quoteShortenedValue(text)} selects input ${number}, but ${describeCount(inputs.length)}`
   const probe = isOptional ? undefined : probes.get(input.word)
   if (!probe || input.options.some(({ name }) => name === "f")) return null
   if (countStreams(stream, probe) !== 0) return null
   const instead = text.startsWith("[")
     ? "use one of these streams, or leave out the filters of this stream and their -map"
     : "map one of these streams, or end the map with ? if the stream is optional"
-  return `${quoteValue(text)} is not a stream of ${quoteValue(input.word)}, which has ${describeStreams(probe)}; ${instead}`
+  return `${quoteShortenedValue(text)} is not a stream of ${quoteShortenedValue(input.word)}, which has ${describeStreams(probe)}; ${instead}`
 }
 
 function describeCount(count: number): string {

@@ -2,7 +2,12 @@ import { findLastOptionValue, parseFfmpegCommand } from "../../../ffmpeg/command
 import type { ParsedCommand } from "../../../ffmpeg/command-line.ts"
 import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
 import { quoteForMessage } from "../../../hints/hint-table.ts"
-import { findRefusalByLineHints, stripBraces, joinWords, pickExampleKeys } from "./line.ts"
+import {
+  findRefusalByLineHints,
+  removePlaceholderBraces,
+  joinWordsWithSpaces,
+  makeExamplePlaceholders,
+} from "./line.ts"
 import type { LineHint, CommandText } from "./line.ts"
 
 /** Hints for inputs that ffmpeg cannot open, and for values of -map that ffmpeg cannot parse. */
@@ -31,8 +36,8 @@ const UNUSABLE_FILES: readonly LineHint[] = [
 export function findUnusableFileRefusals(text: CommandText): Refusal[] {
   const refusal =
     missingInput(parseFfmpegCommand(text.words), text) ??
-    findRefusalByLineHints(joinWords(text.words), UNUSABLE_FILES, "name_not_allowed", {
-      values: pickExampleKeys(text),
+    findRefusalByLineHints(joinWordsWithSpaces(text.words), UNUSABLE_FILES, "name_not_allowed", {
+      values: makeExamplePlaceholders(text),
     })
   return refusal ? [refusal] : []
 }
@@ -68,9 +73,10 @@ function missingInput({ files }: ParsedCommand, text: CommandText): Refusal | nu
   if (needsNoInput) return null
   const { word } = first
   const isInput =
-    text.inputKeys.includes(stripBraces(word)) || findLastOptionValue(first, "f") === "lavfi"
-  const input = quoteForMessage(`-i ${isInput ? word : pickExampleKeys(text)["in"]}`)
-  const isAlone = files.length === 1 || text.outputKeys.includes(stripBraces(word))
+    text.inputKeys.includes(removePlaceholderBraces(word)) ||
+    findLastOptionValue(first, "f") === "lavfi"
+  const input = quoteForMessage(`-i ${isInput ? word : makeExamplePlaceholders(text)["in"]}`)
+  const isAlone = files.length === 1 || text.outputKeys.includes(removePlaceholderBraces(word))
   const message = isAlone
     ? `the command reads no input; write ${input} before the output`
     : `${quoteForMessage(word)} has no -i before it, so ffmpeg takes it for an output; write ${input} instead`
@@ -84,7 +90,7 @@ function missingOutput(
 ): Refusal | null {
   if (refusals.every(({ code }) => code !== "no_output")) return null
   if (text.outputKeys.length === 0 || trailing.some(({ value }) => value !== null)) return null
-  const { in: input, out } = pickExampleKeys(text)
+  const { in: input, out } = makeExamplePlaceholders(text)
   const message =
     files.length > 0
       ? `the command has no output; end it with \`${out}\``
@@ -99,10 +105,10 @@ function missingOutput(
 function misplacedInput({ files }: ParsedCommand, text: CommandText): Refusal | null {
   const { inputKeys, outputKeys, remedies } = text
   const inputAsOutput = files.find(
-    ({ kind, word }) => kind === "output" && inputKeys.includes(stripBraces(word)),
+    ({ kind, word }) => kind === "output" && inputKeys.includes(removePlaceholderBraces(word)),
   )
   const outputAsInput = files.find(
-    ({ kind, word }) => kind === "input" && outputKeys.includes(stripBraces(word)),
+    ({ kind, word }) => kind === "input" && outputKeys.includes(removePlaceholderBraces(word)),
   )
   if (!inputAsOutput) return null
   const input = quoteForMessage(inputAsOutput.word)
@@ -113,7 +119,7 @@ function misplacedInput({ files }: ParsedCommand, text: CommandText): Refusal | 
   const end =
     outputKeys.length === 0
       ? remedies.nameOutput
-      : `end the command with \`${pickExampleKeys(text)["out"]}\` instead`
+      : `end the command with \`${makeExamplePlaceholders(text)["out"]}\` instead`
   const message =
     inputAsOutput === files.at(-1)
       ? `${input} is an input, and a command cannot overwrite its inputs; ${end}`
@@ -138,6 +144,6 @@ function plainOutput(
     return words.some((word) => word === key || word.includes(`{{${key}}}`))
   })
   if (isNamed) return null
-  const message = `${quoteForMessage(last.word)} is not one of the outputs; write \`${pickExampleKeys(text)["out"]}\` here${remedies.nameItsFile}`
+  const message = `${quoteForMessage(last.word)} is not one of the outputs; write \`${makeExamplePlaceholders(text)["out"]}\` here${remedies.nameItsFile}`
   return { code: refusal.code, message }
 }

@@ -31,7 +31,7 @@ export type LineHint = readonly [...hint: Hint, code?: Refusal["code"]]
 export const BLANK_PLACEHOLDER = "\uE000"
 
 /** Joins words to a line that has a space before and after each word. */
-export function joinWords(words: readonly string[]): string {
+export function joinWordsWithSpaces(words: readonly string[]): string {
   return ` ${words.map(inLine).join(" ")} `
 }
 
@@ -67,7 +67,7 @@ export function findRefusalByLineHints(
 }
 
 /** Returns example placeholders of an input and an output, for the messages of hints. */
-export function pickExampleKeys({
+export function makeExamplePlaceholders({
   inputKeys,
   outputKeys,
   remedies,
@@ -80,6 +80,6 @@ export function pickExampleKeys({
 }
 
 /** Returns the key in a placeholder such as `{{in_1}}`. Returns any other word unchanged. */
-export function stripBraces(word: string): string {
+export function removePlaceholderBraces(word: string): string {
   return /^\{\{(.+)\}\}$/.exec(word)?.[1] ?? word
 }

@@ -1,7 +1,7 @@
 import { findHint, quoteForMessage } from "../../../hints/hint-table.ts"
 import type { Hint } from "../../../hints/hint-table.ts"
 import { findNearestName } from "../../../hints/nearest-name.ts"
-import { BLANK_PLACEHOLDER, joinWords } from "./line.ts"
+import { BLANK_PLACEHOLDER, joinWordsWithSpaces } from "./line.ts"
 
 /**
  * Hints for command lines that do not begin with `ffmpeg`. `$1` is the text before the word
@@ -48,7 +48,7 @@ export function describeWrongProgram(
   const program = words[0] ?? ""
   const isNear = findNearestName(program, ["ffmpeg"]) !== null
   const instead =
-    findHint(joinWords(words), LINES)?.replaceAll(BLANK_PLACEHOLDER, " ") ??
+    findHint(joinWordsWithSpaces(words), LINES)?.replaceAll(BLANK_PLACEHOLDER, " ") ??
     (isNear
       ? "did you mean `ffmpeg`?"
       : "write an ffmpeg command instead, as in `ffmpeg -i {{in_1}} {{out_1}}`")

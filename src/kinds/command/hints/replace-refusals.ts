@@ -1,16 +1,16 @@
 import { parseOptionName, parseFfmpegCommand } from "../../../ffmpeg/command-line.ts"
 import type { CommandFile, CommandOption } from "../../../ffmpeg/command-line.ts"
 import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
-import { quoteValue } from "../../../ffmpeg/policy/refusal.ts"
+import { quoteShortenedValue } from "../../../ffmpeg/policy/refusal.ts"
 import { buildAliasMap, quoteForMessage } from "../../../hints/hint-table.ts"
 import { findFileMistakeRefusals } from "./files.ts"
 import { describeGraphCorrection, findGraphMistakeRefusals } from "./graphs.ts"
 import {
   BLANK_PLACEHOLDER,
   findRefusalByLineHints,
-  stripBraces,
-  joinWords,
-  pickExampleKeys,
+  removePlaceholderBraces,
+  joinWordsWithSpaces,
+  makeExamplePlaceholders,
 } from "./line.ts"
 import type { LineHint, CommandText } from "./line.ts"
 import { SHELL_WORD_HINTS, SHELL_SUBSTITUTION_HINTS } from "./words.ts"
@@ -60,8 +60,8 @@ export function replaceRefusalsByCauses(
  * All later refusals of the command follow from that word.
  */
 function explainShell(text: CommandText): Refusal | null {
-  const line = joinWords(text.words)
-  const values = pickExampleKeys(text)
+  const line = joinWordsWithSpaces(text.words)
+  const values = makeExamplePlaceholders(text)
   const words = parseFfmpegCommand(text.words).files.map(({ word }) => word)
   return (
     findRefusalByLineHints(line, SHELL_SUBSTITUTION_HINTS, "value_not_allowed", { values }) ??
@@ -91,12 +91,12 @@ function inPlace(causes: readonly Refusal[], refusals: readonly Refusal[]): Refu
  */
 function withBackslashes(refusal: Refusal, { words, raws }: CommandText): Refusal {
   const place = words.findIndex((word, index) => {
-    return raws[index]?.includes("\\") && refusal.message.includes(quoteValue(word))
+    return raws[index]?.includes("\\") && refusal.message.includes(quoteShortenedValue(word))
   })
   const [word, raw] = [words[place], raws[place]]
   if (word === undefined || raw === undefined) return refusal
   const path = quoteForMessage(raw.replace(/^(["'])(.*)\1$/, "$2"))
-  return { ...refusal, message: refusal.message.replace(quoteValue(word), () => path) }
+  return { ...refusal, message: refusal.message.replace(quoteShortenedValue(word), () => path) }
 }
 
 const TIME = String.raw`^ (-(?:ss|t|to|sseof|itsoffset)) (\d+) `
@@ -139,7 +139,7 @@ function explainStrays(text: CommandText): Refusal[] {
   if (place < 0) return []
   const { words } = text
   const [option = "", before = ""] = [words[place - 2], words[place - 1]]
-  const line = joinWords([option, before, ...words.slice(place)])
+  const line = joinWordsWithSpaces([option, before, ...words.slice(place)])
   return [
     findRefusalByLineHints(line, STRAYS, "invalid_option") ??
       splitGraph(option, line, text) ??
@@ -152,7 +152,7 @@ function findStray({ words, outputKeys, inputKeys, capabilities }: CommandText):
   const stray = files.find((file, index) => {
     const { kind, word, options } = file
     if (kind !== "output" || word === "-" || word === "/dev/null") return false
-    if ([...outputKeys, ...inputKeys].includes(stripBraces(word))) return false
+    if ([...outputKeys, ...inputKeys].includes(removePlaceholderBraces(word))) return false
     if (options.some(({ name }) => name === "f")) return false
     const isFile =
       /^[\w./\\~-]+\.\w+$/.test(word) &&
@@ -181,8 +181,10 @@ function splitGraph(option: string, line: string, text: CommandText): Refusal | 
 }
 
 function strayWord(word: string, text: CommandText): Refusal {
-  const isEnded = text.outputKeys.includes(stripBraces(text.words.at(-1) ?? ""))
-  const end = isEnded ? "" : `, and end the command with \`${pickExampleKeys(text)["out"]}\``
+  const isEnded = text.outputKeys.includes(removePlaceholderBraces(text.words.at(-1) ?? ""))
+  const end = isEnded
+    ? ""
+    : `, and end the command with \`${makeExamplePlaceholders(text)["out"]}\``
   const message = `${quoteForMessage(word)} belongs to no option, so ffmpeg takes it for an output; leave it out, or write its option before it${end}`
   return { code: "name_not_allowed", message }
 }
@@ -290,6 +292,6 @@ function isMisreadValue(
     const inner = parseOptionName(value)
     return inner === "i" || (capabilities !== null && isKnownOption(inner, capabilities))
   }
-  const isOutput = words.at(-1) === value && outputKeys.includes(stripBraces(value))
+  const isOutput = words.at(-1) === value && outputKeys.includes(removePlaceholderBraces(value))
   return isOutput && name !== "i" && findOptionValueKind(name) !== "write"
 }

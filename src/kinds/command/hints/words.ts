@@ -1,5 +1,5 @@
 import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
-import { findRefusalByLineHints, joinWords } from "./line.ts"
+import { findRefusalByLineHints, joinWordsWithSpaces } from "./line.ts"
 import type { LineHint } from "./line.ts"
 
 const QUOTES = String.raw`\u2018-\u201f\u00ab\u00bb`
@@ -23,7 +23,11 @@ const WRONG_WORDS: readonly LineHint[] = [
 /** Returns refusals of words that only a shell would expand, or that a text editor changed. */
 export function findWordRefusals(words: readonly string[]): Refusal[] {
   return words.flatMap((word, index) => {
-    const found = findRefusalByLineHints(joinWords([word]), WRONG_WORDS, "value_not_allowed")
+    const found = findRefusalByLineHints(
+      joinWordsWithSpaces([word]),
+      WRONG_WORDS,
+      "value_not_allowed",
+    )
     const before = words[index - 1] ?? ""
     if (found === null) return []
     return [{ ...found, ...(/^-[a-z]/i.test(before) && { option: before }) }]

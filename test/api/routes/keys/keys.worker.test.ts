@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest"
 import { hashApiKey, visibleKeyPrefix } from "../../../../src/platform/crypto/api-key.ts"
-import { VALID_KEYS_MAX } from "../../../../src/db/accounts/account-keys.ts"
+import { VALID_API_KEYS_MAX } from "../../../../src/db/accounts/account-keys.ts"
 import { makeCallerWithKey, makeCaller } from "../../../support/caller.ts"
 import type { TestCaller } from "../../../support/caller.ts"
 import { readProblem } from "../../../support/problem.ts"
@@ -130,10 +130,12 @@ describe("a new key", () => {
     const full = await makeCaller("full of keys")
     // Concurrent creates, so that the count and the insert could race.
     const answers = await Promise.all(
-      Array.from({ length: VALID_KEYS_MAX + 9 }, () => full.post("/keys", { name: "one of many" })),
+      Array.from({ length: VALID_API_KEYS_MAX + 9 }, () =>
+        full.post("/keys", { name: "one of many" }),
+      ),
     )
     const made = answers.filter(({ status }) => status === 201)
-    expect(made).toHaveLength(VALID_KEYS_MAX - 1)
+    expect(made).toHaveLength(VALID_API_KEYS_MAX - 1)
     const refused = await full.post("/keys", { name: "one more" })
     expect([refused.status, (await readProblem(refused)).code_name]).toEqual([
       409,

@@ -5,7 +5,11 @@ import { openAccountDatabases } from "../../../../src/db/database.ts"
 import { insertDelivery } from "../../../../src/db/deliveries.ts"
 import { newId } from "../../../../src/platform/ids.ts"
 import { attemptDelivery } from "../../../../src/webhooks/deliver.ts"
-import { EVENT_PATTERNS, EVENT_TYPES, matchesEvent } from "../../../../src/webhooks/event-types.ts"
+import {
+  EVENT_PATTERNS,
+  EVENT_TYPES,
+  matchesEventType,
+} from "../../../../src/webhooks/event-types.ts"
 import { makeCallerWithKey, makeCaller } from "../../../support/caller.ts"
 import type { TestCaller } from "../../../support/caller.ts"
 import { findCallerAccountId } from "../../../support/media/bundle.ts"
@@ -285,7 +289,7 @@ describe("a pattern of events", () => {
       ["fetch.canceled", 1],
     ] as const) {
       expect(EVENT_PATTERNS).toContain(pattern)
-      const types = EVENT_TYPES.filter((type) => matchesEvent(pattern, type))
+      const types = EVENT_TYPES.filter((type) => matchesEventType(pattern, type))
       expect([pattern, types.length]).toEqual([pattern, count])
     }
   })

@@ -3,7 +3,7 @@ import { access, copyFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { beforeEach, describe, expect, test } from "vitest"
-import { ATTACK_NAMES } from "../../../../container/sandbox/tiers/self-test.ts"
+import { SANDBOX_ATTACK_NAMES } from "../../../../container/sandbox/tiers/self-test.ts"
 import { CALLING, READING, WRITING, attack } from "./attack-cases.ts"
 import { ALL_VARIANTS, openSandboxLab } from "../lab.ts"
 
@@ -26,7 +26,9 @@ describe.concurrent.for(ALL_VARIANTS)("the tier $how", (variant) => {
     const program = join(lab.outside, "../attack")
     await copyFile(ATTACK, program)
     const run = await lab.run(program, [lab.outside, String(lab.tcpPort), String(lab.udpPort)])
-    expect(run.text.trim().split("\n")).toEqual(ATTACK_NAMES.map((each) => `${each} refused`))
+    expect(run.text.trim().split("\n")).toEqual(
+      SANDBOX_ATTACK_NAMES.map((each) => `${each} refused`),
+    )
     expect(await lab.findDamage(run)).toEqual([])
   })
 

@@ -7,9 +7,12 @@ import {
   createTierSandbox,
 } from "../../../../container/sandbox/tiers/choose-sandbox.ts"
 import { STARTUP_NETWORK_ATTACKS } from "../../../../container/sandbox/tiers/network-test.ts"
-import { createSandboxForRunnerTools } from "../../../../container/sandbox/sandbox.ts"
+import { createSandboxWithoutTask } from "../../../../container/sandbox/sandbox.ts"
 import { startToolProcess } from "../../../../container/sandbox/start-process.ts"
-import { STARTUP_ATTACK_NAMES, testSandbox } from "../../../../container/sandbox/tiers/self-test.ts"
+import {
+  STARTUP_SANDBOX_ATTACK_NAMES,
+  testSandbox,
+} from "../../../../container/sandbox/tiers/self-test.ts"
 import { startHarness } from "../../harness.ts"
 import { makeTestRunnerSettings } from "../../../support/runner/runner-settings.ts"
 import { listSupportedTiers } from "../../../support/runner/supported-tiers.ts"
@@ -39,7 +42,10 @@ test("a start tries short attacks: read, write, connect, fork and signal", async
   skip((await listSupportedTiers()).length === 0, "this machine has no sandbox")
   const { test: tried } = await chooseSandbox(settingsFor())
   const traces = ["traces_outside", "traces_on_the_network"]
-  expect(tried.attacks.map(({ name }) => name)).toEqual([...STARTUP_ATTACK_NAMES, ...traces])
+  expect(tried.attacks.map(({ name }) => name)).toEqual([
+    ...STARTUP_SANDBOX_ATTACK_NAMES,
+    ...traces,
+  ])
 })
 
 test("a start tries short attacks by a tool with a network", async ({ skip }) => {
@@ -60,7 +66,7 @@ test("a runner without a network for tools tries no network attack, and refuses 
   const { spawnError } = await startToolProcess({
     tool: "ffmpeg",
     argv: [],
-    taskSandbox: createSandboxForRunnerTools(sandbox),
+    taskSandbox: createSandboxWithoutTask(sandbox),
     cwd: "/",
     access: "none",
     network: join(workDir, "socket"),
@@ -73,10 +79,10 @@ test("a runner without a network for tools tries no network attack, and refuses 
 test("a short attack that succeeds is detected", async () => {
   const settings = settingsFor()
   const place = { attackPath, ffmpegPath: settings.toolPaths.ffmpeg, workDir }
-  const attacks = STARTUP_ATTACK_NAMES
+  const attacks = STARTUP_SANDBOX_ATTACK_NAMES
   const tried = await testSandbox(createTierSandbox("none", settings), { ...place, attacks })
   expect(tried.problem).toBe(
-    `not refused: ${STARTUP_ATTACK_NAMES.join(", ")}, traces_outside, traces_on_the_network`,
+    `not refused: ${STARTUP_SANDBOX_ATTACK_NAMES.join(", ")}, traces_outside, traces_on_the_network`,
   )
 })
 

@@ -8,7 +8,7 @@ import { promisify } from "node:util"
 import { beforeEach, describe, expect, test } from "vitest"
 import {
   EXPECTED_NETWORK_ATTACK_OUTCOMES,
-  openNetworkTargets,
+  startNetworkAttackTargets,
 } from "../../../../container/sandbox/tiers/network-test.ts"
 import { isReachableByAllUsers } from "../../../../container/sandbox/system-paths.ts"
 import { LAUNCHER_PROGRAMS } from "../../../../container/sandbox/launcher-programs.ts"
@@ -68,7 +68,7 @@ describe.concurrent.for(VARIANTS)("in the tier $tier as $user", (variant) => {
     const uid = uidOf(variant, lab)
     const own = Object.values(networkInterfaces()).flatMap((each) => each ?? [])
     const addresses = own.filter(({ scopeid }) => !scopeid).map(({ address }) => address)
-    await using targets = await openNetworkTargets(uid, addresses)
+    await using targets = await startNetworkAttackTargets(uid, addresses)
     // If the runner is root, only root may enter the folder.
     if (uid !== null && variant.user === "unprivileged") await chown(targets.folder, uid, uid)
     const program = join(lab.outside, "../network-attack")

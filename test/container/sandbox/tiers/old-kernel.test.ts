@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { testNetworkIsolation } from "../../../../container/sandbox/tiers/network-test.ts"
-import { ATTACK_NAMES } from "../../../../container/sandbox/tiers/self-test.ts"
+import { SANDBOX_ATTACK_NAMES } from "../../../../container/sandbox/tiers/self-test.ts"
 import { UNPRIVILEGED_UID, VARIANTS, openSandboxLab } from "../lab.ts"
 import type { ToolLaunch } from "../../../../container/sandbox/sandbox.ts"
 import type { SandboxLab, Variant } from "../lab.ts"
@@ -143,7 +143,9 @@ describe.for(VARIANTS)("on an old kernel in the tier $tier as $user", (variant) 
     await using lab = await openSandboxLab(variant)
     const argv = [lab.outside, String(lab.tcpPort), String(lab.udpPort)]
     const run = await runOnOldKernel(lab, "attack", argv)
-    expect(run.text.trim().split("\n")).toEqual(ATTACK_NAMES.map((each) => `${each} refused`))
+    expect(run.text.trim().split("\n")).toEqual(
+      SANDBOX_ATTACK_NAMES.map((each) => `${each} refused`),
+    )
     expect(await lab.findDamage(run)).toEqual([])
   })
 

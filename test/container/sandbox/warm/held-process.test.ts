@@ -16,8 +16,8 @@ import type {
 } from "../../../../container/sandbox/sandbox.ts"
 import { startToolProcess } from "../../../../container/sandbox/start-process.ts"
 import {
-  closeTaskSandbox,
-  openWarmTaskSandbox,
+  destroyTaskSandbox,
+  createWarmTaskSandbox,
 } from "../../../../container/sandbox/task-sandbox.ts"
 import { encodeLaunchOrder } from "../../../../container/sandbox/warm/held-process.ts"
 import { makeTestRunnerSettings } from "../../../support/runner/runner-settings.ts"
@@ -82,7 +82,7 @@ let prepared: TaskSandbox & { warmSandbox: WarmSandbox }
 
 async function prepare(form: HeldProcessKind, tools: WarmTool[] = TOOLS): Promise<typeof prepared> {
   const sandbox = createTierSandbox(tier ?? "none", settings)
-  const made = await openWarmTaskSandbox(sandbox, workDir, tools, form)
+  const made = await createWarmTaskSandbox(sandbox, workDir, tools, form)
   expect(await made.warmSandbox.ready).toBe(true)
   return made
 }
@@ -112,7 +112,7 @@ describe.for(FORMS)("a warm sandbox with a held %s", (form) => {
     prepared = await prepare(form)
   })
 
-  afterEach(() => closeTaskSandbox(prepared, null))
+  afterEach(() => destroyTaskSandbox(prepared, null))
 
   test("runs one tool as a cold start would, and no second tool", async () => {
     await writeFile(join(prepared.warmSandbox.folder, "in_1"), "")
@@ -141,7 +141,7 @@ describe.for(FORMS)("a warm sandbox with a held %s", (form) => {
     const reading = await prepare(form, [{ tool: cp.tool, access: "read" }])
     expect((await run(reading, cp)).exitCode).toBe(1)
     expect(reading.warmSandbox.countStarted()).toBe(1)
-    await closeTaskSandbox(reading, null)
+    await destroyTaskSandbox(reading, null)
     const written = { tool: "/bin/cp", access: "write" as const, argv: ["/etc/ld.so.cache", "out"] }
     expect(await run(prepared, written)).toMatchObject({ exitCode: 0 })
     expect(await readdir(prepared.warmSandbox.folder)).toEqual(["out"])
@@ -199,7 +199,7 @@ describe.for(FORMS)("a warm sandbox with a held %s", (form) => {
     )
     const waited = await run(made, { tool, ...differing })
     expect(made.warmSandbox.countStarted()).toBe(1)
-    await closeTaskSandbox(made, null)
+    await destroyTaskSandbox(made, null)
     expect(cold.stdout).toMatch(/^0 /)
     expect(waited.stdout).toBe(cold.stdout)
   })
@@ -224,9 +224,9 @@ describe("successive tasks", () => {
     expect(await run(next)).toMatchObject({ exitCode: 0, stdout: "" })
     const other = { argv: [prepared.warmSandbox.folder], tool: LIST }
     expect((await run(next, other)).exitCode).toBe(2)
-    await closeTaskSandbox(next, null)
+    await destroyTaskSandbox(next, null)
     expect(await readdir(workDir)).toEqual([prepared.warmSandbox.folder.split("/").at(-1)])
-    await closeTaskSandbox(prepared, null)
+    await destroyTaskSandbox(prepared, null)
   })
 
   test("do not survive their runner", async () => {

@@ -1,6 +1,6 @@
 /* Prepares a warm sandbox in a work folder, prints a line, and waits to be killed. */
 import { createTierSandbox } from "../../../../container/sandbox/tiers/choose-sandbox.ts"
-import { openWarmTaskSandbox } from "../../../../container/sandbox/task-sandbox.ts"
+import { createWarmTaskSandbox } from "../../../../container/sandbox/task-sandbox.ts"
 import { makeTestRunnerSettings } from "../../../support/runner/runner-settings.ts"
 import { findTierWithNamespaces } from "../../../support/runner/supported-tiers.ts"
 
@@ -10,6 +10,6 @@ const sandbox = createTierSandbox(
   makeTestRunnerSettings(),
 )
 const tools = [{ tool: "/bin/ls", access: "read" as const }]
-const { warmSandbox: place } = await openWarmTaskSandbox(sandbox, workDir, tools, "tool")
+const { warmSandbox: place } = await createWarmTaskSandbox(sandbox, workDir, tools, "tool")
 console.log(await place.ready)
 setInterval(() => undefined, 60_000)

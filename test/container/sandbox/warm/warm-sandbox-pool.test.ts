@@ -3,10 +3,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import { createTierSandbox } from "../../../../container/sandbox/tiers/choose-sandbox.ts"
-import { openWarmSandboxPool } from "../../../../container/sandbox/warm/warm-sandbox-pool.ts"
+import { createWarmSandboxPool } from "../../../../container/sandbox/warm/warm-sandbox-pool.ts"
 import type { WarmSandboxPool } from "../../../../container/sandbox/warm/warm-sandbox-pool.ts"
 import type { TaskSandbox } from "../../../../container/sandbox/sandbox.ts"
-import { closeTaskSandbox } from "../../../../container/sandbox/task-sandbox.ts"
+import { destroyTaskSandbox } from "../../../../container/sandbox/task-sandbox.ts"
 import { makeTestRunnerSettings } from "../../../support/runner/runner-settings.ts"
 import { findTierWithNamespaces } from "../../../support/runner/supported-tiers.ts"
 
@@ -22,7 +22,7 @@ beforeEach(async ({ skip }) => {
   skip(tier === undefined, "this machine does not support namespaces")
   workDir = await mkdtemp(join(tmpdir(), "lathe-places-"))
   await chmod(workDir, 0o711)
-  places = openWarmSandboxPool({ ...settings, workDir })
+  places = createWarmSandboxPool({ ...settings, workDir })
   places.open(createTierSandbox(tier ?? "none", settings))
 })
 
@@ -41,7 +41,7 @@ function take(pool: string): TaskSandbox {
 test("each pool has one warm sandbox until its first task", async () => {
   await expect.poll(() => readdir(workDir), PATIENT).toHaveLength(POOLS)
   for (const pool of ["light", "media"]) {
-    await closeTaskSandbox(await vi.waitFor(() => take(pool), PATIENT), null)
+    await destroyTaskSandbox(await vi.waitFor(() => take(pool), PATIENT), null)
   }
   await expect.poll(() => readdir(workDir), PATIENT).toHaveLength(POOLS * settings.warmSandboxesMax)
 })
@@ -54,9 +54,9 @@ test("each pool is refilled during and after tasks", async () => {
   ]
   const full = POOLS * settings.warmSandboxesMax
   await expect.poll(() => readdir(workDir), PATIENT).toHaveLength(full + taken.length)
-  await Promise.all(taken.map((each) => closeTaskSandbox(each, null)))
+  await Promise.all(taken.map((each) => destroyTaskSandbox(each, null)))
   const ended = take("light")
-  await closeTaskSandbox(ended, null)
+  await destroyTaskSandbox(ended, null)
   await expect.poll(() => readdir(workDir), PATIENT).toHaveLength(full)
   expect(await readdir(workDir)).not.toContain(ended.warmSandbox?.folder.split("/").at(-1))
 })

@@ -5,7 +5,10 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { z } from "zod"
 import { chooseSandbox } from "../../../../container/sandbox/tiers/choose-sandbox.ts"
-import { closeTaskSandbox, openTaskSandbox } from "../../../../container/sandbox/task-sandbox.ts"
+import {
+  destroyTaskSandbox,
+  createTaskSandbox,
+} from "../../../../container/sandbox/task-sandbox.ts"
 import { createWorkspace } from "../../../../container/sandbox/workspace.ts"
 import { outputZeroTimestamp } from "../../../../container/tasks/render/render.ts"
 import type { QualityContext } from "../../../../container/tasks/render/compare-segment.ts"
@@ -73,7 +76,7 @@ export async function openQualityLab({
   const settings = { ...read, workDir, toolPaths }
   const { sandbox } = await chooseSandbox(settings)
   if (!sandbox) throw new Error("There is no sandbox.")
-  const taskSandbox = openTaskSandbox(sandbox)
+  const taskSandbox = createTaskSandbox(sandbox)
   const taskId = crypto.randomUUID()
   const workspace = await createWorkspace(workDir, { taskId, fence: 1 }, taskSandbox.uid)
   async function probe(name: string, entries: string, form = "csv=p=0"): Promise<string> {
@@ -122,7 +125,7 @@ export async function openQualityLab({
       }
     },
     async [Symbol.asyncDispose]() {
-      await closeTaskSandbox(taskSandbox, workspace)
+      await destroyTaskSandbox(taskSandbox, workspace)
       await rm(workDir, { recursive: true, force: true })
     },
   }

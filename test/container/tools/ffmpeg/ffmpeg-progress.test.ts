@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { openFfmpegProgressReader } from "../../../../container/tools/ffmpeg/ffmpeg-progress.ts"
+import { createFfmpegProgressReader } from "../../../../container/tools/ffmpeg/ffmpeg-progress.ts"
 import { parseFfmpegTime } from "../../../../src/ffmpeg/media-time.ts"
 
 test.for<[string | undefined, number | null]>([
@@ -24,7 +24,7 @@ function read(
   { seconds, stderr = [] }: { seconds?: number; stderr?: string[] } = {},
 ) {
   const known = new Map(seconds === undefined ? [] : [["a.mp4", seconds] as const])
-  const reader = openFfmpegProgressReader(command.split(" "), known)
+  const reader = createFfmpegProgressReader(command.split(" "), known)
   for (const line of stderr) reader.readStderr(line)
   for (const line of lines) expect(reader.readProgress(line)).toBeNull()
   const ended = reader.readProgress("progress=continue")

@@ -1,9 +1,12 @@
 import { describe, expect, test } from "vitest"
-import { classifyDamage, findDamageLine } from "../../../../container/tools/ffmpeg/input-damage.ts"
-import { openRunFactsReader } from "../../../../container/tools/ffmpeg/run-facts.ts"
+import {
+  classifyInputDamage,
+  findInputDamageLine,
+} from "../../../../container/tools/ffmpeg/input-damage.ts"
+import { createFfmpegRunFactsReader } from "../../../../container/tools/ffmpeg/run-facts.ts"
 
 function notesOf(lines: string[], progress: string[] = []) {
-  const notes = openRunFactsReader()
+  const notes = createFfmpegRunFactsReader()
   for (const line of lines) notes.readStderr(line)
   for (const line of progress) notes.readProgress(line)
   return notes.end()
@@ -39,7 +42,7 @@ describe("damage", () => {
     "[matroska,webm @ 0x55d0] File ended prematurely",
     "in_1.mkv: Invalid data found when processing input",
   ])("is reported by: %s", (line) => {
-    expect(classifyDamage(line)).not.toBeNull()
+    expect(classifyInputDamage(line)).not.toBeNull()
   })
 
   test.for<[line: string, formats: string[], isCertain: boolean]>([
@@ -56,7 +59,7 @@ describe("damage", () => {
     ["[png @ 0x55d0] chunk too big", ["png_pipe"], true],
     ["in_1.mp3: partial file", ["mp3"], true],
   ])("of %s in inputs of %j is certain: %s", ([line, formats, isCertain]) => {
-    expect(findDamageLine([line], formats)).toBe(isCertain ? line : null)
+    expect(findInputDamageLine([line], formats)).toBe(isCertain ? line : null)
   })
 
   test.for([
@@ -67,6 +70,6 @@ describe("damage", () => {
     "[mpegts @ 0x55d0] start time for stream 0 is not set in estimate_timings_from_pts",
     "Guessed Channel Layout for Input Stream #0.0 : mono",
   ])("is not reported by: %s", (line) => {
-    expect(classifyDamage(line)).toBeNull()
+    expect(classifyInputDamage(line)).toBeNull()
   })
 })

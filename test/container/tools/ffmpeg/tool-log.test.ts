@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { openCallerToolLog } from "../../../../container/tools/ffmpeg/tool-log.ts"
+import { createCallerToolLog } from "../../../../container/tools/ffmpeg/tool-log.ts"
 import { LOG_BYTES_MAX } from "../../../../src/contract/report.ts"
 
 const WORKSPACE = "/work/task-1"
@@ -11,7 +11,7 @@ const NAMES = new Map([
 ])
 
 function logOf(lines: string[], names: ReadonlyMap<string, string> = NAMES): string {
-  const log = openCallerToolLog(WORKSPACE, names)
+  const log = createCallerToolLog(WORKSPACE, names)
   for (const line of lines) log.read(line)
   return log.text()
 }
@@ -60,13 +60,13 @@ describe("the log of a task", () => {
   })
 
   test("has a heading for each of several commands, and none for one", () => {
-    const log = openCallerToolLog(WORKSPACE, NAMES)
+    const log = createCallerToolLog(WORKSPACE, NAMES)
     for (const number of [1, 2]) {
       log.begin({ number, total: 2 })
       log.read("a line")
     }
     expect(log.text()).toBe("Command 1 of 2:\na line\nCommand 2 of 2:\na line\n")
-    const one = openCallerToolLog(WORKSPACE, NAMES)
+    const one = createCallerToolLog(WORKSPACE, NAMES)
     one.begin({ number: 1, total: 1 })
     expect(one.text()).toBe("")
   })

@@ -3,7 +3,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { chooseSandbox } from "../../../../container/sandbox/tiers/choose-sandbox.ts"
-import { closeTaskSandbox, openTaskSandbox } from "../../../../container/sandbox/task-sandbox.ts"
+import {
+  destroyTaskSandbox,
+  createTaskSandbox,
+} from "../../../../container/sandbox/task-sandbox.ts"
 import { startToolProcess } from "../../../../container/sandbox/start-process.ts"
 import { createWorkspace } from "../../../../container/sandbox/workspace.ts"
 import {
@@ -19,7 +22,7 @@ test("yt-dlp runs a site's JavaScript in Node inside the sandbox, with its own s
   const ytdlp = findYtdlpInstallation(settings)
   if (!sandbox || !ytdlp) throw new Error("There is no sandbox, or no yt-dlp.")
   const workDir = await mkdtemp(join(tmpdir(), "lathe-test-"))
-  const taskSandbox = openTaskSandbox(sandbox)
+  const taskSandbox = createTaskSandbox(sandbox)
   const workspace = await createWorkspace(workDir, { taskId: "a", fence: 1 }, taskSandbox.uid)
   const grants = ytdlpGrants(ytdlp)
   const { finished } = startToolProcess({
@@ -43,7 +46,7 @@ test("yt-dlp runs a site's JavaScript in Node inside the sandbox, with its own s
     signal: new AbortController().signal,
   })
   const { stdout, stderrTail } = await finished
-  await closeTaskSandbox(taskSandbox, workspace)
+  await destroyTaskSandbox(taskSandbox, workspace)
   await rm(workDir, { recursive: true })
   expect(stderrTail).toBe("")
   expect(JSON.parse(stdout)).toEqual({

@@ -4,7 +4,10 @@ import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { DOWNLOAD_RATE_LIMITS } from "../../../../container/egress/download-rate-limits.ts"
 import { chooseSandbox } from "../../../../container/sandbox/tiers/choose-sandbox.ts"
-import { closeTaskSandbox, openTaskSandbox } from "../../../../container/sandbox/task-sandbox.ts"
+import {
+  destroyTaskSandbox,
+  createTaskSandbox,
+} from "../../../../container/sandbox/task-sandbox.ts"
 import { createWorkspace } from "../../../../container/sandbox/workspace.ts"
 import { queryPage } from "../../../../container/tools/ytdlp/query-page.ts"
 import { watchDownloadRate } from "../../../../container/tools/ytdlp/run-ytdlp.ts"
@@ -18,7 +21,7 @@ test("a very slow download fails as too slow", async () => {
   const { sandbox } = await chooseSandbox(settings)
   if (!sandbox) throw new Error("There is no sandbox.")
   const workDir = await mkdtemp(join(tmpdir(), "lathe-test-"))
-  const taskSandbox = openTaskSandbox(sandbox)
+  const taskSandbox = createTaskSandbox(sandbox)
   const workspace = await createWorkspace(workDir, { taskId: "a", fence: 1 }, taskSandbox.uid)
   const { signal } = new AbortController()
   const status = { processingMs: 0 }
@@ -29,7 +32,7 @@ test("a very slow download fails as too slow", async () => {
     { job, timeLimitMs: 60_000, onSpawn: () => undefined },
     { slowMs: 1000, bytesPerSecondMin: 20_000, stallMs: 1000 },
   )
-  await closeTaskSandbox(taskSandbox, workspace)
+  await destroyTaskSandbox(taskSandbox, workspace)
   await rm(workDir, { recursive: true })
   const message = expect.stringMatching(/^The site sends only \d+ bytes a second, .*\.$/)
   expect(answer).toMatchObject({ blame: "caller", failure: { code: "too_slow", message } })

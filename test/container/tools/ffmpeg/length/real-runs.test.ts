@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { openFfmpegProgressReader } from "../../../../../container/tools/ffmpeg/ffmpeg-progress.ts"
+import { createFfmpegProgressReader } from "../../../../../container/tools/ffmpeg/ffmpeg-progress.ts"
 import type { FfmpegProgress } from "../../../../../container/tools/ffmpeg/ffmpeg-progress.ts"
 import { makeTestRunnerSettings } from "../../../../support/runner/runner-settings.ts"
 
@@ -38,7 +38,7 @@ afterAll(async () => {
 async function follow(command: string, known: ReadonlyMap<string, number>) {
   const argv = command.split(" ")
   const slowed = argv.flatMap((word) => (word === "-i" ? ["-readrate", "4", "-i"] : [word]))
-  const reader = openFfmpegProgressReader(argv, known)
+  const reader = createFfmpegProgressReader(argv, known)
   const leading = "-y -nostdin -hide_banner -progress pipe:1 -stats_period 0.05".split(" ")
   const child = spawn(tool, [...leading, ...slowed], { cwd: folder })
   const reports: FfmpegProgress[] = []
