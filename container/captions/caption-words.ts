@@ -2,7 +2,7 @@ import stringWidth from "string-width"
 import type { TranscriptSegment } from "./transcript-segment.ts"
 import { joinsWithoutSpace, splitAtBreakOpportunities } from "./split-text.ts"
 
-/** Part of a caption line that is never broken, usually a word with its punctuation. */
+/** Part of a caption line that is never broken: usually a word with the punctuation beside it. */
 export type CaptionWord = {
   text: string
   /** Whether a blank separates the caption word from the previous caption word. */

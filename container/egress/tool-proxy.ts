@@ -141,7 +141,10 @@ function closeAll(clients: ReadonlyMap<Socket, AbortSignal>): void {
   for (const socket of clients.keys()) socket.destroy()
 }
 
-/** Header that marks the proxy's own responses. The header's value is the code of the refusal. */
+/**
+ * Header that marks responses of the proxy itself. The value is the code of the refusal, such as
+ * `address_not_allowed`.
+ */
 const REFUSED_HEADER = "lathe-refused"
 
 const REFUSAL_HEADERS = { "content-type": "text/plain; charset=utf-8" }

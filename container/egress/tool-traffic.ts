@@ -15,7 +15,7 @@ export type ToolTraffic = {
   open(url: URL, signal: AbortSignal): Promise<Socket>
   /** Checks the limit of received bytes each time data arrives on a stream. */
   watch(stream: Readable): void
-  /** Records a refused or failed connection, and returns its error. */
+  /** Counts a refused or failed connection of the tool, and returns the error of the connection. */
   record(error: EgressError): EgressError
   /** Reports whether a connection to a remote host is open. */
   isOpen(): boolean
@@ -35,7 +35,10 @@ export type ToolTrafficOptions = {
   onTooLarge: () => void
 }
 
-/** Creates the record of a tool's traffic with remote hosts, initially without a connection. */
+/**
+ * Creates the object that counts a tool's traffic with remote hosts. The tool has no connection
+ * yet.
+ */
 export function createToolTraffic(options: ToolTrafficOptions): ToolTraffic {
   const { dial, bytesMax, idleMsMax = IDLE_MS_MAX, onTooLarge } = options
   const connections = createToolConnections({ dial, idleMsMax })

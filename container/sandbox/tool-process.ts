@@ -12,8 +12,8 @@ export type RunnerTerminationCause =
   | "stdout_limit"
 
 /**
- * Cause because of which a tool's process was terminated instead of exiting by itself. If there are
- * several causes, the first cause counts.
+ * Cause because of which a tool's process did not start, or was ended by the runner or the kernel.
+ * If there are several causes, the first cause counts.
  */
 export type ProcessTerminationCause =
   | RunnerTerminationCause

@@ -27,10 +27,10 @@ const BLOCK_BYTES = 512
 const FEW_FILES_MAX = 32
 
 /**
- * Opens the meter of a workspace. The disk usage is Infinity if the workspace contains a subfolder
- * or an entry that cannot be measured. The count of files stops above `filesMax`. A sparse file
- * counts with its full size, since a reader gets that many bytes. A file with several hard links
- * counts once.
+ * Creates the meter of a workspace. The disk usage is Infinity if the workspace contains a
+ * subfolder or an entry that cannot be measured. The count of files stops above `filesMax`. A
+ * sparse file counts with its full size, since a reader gets that many bytes. A file with several
+ * hard links counts once.
  */
 export function createWorkspaceMeter(
   tier: SandboxTier,

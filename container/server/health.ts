@@ -195,7 +195,10 @@ async function readVersion(sandbox: Sandbox, command: VersionCommand): Promise<s
   return /^\S+ version (\S+)/.exec(line)?.[1] ?? TOOL_UNAVAILABLE
 }
 
-/** Runs a command that prints the version of a tool, and returns its output. */
+/**
+ * Runs a command that prints the version of a tool, and returns the first line of the command's
+ * output.
+ */
 async function readVersionLine(sandbox: Sandbox, command: VersionCommand): Promise<string> {
   const end = await startToolProcess({
     ...command,

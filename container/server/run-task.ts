@@ -28,7 +28,7 @@ import type { TaskDiskSpace } from "./disk-space.ts"
  */
 export type RunAbortControllers = { kill: AbortController; interrupt: AbortController }
 
-/** State that all runs of a runner process share. */
+/** Properties that all runs of a runner process share. */
 export type RunnerContext = {
   settings: RunnerSettings
   sandbox: Sandbox

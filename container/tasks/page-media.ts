@@ -33,7 +33,10 @@ export async function downloadPageMedia(
   return downloaded
 }
 
-/** Uploads a downloaded file as an output. Returns its name, size and media type. */
+/**
+ * Uploads a downloaded file as an output of the task. Returns name, size and media type of the
+ * output.
+ */
 export async function storeDownloadedFile(
   { io, settings, signal, workspace }: RunContext,
   key: string,

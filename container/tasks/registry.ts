@@ -20,7 +20,7 @@ export type ParsedTask = { run: RunParsedTask; pool: string }
 /** Parser for the work of one kind of task. */
 type TaskParser = {
   definition: TaskDefinition
-  /** Parses the work of a task of this kind. Returns an error sentence for invalid work. */
+  /** Parses `work` of a task of this kind. Returns an error sentence if `work` is invalid. */
   parse(work: TaskWork): ParsedTask | { error: string }
 }
 
@@ -68,8 +68,8 @@ export const TASK_TOOL_NAMES: readonly ToolName[] = [
 ]
 
 /**
- * Parses the work of a task by its kind. Returns an error sentence for invalid work or an unknown
- * kind.
+ * Parses `work` of a task by the kind of the task. Returns an error sentence if `work` is invalid
+ * or the kind is unknown.
  */
 export function parseTask(work: TaskWork): ParsedTask | { error: string } {
   const runner = parsersByName.get(work.kind)

@@ -14,7 +14,7 @@ export type RunPhase =
   | "uploading"
   | "reporting"
 
-/** State of a run, which the runner returns for `GET /tasks/:id` during the run and afterwards. */
+/** Status of a run, which the runner returns for `GET /tasks/:id` during the run and afterwards. */
 export type RunStatus = {
   taskId: string
   jobId: string

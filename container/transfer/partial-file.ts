@@ -12,8 +12,8 @@ import { retryWithBackoff, transferRetryPolicy } from "./concurrency-and-retry.t
  */
 export type PartialInputFile = OnDemandFile & {
   /**
-   * Reports whether a tool has read the file. The result is true if the first byte was requested,
-   * because a tool that reads the file always reads its first byte.
+   * Reports whether a tool has read the file. The first byte serves as evidence, because a tool
+   * that reads a file always reads its first byte.
    */
   wasRead(): boolean
   /** Returns the total time for which reads have waited for downloads, in milliseconds. */
@@ -39,9 +39,9 @@ const RANGES_MAX = 24
 const SHARE_MAX = 0.5
 
 /**
- * Creates the file of an input with its full size, and starts to download the start and the end of
- * the input. Other ranges are downloaded on request. A request fails if all requests together
- * exceed the limits of a partial download.
+ * Creates the sparse file of an input, as large as the input, and starts to download the start and
+ * the end of the input. Other ranges are downloaded on request. A request fails if all requests
+ * together exceed the limits of a partial download.
  */
 export async function createPartialInputFile(
   context: TransferContext,

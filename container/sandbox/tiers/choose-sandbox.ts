@@ -175,8 +175,8 @@ async function probeSystem(settings: RunnerSettings): Promise<KernelFeatures> {
 }
 
 /**
- * Returns the reason why bubblewrap cannot create namespaces; null if it can. Starts bubblewrap
- * itself for the test, since a system may allow only bubblewrap to create namespaces.
+ * Returns the reason why bubblewrap cannot create namespaces; null if bubblewrap can. Starts
+ * bubblewrap for the test, since a system may allow namespaces to bubblewrap alone.
  */
 async function findNamespacesProblem(settings: RunnerSettings): Promise<string | null> {
   if (!existsSync(BUBBLEWRAP)) return "bubblewrap is not installed"

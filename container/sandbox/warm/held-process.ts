@@ -31,8 +31,8 @@ export function startHeldProcess(launch: ToolLaunch, form: HeldProcessKind): Hel
   killProcessGroupOnExit(child)
   const meter = access === "write" ? createWorkspaceMeter(tier, cwd, limits.workspaceFiles) : null
   const ready = Promise.withResolvers<boolean>()
-  // Kills a process that does not report in time that it waits, for example because its program
-  // ignores the preloaded library.
+  // Kills a process that does not report in time that it waits for a launch order, for example
+  // because its program ignores the preloaded library.
   const readyTimer = setTimeout(() => killProcessGroup(child, "SIGKILL"), READY_MS_MAX)
   const closed = Promise.withResolvers<void>()
   let state: "starting" | "waiting" | "ordered" | "begun" | "ended" = "starting"

@@ -106,7 +106,7 @@ async function runCommands(
   return null
 }
 
-/** Returns copies of the outputs in which `name` is the output's file name in the workspace. */
+/** Returns copies of the outputs whose `name` is the file name of the output in the workspace. */
 function inWorkspace(outputs: readonly TaskOutput[]): TaskOutput[] {
   const names = getWorkspaceOutputNames(outputs)
   return outputs.map((output) => ({ ...output, name: names.get(output.key) ?? output.name }))

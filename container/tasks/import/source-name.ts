@@ -36,7 +36,9 @@ export function readSourceNameAndType(
   return { name: extension === null ? name : cut(name, `.${extension}`), contentType }
 }
 
-/** Removes folders and invalid characters from a file name. Returns null if nothing is left. */
+/**
+ * Removes folders and invalid characters from a file name. Returns null if no characters remain.
+ */
 function cleanName(given: string | null): string | null {
   const last = given?.split(/[/\\]/).at(-1) ?? ""
   const plain = last

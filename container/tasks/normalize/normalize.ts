@@ -70,7 +70,7 @@ async function runNormalizeTask(
 const EXACT: LoudnessTolerance = { loudnessLu: 0.3, peakDb: 0 }
 const USUAL: LoudnessTolerance = { loudnessLu: 0.5, peakDb: 0.5 }
 
-/** Returns the result of a normalization task, with its warnings. */
+/** Returns the result of a normalization task, including its warnings. */
 function describeResult(
   file: MeasuredInput,
   output: NormalizedFile,

@@ -183,7 +183,7 @@ function searchTimeout(msMax: number): TaskFailure {
   return callerFailure("time_limit", message)
 }
 
-/** State of a task's workspace after all commands have succeeded. */
+/** Workspace of a task whose commands have all succeeded, with the inputs in the workspace. */
 type FinishedWorkspace = {
   workspace: string
   order: { inputs: readonly TaskInput[] }

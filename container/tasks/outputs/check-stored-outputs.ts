@@ -237,7 +237,7 @@ function isJudged({ kind, options }: CommandFile): boolean {
     if (FILTERS.has(name))
       return (value ?? "").split(",").every((each) => HARMLESS_FILTERS.test(each.trim()))
     // Excludes stream copies with `-ss` as an output option. Such a copy starts at the next
-    // keyframe, so its duration cannot be predicted.
+    // keyframe, so that the duration of the copy cannot be predicted.
     if (name === "ss" && kind === "output" && isCopied) return false
     return HARMLESS_OPTIONS.has(name)
   })

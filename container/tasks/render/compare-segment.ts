@@ -12,8 +12,8 @@ import type { RunContext } from "../run-context.ts"
 export type QualityContext = Omit<RunContext, "io" | "reporter">
 
 /**
- * Comparison of renditions with their source in one sample segment of the video. The names of the
- * metric logs are still missing.
+ * Comparison of renditions with their source in one sample segment of the video. `compareSegment`
+ * adds the names of the log files to which ffmpeg writes the scores.
  */
 type PendingComparison = Omit<QualityComparison, "renditions"> & {
   renditions: readonly { name: string; filters: readonly string[] }[]

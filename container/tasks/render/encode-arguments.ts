@@ -161,8 +161,8 @@ function finalArguments({ audio }: SourceWithVideo, { name, target }: PlannedRen
  */
 function filteredAudioArguments(audio: SourceAudioStream, container: RenditionContainer): string[] {
   const { channels, sampleRate, startSeconds } = audio
-  // Fills a late start of the audio with silence. No change of channels may follow this filter,
-  // because it would insert the silence again.
+  // Fills a late start of the audio with silence. No filter that changes channels may follow,
+  // because ffmpeg would then insert the silence a second time.
   const start = startSeconds > 0 ? ":first_pts=0" : ""
   return [
     "-af",

@@ -107,7 +107,7 @@ async function encode(
   return await runFfmpegPass(context, clock, { argv, from: middle, to: share.to })
 }
 
-/** Returns the estimated work of encoding a group, in pixels per frame of a last pass. */
+/** Estimates the effort of encoding a group, in pixels per frame of a last pass. */
 function encodeWeight(group: readonly PlannedRendition[]): number {
   return pixelsOf(group) + firstPassWeight(group)
 }

@@ -114,8 +114,8 @@ export const NO_ROTATION: PictureRotation = { swapsSides: false, filters: [] }
 
 /** Rounds the length of a side to the nearest even number of pixels between SIDE_MIN and `max`. */
 function evenSide(side: number, max: number): number {
-  // Adds a tiny amount to the maximum, since floating-point arithmetic may make an even maximum
-  // slightly too small.
+  // Adds a tiny amount to the longest allowed side, because sides must be even: floating-point
+  // arithmetic may turn a longest side of 1080 into 1079.999…, which would round down to 1078.
   const most = 2 * Math.floor((max + 1e-6) / 2)
   return Math.max(SIDE_MIN, Math.min(2 * Math.round(side / 2), most))
 }

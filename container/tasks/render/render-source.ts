@@ -22,7 +22,10 @@ export type SourceVideoStream = {
   orientation: PictureRotation
   pixelFormat: string
   colour: StreamColours
-  /** Field order of interlaced frames, or "progressive"; null if ffprobe does not report it. */
+  /**
+   * Field order of interlaced frames, or "progressive"; null if ffprobe does not report a field
+   * order.
+   */
   fields: FieldOrder | "progressive" | null
   rate: ProbedFrameRates
 }

@@ -214,8 +214,8 @@ function interpretEnd(
 }
 
 /**
- * Throws a RunnerError if the command was stopped because disk space is short, instead of a limit
- * for jobs.
+ * Throws a RunnerError if a command was stopped because the disk of the machine is nearly full. A
+ * command that exceeded a limit of its own gets a failure instead.
  */
 function requireDisk(
   cause: ProcessTerminationCause | null,
@@ -264,8 +264,8 @@ export function knownInputDurations({ order }: Pick<FfmpegContext, "order">): Ma
 }
 
 /**
- * Returns the failure code and the error sentence for the limit at which a process was ended; null
- * for any other cause.
+ * Returns the failure for the limit at which ffmpeg was ended: its code and its error sentence.
+ * Returns null if no limit ended ffmpeg.
  */
 function explainLimit(
   cause: ProcessTerminationCause | null,

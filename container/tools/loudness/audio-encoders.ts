@@ -52,7 +52,7 @@ const DECODED_LOSSLESS =
 /** Sample formats of ffmpeg, by the type of samples in a PCM codec's name. */
 const PLAIN_FORMATS: Record<string, string> = { s16: "s16", s24: "s32", s32: "s32", f32: "flt" }
 
-/** Returns the encoder for an audio codec; null if ffmpeg cannot encode it. */
+/** Returns ffmpeg's encoder for an audio codec; null if ffmpeg has no encoder for the codec. */
 export function findAudioEncoder(codec: string): AudioEncoder | null {
   if (codec.startsWith("pcm_") && !READ_ONLY_PCM.has(codec)) {
     return { ...PCM, name: codec, isLossless: !COMPANDED.has(codec) }
@@ -61,8 +61,8 @@ export function findAudioEncoder(codec: string): AudioEncoder | null {
 }
 
 /**
- * Reports whether a stream needs a lossless encoder if its codec cannot be kept, because that codec
- * is lossless.
+ * Reports whether a stream needs a lossless encoder in case its codec cannot be kept. A lossless
+ * codec is only replaced by another lossless codec.
  */
 export function needsLosslessEncoder({ codec, profile }: DecodableAudioStream): boolean {
   return DECODED_LOSSLESS.test(codec) || (codec === "dts" && profile.includes("HD MA"))

@@ -94,8 +94,8 @@ export function combineMeterReadings(summary: Summary, figures: string): StreamL
 }
 
 /**
- * Returns the exact figure if it agrees with the summary, else the figure of the summary, which
- * alone includes the last moment.
+ * Returns the exact figure of the last step if the figure agrees with the summary. Otherwise
+ * returns the figure of the summary, since only the summary includes the last moment of the audio.
  */
 function exactIfAgreeing(exact: number | null, summed: number): number {
   const isSame = exact !== null && Math.abs(exact - summed) <= AGREEMENT_DB

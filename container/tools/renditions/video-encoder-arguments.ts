@@ -172,8 +172,9 @@ function rateArguments({ target: { bitrateKbps }, crf }: EncoderSettings, qualit
 }
 
 /**
- * Returns encoder parameters that select the pass and its log. ffmpeg's own options are not used,
- * because their log names depend on the other streams of the run.
+ * Returns encoder parameters that select the pass and the log file of the pass. The options of
+ * ffmpeg for two passes are not used, because ffmpeg derives their log names from the other streams
+ * of the run.
  */
 function passParameters({ target, pass }: EncoderSettings, fast: string[]): string[] {
   if (encodePassCount(target) === 1) return []

@@ -13,8 +13,8 @@ const AGE_MS_MAX = 6 * 3_600_000
 export type SpeechWorkerLease = {
   worker: SpeechWorker
   /**
-   * Ends the use of the worker. With `isReusable`, the worker waits for its next task; otherwise it
-   * is killed, since its state is unknown.
+   * Ends the use of the worker. With `isReusable`, the worker waits for its next task; otherwise
+   * the worker is killed, because it may still be busy with the task.
    */
   release(isReusable: boolean): Promise<void>
 }

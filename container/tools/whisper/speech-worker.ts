@@ -131,8 +131,8 @@ export function startSpeechWorker(spec: SpeechWorkerSpec): SpeechWorker {
     async transcribe(order, sound, listener) {
       if (exited.signal.aborted) return { kind: "gone", end: await ended }
       task = openTask(listener)
-      // Sends nothing if stdin is closed, so that the answer is the end of the process instead of
-      // an error of the pipe.
+      // Sends nothing if stdin is closed. The caller then learns of the end of the process, and not
+      // of a broken pipe.
       if (stdin?.writable === true) {
         send(order, sound, { stdin, exited: exited.signal }).catch(task.fail)
       }

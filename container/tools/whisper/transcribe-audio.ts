@@ -33,7 +33,7 @@ export type TranscriptionRequest = {
   sampleCount: number
   /** Name of a speech model in the settings. */
   model: string
-  /** Whisper's code of the spoken language, or `auto` to detect it. */
+  /** Language code of Whisper for the speech, or `auto` to detect the language. */
   language: string
   task: (typeof WHISPER_TASKS)[number]
   prompt?: string | undefined

@@ -22,7 +22,7 @@ export type PageRunDetails = {
   refusals: readonly EgressError[]
   /** Whether the download exceeded its maximum number of bytes. */
   isTooLarge: boolean
-  /** Function that removes secrets and paths from lines, so that callers may read them. */
+  /** Function that removes secrets and paths from lines, so that API clients may read the lines. */
   clean: (lines: readonly string[]) => string[]
 }
 

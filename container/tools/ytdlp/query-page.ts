@@ -151,8 +151,8 @@ const ADVICE = [
 ]
 
 /**
- * Cleans lines of yt-dlp, so that callers may read them: removes paths of this machine, and
- * replaces `secrets`, such as the values of cookies.
+ * Cleans lines of yt-dlp for API clients: removes paths of this machine, and replaces `secrets`,
+ * such as the values of cookies.
  */
 export function cleanYtdlpLines(
   lines: readonly string[],

@@ -70,7 +70,8 @@ const page = z.object({
 })
 
 /**
- * Converts the metadata of yt-dlp to the form that callers get. Returns null for invalid metadata.
+ * Converts yt-dlp's metadata of a video to the metadata of the API. Returns null for invalid
+ * metadata.
  */
 export function toVideoMetadata(url: string, description: unknown): VideoMetadata | null {
   const { data } = page.safeParse(description)

@@ -24,7 +24,10 @@ export type YtdlpUpdate = {
   folder(): string | null
   /** Resolves after the first attempt to install the version, or after WAIT_MS_MAX. */
   ready(): Promise<void>
-  /** Returns the state of the installation; null if YTDLP_VERSION is not set. */
+  /**
+   * Returns the installed version of yt-dlp and the error of the last installation, for the
+   * runner's health; null if YTDLP_VERSION is not set.
+   */
   health(): YtdlpHealth | null
 }
 

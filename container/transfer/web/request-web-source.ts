@@ -10,7 +10,7 @@ import { parseRetryAfterMs } from "./retry-after.ts"
 
 /**
  * Creates a function that requests web URLs through `dial`. `sites` lists the allowed web sites; an
- * empty list allows all sites. `privateHeadersSchema` are sent only to the origin of the requested URL.
+ * empty list allows all sites. `headers` are sent only to the origin of the requested URL.
  */
 export function createWebRequester(
   dial: DialFunction,

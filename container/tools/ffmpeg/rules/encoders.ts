@@ -84,8 +84,8 @@ export const ENCODER_EXPLAIN_RULES: readonly ExplainRule[] = toExplainRules("inv
 ])
 
 /**
- * Explain rules for vague messages about encoders. These rules are tried after the rules for
- * filters and formats.
+ * Rules that explain vague messages of ffmpeg about encoders. The rules for filters and formats are
+ * tried first.
  */
 export const VAGUE_ENCODER_EXPLAIN_RULES: readonly ExplainRule[] = [
   {

@@ -37,7 +37,10 @@ type RuleRow = readonly [
   rest?: Omit<ExplainRule, "code" | "pattern" | "sentence">,
 ]
 
-/** Converts rows of a table to explain rules with the same failure code. */
+/**
+ * Converts a table of explain rules, whose rows have a pattern and a sentence, to rules that all
+ * have the failure code `code`.
+ */
 export function toExplainRules(code: FailureCode, rows: readonly RuleRow[]): ExplainRule[] {
   return rows.map(([pattern, sentence, rest]) => ({ code, pattern, sentence, ...rest }))
 }

@@ -30,7 +30,7 @@ function adviseName(word: string): string {
     : `write ${written}`
 }
 
-/** Returns advice for a number that is followed by other characters. */
+/** Returns advice for a number with characters behind the digits, such as `10px`. */
 function adviseNumberWithRest(rest: string, value: string): string {
   const [, number = "", unit = ""] =
     /^([+-]?[\d.]+) ?(px|p|%|deg|degrees|°|db|fps|x)$/i.exec(value) ?? []
