@@ -158,9 +158,10 @@ const CLOSED = 0o700
 const TARGET = { subject: "The folder of the backup", choose: "back up to" }
 
 /**
- * Creates the target folder of a backup, or removes other users' access to an existing one and its
- * content. Returns its real path. Throws a CliError if its parent folder does not exist, if other
- * users own or can replace a part of it, or if it holds anything but a backup.
+ * Creates the target folder of a backup, or removes the access of other users to an existing target
+ * folder and its content. Returns the real path of the folder. Throws a CliError if the parent
+ * folder does not exist, if other users own or can replace a part of the path, or if the folder
+ * holds anything but a backup.
  */
 function openTarget(path: string, stateDir: string): string {
   const target = join(findParent(path), basename(path))
@@ -183,8 +184,8 @@ function openTarget(path: string, stateDir: string): string {
 }
 
 /**
- * Returns the real path of the parent folder. Throws a CliError if the folder does not exist,
- * because its path is then mistyped or its disk is not mounted.
+ * Returns the real path of the parent folder. Throws a CliError if the parent folder does not
+ * exist: the path was mistyped, or a disk is not mounted.
  */
 function findParent(path: string): string {
   const parent = dirname(path)

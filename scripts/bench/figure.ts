@@ -8,10 +8,10 @@ export type BenchResult = {
   name: string
   measured: string
   reference: string
-  /** Formatted ratio or difference of the measured value and the reference. */
+  /** Ratio or difference of the measured value and the reference value, as text. */
   comparison: string
   goal: string
-  /** Whether the result reaches its goal; null without a goal. */
+  /** Whether the measured value reaches the goal; null without a goal. */
   isMet: boolean | null
 }
 

@@ -115,8 +115,8 @@ function checkScale(): void {
 }
 
 /**
- * Runs a benchmark and returns its figures. Returns no figures if it fails, so that the others
- * still run.
+ * Runs a benchmark and returns its figures. Returns no figures if the benchmark fails, so that
+ * further benchmarks still run.
  */
 async function runBench({ name, run, timeLimitMs = BENCH_MS_MAX }: Bench): Promise<BenchResult[]> {
   console.error(`Measuring ${name} ...`)

@@ -23,8 +23,8 @@ export type BenchService = Pick<ServiceProcess, "origin" | "pid" | "onLine" | "m
 }
 
 /**
- * Starts the service. With the state folder of an earlier service, it continues the jobs of that
- * service.
+ * Starts a service for a benchmark. If `stateDir` is the state folder of an earlier service, the
+ * new service continues the jobs of the earlier one.
  */
 export async function startBenchService(
   scope: BenchResources,
@@ -33,7 +33,10 @@ export async function startBenchService(
     runnerCapacity?: number
     /** Settings of the service as environment variables. */
     settings?: Record<string, string>
-    /** Arguments of `node` that start another service than that of `npm start`. */
+    /**
+     * Arguments of `node` that start a changed service, such as one that counts its D1 queries. By
+     * default, the service of `npm start` is started.
+     */
     words?: [string, ...string[]]
   } = {},
 ): Promise<BenchService> {

@@ -45,8 +45,7 @@ try {
   ])
   const sources = [start, service, socket, runner, runtime].flatMap(({ inputs }) => inputs)
   const inputs = [...new Set([...sources, ...own, MIGRATIONS])].filter(isOwn)
-  // Removes the stamp first. If the process is killed later, its results then do not count as
-  // built.
+  // Removes the build stamp first. If the build is then killed, the bundles do not count as built.
   removeBuildStamp()
   replaceFile(BUNDLE_PATHS.start, start.contents)
   replaceFile(BUNDLE_PATHS.service, service.contents)

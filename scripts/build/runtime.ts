@@ -30,8 +30,8 @@ const ZOD = "miniflare:zod"
 const DATABASES = ["DB", ...Array.from({ length: 7 }, (_, at) => `DB_${at + 2}`)]
 
 /**
- * Settings of wrangler.toml that apply to Cloudflare only, where logs and reads of R2 cost money and
- * request bodies are limited.
+ * Settings of wrangler.toml that apply to Cloudflare only, where logs and reads of R2 cost money
+ * and request bodies are limited.
  */
 const OF_DEPLOYMENTS = new Set(["LOG_SAMPLE_RATE", "UPLOAD_BODY_BYTES_MAX", "OBJECT_CACHE_SECONDS"])
 
@@ -113,7 +113,7 @@ function readMigrations(folder: string): Migrations {
 
 /**
  * Returns the configuration with which Miniflare would start workerd. Makes Miniflare start a
- * script that does nothing instead.
+ * script that only reads the configuration, in place of workerd.
  */
 export async function captureMiniflareConfig(
   folder: string,

@@ -15,7 +15,10 @@ const lockFile = z.object({
   ),
 })
 
-/** Compares package-lock.json with package.json. Returns a sentence for each problem. */
+/**
+ * Compares package-lock.json with package.json. Returns a sentence for each difference or missing
+ * hash.
+ */
 export function findLockProblems(packageJson: unknown, packageLock: unknown): string[] {
   const { dependencies, devDependencies } = manifest.parse(packageJson)
   const { packages } = lockFile.parse(packageLock)
@@ -34,8 +37,7 @@ export function findLockProblems(packageJson: unknown, packageLock: unknown): st
     if (!(name in declared)) problems.push(`${name} is in the lock and not in package.json.`)
   }
   for (const [path, { integrity, resolved, inBundle }] of Object.entries(packages)) {
-    // Skips bundled packages, because each is part of its parent's archive and has no hash of its
-    // own.
+    // Skips bundled packages: they are a part of their parent's archive, and have no hash.
     if (path === "" || inBundle) continue
     if (integrity === undefined) problems.push(`${path} has no integrity hash in the lock.`)
     if (resolved !== undefined) problems.push(`${path} names a registry in the lock.`)

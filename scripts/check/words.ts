@@ -8,12 +8,12 @@ const MARKS = /^[ \t]*(?:\/\*\*?|\*\/|\*|\/\/)|\*\/[ \t]*$/gm
 /** Pattern of a sentence that starts with a pronoun instead of a noun. */
 const PRONOUN = /(?:^|[.:;!?]\s+)(What|Who|Whose|That|One)\s+(?![=<>])/g
 /**
- * Pattern of a type whose name is a participle. A participle says what happened to a value, instead
- * of what the value is.
+ * Pattern of a type whose name is a participle. Types are named by nouns: a participle says what
+ * happened to a value, and not what the value is.
  */
 const PARTICIPLE =
   /\btype (Answered|Asked|Brought|Built|Chosen|Described|Done|Ended|Found|Given|Handed|Heard|Held|Kept|Known|Linked|Listed|Made|Measured|Noted|Opened|Place|Placed|Places|Read|Received|Refused|Said|Seen|Sent|Shown|Taken|Told|Wanted|Watched|Written)\b/g
-/** Folders whose strings are checked too, because callers read them. */
+/** Folders with strings that callers read. The strings of these folders are checked too. */
 const PLAIN_FOLDERS = /^src\/(?:contract|domain|ffmpeg|hints|kinds)\//
 /** Pattern of a string with a sentence that begins with a pronoun instead of a noun. */
 const PRONOUN_IN_STRING =
@@ -55,7 +55,10 @@ function judgeWords(path: string, text: string): string[] {
   )
 }
 
-/** Returns the problems of public strings in a file, with their offsets. */
+/**
+ * Finds sentences in the strings of a file that begin with a pronoun, if callers read the strings.
+ * Returns each finding with its offset in the file.
+ */
 function judgeStrings(path: string, text: string): { at: number; problem: string }[] {
   if (!PLAIN_FOLDERS.test(path)) return []
   const code = text.replaceAll(COMMENT, (comment) => comment.replaceAll(/[^\n]/g, " "))

@@ -18,8 +18,7 @@ export const STATE_DIR_ERROR_WORDING: FolderErrorWording = {
 
 /**
  * Removes other users' permissions on a file, and permissions on a folder beyond `folderMode`.
- * Returns the stats of the file or folder, or null if it does not exist. Throws as `requireOwnFile`
- * does.
+ * Returns the stats of the file or folder; null if neither exists. Throws as `requireOwnFile` does.
  */
 export function removeAccessOfOthers(
   path: string,
@@ -34,7 +33,7 @@ export function removeAccessOfOthers(
 }
 
 /**
- * Returns the stats of a file, folder or socket that belongs to this user. Returns null if it does
+ * Returns the stats of a file, folder or socket that belongs to this user; null if the path does
  * not exist. Throws a CliError for another owner, a symbolic link, another type of file, or a
  * folder with the sticky bit, which all users share.
  */

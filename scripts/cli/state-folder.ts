@@ -44,8 +44,8 @@ const NAMES_SHOWN = 3
 
 /**
  * Creates the state folder, or removes other users' access to an existing state folder and its
- * content. Returns its real path. Throws a CliError if other users own or can replace a part of the
- * path.
+ * content. Returns the real path of the folder. Throws a CliError if other users own or can replace
+ * a part of the path.
  */
 export function makeStateFolder(path: string): string {
   const folder = makeFolder(path)
@@ -126,8 +126,8 @@ function makeFolder(path: string): string {
 }
 
 /**
- * Removes other users' access to the top folder of the state, after checking that the folder is a
- * state folder.
+ * Removes other users' access to the state folder without its content, after a check that the
+ * folder is a state folder.
  */
 function closeTop(path: string): Stats | null {
   if (requireOwnFile(path)?.isDirectory() === true) requireStateFolder(path)

@@ -4,11 +4,11 @@ import { basename, join, relative, resolve } from "node:path"
 import { CliError } from "../cli/cli-error.ts"
 
 export type DemoPaths = {
-  /** Absolute path of the file to work on. */
+  /** Absolute path of the file that the demonstration uploads. */
   source: string
   /** Path of the file as the user wrote it. */
   shownSource: string
-  /** Folder into which the result is copied. */
+  /** Folder into which the result of the demonstration is copied. */
   folder: string
 }
 
@@ -42,9 +42,9 @@ function requireReadable(path: string, shown: string): void {
 }
 
 /**
- * Copies the result to the user's folder, and returns the path of the copy. Throws a CliError if
- * the copy would replace the source file. Replaces a symbolic link with the result's name instead
- * of following the link, because another user may have made the link.
+ * Copies the result of the demonstration to the user's folder, and returns the path of the copy.
+ * Throws a CliError if the copy would replace the source file. Replaces a symbolic link at the path
+ * of the copy, because another user may have made the link.
  */
 export function copyDemoResult(fetched: string, paths: DemoPaths): string {
   const path = join(paths.folder, basename(fetched))

@@ -4,7 +4,7 @@ const WIDTH = 40
 const LABEL = "Progress  "
 
 /**
- * Opens a progress display: a bar that is redrawn on a terminal, or a row of numbers in other
+ * Creates a progress display: a bar that is redrawn on a terminal, or a row of numbers in other
  * output.
  */
 export function createProgressBar(out: WriteStream) {

@@ -22,9 +22,9 @@ export const NO_ANALYTICS_CLAUSE =
   "(https://dash.cloudflare.com/?to=/:account/workers/analytics-engine)"
 
 /**
- * Reports whether the account accepts a binding of Analytics Engine. Cloudflare reveals this only
- * by refusing a Worker with such a binding. A probe Worker is therefore created and removed, unless
- * the deployed Worker already has the binding.
+ * Reports whether the Cloudflare account accepts a binding of Analytics Engine. Cloudflare tells
+ * this only by refusing a Worker with such a binding. Therefore a probe Worker is created and
+ * removed, unless the deployed Worker already has the binding.
  */
 export async function canBindAnalytics({
   api,
@@ -39,8 +39,8 @@ export async function canBindAnalytics({
     return true
   }
   if (answer.status === REFUSED_CREDENTIALS) throw makeCloudflareApiError("PUT", path, answer)
-  // Ignores other refusals, which do not concern Analytics Engine. The deployment itself fails for
-  // the same reason.
+  // Ignores refusals that do not concern Analytics Engine: the later deployment fails with the same
+  // error.
   return answer.code !== NOT_TURNED_ON_CODE
 }
 

@@ -131,8 +131,8 @@ function findFewerDatabases(vars: WorkerVariables, deployed: DeployedWorker | nu
 }
 
 /**
- * Returns the origin of the deployment. Returns null if it has no domain and the account has no
- * workers.dev name.
+ * Returns the origin of the deployment. Returns null if the deployment has no domain of its own and
+ * the Cloudflare account has no workers.dev name.
  */
 function originOf(
   vars: CheckedDeployment["vars"],

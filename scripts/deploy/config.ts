@@ -9,7 +9,7 @@ import { settingsSchema } from "../../src/bindings/settings.ts"
 import { writeStateFile } from "../cli/state-folder.ts"
 import type { WorkerVariables } from "./settings.ts"
 
-/** Root folder of this clone. Paths in wrangler.toml are relative to it. */
+/** Root folder of this clone, to which the paths in wrangler.toml are relative. */
 export const CLONE_FOLDER = resolve(import.meta.dirname, "../..")
 export const WRANGLER_CONFIG_PATH = join(CLONE_FOLDER, "wrangler.toml")
 const NAME_IN_CONFIG = "lathe"
@@ -91,7 +91,7 @@ export function deriveWranglerConfig(deployment: {
   const domain = vars["LATHE_DOMAIN"]
   return {
     ...source,
-    // Removes the build step, which only prepares deployments of wrangler.toml itself.
+    // Removes the build step, which only serves a plain `wrangler deploy`.
     build: undefined,
     name,
     main: resolve(CLONE_FOLDER, source.main),

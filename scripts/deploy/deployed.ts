@@ -3,7 +3,9 @@ import { findCloudflareResource } from "./cloudflare.ts"
 import type { CloudflareAccount } from "./cloudflare.ts"
 import type { WorkerVariables } from "./settings.ts"
 
-/** State of the deployed Worker. */
+/**
+ * Properties of the Worker that is deployed now: settings, names of secrets, databases and version.
+ */
 export type DeployedWorker = {
   vars: WorkerVariables
   secretNames: string[]

@@ -27,7 +27,10 @@ export type CreatedResources = {
   databaseIds: Record<string, string>
 }
 
-/** Creates the missing databases, buckets and queues of a configuration in the account. */
+/**
+ * Creates the D1 databases, R2 buckets and queues of a configuration that the Cloudflare account
+ * lacks.
+ */
 export async function createMissingResources(
   api: CloudflareAccount,
   config: WranglerConfig,

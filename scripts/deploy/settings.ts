@@ -171,7 +171,10 @@ function tooLong(secrets: Record<string, string>): string[] {
   })
 }
 
-/** Returns a problem for each speech model that the image of the runners cannot contain. */
+/**
+ * Returns an error sentence for each configured speech model that the runners' image cannot
+ * contain.
+ */
 function problemsOfModels(values: Record<string, string>): string[] {
   return ["WHISPER_MODEL", "WHISPER_MODELS"].flatMap((setting) => {
     const names = (values[setting] ?? "").split(",").flatMap((text) => text.trim() || [])
@@ -183,7 +186,10 @@ function problemsOfModels(values: Record<string, string>): string[] {
   })
 }
 
-/** Returns a problem for each unknown variable that looks like a mistyped setting. */
+/**
+ * Returns an error sentence for each unknown environment variable that looks like a mistyped
+ * setting.
+ */
 function problemsOfNames(environment: NodeJS.ProcessEnv): string[] {
   const known = [...settingNames, ...secretNames, ...OF_ONE_MACHINE]
   return Object.keys(environment)

@@ -180,7 +180,7 @@ async function deleteOthers(
   const key = makeRegistryAuthorization(await makeRegistryCredentials(api, ["pull"]))
   for (const { name, tag } of images) {
     const digest = await readDigestInRegistry(`${api.accountId}/${name}`, tag, key)
-    // Keeps an image of unknown digest, because it may be in use.
+    // Keeps an image of unknown digest, because a container may run the image.
     if (digest === null || keptDigests.has(digest)) continue
     const words = ["containers", "images", "delete", `${name}:${tag}`, "--skip-confirmation"]
     await runWranglerOrThrow([...words, "--config", configPath])

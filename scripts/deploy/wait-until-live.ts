@@ -43,7 +43,8 @@ export async function isOperatorTokenAccepted(origin: string, token: string): Pr
 }
 
 /**
- * Requests the health of a service. Returns the status and the reasons as `words`, or a problem.
+ * Requests the health of a service. Returns the status and the degraded reasons as `words`, or an
+ * error sentence as `problem`.
  */
 async function readHealth(url: string): Promise<{ words: string } | { problem: string }> {
   try {

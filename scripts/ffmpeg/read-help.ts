@@ -70,8 +70,8 @@ function bound(text: string): string {
 }
 
 /**
- * Merges aliases. An option with the same description and constants as the preceding option is an
- * alias of it.
+ * Merges aliases: an option with the same description and constants as the option before counts as
+ * an alias of that option.
  */
 function withoutAliases(options: readonly HelpOption[]): HelpOption[] {
   const kept: HelpOption[] = []

@@ -11,7 +11,7 @@ export const BASE_IMAGE = "node:24-trixie-slim"
 const FETCH_AND_SPEECH = /\/opt\/(?:fetch|speech|models)|install.* python3/
 const OUTPUT_BYTES_MAX = 32 * 1024 * 1024
 
-/** Runs the Docker client and returns its stdout. Throws if it fails. */
+/** Runs the Docker client and returns its stdout. Throws if the client fails. */
 export async function runDocker(...words: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)("docker", words, { maxBuffer: OUTPUT_BYTES_MAX })
   return stdout.trim()

@@ -30,7 +30,10 @@ const USAGE = `Usage:
   npm run keys -- operator EMAIL
 --remote URL asks a deployment: with OPERATOR_TOKEN, else the token that npm run deploy kept here.`
 
-/** Parses the arguments of `npm run keys`. Throws a CliError with the usage if they are invalid. */
+/**
+ * Parses the arguments of `npm run keys`. If the arguments are invalid, throws a CliError with the
+ * usage.
+ */
 export function parseKeysCommand(words: string[]): KeysCommand {
   const { values, positionals } = parseWords(words)
   const [kind, id, ...rest] = positionals

@@ -67,8 +67,8 @@ export function makePythonEnvironmentStep({
       if (!(await hasVenv())) await installAptPackages("python3", "python3-venv")
       const pip = ["-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
       try {
-        // Removes the path of the folder itself, so that the target of a symbolic link is not
-        // emptied.
+        // Removes a folder, or only the link if the path is a symbolic link: the folder to which
+        // the link leads keeps its content.
         await rm(folder, { recursive: true, force: true })
         await run("python3", ["-m", "venv", folder])
         await run(

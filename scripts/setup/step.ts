@@ -5,7 +5,7 @@ import { CliError } from "../cli/cli-error.ts"
  * exists, and must be fast.
  */
 export type SetupStep = {
-  /** Name of the program or file, as it follows the word "Installing". */
+  /** Name of the program or file that the step installs, as the object of "Installing". */
   name: string
   /** Advice to the user if `make` fails. */
   advice: string

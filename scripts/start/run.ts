@@ -60,7 +60,7 @@ await runScript(async () => {
   // Starts the check of the system now, while the tools are checked. The result is cached.
   canKillWithParent()
   await tools
-  // Makes files that this process and its children write from here on readable by this user only.
+  // Files that this process and its children create from here on are readable by this user only.
   process.umask(0o077)
   const stop = makeStopSignal()
   try {

@@ -66,14 +66,14 @@ const YOUNG_SPACE = "--max-semi-space-size=2"
 
 export type RunnerOptions = {
   port: number
-  /** Token that callers of the runner send. A restarted runner has the same token. */
+  /** Token that requests to the runner must carry. A restarted runner has the same token. */
   token: string
   capacity: number
   /** Folder of the workspaces of tasks. */
   workDir: string
   /**
-   * UNIX socket of the Worker that bypasses the entrypoint of callers; null if the runner calls the
-   * Worker as callers do.
+   * UNIX socket on which the Worker listens for the runner alone, without the checks for requests
+   * of API clients. Null if the runner sends its requests to the public address.
    */
   ioSocket: string | null
   /** URL at which the runner announces its start, and the token for that URL. */

@@ -41,8 +41,8 @@ const START_PATIENCE_MS = 60_000
 const SELF_TEST_PATIENCE_MS = 8000
 
 /**
- * Port of the runner, the token that the runner requires, and the token with which the runner
- * announces its start.
+ * Port of the runner, the token that requests to the runner must carry, and the token with which
+ * the runner announces its start.
  */
 type RunnerEndpoint = { port: number; token: string; announceToken: string }
 
@@ -163,7 +163,7 @@ function originOf({ port }: RunnerEndpoint): string {
 
 /**
  * Returns the origin at which the runner reaches the Worker: IO_ORIGIN of the environment, which
- * may name a proxy, else the service itself.
+ * may name a proxy, else the address of the service.
  */
 function ioOrigin(config: ServiceConfig): string {
   return process.env["IO_ORIGIN"] ?? config.origin

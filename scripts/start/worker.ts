@@ -55,7 +55,7 @@ export function workerSocketPath(folder: string): string {
 }
 
 /**
- * Starts the built Worker in workerd, with its bindings emulated in the state folder. Callers wait
+ * Starts the built Worker in workerd, with its bindings emulated in the state folder. Requests wait
  * until the Worker's databases are migrated. If workerd dies, starts workerd again and calls
  * `onRestart`.
  */

@@ -26,15 +26,15 @@ export type WorkerdOptions = {
   environment: Record<string, string>
   /** Paths of workerd's UNIX sockets by name. workerd is ready when it listens on all of them. */
   sockets: Record<string, string>
-  /** File descriptors of sockets that already listen, by name. */
+  /** File descriptors of sockets that listen before workerd starts, by the name of the socket. */
   descriptors: Record<string, number>
   /** Called when a restarted workerd is ready, with the time of the new start. */
   onRestart: (startedAt: number) => void
 }
 
 /**
- * Starts workerd and returns when workerd listens. Restarts workerd when it dies. Throws a CliError
- * with the end of workerd's output if the start fails.
+ * Starts workerd and resolves when workerd listens. Restarts workerd after a crash. Throws a
+ * CliError with the end of workerd's output if the start fails.
  */
 export async function startWorkerd(options: WorkerdOptions): Promise<AsyncDisposable> {
   const stopping = new AbortController()

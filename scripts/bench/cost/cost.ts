@@ -183,7 +183,7 @@ type CostCase = {
   name: string
   pool: PoolName
   send: (caller: ApiCaller, webhook: string) => Promise<void>
-  /** Whether a webhook reports the end of the job. Otherwise `send` waits for it. */
+  /** Whether a webhook reports the end of the job. If not, `send` polls the job until its end. */
   hasWebhook: boolean
 }
 

@@ -174,7 +174,9 @@ function formatRun(run: ScaleResult, { accounts, rate, seconds }: ScaleOptions):
 const D1_STATEMENTS_PER_SECOND = 1_000
 const D1_BYTES_MAX = 10e9
 const QUEUE_MESSAGES_PER_SECOND = 5_000
-/** Soft limit: above it, a Durable Object responds that it is overloaded. */
+/**
+ * Requests per second above which a Durable Object responds that it is overloaded (a soft limit).
+ */
 const OBJECT_REQUESTS_PER_SECOND = 1_000
 /** Concurrent vCPUs of all containers of a Cloudflare account. */
 const CONTAINERS_VCPU = 1_500

@@ -17,7 +17,7 @@ import {
 } from "./contenders.ts"
 import type { BenchContender, LatheContender } from "./contenders.ts"
 
-// Warms up with 30 rounds, because V8 compiles code only after some dozens of requests.
+// Warms up with 30 rounds, because V8 compiles a function only after some dozens of calls.
 const ROUNDS = { warmUp: 30, counted: 15 }
 const CROWD = { probes: 100, callers: 8, rounds: { warmUp: 1, counted: 3 } }
 const LARGE = { rounds: { warmUp: 1, counted: 3 }, goalMs: 1500 }
@@ -175,7 +175,9 @@ async function benchLarge(
   }
 }
 
-/** Measures the CPU time of short work, which varies less than its duration on a busy machine. */
+/**
+ * Measures the CPU time of one short job, which varies less than the duration on a busy machine.
+ */
 async function benchProcessor(
   { pid }: BenchService,
   lathe: LatheContender,

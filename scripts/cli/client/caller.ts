@@ -60,7 +60,7 @@ export function createApiCaller(origin: string, headers: Record<string, string> 
   }
 }
 
-/** Returns a request body with a value as JSON. */
+/** Returns a request body with `value` as JSON. */
 export function makeJsonBody(value: unknown): SizedRequestBody {
   const bytes = Buffer.from(JSON.stringify(value))
   return { type: "application/json", sizeBytes: bytes.byteLength, chunks: [bytes] }

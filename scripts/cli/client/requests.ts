@@ -33,7 +33,7 @@ export async function submitCommand(caller: ApiCaller, order: NewCommandRequest)
   return createdCommand.parse(JSON.parse(answer.text)).command_id
 }
 
-/** Uploads a file and returns the record of the response. */
+/** Uploads a file and returns the File record of the response. */
 export async function uploadFile(
   caller: ApiCaller,
   name: string,
@@ -44,7 +44,10 @@ export async function uploadFile(
   return record.parse(JSON.parse(answer.text))
 }
 
-/** Polls a record until its status is final, every 5 ms by default. Returns the final record. */
+/**
+ * Polls the record of a job or file until its status is final, every 5 ms by default. Returns the
+ * final record.
+ */
 export async function waitUntilFinal(
   caller: ApiCaller,
   path: `/v1/${"files" | "commands" | "fetch" | "normalize" | "transcribe"}/${string}`,
@@ -63,8 +66,8 @@ export async function waitUntilFinal(
 }
 
 /**
- * Polls a record until its status is final, and returns the final record. Throws if the status is
- * `failed`.
+ * Polls the record of a job or file until its status is final, and returns the final record. Throws
+ * if the status is `failed`.
  */
 export async function waitUntilSuccess(
   ...call: Parameters<typeof waitUntilFinal>

@@ -80,7 +80,7 @@ function ownTimes(pid: number): Map<number, number> {
 
 /**
  * Returns the CPU time of a process and its ended children, in milliseconds. Returns 0 for an ended
- * process, because its parent's CPU time includes it.
+ * process, because the CPU time of its parent includes that of the process.
  */
 function wholeMs(pid: number): number {
   try {

@@ -86,7 +86,7 @@ async function tellSpeech(
   for (const format of ["srt", "vtt", "json", "txt"] as const) tell("", transcription[format])
 }
 
-/** Prints a text beside its label, wrapped to the width of a terminal. */
+/** Prints a text beside a label, wrapped to the width of a terminal. */
 function tell(label: string, text: string): void {
   for (const [index, line] of text.split("\n").flatMap(wrap).entries()) {
     console.log(((index === 0 ? label : "").padEnd(LABEL_WIDTH) + line).trimEnd())

@@ -119,7 +119,7 @@ async function runDocker(words: string[], options: ProgramOptions = {}): Promise
   return await runProgram(process.env["WRANGLER_DOCKER_BIN"] ?? "docker", words, options)
 }
 
-/** Runs the Docker client. Throws a CliError with the end of its output if it fails. */
+/** Runs the Docker client. If the client fails, throws a CliError with the end of its output. */
 async function runDockerOrThrow(words: string[], options: ProgramOptions): Promise<void> {
   const run = await runDocker(words, options)
   if (!run.isOk)

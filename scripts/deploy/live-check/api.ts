@@ -94,8 +94,8 @@ export async function postLiveCheckJson<Value>(
 }
 
 /**
- * Uploads bytes as a file and waits until the file is probed. Throws a StepError if the probe
- * fails.
+ * Uploads bytes as a file and waits until the file is probed. Throws a LiveCheckStepError if the
+ * probe fails.
  */
 export async function uploadUntilProbed(
   api: LiveCheckApi,

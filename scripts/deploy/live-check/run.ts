@@ -139,7 +139,7 @@ async function takeStep(check: Check, step: LiveCheckStep): Promise<State> {
 }
 
 /**
- * Reads the operator's health. Each runner tests its sandbox by all attacks for the response.
+ * Reads the operator's health. For this request, each runner tests its sandbox by all attacks.
  * Returns null if the service does not send the health.
  */
 async function readHealth({ operator, seenRunners }: Check): Promise<OperatorHealth | null> {

@@ -11,7 +11,7 @@ export type LiveCheckStepEvidence = {
   code?: string
   /** Fields of the request that the error response names. */
   fields?: string[]
-  /** Pool for which the step's task waits or in which it ran. */
+  /** Runner pool for which the step's task waits or in which it ran. */
   pool?: string
 }
 

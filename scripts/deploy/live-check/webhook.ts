@@ -50,8 +50,8 @@ export async function createJobWithWebhook<Created>(
 }
 
 /**
- * Waits until the webhook of a job was delivered. Throws a StepError unless the response proves
- * that the right service received the webhook.
+ * Waits until the webhook of a job was delivered. Throws a LiveCheckStepError unless the response
+ * proves that the right service received the webhook.
  */
 export async function waitUntilWebhookIsDelivered(
   api: LiveCheckApi,

@@ -14,9 +14,9 @@ import { readDeploymentSettings, listChangedDeploymentSettings } from "../settin
 import { runWranglerOrThrow } from "../wrangler.ts"
 
 /**
- * Creates the resources that a plain `wrangler deploy` needs and does not create itself: storage,
- * queues, a Worker with the required secrets, and migrated databases. Throws a CliError if the
- * deployed settings differ from wrangler.toml.
+ * Creates the resources on which a plain `wrangler deploy` depends: storage, queues, a Worker with
+ * the required secrets, and migrated databases. Throws a CliError if the deployed settings differ
+ * from wrangler.toml.
  */
 export async function prepareWranglerDeploy(
   environment: NodeJS.ProcessEnv,

@@ -69,8 +69,8 @@ export function makeCallersEntrypoint<Env extends { FRONT: string }, Context ext
         ? refuse(checkedTarget, request)
         : await worker.fetch(passOn(checkedTarget, request, body, settings), env, context)
     const isLeft = body !== null && body.state !== "ended"
-    // Does not read the body of a request with `Expect` while its sender waits for `100 Continue`,
-    // because reading would make the sender start.
+    // Leaves the body of a request with `Expect` unread while the client waits for `100 Continue`.
+    // A read would make the client send the body.
     const mayRead = body?.state === "begun" || !request.headers.has("expect")
     if (answer.status < 400 || request.method === "HEAD" || !isLeft || !mayRead) return answer
     return await refuseBody(answer, body, context)
@@ -178,7 +178,10 @@ function starting(): Problem {
   })
 }
 
-/** Stream of workerd. A response with it has a `content-length`. */
+/**
+ * Stream of workerd that announces its length, so that a response with this body has a
+ * `content-length`.
+ */
 declare const FixedLengthStream: new (bytes: number) => TransformStream<Uint8Array, Uint8Array>
 
 /**

@@ -9,9 +9,9 @@ import { isSystemError } from "../../cli/system-error.ts"
 type Address = { host: string; port: number }
 
 /**
- * Opens the listening socket of the service and returns its file descriptor. The socket accepts no
- * connections: callers wait until the process that inherits the descriptor accepts them. Throws a
- * CliError if the socket cannot listen.
+ * Creates the listening socket of the service and returns its file descriptor. The socket accepts
+ * no connections: clients wait until the process that inherits the descriptor accepts them. Throws
+ * a CliError if the socket cannot listen.
  */
 export async function createListeningSocket(
   address: Address,

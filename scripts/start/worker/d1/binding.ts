@@ -1,7 +1,7 @@
 import type { D1Response, D1Query, D1QueryResult, D1Value } from "./contract.ts"
 
-// This module makes a D1 binding in workerd, instead of workerd's own module, which uses HTTP. It
-// implements the used part of D1's interface, with D1's results and errors.
+// This module makes a D1 binding in workerd, in place of workerd's own module, which uses HTTP. The
+// binding implements the used part of D1's interface, with D1's results and errors.
 
 type Namespace = { getByName(name: string): { query(queries: D1Query[]): Promise<D1Response> } }
 
@@ -37,7 +37,7 @@ class D1Database {
     return new D1PreparedStatement(this.#send, { sql, values: [] })
   }
 
-  /** Returns the database itself as the session, because the database has no replicas. */
+  /** Returns the database for a session too, because the database has no replicas. */
   withSession(): D1Database {
     return this
   }

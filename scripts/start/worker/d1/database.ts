@@ -1,6 +1,6 @@
 import type { D1Response, D1Query, D1QueryResult, D1Value } from "./contract.ts"
 
-// This module is the Durable Object of a D1 database in workerd, instead of Miniflare's.
+// This module is the Durable Object of a D1 database in workerd. It replaces Miniflare's.
 
 type Cursor = {
   columnNames: string[]
