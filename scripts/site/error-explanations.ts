@@ -26,7 +26,9 @@ export function readErrorExplanations() {
   }
 }
 
-/** Returns the documentation of a code. Throws if docs/errors has no section for the code. */
+/**
+ * Returns the documentation of an error code. Throws if docs/errors has no section for the code.
+ */
 export function getCodeExplanation(docs: CodeExplanations, code: string): CodeExplanation {
   const explained = docs.get(code)
   if (explained === undefined) throw new Error(`docs/errors has no section for ${code}`)

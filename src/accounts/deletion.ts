@@ -8,8 +8,8 @@ import { dropCachedApiKeys } from "./rate-limit/drop-cached-keys.ts"
 
 /**
  * Begins the deletion of an account with all its data. Returns false if the account does not exist.
- * The call invalidates the keys and sessions, releases the account's name and its users' emails,
- * and begins to cancel open jobs. The sweep removes the other data step by step
+ * Invalidates the account's API keys and sessions, releases the account's name and its users'
+ * emails, and begins to cancel open jobs. The sweep removes the other data step by step
  * (src/upkeep/purge.ts). A failed call may be repeated.
  */
 export async function beginAccountDeletion(env: Env, accountId: string): Promise<boolean> {

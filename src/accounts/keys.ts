@@ -25,8 +25,8 @@ export type ApiKeySettings = { name: string; scopes: Scope[]; expiresAt: number 
 export type NewApiKeyWithRow = { key: string; row: ApiKey }
 
 /**
- * Creates a key for the account with a name, and creates the account if the name is new. Only the
- * result contains the key itself; no database stores it.
+ * Creates an API key for the account with a name, and creates the account if no account has the
+ * name. Only the returned value contains the key: D1 stores a hash.
  */
 export async function createApiKeyForNamedAccount(
   env: Env,
@@ -51,8 +51,8 @@ export async function createApiKeyForNamedAccount(
 }
 
 /**
- * Creates a key of an existing account. Returns null if the account has reached its maximum number
- * of keys.
+ * Creates an API key of an existing account. Returns null if the account has its maximum number of
+ * keys.
  */
 export async function createApiKeyOfAccount(
   env: Env,
@@ -64,14 +64,14 @@ export async function createApiKeyOfAccount(
 }
 
 /**
- * Reason why a key cannot be rotated. `full` means that the account has reached its maximum number
- * of keys.
+ * Reason why an API key cannot be rotated. `full` means that the account has its maximum number of
+ * keys.
  */
 export type ApiKeyRotationRefusal = "revoked" | "expired" | "replaced" | "full"
 
 /**
- * Creates a key with the name, scopes and lifetime of an existing key. The existing key expires
- * after the overlap, or at its own expiry if that is earlier. Returns null if the account has no
+ * Creates an API key with the name, scopes and lifetime of an existing API key. The existing key
+ * expires after the overlap, unless its own expiry is earlier. Returns null if the account has no
  * such key.
  */
 export async function rotateApiKey(
@@ -103,8 +103,8 @@ export async function rotateApiKey(
 }
 
 /**
- * Revokes an API key, and makes the key's rate limiter refuse it at once. Returns false if there is
- * no such key.
+ * Revokes an API key, and makes the rate limiter of the key refuse it at once. Returns false if the
+ * account has no such key.
  */
 export async function revokeApiKey(env: Env, id: string): Promise<boolean> {
   const hash = await markApiKeyRevoked(openDirectory(env), id, Date.now())

@@ -64,7 +64,7 @@ export async function planExists(env: Env, name: string): Promise<boolean> {
   return isBuiltInPlan(name) || (await findOperatorPlan(openDirectory(env), name)) !== null
 }
 
-/** Creates a plan for the operator. Returns false if a plan with the name exists. */
+/** Creates a plan for the operator. Returns false if a plan has the same name. */
 export async function createPlan(
   env: Env,
   name: string,
@@ -103,8 +103,8 @@ export async function changePlanLimits(
 }
 
 /**
- * Deletes a plan that the operator created. Returns `used` without deleting the plan if an account
- * or an invitation uses it.
+ * Deletes a plan that the operator created. Returns `used` and keeps the plan if an account or an
+ * invitation has the plan.
  */
 export async function removePlan(env: Env, name: string): Promise<"removed" | "used" | "absent"> {
   const database = openDirectory(env)

@@ -15,7 +15,10 @@ export type AppEnv = {
     account: CallerAccount
     /** API key of the request; null for a user who is signed in to the dashboard. */
     key: CallerKey | null
-    /** State of the caller's rate limit, for response headers; undefined before authentication. */
+    /**
+     * Requests that the rate limit leaves the caller in this window, for response headers;
+     * undefined before authentication.
+     */
     allowance: RateLimitResult | undefined
     /** Name of the Durable Object that counts the caller's requests. */
     limiterName: string

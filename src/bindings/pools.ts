@@ -110,7 +110,8 @@ const SPARE_INSTANCES_MIN = 2
 
 /**
  * Returns the maximum number of container instances for a number of slots. The maximum exceeds the
- * number of slots, because an instance that drains counts until it has stopped.
+ * number of slots, because Cloudflare counts an instance that drains until the instance has
+ * stopped.
  */
 export function computeContainerInstancesMax(slots: number): number {
   return Math.max(Math.ceil(slots * INSTANCES_PER_SLOT), slots + SPARE_INSTANCES_MIN)

@@ -65,7 +65,7 @@ export const NEW_JOB_VERSION: JobVersionSeenByCaller = { version: "", endings: "
  */
 export type WatchedJobState = { version: string; endings: string; progress: Progress | null }
 
-/** Changes of several jobs, as `WatchedJobState` has those of one. */
+/** Version and progress of several jobs, as `WatchedJobState` has those of a single job. */
 export type WatchedJobs = {
   version: string
   endings: string
@@ -91,18 +91,21 @@ export type DispatcherRpc = DurableObject & {
   tasksEnded(accountId: string, ids: string[], killed?: boolean, over?: boolean): Promise<void>
   /**
    * Returns the snapshot of a job that the claim of its task read, and removes the snapshot from
-   * memory. Returns null if the dispatcher does not hold it. D1 may have a newer version.
+   * memory. Returns null if the dispatcher does not hold the snapshot. D1 may have a newer version.
    */
   claimedJob(taskId: string): Promise<JobSnapshot | null>
   /** Returns the progress of jobs by id. Jobs without a running task are absent. */
   progressOfJobs(jobIds: string[]): Promise<Map<string, Progress>>
-  /** Resolves when the state of a job differs from `seen`, or at the timeout. */
+  /** Resolves when the job's version or progress differs from `seen`, or at the timeout. */
   nextChange(
     jobId: string,
     seen: JobVersionSeenByCaller | null,
     timeoutMs: number,
   ): Promise<WatchedJobState>
-  /** Resolves when the state of one of the jobs differs from `seen`, or at the timeout. */
+  /**
+   * Resolves when the version or progress of one of the jobs differs from `seen`, or at the
+   * timeout.
+   */
   nextChangeOfJobs(
     jobIds: string[],
     seen: JobVersionsSeenByCaller | null,
@@ -161,15 +164,17 @@ export type SlotRequest = {
 }
 
 /**
- * Problem of a slot's container: it did not start, its sandbox failed, or the requested version of
- * yt-dlp could not be installed.
+ * Reason why a slot's container is degraded: the container did not start, its sandbox failed, or
+ * the requested version of yt-dlp could not be installed.
  */
 export type SlotDegradedReason = Extract<
   DegradedReason,
   "container_not_started" | "sandbox_failed" | "ytdlp_update_failed"
 >
 
-/** Report that a slot's container has a problem (`isThere`), or that the problem is over. */
+/**
+ * Report that a slot's container is degraded (`isThere`) for a reason, or that the reason is over.
+ */
 export type SlotDegradedReport = { slot: string; problem: SlotDegradedReason; isThere: boolean }
 
 export type PoolRpc = DurableObject & {
@@ -196,7 +201,7 @@ export type PoolRpc = DurableObject & {
    * stopped before the slot is allocated again.
    */
   slotDistrusted(run: { slot: string; allocation: number }): Promise<void>
-  /** Stores that a slot's container has a problem, or that the problem is over. */
+  /** Stores that a slot's container is degraded for a reason, or that the reason is over. */
   problemJudged(judged: SlotDegradedReport): Promise<void>
   /** Returns the number of slots, of allocated slots, and of accounts that wait for a slot. */
   usage(pool: string): Promise<{ slots: number; used: number; waitingAccounts: number }>
@@ -236,8 +241,8 @@ export type CallerKey = { id: string; scopes: Scope[]; expiresAt: number | null 
 export type Caller = { account: CallerAccount; key: CallerKey | null }
 
 /**
- * Result of the rate limit for one request: whether it is allowed, and the remaining requests of
- * this window.
+ * Result of the rate limit for one request: whether the request is allowed, and the remaining
+ * requests of this window.
  */
 export type RateLimitResult = {
   caller: Caller
@@ -296,7 +301,8 @@ export type RateLimiterRpc = DurableObject & {
   /** Counts one request of a user with a valid session. */
   takeFor(caller: Caller, taking?: Pick<RateLimitRequest, "changes">): Promise<RateLimitResult>
   /**
-   * Informs the rate limiter that a request that was granted in advance may write to the database.
+   * Informs the rate limiter that the caller has used a request granted in advance, which may write
+   * to the database.
    */
   noteChange(): Promise<void>
   /**
@@ -314,9 +320,15 @@ export type RateLimiterRpc = DurableObject & {
    * request.
    */
   isValid(keyHash: string): Promise<boolean>
-  /** Drops the cached key, so that the next request reads the key from the database. */
+  /**
+   * Drops the API key that the rate limiter caches, so that the next request reads the key from the
+   * database.
+   */
   forget(): Promise<void>
-  /** Resolves when the cached key is dropped or expires, or at the timeout. */
+  /**
+   * Waits for a change of the API key that the rate limiter caches, for at most `timeoutMs`.
+   * Resolves as soon as the cached key is dropped or expires.
+   */
   untilForgotten(timeoutMs: number): Promise<void>
 }
 
@@ -340,8 +352,8 @@ export type RunnerAnswer = { status: number; text: string }
 export type TaskRun = { accountId: string; jobId: string; taskId: string; fence: number }
 
 /**
- * State of a slot's container: whether it runs, the failure of its last start, and its response to
- * the health request.
+ * Health of a slot's container: whether the container runs, the failure of its last start, and its
+ * response to the health request.
  */
 export type ContainerState = {
   isRunning: boolean
@@ -356,7 +368,7 @@ export type ContainerState = {
 export type HealthPath = "/health" | "/health?attacks=all"
 
 export type RunnerRpc = DurableObject & {
-  /** Sends a task to the container. Starts the container if it is not running. */
+  /** Sends a task to the container. Starts a stopped container first. */
   post(order: TaskOrder): Promise<RunnerAnswer>
   /**
    * Kills the runs of a task at this fence or a lower fence. Does not start a stopped container.
@@ -368,8 +380,8 @@ export type RunnerRpc = DurableObject & {
    */
   end(allocation: number): Promise<boolean>
   /**
-   * Returns the state of the container without starting it. With the query of HealthPath, the
-   * runner first tests its sandbox by all attacks.
+   * Returns the health of the container without starting a stopped one. With the query of
+   * HealthPath, the runner first tests its sandbox by all attacks.
    */
   inspect(healthPath?: HealthPath): Promise<ContainerState>
   /**

@@ -53,9 +53,9 @@ export const settingsSchema = z.object({
    * near the first caller. Existing resources do not move.
    */
   REGION: z.enum(REGION_NAMES, `expected one of ${REGION_NAMES.join(", ")}`).optional(),
-  /** Origin of the runner process on one machine. Without it, containers run the tasks. */
+  /** Origin of the runner process on one machine. If not set, containers run the tasks. */
   RUNNER_ORIGIN: z.url().optional(),
-  /** Bearer token for requests to the runner process. The start script generates it. */
+  /** Bearer token for requests to the runner process, which the start script generates. */
   RUNNER_TOKEN: z.string().min(RUNNER_TOKEN_CHARACTERS_MIN).optional(),
   /**
    * Bearer token with which the runner process reports its start. The token permits nothing else.
@@ -188,8 +188,8 @@ export const settingsSchema = z.object({
   /** Retention of a finished job's row, in days. The job's files stay until they are deleted. */
   JOB_DAYS_MAX: count.default(90),
   /**
-   * Maximum size of a database, in bytes. At four fifths of it the operator gets an alert. D1's own
-   * limit is 10 GB.
+   * Maximum size of a database, in bytes. The operator gets an alert at four fifths of the maximum.
+   * D1's own limit is 10 GB.
    */
   DATABASE_BYTES_MAX: count.default(10_000_000_000),
   /** Sign-up policy: open to everybody, only by the operator's invitation, or closed. */

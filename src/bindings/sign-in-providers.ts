@@ -23,7 +23,7 @@ export const SIGN_IN_PROVIDERS = [
 
 export type SignInProvider = (typeof SIGN_IN_PROVIDERS)[number]
 
-/** Reports whether a name is that of a supported sign-in service. */
+/** Reports whether a supported sign-in service has this name. */
 export function isSignInProvider(name: string): name is SignInProvider {
   return SIGN_IN_PROVIDERS.some((provider) => provider === name)
 }

@@ -7,8 +7,8 @@ import { logError } from "../platform/log.ts"
 export type StorageDisk = { freeBytes: number; totalBytes: number }
 
 /**
- * Reservation of disk space for bytes that are about to be written. The bytes count as used until
- * the release.
+ * Reservation of disk space for bytes that are about to be written. The reserved bytes count as
+ * used until the release.
  */
 export type DiskSpaceReservation = { release(): void }
 
@@ -23,7 +23,7 @@ const KNOWN_MS = 1000
 const diskAnswer = z.object({ free_bytes: z.number(), total_bytes: z.number() })
 const nothing: DiskSpaceReservation = { release: () => undefined }
 
-/** Last known state of the disk. Only a single isolate writes to the disk. */
+/** Free bytes of the storage disk when last read. Only a single isolate writes to the disk. */
 let cached: { disk: StorageDisk; at: number } | null = null
 let heldBytes = 0
 

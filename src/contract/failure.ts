@@ -72,8 +72,8 @@ const LINES_LENGTH_MAX = 20_000
 
 /**
  * Failure of a task. `code` is for programs, and `message` is a sentence for people. `lines` is the
- * last output of the tool, without paths of the machine. The schema cuts values that are too long
- * instead of refusing them, so that every failure can be reported.
+ * last output of the tool, without paths of the machine. The schema cuts long values, so that every
+ * failure can be reported.
  */
 export const failureSchema = z.object({
   code: failureCodeSchema,

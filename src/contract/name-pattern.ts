@@ -13,7 +13,7 @@ export type NamePatternPart =
 
 /**
  * Positions in a file name at which the pattern parts that are already matched can end. The value
- * at an index is 1 if that position is reachable.
+ * at an index is 1 if a match can end at that position.
  */
 type Positions = Uint8Array
 

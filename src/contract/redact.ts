@@ -36,7 +36,7 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
  */
 const PLAIN = /^[a-z0-9.-]*$/
 
-/** Matches sequences of characters that are as long as keys and signatures. */
+/** Matches sequences of characters that are as long as API keys and signatures. */
 const LONG_RUN = /[\w-]{20,}/g
 
 const secrets = new Set<string>()
@@ -77,7 +77,9 @@ function secretsOfJson(text: string): string[] {
   return found
 }
 
-/** Replaces secrets in a text: keys, tokens, cookies, and the parts of URLs that may be secret. */
+/**
+ * Replaces secrets in a text: API keys, tokens, cookies, and the parts of URLs that may be secret.
+ */
 export function redactText(text: string): string {
   let result = text
   if (text.length >= SECRET_CHARACTERS_MIN) {

@@ -69,8 +69,8 @@ const stdout = z
 
 /**
  * Progress details that a tool reports: frames, bytes and media time written so far, and the speed
- * (1 is real time). A value is null if the tool does not report it. Details are available even if
- * the total amount of work is unknown.
+ * (1 is real time). A null value means that the tool does not report the value. Details are
+ * available even if the total amount of work is unknown.
  */
 export const progressDetailSchema = z.object({
   frame: count.nullable(),
@@ -92,7 +92,7 @@ export const reportSchema = z.discriminatedUnion("kind", [
   reportBase.extend({ kind: z.literal("started") }),
   reportBase.extend({
     kind: z.literal("progress"),
-    /** Finished share of the work in percent; 0 if the share is unknown. */
+    /** Finished share of the task in percent; 0 if the share is unknown. */
     percent: z.number().min(0).max(100),
     eta_seconds: z.number().nonnegative().optional(),
     detail: progressDetailSchema.optional(),

@@ -6,8 +6,8 @@ const AHEAD_MS_MAX = 24 * 3600 * 1000
 
 /**
  * Reports whether a pool with a roughly correct clock can have issued an allocation number. A
- * number from the far future is not plausible: if it were accepted, all later numbers would be
- * stale.
+ * number from the far future is not plausible: after its acceptance, the slot would refuse all
+ * numbers of the pool as stale.
  */
 export function isPlausibleAllocation(allocation: number, now: number): boolean {
   return allocation <= now + AHEAD_MS_MAX

@@ -8,7 +8,7 @@ import { z } from "zod"
  */
 export const SOURCE_ANSWER_HEADER = "lathe-source"
 
-/** Header with the object key that the store has, percent-encoded. */
+/** Header with the percent-encoded key of the S3 object from which the Worker read. */
 export const SOURCE_KEY_HEADER = "lathe-source-key"
 
 /** Header with the HTTP status of a store that refused the request. */

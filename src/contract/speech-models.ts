@@ -16,7 +16,7 @@ export function parseSpeechModels(settings: {
 }
 
 /**
- * Returns the name of a speech model. `model` is the name itself or the path of the model's folder.
+ * Returns the name of a speech model. `model` is either the name or the path of the model's folder.
  */
 export function speechModelName(model: string): string {
   return model.replace(/\/+$/, "").replace(/^.*\//, "")

@@ -27,8 +27,8 @@ export const taskOutputSchema = z.object({
   /** Name of the File that the output becomes. */
   name: z.string(),
   /**
-   * File name of the output in the workspace, if it differs from `name`. Every tool can read and
-   * write a file with this name.
+   * File name of the output in the workspace, if the file name differs from `name`. Every tool can
+   * read and write a file with this name.
    */
   workspace_name: z.string().optional(),
   /**
@@ -44,7 +44,7 @@ export const taskOutputSchema = z.object({
  */
 export const hasHeadersSchema = z.literal(true).optional()
 
-/** Schema of the work fields that all kinds of tasks have in common. */
+/** Schema of the fields that `work` has for tasks of all kinds. */
 export const taskWorkSchema = z.looseObject({
   kind: z.string(),
   /**
@@ -64,7 +64,7 @@ export const taskWorkSchema = z.looseObject({
 /** Schema of the warnings about the result of a task of any kind. */
 export const taskWarningsSchema = z.array(warningSchema).max(TASK_WARNINGS_MAX).optional()
 
-/** Schema of the result fields that all kinds of tasks have in common. */
+/** Schema of the fields that `result` has for tasks of all kinds. */
 export const taskResultSchema = z.looseObject({ kind: z.string(), warnings: taskWarningsSchema })
 
 /**

@@ -18,7 +18,7 @@ export const whisperLanguageCodeSchema = z
   .string()
   .refine((code) => codes.has(code), "expected a language of Whisper")
 
-/** Returns the canonical BCP-47 tag of a whisper code: `jv` for `jw`. */
+/** Returns the canonical BCP-47 tag of a language code of Whisper: `jv` for `jw`. */
 export function whisperCodeToLanguageTag(code: string): string {
   return Intl.getCanonicalLocales(code)[0] ?? code
 }

@@ -3,7 +3,7 @@ import { markDashboardRequest } from "../api/middleware/auth.ts"
 import { isProblemCode, Problem } from "../api/output/problem.ts"
 import type { SignedInUser } from "../accounts/sign-in/signed-in-user.ts"
 
-/** Sends a request to the app itself, within the same process. */
+/** Sends a request to the app that serves the dashboard, within the same process. */
 export type SendRequestToApp = (request: Request) => Promise<Response>
 
 /** Result of an API request: the parsed body, or the error with the faults of its fields. */

@@ -39,7 +39,10 @@ import { passwordResetRoutes } from "./sign-in/forgotten-passwords.tsx"
 import { signInRoutes } from "./sign-in/sign-in.tsx"
 import { signUpRoutes } from "./sign-in/sign-up.tsx"
 
-/** Returns a function that sends requests to the app itself while the app handles a request. */
+/**
+ * Returns a function that sends requests to the app, on behalf of the page request that the app
+ * handles.
+ */
 type Sender = (c: Pick<AppContext, "env" | "executionCtx">) => SendRequestToApp
 
 /** Pages that require a signed-in user. */

@@ -99,7 +99,7 @@ function TopBar() {
   )
 }
 
-/** Navigation. On narrow screens it is a popover, which needs no script. */
+/** Navigation, which is a popover on narrow screens. A popover needs no script. */
 function Sidebar({ user, section }: { user: SignedInUser["user"]; section: Section | null }) {
   return (
     <nav class="sidebar" id="navigation" popover="auto" aria-label="Main">

@@ -27,8 +27,8 @@ export function insertBatch(
 }
 
 /**
- * Reads a batch with its jobs and the dependencies between them in one consistent read. Deleted jobs
- * are absent. Returns null if the account has no such batch.
+ * Reads a batch with its jobs and the dependencies between them in one consistent read. Deleted
+ * jobs are absent. Returns null if the account has no such batch.
  */
 export async function findBatch(
   { accountId, sql: database }: AccountDatabase,
@@ -116,8 +116,8 @@ export type BatchReceiver = {
 
 /**
  * Returns the statement that inserts the delivery of a batch's end to a receiver, if the batch is
- * complete and `condition` holds. Its body is written before the first try, since the rows of the
- * other jobs are read then.
+ * complete and `condition` holds. The body of the delivery is written only before the first try,
+ * which reads the rows of all jobs of the batch.
  */
 export function insertBatchDelivery(
   { accountId, sql: database }: AccountDatabase,

@@ -45,7 +45,7 @@ export function getDatabaseBinding(env: DatabasesEnv, database: number): D1Datab
 
 /**
  * Opens the database with an account's rows and the directory database. The id of an account
- * contains the number of its database, which may be the directory itself.
+ * contains the number of its database; the database with number 1 is the directory.
  */
 export function openAccountDatabases(env: DatabasesEnv, accountId: string): AccountDatabases {
   const [directory, number] = [openDirectory(env), readDatabaseNumber(accountId)]

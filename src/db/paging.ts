@@ -24,7 +24,7 @@ type ListedTable = SQLiteTable & { id: SQLiteColumn; createdAt: SQLiteColumn; st
 /**
  * Returns the SQL condition that selects a page of rows in at most five states (D1's limit for the
  * terms of a compound SELECT). SQLite reads each state from the index in order and merges the
- * states, so that it reads no row after the page. The caller sorts the result.
+ * states, so that no row after the page is read. The caller sorts the result.
  */
 export function buildStatesPageCondition(
   table: ListedTable,
@@ -64,7 +64,7 @@ export function metadataPageCondition(
     sql`${table.state} in (select value from json_each(${JSON.stringify(states)}))`,
     where,
   )
-  // SQLite never reorders the tables of a CROSS JOIN, so that it reads `job_metadata` first.
+  // SQLite never reorders the tables of a CROSS JOIN, so that `job_metadata` is read first.
   return sql`${table.id} in (select ${jobId} from ${jobMetadata} cross join ${table} on ${table.id} = ${jobId} where ${isListed} order by ${jobId} desc limit ${limit} offset ${offset})`
 }
 

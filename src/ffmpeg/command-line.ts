@@ -86,8 +86,8 @@ export function computeTrimmedSeconds(file: CommandFile, seconds: number): numbe
 }
 
 /**
- * Reports whether an ffmpeg command keeps an output: it is neither `/dev/null`, nor `-f null`, nor
- * standard output.
+ * Reports whether an ffmpeg command keeps an output. Outputs to `/dev/null`, to `-f null` and to
+ * standard output are not kept.
  */
 export function isKeptOutput(file: CommandFile): boolean {
   const isNull = findLastOptionValue(file, "f")?.toLowerCase() === "null"

@@ -43,8 +43,7 @@ const HARMLESS_OPTIONS = new Set(
 )
 /**
  * Finds options `-ss` with times past the end of the inputs. `lengthOf` returns the duration of an
- * input in seconds, as it applies to an `-ss` at the given position; null if the duration is
- * uncertain.
+ * input in seconds that limits an `-ss` at a position; null if the duration is uncertain.
  */
 export function findSeeksPastEnd(
   command: ParsedCommand,

@@ -70,7 +70,9 @@ const AFTER_END: readonly Hint[] = [
   [/[\w$.-]+|./y, "remove the text after the end of the JSON, from `$&` on"],
 ]
 
-/** Returns the correction of malformed JSON with its position: `expected JSON; line 3, column 5: …`. */
+/**
+ * Returns the correction of malformed JSON with its position: `expected JSON; line 3, column 5: …`.
+ */
 export function describeBrokenJson(text: string): string {
   const formatHint = findHint(text, OTHER_FORMATS)
   if (formatHint !== null) return `expected JSON, but ${formatHint}`
@@ -104,7 +106,7 @@ function findStops(text: string): Stop[] {
   try {
     visit(text, { onError }, { disallowComments: true })
   } catch (error) {
-    // The parser calls itself for each level of nesting, and may overflow the stack.
+    // The recursion of the parser may overflow the stack at deep nesting.
     if (error instanceof RangeError) return [{ at: 0, code: "TooDeep" }]
     if (error !== PARSE_STOP) throw error
   }

@@ -27,8 +27,8 @@ export function describeExpectedKeyMap(value: unknown, prefix: string, what: str
 }
 
 /**
- * Returns the text of a list item: the item itself, or the longest string in an object; null
- * without a text.
+ * Returns the text of a list item: the item if the item is a string, or the longest string in an
+ * object; null without a text.
  */
 function textOf(item: unknown): string | null {
   if (typeof item === "string") return item === "" ? null : item

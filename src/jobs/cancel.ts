@@ -64,7 +64,8 @@ export async function endJobAsCanceled(
 
 /**
  * Makes the dispatcher kill the runs of tasks that are over in D1, and reconcile the jobs that wait
- * for files of these tasks. An unreachable dispatcher reconciles later by itself.
+ * for files of these tasks. A dispatcher that stays unreachable reconciles its queue later without
+ * this call.
  */
 export async function killTasks(env: Env, accountId: string, taskIds: string[]): Promise<void> {
   if (taskIds.length === 0) return

@@ -72,8 +72,8 @@ export async function findAcceptedJob(
 }
 
 /**
- * Reads the inputs of a new job, and the job of an earlier request with the same idempotency key, in
- * one database request. Makes no request without inputs.
+ * Reads the inputs of a new job, and the job of an earlier request with the same idempotency key,
+ * in one database request. Makes no request without inputs.
  */
 export async function findInputRowsAndAcceptedJob(
   database: AccountDatabase,
@@ -102,8 +102,8 @@ function judgeKnown(
 }
 
 /**
- * Writes a job in one D1 batch, then passes it to its dispatcher by a call. If the call is lost, the
- * sweep finds the job later. If a request with the same idempotency key was accepted meanwhile,
+ * Writes a job in one D1 batch, then passes it to its dispatcher by a call. If the call is lost,
+ * the sweep finds the job later. If a request with the same idempotency key was accepted meanwhile,
  * returns the job of that request.
  */
 export async function acceptJob(
@@ -122,8 +122,8 @@ export async function acceptJob(
 type AcceptedJobs = AcceptedJob & { drafts: readonly JobDraft[] }
 
 /**
- * Writes the jobs of a request in one D1 batch, all or none, then passes them to their dispatcher by
- * a call, as `acceptJob`.
+ * Writes the jobs of a request in one D1 batch, all or none, then passes them to their dispatcher
+ * by a call, as `acceptJob`.
  */
 export async function acceptJobs(
   env: Env,
@@ -184,10 +184,10 @@ export async function findExceededLimit(
 }
 
 /**
- * Creates the jobs of a request. Returns the limit that refused them; null if they were created. If a
- * limit refused the jobs and allows them when read afterwards, the creation is repeated; after the
- * last attempt, the limit of which the jobs would use the largest share counts. Throws if the account
- * is deleted.
+ * Creates the jobs of a request. Returns the limit that refused them; null if they were created. If
+ * a limit refused the jobs and allows them when read afterwards, the creation is repeated; after
+ * the last attempt, the limit of which the jobs would use the largest share counts. Throws if the
+ * account is deleted.
  */
 async function createWithin(
   database: AccountDatabase,

@@ -104,7 +104,7 @@ function replaceReferences(request: unknown, newIds: ReadonlyMap<string, string>
   return JSON.parse(text)
 }
 
-/** Returns the ids of the other jobs that still have to write inputs. */
+/** Returns the ids of the jobs that have yet to write files which the retried job reads. */
 function listPendingJobIds(inputs: readonly TaskInputWithFile[], ownId: string): string[] {
   const pending = inputs.flatMap(({ file }) =>
     file && !isFinalState(file.state) ? [file.jobId] : [],

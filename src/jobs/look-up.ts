@@ -96,6 +96,7 @@ function isUsable(job: Job): boolean {
 }
 
 function isAnswer({ state, completedAt }: Job): boolean {
-  // The absolute difference prevents that a clock that was set back prolongs the reuse.
+  // Uses the absolute difference, because after the clock was set back the age is negative, and
+  // would prolong the reuse.
   return state === "succeeded" && Math.abs(Date.now() - (completedAt ?? 0)) < LOOKUP_REUSE_MS
 }

@@ -37,8 +37,8 @@ export type RetryRequest = {
 type UnrepeatableJob = { job: Job; refusal: string } | { job: Job; gone: string[] }
 
 /**
- * Outcome of a retry: the accepted jobs in the order of the repeated ones, or the reason why none was
- * created. `full` means that the disk has no room for a copy of a job's own file.
+ * Outcome of a retry: the accepted jobs in the order of the repeated ones, or the reason why none
+ * was created. `full` means that the disk has no room for a copy of a job's own file.
  */
 export type RetryOutcome =
   | (AcceptedJob & { newJobIds: string[] })
@@ -49,8 +49,8 @@ export type RetryOutcome =
   | "full"
 
 /**
- * Creates new jobs from the requests of finished jobs, all or none. An input that is an output of one
- * of these jobs becomes the output of the new job.
+ * Creates new jobs from the requests of finished jobs, all or none. If a job reads an output of
+ * another of these jobs, the new job reads the output of the other's repetition.
  */
 export async function retryJobs(
   env: Env,

@@ -43,8 +43,8 @@ export async function awaitBatchEnd(
 }
 
 /**
- * Yields a batch at once and after each change, until its last job ends or it is deleted, or until
- * `timeoutMs`. Without a change for a while, yields the same state again.
+ * Yields a batch at once and after each change, until the last job ends, the batch is deleted, or
+ * `timeoutMs` has passed. Without a change for a while, yields the unchanged batch again.
  */
 export async function* followBatch(
   env: Env,
@@ -67,7 +67,9 @@ export async function* followBatch(
   }
 }
 
-/** Returns the progress of the open jobs of a batch; empty if their dispatcher cannot be reached. */
+/**
+ * Returns the progress of the open jobs of a batch; empty if their dispatcher cannot be reached.
+ */
 export async function readBatchProgress(
   env: Env,
   { batch, jobs }: BatchWithJobs,

@@ -36,7 +36,10 @@ export type JobAddress = { accountId: string; jobId: string }
  */
 export type AwaitedJob = JobAddress & {
   isNew?: boolean
-  /** Read replica that is read first. The replica's row counts only if the job is finished. */
+  /**
+   * Read replica to try before the primary database. The row of the replica counts only if the job
+   * is finished.
+   */
   replica?: AccountDatabase | null
 }
 
@@ -117,7 +120,7 @@ async function awaitFinal<Row>(
   }
 }
 
-/** Job with its present progress. The progress is null if it is unknown. */
+/** Job with its present progress; null for an unknown progress. */
 export type JobWithProgress = { job: Job; progress: Progress | null }
 
 /**

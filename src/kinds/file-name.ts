@@ -29,8 +29,9 @@ export function fileNameFromUrl({ pathname }: URL): string {
 }
 
 /**
- * Returns a safe file name for an S3 object. An S3 URL can mean several object keys, of which the
- * last gives the name.
+ * Returns a safe file name for an S3 object. The path of an S3 URL may be an object key as written
+ * or percent-encoded, so that a URL gives several candidate keys; the last, decoded key gives the
+ * name.
  */
 export function fileNameFromObjectKeys(keys: readonly string[]): string {
   return sanitizeFileName(keys.at(-1) ?? "")

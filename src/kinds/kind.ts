@@ -70,7 +70,7 @@ export type Kind<RecordSchema extends z.ZodType<object> = z.ZodType<object>> = {
   ): z.infer<RecordSchema>
   /** Returns the name by which references name the output with a key; the key by default. */
   outputName?(key: string): string
-  /** Returns the URL of an output that is not a File; null for a File. */
+  /** Returns the URL of a job output that is not a File; null for a File. */
   outputUrl?(base: string, jobId: string, output: { key: string; name: string }): string | null
   /**
    * Returns the failure of a job whose task failed. Without this function, the job gets the failure
@@ -176,8 +176,8 @@ export type JsonKind<
    */
   example: unknown
   /**
-   * Returns the valid fields of a body that may be invalid, so that a single response reports all
-   * faults.
+   * Returns the valid fields of a request body with invalid fields, so that a single response
+   * reports all faults.
    */
   readUsableFields(body: object): Usable
   /**
@@ -193,8 +193,8 @@ export type JsonKind<
    */
   webhooks?(request: Usable): { field: string; url: string }[]
   /**
-   * Returns the common fields of a request (`CommonRequestFields`). Defined only for requests that can
-   * nest these fields.
+   * Returns the common fields of a request (`CommonRequestFields`). Defined only for requests that
+   * can nest these fields.
    */
   createFields?(request: Input): CommonRequestFields
   /**

@@ -15,8 +15,8 @@ export type JobWithOutputs = Pick<Job, "id" | "kind"> & {
 }
 
 /**
- * Returns the file of the output that a reference names. The file is null if it was deleted. Returns
- * the names of all outputs instead if the job has no such output.
+ * Returns the file of the output that a reference names. A deleted file is null. If the job has no
+ * such output, returns the names of all outputs.
  */
 export function findReferencedOutput(
   job: JobWithOutputs,

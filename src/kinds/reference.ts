@@ -27,7 +27,9 @@ export type ParsedInputReference =
 /** Names of jobs in a batch. A name is shorter than an id, so that a reference is unambiguous. */
 export const JOB_NAME = /^[a-z][a-z0-9_-]{0,31}$/
 
-/** Returns the text of a reference to an output of a job, by the job's id or its name in a batch. */
+/**
+ * Returns the text of a reference to an output of a job, by the job's id or its name in a batch.
+ */
 export function outputReference(job: string, output: string): string {
   return `svc_id://${job}/${output}`
 }
@@ -101,7 +103,7 @@ export function findInputFileFaults(
   return [{ field, code: "series_as_input", message }]
 }
 
-/** Reports whether a file is a bundle, or will be a bundle once its job has written it. */
+/** Reports whether a file is a bundle, or will be a bundle when its job has written the file. */
 function isBundle({ bundle, objectKey, source, name }: File): boolean {
   const isPlanned = objectKey === null && source === "output"
   return bundle !== null || (isPlanned && findBundleKind({ name }) !== null)

@@ -19,7 +19,7 @@ export function draftUpload(
   input: {
     jobId: string
     fileId: string
-    /** Key of the input in its job's request. */
+    /** Key of the input in the request of the job that reads the upload. */
     key: string
     /** Whether the job continues if the uploaded file is not media. */
     isOptional: boolean

@@ -114,7 +114,7 @@ async function collectSome(
 }
 
 /**
- * Deletes the objects below prefixes of one account folder. If that fails, deletes below each
+ * Deletes the objects below prefixes of one account folder. After a failure, deletes below each
  * prefix separately. Returns the prefixes that may still have objects.
  */
 async function collectFolder(

@@ -45,7 +45,7 @@ export async function deletePrefixes(
   }
 }
 
-/** Reports whether one of the prefixes is a parent folder of the key. */
+/** Reports whether an R2 key lies in the folder of one of the prefixes. */
 function isBelow(key: string, prefixes: ReadonlySet<string>): boolean {
   for (let at = key.indexOf("/"); at !== -1; at = key.indexOf("/", at + 1)) {
     if (prefixes.has(key.slice(0, at + 1))) return true

@@ -8,7 +8,7 @@ import { makeDiskSpaceReserver } from "../bindings/storage-disk.ts"
 import type { Upload } from "../db/schema/uploads.ts"
 import { abandonPartWriter } from "./abandon-upload.ts"
 
-/** File from a caller's request whose bytes are all stored in R2. */
+/** File from a request whose bytes are all stored in R2. */
 export type ReceivedFile = {
   upload: Upload
   sizeBytes: number
@@ -16,11 +16,11 @@ export type ReceivedFile = {
   sha256: string
 }
 
-/** File from a caller's request that is being written to R2. */
+/** File from a request that is being written to R2. */
 export type IncomingFile = {
   /**
-   * Adds bytes to the file, after which at least `moreBytes` follow. Returns false if the disk has
-   * no room.
+   * Adds bytes to the file. Returns false if the disk has no room. `moreBytes` is the smallest
+   * number of bytes that follow, by which the writer knows whether a part will be full.
    */
   write(bytes: Uint8Array, moreBytes: number): Promise<boolean>
   /** Completes the file. Returns null if the disk has no room for the remaining bytes. */

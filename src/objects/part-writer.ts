@@ -82,8 +82,10 @@ export function createPartWriter(
 }
 
 /**
- * Adds bytes to the object, after which at least `moreBytes` follow. If a part is full, waits until
- * the previous part was sent. Returns false if the disk has no room.
+ * Adds bytes to the object. Waits for the previous part to be sent if a part is full. `moreBytes`
+ * is the smallest number of bytes that follow: if they fill the part, its bytes are streamed to R2,
+ * else they are buffered. Returns false if the disk under R2 has no room (a service on one
+ * machine).
  */
 export async function addBytesToPartWriter(
   writer: PartWriter,
@@ -140,8 +142,8 @@ export async function completePartWriterObject(
 }
 
 /**
- * Waits until no part is in transfer, so that the upload can be abandoned. Returns false if nothing
- * was stored.
+ * Waits until R2 receives no more parts of a writer, so that the upload can be aborted. Returns
+ * false if the writer has not stored any bytes.
  */
 export async function stopPartWriter(writer: PartWriter): Promise<boolean> {
   if (writer.streamed) await abortStreamedPart(writer.streamed)
@@ -232,9 +234,9 @@ async function beginMultipart(
 }
 
 /**
- * Replaces a buffer that is too small by a larger one. The first buffer is small, for small files.
- * The second buffer has the full size, because replaced buffers stay in memory until they are
- * garbage-collected.
+ * Replaces a buffer with too little room by a larger one. The first buffer is small, for small
+ * files. The second buffer has the full size, because replaced buffers stay in memory until they
+ * are garbage-collected.
  */
 function makeRoom(writer: PartWriter, bytes: number): void {
   const { buffer, bytesMax, filledBytes, partBytes, storedBytes } = writer

@@ -35,8 +35,8 @@ export async function fillStreamedPart(part: StreamedPart, bytes: Uint8Array): P
 }
 
 /**
- * Waits for a step of a part. R2 stops reading a part that it refuses, so that the step itself may
- * never end.
+ * Waits for a step of a streamed part, or for the refusal of the part: R2 stops reading a part that
+ * it refuses, so that the step may never end.
  */
 async function orRefused({ sent }: StreamedPart, step: Promise<void>): Promise<void> {
   step.catch(() => undefined)

@@ -22,7 +22,8 @@ export function makeBoundedCache<Value>(max: number): BoundedCache<Value> {
       return null
     },
     set(name, value, until) {
-      // A map iterates in insertion order. Deleting the name first moves it to the end.
+      // Deletes the name first, because a map iterates in insertion order: the name moves to the
+      // end.
       entries.delete(name)
       entries.set(name, { value, until })
       const [oldest] = entries.size > max ? entries.keys() : []

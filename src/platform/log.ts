@@ -27,7 +27,7 @@ function isRoutine(level: LogLevel, { status, error, error_code }: LogEventField
   return !(typeof status === "number" && status >= 500) && !error && !error_code
 }
 
-/** Logs an error that the caller has handled. */
+/** Logs an error after which the service continues. */
 export function logError(event: string, facts: LogEventFields): void {
   log("error", event, facts)
 }

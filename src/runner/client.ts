@@ -123,8 +123,8 @@ export async function readPlainRunnerHealth(
 }
 
 /**
- * Reports whether the service uses a plain runner: one process at `RUNNER_ORIGIN`, instead of
- * containers.
+ * Reports whether the service uses a plain runner, which is one process at `RUNNER_ORIGIN` in place
+ * of containers.
  */
 export function usesPlainRunner(env: Env): boolean {
   return getSettings(env).RUNNER_ORIGIN !== undefined

@@ -182,8 +182,8 @@ function leftOfWait(of: {
 
 /**
  * Decides about a container that got no requests for its idle time. Keeps the container while its
- * run holds a lease. Otherwise stops the container, or destroys it if an earlier stop had no
- * effect.
+ * run holds a lease. Otherwise stops the container, or destroys the container if an earlier stop
+ * had no effect.
  */
 export function chooseIdleContainerAction(of: { holdsLease: boolean; isStopping: boolean }) {
   if (of.holdsLease) return "keep"

@@ -65,7 +65,7 @@ class Runner extends Container<Env> implements RunnerRpc {
   readonly #memory: StoredContainerState
   #ending: Promise<void> | null = null
   #comingUp: Promise<string | null> | null = null
-  /** Failure of the last start; null if it succeeded. */
+  /** Failure of the container's last start; null if the start succeeded. */
   #startProblem: string | null = null
   /** Token of the present idle timer; null during a run. */
   #idle: object | null = null
@@ -192,8 +192,8 @@ class Runner extends Container<Env> implements RunnerRpc {
   }
 
   /**
-   * Starts the container if it does not run. Returns null on success, or the reason why the
-   * container could not start.
+   * Starts the container unless it runs. Returns null on success, or the reason why the container
+   * could not start.
    */
   async #comeUp(slot: string): Promise<string | null> {
     const { status } = await this.getState()
@@ -235,7 +235,7 @@ class Runner extends Container<Env> implements RunnerRpc {
     }
   }
 
-  /** Informs the pool whether the container has a problem. */
+  /** Informs the pool whether the slot's container is degraded for a reason. */
   async #judge(slot: string, problem: SlotDegradedReason, isThere: boolean): Promise<void> {
     await getPoolObject(this.env, this.#pool).problemJudged({ slot, problem, isThere })
   }

@@ -59,8 +59,8 @@ async function storeExactly<Stored>(
     const [value] = await Promise.all([storing, piping])
     return { value }
   } catch (error) {
-    // Aborts the pipe, because R2 may refuse a body before it reads a byte, and a pipe without a
-    // reader never ends.
+    // Aborts the pipe: R2 may refuse a body without reading a byte, and a pipe without a reader
+    // never ends.
     stop.abort(error)
     const ends = await Promise.allSettled([piping, storing])
     if (ends.some(isWrongLength)) return null

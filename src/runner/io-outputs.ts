@@ -137,8 +137,8 @@ async function completeParts(c: IoContext, objectKey: string): Promise<Response>
 }
 
 /**
- * Completes the object of an upload from its parts. Uses the etags in D1 instead of those in the
- * request, because a repeated upload of a part may have overtaken the first one. If R2 has other
+ * Completes the object of an upload from its parts. The etags come from D1 and not from the
+ * request, because a repeated upload of a part may have overtaken the first upload. If R2 has other
  * parts or no such upload, removes the upload and returns false. The run must then start a new
  * upload.
  */
@@ -161,7 +161,9 @@ export async function completeUpload(
   }
 }
 
-/** Aborts the other uploads of an object, for example an upload whose transfer was interrupted. */
+/**
+ * Aborts further uploads of the same object, for example an upload whose transfer was interrupted.
+ */
 async function closeOthers(c: IoContext, objectKey: string, id: string): Promise<void> {
   const database = openAccountDatabases(c.env, c.get("run").accountId)
   for (const upload of await listUploadsOfObject(database, objectKey)) {

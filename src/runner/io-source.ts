@@ -22,8 +22,8 @@ import { OUTBOUND_ERROR_HEADER } from "../contract/protocol.ts"
 import type { Env } from "../bindings/env.ts"
 
 /**
- * Schema of the URL of an import without normalization. The schema of `importTaskDefinition` trims URLs, but
- * an S3 object key may end in a space.
+ * Schema of the URL of an import without normalization. The schema of `importTaskDefinition` trims
+ * URLs, but an S3 object key may end in a space.
  */
 const importedUrl = z.object({ kind: z.literal(importTaskDefinition.name), url: z.string() })
 
@@ -166,7 +166,7 @@ async function askStore(
     region,
   })
   const signed = await signer.sign()
-  // Adds this header without a signature, because the transport may replace it.
+  // Adds the header without a signature, because the transport may replace its value.
   signed.headers.set("accept-encoding", "identity")
   const request = new Request(signed.url, { headers: signed.headers, redirect: "manual" })
   try {

@@ -151,8 +151,8 @@ async function findInputFailure(env: Env, claimed: ClaimedTask): Promise<Failure
 }
 
 /**
- * Returns a failure if the sizes of some inputs were unknown when the job was created, and the inputs
- * are too large; else null.
+ * Returns a failure if the sizes of some inputs were unknown when the job was created, and the
+ * inputs are too large; else null.
  */
 async function sizeFailure(
   env: Env,

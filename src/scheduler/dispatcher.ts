@@ -255,8 +255,8 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   }
 
   /**
-   * Removes a task that is over. Reconciles the other tasks of its job and the tasks that wait for
-   * its files, which may be over too.
+   * Removes a task that is over. Reconciles further tasks of the same job and the tasks that wait
+   * for the job's files, since those tasks may be over too.
    */
   async #leave(accountId: string, task: QueuedTask): Promise<void> {
     this.#remove(task.id, false)

@@ -65,9 +65,9 @@ async function expireJob(
 }
 
 /**
- * Returns the transition that fails an open job if no runner has had a task of it for `waitMsMax`.
- * Returns null if the job is over or may wait longer. The wait begins at `arrivedAt`, when the last
- * input from another job was complete; 0 without such an input.
+ * Returns the transition that fails an open job if no runner has had a task of the job for
+ * `waitMsMax`. Returns null if the job is over or may wait longer. The wait begins at `arrivedAt`,
+ * when the last input from another job was complete; 0 without such an input.
  */
 export function computeExpiryTransition(
   snapshot: JobSnapshot,
@@ -79,8 +79,8 @@ export function computeExpiryTransition(
 }
 
 /**
- * Returns the time since which a runner could have had a task of the job: its creation, the arrival
- * of its inputs or, if it was started, the end of its last run.
+ * Returns the time since which a runner could have had a task of the job: the creation of the job,
+ * the arrival of its inputs or, for a started job, the end of its last run.
  */
 function waitingSince({ job, tasks }: JobSnapshot, arrivedAt: number): number {
   if (job.startedAt === null) return Math.max(job.createdAt, arrivedAt)

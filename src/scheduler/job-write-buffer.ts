@@ -71,8 +71,8 @@ export class JobWriteBuffer {
 
   /**
    * Caches the job as the claim of a task read it, so that the end of the task needs no read. If
-   * the job changes meanwhile, its version differs, and a transition from the cached snapshot is
-   * not written.
+   * the job changes meanwhile, the version of the cached snapshot is old, and D1 refuses a
+   * transition from the snapshot.
    */
   keepClaim(taskId: string, snapshot: JobSnapshot): void {
     const { tasks, files, inputs } = snapshot

@@ -154,8 +154,8 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
 
   /**
    * Allocates free slots by fair share, and wakes the accounts that got a slot. Does not wake
-   * `asker`, which gets a response instead. First stops a container of another account in the
-   * background.
+   * `asker`, which learns of its slots by the response. First stops a container of another account
+   * in the background.
    */
   #share(pool: string, asker: string | null): void {
     const first = this.#nextNumber()

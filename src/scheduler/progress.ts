@@ -35,8 +35,8 @@ type JobProgress = { percents: Map<string, number>; shown: Progress }
  */
 export class ProgressTracker {
   readonly #tasksOf: (jobId: string) => readonly WeighedTask[]
-  // Random part of every version. A restart of the object changes all versions, so that no watcher
-  // waits for a change that it missed.
+  // Random part of every version. All versions change with a restart of the Durable Object, so that
+  // no watcher waits for a change from before the restart.
   readonly #bootId = newId()
   /**
    * Number of changes of each job, and the number of the last change that may have been the end of
@@ -73,8 +73,8 @@ export class ProgressTracker {
     percents.set(id, reported.percent)
     const open = this.#tasksOf(jobId)
     const percent = Math.max(shown.percent, percentOf(open, percents))
-    // Drops the details if several tasks are open, because the details of one task would mislead
-    // without those of the others.
+    // Drops the details if several tasks are open, because the details of a single task would
+    // mislead.
     const next = open.length > 1 ? { percent } : { ...reported, percent }
     this.#jobs.set(jobId, { percents, shown: next })
     this.#wake(jobId)
@@ -121,8 +121,8 @@ export class ProgressTracker {
   }
 
   /**
-   * Waits until one of the jobs differs from `seen`, or until the timeout. Returns the present state
-   * of all.
+   * Waits until one of the jobs differs from `seen`, or until the timeout. Returns the present
+   * state of all.
    */
   async nextOfJobs(
     jobIds: readonly string[],

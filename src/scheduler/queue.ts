@@ -61,7 +61,7 @@ export class TaskQueue {
     for (const statement of TABLES) sql.exec(statement)
   }
 
-  /** Queues tasks. Does not change a task that is already queued. */
+  /** Queues tasks. Leaves tasks that are queued already unchanged. */
   add(tasks: readonly QueuedTask[]): void {
     if (tasks.length === 0) return
     this.flush()
@@ -93,8 +93,8 @@ export class TaskQueue {
   }
 
   /**
-   * Renews the lease of a run. Writes only one renewal every few seconds to storage, and keeps the
-   * other renewals in memory.
+   * Renews the lease of a run. Writes a renewal to storage only every few seconds, and keeps
+   * further renewals in memory.
    */
   renew(task: QueuedTask): void {
     const saved = this.#savedOf(task.id)

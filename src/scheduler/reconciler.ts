@@ -27,7 +27,8 @@ import type { ScanCursors } from "./scan-cursors.ts"
 import type { SlotRequests } from "./slot-requests.ts"
 
 /**
- * Age of a task below which the call or message that queues it may still arrive, in milliseconds.
+ * Age in milliseconds up to which a task may be missing in the queue, because the call or message
+ * that queues the task may still arrive.
  */
 const LATE_MS = 30_000
 /**
@@ -67,7 +68,7 @@ export class Reconciler {
     await this.reconcileTasks(accountId, [...underWay, ...cursors.nextWaiting()], true)
   }
 
-  /** Removes those queued tasks that are over in D1, and reconciles the others. */
+  /** Removes queued tasks that are over in D1, and reconciles those that are open. */
   async reconcileTasks(accountId: string, ids: readonly string[], killed: boolean): Promise<void> {
     if (ids.length === 0) return
     const { queue, notes } = this.#parts
@@ -139,7 +140,10 @@ export class Reconciler {
     if (over.length > 0) await this.#leaveJobs(accountId, over)
   }
 
-  /** Reconciles queued tasks with their rows in D1, and ends at most `endsMax` jobs that can never start. */
+  /**
+   * Reconciles queued tasks with their rows in D1, and ends at most `endsMax` jobs that can never
+   * start.
+   */
   async reconcile(accountId: string, open: OpenTask[], endsMax = ENDED_AT_ONCE_MAX): Promise<void> {
     const { queue, onReconciled } = this.#parts
     const queued = queue.findAll(open.map(({ id }) => id))
@@ -162,7 +166,8 @@ export class Reconciler {
 
   /**
    * Removes the tasks of ended jobs from the queue, and reconciles the tasks that wait for files of
-   * these jobs. Expedites the scan of blocked tasks, because one call ends only some of a long chain.
+   * these jobs. Expedites the scan of blocked tasks, because one call ends only some of a long
+   * chain.
    */
   async #leaveJobs(
     accountId: string,

@@ -19,7 +19,7 @@ const TABLE = `create table if not exists waiting_accounts (
   account_id text primary key, wanted integer not null, waiting_since integer not null,
   slots_share_max real not null, turn integer not null) without rowid`
 
-/** Writes a row only if the row changes. */
+/** Writes a row of a waiting account only if a column changes. */
 const UPSERT = `insert into waiting_accounts
   (account_id, wanted, waiting_since, slots_share_max, turn) values (?, ?, ?, ?, ?)
   on conflict do update set wanted = excluded.wanted, waiting_since = excluded.waiting_since,

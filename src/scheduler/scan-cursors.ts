@@ -21,7 +21,8 @@ type Scan = "open" | "waiting" | "blocked"
 
 /**
  * Cursors of cyclic scans through the tasks of an account. Each step covers a bounded number of
- * tasks. An expedited scan takes its next step within a second until it has covered all tasks.
+ * tasks. The steps of an expedited scan follow each other within a second until all tasks are
+ * covered.
  */
 export class ScanCursors {
   readonly #kv: SyncKvStorage

@@ -16,8 +16,8 @@ import type { QueuedTask } from "./queued-task.ts"
 const READY_MAX = 100
 
 /**
- * Time for which an unmet slot request is not repeated, in milliseconds. The pool wakes the account
- * earlier when it has slots.
+ * Time after which an unmet slot request is repeated, in milliseconds. The pool wakes the account
+ * earlier when a slot is free.
  */
 const UNMET_MS = 4_000
 
@@ -70,8 +70,9 @@ class PoolRequests {
 
 /**
  * Requests slots from the pools for the tasks of a queue. A slow pool does not delay the other
- * pools. All state is in memory. After a loss of memory, the queue restores the allocations of its
- * tasks. The first request to a pool then frees all other allocations.
+ * pools. Demand and allocations are kept in memory only. After a restart, the queue restores the
+ * allocations of its tasks, and the first request to a pool frees all allocations that were not
+ * restored.
  */
 export class SlotRequests {
   readonly #env: Env
@@ -163,7 +164,7 @@ export class SlotRequests {
       started = await this.#allocate(requests, demand)
       requests.hasFailed = false
     } catch (error) {
-      // An unreachable pool must not delay allocations of the other pools.
+      // Only logs that the pool is unreachable, so that the other pools still get their requests.
       logError("dispatcher.pool_lost", { pool: requests.pool, error: String(error) })
       requests.hasFailed = true
     }

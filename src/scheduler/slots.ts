@@ -11,7 +11,7 @@ const TABLES = [
     primary key (slot, problem)) without rowid`,
 ]
 
-/** State of a slot that was allocated at least once. */
+/** Slot that was allocated at least once, with its last allocation. */
 type Slot = {
   slot: string
   /**
@@ -104,7 +104,9 @@ export class PoolSlots {
       .reduce((highest, number) => Math.max(highest, number), 0)
   }
 
-  /** Returns the number of each account's last allocation, as far as the slots record it. */
+  /**
+   * Returns the number of each account's last allocation, as far as the slots record the number.
+   */
   lastTurns(): Map<string, number> {
     const turns = new Map<string, number>()
     for (const { accountId, allocation } of this.#slots.values()) {

@@ -7,8 +7,8 @@ import { inspectContainer } from "../runner/client.ts"
 import { POOLS } from "../bindings/pools.ts"
 
 /**
- * State of the container of a slot: whether it runs, the failure of its last start, and the health
- * of its runner.
+ * Health of the container of a slot: whether the container runs, the failure of the container's
+ * last start, and the health of its runner.
  */
 export type SlotContainer = {
   slot: string

@@ -28,7 +28,7 @@ const DAY_MS = 24 * 3_600_000
  */
 export type PoolUsage = { name: string; slots: number; used: number; waitingAccounts: number }
 
-/** State of the service at one time, which the operator's pages show. */
+/** Health and load of the service at one time, which the operator's pages show. */
 export type ServiceState = {
   reasons: DegradedReason[]
   /**
@@ -79,7 +79,7 @@ export async function readServiceState(
   return { reasons, runner, pools, disk, ...counts }
 }
 
-/** Adds up the counts of all databases by name and state. */
+/** Adds up the counts of all databases for each name and state. */
 function addOpen(counts: OpenWorkCount[]): OpenWorkCount[] {
   const groups = Map.groupBy(counts, ({ name, state }) => `${state} ${name}`)
   return [...groups.values()].flatMap((group) => {

@@ -3,7 +3,7 @@ import { BATCH_EVENT_TYPES } from "../db/batches.ts"
 import { FINAL_STATES } from "../domain/states.ts"
 import type { FinalState } from "../domain/states.ts"
 
-/** Type of the webhook event that a caller can request as a test. */
+/** Type of the webhook event that an account can request to test its receiver. */
 export const TEST_EVENT_TYPE = "webhook.test"
 
 /** Types of all webhook events about jobs and batches. */

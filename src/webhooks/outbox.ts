@@ -15,7 +15,7 @@ import type { JobSnapshot } from "../domain/snapshot.ts"
 import { utf8ByteLength } from "../contract/bundle.ts"
 import { makeEventType, matchesEventType } from "./event-types.ts"
 
-/** Event that a webhook reports. `data` is the record of the job. */
+/** Body of a webhook about the end of a job. `data` is the record of the job. */
 type WebhookEvent = { type: string; timestamp: string; data: object }
 
 /** Largest body of a webhook, in bytes. */

@@ -14,7 +14,7 @@ export type DeliveryTryResult = {
   answer: string | null
   /** Retry-After header of the response, unparsed. */
   retryAfter: string | null
-  /** Whether the result concerns the receiver. Failures of the service itself do not. */
+  /** Whether the result tells something about the receiver. Failures within the service do not. */
   isOfReceiver: boolean
   /** Whether the delivery gets no further try. */
   isLast?: boolean

@@ -9,7 +9,7 @@ const permitsByKey = new Map<string, Set<Permit>>()
 /**
  * Acquires a permit from the semaphore of an account and that of a host. Returns the function that
  * releases the permit, or null if either semaphore has no free permit. A permit expires at `until`,
- * because the platform runs no cleanup when it ends a delivery.
+ * because Cloudflare may end a delivery without running its cleanup.
  */
 export function acquirePermit(
   delivery: { accountId: string; host: string },

@@ -1,10 +1,10 @@
 import { makeBoundedCache } from "../../platform/bounded-cache.ts"
 import type { PrefetchGrant } from "../../bindings/rpc.ts"
 
-/** Requests of a key that the rate limiter granted to this isolate in advance. */
+/** Requests of an API key that the rate limiter granted to this isolate in advance. */
 export type PrefetchedRequests = {
   granted: PrefetchGrant
-  /** Number of requests that may still pass without a call to the rate limiter. */
+  /** Number of granted requests that are left: these pass without a call of the rate limiter. */
   left: number
   /** Time at which the grant expires, in milliseconds since the epoch. */
   until: number
@@ -54,7 +54,7 @@ export function storePrefetch(
   return prefetch
 }
 
-/** Drops the prefetched requests of keys that have changed. */
+/** Drops the requests that were granted in advance to API keys which have changed. */
 export function dropPrefetches(hashes: readonly string[]): void {
   timesForgotten += 1
   for (const hash of hashes) prefetches.delete(hash)

@@ -45,7 +45,7 @@ const NOTHING_MORE: RateLimitRequest = { changes: false, wanted: 0, unused: null
 
 /**
  * Time after a write for which the caller's reads use the primary database instead of a replica, in
- * milliseconds. An idle object stays in memory at least as long.
+ * milliseconds. An idle rate limiter stays in memory at least as long.
  */
 const CHANGE_MS = 10_000
 
@@ -72,7 +72,7 @@ export class RateLimiter extends DurableObject<Env> implements RateLimiterRpc {
   #unwritten = new Map<string, number>()
   #lastUse: { caller: Caller; at: number } | null = null
   #isWriteDue = false
-  /** Time of the caller's last request that may have written to the database. */
+  /** Time of the last request of the API key or user that may have written to the database. */
   #changedAt = 0
   /** Callbacks that resolve the waiting calls of `untilForgotten`. */
   readonly #watchers = new Set<() => void>()
@@ -173,8 +173,8 @@ export class RateLimiter extends DurableObject<Env> implements RateLimiterRpc {
   }
 
   /**
-   * Returns the validity of requests that are granted in advance, in milliseconds: at most that of
-   * the cached key.
+   * Returns the time for which requests are granted in advance, in milliseconds: at most the time
+   * for which the API key stays cached.
    */
   #grantableMs({ key }: Caller, now: number): number {
     const knownUntil = (this.#known?.since ?? 0) + KNOWN_MS
@@ -241,7 +241,7 @@ export class RateLimiter extends DurableObject<Env> implements RateLimiterRpc {
     return cache.caller
   }
 
-  /** Reads the key from the database. Concurrent callers share one read. */
+  /** Reads the API key from the database. Concurrent requests share one read. */
   async #find(hash: string): Promise<Caller | null> {
     this.#lookUp ??= this.#findAnew(hash).finally(() => {
       this.#lookUp = null

@@ -1,4 +1,4 @@
-/** Maximum number of concurrent uploads of a key. */
+/** Maximum number of concurrent uploads of an API key. */
 export const CONCURRENT_UPLOADS_MAX = 16
 
 /**

@@ -1,7 +1,10 @@
 import { APIError } from "better-auth/api"
 import { EMAIL_LENGTH_MAX } from "./limits.ts"
 
-/** Returns the error response of a sign-in route with a status, a code and a sentence. */
+/**
+ * Returns the error response of a sign-in route, with an HTTP status, an error code of
+ * better-auth's form and a sentence.
+ */
 export function authError(
   status: "BAD_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN",
   code: string,

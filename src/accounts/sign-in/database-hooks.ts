@@ -47,7 +47,7 @@ export function makeBetterAuthDatabaseHooks(
       },
       update: {
         after: async (updated: unknown) => {
-          // The user is null if it has been removed meanwhile.
+          // The user is null if the user has been removed meanwhile.
           const { data: user } = owned.safeParse(updated)
           if (!user) return
           await renameAccountToEmail(openDirectory(env), user)

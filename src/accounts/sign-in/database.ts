@@ -53,7 +53,7 @@ export function makeBetterAuthDatabaseAdapter(env: Env) {
         if (token === null) return await plain.findOne<T>(query)
         return z.custom<T | null>().parse(await findSession(openDirectory(env), token))
       },
-      // Runs the work without a transaction, because D1 has no interactive transactions.
+      // Calls `work` without a transaction, because D1 has no interactive transactions.
       transaction: async (work) => await work(adapter),
     }
     return adapter
@@ -78,7 +78,7 @@ async function createWithAccount(env: Env, data: unknown): Promise<schema.User> 
   const { admittedBy, ...user } = madeUser.parse(data)
   const created = await createUser(openDirectory(env), {
     user: { ...user, id: newId(), image: null, isOperator: false },
-    // better-auth itself stores the credential of the sign-in service.
+    // better-auth stores the credential of a sign-in service without this hook.
     passwordHash: null,
     webhookSecret: makeWebhookSecret(),
     replaced: null,

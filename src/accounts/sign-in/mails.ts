@@ -53,7 +53,7 @@ export function makeSignInMailers(env: Env, origin: string) {
       const link = await linkFor(user, { purpose: "agree", newEmail })
       await send("confirmation", agreeToNewEmailMail({ to: user.email, link, newEmail }))
     },
-    /** Mails the link to the new address that completes the change. */
+    /** Mails the link that completes the change of a user's email, to the new email. */
     async change(user: Addressee, newEmail: string): Promise<void> {
       const link = await linkFor(user, { purpose: "change", newEmail })
       await send("confirmation", confirmNewEmailMail({ to: newEmail, link }))

@@ -56,7 +56,7 @@ function busy(): APIError {
   return new APIError("TOO_MANY_REQUESTS", { code: "TOO_MANY", message }, headers)
 }
 
-/** Scheduler of work that blocks the isolate. */
+/** Scheduler of computations that block the isolate. */
 type CpuScheduler = {
   /**
    * Returns the wait before work of this cost may begin, in milliseconds, and reserves the CPU

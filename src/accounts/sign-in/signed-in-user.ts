@@ -4,7 +4,7 @@ import { findCallerAccount } from "../../db/accounts/accounts.ts"
 import type { CallerAccount } from "../../bindings/rpc.ts"
 import { getAuth } from "./auth.ts"
 
-/** Signed-in user with session and account. */
+/** Signed-in user, with the session and the account of the user. */
 export type SignedInUser = {
   sessionId: string
   user: { id: string; email: string; name: string; isOperator: boolean }

@@ -57,7 +57,7 @@ const NO_IDS: InputIds = { fileIds: [], jobIds: [] }
 /** The created job, and whether an earlier request with the same `Idempotency-Key` created it. */
 export type CreatedJob = AcceptedJob
 
-/** Body of a create request as the caller sent it, from JSON or from a form. */
+/** Body of a create request as the client sent it: parsed JSON, or the fields of a form. */
 export type CreateRequestBody = {
   body: object
   upload?: UploadedInput
@@ -134,7 +134,9 @@ export type DraftableRequest<Usable> = CreateRequestBody & {
   read: BodyWithReferences<Usable>
 } & Pick<ResolvableInputs, "rows" | "batchJobs">
 
-/** Returns the job of a valid create request without storing it; throws 422 with all faults. */
+/**
+ * Returns the job of a valid create request, which is not stored yet; throws 422 with all faults.
+ */
 export async function draftRequestedJob<Input extends CommonRequestFields, Usable>(
   c: AppContext,
   kind: JsonKind<Input, Usable>,
@@ -146,7 +148,9 @@ export async function draftRequestedJob<Input extends CommonRequestFields, Usabl
   return drafted.draft
 }
 
-/** Returns the job of a valid create request without storing it, or all faults of the request. */
+/**
+ * Returns the job of a valid create request, which is not stored yet, or all faults of the request.
+ */
 export async function draftJobOrFaults<Input extends CommonRequestFields, Usable>(
   c: AppContext,
   kind: JsonKind<Input, Usable>,
@@ -192,7 +196,10 @@ function correctBody(
   return "corrected" in checked ? anyObjectSchema.catch({}).parse(checked.corrected) : body
 }
 
-/** Returns the faults that the schema cannot detect; `malformed` are fields that violate it. */
+/**
+ * Returns the faults that the schema of the request cannot detect. `malformed` are the fields that
+ * violate the schema.
+ */
 export async function validateFields<Input extends CommonRequestFields, Usable>(
   c: AppContext,
   kind: JsonKind<Input, Usable>,

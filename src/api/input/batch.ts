@@ -86,10 +86,16 @@ export const BATCH_EXAMPLE = {
   },
 }
 
-/** Place of a reference to another job of the batch: the name of that job, and the field. */
+/**
+ * Reference to an output of another job of the batch: the name of the other job, and the field with
+ * the reference.
+ */
 type NeededName = { name: string; field: string }
 
-/** Outputs that drafting needs: rows of the account, and the jobs of the batch that are drafted. */
+/**
+ * Outputs that inputs may name: those of the account's jobs (`rows`), and those of the jobs of the
+ * batch (`batchJobs`).
+ */
 type BatchOutputs = { rows: InputRows; batchJobs: ReadonlyMap<string, JobWithOutputs | null> }
 
 /** A create of a batch: its references, and the function that drafts its job. */

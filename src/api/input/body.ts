@@ -90,7 +90,10 @@ async function raceTimeout<Value>(promise: Promise<Value>, ms: number): Promise<
   }
 }
 
-/** Cancels a request body that the client may still be sending, and returns `problem`. */
+/**
+ * Cancels a request body that the client may still be sending, and returns the error response
+ * `problem`.
+ */
 function cancelBody(
   reader: ReadableStreamBYOBReader,
   reading: Promise<unknown>,

@@ -11,8 +11,8 @@ import type { BatchItem, ReadBatch } from "./batch.ts"
 import { requireJobTools } from "./required-tools.ts"
 
 /**
- * Drafts the jobs of a batch, each after the jobs whose outputs it reads. Throws 422 with the faults
- * of all creates, `earlier` among them.
+ * Drafts the jobs of a batch, each after the jobs whose outputs it reads. Throws 422 with the
+ * faults of all jobs of the batch, including the faults in `earlier`.
  */
 export async function draftBatchJobs(
   c: AppContext,

@@ -15,8 +15,8 @@ const EXPECTED_PAIR = `expected \`metadata.<name>=<value>\`, whose name has at m
 const ONE_PAIR = "expected one parameter `metadata.<name>=<value>` at most"
 
 /**
- * Schema of the list filter by one metadata pair. `readQueryParameters` converts the query parameter
- * `metadata.<name>=<value>` to the object that this schema parses.
+ * Schema of the list filter by one metadata pair. `readQueryParameters` converts the query
+ * parameter `metadata.<name>=<value>` to the object that this schema parses.
  */
 export const metadataFilterSchema = z
   .record(

@@ -22,7 +22,9 @@ export type UploadedInput = { fileId: string; stored: StoredUpload }
 export type BodyWithReferences<Usable> = {
   usable: Usable
   references: (InputReference & ParsedInputReference)[]
-  /** Ids of the files and jobs to read from D1, without the file that the request itself uploads. */
+  /**
+   * Ids of the files and jobs to read from D1, without the file that the request itself uploads.
+   */
   ids: InputIds
 }
 
@@ -62,8 +64,8 @@ type Reference = BodyWithReferences<unknown>["references"][number]
 
 /**
  * Resolves references to inputs: files of the account, outputs of other jobs, the uploaded file of
- * the request, or imports of URLs. Equal URLs with equal headers share one import. Invalid references
- * become faults.
+ * the request, or imports of URLs. Equal URLs with equal headers share one import. Invalid
+ * references become faults.
  */
 export function resolveInputs(
   c: AppContext,

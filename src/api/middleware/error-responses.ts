@@ -62,7 +62,7 @@ export async function errorToProblem<Known extends AppEnv>(
   return new Problem("internal", message)
 }
 
-/** Reports whether the account was deleted while the request ran. */
+/** Reports whether the account of a request was deleted while the request ran. */
 async function isAccountDeleted<Known extends AppEnv>(c: Context<Known>): Promise<boolean> {
   const account: CallerAccount | undefined = c.get("account")
   if (!account) return false

@@ -173,7 +173,8 @@ export function mountOperations(app: Hono<AppEnv>, operations: readonly Operatio
         throwMethodNotAllowed(c, methods, collectionPath)
       }
       await next()
-      // The request matched a route with a parameter instead, whose handler found no resource.
+      // A path with a parameter has matched, whose handler found no resource: the path exists for
+      // another method.
       if (c.error instanceof Problem && c.error.code === "not_found") {
         throwMethodNotAllowed(c, methods, collectionPath)
       }

@@ -237,7 +237,7 @@ function explainMissingTool(
   return `The runner lacks the tool: ${missing?.reason ?? "it does not run"}.`
 }
 
-/** Returns the speech models that requests may name, and the languages of these models. */
+/** Returns the speech models that requests may name, with the languages of each model. */
 function viewSpeech(
   env: Env,
   health: RunnerHealth | "containers" | "silent",

@@ -16,7 +16,7 @@ const CALLER_FAILURES: ReadonlySet<FailureCode> = new Set([
   "too_large",
 ])
 
-/** Failures of the website or of the connection to it. */
+/** Failures whose cause is the website, or the connection to the website. */
 const SITE_FAILURES = [
   "connection_failed",
   "incomplete",

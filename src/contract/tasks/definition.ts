@@ -16,9 +16,11 @@ export type TaskDefinition<
   Work extends z.ZodType = z.ZodType,
   Result extends z.ZodType = z.ZodType,
 > = {
-  /** Value of `kind` in the work and the result of the task. */
+  /** Name of the kind of task, which is `kind` in the task's `work` and `result`. */
   name: string
-  /** Returns the name of the runner pool for a task's work, as in src/bindings/pools.ts. */
+  /**
+   * Returns the name of the runner pool for a task with this `work`, as in src/bindings/pools.ts.
+   */
   pool(work: z.output<Work>): string
   /** Programs that the runner needs for the task. */
   tools: readonly ToolName[]

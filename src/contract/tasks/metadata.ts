@@ -20,7 +20,9 @@ export const videoFormatSchema = z.object({
 
 export const VIDEO_FORMATS_MAX = 200
 
-/** Metadata of the video on a web page. A value is null if the page does not provide it. */
+/**
+ * Metadata of the video on a web page. A null value means that the page does not provide the value.
+ */
 export const videoMetadataSchema = z.object({
   url: z.url(),
   title: text,

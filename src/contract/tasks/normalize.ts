@@ -10,8 +10,8 @@ import type { TaskDefinition } from "./definition.ts"
 export const NORMALIZED_OUTPUT_KEY = "output"
 
 /**
- * Loudness by EBU R 128: integrated (LUFS), range (LU) and true peak (dBTP). A value is null if it
- * cannot be measured, as for silence.
+ * Loudness by EBU R 128: integrated (LUFS), range (LU) and true peak (dBTP). A null value means
+ * that the value cannot be measured, as for silence.
  */
 export const loudnessSchema = z.object({
   integrated_lufs: z.number().nullable(),

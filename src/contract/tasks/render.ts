@@ -51,8 +51,8 @@ export const renditionSchema = z.object({
   resolution: z.enum(RENDITION_SIZES),
   container: z.enum(RENDITION_CONTAINERS),
   /**
-   * Average bitrate of the video stream. If it is absent, the encoder uses the constant quality of
-   * the preset.
+   * Target for the average bitrate of the video stream. If absent, the encoder uses the constant
+   * quality of the preset.
    */
   bitrate_kbps: z.int().min(BITRATE_KBPS_MIN).max(BITRATE_KBPS_MAX).optional(),
 })

@@ -44,7 +44,7 @@ export const transcribeTaskDefinition = {
     kind: z.literal("transcribe"),
     /** Name of a speech model of the deployment. */
     model: z.string().min(1),
-    /** Whisper's code of the spoken language, or `auto` to detect the language. */
+    /** Language code of Whisper for the speech, or `auto` to detect the language. */
     language: z.union([whisperLanguageCodeSchema, z.literal("auto")]),
     /** Language of the request as a BCP-47 tag. */
     language_tag: z.string().max(100).optional(),

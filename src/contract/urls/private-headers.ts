@@ -15,8 +15,7 @@ export const PRIVATE_HEADERS_BYTES_MAX = 4096
 const NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
 
 /**
- * Matches headers that callers may not set, since the HTTP client of the download sets these
- * headers itself.
+ * Matches headers that the HTTP client of a download sets, so that API clients must not set them.
  */
 const RESERVED =
   /^(?:accept-encoding|connection|expect|host|http2-settings|keep-alive|range|te|trailer|transfer-encoding|upgrade|(?:content|if|proxy)-.*)$/i

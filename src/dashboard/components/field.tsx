@@ -6,7 +6,7 @@ type FieldFacts = {
   /** Id of the input, for a page with two forms that have a field of the same name. */
   id?: string
   hint?: Child
-  /** Error message for the submitted value. */
+  /** Error message about the value that the user has submitted. */
   error?: string | null | undefined
 }
 

@@ -1,4 +1,4 @@
-/** File or output that a page can show or play. */
+/** File or job output that a page can show or play. */
 export type PlayableFile = {
   name: string
   /** Download URL of the file at this service. */

@@ -83,7 +83,7 @@ keyPages.post("/keys/:id/revoke", async (c) => {
 })
 
 /**
- * Returns the expiry of a key that is valid for a number of days; none for a key that never
+ * Returns the expiry of an API key that is valid for a number of days; none for a key that never
  * expires.
  */
 function expiryOf(days: string): { expires_at?: string } {

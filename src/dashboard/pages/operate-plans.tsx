@@ -159,7 +159,7 @@ function amountOf({ limits }: ListedPlan, name: LimitName): string {
   return formatLimitAmount(name, toPublicLimits(limits)[name])
 }
 
-/** Table of the operator's plans with buttons to change, copy and delete them. */
+/** Table of the operator's plans, with buttons to change, copy and delete each plan. */
 function OwnPlans({ plans }: { plans: readonly ListedPlan[] }) {
   return (
     <Card title="Custom plans">

@@ -114,7 +114,10 @@ function DaysCard({ days }: { days: DaySums[] }) {
   )
 }
 
-/** Card with the plan's limits: limits with a known use as bars, the others as a list. */
+/**
+ * Card with the plan's limits: bars for limits whose use is known, and a list for limits of single
+ * requests.
+ */
 function PlanCard({ account }: { account: AccountRecord }) {
   const { limits, usage, plan } = account
   const others = limitNames()
@@ -145,7 +148,7 @@ function limitNames(): LimitName[] {
   return Object.values(buildLimitRecord((_, name) => name))
 }
 
-/** Fields of a usage record that are summed by day or by key. */
+/** Fields of a usage record that are summed by day or by API key. */
 type Sums = Pick<
   UsageRecord,
   "requests" | "jobs" | "fetches" | "succeeded_jobs" | "failed_jobs" | "processing_seconds"
@@ -180,7 +183,9 @@ export function sumUsageByKey(rows: readonly UsageRecord[]): KeySums[] {
     .toSorted((one, other) => other.requests - one.requests || other.jobs - one.jobs)
 }
 
-/** Returns the sums of usage rows: the rows of a day, of a key or of all days. */
+/**
+ * Returns the sums of the fields of usage rows: the rows of a day, of an API key or of all days.
+ */
 function add(rows: readonly Sums[]): Sums {
   return {
     requests: sum(rows, "requests"),

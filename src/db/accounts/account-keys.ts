@@ -45,9 +45,9 @@ export async function insertApiKey(database: AccountDatabases, key: ApiKey): Pro
 }
 
 /**
- * Stores a key that replaces another key by rotation. The other key expires at `until` or earlier.
- * Returns false if the other key is invalid or already replaced, or if the account has reached its
- * maximum number of keys.
+ * Stores an API key that replaces a key by rotation. The replaced key expires at `until`, unless
+ * its own expiry is earlier. Returns false if the replaced key is invalid or was already replaced,
+ * or if the account has its maximum number of keys.
  */
 export async function insertReplacementApiKey(
   database: AccountDatabases,

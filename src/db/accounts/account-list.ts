@@ -15,7 +15,7 @@ export type AccountOverview = Pick<
   "id" | "name" | "plan" | "createdAt" | "suspendedAt" | "database"
 > & {
   users: AccountUser[]
-  /** Number of keys that are neither revoked nor expired. */
+  /** Number of the account's API keys that are neither revoked nor expired. */
   keyCount: number
   storageBytes: number
   waitingJobs: number

@@ -126,8 +126,8 @@ export async function listApiKeysOfAllAccounts(
 }
 
 /**
- * Revokes a key, and returns the key's hash; null if the key does not exist. A key that is already
- * revoked keeps the time of its revocation.
+ * Revokes an API key, and returns the key's hash; null if the key does not exist. A revoked key
+ * keeps the time of its first revocation.
  */
 export async function markApiKeyRevoked(
   database: Database,

@@ -9,7 +9,7 @@ import { usageDays } from "../schema/usage.ts"
  */
 type UsageKey = { day: string; keyId: string | null }
 
-/** Usage that the end of a job adds to its day. */
+/** Amounts by which the end of a job raises the usage of its account on the UTC day of the end. */
 export type JobEndUsage = UsageKey & { isSucceeded: boolean; processingMs: number }
 
 /**

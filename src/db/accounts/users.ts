@@ -127,7 +127,8 @@ export async function removeExpiredSessions(
 
 /**
  * Renames a user's account after a change of the user's email, so that a later owner of the former
- * email does not get this account. If another account has the name, the id is appended.
+ * email does not get this account. If another account has the new name, the id of the account is
+ * appended to the name.
  */
 export async function renameAccountToEmail(
   database: Database,

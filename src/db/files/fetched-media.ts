@@ -11,8 +11,8 @@ import { garbage } from "../schema/uploads.ts"
 const isFetched = sql`source = 'fetch' and object_key is not null`
 
 /**
- * Returns the SQL condition that the job of a file ended before a time. A job that is still open
- * may need its media.
+ * Returns the SQL condition that the job of a file ended before a time. An open job may still need
+ * its media.
  */
 function hasEnded(before: number): SQL {
   return sql`exists (select 1 from ${jobs} where ${jobs.id} = ${files.jobId} and ${jobs.completedAt} < ${before})`

@@ -139,8 +139,8 @@ export async function findJobWithFiles(
 }
 
 /**
- * Returns the first of the names that is a member of a stored bundle; null if none is. Reads the R2
- * object of the member instead of the list of members, which may be large.
+ * Returns the first of `names` that is a member of a stored bundle; null if the bundle has none of
+ * these members. Reads the R2 object of the member, because the list of members may be large.
  */
 export async function findBundleMember(
   bucket: R2Bucket,
@@ -157,7 +157,7 @@ export async function findBundleMember(
   return null
 }
 
-/** Filter of a list of files. Without fields it selects all Files. */
+/** Filter of a list of files. A filter without fields selects all Files of the account. */
 export type FileFilter = {
   source?: FileSource | undefined
   name?: string | undefined

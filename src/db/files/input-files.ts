@@ -60,8 +60,8 @@ export function selectInputRows(
 export const CHAIN_LENGTH_MAX = 10
 
 /**
- * Returns the number of open jobs in the longest chain that ends with one of the given jobs, counted
- * up to one more than CHAIN_LENGTH_MAX.
+ * Returns the number of open jobs in the longest chain that ends with one of the given jobs,
+ * counted up to one more than CHAIN_LENGTH_MAX.
  */
 export async function measureLongestChain(
   { accountId, sql: database }: AccountDatabase,
@@ -81,8 +81,8 @@ export async function measureLongestChain(
 }
 
 /**
- * SQL condition that a task of another job still has to read a file of the job `jobs.id`. Such files
- * are kept although the retention of their job is over.
+ * SQL condition that a task of another job still has to read a file of the job `jobs.id`. Such
+ * files are kept although the retention of their job is over.
  */
 export const jobFilesAwaitedCondition = sql`exists (
   select 1 from files needed
@@ -90,7 +90,9 @@ export const jobFilesAwaitedCondition = sql`exists (
   join tasks on tasks.id = task_inputs.task_id
   where needed.job_id = ${jobs.id} and tasks.job_id <> ${jobs.id} and tasks.state in ('waiting', 'running'))`
 
-/** Returns the SQL condition that a task still has to read a file, whose id the SQL `fileId` gives. */
+/**
+ * Returns the SQL condition that a task still has to read a file, whose id the SQL `fileId` gives.
+ */
 export function fileAwaitedCondition(fileId: SQL): SQL {
   return sql`exists (
   select 1 from task_inputs join tasks on tasks.id = task_inputs.task_id

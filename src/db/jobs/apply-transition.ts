@@ -64,8 +64,8 @@ export function selectSnapshotStatements(
 }
 
 /**
- * Builds a snapshot from the rows that the statements of `selectSnapshotStatements` return. Returns null if
- * the rows contain no job.
+ * Builds a snapshot from the rows that the statements of `selectSnapshotStatements` return. Returns
+ * null if the rows contain no job.
  */
 export function toJobSnapshot([[job], jobTasks, jobFiles, inputs, endpoints]: readonly [
   Job[],
@@ -116,8 +116,8 @@ export type JobTransition = {
 /**
  * Writes a transition in one batch, and raises the job's version. Changes nothing if the job is no
  * longer at `version` (optimistic concurrency); the caller then reads the job and computes the
- * transition again. `isApplied` reports whether the transition was written, and `isBatchOver` whether
- * it ended the last open job of a batch.
+ * transition again. `isApplied` reports whether the transition was written, and `isBatchOver`
+ * whether it ended the last open job of a batch.
  */
 export async function applyJobTransition(
   database: AccountDatabase,
@@ -182,7 +182,9 @@ function hasNoOpenJob({ batch }: JobTransition, [counted]: readonly unknown[]): 
   return batch !== undefined && batchRows.parse(counted)[0]?.openJobs === 0
 }
 
-/** Returns the statements that count a job's end in its batch, and write the webhooks of its end. */
+/**
+ * Returns the statements that count a job's end in its batch, and write the webhooks of its end.
+ */
 function countInBatch(
   database: AccountDatabase,
   { batch }: JobTransition,
@@ -221,8 +223,8 @@ function changeTasks(
 }
 
 /**
- * Returns the statements that let tasks read another file in place of one which a job did not write,
- * because both would be equal.
+ * Returns the statements that let tasks read another file in place of one which a job did not
+ * write, because both would be equal.
  */
 function moveInputs(
   { sql: db }: AccountDatabase,

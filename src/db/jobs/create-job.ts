@@ -61,8 +61,8 @@ export type NewJobs = {
 
 /**
  * Writes jobs in one D1 batch. The D1 batch fails if the jobs would exceed a limit of the account;
- * `isLimitExceededError` recognizes that error. Jobs without an admission have no limits and are not
- * counted as usage.
+ * `isLimitExceededError` recognizes that error. Jobs without an admission have no limits and are
+ * not counted as usage.
  */
 export async function createJobs(
   database: AccountDatabase,
@@ -159,7 +159,9 @@ function insertMetadata(
   return [database.insert(jobMetadata).select(pairs)]
 }
 
-/** Returns the statement that inserts the jobs which a job needs; none if the job needs no other. */
+/**
+ * Returns the statement that inserts the jobs which a job needs; none if the job needs no other.
+ */
 function insertDependencies(
   { accountId, sql: database }: AccountDatabase,
   { job, neededJobIds = [] }: JobDraft,

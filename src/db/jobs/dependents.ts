@@ -7,8 +7,9 @@ import type { Job } from "../schema/jobs.ts"
 import type { State } from "../../domain/states.ts"
 
 /**
- * Returns the jobs that read outputs of a job, the jobs that read theirs, and so on: those in one of
- * the states, in the order of their creation, at most `limit`. A job in another state ends a chain.
+ * Returns the jobs that read outputs of a job, the jobs that read theirs, and so on: those in one
+ * of the states, in the order of their creation, at most `limit`. A job in another state ends a
+ * chain.
  */
 export async function listDependents(
   { accountId, sql: database }: AccountDatabase,

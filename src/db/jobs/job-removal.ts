@@ -33,8 +33,8 @@ const GARBAGE_AT_ONCE = 4000
 const LOOKED_AT_MAX = 1000
 
 /**
- * Sources of files that are not Files of the account. A removed job always takes its files from
- * these sources with it.
+ * Sources of files that are not Files of the account. The removal of a job removes its files from
+ * these sources.
  */
 const FETCHED = ["fetch", "transcript"] as const satisfies FileSource[]
 
@@ -80,8 +80,8 @@ export async function removeJob(
 }
 
 /**
- * Removes finished jobs of the account with their tasks and files, as `removeJob`. Returns the ids of
- * all files of the jobs.
+ * Removes finished jobs of the account with their tasks and files, as `removeJob`. Returns the ids
+ * of all files of the jobs.
  */
 export async function removeJobs(
   { accountId, sql: database }: AccountDatabase,
@@ -134,10 +134,10 @@ export async function deleteFinishedJobs(database: Database, before: number): Pr
 }
 
 /**
- * Removes some expired jobs of all accounts with all their stored data, except jobs with a file that
- * another job still has to read. With `endedBefore`, it also
- * removes jobs without an expiry that ended before that time, and files whose job no longer exists.
- * Reports whether more jobs or files may remain to remove.
+ * Removes some expired jobs of all accounts with all their stored data, except jobs with a file
+ * that another job still has to read. With `endedBefore`, also removes jobs without an expiry that
+ * ended before that time, and files whose job no longer exists. Reports whether more jobs or files
+ * may remain to remove.
  */
 export async function removeExpiredJobs(
   database: Database,
@@ -254,8 +254,8 @@ export async function deleteOldMetadataLookups(
 }
 
 /**
- * Returns statements that delete jobs with their tasks, and with their files from the given sources.
- * With `areOwnFilesRemoved`, a File that has the id of its job is deleted from any source.
+ * Returns statements that delete jobs with their tasks, and with their files from the given
+ * sources. With `areOwnFilesRemoved`, a File that has the id of its job is deleted from any source.
  */
 async function removalOf(
   database: Database,

@@ -22,8 +22,8 @@ export type InputReadiness = (typeof READINESS)[number]
 
 /**
  * Input of a task that can never be read. `key` names the input. `failure` is the failure of its
- * file, and `neededJobId` the job that was to write the file as an output; both are null if the file
- * was deleted. An imported file has no `neededJobId`.
+ * file, and `neededJobId` the job that was to write the file as an output; both are null if the
+ * file was deleted. An imported file has no `neededJobId`.
  */
 export type UnreadableInput = { key: string; failure: Failure | null; neededJobId: string | null }
 

@@ -22,8 +22,8 @@ export type ClaimedInput = {
 }
 
 /**
- * Task that was claimed for a runner, with its inputs and the plan of its account. `plan` is null
- * if the account does not exist.
+ * Task that was claimed for a runner, with the task's inputs and the plan of the task's account.
+ * `plan` is null if the account does not exist.
  */
 export type ClaimedTask = {
   task: Task
@@ -114,8 +114,8 @@ export async function isTaskRunningAtFence(
 }
 
 /**
- * Returns the output keys of a task that runs at this fence; null if the task does not run at the
- * fence.
+ * Returns the keys by which a task names its outputs, such as `out_1`. Returns null if the task
+ * does not run at this fence.
  */
 export async function findRunningTaskOutputKeys(
   database: AccountDatabase,
@@ -183,7 +183,7 @@ export type TaskInputWithFile = {
   file: File | null
 }
 
-/** Adds its file to each input of a task; the file is null if it was deleted. */
+/** Adds to each input of a task the file that the input reads; null if the file was deleted. */
 export async function attachFilesToInputs(
   { accountId, sql: database }: AccountDatabase,
   inputs: readonly Omit<TaskInputWithFile, "file">[],

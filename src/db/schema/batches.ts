@@ -11,14 +11,14 @@ export const batches = sqliteTable(
     accountId: text("account_id").notNull(),
     /** Number of jobs that the request created. */
     totalJobs: integer("total_jobs").notNull(),
-    /** Number of jobs that have not ended. The end of each job lowers it in the same D1 batch. */
+    /** Number of jobs that have not ended. The D1 batch that ends a job lowers the number. */
     openJobs: integer("open_jobs").notNull(),
     /** Number of jobs that failed or were canceled. */
     failedJobs: integer("failed_jobs").notNull().default(0),
     metadata: packedJsonColumn("metadata").$type<Record<string, string>>(),
     /** URL of the webhook for the end of the last job; null without a webhook. */
     webhookUrl: text("webhook_url"),
-    /** Origin at which the caller reached the service. Links in the webhook use it. */
+    /** Origin at which the API client reached the service. Links in the webhook use this origin. */
     origin: text("origin").notNull(),
     /** Id of the API key that created the batch; null for a batch from the dashboard. */
     keyId: compactIdColumn("key_id"),
@@ -29,7 +29,9 @@ export const batches = sqliteTable(
     createdAt: integer("created_at").notNull(),
     /** Time at which the last job ended; null while a job is open. */
     completedAt: integer("completed_at"),
-    /** Time from the batch's end to its removal, in milliseconds; null for the default retention. */
+    /**
+     * Time from the batch's end to its removal, in milliseconds; null for the default retention.
+     */
     retentionMs: integer("retention_ms"),
   },
   (table) => [

@@ -27,7 +27,7 @@ export const files = sqliteTable(
     objectKey: text("object_key"),
     sizeBytes: integer("size_bytes"),
     contentType: text("content_type"),
-    /** SHA-256 of the file, hexadecimal; null if it was not computed during the transfer. */
+    /** SHA-256 of the file, hexadecimal; null if the transfer computed no hash. */
     sha256: compactHashColumn("sha256"),
     probe: packedJsonColumn("probe").$type<ProbeResult>(),
     /** R2 key of a probe that is too large for the row; `probe` then has no streams. */

@@ -207,7 +207,7 @@ export type JobResult = {
     name: string
     sizeBytes: number
     contentType: string
-    /** SHA-256 of the file; absent if it was not computed during the transfer. */
+    /** SHA-256 of the file; absent if the transfer computed no hash. */
     sha256?: string
     codec?: string
     durationSeconds?: number
@@ -218,7 +218,7 @@ export type JobResult = {
     width?: number
     height?: number
     rotation?: number
-    /** Measured quality of a rendition; absent if the job did not measure it. */
+    /** Measured quality of a rendition; absent if the job measured no quality. */
     quality?: RenditionQuality
     /**
      * Whether the output is only an input of other outputs, such as a segment. Callers do not see

@@ -21,14 +21,20 @@ export const tasks = sqliteTable(
     /** Name of the pool of runners that runs the task. */
     pool: text("pool").notNull(),
     work: text("work", { mode: "json" }).$type<TaskWork>().notNull(),
-    /** R2 key of work that is too large for the row; `work` then has only its kind and outputs. */
+    /**
+     * R2 key of the task's whole `work` if `work` is too large for the row, which then has only the
+     * kind and the outputs.
+     */
     workObjectKey: text("work_object_key"),
     /**
      * Result that the runner reported. The row keeps the result until the job's last task ends,
      * except for the tools' log.
      */
     result: text("result", { mode: "json" }).$type<TaskResult>(),
-    /** R2 key of a result that is too large for the row; `result` then has only its kind. */
+    /**
+     * R2 key of the task's whole `result` if `result` is too large for the row, which then has only
+     * the kind.
+     */
     resultObjectKey: text("result_object_key"),
     slot: text("slot"),
     /** Id of the slot allocation under which the task runs. */

@@ -75,7 +75,7 @@ export const tusUploads = sqliteTable(
     name: text("name").notNull(),
     contentType: text("content_type").notNull(),
     fields: text("fields", { mode: "json" }).$type<StoredRequestFields>().notNull(),
-    /** Header `Upload-Metadata` exactly as the client sent it. */
+    /** Header `Upload-Metadata` exactly as the tus client sent it. */
     metadataHeader: text("metadata_header").notNull(),
     sizeBytes: integer("size_bytes").notNull(),
     /** Size of each part of the multipart upload except the last, in bytes. */
@@ -94,7 +94,10 @@ export const tusUploads = sqliteTable(
     hasTails: integer("has_tails", { mode: "boolean" })
       .notNull()
       .default(sql`0`),
-    /** Id of the request that may write to the upload. A new request replaces the former writer. */
+    /**
+     * Id of the request that may write to the upload. A later request of the tus client replaces
+     * the writer.
+     */
     writer: text("writer"),
     expiresAt: integer("expires_at").notNull(),
     /** Time at which the upload was marked as finished; null for an unfinished upload. */

@@ -79,7 +79,7 @@ async function spillWork(writer: LargeValueWriter, prefix: string, task: TaskDra
 /**
  * Writes to R2 the values of a transition that are too large for their rows. Returns the transition
  * with heads in place of these values. `read` holds the current rows. If the transition ends the
- * job, its tasks move into the job's row if they fit.
+ * job, the tasks move into the job's row, provided that they fit.
  */
 export async function spillTransitionToR2(
   writer: LargeValueWriter,

@@ -27,7 +27,7 @@ export const d1BytesSchema = z.union([
   z.array(z.number()).transform((bytes) => Uint8Array.from(bytes)),
 ])
 
-/** Compresses a text. Returns the text unchanged if compression does not make it shorter. */
+/** Compresses a text. Returns the text unchanged if the compressed form is not shorter. */
 export function packText(text: string): string | Uint8Array {
   if (text.length < PACKED_LENGTH_MIN) return text
   const deflated = deflateRawSync(text, options)

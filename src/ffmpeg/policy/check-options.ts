@@ -102,8 +102,8 @@ export function findNestedOptionFaults(
 }
 
 /**
- * Refuses a value that is itself a refused option: a version of ffmpeg in which the outer option
- * takes no value would read the value as an option.
+ * Refuses a value that is also the name of a refused option: a version of ffmpeg in which the outer
+ * option takes no value would read the value as an option.
  */
 function hiddenOption(name: string, value: string): Refusal | null {
   if (!value.startsWith("-") || findOptionValueKind(name) === "text") return null

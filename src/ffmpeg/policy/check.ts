@@ -52,9 +52,7 @@ function checkInput({ word, options }: CommandFile, context: OptionContext): Ref
   return faults.map(({ code, message }) => ({ code, option: "-i", message: `-i: ${message}` }))
 }
 
-/**
- * Returns the file names in the word of an input: the parts of `concat:a|b`, or the word itself.
- */
+/** Returns the file names in the word after `-i`: the parts of `concat:a|b`, or the whole word. */
 function partsOfInput(word: string): string[] {
   const joined = /^concat:(.+)$/s.exec(word)?.[1]
   return joined === undefined ? [word] : joined.split("|")

@@ -7,8 +7,8 @@ import type { Task } from "../../db/schema/tasks.ts"
 import type { JobSnapshot } from "../../domain/snapshot.ts"
 
 /**
- * Returns the failure of a job whose inputs with these keys failed. `neededJobId` is the job that was
- * to write them; null for an import.
+ * Returns the failure of a job whose inputs with these keys failed. `neededJobId` is the job that
+ * should have written the inputs; null for imports.
  */
 function inputFailed(
   keys: readonly string[],

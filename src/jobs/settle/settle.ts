@@ -280,7 +280,9 @@ function keepLog(
 
 const NOTHING_PRINTED = { log: undefined, stdout: undefined }
 
-/** Logs the end of a job and counts it in the metrics, if a written transition ends the job. */
+/**
+ * Logs the end of a job and counts the end in the metrics, if a written transition ends the job.
+ */
 function recordJobEnd(env: Env, before: JobSnapshot, transition: JobTransition): void {
   const job = { ...before.job, ...transition.job }
   const { state, kind, createdAt, startedAt, completedAt } = job

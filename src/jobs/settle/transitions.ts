@@ -109,7 +109,10 @@ function startedBefore(
   return { ...transition, job: { ...started, ...transition.job } }
 }
 
-/** Cause for which the dispatcher itself requeues a task. */
+/**
+ * Reason why the dispatcher requeues a task without a report of a failure: the run was lost, found
+ * no runner, or is interrupted for another account.
+ */
 export type RequeueCause = Extract<AttemptFailure["cause"], "failure" | "no capacity" | "hand-over">
 
 /**

@@ -11,7 +11,7 @@ export type CommandLine = { field: string; text: string; mayOmitProgram: boolean
 
 /**
  * Words of a command line without `ffmpeg`: `words` are unquoted, and `raws` are as the caller
- * wrote them. A line that is not a valid command has an error instead.
+ * wrote them. A line that is not a valid command has an error and no words.
  */
 export type ParsedCommandLine = { field: string } & (
   | { words: string[]; raws: string[] }
@@ -48,7 +48,7 @@ const PLAIN = { "": /[^\s'"\\]+/y, "'": /[^']+/y, '"': /[^"\\]+/y }
 
 /**
  * Words of a command line, unquoted (`words`) and as the caller wrote them (`raws`). A line that
- * cannot be split has an error instead.
+ * cannot be split has an error and no words.
  */
 type SplitResult = { words: string[]; raws: string[] } | { error: string }
 

@@ -142,7 +142,8 @@ function refusals(
   { remedies, inputs: inputFiles, ffmpeg, isFirst, areNamed }: LineContext,
 ): Refusal[] {
   const { inputs, guessed, outputs } = names
-  // An undeclared key is replaced by itself, so that only findKeyFaults reports the key.
+  // Replaces an undeclared key by the key as a file name, so that only findKeyFaults reports the
+  // key.
   const argv = substituteKeys(words, {
     get: (key) => inputs.get(key) ?? outputs.get(key) ?? (/^\w+$/.test(key) ? key : undefined),
   })

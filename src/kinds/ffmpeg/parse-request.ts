@@ -16,7 +16,7 @@ const OUTPUT_PLACEHOLDER = `{{${OUTPUT_KEY}}}`
 
 /**
  * Output that was found in a command. `words` has a placeholder for the output. `output` is null if
- * the command keeps no output. `fault` is the fault of the output; null if it has none.
+ * the command keeps no output. `fault` is the fault of the output; null for a valid output.
  */
 type OutputResult = {
   words: string[]

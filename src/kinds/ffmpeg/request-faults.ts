@@ -42,8 +42,8 @@ const REASONS = new Set(["unknown_key", "overwrites_input", "missing_value"])
 const CONSEQUENCES = new Set(["no_output", "unused_output"])
 
 /**
- * Adds the fault of the output unless another fault already explains it. Removes faults that only
- * follow from the unknown output.
+ * Adds the fault of the output unless another fault already explains the output's fault. Removes
+ * faults that only follow from the unknown output.
  */
 function withOutputFault(faults: CommandFault[], parsed: ParsedFfmpegRequest): CommandFault[] {
   const { output, outputFault, words } = parsed
@@ -80,8 +80,8 @@ function judgeUnknownInputs({ script, words }: ParsedFfmpegRequest): CommandFaul
 }
 
 /**
- * Returns the fault of a command that writes other files than its one output. The job would not
- * store the other files.
+ * Returns the fault of a command that writes more files than its one output. The job would not
+ * store the additional files.
  */
 function judgeOtherOutputs({ words, output }: ParsedFfmpegRequest): CommandFault[] {
   if (output === null) return []

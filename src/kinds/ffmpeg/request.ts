@@ -67,9 +67,9 @@ const usableRequest = z.object({
    * positions.
    */
   inputs: z.array(lenientInputSchema.nullable().catch(null)).catch([]),
-  /** Command of the request; undefined if it is too long to be checked. */
+  /** Command of the request; undefined for a command that is too long to be checked. */
   command: z.string().max(COMMAND_LENGTH_MAX).optional().catch(undefined),
-  /** Name of the output; undefined if it is too long to be checked. */
+  /** Name of the output; undefined for a name that is too long to be checked. */
   output_filename: z.string().max(OUTPUT_NAME_LENGTH_MAX).optional().catch(undefined),
   webhook: text,
   webhook_url: text,

@@ -8,7 +8,7 @@ const STEM_LENGTH_MAX = 50
 
 /**
  * Returns the file names of renditions by key, such as `film_720p_h264.mp4` for `film.mkv`. A name
- * that would occur again gets a number.
+ * that another rendition has already gets a number.
  */
 export function buildRenditionFileNames(
   sourceName: string,

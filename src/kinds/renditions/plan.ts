@@ -5,7 +5,10 @@ import type { JobDraft, JobProperties, TaskDraft } from "../../domain/job-draft.
 import { buildRenditionFileNames } from "./names.ts"
 import type { RenditionRequest } from "./request.ts"
 
-/** Key of the single input of a task that encodes renditions. */
+/**
+ * Key of the source file among the inputs of a task that encodes renditions. The task has no
+ * further inputs.
+ */
 export const SOURCE_INPUT_KEY = "source"
 
 /** Drafts the task that encodes renditions, and the rows of their files. */

@@ -7,8 +7,8 @@ import type { AppContext } from "../../context.ts"
 import { Problem, storageFullProblem, invalidFieldsProblem } from "../../output/problem.ts"
 
 /**
- * Creates new jobs from finished ones, of which each comes after those whose outputs it reads. Throws
- * if one of them cannot be repeated, or if the account may not create them.
+ * Creates new jobs that repeat finished jobs. Each new job comes after the jobs whose outputs it
+ * reads. Throws if a job cannot be repeated, or if the account may not create the new jobs.
  */
 export async function retryOrThrow(
   c: AppContext,
@@ -40,7 +40,7 @@ export async function retryOrThrow(
   return { ...requireAcceptedJob(c, outcome), newJobIds: outcome.newJobIds }
 }
 
-/** Adds the id of a job to a message about it, if the request repeats several jobs. */
+/** Adds the id of a job to an error message about the job, if the request repeats several jobs. */
 function nameJob(jobs: RetryRequest["jobs"], id: string, message: string): string {
   return jobs.length === 1 ? message : `${message} (job ${id})`
 }

@@ -95,7 +95,8 @@ export async function sendStoredFile(
 }
 
 /**
- * Sends the first file of a bundle that has one of the names. The size and media type come from R2.
+ * Sends a file of a bundle: the first file in R2 that has one of `names`. R2 stores the size and
+ * the media type.
  */
 async function sendMember(
   c: AppContext,

@@ -25,7 +25,7 @@ import type { UploadChecksum } from "./tus-headers.ts"
  */
 export type UploadStateAfterRequest = { offsetBytes: number; expiresAt: number; isFile: boolean }
 
-/** Error codes after which an upload can never become a File. */
+/** Error codes after which the bytes of an upload can never become a File. */
 const FINAL_CODES = new Set(["media_type_not_allowed", "link_used"])
 
 /** Removes an unfinished upload and its bytes, because no client will continue the upload. */
@@ -35,9 +35,9 @@ export async function removeUnfinishedUpload(c: AppContext, id: string): Promise
 }
 
 /**
- * Stores the body of a request in a tus upload that has exactly `offsetBytes`. Creates the File
- * once all bytes are stored. If the body ends early, keeps the received bytes, unless the request
- * announced a checksum.
+ * Stores the body of a request in a tus upload of which exactly `offsetBytes` bytes are stored.
+ * Creates the File once all bytes are stored. If the body ends early, keeps the received bytes,
+ * unless the request announced a checksum.
  */
 export async function receiveUploadBody(
   c: AppContext,

@@ -109,7 +109,7 @@ export type UploadMetadata = {
   name: string
   contentType: string
   fields: StoredRequestFields
-  /** Unchanged value of the header `Upload-Metadata`. */
+  /** Value of the header `Upload-Metadata` as the client sent it. */
   header: string
 }
 

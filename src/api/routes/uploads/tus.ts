@@ -140,7 +140,10 @@ export async function insertUploadWithinLimits(
   throw await explainRefusal(c, sizeBytes)
 }
 
-/** Returns the error for an upload that exceeds a limit of its account or of its upload link. */
+/**
+ * Returns the error response for a tus upload that exceeds a limit of its account or of its upload
+ * link.
+ */
 async function explainRefusal(c: AppContext, sizeBytes: number): Promise<Problem> {
   const { storageBytesMax } = c.get("limits")
   const { account, link: ofLink } = OPEN_TUS_UPLOADS_MAX
@@ -158,7 +161,7 @@ async function explainRefusal(c: AppContext, sizeBytes: number): Promise<Problem
   return new Problem("storage_limit_exceeded", message)
 }
 
-/** Returns the records of the account's unfinished uploads, newest first. */
+/** Returns the records of the account's unfinished tus uploads, newest first. */
 export async function listUploads(c: AppContext): Promise<{ body: UploadRecord[] }> {
   const found = await listOpenTusUploads(c.get("database"))
   return { body: found.map((each) => viewUpload(c, each)) }

@@ -45,7 +45,7 @@ export async function receivePutByUploadLink(c: AppContext): Promise<Response> {
 
 /**
  * Converts the error of an upload that was removed because of its link: another upload has used the
- * link, or the link was deleted. Returns every other error unchanged.
+ * link, or the link was deleted. Returns all other errors unchanged.
  */
 async function toLinkProblem(c: AppContext, linkId: string, error: unknown): Promise<unknown> {
   const isRemoved =

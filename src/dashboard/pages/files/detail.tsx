@@ -144,7 +144,7 @@ function PublicAddress({ url }: { url: string }) {
   )
 }
 
-/** Maximum number of bundle members that are listed; the page counts the others. */
+/** Maximum number of bundle members in the list; further members are only counted. */
 const MEMBERS_SHOWN_MAX = 100
 
 function Members({ files }: { files: NonNullable<FileRecord["files"]> }) {

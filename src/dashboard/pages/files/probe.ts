@@ -76,7 +76,7 @@ export function describeContainerFormat(probe: ProbeResult): ProbeSection {
 
 /**
  * Converts a fraction in ffprobe's output, such as `30000/1001`, to a number with at most two
- * decimals; undefined if it is not positive.
+ * decimals; undefined for a fraction that is not positive.
  */
 export function formatFraction(fraction: string | undefined): string | undefined {
   const [above = Number.NaN, below = 1] = (fraction ?? "").split("/").map(Number)

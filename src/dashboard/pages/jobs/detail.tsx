@@ -69,7 +69,7 @@ export function JobStateView({ job }: { job: JobRecord }) {
   )
 }
 
-/** Buttons for the actions that the job's state permits. */
+/** Buttons for the actions that the job's status permits. */
 function JobActions({ job }: { job: JobRecord }) {
   return (
     <LiveRegion id={`actions-${job.id}`} as="span">

@@ -111,7 +111,7 @@ export function RotateApiKeyForm({
   )
 }
 
-/** Buttons that submit the form or lead back to the list of keys. */
+/** Button that submits the form, and link back to the list of API keys. */
 function Actions({ title }: { title: string }) {
   return (
     <div class="actions">

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { apiKeyRecordSchema } from "../../../api/output/key-fields.ts"
 
-/** Schema of a new API key in the API's response. Only this record contains the key itself. */
+/** Schema of a new API key in the API's response. No other record contains the full key. */
 export const newApiKeyRecordSchema = apiKeyRecordSchema.extend({ key: z.string() })
 
 export type ApiKeyPageRecord = z.infer<typeof apiKeyRecordSchema>

@@ -19,7 +19,10 @@ type AccountCardsProps = {
   isOwn: boolean
 }
 
-/** Properties of an account, and forms to change its plan, suspend it or delete it. */
+/**
+ * Cards of an account: its properties, and forms that change the plan, suspend the account or
+ * delete the account.
+ */
 export function AccountCards({ account, days, plans, errors, isOwn }: AccountCardsProps) {
   return (
     <>

@@ -174,7 +174,10 @@ export function DeleteAccountCard(props: CardProps & { email: string; hasPasswor
 export const MISTYPED_EMAIL_ERROR_CODE = "EMAIL_DIFFERS"
 const PASSWORD_WRONG = "INVALID_PASSWORD"
 
-/** Sentences for codes that have another meaning on this page than on the sign-in pages. */
+/**
+ * Sentences for error codes of better-auth that have another meaning on this page than on the
+ * sign-in pages.
+ */
 const OWN_SENTENCES: Record<string, string> = {
   INVALID_EMAIL: "Enter a valid email address.",
   SESSION_EXPIRED:

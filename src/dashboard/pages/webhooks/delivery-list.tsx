@@ -15,7 +15,10 @@ import { CodeBlock } from "../../components/code-block.tsx"
 /** Query parameters that filter the list of deliveries. */
 export const DELIVERY_FILTER_PARAMETERS = ["status", "job_id"] as const
 
-/** Table with one page of deliveries. An account without any delivery sees a guide instead. */
+/**
+ * Table with one page of deliveries. An account without any delivery sees a guide in place of the
+ * table.
+ */
 export function DeliveryList(props: {
   deliveries: ApiRequestResult<DeliveryRecord[]>
   filters: URLSearchParams

@@ -115,7 +115,7 @@ const REASONS = {
   demuxers: findInputFormatRefusalReason,
 }
 
-/** Returns the option that has a name or alias; null if no option has it. */
+/** Returns the option with a name or alias; null if no option of the class has the name. */
 export function findOption(options: readonly FfmpegOption[], name: string): FfmpegOption | null {
   const cached = byName.get(options)
   if (cached) return cached.get(name) ?? null

@@ -77,7 +77,7 @@ const KNOWN_CODECS = new Set(
 
 /**
  * Returns the remedy if a format cannot hold the codec of an encoder. Returns null if the format
- * can hold the codec, or if this is unknown.
+ * can hold the codec, or if nothing is known about the format or the codec.
  */
 export function findCodecRemedy(muxer: string, medium: StreamType, encoder: string): string | null {
   const codec = ENCODED_CODECS.get(encoder) ?? encoder

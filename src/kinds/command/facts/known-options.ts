@@ -42,7 +42,7 @@ export function findGenericOption(
   return null
 }
 
-/** Describes an unknown option with its remedy. The message does not repeat the option itself. */
+/** Describes an unknown option and its remedy. The caller puts the option before the message. */
 export function describeUnknownOption(
   option: CommandOption,
   file: CommandFile,

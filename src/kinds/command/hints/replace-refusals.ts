@@ -69,7 +69,7 @@ function explainShell(text: CommandText): Refusal | null {
   )
 }
 
-/** Replaces refusals that follow from a mistake by the refusals of the mistake itself. */
+/** Replaces refusals that are consequences of a mistake by the refusals of the mistake. */
 function inPlace(causes: readonly Refusal[], refusals: readonly Refusal[]): Refusal[] {
   const explainedOptions = new Set(causes.map(({ option }) => option))
   // Without -i, the checks treat the format of the input as the format of an output.
