@@ -32,7 +32,8 @@ export type PageOptions = {
 export type TestBrowser = AsyncDisposable & {
   /**
    * Opens a page in a context of its own until the test ends. The test fails for what the console
-   * calls an error, a violation of the content security policy included, and for requests that fail.
+   * calls an error, a violation of the content security policy included, and for requests that
+   * fail.
    */
   openPage(service: Pick<ServiceProcess, "origin">, options?: PageOptions): Promise<Page>
 }

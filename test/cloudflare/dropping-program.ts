@@ -1,6 +1,7 @@
 import { createServer } from "node:net"
 
-// Listens on a port of ::1 and takes no connection: once its queue is full, the kernel drops what comes.
+// Listens on a port of ::1 and takes no connection: once its queue is full, the kernel drops what
+// comes.
 
 const server = createServer()
 server.listen({ host: "::1", port: Number(process.argv[2]), backlog: 1 }, () => {

@@ -8,7 +8,10 @@ import { startNodeProgram, waitForReadyLine } from "../../scripts/cli/program.ts
 const CONNECTIONS = 4
 const FULL_MS = 300
 
-/** Has [::1]:port drop connections, as an address does that no route leads to, until it is disposed of. */
+/**
+ * Has [::1]:port drop connections, as an address does that no route leads to, until it is disposed
+ * of.
+ */
 export async function dropConnections(port: number): Promise<AsyncDisposable> {
   await using opened = new AsyncDisposableStack()
   const words: [string, string] = [join(import.meta.dirname, "dropping-program.ts"), String(port)]

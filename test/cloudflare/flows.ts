@@ -19,7 +19,10 @@ export type Flow = (of: {
 }) => Promise<void>
 
 const END_MS_MAX = 240_000
-/** Above the size from which an output goes in parts, and the second of a wave file is an import's part. */
+/**
+ * Above the size from which an output goes in parts, and the second of a wave file is an import's
+ * part.
+ */
 const RAW_VIDEO = "-map 1:v -t 2 -c:v rawvideo -pix_fmt rgb24"
 const SOUND_BYTES = 12_000_000
 const TONE = "-f lavfi -i sine=frequency=440:duration=3 -ar 16000"
@@ -59,7 +62,9 @@ async function upload({ rig, call }: Parameters<Flow>[0]): Promise<void> {
   expectSame(await stored.bytes(), await (await openAsBlob(path)).bytes())
 }
 
-/** Has a command write a small output and a large one in parts, and a second one read the large one. */
+/**
+ * Has a command write a small output and a large one in parts, and a second one read the large one.
+ */
 async function command({ rig, call, webhook }: Parameters<Flow>[0]): Promise<void> {
   const input = await uploadFile(
     call,

@@ -2,9 +2,9 @@ import dns from "node:dns"
 import { syncBuiltinESMExports } from "node:module"
 import { Server, Socket } from "node:net"
 
-// Loaded before the runner's own program, this has its process see what a container sees: `worker.internal` leads
-// to the object of the instance, the port of the image is a port of the instance's own on loopback, and names
-// have the addresses that RIG_NAMES lists.
+// Loaded before the runner's own program, this has its process see what a container sees:
+// `worker.internal` leads to the object of the instance, the port of the image is a port of the
+// instance's own on loopback, and names have the addresses that RIG_NAMES lists.
 
 const { RIG_PORT: port = "0", RIG_WAY_OUT: wayOut = "0", RIG_NAMES: names = "{}" } = process.env
 const known: Record<string, { address: string; family: number }[]> = JSON.parse(names)

@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { pipeline } from "node:stream/promises"
 
 /**
- * Passes a request on to a port of loopback, and its answer back, both as they come; throws where nothing
- * answers.
+ * Passes a request on to a port of loopback, and its answer back, both as they come; throws where
+ * nothing answers.
  */
 export async function passOn(
   incoming: IncomingMessage,

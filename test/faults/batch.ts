@@ -19,7 +19,9 @@ export type AcceptedJob = {
   sha256?: string
   /** A word that its transcript has to have. */
   says?: string
-  /** Which address of the web it is about, and how many bytes that has where they can be resumed. */
+  /**
+   * Which address of the web it is about, and how many bytes that has where they can be resumed.
+   */
   sourcePath?: string
   sourceBytes?: number
   /** Whether a later run has to go on where an earlier one was. */

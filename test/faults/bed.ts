@@ -57,7 +57,9 @@ export type Bed = AsyncDisposable & {
   restart(end: (pid: number) => Promise<void>): Promise<void>
 }
 
-/** Starts a service whose runner reaches the Worker through the proxy, in a folder if one is given. */
+/**
+ * Starts a service whose runner reaches the Worker through the proxy, in a folder if one is given.
+ */
 export async function openBed(
   settings: Record<string, string> = {},
   stateFolder?: string,

@@ -37,8 +37,8 @@ function splitLine(line: string): [string, string] {
 }
 
 /**
- * Processes below a service that are tools, and any that work in its workspaces; not those that wait for a
- * tool.
+ * Processes below a service that are tools, and any that work in its workspaces; not those that
+ * wait for a tool.
  */
 export function findTools(servicePid: number, workDir: string): number[] {
   const below = new Set(processesBelow(servicePid))

@@ -13,7 +13,10 @@ export type Answer = { status: number; headers: Record<string, string>; body: Bu
 export type Passing = {
   /** The job whose task asks; empty where no task does. */
   jobId: string
-  /** Kind of the call, such as `inputs`, `outputs parts 1`, `reports started` or `/operator/runner-up`. */
+  /**
+   * Kind of the call, such as `inputs`, `outputs parts 1`, `reports started` or
+   * `/operator/runner-up`.
+   */
   call: string
   /** Whether the runner still waits for an answer. */
   isWaitedFor(): boolean

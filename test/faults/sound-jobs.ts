@@ -26,7 +26,9 @@ const created = z.union([
   z.looseObject({ transcribe_id: z.string() }).transform((body) => body.transcribe_id),
 ])
 
-/** Submits jobs of every kind that is about sound; `onTarget` is told of the named one, the first. */
+/**
+ * Submits jobs of every kind that is about sound; `onTarget` is told of the named one, the first.
+ */
 export function submitSound(name: SoundTarget) {
   return async (bed: Bed, onTarget: (id: string) => void): Promise<Batch> => {
     const orders = await makeOrders(bed)

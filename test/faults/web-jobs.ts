@@ -45,7 +45,9 @@ const created = z.union([
   z.looseObject({ id: z.string() }).transform((body) => body.id),
 ])
 
-/** Submits a job of every kind that goes to the web; `onTarget` is told of the named one, the first. */
+/**
+ * Submits a job of every kind that goes to the web; `onTarget` is told of the named one, the first.
+ */
 export function submitWeb(name: WebTarget) {
   return async (bed: Bed, onTarget: (id: string) => void): Promise<Batch> => {
     const orders = await makeOrders(bed)

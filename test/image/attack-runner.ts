@@ -21,7 +21,9 @@ const LAST = new Set(["finished", "failed", "interrupted"])
 
 type Folders = { work: string; state: string }
 
-/** A container whose runner this process calls, and which shares its network and temporary files. */
+/**
+ * A container whose runner this process calls, and which shares its network and temporary files.
+ */
 export type AttackedRunner = AsyncDisposable & {
   id: string
   origin: string
@@ -58,7 +60,9 @@ export async function openRunner(folders: Folders, options: string[]): Promise<A
   return { ...container, origin, token, folders }
 }
 
-/** Hands the commands of an attack to the runner as they are, without the service that judges them. */
+/**
+ * Hands the commands of an attack to the runner as they are, without the service that judges them.
+ */
 export async function attackInside(
   { origin, token }: AttackedRunner,
   attack: Attack,

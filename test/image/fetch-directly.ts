@@ -16,8 +16,9 @@ const told = z.object({
 })
 
 /**
- * Has the runner of a container fetch a page of a site inside the container: `/watch` has a video, and
- * `/inside` one of the server that nothing may reach. Answers the last report, and what was stored.
+ * Has the runner of a container fetch a page of a site inside the container: `/watch` has a video,
+ * and `/inside` one of the server that nothing may reach. Answers the last report, and what was
+ * stored.
  */
 export async function fetchDirectly(
   container: string,

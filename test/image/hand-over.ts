@@ -15,8 +15,8 @@ export function makeDirectOrder(work: object): object {
 }
 
 /**
- * The part of a script for a container that opens the HTTP server `io` of that script, and hands the
- * order to the runner once it is up; the script ends where the runner does not take it.
+ * The part of a script for a container that opens the HTTP server `io` of that script, and hands
+ * the order to the runner once it is up; the script ends where the runner does not take it.
  */
 export function scriptToHandOver(order: object): string {
   return `

@@ -17,7 +17,10 @@ const NAMESPACES = [
   { names: ["clone3"], action: ERRNO, errnoRet: ENOSYS },
 ]
 
-/** Options that start a container on a kernel that seems to lack these; the file is removed by disposal. */
+/**
+ * Options that start a container on a kernel that seems to lack these; the file is removed by
+ * disposal.
+ */
 export async function openHiding(
   hidden: "landlock" | "landlock and namespaces",
 ): Promise<AsyncDisposable & { options: string[] }> {

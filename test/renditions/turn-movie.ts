@@ -4,7 +4,9 @@ const ONE_AT_END = 0x4000_0000
 /** Where the matrix is in a track's header of version 0, from its name on. */
 const MATRIX_OFFSET = 44
 
-/** Turns the first track of a movie by quarters, clockwise, as the header of a phone's video says. */
+/**
+ * Turns the first track of a movie by quarters, clockwise, as the header of a phone's video says.
+ */
 export function turnMovie(quarters: 1 | 2 | 3, mirrors = false) {
   return (bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> => {
     const at = Buffer.from(bytes.buffer).indexOf("tkhd")

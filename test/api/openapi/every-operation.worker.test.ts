@@ -218,7 +218,9 @@ function promisedBy({ answer, isOpen = false }: Operation) {
   }
 }
 
-/** Returns the same properties of an answer; `parsed` is its body parsed by the operation's schema. */
+/**
+ * Returns the same properties of an answer; `parsed` is its body parsed by the operation's schema.
+ */
 async function readSuccess({ answer: { schema } }: Operation, answer: Response) {
   const { status, headers } = answer
   const body = schema ? await answer.json() : await answer.body?.cancel()

@@ -9,8 +9,8 @@ const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
 const EXAMPLES_MAX = 8
 
 /**
- * Checks of schemathesis, without those that a correct answer may fail. A request that fits the schema
- * may still be refused for its ffmpeg command (positive_data_acceptance).
+ * Checks of schemathesis, without those that a correct answer may fail. A request that fits the
+ * schema may still be refused for its ffmpeg command (positive_data_acceptance).
  */
 const CHECKS = [
   "not_a_server_error",
@@ -33,8 +33,8 @@ expected-statuses = ["400", "401", "403", "404", "405", "406", "409", "415", "42
 `
 
 /**
- * Runs schemathesis against an origin and checks every answer. The origin overrides the servers of the
- * OpenAPI document.
+ * Runs schemathesis against an origin and checks every answer. The origin overrides the servers of
+ * the OpenAPI document.
  */
 export async function runSchemathesis(
   { documentUrl, origin }: { documentUrl: string; origin: string },
@@ -43,7 +43,8 @@ export async function runSchemathesis(
   // Schemathesis writes caches to its working directory.
   await using folder = await makeTempFolder("schemathesis")
   await writeFile(join(folder.path, "schemathesis.toml"), CONFIGURATION)
-  // Tus has statuses and a media type that Schemathesis does not know; tests of their own hold them.
+  // Tus has statuses and a media type that Schemathesis does not know; tests of their own hold
+  // them.
   const excluded = ["--exclude-path-regex", "^/(?:v1/)?uploads(?!/links)"]
   const limits = [...excluded, "--max-examples", String(EXAMPLES_MAX), "--request-timeout", "30"]
   // A redirect is an answer to check, so it is not followed.

@@ -9,8 +9,8 @@ const running = new Map<string, object>()
 const interceptions = new Map<string, Fetcher>()
 
 /**
- * Gives an object a container that is a process of the rig's engine, with the errors of the platform; where the
- * platform has given one already, as under `wrangler dev`, that one stays.
+ * Gives an object a container that is a process of the rig's engine, with the errors of the
+ * platform; where the platform has given one already, as under `wrangler dev`, that one stays.
  */
 export function withContainer(
   ctx: DurableObjectState<object>,

@@ -7,8 +7,8 @@ import { answerInstance, withContainer } from "./container.ts"
 import { limitDelays, limitQueries } from "./limits.ts"
 import { onPlatform } from "./transfers.ts"
 
-// The Worker of the rig: the deployed one, whose containers are processes of the rig's engine, and whose
-// bindings and transfers behave as the switches of RIG_SWITCHES say.
+// The Worker of the rig: the deployed one, whose containers are processes of the rig's engine, and
+// whose bindings and transfers behave as the switches of RIG_SWITCHES say.
 
 type Context = DurableObjectState<object>
 
@@ -79,7 +79,8 @@ for (const [name, runner, deployed] of [
   ["SpeechRunner", SpeechRunner, service.SpeechRunner],
 ] as const) {
   const handlers = Object.entries(deployed.outboundByHost ?? {})
-  // The class of @cloudflare/containers knows handlers by the names of classes, which the bundler changes.
+  // The class of @cloudflare/containers knows handlers by the names of classes, which the bundler
+  // changes.
   Object.defineProperty(runner, "name", { value: name })
   runner.outboundByHost = Object.fromEntries(
     handlers.map(([host, handler]) => [host, onPlatform(handler, { switches, note })]),

@@ -2,7 +2,10 @@ import { QUERY_MS_MAX, QUEUE_DELAY_SECONDS_MAX } from "../switches.ts"
 
 type Method = (...given: unknown[]) => unknown
 
-/** Has every queue of this isolate refuse messages that are to be delayed for longer than the platform takes. */
+/**
+ * Has every queue of this isolate refuse messages that are to be delayed for longer than the
+ * platform takes.
+ */
 export function limitDelays(queue: Queue<unknown>): void {
   wrap(Object.getPrototypeOf(queue), "send", (send) => (body, options) => {
     const delay: unknown =

@@ -55,7 +55,10 @@ function of(name: string, extension: string, pixels: string, words: string): Sha
   }
 }
 
-/** Light of a screen as HDR has it, where white is as bright as paper; other brightness may come of it. */
+/**
+ * Light of a screen as HDR has it, where white is as bright as paper; other brightness may come of
+ * it.
+ */
 function hdr(name: string, transfer: string, parameters: string): Shape {
   const light =
     "zscale=pin=bt709:tin=bt709:min=gbr:rin=full:npl=203" +

@@ -19,7 +19,9 @@ const pages = ["README.md", "CONTRIBUTING.md", ...globSync("docs/{guide,operate}
 const oneMachine = textOf("docs/operate/one-machine.md")
 /** Settings whose default on one machine is not that of the Worker alone. */
 const OTHER_ON_ONE_MACHINE = new Set(["RUNNER_CAPACITY", "FFMPEG_FACTS"])
-/** Numbers of plans, settings of a runner that is started by hand, and variables of other programs. */
+/**
+ * Numbers of plans, settings of a runner that is started by hand, and variables of other programs.
+ */
 const WITHOUT_ROW =
   /^(?:(?:TRIAL|PAID)_\w+|(?:RUNNER|IO)_ORIGIN|(?:RUNNER|ANNOUNCE)_TOKEN|PATH|PIP_\w+|SSL_CERT_FILE|(?:https|no)_proxy|HTTPS_PROXY|NO_PROXY)$/
 

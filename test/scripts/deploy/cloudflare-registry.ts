@@ -1,6 +1,9 @@
 import type { CloudflareState } from "./cloudflare-state.ts"
 
-/** Cloudflare's registry of images, and `/v2/pushed`, where the stand-in of Docker tells what it pushed. */
+/**
+ * Cloudflare's registry of images, and `/v2/pushed`, where the stand-in of Docker tells what it
+ * pushed.
+ */
 export async function answerRegistry(
   state: CloudflareState,
   request: Request,

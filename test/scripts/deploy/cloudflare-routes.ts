@@ -202,7 +202,9 @@ function isLacking({ lacking }: CloudflareState, right: string, call: string): b
   return lacking.has(right) || (lacking.has(`${right}: edit`) && !call.startsWith("GET "))
 }
 
-/** Whether a call changes something in the account; credentials of the registry end by themselves. */
+/**
+ * Whether a call changes something in the account; credentials of the registry end by themselves.
+ */
 export function isChange(call: string): boolean {
   return !call.startsWith("GET ") && !call.endsWith("/credentials")
 }

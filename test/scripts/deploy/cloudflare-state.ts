@@ -26,7 +26,9 @@ export type CloudflareState = {
   applications: ({ id: string; name: string } & Record<string, unknown>)[]
   /** Digests of the images in the registry, by `account/name:tag`. */
   images: Map<string, string>
-  /** Every call in order, ids left out, as `METHOD /path`; those that were answered with success. */
+  /**
+   * Every call in order, ids left out, as `METHOD /path`; those that were answered with success.
+   */
   calls: string[]
   /** Calls that this stand-in knows nothing of. */
   unknown: string[]

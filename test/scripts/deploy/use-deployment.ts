@@ -4,7 +4,9 @@ import type { CloudflareStandIn } from "./cloudflare.ts"
 import { makeMachine } from "./deployment.ts"
 import type { Machine } from "./deployment.ts"
 
-/** Starts a stand-in for Cloudflare and makes a machine of its operator before each test of a file. */
+/**
+ * Starts a stand-in for Cloudflare and makes a machine of its operator before each test of a file.
+ */
 export function useDeployment(begin: (cloudflare: CloudflareStandIn, machine: Machine) => void) {
   // Each deployment starts wrangler several times, and wide tests deploy many times in a row.
   vi.setConfig({ testTimeout: 900_000 })

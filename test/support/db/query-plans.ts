@@ -21,8 +21,8 @@ let isWatching = false
 
 /**
  * Makes a test file of the Worker fail if a statement of D1 or of a Durable Object scans a table or
- * sorts, unless `ALLOWED_QUERY_PLANS` allows it. Nobody runs ANALYZE, so that plans do not depend on the
- * rows in the tables.
+ * sorts, unless `ALLOWED_QUERY_PLANS` allows it. Nobody runs ANALYZE, so that plans do not depend
+ * on the rows in the tables.
  */
 export function checkQueryPlans(worker: object): void {
   if (!isWatching) watch(worker)

@@ -113,7 +113,9 @@ function builtFolder(folder: string, place = folder): string {
   return join(folder, "node_modules/.cache/lathe", place)
 }
 
-/** Built files by name, without the stamp and workerd's part, which contains a path of the build. */
+/**
+ * Built files by name, without the stamp and workerd's part, which contains a path of the build.
+ */
 async function readBuilt(folder = project.path): Promise<Record<string, string>> {
   const names = (await readdir(builtFolder(folder))).filter(
     (name) => /\.js(?:on)?$/.test(name) && name !== "stamp.json",

@@ -26,8 +26,8 @@ const document = z.looseObject({
 })
 
 /**
- * Reads the operations that take JSON from the service's own OpenAPI document; a field that several have
- * stands at the first of them, and in wide tests at each.
+ * Reads the operations that take JSON from the service's own OpenAPI document; a field that several
+ * have stands at the first of them, and in wide tests at each.
  */
 export function readOperations(openapi: unknown): WithBody[] {
   const { paths, components } = document.parse(openapi)

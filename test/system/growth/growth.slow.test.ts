@@ -20,7 +20,9 @@ const BYTES = 1000 * 1024
 const DOUBLINGS = 4
 /** A request that takes less than this at its largest is judged in time, however it grows. */
 const SMALL_MS = 30
-/** Growth for each doubling, over two of them, since a busy machine makes one of them look longer. */
+/**
+ * Growth for each doubling, over two of them, since a busy machine makes one of them look longer.
+ */
 const GROWTH_MAX = 3
 /** The event loop may be held so long; beside a slower machine's reference, longer. */
 const HELD_MS_MAX = 100
@@ -89,8 +91,8 @@ async function leastHeld(send: () => Promise<Response>): Promise<number> {
 }
 
 /**
- * Reports whether a request holds the event loop too long. A busy machine is slower now and then, so
- * that the request and its reference are measured up to three times, each pair together.
+ * Reports whether a request holds the event loop too long. A busy machine is slower now and then,
+ * so that the request and its reference are measured up to three times, each pair together.
  */
 async function isHeldTooLong(send: () => Promise<Response>): Promise<boolean> {
   for (let tries = 0; tries < 3; tries += 1) {

@@ -13,7 +13,10 @@ import type { TestService } from "../service.ts"
 const QUICK = "-c:v libx264 -preset ultrafast -pix_fmt yuv420p -g 5 -c:a aac"
 const PICTURE = "-f lavfi -i testsrc2=s=160x120:r=10"
 
-/** Inputs by key: two seconds of film, sound, a photo, subtitles, films of sound that ends early, and a film of one group. */
+/**
+ * Inputs by key: two seconds of film, sound, a photo, subtitles, films of sound that ends early,
+ * and a film of one group.
+ */
 const MEDIA: [key: string, name: string, words: string][] = [
   ["in_1", "clip.mp4", `${PICTURE} -f lavfi -i sine=d=2 -t 2 ${QUICK}`],
   ["in_2", "tone.wav", "-f lavfi -i sine=d=2"],

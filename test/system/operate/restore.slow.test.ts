@@ -118,7 +118,9 @@ async function untilOver(path: string): Promise<void> {
   )
 }
 
-/** Rows as large as callers can have the service make, of every table that their requests write to. */
+/**
+ * Rows as large as callers can have the service make, of every table that their requests write to.
+ */
 async function makeLargeRows(origin: string): Promise<void> {
   const good = accepted.parse(await post("/commands", largeCommand(origin)))
   const bad = accepted.parse(

@@ -12,9 +12,9 @@ import { startService } from "../service.ts"
 
 const FLOWS = 30
 /**
- * Bytes of cells that an upload, a command and a webhook leave. Few flows leave many pages half empty;
- * with 400 flows of one account whole pages add a twentieth. Ids and hashes of outputs in records and
- * webhooks are 0.2 KB of these.
+ * Bytes of cells that an upload, a command and a webhook leave. Few flows leave many pages half
+ * empty; with 400 flows of one account whole pages add a twentieth. Ids and hashes of outputs in
+ * records and webhooks are 0.2 KB of these.
  */
 const BYTES_MAX = 4_250
 /** Least length of the probe of the film and of the command's output. */

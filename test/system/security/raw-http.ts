@@ -9,8 +9,8 @@ const FIRST_MS = 20_000
 const problem = z.looseObject({ code_name: z.string(), status: z.number(), request_id: z.string() })
 
 /**
- * Sends bytes to a port, and answers what comes back until it closes, or is silent for a while after
- * its first byte.
+ * Sends bytes to a port, and answers what comes back until it closes, or is silent for a while
+ * after its first byte.
  */
 export async function exchange(
   port: number,
@@ -44,7 +44,9 @@ export function statusesIn(text: string): number[] {
   return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))
 }
 
-/** Status and code of the one answer that came back, which has the shape of the service's errors. */
+/**
+ * Status and code of the one answer that came back, which has the shape of the service's errors.
+ */
 export function readProblem(answer: string): [number, string] {
   const [, body = ""] = answer.split("\r\n\r\n")
   const { status, code_name } = problem.parse(JSON.parse(body))

@@ -42,8 +42,8 @@ function countRows(): number {
 }
 
 /**
- * Files of rows, objects and media with their bytes, by their paths; not those of a log that is under
- * way, and not the five that pools of runners have, whoever asks.
+ * Files of rows, objects and media with their bytes, by their paths; not those of a log that is
+ * under way, and not the five that pools of runners have, whoever asks.
  */
 function measureState(): Map<string, number> {
   const root = join(service.stateDir, "v3")

@@ -27,7 +27,10 @@ beforeAll(async () => {
 
 afterAll(async () => await opened.disposeAsync())
 
-/** Files of the state that have a text in clear: rows, their logs, objects, queues and storage of objects. */
+/**
+ * Files of the state that have a text in clear: rows, their logs, objects, queues and storage of
+ * objects.
+ */
 function filesWith(text: string): string[] {
   const names = readdirSync(service.stateDir, { recursive: true, encoding: "utf8" })
   return names.filter((name) => {

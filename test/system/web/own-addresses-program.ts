@@ -5,7 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { z } from "zod"
 import { startService } from "../service.ts"
 
-// Runs in a network of its own, whose loopback interface has this public address: nothing leaves it.
+// Runs in a network of its own, whose loopback interface has this public address: nothing leaves
+// it.
 const OWN = "93.184.216.34"
 /** Added while the service runs. */
 const LATER = "93.184.216.35"

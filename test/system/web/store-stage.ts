@@ -22,8 +22,9 @@ const record = z.looseObject({
 export type StoreStage = Awaited<ReturnType<typeof openStoreStage>>
 
 /**
- * Starts them. Beside `films` the service is told of `locked`, with a wrong secret, `absent`, which the
- * store does not have, `nowhere`, where nothing listens, and `odd`, of a store that has these bytes.
+ * Starts them. Beside `films` the service is told of `locked`, with a wrong secret, `absent`, which
+ * the store does not have, `nowhere`, where nothing listens, and `odd`, of a store that has these
+ * bytes.
  */
 export async function openStoreStage(oddBytes: Buffer) {
   await using opened = new AsyncDisposableStack()

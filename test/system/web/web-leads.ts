@@ -1,7 +1,9 @@
 import { selectCases } from "../../support/wide.ts"
 import type { WayIn } from "./web-ways-in.ts"
 
-/** A URL of the site that leads on to another, and how that ends; null where the rest is fetched. */
+/**
+ * A URL of the site that leads on to another, and how that ends; null where the rest is fetched.
+ */
 type Lead = { name: WayIn; way: string; to: string; code: string | null }
 
 const INSIDE = "http://CANARY/clip.mp4"

@@ -4,7 +4,9 @@ import { z } from "zod"
 export type WebEnd = {
   /** Status of the answer to the create or to the lookup. */
   status: number
-  /** Of a refusal, a record that failed, or a lookup that found nothing; null where it went well. */
+  /**
+   * Of a refusal, a record that failed, or a lookup that found nothing; null where it went well.
+   */
   code: string | null
   /** All that was answered, to look for what may not be in it. */
   text: string

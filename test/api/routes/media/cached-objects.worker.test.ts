@@ -21,8 +21,8 @@ async function makeLink(name: string): Promise<{ id: string; link: string }> {
 }
 
 /**
- * Opens a link on a service with a cache, here Miniflare's, and waits until the service has done what
- * it does behind the answer. Also returns the reads of R2.
+ * Opens a link on a service with a cache, here Miniflare's, and waits until the service has done
+ * what it does behind the answer. Also returns the reads of R2.
  */
 async function open(link: string, init: RequestInit = {}, seconds = SECONDS) {
   const reads: string[] = []

@@ -19,7 +19,10 @@ const INPUTS = [
   foundInput("in_sil", "silent.mp4", [["video", "h264"]]),
 ]
 
-/** Faults that a create finds in a command line; adds `ffmpeg` unless the line begins with a program. */
+/**
+ * Faults that a create finds in a command line; adds `ffmpeg` unless the line begins with a
+ * program.
+ */
 export function judgeLine(line: string, output = "out.mp4"): Fault[] {
   const inputs = INPUTS.filter(({ key }) => key === "in_1" || line.includes(key))
   const request = {
