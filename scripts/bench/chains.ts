@@ -3,7 +3,7 @@ import { makeJsonBody } from "../cli/client/caller.ts"
 import type { ApiCaller } from "../cli/client/caller.ts"
 import { formatDifference, formatMs } from "./figure.ts"
 import type { BenchResult } from "./figure.ts"
-import type { BenchScope } from "./scope.ts"
+import type { BenchResources } from "./scope.ts"
 import { startBenchService } from "./service.ts"
 import type { BenchService } from "./service.ts"
 import { quantile, runRepeatedly } from "./statistics.ts"
@@ -32,7 +32,7 @@ const endedBatch = z.object({
  * Measures the time from the end of a job to the start of the job that waits for its output,
  * compared with the time from the create of a job without inputs to its start.
  */
-export async function benchChains(scope: BenchScope): Promise<BenchResult[]> {
+export async function benchChains(scope: BenchResources): Promise<BenchResult[]> {
   const service = await startBenchService(scope)
   await runRepeatedly(WARM_UP_TIMES, () => measurePair(service))
   const pairs = await runRepeatedly(TIMES, () => measurePair(service))

@@ -2,7 +2,7 @@ import { basename } from "node:path"
 import { z } from "zod"
 import { CliError } from "../cli/cli-error.ts"
 import { probeResultSchema } from "../../src/contract/probe.ts"
-import { demoJobFields, postFile, readRecord, waitForFinalRecord } from "./api.ts"
+import { demoJobFields, postDemoFile, readDemoRecord, waitForFinalDemoRecord } from "./api.ts"
 import type { DemoApi } from "./api.ts"
 
 const fileRecord = z.object({
@@ -18,13 +18,13 @@ export type FileRecord = z.infer<typeof fileRecord>
 
 /** Uploads a file and waits until the file is probed. Throws a CliError if the probe fails. */
 export async function uploadFile(api: DemoApi, path: string): Promise<FileRecord> {
-  const { id } = fileRecord.parse(await postFile(api, "/files", path))
-  const record = await waitForFinalRecord(async () => await readFileRecord(api, id), api.signal)
+  const { id } = fileRecord.parse(await postDemoFile(api, "/files", path))
+  const record = await waitForFinalDemoRecord(async () => await readFileRecord(api, id), api.signal)
   if (record.status === "success") return record
   throw new CliError(`${basename(path)}: ${record.error ?? "it could not be probed."}`)
 }
 
 /** Returns the record of a File. */
 export async function readFileRecord(api: DemoApi, id: string): Promise<FileRecord> {
-  return await readRecord(api, `/files/${id}`, fileRecord)
+  return await readDemoRecord(api, `/files/${id}`, fileRecord)
 }

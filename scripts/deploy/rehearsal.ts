@@ -11,8 +11,8 @@ import {
 } from "./config.ts"
 import type { WranglerConfig } from "./config.ts"
 import { findDockerProblem, findToolProblems, describeToolVersions } from "./machine.ts"
-import { migrateDatabases } from "./migrate.ts"
-import { describeSettings, mergeSettings, readDeploymentSettings } from "./settings.ts"
+import { migrateDeployedDatabases } from "./migrate.ts"
+import { describeDeploymentSettings, mergeDeploymentSettings, readDeploymentSettings } from "./settings.ts"
 import { ensureSite } from "../site/ensure.ts"
 import { runWranglerOrThrow } from "./wrangler.ts"
 

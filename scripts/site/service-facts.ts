@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url"
 import { build } from "esbuild"
 import type { Plugin } from "esbuild"
 import { z } from "zod"
-import { readSingleOutput } from "../build/programs.ts"
+import { readSingleEsbuildOutput } from "../build/programs.ts"
 
 const ENTRY = "src/api/output/site-facts.ts"
 
@@ -49,7 +49,7 @@ const exported = z.object({
  * for the bundle.
  */
 export async function readServiceFacts(folder: string): Promise<ServiceFacts> {
-  const { contents, inputs } = readSingleOutput(
+  const { contents, inputs } = readSingleEsbuildOutput(
     await build({
       entryPoints: [ENTRY],
       bundle: true,

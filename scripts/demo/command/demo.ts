@@ -4,14 +4,14 @@ import { meterLoudness } from "../../cli/loudness-meter.ts"
 import {
   downloadToFile,
   demoJobFields,
-  postJson,
-  readRecord,
-  waitForFinalRecord,
+  postDemoJson,
+  readDemoRecord,
+  waitForFinalDemoRecord,
 } from "../api.ts"
 import type { DemoApi } from "../api.ts"
 import type { Demo, DemoContext } from "../demo.ts"
-import { copyResult } from "../paths.ts"
-import { openProgressBar } from "../progress.ts"
+import { copyDemoResult } from "../paths.ts"
+import { createProgressBar } from "../progress.ts"
 import { readFileRecord, uploadFile } from "../upload.ts"
 import type { FileRecord } from "../upload.ts"
 import { makeDemoCommands } from "./recipe.ts"

@@ -1,12 +1,12 @@
 import { basename, join } from "node:path"
 import { CliError } from "../../cli/cli-error.ts"
 import { formatTable } from "../../cli/table.ts"
-import { downloadToFile, followRecord, postJson } from "../api.ts"
+import { downloadToFile, followRecord, postDemoJson } from "../api.ts"
 import type { DemoApi } from "../api.ts"
 import { CURL_KEY_HEADER, curlFileField } from "../curl.ts"
 import type { Demo, DemoContext } from "../demo.ts"
 import { findMainStreams } from "../media-facts.ts"
-import { copyResult } from "../paths.ts"
+import { copyDemoResult } from "../paths.ts"
 import { uploadFile } from "../upload.ts"
 import { BatchProgress } from "./progress.ts"
 import { lectureRecord } from "./record.ts"
@@ -56,7 +56,7 @@ function curlLines(request: object, source: string): string {
 
 /** Creates a batch and shows its progress. Returns the record of the batch after its last job. */
 async function runBatch(api: DemoApi, request: object): Promise<LectureRecord> {
-  const { id } = lectureRecord.parse(await postJson(api, "/batches", request))
+  const { id } = lectureRecord.parse(await postDemoJson(api, "/batches", request))
   const progress = new BatchProgress(process.stdout)
   for await (const record of followRecord(api, `/batches/${id}`, lectureRecord)) {
     progress.show(record)
@@ -79,7 +79,7 @@ async function saveOutputs(
     for (const [key, output] of Object.entries(outputs)) {
       const fetched = join(folder, `${RESULT}-${name}-${basename(output.name)}`)
       await downloadToFile(api, output.url, fetched)
-      saved.set(`${name}/${key}`, basename(copyResult(fetched, paths)))
+      saved.set(`${name}/${key}`, basename(copyDemoResult(fetched, paths)))
     }
   }
   return saved

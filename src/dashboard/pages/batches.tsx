@@ -19,7 +19,7 @@ import { readEncodedPathId } from "../context.ts"
 import type { PageContext, PageEnv } from "../context.ts"
 import { redirectWithMessage } from "../flash.ts"
 import { showPage } from "../layout.tsx"
-import { nextPagePath, readListQuery } from "../list-page.ts"
+import { buildNextPagePath, readDashboardListQuery } from "../list-page.ts"
 import { BatchDetail } from "./batches/detail.tsx"
 
 /** Pages of the account's batches: a list, and a page for each batch that follows its jobs. */
@@ -29,7 +29,7 @@ const PATH = "/batches"
 const SCRIPTS = ["live.client.js"] as const
 
 batchPages.get(PATH, async (c) => {
-  const { query, isFirstPage } = readListQuery(c, [])
+  const { query, isFirstPage } = readDashboardListQuery(c, [])
   const answer = await c.get("api")(`/batches?${query.toString()}`, z.array(batchSummary))
   return await showPage(
     c,
@@ -41,7 +41,7 @@ batchPages.get(PATH, async (c) => {
     },
     <BatchTable
       batches={unwrapApiResult(answer)}
-      next={nextPagePath(PATH, answer)}
+      next={buildNextPagePath(PATH, answer)}
       empty={isFirstPage ? <NoBatches origin={getPublicOrigin(c)} /> : <NoOlderBatches />}
     />,
   )
