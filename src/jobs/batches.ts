@@ -15,9 +15,9 @@ import type { BackgroundContext } from "./create.ts"
 const CANCELED_AT_ONCE = 4
 
 /**
- * Cancels the open jobs of a list, so that none of them fails because of another. Returns the
- * number of jobs that this call canceled. The list has at most some 60 jobs: each takes about 14 of
- * the thousand D1 statements that an invocation has.
+ * Cancels the open jobs of a list, so that none of them fails because of another. Returns the number
+ * of jobs that this call canceled. A list has at most BATCH_JOBS_MAX jobs, because each takes about 14
+ * of the thousand D1 statements that an invocation may run.
  */
 export async function cancelJobs(
   env: Env,

@@ -4,6 +4,8 @@ import type { Fault } from "../../domain/faults.ts"
 import type { JobDraft } from "../../domain/job-draft.ts"
 import { boundedMapSchema } from "../../kinds/bounded-map.ts"
 import { commonRequestFieldSchemas } from "../../kinds/create-fields.ts"
+import { findComplexityFault } from "../../kinds/command/complexity.ts"
+import type { FieldText } from "../../kinds/command/complexity.ts"
 import { fileImportRequestSchema } from "../../kinds/file/request.ts"
 import { fileKind } from "../../kinds/file/kind.ts"
 import type { CommonRequestFields, JsonKind, Kind } from "../../kinds/kind.ts"
@@ -15,6 +17,7 @@ import type { InputIds, InputRows } from "../../db/files/input-files.ts"
 import type { AppContext } from "../context.ts"
 import { draftJobOrFaults, validateFields } from "./accept.ts"
 import { draftImportOrFaults } from "./draft-import.ts"
+import { invalidFieldsProblem } from "../output/problem.ts"
 import { makeSchemaReference } from "../output/schema-reference.ts"
 import { readInputReferences } from "./resolve-inputs.ts"
 import { anyObjectSchema, safeParseBody } from "./request.ts"
@@ -110,11 +113,16 @@ export type BatchItem = {
 /** Names of all jobs of a batch, its well-formed creates, and the faults of the others. */
 export type ReadBatch = { names: string[]; items: BatchItem[]; faults: Fault[] }
 
-/** Reads the creates of a batch. Faults have their place in the whole request. */
+/**
+ * Reads the creates of a batch. Faults have their place in the whole request. Throws 422 if all
+ * commands together would take too long to check.
+ */
 export function readBatchItems(
   c: AppContext,
   { jobs, expires_in: retention }: BatchRequest,
 ): ReadBatch {
+  const complexity = findComplexityFault(Object.entries(jobs).flatMap(listTexts))
+  if (complexity) throw invalidFieldsProblem([complexity])
   const items: BatchItem[] = []
   const faults: Fault[] = []
   for (const [name, create] of Object.entries(jobs)) {
@@ -132,6 +140,16 @@ export function readBatchItems(
     }
   }
   return { names: Object.keys(jobs), items, faults }
+}
+
+/** Returns the texts of a create, among them its commands, with their places in the request. */
+function listTexts([name, create]: [name: string, create: object]): FieldText[] {
+  return Object.values(create)
+    .flatMap((body) => Object.entries(anyObjectSchema.catch({}).parse(body)))
+    .flatMap(([field, value]) => {
+      const texts = [value].flat().filter((text) => typeof text === "string")
+      return texts.map((text) => ({ field: `jobs.${name}.${field}`, text }))
+    })
 }
 
 /** Paths of the collections whose creates a batch takes. */

@@ -289,6 +289,15 @@ describe("a batch is refused", () => {
     expect((await call("GET", "/jobs?limit=1")).body).toEqual(before)
   })
 
+  it("for commands that together have too many words", async () => {
+    const { commands } = encode(0.2)
+    const ffmpeg_command = `${commands.ffmpeg_command} ${"-y ".repeat(11_000)}`
+    const long = { commands: { ...commands, ffmpeg_command } }
+    expect(await refusal({ one: long, two: long })).toMatchObject([
+      { field: "jobs.one.ffmpeg_command", code: "too_complex" },
+    ])
+  })
+
   it("for more than ten jobs in a chain, and for more than 64 jobs", async () => {
     const chain: Record<string, object> = { job_1: encode(0.2) }
     for (let at = 2; at <= 11; at += 1) chain[`job_${at}`] = remux(`svc_id://job_${at - 1}/out_1`)

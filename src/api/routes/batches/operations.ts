@@ -189,7 +189,10 @@ async function retryBatch(c: AppContext) {
   }
   const failed = jobs.filter(({ state }) => isFinalState(state) && state !== "succeeded")
   if (failed.length === 0) {
-    throw new Problem("not_retryable", "Every job of the batch that still exists succeeded.")
+    throw new Problem(
+      "not_retryable",
+      "No job of the batch failed, or those that failed were deleted: there is nothing to retry.",
+    )
   }
   const { webhookUrl, metadata, retentionMs } = before
   const batch = draftBatchRow(c, { webhookUrl, metadata, retentionMs, retryOf: before.id })
