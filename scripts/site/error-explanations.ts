@@ -26,15 +26,6 @@ export function readErrorExplanations() {
   }
 }
 
-/**
- * Returns the documentation of an error code. Throws if docs/errors has no section for the code.
- */
-export function getCodeExplanation(docs: CodeExplanations, code: string): CodeExplanation {
-  const explained = docs.get(code)
-  if (explained === undefined) throw new Error(`docs/errors has no section for ${code}`)
-  return explained
-}
-
 /** Parses a page of docs/errors into its sections, whose headings are codes. */
 function readSections(path: string): CodeExplanations {
   const [, ...sections] = readFileSync(path, "utf8").split(/^## /m)

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { slugOf } from "../check/document-links.ts"
 import type { SitePage } from "./page.ts"
-import { describeType, linkToObject, makeFieldRows, schema } from "./schema-fields.ts"
+import { describeType, linkToObject, makeFieldRows, objectPageOf, schema } from "./schema-fields.ts"
 import type { Schema } from "./schema-fields.ts"
 import { table } from "./table.ts"
 
@@ -87,7 +87,7 @@ export function makeReferencePages(openapi: unknown): SitePage[] {
     page("reference/index", makeOverview(tags)),
     ...pages,
     page("reference/events", describeEvents(Object.keys(webhooks))),
-    page("reference/objects", describeObjects(components.schemas, pages)),
+    ...describeObjects(components.schemas, pages),
   ]
 }
 
@@ -201,11 +201,11 @@ function meaningOf(event: string): string {
 }
 
 /** Describes the objects to which the pages of operations link, and those to which these link. */
-function describeObjects(objects: Record<string, Schema>, pages: SitePage[]): string {
+function describeObjects(objects: Record<string, Schema>, pages: SitePage[]): SitePage[] {
   const sections = new Map<string, string>()
   const texts = pages.map(({ markdown }) => markdown)
   for (const text of texts) {
-    for (const [, name = ""] of text.matchAll(/\[(\w+)\]\(\/docs\/reference\/objects#/g)) {
+    for (const [, name = ""] of text.matchAll(/\[(\w+)\]\(\/docs\/reference\/(?:job-)?objects#/g)) {
       const object = objects[name]
       if (!object || sections.has(name)) continue
       const section = describeObject(name, object)
@@ -213,13 +213,19 @@ function describeObjects(objects: Record<string, Schema>, pages: SitePage[]): st
       texts.push(section)
     }
   }
-  const lead = "Objects of requests and answers, with all their fields."
   const sorted = [...sections].toSorted(([one], [other]) => one.localeCompare(other))
-  return ["# Objects: reference", lead, ...sorted.map(([, text]) => text), ""].join("\n\n")
+  return [
+    { path: "reference/job-objects", title: "Objects of jobs" },
+    { path: "reference/objects", title: "Other objects" },
+  ].map(({ path, title }) => {
+    const own = sorted.filter(([name]) => objectPageOf(name) === path).map(([, text]) => text)
+    const lead = "Objects of requests and answers, with their fields."
+    return page(path, [`# ${title}: reference`, lead, ...own, ""].join("\n\n"))
+  })
 }
 
 function describeObject(name: string, object: Schema): string {
-  const rows = makeFieldRows(object)
+  const rows = makeFieldRows(object, { depthMax: 2 })
   const about = object.description === undefined ? [] : [object.description]
   const fields = rows.length > 0 ? [table(["field", "type", "meaning"], rows)] : []
   return [`## ${name}`, ...about, ...fields].join("\n\n")

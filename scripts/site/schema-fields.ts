@@ -43,29 +43,34 @@ export const schema: z.ZodType<Schema> = z.lazy(() =>
   }),
 )
 
-/** Depth of nested fields that a table shows. */
+/** Depth of nested fields that a table shows by default. */
 const DEPTH_MAX = 3
 const ENUM_MAX = 16
 
 /** Makes rows of a table of fields: name, type, meaning. Fields of nested objects follow theirs. */
-export function makeFieldRows(object: Schema, prefix = "", depth = 0): string[][] {
+export function makeFieldRows(
+  object: Schema,
+  { prefix = "", depth = 0, depthMax = DEPTH_MAX } = {},
+): string[][] {
   const required = new Set(object.required)
   return Object.entries(object.properties ?? {}).flatMap(([name, value]) => {
     const path = `${prefix}${name}`
     const mark = required.has(name) && depth === 0 ? " (required)" : ""
     const own = [`\`${path}\`${mark}`, describeType(value), describeMeaning(value)]
-    return depth < DEPTH_MAX ? [own, ...makeNestedRows(value, path, depth)] : [own]
+    return depth < depthMax ? [own, ...makeNestedRows(value, path, depth, depthMax)] : [own]
   })
 }
 
-function makeNestedRows(value: Schema, path: string, depth: number): string[][] {
+function makeNestedRows(value: Schema, path: string, depth: number, depthMax: number): string[][] {
+  const deeper = { depth: depth + 1, depthMax }
   const choices = [value, ...choicesOf(value)]
   return choices.flatMap((each) => {
-    if (each.properties) return makeFieldRows(each, `${path}.`, depth + 1)
-    if (each.items?.properties) return makeFieldRows(each.items, `${path}[].`, depth + 1)
+    if (each.properties) return makeFieldRows(each, { prefix: `${path}.`, ...deeper })
+    if (each.items?.properties)
+      return makeFieldRows(each.items, { prefix: `${path}[].`, ...deeper })
     const { additionalProperties: values } = each
     if (typeof values !== "object" || !values.properties) return []
-    return makeFieldRows(values, `${path}.<key>.`, depth + 1)
+    return makeFieldRows(values, { prefix: `${path}.<key>.`, ...deeper })
   })
 }
 
@@ -116,8 +121,16 @@ function choicesOf({ anyOf, oneOf }: Schema): Schema[] {
   return anyOf ?? oneOf ?? []
 }
 
+/** Objects that belong to jobs. They have a page of their own, because one page would be too large. */
+const OF_JOBS = /^(?:Accepted|Batch|Command|Fetch|Job|Normalization|Transcription)/
+
+/** Returns the path of the page that describes an object of the interface. */
+export function objectPageOf(name: string): "reference/job-objects" | "reference/objects" {
+  return OF_JOBS.test(name) ? "reference/job-objects" : "reference/objects"
+}
+
 /** Returns a link to an object of the interface, by its `$ref`. */
 export function linkToObject(ref: string): string {
   const name = ref.split("/").at(-1) ?? ref
-  return `[${name}](/docs/reference/objects#${name.toLowerCase()})`
+  return `[${name}](/docs/${objectPageOf(name)}#${name.toLowerCase()})`
 }

@@ -207,7 +207,8 @@ export class Reader implements AsyncDisposable {
 function findValue(value: unknown, path: string): string | null {
   let found: unknown = value
   for (const name of path.split(/[.[\]]+/).filter((part) => part !== "")) {
-    const members: [string, unknown][] = Object.entries(Object(found))
+    if (typeof found !== "object" || found === null) return null
+    const members: [string, unknown][] = Object.entries(found)
     found = new Map(members).get(name)
   }
   return typeof found === "string" ? found : null

@@ -35,7 +35,8 @@ export function splitCommands(script: string): string[] {
 function isOpen(text: string): boolean {
   let quote = ""
   let escaped = false
-  for (const [at, character] of [...text].entries()) {
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at]
     if (escaped) escaped = false
     else if (character === "\\" && quote !== "'") escaped = true
     else if (quote !== "") quote = character === quote ? "" : quote
