@@ -12,7 +12,11 @@ import {
 import type { WranglerConfig } from "./config.ts"
 import { findDockerProblem, findToolProblems, describeToolVersions } from "./machine.ts"
 import { migrateDeployedDatabases } from "./migrate.ts"
-import { describeDeploymentSettings, mergeDeploymentSettings, readDeploymentSettings } from "./settings.ts"
+import {
+  describeDeploymentSettings,
+  mergeDeploymentSettings,
+  readDeploymentSettings,
+} from "./settings.ts"
 import { ensureSite } from "../site/ensure.ts"
 import { runWranglerOrThrow } from "./wrangler.ts"
 

@@ -88,7 +88,10 @@ async function saveOutputs(
 /** Formats a table of the jobs with their times since the create, and a line for each output. */
 function lectureTable(record: LectureRecord, saved: SavedFiles): string {
   const jobs = Object.entries(record.jobs)
-  return formatTable([HEADINGS, ...jobs.flatMap(([name, job]) => jobRows(record, name, job, saved))])
+  return formatTable([
+    HEADINGS,
+    ...jobs.flatMap(([name, job]) => jobRows(record, name, job, saved)),
+  ])
 }
 
 function jobRows(record: LectureRecord, name: string, job: LectureJob, saved: SavedFiles) {
@@ -115,7 +118,9 @@ function timesOf({ created_at }: LectureRecord, { started_at, completed_at }: Le
     [started_at, completed_at],
   ]
   return ends.map(([from, to]) => {
-    return from === null || to === null ? "-" : ((Date.parse(to) - Date.parse(from)) / 1000).toFixed(2)
+    return from === null || to === null
+      ? "-"
+      : ((Date.parse(to) - Date.parse(from)) / 1000).toFixed(2)
   })
 }
 

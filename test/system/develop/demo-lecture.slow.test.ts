@@ -44,7 +44,9 @@ describe("the demo of a lecture", () => {
     expect((await readdir(stage.folder)).filter((name) => name !== "tmp")).toEqual(FILES)
     for (const name of JOBS) {
       expect(stdout).toMatch(RegExp(`^ +\\d+\\.\\d s +\\d+ %  ${name} has succeeded$`, "m"))
-      expect(stdout).toMatch(RegExp(`^${name} .* \\d+\\.\\d\\d +\\d+\\.\\d\\d +\\d+\\.\\d\\d `, "m"))
+      expect(stdout).toMatch(
+        RegExp(`^${name} .* \\d+\\.\\d\\d +\\d+\\.\\d\\d +\\d+\\.\\d\\d `, "m"),
+      )
     }
     expect(stdout).toMatch(/^captions +level, words +\d+ ms /m)
     for (const name of FILES) expect(stdout).toMatch(RegExp(` \\d+ kB +${name}$`, "m"))
