@@ -138,18 +138,20 @@ export function insertBatchDelivery(
 }
 
 /**
- * Deletes some batches of all accounts whose retention is over. A batch without a retention is kept
- * until `endedBefore`. Reports whether there may be more such batches.
+ * Deletes some batches of all accounts whose retention is over and whose webhooks have bodies. A
+ * batch without a retention is kept until `endedBefore`. Reports whether there may be more such
+ * batches.
  */
 export async function deleteExpiredBatches(
   database: Database,
   { now, endedBefore, limit }: { now: number; endedBefore: number; limit: number },
 ): Promise<boolean> {
   const isOver = sql`completed_at + coalesce(retention_ms, ${now - endedBefore}) <= ${now}`
+  const isTold = sql`not exists (select 1 from ${deliveries} where job_id = ${batches.id} and state = 'waiting' and body = '' and body_object_key is null)`
   const old = await database
     .select({ id: batches.id, accountId: batches.accountId })
     .from(batches)
-    .where(and(isNotNull(batches.completedAt), isOver))
+    .where(and(isNotNull(batches.completedAt), isOver, isTold))
     .limit(limit)
   if (old.length === 0) return false
   const ids = sql`(select value from json_each(${JSON.stringify(old.map(({ id }) => id))}))`

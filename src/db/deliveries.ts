@@ -1,4 +1,5 @@
-import { and, asc, eq, getTableColumns, lte, sql } from "drizzle-orm"
+import { and, asc, eq, getTableColumns, isNull, lte, sql } from "drizzle-orm"
+import { z } from "zod"
 import { runBatch } from "./database.ts"
 import type { AccountDatabase, Database } from "./database.ts"
 import { compareNewestFirst, buildStatesPageCondition } from "./paging.ts"
@@ -93,27 +94,54 @@ export async function claimDueDelivery(
   return { delivery, account, endpoint, requestId: job?.requestId ?? null }
 }
 
+const hasNoBody = and(eq(deliveries.body, ""), isNull(deliveries.bodyObjectKey))
+
 /**
- * Stores the body of a delivery that has none yet. The batch deletes the rows of the uploads which
- * hold the body's object.
+ * Returns at most `limit` waiting deliveries without a body: those about `jobId`, the id of a job or
+ * batch, or those of the whole account.
+ */
+export async function listDeliveriesWithoutBody(
+  { accountId, sql: database }: AccountDatabase,
+  { jobId, limit }: { jobId?: string; limit: number },
+): Promise<Delivery[]> {
+  const isOwn =
+    jobId === undefined ? eq(deliveries.accountId, accountId) : isOfJob(accountId, jobId)
+  return await database
+    .select()
+    .from(deliveries)
+    .where(and(isOwn, eq(deliveries.state, "waiting"), hasNoBody))
+    .limit(limit)
+}
+
+/**
+ * Stores the body of a delivery that has none yet, and returns the stored row: with an earlier body
+ * if another call was first, null if the delivery was deleted. The batch deletes the rows of the
+ * uploads which hold the body's object.
  */
 export async function storeDeliveryBody(
   database: AccountDatabase,
   { id, body, bodyObjectKey }: Pick<Delivery, "id" | "body" | "bodyObjectKey">,
   bodyUploads: readonly Pick<Upload, "id">[],
-): Promise<void> {
+): Promise<Pick<Delivery, "body" | "bodyObjectKey"> | null> {
   const { accountId, sql: db } = database
-  await runBatch(db, [
+  const isIt = and(eq(deliveries.id, id), eq(deliveries.accountId, accountId))
+  const isUnwritten = sql`exists (select 1 from ${deliveries} where ${and(isIt, hasNoBody)})`
+  const uploadIds = bodyUploads.map((upload) => upload.id)
+  const results = await runBatch(db, [
+    ...deleteAdoptedUploadsStatements(database, uploadIds, isUnwritten),
     db
       .update(deliveries)
       .set({ body, bodyObjectKey })
-      .where(and(eq(deliveries.id, id), eq(deliveries.accountId, accountId))),
-    ...deleteAdoptedUploadsStatements(
-      database,
-      bodyUploads.map((upload) => upload.id),
-    ),
+      .where(and(isIt, hasNoBody)),
+    db
+      .select({ body: deliveries.body, bodyObjectKey: deliveries.bodyObjectKey })
+      .from(deliveries)
+      .where(isIt),
   ])
+  return z.array(storedBodySchema).parse(results.at(-1))[0] ?? null
 }
+
+const storedBodySchema = z.object({ body: z.string(), bodyObjectKey: z.string().nullable() })
 
 /**
  * Postpones the next try of a waiting delivery. Returns false if the delivery has changed since it

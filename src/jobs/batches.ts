@@ -8,6 +8,7 @@ import { removeJobs } from "../db/jobs/job-removal.ts"
 import type { Job } from "../db/schema/jobs.ts"
 import { isFinalState } from "../domain/states.ts"
 import { collectDueGarbage } from "../objects/collect-garbage.ts"
+import { writeBatchDeliveryBodies } from "../webhooks/batch-event.ts"
 import { endJobAsCanceled, killTasks } from "./cancel.ts"
 import type { BackgroundContext } from "./create.ts"
 
@@ -47,6 +48,8 @@ export async function deleteBatch(
     async (job) => await endJobAsCanceled(env, accountId, job.id),
     { concurrency: CANCELED_AT_ONCE },
   )
+  // The webhook of the batch tells of the jobs as they ended.
+  await writeBatchDeliveryBodies(env, database, id)
   const fileIds = await removeJobs(
     database,
     jobs.map((job) => job.id),

@@ -17,7 +17,8 @@ import { deleteAllWebhookEndpoints } from "../db/webhook-endpoints.ts"
 import { deleteObjectsBelowPrefix } from "../objects/objects.ts"
 import { accountPrefix } from "../domain/object-keys.ts"
 import { listUploadsWithPrefix } from "../db/files/uploads.ts"
-import { abortUploadsWithoutJob } from "../objects/abandon-upload.ts"
+import { writeBatchDeliveryBodies } from "../webhooks/batch-event.ts"
+import { abandonUploads } from "../objects/abandon-upload.ts"
 
 const HOUR_MS = 3_600_000
 /**
@@ -67,6 +68,9 @@ async function purgeAccount(
   // Keeps the rows while jobs are open, because the end of a job needs the rows. Keeps them for at
   // most a day, because a job may be impossible to end.
   if (before.openJobs && !isLate) return await postponeAccountPurge(directory, id, now)
+  // The webhooks of batches tell of jobs, whose rows go next.
+  const isAnyUnwritten = !isLate && (await writeBatchDeliveryBodies(env, own))
+  if (isAnyUnwritten) return await postponeAccountPurge(directory, id, now)
   await removeSomeRows(database, id, isLate)
   await removeUploads(env, database, id)
   const remains = await findRemainingAccountData(database, id)

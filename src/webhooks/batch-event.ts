@@ -3,12 +3,14 @@ import { newId } from "../platform/ids.ts"
 import { BATCH_EVENT_TYPES, findBatch } from "../db/batches.ts"
 import type { BatchReceiver } from "../db/batches.ts"
 import { openAccountDatabases } from "../db/database.ts"
-import { storeDeliveryBody } from "../db/deliveries.ts"
+import type { AccountDatabase } from "../db/database.ts"
+import { listDeliveriesWithoutBody, storeDeliveryBody } from "../db/deliveries.ts"
 import type { Delivery } from "../db/schema/deliveries.ts"
-import { hydrateListedJobs } from "../db/values/hydrate.ts"
-import { createLargeValueWriter } from "../db/values/large-values.ts"
+import { hydrateListedJobs, readDeliveryBody } from "../db/values/hydrate.ts"
+import { openLargeValueWriter } from "../db/values/large-values.ts"
 import { spillDelivery } from "../db/values/overflow.ts"
 import type { EnabledEndpoint } from "../domain/snapshot.ts"
+import { abandonLargeValues } from "../objects/abandon-upload.ts"
 import { buildBatchRecord } from "../kinds/batch-record.ts"
 import { matchesEventType } from "./event-types.ts"
 import { serializeWebhookEvent } from "./outbox.ts"
@@ -30,8 +32,8 @@ export function isBatchDelivery({ type }: Pick<Delivery, "type">): boolean {
 }
 
 /**
- * Writes the body of a batch's webhook to its delivery before the first try, and returns the body.
- * Returns null if the batch was deleted. All later tries send the stored body.
+ * Writes the body of a batch's webhook to its delivery before the first try, and returns the stored
+ * body. Returns null if the batch or the delivery was deleted. All later tries send the stored body.
  */
 export async function writeBatchDeliveryBody(env: Env, delivery: Delivery): Promise<string | null> {
   const database = openAccountDatabases(env, delivery.accountId)
@@ -44,11 +46,28 @@ export async function writeBatchDeliveryBody(env: Env, delivery: Delivery): Prom
     timestamp: new Date(completedAt ?? Date.now()).toISOString(),
     data: buildBatchRecord(`${origin}/v1`, { ...found, jobs }, new Map()),
   })
-  const writer = createLargeValueWriter(env.MEDIA, database)
-  await storeDeliveryBody(
-    database,
-    await spillDelivery(writer, { ...delivery, body }),
-    writer.uploads,
-  )
-  return body
+  const writer = openLargeValueWriter(env.MEDIA, database)
+  const spilled = await spillDelivery(writer, { ...delivery, body })
+  const stored = await storeDeliveryBody(database, spilled, writer.uploads)
+  if (stored?.bodyObjectKey !== spilled.bodyObjectKey) await abandonLargeValues(env, writer)
+  return stored && (await readDeliveryBody(env.MEDIA, stored))
+}
+
+/** Maximum number of deliveries whose bodies one call writes, for the D1 statements of an invocation. */
+const WRITTEN_AT_ONCE_MAX = 50
+
+/**
+ * Writes the bodies of waiting deliveries about batches, before the rows of the batches are removed:
+ * of one batch, or of the whole account. Reports whether more such deliveries may remain.
+ */
+export async function writeBatchDeliveryBodies(
+  env: Env,
+  database: AccountDatabase,
+  batchId?: string,
+): Promise<boolean> {
+  const only = batchId === undefined ? {} : { jobId: batchId }
+  const waiting = await listDeliveriesWithoutBody(database, { ...only, limit: WRITTEN_AT_ONCE_MAX })
+  const ofBatches = waiting.filter(isBatchDelivery)
+  for (const delivery of ofBatches) await writeBatchDeliveryBody(env, delivery)
+  return waiting.length === WRITTEN_AT_ONCE_MAX
 }
