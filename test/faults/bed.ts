@@ -79,7 +79,7 @@ export async function openBed(
     const started = await startServiceProcess({
       settings: {
         FFMPEG_PATH: ffmpegPath,
-        // Commands that fail at the run are a part of the batch.
+        // Commands that fail at the run are among the submitted jobs.
         FFMPEG_FACTS: "none",
         RUNNER_CAPACITY: String(CAPACITY),
         DISK_RESERVE_BYTES: String(DISK_RESERVE_BYTES),

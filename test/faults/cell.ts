@@ -1,4 +1,4 @@
-import type { Batch } from "./batch.ts"
+import type { SubmittedJobs } from "./submitted-jobs.ts"
 import type { Bed } from "./bed.ts"
 import type { Rule } from "./proxy.ts"
 
@@ -13,7 +13,7 @@ export type Cell = {
   /** Rule of the proxy until the jobs have ended. */
   makeRule?: () => Rule
   /** Submits jobs, injects the fault, and returns the jobs. */
-  run(bed: Bed): Promise<Batch>
+  run(bed: Bed): Promise<SubmittedJobs>
 }
 
 /** Cells that share a service. */

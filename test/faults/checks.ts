@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto"
 import { join } from "node:path"
+import { isDeepStrictEqual } from "node:util"
 import pWaitFor from "p-wait-for"
 import { z } from "zod"
 import { newId } from "../../src/platform/ids.ts"
 import { readJson } from "./bed.ts"
 import type { Bed } from "./bed.ts"
-import type { AcceptedJob } from "./batch.ts"
+import type { AcceptedBatch, AcceptedJob } from "./submitted-jobs.ts"
 import { MEDIA_SECONDS, probeBytes } from "./media.ts"
 
 const FINAL_MS_MAX = 120_000
@@ -171,11 +172,11 @@ async function findMissingFile(bed: Bed, found: JobRecord): Promise<string | nul
   return null
 }
 
+/** An error in a job or batch, which is lost or was done twice. */
+type LateError = { jobId: string; kind: "lost" | "doubled"; why: string }
+
 /** Finds errors in jobs some time after their end, and jobs that ended more than once. */
-export async function checkAgain(
-  bed: Bed,
-  ended: EndedJob[],
-): Promise<{ jobId: string; kind: "lost" | "doubled"; why: string }[]> {
+export async function checkAgain(bed: Bed, ended: EndedJob[]): Promise<LateError[]> {
   const timeout = { milliseconds: HEARD_MS_MAX, fallback: () => undefined }
   await pWaitFor(() => ended.every(({ job }) => bed.receiver.heardOf(job.id).times > 0), {
     interval: POLL_MS,
@@ -201,6 +202,49 @@ async function checkOneAgain(bed: Bed, { job, text, wrong }: EndedJob) {
   return facts
     .filter(([, holds]) => holds)
     .map(([what, , why]) => ({ jobId: job.id, kind: what, why: `${job.name} ${job.id} ${why}` }))
+}
+
+const batchRecord = z.looseObject({
+  status: z.string(),
+  total_jobs: z.number(),
+  open_jobs: z.number(),
+  failed_jobs: z.number(),
+  jobs: z.record(
+    z.string(),
+    z.looseObject({ status: z.string(), waiting_for: z.array(z.string()).optional() }),
+  ),
+})
+const batchEvent = z.looseObject({ data: z.unknown() })
+
+/** Finds errors in an ended batch: its counts, its jobs and its only webhook. */
+export async function checkBatch(bed: Bed, { id, jobs }: AcceptedBatch): Promise<LateError[]> {
+  const timeout = { milliseconds: HEARD_MS_MAX, fallback: () => undefined }
+  await pWaitFor(() => bed.receiver.heardOf(id).times > 0, { interval: POLL_MS, timeout })
+  const found = await readJson(batchRecord, bed.call("GET", `/batches/${id}`))
+  const failedCount = Object.values(jobs).filter(({ errorCode }) => errorCode !== null).length
+  const state = failedCount === 0 ? "succeeded" : "failed"
+  const { ids, types, bodies } = bed.receiver.heardOf(id)
+  const records = Object.values(found.jobs)
+  const counts = [found.total_jobs, found.open_jobs, found.failed_jobs].join()
+  const statuses = records.filter(({ status }) => status !== "completed" && status !== "failed")
+  const sent = [...bodies].map((body) => batchEvent.parse(JSON.parse(body)).data)
+  const facts: ["lost" | "doubled", boolean, string][] = [
+    ["lost", found.status !== (failedCount === 0 ? "success" : "failed"), `is ${found.status}`],
+    ["lost", counts !== [records.length, 0, failedCount].join(), `counts ${counts}`],
+    ["lost", statuses.length > 0, `has ${statuses.length} open jobs`],
+    [
+      "lost",
+      records.some(({ waiting_for = [] }) => waiting_for.length > 0),
+      "has a job that waits for another",
+    ],
+    ["lost", ids.size === 0, "sent no webhook"],
+    ["lost", ids.size > 0 && [...types].join() !== `batch.${state}`, `sent ${[...types].join()}`],
+    ["lost", sent.some((data) => !isDeepStrictEqual(data, found)), "sent another record"],
+    ["doubled", ids.size > 1 || bodies.size > 1, `sent ${ids.size} webhooks`],
+  ]
+  return facts
+    .filter(([, holds]) => holds)
+    .map(([kind, , why]) => ({ jobId: id, kind, why: `batch ${id} ${why}` }))
 }
 
 async function readRecord(bed: Bed, { room, id }: AcceptedJob): Promise<JobRecord> {

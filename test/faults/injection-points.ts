@@ -3,14 +3,16 @@ import pWaitFor from "p-wait-for"
 import { z } from "zod"
 import { CAPACITY, readJson } from "./bed.ts"
 import type { Bed } from "./bed.ts"
-import { submitBatch, submitBlockers } from "./batch.ts"
-import type { AcceptedJob, Batch } from "./batch.ts"
+import { submitJobs, submitBlockers } from "./submitted-jobs.ts"
+import type { AcceptedJob, SubmittedJobs } from "./submitted-jobs.ts"
 import type { Answer, Passing } from "./proxy.ts"
 
 const REACHED_MS_MAX = 60_000
 const POLL_MS = 5
 /** Until a connection to a killed process is known to be closed. */
 const GONE_MS = 30
+/** Time within which the Worker writes the end of a job and tells its dispatcher. */
+const ENDING_MS = 40
 /** Of a clip of the site, which is then half read. */
 const HALF_BYTES = 100_000
 
@@ -23,6 +25,8 @@ export const RUNNER_POINTS = [
   "reporting",
   "reported",
 ] as const
+/** Points around the end of a job, at which jobs that wait for its outputs are about to start. */
+export const HANDOVER_POINTS = ["reporting", "ending", "reported"] as const
 /** Points of a job's life at which a fault can be injected. */
 export const INJECTION_POINTS = [
   "accepted",
@@ -72,19 +76,21 @@ export const SOUND_POINTS = [
 
 export type InjectionPoint =
   | (typeof INJECTION_POINTS)[number]
+  | (typeof HANDOVER_POINTS)[number]
   | (typeof PART_POINTS)[number]
   | (typeof WEB_POINTS)[number]
   | (typeof RESUMABLE_POINTS)[number]
   | (typeof FOLLOWING_POINTS)[number]
 
 /** Submits jobs; `onTarget` is called with the first before any other is asked for. */
-export type Submit = (bed: Bed, onTarget: (id: string) => void) => Promise<Batch>
+export type Submit = (bed: Bed, onTarget: (id: string) => void) => Promise<SubmittedJobs>
 
 /** The runner's calls that mark a point. */
 const CALLS: Partial<Record<InjectionPoint, string>> = {
   downloading: "inputs",
   uploading: "outputs",
   reporting: "reports finished",
+  ending: "reports finished",
   "command's report": "reports finished",
   "beginning parts": "outputs parts",
   "storing a part": "outputs parts 2",
@@ -112,18 +118,18 @@ export async function injectAt(
   bed: Bed,
   point: InjectionPoint,
   inject: () => Promise<void>,
-  submit: Submit = submitBatch,
-): Promise<Batch> {
+  submit: Submit = submitJobs,
+): Promise<SubmittedJobs> {
   const target = Promise.withResolvers<string>()
   const blockers = point === "queued" ? await blockSlots(bed) : []
   const holding = holdAt(bed, point, target.promise, inject)
-  const batch = await submit(bed, target.resolve)
+  const submitted = await submit(bed, target.resolve)
   if (holding) await withinTime(holding, point)
   else {
-    await waitUntil(bed, point, batch.target)
+    await waitUntil(bed, point, submitted.target)
     await inject()
   }
-  return { ...batch, all: [...blockers, ...batch.all] }
+  return { ...submitted, all: [...blockers, ...submitted.all] }
 }
 
 /** Jobs in every slot, so that the next one is queued. */
@@ -150,7 +156,9 @@ function holdAt(
     return holdCall(bed, { call: "reports finished", count }, targetId, injectAfter(inject))
   }
   const call = CALLS[point]
-  return call === undefined ? null : holdCall(bed, { call, count }, targetId, injectBefore(inject))
+  if (call === undefined) return null
+  const handler = point === "ending" ? injectAmid(inject) : injectBefore(inject)
+  return holdCall(bed, { call, count }, targetId, handler)
 }
 
 type CallHandler = (passing: Passing) => Promise<Answer | "cut">
@@ -188,6 +196,16 @@ function injectBefore(inject: () => Promise<void>): CallHandler {
     await sleep(GONE_MS)
     if (!passing.isWaitedFor()) return "cut"
     return (await passing.forward()) ?? "cut"
+  }
+}
+
+/** Injects at a random moment while the Worker handles the request. */
+function injectAmid(inject: () => Promise<void>): CallHandler {
+  return async (passing) => {
+    const answering = passing.forward()
+    await sleep(Math.random() * ENDING_MS)
+    await inject()
+    return (await answering) ?? "cut"
   }
 }
 

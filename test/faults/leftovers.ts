@@ -20,6 +20,23 @@ const OPEN_ROWS: [string, string][] = [
   ["upload", "select id from uploads"],
   ["part of an upload", "select upload_id as id from upload_parts"],
   ["secret", "select task_id as id from task_secrets"],
+  [
+    "job that still waits for a job",
+    "select id from jobs where json_array_length(waiting_for) > 0",
+  ],
+  ["open batch", "select id from batches where open_jobs <> 0 or completed_at is null"],
+  [
+    "wrong count of failed jobs in batch",
+    "select id from batches where failed_jobs <> (select count(*) from jobs where batch_id = batches.id and state <> 'succeeded')",
+  ],
+  [
+    "input of no task",
+    "select task_id as id from task_inputs where task_id not in (select id from tasks)",
+  ],
+  [
+    "dependency of no job",
+    "select job_id as id from job_dependencies where job_id not in (select id from jobs)",
+  ],
   ["garbage left by the sweep", "select prefix as id from garbage where deletions = 0"],
 ]
 

@@ -1,7 +1,8 @@
 import type { Bed } from "./bed.ts"
-import { LARGE, submitBatch } from "./batch.ts"
-import type { Batch } from "./batch.ts"
+import { LARGE, submitJobs } from "./submitted-jobs.ts"
+import type { SubmittedJobs } from "./submitted-jobs.ts"
 import type { Cell, Fault, Group } from "./cell.ts"
+import { CHAIN_GROUPS } from "./chain-plan.ts"
 import { MESSAGE_FAULTS, REFUSALS_OF_TASKS, refuseTasks } from "./message-faults.ts"
 import type { Rule } from "./proxy.ts"
 import {
@@ -82,7 +83,7 @@ export const GROUPS: Group[] = [
       everyRounds: 1,
       run: async (bed) => {
         refuseTasks(bed, makeRule())
-        return await submitBatch(bed, () => undefined)
+        return await submitJobs(bed, () => undefined)
       },
     })),
   ),
@@ -165,6 +166,7 @@ export const GROUPS: Group[] = [
   ]),
   ...SOUND_GROUPS,
   ...RENDITION_GROUPS,
+  ...CHAIN_GROUPS,
   group("silence", [
     ...cells("runner stopped 38 s", stopRunner(SILENCE_MS), ["encoding", "reporting"], 4),
     ...cells("cut 45 s", cutNetwork(LONG_CUT_MS), ["encoding", "uploading"], 4),
@@ -199,8 +201,8 @@ function partCells(fault: string, inject: Fault): Cell[] {
   }))
 }
 
-async function submitLarge(bed: Bed, onTarget: (id: string) => void): Promise<Batch> {
-  return await submitBatch(bed, onTarget, LARGE)
+async function submitLarge(bed: Bed, onTarget: (id: string) => void): Promise<SubmittedJobs> {
+  return await submitJobs(bed, onTarget, LARGE)
 }
 
 /** A fault at points of a job that goes to the web. */
@@ -215,9 +217,9 @@ function webCells(
     point: `${target}: ${point}`,
     everyRounds: 1,
     run: async (bed) => {
-      const batch = await injectAt(bed, point, async () => await inject(bed), submitWeb(target))
-      batch.target.readsOn = READING_ON.has(point)
-      return batch
+      const submitted = await injectAt(bed, point, async () => await inject(bed), submitWeb(target))
+      submitted.target.readsOn = READING_ON.has(point)
+      return submitted
     },
   }))
 }
@@ -228,7 +230,7 @@ function webFaults(target: WebTarget, points: readonly InjectionPoint[]): Cell[]
   )
 }
 
-function messageFaultCell(fault: string, makeRule: () => Rule, submit: Submit = submitBatch): Cell {
+function messageFaultCell(fault: string, makeRule: () => Rule, submit: Submit = submitJobs): Cell {
   return {
     fault,
     point: "always",

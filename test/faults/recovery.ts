@@ -1,6 +1,6 @@
 import pWaitFor from "p-wait-for"
 import { isServiceHealthy } from "../../scripts/cli/health.ts"
-import { cancelJobs, submitBatch, submitBlockers } from "./batch.ts"
+import { cancelJobs, submitJobs, submitBlockers } from "./submitted-jobs.ts"
 import { CAPACITY, openBed } from "./bed.ts"
 import type { Bed } from "./bed.ts"
 import { awaitEnds } from "./checks.ts"
@@ -44,13 +44,13 @@ async function measure(
 
 async function afterRunnerKill(bed: Bed): Promise<number> {
   let killedAt = 0
-  const batch = await injectAt(bed, "encoding", async () => {
+  const submitted = await injectAt(bed, "encoding", async () => {
     killedAt = Date.now()
     await killRunner(bed)
   })
-  const started = await untilSecondAttempt(bed, batch.target.id)
-  await cancelJobs(bed, batch)
-  await awaitEnds(bed, batch.all)
+  const started = await untilSecondAttempt(bed, submitted.target.id)
+  await cancelJobs(bed, submitted)
+  await awaitEnds(bed, submitted.all)
   return started - killedAt
 }
 
@@ -76,12 +76,12 @@ async function afterWorkerdKill(bed: Bed): Promise<number> {
   bed.proxy.onAnswered = ({ jobId }, { status }) => {
     if (status === 200 && !goneOn.has(jobId)) goneOn.set(jobId, Date.now())
   }
-  const batch = await submitBatch(bed, () => undefined)
+  const submitted = await submitJobs(bed, () => undefined)
   goneOn.clear()
   await killWorkerd(bed)
   const backAt = await untilItAnswers(bed)
-  const jobs = [...running, ...batch.all.filter(({ errorCode }) => errorCode !== "canceled")]
-  const canceling = cancelJobs(bed, batch)
+  const jobs = [...running, ...submitted.all.filter(({ errorCode }) => errorCode !== "canceled")]
+  const canceling = cancelJobs(bed, submitted)
   await Promise.all(
     jobs.map(async (job) => {
       await awaitEnds(bed, [job])

@@ -2,8 +2,8 @@ import { z } from "zod"
 import { newId } from "../../src/platform/ids.ts"
 import { readJson } from "./bed.ts"
 import type { Bed } from "./bed.ts"
-import { submitOrders } from "./batch.ts"
-import type { AcceptedJob, Batch } from "./batch.ts"
+import { submitOrders } from "./submitted-jobs.ts"
+import type { AcceptedJob, SubmittedJobs } from "./submitted-jobs.ts"
 
 const PICTURE = ["h264", "aac"]
 
@@ -12,7 +12,10 @@ type RenditionOrder = { body: object; ends: Partial<AcceptedJob> }
 const created = z.looseObject({ id: z.string() })
 
 /** Submits transcodes of every kind; `onTarget` is told of the first. */
-export async function submitRenditions(bed: Bed, onTarget: (id: string) => void): Promise<Batch> {
+export async function submitRenditions(
+  bed: Bed,
+  onTarget: (id: string) => void,
+): Promise<SubmittedJobs> {
   return await submitOrders("three renditions", makeOrders(bed), {
     submit: async (name, order: RenditionOrder) => await submit(bed, name, order),
     onTarget,

@@ -1,7 +1,8 @@
 import { CAPACITY, openBed } from "./bed.ts"
 import type { Bed } from "./bed.ts"
-import { cancelJobs, submitBlockers } from "./batch.ts"
-import { awaitEnds, checkAgain, checkOutputs } from "./checks.ts"
+import { cancelJobs, submitBlockers } from "./submitted-jobs.ts"
+import type { AcceptedBatch } from "./submitted-jobs.ts"
+import { awaitEnds, checkAgain, checkBatch, checkOutputs } from "./checks.ts"
 import type { EndedJob } from "./checks.ts"
 import { findLeftovers } from "./leftovers.ts"
 import type { Cell, Group } from "./cell.ts"
@@ -18,8 +19,8 @@ const SWEEP_SECONDS = 15
 
 export type Session = { rounds: number; sweepSeconds?: number; signal?: AbortSignal }
 
-/** Jobs of one cell, which are checked again after the last cell. */
-type CellRun = { cell: Cell; ended: EndedJob[] }
+/** Jobs of one cell, which are checked again after the last cell, and the batch that they form. */
+type CellRun = { cell: Cell; ended: EndedJob[]; batch: AcceptedBatch | null }
 
 /** Runs the cells of a group on one service, in this many rounds, and tallies the outcomes. */
 export async function runGroup(
@@ -66,18 +67,21 @@ async function runCell(bed: Bed, cell: Cell, tally: Tally): Promise<CellRun> {
   const row = tally.rowOf(cell.fault, cell.point)
   row.times += 1
   const rule = cell.makeRule && bed.proxy.addRule(cell.makeRule())
-  const batch = await cell.run(bed)
+  const submitted = await cell.run(bed)
   const injectedAt = performance.now()
-  const [, ended] = await Promise.all([cancelJobs(bed, batch), awaitEnds(bed, batch.all)])
+  const [, ended] = await Promise.all([cancelJobs(bed, submitted), awaitEnds(bed, submitted.all)])
   row.recoveryMsMax = Math.max(row.recoveryMsMax, performance.now() - injectedAt)
   rule?.remove()
-  return { cell, ended: await checkOutputs(bed, ended) }
+  return { cell, ended: await checkOutputs(bed, ended), batch: submitted.batch ?? null }
 }
 
 async function checkAtEnd(bed: Bed, group: Group, runs: CellRun[], tally: Tally): Promise<void> {
-  for (const { cell, ended } of runs) {
+  for (const { cell, ended, batch } of runs) {
     const row = tally.rowOf(cell.fault, cell.point)
-    const wrong = await checkAgain(bed, ended)
+    const wrong = [
+      ...(await checkAgain(bed, ended)),
+      ...(batch ? await checkBatch(bed, batch) : []),
+    ]
     for (const kind of ["lost", "doubled"] as const) {
       row[kind] += new Set(
         wrong.filter((each) => each.kind === kind).map(({ jobId }) => jobId),

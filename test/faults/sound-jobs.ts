@@ -5,8 +5,8 @@ import { newId } from "../../src/platform/ids.ts"
 import { SHORT_SPEECH_TEXT, generateSpeech } from "../support/media/speech.ts"
 import { readJson } from "./bed.ts"
 import type { Bed } from "./bed.ts"
-import { submitOrders } from "./batch.ts"
-import type { AcceptedJob, Batch } from "./batch.ts"
+import { submitOrders } from "./submitted-jobs.ts"
+import type { AcceptedJob, SubmittedJobs } from "./submitted-jobs.ts"
 
 export const SOUND_TARGETS = ["normalize", "transcribe"] as const
 export type SoundTarget = (typeof SOUND_TARGETS)[number]
@@ -30,7 +30,7 @@ const created = z.union([
  * Submits jobs of every kind that is about sound; `onTarget` is told of the named one, the first.
  */
 export function submitSound(name: SoundTarget) {
-  return async (bed: Bed, onTarget: (id: string) => void): Promise<Batch> => {
+  return async (bed: Bed, onTarget: (id: string) => void): Promise<SubmittedJobs> => {
     const orders = await makeOrders(bed)
     return await submitOrders(name, orders, {
       submit: async (each, order: SoundOrder) => await submit(bed, each, order),

@@ -8,8 +8,8 @@ import { LOGIN_COOKIE } from "../support/site/cookies.ts"
 import { ensureMediaFolder } from "../support/site/media.ts"
 import { readJson } from "./bed.ts"
 import type { Bed } from "./bed.ts"
-import { submitOrders } from "./batch.ts"
-import type { AcceptedJob, Batch } from "./batch.ts"
+import { submitOrders } from "./submitted-jobs.ts"
+import type { AcceptedJob, SubmittedJobs } from "./submitted-jobs.ts"
 
 const MIB = 1024 ** 2
 /** Eight parts, of which each takes longer than a part takes to be stored. */
@@ -49,7 +49,7 @@ const created = z.union([
  * Submits a job of every kind that goes to the web; `onTarget` is told of the named one, the first.
  */
 export function submitWeb(name: WebTarget) {
-  return async (bed: Bed, onTarget: (id: string) => void): Promise<Batch> => {
+  return async (bed: Bed, onTarget: (id: string) => void): Promise<SubmittedJobs> => {
     const orders = await makeOrders(bed)
     return await submitOrders(name, orders, {
       submit: async (each, order: WebOrder) => await submit(bed, each, order),

@@ -14,6 +14,11 @@ const CHOSEN = [
   "double reports at always",
   "drop acceptances 12 s at accepted",
   "kill -9 runner at large import: storing part 5",
+  "kill -9 workerd at chains: film: ending",
+  "kill -9 runner at chains: level: uploading",
+  "kill -9 workerd at batches: level: ending",
+  "kill -9 workerd at batches: batch: telling",
+  "double reports at batches: always",
 ]
 
 it("no fault loses or repeats a job, or leaves anything behind", async () => {

@@ -28,8 +28,14 @@ export type AcceptedJob = {
   readsOn?: boolean
 }
 
-/** Jobs of every kind; the first is the one whose injection point is awaited. */
-export type Batch = { target: AcceptedJob; all: AcceptedJob[] }
+/** Accepted batch, with its jobs by name. */
+export type AcceptedBatch = { id: string; jobs: Record<string, AcceptedJob> }
+
+/**
+ * Accepted jobs, with the batch that they form if one request created them. A fault waits for the
+ * injection point of the target.
+ */
+export type SubmittedJobs = { target: AcceptedJob; all: AcceptedJob[]; batch?: AcceptedBatch }
 
 export type Order = {
   name: string
@@ -105,11 +111,11 @@ const created = z.union([
 ])
 
 /** Submits a job of every kind at once; `onTarget` is called before any other is asked for. */
-export async function submitBatch(
+export async function submitJobs(
   bed: Bed,
   onTarget: (id: string) => void,
   order = TARGET,
-): Promise<Batch> {
+): Promise<SubmittedJobs> {
   const target = await submitCommand(bed, order)
   onTarget(target.id)
   const others = await Promise.all([
@@ -130,7 +136,7 @@ export async function submitOrders<Order>(
     submit: (name: string, order: Order) => Promise<AcceptedJob>
     onTarget: (id: string) => void
   },
-): Promise<Batch> {
+): Promise<SubmittedJobs> {
   const { [name]: first, ...others } = orders
   if (!first) throw new Error(`there is no order ${name}`)
   const target = await submit(name, first)
@@ -145,8 +151,8 @@ export async function submitBlockers(bed: Bed, count: number): Promise<AcceptedJ
   return await Promise.all(Array.from({ length: count }, () => submitCommand(bed, BLOCKER)))
 }
 
-/** Cancels the jobs of a batch that are to be, some time after what went before. */
-export async function cancelJobs(bed: Bed, { all }: Batch): Promise<void> {
+/** Cancels those submitted jobs that are to be canceled, some time after what went before. */
+export async function cancelJobs(bed: Bed, { all }: SubmittedJobs): Promise<void> {
   await sleep(Math.random() * 300)
   for (const { id, errorCode } of all) {
     if (errorCode !== "canceled") continue
