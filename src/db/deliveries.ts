@@ -129,10 +129,7 @@ export async function storeDeliveryBody(
   const uploadIds = bodyUploads.map((upload) => upload.id)
   const results = await runBatch(db, [
     ...deleteAdoptedUploadsStatements(database, uploadIds, isUnwritten),
-    db
-      .update(deliveries)
-      .set({ body, bodyObjectKey })
-      .where(and(isIt, hasNoBody)),
+    db.update(deliveries).set({ body, bodyObjectKey }).where(and(isIt, hasNoBody)),
     db
       .select({ body: deliveries.body, bodyObjectKey: deliveries.bodyObjectKey })
       .from(deliveries)

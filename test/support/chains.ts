@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers"
 import { z } from "zod"
-import { outputObjectKey } from "../../src/domain/object-keys.ts"
+import type { Env } from "../../src/bindings/env.ts"
 import type { TestCaller } from "./caller.ts"
 import { claimAndEndTask, findTaskByKind } from "./runner/stand-in-runner.ts"
 
@@ -52,14 +52,21 @@ export async function createBatchOfCopies(
   return { id, jobs: Object.fromEntries(ids) }
 }
 
-/** Ends a command as its runner does, whose output is then stored. */
-export async function endCopy(accountId: string, jobId: string): Promise<void> {
+/**
+ * Ends a command as its runner does, whose output is then stored. The service handles the report
+ * with the bindings of `settleEnv`.
+ */
+export async function endCopy(
+  accountId: string,
+  jobId: string,
+  settleEnv: Env = env,
+): Promise<void> {
   const task = await findTaskByKind(accountId, jobId, "command")
   const outputs = [{ key: "out_1", size_bytes: 1, content_type: "video/mp4" }]
-  await claimAndEndTask(task, { result: { kind: "command", outputs } })
+  await claimAndEndTask(task, { result: { kind: "command", outputs } }, settleEnv)
   const file = env.DB.prepare("select object_key from files where job_id = ?").bind(jobId)
   const key = await file.first<string>("object_key")
-  await env.MEDIA.put(key ?? outputObjectKey(accountId, { taskId: task.id, fence: 1 }, "x"), "x")
+  if (key !== null) await env.MEDIA.put(key, "x")
 }
 
 /** Ends a command as its runner does when ffmpeg fails. */

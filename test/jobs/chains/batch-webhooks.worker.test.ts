@@ -93,23 +93,37 @@ async function sendAll(batchId: string) {
   })
 }
 
+const REMOVALS: Record<string, (batchId: string) => Promise<void>> = {
+  "DELETE of the batch": removeBatch,
+  "deletion of the account": async () => {
+    await beginAccountDeletion(env, accountId)
+    await purgeAccounts(env, openDirectory(env), Date.now())
+  },
+}
+
+async function removeBatch(batchId: string): Promise<void> {
+  expect((await caller.call(`/batches/${batchId}`, { method: "DELETE" })).status).toBe(200)
+}
+
 describe("the webhook of a batch tells all its jobs", () => {
-  it.each(["DELETE of the batch", "deletion of the account"])("although %s comes before its first try", async (by) => {
-    const id = await endBatch(true)
-    if (by === "DELETE of the batch") {
-      expect((await caller.call(`/batches/${id}`, { method: "DELETE" })).status).toBe(200)
-    } else {
-      await beginAccountDeletion(env, accountId)
-      await purgeAccounts(env, openDirectory(env), Date.now())
-    }
-    const [sent] = await sendAll(id)
-    expect(sent).toMatchObject({ type: "batch.failed", data: { id, failed_jobs: 1 } })
-    expect(Object.keys(sent?.data.jobs ?? {})).toEqual(["first", "second"])
-  })
+  it.each(Object.entries(REMOVALS))(
+    "although a %s comes before its first try",
+    async (_, remove) => {
+      const id = await endBatch(true)
+      await remove(id)
+      const [sent] = await sendAll(id)
+      expect(sent).toMatchObject({ type: "batch.failed", data: { id, failed_jobs: 1 } })
+      expect(Object.keys(sent?.data.jobs ?? {})).toEqual(["first", "second"])
+    },
+  )
 
   it("if the batch is deleted while its jobs run", async () => {
-    const { id } = await createBatchOfCopies(caller, { first: [], second: ["first"] }, { webhook: HOOK })
-    expect((await caller.call(`/batches/${id}`, { method: "DELETE" })).status).toBe(200)
+    const { id } = await createBatchOfCopies(
+      caller,
+      { first: [], second: ["first"] },
+      { webhook: HOOK },
+    )
+    await removeBatch(id)
     const [sent] = await sendAll(id)
     expect(sent).toMatchObject({ type: "batch.failed", data: { id, failed_jobs: 2 } })
     expect(Object.keys(sent?.data.jobs ?? {})).toEqual(["first", "second"])

@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers"
 import { expect } from "vitest"
+import type { Env } from "../../../src/bindings/env.ts"
 import type { FailureCode } from "../../../src/contract/failure.ts"
 import type { Report } from "../../../src/contract/report.ts"
 import type { TaskResult } from "../../../src/contract/task.ts"
@@ -50,11 +51,12 @@ export async function readInputReadiness(
 
 /**
  * Claims a task whose inputs are ready, and ends it as a runner does. Returns the outcome of the
- * report.
+ * report, which the service handles with the bindings of `settleEnv`.
  */
 export async function claimAndEndTask(
   { id: taskId, jobId, accountId }: Pick<Task, "id" | "jobId" | "accountId">,
   end: ReportedTaskEnd,
+  settleEnv: Env = env,
 ): Promise<string> {
   const database = openAccountDatabases(env, accountId)
   // Waits until earlier calls have reached the dispatcher.
@@ -64,7 +66,7 @@ export async function claimAndEndTask(
   // The dispatcher may have claimed the task first. The report therefore uses the present fence.
   const { tasks } = await readJob(accountId, jobId)
   const fence = tasks.find(({ id }) => id === taskId)?.fence ?? 0
-  return await handleReport(env, { accountId, jobId, taskId, fence }, reportOf(end))
+  return await handleReport(settleEnv, { accountId, jobId, taskId, fence }, reportOf(end))
 }
 
 function reportOf(end: ReportedTaskEnd): Report {
