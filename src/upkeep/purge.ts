@@ -18,7 +18,7 @@ import { deleteObjectsBelowPrefix } from "../objects/objects.ts"
 import { accountPrefix } from "../domain/object-keys.ts"
 import { listUploadsWithPrefix } from "../db/files/uploads.ts"
 import { writeBatchDeliveryBodies } from "../webhooks/batch-event.ts"
-import { abandonUploads } from "../objects/abandon-upload.ts"
+import { abortUploadsWithoutJob } from "../objects/abandon-upload.ts"
 
 const HOUR_MS = 3_600_000
 /**

@@ -7,7 +7,7 @@ import type { AccountDatabase } from "../db/database.ts"
 import { listDeliveriesWithoutBody, storeDeliveryBody } from "../db/deliveries.ts"
 import type { Delivery } from "../db/schema/deliveries.ts"
 import { hydrateListedJobs, readDeliveryBody } from "../db/values/hydrate.ts"
-import { openLargeValueWriter } from "../db/values/large-values.ts"
+import { createLargeValueWriter } from "../db/values/large-values.ts"
 import { spillDelivery } from "../db/values/overflow.ts"
 import type { EnabledEndpoint } from "../domain/snapshot.ts"
 import { abandonLargeValues } from "../objects/abandon-upload.ts"
@@ -46,7 +46,7 @@ export async function writeBatchDeliveryBody(env: Env, delivery: Delivery): Prom
     timestamp: new Date(completedAt ?? Date.now()).toISOString(),
     data: buildBatchRecord(`${origin}/v1`, { ...found, jobs }, new Map()),
   })
-  const writer = openLargeValueWriter(env.MEDIA, database)
+  const writer = createLargeValueWriter(env.MEDIA, database)
   const spilled = await spillDelivery(writer, { ...delivery, body })
   const stored = await storeDeliveryBody(database, spilled, writer.uploads)
   if (stored?.bodyObjectKey !== spilled.bodyObjectKey) await abandonLargeValues(env, writer)

@@ -13,6 +13,8 @@ import { sweepDirectly } from "../support/sweep.ts"
 const DAY_MS = 24 * 3_600_000
 const EXPIRES_IN = 60
 
+const batchSchema = z.object({ jobs: z.record(z.string(), z.object({ id: z.string() })) })
+
 let caller: TestCaller
 let accountId: string
 
@@ -96,4 +98,19 @@ it("fetched media stay stored until the job that waits for them has read them", 
   await endCopy(accountId, id)
   await sweepDirectly(env, later)
   expect(await countStoredFiles(fetched)).toBe(0)
+})
+
+it("a job of a batch is kept until the batch ends", async () => {
+  const jobs = { first: { commands: makeCopyBody([]) }, second: { commands: makeCopyBody([]) } }
+  const answer = await caller.post("/batches", { jobs, expires_in: EXPIRES_IN })
+  const batch = batchSchema.parse(await answer.json())
+  const { first, second } = batch.jobs
+  if (!first || !second) throw new Error("the batch has no jobs")
+  await endCopy(accountId, first.id)
+  const later = Date.now() + EXPIRES_IN * 1000 + 1
+  await sweepDirectly(env, later)
+  expect(await hasRow(first.id)).toBe(true)
+  await endCopy(accountId, second.id)
+  await sweepDirectly(env, later + 10)
+  expect(await hasRow(first.id)).toBe(false)
 })

@@ -42,7 +42,9 @@ const FETCHED = ["fetch", "transcript"] as const satisfies FileSource[]
 const REMOVED_WITH_JOB = ["output", ...FETCHED] as const satisfies FileSource[]
 
 const hasNoExpiry = and(isNotNull(jobs.completedAt), isNull(jobs.retentionMs))
-const isUnneeded = not(jobFilesAwaitedCondition)
+/** Condition that a job belongs to an open batch, whose record and webhook show all its jobs. */
+const isOfOpenBatch = sql`exists (select 1 from batches where batches.id = ${jobs.batchId} and batches.completed_at is null)`
+const isUnneeded = and(not(jobFilesAwaitedCondition), not(isOfOpenBatch))
 
 /**
  * Removes a finished job with its tasks and files; the objects of the files become garbage. Input
