@@ -5,13 +5,12 @@
 export const DEBIAN_SUITE = "trixie"
 
 /**
- * Oldest accepted version of Debian's ffmpeg source, which was the newest version at the last
- * review.
+ * Oldest accepted version of Debian's ffmpeg source. It was the newest version at the last review.
  */
 export const DEBIAN_SOURCE_VERSION_MIN = "7:7.1.5-0+deb13u1"
 
 /** Options of ffmpeg's `configure` for both builds. */
-export const FFMPEG_CONFIGURE_FLAGS = [
+export const CONFIGURE_FLAGS = [
   "--prefix=/usr",
   // Bounds checks and randomized addresses, as in Debian's build.
   "--toolchain=hardened",
@@ -53,10 +52,9 @@ export const FFMPEG_PROTOCOLS: Record<string, string> = {
 const CPP_LIBRARIES_FIRST = "LD=gcc -Wl,--push-state,--no-as-needed -lstdc++ -lc -Wl,--pop-state"
 
 /**
- * Components to leave out of a build: the C file with the list of components, which `configure`
- * writes, and a pattern of the names to remove from the list.
+ * Component list, a C file that `configure` writes, and a pattern for the names to remove from it.
  */
-export type OmittedFfmpegComponents = { list: string; names: RegExp }
+export type ComponentOmission = { list: string; names: RegExp }
 
 /**
  * Components that ffprobe omits. ffprobe reads every format that ffmpeg reads, but writes none:
@@ -65,7 +63,7 @@ export type OmittedFfmpegComponents = { list: string; names: RegExp }
  * codecs. Exceptions are AV1, whose decoder is kept, and teletext, which ffprobe identifies by
  * stream headers.
  */
-const PROBE_OMISSIONS: readonly OmittedFfmpegComponents[] = [
+const PROBE_OMISSIONS: readonly ComponentOmission[] = [
   { list: "libavcodec/codec_list.c", names: /_encoder$|^ff_lib(?!dav1d_)/ },
   { list: "libavformat/muxer_list.c", names: /./ },
   { list: "libavfilter/filter_list.c", names: /./ },
@@ -145,9 +143,10 @@ const FETCH_FLAGS = [
 /** Debian packages that only the build of fetch-ffmpeg needs. */
 export const FETCH_FFMPEG_PACKAGES = ["libssl-dev"]
 
-/** Debian packages of the compilers and other tools that build ffmpeg. */
-export const FFMPEG_BUILD_TOOL_PACKAGES =
-  "gcc g++ libc6-dev make nasm patch pkg-config xz-utils".split(" ")
+/** Debian packages of compilers and other build tools. */
+export const BUILD_TOOL_PACKAGES = "gcc g++ libc6-dev make nasm patch pkg-config xz-utils".split(
+  " ",
+)
 
 /**
  * Program to build, with its name in the build folder (`target`) and in the folder `bin`
@@ -158,7 +157,7 @@ export type FfmpegBuildProgram = {
   installed: string
   /** Further arguments of `make`. */
   words: readonly string[]
-  leftOut: readonly OmittedFfmpegComponents[]
+  leftOut: readonly ComponentOmission[]
 }
 
 /** Arguments of `configure`, and the programs to build in this order. */
@@ -182,14 +181,14 @@ export function planFfmpegBuilds(
   ]
   return [
     {
-      words: [...FFMPEG_CONFIGURE_FLAGS, own, ...media],
+      words: [...CONFIGURE_FLAGS, own, ...media],
       programs: [
         { target: "ffmpeg", installed: "ffmpeg", words: [CPP_LIBRARIES_FIRST], leftOut: [] },
         { target: "ffprobe", installed: "ffprobe", words: [], leftOut: PROBE_OMISSIONS },
       ],
     },
     {
-      words: [...FFMPEG_CONFIGURE_FLAGS, own, ...FETCH_FLAGS],
+      words: [...CONFIGURE_FLAGS, own, ...FETCH_FLAGS],
       programs: [{ target: "ffmpeg", installed: "fetch-ffmpeg", words: [], leftOut: [] }],
     },
   ]

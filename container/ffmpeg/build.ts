@@ -16,10 +16,10 @@ import { once } from "node:events"
 import { availableParallelism, tmpdir } from "node:os"
 import { isAbsolute, join } from "node:path"
 import { planFfmpegBuilds, STATICALLY_LINKED_LIBRARIES } from "./build-options.ts"
-import type { FfmpegBuildPlan, OmittedFfmpegComponents } from "./build-options.ts"
+import type { FfmpegBuildPlan, ComponentOmission } from "./build-options.ts"
 import type { FfmpegSource } from "./debian-source.ts"
-import { findSharedLibrariesToLink, findFfmpegRuntimePackages } from "./debian-packages.ts"
-import { runProgramInCLocale } from "./run-program.ts"
+import { findLibrariesToLink, findRuntimePackages } from "./debian-packages.ts"
+import { runInCLocale } from "./run-program.ts"
 
 const TAIL_LINES = 20
 
@@ -48,13 +48,13 @@ export async function buildFfmpeg(
   stack.defer(async () => await rm(work, { recursive: true, force: true }))
   await source.unpackInto(work)
   await createLinkedLibraries(work)
-  const { used, leftOut } = await findSharedLibrariesToLink()
+  const { used, leftOut } = await findLibrariesToLink()
   const plans = planFfmpegBuilds(used, source.version)
   const paths: string[] = []
   for (const [index, plan] of plans.entries()) {
     paths.push(...(await runBuildPlan(plan, join(work, `build-${index}`), join(folder, "bin"))))
   }
-  const packages = await findFfmpegRuntimePackages(paths)
+  const packages = await findRuntimePackages(paths)
   await writeFile(join(folder, "packages"), `${packages.join("\n")}\n`)
   const built = {
     version: source.version,
@@ -91,7 +91,7 @@ async function runBuildPlan(plan: FfmpegBuildPlan, folder: string, bin: string):
 /** Replaces an installed program atomically, so that running instances are not disturbed. */
 async function install(from: string, to: string): Promise<void> {
   const own = `${to}.${process.pid}`
-  await runProgramInCLocale("strip", ["-o", own, from])
+  await runInCLocale("strip", ["-o", own, from])
   await chmod(own, 0o755)
   await rename(own, to)
 }
@@ -116,10 +116,7 @@ const ENTRY = /^\s*&(\w+),\s*$/
  * Throws an Error if no name matches, for example because a new version of ffmpeg changed the form
  * of the list.
  */
-async function omitComponents(
-  folder: string,
-  { list, names }: OmittedFfmpegComponents,
-): Promise<void> {
+async function omitComponents(folder: string, { list, names }: ComponentOmission): Promise<void> {
   const path = join(folder, list)
   const lines = (await readFile(path, "utf8")).split("\n")
   const kept = lines.filter((line) => {
@@ -144,21 +141,12 @@ const HARDENING = ["-fPIE", "-fstack-protector-strong", "-D_FORTIFY_SOURCE=2"]
 export async function createLinkedLibraries(folder: string): Promise<void> {
   const object = join(folder, "zeroed.o")
   const source = join(import.meta.dirname, "zeroed.c")
-  await runProgramInCLocale("gcc", [
-    "-O2",
-    "-Wall",
-    "-Werror",
-    ...HARDENING,
-    "-c",
-    source,
-    "-o",
-    object,
-  ])
-  await runProgramInCLocale("ar", ["rcs", join(folder, "libzeroed.a"), object])
+  await runInCLocale("gcc", ["-O2", "-Wall", "-Werror", ...HARDENING, "-c", source, "-o", object])
+  await runInCLocale("ar", ["rcs", join(folder, "libzeroed.a"), object])
   const statics = join(folder, "static")
   await mkdir(statics)
   for (const name of STATICALLY_LINKED_LIBRARIES.map((library) => `lib${library}.a`)) {
-    const found = (await runProgramInCLocale("gcc", [`--print-file-name=${name}`])).trim()
+    const found = (await runInCLocale("gcc", [`--print-file-name=${name}`])).trim()
     if (isAbsolute(found)) await symlink(found, join(statics, name))
   }
 }

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DEBIAN_SOURCE_VERSION_MIN, DEBIAN_SUITE } from "./build-options.ts"
-import { runProgramInCLocale } from "./run-program.ts"
+import { runInCLocale } from "./run-program.ts"
 
 const KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
@@ -26,18 +26,16 @@ export type FfmpegSource = AsyncDisposable & {
 }
 
 /**
- * Asks the Debian mirrors of this machine for the source package of ffmpeg. Throws an Error if no
- * mirror offers the package.
+ * Queries the Debian mirrors of this machine for the source package. Throws an Error if no mirror
+ * has it.
  */
-export async function findFfmpegSource(): Promise<FfmpegSource> {
+export async function openFfmpegSource(): Promise<FfmpegSource> {
   await using opened = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), "lathe-ffmpeg-source-"))
   opened.defer(async () => await rm(folder, { recursive: true, force: true }))
   const options = await configureApt(folder, await findArchives())
-  await runProgramInCLocale("apt-get", [...options, "update", "--error-on=any"])
-  const version = await newestOf(
-    await runProgramInCLocale("apt-cache", [...options, "showsrc", "ffmpeg"]),
-  )
+  await runInCLocale("apt-get", [...options, "update", "--error-on=any"])
+  const version = await newestOf(await runInCLocale("apt-cache", [...options, "showsrc", "ffmpeg"]))
   const owned = opened.move()
   return {
     version,
@@ -45,7 +43,7 @@ export async function findFfmpegSource(): Promise<FfmpegSource> {
       const fetched = join(folder, "fetched")
       await mkdir(fetched)
       const words = ["source", "--download-only", `ffmpeg=${version}`]
-      await runProgramInCLocale("apt-get", [...options, ...words], fetched)
+      await runInCLocale("apt-get", [...options, ...words], fetched)
       await unpack(fetched, target)
     },
     [Symbol.asyncDispose]: async () => await owned.disposeAsync(),
@@ -54,21 +52,16 @@ export async function findFfmpegSource(): Promise<FfmpegSource> {
 
 /** Reports whether a version of a Debian package is older than another version. */
 export async function isOlderDebianVersion(version: string, other: string): Promise<boolean> {
-  return await runProgramInCLocale("dpkg", ["--compare-versions", version, "lt", other]).then(
+  return await runInCLocale("dpkg", ["--compare-versions", version, "lt", other]).then(
     () => true,
     () => false,
   )
 }
 
-/**
- * Returns the URLs of the Debian archives from which this machine installs packages, by apt's label
- * of the archive, such as `Debian-Security`.
- */
+/** Returns the URLs of the Debian archives from which this machine installs packages, by label. */
 async function findArchives(): Promise<Map<string, string>> {
   const words = ["--format", "$(ORIGIN)|$(LABEL)|$(REPO_URI)", "Created-By: Packages"]
-  const lines = (await runProgramInCLocale("apt-get", ["indextargets", ...words]))
-    .trim()
-    .split("\n")
+  const lines = (await runInCLocale("apt-get", ["indextargets", ...words])).trim().split("\n")
   const rows = lines.map((line) => line.split("|"))
   const found = rows.filter(([origin, label = ""]) => origin === "Debian" && label in SUITES)
   if (found.length === 0) {
@@ -119,24 +112,12 @@ async function unpack(fetched: string, target: string): Promise<void> {
   if (upstream === undefined || packaging === undefined) {
     throw new Error(`Debian's source of ffmpeg has no known archive: ${names.join(", ")}.`)
   }
-  await runProgramInCLocale("tar", [
-    "--extract",
-    "--file",
-    upstream,
-    "--strip-components=1",
-    "-C",
-    target,
-  ])
-  await runProgramInCLocale("tar", ["--extract", "--file", packaging, "-C", target])
+  await runInCLocale("tar", ["--extract", "--file", upstream, "--strip-components=1", "-C", target])
+  await runInCLocale("tar", ["--extract", "--file", packaging, "-C", target])
   const patches = join(target, "debian/patches")
   const apply = `test ! -e series || grep -v '^#' series | while read -r name _; do
     test -z "$name" || patch -p1 -d ../.. <"$name" || exit 1; done`
-  await runProgramInCLocale("sh", [
-    "-c",
-    `test ! -d "$1" || { cd "$1" && ${apply}; }`,
-    "sh",
-    patches,
-  ])
+  await runInCLocale("sh", ["-c", `test ! -d "$1" || { cd "$1" && ${apply}; }`, "sh", patches])
   await applyProjectPatches(target)
 }
 
@@ -155,10 +136,10 @@ export async function applyProjectPatches(target: string): Promise<void> {
       "--input",
       join(import.meta.dirname, name),
     ]
-    const isThere = await runProgramInCLocale("patch", ["--dry-run", "--reverse", ...words]).then(
+    const isThere = await runInCLocale("patch", ["--dry-run", "--reverse", ...words]).then(
       () => true,
       () => false,
     )
-    if (!isThere) await runProgramInCLocale("patch", words)
+    if (!isThere) await runInCLocale("patch", words)
   }
 }

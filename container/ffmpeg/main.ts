@@ -1,5 +1,5 @@
 import { buildFfmpeg } from "./build.ts"
-import { findFfmpegSource } from "./debian-source.ts"
+import { openFfmpegSource } from "./debian-source.ts"
 
 /**
  * Builds ffmpeg on Debian. `node main.ts newest` prints the newest version of the source. `node
@@ -7,10 +7,10 @@ import { findFfmpegSource } from "./debian-source.ts"
  */
 const [task, folder] = process.argv.slice(2)
 if (task === "newest") {
-  await using source = await findFfmpegSource()
+  await using source = await openFfmpegSource()
   console.log(source.version)
 } else if (task === "build" && folder !== undefined) {
-  await using source = await findFfmpegSource()
+  await using source = await openFfmpegSource()
   const { version, libraries, leftOut } = await buildFfmpeg(source, folder)
   console.log(`ffmpeg ${version} with ${libraries.join(", ")}`)
   if (leftOut.length > 0) console.log(`This suite lacks ${leftOut.join(", ")}.`)

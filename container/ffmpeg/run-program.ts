@@ -4,7 +4,7 @@ import { promisify } from "node:util"
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
 
 /** Runs a program in the C locale and returns its stdout; throws if the program fails. */
-export async function runProgramInCLocale(
+export async function runInCLocale(
   program: string,
   words: string[],
   cwd?: string,

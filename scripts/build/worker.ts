@@ -52,14 +52,14 @@ function localEntry(entryPath: string): string {
   )
   return `import { env } from "cloudflare:workers"
 import * as worker from ${entry}
-import { makeControlEntrypoint, removeNullBindings } from ${control}
+import { makeMigrateAndSweepEntrypoint, removeNullBindings } from ${control}
 import { makeCallersEntrypoint } from ${front}
 import { applyD1Limits } from ${limits}
 removeNullBindings(env)
 applyD1Limits(worker, env.DB)
 const { open, callers } = makeCallersEntrypoint(worker.default)
 export { callers }
-export const control = makeControlEntrypoint(worker.default, open)
+export const control = makeMigrateAndSweepEntrypoint(worker.default, open)
 export * from ${entry}
 export { default } from ${entry}
 `

@@ -5,12 +5,9 @@ import { dirname, join } from "node:path"
 import { promisify } from "node:util"
 import { z } from "zod"
 import { buildFfmpeg } from "../../container/ffmpeg/build.ts"
-import { findFfmpegSource } from "../../container/ffmpeg/debian-source.ts"
+import { openFfmpegSource } from "../../container/ffmpeg/debian-source.ts"
 import type { FfmpegSource } from "../../container/ffmpeg/debian-source.ts"
-import {
-  findFfmpegBuildPackages,
-  findMissingDebianPackages,
-} from "../../container/ffmpeg/debian-packages.ts"
+import { findBuildPackages, findMissingPackages } from "../../container/ffmpeg/debian-packages.ts"
 import { CliError } from "../cli/cli-error.ts"
 import {
   hasOwnFfmpeg,
@@ -45,7 +42,7 @@ export type OwnFfmpegOptions = {
 const PLACES: OwnFfmpegOptions = {
   folder: OWN_FFMPEG_FOLDER,
   cache: findFfmpegCacheFolder(),
-  openSource: findFfmpegSource,
+  openSource: openFfmpegSource,
 }
 
 /** Installs the project's own ffmpeg into this clone, built from Debian's newest source. */
@@ -147,11 +144,11 @@ async function install(folder: string, path: string): Promise<void> {
 }
 
 async function installBuildPackages(): Promise<void> {
-  const missing = await findMissingDebianPackages()
+  const missing = await findMissingPackages()
   if (missing.length === 0) return
   if (!(await canInstallAptPackages())) throw new CliError(adviseInstall(missing, "builds"))
   console.error("Installing the packages that build ffmpeg ...")
-  await installAptPackages(...(await findFfmpegBuildPackages()))
+  await installAptPackages(...(await findBuildPackages()))
 }
 
 /**

@@ -4,7 +4,7 @@ import { z } from "zod"
 import { newId } from "../../src/platform/ids.ts"
 import { makeCaller } from "../support/caller.ts"
 import type { TestCaller } from "../support/caller.ts"
-import { createCopy, endCopy, makeCopyBody } from "../support/chains.ts"
+import { createBatchOfCopies, createCopy, endCopy, makeCopyBody } from "../support/chains.ts"
 import { findCallerAccountId } from "../support/media/bundle.ts"
 import { makeFetchResult } from "../support/media/fetched.ts"
 import { claimAndEndTask, findTaskByKind, readJob } from "../support/runner/stand-in-runner.ts"
@@ -13,7 +13,7 @@ import { sweepDirectly } from "../support/sweep.ts"
 const DAY_MS = 24 * 3_600_000
 const EXPIRES_IN = 60
 
-const batchSchema = z.object({ jobs: z.record(z.string(), z.object({ id: z.string() })) })
+const KEPT_SHORTLY = { expires_in: EXPIRES_IN }
 
 let caller: TestCaller
 let accountId: string
@@ -101,16 +101,13 @@ it("fetched media stay stored until the job that waits for them has read them", 
 })
 
 it("a job of a batch is kept until the batch ends", async () => {
-  const jobs = { first: { commands: makeCopyBody([]) }, second: { commands: makeCopyBody([]) } }
-  const answer = await caller.post("/batches", { jobs, expires_in: EXPIRES_IN })
-  const batch = batchSchema.parse(await answer.json())
-  const { first, second } = batch.jobs
-  if (!first || !second) throw new Error("the batch has no jobs")
-  await endCopy(accountId, first.id)
+  const { jobs } = await createBatchOfCopies(caller, { first: [], second: [] }, KEPT_SHORTLY)
+  const { first = "", second = "" } = jobs
+  await endCopy(accountId, first)
   const later = Date.now() + EXPIRES_IN * 1000 + 1
   await sweepDirectly(env, later)
-  expect(await hasRow(first.id)).toBe(true)
-  await endCopy(accountId, second.id)
+  expect(await hasRow(first)).toBe(true)
+  await endCopy(accountId, second)
   await sweepDirectly(env, later + 10)
-  expect(await hasRow(first.id)).toBe(false)
+  expect(await hasRow(first)).toBe(false)
 })

@@ -155,7 +155,7 @@ describe("a file with expires_in", () => {
     expect(await left(endedAt + 60_000)).toEqual(NO_ACCOUNT_DATA)
   })
 
-  it("leaves its bytes to a task that reads them until the task ends", async () => {
+  it("is kept for a task that reads it until the task ends", async () => {
     const body = new FormData()
     body.append("file", new File(["x"], "a.wav"))
     body.append("expires_in", "60")
@@ -169,11 +169,13 @@ describe("a file with expires_in", () => {
       .bind(command_id)
       .run()
     await sweepDirectly(env, endedAt + 60_000)
-    expect(await read(`/files/${id}`)).toEqual({ gone: 404 })
+    expect(await read(`/files/${id}`)).toMatchObject({ id })
     expect(await left(endedAt + 60_000)).toMatchObject({ objects: 1 })
     await env.DB.prepare("update tasks set state = 'failed' where job_id = ?")
       .bind(command_id)
       .run()
+    await sweepDirectly(env, endedAt + 60_000)
+    expect(await read(`/files/${id}`)).toEqual({ gone: 404 })
     expect(await left(endedAt + 2 * DAY_MS)).toMatchObject({ objects: 0 })
   })
 })

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs"
 import { chmod, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterEach, expect, test, vi } from "vitest"
-import { findMissingDebianPackages } from "../../../container/ffmpeg/debian-packages.ts"
+import { findMissingPackages } from "../../../container/ffmpeg/debian-packages.ts"
 import { hasOwnFfmpeg } from "../../../scripts/cli/media-tools.ts"
 import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
 import { suggestOwnFfmpegBuild, ensureOwnFfmpeg } from "../../../scripts/setup/own-ffmpeg.ts"
@@ -10,7 +10,7 @@ import { FAKE_CONFIGURE_SCRIPT, makeFakeFfmpegSource } from "../../support/media
 
 const SYSTEM = { ffmpeg: "ffmpeg", ffprobe: "ffprobe", fetchFfmpeg: "ffmpeg" }
 const LACK = existsSync("/usr/bin/apt-cache") ? "" : ": apt is not here"
-const missing = LACK === "" ? await findMissingDebianPackages() : []
+const missing = LACK === "" ? await findMissingPackages() : []
 const LACK_OF_BUILD = missing.length === 0 ? LACK : `: ${missing.join(", ")} is not installed`
 
 afterEach(() => {
