@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process"
-import { copyFileSync, existsSync, readdirSync, writeFileSync } from "node:fs"
+import { copyFileSync, existsSync, readdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { readFile } from "node:fs/promises"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 import { z } from "zod"
 import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
 import { parseJson } from "../../../scripts/cli/parse-json.ts"
@@ -27,6 +27,8 @@ export type PageFacts = {
   values?: Record<string, { upload: string } | { text: string } | "job">
   /** Status that the answers of a page have, if that is an error. */
   status?: number
+  /** Code before each JavaScript example, in order; `isOfLines` if each line is an example of its own. */
+  scripts?: { prelude: string; isOfLines?: boolean }[]
 }
 
 /** Place where pages are read. */
@@ -47,6 +49,8 @@ export class Reader implements AsyncDisposable {
   /** Answers so far, the newest last. */
   readonly #answers: unknown[] = []
   readonly #uploads = new Map<string, string>()
+  /** Number of JavaScript examples so far. */
+  #scripts = 0
 
   private constructor(
     room: ReadingRoom,
@@ -64,6 +68,7 @@ export class Reader implements AsyncDisposable {
     for (const name of readdirSync(room.files)) {
       if (text.includes(`@${name}`)) copyFileSync(join(room.files, name), join(folder.path, name))
     }
+    symlinkSync(resolve("node_modules"), join(folder.path, "node_modules"))
     // Answers with an error fail the command.
     const fails = facts.status === undefined ? "fail-with-body\n" : ""
     writeFileSync(join(folder.path, ".curlrc"), `silent\nshow-error\n${fails}`)
@@ -80,7 +85,17 @@ export class Reader implements AsyncDisposable {
       for (const command of splitCommands(code)) await this.#runCommand(command)
       return
     }
+    if (language === "js") return await this.#runScript(code)
     await this.#runProgram(language, await this.#fill(code))
+  }
+
+  async #runScript(code: string): Promise<void> {
+    const { prelude, isOfLines = false } = this.#facts.scripts?.[this.#scripts] ?? { prelude: "" }
+    this.#scripts += 1
+    const programs = isOfLines ? code.trim().split("\n") : [code]
+    for (const program of programs) {
+      await this.#runProgram("js", await this.#fill(`${prelude}\n${program}`))
+    }
   }
 
   async #runCommand(command: string): Promise<void> {
@@ -150,6 +165,7 @@ export class Reader implements AsyncDisposable {
       .replaceAll(/https:\/\/<a page with a video>/g, `${this.#room.site}/clip.mp4`)
       .replaceAll(/https:\/\/(?:www\.)?example\.com(?=\/)/g, this.#room.site)
       .replaceAll("http://127.0.0.1:8787", this.#room.service.origin)
+      .replaceAll("https://<the service>", this.#room.service.origin)
     const parts = await Promise.all(
       addressed.split(/(?<![<(])<([\w .[\]-]+)>/).map(async (part, at) => {
         return at % 2 === 1 ? await this.#resolve(part) : part
