@@ -84,7 +84,8 @@ async function runDeploy(
 /** Patterns of the files from which the Worker, the documentation site and the image are built. */
 const SOURCES = [
   "src/**/*",
-  "docs/**/*",
+  "docs/*.md",
+  "docs/{coming-from,cookbook,errors,guide,operate}/**/*",
   "scripts/site/**/*",
   "container/**/*",
   "requirements/fetch.txt",

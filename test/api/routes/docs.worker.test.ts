@@ -17,6 +17,8 @@ const SITE: Record<string, string> = {
   "/docs/llms.txt": "llms",
 }
 
+const CHANGED_AT = "Fri, 27 Nov 2026 18:31:39 GMT"
+
 async function ask(path: string, site = SITE, init: RequestInit = {}): Promise<Response> {
   const ASSETS = {
     async fetch(input: RequestInfo | URL, { headers }: RequestInit = {}) {
@@ -25,7 +27,8 @@ async function ask(path: string, site = SITE, init: RequestInit = {}): Promise<R
       if (new Headers(headers).get("if-none-match") === '"1"') {
         return new Response(null, { status: 304, headers: { etag: '"1"' } })
       }
-      return new Response(text, { headers: { etag: '"1"', "content-type": "text/plain" } })
+      const headersOfFile = { etag: '"1"', "last-modified": CHANGED_AT }
+      return new Response(text, { headers: headersOfFile })
     },
   }
   const context = createExecutionContext()
@@ -73,6 +76,16 @@ describe("an address below /docs", () => {
   test("is asked for again by its tag", async () => {
     const answer = await ask("/docs", SITE, { headers: { "if-none-match": '"1"' } })
     expect([answer.status, answer.headers.get("etag")]).toEqual([304, '"1"'])
+  })
+
+  test("is asked for again by its time", async () => {
+    for (const [time, status] of [
+      [CHANGED_AT, 304],
+      ["Thu, 26 Nov 2026 18:31:39 GMT", 200],
+    ] as const) {
+      const answer = await ask("/docs", SITE, { headers: { "if-modified-since": time } })
+      expect(answer.status).toBe(status)
+    }
   })
 
   test("of no page is not found", async () => {

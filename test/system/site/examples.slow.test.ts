@@ -85,13 +85,21 @@ afterAll(async () => await opened.disposeAsync())
 
 describe("the examples of a page run", () => {
   test.each(PAGES)("%s", async (path) => {
-    const snippets = readSnippets(path, ["sh", "python", "ts", "js"])
-    const text = snippets.map(({ code }) => code).join("\n")
-    await using reader = await Reader.open(room, FACTS[path] ?? {}, text)
-    for (const snippet of snippets) {
-      await reader.run(snippet).catch((error: unknown) => {
-        throw new Error(`${path}:${snippet.line}: ${String(error)}`, { cause: error })
-      })
-    }
+    expect(await runExamples(path)).toBe("")
   })
 })
+
+/** Runs the examples of a page. Returns the first failure; an empty text if there is none. */
+async function runExamples(path: string): Promise<string> {
+  const snippets = readSnippets(path, ["sh", "python", "ts", "js"])
+  const text = snippets.map(({ code }) => code).join("\n")
+  await using reader = await Reader.open(room, FACTS[path] ?? {}, text)
+  for (const snippet of snippets) {
+    try {
+      await reader.run(snippet)
+    } catch (error) {
+      return `${path}:${snippet.line}: ${String(error)}`
+    }
+  }
+  return ""
+}
