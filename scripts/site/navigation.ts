@@ -10,6 +10,7 @@ const GUIDES = [
   "normalize",
   "transcribe",
   "jobs",
+  "chains",
   "waiting",
   "events",
   "webhooks",
@@ -61,14 +62,28 @@ const OPERATION = [
   "unproven",
 ]
 
-/** Navigation of the site. Pages of single error codes are not in it; their list links to them. */
-export function makeSections(referencePages: readonly string[]): Section[] {
-  return [
-    { title: "Start", pages: ["index", "start"] },
-    { title: "Guides", pages: GUIDES.map((name) => `guide/${name}`) },
-    { title: "Cookbook", pages: ["index", ...RECIPES].map((name) => `cookbook/${name}`) },
-    { title: "Reference", pages: [...referencePages, "errors/index"] },
-    { title: "Coming from", pages: SERVICES.map((name) => `coming-from/${name}`) },
-    { title: "Operate", pages: OPERATION.map((name) => `operate/${name}`) },
-  ]
+/** Order of the pages of each section, by the folder of the pages; pages that it lacks follow. */
+const SECTIONS = [
+  { title: "Start", folder: "", order: ["index", "start"] },
+  { title: "Guides", folder: "guide/", order: GUIDES },
+  { title: "Cookbook", folder: "cookbook/", order: ["index", ...RECIPES] },
+  { title: "Reference", folder: "reference/", order: ["index"] },
+  { title: "Coming from", folder: "coming-from/", order: SERVICES },
+  { title: "Operate", folder: "operate/", order: OPERATION },
+]
+
+/** Page of the reference that lists all error codes; the pages of single codes are not listed. */
+const ERRORS = "errors/index"
+
+/** Makes the navigation of the site from the paths of its pages. */
+export function makeSections(paths: readonly string[]): Section[] {
+  return SECTIONS.map(({ title, folder, order }) => {
+    const own = paths.filter(
+      (path) => path.startsWith(folder) && !path.slice(folder.length).includes("/"),
+    )
+    const ordered = order.map((name) => folder + name).filter((path) => own.includes(path))
+    const others = own.filter((path) => !ordered.includes(path))
+    const pages = [...ordered, ...others, ...(folder === "reference/" ? [ERRORS] : [])]
+    return { title, pages }
+  })
 }

@@ -53,7 +53,7 @@ const TAGS: Record<string, { title: string; guide: string }> = {
   transcribe: { title: "Transcribe", guide: "guide/transcribe" },
   ffmpeg: { title: "FFmpeg jobs", guide: "guide/commands" },
   jobs: { title: "Jobs", guide: "guide/jobs" },
-  batches: { title: "Batches", guide: "guide/jobs" },
+  batches: { title: "Batches", guide: "guide/chains" },
   webhooks: { title: "Webhooks", guide: "guide/webhooks" },
   keys: { title: "Keys", guide: "guide/keys" },
   account: { title: "Account", guide: "guide/limits" },
