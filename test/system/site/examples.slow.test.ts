@@ -59,6 +59,7 @@ const FACTS: Record<string, PageFacts> = {
       { prelude: `import { Upload } from "tus-js-client"\n${FILE}${LINK}`, isOfLines: true },
     ],
   },
+  "docs/guide/chains.md": { values: { id: "job" } },
   "docs/guide/jobs.md": { values: { id: "job" } },
 }
 

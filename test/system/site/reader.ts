@@ -100,7 +100,9 @@ export class Reader implements AsyncDisposable {
 
   async #runCommand(command: string): Promise<void> {
     const filled = await this.#fill(command)
-    const output = await this.#execute("bash", ["-ec", filled], filled)
+    // Variables stay for the next command, as in a terminal.
+    const script = `set -a; [ ! -f .variables ] || . ./.variables\n${filled}\nexport -p > .variables`
+    const output = await this.#execute("bash", ["-ec", script], filled)
     const [json = ""] = /^[{[][\s\S]*$/m.exec(output) ?? []
     const answer = parseJson(json.trim())
     if (answer === null) return
@@ -197,7 +199,11 @@ export class Reader implements AsyncDisposable {
     }
     const answer = await fetch(`${this.#room.service.origin}/v1/commands`, {
       method: "POST",
-      headers: { "x-api-key": this.#room.key, "content-type": "application/json" },
+      headers: {
+        "x-api-key": this.#room.key,
+        "content-type": "application/json",
+        prefer: "wait=60",
+      },
       body: JSON.stringify(body),
     })
     return z.object({ command_id: z.string() }).parse(await answer.json()).command_id
