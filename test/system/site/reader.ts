@@ -144,6 +144,7 @@ export class Reader implements AsyncDisposable {
   /** Waits until the job of an answer has ended; it must succeed. */
   async #waitForJob(answer: unknown): Promise<void> {
     const made = ids.safeParse(answer).data
+    if (made?.status === "failed") throw new Error(`It failed: ${JSON.stringify(answer)}`)
     const isJob = made?.kind !== undefined || made?.status === "pending"
     const id =
       made?.command_id ??
