@@ -127,8 +127,8 @@ export type HeldProcess = {
 export type WarmSandbox = {
   folder: string
   /**
-   * Resolves with true when all processes of the warm sandbox wait, or with false if a process has
-   * ended.
+   * Resolves with true when all processes of the warm sandbox wait for the program to run, or with
+   * false if a process has ended.
    */
   ready: Promise<boolean>
   /** Reports whether the workspace folder still exists and was not replaced by another folder. */

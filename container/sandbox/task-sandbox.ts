@@ -203,8 +203,8 @@ let waiting = new Map<number, ((count: number) => void)[]>()
  * count fails.
  */
 export function countUserProcesses(uid: number | null): Promise<number> {
-  // Returns 0 if the runner is not root, because tools then run as the runner's own user and no
-  // user ids are reserved.
+  // Counts no processes if the runner is not root, because tools then run as the runner's own user
+  // and no user ids are reserved for tasks.
   if (uid === null || uid === 0 || process.getuid?.() !== 0) return Promise.resolve(0)
   const { promise, resolve } = Promise.withResolvers<number>()
   if (waiting.size === 0) void countSoon()

@@ -34,7 +34,7 @@ const UNAVAILABLE_MS = 30_000
  */
 type VersionReading = { folder: string | null; tools: Promise<Record<string, unknown>> }
 
-/** Running or finished self-test of a sandbox with all attacks. */
+/** Self-test that tries all attacks against a sandbox. The test runs or has ended. */
 type AttackTest = { sandbox: Sandbox; test: Promise<SandboxTestResult> }
 
 /**

@@ -13,8 +13,8 @@ const TIMES = 60
 const GOAL_P50_MS = 30
 
 /**
- * Moments that count as the start of a job, by events of the runner's log: the runner takes the job,
- * and ffmpeg runs.
+ * Two measured starts of a job, each by an event of the runner's log: the runner accepted the job's
+ * task, and ffmpeg was started.
  */
 const STARTS = [
   { event: "task.accepted", name: "start of the job that waits for it" },

@@ -45,8 +45,8 @@ const exported = z.object({
 })
 
 /**
- * Reads the facts of the service's code: bundles the module for Node.js, and imports it. `folder` is
- * for the bundle.
+ * Reads the tables of the service's code that the site shows. Bundles the module of the tables for
+ * Node.js in `folder`, and imports the bundle.
  */
 export async function readServiceFacts(folder: string): Promise<ServiceFacts> {
   const { contents, inputs } = readSingleEsbuildOutput(

@@ -207,7 +207,7 @@ export class SlotRequests {
     const offers = allocations.filter(({ id }) => !requests.used.has(id))
     const now = Date.now()
     const tasks = this.#queue.ready(offers.length, now, pool)
-    // The demand is met, and every offered slot was assigned to a task.
+    // True if the pool offered all the slots that the account wants, and a task uses each slot.
     const isMet = offers.length >= demand.wanted && tasks.length === offers.length
     requests.isOpen = demand.wanted > 0 && !isMet
     requests.isKnown = true

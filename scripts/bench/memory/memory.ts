@@ -26,8 +26,8 @@ const SAMPLES_PER_LINE = 30
 /** Measures the memory of the service's processes after a mixed load of short jobs. */
 export async function benchMemory(scope: BenchResources, seconds: number): Promise<BenchResult[]> {
   const service = await startBenchService(scope, {
-    // Without facts of ffmpeg, the service accepts the bad command of the load, which then fails at
-    // run time.
+    // Without the list of ffmpeg's capabilities, the service accepts the wrong command that is part
+    // of the load, so that ffmpeg refuses the command as it runs.
     settings: { ALLOWED_PRIVATE_HOSTS: "127.0.0.1", FFMPEG_FACTS: "none" },
   })
   const names = Array.from({ length: CALLERS }, (_, index) => `caller-${index}`)

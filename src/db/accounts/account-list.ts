@@ -33,7 +33,7 @@ export type AccountListQuery = {
   before?: string | undefined
   /** Text that occurs in the account's name or in the email of a user, in upper or lower case. */
   search?: string | undefined
-  /** Full name of the account. */
+  /** Name that the account has exactly, in upper and lower case. */
   name?: string | undefined
 }
 

@@ -38,7 +38,7 @@ export function findFfmpegRequestFaults(
 
 /** Codes of faults that already explain why the command has no output. */
 const REASONS = new Set(["unknown_key", "overwrites_input", "missing_value"])
-/** Codes of faults that only follow from an unknown output of the command. */
+/** Codes of faults that are consequences of a command whose output could not be read. */
 const CONSEQUENCES = new Set(["no_output", "unused_output"])
 
 /**
