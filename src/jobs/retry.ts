@@ -33,8 +33,13 @@ export type RetryRequest = {
   batch: NewBatch | null
 }
 
-/** Job that cannot be repeated: by its kind, or because inputs with these keys no longer exist. */
-type UnrepeatableJob = { job: Job; refusal: string } | { job: Job; gone: string[] }
+/**
+ * Job that cannot be repeated: by its kind, or because inputs do not exist. A file that another job
+ * did not write has a row, and a deleted file has none.
+ */
+type UnrepeatableJob =
+  | { job: Job; refusal: string }
+  | { job: Job; gone: { key: string; file: File | null }[] }
 
 /**
  * Outcome of a retry: the accepted jobs in the order of the repeated ones, or the reason why none
@@ -98,8 +103,9 @@ async function draftOne(
     const file = replaced.find(input.fileId)
     return file ? { ...input, fileId: file.id, file } : input
   })
-  const gone = inputs.filter((input) => isRetryInputGone(input, before)).map(({ key }) => key)
-  if (gone.length > 0) return { job, gone: [...new Set(gone)] }
+  const gone = inputs.filter((input) => isRetryInputGone(input, before))
+  if (gone.length > 0)
+    return { job, gone: [...new Map(gone.map((each) => [each.key, each])).values()] }
   const matched = assignRetryHeaders(before, headers)
   if ("faults" in matched) return matched
   const draft = draftRetry(before, inputs, matched.headers, replaced.ids)
@@ -143,16 +149,27 @@ class ReplacedFiles {
   /** Adds the files of a repeated job that its retry writes again. */
   add({ job, files }: JobSnapshot, draft: JobDraft): void {
     this.ids.set(job.id, draft.job.id)
+    // The row of a deleted output no longer exists, and its id is known from the job alone.
+    for (const [key, id] of Object.entries(job.fileIds ?? {})) {
+      this.#replace(
+        id,
+        draft.files.find(({ outputKey }) => outputKey === key),
+      )
+    }
     for (const file of files) {
       const again = draft.files.find((drafted) => {
         if (file.id === job.id) return drafted.id === draft.job.id
         if (file.outputKey !== null) return drafted.outputKey === file.outputKey
         return file.sourceUrl !== null && drafted.sourceUrl === file.sourceUrl
       })
-      if (!again) continue
-      this.ids.set(file.id, again.id)
-      this.#files.set(file.id, toFileRow(this.#accountId, again))
+      this.#replace(file.id, again)
     }
+  }
+
+  #replace(id: string, again: JobDraft["files"][number] | undefined): void {
+    if (!again) return
+    this.ids.set(id, again.id)
+    this.#files.set(id, toFileRow(this.#accountId, again))
   }
 }
 

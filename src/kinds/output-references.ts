@@ -23,7 +23,7 @@ export function findReferencedOutput(
   name: string,
 ): { fileId: string; file: File | null } | { names: string[] } {
   const outputs = listOutputs(job)
-  const fileId = outputs.get(name)
+  const fileId = outputs.get(name) ?? job.files.find(({ outputKey }) => outputKey === name)?.id
   if (fileId === undefined) return { names: [...outputs.keys()] }
   return { fileId, file: job.files.find(({ id }) => id === fileId) ?? null }
 }

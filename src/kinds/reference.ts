@@ -46,7 +46,7 @@ export const inputReferenceSchema = inputValueSchema(
  */
 export function parseInputReference(input: InputValue, origin: string): ParsedInputReference {
   const read = readText(getInputUrl(input), origin)
-  if (typeof input === "string" || !("fileId" in read)) return read
+  if (typeof input === "string" || "url" in read || "error" in read) return read
   return { error: "expected the URL of another server, because Files take no headers" }
 }
 
@@ -109,7 +109,8 @@ function isBundle({ bundle, objectKey, source, name }: File): boolean {
   return bundle !== null || (isPlanned && findBundleKind({ name }) !== null)
 }
 
-function describeFailedFile({ source, name, jobId, errorCode, errorMessage }: File): string {
+/** Describes a file that its import or its job did not write, with the remedy. */
+export function describeFailedFile({ source, name, jobId, errorCode, errorMessage }: File): string {
   const why = `${errorCode ?? "internal"}: ${errorMessage ?? "the job that writes it failed"}`
   return isCallerFileSource(source)
     ? `"${name}" could not be imported (${why}); import it again`

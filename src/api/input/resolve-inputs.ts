@@ -1,3 +1,4 @@
+import { cutText } from "../../contract/cut-text.ts"
 import type { Fault } from "../../domain/faults.ts"
 import { newId } from "../../platform/ids.ts"
 import type { ImportUrl } from "../../kinds/import-url.ts"
@@ -59,6 +60,9 @@ export type ResolvableInputs = {
   /** Jobs that the same batch creates, by name; null for a job whose outputs are unknown. */
   batchJobs?: ReadonlyMap<string, JobWithOutputs | null> | undefined
 }
+
+/** Maximum length of an unknown output's name in an error, in characters. */
+const SHOWN_NAME_LENGTH_MAX = 100
 
 type Reference = BodyWithReferences<unknown>["references"][number]
 
@@ -134,7 +138,10 @@ function resolveOutput(
   if ("fileId" in referenced) return referenced
   const { names } = referenced
   const has = names.length === 0 ? "it has none" : `it has ${names.join(", ")}`
-  return { code: "no_such_output", message: `the job has no output "${output}"; ${has}` }
+  return {
+    code: "no_such_output",
+    message: `the job has no output "${cutText(output, SHOWN_NAME_LENGTH_MAX)}"; ${has}`,
+  }
 }
 
 function findNeededJob({ jobs, files }: InputRows, jobId: string): JobWithOutputs | undefined {

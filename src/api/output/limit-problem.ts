@@ -24,8 +24,12 @@ export function exceededLimitProblem({ limit, allowed, used, asked }: ExceededLi
     const message = `The account stores ${used} bytes${more}, and the plan allows ${allowed}: delete files${reserved}, or ${PLAN_LIMIT_REMEDY}.`
     return new Problem("storage_limit_exceeded", message)
   }
+  if (limit === "waiting_jobs" && asked > 1 && asked > allowed) {
+    const message = `The request creates ${asked} jobs, and the plan allows ${allowed} waiting jobs: send fewer jobs at once, or ${PLAN_LIMIT_REMEDY}.`
+    return new Problem("job_limit_exceeded", message)
+  }
   if (limit === "waiting_jobs") {
-    const message = `The account has ${used} waiting jobs, and the plan allows ${allowed}: send the request again when some jobs have begun, cancel some, or ${PLAN_LIMIT_REMEDY}.`
+    const message = `The account has ${used} waiting jobs${asked > 1 ? `, the request creates ${asked} more` : ""}, and the plan allows ${allowed}: send the request again when some jobs have begun, cancel some, or ${PLAN_LIMIT_REMEDY}.`
     return laterProblem("job_limit_exceeded", message, JOBS_RETRY_SECONDS)
   }
   const seconds = Math.ceil((DAY_MS - (Date.now() % DAY_MS)) / 1000)

@@ -235,6 +235,58 @@ describe("the retry and the cancellation of a job with its dependents", () => {
     expect(JSON.stringify(copy.body)).toContain(`was not written by the job ${newId}`)
   })
 
+  it("answers a repeated request with the same jobs", async () => {
+    const { id, jobs } = await create({
+      film: encode(0.2, BROKEN),
+      copy: remux("svc_id://film/out_1"),
+    })
+    await end(id)
+    const once = { "idempotency-key": crypto.randomUUID() }
+    const path = `/jobs/${jobs["film"]?.id}/retry?dependents=true`
+    const retried = z.looseObject({ id: z.string(), dependents: z.array(z.string()) })
+    const first = retried.parse((await call("POST", path, undefined, once)).body)
+    const second = retried.parse((await call("POST", path, undefined, once)).body)
+    expect(second).toMatchObject({ id: first.id, dependents: first.dependents })
+    expect(first.dependents).toHaveLength(1)
+  })
+
+  it("writes a deleted output again for the jobs behind it", async () => {
+    const { id, jobs } = await create({
+      film: encode(0.2),
+      long: encode(3),
+      joined: {
+        commands: {
+          ffmpeg_command: "ffmpeg -i {{in_1}} -i {{in_2}} -c copy {{out_1}}",
+          input_files: { in_1: "svc_id://film/out_1", in_2: "svc_id://long/out_1" },
+          output_files: { out_1: "joined.mp4" },
+        },
+      },
+    })
+    const film = await call("GET", `/jobs/${jobs["film"]?.id}`, undefined, { prefer: "wait=30" })
+    const [output] = z
+      .looseObject({ outputs: z.array(z.looseObject({ id: z.string() })) })
+      .parse(film.body).outputs
+    await call("DELETE", `/files/${output?.id}`)
+    expect((await end(id)).jobs["joined"]?.error?.code).toBe("input_deleted")
+    const path = `/jobs/${jobs["film"]?.id}/retry?dependents=true`
+    const { status, body } = await call("POST", path)
+    expect([status, body]).toMatchObject([202, { dependents: [expect.any(String)] }])
+    const [joined] = z.looseObject({ dependents: z.array(z.string()) }).parse(body).dependents
+    const again = await call("GET", `/jobs/${joined}`, undefined, { prefer: "wait=30" })
+    expect(again.body).toMatchObject({ status: "completed" })
+  })
+
+  it("of a job behind a canceled one alone names the job to retry", async () => {
+    const { id, jobs } = await create({ film: encode(30), copy: remux("svc_id://film/out_1") })
+    await call("POST", `/jobs/${jobs["film"]?.id}/cancel`)
+    await end(id)
+    const { status, body } = await call("POST", `/jobs/${jobs["copy"]?.id}/retry`)
+    expect(status).toBe(422)
+    expect(problem.parse(body).details[0]?.message).toContain(
+      `job ${jobs["film"]?.id}, which was to write it, has no such file (canceled: The job was canceled.); retry that job with dependents=true`,
+    )
+  })
+
   it("cancels the jobs behind a job", async () => {
     const { id, jobs } = await create({
       film: encode(30),
@@ -271,6 +323,12 @@ describe("a batch is refused", () => {
     expect(places).toHaveLength(6)
     const unknown = faults.find(({ code }) => code === "no_such_job")
     expect(unknown?.message).toContain("it has level, film, captions, Bad, two, odd")
+  })
+
+  it("for headers beside an output of another job", async () => {
+    const level = { normalize: { file_url: { url: "svc_id://film/out_1", headers: { a: "b" } } } }
+    const faults = await refusal({ film: encode(0.2), level })
+    expect(faults).toMatchObject([{ field: "jobs.level.file_url.url", code: "invalid_reference" }])
   })
 
   it("for a circle, and creates nothing", async () => {

@@ -24,8 +24,8 @@ import type { ExtendedProject } from "./extended-project.ts"
 const SOURCE = "container/main.ts"
 const MARKER = "a line that only a bundle of the changed source has"
 const ENSURE =
-  'const [{ runScript }, { ensureBundles }] = await Promise.all([import("./scripts/cli/cli-error.ts"), ' +
-  'import("./scripts/setup/build.ts")]); await runScript(async () => ensureBundles())'
+  'const [{ runScript }, { ensureServiceBundles }] = await Promise.all([import("./scripts/cli/cli-error.ts"), ' +
+  'import("./scripts/setup/build.ts")]); await runScript(async () => ensureServiceBundles())'
 const DAY_S = 86_400
 const POLL_MS = 2
 

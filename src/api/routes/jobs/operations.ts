@@ -32,7 +32,7 @@ import { listDependents } from "../../../db/jobs/dependents.ts"
 import { hydrateJob, hydrateListedJobs } from "../../../db/values/hydrate.ts"
 import { findJob, listJobs } from "../../../db/jobs/jobs.ts"
 import type { Job } from "../../../db/schema/jobs.ts"
-import { isFinalState, OPEN_STATES } from "../../../domain/states.ts"
+import { isFinalState, OPEN_STATES, STATES } from "../../../domain/states.ts"
 import type { State } from "../../../domain/states.ts"
 import { makeCollectionOperations, resourceUrl, readPathId } from "../../output/collection.ts"
 import { retryOrThrow } from "./retry.ts"
@@ -252,10 +252,24 @@ async function retry(c: AppContext, { dependents }: { dependents?: boolean | und
   return {
     body: {
       ...(await viewWithProgress(c, job)),
-      ...(dependents === true && { dependents: newJobIds.slice(1) }),
+      ...(dependents === true && { dependents: await findNewDependents(c, jobId, newJobIds) }),
     },
     headers: { location: resourceUrl(c, JOBS, jobId) },
   }
+}
+
+/**
+ * Returns the ids of the new jobs behind the new job. A repeated request reads them from D1.
+ */
+async function findNewDependents(
+  c: AppContext,
+  jobId: string,
+  newJobIds: readonly string[],
+): Promise<string[]> {
+  if (newJobIds.length > 0) return newJobIds.slice(1)
+  const query = { states: STATES, limit: BATCH_JOBS_MAX }
+  const behind = await listDependents(c.get("database"), jobId, query)
+  return behind.flatMap(({ id, retryOf }) => (retryOf === null ? [] : id))
 }
 
 /** Returns the unsuccessful jobs behind a job; throws 409 if one of them does not end soon. */

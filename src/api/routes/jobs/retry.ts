@@ -1,5 +1,8 @@
 import { retryJobs } from "../../../jobs/retry.ts"
 import type { RetryRequest } from "../../../jobs/retry.ts"
+import type { File } from "../../../db/schema/files.ts"
+import { isCallerFileSource } from "../../../domain/states.ts"
+import { describeFailedFile } from "../../../kinds/reference.ts"
 import { getKind } from "../../../kinds/registry.ts"
 import { requireAcceptedJob, readJobCreator } from "../../input/accept.ts"
 import type { CreatedJob } from "../../input/accept.ts"
@@ -33,11 +36,22 @@ export async function retryOrThrow(
   }
   if ("gone" in outcome) {
     const { inputField } = getKind(outcome.job.kind)
-    const gone = "the file no longer exists; upload it again and send a new request"
-    const message = nameJob(request.jobs, outcome.job.id, gone)
-    throw invalidFieldsProblem(outcome.gone.map((key) => ({ field: inputField(key), message })))
+    throw invalidFieldsProblem(
+      outcome.gone.map(({ key, file }) => {
+        const message = nameJob(request.jobs, outcome.job.id, describeGoneFile(file))
+        return { field: inputField(key), message }
+      }),
+    )
   }
   return { ...requireAcceptedJob(c, outcome), newJobIds: outcome.newJobIds }
+}
+
+/** Describes an input that does not exist; `file` is null if it was deleted. */
+function describeGoneFile(file: File | null): string {
+  if (file === null || isCallerFileSource(file.source)) {
+    return "the file no longer exists; upload it again and send a new request"
+  }
+  return `${describeFailedFile(file)} with dependents=true`
 }
 
 /** Adds the id of a job to an error message about the job, if the request repeats several jobs. */

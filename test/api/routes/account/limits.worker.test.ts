@@ -45,6 +45,8 @@ async function forget(caller: TestCaller): Promise<void> {
 describe("a limit of the plan", () => {
   it("applies to every create, in each of its forms", async () => {
     expect(CREATES.map(({ path }) => path).toSorted()).toEqual([
+      "/batches",
+      "/batches/{id}/retry",
       "/commands",
       "/fetch",
       "/ffmpeg",

@@ -281,7 +281,7 @@ describe("a delivery to an endpoint", () => {
 
 describe("a pattern of events", () => {
   it("matches types by kind and state", () => {
-    expect(EVENT_TYPES).toHaveLength(21)
+    expect(EVENT_TYPES).toHaveLength(23)
     for (const [pattern, count] of [
       ["*", 21],
       ["command.*", 3],
