@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest"
 import { OPERATIONS } from "../../../../src/api/routes/operations.ts"
 import { openAccountDatabases } from "../../../../src/db/database.ts"
 import { removeFile } from "../../../../src/db/files/files.ts"
+import { COMMAND_EXAMPLE_REQUEST } from "../../../../src/kinds/command/request.ts"
 import { findInputRows } from "../../../../src/db/files/input-files.ts"
 import { uploadTestFile } from "../../../support/caller.ts"
 import type { TestCaller } from "../../../support/caller.ts"
@@ -58,6 +59,8 @@ describe("a limit of the plan", () => {
     ])
     const caller = await makeLimitedCaller("limited creates", {})
     await createExampleResources(caller)
+    // The newest job, which the retry repeats, needs no output of another job.
+    await caller.post("/commands", COMMAND_EXAMPLE_REQUEST)
     const bodies = CREATES.flatMap((create) =>
       Object.keys(create.bodies ?? { none: null }).map((type) => ({ create, type })),
     )

@@ -283,9 +283,9 @@ describe("a pattern of events", () => {
   it("matches types by kind and state", () => {
     expect(EVENT_TYPES).toHaveLength(23)
     for (const [pattern, count] of [
-      ["*", 21],
+      ["*", 23],
       ["command.*", 3],
-      ["*.failed", 7],
+      ["*.failed", 8],
       ["fetch.canceled", 1],
     ] as const) {
       expect(EVENT_PATTERNS).toContain(pattern)
