@@ -25,14 +25,26 @@ export async function cancelJobs(
   accountId: string,
   jobs: readonly Pick<Job, "id" | "state">[],
 ): Promise<number> {
+  const ended = await endOpenJobs(env, accountId, jobs)
+  await killTasks(env, accountId, ended.flat())
+  return ended.filter((taskIds) => taskIds.length > 0).length
+}
+
+/**
+ * Sets the open jobs of a list to canceled, those that read outputs of others first. Returns the ids
+ * of the tasks of each, which may still run; none for a job that was over.
+ */
+async function endOpenJobs(
+  env: Env,
+  accountId: string,
+  jobs: readonly Pick<Job, "id" | "state">[],
+): Promise<string[][]> {
   const open = jobs.filter(({ state }) => !isFinalState(state))
-  const ended = await pMap(
+  return await pMap(
     open.toReversed(),
     async ({ id }) => await endJobAsCanceled(env, accountId, id),
     { concurrency: CANCELED_AT_ONCE },
   )
-  await killTasks(env, accountId, ended.flat())
-  return ended.filter((taskIds) => taskIds.length > 0).length
 }
 
 /** Deletes a batch and its jobs with all their stored data. Cancels open jobs first. */
@@ -42,12 +54,7 @@ export async function deleteBatch(
   { batch: { id, accountId }, jobs }: BatchWithJobs,
 ): Promise<void> {
   const database = openAccountDatabases(env, accountId)
-  const open = jobs.filter(({ state }) => !isFinalState(state))
-  const taskIds = await pMap(
-    open.toReversed(),
-    async (job) => await endJobAsCanceled(env, accountId, job.id),
-    { concurrency: CANCELED_AT_ONCE },
-  )
+  const taskIds = await endOpenJobs(env, accountId, jobs)
   // The webhook of the batch tells of the jobs as they ended.
   await writeBatchDeliveryBodies(env, database, id)
   const fileIds = await removeJobs(

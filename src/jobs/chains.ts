@@ -5,8 +5,8 @@ import { isFinalState } from "../domain/states.ts"
 import type { ResolvedInput } from "../kinds/kind.ts"
 
 /** Returns the ids of the open jobs that still have to write inputs of a new job, each id once. */
-export function listNeededJobIds(inputs: readonly ResolvedInput[]): string[] {
-  return [...new Set(listPending(inputs).map(({ jobId }) => jobId))]
+export function listNeededJobIds(inputs: readonly Pick<ResolvedInput, "file">[]): string[] {
+  return [...new Set(inputs.filter(isPending).flatMap(({ file }) => file?.jobId ?? []))]
 }
 
 /** Returns a fault if a new job with these inputs would make a chain of jobs too long. */
@@ -17,7 +17,7 @@ export async function findChainFaults(
   const neededIds = listNeededJobIds(inputs)
   if (neededIds.length === 0) return []
   const length = 1 + (await measureLongestChain(database, neededIds))
-  const [first] = listPending(inputs)
+  const first = inputs.find(isPending)
   return first && length > CHAIN_LENGTH_MAX ? [chainTooLongFault(first.field)] : []
 }
 
@@ -27,9 +27,7 @@ export function chainTooLongFault(field: string): Fault {
   return { field, code: "chain_too_long", message }
 }
 
-/** Returns the inputs that open jobs still have to write, with the ids of these jobs. */
-function listPending(inputs: readonly ResolvedInput[]): { field: string; jobId: string }[] {
-  return inputs.flatMap(({ field, file }) => {
-    return file && !isFinalState(file.state) ? [{ field, jobId: file.jobId }] : []
-  })
+/** Reports whether an open job still has to write an input. */
+function isPending({ file }: Pick<ResolvedInput, "file">): boolean {
+  return file !== null && !isFinalState(file.state)
 }

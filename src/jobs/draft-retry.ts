@@ -4,6 +4,7 @@ import { probeTaskDefinition } from "../contract/tasks/probe.ts"
 import { newId } from "../platform/ids.ts"
 import { fileNameFromImportUrl } from "../kinds/import-url.ts"
 import { draftImportedFile } from "../kinds/imports.ts"
+import { listNeededJobIds } from "./chains.ts"
 import { getKind } from "../kinds/registry.ts"
 import { draftInputs, draftJobRow, draftOutputFile, draftTask } from "../domain/job-draft.ts"
 import type { JobDraft, JobProperties } from "../domain/job-draft.ts"
@@ -90,7 +91,7 @@ export function draftRetry(
     job: { ...draftJobRow(facts, { id, kind: job.kind, request }), ...requestWarnings(job) },
     tasks: tasks.map(taskAgain),
     files: [...imports.values(), ...outputs],
-    neededJobIds: listPendingJobIds(inputs, job.id),
+    neededJobIds: listNeededJobIds(inputs),
   }
 }
 
@@ -102,14 +103,6 @@ function replaceReferences(request: unknown, newIds: ReadonlyMap<string, string>
     (_reference, id: string) => `svc_id://${newIds.get(id.toLowerCase()) ?? id}`,
   )
   return JSON.parse(text)
-}
-
-/** Returns the ids of the jobs that have yet to write files which the retried job reads. */
-function listPendingJobIds(inputs: readonly TaskInputWithFile[], ownId: string): string[] {
-  const pending = inputs.flatMap(({ file }) =>
-    file && !isFinalState(file.state) ? [file.jobId] : [],
-  )
-  return [...new Set(pending)].filter((id) => id !== ownId)
 }
 
 /**

@@ -3,17 +3,10 @@ import { getDispatcher } from "../bindings/durable-objects.ts"
 import type { JobVersionsSeenByCaller, WatchedJobs } from "../bindings/rpc.ts"
 import type { BatchWithJobs } from "../domain/batch.ts"
 import type { Progress } from "../domain/progress.ts"
-import { isFinalState } from "../domain/states.ts"
-import { logError } from "../platform/log.ts"
 import { sumPercents } from "../scheduler/progress.ts"
 import { readBatch } from "./batches.ts"
+import { askDispatcher } from "./wait.ts"
 
-/**
- * Maximum wait for a response of the dispatcher, in milliseconds. Afterwards D1 is read, because
- * the response may be lost.
- */
-const SILENCE_MS = 10_000
-const AFTER_RESET_MS = 250
 /** Shortest time between two states of a batch that a stream yields, in milliseconds. */
 const STEP_MS = 200
 
@@ -67,23 +60,6 @@ export async function* followBatch(
   }
 }
 
-/**
- * Returns the progress of the open jobs of a batch; empty if their dispatcher cannot be reached.
- */
-export async function readBatchProgress(
-  env: Env,
-  { batch, jobs }: BatchWithJobs,
-): Promise<ReadonlyMap<string, Progress>> {
-  const open = jobs.filter(({ state }) => !isFinalState(state)).map(({ id }) => id)
-  if (open.length === 0) return new Map()
-  try {
-    return await getDispatcher(env, batch.accountId).progressOfJobs(open)
-  } catch (error) {
-    logError("progress.dispatcher_lost", { batch_id: batch.id, error: String(error) })
-    return new Map()
-  }
-}
-
 async function nextChanges(
   env: Env,
   { batch, jobs }: BatchWithJobs,
@@ -91,12 +67,8 @@ async function nextChanges(
   timeoutMs: number,
 ): Promise<WatchedJobs> {
   const ids = jobs.map(({ id }) => id)
-  try {
-    const dispatcher = getDispatcher(env, batch.accountId)
-    return await dispatcher.nextChangeOfJobs(ids, lastSeen, Math.min(timeoutMs, SILENCE_MS))
-  } catch (error) {
-    logError("wait.dispatcher_lost", { batch_id: batch.id, error: String(error) })
-    await scheduler.wait(AFTER_RESET_MS)
-    return { version: "", endings: "", progress: new Map() }
-  }
+  const changes = await askDispatcher({ batch_id: batch.id }, timeoutMs, async (askedMs) => {
+    return await getDispatcher(env, batch.accountId).nextChangeOfJobs(ids, lastSeen, askedMs)
+  })
+  return changes ?? { version: "", endings: "", progress: new Map() }
 }

@@ -159,13 +159,27 @@ async function nextChange(
   lastSeen: JobVersionSeenByCaller | null,
   timeoutMs: number,
 ): Promise<WatchedJobState> {
+  const change = await askDispatcher({ job_id: jobId }, timeoutMs, async (askedMs) => {
+    return await getDispatcher(env, accountId).nextChange(jobId, lastSeen, askedMs)
+  })
+  return change ?? { version: "", endings: LOST, progress: null }
+}
+
+/**
+ * Asks a dispatcher for the next change within a time in milliseconds, which `ask` gets shortened to
+ * SILENCE_MS. Waits and returns null if the dispatcher cannot be reached; `ids` are for the log.
+ */
+export async function askDispatcher<Change>(
+  ids: Record<string, string>,
+  timeoutMs: number,
+  ask: (askedMs: number) => Promise<Change>,
+): Promise<Change | null> {
   try {
-    const dispatcher = getDispatcher(env, accountId)
-    return await dispatcher.nextChange(jobId, lastSeen, Math.min(timeoutMs, SILENCE_MS))
+    return await ask(Math.min(timeoutMs, SILENCE_MS))
   } catch (error) {
-    logError("wait.dispatcher_lost", { job_id: jobId, error: String(error) })
+    logError("wait.dispatcher_lost", { ...ids, error: String(error) })
     await scheduler.wait(AFTER_RESET_MS)
-    return { version: "", endings: LOST, progress: null }
+    return null
   }
 }
 

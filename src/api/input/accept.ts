@@ -179,17 +179,30 @@ export async function validateCreateRequest<Input extends CommonRequestFields, U
 ): Promise<{ faults: Fault[]; inputs: ResolvedInput[] }> {
   const checked = safeParseBody(kind.request, create.body)
   const malformed = "faults" in checked ? checked.faults : []
-  const fields = new Set(malformed.map(({ field }) => topLevelField(field)))
   const corrected = { ...create, body: correctBody(checked, create) }
   const read = readInputReferences(c, kind, corrected)
   const { rows } = await findInputRowsAndAcceptedJob(c.get("database"), read.ids, null)
-  const verdict = await validateFields(c, kind, { ...corrected, read, rows }, fields)
+  return await validateOtherFields(c, kind, { ...corrected, read, rows }, malformed)
+}
+
+/**
+ * Adds to the faults of malformed fields, which the schema found, all faults of the other fields.
+ * Also returns the inputs whose references are valid.
+ */
+export async function validateOtherFields<Input extends CommonRequestFields, Usable>(
+  c: AppContext,
+  kind: JsonKind<Input, Usable>,
+  request: DraftableRequest<Usable>,
+  malformed: readonly Fault[],
+): Promise<{ faults: Fault[]; inputs: ResolvedInput[] }> {
+  const fields = new Set(malformed.map(({ field }) => topLevelField(field)))
+  const verdict = await validateFields(c, kind, request, fields)
   const others = verdict.faults.filter(({ field }) => !fields.has(topLevelField(field)))
   return { ...verdict, faults: [...malformed, ...others] }
 }
 
 /** Returns a request body with misspelled field names replaced by the correct ones. */
-function correctBody(
+export function correctBody(
   checked: { data: object } | { corrected: unknown },
   { body }: CreateRequestBody,
 ): object {
@@ -200,7 +213,7 @@ function correctBody(
  * Returns the faults that the schema of the request cannot detect. `malformed` are the fields that
  * violate the schema.
  */
-export async function validateFields<Input extends CommonRequestFields, Usable>(
+async function validateFields<Input extends CommonRequestFields, Usable>(
   c: AppContext,
   kind: JsonKind<Input, Usable>,
   { body, read, ...found }: DraftableRequest<Usable>,

@@ -8,14 +8,14 @@ import { findComplexityFault } from "../../kinds/command/complexity.ts"
 import type { FieldText } from "../../kinds/command/complexity.ts"
 import { fileImportRequestSchema } from "../../kinds/file/request.ts"
 import { fileKind } from "../../kinds/file/kind.ts"
-import type { CommonRequestFields, JsonKind, Kind } from "../../kinds/kind.ts"
+import type { CommonRequestFields, JsonKind } from "../../kinds/kind.ts"
 import type { JobWithOutputs } from "../../kinds/output-references.ts"
 import { EXAMPLE_INPUT, JOB_NAME, outputReference } from "../../kinds/reference.ts"
 import { JSON_KINDS } from "../../kinds/registry.ts"
 import { findNearestName } from "../../hints/nearest-name.ts"
 import type { InputIds, InputRows } from "../../db/files/input-files.ts"
 import type { AppContext } from "../context.ts"
-import { draftJobOrFaults, validateFields } from "./accept.ts"
+import { correctBody, draftJobOrFaults, validateOtherFields } from "./accept.ts"
 import { draftImportOrFaults } from "./draft-import.ts"
 import { invalidFieldsProblem } from "../output/problem.ts"
 import { makeSchemaReference } from "../output/schema-reference.ts"
@@ -104,7 +104,6 @@ type BatchOutputs = { rows: InputRows; batchJobs: ReadonlyMap<string, JobWithOut
 /** A create of a batch: its references, and the function that drafts its job. */
 export type BatchItem = {
   name: string
-  kind: Kind
   needs: NeededName[]
   ids: InputIds
   draft: (found: BatchOutputs) => Promise<{ draft: JobDraft } | { faults: Fault[] }>
@@ -170,7 +169,6 @@ function readItem(c: AppContext, name: string, path: string, body: object): Batc
     const checked = safeParseBody(fileImportRequestSchema, body)
     return {
       name,
-      kind: fileKind,
       needs: [],
       ids: { fileIds: [], jobIds: [] },
       draft: async () => {
@@ -187,12 +185,10 @@ function readKindItem<Input extends CommonRequestFields, Usable>(
   body: object,
 ): BatchItem {
   const checked = safeParseBody(kind.request, body)
-  const usable =
-    "data" in checked ? checked.data : anyObjectSchema.catch({}).parse(checked.corrected)
-  const read = readInputReferences(c, kind, { body: usable })
+  const corrected = "data" in checked ? checked.data : correctBody(checked, { body })
+  const read = readInputReferences(c, kind, { body: corrected })
   return {
     name,
-    kind,
     ids: read.ids,
     needs: read.references.flatMap((each) => {
       return "jobName" in each ? [{ name: each.jobName, field: each.field }] : []
@@ -201,11 +197,8 @@ function readKindItem<Input extends CommonRequestFields, Usable>(
       if ("data" in checked) {
         return await draftJobOrFaults(c, kind, checked.data, { body, read, ...found })
       }
-      const malformed = checked.faults
-      const fields = new Set(malformed.map(({ field }) => field.split(".", 1)[0] ?? ""))
-      const { faults } = await validateFields(c, kind, { body: usable, read, ...found }, fields)
-      const others = faults.filter(({ field }) => !fields.has(field.split(".", 1)[0] ?? ""))
-      return { faults: [...malformed, ...others] }
+      const request = { body: corrected, read, ...found }
+      return { faults: (await validateOtherFields(c, kind, request, checked.faults)).faults }
     },
   }
 }

@@ -3,7 +3,7 @@ import type { JobDraft } from "../../domain/job-draft.ts"
 import { toFileRow } from "../../db/jobs/create-job.ts"
 import { CHAIN_LENGTH_MAX, measureLongestChain } from "../../db/files/input-files.ts"
 import type { InputRows } from "../../db/files/input-files.ts"
-import { chainTooLongFault } from "../../jobs/chains.ts"
+import { chainTooLongFault, listNeededJobIds } from "../../jobs/chains.ts"
 import type { JobWithOutputs } from "../../kinds/output-references.ts"
 import type { AppContext } from "../context.ts"
 import { invalidFieldsProblem } from "../output/problem.ts"
@@ -117,8 +117,7 @@ class ChainLengths {
 
   /** Reads the longest chain of open jobs outside of the batch whose outputs the batch reads. */
   static async read(c: AppContext, { files }: InputRows): Promise<ChainLengths> {
-    const open = files.filter(({ state }) => state === "waiting" || state === "running")
-    const jobIds = [...new Set(open.map(({ jobId }) => jobId))]
+    const jobIds = listNeededJobIds(files.map((file) => ({ file })))
     const database = c.get("database")
     return new ChainLengths(jobIds.length === 0 ? 0 : await measureLongestChain(database, jobIds))
   }

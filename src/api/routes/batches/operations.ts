@@ -1,7 +1,8 @@
 import { z } from "zod"
 import { EXAMPLE_ID } from "../../../platform/ids.ts"
 import { cancelJobs, deleteBatch } from "../../../jobs/batches.ts"
-import { awaitBatchEnd, followBatch, readBatchProgress } from "../../../jobs/wait-for-batch.ts"
+import { readProgressOfJobs } from "../../../jobs/wait.ts"
+import { awaitBatchEnd, followBatch } from "../../../jobs/wait-for-batch.ts"
 import { listBatches } from "../../../db/batches.ts"
 import type { BatchWithJobs } from "../../../domain/batch.ts"
 import { hydrateListedJobs } from "../../../db/values/hydrate.ts"
@@ -30,13 +31,11 @@ import { emptyQuerySchema, defineOperation } from "../../output/operation.ts"
 import type { Operation } from "../../output/operation.ts"
 import { makeNextPageLinkHeader, pageQuerySchema, toPageRequest } from "../../output/paging.ts"
 import { notFoundProblem, Problem } from "../../output/problem.ts"
-import { EVENT_STREAM_HEADERS, streamJobEvents } from "../jobs/events.ts"
+import { EVENT_STREAM_HEADERS, EVENT_STREAM_MS_MAX, streamJobEvents } from "../jobs/events.ts"
 import type { StreamedRecord } from "../jobs/events.ts"
 import { retryOrThrow } from "../jobs/retry.ts"
 
 const BATCHES = { path: "batches", title: "batch" }
-/** Maximum duration of an event stream. Clients reconnect and are authenticated again. */
-const STREAM_MS_MAX = 15 * 60_000
 
 const acceptedBatch = batchRecord.extend({ batch_id: z.uuid() }).meta({ id: "AcceptedBatch" })
 
@@ -233,7 +232,7 @@ async function findBatchById(
 }
 
 async function viewWithProgress(c: AppContext, found: BatchWithJobs): Promise<BatchRecord> {
-  return await view(c, found, await readBatchProgress(c.env, found))
+  return await view(c, found, await readProgressOfJobs(c.env, found.jobs))
 }
 
 async function view(
@@ -252,7 +251,7 @@ async function followEvents(c: AppContext): Promise<Response> {
   // A 204 tells browsers not to reconnect.
   if (found.batch.openJobs === 0 && lastEventId === shown.id) return c.body(null, 204)
   const address = { accountId: found.batch.accountId, batchId: found.batch.id }
-  const states = followBatch(c.env, address, STREAM_MS_MAX)
+  const states = followBatch(c.env, address, EVENT_STREAM_MS_MAX)
   const records = viewAll(c, yieldWhileAuthorized(c, states))
   return c.body(streamJobEvents(records, lastEventId, toStreamedBatch), 200, EVENT_STREAM_HEADERS)
 }

@@ -6,6 +6,12 @@ export const EVENT_STREAM_HEADERS = {
   "x-accel-buffering": "no",
 }
 
+/**
+ * Maximum duration of an event stream in milliseconds. Clients reconnect and are authenticated
+ * again.
+ */
+export const EVENT_STREAM_MS_MAX = 15 * 60_000
+
 /** Delay in milliseconds after which clients reconnect to an interrupted stream. */
 const RETRY_MS = 1000
 

@@ -36,7 +36,12 @@ import { isFinalState, OPEN_STATES, STATES } from "../../../domain/states.ts"
 import type { State } from "../../../domain/states.ts"
 import { makeCollectionOperations, resourceUrl, readPathId } from "../../output/collection.ts"
 import { retryOrThrow } from "./retry.ts"
-import { EVENT_STREAM_HEADERS, streamJobEvents, toStreamedJob } from "./events.ts"
+import {
+  EVENT_STREAM_HEADERS,
+  EVENT_STREAM_MS_MAX,
+  streamJobEvents,
+  toStreamedJob,
+} from "./events.ts"
 import { readJobLog } from "../../../db/jobs/logs.ts"
 
 const LOG_TYPE = "text/plain; charset=utf-8"
@@ -52,12 +57,6 @@ async function answerLog(c: AppContext, { id, state, result }: Job): Promise<Res
 const LOG_NOT_WRITTEN_MESSAGE = "The job has not ended: its log is written at its end."
 const NO_LOG_MESSAGE =
   "The job has no log: only jobs of POST /v1/commands and POST /v1/ffmpeg have a log, once FFmpeg ran to its end."
-
-/**
- * Maximum duration of an event stream in milliseconds. Clients reconnect and are authenticated
- * again.
- */
-const STREAM_MS_MAX = 15 * 60_000
 
 /**
  * Maximum wait for the end of a job behind a failed job, in milliseconds. Such a job ends some
@@ -227,7 +226,7 @@ async function followEvents(c: AppContext): Promise<Response> {
   ) {
     return c.body(null, 204)
   }
-  const states = followJob(c.env, toJobReference(c, job.id), STREAM_MS_MAX)
+  const states = followJob(c.env, toJobReference(c, job.id), EVENT_STREAM_MS_MAX)
   const stream = streamJobEvents(yieldWhileAuthorized(c, states), lastEventId, (state) =>
     toStreamedJob(buildJobRecordOfAnyKind(getBaseUrl(c), state.job, state.progress)),
   )
