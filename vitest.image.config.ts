@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config"
 
-const TEST_TIMEOUT_MS = 90_000
+const TEST_TIMEOUT_MS = 240_000
 
 /** Tests of the container image, which `npm run test:container` has built for them. */
 export default defineConfig({

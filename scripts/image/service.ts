@@ -86,7 +86,7 @@ function deriveConfig(text: string, name: string): string {
     .replace(/^name = .*$/m, `name = "${name}"`)
     .replace(/^enable_containers = false$/m, "enable_containers = true")
     .replaceAll(
-      /^(main|migrations_dir|image|image_build_context) = "(.*)"$/gm,
+      /^(main|migrations_dir|image|image_build_context|directory) = "(.*)"$/gm,
       (_, key: string, path: string) => `${key} = "${resolve(path)}"`,
     )
 }
