@@ -13,10 +13,10 @@ const O_PATH = 0o10000000
 export type FolderHandle = Disposable & { path: string }
 
 /**
- * Opens a folder until the handle is disposed of. Throws ENOTDIR for a symbolic link. Paths that
- * begin with the `path` of the handle lead into the opened folder, even if another user renames or
- * replaces the folder meanwhile. On systems other than Linux, `path` of the handle is the given
- * path.
+ * Opens a folder, and keeps the folder open until the handle is disposed of. Throws ENOTDIR for a
+ * symbolic link. Paths that begin with the `path` of the handle lead into the opened folder, even
+ * if another user renames or replaces the folder meanwhile. On systems other than Linux, `path` of
+ * the handle is the given path.
  */
 export function openFolderHandle(path: string | Buffer): FolderHandle {
   if (process.platform !== "linux") {

@@ -96,7 +96,7 @@ const TRANSFER_IDLE_MS = 20_000
 
 /**
  * Default maximum of warm sandboxes for each pool. Each warm sandbox takes three processes, and
- * four suffice for short tasks in sequence.
+ * four sandboxes suffice for short tasks in sequence.
  */
 const WARM_SANDBOXES_MAX = 4
 
@@ -114,8 +114,8 @@ const environment = z.object({
   RUNNER_TOKEN: z.string().min(RUNNER_TOKEN_CHARACTERS_MIN).optional(),
   RUNNER_CAPACITY: count.default(availableParallelism()),
   /**
-   * Maximum number of warm sandboxes for each pool; 0 disables them. Default: RUNNER_CAPACITY, but
-   * at most 4.
+   * Maximum number of warm sandboxes for each pool; 0 disables warm sandboxes. Default:
+   * RUNNER_CAPACITY, but at most 4.
    */
   RUNNER_PLACES_MAX: countOrNone.optional(),
   WORK_DIR: z.string().min(1).default(join(tmpdir(), "lathe-work")),
@@ -171,7 +171,7 @@ const environment = z.object({
    * contains no cookies.
    */
   FETCH_COOKIES: z.string().default(""),
-  /** Limits of tools: see ToolLimits. */
+  /** Limits of a tool's resources, described at the type ToolLimits. */
   TOOL_MEMORY_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.memoryBytes),
   TOOL_RESIDENT_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.residentBytes),
   TOOL_FILE_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.fileBytes),

@@ -8,8 +8,8 @@ const GROUP_WRITES = 0o020
 const OTHERS_WRITE = 0o002
 
 /**
- * Folder whose entries may be replaced by a user or group other than this user and root. `changer`
- * describes that user or group.
+ * Folder whose entries may be replaced by a user or group other than root and the user of this
+ * process. `changer` describes that user or group.
  */
 export type UnsafeFolder = { folder: string; changer: string }
 
@@ -20,9 +20,9 @@ export type UnsafeFolder = { folder: string; changer: string }
 export const CURRENT_USER_ID = process.getuid?.() ?? null
 
 /**
- * Returns a folder above a path in which another user may replace a part of the path; null if there
- * is none. Skips folders that contain the code of this process, since a user who can change these
- * folders can change the code anyway.
+ * Returns the first folder above a path whose entries another user may replace; null if there is no
+ * such folder. Skips folders that contain the code of this process, since a user who can change
+ * these folders can change the code anyway.
  */
 export function findUnsafeFolder(path: string): UnsafeFolder | null {
   if (CURRENT_USER_ID === null) return null
@@ -44,8 +44,8 @@ export function isStickyFolder(stats: Stats): boolean {
 }
 
 /**
- * Describes the user or group, other than this user and root, that may replace entries of a folder
- * or the target of a link. Returns null if there is none.
+ * Describes the user or group, other than root and the user of this process, that may replace
+ * entries of a folder or the target of a link. Returns null if there is none.
  */
 function findChanger(stats: Stats): string | null {
   const { uid, gid, mode } = stats

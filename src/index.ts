@@ -17,7 +17,8 @@ import {
 } from "./runner/container.ts"
 import { makeOutboundHandler } from "./runner/outbound.ts"
 
-// `@cloudflare/containers` ignores a static field in the class body, so assign the handlers here.
+// Assigns the outbound handlers after the classes are declared, because `@cloudflare/containers`
+// ignores a static field `outboundByHost` in a class body.
 for (const runner of [MediaRunner, LightRunner, FetchRunner, LookupRunner, SpeechRunner]) {
   runner.outboundByHost = { "worker.internal": makeOutboundHandler(handleReport) }
 }

@@ -69,8 +69,8 @@ export function countColumnsAddedToLine({ columns, isSpaced }: CaptionWord, inde
 }
 
 /**
- * Returns the start and end time of a range of characters. Assumes that all characters of a
- * recognized word take the same time.
+ * Returns the start and end time of a range of characters. Assumes that each character of a
+ * recognized word takes an equal share of the word's time.
  */
 function timesOf(tokens: readonly Token[], from: number, to: number) {
   const first = tokens.find((token) => token.to > from)

@@ -2,7 +2,7 @@ import { build } from "subsrt-ts"
 import type { SubtitleCue } from "./shape-cues.ts"
 
 /**
- * Invisible character. The character is inserted into subtitle text that players would otherwise
+ * Invisible character U+2060, which is inserted into subtitle text that players would otherwise
  * interpret as a tag.
  */
 const WORD_JOINER = "\u2060"
@@ -37,7 +37,7 @@ function write(
     }
   })
   const written = build(captions, { format, eol: "\n" })
-  // Removes the blank line that `build` writes after the last cue.
+  // Removes the blank line that `build` of subsrt-ts writes after the last cue.
   return written.replace(/\n+$/, "\n")
 }
 

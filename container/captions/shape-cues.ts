@@ -121,8 +121,8 @@ function breakCost(words: readonly CaptionWord[], at: number, columnsMax: number
   const [upper, lower] = [countLineColumns(words.slice(0, at)), countLineColumns(words.slice(at))]
   if (Math.max(upper, lower) > columnsMax) return Infinity
   const shortWord = isShortWord(last) ? SHORT_WORD_COST : 0
-  // Prefers the break with the longer lower line between two breaks with equal cost, because such a
-  // cue covers less of the picture.
+  // Between two breaks with equal cost, prefers the break with the longer lower line, because a cue
+  // with a short upper line covers less of the picture.
   const isTopHeavy = upper > lower ? 1 : 0
   return (
     Math.abs(upper - lower) +
@@ -154,8 +154,8 @@ const CUE_SHORT_WORD_COST = 10
 const PAUSE_COST = 25
 const PAUSE_SECOND_COST = 20
 /**
- * Costs of a subtitle cue with too short a duration, and of a cue that contains only a few words of
- * a sentence.
+ * Cost of a subtitle cue with too short a duration (`SHORT_COST`), and of a cue with only a few
+ * words of a sentence (`SCRAP_COST`): one word, or words of at most `SCRAP_COLUMNS_MAX` columns.
  */
 const SHORT_COST = 40
 const SCRAP_COST = 40
@@ -196,8 +196,8 @@ function groupWords(words: readonly CaptionWord[], bounds: CueBounds): CaptionWo
 }
 
 /**
- * Yields the end and the cost of each subtitle cue that may begin at word index `from`, the
- * shortest cue first. A cue of one word is always allowed.
+ * Yields the end (`to`, exclusive) and the cost of each subtitle cue that may begin at word index
+ * `from`, the shortest cue first. A cue of one word is always allowed.
  */
 function* cuesFrom({ words, boundaries }: WordSequence, from: number, bounds: CueBounds) {
   const startMs = words[from]?.startMs ?? 0

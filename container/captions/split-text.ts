@@ -42,8 +42,8 @@ export function splitAtBreakOpportunities(text: string, columnsMax: number): Tex
 }
 
 /**
- * Splits a text without blanks into words, if the text belongs to a script without blanks between
- * words.
+ * Splits a text without blanks into words, if its script writes no blanks between words. Returns
+ * any other text as a whole.
  */
 function splitRun(run: string): TextRange[] {
   if (!UNSPACED.test(run)) return [{ from: 0, to: run.length }]

@@ -23,8 +23,8 @@ export function classifyGapAfterWord(
 ): WordGapKind {
   if (!next || endsSentence(word, next)) return "sentence"
   if (computePauseMs(word, next) >= NOTICEABLE_PAUSE_MS) return "pause"
-  // Counts a blank between words as the end of a clause in scripts without blanks, such as Thai. In
-  // text without punctuation, the end of a segment counts as the end of a clause.
+  // Counts the end of a segment as the end of a clause, for text without punctuation. In scripts
+  // without blanks between words, such as Thai, also counts a blank as the end of a clause.
   const isBlankClause = next.isSpaced && joinsWithoutSpace(word.text, next.text)
   return CLAUSE_END.test(word.text) || word.endsSegment || isBlankClause ? "clause" : "word"
 }

@@ -99,8 +99,8 @@ export function hostWithoutBrackets(url: URL): string {
 }
 
 /**
- * Converts the error of a failed connection to an EgressError whose message names the remote host,
- * `who`. Returns an EgressError unchanged.
+ * Converts the error of a failed connection to an EgressError, whose message names the remote host
+ * by the text `who`. Returns an EgressError unchanged.
  */
 export function toEgressError(error: unknown, who: string): EgressError {
   if (error instanceof EgressError) return error
@@ -171,7 +171,7 @@ async function connect(options: TcpNetConnectOpts, signal: AbortSignal): Promise
 }
 
 /**
- * Returns the options with which Node connects only to these addresses, without a DNS lookup. A
+ * Returns the options with which Node connects only to the given addresses, without a DNS lookup. A
  * single address is passed as the host, since Node does not look up a host that is an address.
  */
 function connectOptionsFor(addresses: readonly HostAddress[], port: number): TcpNetConnectOpts {
@@ -267,7 +267,8 @@ function readLocalIpv4(): string[] {
 function readLocalIpv6(): string[] {
   return [...textOf("/proc/net/ipv6_route").matchAll(IPV6_ROUTE)].flatMap(
     ([, address = "", bits = "", flags = ""]) => {
-      // Compares the flags as numbers, since a bitwise operator would return a negative number.
+      // Compares the flags as numbers, since a bitwise operator would return a negative number if
+      // the highest of the 32 bits is set.
       if (Number.parseInt(flags, 16) < IPV6_LOCAL_FLAG) return []
       return `${(address.match(/.{4}/g) ?? []).join(":")}/${Number.parseInt(bits, 16)}`
     },

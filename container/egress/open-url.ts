@@ -165,7 +165,7 @@ function reasonOf({ reason }: AbortSignal): Error {
 
 /**
  * Ends a response whose host has sent nothing for the duration of the timeout. Restarts the timeout
- * if received bytes are still unread, because then the reader is slow and not the host.
+ * if received bytes are still unread, because then the reader of the body is slow, not the host.
  */
 function endIfSilent(response: IncomingMessage, who: string, idleMs: number): void {
   const reason = `${who} sent nothing for ${idleMs / 1000} seconds`

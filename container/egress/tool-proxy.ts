@@ -32,7 +32,7 @@ export type ToolProxy = AsyncDisposable & {
   isOpen(): boolean
   /** Returns the number of bytes received from remote hosts on all connections. */
   received(): number
-  /** Returns the errors of the latest refused or failed connections, in order. */
+  /** Returns the errors of the latest refused or failed connections, the oldest error first. */
   refusals(): readonly EgressError[]
   /**
    * Reports whether the tool has received more than `bytesMax` bytes. The proxy then closes all
@@ -53,7 +53,7 @@ export type ToolProxyOptions = {
   bytesMax: number
   /** Timeout of an idle connection to a remote host, in milliseconds. */
   idleMsMax?: number
-  /** Signal that closes the proxy and removes its socket, like disposal of the proxy. */
+  /** Signal whose abort closes the proxy and removes its socket, as disposal of the proxy does. */
   signal: AbortSignal
 }
 
@@ -181,8 +181,8 @@ async function forwardRequest(
     })
   } catch (error) {
     const failure = toEgressError(outside?.errored ?? error, nameOf(url))
-    // Records the failure of a response that has begun only if the timeout for idle connections
-    // closed the connection; only this timeout sets an EgressError.
+    // After the response has begun, records a failure only if the timeout for idle connections
+    // closed the connection, because only this timeout sets an EgressError on the socket.
     if (answer.headersSent && failure === outside?.errored) traffic.record(failure)
     if (answer.headersSent || signal.aborted) answer.destroy()
     else refuse(answer, traffic.record(failure))
@@ -221,7 +221,7 @@ async function forwardTunnel(
   let isAwaited = false
   client.on("data", () => (isAwaited = true))
   outside.on("data", () => (isAwaited = false))
-  // Ends each side of the tunnel when the other side breaks. The tool itself reports the reason.
+  // When either side of the tunnel breaks, ends the other side. The tool itself reports the reason.
   await Promise.allSettled([pipeline(client, outside), pipeline(outside, client)])
   if (isAwaited && outside.errored instanceof EgressError) traffic.record(outside.errored)
   outside.destroy()

@@ -15,12 +15,12 @@ export type ToolTraffic = {
   open(url: URL, signal: AbortSignal): Promise<Socket>
   /** Checks the limit of received bytes each time data arrives on a stream. */
   watch(stream: Readable): void
-  /** Counts a refused or failed connection of the tool, and returns the error of the connection. */
+  /** Records the error of a refused or failed connection of the tool, and returns the error. */
   record(error: EgressError): EgressError
   /** Reports whether a connection to a remote host is open. */
   isOpen(): boolean
   received(): number
-  /** Returns the errors of the latest refused or failed connections. */
+  /** Returns the errors of the latest refused or failed connections, the oldest error first. */
   refusals(): readonly EgressError[]
   isTooLarge(): boolean
   /** Destroys all connections to remote hosts. */

@@ -18,8 +18,8 @@ import type { SpeechModelManifest } from "./manifest.ts"
 import { assembleModelFromPackages } from "./model-packages.ts"
 
 /**
- * Hub that publishes the speech models. The environment variable HF_ENDPOINT may name a mirror of
- * the hub.
+ * URL of the Hugging Face hub, which publishes the speech models. The environment variable
+ * HF_ENDPOINT may name a mirror of the hub.
  */
 const HUB = "https://huggingface.co"
 
@@ -65,8 +65,8 @@ export async function hasSpeechModel(
   const stamp = await readFile(join(folder, STAMP), "utf8").catch(() => null)
   if (stamp === stampOf(manifest)) return await everyFile(folder, manifest, hasExpectedSize)
   if (!(await everyFile(folder, manifest, hasExpectedContent))) return false
-  // Ignores a failed write of the stamp, as in a read-only folder. Each call then checks the hashes
-  // again.
+  // Ignores an error of writing the marker file, as in a read-only folder. Without the marker file,
+  // each call checks the hashes again.
   await writeFile(join(folder, STAMP), stampOf(manifest)).catch(() => undefined)
   return true
 }
@@ -246,8 +246,8 @@ function late(ms: number): Error {
 }
 
 /**
- * Describes an error of a download as the predicate of a sentence. Uses `cause` for an error of
- * fetch(), which contains the reason there.
+ * Describes an error of a download as the predicate of a sentence. For an error of fetch(), uses
+ * the error's `cause`, because only the cause contains the reason.
  */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

@@ -51,8 +51,8 @@ async function unpack(
   await writeFile(requirements, lines.join(""))
   const words = [...PIP.split(" "), "--requirement", requirements, "--target", unpacked]
   await promisify(execFile)(python, words, {
-    // Sets TMPDIR, the folder into which pip unpacks wheels, to a folder that the caller removes in
-    // any case.
+    // Sets TMPDIR, the folder into which pip unpacks wheels, to a folder that the caller removes
+    // even after a failure.
     env: { ...process.env, TMPDIR: folder },
     timeout: PIP_MS_MAX,
     killSignal: "SIGKILL",

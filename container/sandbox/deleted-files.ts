@@ -9,8 +9,8 @@ import { setImmediate as yieldToEventLoop } from "node:timers/promises"
 const BLOCK_BYTES = 512
 
 /**
- * Maximum number of attempts to measure deleted files. Processes that start and end during an
- * attempt may pass on an open file, which the attempt then misses.
+ * Maximum number of attempts to measure deleted files. A process that starts during an attempt may
+ * inherit an open file from a process that ends, so that the attempt misses the file.
  */
 const ATTEMPTS_MAX = 20
 
@@ -18,7 +18,7 @@ const ATTEMPTS_MAX = 20
  * Returns the disk space, in bytes, of deleted files of a folder that are still open in a process
  * or its descendants. Works only on Linux, and for processes of other users only as root. Returns
  * Infinity if a deleted file is mapped into memory but not open, since its size is unknown. Also
- * returns Infinity if processes start or end during every attempt.
+ * returns Infinity if a new process starts during every attempt.
  */
 export async function measureDeletedFiles(
   folder: string,
@@ -116,8 +116,8 @@ function textOf(path: string): string {
 }
 
 /**
- * Returns the stats of a file that is open in a process; null if the process has closed the file
- * meanwhile.
+ * Returns the result of stat() for a file that is open in a process; null if the process has closed
+ * the file meanwhile.
  */
 function statsOf(path: string): Stats | null {
   try {

@@ -108,8 +108,8 @@ export type HeldProcess = {
    */
   ready: Promise<boolean>
   /**
-   * Reports whether the process still waits in a sandbox that is equal to the sandbox of a cold
-   * start with this launch.
+   * Reports whether the process still waits, and whether its sandbox equals the sandbox that a new
+   * process would get for this launch.
    */
   matches(launch: ToolLaunch): boolean
   /** Sends the launch order to the process. Must be called at most once. */
@@ -127,7 +127,7 @@ export type HeldProcess = {
 export type WarmSandbox = {
   folder: string
   /**
-   * Resolves with true when all processes of the warm sandbox wait for the program to run, or with
+   * Resolves with true when all processes of the warm sandbox wait for their launch orders, or with
    * false if a process has ended.
    */
   ready: Promise<boolean>
@@ -155,8 +155,8 @@ const DEVICES = ["/dev/null", "/dev/urandom"]
 export const LAUNCHER_REPORT_FD = 3
 
 /**
- * File descriptor through which the launcher inside bubblewrap reaches the connection broker
- * outside.
+ * File descriptor through which the launcher inside the namespaces of bubblewrap reaches the
+ * connection broker outside the namespaces.
  */
 const CHANNEL_FD = 4
 
@@ -177,7 +177,8 @@ export function toolLaunchArgv(launch: ToolLaunch): [string, ...string[]] {
 }
 
 /**
- * Returns the command line of a process that waits in the sandbox of a launch for the launch order.
+ * Returns the command line that starts a process in the sandbox for `launch`. The process then
+ * waits for its launch order.
  */
 export function heldProcessArgv(launch: ToolLaunch, form: HeldProcessKind): [string, ...string[]] {
   const outer = outerArgv({ ...launch, keptFd: LAUNCHER_REPORT_FD }, form)
@@ -262,9 +263,9 @@ function outerArgv(launch: ToolLaunch, form: HeldProcessKind = "launcher"): [str
 }
 
 /**
- * Returns the options that make the launcher open a way to paths below a folder that other users
- * may not enter, such as /root. bubblewrap and the tool run as the tool's user and access files by
- * path.
+ * Returns the launcher options that make the paths of a launch accessible to the tool's user, even
+ * below a folder that other users may not enter, such as /root. bubblewrap and the tool run as the
+ * tool's user and access files by path.
  */
 function reachArgv(launch: ToolLaunch, form: HeldProcessKind = "launcher"): string[] {
   if (launch.taskSandbox.uid === null) return []
@@ -326,7 +327,7 @@ function innerArgv(launch: ToolLaunch): string[] {
     "--cpu": cpuLimitSeconds(limits, launch.timeLimitMs),
     "--files": limits.openFiles,
     // Limits the number of threads, which the kernel counts for each user. A tool that runs as the
-    // runner's user may have this many threads in addition to those of the runner.
+    // runner's user may have this many threads in addition to the threads of the runner.
     [taskSandbox.uid === null ? "--more-processes" : "--processes"]: limits.threads,
   }
   return [

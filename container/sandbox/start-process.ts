@@ -188,9 +188,9 @@ function readExitStatus(child: ChildProcess, tier: SandboxTier): ExitStatus {
 }
 
 /**
- * Returns the resource limit because of which the kernel ended a process; null if the kernel did
- * not end the process for a limit. ffmpeg handles SIGXCPU and exits with 255. An exit code of 255
- * counts as the CPU limit only if the process ran long enough to use up its CPU time.
+ * Returns the resource limit that made the kernel end a process; null if the kernel ended the
+ * process for another reason or not at all. ffmpeg handles SIGXCPU and exits with 255. An exit code
+ * of 255 counts as the CPU limit only if the process ran long enough to use up its CPU time.
  */
 function findKernelLimit(
   end: ExitStatus & Pick<ToolProcessEnd, "wallMs">,

@@ -34,8 +34,8 @@ process.on("exit", () => {
 
 /**
  * Supervises a tool: terminates its process group when the tool exceeds a limit or the signal
- * aborts. `stop` ends the supervision and returns the cause of a termination, or null. `end` does
- * the same after a last measurement of the workspace, and is for a tool that has exited.
+ * aborts. `stop` ends the supervision and returns the cause of a termination, or null. `end`, for a
+ * tool that has exited, measures the workspace a last time and then does the same as `stop`.
  * `wasDiskFull` reports whether the disk of the workspace was full at any time. If `meter` is null,
  * a new meter of the workspace is opened.
  */
@@ -137,7 +137,7 @@ export function killProcessGroup(child: ChildProcess, signal: NodeJS.Signals): v
   try {
     process.kill(-child.pid, signal)
   } catch {
-    // Ignores the error, which means that the process group has already ended.
+    // Ignores the error of kill(), which means that the process group has already ended.
   }
 }
 

@@ -90,8 +90,8 @@ export function isReachableByAllUsers(path: string): boolean {
 }
 
 /**
- * Returns a path, the target of each symbolic link that the path leads to, and finally the real
- * path.
+ * Returns a path, the target of each symbolic link in the chain that begins at the path, and
+ * finally the real path, which contains no links.
  */
 export function resolveLinkChain(path: string): string[] {
   if (!existsSync(path)) return [path]
@@ -104,8 +104,8 @@ export function resolveLinkChain(path: string): string[] {
 }
 
 /**
- * Removes duplicates and nested paths, which lie below another path of the list, from a list of
- * paths.
+ * Returns the paths of a list without duplicates, and without paths that lie below another path of
+ * the list.
  */
 export function removeNestedPaths(paths: readonly string[]): string[] {
   const unique = [...new Set(paths)]

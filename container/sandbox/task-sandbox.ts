@@ -21,7 +21,7 @@ const FIRST_COUNT_MS = 2000
 const RETRY_MS_MIN = 500
 const RETRY_MS_MAX = 60_000
 
-/** Number of open sandboxes and abandoned workspaces that use each user id. */
+/** Number of open sandboxes and abandoned workspaces that use a user id, by the user id. */
 const holdsByUid = new Map<number, number>()
 
 /**
@@ -174,7 +174,7 @@ function killAbandonedSandboxes(workDir: string): void {
     try {
       process.kill(Number(pid), "SIGKILL")
     } catch {
-      // Ignores the error, which means that the process has ended meanwhile.
+      // Ignores the error of kill(), which means that the process has ended meanwhile.
     }
   }
 }
@@ -189,8 +189,8 @@ function wordsOf(pid: string): string[] {
 }
 
 /**
- * Time during which counts for several users are collected for one call of the launcher, in
- * milliseconds. The start of a process takes longer than the counts.
+ * Time during which requests to count the processes of users are collected for one call of the
+ * launcher, in milliseconds. The start of the launcher takes longer than the counting.
  */
 const BATCH_DELAY_MS = 1000
 const USERS_MAX = 500

@@ -16,7 +16,7 @@ export function collectFirstStreamBytes(stream: Readable | null, bytesMax: numbe
   stream?.on("data", (chunk: Buffer) => {
     const kept = chunk.subarray(0, bytesMax - bytes)
     bytes += kept.length
-    // Drops empty slices, which would keep their whole chunk in memory.
+    // Drops empty slices, which would keep a whole chunk of the stream in memory.
     if (kept.length > 0) chunks.push(kept)
   })
   return () => Buffer.concat(chunks).toString("utf8")
@@ -77,7 +77,7 @@ export function readStreamLines(stream: Readable, onLine: (line: string) => void
       finishLine()
       start = at + 1
     }
-    // Copies only bytes up to the limit, since Buffer.copy stops when the target is full.
+    // Copies only bytes up to the limit, since Buffer.copy stops when the target buffer is full.
     length += chunk.copy(line, length, start)
   })
   stream.on("end", finishLine)

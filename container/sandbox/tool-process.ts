@@ -12,8 +12,8 @@ export type RunnerTerminationCause =
   | "stdout_limit"
 
 /**
- * Cause because of which a tool's process did not start, or was ended by the runner or the kernel.
- * If there are several causes, the first cause counts.
+ * Cause for which the runner or the kernel ended the process of a tool, or for which the process
+ * did not start. If there are several causes, the first cause counts.
  */
 export type ProcessTerminationCause =
   | RunnerTerminationCause

@@ -12,8 +12,8 @@ import type { RunnerSettings } from "../settings.ts"
  * Disk space for a task, or the reason why the task cannot start. `workspaceBytes`: the number of
  * bytes that the task's tools may write in addition to the inputs. `no room`: running tasks use the
  * disk, so the task has to wait. `inputBytesMax`: the inputs can never fit, because the disk is too
- * small or other files have filled it for too long. The value is the maximum size of inputs that
- * would fit; it is negative if not even a task without inputs fits.
+ * small or other files have filled the disk for too long. The value is the maximum size of inputs
+ * that would fit, or negative if not even a task without inputs fits.
  */
 export type TaskDiskSpace = { workspaceBytes: number } | { inputBytesMax: number } | "no room"
 
@@ -72,7 +72,8 @@ export function createDiskReservations(settings: RunnerSettings): DiskReservatio
       const inputBytesMax = disk.total - unusableBytes
       if (inputBytes > inputBytesMax) return { inputBytesMax }
       const room = share(order, disk, slots, unspentBytesBeside(order, used ?? new Map()))
-      // The space that running tasks would free is unknown until their usage is measured.
+      // The space that running tasks would free at their end is unknown until `used` contains their
+      // measured disk usage.
       if (room === "no room" && !used) return room
       const givenBack = used?.values().reduce((sum, bytes) => sum + bytes, 0) ?? 0
       const aloneBytesMax = disk.free + givenBack - unusableBytes

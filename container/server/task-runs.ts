@@ -53,8 +53,8 @@ type RunEntry = {
 }
 
 /**
- * Values for the start of a run: the disk space, the disk reservation, and a promise for the end of
- * the older run of the same task that is replaced.
+ * Values for the start of a run: the disk space, the reservation of disk space, and a promise
+ * (`replaced`) that resolves when the older run of the same task has released its resources.
  */
 type Start = {
   room: Exclude<TaskDiskSpace, "no room">

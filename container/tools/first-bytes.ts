@@ -22,7 +22,7 @@ const MEDIA_SIGNATURES = Object.values({
   flv: ["FLV\x01"],
   asf: ["0&\xb2u\x8ef\xcf\x11"],
   mpeg: ["\0\0\x01\xba", "\0\0\x01\xb3"],
-  // A sync byte every 188 bytes.
+  // MPEG-TS has the sync byte G every 188 bytes.
   mpegts: [`G${".".repeat(187)}G${".".repeat(187)}G`],
   mxf: ["\x06\x0e+4"],
   nut: ["nut/multimedia"],

@@ -3,5 +3,5 @@ import otherTypes from "mime/types/other.js"
 import standardTypes from "mime/types/standard.js"
 import { MEDIA_TYPE_OVERRIDES } from "../../src/contract/media-types.ts"
 
-/** Converts between file extensions and media types. */
+/** Converter between file extensions and media types. */
 export const mediaTypes = new Mime(standardTypes, otherTypes).define(MEDIA_TYPE_OVERRIDES, true)

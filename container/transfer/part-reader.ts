@@ -49,7 +49,7 @@ type Collect = z.infer<typeof collect>
 
 /**
  * Cached function that runs the garbage collector of this process. The lookup of the function
- * creates a new V8 context, so it happens only once.
+ * creates a new V8 context, so the function is looked up only once.
  */
 let cached: { gc: Collect | undefined } | null = null
 

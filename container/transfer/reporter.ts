@@ -22,8 +22,8 @@ export type FinalReport =
 
 export type RunReporter = {
   /**
-   * Reports to the Worker that the work has started, unless the run ends within milliseconds. Only
-   * the first call has an effect.
+   * Reports to the Worker that the work has started, unless the run ends within STARTED_AFTER_MS
+   * milliseconds. Only the first call has an effect.
    */
   started(): void
   /**

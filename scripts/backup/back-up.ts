@@ -21,21 +21,24 @@ export type BackupResult = { copied: number; kept: number; removed: number; byte
 const DATABASES = ["v3/d1/**/*.sqlite", "v3/r2/**/*.sqlite"]
 
 /**
- * Files that are not copied with the others: databases and SQLite's files beside them, which
- * `copyDatabase` handles, and unfinished files.
+ * Pattern of files that `copyOther` does not copy: SQLite databases and their `-wal` and `-shm`
+ * files, which `copyDatabase` handles, and unfinished files.
  */
 const LEFT_OUT = /\.sqlite(?:-wal|-shm)?$|\.new$/
-/** Entries that are not copied: the lock, workspaces, and Durable Objects, which D1 restores. */
+/**
+ * Entries of the state folder that a backup leaves out: the lock, the workspaces, and the storage
+ * of Durable Objects, which the service restores from D1.
+ */
 const LEFT_OUT_ENTRIES = new Set(["lock", "work", "v3/do"])
 
 const BUSY_MS_MAX = 30_000
-/** Clones the file where the file system can, and fails if the target exists. */
+/** Mode of `copyFile`: clones the file if the file system can, and fails if the target exists. */
 const COPY_MODE = constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL
 
 /**
  * Copies the state folder of a service to another folder. The service may run meanwhile. An earlier
- * backup in the target stays usable until the new one is complete. Throws a CliError if there is no
- * service, if other users can change one of the folders, or if the target holds anything but a
+ * backup in the target stays usable until the new backup is complete. Throws a CliError if there is
+ * no service, if other users can change one of the folders, or if the target holds anything but a
  * backup.
  */
 export async function backUpStateFolder(service: string, target: string): Promise<BackupResult> {

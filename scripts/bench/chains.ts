@@ -13,8 +13,8 @@ const TIMES = 60
 const GOAL_P50_MS = 30
 
 /**
- * Two measured starts of a job, each by an event of the runner's log: the runner accepted the job's
- * task, and ffmpeg was started.
+ * Events of the runner's log that mark the two measured starts of a job: the runner accepted the
+ * job's task, and the runner started ffmpeg.
  */
 const STARTS = [
   { event: "task.accepted", name: "start of the job that waits for it" },
@@ -30,7 +30,7 @@ const endedBatch = z.object({
 
 /**
  * Measures the time from the end of a job to the start of the job that waits for its output,
- * compared with the time from the create of a job without inputs to its start.
+ * compared with the time from the creation of a job without inputs to that job's start.
  */
 export async function benchChains(scope: BenchResources): Promise<BenchResult[]> {
   const service = await startBenchService(scope)
@@ -50,7 +50,10 @@ export async function benchChains(scope: BenchResources): Promise<BenchResult[]>
   })
 }
 
-/** Times until each of `STARTS`, in milliseconds: of a dependent job, and of an independent job. */
+/**
+ * Times until each event of `STARTS`, in milliseconds: `measuredMs` of a dependent job, and
+ * `referenceMs` of an independent job.
+ */
 type Pair = { measuredMs: number[]; referenceMs: number[] }
 
 /** Runs a job and the job that waits for its output, and then a job without inputs. */

@@ -80,7 +80,7 @@ async function encode({ caller, whenLogged }: BenchService, fileId: string): Pro
     input_files: { in_1: `svc_id://${fileId}` },
     output_files: { out_1: "encoded.mp4" },
   })
-  // Waits for the log line, because polling would take CPU time from the measured encode.
+  // Waits for the task's log line, because polling would take CPU time from the measured encode.
   await whenLogged("task.ended", id)
   await waitUntilSuccess(caller, `/v1/commands/${id}`)
 }

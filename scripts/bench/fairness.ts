@@ -44,8 +44,8 @@ export async function benchFairness(scope: BenchResources): Promise<BenchResult[
 }
 
 /**
- * Measures the waits of jobs without other jobs, and beside a flood of jobs that may hold
- * `floodSlots` slots.
+ * Measures how long jobs of an account wait while no other jobs exist, and while another account's
+ * flood of jobs may hold `floodSlots` slots.
  */
 async function measure(scope: BenchResources, floodSlots: number) {
   const service = await startBenchService(scope, {

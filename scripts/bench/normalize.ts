@@ -98,7 +98,7 @@ async function normalize({ caller, whenLogged }: BenchService, fileId: string): 
   const body = { file_url: `svc_id://${fileId}` }
   const { text } = await caller.ask("POST", "/v1/normalize", makeJsonBody(body))
   const { normalization_id: id } = created.parse(JSON.parse(text))
-  // Waits for the log line, because polling would take CPU time from the measured job.
+  // Waits for the task's log line, because polling would take CPU time from the measured job.
   await whenLogged("task.ended", id)
   await waitUntilSuccess(caller, `/v1/normalize/${id}`)
 }

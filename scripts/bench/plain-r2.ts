@@ -9,7 +9,10 @@ import { makeChildEnvironment } from "../cli/environment.ts"
 import { startNodeProgram, waitForReadyLine } from "../cli/program.ts"
 import type { BenchResources } from "./scope.ts"
 
-/** Line that the Worker's program prints when it is ready, followed by its origin. */
+/**
+ * Beginning of the line that the Worker's process prints when the Worker is ready. The Worker's
+ * origin follows.
+ */
 const READY_PREFIX = "Plain R2 serves "
 
 /** Path below which request bodies are stored in parts, as the service stores large files. */

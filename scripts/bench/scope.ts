@@ -2,7 +2,7 @@ import { makeTempFolder } from "../cli/temp-folder.ts"
 
 /** Resources of a benchmark, which are disposed of in reverse order when the scope closes. */
 export type BenchResources = {
-  /** Aborted when the scope closes. */
+  /** Signal that is aborted when the scope closes. */
   signal: AbortSignal
   /**
    * Creates an empty folder that is removed when the scope closes. Returns the path of the folder.

@@ -26,7 +26,7 @@ const GOAL = { p50Ms: 4, perSecond: 450 }
  */
 const HOLD_SECONDS = 30
 const SETTLE_MS = 300
-/** Open commands count as lost if none of them has ended for this time, in milliseconds. */
+/** Time without an ended command after which all open commands count as lost, in milliseconds. */
 const SILENCE_MS_MAX = 20_000
 const DRAIN_MS_MAX = 75_000
 
@@ -110,7 +110,8 @@ async function ratePerSecond(work: () => Promise<unknown>): Promise<number> {
 }
 
 /**
- * Returns the number of fsync calls of workerd per command. Returns null if they cannot be traced.
+ * Returns the number of fsync calls of workerd per command. Returns null if strace cannot trace
+ * workerd.
  */
 async function countSyncsOf(pid: number, submit: () => Promise<unknown>): Promise<number | null> {
   const workerd = findWorkerdPid(pid)
@@ -174,8 +175,8 @@ async function lossFigure(caller: ApiCaller, ids: string[]): Promise<BenchResult
 }
 
 /**
- * Waits until no command is open, or until open commands make no progress, which `isStill` then
- * reports.
+ * Waits until no command is open, until no open command has ended for `SILENCE_MS_MAX`, or until
+ * the time limit. `isStill` of the result reports the second case.
  */
 async function drain(caller: ApiCaller, ids: string[]) {
   const idSet = new Set(ids)

@@ -3,7 +3,7 @@ import { kVoid } from "miniflare"
 import type { serializeConfig } from "miniflare"
 import { z } from "zod"
 
-/** Configuration of workerd, as Miniflare builds it. */
+/** Schema of the workerd configuration that Miniflare builds. */
 type Config = Parameters<typeof serializeConfig>[0]
 
 const binding = z.looseObject({ name: z.string(), text: z.string().optional() })
@@ -28,25 +28,28 @@ type Service = z.infer<typeof service>
 
 /** Name that Miniflare gives to the workerd service of the Worker. */
 const MAIN = "core:user:"
-/** Binding to Miniflare's own HTTP server, which does not run here. */
+/** Name of the binding to Miniflare's own HTTP server, which does not run with workerd alone. */
 const LOOPBACK = "MINIFLARE_LOOPBACK"
 
 /**
- * External services of workerd by the bindings that use them. Each service is a socket of the start
- * script or the runner's port. Each start sets the addresses.
+ * Names of workerd's external services, by the Worker's bindings to these services. Each service
+ * leads to a socket of the start script or to the runner's port. Each start sets the addresses.
  */
 const WAYS_OUT = { RUNNER: "runner", S3: "stores", DISK: "disk", MAILS: "mails" }
-/** Binding to the files of the documentation site, and its disk service of workerd. */
+/**
+ * Names of the binding to the files of the documentation site, and of workerd's disk service that
+ * serves these files.
+ */
 const SITE = { binding: "ASSETS", service: "site" }
 /**
- * External service that gets all other outgoing requests. This service and `stores` get the full
- * URL, as a proxy does.
+ * Name of the external service that gets all other outgoing requests. Requests to this service and
+ * to `stores` have the full URL as their target, as requests to an HTTP proxy do.
  */
 const OUTBOUND = "outbound"
 
 /**
- * Makes V8 collect garbage early. Memory that workerd allocates for requests is freed only by a
- * full collection, which V8 would first run at hundreds of MiB (docs/decisions/0040).
+ * Flags with which V8 collects garbage early. Memory that workerd allocates for requests is freed
+ * only by a full collection, which V8 would first run at hundreds of MiB (docs/decisions/0040).
  */
 const V8_FLAGS = ["--initial-old-space-size=4", "--max-semi-space-size=8"]
 
@@ -114,7 +117,8 @@ function waysOut(): unknown[] {
 function withoutMiniflare(each: Service): Service {
   if (!each.worker) return each
   const { bindings, durableObjectStorage: storage } = each.worker
-  // JSON has lost the void value of this union. An empty object stands for storage in memory.
+  // Restores storage in memory: its value is Cap'n Proto's void, which became an empty object in
+  // the captured JSON.
   const isVoid = storage && Object.keys(storage).length === 0
   return {
     ...each,

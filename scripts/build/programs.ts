@@ -74,8 +74,8 @@ const REQUIRE =
   "const require = lateRequire(import.meta.url);"
 
 /**
- * Replaces `import.meta` by the path of each source file, because source files find files of the
- * project by relative paths. No bundled file counts as the main file.
+ * Plugin of esbuild that replaces `import.meta` by the path of each source file, because source
+ * files find files of the project by relative paths. `import.meta.main` becomes false in all files.
  */
 const ownPlaces: Plugin = {
   name: "own-places",

@@ -35,7 +35,7 @@ const DATABASES = ["DB", ...Array.from({ length: 7 }, (_, at) => `DB_${at + 2}`)
  */
 const OF_DEPLOYMENTS = new Set(["LOG_SAMPLE_RATE", "UPLOAD_BODY_BYTES_MAX", "OBJECT_CACHE_SECONDS"])
 
-/** Result of building the runtime: all that a start of workerd needs. */
+/** Result of building the runtime: all data that a start of workerd needs. */
 export type RuntimeBuild = {
   /** Configuration in the binary format that `workerd serve --binary` reads. */
   config: Uint8Array

@@ -9,8 +9,8 @@ import { zodEnglishOnlyPlugin } from "./zod-in-english.ts"
 
 /**
  * Bundles the Worker as one ES module for workerd, with the limits of Cloudflare's D1. The module
- * exports `control` for the start script, and `callers` for the socket of callers. `counterPath` is
- * the module of a benchmark whose `countWorkerOperations` wraps the Worker.
+ * exports `control` for the start script, and `callers` for the service's listening socket.
+ * `counterPath` is the module of a benchmark whose `countWorkerOperations` wraps the Worker.
  */
 export async function bundleWorker(
   entryPath: string,
@@ -86,8 +86,8 @@ export const textModulesPlugin: Plugin = {
 }
 
 /**
- * Pattern of code in Drizzle that compares a value's class by name, in case another copy of Drizzle
- * made the value.
+ * Source text of Drizzle's class check by name, which recognizes values that another copy of
+ * Drizzle made.
  */
 const OTHER_COPIES = `  let cls = Object.getPrototypeOf(value).constructor;
   if (cls) {

@@ -83,7 +83,10 @@ function anchorsOf(text: string): Set<string> {
   return anchors
 }
 
-/** Returns the anchor that GitHub generates for the first heading with a text. */
+/**
+ * Returns the anchor that GitHub generates for a heading, unless an earlier heading of the page has
+ * the same text.
+ */
 export function slugOf(heading: string): string {
   const words = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").toLowerCase()
   return words.replace(/[^\p{L}\p{N}_ -]/gu, "").replaceAll(" ", "-")

@@ -14,8 +14,8 @@ export type LayoutLimits = {
    */
   largeFolders: Record<string, { filesMax: number; reason: string }>
   /**
-   * Maximum number of lines of a splinter: a short file with one importer, which usually belongs
-   * into the importing file.
+   * Maximum number of lines of a splinter: a short file with one importer, which usually belongs in
+   * the importing file.
    */
   splinterLines: number
   /** Maximum number of splinters. This limit may only be lowered. */

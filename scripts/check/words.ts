@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { listSourceFiles } from "./imports.ts"
 
-/** Comment of a source file: a block comment, or consecutive lines with `//`. */
+/** Pattern of a comment in a source file: a block comment, or consecutive lines with `//`. */
 const COMMENT = /\/\*\*?[^]*?\*\/|(?:^[ \t]*\/\/(?!\/).*\n?)+/gm
 const MARKS = /^[ \t]*(?:\/\*\*?|\*\/|\*|\/\/)|\*\/[ \t]*$/gm
 /** Pattern of a sentence that starts with a pronoun instead of a noun. */

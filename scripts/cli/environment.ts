@@ -1,4 +1,4 @@
-/** Returns those of the named environment variables that are set. */
+/** Returns the values of the named environment variables, without variables that are not set. */
 export function pickEnvironmentVariables(
   environment: NodeJS.ProcessEnv,
   names: readonly string[],
@@ -12,8 +12,8 @@ export function pickEnvironmentVariables(
 }
 
 /**
- * Environment variables that child processes need: the search path, paths of tools, facts of
- * ffmpeg, and the first user id of sandboxed tools.
+ * Names of environment variables that child processes need: the search path, paths of tools,
+ * ffmpeg's capabilities, and the first user id of sandboxed tools.
  */
 export const CHILD_PROCESS_VARIABLES = (
   "PATH HOME TMPDIR FFMPEG_PATH FFPROBE_PATH FETCH_FFMPEG_PATH " +

@@ -16,7 +16,7 @@ export type NodeProgramOptions = {
   folder?: string | undefined
   /** Complete environment of the program. */
   environment: NodeJS.ProcessEnv
-  /** Stops the program when aborted, also before it is ready. */
+  /** Signal that stops the program when aborted, even before the program is ready. */
   signal?: AbortSignal | undefined
   /** Whether the program's stderr is also written to this process's stderr. */
   echoesErrors?: boolean
@@ -25,7 +25,9 @@ export type NodeProgramOptions = {
 /** Node.js program that runs as a child process until it is disposed of. */
 export type NodeProgram = AsyncDisposable & {
   pid: number
-  /** Resolves when the program has ended, with its exit code or the signal that killed it. */
+  /**
+   * Resolves when the program has ended, with the exit code or the signal that killed the program.
+   */
   exited: Promise<number | NodeJS.Signals>
   /** Calls `listener` with each line of the program's stdout from now on. */
   onLine(listener: (line: string) => void): void

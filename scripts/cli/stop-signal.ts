@@ -4,8 +4,8 @@
  */
 export function makeStopSignal(reason?: Error): AbortSignal {
   const controller = new AbortController()
-  // Keeps the handlers after the first signal, because each Ctrl-C sends two signals: one from the
-  // terminal and one from npm.
+  // Keeps the handlers after the first signal, because each Ctrl-C sends two signals: the terminal
+  // and npm send one each.
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(name, () => controller.abort(reason))
   }

@@ -22,9 +22,9 @@ export const NO_ANALYTICS_CLAUSE =
   "(https://dash.cloudflare.com/?to=/:account/workers/analytics-engine)"
 
 /**
- * Reports whether the Cloudflare account accepts a binding of Analytics Engine. Cloudflare tells
- * this only by refusing a Worker with such a binding. Therefore a probe Worker is created and
- * removed, unless the deployed Worker already has the binding.
+ * Reports whether the Cloudflare account accepts a binding of Analytics Engine. Cloudflare reports
+ * this only by refusing a Worker with such a binding. The function therefore creates and removes a
+ * probe Worker, unless the deployed Worker already has the binding.
  */
 export async function canBindAnalytics({
   api,

@@ -80,7 +80,7 @@ async function checkAccount(environment: NodeJS.ProcessEnv, stateDir: string): P
   return { problems: [...problems, ...site.problems], deployment: site.deployment }
 }
 
-/** Reads the deployed Worker, and derives the new deployment from it and the settings. */
+/** Reads the deployed Worker, and derives the new deployment from that Worker and the settings. */
 async function checkSite(site: {
   environment: NodeJS.ProcessEnv
   stateDir: string

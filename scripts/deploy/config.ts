@@ -14,7 +14,8 @@ export const CLONE_FOLDER = resolve(import.meta.dirname, "../..")
 export const WRANGLER_CONFIG_PATH = join(CLONE_FOLDER, "wrangler.toml")
 const NAME_IN_CONFIG = "lathe"
 
-// States the type of wrangler's function here, because wrangler installs no package with its types.
+// Declares the type of wrangler's function, because wrangler installs no package that declares the
+// type.
 const readRawConfig = z
   .custom<(place: { config: string }) => { rawConfig: unknown }>((it) => typeof it === "function")
   .parse(experimental_readRawConfig)

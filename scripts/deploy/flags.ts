@@ -36,7 +36,8 @@ It needs Docker, and either \`npx wrangler login\` or CLOUDFLARE_API_TOKEN with 
 Settings are read from the environment and remembered by the deployment: docs/operate/settings.md has them.`
 
 /**
- * Parses the arguments of `npm run deploy`. Throws a CliError with the usage if they are invalid.
+ * Parses the arguments of `npm run deploy`. Throws a CliError with the usage if the arguments are
+ * invalid.
  */
 export function parseDeployFlags(words: string[]): DeployFlags {
   const values = parseWords(words)

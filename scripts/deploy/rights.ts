@@ -1,6 +1,6 @@
 /**
- * Cloudflare's names of token permissions (each to edit), and the paths below an account that need
- * them.
+ * Cloudflare's names of token permissions (each of the type Edit), and the paths below an account
+ * that need the permission.
  */
 const RIGHTS = [
   ["Workers Scripts", /^\/workers\//],

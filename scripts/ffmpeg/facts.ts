@@ -20,8 +20,8 @@ const SHARED_CLASSES = new Set(["framesync", "SWScaler", "SWResampler", "AVDCT"]
 type Ask = (...words: string[]) => Promise<string>
 
 /**
- * Reads the options, filters, codecs and formats of an ffmpeg from its help texts, in the form with
- * which commands are checked.
+ * Reads the options, filters, codecs and formats of an ffmpeg from its help texts, in the compact
+ * form with which the service checks commands.
  */
 export async function readFfmpegCapabilities(program: string): Promise<FfmpegCapabilityTables> {
   async function ask(...words: string[]) {

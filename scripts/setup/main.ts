@@ -17,7 +17,9 @@ export async function ensureSetUp(): Promise<void> {
   ensureServiceBundles()
 }
 
-/** Stores ffmpeg's capabilities, unless they are stored already or FFMPEG_FACTS sets them. */
+/**
+ * Stores ffmpeg's capabilities, unless a file with the capabilities exists or FFMPEG_FACTS is set.
+ */
 export async function ensureFfmpegCapabilities(): Promise<void> {
   if (process.env["FFMPEG_FACTS"] !== undefined) return
   await runOptionalSetupStep(

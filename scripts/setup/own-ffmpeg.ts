@@ -74,8 +74,8 @@ export async function ensureCachedFfmpeg(folder: string): Promise<void> {
 
 /**
  * Prints once for this clone that the project's own build of ffmpeg makes short jobs faster.
- * Creates the file `marker` to remember this. Prints nothing if the file cannot be written, because
- * the user then could not build ffmpeg either.
+ * Creates the file `marker`, so that later calls print nothing. Prints nothing if the file cannot
+ * be written, because the user then could not build ffmpeg either.
  */
 export async function suggestOwnFfmpegBuild(
   tools = findMediaTools(),

@@ -38,8 +38,8 @@ const fasterWhisper: SetupStep = {
 }
 
 /**
- * Runs `handle` for faster-whisper and for each speech model that the settings name. By default
- * installs them. The service can run without them.
+ * Runs `handle` for the set-up steps of faster-whisper and of each speech model that the settings
+ * name. The default `handle` installs what a step lacks. The service can run without both.
  */
 export async function ensureSpeechTools(
   handle: typeof runOptionalSetupStep = runOptionalSetupStep,

@@ -62,7 +62,9 @@ export const fliteStep: SetupStep = {
   },
 }
 
-/** Path of the Python that has Prometheus's own parser of its text format. */
+/**
+ * Path of the Python with the package prometheus_client, which parses the text format of metrics.
+ */
 export const PROMETHEUS_PYTHON_PATH = join(
   findPythonEnvironmentFolder("prometheus"),
   "bin",
@@ -74,7 +76,7 @@ export const prometheusStep = makePythonEnvironmentStep({
   proof: ["python", "-c", "import prometheus_client"],
 })
 
-/** Path of rclone, whose S3 server tests use. */
+/** Path of the program rclone, which is the S3 server of tests. */
 export const RCLONE_PATH = join(findPythonEnvironmentFolder("rclone"), "bin", "rclone")
 export const rcloneStep = makePythonEnvironmentStep({
   name: "rclone",

@@ -5,7 +5,7 @@ import { build } from "esbuild"
 
 const THEME = "scripts/site/theme"
 
-/** URL paths of the files that pages load, by their use. */
+/** URL paths of the style sheet, the scripts and the icon that pages load, by name. */
 export type SiteAssets = Record<
   "favicon" | "style" | "theme" | "page" | "search" | "viewerStart",
   string
@@ -37,8 +37,8 @@ export async function buildAssets(folder: string): Promise<SiteAssets> {
 }
 
 /**
- * Writes a file whose name has the hash of its content, so that browsers may keep it forever.
- * Returns its URL path.
+ * Writes a file under a name with the hash of its content, so that browsers may cache the file
+ * forever. Returns the URL path of the file.
  */
 export function writeAsset(folder: string, name: string, content: Uint8Array | string): string {
   const hash = createHash("sha256").update(content).digest("hex").slice(0, 10)

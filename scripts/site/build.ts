@@ -16,15 +16,15 @@ import { addressOf, makeLlmsText, makeTwin, twinUrlOf } from "./texts.ts"
 import type { SearchRow } from "./texts.ts"
 import { readViewer } from "./viewer.ts"
 
-/** Page with its HTML. */
+/** Page of the site, with the HTML and the sections that were rendered from its Markdown. */
 type HtmlPage = SitePage & RenderedPage
 
-/** Page of the API viewer, which has no Markdown. */
+/** Path of the page with the API viewer, which has no Markdown source. */
 const VIEWER = "reference/viewer"
 
 /**
- * Builds the site into an empty folder, whose paths are those of URLs. Returns the paths of the
- * source files.
+ * Builds the documentation site into an empty folder, in which the path of each file is its URL
+ * path. Returns the paths of the source files.
  */
 export async function buildSite(folder: string): Promise<string[]> {
   await using temporary = await makeTempFolder("site")
@@ -55,11 +55,11 @@ type Site = {
   pages: ReadonlyMap<string, HtmlPage>
   sections: Section[]
   assets: SiteAssets & { index: string }
-  /** Scripts of the API viewer. */
+  /** URL paths of the scripts that the page of the API viewer loads. */
   scripts: string[]
 }
 
-/** Writes the pages by Eleventy, with the layout of the theme. */
+/** Writes the HTML files of all pages with Eleventy and the layout of the theme. */
 async function writeHtml(folder: string, site: Site): Promise<void> {
   const eleventy = new Eleventy("scripts/site/theme", join(folder, "docs"), {
     quietMode: true,
@@ -79,7 +79,7 @@ async function writeHtml(folder: string, site: Site): Promise<void> {
 
 const COMMON = { layout: "page.liquid", templateEngineOverride: false }
 
-/** Returns the values of a page for the layout. */
+/** Returns the variables of the layout `page.liquid` for a page. */
 function describePage(page: HtmlPage, { pages, sections }: Site): Record<string, unknown> {
   const { path } = page
   const order = sections.flatMap((section) => section.pages)
@@ -118,7 +118,7 @@ function describeViewer({ pages, sections, scripts }: Site): Record<string, unkn
   }
 }
 
-/** Returns the navigation, in which the section of the page is open. */
+/** Returns the navigation of a page: all sections, with `isOpen` for the section of the page. */
 function describeSections(
   path: string,
   pages: ReadonlyMap<string, SitePage>,
@@ -154,7 +154,10 @@ function requireTargets(pages: HtmlPage[]): void {
   }
 }
 
-/** Makes the rows of the search: one for each heading of a page, with the text below it. */
+/**
+ * Makes the rows of the search index: one for each heading of a page, with the text below the
+ * heading, and one for the text before the first heading.
+ */
 function makeSearchRows(pages: HtmlPage[]): SearchRow[] {
   const rows = pages.flatMap((page) =>
     page.sections.map(({ heading, text }) => ({

@@ -5,13 +5,13 @@ import { CliError } from "../cli/cli-error.ts"
 import { areBundlesCurrent, BUNDLE_PATHS, SITE_FOLDER } from "../start/bundles.ts"
 
 /**
- * Builds the documentation site, unless the existing one is of the present sources. Returns a
- * summary. Throws a CliError if it cannot be built.
+ * Builds the documentation site, unless the existing site was built from the present sources.
+ * Returns a summary. Throws a CliError if the build fails.
  */
 export async function ensureSite(): Promise<string> {
   if (existsSync(SITE_FOLDER) && areBundlesCurrent(BUNDLE_PATHS.siteStamp)) return "up to date"
   console.error("Building the documentation ...")
-  // Runs as its own process, so that its memory is freed at the end.
+  // Runs the build as its own process, so that the memory of the build is freed at the end.
   const child = spawn(process.execPath, ["scripts/site/main.ts"], {
     stdio: ["ignore", "ignore", "inherit"],
   })

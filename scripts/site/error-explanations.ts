@@ -17,7 +17,9 @@ export type CodeExplanation = {
 /** Documentation of error codes, by code. */
 export type CodeExplanations = ReadonlyMap<string, CodeExplanation>
 
-/** Pages of docs/errors, by the place at which their codes occur. */
+/**
+ * Reads the documentation of the codes of error responses, of failed jobs, and of details of a 422.
+ */
 export function readErrorExplanations() {
   return {
     answers: readSections("docs/errors/answers.md"),
@@ -26,7 +28,9 @@ export function readErrorExplanations() {
   }
 }
 
-/** Parses a page of docs/errors into its sections, whose headings are codes. */
+/**
+ * Reads a page of docs/errors. Each heading is an error code, and the section documents the code.
+ */
 function readSections(path: string): CodeExplanations {
   const [, ...sections] = readFileSync(path, "utf8").split(/^## /m)
   return new Map(

@@ -4,7 +4,7 @@ import type { CodeExplanation, CodeExplanations } from "./error-explanations.ts"
 import type { SitePage } from "./page.ts"
 import { table } from "./table.ts"
 
-/** Meaning of a code at one place in the API, such as an error response or a failed job. */
+/** Meaning of an error code in one use, such as in an error response or in a failed job. */
 type Meaning = CodeExplanation & { where: string; example: unknown }
 
 const FAILURE =
@@ -72,7 +72,8 @@ ${remedy}
 ${JSON.stringify(example, null, 2)}
 \`\`\``
   })
-  // A test finds codes without a section; their pages must not fail the whole build.
+  // Makes a page for a code without documentation too, because a single code must not fail the
+  // build. A test finds such codes.
   const lead = meanings[0] ? `${meanings[0].title}.` : "The message of the error explains it."
   return [`# \`${code}\``, lead, ...sections, "[All error codes](/docs/errors/)\n"].join("\n\n")
 }

@@ -11,7 +11,10 @@ import {
 } from "../start/bundles.ts"
 import { buildSite } from "./build.ts"
 
-/** Sources of the site besides those that the build finds; folders change with their files. */
+/**
+ * Patterns of the sources that `buildSite` does not return. The modification time of a folder
+ * changes when a file is added or removed.
+ */
 const SOURCES = [
   "docs/*",
   "docs/*/pictures",
@@ -36,8 +39,8 @@ await runScript(async () => {
 })
 
 /**
- * Replaces the files of a folder by those of another, each at once, because a service may be serving
- * them. Removes the others.
+ * Replaces the files in `to` by the files of `from`, and removes all other files of `to`. Replaces
+ * each file atomically, because a service may be serving the files.
  */
 function replaceFiles(from: string, to: string): void {
   const made = listFiles(from)

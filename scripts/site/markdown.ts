@@ -4,21 +4,28 @@ import loadLanguages from "prismjs/components/index.js"
 import { slugOf } from "../check/document-links.ts"
 import { plainOf } from "./page.ts"
 
-/** Heading below the title, with its anchor. */
+/** Heading of a page below the title: its level in HTML, plain text, and anchor. */
 export type Heading = { level: number; text: string; anchor: string }
 
-/** Text below a heading, for the search. */
+/**
+ * Heading and the text below it, for the search; `heading` is null for the text before all
+ * headings.
+ */
 type PageSection = { heading: Heading | null; text: string }
 
 export type RenderedPage = { html: string; sections: PageSection[] }
 
-/** Returns the address that a link of a page leads to on the site; null if it leads nowhere. */
+/**
+ * Function from a link in Markdown to the target's URL on the site, or null without such a target.
+ */
 export type ResolveLink = (link: string) => string | null
 
 const markdown = new MarkdownIt({ html: false })
 type Token = ReturnType<typeof markdown.parse>[number]
 
-/** Renders the Markdown of a page without its title. */
+/**
+ * Renders the Markdown of a page as HTML, without the title. Replaces link targets by `resolve`.
+ */
 export function renderPage(text: string, resolve: ResolveLink): RenderedPage {
   const tokens = markdown.parse(text.replace(/^# .+\n/, ""), {})
   const anchors = new Set<string>()
@@ -42,7 +49,7 @@ export function renderPage(text: string, resolve: ResolveLink): RenderedPage {
   return { html, sections }
 }
 
-/** Renders a line of Markdown. */
+/** Renders a line of Markdown, such as a title, as HTML without a paragraph. */
 export function renderLine(text: string): string {
   return markdown.renderInline(text)
 }
@@ -56,7 +63,10 @@ function makeHeading(token: Token, content: string, anchors: Set<string>): Headi
   return { level: Number(token.tag.slice(1)), text: plainOf(content), anchor }
 }
 
-/** Replaces the address of each link, and removes links that lead nowhere but keeps their texts. */
+/**
+ * Replaces the target of each link and image by `resolve`. Removes a link without a target, and
+ * keeps the link's text.
+ */
 function resolveLinks(tokens: Token[], resolve: ResolveLink): void {
   let isRemoved = false
   for (const token of tokens) {
@@ -79,7 +89,7 @@ function resolveLinks(tokens: Token[], resolve: ResolveLink): void {
   }
 }
 
-/** Languages of examples by the names of their blocks; other blocks have no colors. */
+/** Prism's languages, by the language names of code blocks. Other blocks are not highlighted. */
 const LANGUAGES: Record<string, string> = {
   bash: "bash",
   go: "go",
@@ -109,7 +119,7 @@ rules.fence = (tokens, at) => {
   const language = name === "" ? "" : ` data-language="${markdown.utils.escapeHtml(name)}"`
   return `<div class="code"${language}><pre tabindex="0"><code>${body}</code></pre></div>\n`
 }
-// Scrolls a table that is wider than the page.
+// Wraps a table in an element that scrolls if the table is wider than the page.
 rules["table_open"] = () => '<div class="table" tabindex="0"><table>\n'
 rules["table_close"] = () => "</table></div>\n"
 rules["heading_close"] = (tokens, at) => {

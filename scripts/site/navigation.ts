@@ -1,4 +1,4 @@
-/** Part of the navigation: a title, and the paths of its pages in order. */
+/** Section of the navigation: the title, and the paths of the pages in order. */
 export type Section = { title: string; pages: readonly string[] }
 
 const GUIDES = [
@@ -62,7 +62,10 @@ const OPERATION = [
   "unproven",
 ]
 
-/** Order of the pages of each section, by the folder of the pages; pages that it lacks follow. */
+/**
+ * Sections of the navigation, each with the folder and the order of its pages. Pages that `order`
+ * does not name come last.
+ */
 const SECTIONS = [
   { title: "Start", folder: "", order: ["index", "start"] },
   { title: "Guides", folder: "guide/", order: GUIDES },
@@ -72,7 +75,9 @@ const SECTIONS = [
   { title: "Operate", folder: "operate/", order: OPERATION },
 ]
 
-/** Page of the reference that lists all error codes; the pages of single codes are not listed. */
+/**
+ * Path of the page that lists all error codes. The navigation does not list the page of each code.
+ */
 const ERRORS = "errors/index"
 
 /** Makes the navigation of the site from the paths of its pages. */

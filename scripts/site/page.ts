@@ -1,8 +1,13 @@
 /** Page of the documentation. */
 export type SitePage = {
-  /** Path below /docs without extension, such as `guide/commands`; `index` at its end for a folder. */
+  /**
+   * Path below /docs without extension, such as `guide/commands`. The path of a folder's page ends
+   * with `index`.
+   */
   path: string
-  /** Markdown with its title as the first line. Links are those of the source file. */
+  /**
+   * Markdown with the title as the first line. Links have the same targets as in the source file.
+   */
   markdown: string
   /** Path of the source file; null for a page that is made from the code. */
   source: string | null
@@ -14,14 +19,14 @@ export function urlOf(path: string): string {
   return `/docs/${path.replace(/(^|\/)index$/, "$1")}`
 }
 
-/** Returns the title of a page: its first heading, with its Markdown. */
+/** Returns the title of a page, which is its first heading, as Markdown. */
 export function titleOf({ path, markdown }: SitePage): string {
   const [, title] = /^# (.+)\n/.exec(markdown) ?? []
   if (title === undefined) throw new Error(`${path} does not begin with a heading`)
   return title
 }
 
-/** Returns a Markdown text as plain text. */
+/** Returns a Markdown text as plain text on one line, without link targets and marks. */
 export function plainOf(markdown: string): string {
   return markdown
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")

@@ -6,10 +6,10 @@ import type { SitePage } from "./page.ts"
 import { makeReferencePages } from "./reference-pages.ts"
 import type { ServiceFacts } from "./service-facts.ts"
 
-/** Folders of docs whose pages are part of the site. The others are for developers of the project. */
+/** Folders of docs whose pages are part of the site. Other folders are for developers of Lathe. */
 const FOLDERS = ["guide", "cookbook", "coming-from", "operate"]
 
-/** Returns all pages of the site: those of docs, and those that are made from the code. */
+/** Returns all pages of the site: Markdown files of docs, and pages that are made from the code. */
 export async function readPages(facts: ServiceFacts): Promise<SitePage[]> {
   const sources = ["docs/*.md", ...FOLDERS.map((folder) => `docs/${folder}/*.md`)]
   const written = sources.flatMap((pattern) => globSync(pattern)).map(readPage)
@@ -22,8 +22,9 @@ function readPage(source: string): SitePage {
 }
 
 /**
- * Returns the address that a link of a page leads to on the site: a link to a Markdown file leads to
- * its page. Returns null for a file that the site lacks.
+ * Returns the URL on the site for a link in a page's Markdown. A link to a Markdown file becomes
+ * the URL of the file's page. Returns null for a file that the site lacks, and throws if no file
+ * exists.
  */
 export function resolveLink({ path, source }: SitePage, link: string): string | null {
   if (/^(?:[a-z]+:|\/)/.test(link)) return link

@@ -42,7 +42,9 @@ const document = z.looseObject({
 
 type Operation = z.infer<typeof operation> & { method: string; path: string }
 
-/** Titles of the pages, and their guides, by the tag of their operations. */
+/**
+ * Title of each reference page and path of its guide, by the OpenAPI tag of the page's operations.
+ */
 const TAGS: Record<string, { title: string; guide: string }> = {
   commands: { title: "Commands", guide: "guide/commands" },
   files: { title: "Files", guide: "guide/files" },
@@ -200,7 +202,10 @@ function meaningOf(event: string): string {
   return `when a job of the kind \`${kind}\` ${ends[end] ?? end}`
 }
 
-/** Describes the objects to which the pages of operations link, and those to which these link. */
+/**
+ * Describes the objects to which the pages of operations link, and the objects to which these
+ * descriptions link in turn.
+ */
 function describeObjects(objects: Record<string, Schema>, pages: SitePage[]): SitePage[] {
   const sections = new Map<string, string>()
   const texts = pages.map(({ markdown }) => markdown)

@@ -1,6 +1,6 @@
 import { z } from "zod"
 
-/** JSON schema, as far as the reference shows it. */
+/** JSON schema with the keywords that the reference pages show. */
 export type Schema = {
   $ref?: string | undefined
   type?: string | string[] | undefined
@@ -47,7 +47,10 @@ export const schema: z.ZodType<Schema> = z.lazy(() =>
 const DEPTH_MAX = 3
 const ENUM_MAX = 16
 
-/** Makes rows of a table of fields: name, type, meaning. Fields of nested objects follow theirs. */
+/**
+ * Makes the rows of a table of an object's fields: name, type and meaning. The rows of nested
+ * fields follow the row of the field that contains them.
+ */
 export function makeFieldRows(
   object: Schema,
   { prefix = "", depth = 0, depthMax = DEPTH_MAX } = {},
@@ -74,7 +77,7 @@ function makeNestedRows(value: Schema, path: string, depth: number, depthMax: nu
   })
 }
 
-/** Returns the type of a value as Markdown, with links to the objects of the interface. */
+/** Returns the type of a value as Markdown, with links to the objects of the API. */
 export function describeType(value: Schema): string {
   if (value.$ref !== undefined) return linkToObject(value.$ref)
   if (value.const !== undefined) return `\`${JSON.stringify(value.const)}\``
@@ -97,7 +100,7 @@ function describeEnum(values: unknown[]): string {
   return [...shown, ...(values.length > ENUM_MAX ? ["…"] : [])].join(", ")
 }
 
-/** Largest numbers that only say that a number is an integer. */
+/** Size of bounds that are not shown, because such bounds only mean that a number is an integer. */
 const UNBOUNDED = Number.MAX_SAFE_INTEGER
 
 function describeRange({ minimum, maximum, maxLength, minItems, maxItems }: Schema): string {
@@ -121,15 +124,18 @@ function choicesOf({ anyOf, oneOf }: Schema): Schema[] {
   return anyOf ?? oneOf ?? []
 }
 
-/** Objects that belong to jobs. They have a page of their own, because one page would be too large. */
+/**
+ * Pattern of the names of objects that belong to jobs. A separate page describes these objects,
+ * because one page of all objects would be too large.
+ */
 const OF_JOBS = /^(?:Accepted|Batch|Command|Fetch|Job|Normalization|Transcription)/
 
-/** Returns the path of the page that describes an object of the interface. */
+/** Returns the path of the page that describes an object of the API. */
 export function objectPageOf(name: string): "reference/job-objects" | "reference/objects" {
   return OF_JOBS.test(name) ? "reference/job-objects" : "reference/objects"
 }
 
-/** Returns a link to an object of the interface, by its `$ref`. */
+/** Returns a Markdown link to the description of an API object. `ref` is the object's `$ref`. */
 export function linkToObject(ref: string): string {
   const name = ref.split("/").at(-1) ?? ref
   return `[${name}](/docs/${objectPageOf(name)}#${name.toLowerCase()})`

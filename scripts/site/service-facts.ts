@@ -10,7 +10,7 @@ const ENTRY = "src/api/output/site-facts.ts"
 
 const answer = z.object({ status: z.int(), title: z.string() })
 
-/** Facts of the service's code that pages show. */
+/** Schema of the data in the service's code that pages show. */
 const facts = z.object({
   openapi: z.looseObject({}),
   answers: z.record(z.string(), answer),
@@ -31,7 +31,7 @@ export type ServiceFacts = z.infer<typeof facts> & {
   makeExampleAnswer: MakeExample
   makeExampleRefusal: MakeExample
   makeExampleJob: MakeExample
-  /** Paths of the source files of the facts. */
+  /** Paths of the source files that contain the data. */
   inputs: string[]
 }
 
@@ -75,7 +75,10 @@ export async function readServiceFacts(folder: string): Promise<ServiceFacts> {
   return { ...siteFacts, ...makers, inputs }
 }
 
-/** Replaces the modules of Cloudflare's runtime, which no fact needs. */
+/**
+ * Plugin of esbuild that replaces the modules of Cloudflare's runtime, which the data does not
+ * need.
+ */
 const emptyRuntime: Plugin = {
   name: "empty-runtime",
   setup(builder) {

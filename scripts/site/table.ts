@@ -1,4 +1,6 @@
-/** Returns a Markdown table. Cells are Markdown; line breaks and bars in them are escaped. */
+/**
+ * Returns a Markdown table. Cells are Markdown: line breaks become spaces, and bars are escaped.
+ */
 export function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [columns, columns.map(() => "---"), ...rows]
   return lines.map((cells) => `| ${cells.map(cellOf).join(" | ")} |`).join("\n")

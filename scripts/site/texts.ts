@@ -3,14 +3,14 @@ import type { SitePage } from "./page.ts"
 import type { Section } from "./navigation.ts"
 import { resolveLink } from "./read-pages.ts"
 
-// Texts for programs that read: a Markdown twin of each page, and the list of them.
+// Texts for programs such as language models: a Markdown version of each page, and llms.txt.
 
-/** Returns the URL path of the Markdown of a page. */
+/** Returns the URL path of the Markdown version of a page. */
 export function twinUrlOf({ path }: SitePage): string {
   return `/docs/${path}.md`
 }
 
-/** Returns the Markdown of a page, with links to the addresses of the site. */
+/** Returns the Markdown version of a page, whose links lead to URLs of the site. */
 export function makeTwin(page: SitePage): string {
   const parts = page.markdown.split(/(^```[^\n]*\n[\s\S]*?^```$)/m)
   return parts
@@ -46,10 +46,10 @@ export function makeLlmsText(pages: ReadonlyMap<string, SitePage>, sections: Sec
   ].join("\n\n")
 }
 
-/** Section of a page in the index of the search. */
+/** Row of the search index: a section of a page, with its URL and text. */
 export type SearchRow = { id: number; url: string; page: string; heading: string; text: string }
 
-/** Returns the address of a heading. */
+/** Returns the URL path of a page, with the anchor of a heading if `anchor` is defined. */
 export function addressOf({ path }: SitePage, anchor: string | undefined): string {
   return anchor === undefined ? urlOf(path) : `${urlOf(path)}#${anchor}`
 }

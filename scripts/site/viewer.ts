@@ -9,14 +9,17 @@ import { makeTempFolder } from "../cli/temp-folder.ts"
 
 const run = promisify(execFile)
 
-/** Package with the API viewer; docs/decisions/0087 says why it is no dependency. */
+/**
+ * npm package of the API viewer. docs/decisions/0087 explains why no dependency installs the
+ * package.
+ */
 const PACKAGE = "@scalar/api-reference@1.76.0"
 const INTEGRITY =
   "sha512-pjqwnzmA9YK3ZX+IZSICMsywm4qI6HLSngR2py9H6TvFApHHuJjkTAd+gFJfnqJDzJuro8k7ji6JCtJ2U+Byng=="
-/** Only file of the package that the site needs. */
+/** Path of the only file in the package that the site needs. */
 const MEMBER = "package/dist/browser/standalone.js"
 
-/** Returns the script of the API viewer. Fetches its package by npm at the first time. */
+/** Returns the script of the API viewer. The first call downloads the viewer's package with npm. */
 export async function readViewer(): Promise<Buffer> {
   const path = join("node_modules/.cache/lathe-viewer", `${PACKAGE.split("@").at(-1)}.js`)
   if (!existsSync(path)) await fetchViewer(path)
@@ -42,7 +45,7 @@ async function fetchViewer(path: string): Promise<void> {
   await run("tar", ["-xzf", archive, "-C", folder, MEMBER])
   const extracted = join(dirname(path), `.${process.pid}.js`)
   await rename(join(folder, MEMBER), extracted).catch(async () => {
-    // The temporary folder may be on another file system.
+    // Copies the file if the rename fails: the temporary folder may be on another file system.
     await run("cp", [join(folder, MEMBER), extracted])
   })
   await rename(extracted, path)

@@ -18,20 +18,22 @@ export const BUNDLE_PATHS = {
   start: join(folder, "start.js"),
   /** Bundled service, which the start script imports. */
   service: join(folder, "service.js"),
-  /** Program of the thread that holds the socket of callers. */
+  /** Bundled program of the thread that opens the service's listening socket. */
   socket: join(folder, "socket.js"),
   runner: join(folder, "runner.js"),
   /** Configuration of workerd with the Worker, in binary form. */
   workerd: join(folder, "workerd.bin"),
-  /** Facts about workerd's configuration that the start script needs. */
+  /** Record of workerd's configuration, with the data that the start script needs. */
   runtime: join(folder, "workerd.json"),
   /** Folder of V8's compile cache of the bundled programs. */
   compiled: join(folder, "compiled"),
-  /** Stamp of the documentation site. */
+  /** Build stamp of the documentation site, with the state of the site's source files. */
   siteStamp: join(folder, "site-stamp.json"),
 }
 
-/** Folder of the documentation site that `npm run setup` builds, with the paths of URLs. */
+/**
+ * Folder of the documentation site that `npm run setup` builds. Each file's path is its URL path.
+ */
 export const SITE_FOLDER = resolve("dist/site")
 
 /**
@@ -58,7 +60,10 @@ export function makeStartScriptArguments(project: string): [string, ...string[]]
  */
 const STAMP = join(folder, "stamp.json")
 
-/** Reports whether the results with a stamp, by default the bundles, match the present source files. */
+/**
+ * Reports whether the files that a build stamp lists, by default the sources of the bundles, are
+ * unchanged since the build.
+ */
 export function areBundlesCurrent(stampPath = STAMP): boolean {
   try {
     const stamp: unknown = JSON.parse(readFileSync(stampPath, "utf8"))

@@ -48,8 +48,8 @@ function findLivingOwner(path: string): number | null {
 }
 
 /**
- * Returns the start time of a process in clock ticks, which distinguishes it from a later process
- * with the same id.
+ * Returns the start time of a process in clock ticks, which distinguishes the process from a later
+ * process with the same id.
  */
 function startTimeOf(pid: number): string {
   try {

@@ -57,7 +57,7 @@ async function mentionOwnPython(name: string, lack: string): Promise<void> {
 await runScript(async () => {
   const config = readServiceConfig(process.env)
   const tools = requireTools().then(ensureFfmpegCapabilities)
-  // Starts the check of the system now, while the tools are checked. The result is cached.
+  // Checks for setpriv while the checks of the tools run. `canKillWithParent` caches the result.
   canKillWithParent()
   await tools
   // Files that this process and its children create from here on are readable by this user only.

@@ -71,11 +71,11 @@ export async function startService(
   const sockets = started.use(await createSocketFolder(config.stateDir))
   const socketPath = workerSocketPath(sockets.path)
   const { host, port, clientAddressHeader } = config
-  // Callers wait at this socket until the Worker handles requests, also during a restart of
+  // API clients wait at this socket until the Worker handles requests, also during a restart of
   // workerd.
   const { descriptor } = started.use(await createListeningSocket({ host, port }))
-  // workerd loses its queue messages when it dies. A sweep then finds the jobs and webhooks of lost
-  // messages.
+  // Sweeps after a restart, because a crash of workerd loses queue messages. The sweep finds the
+  // jobs and webhooks of lost messages.
   const startingWorker: Promise<LocalWorker> = startWorker(config, bindings, runtime, {
     folder: sockets.path,
     descriptor,

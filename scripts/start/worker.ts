@@ -41,7 +41,7 @@ export type WorkerStartOptions = {
    * enter the folder.
    */
   folder: string
-  /** File descriptor of the listening socket of callers. */
+  /** File descriptor of the service's listening socket for API clients. */
   descriptor: number
   front: FrontSettings
   onRestart: () => void
@@ -171,11 +171,11 @@ function makeDisk(stateDir: string, name: string): string {
   return path
 }
 
-/** Returns the folders of workerd's disk services by the names of these. */
+/** Returns the folders of workerd's disk services, by the name of each service. */
 function findDisks({ disks }: WorkerdBuild, stateDir: string): Record<string, string> {
   return {
     ...mapValues(disks, (name) => makeDisk(stateDir, name)),
-    // An empty folder stands for a site that was not built.
+    // Uses an empty folder if the documentation site was not built.
     site: existsSync(SITE_FOLDER) ? SITE_FOLDER : makeDisk(stateDir, "no-site"),
   }
 }

@@ -28,7 +28,7 @@ export type WorkerdOptions = {
   sockets: Record<string, string>
   /** File descriptors of sockets that listen before workerd starts, by the name of the socket. */
   descriptors: Record<string, number>
-  /** Called when a restarted workerd is ready, with the time of the new start. */
+  /** Function that is called when a restarted workerd is ready, with the time of the new start. */
   onRestart: (startedAt: number) => void
 }
 

@@ -96,8 +96,8 @@ export async function rotateApiKey(
     const current = (await findApiKeyOfAccount(database, id)) ?? before
     return { refusal: judgeRotation(current, now) ?? "full", before: current }
   }
-  // The rotation has succeeded even if this call fails. The rate limiter then accepts the old key
-  // until the limiter's cache expires.
+  // The rotation has succeeded even if the rate limiter cannot be reached. The limiter then accepts
+  // the old key until the cached key expires.
   await forget(env, before.hash).catch(() => undefined)
   return newRecord
 }

@@ -24,8 +24,8 @@ export function getSweeper(env: Env, database: number): DurableObjectStub<PoolRp
 }
 
 /**
- * Returns the rate limiter of an API key, named by the key's hash, or of a user, named by
- * `userLimiterName`.
+ * Returns the rate limiter of an API key, named by the key's hash, or of a user, named by the
+ * user's id.
  */
 export function getRateLimiter(env: Env, name: string): DurableObjectStub<RateLimiterRpc> {
   return env.RATE_LIMITER.getByName(name, makeLocationOptions(env))

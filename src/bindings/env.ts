@@ -48,8 +48,8 @@ export type Env = Record<keyof Settings, string | undefined> &
      */
     METRICS?: AnalyticsEngineDataset
     /**
-     * Static files of the documentation site: Workers static assets on Cloudflare, a folder on one
-     * machine. Their paths are those of URLs.
+     * Static files of the documentation site, by URL path: Workers static assets on Cloudflare, a
+     * folder on one machine.
      */
     ASSETS: Fetcher
     /**

@@ -5,7 +5,7 @@ import type { Settings } from "./settings.ts"
 /**
  * Returns the limits that apply to an account. A built-in plan has the limits of
  * src/domain/plans.ts, which settings may override. A plan of the operator has its own limits.
- * RUN_SECONDS_MAX bounds the run time of both.
+ * RUN_SECONDS_MAX bounds the run time of every plan.
  */
 export function computeEffectiveLimits(
   { plan, ownLimits }: AssignedPlan,

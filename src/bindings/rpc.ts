@@ -20,7 +20,7 @@ export type TaskMessage = {
   /** Name of the pool whose runners run the task. */
   pool: string
   priority: number
-  /** Whether an input of the task cannot be read yet. */
+  /** Whether the task waits for an input that is not stored yet. */
   blocked: boolean
   /**
    * Weight of the task in the progress of its job. `jobWeightSql` is the sum of the weights of all
@@ -40,15 +40,15 @@ export type Heartbeat = {
 }
 
 /**
- * Identifies runner processes whose runs are lost. With `boot`, all processes except the new one
- * with this boot id. With `stopped`, only the stopped container's process with this boot id.
+ * Runner processes whose runs are lost. `boot` means all processes except the new process with that
+ * boot id. `stopped` means only the process with that boot id, whose container has stopped.
  */
 export type LostRunnerProcess = { boot: string } | { stopped: string }
 
 /**
- * State of a job that a waiting caller last saw. The call returns when the state differs. Progress
- * is compared only if `progress` is set. With `endings`, the call returns only when the job may
- * have ended.
+ * State of a job that a caller of `nextChange` last saw. The call returns when the job's state
+ * differs from this state. Progress is compared only if `progress` is set. With `endings`, the call
+ * returns only when the job may have ended.
  */
 export type JobVersionSeenByCaller = {
   version: string
@@ -65,7 +65,7 @@ export const NEW_JOB_VERSION: JobVersionSeenByCaller = { version: "", endings: "
  */
 export type WatchedJobState = { version: string; endings: string; progress: Progress | null }
 
-/** Version and progress of several jobs, as `WatchedJobState` has those of a single job. */
+/** Version and progress of several jobs that the dispatcher reports to waiting callers. */
 export type WatchedJobs = {
   version: string
   endings: string
@@ -85,13 +85,15 @@ export type DispatcherRpc = DurableObject & {
    */
   renewLease(accountId: string, jobId: string, heartbeat: Heartbeat): Promise<boolean>
   /**
-   * Removes tasks that have ended. `killed` makes the dispatcher kill their runs. `over` means that
-   * the caller has read the end of all tasks in D1, so that the dispatcher need not read D1 again.
+   * Removes tasks that have ended from the queue. With `killed`, the dispatcher kills the runs of
+   * these tasks. `over` means that the caller has read in D1 that all tasks have ended, so that the
+   * dispatcher need not read D1 again.
    */
   tasksEnded(accountId: string, ids: string[], killed?: boolean, over?: boolean): Promise<void>
   /**
-   * Returns the snapshot of a job that the claim of its task read, and removes the snapshot from
-   * memory. Returns null if the dispatcher does not hold the snapshot. D1 may have a newer version.
+   * Returns the snapshot of a job that was read by the claim of the job's task, and removes the
+   * snapshot from memory. Returns null if the dispatcher does not hold the snapshot. D1 may have a
+   * newer version.
    */
   claimedJob(taskId: string): Promise<JobSnapshot | null>
   /** Returns the progress of jobs by id. Jobs without a running task are absent. */
@@ -111,7 +113,7 @@ export type DispatcherRpc = DurableObject & {
     seen: JobVersionsSeenByCaller | null,
     timeoutMs: number,
   ): Promise<WatchedJobs>
-  /** Reports deleted files. Tasks that wait for them can never start. */
+  /** Reports deleted files. Tasks that wait for a deleted file can never start. */
   filesGone(accountId: string, fileIds: string[]): Promise<void>
   /**
    * Compares the next part of the queue with D1, and adds open tasks that are missing. For a
@@ -173,7 +175,8 @@ export type SlotDegradedReason = Extract<
 >
 
 /**
- * Report that a slot's container is degraded (`isThere`) for a reason, or that the reason is over.
+ * Report about a slot's container. `isThere` is true if the container is degraded for the reason
+ * `problem`, and false if the reason is over.
  */
 export type SlotDegradedReport = { slot: string; problem: SlotDegradedReason; isThere: boolean }
 
@@ -216,8 +219,8 @@ export type PoolRpc = DurableObject & {
    */
   degradedReasons(): Promise<DegradedReason[]>
   /**
-   * Runs the sweep of a database. Only pool objects that are named by databases, and own no slots,
-   * get this call.
+   * Runs the sweep of a database. Only objects that `getSweeper` returns, which own no slots, get
+   * this call.
    */
   sweepDatabase(swept: DatabaseSweep): Promise<void>
 }
@@ -287,16 +290,14 @@ export type PrefetchGrant = RateLimitResult & {
   windowEndsAt: number
 }
 
-/**
- * Rate limiter of one API key, named by the key's hash, or of one user, named by `userLimiterName`.
- */
+/** Rate limiter of one API key, named by the key's hash, or of one user, named by the user's id. */
 export type RateLimiterRpc = DurableObject & {
   /**
    * Counts one request of a key, and grants up to `wanted` further requests in advance while many
    * remain. Returns null if no valid key has the hash.
    */
   take(keyHash: string, taking?: RateLimitRequest): Promise<PrefetchGrant | null>
-  /** Returns requests that were granted in advance and not used to the rate limiter. */
+  /** Gives the unused requests of an earlier grant back to the rate limiter. */
   giveBack(unused: UnusedPrefetchedRequests): Promise<void>
   /** Counts one request of a user with a valid session. */
   takeFor(caller: Caller, taking?: Pick<RateLimitRequest, "changes">): Promise<RateLimitResult>
@@ -362,8 +363,8 @@ export type ContainerState = {
 }
 
 /**
- * Path of a runner's health route. With the query, the runner first tests its sandbox by all
- * attacks.
+ * Path of a runner's health route. With `attacks=all`, the runner first tests its sandbox by all
+ * known attacks.
  */
 export type HealthPath = "/health" | "/health?attacks=all"
 
@@ -380,8 +381,8 @@ export type RunnerRpc = DurableObject & {
    */
   end(allocation: number): Promise<boolean>
   /**
-   * Returns the health of the container without starting a stopped one. With the query of
-   * HealthPath, the runner first tests its sandbox by all attacks.
+   * Returns the health of the container without starting a stopped container. With `attacks=all` in
+   * the path, the runner first tests its sandbox by all known attacks.
    */
   inspect(healthPath?: HealthPath): Promise<ContainerState>
   /**

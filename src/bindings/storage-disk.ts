@@ -13,8 +13,8 @@ export type StorageDisk = { freeBytes: number; totalBytes: number }
 export type DiskSpaceReservation = { release(): void }
 
 /**
- * Function that reserves bytes on the disk. Returns null if the bytes would use up
- * DISK_RESERVE_BYTES.
+ * Function that reserves bytes on the disk. Returns null if the bytes would use a part of the
+ * reserve DISK_RESERVE_BYTES.
  */
 export type ReserveDiskSpace = (bytes: number) => Promise<DiskSpaceReservation | null>
 
@@ -23,7 +23,10 @@ const KNOWN_MS = 1000
 const diskAnswer = z.object({ free_bytes: z.number(), total_bytes: z.number() })
 const nothing: DiskSpaceReservation = { release: () => undefined }
 
-/** Free bytes of the storage disk when last read. Only a single isolate writes to the disk. */
+/**
+ * Last known state of the storage disk, and the time of its read. Only a single isolate writes to
+ * the disk, so that the isolate can keep the state current.
+ */
 let cached: { disk: StorageDisk; at: number } | null = null
 let heldBytes = 0
 
@@ -46,7 +49,8 @@ export async function readStorageDisk(env: Env): Promise<StorageDisk | null> {
 }
 
 /**
- * Reports whether the disk has room for a number of bytes beside the reserve DISK_RESERVE_BYTES.
+ * Reports whether the disk has room for a number of bytes without using the reserve
+ * DISK_RESERVE_BYTES.
  */
 export async function hasDiskSpace(env: Env, bytes: number): Promise<boolean> {
   const disk = await readStorageDisk(env)
@@ -62,7 +66,8 @@ export function makeDiskSpaceReserver(env: Env): ReserveDiskSpace {
     return {
       release() {
         heldBytes -= bytes
-        // The bytes have been written meanwhile, and the last known state may be older.
+        // The reserved bytes may have been written after the last read of the free space, so
+        // subtract them.
         if (cached) cached.disk.freeBytes -= bytes
       },
     }

@@ -3,10 +3,10 @@ import { matchesPatternParts } from "./name-pattern.ts"
 import type { NamePatternPart } from "./name-pattern.ts"
 
 /**
- * Kind of a bundle, an output of several files. `playlist`: a playlist and the files that the
- * playlist names. `series`: files whose name is a pattern of ffmpeg. `%d` and `%03d` stand for a
- * number, `%v` for an HLS variant, and `%%` for a percent sign. With `has_times`, the letters of
- * strftime stand for parts of a time.
+ * Kind of a bundle, which is an output of several files: a playlist with the files that the
+ * playlist names, or a series of files whose names match a pattern of ffmpeg. In a pattern, `%d`
+ * and `%03d` stand for a number, `%v` for an HLS variant, and `%%` for a percent sign. With
+ * `has_times`, the letters of strftime stand for parts of a time.
  */
 export type BundleKind = "playlist" | "series"
 
@@ -24,8 +24,8 @@ const MEMBER_NAME_BYTES_MAX = 240
 
 const FIELD = /%(?:\d{0,2}d|v|%)/g
 /**
- * Matches the fields of a time pattern: letters of strftime, and `%%d`, `%%s` and `%%t` of the
- * `hls` muxer.
+ * Matches the fields of a name pattern with times: letters of strftime, such as `%Y`, and the
+ * fields `%%d`, `%%s` and `%%t` of ffmpeg's `hls` muxer.
  */
 const TIME_FIELD = /%(?:%\d{0,2}[dst]|[A-Za-z]|%)/g
 
@@ -101,14 +101,17 @@ export function zipNameForOutput(output: OutputName): string {
   return `${plain === "" ? "files" : plain}.zip`
 }
 
-/** Returns the ZIP name for a stored bundle; a stored series has that name already. */
+/**
+ * Returns the ZIP name for a stored bundle, from the bundle's name. A series of files is already
+ * stored under its ZIP name.
+ */
 export function zipNameForStoredBundle(name: string): string {
   return isPlaylistFileName(name) ? zipNameForOutput({ name }) : name
 }
 
 /**
- * Literal text in a name pattern, and the pattern field that precedes the text. `field` is null for
- * the first text.
+ * Literal text in a name pattern, with the field that precedes the text, such as `%03d`. `field` is
+ * null for the first text.
  */
 export type NamePatternText = { text: string; field: string | null }
 

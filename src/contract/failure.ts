@@ -2,7 +2,7 @@ import { z } from "zod"
 
 /**
  * Reason code of a failed job or file, which callers receive as `error_code`. A command whose
- * filter graph file is refused fails with the code of the refusal.
+ * filter graph file is refused during the run fails with the code of that refusal.
  */
 export const failureCodeSchema = z.enum([
   "canceled",

@@ -7,7 +7,9 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 /** Part of the service that writes a log entry. */
 export type LogPart = "worker" | "runner" | "start"
 
-/** Fields of a log event; all parts of the service use the same names, in snake case. */
+/**
+ * Fields of a log event by name. All parts of the service use the same field names, in snake case.
+ */
 export type LogEventFields = Record<string, unknown>
 
 const TEXT_CHARACTERS_MAX = 4000

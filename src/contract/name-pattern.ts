@@ -12,14 +12,14 @@ export type NamePatternPart =
   | { kind: "percents" }
 
 /**
- * Positions in a file name at which the pattern parts that are already matched can end. The value
- * at an index is 1 if a match can end at that position.
+ * Flag for each position in a file name: 1 if the pattern parts that are already matched can end at
+ * the position, else 0.
  */
 type Positions = Uint8Array
 
 /**
  * Reports whether the parts of a pattern match the whole file name. Each part takes one pass over
- * the name, so the time is bounded. A regular expression could backtrack.
+ * the name, so the time is bounded; a regular expression could backtrack for very long.
  */
 export function matchesPatternParts(parts: readonly NamePatternPart[], name: string): boolean {
   const [first, last] = [parts.at(0), parts.at(-1)]
@@ -73,8 +73,8 @@ function matchDigits(name: string, from: Positions, to: Positions): void {
 function matchNumber(width: number, name: string, from: Positions, to: Positions): void {
   let runStart = 0
   /**
-   * Start of the longest number without a leading zero in the current sequence of digits; -1 if
-   * there is none.
+   * Index of the first digit of the longest number without a leading zero in the current sequence
+   * of digits; -1 if the sequence has no such number.
    */
   let numberStart = -1
   for (let at = 0; at < name.length; at += 1) {

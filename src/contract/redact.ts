@@ -72,7 +72,7 @@ function secretsOfJson(text: string): string[] {
       if (typeof value === "string" && LIST_NAME.test(name)) found.push(value)
     })
   } catch {
-    // The setting is not JSON.
+    // A setting that is not JSON contains no JSON secrets.
   }
   return found
 }

@@ -1,6 +1,6 @@
 import { z } from "zod"
 
-// Upload of an output that a later run of the same task can resume, if the bytes of the source are
+// A later run of the same task can resume the upload of an output, if the bytes of the source are
 // unchanged. The routes of resumable uploads begin with `{io}/outputs/{key}/resumable`.
 
 /**

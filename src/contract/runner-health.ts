@@ -29,7 +29,7 @@ const attacks = z.array(z.object({ name: z.string(), refused: z.boolean() }))
 
 export type YtdlpHealth = z.infer<typeof ytdlpHealthSchema>
 
-/** Text in place of a version in a runner's health, for a tool that the runner cannot use. */
+/** Text that a runner's health contains in place of the version of a tool that cannot be used. */
 export const TOOL_UNAVAILABLE = "unavailable"
 
 /**

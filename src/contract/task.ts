@@ -127,7 +127,8 @@ export function groupInputsByFile(inputs: readonly TaskInput[]): TaskInput[][] {
 }
 
 /**
- * Returns the total size of the inputs in bytes. A file that several inputs refer to counts once.
+ * Returns the total size of the inputs in bytes. A file that is the source of several inputs counts
+ * once.
  */
 export function sumInputBytes(inputs: readonly TaskInput[]): number {
   return groupInputsByFile(inputs).reduce((sum, [first]) => sum + (first?.size_bytes ?? 0), 0)

@@ -3,7 +3,7 @@ import { markDashboardRequest } from "../api/middleware/auth.ts"
 import { isProblemCode, Problem } from "../api/output/problem.ts"
 import type { SignedInUser } from "../accounts/sign-in/signed-in-user.ts"
 
-/** Sends a request to the app that serves the dashboard, within the same process. */
+/** Function that sends a request to the app that serves the dashboard, within the same process. */
 export type SendRequestToApp = (request: Request) => Promise<Response>
 
 /** Result of an API request: the parsed body, or the error with the faults of its fields. */
@@ -15,8 +15,8 @@ export type ApiRequestResult<Value> =
 export type ApiFault = { field: string; message: string }
 
 /**
- * Options of an API request. The body is `json`, or the body of the request `passedOn`, which is
- * streamed.
+ * Options of an API request. The body of the request is `json`, or the streamed body of another
+ * request, `passedOn`.
  */
 export type ApiRequestOptions = {
   method?: string
@@ -26,7 +26,8 @@ export type ApiRequestOptions = {
 }
 
 /**
- * Sends a request to a path below /v1 as the signed-in user, and parses the response by the schema.
+ * Function that sends a request to a path below /v1 as the signed-in user, and parses the response
+ * by the schema.
  */
 export type ApiClient = <Value>(
   path: string,

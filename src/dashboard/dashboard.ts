@@ -40,8 +40,8 @@ import { signInRoutes } from "./sign-in/sign-in.tsx"
 import { signUpRoutes } from "./sign-in/sign-up.tsx"
 
 /**
- * Returns a function that sends requests to the app, on behalf of the page request that the app
- * handles.
+ * Function that returns a sender of requests to the app. `c` is the context of the page request
+ * that causes these requests.
  */
 type Sender = (c: Pick<AppContext, "env" | "executionCtx">) => SendRequestToApp
 
@@ -127,8 +127,8 @@ const sameOrigin = csrf({ origin: (origin, c) => origin === getPublicOrigin(c) }
 const UPLOAD_PATH = "/files"
 
 /**
- * Body limit of forms that have only a few fields. The form that uploads a file has the limit of
- * the plan.
+ * Middleware that limits the body of forms with only a few fields. The form that uploads a file has
+ * the limit of the plan instead.
  */
 const smallBody = boundBody(8 * 1024)
 const formBody = except(UPLOAD_PATH, smallBody)

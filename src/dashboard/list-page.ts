@@ -3,9 +3,9 @@ import type { PageContext } from "./context.ts"
 
 /** Query parameters of a page with a list. */
 export type DashboardListQuery = {
-  /** Filters of a list page that have a value. */
+  /** Filters that the URL of the page sets, by name. */
   filters: URLSearchParams
-  /** Filters and cursor in the format of the API. */
+  /** Query parameters for the API: the filters, and the cursor unless the page is the first. */
   query: URLSearchParams
   isFirstPage: boolean
 }

@@ -16,7 +16,7 @@ export type NewBatch = Pick<
   "id" | "origin" | "webhookUrl" | "metadata" | "retryOf" | "retentionMs" | "createdAt"
 >
 
-/** Returns the statement that inserts a batch of so many open jobs. */
+/** Returns the statement that inserts a batch with `jobCount` open jobs. */
 export function insertBatch(
   { accountId, sql: database }: AccountDatabase,
   batch: NewBatch,
@@ -34,7 +34,8 @@ export async function findBatch(
   { accountId, sql: database }: AccountDatabase,
   id: string,
 ): Promise<BatchWithJobs | null> {
-  // The unary `+` excludes the index on accounts, so that SQLite reads by batch.
+  // The unary `+` prevents the use of the index on `account_id`, so that SQLite looks up jobs by
+  // batch id.
   const isOfBatch = and(eq(jobs.batchId, id), sql`+${jobs.accountId} = ${accountId}`)
   const [[batch], jobRows, dependencies] = await database.batch([
     database
@@ -66,7 +67,8 @@ export async function listBatches(
 }
 
 /**
- * Deletes the row of a batch, whose jobs were removed before. Its idempotency key is free again.
+ * Deletes the row of a batch after the removal of its jobs. The batch's idempotency key can then be
+ * used again.
  */
 export async function deleteBatchRow(
   { accountId, sql: database }: AccountDatabase,
@@ -110,7 +112,9 @@ export type BatchEventType = (typeof BATCH_EVENT_TYPES)[number]
 /** Receiver of the event about a batch's end: an endpoint, or the webhook URL of the request. */
 export type BatchReceiver = {
   deliveryId: string
-  /** Endpoint that subscribes to some types; null for the URL of the request. */
+  /**
+   * Endpoint with the batch event types to which it subscribes; null for the request's webhook URL.
+   */
   endpoint: { id: string; url: string; types: readonly BatchEventType[] } | null
 }
 
@@ -138,9 +142,9 @@ export function insertBatchDelivery(
 }
 
 /**
- * Deletes some batches of all accounts whose retention is over and whose webhooks have bodies. A
- * batch without a retention is kept until `endedBefore`. Reports whether there may be more such
- * batches.
+ * Deletes some batches of all accounts whose retention is over and whose waiting webhooks already
+ * have their bodies. A batch without a retention is deleted if it ended before `endedBefore`.
+ * Reports whether there may be more such batches.
  */
 export async function deleteExpiredBatches(
   database: Database,

@@ -4,7 +4,9 @@ import type { BatchItem } from "drizzle-orm/batch"
 import type { Env } from "../bindings/env.ts"
 import { readDatabaseNumber } from "../platform/ids.ts"
 
-/** Environment of the Worker, with the bindings of the D1 databases and their number. */
+/**
+ * Part of the Worker's environment: the bindings of the D1 databases, and the number of databases.
+ */
 export type DatabasesEnv = Pick<Env, "DB"> & Partial<Pick<Env, "DATABASES" | `DB_${number}`>>
 
 /** D1 database, opened with drizzle. A database holds rows of many accounts. */

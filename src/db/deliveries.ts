@@ -60,7 +60,7 @@ export type DueDelivery = {
   requestId: string | null
 }
 
-/** SQL for the id of the request that created the job or the batch which a delivery is about. */
+/** SQL for the id of the HTTP request that created a delivery's job or batch. */
 const requestIdOfOwner = sql<string | null>`coalesce(
   (select request_id from jobs where jobs.id = ${deliveries.jobId}),
   (select request_id from batches where batches.id = ${deliveries.jobId}))`.mapWith(jobs.requestId)
@@ -97,8 +97,8 @@ export async function claimDueDelivery(
 const hasNoBody = and(eq(deliveries.body, ""), isNull(deliveries.bodyObjectKey))
 
 /**
- * Returns at most `limit` waiting deliveries without a body: those about `jobId`, the id of a job or
- * batch, or those of the whole account.
+ * Returns at most `limit` waiting deliveries that have no body yet: those about `jobId`, the id of
+ * a job or batch, or without `jobId` those of the whole account.
  */
 export async function listDeliveriesWithoutBody(
   { accountId, sql: database }: AccountDatabase,
@@ -114,9 +114,9 @@ export async function listDeliveriesWithoutBody(
 }
 
 /**
- * Stores the body of a delivery that has none yet, and returns the stored row: with an earlier body
- * if another call was first, null if the delivery was deleted. The batch deletes the rows of the
- * uploads which hold the body's object.
+ * Stores the body of a delivery unless the delivery already has a body. Returns the body that is
+ * now stored; null if the delivery was deleted. The same batch deletes the rows of `bodyUploads`,
+ * because the delivery now owns the R2 object of the body.
  */
 export async function storeDeliveryBody(
   database: AccountDatabase,
@@ -208,8 +208,8 @@ export async function insertDelivery(
 }
 
 /**
- * Replays a webhook delivery: makes it due now, with all its tries and the current URL of its
- * endpoint. Does nothing if the account has no such delivery.
+ * Resets a webhook delivery for a replay: the delivery is due now, with no tries used and with the
+ * current URL of its endpoint. Does nothing if the account has no such delivery.
  */
 export async function resetDeliveryForReplay(
   { accountId, sql: database }: AccountDatabase,
@@ -223,8 +223,8 @@ export async function resetDeliveryForReplay(
 }
 
 /**
- * SQL for the current URL of a delivery's endpoint; for the delivery's own URL if it has no
- * endpoint.
+ * SQL for the current URL of a delivery's endpoint. If the delivery has no endpoint, the SQL yields
+ * the stored URL of the delivery.
  */
 const CURRENT_URL = sql`coalesce((select url from webhook_endpoints as own where own.id = endpoint_id and own.account_id = ${deliveries.accountId}), url)`
 
@@ -304,14 +304,14 @@ function firstTryOf({ id, firstTry }: ShownDelivery): DeliveryTry[] {
 
 /** Returns the SQL condition that selects the webhook deliveries for the end of a job. */
 function isOfJob(accountId: string, jobId: string) {
-  // The unary `+` excludes the indexes on accounts. The index on jobs is better, because a job has
-  // few deliveries.
+  // The unary `+` prevents the use of the indexes on `account_id`. The index on `job_id` is better,
+  // because a job has few deliveries.
   return and(eq(deliveries.jobId, jobId), sql`+${deliveries.accountId} = ${accountId}`)
 }
 
 /**
- * Returns the SQL condition that a delivery still waits, with the same time of its next try as when
- * it was read.
+ * Returns the SQL condition that a delivery is still waiting and that the time of its next try has
+ * not changed since the delivery was read.
  */
 function isUnchanged({ accountId }: AccountDatabase, read: Pick<Delivery, "id" | "nextTryAt">) {
   return and(

@@ -68,7 +68,9 @@ export function metadataPageCondition(
   return sql`${table.id} in (select ${jobId} from ${jobMetadata} cross join ${table} on ${table.id} = ${jobId} where ${isListed} order by ${jobId} desc limit ${limit} offset ${offset})`
 }
 
-/** Comparator that sorts rows by id in descending order, so that the newest row is first. */
+/**
+ * Compares two rows by id, for a sort in descending order of ids, so that the newest row is first.
+ */
 export function compareNewestFirst({ id }: { id: string }, other: { id: string }): number {
   if (id === other.id) return 0
   return id < other.id ? 1 : -1

@@ -140,8 +140,8 @@ export function selectEnabledEndpointsStatement(database: Database, accountId: s
 }
 
 /**
- * Returns the SQL condition that the enabled endpoints of an account are still the given endpoints
- * in their given versions.
+ * Returns the SQL condition that the account's enabled endpoints are still exactly the given
+ * endpoints, and that none has a new version.
  */
 export function unchangedEndpointsCondition(
   accountId: string,
@@ -157,6 +157,7 @@ function isOf(accountId: string): SQL {
 }
 
 function isIt({ accountId }: AccountDatabase, id: string): SQL | undefined {
-  // The unary `+` excludes the index on accounts, so that SQLite reads by id.
+  // The unary `+` prevents the use of the index on `account_id`, so that SQLite looks up rows by
+  // id.
   return and(eq(webhookEndpoints.id, id), sql`+${webhookEndpoints.accountId} = ${accountId}`)
 }

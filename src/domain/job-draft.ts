@@ -14,8 +14,8 @@ type NewRow<Row extends { accountId: string }> = Omit<Row, "accountId">
 export type IdempotencyKeyUse = { key: string; bodyHash: string }
 
 /**
- * New metadata lookup of a URL. `replaces` is the id of the job of the last lookup of the same URL;
- * null if there is none.
+ * New metadata lookup of a URL. `replaces` is the id of the job that looked up the same URL before;
+ * null if the URL was not looked up before.
  */
 export type NewMetadataLookup = { urlHash: string; replaces: string | null }
 
@@ -44,8 +44,8 @@ export type JobDraft = {
   files: NewRow<typeof files.$inferInsert>[]
   uploadId?: string
   /**
-   * Uploads that wrote the job's large values. The job owns the objects as soon as its row is
-   * written.
+   * Rows in `uploads` for the job's large values in R2. The batch that inserts the job deletes
+   * these rows, because the job then owns the objects.
    */
   valueUploads?: Pick<Upload, "id">[]
   /**
@@ -58,7 +58,7 @@ export type JobDraft = {
   neededJobIds?: readonly string[]
 }
 
-/** Properties that new jobs have, whatever their kind. */
+/** Properties that every new job has, independent of its kind. */
 export type JobProperties = {
   /** Origin of the service, from which the URLs in records are built. */
   origin: string

@@ -3,7 +3,7 @@ import type { Task } from "../db/schema/tasks.ts"
 // The objects of a file, and no other objects, have R2 keys that begin with the file's own prefix.
 // A prefix ends in "/".
 
-/** R2 key prefix of all objects of an account. */
+/** Returns the R2 key prefix of all objects of an account. */
 export function accountPrefix(accountId: string): string {
   return `${accountId}/`
 }
@@ -13,15 +13,16 @@ export function uploadObjectKey(accountId: string, uploadId: string): string {
 }
 
 /**
- * R2 key prefix of the tails of a tus upload. A tail has the bytes that do not yet fill a part of
- * the multipart upload.
+ * Returns the R2 key prefix of the tails of a tus upload. A tail has the bytes that do not yet fill
+ * a part of the multipart upload.
  */
 export function tailPrefix(accountId: string, uploadId: string): string {
   return `${accountId}/tails/${uploadId}/`
 }
 
 /**
- * R2 key of an output that one attempt of a task stores. Different attempts write different keys.
+ * Returns the R2 key of an output that one attempt of a task stores. Different attempts write
+ * different keys.
  */
 export function outputObjectKey(accountId: string, attempt: TaskAttempt, key: string): string {
   return `${attemptPrefix(accountId, attempt)}${key}/media`
@@ -30,19 +31,20 @@ export function outputObjectKey(accountId: string, attempt: TaskAttempt, key: st
 /** Attempt to run a task: one dispatch of the task, identified by its fencing token `fence`. */
 export type TaskAttempt = { taskId: string; fence: number }
 
-/** R2 key prefix of the outputs that one attempt of a task stores. */
+/** Returns the R2 key prefix of the outputs that one attempt of a task stores. */
 export function attemptPrefix(accountId: string, { taskId, fence }: TaskAttempt): string {
   return `${accountId}/tasks/${taskId}/${fence}/`
 }
 
 /**
- * Fencing token that no dispatch has. Objects below its prefix are kept between the runs of a task.
+ * Fencing token that no dispatch of a task gets. Objects below the prefix of this token are kept
+ * between the runs of the task.
  */
 export const RESUMABLE_FENCE = 0
 
 /**
- * R2 key prefixes of all attempts of a task up to `task.fence`, and of the objects that are kept
- * between its runs.
+ * Returns the R2 key prefixes of all attempts of a task up to `task.fence`, and the prefix of the
+ * objects that are kept between its runs.
  */
 export function attemptPrefixes(task: Pick<Task, "id" | "accountId" | "fence">): string[] {
   const fences = Array.from({ length: task.fence + 1 }, (_, fence) => fence)
@@ -55,14 +57,17 @@ export function filePrefix(objectKey: string): string {
 }
 
 /**
- * R2 key of a bundle's member. `objectKey` is the key of the bundle's own object, which lists the
- * members.
+ * Returns the R2 key of a bundle's member. `objectKey` is the key of the bundle's own object, which
+ * lists the members.
  */
 export function memberObjectKey(objectKey: string, name: string): string {
   return `${filePrefix(objectKey)}members/${name}`
 }
 
-/** R2 key prefix of the large values of a job and its tasks, which do not fit into their rows. */
+/**
+ * Returns the R2 key prefix of the large values of a job and its tasks, which do not fit into their
+ * rows.
+ */
 export function jobValuesPrefix(accountId: string, jobId: string): string {
   return `${accountId}/jobs/${jobId}/`
 }
@@ -72,8 +77,8 @@ export function deliveryPrefix(accountId: string, deliveryId: string): string {
 }
 
 /**
- * R2 key of a value that is too large for its row. Each value has its own id, so that no value is
- * ever overwritten.
+ * Returns the R2 key of a value that is too large for its row. Each value has its own id, so that
+ * no value is ever overwritten.
  */
 export function valueObjectKey(prefix: string, id: string): string {
   return `${prefix}values/${id}`

@@ -6,7 +6,7 @@ export function isUrlOfDeployment(url: URL, origin: string): boolean {
   return canonicalHost(url) === canonicalHost(new URL(origin))
 }
 
-/** Returns the host and port of a URL. All names of localhost are replaced by the same name. */
+/** Returns the host and port of a URL. All names of localhost give the same host. */
 function canonicalHost({ hostname, port }: URL): string {
   const host = hostname.replace(/\.$/, "").replace(/^(?:localhost|\[::1\])$/, "127.0.0.1")
   return port === "" ? host : `${host}:${port}`

@@ -12,7 +12,7 @@ export type EndlessSource = {
   medium: "v" | "a" | null
 }
 
-/** Sources of lavfi that never end unless a duration is given. */
+/** Matches lavfi sources that never end unless a duration is given. */
 const SOURCES =
   /(?:^|[,;\]])\s*(a?nullsrc|anoisesrc|aevalsrc|sine|color|testsrc2?|smpte(?:hd)?bars|(?:rgb|yuv|mp)testsrc|pal(?:75|100)bars|allrgb|allyuv|haldclutsrc|gradients|sierpinski|perlin|zoneplate|colorchart|colorspectrum|mandelbrot|life|cellauto)(?![\w.])([^,;[]*)/g
 /**

@@ -128,8 +128,7 @@ export function findFileNamesInFilterGraph(graph: string): GraphFilePosition[] {
       const use = findFilterOptionUse(filter.name, pair)
       return use === null ? [] : [{ pair, use }]
     })
-    // Skips filters that name no file, as most do, because the positions of characters take time to
-    // compute.
+    // Skips the many filters that name no file, because computing character positions takes time.
     if (options.length === 0) return []
     const text = readGraphToken(graph, filter.from, OPTION_TERMINATORS).token
     const inGraph = readTokenIndexes(graph, filter.from, OPTION_TERMINATORS)
@@ -162,8 +161,8 @@ function findFilterOptionUse(
 }
 
 /**
- * Returns the file name and its character range in the graph. `indexes` contains the index in the
- * graph of each character.
+ * Returns the file name `text` with its character range in the graph. `indexes` contains the index
+ * in the graph of each character of the name.
  */
 function toFilePosition(
   text: string,

@@ -12,7 +12,7 @@ export function readGraphToken(text: string, from: number, ends: string): Token 
   return scanToken(text, from, ends, null)
 }
 
-/** Returns the text index of each character of the token that begins at `from`. */
+/** Returns the index in `text` of each character of the token that begins at the index `from`. */
 export function readTokenIndexes(text: string, from: number, ends: string): number[] {
   const indexes: number[] = []
   const { token } = scanToken(text, from, ends, indexes)

@@ -11,7 +11,7 @@ import { findOptionValueKind } from "./policy/options.ts"
 /** Option `-ss` of an ffmpeg command whose time is past the end of the media. */
 export type SeekPastEnd = {
   value: string
-  /** Name of the input that ends before the time of `-ss`; null if several inputs do. */
+  /** Name of the input that ends before the time of `-ss`; null if several inputs end before it. */
   input: string | null
   /**
    * Name of the output to which the option `-ss` belongs; null if the option belongs to an input.
@@ -20,8 +20,8 @@ export type SeekPastEnd = {
 }
 
 /**
- * Position of an option `-ss` in a command. Before an output, the time counts from the first frame
- * that is read.
+ * Position of an option `-ss` in a command: before an input or before an output. Before an output,
+ * the time counts from the first frame that ffmpeg reads.
  */
 export type SeekPosition = "input" | "output"
 
@@ -43,7 +43,7 @@ const HARMLESS_OPTIONS = new Set(
 )
 /**
  * Finds options `-ss` with times past the end of the inputs. `lengthOf` returns the duration of an
- * input in seconds that limits an `-ss` at a position; null if the duration is uncertain.
+ * input in seconds, for an `-ss` before an input or an output; null if the duration is uncertain.
  */
 export function findSeeksPastEnd(
   command: ParsedCommand,
@@ -57,8 +57,8 @@ export function findSeeksPastEnd(
     const value = findSeekPastEnd(file, secondsOf(file, "input"))
     return value === null ? [] : [{ value, input: file.word, output: null }]
   })
-  // Checks `-ss` of outputs only if no filter or `-copyts` changes the timestamps. Such an `-ss`
-  // applies to the part of the input that the input options select.
+  // The `-ss` of an output applies to the part of the input that the input options select. The
+  // check is possible only if neither a filter nor `-copyts` changes the timestamps.
   if (early.length > 0 || allOptions(command).some(changesTimestamps)) return early
   const ends = inputs.map((file) => {
     const seconds = secondsOf(file, "output")

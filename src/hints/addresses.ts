@@ -27,7 +27,7 @@ const OWN: Record<Exclude<AddressUse, "input">, string> = {
   webhook: "but a webhook needs the URL of your own server",
 }
 
-/** Forms of an input's address. */
+/** Text for error messages that lists the forms of address that an input accepts. */
 export const INPUT_ADDRESSES =
   "svc_id://<uuid>, svc_id://<job id>/<output>, a File's download_url, a public URL or s3://<bucket>/<key>"
 
@@ -100,7 +100,7 @@ function describeMarks(text: string, use: AddressUse): string | null {
   if (addresses.length > 1) return "expected one address, but the text has several"
   if (use === "webhook" && !/^http/i.test(address)) return null
   const [before = "", behind = ""] = text.split(address)
-  // Words after a space may be a part of the address.
+  // Text after the address may belong to the address, because users write addresses with spaces.
   const isAlone = before + behind === "" || !/^[\s"'“”‘’<>()`]*$/.test(behind)
   return isAlone ? null : `write ${quoteForMessage(address)} alone, with nothing around it`
 }
@@ -142,7 +142,7 @@ function describeOwn(text: string, { use, origin }: AddressField): string | null
 }
 
 function describeOwnAddress(text: string, use: keyof typeof OWN): string {
-  // Omit the query, which may contain an API key.
+  // Omits the query, which may contain an API key.
   const [address = ""] = text.split(/[?#]/, 1)
   return `${quoteForMessage(address)} is a URL of this service, ${OWN[use]}`
 }

@@ -32,7 +32,7 @@ const OTHER_VALUES = buildAliasMap<readonly string[]>([
  */
 export function describeInvalidValue(issue: z.core.$ZodIssue, value: unknown): string {
   const { message } = issue
-  // A message with backticks already contains the correction.
+  // An error message with backticks already contains a correction.
   if (message.includes("`")) return message
   if (issue.code === "invalid_key") return issue.issues[0]?.message ?? message
   if (value === undefined) {
@@ -78,7 +78,7 @@ function nearValue(values: readonly unknown[], value: unknown): string | null {
   return near === null ? null : `did you mean \`${near}\`?`
 }
 
-/** Suggests the negative number for a number without its sign. */
+/** Suggests the negative number for a positive number, if the field accepts no positive numbers. */
 function withMinus(maximum: number | bigint, value: unknown): string | null {
   if (typeof value !== "number" || value <= 0 || maximum > 0) return null
   return -value <= maximum ? `did you mean \`${-value}\`?` : null
@@ -188,7 +188,8 @@ export function parseDateTime(value: unknown): number | null {
 }
 
 /**
- * Completes the text of a date-time: adds UTC, or the plus sign that a query decoded as a space.
+ * Completes the text of a date-time: adds UTC if the text has no time zone, and restores a plus
+ * sign that URL decoding turned into a space.
  */
 function readMoment(text: string): string {
   const zoned = text.trim().replace(/ (\d\d:\d\d)$/, (zone) => {

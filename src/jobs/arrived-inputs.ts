@@ -10,8 +10,9 @@ import { findJsonKind } from "../kinds/registry.ts"
 import { readValidationContext } from "./validation-context.ts"
 
 /**
- * Returns a failure if the inputs for which a job waited have faults that its request could not show
- * before they were there; else null. Judges no request of a job that waited for no other job.
+ * Checks the request of a job again after the outputs of other jobs that it reads were written.
+ * Returns a failure for faults that were unknown before, else null. Returns null for a job that
+ * waited for no other job.
  */
 export async function findArrivedInputFailure(
   env: Env,
@@ -28,7 +29,10 @@ export async function findArrivedInputFailure(
   return toFailure(faults)
 }
 
-/** Returns the faults that a request has with its present inputs, and has not without them. */
+/**
+ * Returns the faults that a request has now that its input files are known, without the faults that
+ * it already had before.
+ */
 function findNewFaults<Usable>(
   kind: Pick<JsonKind<never, Usable>, "title" | "readUsableFields" | "judge" | "inputField">,
   body: object,

@@ -12,13 +12,13 @@ import { writeBatchDeliveryBodies } from "../webhooks/batch-event.ts"
 import { endJobAsCanceled, killTasks } from "./cancel.ts"
 import type { BackgroundContext } from "./create.ts"
 
-/** Number of jobs that are canceled at the same time. */
+/** Number of jobs that are canceled concurrently. */
 const CANCELED_AT_ONCE = 4
 
 /**
- * Cancels the open jobs of a list, so that none of them fails because of another. Returns the number
- * of jobs that this call canceled. A list has at most BATCH_JOBS_MAX jobs, because each takes about 14
- * of the thousand D1 statements that an invocation may run.
+ * Cancels the open jobs of a list, dependents first, so that no job fails because its input was
+ * canceled. Returns the number of jobs that this call canceled. A list has at most BATCH_JOBS_MAX
+ * jobs, because each job takes about 14 of the 1,000 D1 statements of an invocation.
  */
 export async function cancelJobs(
   env: Env,
@@ -31,8 +31,9 @@ export async function cancelJobs(
 }
 
 /**
- * Sets the open jobs of a list to canceled, those that read outputs of others first. Returns the ids
- * of the tasks of each, which may still run; none for a job that was over.
+ * Sets the open jobs of a list to canceled, dependents before the jobs whose outputs they read.
+ * Returns for each job the ids of its tasks, which may still run; an empty list for a job that was
+ * already over.
  */
 async function endOpenJobs(
   env: Env,
@@ -55,7 +56,7 @@ export async function deleteBatch(
 ): Promise<void> {
   const database = openAccountDatabases(env, accountId)
   const taskIds = await endOpenJobs(env, accountId, jobs)
-  // The webhook of the batch tells of the jobs as they ended.
+  // Writes the webhook's body before the jobs are removed, because the body contains their records.
   await writeBatchDeliveryBodies(env, database, id)
   const fileIds = await removeJobs(
     database,

@@ -30,7 +30,8 @@ export async function cancelJob(env: Env, accountId: string, jobId: string): Pro
 
 /**
  * Cancels some open jobs of a deleted account, so that the jobs' webhooks are sent. Returns the ids
- * of their tasks, which may still run. Continues with other jobs if a job cannot be canceled.
+ * of the canceled jobs' tasks, which may still run. If a job cannot be canceled, continues with the
+ * other jobs.
  */
 export async function cancelJobsOfDeletedAccount(env: Env, accountId: string): Promise<string[]> {
   const { sql: database } = openAccountDatabases(env, accountId)
@@ -63,9 +64,9 @@ export async function endJobAsCanceled(
 }
 
 /**
- * Makes the dispatcher kill the runs of tasks that are over in D1, and reconcile the jobs that wait
- * for files of these tasks. A dispatcher that stays unreachable reconciles its queue later without
- * this call.
+ * Makes the dispatcher kill the runs of tasks that have ended in D1, and reconcile the jobs that
+ * wait for files of these tasks. If the dispatcher stays unreachable, its next reconciliation does
+ * the same.
  */
 export async function killTasks(env: Env, accountId: string, taskIds: string[]): Promise<void> {
   if (taskIds.length === 0) return

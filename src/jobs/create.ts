@@ -73,7 +73,7 @@ export async function findAcceptedJob(
 
 /**
  * Reads the inputs of a new job, and the job of an earlier request with the same idempotency key,
- * in one database request. Makes no request without inputs.
+ * in one database request. Does not query the database if the request names no inputs.
  */
 export async function findInputRowsAndAcceptedJob(
   database: AccountDatabase,
@@ -87,7 +87,7 @@ export async function findInputRowsAndAcceptedJob(
   return { rows, known: judgeKnown(known, once) }
 }
 
-/** Reports whether a request names an input by an id. */
+/** Reports whether a request refers to an existing file or job as an input. */
 export function hasInputs({ fileIds, jobIds }: InputIds): boolean {
   return fileIds.length > 0 || jobIds.length > 0
 }
@@ -102,9 +102,9 @@ function judgeKnown(
 }
 
 /**
- * Writes a job in one D1 batch, then passes it to its dispatcher by a call. If the call is lost,
- * the sweep finds the job later. If a request with the same idempotency key was accepted meanwhile,
- * returns the job of that request.
+ * Writes a job in one D1 batch, then calls the job's dispatcher to queue its tasks. If the call is
+ * lost, the sweep finds the job later. If a request with the same idempotency key was accepted
+ * meanwhile, returns the job of that request.
  */
 export async function acceptJob(
   env: Env,
@@ -122,8 +122,8 @@ export async function acceptJob(
 type AcceptedJobs = AcceptedJob & { drafts: readonly JobDraft[] }
 
 /**
- * Writes the jobs of a request in one D1 batch, all or none, then passes them to their dispatcher
- * by a call, as `acceptJob`.
+ * Writes all jobs of a request, or none, in one D1 batch, then calls their dispatcher to queue the
+ * tasks, as `acceptJob` does.
  */
 export async function acceptJobs(
   env: Env,
@@ -184,10 +184,9 @@ export async function findExceededLimit(
 }
 
 /**
- * Creates the jobs of a request. Returns the limit that refused them; null if they were created. If
- * a limit refused the jobs and allows them when read afterwards, the creation is repeated; after
- * the last attempt, the limit of which the jobs would use the largest share counts. Throws if the
- * account is deleted.
+ * Creates the jobs of a request. Returns null on success, else the exceeded limit of the account.
+ * Tries again if a later read of the limits would allow the jobs; after the last attempt, returns
+ * the limit that is nearest to its maximum. Throws if the account is deleted.
  */
 async function createWithin(
   database: AccountDatabase,

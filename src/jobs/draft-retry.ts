@@ -31,7 +31,7 @@ export function isRetryInputGone(
 
 /**
  * Drafts a job that repeats the tasks and files of an earlier job under new ids. `replacedIds` maps
- * ids in the earlier request to those of the jobs and files that the inputs name now.
+ * the ids of jobs and files in the earlier request to the ids that replace them in the retry.
  */
 export function draftRetry(
   before: JobSnapshot,
@@ -106,7 +106,8 @@ function replaceReferences(request: unknown, newIds: ReadonlyMap<string, string>
 }
 
 /**
- * Returns the warnings of a job that concern its request. Warnings about outputs come from the run.
+ * Returns the warnings that a retry keeps: those about the request. The new run determines the
+ * warnings about outputs.
  */
 function requestWarnings({ warnings }: Job): Pick<Job, "warnings"> | null {
   const kept = warnings?.filter(({ code }) => code === "unused_input") ?? []

@@ -31,8 +31,8 @@ export type MetadataLookupRequest = {
   url: string
   creator: JobCreator
   /**
-   * Throws if the caller may not request a page. A lookup whose result is reused needs no such
-   * check.
+   * Checks whether the caller may request a page, and throws if not. A request that uses an earlier
+   * lookup skips this check.
    */
   admit: () => Promise<void>
 }
@@ -89,14 +89,15 @@ async function begin(
 }
 
 /**
- * Reports whether a metadata job still runs or has a reusable result. A failed job is not reused.
+ * Reports whether a new request for the same URL can use a metadata job: the job still runs or has
+ * a recent result. A failed job is not used.
  */
 function isUsable(job: Job): boolean {
   return !isFinalState(job.state) || isAnswer(job)
 }
 
 function isAnswer({ state, completedAt }: Job): boolean {
-  // Uses the absolute difference, because after the clock was set back the age is negative, and
-  // would prolong the reuse.
+  // Uses the absolute difference. After the clock was set back the age is negative, which would
+  // otherwise prolong the reuse.
   return state === "succeeded" && Math.abs(Date.now() - (completedAt ?? 0)) < LOOKUP_REUSE_MS
 }

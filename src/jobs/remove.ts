@@ -29,8 +29,8 @@ export async function deleteJob(
     if (snapshot) await removeJob(database, snapshot, Date.now())
     files = snapshot?.files ?? []
   } finally {
-    // Kills the tasks after the removal, so that jobs that wait for their files find the files
-    // deleted. Otherwise those jobs would end as canceled.
+    // Kills the tasks only after the removal. Jobs that wait for files of the removed job then fail
+    // because the files are deleted, and do not end as canceled.
     await killTasks(env, accountId, taskIds)
   }
   await deleteObjects(env, ctx, database, files)
@@ -51,7 +51,8 @@ export async function deleteFile(
 }
 
 /**
- * Deletes R2 objects before the response, because download links read objects without their rows.
+ * Deletes R2 objects before the response, because a download link serves an object even if its row
+ * is deleted.
  */
 async function deleteObjects(
   env: Env,
@@ -73,7 +74,7 @@ function cleanUp(
 ): void {
   ctx.waitUntil(collectDueGarbage(env, openAccountDatabases(env, accountId), Date.now()))
   if (files.length === 0) return
-  // Jobs that wait for a deleted file can never start.
+  // Informs the dispatcher, because jobs that wait for a deleted file can never start.
   ctx.waitUntil(
     getDispatcher(env, accountId).filesGone(
       accountId,

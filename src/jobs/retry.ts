@@ -22,28 +22,32 @@ import { acceptJobs, findAcceptedJob, findExceededLimit } from "./create.ts"
 import type { AcceptedJob, BackgroundContext, JobCreatorWithLimits } from "./create.ts"
 import type { ExceededLimit } from "../db/accounts/account-limits.ts"
 
-/** Request that repeats finished jobs, of which each comes after those whose outputs it reads. */
+/**
+ * Request that repeats finished jobs. The jobs are sorted so that each follows the jobs whose
+ * outputs it reads.
+ */
 export type RetryRequest = {
   jobs: readonly Job[]
   once: IdempotencyKeyUse | null
   creating: JobCreatorWithLimits
-  /** Headers for inputs of the first job. */
+  /** HTTP headers with which the inputs of the first job are downloaded again. */
   headers: RetryHeaders
   /** Batch that the new jobs form; null for jobs without a batch. */
   batch: NewBatch | null
 }
 
 /**
- * Job that cannot be repeated: by its kind, or because inputs do not exist. A file that another job
- * did not write has a row, and a deleted file has none.
+ * Job that cannot be repeated: `refusal` is the reason if no job of its kind can be repeated, and
+ * `gone` lists the inputs that no longer exist. `file` is null for a deleted file; a file that its
+ * job never wrote still has a row.
  */
 type UnrepeatableJob =
   | { job: Job; refusal: string }
   | { job: Job; gone: { key: string; file: File | null }[] }
 
 /**
- * Outcome of a retry: the accepted jobs in the order of the repeated ones, or the reason why none
- * was created. `full` means that the disk has no room for a copy of a job's own file.
+ * Outcome of a retry: the accepted jobs in the order of the jobs that they repeat, or the reason
+ * why no job was created. `full` means that the disk has no room for a copy of a job's own file.
  */
 export type RetryOutcome =
   | (AcceptedJob & { newJobIds: string[] })
@@ -54,8 +58,8 @@ export type RetryOutcome =
   | "full"
 
 /**
- * Creates new jobs from the requests of finished jobs, all or none. If a job reads an output of
- * another of these jobs, the new job reads the output of the other's repetition.
+ * Creates new jobs from the requests of finished jobs, either all or none. If one of these jobs
+ * read an output of another, its repetition reads the output of the other job's repetition.
  */
 export async function retryJobs(
   env: Env,
@@ -130,9 +134,9 @@ function withoutRows(job: Job): JobSnapshot {
   return { job, tasks: [], files: [], inputs: [], endpoints: [] }
 }
 
-/** Files of repeated jobs, with the files that the new jobs will write in their place. */
+/** Map from the files of repeated jobs to the files that the new jobs will write in their place. */
 class ReplacedFiles {
-  /** New ids of jobs and files by the ids of the repeated ones. */
+  /** New ids of jobs and files, by the ids of the jobs and files that they replace. */
   readonly ids = new Map<string, string>()
   readonly #files = new Map<string, File>()
   readonly #accountId: string
@@ -141,15 +145,15 @@ class ReplacedFiles {
     this.#accountId = accountId
   }
 
-  /** Returns the file that replaces a file; null if the file stays. */
+  /** Returns the file that replaces a file in the retry; null if the retry uses the same file. */
   find(fileId: string): File | null {
     return this.#files.get(fileId) ?? null
   }
 
-  /** Adds the files of a repeated job that its retry writes again. */
+  /** Adds the files of a repeated job that the new job will write again. */
   add({ job, files }: JobSnapshot, draft: JobDraft): void {
     this.ids.set(job.id, draft.job.id)
-    // The row of a deleted output no longer exists, and its id is known from the job alone.
+    // Uses the ids in the job's row, because a deleted output has no row of its own any more.
     for (const [key, id] of Object.entries(job.fileIds ?? {})) {
       this.#replace(
         id,

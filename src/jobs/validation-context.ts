@@ -12,7 +12,7 @@ export async function readValidationContext(env: Env): Promise<ValidationContext
   }
 }
 
-/** Returns the properties of this deployment that requests can refer to. */
+/** Returns the properties of this deployment that requests can name: the speech models. */
 export function readDeploymentFacts(env: Env): DeploymentProperties {
   return { speechModels: parseSpeechModels(getSettings(env)) }
 }

@@ -7,7 +7,7 @@ import { sumPercents } from "../scheduler/progress.ts"
 import { readBatch } from "./batches.ts"
 import { askDispatcher } from "./wait.ts"
 
-/** Shortest time between two states of a batch that a stream yields, in milliseconds. */
+/** Shortest interval between two states of a batch that a stream sends, in milliseconds. */
 const STEP_MS = 200
 
 type BatchAddress = { accountId: string; batchId: string }

@@ -22,12 +22,12 @@ import type { State } from "../domain/states.ts"
 const SILENCE_MS = 10_000
 const AFTER_RESET_MS = 250
 /**
- * Value of `endings` that no dispatcher sends, so that the next call of `nextChange` returns at
- * once.
+ * Value of `endings` after a lost response. No dispatcher sends this value, so that the next call
+ * of `nextChange` returns at once.
  */
 const LOST = "lost"
 
-/** Address of a job: its account and its id. */
+/** Ids that identify a job: the id of its account and its own id. */
 export type JobAddress = { accountId: string; jobId: string }
 
 /**
@@ -37,8 +37,8 @@ export type JobAddress = { accountId: string; jobId: string }
 export type AwaitedJob = JobAddress & {
   isNew?: boolean
   /**
-   * Read replica to try before the primary database. The row of the replica counts only if the job
-   * is finished.
+   * Read replica that is tried before the primary database. A row from the replica is used only if
+   * the job in it is finished.
    */
   replica?: AccountDatabase | null
 }
@@ -124,8 +124,8 @@ async function awaitFinal<Row>(
 export type JobWithProgress = { job: Job; progress: Progress | null }
 
 /**
- * Yields a job at once and after each change, until the job ends or is deleted, or until
- * `timeoutMs`. Without a change for a while, yields the same state again.
+ * Yields a job at once and after each change, until the job ends, is deleted, or `timeoutMs` has
+ * passed. Without a change for a while, yields the unchanged job again.
  */
 export async function* followJob(
   env: Env,
@@ -166,8 +166,9 @@ async function nextChange(
 }
 
 /**
- * Asks a dispatcher for the next change within a time in milliseconds, which `ask` gets shortened to
- * SILENCE_MS. Waits and returns null if the dispatcher cannot be reached; `ids` are for the log.
+ * Requests the next change from a dispatcher by `ask`, which waits for at most `timeoutMs` or
+ * SILENCE_MS, whichever is shorter. If the dispatcher cannot be reached, logs `ids`, pauses and
+ * returns null.
  */
 export async function askDispatcher<Change>(
   ids: Record<string, string>,

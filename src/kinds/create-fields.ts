@@ -44,7 +44,7 @@ export const publishFieldSchemas = {
   }),
 }
 
-/** Schema of `priority` without a default, for requests that can set the field in two places. */
+/** Schema of `priority` without a default, for requests that accept the field at two levels. */
 export const optionalPrioritySchema = priority.optional()
 
 /**

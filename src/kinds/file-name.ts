@@ -29,9 +29,8 @@ export function fileNameFromUrl({ pathname }: URL): string {
 }
 
 /**
- * Returns a safe file name for an S3 object. The path of an S3 URL may be an object key as written
- * or percent-encoded, so that a URL gives several candidate keys; the last, decoded key gives the
- * name.
+ * Returns a safe file name for an S3 object. `keys` has the possible object keys of an S3 URL: the
+ * path as written, then the percent-decoded path if there is one. The last key gives the name.
  */
 export function fileNameFromObjectKeys(keys: readonly string[]): string {
   return sanitizeFileName(keys.at(-1) ?? "")

@@ -10,7 +10,8 @@ import type { Task } from "../db/schema/tasks.ts"
 import type { JobSnapshot } from "../domain/snapshot.ts"
 import { sanitizeFileName } from "./file-name.ts"
 
-// In jobs of every kind, these functions apply the results of tasks that import or probe inputs.
+// The functions of this file apply the results of imports and probes of inputs, in jobs of every
+// kind.
 
 /** Column values to change in the rows of files and tasks after an import or a probe. */
 export type InputColumnsAfterTask = {
@@ -18,7 +19,9 @@ export type InputColumnsAfterTask = {
   tasks: { id: string; set: Partial<Task> }[]
 }
 
-/** Reports whether a task imports or probes a file. Only the job's kind knows all other tasks. */
+/**
+ * Reports whether a task imports or probes a file. All other tasks are specific to the job's kind.
+ */
 export function isImportOrProbeTask({ work }: Task): boolean {
   return work.kind === importTaskDefinition.name || work.kind === probeTaskDefinition.name
 }
@@ -53,8 +56,8 @@ export function toOptionalProbeResult({ work }: Task, failure: Failure): TaskRes
 }
 
 /**
- * Returns the new column values of an imported file. Waiting probes of the file get the file's
- * size, which selects their pool.
+ * Returns the new column values of an imported file, and of probes that wait for the file. The size
+ * of the file, which is now known, selects the pool of these probes.
  */
 function finishImport(
   snapshot: JobSnapshot,

@@ -4,8 +4,8 @@ import { draftTask } from "../domain/job-draft.ts"
 import type { JobDraft, JobProperties, TaskDraft } from "../domain/job-draft.ts"
 import type { ImportUrl } from "./import-url.ts"
 
-// An input that is a URL causes two tasks of its job: an import, then a probe. The File has the
-// same id as the import task.
+// For an input that is a URL, the job has two tasks: an import, then a probe. The File has the same
+// id as the import task.
 
 /** Weight of a probe in the progress of a job, relative to the weights of the job's other tasks. */
 export const PROBE_PROGRESS_WEIGHT = 1

@@ -37,7 +37,7 @@ const STATUS = {
 export const JOB_STATUSES = ["queued", "processing", "completed", "failed"] as const
 export type JobStatus = (typeof JOB_STATUSES)[number]
 
-/** Returns the internal states of jobs whose Job record has a status. */
+/** Returns the internal states that a Job record shows as the given status. */
 export function findStatesByJobStatus(status: JobStatus): State[] {
   return STATES.filter((state) => STATUS[state] === status)
 }
@@ -93,7 +93,7 @@ type Output = JobResult["outputs"][number]
 /** Function that returns the URL of an output that is not a File; null for a File. */
 type FindNonFileUrl = (output: Output) => string | null
 
-/** Returns null for every output, for jobs whose outputs are all Files. */
+/** Returns null as the URL of any output, for jobs whose outputs are all Files. */
 function findNoUrl(): null {
   return null
 }
@@ -160,7 +160,7 @@ export function buildOutputRecords(
 }
 
 /**
- * Returns the name and the URLs of an output. The only URL of an output that is not a File is
+ * Returns the name and the URLs of an output. An output that is not a File has the single URL
  * `nonFileUrl`.
  */
 function linkFields(

@@ -28,9 +28,9 @@ export type FinishedTasks = { job: Job; files: File[]; tasks: FinishedTask[] }
  */
 export type FileColumnsAndJobResult = {
   files: { id: string; set: Partial<File> }[]
-  /** Files that are not stored, because each would equal another file of the job. */
+  /** Files that are not stored, because the file with the id `sameAs` has the same content. */
   sameFiles?: { id: string; sameAs: string }[]
-  /** Result of the job, which counts after the last task has finished. */
+  /** Result of the job so far. The result is final after the last task has finished. */
   result: JobResult
 }
 
@@ -68,7 +68,10 @@ export type Kind<RecordSchema extends z.ZodType<object> = z.ZodType<object>> = {
     progress: Progress | null,
     retention: RetentionSettings,
   ): z.infer<RecordSchema>
-  /** Returns the name by which references name the output with a key; the key by default. */
+  /**
+   * Returns the name of the output with a key, as references name the output. Without this
+   * function, the name is the key.
+   */
   outputName?(key: string): string
   /** Returns the URL of a job output that is not a File; null for a File. */
   outputUrl?(base: string, jobId: string, output: { key: string; name: string }): string | null
@@ -109,7 +112,7 @@ export type ResolvedInput = {
   fileId: string
   file: File | null
   source?: InputSource
-  /** Whether the input is an output of another job of the same batch whose request has faults. */
+  /** Whether the input is an output of a job in the same batch whose own request has faults. */
   isUnknown?: boolean
 }
 
@@ -146,8 +149,8 @@ export type CommonRequestFields = {
 }
 
 /**
- * Kind whose requests are JSON and whose routes are generated. `Usable` are the valid fields of an
- * invalid body.
+ * Kind whose requests are JSON and whose routes are generated. `Usable` is the type of the valid
+ * fields of an invalid body.
  */
 export type JsonKind<
   Input extends CommonRequestFields = CommonRequestFields,
@@ -188,13 +191,13 @@ export type JsonKind<
   /** Returns the URLs that the job will fetch, with the names of their request fields. */
   urls?(request: Usable): { field: string; url: InputValue }[]
   /**
-   * Returns the webhook URLs of a request, with the names of their fields. Defined only for
-   * requests that can nest these fields.
+   * Returns the webhook URLs of a request, with the names of their fields. Defined only for kinds
+   * whose requests may nest these fields in another field.
    */
   webhooks?(request: Usable): { field: string; url: string }[]
   /**
-   * Returns the common fields of a request (`CommonRequestFields`). Defined only for requests that
-   * can nest these fields.
+   * Returns the common fields of a request (`CommonRequestFields`). Defined only for kinds whose
+   * requests may nest these fields in another field.
    */
   createFields?(request: Input): CommonRequestFields
   /**

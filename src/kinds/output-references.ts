@@ -4,7 +4,7 @@ import { isCallerFileSource } from "../domain/states.ts"
 import type { Kind } from "./kind.ts"
 import { findKind } from "./registry.ts"
 
-/** Name of the output of a job that stores one file, such as an import, in references. */
+/** Output name that references use for a job that stores a single file, such as an import. */
 const ONLY_OUTPUT = "file"
 
 /** Job whose outputs a reference can name, with its files. */
@@ -47,7 +47,8 @@ function listOutputs({ id: jobId, kind, result = null, files }: JobWithOutputs) 
         id,
       ] as const
     }),
-    // Identical renditions share one File, which only the result tells.
+    // Adds the outputs in the job's result. Identical renditions share one File, and only the
+    // result tells which.
     ...(result?.outputs ?? []).map(
       ({ key, fileId }) => [getReferencedOutputName(definition, key), fileId] as const,
     ),

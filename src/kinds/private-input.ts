@@ -32,8 +32,8 @@ export function inputUrlFieldPath(field: string, input: InputValue): string {
 }
 
 /**
- * Returns the schema of an input that is a text. `expected` is the error message for any other
- * type.
+ * Returns the schema of an input without headers, which is a text. `expected` is the error message
+ * for any other type.
  */
 export function inputTextSchema(expected: string) {
   return z
@@ -84,8 +84,8 @@ const privateInput = z
     },
   })
   .superRefine((input, context) => {
-    // A zod union reports the issues of its single matching alternative only if the issues are not
-    // fatal.
+    // The issues are added as not fatal. Otherwise a zod union would not report the issues of its
+    // single matching alternative.
     for (const issue of privateFields.safeParse(input).error?.issues ?? []) {
       context.addIssue({ ...issue, continue: true })
     }

@@ -59,8 +59,8 @@ function readText(text: string, origin: string): ParsedInputReference {
   if (output && JOB_NAME.test(name)) return { jobName: name, output }
   if (isS3Url(text)) return { url: text }
   const parsed = URL.parse(text)
-  // Every other web URL is accepted here; `parseImportUrl` later rejects URLs that the rules do not
-  // allow.
+  // URLs of other servers are accepted here; `parseImportUrl` later rejects URLs that the rules do
+  // not allow.
   const url = parsed && /^https?:$/.test(parsed.protocol) ? parsed : null
   if (url && !isUrlOfDeployment(url, origin)) return { url: text }
   return (
@@ -109,7 +109,7 @@ function isBundle({ bundle, objectKey, source, name }: File): boolean {
   return bundle !== null || (isPlanned && findBundleKind({ name }) !== null)
 }
 
-/** Describes a file that its import or its job did not write, with the remedy. */
+/** Describes a file that does not exist, because its import or its job failed, with the remedy. */
 export function describeFailedFile({ source, name, jobId, errorCode, errorMessage }: File): string {
   const why = `${errorCode ?? "internal"}: ${errorMessage ?? "the job that writes it failed"}`
   return isCallerFileSource(source)

@@ -7,8 +7,8 @@ import { findVideoStream } from "./display-geometry.ts"
 /** Reports whether a probe has found that a stored file is not media. */
 export function isNonMediaFile({ state, source, probe, probeError, bundle }: File): boolean {
   if (state !== "succeeded" || probe !== null || bundle !== null) return false
-  // If an input has a probe error, its job ended before the probe. If an output has a probe error,
-  // the probe failed.
+  // An uploaded or imported file with a probe error was not probed, because its job ended early.
+  // For an output, a probe error means that ffprobe could not read the file.
   return isCallerFileSource(source) ? probeError === null : probeError !== null
 }
 

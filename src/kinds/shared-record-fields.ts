@@ -23,7 +23,7 @@ function statusOf(state: State): RecordStatus {
   return STATUS[state]
 }
 
-/** Returns the internal states of jobs or files whose record has a status. */
+/** Returns the internal states that records of jobs and files show as the given status. */
 export function findStatesByStatus(status: RecordStatus): State[] {
   return STATES.filter((state) => STATUS[state] === status)
 }

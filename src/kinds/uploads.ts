@@ -2,7 +2,7 @@ import { probeTaskDefinition } from "../contract/tasks/probe.ts"
 import { draftTask } from "../domain/job-draft.ts"
 import type { JobDraft, JobProperties, TaskDraft } from "../domain/job-draft.ts"
 
-/** Uploaded file whose bytes are already stored in R2, with the row that notes the upload. */
+/** Uploaded file whose bytes are already stored in R2. `upload` is the row of the upload. */
 export type StoredUpload = {
   upload: { id: string; objectKey: string }
   name: string

@@ -19,8 +19,8 @@ export type ReceivedFile = {
 /** File from a request that is being written to R2. */
 export type IncomingFile = {
   /**
-   * Adds bytes to the file. Returns false if the disk has no room. `moreBytes` is the smallest
-   * number of bytes that follow, by which the writer knows whether a part will be full.
+   * Adds bytes to the file. Returns false if the disk has no room. `moreBytes` is the minimum
+   * number of bytes that follow; the writer streams a part that these bytes will fill.
    */
   write(bytes: Uint8Array, moreBytes: number): Promise<boolean>
   /** Completes the file. Returns null if the disk has no room for the remaining bytes. */

@@ -16,8 +16,9 @@ export const PARTS_MAX = 10_000
 const FIRST_BYTES = 256 * 1024
 
 /**
- * Writer that stores an object in R2 in parts. A part of certain size is streamed. Other parts are
- * buffered, at most two at a time: the part that is being filled, and the part that is being sent.
+ * Writer that stores an object in R2 in parts. The writer streams a part that is certain to be
+ * filled. The writer buffers other parts, at most two at a time: the part that is being filled, and
+ * the part that is being sent.
  */
 export type PartWriter = {
   readonly upload: Upload
@@ -28,7 +29,7 @@ export type PartWriter = {
   readonly partBytes: number
   /** Function that reserves bytes on the disk before they are sent. */
   readonly holdSpace: ReserveDiskSpace
-  /** Call that sends a buffered part; null before the first part. */
+  /** Promise of the upload of the previous part; null before the first part. */
   inFlight: Promise<void> | null
   /** Part whose bytes are being streamed. */
   streamed: StreamedPart | null
@@ -82,10 +83,10 @@ export function createPartWriter(
 }
 
 /**
- * Adds bytes to the object. Waits for the previous part to be sent if a part is full. `moreBytes`
- * is the smallest number of bytes that follow: if they fill the part, its bytes are streamed to R2,
- * else they are buffered. Returns false if the disk under R2 has no room (a service on one
- * machine).
+ * Adds bytes to the object. If a part is full, waits until the previous part has been sent.
+ * `moreBytes` is the minimum number of bytes that follow: a part that these bytes will fill is
+ * streamed to R2, any other part is buffered. Returns false if the disk under R2 has no room (a
+ * service on one machine).
  */
 export async function addBytesToPartWriter(
   writer: PartWriter,
@@ -179,7 +180,9 @@ async function beginStreamedPart(writer: PartWriter): Promise<boolean> {
   return true
 }
 
-/** Passes a part with all its bytes to R2, after R2 has received the previous part. */
+/**
+ * Ends a streamed part whose bytes are all passed to R2, and waits for the previous part's upload.
+ */
 async function endStreamedPart(writer: PartWriter, part: StreamedPart): Promise<void> {
   writer.streamed = null
   writer.storedBytes += writer.partBytes
@@ -197,7 +200,7 @@ async function flushPart(writer: PartWriter): Promise<boolean> {
   writer.partsBegun += 1
   const sending = sendPart(writer, writer.multipart, buffer.subarray(0, filledBytes))
   writer.inFlight = sending.finally(() => space.release())
-  // The next await of this promise reports its failure.
+  // Prevents an unhandled rejection; the next `await` of the promise still throws the error.
   writer.inFlight.catch(() => undefined)
   writer.storedBytes += filledBytes
   writer.filledBytes = 0

@@ -17,14 +17,14 @@ export function startStreamedPart(
 ): StreamedPart {
   const { readable, writable } = new FixedLengthStream(sizeBytes)
   const sent = send(readable)
-  // The next await of this promise reports its failure.
+  // Prevents an unhandled rejection; the next `await` of the promise still throws the error.
   sent.catch(() => undefined)
   return { sink: writable.getWriter(), missingBytes: sizeBytes, sent }
 }
 
 /**
- * Passes bytes to R2, until the part is full. Returns the bytes after the end of the part, possibly
- * none. When the promise resolves, the part no longer uses the bytes.
+ * Passes bytes to R2, until the part is full. Returns the bytes that do not fit into the part,
+ * possibly none. The caller may reuse the buffer of the bytes when the promise resolves.
  */
 export async function fillStreamedPart(part: StreamedPart, bytes: Uint8Array): Promise<Uint8Array> {
   const taken = bytes.subarray(0, part.missingBytes)
@@ -35,8 +35,8 @@ export async function fillStreamedPart(part: StreamedPart, bytes: Uint8Array): P
 }
 
 /**
- * Waits for a step of a streamed part, or for the refusal of the part: R2 stops reading a part that
- * it refuses, so that the step may never end.
+ * Waits for a write to a streamed part or its close, or for an error of the part's upload: R2 stops
+ * reading a part that R2 refuses, so that a write may never end.
  */
 async function orRefused({ sent }: StreamedPart, step: Promise<void>): Promise<void> {
   step.catch(() => undefined)

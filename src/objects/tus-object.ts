@@ -24,7 +24,7 @@ export async function completeTusObject(
     try {
       await env.MEDIA.resumeMultipartUpload(objectKey, multipartId).complete(completed)
     } catch (error) {
-      // An earlier request completed the object.
+      // A missing multipart upload means that an earlier request has completed the object.
       if (!isMissingUploadError(error)) throw error
     }
   }
@@ -44,7 +44,7 @@ export async function removeTusUpload(
   { now, isForced }: { now: number; isForced: boolean },
 ): Promise<boolean> {
   const database = openAccountDatabases(env, row.accountId).sql
-  // After the deletion of the row, no writer can store progress.
+  // Delete the row first: without the row, no writer can store progress.
   const upload = await deleteTusUpload(database, row, { now, isForced })
   if (upload === undefined) return false
   if (upload) await abortUploadsWithoutJob(env, database, [upload], now)

@@ -40,12 +40,13 @@ export type TusWriterOptions = {
   /** Maximum number of bytes that the request sends. */
   bytesMax: number
   /**
-   * Whether no bytes count before `suspend` or `finish`, because a checksum must be verified first.
+   * Whether the bytes count as received only after `suspend` or `finish`, because a checksum must
+   * be verified first.
    */
   isHeld: boolean
   /**
-   * Called with the first bytes of the file before they are stored. The function throws to refuse
-   * the file.
+   * Checks the first bytes of the file before any byte is stored. Throws an error to refuse the
+   * file.
    */
   onStart?: (bytes: Uint8Array) => Promise<void>
 }
@@ -65,18 +66,18 @@ export class TusWriter {
   readonly #options: TusWriterOptions
   #buffer: Uint8Array
   #filledBytes = 0
-  /** Bytes of the upload in parts that were sent or are being sent. */
+  /** Number of bytes of the upload in parts that were sent or are being sent. */
   #partedBytes: number
   #inFlight: Promise<void> = Promise.resolve()
   /** Buffer of a sent part, which a later part reuses. */
   #spare: Uint8Array | null = null
   #multipart: R2MultipartUpload | null = null
-  /** Claimed part number that no part uses yet. */
+  /** Part number that this request has claimed in D1 but not used; null without such a number. */
   #nextNumber: number | null = null
   /** Highest part number that a part uses, or that an earlier request claimed. */
   #lastNumber: number
   #savedBytes: number
-  /** Stored parts that do not count as received yet. */
+  /** Parts stored in R2 that do not count as received before a checksum is verified. */
   #held: UploadPart[] = []
   #tailKey: string | null
   #hasTails: boolean
@@ -118,7 +119,7 @@ export class TusWriter {
     const { tailBytes } = this.#open.row
     const tail = await this.#env.MEDIA.get(this.#tailKey)
     const bytes = tail && new Uint8Array(await tail.arrayBuffer())
-    // A later writer has replaced the tail meanwhile.
+    // A missing tail, or a tail of another size, means that a later writer has replaced the tail.
     if (bytes?.byteLength !== tailBytes) throw new TusWriterReplacedError()
     this.#buffer.set(bytes)
     this.#filledBytes = tailBytes
@@ -150,7 +151,8 @@ export class TusWriter {
   async suspend(): Promise<void> {
     await this.#inFlight
     if (this.offsetBytes === this.#savedBytes && this.#nextNumber === null) return
-    // No part uses the claimed number, so that a later request may claim the number again.
+    // Release the claimed part number, which no part uses, so that a later request may claim the
+    // number.
     this.#nextNumber = null
     const tail = await this.#storeTail()
     await this.#save(this.#held, { offsetBytes: this.offsetBytes, tail })
@@ -171,7 +173,7 @@ export class TusWriter {
     await this.#inFlight.catch(() => undefined)
   }
 
-  /** Returns the number of bytes that the request may still bring. */
+  /** Returns the number of bytes that the request may still send. */
   #remainingBytes(): number {
     return this.#open.row.offsetBytes + this.#options.bytesMax - this.offsetBytes
   }
@@ -195,7 +197,7 @@ export class TusWriter {
     this.#filledBytes = 0
     const sending = this.#send(multipart, number, bytes, this.#partedBytes)
     this.#inFlight = sending.finally(() => space.release())
-    // The next await of this promise reports its failure.
+    // Prevents an unhandled rejection; the next `await` of the promise still throws the error.
     this.#inFlight.catch(() => undefined)
   }
 
@@ -214,7 +216,8 @@ export class TusWriter {
       this.#held.push(part)
       return
     }
-    // The same statement claims the number of the next part, if another part follows.
+    // The D1 statement that saves this part also claims the next part number, if another part
+    // follows.
     this.#nextNumber = this.#remainingBytes() > 0 ? number + 1 : null
     await this.#save([part], { offsetBytes, tail: null })
   }

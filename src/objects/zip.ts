@@ -92,8 +92,8 @@ function sharedFields({ name, sizeBytes, crc }: ZipEntry, large: number[], at: D
 }
 
 /**
- * Returns the ZIP64 extra field with the values that exceed their 32-bit fields. In those fields
- * all bits are set.
+ * Returns the ZIP64 extra field with the values that exceed their 32-bit fields. The 32-bit fields
+ * of these values have all bits set.
  */
 function zip64Field(large: number[]): Uint8Array {
   if (large.length === 0) return new Uint8Array()

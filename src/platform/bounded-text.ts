@@ -1,6 +1,6 @@
 /**
- * Reads a body as text. Returns null, and stops reading, if the body has more than `bytesMax`
- * bytes.
+ * Reads the body of a request or response as text. Returns null, and stops reading, if the body has
+ * more than `bytesMax` bytes.
  */
 export async function readTextUpTo(
   body: ReadableStream<Uint8Array> | null,

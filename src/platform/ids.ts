@@ -7,8 +7,8 @@ export function newId(): string {
 
 /**
  * Creates the id of an account. The id contains the number of the database that stores the
- * account's rows. A UUIDv7 stands for the first database. In a UUIDv8, the three hexadecimal digits
- * after the version digit are the number.
+ * account's rows. A UUIDv7 means the first database. In a UUIDv8, the three hexadecimal digits
+ * after the version digit are the number of the database.
  */
 export function newAccountId(database: number): string {
   const id = newId()

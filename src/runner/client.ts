@@ -16,8 +16,8 @@ const CALL_MS = 10_000
 const HEALTH_MS = 2000
 
 /**
- * Returns the URL below which a runner reads the inputs of a task, stores the task's outputs and
- * sends reports.
+ * Returns the base URL of the routes at which a runner reads the inputs of a task, stores the
+ * task's outputs and sends reports.
  */
 export function taskIoUrl(env: Env, taskId: string): string {
   return `${getSettings(env).IO_ORIGIN ?? "http://worker.internal"}/io/${taskId}`
@@ -33,7 +33,10 @@ export type PostTaskResult =
   | { full: string }
   | { unreachable: string }
 
-/** Posts a task to the runner of a slot. The same task may be posted again at the same fence. */
+/**
+ * Posts a task to the runner of a slot. The same task may be posted again with the same fencing
+ * token.
+ */
 export async function postTask(env: Env, order: TaskOrder): Promise<PostTaskResult> {
   try {
     const { status, text } = usesPlainRunner(env)
@@ -48,8 +51,8 @@ export async function postTask(env: Env, order: TaskOrder): Promise<PostTaskResu
 }
 
 /**
- * Kills the runs of a task whose fence is at most `fence`. Returns true if the runner confirms the
- * kill.
+ * Kills the runs of a task whose fencing token is at most `fence`. Returns true if the runner
+ * confirms the kill.
  */
 export async function killTask(
   env: Env,
@@ -86,7 +89,7 @@ export async function stopSlotContainer(
 
 /**
  * Ends a run that sends no heartbeats. Stops the run's container, because the container may still
- * run the task and must not get another. Returns false if the end is unconfirmed.
+ * run the task and must not get another task. Returns false if the end is unconfirmed.
  */
 export async function endSilentRun(
   env: Env,

@@ -10,8 +10,8 @@ export type StoredContainerState = ReturnType<typeof createContainerState>
 const TOKEN_BYTES = 32
 
 /**
- * First and longest backoff after containers whose sandbox did not work, in milliseconds. The
- * backoff doubles with each such container.
+ * First and longest backoff before a new start after the sandbox of a container did not work, in
+ * milliseconds. The backoff doubles with each consecutive container with this problem.
  */
 const RESTART_MS = 2000
 const RESTART_MS_MAX = 60_000
@@ -45,8 +45,8 @@ type Facts = {
 
 /**
  * Opens the state of a container in the storage of its Durable Object, so that the state outlives
- * both. Ends of runs and stop requests are in memory only. D1 has the state of each run, and a stop
- * request is repeated.
+ * the container and the object's memory. Ends of runs and stop requests are kept in memory only,
+ * because D1 has the state of each run, and a stop request is repeated.
  */
 export function createContainerState(kv: SyncKvStorage) {
   let endedRun: Pick<TaskRun, "taskId" | "fence"> | null = null
@@ -121,7 +121,10 @@ function openReader(kv: SyncKvStorage) {
 function sandboxMemory(kv: SyncKvStorage) {
   const read = openReader(kv)
   return {
-    /** Records that the container refused a task because the container's sandbox does not work. */
+    /**
+     * Records that the container refused a task because the container's sandbox does not work.
+     * Counts each process of a container once.
+     */
     noteUnsandboxed(boot: string | null, now: number): void {
       const record = read("unsandboxed")
       const isSame = record !== null && record.boot === boot

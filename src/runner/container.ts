@@ -37,14 +37,16 @@ const ENVIRONMENT = {
   RUNNER_HOST: "0.0.0.0",
   RUNNER_PORT: String(PORT),
   RUNNER_CAPACITY: "1",
-  // Limits the self-tests of a sandbox that does not work. The next container may be on another
-  // machine, where the sandbox works.
+  // Maximum number of self-tests that a container makes while its sandbox does not work. The next
+  // container may be on another machine, where the sandbox works.
   SELF_TESTS_MAX: "3",
   DISK_RESERVE_BYTES: String(DISK_RESERVE_BYTES),
 }
 const CALL_MS = 10_000
 
-/** Response text to a posted task during the backoff after failed starts. */
+/**
+ * Text of the response to a posted task, during the backoff after failed starts of the container.
+ */
 const NOT_STARTED = "not started"
 
 const LATE: RunnerAnswer = { status: 409, text: "a later allocation has this slot" }
@@ -86,8 +88,8 @@ class Runner extends Container<Env> implements RunnerRpc {
     await this.#ending
     const problem = await this.#comeUp(order.slot)
     if (problem !== null) return { status: 503, text: problem }
-    // No await may come between this check and the call. A container that was stopped for another
-    // account must not get a task of the previous account.
+    // No `await` may come between this check and the call: after a stop of the container for
+    // another account, the container must not get a task of the previous account.
     if (!this.#memory.admits(order.allocation)) return LATE
     this.#memory.noteHanded({ slot: order.slot, run })
     const { answer, boot } = await this.#call("POST", "/tasks", JSON.stringify(order))
@@ -151,15 +153,15 @@ class Runner extends Container<Env> implements RunnerRpc {
   }
 
   /**
-   * Informs the pool which process ended with the container. Ignores the exit code, because the
-   * exit code does not show how the run ended.
+   * Informs the pool which process ended with the container. Ignores the exit code, because this
+   * code does not show how the run ended.
    */
   override async onStop(): Promise<void> {
     const stopped = this.#memory.forgetProcess()
     if (stopped) await getPoolObject(this.env, this.#pool).slotStopped(stopped)
   }
 
-  /** Drops the run and starts the idle timer. */
+  /** Forgets a run, and starts the idle timer. */
   #forgetRun(run: TaskRun): void {
     this.#memory.forgetRun(run)
     this.renewActivityTimeout()
@@ -198,7 +200,7 @@ class Runner extends Container<Env> implements RunnerRpc {
   async #comeUp(slot: string): Promise<string | null> {
     const { status } = await this.getState()
     if (containerOf(this.ctx).running && status === "healthy") return null
-    // Simultaneous callers share one start, because each start creates a new token.
+    // Simultaneous callers await the same start, because each start creates a new token.
     this.#comingUp ??= this.#start(slot).finally(() => {
       this.#comingUp = null
     })
@@ -225,7 +227,8 @@ class Runner extends Container<Env> implements RunnerRpc {
       }
       return null
     } catch (error) {
-      // A container that runs but does not listen yet is slow and has not failed.
+      // Handles a container that has exited. A container that still runs but does not listen yet is
+      // only slow.
       if (!containerOf(this.ctx).running) {
         log("warn", "runner.not_started", { slot, error: String(error) })
         this.#memory.noteNotStarted(Date.now())
@@ -235,7 +238,10 @@ class Runner extends Container<Env> implements RunnerRpc {
     }
   }
 
-  /** Informs the pool whether the slot's container is degraded for a reason. */
+  /**
+   * Reports to the pool whether the slot's container has a problem that counts as a degraded
+   * reason.
+   */
   async #judge(slot: string, problem: SlotDegradedReason, isThere: boolean): Promise<void> {
     await getPoolObject(this.env, this.#pool).problemJudged({ slot, problem, isThere })
   }

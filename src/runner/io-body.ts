@@ -3,7 +3,7 @@ import { makeDiskSpaceReserver } from "../bindings/storage-disk.ts"
 import { respondWithMessage } from "./io-context.ts"
 import type { IoContext } from "./io-context.ts"
 
-/** Body of a length that R2 knows. */
+/** Body whose length R2 can determine before the upload. */
 export type FixedLengthBody = Uint8Array | ReadableStream<Uint8Array>
 
 /**
@@ -13,9 +13,9 @@ export type FixedLengthBody = Uint8Array | ReadableStream<Uint8Array>
 const WRONG_LENGTH = 408
 
 /**
- * Stores the body of a request by `store`, one call of R2, and returns the response of `note`.
- * Calls `note` only on success. Otherwise responds 411 without a `content-length`, 408 for a body
- * of another length, and 507 if the disk is full.
+ * Passes the body of a request to `store`, which makes one R2 call, and on success returns the
+ * response of `note`. Otherwise responds 411 without a `content-length`, 408 if the body has
+ * another length, and 507 if the disk is full.
  */
 export async function storeBody<Stored>(
   c: IoContext,

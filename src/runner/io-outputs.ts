@@ -54,7 +54,7 @@ async function withOutput(
 
 /**
  * Calls `serve` with the output key that the URL names, if the task has this output. Responds 410
- * if the task no longer runs at the run's fence in D1.
+ * if, according to D1, the task no longer runs with the run's fencing token.
  */
 export async function callWithOutputKey(
   c: IoContext,
@@ -162,7 +162,8 @@ export async function completeUpload(
 }
 
 /**
- * Aborts further uploads of the same object, for example an upload whose transfer was interrupted.
+ * Aborts all other uploads of the same object, for example an upload whose transfer was
+ * interrupted.
  */
 async function closeOthers(c: IoContext, objectKey: string, id: string): Promise<void> {
   const database = openAccountDatabases(c.env, c.get("run").accountId)

@@ -27,8 +27,8 @@ import {
 
 /**
  * Adds the routes of a resumable upload, which a later run of the same task continues. The upload's
- * object key contains a fence that no dispatch has. Every call requires that the task runs at the
- * caller's fence.
+ * object key contains a fencing token that no dispatch has. Every call requires that the task runs
+ * with the caller's fencing token.
  */
 export function addResumableUploadRoutes(io: Hono<IoHonoEnv>): void {
   const place = "/:task/outputs/:key/resumable"

@@ -22,8 +22,8 @@ import { OUTBOUND_ERROR_HEADER } from "../contract/protocol.ts"
 import type { Env } from "../bindings/env.ts"
 
 /**
- * Schema of the URL of an import without normalization. The schema of `importTaskDefinition` trims
- * URLs, but an S3 object key may end in a space.
+ * Schema of an import's URL exactly as stored. The schema of `importTaskDefinition` would trim the
+ * URL, but an S3 object key may end in a space.
  */
 const importedUrl = z.object({ kind: z.literal(importTaskDefinition.name), url: z.string() })
 
@@ -113,7 +113,7 @@ async function answerWith(answer: Response, key: string): Promise<Response> {
     const value = answer.headers.get(name)
     if (value !== null) headers.set(name, value)
   }
-  // Some S3 services respond to a range request with status 200.
+  // Responds 206 to a range request even if the S3 service sent status 200 with a `content-range`.
   const status = answer.status === 200 && headers.has("content-range") ? 206 : answer.status
   if (status < 300) return new Response(answer.body, { status, headers })
   headers.delete("content-length")
@@ -122,8 +122,8 @@ async function answerWith(answer: Response, key: string): Promise<Response> {
 }
 
 /**
- * Passes the refusal of the S3 service to the runner. Also logs the refusal, because the operator
- * can fix some causes.
+ * Responds to the runner with the error status of the S3 service in a header. Also logs the error,
+ * because the operator can fix some causes.
  */
 async function passRefusal(answer: Response, { bucket }: S3Source): Promise<Response> {
   const { status } = answer
@@ -166,7 +166,7 @@ async function askStore(
     region,
   })
   const signed = await signer.sign()
-  // Adds the header without a signature, because the transport may replace its value.
+  // Adds the header after the signature, because the transport may replace the header's value.
   signed.headers.set("accept-encoding", "identity")
   const request = new Request(signed.url, { headers: signed.headers, redirect: "manual" })
   try {

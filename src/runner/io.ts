@@ -30,7 +30,7 @@ export type ReportHandler = (env: Env, run: TaskRun, received: Report) => Promis
  * Builds the routes that a runner calls for its task, mounted at `/io`: `/{task}/inputs/{key}`,
  * `/{task}/source`, `/{task}/outputs/{key}`, `/{task}/outputs/{key}/members/{name}`,
  * `/{task}/outputs/{key}/resumable` and `/{task}/reports`. Responds 401 for a forged token or the
- * token of another task, and 410 if the task no longer runs at the token's fence.
+ * token of another task, and 410 if the task no longer runs with the token's `fence`.
  */
 export function makeIoRoutes(onReport: ReportHandler): Hono<IoHonoEnv> {
   const io = new Hono<IoHonoEnv>()
@@ -99,7 +99,7 @@ async function sendInput(c: IoContext): Promise<Response> {
   return new Response(object.body, { status: 206, headers: answerHeaders })
 }
 
-/** Range of an object that R2 sends. Each field may be undefined. */
+/** Range of an object that R2 sends, as R2 reports it. Each field may be undefined. */
 type R2Sent = Partial<Record<"offset" | "length" | "suffix", number | undefined>>
 
 function sentRange({ range, size }: R2Object): { offset: number; length: number } {

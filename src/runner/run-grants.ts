@@ -11,7 +11,10 @@ const RUNS_MAX = 1000
  */
 const grants = new Map<string, { at: number; outputs: string[] }>()
 
-/** Returns the object key of an input of a run. Returns null if the run may not read the input. */
+/**
+ * Returns the R2 key of an input that a run may read. Returns null if the run may not read the
+ * input.
+ */
 export async function findInputObjectKey(c: IoContext, key: string): Promise<string | null> {
   const { run, grant } = c.var
   const granted = grant && isFresh(grant) && Object.hasOwn(grant.inputs, key)
@@ -40,8 +43,8 @@ export async function findOutputKeysOfRun(c: IoContext): Promise<string[] | null
 }
 
 /**
- * Reports whether a read of D1 is recent enough to be used. A clock that was set back does not
- * prolong the use of a read.
+ * Reports whether cached data from D1 is recent enough to be used. Uses the absolute age, so that a
+ * clock that was set back does not prolong the use.
  */
 function isFresh({ at }: { at: number }): boolean {
   return Math.abs(Date.now() - at) < GRANT_VALID_MS

@@ -34,8 +34,8 @@ const taskGrant = z.object({
 })
 
 /**
- * Creates a token for the routes of `makeIoRoutes` that is valid for one task at one fence. Leaves
- * out a grant that is too long.
+ * Creates a token for the routes of `makeIoRoutes` that is valid for one task with one fencing
+ * token. Leaves out a grant that is too long.
  */
 export async function makeTaskToken(
   secret: string,

@@ -10,7 +10,7 @@ import type { SlotRequests } from "./slot-requests.ts"
  * with D1, because a call that reports a change may be lost.
  */
 const IDLE_MS = 30_000
-/** Wait before overdue work is tried again, in milliseconds. */
+/** Wait before overdue work is attempted again, in milliseconds. */
 const RETRY_MS = 5_000
 const EXPEDITED_MS = 1_000
 
@@ -45,8 +45,8 @@ export class DispatcherAlarm {
   }
 
   /**
-   * Sets the alarm to a few seconds from now, because the Worker may die during the work that
-   * starts now.
+   * Sets the alarm to a few seconds from now before work starts, so that the alarm repeats the work
+   * if the Worker dies.
    */
   async armSoon(accountId: string): Promise<void> {
     await this.#arm(accountId, Date.now() + RETRY_MS)
@@ -91,7 +91,8 @@ export class DispatcherAlarm {
       ...leases.map((at) => (at > now ? at : now + RETRY_MS)),
       ...(underWay.some(isTaskBeingDispatched) ? [now + RETRY_MS] : []),
       ...(backoffMs === null ? [] : [now + backoffMs]),
-      // Expired jobs are tried again at the usual interval.
+      // Jobs that are already past their expiry set no earlier alarm. The next regular alarm tries
+      // to end them again.
       ...(expiryAt > now ? [expiryAt] : []),
     )
   }

@@ -60,7 +60,8 @@ const RETRY_MS_MAX = 10_000
 export type DispatchOutcome = "running" | "gone" | "no capacity" | "superseded"
 
 /**
- * Returns the present queue entry of the task. Returns null if another dispatch has the task now.
+ * Function that returns the current queue entry of the task, or null if another dispatch has the
+ * task now.
  */
 type FindOwn = () => QueuedTask | null
 
@@ -132,8 +133,8 @@ const SECRETS_LOST: Failure = {
 }
 
 /**
- * Returns a failure if an input file of the task was deleted while the task waited for a slot, else
- * null.
+ * Returns a failure if an input file of the task was deleted while the task waited for a slot;
+ * otherwise null.
  */
 function goneFailure({ inputs }: ClaimedTask): Failure | null {
   return lostInputsFailure(
@@ -141,7 +142,10 @@ function goneFailure({ inputs }: ClaimedTask): Failure | null {
   )
 }
 
-/** Returns a failure if the inputs of a task, which are all there, do not suit its job; else null. */
+/**
+ * Returns a failure if the stored inputs of a task are too large or do not fit the request of its
+ * job; otherwise null.
+ */
 async function findInputFailure(env: Env, claimed: ClaimedTask): Promise<Failure | null> {
   const failures = await Promise.all([
     sizeFailure(env, claimed),
@@ -151,8 +155,8 @@ async function findInputFailure(env: Env, claimed: ClaimedTask): Promise<Failure
 }
 
 /**
- * Returns a failure if the sizes of some inputs were unknown when the job was created, and the
- * inputs are too large; else null.
+ * Returns a failure if the task's inputs are too large, and some of their sizes were unknown when
+ * the job was created; otherwise null.
  */
 async function sizeFailure(
   env: Env,
@@ -203,13 +207,13 @@ async function post(
     const result = await postTask(env, order)
     const posted = findOwn()
     if (!posted) {
-      // Kills the run, because a kill that arrived before the post had no effect.
+      // Kills the run again, because a kill that arrived before the post of the task had no effect.
       if (!("refused" in result)) await killTask(env, { ...order, taskId: order.task_id })
       return "superseded"
     }
     if ("accepted" in result) {
-      // If a heartbeat came before this response, the task already runs, and its lease counts from
-      // the heartbeat.
+      // Keeps the state of a task that already runs: a heartbeat came before this response, and the
+      // lease counts from the heartbeat.
       if (isTaskBeingDispatched(posted))
         queue.hold(withRunningState(posted, result.accepted, Date.now()))
       return "running"
@@ -273,8 +277,8 @@ async function makeOrder(
 }
 
 /**
- * Sets the limits of a run by the plan that the account has at the claim, and not at the creation
- * of the job.
+ * Sets the time and size limits of a run. The account's plan at the time of the claim counts, and
+ * not the plan at the creation of the job.
  */
 function limitRun(env: Env, work: TaskWork, plan: AssignedPlan): TaskWork {
   const { runSecondsMax, fileBytesMax } = computeEffectiveLimits(plan, getSettings(env))

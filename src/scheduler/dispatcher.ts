@@ -154,8 +154,8 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   }
 
   async wake(accountId: string, pool?: string): Promise<void> {
-    // The pool knows the account, but this object has never set an alarm. The object's tables were
-    // therefore lost.
+    // Without a stored account id, this object has never set an alarm. Since the pool knows the
+    // account, the object must have lost its tables.
     if (this.#alarms.account() === null) await this.tick(accountId)
     this.#slots.forgetUnmet(pool)
     this.#slots.resync(pool)
@@ -201,8 +201,8 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
    * once.
    */
   async #enqueue(accountId: string, accepted: readonly TaskMessage[]): Promise<void> {
-    // Skips tasks that left the queue. A call that timed out may still have arrived, and the JOBS
-    // message that repeats the call may come after the end of the task.
+    // Skips tasks that already left the queue: a call that timed out may still have arrived, and
+    // the JOBS message that repeats the call may come after the end of the task.
     const tasks = accepted.filter(({ id }) => !this.#left.get(id))
     if (tasks.length === 0) return
     await this.#alarms.armSoon(accountId)
@@ -214,8 +214,8 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
       if (queued.get(id)?.fence === null) this.#notes.jobAccepted(jobId)
     }
     this.#notes.noteLater(accountId)
-    // Reconciles blocked tasks, because their input files may have become ready while the call was
-    // on its way.
+    // Reconciles blocked tasks, because their input files may have become ready before this call
+    // arrived.
     const blocked = tasks.flatMap((task) => (task.blocked ? task.id : []))
     const reconciled = this.#reconciler.reconcileTasks(accountId, blocked, true)
     this.#inBackground(reconciled.then(() => this.#pump(accountId)))

@@ -21,9 +21,9 @@ export async function enqueueJob(env: Env, message: JobMessage): Promise<void> {
 }
 
 /**
- * Batch of the items that are added in one turn of the event loop. The batch passes the items to
- * the `work` of the first call, so that a Durable Object waits for its storage once. Every `add`
- * rejects if that work fails.
+ * Collects the items of all `add` calls in one turn of the event loop, and passes them together to
+ * the `work` of the first call, so that a Durable Object waits for its storage only once. If `work`
+ * fails, every `add` of the turn rejects.
  */
 export class MicroBatch<Item> {
   #items: Item[] = []

@@ -13,7 +13,7 @@ import { computeEndTransition } from "../jobs/settle/transitions.ts"
 
 const JOBS_MAX = 100
 /**
- * Wait before another try to end a job whose end could not be written, in milliseconds. Other jobs
+ * Wait before the next attempt to end a job after a failed attempt, in milliseconds. Other jobs
  * come first.
  */
 const RETRY_MS = 30_000
@@ -43,8 +43,9 @@ export async function expireWaitingJobs(
 }
 
 /**
- * Fails one job if it has waited too long for a runner. Returns null if the job is over, else the
- * time since which it waits according to D1: the present time while it waits for another job.
+ * Fails one job if the job has waited too long for a runner. Returns null if the job is over.
+ * Otherwise returns the time since which the job waits for a runner according to D1; the present
+ * time if the job still waits for another job.
  */
 async function expireJob(
   env: Env,
@@ -65,9 +66,9 @@ async function expireJob(
 }
 
 /**
- * Returns the transition that fails an open job if no runner has had a task of the job for
- * `waitMsMax`. Returns null if the job is over or may wait longer. The wait begins at `arrivedAt`,
- * when the last input from another job was complete; 0 without such an input.
+ * Returns the transition that fails an open job which has waited `waitMsMax` for a runner. Returns
+ * null if the job is over or may wait longer. The wait begins at `arrivedAt` at the earliest: the
+ * time at which the last input from another job was complete, or 0 without such an input.
  */
 export function computeExpiryTransition(
   snapshot: JobSnapshot,
@@ -79,8 +80,8 @@ export function computeExpiryTransition(
 }
 
 /**
- * Returns the time since which a runner could have had a task of the job: the creation of the job,
- * the arrival of its inputs or, for a started job, the end of its last run.
+ * Returns the time since which the job waits for a runner: its creation, the arrival of its last
+ * input or, for a started job, the end of its last run.
  */
 function waitingSince({ job, tasks }: JobSnapshot, arrivedAt: number): number {
   if (job.startedAt === null) return Math.max(job.createdAt, arrivedAt)

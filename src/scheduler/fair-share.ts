@@ -25,12 +25,15 @@ export type PoolState = {
  */
 const WARM_TURN_MS = 60_000
 
-/** Decision that an account gets a free slot. */
+/**
+ * Decision that an account gets a free slot. `lastHolder` is the account whose container still runs
+ * in the slot.
+ */
 export type SlotGrant = { slot: string; accountId: string; lastHolder: string | null }
 
 /**
- * Decides which accounts get free slots now. Returns the decisions in order; `turn` is the number
- * of the first allocation.
+ * Decides which accounts get free slots now. Returns the decisions in order; `turn` becomes the
+ * number of the first allocation.
  */
 export function shareSlots(state: PoolState, turn: number): SlotGrant[] {
   const room = openRoom(state)
@@ -119,7 +122,10 @@ function take(
   }
 }
 
-/** Returns the eligible account with the fewest slots; the earliest turn wins among equals. */
+/**
+ * Returns the account that may get another slot and has the fewest slots. Among equals, the account
+ * whose last allocation is the oldest comes first.
+ */
 function findNeediest(room: Room, slotCount: number): SlotRequester | null {
   let neediest: SlotRequester | null = null
   for (const each of room.waiting.values()) {

@@ -23,10 +23,9 @@ type Hooks = {
 }
 
 /**
- * Write buffer of a dispatcher for its jobs. The buffer collects the jobs that were accepted and
- * the tasks that runners took. After a short delay, the buffer writes them to D1 in batches, so
- * that no job waits for the write. The buffer also caches jobs as the claims of their tasks read
- * them.
+ * Write buffer of a dispatcher. The buffer collects accepted jobs and tasks that runners have
+ * started, and writes their states to D1 in batches after a short delay, so that no job waits for
+ * the write. The buffer also caches the snapshots of jobs that the claims of their tasks read.
  */
 export class JobWriteBuffer {
   readonly #openDatabase: (accountId: string) => AccountDatabase
@@ -46,8 +45,8 @@ export class JobWriteBuffer {
   }
 
   /**
-   * Records that a runner took a task, which starts the task's job. The acceptance of the job then
-   * needs no record, because the claim of the task has written the acceptance.
+   * Records that a runner has started a task, which starts the task's job. The acceptance of the
+   * job then needs no record, because the claim of the task has already written it.
    */
   taskTaken(accountId: string, { id: taskId, jobId, fence }: QueuedTask): void {
     if (fence === null) return
@@ -58,7 +57,10 @@ export class JobWriteBuffer {
     this.noteLater(accountId)
   }
 
-  /** Drops the record of a task that left the queue, because D1 has the end of the task. */
+  /**
+   * Drops the unwritten start of a task that left the queue, because D1 already has the end of the
+   * task.
+   */
   taskLeft(taskId: string): void {
     this.#taken.delete(taskId)
   }

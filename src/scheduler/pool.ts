@@ -22,17 +22,18 @@ import { SlotRequesters } from "./requesters.ts"
 import { PoolSlots } from "./slots.ts"
 
 /**
- * Time without a request after which the pool wakes an account that wants a slot, in milliseconds.
+ * Time without a request after which the pool calls the dispatcher of an account that wants a slot,
+ * in milliseconds.
  */
 const WAKE_MS = 15_000
 /**
- * Time without a request after which the pool wakes an account that only holds slots, in
- * milliseconds. The sweep, which finds lost work of a dispatcher, has the same interval.
+ * Time without a request after which the pool calls the dispatcher of an account that only holds
+ * slots, in milliseconds. The sweep, which finds lost work of a dispatcher, has the same interval.
  */
 const WAKE_HOLDER_MS = 60_000
 /**
- * Time without a request after which an account that neither wants nor holds a slot is forgotten,
- * in milliseconds.
+ * Time without a request after which the pool forgets an account that neither wants nor holds a
+ * slot, in milliseconds.
  */
 const FORGET_MS = 3_600_000
 
@@ -46,8 +47,8 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
    */
   readonly #ending = new Map<string, string | null>()
   /**
-   * Allocations whose dispatcher refused a hand-over. If this set is lost, the dispatchers refuse
-   * again.
+   * Ids of allocations that a dispatcher refused to hand over. If this set is lost, the dispatcher
+   * refuses again.
    */
   #kept = new Set<number>()
 
@@ -64,7 +65,7 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
       accountId,
       number,
       wanted: Math.max(0, request.wanted - idle),
-      // A time in the future comes from a clock that was corrected since.
+      // Corrects a time in the future, which was stored before the clock was set back.
       waitingSince: earlier && earlier.wanted > 0 ? Math.min(earlier.waitingSince, now) : now,
       slotsShareMax: request.slotsShareMax ?? 1,
       heardAt: now,
@@ -91,7 +92,7 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
   }
 
   async slotDistrusted({ slot, allocation }: { slot: string; allocation: number }): Promise<void> {
-    // A later allocation already has another container.
+    // Ignores an outdated call: a later allocation of the slot already has another container.
     if (this.#slots.find(slot)?.allocation !== allocation) return
     this.#slots.saveToEnd(slot)
     await this.#arm(getPoolNameOfSlot(slot))
@@ -153,9 +154,9 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
   }
 
   /**
-   * Allocates free slots by fair share, and wakes the accounts that got a slot. Does not wake
-   * `asker`, which learns of its slots by the response. First stops a container of another account
-   * in the background.
+   * Allocates free slots by fair share, and calls the dispatchers of the accounts that got a slot.
+   * Does not call the dispatcher of `asker`, whose pending request returns the slots. Before a slot
+   * changes accounts, stops its container in the background.
    */
   #share(pool: string, asker: string | null): void {
     const first = this.#nextNumber()
@@ -214,7 +215,8 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
         const lastHolder = isPlain ? null : this.#slots.find(name)?.accountId
         return { name, lastHolder: lastHolder || null }
       })
-    // A slot whose container is being stopped for an account counts as held by that account.
+    // Counts a slot whose container is being stopped as held by the account that gets the slot
+    // afterwards.
     const promised = [...this.#ending].flatMap(([slot, accountId]) =>
       accountId === null ? [] : [{ id: 0, slot, accountId }],
     )
@@ -258,7 +260,7 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     return [...waiting.union(this.#slots.holders())].filter((accountId) => {
       const heardAt = this.#requesters.find(accountId)?.heardAt ?? 0
       const sinceMs = now - heardAt
-      // A time in the future comes from a clock that was corrected since.
+      // A negative difference comes from a time that was stored before the clock was set back.
       return sinceMs < 0 || sinceMs > (waiting.has(accountId) ? WAKE_MS : WAKE_HOLDER_MS)
     })
   }
@@ -287,11 +289,11 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     const now = Date.now()
     const lookAt = now + (isUrgent ? WAKE_MS : WAKE_HOLDER_MS)
     const handOverAt = this.#nextHandOver(pool)?.at ?? Infinity
-    // The run of a due hand-over was already asked to end. The alarm at the usual interval repeats
-    // the request.
+    // If a hand-over is already due, its run was asked to end before. The alarm at the usual
+    // interval repeats that request.
     const at = handOverAt > now ? Math.min(lookAt, handOverAt) : lookAt
     const armedFor = await this.ctx.storage.getAlarm()
-    // A later alarm may also come from a clock that ran ahead.
+    // Replaces a later alarm, which may also come from a clock that ran ahead.
     if (armedFor === null || armedFor > at) await this.ctx.storage.setAlarm(at)
   }
 }

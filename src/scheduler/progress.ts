@@ -16,7 +16,8 @@ import type { QueuedTask } from "./queued-task.ts"
 const JOBS_MAX = 10_000
 
 /**
- * Highest progress of an open job. Progress reaches 100 percent only with the end of the last task.
+ * Highest progress of an open job, in percent. Progress reaches 100 percent only with the end of
+ * the last task.
  */
 const PERCENT_BEFORE_END = 99
 
@@ -26,7 +27,9 @@ type WeighedTask = Pick<QueuedTask, "id" | "weight" | "jobWeight">
 /** Id of a task, and the id of its job. */
 type TaskOfJob = Pick<QueuedTask, "id" | "jobId">
 
-/** Percent of each task of a job, and the last progress of the job that watchers saw. */
+/**
+ * Progress of each task of a job in percent, and the progress of the job that watchers got last.
+ */
 type JobProgress = { percents: Map<string, number>; shown: Progress }
 
 /**
@@ -39,8 +42,8 @@ export class ProgressTracker {
   // no watcher waits for a change from before the restart.
   readonly #bootId = newId()
   /**
-   * Number of changes of each job, and the number of the last change that may have been the end of
-   * the job or of a task.
+   * Number of changes of each job. `ending` is the number of the last change that may have been the
+   * end of the job or of one of its tasks.
    */
   readonly #changes = makeBoundedCache<{ count: number; ending: number | null }>(JOBS_MAX)
   readonly #jobs = new Map<string, JobProgress>()
@@ -81,7 +84,8 @@ export class ProgressTracker {
   }
 
   /**
-   * Drops the percentage of a task that ended or was requeued. The shown progress of the job stays.
+   * Drops the percentage of a task that ended or was requeued. The progress that watchers see stays
+   * the same.
    */
   runEnded({ id, jobId }: TaskOfJob): void {
     const { percents, shown } = this.#jobOf(jobId)
@@ -215,7 +219,10 @@ function areNew(changes: WatchedJobs, lastSeen: JobVersionsSeenByCaller): boolea
   return lastSeen.percent !== undefined && lastSeen.percent !== sumPercents(changes)
 }
 
-/** Returns the sum of the percents of watched jobs, which changes with the progress of each. */
+/**
+ * Returns the sum of the percentages of watched jobs. The sum changes with the progress of each
+ * job.
+ */
 export function sumPercents({ progress }: Pick<WatchedJobs, "progress">): number {
   return progress.values().reduce((sum, { percent }) => sum + percent, 0)
 }

@@ -49,8 +49,8 @@ function columnOf(field: keyof QueuedTask): string {
 export class TaskQueue {
   readonly #sql: SqlStorage
   /**
-   * States of tasks with a slot that are newer than the tasks' rows. Queries may ignore these
-   * states, because no query distinguishes the states of tasks with a slot.
+   * In-memory states of tasks with a slot, which are newer than the tasks' rows. Conditions of
+   * queries ignore these states, because no query distinguishes the states of tasks with a slot.
    */
   readonly #held = new Map<string, Pick<QueuedTask, "state" | "fence" | "boot" | "leaseUntil">>()
   /** Ids of removed tasks whose rows are not deleted yet. */
@@ -86,7 +86,7 @@ export class TaskQueue {
   /**
    * Keeps the new state of a starting task in memory only, so that the object does not wait for its
    * storage. If the memory is lost, the row still has the state `starting`, and the dispatch is
-   * repeated at the same fence.
+   * repeated with the same fencing token.
    */
   hold({ id, state, fence, boot, leaseUntil }: QueuedTask): void {
     this.#held.set(id, { state, fence, boot, leaseUntil })
@@ -105,7 +105,7 @@ export class TaskQueue {
     } else this.save(task)
   }
 
-  /** Sets the time since which the tasks of a job wait. */
+  /** Sets the time from which the waiting time of a job's tasks is counted. */
   saveWaitsSince(jobId: string, since: number): void {
     this.#sql.exec("update queued_tasks set waits_since = ? where job_id = ?", since, jobId)
   }
@@ -153,11 +153,13 @@ export class TaskQueue {
     return this.#select(`where id > ? and +state in (${list}) order by id limit ?`, after, limit)
   }
 
-  /** Returns tasks of a pool that could start now, in the order in which they start. */
+  /**
+   * Returns at most `limit` tasks of a pool that could start now, in the order in which they start.
+   */
   ready(limit: number, now: number, pool: string): QueuedTask[] {
     return this.#select(
-      // The operator `+` prevents that SQLite uses the index of tasks in backoff for this
-      // comparison. SQLite would otherwise plan the query again for each value.
+      // The unary `+` prevents SQLite from using the index of tasks in backoff for this comparison.
+      // SQLite would otherwise plan the query again for each value.
       `where state = 'ready' and pool = ? and (not_before <= ? or +not_before > ?)
        order by priority desc, id limit ?`,
       pool,
@@ -167,7 +169,10 @@ export class TaskQueue {
     )
   }
 
-  /** Returns those ids whose tasks are not queued, or whose row is still to be deleted. */
+  /**
+   * Returns those of the given ids whose tasks are not in the queue, including removed tasks whose
+   * rows are not deleted yet.
+   */
   lacking(ids: readonly string[]): string[] {
     const lacking = this.#query<{ id: string }>(
       `select value as id from json_each(?)
@@ -200,7 +205,8 @@ export class TaskQueue {
   }
 
   /**
-   * Returns jobs without a running task that have a task which has waited since `before` or longer.
+   * Returns the ids of jobs that have no running task, and that have a task which has waited since
+   * `before` or longer.
    */
   jobsWaitingSince(before: number, limit: number): string[] {
     const rows = this.#query<{ jobId: string }>(
@@ -215,7 +221,10 @@ export class TaskQueue {
     return [...new Set(rows.map(({ jobId }) => jobId))]
   }
 
-  /** Returns the time since which the longest-waiting task waits. Returns null if no task waits. */
+  /**
+   * Returns the time since which the longest-waiting task has waited. Returns null if no task
+   * waits.
+   */
   waitsLongestSince(): number | null {
     const [row] = this.#query<{ since: number }>(
       `select waits_since as since from queued_tasks

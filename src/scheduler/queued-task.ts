@@ -63,9 +63,9 @@ export function toNewQueueEntry({
 }
 
 /**
- * Returns the queue entry of a task that is open in D1. A claimed task keeps its slot and fence and
- * gets a new lease. If no runner has taken a task of its job, the task is posted again at that
- * fence.
+ * Returns the queue entry of a task that is open in D1. A claimed task keeps its slot and fencing
+ * token and gets a new lease. If no runner has started a task of its job yet, the task is posted
+ * again with the same fencing token.
  */
 export function toQueueEntryOfOpenTask(
   task: OpenTask,
@@ -113,8 +113,8 @@ export function withNewLease(task: QueuedTask, now: number): QueuedTask {
 }
 
 /**
- * Returns a task that waits again for at least `backoffMs`. Keeps the fence, so that a later claim
- * of the task is recognized by its higher fence.
+ * Returns a task that waits again for at least `backoffMs`. Keeps the fencing token, so that a
+ * later claim of the task is recognized by its higher token.
  */
 export function withBackoff(
   task: QueuedTask,

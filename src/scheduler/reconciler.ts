@@ -42,7 +42,7 @@ type Parts = {
   cursors: ScanCursors
   notes: JobWriteBuffer
   slots: SlotRequests
-  /** Removes a task from the queue. With `killed`, also kills the task's run. */
+  /** Removes a task from the queue. If `killed` is true, also kills the task's run. */
   remove: (id: string, killed: boolean) => void
   /** Called after each reconciliation, which may have changed the first deadline of the queue. */
   onReconciled: (accountId: string) => Promise<void>
@@ -83,9 +83,8 @@ export class Reconciler {
   }
 
   /**
-   * Reconciles tasks that ended, and tasks that wait for files of their jobs. With `over`, D1
-   * already has the end of all ended tasks. Otherwise reads from D1 which of the ended tasks are
-   * still open.
+   * Reconciles tasks that ended, and tasks that wait for files of their jobs. `over` means that D1
+   * already has the end of all these tasks. Otherwise reads from D1 which of them are still open.
    */
   async reconcileEnded(
     accountId: string,
@@ -166,7 +165,7 @@ export class Reconciler {
 
   /**
    * Removes the tasks of ended jobs from the queue, and reconciles the tasks that wait for files of
-   * these jobs. Expedites the scan of blocked tasks, because one call ends only some of a long
+   * these jobs. Expedites the scan of blocked tasks, because one call ends only some jobs of a long
    * chain.
    */
   async #leaveJobs(
@@ -202,7 +201,8 @@ export class Reconciler {
       if (adopted.allocation !== null) slots.markUsed(adopted.pool, adopted.allocation)
       const queued = all.get(task.id)
       if (!queued) return [adopted]
-      // The claim was written to D1 before this object lost its memory.
+      // Adopts a claim that D1 has and this object does not know, because the object lost its
+      // memory after the claim was written.
       const isUnknown = isTaskWaiting(queued) && task.fence > (queued.fence ?? 0)
       if (isUnknown && task.state === "running") queue.save(adopted)
       return []

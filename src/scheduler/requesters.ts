@@ -1,7 +1,7 @@
 /** Account that requested slots of a pool, and the account's last request. */
 export type SlotRequester = {
   accountId: string
-  /** Number of the account's last request. */
+  /** Number of the account's last slot request, by which the pool recognizes outdated requests. */
   number: number
   wanted: number
   /**
@@ -19,7 +19,7 @@ const TABLE = `create table if not exists waiting_accounts (
   account_id text primary key, wanted integer not null, waiting_since integer not null,
   slots_share_max real not null, turn integer not null) without rowid`
 
-/** Writes a row of a waiting account only if a column changes. */
+/** Inserts or updates the row of a waiting account. Writes nothing if no column changes. */
 const UPSERT = `insert into waiting_accounts
   (account_id, wanted, waiting_since, slots_share_max, turn) values (?, ?, ?, ?, ?)
   on conflict do update set wanted = excluded.wanted, waiting_since = excluded.waiting_since,
@@ -28,9 +28,9 @@ const UPSERT = `insert into waiting_accounts
   is not (excluded.wanted, excluded.waiting_since, excluded.slots_share_max, excluded.turn)`
 
 /**
- * Accounts that requested slots of a pool. `flush` writes the accounts that still want a slot.
- * Other accounts are in memory only, and are restored after a restart from `turns`, the number of
- * each account's last allocation.
+ * Accounts that requested slots of a pool. `flush` stores the accounts that still want a slot.
+ * Other accounts are kept in memory only. After a restart, `turns` restores the number of each
+ * account's last allocation.
  */
 export class SlotRequesters {
   readonly #sql: SqlStorage

@@ -42,8 +42,8 @@ export async function requeueLostTask(
     const own = queue.find(taskId)
     return own?.fence === fence && own.allocation === allocation && isLost(own)
   }
-  // First informs the pool that the slot's container must be stopped, so that the slot is not
-  // allocated again before the stop, even if this object dies.
+  // Tells the pool before the requeue that the slot's container must be stopped. The pool then does
+  // not allocate the slot before the stop, even if this object dies.
   if (cause === "failure" && slot && allocation) {
     await getPoolObject(env, task.pool).slotDistrusted({ slot, allocation })
   }

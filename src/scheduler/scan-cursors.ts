@@ -14,8 +14,8 @@ const OPEN_IDS = { usual: 300, expedited: 500 }
 const CHECKED = { usual: 50, expedited: 200 }
 
 /**
- * Scan of D1's open tasks, of waiting tasks in the queue, or of queued tasks that are blocked by an
- * input.
+ * Name of a scan: of D1's open tasks, of waiting tasks in the queue, or of queued tasks that are
+ * blocked by an input.
  */
 type Scan = "open" | "waiting" | "blocked"
 
@@ -27,7 +27,10 @@ type Scan = "open" | "waiting" | "blocked"
 export class ScanCursors {
   readonly #kv: SyncKvStorage
   readonly #queue: TaskQueue
-  /** Number of times that each expedited scan must still reach the end of the tasks. */
+  /**
+   * Number of times that each expedited scan must still reach the last task before the scan is
+   * complete.
+   */
   readonly #endsToReach = new Map<Scan, number>()
 
   constructor(kv: SyncKvStorage, queue: TaskQueue) {
@@ -44,7 +47,10 @@ export class ScanCursors {
     return (this.#endsToReach.get(scan) ?? 0) > 0
   }
 
-  /** Expedites a scan until the scan has covered all tasks after and before the cursor. */
+  /**
+   * Expedites a scan until the scan has covered all tasks: those after its cursor, then those
+   * before.
+   */
   expedite(scan: "open" | "blocked", cursor = this.at(scan)): void {
     if (!this.isExpedited(scan)) this.#endsToReach.set(scan, cursor === "" ? 1 : 2)
   }
@@ -66,8 +72,8 @@ export class ScanCursors {
   }
 
   /**
-   * Takes a step of the scan of waiting tasks in the queue. Returns the tasks' ids. Some tasks may
-   * be over or ready, because a call was lost.
+   * Returns the ids of the next waiting tasks in the queue, and advances the scan. D1 may have
+   * changed some of these tasks, because a call was lost.
    */
   nextWaiting(): string[] {
     const isExpedited = this.isExpedited("blocked")
@@ -80,8 +86,8 @@ export class ScanCursors {
   }
 
   /**
-   * Moves a cursor past the ids of a step. A step with fewer ids than its limit has reached the
-   * end.
+   * Moves the cursor of a scan past the ids of a step. A step with fewer ids than its limit has
+   * reached the last task.
    */
   #advance(scan: Scan, ids: readonly string[], limit: number): void {
     const last = ids.length < limit ? "" : (ids.at(-1) ?? "")

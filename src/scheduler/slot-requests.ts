@@ -37,30 +37,30 @@ type SlotDemand = Omit<SlotRequest, "number" | "isResync">
 type SlotLimits = Pick<PlanLimits, "runningJobsMax" | "slotsShareMax">
 
 /**
- * State of the requests to one pool. Earlier allocations are unknown until the first response of
- * the pool.
+ * State of an account's slot requests to one pool. Allocations from before a restart are unknown
+ * until the first response of the pool.
  */
 class PoolRequests {
   readonly pool: string
   /** Number of the last request; 0 before the first. */
   number = 0
   /**
-   * Whether the pool may still allocate slots for the last request. Another request must then read
-   * those allocations.
+   * Whether the pool may still allocate slots for the last request. A further request must then
+   * fetch these allocations.
    */
   isOpen = false
   /** Whether the pool has responded since this object started. */
   isKnown = false
   /**
-   * The last demand that the pool did not meet, and the time of that demand. Null if the pool may
-   * meet the next demand.
+   * Last demand that the pool did not meet, and the time of that demand. Null if the pool is
+   * expected to meet the next demand.
    */
   unmet: { wanted: number; since: number } | null = null
   hasFailed = false
   /** Ids of allocations that were assigned to a task. No allocation is assigned twice. */
   used = new Set<number>()
   isRequesting = false
-  /** Whether `request` was called again during the present request. */
+  /** Whether `request` was called again while the present request is pending. */
   isStale = false
 
   constructor(pool: string) {
@@ -104,8 +104,8 @@ export class SlotRequests {
   }
 
   /**
-   * Makes the next `request` include a pool, or every pool, that this object has sent no request
-   * since its start.
+   * Makes the next call of `request` send a request to a pool, or to every pool, to which this
+   * object has sent no request since its start.
    */
   resync(pool?: string): void {
     for (const requests of this.#some(pool)) requests.isOpen ||= requests.number === 0
@@ -147,7 +147,7 @@ export class SlotRequests {
     await Promise.all(requesting)
   }
 
-  /** Returns the pool with a name, or all pools without a name. */
+  /** Returns the request state of the pool with this name, or of all pools if no name is given. */
   #some(name?: string): PoolRequests[] {
     return [...this.#pools.values()].filter(({ pool }) => name === undefined || pool === name)
   }
@@ -164,7 +164,7 @@ export class SlotRequests {
       started = await this.#allocate(requests, demand)
       requests.hasFailed = false
     } catch (error) {
-      // Only logs that the pool is unreachable, so that the other pools still get their requests.
+      // Logs the error and continues, so that the other pools still get their requests.
       logError("dispatcher.pool_lost", { pool: requests.pool, error: String(error) })
       requests.hasFailed = true
     }
@@ -188,7 +188,8 @@ export class SlotRequests {
     const { unmet } = requests
     const isUnmet =
       unmet !== null && Math.abs(now - unmet.since) < UNMET_MS && wanted >= unmet.wanted
-    // The pool still allocates for the last request, even if no task waits for a slot now.
+    // While `isOpen` is true, the pool still allocates slots for the last request, even if no task
+    // waits for a slot now.
     const isKnown = wanted === 0 && !requests.isOpen
     if (released.length === 0 && (isUnmet || isKnown)) return null
     return { accountId, wanted, slotsShareMax, inUse, released }
@@ -202,7 +203,8 @@ export class SlotRequests {
     const request = { ...demand, number: requests.number, isResync: !requests.isKnown }
     const allocations = await getPoolObject(this.#env, pool).requestSlots(pool, request)
     if (allocations === null) return []
-    // The pool has freed the used allocations that its response no longer lists.
+    // Forgets used allocations that the pool's response no longer lists, because the pool has freed
+    // them.
     requests.used = requests.used.intersection(new Set(allocations.map(({ id }) => id)))
     const offers = allocations.filter(({ id }) => !requests.used.has(id))
     const now = Date.now()

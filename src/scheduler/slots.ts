@@ -18,17 +18,19 @@ type Slot = {
    * Account that has the slot or had the slot last. Empty after the slot's container was stopped.
    */
   accountId: string
-  /** Number of the slot's last allocation, or of the last stop of its container. */
+  /** Number of the slot's last allocation, or of the last stop of the slot's container. */
   allocation: number
   isAllocated: boolean
 }
 
 /**
- * Times that bound the report of a slot's problem. The report begins after the problem has lasted
- * for `lastsMsMin`, and ends `toldMsMax` after the problem was last seen.
+ * Times in milliseconds for the report of a slot's problem as a degraded reason. The report begins
+ * after the problem has lasted for `lastsMsMin`, and ends `toldMsMax` after the problem was last
+ * seen.
  */
 const PROBLEMS: Record<SlotDegradedReason, { lastsMsMin: number; toldMsMax: number }> = {
-  // A failed start may be temporary. A slot in demand is started again within this time.
+  // A failed start may be temporary. While the slot is in demand, its container is started again
+  // within this time.
   container_not_started: { lastsMsMin: 60_000, toldMsMax: 120_000 },
   // The report ends after ten minutes, because the slot's next container may not have the problem.
   sandbox_failed: { lastsMsMin: 0, toldMsMax: 600_000 },
@@ -95,7 +97,10 @@ export class PoolSlots {
     return [...this.#slots.values()].flatMap(({ slot, accountId }) => (accountId ? [slot] : []))
   }
 
-  /** Returns the highest plausible allocation number. */
+  /**
+   * Returns the highest allocation number, without numbers too far in the future, which come from a
+   * wrong clock.
+   */
   lastAllocation(now: number): number {
     return this.#slots
       .values()
@@ -105,7 +110,8 @@ export class PoolSlots {
   }
 
   /**
-   * Returns the number of each account's last allocation, as far as the slots record the number.
+   * Returns the number of each account's last allocation, for accounts that hold a slot or held a
+   * slot last.
    */
   lastTurns(): Map<string, number> {
     const turns = new Map<string, number>()

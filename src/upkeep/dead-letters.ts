@@ -14,7 +14,7 @@ import type { DeadLetter } from "../db/schema/operations.ts"
 const BODY_CHARACTERS_MAX = 10_000
 const JOBS_MAX = 20
 
-/** Parts of a queue message that are kept. */
+/** Fields of a queue message that a dead letter keeps. */
 type QueueMessage = { id: string; body: unknown }
 
 /**

@@ -65,16 +65,18 @@ async function purgeAccount(
   const { sql: database, directory } = own
   const isLate = now - account.deletedAt >= LATE_MS_MAX
   const before = await cancelSome(env, database, id)
-  // Keeps the rows while jobs are open, because the end of a job needs the rows. Keeps them for at
-  // most a day, because a job may be impossible to end.
+  // Keeps the account's rows while jobs are open, because the end of a job needs these rows. After
+  // a day, removes the rows anyway, because a job may be impossible to end.
   if (before.openJobs && !isLate) return await postponeAccountPurge(directory, id, now)
-  // The webhooks of batches tell of jobs, whose rows go next.
+  // Writes the bodies of batch webhooks before the jobs' rows are removed, because the bodies
+  // contain the records of the jobs.
   const isAnyUnwritten = !isLate && (await writeBatchDeliveryBodies(env, own))
   if (isAnyUnwritten) return await postponeAccountPurge(directory, id, now)
   await removeSomeRows(database, id, isLate)
   await removeUploads(env, database, id)
   const remains = await findRemainingAccountData(database, id)
-  // The secret of an endpoint still signs waiting webhooks.
+  // Keeps endpoints while webhooks wait, because the secret of an endpoint still signs these
+  // webhooks.
   if (!remains.deliveries) await deleteAllWebhookEndpoints(database, id)
   const areObjectsGone = await removeSomeObjects(env.MEDIA, id, remains)
   const isDone = !remains.rows && areObjectsGone
@@ -83,8 +85,8 @@ async function purgeAccount(
 }
 
 /**
- * Cancels open jobs of the account by ticks of its dispatcher, because each tick is an invocation
- * with its own D1 statements. Returns the data that the account still has.
+ * Cancels open jobs of the account by calls to `tick` of its dispatcher, because each call is an
+ * invocation with its own D1 statements. Returns the types of data that the account still has.
  */
 async function cancelSome(env: Env, database: Database, id: string): Promise<RemainingAccountData> {
   for (let ticks = 0; ; ticks += 1) {

@@ -42,14 +42,17 @@ const DAY_MS = 24 * 3_600_000
 const ABANDONED_MS = DAY_MS
 const ACCEPT_MS_MAX = 30_000
 const ROWS_MAX = 100
-/** Maximum number of lookups per sweep; each takes about eight D1 statements. */
+/**
+ * Maximum number of old metadata lookups whose open jobs one sweep cancels. Each cancellation takes
+ * about eight D1 statements.
+ */
 const LOOKUPS_MAX = 20
 /** Retention of usage, in days. */
 const USAGE_DAYS_MAX = 400
 const MEDIA_MAX = 1000
 /**
- * Age from which a lookup is removed, in milliseconds. This age exceeds the time for which the
- * lookup's result is reused and its caller waits.
+ * Age from which a metadata lookup is removed, in milliseconds. The age exceeds the time for which
+ * a result is reused and the time for which a caller waits.
  */
 const LOOKUP_MS_MAX = 5 * 60_000
 

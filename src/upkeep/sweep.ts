@@ -17,7 +17,10 @@ import {
 } from "../db/accounts/account-copies.ts"
 import { listUnconfirmedUsers, removeUnconfirmedUsers } from "../db/accounts/unconfirmed-users.ts"
 
-/** Maximum number of accounts that one sweep copies; each takes at most five D1 statements. */
+/**
+ * Maximum number of accounts that one sweep copies. The copy of an account takes at most five D1
+ * statements.
+ */
 const ACCOUNTS_MAX = 40
 
 /** Copies accounts and plans again from the directory to the databases that missed a change. */
@@ -66,8 +69,8 @@ const TRIES_MS_MAX = 5 * 60_000
 
 /**
  * Sweeps the directory, and each database in its own invocation, because D1 limits an invocation to
- * 1,000 statements. With `isStart`, `now` is the start of the service's only process, and uploads
- * that began before are removed.
+ * 1,000 statements. With `isStart`, `now` is the start of the service's only process, and callers'
+ * uploads that began before this time are removed.
  */
 export async function runSweep(
   env: Env,

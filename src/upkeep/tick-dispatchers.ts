@@ -6,17 +6,20 @@ import type { Database } from "../db/database.ts"
 import { listAccountsWithOpenJobs } from "../db/jobs/jobs.ts"
 
 const ACCOUNTS_AT_ONCE = 8
-/** Maximum number of accounts whose dispatchers are ticked per second. */
+/** Maximum number of accounts per second whose dispatchers are called. */
 const PAGE_ACCOUNTS = 100
 const PAGE_MS = 1_000
-/** Maximum number of accounts per sweep. More accounts are spread over several sweeps. */
+/**
+ * Maximum number of accounts whose dispatchers one sweep calls. More accounts are spread over
+ * several sweeps.
+ */
 const ACCOUNTS_PER_SWEEP = 5_000
 const SWEEP_MS = 60_000
 const LISTED_AT_ONCE = 1_000
 
 /**
- * Ticks the dispatchers of accounts with an open job. Spreads many accounts over the minute between
- * two sweeps.
+ * Calls `tick` of the dispatchers of accounts with an open job, which continue work that a lost
+ * call has stopped. Spreads many accounts over the minute between two sweeps.
  */
 export async function tickDispatchers(env: Env, database: Database, now: number): Promise<void> {
   const accounts = await listDue(database, now)
@@ -49,8 +52,8 @@ async function listDue(database: Database, now: number): Promise<string[]> {
 }
 
 /**
- * Returns a hash of an account id, which determines the sweep that ticks the account. Other
- * accounts do not affect the hash.
+ * Returns a hash of an account id, which determines in which sweep the account's dispatcher is
+ * called. Other accounts do not affect the hash.
  */
 function hashOf(accountId: string): number {
   let hash = 0

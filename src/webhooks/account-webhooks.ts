@@ -9,8 +9,8 @@ import { enqueueDelivery, draftDelivery } from "./outbox.ts"
 import { makeWebhookSecret, computePreviousSecretExpiry, SECRET_OVERLAP_MS } from "./signing.ts"
 
 /**
- * Makes a webhook delivery due again with all its tries. Returns null if the account has no such
- * delivery.
+ * Replays a webhook delivery: makes the delivery due again, with no tries used. Returns null if the
+ * account has no such delivery.
  */
 export async function replayDelivery(
   env: Env,
@@ -24,7 +24,7 @@ export async function replayDelivery(
   return logged
 }
 
-/** Sends a signed test event to a URL that was checked, or to an endpoint. */
+/** Sends a signed test event to a URL, which the caller has validated, or to an endpoint. */
 export async function sendTestEvent(
   env: Env,
   accountId: string,

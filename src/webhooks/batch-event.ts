@@ -33,7 +33,8 @@ export function isBatchDelivery({ type }: Pick<Delivery, "type">): boolean {
 
 /**
  * Writes the body of a batch's webhook to its delivery before the first try, and returns the stored
- * body. Returns null if the batch or the delivery was deleted. All later tries send the stored body.
+ * body. Returns null if the batch or the delivery was deleted. All later tries send the stored
+ * body.
  */
 export async function writeBatchDeliveryBody(env: Env, delivery: Delivery): Promise<string | null> {
   const database = openAccountDatabases(env, delivery.accountId)
@@ -53,12 +54,15 @@ export async function writeBatchDeliveryBody(env: Env, delivery: Delivery): Prom
   return stored && (await readDeliveryBody(env.MEDIA, stored))
 }
 
-/** Maximum number of deliveries whose bodies one call writes, for the D1 statements of an invocation. */
+/**
+ * Maximum number of deliveries whose bodies one call writes. The limit bounds the D1 statements of
+ * an invocation.
+ */
 const WRITTEN_AT_ONCE_MAX = 50
 
 /**
- * Writes the bodies of waiting deliveries about batches, before the rows of the batches are removed:
- * of one batch, or of the whole account. Reports whether more such deliveries may remain.
+ * Writes the bodies of waiting deliveries about one batch, or about all batches of the account,
+ * before the rows of the batches are removed. Reports whether more such deliveries may remain.
  */
 export async function writeBatchDeliveryBodies(
   env: Env,

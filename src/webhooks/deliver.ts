@@ -18,9 +18,15 @@ import { listSigningSecrets, signWebhook } from "./signing.ts"
 import type { SecretWithPrevious } from "./signing.ts"
 import { acquirePermit } from "./semaphore.ts"
 
-/** Validity of a claim, in milliseconds. Another consumer may repeat the try afterwards. */
+/**
+ * Time for which a claimed try belongs to one consumer, in milliseconds. Another consumer may
+ * repeat the try afterwards.
+ */
 const CLAIM_MS = 60_000
-/** Waits for a permit before the delivery is requeued, in milliseconds. */
+/**
+ * Waiting times between attempts to get a permit, in milliseconds. The delivery is requeued
+ * afterwards.
+ */
 const PERMIT_WAITS_MS = [10, 20, 40, 80, 160]
 const BUSY_SECONDS_MAX = 60
 
@@ -149,7 +155,8 @@ async function post(
 
 /**
  * Returns the reason why an endpoint no longer gets a delivery. Returns null if the endpoint does
- * get the delivery, or if a request named the URL. Test events also reach a disabled endpoint.
+ * get the delivery, or if the delivery goes to the URL of a request. A disabled endpoint still gets
+ * test events.
  */
 function findRefusal(
   { endpointId, jobId }: DueDelivery["delivery"],

@@ -23,7 +23,10 @@ const BODY_BYTES_MAX = 256_000
 
 /** Names of record fields that are never omitted, even from a body that is too large. */
 const KEPT_FIELDS = new Set(["id", "status", "created_at", "error", "error_code"])
-/** Maximum depth of an omitted field. For example, `output_files.out_1.files` has the depth 3. */
+/**
+ * Maximum depth of a field that can be omitted. For example, `output_files.out_1.files` has the
+ * depth 3.
+ */
 const DEPTH_MAX = 3
 
 type Field = { path: string[]; bytes: number }
@@ -85,7 +88,7 @@ function setNull(owner: object, path: readonly string[]): void {
   else Reflect.set(owner, name, null)
 }
 
-/** Longest delay of a queue message on all versions of the platform: 12 hours. */
+/** Longest delay of a queue message that every version of the platform accepts, in seconds. */
 const DELAY_SECONDS_MAX = 43_200
 
 // The deliveries table is an outbox. The batch that ends a job also writes the job's webhooks. The
@@ -130,8 +133,8 @@ export function draftDelivery(
 }
 
 /**
- * Returns the body of the webhook about a job's end. If the kind cannot build its own record, the
- * body contains the record that lists show.
+ * Returns the body of the webhook about a job's end as JSON. If the job's own record cannot be
+ * built, the body contains the shorter record of job lists.
  */
 function serializeJobEnd(
   type: string,
@@ -176,7 +179,7 @@ export async function enqueueDelivery(env: Env, message: DeliveryMessage): Promi
   }
 }
 
-/** Returns the snapshot of a job after a transition. */
+/** Returns the snapshot that a job has after a transition is applied. */
 function afterTransition(before: JobSnapshot, transition: JobTransition): JobSnapshot {
   const { job, tasks, files } = before
   const changedTasks = new Map(transition.tasks.map(({ id, set }) => [id, set]))

@@ -23,8 +23,8 @@ export async function postWebhook(
 }
 
 /**
- * Returns the result of a try without a request. The reason is the receiver (`isOfReceiver`), or a
- * failure of the service.
+ * Returns the result of a try that sent no request. `isOfReceiver` tells whether the receiver or
+ * the service is the cause.
  */
 export function makeUnsentTryResult(error: string, isOfReceiver: boolean): DeliveryTryResult {
   return { ...noAnswer(error), isOfReceiver, startedAt: Date.now(), durationMs: 0 }
@@ -65,7 +65,8 @@ async function readHead(
       bytes += value.byteLength
     }
   } catch {
-    // The status counts for a truncated response, and the signal marks a slow response.
+    // Keeps the text that was read so far. The response's status counts even if the body is
+    // truncated, and `signal` shows whether the response was too slow.
   }
   await reader.cancel().catch(() => undefined)
   return text

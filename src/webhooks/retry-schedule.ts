@@ -14,7 +14,7 @@ export type DeliveryTryResult = {
   answer: string | null
   /** Retry-After header of the response, unparsed. */
   retryAfter: string | null
-  /** Whether the result tells something about the receiver. Failures within the service do not. */
+  /** Whether the result is due to the receiver, and not to a failure within the service. */
   isOfReceiver: boolean
   /** Whether the delivery gets no further try. */
   isLast?: boolean
@@ -29,8 +29,8 @@ export function isReceiverGone({ status }: DeliveryTryResult): boolean {
 }
 
 /**
- * Returns the state of a delivery after a try, by the number of earlier tries since the last
- * replay.
+ * Returns the state of a delivery after a try. `tries` is the number of earlier tries since the
+ * last replay.
  */
 export function computeNextDeliveryState(
   attempt: DeliveryTryResult,

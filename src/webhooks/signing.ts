@@ -30,7 +30,7 @@ export function makeWebhookSecret(): string {
   return `whsec_${btoa(String.fromCharCode(...bytes))}`
 }
 
-/** Time for which the previous secret signs beside the new secret, in milliseconds. */
+/** Time for which the previous secret signs in addition to the new secret, in milliseconds. */
 export const SECRET_OVERLAP_MS = 24 * 3_600_000
 
 /** Secret of an account or an endpoint, with the previous secret and the time of the rotation. */

@@ -11,8 +11,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 /**
- * Names of the attempts of container/launcher/network-attack.c, and the outcome of each attempt
- * that the sandbox must enforce.
+ * Outcomes that the sandbox must enforce for the attempts of container/launcher/network-attack.c,
+ * by the name of the attempt.
  */
 export const EXPECTED_NETWORK_ATTACK_OUTCOMES = {
   tcp: "diverted",
@@ -158,8 +158,8 @@ export async function startNetworkAttackTargets(
 }
 
 /**
- * Opens a server that sends the greeting to each client. If `note` is given, the server calls
- * `note` for each client and sends a different text.
+ * Opens a server that sends a greeting to each client. If `note` is given, the server instead calls
+ * `note` for each client and sends a text other than the greeting.
  */
 async function listen(where: ListenOptions, note?: () => void): Promise<Server> {
   const server = createServer((socket) => {

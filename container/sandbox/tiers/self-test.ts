@@ -50,8 +50,8 @@ export type SandboxTestOptions = {
 }
 
 /**
- * Names of the attacks that container/launcher/attack.c makes. An attack whose outcome is not
- * reported counts as not refused.
+ * Names of the attacks that container/launcher/attack.c makes. If the program reports no outcome of
+ * an attack, the attack counts as not refused by the sandbox.
  */
 export const SANDBOX_ATTACK_NAMES = [
   "read_outside",
@@ -176,7 +176,7 @@ async function makeOutside(uid: number | null): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "lathe-outside-"))
   const secret = join(folder, "secret")
   await writeFile(secret, SECRET, { mode: 0o600 })
-  // Changes the owner of the folder last, since the new owner may replace the file.
+  // Changes the owner of the folder last, since the new owner may replace the file in the folder.
   if (uid !== null) for (const path of [secret, folder]) await chown(path, uid, uid)
   return folder
 }

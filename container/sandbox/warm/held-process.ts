@@ -93,7 +93,7 @@ export function encodeLaunchOrder(words: readonly string[]): Buffer | null {
 }
 
 /**
- * Reports whether two launches have equal sandboxes, so that they differ only in values that a
+ * Reports whether two launches need equal sandboxes. Such launches differ only in values that a
  * launch order contains.
  */
 function isSameSandbox(one: ToolLaunch, other: ToolLaunch): boolean {

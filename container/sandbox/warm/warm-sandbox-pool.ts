@@ -114,7 +114,7 @@ function findLeast(pools: Map<string, ToolPool>): ToolPool | undefined {
   return short.toSorted((one, other) => one.prepared.length - other.prepared.length)[0]
 }
 
-/** Returns, for each pool, the tools that its tasks run first, in the order of use. */
+/** Returns the tools that tasks run first, in the order of use, by the runner pool of the tasks. */
 function toolsOf({ toolPaths }: RunnerSettings): Record<string, WarmTool[]> {
   const probe = { tool: toolPaths.ffprobe, access: "read" as const }
   return { light: [probe], media: [{ tool: toolPaths.ffmpeg, access: "write" }, probe] }

@@ -106,7 +106,10 @@ async function runCommands(
   return null
 }
 
-/** Returns copies of the outputs whose `name` is the file name of the output in the workspace. */
+/**
+ * Returns copies of the outputs. The `name` of each copy is the file name of the output in the
+ * workspace.
+ */
 function inWorkspace(outputs: readonly TaskOutput[]): TaskOutput[] {
   const names = getWorkspaceOutputNames(outputs)
   return outputs.map((output) => ({ ...output, name: names.get(output.key) ?? output.name }))

@@ -91,7 +91,10 @@ type FileRefusal = { code: Refusal["code"] | "invalid_input"; message: string; o
 
 type ReadOption = { option: string; value: string; isGraph: boolean }
 
-/** Returns the replacement for an option that reads a file. Returns null for all other options. */
+/**
+ * Returns the replacement for an option that reads a filter graph or an HLS key info from a file.
+ * Returns null for all other options.
+ */
 function readOption(
   option: CommandOption,
   file: CommandFile,

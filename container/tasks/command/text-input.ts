@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs
 import type { TaskInput } from "../../../src/contract/task.ts"
 import { buildWorkspacePath } from "../../sandbox/workspace.ts"
 
-// eslint-disable-next-line no-control-regex -- control characters are what no such text has
+// eslint-disable-next-line no-control-regex -- text contains none of these control characters
 const NO_TEXT = /[\u0000-\u0008\u000e-\u001f\u007f]/
 
 /**

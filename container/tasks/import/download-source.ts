@@ -45,8 +45,8 @@ type DownloadWork = {
 }
 
 /**
- * Callbacks that process an opened source: `useFile` a file, and `usePage` a web page. A web page
- * is an error if `usePage` is missing or the URL has headers.
+ * Callbacks that process an opened source: `useFile` processes a file, and `usePage` processes a
+ * web page. A web page is an error if `usePage` is missing or the URL has headers.
  */
 type SourceUses<Outcome> = {
   limits?: SourceLimits

@@ -32,8 +32,8 @@ export function detectSourceKind(head: Buffer, contentType: string | null): Sour
 }
 
 /**
- * Returns the media type that a server has declared; null if a text type is declared and the first
- * bytes are binary.
+ * Returns the media type that a server has declared; null if the type declares text although the
+ * first bytes of the body are binary.
  */
 export function credibleMediaType(head: Buffer, contentType: string | null): string | null {
   if (contentType === null || decodeTextStart(head) !== null) return contentType

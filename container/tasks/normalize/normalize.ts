@@ -136,8 +136,8 @@ function round(value: number | null | undefined): number | null {
 }
 
 /**
- * Distance between the true peak and the maximum true peak, in dB. If the distance is larger, the
- * maximum peak was not the reason for a missed target loudness.
+ * Distance, in dB, below the maximum true peak. A true peak within this distance means that the
+ * maximum true peak is the reason for a missed target loudness.
  */
 const PEAK_ROOM_DB = 1
 

@@ -26,8 +26,8 @@ import { setImmediate as yieldToEventLoop } from "node:timers/promises"
 /**
  * Files in the workspace that belong to a bundle. If the output is a playlist, `names` begins with
  * the playlist. `playlist` is the playlist that a player opens first, or null. `durationSeconds` is
- * the duration of the longest playlist, or null. The runner cannot probe the segments of an
- * encrypted bundle.
+ * the duration of the longest playlist, or null. `isEncrypted` means that the runner cannot probe
+ * the segments of the bundle.
  */
 export type BundleFiles = {
   names: string[]
@@ -47,9 +47,9 @@ const naturalOrder = new Intl.Collator("en", { numeric: true })
 /**
  * Assigns the files in a workspace to the bundles among the outputs. Inputs and single-file outputs
  * are not assigned. A series gets the files that match its pattern. A playlist gets the files that
- * it names. Both also get the files that are named by playlists among their files. The first bundle
- * gets all remaining files. A file may belong to two bundles. Returns an empty map if no output is
- * a bundle.
+ * it names. Each bundle also gets the files that are named by playlists among its files. The first
+ * bundle gets all remaining files. A file may belong to two bundles. Returns an empty map if no
+ * output is a bundle.
  */
 export async function assignFilesToBundles(
   finished: FinishedWorkspace & { runs?: readonly FinishedFfmpegRun[] },
@@ -97,8 +97,8 @@ function toBundleFiles(
     const seconds = read.flatMap(({ durationSeconds }) => durationSeconds ?? [])
     const assigned = indexes.map((index) => names[index] ?? "")
     const others = assigned.filter((each) => each !== name)
-    // Treats the output as a single file if only a file with the literal name of the pattern
-    // exists, because the muxer does not write series.
+    // If only a file with the literal name of the pattern exists, treats the output as a single
+    // file, because the muxer has written no series.
     if (kind === "series" && others.length === 0) continue
     gathered.set(key, {
       names: others.length < assigned.length ? [name, ...others] : others,
@@ -279,10 +279,7 @@ type FileSearch = {
  */
 type FileAssignment = Uint8Array
 
-/**
- * File indexes by playlist: maps the index of a playlist to the indexes of the files that the
- * playlist names.
- */
+/** Map from the index of each playlist to the indexes of the files that the playlist names. */
 type References = Map<number, Uint16Array>
 
 const NAMES_PER_TURN = 500

@@ -76,7 +76,7 @@ function isEmpty({ report, content }: StoredOutput, run: FinishedFfmpegRun | nul
   if (content.isEmpty !== null) return content.isEmpty
   const noted = run?.notes.outputs
   if (report.probe) return content.covers > 0 && noted !== undefined && noted.size > 0
-  // Uses the summary that ffmpeg has printed if ffprobe cannot read the format.
+  // If ffprobe cannot read the format, uses the summary that ffmpeg has printed.
   return noted?.size === 1 && run?.notes.hasWritten === false
 }
 

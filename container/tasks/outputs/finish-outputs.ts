@@ -43,7 +43,10 @@ export async function checkAndStoreOutputs(
   return { outputs: stored.map(({ report }) => report), warnings: judgement }
 }
 
-/** Size up to which a media file is checked, because it may contain only headers, in bytes. */
+/**
+ * Maximum size, in bytes, of a media file that is checked, because such a file may contain only
+ * headers.
+ */
 const HEADERS_BYTES_MAX = 64 * 1024
 /**
  * Maximum number of files of a bundle that are probed. If the largest files are empty, the smaller
@@ -61,8 +64,8 @@ const FRAGMENT = /\.(?:m4s|cmf[vat])$/i
 async function isBundleEmpty(context: RunContext, bundle: BundleFiles): Promise<boolean> {
   const names = bundle.names.filter((name) => !isPlaylistFileName(name))
   const mediaNames = names.filter((name) => !isText(name))
-  // Handles a bundle without media files: it contains only playlists, which may name files that are
-  // separate outputs.
+  // Handles a bundle without media files. If the bundle contains only playlists, these may name
+  // files that are separate outputs.
   const lastsNoTime = (bundle.durationSeconds ?? 0) === 0
   if (mediaNames.length === 0) return names.length === 0 && lastsNoTime
   if (bundle.isEncrypted) return lastsNoTime

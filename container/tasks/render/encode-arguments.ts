@@ -51,9 +51,9 @@ const MUXERS: Record<RenditionContainer, readonly string[]> = {
  */
 const WITHOUT_TAGS = ["-map_metadata", "-1", "-map_chapters", "-1"]
 /**
- * Audio filters that delay the sound in WebM. Opus begins with 6.5 ms of silence, and ffmpeg 5
- * delays the picture by the same time. With a delay of the sound, keyframes have the same times in
- * every container.
+ * Audio filters by container, which delay the sound in WebM. Opus begins with 6.5 ms of silence,
+ * and ffmpeg 5 delays the picture by the same time. With a delay of the sound, keyframes have the
+ * same times in every container.
  */
 const OPUS_DELAY: Record<RenditionContainer, readonly string[]> = {
   mp4: [],
@@ -61,8 +61,8 @@ const OPUS_DELAY: Record<RenditionContainer, readonly string[]> = {
   webm: ["asetpts=PTS+0.0065/TB"],
 }
 /**
- * Maximum number of queued packets of a stream, an option of ffmpeg. Audio packets are queued while
- * a video encoder buffers many frames before its first packet.
+ * Maximum number of packets that ffmpeg queues for a stream. Audio packets are queued while a video
+ * encoder buffers many frames before its first packet.
  */
 const QUEUE_PACKETS_MAX = "9999"
 

@@ -107,7 +107,10 @@ async function encode(
   return await runFfmpegPass(context, clock, { argv, from: middle, to: share.to })
 }
 
-/** Estimates the effort of encoding a group, in pixels per frame of a last pass. */
+/**
+ * Estimates the effort of all passes for a group of renditions. The effort of a last pass is the
+ * number of pixels per frame.
+ */
 function encodeWeight(group: readonly PlannedRendition[]): number {
   return pixelsOf(group) + firstPassWeight(group)
 }
@@ -170,8 +173,8 @@ const ENCODER_BYTES: Record<RenditionCodec, { base: number; perPixel: number }> 
 const DECODER_BYTES = 600 * MIB
 const DECODER_BYTES_PER_PIXEL = 100
 /**
- * Share of the limits of a process that the estimates may use. The rest is a reserve, since the
- * actual use varies with the picture.
+ * Share of a process's limits that the estimated address space and threads of a group may reach.
+ * The rest is a reserve, since the actual use varies with the picture.
  */
 const USED_SHARE = 0.8
 /**

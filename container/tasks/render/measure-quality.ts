@@ -68,14 +68,14 @@ const SHARE_PLANNED = 0.08
 
 /**
  * Minimum time limit for the first sample segment of a group, in milliseconds. The minimum applies
- * even if the time share of a short encode is less.
+ * even if `SHARE_MAX` leaves less time after a short encode.
  */
 const FIRST_PLACE_MS_MIN = 5000
 
 /**
  * Number of frames in a sample segment: usually PLACE_FRAMES, and LEAST_FRAMES after a short
- * encode. An encode counts as short if its time share is less than PLACE_MS_MIN milliseconds for
- * each group.
+ * encode. An encode counts as short if the planned duration of the measurement is less than
+ * PLACE_MS_MIN milliseconds for each group.
  */
 const PLACE_FRAMES = 12
 const LEAST_FRAMES = 4

@@ -151,7 +151,7 @@ type Sound = { path: string; sampleCount: number; warnings: Warning[] }
 
 const SAMPLES_PER_SECOND = 16_000
 
-/** Progress of a transcription task when the audio is decoded, from 0 to 1. */
+/** Progress of a transcription task after the decoding of its audio, from 0 to 1. */
 const DECODE_SHARE = 0.05
 
 const SAMPLE_BYTES = 2

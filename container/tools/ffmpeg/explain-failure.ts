@@ -191,7 +191,7 @@ export function cleanToolLine(line: string, workspace: string): string {
     line
       .replaceAll(`${workspace}/`, "")
       .replaceAll(workspace, ".")
-      // eslint-disable-next-line no-control-regex -- control characters are what is taken out
+      // eslint-disable-next-line no-control-regex -- the pattern removes control characters
       .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029]/g, "")
       .replace(/ @ 0x[0-9a-f]+/g, "")
       // Shortens a message in which ffmpeg lists its whole whitelist.

@@ -18,8 +18,8 @@ export type MediaContent = {
 }
 
 /**
- * Minimum mean frame rate of a stream whose frames are evenly spaced, relative to the base frame
- * rate.
+ * Minimum ratio of the mean frame rate to the base frame rate for a stream whose frames count as
+ * evenly spaced.
  */
 const STEADY_SHARE_MIN = 0.9
 /**
@@ -115,7 +115,7 @@ export async function readMediaContent(output: unknown, path: string): Promise<M
 }
 
 /**
- * Derives the media content of a file that ffprobe could not open from ffprobe's error messages.
+ * Derives the media content from ffprobe's error messages, for a file that ffprobe could not open.
  * The messages may show that the file contains only headers and is therefore empty.
  */
 export function readContentOfUnreadableFile(stderr: string): MediaContent {

@@ -56,7 +56,7 @@ export async function readMovieHeader(path: string): Promise<MovieHeader> {
 function hasZeroDuration(index: Buffer): boolean {
   const at = index.indexOf("mvhd")
   if (at === -1 || at + HEADER_BYTES > index.length || index.includes("mvex")) return false
-  // In version 1 of the box, times have 64 bits.
+  // In version 1 of the `mvhd` box, times have 64 bits.
   return index[at + 4] === 1
     ? index.readBigUInt64BE(at + 28) === 0n
     : index.readUInt32BE(at + 20) === 0

@@ -93,7 +93,7 @@ export function createFfmpegRunFactsReader() {
   return {
     readStderr(line: string): void {
       if (readFile(line)) return
-      // ffmpeg prints this line before it describes the input.
+      // ffmpeg prints the line about an estimated duration before it describes the input.
       if (line.includes("Estimating duration from bitrate")) isEstimate = true
       readLength(line)
       const type = /^ {2}Stream #\d+:\d+[^ ]*: (\w+): /.exec(line)?.[1]

@@ -150,8 +150,8 @@ export async function runFfmpeg(
   const noted = notes.end()
   const lines = cleanToolLines(end.stderrTail, workspace)
   const failed = interpretEnd(context, command, end, oomKills)
-  // Ignores a failure because an encoder received no frame. Empty outputs are reported later with a
-  // better explanation.
+  // Ignores a failure that only means that an encoder received no frame. Empty outputs are reported
+  // later with a better explanation.
   const hasEnded = end.cause === null && end.signal === null
   if (failed && !(hasEnded && failedOnlyForLackOfFrames(lines, noted.hasWritten))) {
     return (await findListInput(context, command, failed)) ?? failed
@@ -264,8 +264,8 @@ export function knownInputDurations({ order }: Pick<FfmpegContext, "order">): Ma
 }
 
 /**
- * Returns the failure for the limit at which ffmpeg was ended: its code and its error sentence.
- * Returns null if no limit ended ffmpeg.
+ * Returns the failure code and the error sentence for the limit that ended ffmpeg. Returns null if
+ * no limit ended ffmpeg.
  */
 function explainLimit(
   cause: ProcessTerminationCause | null,

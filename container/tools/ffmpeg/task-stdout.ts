@@ -79,8 +79,8 @@ class CommandStdout {
 }
 
 /**
- * Returns the last characters of a text. Cuts only very long texts, so that few chunks cause a
- * copy.
+ * Returns the last characters of a text. Cuts a text only at four times the kept length, so that
+ * not every chunk causes a copy.
  */
 function lastCharacters(text: string): string {
   return text.length > 4 * STDOUT_BYTES_MAX ? text.slice(-STDOUT_BYTES_MAX) : text

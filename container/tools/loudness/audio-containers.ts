@@ -158,8 +158,8 @@ const CONTAINERS: readonly AudioContainer[] = [
 ]
 
 /**
- * Returns a container whose muxer and demuxer have the same name, unless `others` contains other
- * names.
+ * Creates the description of a container whose muxer and demuxer have the same name. `others`
+ * contains further fields, which may replace these names.
  */
 function plain(
   name: string,

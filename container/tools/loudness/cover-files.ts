@@ -79,7 +79,7 @@ export async function writeCoverTagsFile(
 
 /**
  * Returns the arguments of ffmpeg that attach cover pictures to a Matroska file. `attached` is the
- * number of attachments that precede them.
+ * number of attachments that precede the cover pictures.
  */
 export function coverAttachmentArguments(covers: readonly CoverFile[], attached: number): string[] {
   return covers.flatMap(({ stream, name }, index) => {

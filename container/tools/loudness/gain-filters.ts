@@ -7,7 +7,7 @@ import type { DecodableAudioStream } from "./normalization-source.ts"
  */
 const OVERSAMPLING = 4
 const OVERSAMPLED_RATE_MAX = 192_000
-/** Threshold of the compressor. Quieter sound counts as noise and is not changed. */
+/** Threshold of the compressor, in dB. Quieter sound counts as noise and is not changed. */
 const THRESHOLD_DB = -60
 /**
  * Attack and release times in milliseconds, which are slow enough that the compressor does not

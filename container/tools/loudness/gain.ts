@@ -33,14 +33,17 @@ export type LoudnessTolerance = { loudnessLu: number; peakDb: number }
 
 /** Smallest gain that is applied, in dB. A smaller gain is not audible. */
 const GAIN_DB_MIN = 0.05
-/** Rounding errors of the loudness meter: a range has one decimal place, a peak amplitude three. */
+/**
+ * Rounding errors of the loudness meter, which prints a range with one decimal place and a peak
+ * amplitude with three.
+ */
 const RANGE_ERROR_LU = 0.05
 const PEAK_ERROR_DB = 0.015
-/** Amount by which peaks may rise when the limited audio is resampled to its original rate. */
+/** Amount, in dB, by which peaks may rise when limited audio is resampled to its original rate. */
 const LIMIT_MARGIN_DB = 0.15
 /**
- * Loudness of audio before the compressor, at which even a wide loudness range lies above the
- * threshold.
+ * Loudness, in LUFS, to which audio is set before the compressor. At this loudness, even a wide
+ * loudness range lies above the compressor's threshold.
  */
 const COMPRESSION_LEVEL_LUFS = -20
 const RATIO_MAX = 20

@@ -16,13 +16,13 @@ const GATE_LUFS = -70
 /** Number of measurement steps in a block of the loudness meter. A step lasts 100 ms. */
 const STEPS_OF_BLOCK = 4
 /**
- * Number of bytes at the end of the file of exact figures that always contain the figures of the
- * last step.
+ * Number of bytes at the end of a meter's output file that always contain the values of the last
+ * measurement step.
  */
 const TAIL_BYTES = 16 * 1024
 /**
- * Largest difference between an exact figure and the summary, which has one decimal place. A larger
- * difference means that the exact figure belongs to an earlier moment.
+ * Largest difference between an exact value and its summary, which has one decimal place. A larger
+ * difference means that the exact value belongs to an earlier moment of the audio.
  */
 const AGREEMENT_DB = 0.1
 
@@ -31,15 +31,16 @@ const RATE_MIN = 16_000
 const METER_RATE = 48_000
 
 /**
- * Returns filters that measure an audio stream and write exact figures to a file of the workspace.
- * `at` is the index of the stream among the measured streams, `rate` its sample rate.
+ * Returns filters that measure the loudness of an audio stream and write exact values to a file of
+ * the workspace. `at` is the index of the stream among the measured streams, `rate` its sample
+ * rate.
  */
 export function loudnessMeterFilters(at: number, rate: number): string {
   const resampler = measuresWithoutResampling(rate) ? "" : `aformat=sample_rates=${METER_RATE},`
   return `${resampler}ebur128@stream${at}=peak=true:framelog=verbose:metadata=1,ametadata=print:file=${figuresName(at)}`
 }
 
-/** Reports whether the meter measures audio with this sample rate without resampling it. */
+/** Reports whether the loudness meter measures audio of this sample rate without resampling. */
 export function measuresWithoutResampling(rate: number): boolean {
   return rate >= RATE_MIN
 }
@@ -74,8 +75,8 @@ export function createLoudnessReader() {
 }
 
 /**
- * Combines the summary of a meter, which has one decimal place, with the exact figures of its last
- * step.
+ * Combines the summary of a loudness meter, whose values have one decimal place, with the exact
+ * values of the meter's last step.
  */
 export function combineMeterReadings(summary: Summary, figures: string): StreamLoudness {
   const steps = Number(lastOf(figures, /^frame:(\d+)/gm) ?? -1) + 1
@@ -94,8 +95,8 @@ export function combineMeterReadings(summary: Summary, figures: string): StreamL
 }
 
 /**
- * Returns the exact figure of the last step if the figure agrees with the summary. Otherwise
- * returns the figure of the summary, since only the summary includes the last moment of the audio.
+ * Returns the exact value of the last step if the value agrees with the summary. Otherwise returns
+ * the value of the summary, since only the summary includes the last moment of the audio.
  */
 function exactIfAgreeing(exact: number | null, summed: number): number {
   const isSame = exact !== null && Math.abs(exact - summed) <= AGREEMENT_DB

@@ -60,7 +60,7 @@ export const VIDEO_BITRATE_CONTROL = { peak: 1.5, bufferSeconds: 2 }
  * Bitrate control of SVT-AV1, which has one pass in ffmpeg. With default parameters, the encoder
  * leaves 10 to 20 % of a bitrate unused. With these parameters, the encoder used 95 to 99 % of 150
  * to 3000 kbit/s at 480p (version 1.4, ffmpeg 5.1) and 87 to 94 % (2.3, ffmpeg 7.1). With a
- * requested bitrate that is 6 % higher, both are within 8 %.
+ * requested bitrate that is 6 % higher, both versions are within 8 % of the intended bitrate.
  */
 export const SVT_AV1_BITRATE_CONTROL = {
   requestFactor: 1.06,
@@ -100,8 +100,8 @@ export const VIDEO_ENCODER_PRESETS: Record<RenditionCodec, VideoEncoderPreset> =
     crf: { sd: 24, hd: 24, fullHd: 24, uhd: 24 },
     // Large pictures take so much time that speed matters more than file size.
     speed: { sd: "medium", hd: "medium", fullHd: "fast", uhd: "fast" },
-    // Two passes are within 1 % of the bitrate. A single pass is within 3 %, but uses bits where
-    // they are less visible.
+    // Two passes are within 1 % of the bitrate. A single pass is within 3 %, but spends bits on
+    // parts of the video where the bits are less visible.
     passes: 2,
     missesBelow: false,
     // Apple's players do not play streams with the tag hev1.

@@ -34,7 +34,8 @@ function pickChannels(left: number, right: number): string {
 }
 
 /**
- * Returns the filter that assigns a known layout to channels, so that further filters accept them.
+ * Returns the filter that assigns a known layout to channels, so that other filters accept the
+ * channels.
  */
 function relabel(channels: number): string {
   const all = Array.from({ length: channels }, (_, at) => at).join("|")
@@ -42,8 +43,8 @@ function relabel(channels: number): string {
 }
 
 /**
- * Returns the filter that mixes channels to stereo by their names: left channels to the left, right
- * channels to the right, others to both. Drops LFE channels.
+ * Returns the filter that mixes channels to stereo by their names: left channels to the left side,
+ * right channels to the right side, and other channels to both sides. Drops LFE channels.
  */
 function mixByName(names: readonly string[]): string {
   const placed = names.map((name, at) => ({ name: name.replace(/@.*$/, ""), at }))

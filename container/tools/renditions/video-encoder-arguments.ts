@@ -173,8 +173,8 @@ function rateArguments({ target: { bitrateKbps }, crf }: EncoderSettings, qualit
 
 /**
  * Returns encoder parameters that select the pass and the log file of the pass. The options of
- * ffmpeg for two passes are not used, because ffmpeg derives their log names from the other streams
- * of the run.
+ * ffmpeg for two passes are not used, because ffmpeg derives the names of its pass logs from the
+ * other streams of the run.
  */
 function passParameters({ target, pass }: EncoderSettings, fast: string[]): string[] {
   if (encodePassCount(target) === 1) return []

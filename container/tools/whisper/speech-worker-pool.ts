@@ -101,8 +101,8 @@ function openSpeechWorkers({
       const idle = idleEntries()
       const warm = idle.findLast((entry) => isSame(entry, spec))
       if (warm) stopWaiting(warm)
-      // If all workers together reach the capacity, one of them is idle, since tasks never
-      // outnumber the capacity. Ends the longest idle worker.
+      // Ends the worker that has been idle for the longest time if all workers together reach the
+      // capacity. An idle worker then exists, since tasks never outnumber the capacity.
       else if (entries.size >= capacity && idle[0]) await leave(idle[0])
       const entry = warm ?? start(spec)
       return { worker: entry.worker, release: (isReusable) => release(entry, isReusable) }

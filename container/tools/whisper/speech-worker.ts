@@ -45,7 +45,7 @@ export type SpeechTaskOrder = {
 
 /**
  * Answer of a speech worker to a task: the last line of the Python driver about the task, or the
- * end of its process.
+ * end of the worker's process.
  */
 export type SpeechWorkerAnswer =
   | Extract<SpeechWorkerLine, { kind: "done" }>
@@ -131,8 +131,8 @@ export function startSpeechWorker(spec: SpeechWorkerSpec): SpeechWorker {
     async transcribe(order, sound, listener) {
       if (exited.signal.aborted) return { kind: "gone", end: await ended }
       task = openTask(listener)
-      // Sends nothing if stdin is closed. The caller then learns of the end of the process, and not
-      // of a broken pipe.
+      // Sends nothing if stdin is closed, so that the answer is the end of the process and not the
+      // error of a broken pipe.
       if (stdin?.writable === true) {
         send(order, sound, { stdin, exited: exited.signal }).catch(task.fail)
       }

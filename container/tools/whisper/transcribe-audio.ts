@@ -26,7 +26,7 @@ export type TranscriptionContext = {
   signal: AbortSignal
 }
 
-/** Audio to transcribe, and options. */
+/** Audio to transcribe, and options of the transcription. */
 export type TranscriptionRequest = {
   /** Path of the audio file: mono samples, 16-bit little-endian, 16,000 Hz, without a header. */
   path: string
@@ -45,7 +45,8 @@ export type TranscriptionRequest = {
 }
 
 /**
- * Transcript of audio. Without speech it has no segments, and `language` is the requested language.
+ * Transcript of audio. Without speech, the transcript has no segments, and `language` is the
+ * requested language.
  */
 export type SpeechTranscript = {
   /**

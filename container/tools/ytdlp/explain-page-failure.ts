@@ -18,7 +18,7 @@ const SERVER_ERROR_STATUS_MIN = 500
 /** Details of a run of yt-dlp in addition to the lines that its Python driver has printed. */
 export type PageRunDetails = {
   bytesMax: number
-  /** Errors of connections that the proxy refused or that failed, in order. */
+  /** Errors of connections that the proxy refused or that failed, the oldest error first. */
   refusals: readonly EgressError[]
   /** Whether the download exceeded its maximum number of bytes. */
   isTooLarge: boolean

@@ -57,7 +57,7 @@ export async function installYtdlp(of: YtdlpInstallOptions): Promise<string> {
   const { root, wanted } = of
   const name = `${wanted.version}-${wanted.sha256}`
   const folder = join(root, name)
-  // Removes folders that another user can change, because their code must not run.
+  // Removes folders that another user can change, because the code in such folders must not run.
   if (findUnsafeFolder(join(folder, "yt_dlp")) !== null) await removeTree(root)
   await mkdir(root, { recursive: true })
   if (!(await exists(folder))) {

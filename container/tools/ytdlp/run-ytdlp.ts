@@ -18,7 +18,7 @@ import type {
 import { ytdlpGrants, ytdlpDriverArgv } from "./ytdlp-environment.ts"
 import type { YtdlpInstallation } from "./ytdlp-environment.ts"
 
-/** Job for the Python driver of yt-dlp: the URL of a web page, and what to fetch from it. */
+/** Job for the Python driver of yt-dlp: the URL of a page, and the media or metadata to fetch. */
 export type YtdlpJob = {
   url: string
   mode: "download" | "metadata"
@@ -45,8 +45,8 @@ export type YtdlpRun = {
 }
 
 /**
- * Outcome of a run of yt-dlp: the last line of the driver or null, the end of its process, and the
- * results of its proxy.
+ * Outcome of a run of yt-dlp: the last line of the driver or null, the end of the driver's process,
+ * and the results of the run's proxy.
  */
 export type YtdlpRunEnd = {
   last: YtdlpDriverResultLine | YtdlpDriverErrorLine | null

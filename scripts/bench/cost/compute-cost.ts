@@ -132,7 +132,7 @@ type Size = { vcpu: number; gib: number; gb: number }
 
 /**
  * vCPUs, memory and disk of each instance type. Memory and disk are billed while a container runs,
- * however much of them is used.
+ * even if unused.
  */
 const SIZES: Record<(typeof INSTANCE_TYPES)[number], Size> = {
   lite: { vcpu: 1 / 16, gib: 0.25, gb: 2 },

@@ -52,7 +52,7 @@ export async function benchCost(scope: BenchResources): Promise<BenchResult[]> {
   const service = await startCountedService(scope, {
     ALLOWED_PRIVATE_HOSTS: `127.0.0.1,${page.host}`,
     PAID_REQUESTS_PER_MINUTE: "100000",
-    // Disables the sweep, because the sweep belongs to no job.
+    // Delays the sweep beyond the measurement, because its cost belongs to no job.
     SWEEP_SECONDS: "3600",
   })
   const runs = watchRuns(service)
@@ -106,13 +106,16 @@ async function measure(
     workerMs: after.workerMs - before.workerMs,
     tasks: after.tasks - before.tasks,
     runnerSeconds: (after.ms - before.ms) / 1000,
-    // Takes the larger value. The first value includes short processes that ended, and the second
-    // includes long processes that a sandbox killed.
+    // Takes the larger of two CPU times. The first includes short processes that have ended, and
+    // the second includes long processes that a sandbox killed.
     vcpuSeconds: Math.max(after.runnerMs - before.runnerMs, times.ms()) / 1000,
   }
 }
 
-/** Starts to count the tasks that run, and the time that they occupy a runner. */
+/**
+ * Counts the tasks that end from now on, and sums the time for which the tasks occupied a runner,
+ * in milliseconds.
+ */
 function watchRuns(service: CountedService): { tasks: number; ms: number } {
   const runs = { tasks: 0, ms: 0 }
   const acceptedAt = new Map<string, number>()

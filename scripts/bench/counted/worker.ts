@@ -15,7 +15,8 @@ const counts: OperationCounts = {}
 const watched = new WeakSet<object>()
 const calls = new WeakMap<object, Calls>()
 /**
- * Durable Object whose call is running. Calls of the object's own methods do not count as requests.
+ * Durable Object that executes the current call. Calls of the object to its own methods do not
+ * count as requests.
  */
 const inside = new AsyncLocalStorage<unknown>()
 
@@ -117,7 +118,8 @@ function watchStorage(className: string, object: object): void {
   const sql = fieldOf(storage, "sql")
   if (watched.has(sql)) return
   watched.add(sql)
-  // Each object has its own `sql`, so that the class of the object is known for each statement.
+  // Observes the `sql` of each Durable Object separately, so that each statement is counted for the
+  // object's class.
   observeMethod(sql, "exec", (answer) => {
     queueMicrotask(() => {
       if (!isCursor(answer)) return
@@ -180,7 +182,7 @@ function wrapMethod(
 }
 
 /**
- * Makes a method of an object call `see` with the method's result and arguments after each call.
+ * Replaces a method of an object by a method that also passes its result and arguments to `see`.
  */
 function observeMethod(
   owner: object,

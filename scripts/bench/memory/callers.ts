@@ -9,7 +9,7 @@ import { makeMediaFile, SMALL_MEDIA_ARGUMENTS } from "../../cli/client/media.ts"
 import { submitCommand, waitUntilFinal, uploadFile } from "../../cli/client/requests.ts"
 import type { BenchResources } from "../scope.ts"
 
-/** Counts of the load so far. */
+/** Numbers of commands, failed commands, uploads and webhooks of the load so far. */
 export type MixedLoadCounts = {
   commands: number
   failed: number

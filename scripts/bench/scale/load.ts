@@ -29,7 +29,7 @@ export type JobLoadResult = {
   submitted: number
   withWebhook: number
   refused: number
-  /** Times from sending a create to its response, in milliseconds. */
+  /** Times from sending a request that creates a job to the response, in milliseconds. */
   submitMs: number[]
   /** Time that the submission of all jobs took, in milliseconds. */
   tookMs: number
@@ -48,12 +48,12 @@ export function startJobLoad(origin: string, receiver: string, ended: ReadonlySe
   const sent: SentJob[] = []
   const accounts: Account[] = []
   return {
-    /** Notes that the runner got a task of a job. */
+    /** Records the time at which the runner got a task of a job. */
     note: (jobId: string) => void handedAt.set(jobId, performance.now()),
     close: () => caller.close(),
     /**
-     * Returns the time from sending each create until the runner got the job's task, in
-     * milliseconds.
+     * Returns the time from sending each request that creates a job until the runner got the job's
+     * task, in milliseconds.
      */
     waitsMs: () => waitsOf(sent, handedAt),
     /** Uploads a file with each API key. The commands of the key's account read that file. */

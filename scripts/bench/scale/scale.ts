@@ -27,14 +27,16 @@ export type ScaleOptions = { accounts: number; rate: number; seconds: number }
 export type ScaleResult = {
   facts: JobLoadResult
   /**
-   * Times from sending a create until the runner got the job's task, one for each job, in
-   * milliseconds.
+   * Times from sending a request that creates a job until the runner got the job's task, one for
+   * each job, in milliseconds.
    */
   waitMs: number[]
   counts: OperationCounts
   finished: number
   webhooks: number
-  /** Time from the first create until all jobs and webhooks were done, in milliseconds. */
+  /**
+   * Time from the creation of the first job until all jobs and webhooks were done, in milliseconds.
+   */
   tookMs: number
   workerdBytes: { before: number; peak: number }
   /**
@@ -175,7 +177,7 @@ const D1_STATEMENTS_PER_SECOND = 1_000
 const D1_BYTES_MAX = 10e9
 const QUEUE_MESSAGES_PER_SECOND = 5_000
 /**
- * Requests per second above which a Durable Object responds that it is overloaded (a soft limit).
+ * Requests per second above which a Durable Object responds with an overload error (a soft limit).
  */
 const OBJECT_REQUESTS_PER_SECOND = 1_000
 /** Concurrent vCPUs of all containers of a Cloudflare account. */

@@ -67,7 +67,8 @@ export async function startLatheContender(
       await upload(film)
     },
     async remux() {
-      // Does not wait for the probe of the upload, because the command does not need it.
+      // Does not wait for the probe of the upload, because the command does not need ffprobe's
+      // result.
       const { id } = await uploadFile(caller, FILM_NAME, film)
       await remux(id)
     },
@@ -94,7 +95,7 @@ function ofSystem(name: string): string {
   return existsSync(path) ? path : name
 }
 
-/** Opens the contender that runs the system's ffmpeg and ffprobe on a local video. */
+/** Creates the contender that runs the system's ffmpeg and ffprobe on a local video. */
 export function createSystemToolsContender(path: string): BenchContender {
   const [folder, name] = [dirname(path), basename(path)]
   async function remux(): Promise<void> {

@@ -176,7 +176,7 @@ async function transcribe(
   const body = { file_url: `svc_id://${fileId}`, ...(language !== undefined && { language }) }
   const { text } = await caller.ask("POST", "/v1/transcribe", makeJsonBody(body))
   const { transcribe_id: id } = created.parse(JSON.parse(text))
-  // Waits for the log line, because polling would take CPU time from the measured job.
+  // Waits for the task's log line, because polling would take CPU time from the measured job.
   await whenLogged("task.ended", id)
   const path = `/v1/transcribe/${id}` as const
   await waitUntilSuccess(caller, path)

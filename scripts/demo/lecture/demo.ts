@@ -18,8 +18,8 @@ const RESULT = "lathe-demo"
 const HEADINGS = ["JOB", "AFTER", "WAIT", "START", "END", "SECONDS", "OUTPUT", "SIZE", "FILE"]
 
 /**
- * Demonstration that publishes a spoken film by one request for jobs that read each other's outputs,
- * and prints the times and the files of each job.
+ * Demonstration that processes a film with speech by a batch of jobs, some of which read outputs of
+ * other jobs, and prints the times and the files of each job.
  */
 export const lectureDemo: Demo = {
   name: "lecture",
@@ -67,7 +67,7 @@ async function runBatch(api: DemoApi, request: object): Promise<LectureRecord> {
   throw new CliError("The events of the batch ended before the batch.")
 }
 
-/** Returns the names of the saved files by the names of their jobs and outputs. */
+/** Names of the saved files, by the job's name and the output's key as `<job>/<output>`. */
 type SavedFiles = ReadonlyMap<string, string>
 
 async function saveOutputs(
@@ -85,7 +85,10 @@ async function saveOutputs(
   return saved
 }
 
-/** Formats a table of the jobs with their times since the create, and a line for each output. */
+/**
+ * Formats a table of the jobs with their times since the creation of the batch, and a line for each
+ * output.
+ */
 function lectureTable(record: LectureRecord, saved: SavedFiles): string {
   const jobs = Object.entries(record.jobs)
   return formatTable([
@@ -103,14 +106,19 @@ function jobRows(record: LectureRecord, name: string, job: LectureJob, saved: Sa
   return outputs.map((cells, at) => [...(at === 0 ? times : times.map(() => "")), ...cells])
 }
 
-/** Formats the time from the end of the last job that a job needs until its start. */
+/**
+ * Formats the wait of a job: the time from the end of the last job that it needs until its start.
+ */
 function waitOf({ jobs }: LectureRecord, { needs, started_at }: LectureJob): string {
   const ends = needs.flatMap((name) => jobs[name]?.completed_at ?? []).map((at) => Date.parse(at))
   if (ends.length === 0 || started_at === null) return ""
   return `${Math.max(0, Date.parse(started_at) - Math.max(...ends))} ms`
 }
 
-/** Formats start and end of a job in seconds since the create, and the time between. */
+/**
+ * Formats the start and the end of a job in seconds since the creation of the batch, and the job's
+ * duration.
+ */
 function timesOf({ created_at }: LectureRecord, { started_at, completed_at }: LectureJob) {
   const ends: [string | null, string | null][] = [
     [created_at, started_at],
@@ -124,7 +132,10 @@ function timesOf({ created_at }: LectureRecord, { started_at, completed_at }: Le
   })
 }
 
-/** Throws a CliError with the errors of the jobs that failed by themselves, if a job failed. */
+/**
+ * Throws a CliError if the batch failed. The message has the errors of all failed jobs except those
+ * whose input failed.
+ */
 function requireSuccess({ status, jobs }: LectureRecord): void {
   if (status === "success") return
   const causes = Object.entries(jobs).filter(({ 1: { error } }) => {

@@ -2,9 +2,10 @@
 const RESOLUTIONS = ["720p", "480p", "240p"]
 
 /**
- * Returns the body of POST /batches that publishes the film of a File: levels its sound, writes down
- * the speech, burns it in as captions, and makes three sizes, a poster and a picture of the sound.
- * The captions are WebVTT, since the filter opens no empty SRT file, as a film without speech has it.
+ * Returns the body of POST /batches that processes a File with a film: normalizes the loudness,
+ * transcribes the speech, burns in captions, and makes three renditions, a poster and a waveform
+ * image. The captions are WebVTT, because the filter `subtitles` cannot open the empty SRT file of
+ * a film without speech.
  */
 export function makeLectureRequest(fileId: string) {
   return {

@@ -15,7 +15,7 @@ export type LiveCheckApi = {
   /** Origin of the service, without /v1. */
   origin: string
   key: string
-  /** Aborted when the whole check must end. */
+  /** Signal that is aborted when the whole check must end. */
   signal: AbortSignal
   /** Deadline of the step, in the clock of `performance.now()`. */
   untilMs: number

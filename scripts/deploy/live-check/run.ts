@@ -56,11 +56,13 @@ export type LiveCheckOptions = {
   operator: OperatorAccess
   /** URL of media to fetch and to look up. Without a URL, both steps count as unchecked. */
   checkUrl: string | null
-  /** Ends the check early when aborted. The account of the check is deleted in any case. */
+  /**
+   * Signal that ends the check early when aborted. The account of the check is deleted in any case.
+   */
   signal: AbortSignal
   /** Time limit of one step, in milliseconds. */
   stepMsMax: number
-  /** Called with each line of the report. */
+  /** Function that is called with each line of the report. */
   tell: (line: string) => void
 }
 
@@ -82,7 +84,8 @@ const webhookCheck = z.object({ url: z.url(), answer: z.string() })
 
 /**
  * Checks a service by a job of each kind, on a new account that is deleted at the end. Reports each
- * step by `tell`. Throws a CliError if a step failed, and the signal's reason if it is aborted.
+ * step by `tell`. Throws a CliError if a step failed, and the signal's reason if the signal is
+ * aborted.
  */
 export async function runLiveCheckOnNewAccount(options: LiveCheckOptions): Promise<void> {
   const { operator, signal, tell } = options
@@ -139,8 +142,8 @@ async function takeStep(check: Check, step: LiveCheckStep): Promise<State> {
 }
 
 /**
- * Reads the operator's health. For this request, each runner tests its sandbox by all attacks.
- * Returns null if the service does not send the health.
+ * Reads the health of the service from an operator's route. The request makes each runner try all
+ * known attacks on its sandbox. Returns null if the service does not send the health.
  */
 async function readHealth({ operator, seenRunners }: Check): Promise<OperatorHealth | null> {
   try {

@@ -13,7 +13,8 @@ const WRANGLER = /wrangler-dist[/\\]cli\.js$/
 const GENERATIONS_MAX = 8
 
 /**
- * Options of `wrangler deploy` that do not change the Worker, names and variables of wrangler.toml.
+ * Options of `wrangler deploy` that change neither the Worker nor the names and variables of
+ * wrangler.toml.
  */
 const HARMLESS = {
   autoconfig: { type: "boolean" },

@@ -80,7 +80,7 @@ function warnOfSettings(environment: NodeJS.ProcessEnv): void {
 
 /**
  * Throws a CliError if the deployed settings differ from wrangler.toml, because wrangler would
- * reset them without a warning.
+ * reset these settings without a warning.
  */
 function refuseOtherSettings(
   { vars, name }: CheckedDeployment,
@@ -109,8 +109,8 @@ async function refuseLostDatabases({ api, deployed }: CheckedDeployment): Promis
 }
 
 /**
- * Throws a CliError if wrangler.toml has settings from which `npm run deploy` would derive other
- * parts of the configuration.
+ * Throws a CliError if parts of wrangler.toml differ from those that `npm run deploy` would derive
+ * from the file's name and settings.
  */
 function refuseOtherConfig(source: WranglerConfig): void {
   const derived = deriveWranglerConfig({ name: source.name, vars: source.vars })
@@ -125,7 +125,7 @@ function refuseOtherConfig(source: WranglerConfig): void {
   )
 }
 
-/** Parts of a configuration that are derived from the settings or the name. */
+/** Parts of a configuration that `npm run deploy` derives from the settings or the name. */
 const PARTS: [name: string, partOf: (config: WranglerConfig) => unknown][] = [
   ["d1_databases", (config) => config.d1_databases.map((one) => one.database_name)],
   ["r2_buckets", (config) => config.r2_buckets.map((one) => one.bucket_name)],

@@ -4,8 +4,8 @@ import { Problem, problemResponse } from "../../../src/api/output/problem.ts"
 import { SHARED_HEADERS } from "../../../src/api/middleware/shared-headers.ts"
 import { newId } from "../../../src/platform/ids.ts"
 
-// This module runs inside the Worker as its entrypoint `callers`. On one machine it replaces
-// Cloudflare's edge.
+// This module runs inside the Worker as its entrypoint `callers`. On one machine, this entrypoint
+// replaces Cloudflare's edge.
 
 /**
  * Maximum size of a request's URL and headers, in bytes. workerd itself refuses only some hundred

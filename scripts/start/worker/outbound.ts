@@ -9,7 +9,8 @@ import { isAllowedHost, parseWebUrl } from "../../../src/contract/urls/user-url.
 const IDLE_MS_MAX = 60_000
 
 /**
- * Headers that workerd adds for its own use. The Worker's outgoing requests do not contain them.
+ * Headers that workerd adds for its own use, and that are removed from the Worker's outgoing
+ * requests.
  */
 const OWN_HEADERS = /^(?:mf-.*|cf-.*|lathe-outbound-.*)$/i
 

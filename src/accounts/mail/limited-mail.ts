@@ -6,9 +6,9 @@ import { openDirectory } from "../../db/database.ts"
 import { countMailIfAllowed } from "../../db/accounts/mail-counts.ts"
 
 /**
- * Number of mails to one address within an hour at which further mails of a purpose are refused.
- * Mails of all purposes count together. The different limits leave room for a password reset after
- * strangers have requested other mails to the address.
+ * Maximum number of mails to one address in an hour, by the purpose of the next mail. Mails of all
+ * purposes count together. Password resets have a higher limit than notices and confirmations, so
+ * that strangers who request those mails to the address cannot block a reset.
  */
 export const MAILS_PER_HOUR = { notice: 2, confirmation: 4, reset: 5, invitation: 6 } as const
 

@@ -24,8 +24,9 @@ export type Mail = { to: string; subject: string; text: string }
 
 const ANSWER_WITHIN_MS = 8000
 /**
- * Waits between requests to the mail provider after a failed request. All attempts together must
- * end within the time that Cloudflare grants for work after a response.
+ * Number of retries of a failed request to the mail provider, and the first wait in milliseconds,
+ * which doubles with each retry. All attempts together must end within the time that Cloudflare
+ * grants for work after a response.
  */
 const RETRIES = { retries: 2, minTimeout: 500, factor: 2 }
 

@@ -6,8 +6,8 @@ const AT_ONCE = 50
 const KEYS_MAX = 500
 
 /**
- * Makes the rate limiters of keys read their keys from the database again, at most `KEYS_MAX`
- * limiters. Any other or unreachable limiter continues with the cached key for at most a second.
+ * Makes the rate limiters of up to `KEYS_MAX` API keys read their keys from the database again.
+ * Further limiters, and limiters that cannot be reached, use the cached key for at most a second.
  */
 export async function dropCachedApiKeys(env: Env, hashes: readonly string[]): Promise<void> {
   dropPrefetches(hashes)

@@ -4,7 +4,7 @@ import type { PrefetchGrant } from "../../bindings/rpc.ts"
 /** Requests of an API key that the rate limiter granted to this isolate in advance. */
 export type PrefetchedRequests = {
   granted: PrefetchGrant
-  /** Number of granted requests that are left: these pass without a call of the rate limiter. */
+  /** Number of granted requests not used yet, which need no call of the rate limiter. */
   left: number
   /** Time at which the grant expires, in milliseconds since the epoch. */
   until: number

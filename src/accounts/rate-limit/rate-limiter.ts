@@ -37,8 +37,8 @@ const FRESH_MS = 500
 const WRITE_AFTER_MS = 5_000
 
 /**
- * Requests are granted in advance only while this multiple of them remains in the window, so that
- * the limit stays exact.
+ * Minimum ratio of the requests that remain in the window to the requests granted in advance. Below
+ * this ratio, no requests are granted in advance, so that the limit stays exact.
  */
 const PLENTY = 4
 const NOTHING_MORE: RateLimitRequest = { changes: false, wanted: 0, unused: null }
@@ -58,8 +58,8 @@ type Window = { endsAt: number; used: number }
 /**
  * Rate limiter of one API key, named by the key's hash, or of one user. The limiter caches the key,
  * counts its requests by minute and day, and holds the leases of its uploads. The limiter decides
- * from memory and writes the counts a moment later, so that an evicted object continues its window.
- * Open uploads register again with their next renewal.
+ * from memory and writes the counts to storage some seconds later, so that the window survives an
+ * eviction of the object. After an eviction, open uploads register again with their next renewal.
  */
 export class RateLimiter extends DurableObject<Env> implements RateLimiterRpc {
   #known: { caller: Caller; since: number } | null = null
@@ -195,7 +195,8 @@ export class RateLimiter extends DurableObject<Env> implements RateLimiterRpc {
   }
 
   #writeLater(): void {
-    // Uses no alarm, because an alarm costs a write and would wake an object without counts.
+    // A timer replaces an alarm: an alarm costs a write, and would wake an evicted object that has
+    // no counts to write.
     if (this.#isWriteDue) return
     this.#isWriteDue = true
     setTimeout(() => this.ctx.waitUntil(this.#write()), WRITE_AFTER_MS)

@@ -16,7 +16,8 @@ export async function readActiveSessions(
   origin: string,
   userId: string,
 ): Promise<{ sessions: ActiveSession[]; hasPassword: boolean }> {
-  // Does not use better-auth's route for sessions, which requires a recent sign-in.
+  // The adapter lists the sessions, because better-auth's route for sessions requires a recent
+  // sign-in.
   const { internalAdapter } = await getAuth(env, origin).$context
   const [sessions, credentials] = await Promise.all([
     internalAdapter.listSessions(userId, { onlyActiveSessions: true }),

@@ -24,9 +24,9 @@ export type SignUpApplicant = {
 export type SignUpAdmission = { by: NewUser["admittedBy"]; isVerified: boolean }
 
 /**
- * Decides whether a person may sign up: by the setting SIGN_UP, and always with an invitation.
- * Throws a 403 response without permission, and a 400 response for an email that is too long to be
- * stored.
+ * Returns the permission of a person to sign up, by the setting SIGN_UP or by an invitation, which
+ * is always sufficient. Throws a 403 response without permission, and a 400 response for an email
+ * that is too long to be stored.
  */
 export async function requireSignUpPermission(
   env: Env,

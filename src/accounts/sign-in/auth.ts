@@ -94,8 +94,8 @@ function makeAuth(env: Env, origin: string) {
     advanced: {
       ...cookiesOf(origin),
       database: { generateId: newId },
-      // Cloudflare sets this header, and the entrypoint `callers` does on one machine. Both drop a
-      // header of the caller.
+      // Cloudflare sets `cf-connecting-ip`; on one machine, the entrypoint `callers` sets the
+      // header. A value that the client sent is dropped.
       ipAddress: { ipAddressHeaders: ["cf-connecting-ip"] },
       backgroundTasks: { handler: (work) => waitUntil(work) },
       disableCSRFCheck: false,
@@ -111,8 +111,8 @@ function makeAuth(env: Env, origin: string) {
       password: passwordHashing,
       requireEmailVerification: true,
       revokeSessionsOnPasswordReset: true,
-      // The user followed a mailed link and therefore owns the address. The password reset
-      // therefore also confirms the email.
+      // A password reset also confirms the email, because the user has followed a link that was
+      // mailed to the address.
       onPasswordReset: async ({ user }) =>
         await confirmUserByMailedLink(openDirectory(env), user.id),
     },
@@ -122,8 +122,8 @@ function makeAuth(env: Env, origin: string) {
       sendVerificationEmail: async ({ user }) => await mails.confirm(user),
       sendOnSignIn: true,
     },
-    // The state of a sign-in in progress is stored in a cookie, because rows would let anybody
-    // write to the database.
+    // A cookie stores the state of a sign-in in progress. A row in D1 would let any visitor write
+    // to the database.
     account: { updateAccountOnSignIn: false, storeStateStrategy: "cookie" },
     socialProviders: socialProvidersOf(readSignInProviders(env.SIGN_IN_PROVIDERS)),
     // better-auth's own rate limit would store a row for each path, even for unknown paths.
@@ -132,8 +132,8 @@ function makeAuth(env: Env, origin: string) {
 }
 
 /**
- * Returns a plugin of better-auth that replaces four of its endpoints by their names, and adds two
- * endpoints that confirm an email.
+ * Returns a plugin that replaces four endpoints of better-auth by endpoints of the same names, and
+ * adds two endpoints that confirm an email.
  */
 function ownRoutes(env: Env, mails: SignInMailers) {
   const endpoints = {

@@ -78,7 +78,7 @@ async function createWithAccount(env: Env, data: unknown): Promise<schema.User> 
   const { admittedBy, ...user } = madeUser.parse(data)
   const created = await createUser(openDirectory(env), {
     user: { ...user, id: newId(), image: null, isOperator: false },
-    // better-auth stores the credential of a sign-in service without this hook.
+    // The user of a sign-in service has no password; better-auth stores the credential itself.
     passwordHash: null,
     webhookSecret: makeWebhookSecret(),
     replaced: null,

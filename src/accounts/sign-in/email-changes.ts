@@ -34,9 +34,9 @@ export function emailChangeEndpoint(env: Env, mails: SignInMailers) {
 
 /**
  * Endpoint for the two links of an email change. The link to the present address sends a mail to
- * the new address. The link to the new address completes the change. Both require that the user is
- * signed in. The owner of the new mailbox alone must not get an account that another person
- * created.
+ * the new address. The link to the new address completes the change. Both links require that the
+ * user is signed in, because the owner of the new mailbox alone must not get an account that
+ * another person created.
  */
 export function confirmEmailChangeEndpoint(env: Env, mails: SignInMailers) {
   const options = { method: "POST", body: AUTH_BODY_SCHEMAS["/confirm-email-change"] } as const

@@ -47,8 +47,8 @@ async function findOrCreate(env: Env, email: string): Promise<User> {
     user,
     passwordHash: null,
     webhookSecret: makeWebhookSecret(),
-    // The operator replaces an unconfirmed user. The person who signed up knows the password of
-    // that user, but may not own the email.
+    // The new operator replaces an unconfirmed user with the same email, because the person who
+    // signed up knows that user's password, but may not own the email.
     replaced: existing,
     admittedBy: { plan: DEFAULT_PLAN },
   })

@@ -36,8 +36,8 @@ export function checkPasswordLength({ length }: string): void {
 }
 
 /**
- * Waits until the scheduled time. Does not wait for the promise of another request, because that
- * request may have ended.
+ * Runs a hash computation after the wait that the scheduler demands. Waits for a timer, not for the
+ * promise of another request, because that request may have ended.
  */
 async function inTurn<Value>(compute: () => Promise<Value>): Promise<Value> {
   const waitMs = turns.take(Date.now(), costMs)

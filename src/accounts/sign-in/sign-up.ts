@@ -15,8 +15,8 @@ import { authError } from "./auth-errors.ts"
 import { AUTH_BODY_SCHEMAS } from "./bodies.ts"
 
 /**
- * Time after a sign-up in which a repeated sign-up does not replace the first, in milliseconds.
- * Applies to the same unconfirmed email.
+ * Time after a sign-up in which another sign-up with the same unconfirmed email does not replace
+ * the first, in milliseconds.
  */
 const KEPT_MS = 24 * 3_600_000
 

@@ -67,9 +67,9 @@ export type CreateRequestBody = {
 
 /**
  * Creates the job that `makeDraft` returns. A repeated `Idempotency-Key` returns the job of the
- * first request if both requests have an equal `identity`; a null `identity` ignores the key.
- * `ids` are those of the inputs; the query that reads the inputs also looks up the key. Without
- * inputs, the insert detects the earlier request.
+ * first request if both requests have an equal `identity`; a null `identity` ignores the key. `ids`
+ * names the files and jobs that the inputs need; the query that reads these rows also looks up the
+ * key. Without inputs, the insert of the job detects an earlier request.
  */
 export async function acceptCreateRequest(
   c: AppContext,
@@ -135,7 +135,8 @@ export type DraftableRequest<Usable> = CreateRequestBody & {
 } & Pick<ResolvableInputs, "rows" | "batchJobs">
 
 /**
- * Returns the job of a valid create request, which is not stored yet; throws 422 with all faults.
+ * Returns the draft of the job of a create request, without storing the job; throws 422 with all
+ * faults.
  */
 export async function draftRequestedJob<Input extends CommonRequestFields, Usable>(
   c: AppContext,
@@ -149,7 +150,8 @@ export async function draftRequestedJob<Input extends CommonRequestFields, Usabl
 }
 
 /**
- * Returns the job of a valid create request, which is not stored yet, or all faults of the request.
+ * Returns the draft of the job of a create request, without storing the job, or all faults of the
+ * request.
  */
 export async function draftJobOrFaults<Input extends CommonRequestFields, Usable>(
   c: AppContext,
@@ -186,8 +188,8 @@ export async function validateCreateRequest<Input extends CommonRequestFields, U
 }
 
 /**
- * Adds to the faults of malformed fields, which the schema found, all faults of the other fields.
- * Also returns the inputs whose references are valid.
+ * Returns the faults of malformed fields that the schema found (`malformed`), followed by the
+ * faults of all other fields. Also returns the inputs whose references are valid.
  */
 export async function validateOtherFields<Input extends CommonRequestFields, Usable>(
   c: AppContext,

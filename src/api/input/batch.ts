@@ -27,7 +27,7 @@ const { webhook, metadata, expires_in } = commonRequestFieldSchemas
 const EXPECTED_NAME =
   "expected a name of at most 32 characters: a small letter, then small letters, digits, _ and -"
 
-/** References to the schemas of the bodies that collections take, by the path of the collection. */
+/** OpenAPI references to the schemas of create requests, by the collection's path. */
 const BODY_SCHEMAS = {
   [fileKind.path]: makeSchemaReference(fileImportRequestSchema),
   ...Object.fromEntries(
@@ -38,7 +38,10 @@ const BODY_SCHEMAS = {
   ),
 }
 
-/** Schema of the body of POST /batches. The bodies of the jobs are checked by their kinds. */
+/**
+ * Schema of the body of POST /batches. The schema of each job's kind validates the job's body
+ * later.
+ */
 export const batchRequest = z
   .strictObject(
     {
@@ -96,12 +99,15 @@ export const BATCH_EXAMPLE = {
 type NeededName = { name: string; field: string }
 
 /**
- * Outputs that inputs may name: those of the account's jobs (`rows`), and those of the jobs of the
- * batch (`batchJobs`).
+ * Files and outputs to which inputs of a batch may refer: those in the account's D1 rows (`rows`),
+ * and outputs of other jobs of the same batch (`batchJobs`).
  */
 type BatchOutputs = { rows: InputRows; batchJobs: ReadonlyMap<string, JobWithOutputs | null> }
 
-/** A create of a batch: its references, and the function that drafts its job. */
+/**
+ * Create request for one job of a batch: the references of the job's inputs, and the function that
+ * drafts the job.
+ */
 export type BatchItem = {
   name: string
   needs: NeededName[]
@@ -109,12 +115,15 @@ export type BatchItem = {
   draft: (found: BatchOutputs) => Promise<{ draft: JobDraft } | { faults: Fault[] }>
 }
 
-/** Names of all jobs of a batch, its well-formed creates, and the faults of the others. */
+/**
+ * Parsed batch: the names of all jobs, the well-formed create requests, and the faults of the
+ * malformed create requests.
+ */
 export type ReadBatch = { names: string[]; items: BatchItem[]; faults: Fault[] }
 
 /**
- * Reads the creates of a batch. Faults have their place in the whole request. Throws 422 if all
- * commands together would take too long to check.
+ * Reads the create requests of a batch. Faults name fields by their path in the whole body. Throws
+ * 422 if all commands together would take too long to check.
  */
 export function readBatchItems(
   c: AppContext,
@@ -141,7 +150,10 @@ export function readBatchItems(
   return { names: Object.keys(jobs), items, faults }
 }
 
-/** Returns the texts of a create, among them its commands, with their places in the request. */
+/**
+ * Returns the text values of one job in a batch, such as its FFmpeg command, with their field
+ * paths.
+ */
 function listTexts([name, create]: [name: string, create: object]): FieldText[] {
   return Object.values(create)
     .flatMap((body) => Object.entries(anyObjectSchema.catch({}).parse(body)))
@@ -151,7 +163,7 @@ function listTexts([name, create]: [name: string, create: object]): FieldText[] 
     })
 }
 
-/** Paths of the collections whose creates a batch takes. */
+/** Collection paths that a job of a batch may name, such as `commands`. */
 const PATHS = Object.keys(BODY_SCHEMAS)
 
 function describeMember(path: string, isMany: boolean): string {

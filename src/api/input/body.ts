@@ -3,7 +3,10 @@ import { UPLOAD_MS_MAX } from "../../objects/abandon-upload.ts"
 import { Problem, invalidFieldProblem } from "../output/problem.ts"
 import type { AppContext } from "../context.ts"
 
-/** Reads a request body in chunks into the caller's buffer; `read` returns null at the end. */
+/**
+ * Reader of a request body that fills the caller's buffer in chunks; `read` returns null at the
+ * end.
+ */
 export type BodyReader = {
   read(room: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer> | null>
   /** Returns the number of bytes read so far. */

@@ -9,8 +9,8 @@ import { draftBatchJobs } from "./draft-batch.ts"
 import { getPublicOrigin, readIdempotencyKeyAndHash } from "./request.ts"
 
 /**
- * Creates a batch with all its jobs. Returns its id; that of an earlier batch for a repeated
- * `Idempotency-Key`. Throws 422 with the faults of all jobs.
+ * Creates a batch with all its jobs, and returns the id of the batch. A repeated `Idempotency-Key`
+ * returns the id of the earlier batch. Throws 422 with the faults of all jobs.
  */
 export async function createBatch(c: AppContext, request: BatchRequest): Promise<string> {
   const once = await readIdempotencyKeyAndHash(c, request)
@@ -30,7 +30,7 @@ export async function createBatch(c: AppContext, request: BatchRequest): Promise
   return requireAcceptedJob(c, accepted).jobId
 }
 
-/** Returns the row of a new batch of the caller. */
+/** Returns the D1 row of a new batch, without storing the row. */
 export function draftBatchRow(
   c: AppContext,
   fields: Pick<NewBatch, "webhookUrl" | "metadata" | "retentionMs" | "retryOf">,

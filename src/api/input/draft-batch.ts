@@ -21,7 +21,7 @@ export async function draftBatchJobs(
 ): Promise<JobDraft[]> {
   const { ordered, unordered } = orderItems(items)
   const faults = [...earlier, ...findCircularFaults(unordered)]
-  // The outputs of a job without a draft are unknown to the others.
+  // A null marks a job without a draft, whose outputs are still unknown to the other jobs.
   const batchJobs = new Map<string, JobWithOutputs | null>(names.map((name) => [name, null]))
   const lengths = await ChainLengths.read(c, rows)
   const drafts: JobDraft[] = []
@@ -42,15 +42,15 @@ export async function draftBatchJobs(
   return drafts
 }
 
-/** Returns a fault with its place in the request of the batch. */
+/** Prefixes the field of a job's fault with the path of the job in the batch request. */
 function placeFault({ name }: Pick<BatchItem, "name">, fault: Fault): Fault {
   const field = fault.field === "" ? `jobs.${name}` : `jobs.${name}.${fault.field}`
   return { ...fault, field }
 }
 
 /**
- * Orders items, so that each comes after the items whose outputs it reads. Items of a circle, and
- * items behind one, are `unordered`.
+ * Sorts the jobs of a batch so that each job comes after the jobs whose outputs it reads. Jobs in a
+ * dependency cycle, and jobs that depend on a cycle, are `unordered`.
  */
 function orderItems(items: readonly BatchItem[]): {
   ordered: BatchItem[]
@@ -70,7 +70,7 @@ function orderItems(items: readonly BatchItem[]): {
   }
 }
 
-/** Returns the faults of the inputs by which jobs wait for themselves. */
+/** Returns a fault for each input by which a job depends on its own outputs. */
 function findCircularFaults(unordered: readonly BatchItem[]): Fault[] {
   const byName = new Map(unordered.map((item) => [item.name, item]))
   return unordered.flatMap((item) =>
@@ -85,8 +85,8 @@ function findCircularFaults(unordered: readonly BatchItem[]): Fault[] {
 }
 
 /**
- * Returns the names of the jobs on the shortest path from the job `from` over needed jobs to the job
- * `to`, both included; null without a path.
+ * Returns the names of the jobs on the shortest dependency path, which starts with the job `from`
+ * and ends with the job `to`; null if `from` does not depend on `to`.
  */
 function findShortestPath(
   byName: ReadonlyMap<string, BatchItem>,
@@ -106,7 +106,7 @@ function findShortestPath(
   return null
 }
 
-/** Numbers of jobs in the longest chains that end with the jobs of a batch. */
+/** Number of jobs in the longest chain that ends with each job of a batch. */
 class ChainLengths {
   readonly #byJobId = new Map<string, number>()
   readonly #outside: number
@@ -115,14 +115,19 @@ class ChainLengths {
     this.#outside = outside
   }
 
-  /** Reads the longest chain of open jobs outside of the batch whose outputs the batch reads. */
+  /**
+   * Reads the length of the longest chain of open jobs outside the batch on which the batch
+   * depends.
+   */
   static async read(c: AppContext, { files }: InputRows): Promise<ChainLengths> {
     const jobIds = listNeededJobIds(files.map((file) => ({ file })))
     const database = c.get("database")
     return new ChainLengths(jobIds.length === 0 ? 0 : await measureLongestChain(database, jobIds))
   }
 
-  /** Notes the chain that ends with a job. Returns a fault if the chain is too long. */
+  /**
+   * Records the length of the chain that ends with a job. Returns a fault if the chain is too long.
+   */
   findFaults({ needs }: Pick<BatchItem, "needs">, { job, neededJobIds = [] }: JobDraft): Fault[] {
     const before = neededJobIds.map((id) => this.#byJobId.get(id) ?? this.#outside)
     const length = 1 + Math.max(0, ...before)

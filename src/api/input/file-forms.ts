@@ -61,7 +61,7 @@ export async function receiveFileForm<Created extends { replayed: boolean }>(
   make: (form: FileForm) => Promise<Created>,
 ): Promise<Created> {
   const hasRoom = requireStorageRoom(c)
-  // If the upload gets no lease, nothing awaits `hasRoom`; handle its rejection here.
+  // Prevents an unhandled rejection: if the upload gets no lease, nothing awaits `hasRoom`.
   hasRoom.catch(() => undefined)
   const result = withUploadLease(c, async () => {
     await hasRoom
@@ -121,8 +121,8 @@ export function missingFileFault(c: AppContext, field: string): Fault {
 }
 
 /**
- * Explains the fault of a form that sends the name of a file as a text field: the file part holds
- * the name.
+ * Replaces the message of a fault for a text field such as `file_name`: a form sends the name of a
+ * file in the file part.
  */
 export function explainFileNameFaults(faults: Fault[]): Fault[] {
   const message =

@@ -25,8 +25,8 @@ export const MULTIPART_OVERHEAD_BYTES_MAX = 1024 * 1024
 export type FilePart = { name: string; contentType: string; bytesMax: number }
 
 /**
- * Destination of the bytes of an uploaded file. At least `moreBytes` bytes follow after a write.
- * `write` returns false if the disk is full.
+ * Destination of the bytes of an uploaded file. `moreBytes` is the minimum number of bytes that
+ * follow the written bytes. `write` returns false if the disk is full.
  */
 export type FileSink = { write(bytes: Uint8Array, moreBytes: number): Promise<boolean> }
 
@@ -77,8 +77,8 @@ export async function receiveMultipart(
 
 /**
  * Maximum number of bytes (fields, boundaries and headers) that may follow the file in a multipart
- * body, if R2 stores the file in several parts. The sink keeps an R2 part in memory that may be the
- * last.
+ * body, if R2 stores the file in several parts. The sink buffers an R2 part that may be the last
+ * part.
  */
 const FOLLOWING_BYTES_MAX = 256 * 1024
 

@@ -121,7 +121,10 @@ function resolveById(each: Reference, found: ResolvableInputs): ResolvedInput | 
 const NO_SUCH_JOB =
   "the account has no job with this id; for a File, write `svc_id://<id>` without a name behind it"
 
-/** Returns the file of an output that a reference names, or a fault without its field. */
+/**
+ * Returns the file of the job output that a reference names, or a fault without the property
+ * `field`.
+ */
 function resolveOutput(
   named: { jobId: string; output: string } | { jobName: string; output: string },
   { rows, batchJobs }: ResolvableInputs,

@@ -8,8 +8,8 @@ import { readClientNetwork } from "../../platform/client-network.ts"
 import { Problem } from "../output/problem.ts"
 import { makeBoundedCache } from "../../platform/bounded-cache.ts"
 
-// Caches of this isolate keep requests with unknown API keys away from the rate limiters, and
-// mostly away from D1.
+// This isolate caches accepted and refused API keys, so that requests with unknown keys reach no
+// rate limiter, and only few of these requests cause a query of D1.
 
 /**
  * Size of the cache of API keys that their rate limiter accepted. The limiter still checks each

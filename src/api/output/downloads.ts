@@ -49,8 +49,8 @@ type LinkTarget = {
    */
   name: string
   /**
-   * Playing time of the file in seconds; undefined if nothing plays. Players request data while
-   * they play, so the link lives longer.
+   * Playing time of the file in seconds; undefined for a file without playing time. A link to a
+   * long file is valid longer, because players request data while they play.
    */
   durationSeconds: number | undefined
   query: z.output<typeof DOWNLOAD_OPERATION_DEFAULTS.query>

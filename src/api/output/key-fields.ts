@@ -16,8 +16,7 @@ export const keyNameSchema = z
   .trim()
   .min(1, "it is empty")
   .max(NAME_LENGTH_MAX, `expected at most ${NAME_LENGTH_MAX} characters`)
-  // A refinement replaces the `pattern` of OpenAPI, because few tools support Unicode classes in
-  // patterns.
+  // A refinement checks the name, because few OpenAPI tools support Unicode classes in a `pattern`.
   .refine((name) => !/\p{Cc}/u.test(name), "expected one line of text")
   .meta({ description: "One line of text." })
 

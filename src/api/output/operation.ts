@@ -157,7 +157,8 @@ function requireScope(c: AppContext, facts: OperationDescription): void {
  */
 export function mountOperations(app: Hono<AppEnv>, operations: readonly Operation[]): void {
   const byPath = Map.groupBy(operations, ({ path }) => path)
-  // Add literal paths first: otherwise the parameter of another path matches their last segment.
+  // Add literal paths first: otherwise the parameter of another path would match the last segment
+  // of a literal path.
   for (const path of [...byPath.keys()].toSorted(compareParameterCounts)) {
     const route = path.replaceAll(/\{(\w+)\}/g, ":$1")
     const group = byPath.get(path) ?? []
@@ -173,8 +174,8 @@ export function mountOperations(app: Hono<AppEnv>, operations: readonly Operatio
         throwMethodNotAllowed(c, methods, collectionPath)
       }
       await next()
-      // A path with a parameter has matched, whose handler found no resource: the path exists for
-      // another method.
+      // A wider path with a parameter also matched, and its handler found no resource. The literal
+      // path exists for other methods, so the 404 becomes a 405.
       if (c.error instanceof Problem && c.error.code === "not_found") {
         throwMethodNotAllowed(c, methods, collectionPath)
       }
@@ -183,8 +184,8 @@ export function mountOperations(app: Hono<AppEnv>, operations: readonly Operatio
 }
 
 /**
- * Reports whether the parameters of the path `wider` match the segments of `path`. The parameter
- * `{id}` matches no literal segment.
+ * Reports whether the path pattern `wider` also matches requests to `path`. A parameter matches any
+ * segment, except that `{id}` matches no literal segment.
  */
 function covers(wider: string, path: string): boolean {
   const words = path.split("/")

@@ -13,7 +13,7 @@ import {
   PROBLEMS,
 } from "./problem.ts"
 
-/** Example of an error that a page of docs/errors gives, beside its prose. */
+/** Example of an error in a page of docs/errors, from which the site builds a whole response. */
 export type ErrorExample = {
   message: string
   field?: string | undefined
@@ -22,8 +22,8 @@ export type ErrorExample = {
 }
 
 /**
- * Facts of the code that the documentation site shows. scripts/site bundles this module; the Worker
- * does not import it.
+ * Data for the documentation site: the OpenAPI document, and the codes of errors and failures.
+ * scripts/site bundles this module; the Worker does not import it.
  */
 export const siteFacts = {
   openapi: makeOpenApiDocument(OPERATIONS),
@@ -32,7 +32,7 @@ export const siteFacts = {
   details: FAULT_ONLY_CODES,
 }
 
-/** Returns the body of an error response with a code. */
+/** Returns the body of an example error response with an error code. */
 export async function makeExampleAnswer(code: string, example: ErrorExample): Promise<unknown> {
   const { message, retryAfterSeconds } = example
   if (!isProblemCode(code)) throw new Error(`No answer has the code ${code}.`)
@@ -44,7 +44,7 @@ export async function makeExampleAnswer(code: string, example: ErrorExample): Pr
   return await bodyOf(new Problem(code, message, facts))
 }
 
-/** Returns the body of a 422 response with a code in its details. */
+/** Returns the body of an example 422 response whose `details` contain a fault with a code. */
 export async function makeExampleRefusal(code: string, example: ErrorExample): Promise<unknown> {
   const { field = "", option, message } = example
   const known = FAULT_ONLY_CODES.find((each) => each === code)
@@ -53,7 +53,7 @@ export async function makeExampleRefusal(code: string, example: ErrorExample): P
   return await bodyOf(invalidFieldsProblem([fault]))
 }
 
-/** Returns the record of a job that failed with a code. */
+/** Returns an example record of a job that failed with a failure code. */
 export function makeExampleJob(code: FailureCode, { message }: ErrorExample): JobRecord {
   return {
     id: EXAMPLE_ID,

@@ -22,9 +22,9 @@ const CONTENT_TYPES: Record<string, string> = {
   webp: "image/webp",
 }
 
-/** Files whose names have the hash of their content. */
+/** Pattern of URL paths whose files have names with a hash of the content. */
 const HASHED = /^\/docs\/assets\//
-/** Page of the API viewer, whose script adds styles to the page. */
+/** URL path of the API viewer, whose script adds inline styles to the page. */
 const VIEWER = "/docs/reference/viewer"
 
 const SOURCES = {
@@ -75,7 +75,7 @@ docsRoutes.get("/*", async (c) => {
 
 addMethodNotAllowedRoutes(docsRoutes)
 
-/** Returns the path of the file that a URL path stands for. */
+/** Returns the path of the static file for a URL path: `/docs/index.html` for `/docs/`. */
 function fileOf(path: string): string {
   if (path.endsWith("/")) return `${path}index.html`
   return /\.[a-z]+$/.test(path) ? path : `${path}.html`
@@ -102,7 +102,10 @@ async function findFile(c: AppContext, path: string): Promise<Response | null> {
   return response
 }
 
-/** Reports whether the caller has the file; the disk of one machine has times and no tags. */
+/**
+ * Reports whether the caller's copy is current by `If-Modified-Since`. On one machine, static files
+ * have modification times but no ETags.
+ */
 function isUnchanged(c: AppContext, stored: Response): boolean {
   const since = c.req.header("if-modified-since")
   return since !== undefined && since === stored.headers.get("last-modified")
@@ -129,17 +132,20 @@ const CODES = [
   ...new Set([...Object.keys(PROBLEMS), ...failureCodeSchema.options, ...FAULT_ONLY_CODES]),
 ]
 
-/** Redirects to the page of the error code that a path with other spelling means. */
+/**
+ * Redirects another spelling of an error code to the page of the code: `NOT-FOUND` to `not_found`.
+ * Responds with 404 for an unknown code.
+ */
 function redirectToCode(c: AppContext, text: string): Response | Promise<Response> {
   const plain = text.toLowerCase().replaceAll("-", "_")
-  // Value of `error` in the body of a 422 response.
+  // `validation_error` is the value of `error` in the body of a 422 with the code `unprocessable`.
   const code = plain === "validation_error" ? "unprocessable" : plain
   if (CODES.includes(code) && code !== text) return c.redirect(`/docs/errors/${code}`, 308)
   const near = didYouMean(text, CODES, (name) => name).replace("; did", "Did")
   return answerLack(c, 404, "Unknown error code", `No error has this code. ${near}`)
 }
 
-/** Responds with a page for an address without a file. */
+/** Responds with an HTML page for a URL without a file, with links to the documentation. */
 function answerLack(
   c: AppContext,
   status: 404 | 503,

@@ -5,8 +5,8 @@ const NOT_LINKED =
 const PROVIDER_FAILED = "The sign-in service did not answer correctly. Try again."
 
 /**
- * Sentences for the error codes of better-auth; for other codes the message of better-auth is
- * shown.
+ * Sentences for the error codes of better-auth. For any other code, the page shows the message of
+ * better-auth.
  */
 const SENTENCES: Record<string, string> = {
   INVALID_EMAIL_OR_PASSWORD: "The email or the password is wrong.",
@@ -21,7 +21,9 @@ const SENTENCES: Record<string, string> = {
   EMAIL_NOT_VERIFIED: "Confirm your email first: follow the link in the mail that we sent you.",
 }
 
-/** Sentences for the error codes in the URL after a failed sign-in by a sign-in service. */
+/**
+ * Sentences by error code, for the code in the URL after a sign-in by an external service failed.
+ */
 const RETURNED: Record<string, string> = {
   ...SENTENCES,
   EMAIL_NOT_VERIFIED: "The sign-in service has not verified your email address.",
@@ -46,7 +48,7 @@ export function explainBetterAuthError({
 }
 
 /**
- * Returns the sentence for the error code in the URL after a failed sign-in by a sign-in service.
+ * Returns the sentence for the error code in the URL after a sign-in by an external service failed.
  */
 export function explainSignInErrorCode(code: string): string {
   return RETURNED[code] ?? PROVIDER_FAILED

@@ -15,7 +15,7 @@ import type { Account, OperatorPlan } from "../schema/accounts.ts"
 // account's rows has copies of the account and its plan, for statements that join them with other
 // rows.
 
-/** Size difference in bytes up to which two databases count as equally full. */
+/** Difference of two databases' sizes, in bytes, up to which both count as equally full. */
 const UNEVEN_BYTES = 256 * 1024 ** 2
 
 /**
@@ -62,7 +62,8 @@ export async function syncAccountCopy(env: DatabasesEnv, accountId: string): Pro
       .where(and(isThis, eq(accounts.version, version)))
     return
   }
-  // The copy is newer than the directory's row if the directory was restored from a backup.
+  // After the directory was restored from a backup, the account's copy can be newer than its row in
+  // the directory.
   const [newer] = await own.select().from(accounts).where(isThis)
   await directory
     .update(accounts)
@@ -82,8 +83,8 @@ async function writeCopy(env: DatabasesEnv, own: Database, account: Account): Pr
     .from(accounts)
     .where(and(eq(accounts.name, name), ne(accounts.id, account.id)))
     .limit(1)
-  // The account that holds this name in the copy has since been renamed or deleted in the
-  // directory.
+  // In the copy, another account still has this name, although the directory has since renamed or
+  // deleted that account.
   if (holder) await syncAccountCopy(env, holder.id)
   const rows = await copyStatement(own, account).returning({ id: accounts.id })
   return rows.length === 1

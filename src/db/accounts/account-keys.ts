@@ -87,16 +87,16 @@ export async function insertReplacementApiKey(
 }
 
 /**
- * Returns the SQL condition that a key counts for the limit: the key is neither revoked nor
- * expired.
+ * Returns the SQL condition that a key counts towards `VALID_API_KEYS_MAX`: the key is neither
+ * revoked nor expired.
  */
 function counts(now: number): SQL | undefined {
   return and(isNull(apiKeys.revokedAt), or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, now)))
 }
 
 /**
- * Returns the SQL condition that the account may have another key. The key `goneId`, which is about
- * to be replaced, does not count.
+ * Returns the SQL condition that the account has fewer than `VALID_API_KEYS_MAX` valid keys. The
+ * key `goneId`, which is about to be replaced, does not count.
  */
 function hasRoom({ accountId, directory: open }: AccountDatabases, now: number, goneId = ""): SQL {
   const counting = open

@@ -120,10 +120,10 @@ export async function listOpenJobsOfDeletedAccount(
     .limit(limit)
 }
 
-/** Data that a deleted account still has, besides its own row and its keys. */
+/** Types of data that a deleted account still has, besides its own row and its keys. */
 export type RemainingAccountData = { openJobs: boolean; deliveries: boolean; rows: boolean }
 
-/** Returns the sorts of data that a deleted account still has in a database. */
+/** Returns which types of data a deleted account still has in a database. */
 export async function findRemainingAccountData(
   database: Database,
   accountId: string,
@@ -276,7 +276,8 @@ export async function deleteAccountRow(database: AccountDatabases): Promise<bool
   const results = await runBatch(own, [
     own.delete(garbage).where(isBelow(garbage.prefix, accountPrefix(accountId))),
     own.delete(accountStorage).where(eq(accountStorage.accountId, accountId)),
-    // Without the account's row or its copy, the database refuses new jobs of the account.
+    // After this deletion, the database refuses new jobs of the account, because each job needs the
+    // account's row or its copy.
     own.delete(accounts).where(and(eq(accounts.id, accountId), isEmpty)),
     own.select({ id: accounts.id }).from(accounts).where(eq(accounts.id, accountId)),
   ])

@@ -44,8 +44,8 @@ export async function addRequestCountsToUsage(
     .where(and(eq(apiKeys.id, keyId ?? ""), isNull(apiKeys.revokedAt)))
   const uses = keyId === null ? [] : [keyUses]
   if (database === directory) return void (await runBatch(database, [...added, ...uses]))
-  // The update of the key runs first: if the second batch fails and both run again, a repeated
-  // update of the key changes nothing.
+  // The key is updated first, because a caller repeats both batches if the second fails, and a
+  // repeated update of the key changes nothing.
   await runBatch(directory, uses)
   await runBatch(database, added)
 }

@@ -97,7 +97,7 @@ export async function listDailyUsage(
     .toSorted(byDayAndKey)
 }
 
-/** Comparator that sorts the newest day first, and the keys of a day by id. */
+/** Compares two rows of usage, for a sort by day, newest first, and then by key id. */
 function byDayAndKey(one: KeyUsageOnDay, other: KeyUsageOnDay): number {
   if (one.day !== other.day) return one.day < other.day ? 1 : -1
   return (one.keyId ?? "") < (other.keyId ?? "") ? -1 : 1

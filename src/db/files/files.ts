@@ -176,7 +176,8 @@ export async function listFiles(
   page: ListPageQuery,
 ): Promise<FileWithJob[]> {
   const ofName = name === undefined ? undefined : eq(files.name, name)
-  // The unary `+` excludes the index on accounts, so that SQLite reads by id.
+  // The unary `+` prevents the use of the index on `account_id`, so that SQLite looks up rows by
+  // id.
   const sourceColumn = ofName ? sql`+${files.source}` : files.source
   const ofSource = source === undefined ? undefined : sql`${sourceColumn} = ${source}`
   const where = and(eq(files.accountId, accountId), ofName, ofSource, fileListingCondition)
@@ -193,9 +194,9 @@ export async function listFiles(
 }
 
 /**
- * Removes a file that has no job of its own. The file's objects become garbage; a running task can
- * read them until the task ends. If an open job imports the file, its version rises, so that
- * transitions from earlier snapshots fail.
+ * Removes a file that has no job with the same id. The file's objects become garbage; a running
+ * task can read these objects until the task ends. If an open job imports the file, the version of
+ * that job rises, so that transitions from earlier snapshots fail.
  */
 export async function removeFile(
   { accountId, sql: database }: AccountDatabase,

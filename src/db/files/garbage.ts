@@ -34,8 +34,8 @@ export async function listDueGarbage(
 }
 
 /**
- * Result of a garbage collection, as lists of prefixes: `done` is finished, `again` needs a further
- * deletion, and `failed` is retried sooner.
+ * Result of a garbage collection, as lists of R2 key prefixes: `done` need no further deletion,
+ * `again` are deleted once more at `dueAt`, and `failed` are retried at `dueAt`.
  */
 export type GarbageCollectionResult = {
   done: string[]

@@ -44,7 +44,8 @@ export function selectInputRows(
       .where(
         and(
           sql`${files.id} in (${named} union all ${ofJobs})`,
-          // The unary `+` excludes the index on accounts, so that SQLite reads by id.
+          // The unary `+` prevents the use of the index on `account_id`, so that SQLite looks up
+          // rows by id.
           sql`+${files.accountId} = ${accountId}`,
           sql`(${fileListingCondition} or ${files.source} = 'output' or ${files.jobId} in (${needed}))`,
         ),
@@ -56,7 +57,7 @@ export function selectInputRows(
   ] as const
 }
 
-/** Maximum number of jobs of a chain: a job, the job that it waits for, and so on. */
+/** Maximum number of jobs in a chain, in which each job reads an output of the previous job. */
 export const CHAIN_LENGTH_MAX = 10
 
 /**
@@ -81,8 +82,8 @@ export async function measureLongestChain(
 }
 
 /**
- * SQL condition that a task of another job still has to read a file of the job `jobs.id`. Such
- * files are kept although the retention of their job is over.
+ * SQL condition on a row of `jobs`: a task of another job still has to read a file of this job.
+ * Such files are kept although the retention of their job is over.
  */
 export const jobFilesAwaitedCondition = sql`exists (
   select 1 from files needed
@@ -91,7 +92,8 @@ export const jobFilesAwaitedCondition = sql`exists (
   where needed.job_id = ${jobs.id} and tasks.job_id <> ${jobs.id} and tasks.state in ('waiting', 'running'))`
 
 /**
- * Returns the SQL condition that a task still has to read a file, whose id the SQL `fileId` gives.
+ * Returns the SQL condition that a task still has to read a file. `fileId` is SQL for the file's
+ * id.
  */
 export function fileAwaitedCondition(fileId: SQL): SQL {
   return sql`exists (

@@ -11,7 +11,7 @@ import type { UploadPart } from "./upload-parts.ts"
 /** Maximum number of unfinished tus uploads of an account, and of one upload link. */
 export const OPEN_TUS_UPLOADS_MAX = { account: 1000, link: 4 }
 
-/** Columns of a new tus upload whose values the caller sets. */
+/** Columns of a new row in `tus_uploads` whose values the caller sets. */
 export type NewTusUpload = Pick<
   TusUpload,
   | "id"
@@ -27,9 +27,9 @@ export type NewTusUpload = Pick<
 > & { objectKey: string }
 
 /**
- * Stores a new tus upload with the row of its R2 object. Returns false if the account's storage
- * limit has no room for the upload, or if the account or the upload link has too many unfinished
- * uploads.
+ * Stores a new tus upload, and a row in `uploads` for its R2 object. Returns false if the account's
+ * storage limit has no room for the upload, or if the account or the upload link has too many
+ * unfinished uploads.
  */
 export async function insertTusUpload(
   { accountId, sql: database }: AccountDatabase,
@@ -101,8 +101,8 @@ function openUploadsOf(accountId: string): SQL {
 }
 
 /**
- * Tus upload with the row that notes its R2 object. `upload` is null if the object belongs to a
- * File or does not exist.
+ * Row of a tus upload, and the row in `uploads` that tracks its R2 object. `upload` is null if the
+ * object belongs to a File or does not exist.
  */
 export type TusUploadWithObjectRow = { row: TusUpload; upload: Upload | null }
 
@@ -146,7 +146,7 @@ export async function listOpenTusUploadsOfLink(
     )
 }
 
-/** Unfinished tus upload, with the row that notes its R2 object. */
+/** Row of an unfinished tus upload, and the row in `uploads` that tracks its R2 object. */
 export type OpenTusUpload = { row: TusUpload; upload: Upload }
 
 /**
@@ -316,7 +316,7 @@ export async function removeTusUploadParts(
 
 /**
  * Deletes the row of a tus upload, so that no request can write to the upload. The tails become
- * garbage, and the object stays. Returns the row that notes the object; null if the object belongs
+ * garbage, and the object stays. Returns the object's row in `uploads`; null if the object belongs
  * to a File; undefined if the upload is finished and `isForced` is not set.
  */
 export async function deleteTusUpload(
@@ -333,8 +333,8 @@ export async function deleteTusUpload(
       .where(and(eq(tusUploads.id, id), isDeletable))
       .returning({ id: tusUploads.id }),
     database.select().from(uploads).where(eq(uploads.id, id)),
-    // If a row still notes the object of the upload, the parts are deleted later together with that
-    // row.
+    // While `uploads` has a row for the upload's object, the parts are kept. The deletion of that
+    // row later deletes the parts.
     database.delete(uploadParts).where(and(eq(uploadParts.uploadId, id), isLeftOver)),
   ])
   return deleted.length === 1 ? upload : undefined

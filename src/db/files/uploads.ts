@@ -77,8 +77,8 @@ export async function renewUpload(
 }
 
 /**
- * Returns statements that delete the rows of uploads if `condition` holds. Other rows of the same
- * batch become the owners of the uploads' objects.
+ * Returns statements that delete the rows of uploads if `condition` holds. In the same batch, the
+ * caller stores the object keys of these uploads in other rows, which then own the objects.
  */
 export function deleteAdoptedUploadsStatements(
   { accountId, sql: database }: AccountDatabase,

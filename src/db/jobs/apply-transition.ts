@@ -79,8 +79,8 @@ export function toJobSnapshot([[job], jobTasks, jobFiles, inputs, endpoints]: re
 }
 
 /**
- * Returns the SQL condition that selects the files of a job. The unary `+` excludes the index on
- * accounts, because SQLite could choose it and read every file of the account.
+ * Returns the SQL condition that selects the files of a job. The unary `+` prevents the use of the
+ * index on `account_id`, with which SQLite could read every file of the account.
  */
 export function fileOfJobCondition(accountId: string, jobId: string): SQL | undefined {
   return and(eq(files.jobId, jobId), sql`+${files.accountId} = ${accountId}`)
@@ -95,7 +95,10 @@ export type JobTransition = {
   tasks: { id: string; set: Partial<Task> }[]
   files: { id: string; set: Partial<File> }[]
   garbage: { prefix: string }[]
-  /** Files that the job did not write, because each would equal another of its files. */
+  /**
+   * Files that the job did not write, because their content would equal that of another file of the
+   * job: `id` is the unwritten file, and `sameAs` the other file.
+   */
   sameFiles?: { id: string; sameAs: string }[]
   /** Deliveries of the webhooks for the job's end. */
   deliveries?: NewDelivery[]
@@ -104,11 +107,13 @@ export type JobTransition = {
    * job.
    */
   ended?: JobEndUsage
-  /** Batch of a job that ends, and the receivers of the event if the batch ends too. */
+  /**
+   * End of the job for its batch, and the receivers of the batch's event if this job was the last.
+   */
   batch?: { end: BatchJobEnd; receivers: readonly BatchReceiver[] }
   /**
-   * Rows that note values written to R2. The batch deletes these rows, because the rows that it
-   * writes refer to the objects.
+   * Rows in `uploads` for values that were written to R2. The batch deletes these rows, because the
+   * rows that it writes now own the objects.
    */
   valueUploads?: Pick<Upload, "id">[]
 }
@@ -177,13 +182,17 @@ export async function applyJobTransition(
 
 const batchRows = z.array(z.object({ openJobs: z.number() }))
 
-/** Reports whether the first statement of a transition has counted the last open job of a batch. */
+/**
+ * Reports whether the ended job was the last open job of its batch, from the result of the
+ * transition's first statement.
+ */
 function hasNoOpenJob({ batch }: JobTransition, [counted]: readonly unknown[]): boolean {
   return batch !== undefined && batchRows.parse(counted)[0]?.openJobs === 0
 }
 
 /**
- * Returns the statements that count a job's end in its batch, and write the webhooks of its end.
+ * Returns the statements that count a job's end in its batch and, for the last job, insert the
+ * webhooks of the batch's end.
  */
 function countInBatch(
   database: AccountDatabase,
@@ -223,8 +232,8 @@ function changeTasks(
 }
 
 /**
- * Returns the statements that let tasks read another file in place of one which a job did not
- * write, because both would be equal.
+ * Returns the statements that redirect inputs of tasks from a file that a job did not write to the
+ * file `sameAs` with equal content.
  */
 function moveInputs(
   { sql: db }: AccountDatabase,
@@ -239,7 +248,10 @@ function moveInputs(
   )
 }
 
-/** Returns the statement that removes an ended job from the jobs for which others wait. */
+/**
+ * Returns the statement that removes an ended job from the `waiting_for` list of each job that
+ * reads its outputs.
+ */
 function releaseDependents(
   { sql: db }: AccountDatabase,
   jobId: string,
@@ -253,7 +265,10 @@ function releaseDependents(
     .where(and(sql`${jobs.id} in (${dependents})`, sql`waiting_for is not null`, isUnchanged))
 }
 
-/** Groups the files that get the same change, for one statement each. `ids` is a JSON array. */
+/**
+ * Groups files by the columns to set, so that one statement updates each group. `ids` is a JSON
+ * array of file ids.
+ */
 function groupChanges(changes: JobTransition["files"]): { ids: string; set: Partial<File> }[] {
   const groups = Map.groupBy(changes, ({ set }) => JSON.stringify(set))
   return [...groups.values()].flatMap((group) => {

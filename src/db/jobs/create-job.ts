@@ -160,7 +160,8 @@ function insertMetadata(
 }
 
 /**
- * Returns the statement that inserts the jobs which a job needs; none if the job needs no other.
+ * Returns the statement that inserts a job's rows in `job_dependencies`; an empty list if the job
+ * reads no output of another job.
  */
 function insertDependencies(
   { accountId, sql: database }: AccountDatabase,
@@ -172,9 +173,9 @@ function insertDependencies(
 }
 
 /**
- * Returns SQL of the needed jobs that are still open, because some may have ended since the request
- * was read; null if the job needs no other. The unary `+` excludes the index on accounts, so that
- * SQLite reads by id.
+ * Returns SQL for a JSON array of those needed jobs that are still open; null if no job is needed.
+ * Some may have ended since the request was read. The unary `+` prevents the use of the index on
+ * `account_id`, so that SQLite looks up rows by id.
  */
 function selectOpenJobIds(accountId: string, neededJobIds: readonly string[]): SQL | null {
   if (neededJobIds.length === 0) return null
@@ -183,8 +184,8 @@ function selectOpenJobIds(accountId: string, neededJobIds: readonly string[]): S
 }
 
 /**
- * Returns statements that insert jobs within the limits of their account, and count them as usage.
- * The first job has the check of the limits, because one D1 batch inserts all or none.
+ * Returns statements that insert jobs and count them as usage of their account. Only the first
+ * insert checks the limits of the account, because a D1 batch inserts either all jobs or none.
  */
 function insertJobs(
   database: AccountDatabase,

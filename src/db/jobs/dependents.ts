@@ -7,9 +7,8 @@ import type { Job } from "../schema/jobs.ts"
 import type { State } from "../../domain/states.ts"
 
 /**
- * Returns the jobs that read outputs of a job, the jobs that read theirs, and so on: those in one
- * of the states, in the order of their creation, at most `limit`. A job in another state ends a
- * chain.
+ * Returns the direct and indirect dependents of a job that are in one of the states, in the order
+ * of their creation, at most `limit`. A job in another state ends the search along its chain.
  */
 export async function listDependents(
   { accountId, sql: database }: AccountDatabase,
@@ -29,17 +28,21 @@ export async function listDependents(
   const rows = await database
     .select(getListedJobColumns("none"))
     .from(jobs)
-    // The unary `+` excludes the index on accounts, so that SQLite reads by id.
+    // The unary `+` prevents the use of the index on `account_id`, so that SQLite looks up rows by
+    // id.
     .where(and(sql`${jobs.id} in (${dependents})`, sql`+${jobs.accountId} = ${accountId}`))
   return rows.toSorted(compareOldestFirst)
 }
 
-/** Job whose outputs another job reads, or that reads those of the other. */
+/**
+ * Job that reads outputs of another job or whose outputs another job reads, with the fields that
+ * records show.
+ */
 export type RelatedJob = Pick<Job, "id" | "kind" | "state" | "batchName">
 
 /**
- * Returns the jobs whose outputs a job reads, and the jobs that read its outputs, at most `limit` of
- * each, in the order of their creation. Deleted jobs are absent.
+ * Returns the jobs whose outputs a job reads, and the jobs that read its outputs, at most `limit`
+ * of each, in the order of their creation. Deleted jobs are absent.
  */
 export async function listRelatedJobs(
   { accountId, sql: database }: AccountDatabase,
@@ -52,7 +55,8 @@ export async function listRelatedJobs(
         .select({ id: jobs.id, kind: jobs.kind, state: jobs.state, batchName: jobs.batchName })
         .from(jobDependencies)
         .innerJoin(jobs, eq(jobs.id, related))
-        // The unary `+` excludes the index on accounts, so that SQLite reads by id.
+        // The unary `+` prevents the use of the index on `account_id`, so that SQLite looks up rows
+        // by id.
         .where(and(eq(known, jobId), sql`+${jobs.accountId} = ${accountId}`))
         .limit(limit)
     )

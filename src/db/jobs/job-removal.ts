@@ -26,15 +26,16 @@ type NewGarbage = { prefix: string; fileId: string | null; dueAt: number }
  */
 export const REMOVED_ROWS_MAX = 500
 /**
- * Maximum number of garbage rows in one statement, so that the rows as JSON stay within D1's limit.
+ * Maximum number of garbage rows in one statement. The rows are one JSON parameter, whose size D1
+ * limits.
  */
 const GARBAGE_AT_ONCE = 4000
 /** Maximum number of files, from the oldest, that one step checks for a missing job. */
 const LOOKED_AT_MAX = 1000
 
 /**
- * Sources of files that are not Files of the account. The removal of a job removes its files from
- * these sources.
+ * Sources of files that are not Files of the account. Every removal of a job also removes its files
+ * from these sources.
  */
 const FETCHED = ["fetch", "transcript"] as const satisfies FileSource[]
 
@@ -42,7 +43,10 @@ const FETCHED = ["fetch", "transcript"] as const satisfies FileSource[]
 const REMOVED_WITH_JOB = ["output", ...FETCHED] as const satisfies FileSource[]
 
 const hasNoExpiry = and(isNotNull(jobs.completedAt), isNull(jobs.retentionMs))
-/** Condition that a job belongs to an open batch, whose record and webhook show all its jobs. */
+/**
+ * SQL condition that a job belongs to a batch with open jobs. Such a job is kept, because the
+ * record and the webhook of the batch show all its jobs.
+ */
 const isOfOpenBatch = sql`exists (select 1 from batches where batches.id = ${jobs.batchId} and batches.completed_at is null)`
 const isUnneeded = and(not(jobFilesAwaitedCondition), not(isOfOpenBatch))
 

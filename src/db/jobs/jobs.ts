@@ -136,7 +136,8 @@ function noteAccepted(
     .set({ acceptedAt: now })
     .where(
       and(
-        // The unary `+` excludes the index on accounts, so that SQLite reads by id.
+        // The unary `+` prevents the use of the index on `account_id`, so that SQLite looks up rows
+        // by id.
         sql`+${jobs.accountId} = ${accountId}`,
         sql`${jobs.id} in (select value from json_each(${JSON.stringify(ids)}))`,
         isNull(jobs.acceptedAt),

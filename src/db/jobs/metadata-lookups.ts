@@ -23,8 +23,8 @@ export async function findMetadataLookup(
 
 /**
  * Returns statements that make a job the last lookup of a URL. The batch fails if the last lookup
- * is no longer the job `replaces`. The row of the replaced lookup gets its job's id as its hash,
- * and stays until the sweep removes that job.
+ * is no longer the job `replaces`. The row of the replaced lookup gets its own job id in place of
+ * the URL's hash, and stays until the sweep removes that job.
  */
 export function insertMetadataLookupStatements(
   { accountId, sql: database }: AccountDatabase,

@@ -9,7 +9,7 @@ import type { State } from "../../domain/states.ts"
 import { taskInputs, tasks } from "../schema/tasks.ts"
 import type { Task } from "../schema/tasks.ts"
 
-/** Maximum number of tasks that one query of the readers of files returns. */
+/** Maximum number of tasks that one query for the readers of files returns. */
 export const READERS_PER_QUERY_MAX = 500
 
 /**
@@ -101,21 +101,22 @@ export async function listOpenTasks(
 }
 
 /**
- * Open tasks that read some files. `isWhole` is false if the list is incomplete, because the files
- * have more than READERS_PER_QUERY_MAX readers.
+ * Open tasks that read some files. `isWhole` is false if more than READERS_PER_QUERY_MAX tasks read
+ * the files, so that the list is incomplete.
  */
 export type FileReadingTasks = { open: OpenTask[]; isWhole: boolean }
 
 /**
- * Returns the given tasks that are open. Also returns open tasks that read files of the jobs of the
- * given tasks, or files of the jobs `jobIds`.
+ * Returns those of the given tasks that are open. Also returns open tasks that read files of the
+ * given tasks' jobs, or files of the jobs `jobIds`.
  */
 export async function listOpenTasksAndReaders(
   database: AccountDatabase,
   { ids, jobIds: endedJobIds }: { ids: readonly string[]; jobIds: readonly string[] },
 ): Promise<FileReadingTasks> {
   const idList = JSON.stringify(ids)
-  // The caller passes the ids of finished jobs, because the tasks of a finished job have no rows.
+  // The caller passes the ids of finished jobs, because the end of a job deletes the rows of its
+  // tasks, which would give the job's id.
   const jobIds = sql`select value from json_each(${JSON.stringify(endedJobIds)}) union all select job_id from ${tasks} where id in (select value from json_each(${idList}))`
   const fileIds = sql`select id from ${files} where job_id in (${jobIds})`
   return await selectReaders(
@@ -220,8 +221,8 @@ export async function sumJobWeights(
 }
 
 /**
- * Returns the time at which the last input of a job's tasks from other jobs was complete, in
- * milliseconds: 0 without such an input, null while such an input is pending.
+ * Returns the time in milliseconds at which the last of a job's inputs that other jobs write was
+ * complete. Returns 0 if the job has no such input, and null while such an input is pending.
  */
 export async function findInputArrival(
   { accountId, sql: database }: AccountDatabase,

@@ -75,7 +75,8 @@ export function deleteTaskSecretsStatement(
 }
 
 /**
- * Deletes leftover secrets of at most `limit` jobs of all accounts, which are finished or removed.
+ * Deletes secrets that remain in the database although their job is finished or removed, for at
+ * most `limit` jobs of all accounts.
  */
 export async function deleteLeftoverTaskSecrets(database: Database, limit: number): Promise<void> {
   const isOpen = sql`exists (select 1 from ${jobs} where ${jobs.id} = ${taskSecrets.jobId} and ${jobs.state} in ('waiting', 'running'))`

@@ -39,9 +39,9 @@ export type ClaimedTask = {
 
 /**
  * Claims a waiting task of an open job for an allocated slot: sets the task to running and raises
- * its fence. The job keeps its state until a runner starts the task. A repeated claim for the same
- * allocation returns the same result. Returns null if another allocation has claimed the task, or
- * if the task has ended.
+ * its fencing token. The job keeps its state until a runner starts the task. A repeated claim for
+ * the same allocation returns the same result. Returns null if another allocation has claimed the
+ * task, or if the task has ended.
  */
 export async function claimTask(
   { accountId, sql: database }: AccountDatabase,
@@ -98,8 +98,8 @@ export async function claimTask(
 }
 
 /**
- * Reports whether a task runs at this fence. Every call that a runner makes for the task must pass
- * this check.
+ * Reports whether a task runs with this fencing token. Every call that a runner makes for the task
+ * must pass this check.
  */
 export async function isTaskRunningAtFence(
   { accountId, sql: database }: AccountDatabase,
@@ -115,7 +115,7 @@ export async function isTaskRunningAtFence(
 
 /**
  * Returns the keys by which a task names its outputs, such as `out_1`. Returns null if the task
- * does not run at this fence.
+ * does not run with this fencing token.
  */
 export async function findRunningTaskOutputKeys(
   database: AccountDatabase,
@@ -126,8 +126,9 @@ export async function findRunningTaskOutputKeys(
 }
 
 /**
- * Returns the work of a task that runs at this fence; null if the task does not run at the fence.
- * If the work is too large for its row, the result has only the kind and the outputs.
+ * Returns the column `work` of a task, which describes the run. Returns null if the task does not
+ * run with this fencing token. If `work` is too large for its row, the result has only the kind and
+ * the outputs.
  */
 export async function findRunningTaskWork(
   { accountId, sql: database }: AccountDatabase,
@@ -147,8 +148,8 @@ export function getTaskOutputKeys({ outputs = [] }: TaskWork): string[] {
 }
 
 /**
- * Returns the R2 key of an input for a task that runs at this fence. Returns null if the task does
- * not run at the fence, or has no such input.
+ * Returns the R2 key of an input of a task. Returns null if the task does not run with this fencing
+ * token, or has no such input.
  */
 export async function findTaskInputObjectKey(
   { accountId, sql: database }: AccountDatabase,
@@ -164,7 +165,7 @@ export async function findTaskInputObjectKey(
   return row?.objectKey ?? null
 }
 
-/** Returns the SQL condition that selects a task if it runs at a fence. */
+/** Returns the SQL condition that selects a task if the task runs with a given fencing token. */
 export function runningTaskCondition(accountId: string, { taskId, fence }: TaskAttempt) {
   return and(
     eq(tasks.id, taskId),

@@ -252,13 +252,13 @@ function valueBytes(value: unknown): number {
   return maxExportBytes(packText(JSON.stringify(value)))
 }
 
-/** Returns the longest end of a list of lines that fits into `room` bytes. */
+/** Returns the last lines of a list, as many as fit into `room` bytes. */
 function lastOf(lines: string[], room: number): string[] {
   const from = lines.findIndex((_, at) => valueBytes(lines.slice(at)) <= room)
   return from === -1 ? [] : lines.slice(from)
 }
 
-/** Returns the longest beginning of a list of values that fits into `room` bytes. */
+/** Returns the first values of a list, as many as fit into `room` bytes. */
 function firstOf<Value>(values: Value[], room: number): Value[] {
   const last = values.findLastIndex((_, at) => valueBytes(values.slice(0, at + 1)) <= room)
   return values.slice(0, last + 1)

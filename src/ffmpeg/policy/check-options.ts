@@ -31,8 +31,8 @@ const FILES = new Set(
 const WORDS_FOR_NO_FILE = /^(?:off|on|default|flat|jvt|auto|none|true|false|[\d.]+)$/i
 
 /**
- * Parses encoder parameters twice, with and without escapes, and returns both results: encoders
- * differ, and a file name must be found in either case.
+ * Parses encoder parameters twice, with and without escapes, and returns both results. Encoders
+ * treat escapes differently, and the check must find a file name in either case.
  */
 function readParameters(option: string, text: string): OptionPair[] {
   const separator = option.startsWith("kvazaar") ? "," : ":"
@@ -62,7 +62,7 @@ export type OptionContext = { kind: CommandFile["kind"]; names: WorkspaceFileNam
 
 const DEPTH_MAX = 8
 
-/** Returns the refusals of one option of an ffmpeg command by the policy. */
+/** Returns the policy refusals of one option of an ffmpeg command. */
 export function findOptionPolicyRefusals(
   { word, name, value }: CommandOption,
   context: OptionContext,
@@ -102,8 +102,8 @@ export function findNestedOptionFaults(
 }
 
 /**
- * Refuses a value that is also the name of a refused option: a version of ffmpeg in which the outer
- * option takes no value would read the value as an option.
+ * Refuses a value that is also the name of a refused option. In some versions of ffmpeg the outer
+ * option takes no value, so that ffmpeg would read the value as an option.
  */
 function hiddenOption(name: string, value: string): Refusal | null {
   if (!value.startsWith("-") || findOptionValueKind(name) === "text") return null
@@ -180,7 +180,10 @@ function judgeInput(value: string, names: WorkspaceFileNames): Fault | null {
   return fault ?? { code: "name_not_allowed", message }
 }
 
-/** Returns the fault of an option value that must mean standard output; null if there is none. */
+/**
+ * Returns a fault for an option value that does not mean standard output, else null. The policy
+ * forbids all other targets of such an option.
+ */
 function judgePrint(value: string): Fault | null {
   if (isStdout(value)) return null
   const instead =

@@ -30,8 +30,8 @@ export type WorkspaceFileNames = {
   outputs: ReadonlySet<string>
   remedies: RemedyPhrases
   /**
-   * Returns the remedy for a file name in a command that no file of the workspace has; null if the
-   * file may exist.
+   * Returns the remedy if the workspace has no file of a name that a command uses; null if the file
+   * may exist.
    */
   remedyForMissingFile?: (name: string, use: FilePurpose) => string | null
 }
@@ -86,7 +86,8 @@ export function findFileNameFault(
 }
 
 /**
- * Returns the fault of a file name that no file of the workspace has; null if the file may exist.
+ * Returns the fault of a file name if the workspace has no file of this name; null if the file may
+ * exist.
  */
 function absentFault(name: string, use: FilePurpose, names: WorkspaceFileNames): Fault | null {
   const instead = names.remedyForMissingFile?.(name, use) ?? null

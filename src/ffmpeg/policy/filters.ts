@@ -171,8 +171,8 @@ export function findFilterRefusalReason(name: string): RefusalReason | null {
 }
 
 /**
- * Returns the name of the filter option to which the positional value number `place` belongs,
- * counted from 0; null if unknown.
+ * Returns the name of the filter option that the positional value with the index `place` sets; null
+ * if the option is unknown.
  */
 export function findPositionalOptionName(filter: string, place: number): string | null {
   return FILTERS.get(filter)?.order?.split(" ")[place] ?? null

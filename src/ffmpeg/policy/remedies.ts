@@ -9,7 +9,7 @@ export type RemedyPhrases = {
   nameOutput: string
   nameEither: string
   /**
-   * Continuation of a remedy that names an output's key. The phrase names the field for the
+   * End of a remedy that asks for an output's key. The phrase names the request field for the
    * output's file name.
    */
   nameItsFile: string

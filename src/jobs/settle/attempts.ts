@@ -7,7 +7,7 @@ import type { Task } from "../../db/schema/tasks.ts"
  */
 export const BACKOFF_MS_MAX = 30_000
 
-/** Number of failures, and of interruptions, at which a task fails its job. */
+/** Numbers of failures and of interruptions of a task at which the task fails its job. */
 const BUDGETS = { failures: 3, interruptions: 10 }
 
 /** Failed run of a task, caused by the service and not by the request. */
@@ -38,7 +38,7 @@ export function computeRequeuedTaskColumns(
 
 /**
  * Reports whether a run may be interrupted to free its slot for another account. Each task is
- * interrupted at most once for this reason, so that it ends.
+ * interrupted at most once for this reason, so that every task finishes eventually.
  */
 export function mayHandOverSlot({ handOvers }: Pick<Task, "handOvers">): boolean {
   return handOvers === 0

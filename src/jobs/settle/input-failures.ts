@@ -40,7 +40,9 @@ export function lostInputsFailure(lostInputs: readonly UnreadableInput[]): Failu
   return failed?.failure ? inputFailed([failed.key], failed.failure, failed.neededJobId) : null
 }
 
-/** Returns the subject of a sentence that names inputs by their keys. */
+/**
+ * Returns the subject of an error sentence, which names inputs by their keys: `The input "in_1"`.
+ */
 function nameInputs(keys: readonly string[]): string {
   const quoted = [...new Set(keys)].map((key) => `"${key}"`)
   if (quoted.length === 1) return `The input ${quoted.join("")}`
@@ -48,8 +50,8 @@ function nameInputs(keys: readonly string[]): string {
 }
 
 /**
- * Returns the failure of a job whose task failed finally. If the task imported inputs, the failure
- * names them. For other tasks the kind may add an explanation.
+ * Returns the failure of a job from the final failure of its task. If the task imported inputs, the
+ * failure names these inputs. For other tasks the kind may add an explanation.
  */
 export function toJobFailure(
   { job, tasks, inputs }: JobSnapshot,

@@ -50,7 +50,7 @@ export async function handleReport(env: Env, run: TaskRun, report: Report): Prom
   // Calls the dispatcher even for a stale report, because an earlier call may have been lost.
   await dispatcher.tasksEnded(accountId, [taskId], false, isOver)
   const others = taskIds.filter((id) => id !== taskId)
-  // Other tasks that ended with the job may still run.
+  // Kills the job's other tasks, which ended with the job in D1 but may still run.
   if (others.length > 0) await dispatcher.tasksEnded(accountId, others, true)
   return outcome === "stale" ? "gone" : "ok"
 }
@@ -144,8 +144,8 @@ export async function transitionJob(
     const snapshot = read && (await readValues(env, read, needsValues))
     const taskIds = snapshot?.tasks.map((task) => task.id) ?? []
     const computed = snapshot && compute(snapshot)
-    // The transition may be null only because the claim's snapshot is outdated. The job is
-    // therefore read again.
+    // Reads the job again, because the cached snapshot of the claim may be outdated, and the
+    // transition may be null only for that reason.
     if (cached && !computed) continue
     if (!snapshot || !computed) return { applied: false, taskIds, snapshot }
     const retention = getRetention(env)
@@ -217,7 +217,10 @@ function computeJobEndUsage(before: Job, { job }: JobTransition, now: number): J
   return { day: formatUtcDay(now), keyId: before.keyId, isSucceeded, processingMs }
 }
 
-/** Returns the end of a job for its batch; null if the job does not end or has no batch. */
+/**
+ * Returns the update of a batch for a job that ends; null if the job does not end or belongs to no
+ * batch.
+ */
 function computeBatchEnd(
   { job, endpoints }: JobSnapshot,
   { job: { state } }: JobTransition,
@@ -233,7 +236,7 @@ function endsEarly({ job }: JobTransition): boolean {
 }
 
 /**
- * Returns the last progress of a job in percent. Returns null if the progress is unknown or the
+ * Returns a job's last known progress in percent. Returns null if the progress is unknown or the
  * dispatcher cannot be reached.
  */
 async function readPercent(env: Env, { accountId, jobId }: JobId): Promise<number | null> {

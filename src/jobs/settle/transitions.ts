@@ -130,7 +130,9 @@ export function computeRequeueTransition(
   return attemptTransition(snapshot, task, { cause, failure: runnerLostFailure() }, run.now)
 }
 
-/** State and failure with which a job ends; `failed` is the task whose failure ended the job. */
+/**
+ * State and failure with which a job ends. `failed` is the failed task that ended the job, if any.
+ */
 export type JobEndStateAndFailure = {
   state: FinalState
   failure?: Failure
@@ -187,23 +189,23 @@ function leftFiles({ files }: JobSnapshot): { id: string; objectKey: string }[] 
   })
 }
 
-/** Ends a job whose task failed finally. */
+/** Returns the transition that fails a job because its task failed and is not retried. */
 function failTransition(snapshot: JobSnapshot, failed: FailedTask, now: number): JobTransition {
   const failure = toJobFailure(snapshot, failed.task, failed.failure)
   return computeEndTransition(snapshot, { state: "failed", failure, failed, now })
 }
 
 /**
- * Returns the time since the job's start, in milliseconds. This time replaces a processing time
- * that no runner reported.
+ * Returns the time since the job's start, in milliseconds. This time counts as the processing time
+ * if no runner reported a processing time.
  */
 function sinceStartMs({ job }: JobSnapshot, now: number): number {
   return job.startedAt === null ? 0 : Math.max(0, now - job.startedAt)
 }
 
 /**
- * Applies the result of a finished task. The job succeeds when its last task does. Until then each
- * result stays in the row of its task.
+ * Applies the result of a finished task. The job succeeds with its last task. Until then, the
+ * result of each finished task stays in the task's row.
  */
 function finishTransition(
   snapshot: JobSnapshot,
@@ -251,7 +253,9 @@ function finishTransition(
   }
 }
 
-/** Adds the publication of the Files that a job created to the file changes of its last task. */
+/**
+ * Sets `publishedAt` in the changes of the Files that a job created, at the end of its last task.
+ */
 function publishFiles(
   { job, files }: JobSnapshot,
   changes: FileColumnsAndJobResult["files"],
@@ -272,8 +276,8 @@ function setFiles(files: readonly File[], changes: InputColumnsAfterTask["files"
 }
 
 /**
- * Returns the R2 prefixes of a finished task that no file uses: prefixes of its earlier runs, and
- * all of its prefixes if its file was deleted meanwhile.
+ * Returns the R2 prefixes of a finished task that no file uses: the prefixes of its earlier runs.
+ * If the task's file was deleted meanwhile, returns all prefixes of the task.
  */
 function unusedPrefixes(
   task: Task,

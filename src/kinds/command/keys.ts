@@ -47,7 +47,7 @@ function describeUnusedOutput(key: string, lines: readonly { words: string[] }[]
 
 /**
  * Returns the fault of an output that commands name only with an added extension, as in
- * `{{key}}.mp4`. Such a word names a different file.
+ * `{{key}}.mp4`. ffmpeg would write a file of another name.
  */
 function findExtendedKey(
   key: string,
@@ -86,7 +86,7 @@ function suggestKey(
 
 /**
  * Returns the keys that a command names, as declared keys (`known`) and undeclared keys
- * (`unknown`). File names that an option writes may look like keys, but do not count.
+ * (`unknown`). Excludes file names that an option writes, although such names may look like keys.
  */
 export function findKeysInCommand(words: readonly string[], declared: ReadonlySet<string>) {
   const known = new Set<string>()

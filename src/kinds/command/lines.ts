@@ -43,7 +43,10 @@ export function parseCommandLine({ field, text, mayOmitProgram }: CommandLine): 
   return { field, error, code: "empty_command" }
 }
 
-/** Patterns of characters that have no special meaning, by the quote that encloses them. */
+/**
+ * Patterns of characters without a special meaning: outside quotes, in single quotes and in double
+ * quotes.
+ */
 const PLAIN = { "": /[^\s'"\\]+/y, "'": /[^']+/y, '"': /[^"\\]+/y }
 
 /**

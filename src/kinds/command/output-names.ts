@@ -55,8 +55,8 @@ export function draftTaskOutputs(
 }
 
 /**
- * Returns the outputs whose names get times by the option `-strftime 1`, by key. The result may
- * contain other words of the commands, too.
+ * Returns the keys of outputs to whose names the option `-strftime 1` adds times. The result may
+ * also contain other words of the commands.
  */
 function findTimed(commands: readonly (readonly string[])[]): Set<string> {
   const files = commands.flatMap((words) => parseFfmpegCommand(words).files)
@@ -89,7 +89,7 @@ function toSafeName(output: OutputName): string {
   return isSeries || utf8ByteLength(safe) <= WORKSPACE_BYTES_MAX ? safe : cutName(safe)
 }
 
-/** Shortens a file name to `CUT_BYTES` bytes plus its extension. */
+/** Cuts the stem of a file name to `CUT_BYTES` bytes, and keeps the extension. */
 function cutName(name: string): string {
   const extension = /\.[A-Za-z0-9]{1,10}$/.exec(name)?.[0] ?? ""
   const stem = name.slice(0, name.length - extension.length)
@@ -102,8 +102,8 @@ function cutName(name: string): string {
 }
 
 /**
- * Returns the faults of output names and keys. `inputs` are workspace names by key. Inputs in
- * `guessed` may get another extension.
+ * Returns the faults of output names and keys. `inputs` has the workspace names of inputs by key.
+ * `guessed` has the keys of inputs whose extension may change when their import ends.
  */
 export function findOutputNameFaults(
   { inputKeys, outputs }: CommandScript,

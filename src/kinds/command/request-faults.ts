@@ -10,7 +10,10 @@ import type { ValidCommandFields } from "./request.ts"
 import { findScriptFaults } from "./script-faults.ts"
 import type { CommandScript } from "./script.ts"
 
-/** Codes of faults that are meaningless if `input_files` or `output_files` is malformed. */
+/**
+ * Codes of faults that are not reported if `input_files` or `output_files` is malformed, because
+ * the declared keys are then unknown.
+ */
 const FAULTS_OF_KEYS = new Set(["unknown_key", "unused_output"])
 
 /**

@@ -42,7 +42,7 @@ export function findScriptFaults(
     "words" in line ? [] : [{ field: line.field, code: line.code, message: line.error }],
   )
   const commandLines = script.lines.filter((line) => "words" in line)
-  // A command that cannot be split into words may name any key, so that unused keys are unknown.
+  // A command that cannot be split into words may name any key, so the keys are not checked.
   const areKeysKnown = commandLines.length > 0 && syntaxFaults.length === 0
   const keyFaults = areKeysKnown ? findKeyFaults(commandLines, script) : []
   const areNamed = nameFaults.length === 0 && keyFaults.every(({ code }) => code !== "unknown_key")
@@ -86,7 +86,7 @@ function judgeLine(
 
 /**
  * Returns the workspace file names of inputs, by key. An unknown input gets a name without an
- * extension. The name of an input that is not imported yet is guessed from its URL, and its
+ * extension. Before an import ends, the name is guessed from the URL of the input, and the
  * extension may change.
  */
 export function computeWorkspaceInputNames(
@@ -124,9 +124,9 @@ type LineContext = {
   remedies: RemedyPhrases
   inputs: readonly ResolvedInput[]
   ffmpeg: FfmpegCapabilities | null
-  /** True if no earlier command of the request may have written files. */
+  /** Whether no earlier command of the request may have written files. */
   isFirst: boolean
-  /** True if all outputs have their final workspace names. */
+  /** Whether all outputs have their final workspace names. */
   areNamed: boolean
 }
 
@@ -157,8 +157,8 @@ function refusals(
         remedyForMissingFile(name, use, { remedies, inputFiles, words }),
     }),
   })
-  // Checks by capabilities compare the files of a command with each other, which takes too long for
-  // many files.
+  // Checks against the capabilities of ffmpeg compare all files of a command with each other, which
+  // takes too long for many files.
   if (policyRefusals.some(({ code }) => TOO_MANY.has(code))) return policyRefusals
   // Commands that still contain placeholders of undeclared keys are not checked further.
   if (!ffmpeg || words.some((word) => /\{\{/.test(word) && argv.includes(word)))
@@ -188,10 +188,10 @@ function remedyForMissingFile(
     words,
   }: { remedies: RemedyPhrases; inputFiles: readonly ResolvedInput[]; words: readonly string[] },
 ): string | null {
-  // findKeyFaults reports undeclared keys.
+  // An undeclared key needs no remedy here, because findKeyFaults reports the key.
   if (words.some((word) => word.includes(`{{${name}}}`))) return null
-  // Three groups of names are excluded: patterns name several files, findKeyFaults reports keys,
-  // and fonts of the system have names of their own.
+  // Three groups of names get no remedy: patterns, because each names several files, keys, which
+  // findKeyFaults reports, and fonts without a file extension, which are fonts of the system.
   if (!READING.has(use) || /[%*?[]/.test(name) || /^(?:in|out)_\w+$/.test(name)) return null
   if (use === "font" && !/\.(?:ttf|otf|ttc|woff2?)$/i.test(name)) return null
   if (use === "input" && remedies.giveInput === null) return null

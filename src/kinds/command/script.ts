@@ -18,8 +18,8 @@ export type CommandScript = {
 export type ScriptOutput = { key: string; name: string; field: string }
 
 /**
- * Workspace names of inputs and outputs, by key. The names of the inputs in `guessed` may get
- * another extension.
+ * Workspace names of inputs and outputs, by key. `guessed` has the keys of inputs whose extension
+ * may change when their import ends.
  */
 export type WorkspaceNamesByKey = {
   inputs: ReadonlyMap<string, string>

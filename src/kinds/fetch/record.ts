@@ -72,8 +72,7 @@ export function buildFetchRecord(
 }
 
 /**
- * Reports whether the output with this key is a downloaded medium or subtitles, and not a
- * rendition.
+ * Reports whether the output with this key is downloaded media or subtitles, and not a rendition.
  */
 export function isFetchedOutput(key: string): boolean {
   return key === MEDIA_OUTPUT_KEY || key.startsWith("subtitles_")

@@ -36,7 +36,10 @@ function nameInList(word: string, whole: ReadonlyMap<string, string>): string {
   return parts ? `concat:${parts.map((part) => whole.get(part) ?? part).join("|")}` : word
 }
 
-/** Part of a filter graph that a placeholder may replace. The part ends before the index `to`. */
+/**
+ * Range of a filter graph that a placeholder may replace, from the index `from` up to but without
+ * the index `to`.
+ */
 type Match = { from: number; to: number; placeholder: string }
 
 function nameInGraph(graph: string, literals: readonly (readonly [string, string])[]): string {
@@ -86,9 +89,10 @@ function findValues(graph: string, literals: readonly (readonly [string, string]
   return matches
 }
 
-/** Reports whether the value that begins at an index of a filter graph is exactly the text. */
+/** Reports whether the value that begins at an index of a filter graph is equal to the text. */
 function isValue(graph: string, begin: number, text: string, quote: string): boolean {
-  // Comparing a slice is a single memory comparison; `startsWith` compares single characters.
+  // Compares a slice, because that is a single memory comparison. `startsWith` would compare single
+  // characters.
   if (graph.slice(begin, begin + text.length) !== text) return false
   const behind = graph.slice(begin + text.length, begin + text.length + quote.length + 1)
   if (!behind.startsWith(quote)) return false

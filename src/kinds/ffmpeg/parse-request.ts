@@ -98,8 +98,8 @@ export type FfmpegFields = Pick<ValidFfmpegFields, "inputs"> & {
 export type ParsedFfmpegRequest = {
   script: CommandScript
   /**
-   * Words of the command, with keys for files. `output` is null if the command keeps no output or
-   * the output has a fault.
+   * Words of the command, with keys in place of file names. `output` is null if the command keeps
+   * no output or the output has a fault.
    */
   words: string[]
   output: ScriptOutput | null

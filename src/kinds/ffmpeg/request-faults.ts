@@ -42,8 +42,8 @@ const REASONS = new Set(["unknown_key", "overwrites_input", "missing_value"])
 const CONSEQUENCES = new Set(["no_output", "unused_output"])
 
 /**
- * Adds the fault of the output unless another fault already explains the output's fault. Removes
- * faults that only follow from the unknown output.
+ * Adds the fault of the command's output, unless another fault already explains why the output is
+ * invalid. Removes faults that are only consequences of the unknown output.
  */
 function withOutputFault(faults: CommandFault[], parsed: ParsedFfmpegRequest): CommandFault[] {
   const { output, outputFault, words } = parsed
@@ -93,8 +93,8 @@ function judgeOtherOutputs({ words, output }: ParsedFfmpegRequest): CommandFault
     .map(({ word }) => word)
   const others = writtenNames.filter((word) => word !== name)
   if (!writtenNames.includes(name)) {
-    // The name is either the value of an option, from which other file names derive, or only a part
-    // of a word.
+    // The output's name is only the value of an option, from which ffmpeg derives other file names,
+    // or only a part of a word.
     const derivedName = others.find((word) => word.startsWith(name) && isUnambiguousFileName(word))
     if (derivedName === undefined) return []
     const message = `the command writes ${quoteShortenedValue(derivedName)}, but its output is ${quoteShortenedValue(output.name)}: write {{out_1}} as a separate word`

@@ -28,7 +28,8 @@ export const fileKind = {
 } as const satisfies Kind<typeof fileRecordSchema>
 
 /**
- * Returns a function that converts the job's own file to an output, and any other file to nothing.
+ * Returns a function that converts the job's own file to a list with one output. The list is empty
+ * for any other file and for a file that is not stored.
  */
 function outputOf(job: Job): (file: File) => JobResult["outputs"] {
   return (file) => {

@@ -46,8 +46,8 @@ export function computeRenditionColumnsAndResult(
 }
 
 /**
- * Returns changes that mark a file as failed if its rendition is identical to another rendition,
- * which was encoded.
+ * Returns changes that mark the file of a rendition as failed, if the rendition is identical to
+ * another rendition that was encoded.
  */
 function failDuplicates(
   files: readonly File[],

@@ -7,8 +7,8 @@ import type { Rendition } from "../../contract/tasks/render.ts"
 const STEM_LENGTH_MAX = 50
 
 /**
- * Returns the file names of renditions by key, such as `film_720p_h264.mp4` for `film.mkv`. A name
- * that another rendition has already gets a number.
+ * Returns the file names of renditions by key, such as `film_720p_h264.mp4` for `film.mkv`. Adds a
+ * number to a name that another rendition already has.
  */
 export function buildRenditionFileNames(
   sourceName: string,

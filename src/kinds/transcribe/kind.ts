@@ -200,7 +200,7 @@ function finishTranscribe({
   const order = done.task.work.outputs?.map(({ key }) => key) ?? []
   const outputs = stored.result.outputs
     .toSorted((one, other) => order.indexOf(one.key) - order.indexOf(other.key))
-    // Formats with timestamps cover the length of the audio; plain text has no length.
+    // Transcripts with timestamps have the duration of the audio; a plain text has no duration.
     .map((output) => ({
       ...output,
       ...(output.key !== "txt" && { durationSeconds: duration_seconds }),

@@ -44,33 +44,33 @@ const SOURCE = `
     for (;;) if (fork() > 0) _exit(0);
   }
   static void *fork_in_thread(void *nothing) {
-    if (fork() == 0) { hold_deleted_file(); sleep(20); _exit(0); }
-    sleep(20);
+    if (fork() == 0) { hold_deleted_file(); sleep(200); _exit(0); }
+    sleep(200);
     return nothing;
   }
   int main(int count, char **words) {
     if (count != 2) return 1;
     if (strcmp(words[1], "leave") == 0) {
-      if (fork() == 0) sleep(20);
+      if (fork() == 0) sleep(200);
       return 0;
     }
     if (strcmp(words[1], "stay") == 0) {
-      if (fork() == 0) sleep(20);
+      if (fork() == 0) sleep(200);
       puts("started");
       fflush(stdout);
-      sleep(20);
+      sleep(200);
     }
     if (strcmp(words[1], "end-child") == 0) {
       pid_t child = fork();
       int status = 0;
-      if (child == 0) sleep(20);
+      if (child == 0) sleep(200);
       if (kill(child, SIGKILL) != 0 || waitpid(child, &status, 0) != child) return 1;
       return WIFSIGNALED(status) ? 0 : 2;
     }
     if (strcmp(words[1], "hold") == 0) {
       pthread_t thread;
       pthread_create(&thread, NULL, fork_in_thread, NULL);
-      sleep(20);
+      sleep(200);
     }
     if (strcmp(words[1], "pass-on") == 0) {
       if (fork() == 0) pass_on();
@@ -80,7 +80,7 @@ const SOURCE = `
     for (; made < 1000; made++) {
       pid_t child = fork();
       if (child < 0) break;
-      if (child == 0) { sleep(20); _exit(0); }
+      if (child == 0) { sleep(200); _exit(0); }
     }
     printf("%d", made);
     return 0;
@@ -114,7 +114,7 @@ async function openTask(tier: SandboxTier) {
       cwd,
       access: "write" as const,
       mayFork: true,
-      timeLimitMs: 15_000,
+      timeLimitMs: 100_000,
     },
     [Symbol.asyncDispose]: () => destroyTaskSandbox(taskSandbox, cwd),
   }

@@ -9,7 +9,7 @@ const SOURCE = `
   #include <pthread.h>
   #include <stdio.h>
   #include <unistd.h>
-  static void *rest(void *nothing) { sleep(3); return nothing; }
+  static void *rest(void *nothing) { sleep(100); return nothing; }
   int main(void) {
     pthread_t thread;
     int count = 0;

@@ -1,4 +1,4 @@
-/** Limits of a plan that an operator creates, by their public names. */
+/** Limits of a plan that an operator creates, by the names of the API's fields. */
 export const GOLD_PLAN_LIMITS = {
   requests_per_minute: 100,
   running_jobs: 2,

@@ -1,7 +1,7 @@
 import { assembleApiKey } from "../../../src/platform/crypto/api-key.ts"
 import { makeRandom } from "../random.ts"
 
-/** Request of somebody without a key or session, and the kind of route that it tests. */
+/** Request without a key or session, and the kind of route that the request tests. */
 export type UnauthenticatedRequest = { kind: string; path: string; init: RequestInit }
 
 type Make = (facts: {

@@ -41,7 +41,7 @@ function watch(): void {
   observeMethodCalls(statements, "bind", (made, _, from) => {
     texts.set(requireObject(made), texts.get(requireObject(from)) ?? "")
   })
-  // `D1Database.batch` calls the method `batch` of a session.
+  // Observes `batch` of sessions only, because `D1Database.batch` calls the method of a session.
   observeMethodCalls(requireObject(session), "batch", (_, [batch]) => {
     note(Array.isArray(batch) ? batch.map((each: unknown) => nameOf(requireObject(each))) : [])
   })

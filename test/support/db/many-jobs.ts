@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers"
 
 /**
- * Number of jobs of an account. The newest `waiting` jobs wait, and the oldest `failed` jobs have
- * failed.
+ * Numbers of jobs to insert for an account. The newest `waiting` jobs wait, and the oldest `failed`
+ * jobs have failed.
  */
 export type ManyJobs = { accountId: string; jobs: number; waiting: number; failed: number }
 

@@ -10,7 +10,8 @@ export type FfmpegBuild = {
   /** Groups of ATTACKS that are impossible on this build, because the build lacks the code. */
   cannot: readonly string[]
   /**
-   * Whether an option rotates a copied video stream. Before version 6 only stream metadata does.
+   * Whether an option marks a copied video stream as rotated. Before version 6, only stream
+   * metadata marks a rotation.
    */
   turnsByOption: boolean
 }

@@ -1,6 +1,6 @@
 import type { NormalizeResult } from "../../../src/contract/tasks/normalize.ts"
 
-/** Returns the result of a normalization. */
+/** Returns the result of a `normalize` task as a runner reports it, with some fields replaced. */
 export function makeNormalizeResult(changes: Partial<NormalizeResult> = {}): NormalizeResult {
   const format = { container: "wav", codec: "pcm_s16le" }
   return {

@@ -12,14 +12,14 @@ export type ContainerRequest = { method: string; url: string; authorization: str
 export type FakedContainer = {
   running: boolean
   hasSandbox: boolean
-  /** Error that the start of the container throws, or null. */
+  /** Error message that `start` of the container throws, or null. */
   startProblem: string | null
   tokens: string[]
   /** Environment variables of the last start. */
   environment: Record<string, string>
   /** Value of the response header with the state of yt-dlp. */
   ytdlp: string
-  /** Error with which the platform refuses the start, or null. */
+  /** Error message with which Cloudflare refuses the container after `start` returned, or null. */
   refusal: string | null
   /** Number of calls of `destroy` that fail. */
   endsFailing: number

@@ -7,8 +7,8 @@ import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
 /** Program that starts another program as if the kernel lacked security features; see hide.c. */
 export type KernelFeatureHider = AsyncDisposable & {
   /**
-   * Returns the words to put before a command. The words hide Landlock, or both Landlock and
-   * namespaces.
+   * Returns the words to put before a command, which hide Landlock, or both Landlock and
+   * namespaces, from the command.
    */
   words(hidden: "landlock" | "both"): [string, ...string[]]
 }

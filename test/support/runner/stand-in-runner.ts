@@ -20,7 +20,7 @@ export type ReportedTaskEnd =
   | { result: TaskResult }
   | { failure: { code: FailureCode; message: string }; blame?: "caller" | "ours" }
 
-/** Reads the present rows of a job. */
+/** Reads a job with its tasks and files from D1. Throws if the job does not exist. */
 export async function readJob(accountId: string, jobId: string): Promise<JobSnapshot> {
   const snapshot = await readJobSnapshot(openAccountDatabases(env, accountId), jobId)
   if (!snapshot) throw new Error(`the job ${jobId} is gone`)

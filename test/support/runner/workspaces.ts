@@ -15,8 +15,8 @@ export function listIdleWorkspaces(workDir: string): Set<string> {
 }
 
 /**
- * Reports whether a process waits for an order to start a tool, or is a held tool that waits for
- * its order.
+ * Reports whether a process of a warm sandbox is unused: a process that waits for an order to start
+ * a tool, or a tool that is held before its `main()`.
  */
 export function isWaitingToolProcess(pid: number | string, words: readonly string[]): boolean {
   if (words.includes("--wait")) return true

@@ -6,9 +6,9 @@ import type { Socket } from "node:net"
 export type CanaryServer = AsyncDisposable & {
   address: string
   port: number
-  /** `http://ADDRESS:PORT` */
+  /** Origin of the server, as `http://ADDRESS:PORT`. */
   origin: string
-  /** `ADDRESS:PORT` */
+  /** Address and port of the server, as `ADDRESS:PORT`. */
   host: string
   url(path: string): string
   /** Returns the number of TCP connections to this server. */

@@ -9,7 +9,7 @@ const event = z.union([
   z.object({ event: z.literal("canary"), address: z.string() }),
 ])
 
-/** Web site in the far network, as a program of `runBetweenNetworks` sees it. */
+/** Web site in the far network, as the handle of a program that `runBetweenNetworks` started. */
 export type FarSite = AsyncDisposable & {
   /** Requests so far, as `HOST PATH`. */
   requests: string[]

@@ -18,8 +18,8 @@ const manner = z.object({
   /** Whether the response has Last-Modified. */
   modified: z.enum(["yes", "no"]).default("yes"),
   /**
-   * Value of Content-Length. `none` sends the body in chunks, and `close` ends it with the
-   * connection.
+   * Value of Content-Length. `none` sends the body in chunks, and `close` ends the body by closing
+   * the connection.
    */
   length: z.union([z.enum(["none", "close"]), z.coerce.number().int().nonnegative()]).optional(),
   /**

@@ -23,8 +23,8 @@ import type { SiteRequest } from "./visit.ts"
  *     /cookies/...               the routes of cookies.ts, some of which require a cookie
  *     /raw?say=TEXT              exactly these bytes, then the end of the connection
  *
- * Further query parameters change each response, as manner.ts lists them: a wrong type, no ranges,
- * a cut after N bytes, a wrong length, slow headers, or a status in the first N responses.
+ * Further query parameters, which response-changes.ts lists, change each response: a wrong type, no
+ * ranges, a cut after N bytes, a wrong length, slow headers, or a status in the first N responses.
  */
 export type TestSite = AsyncDisposable & {
   /** Origin, `http://127.0.0.1:PORT`. */
@@ -66,7 +66,8 @@ export async function startTestSite(options: SiteOptions = {}): Promise<TestSite
     await sendSiteResponse({ answer, manner, seen, request, response })
   }
   function serveOrEnd(request: IncomingMessage, response: ServerResponse): void {
-    // Usually the client has disconnected, which some tests do on purpose.
+    // Closes the connection after an error. Usually the client has disconnected, as some tests do
+    // on purpose.
     serve(request, response).catch(() => response.destroy())
   }
   const server = createServer({ keepAlive: true }, serveOrEnd)

@@ -90,7 +90,7 @@ function secondsOfUsedInputs(
 
 /**
  * Returns the duration of a file, in seconds, after the file's options `-ss`, `-sseof`, `-t` and
- * `-to` are applied. `seconds` is the duration before; null if unknown.
+ * `-to` are applied. `seconds` is the duration without these options; null if unknown.
  */
 function cut(file: CommandFile, seconds: number | null): number | null {
   const fromEnd = parseFfmpegTime((findLastOptionValue(file, "sseof") ?? "").replace(/^-/, ""))

@@ -10,7 +10,7 @@ export type ExplainRule = {
   pattern: RegExp
   /** Pattern that must match the line after the line that `pattern` matches. */
   next?: RegExp
-  /** Pattern that must match any line after the line that `pattern` matches. */
+  /** Pattern that must match at least one of the lines after the line that `pattern` matches. */
   later?: RegExp
   /**
    * Selects the texts for the sentence from the capture groups of all matches. Returns null if the

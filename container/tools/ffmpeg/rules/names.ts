@@ -17,7 +17,7 @@ const INPUT_OPTIONS: Record<string, string> = {
   sample_rate: "it is for raw sound: write -ar before the output",
   movflags: OUTPUT_OPTION_ADVICE,
 }
-/** Names of ffmpeg's own options, by the names that container formats use for the same options. */
+/** Names of ffmpeg's general options, by the names of the corresponding options of formats. */
 const OWN_NAMES: Record<string, string> = {
   pixel_format: "pix_fmt",
   video_size: "s",

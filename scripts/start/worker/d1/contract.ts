@@ -22,5 +22,7 @@ export type D1QueryResult = {
   }
 }
 
-/** Results of statements that ran as one transaction, or the error that rolled it back. */
+/**
+ * Results of statements that ran as one transaction, or the error that rolled the transaction back.
+ */
 export type D1Response = { results: D1QueryResult[] } | { error: string }

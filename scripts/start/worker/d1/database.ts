@@ -1,6 +1,7 @@
 import type { D1Response, D1Query, D1QueryResult, D1Value } from "./contract.ts"
 
-// This module is the Durable Object of a D1 database in workerd. It replaces Miniflare's.
+// This module is the Durable Object of a D1 database in workerd. It replaces Miniflare's Durable
+// Object.
 
 type Cursor = {
   columnNames: string[]

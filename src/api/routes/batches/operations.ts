@@ -263,7 +263,7 @@ async function* viewAll(
   for await (const { found, progress } of states) yield await view(c, found, progress)
 }
 
-/** Returns a batch record as an event stream sends it. */
+/** Returns a batch record with its state and event id for an event stream. */
 function toStreamedBatch(record: BatchRecord): StreamedRecord {
   const { status, open_jobs, failed_jobs, progress, jobs } = record
   const started = Object.values(jobs).filter(({ started_at }) => started_at !== null).length

@@ -16,12 +16,12 @@ export const EVENT_STREAM_MS_MAX = 15 * 60_000
 const RETRY_MS = 1000
 
 /**
- * Record of an event stream. Records of the same `state` differ in their progress alone, and equal
- * ids mean equal records, also after a reconnect.
+ * Record that an event stream sends. Records with the same `state` differ only in their progress.
+ * Records with the same event id (`id`) are equal, even after a reconnect.
  */
 export type StreamedRecord = { record: object; state: string; id: string }
 
-/** Returns a job record as an event stream sends it. */
+/** Returns a job record with its state and event id for an event stream. */
 export function toStreamedJob(record: JobRecord): StreamedRecord {
   const { status, attempts, waiting_for = [], progress, progress_detail: detail } = record
   const state = [

@@ -59,7 +59,7 @@ const NO_LOG_MESSAGE =
   "The job has no log: only jobs of POST /v1/commands and POST /v1/ffmpeg have a log, once FFmpeg ran to its end."
 
 /**
- * Maximum wait for the end of a job behind a failed job, in milliseconds. Such a job ends some
+ * Maximum wait for the end of a dependent of a failed job, in milliseconds. A dependent ends some
  * milliseconds after the failed job.
  */
 const DEPENDENT_END_MS_MAX = 5_000
@@ -86,7 +86,7 @@ const retryRequest = z
   )
   .meta({ id: "RetryRequest" })
 
-/** Query of an action that can include the jobs which read outputs of the job. */
+/** Query parameters of an action on a job that can include the job's dependents. */
 const dependentsQuery = z.object({
   dependents: z
     .stringbool({
@@ -258,7 +258,7 @@ async function retry(c: AppContext, { dependents }: { dependents?: boolean | und
 }
 
 /**
- * Returns the ids of the new jobs behind the new job. A repeated request reads them from D1.
+ * Returns the ids of the new dependents of a retried job. A repeated request reads the ids from D1.
  */
 async function findNewDependents(
   c: AppContext,
@@ -271,7 +271,9 @@ async function findNewDependents(
   return behind.flatMap(({ id, retryOf }) => (retryOf === null ? [] : id))
 }
 
-/** Returns the unsuccessful jobs behind a job; throws 409 if one of them does not end soon. */
+/**
+ * Returns the unsuccessful dependents of a job; throws 409 if an open dependent does not end soon.
+ */
 async function findEndedDependents(c: AppContext, job: Job): Promise<Job[]> {
   const behind = await findDependents(c, job, [...OPEN_STATES, "failed", "canceled"])
   return await Promise.all(
@@ -295,7 +297,7 @@ async function cancel(c: AppContext, { dependents }: { dependents?: boolean | un
   return { body: await viewWithProgress(c, await findRequestedJob(c)) }
 }
 
-/** Returns the jobs behind a job in some states; throws 409 if there are too many of them. */
+/** Returns the dependents of a job that are in given states; throws 409 for too many dependents. */
 async function findDependents(c: AppContext, job: Job, states: readonly State[]): Promise<Job[]> {
   const query = { states, limit: BATCH_JOBS_MAX }
   const behind = await listDependents(c.get("database"), job.id, query)

@@ -46,7 +46,10 @@ export async function retryOrThrow(
   return { ...requireAcceptedJob(c, outcome), newJobIds: outcome.newJobIds }
 }
 
-/** Describes an input that does not exist; `file` is null if it was deleted. */
+/**
+ * Returns the error message for an input file that no longer exists; `file` is null if the file was
+ * deleted.
+ */
 function describeGoneFile(file: File | null): string {
   if (file === null || isCallerFileSource(file.source)) {
     return "the file no longer exists; upload it again and send a new request"

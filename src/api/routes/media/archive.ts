@@ -68,7 +68,7 @@ export async function sendBundleArchive(
   const length = range ? range.end - range.start + 1 : zip.sizeBytes
   const { readable, writable } = new FixedLengthStream(length)
   const sending = writeSlices(slices, { next: first.value, rest: objects }, writable)
-  // If a write fails, the client disconnected, or sees by Content-Length that bytes are missing.
+  // After a failed write, a client that is still connected detects missing bytes by Content-Length.
   c.executionCtx.waitUntil(
     sending.catch((error: unknown) => writable.abort(error).catch(() => null)),
   )

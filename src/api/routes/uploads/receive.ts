@@ -193,7 +193,8 @@ export async function createMissingUploadFile(
   c: AppContext,
   { row, upload }: TusUploadWithObjectRow,
 ): Promise<void> {
-  // The stored object already belongs to the File of the upload, or bytes are missing.
+  // Without an upload row, the stored object already belongs to the File of the upload. An
+  // incomplete upload cannot become a File yet.
   if (!upload || row.offsetBytes < row.sizeBytes) return
   await createFileOfUpload(c, row.id)
 }

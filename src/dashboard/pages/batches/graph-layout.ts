@@ -1,18 +1,18 @@
-/** Job of a graph: its name, and the names of the jobs whose outputs it reads. */
+/** Job in a graph: the name of the job, and the names of the jobs whose outputs the job reads. */
 export type GraphJob = { name: string; needs: readonly string[] }
 
-/** Line from a job to a job that reads its outputs. `path` is SVG path data. */
+/** Line from a job to another job that reads its outputs. `path` is SVG path data. */
 export type GraphEdge = { from: string; to: string; path: string }
 
 /**
- * Jobs by layer: each is one layer behind the last job that it needs. The jobs of a layer share the
- * height of the graph equally.
+ * Layout of a graph: the jobs by layer, and the lines between jobs. Each job is in the layer after
+ * the last of the jobs that the job needs. The jobs of a layer share the height equally.
  */
 export type GraphLayout<Job> = { layers: Job[][]; edges: GraphEdge[] }
 
 /**
- * Width of a layer, and the horizontal extent of a job in it, in units of the drawing. The style
- * `.graph-layer` has the same proportions.
+ * Width of a layer, and the left and right side of a job within its layer, in units of the drawing.
+ * The style `.graph-layer` has the same proportions.
  */
 const LAYER_WIDTH = 17
 const JOB_LEFT = 1.5
@@ -20,14 +20,14 @@ const JOB_RIGHT = LAYER_WIDTH - JOB_LEFT
 /** Height of the drawing in units. */
 const HEIGHT = 100
 
-/** Returns the `viewBox` of a drawing with so many layers. */
+/** Returns the SVG `viewBox` of a drawing with `layerCount` layers. */
 export function graphViewBox(layerCount: number): string {
   return `0 0 ${LAYER_WIDTH * layerCount} ${HEIGHT}`
 }
 
 /**
- * Lays out jobs, each of which comes after the jobs that it needs. Needed jobs that are not in the
- * graph have no line.
+ * Computes the layers of jobs and the lines between jobs. In the list `jobs`, each job comes after
+ * the jobs that it needs. A needed job that is not in the list has no line.
  */
 export function layOutGraph<Job extends GraphJob>(jobs: readonly Job[]): GraphLayout<Job> {
   const layers = orderLayers(assignLayers(jobs))
@@ -57,7 +57,10 @@ function assignLayers<Job extends GraphJob>(jobs: readonly Job[]): Job[][] {
     .map(([, layer]) => layer)
 }
 
-/** Orders each layer by the mean height of the needed jobs, so that fewer lines cross. */
+/**
+ * Orders the jobs of each layer by the mean height of the jobs that they need, so that fewer lines
+ * cross.
+ */
 function orderLayers<Job extends GraphJob>(layers: readonly Job[][]): Job[][] {
   const heights = new Map<string, number>()
   return layers.map((layer) => {
@@ -75,7 +78,7 @@ function computeMeanHeight({ needs }: GraphJob, heights: ReadonlyMap<string, num
   return known.reduce((sum, height) => sum + height, 0) / Math.max(1, known.length)
 }
 
-/** Returns the height of the middle of the job at a place of its layer. */
+/** Returns the y coordinate of the middle of the job with the index `at` in its layer. */
 function findMiddle(at: number, jobCount: number): number {
   return ((at + 0.5) / jobCount) * HEIGHT
 }
@@ -83,8 +86,8 @@ function findMiddle(at: number, jobCount: number): number {
 type NodePosition = { depth: number; y: number }
 
 /**
- * Returns the path from the right side of a job to the left side of another. The line passes the
- * layers in between along the nearest border of two jobs.
+ * Returns the SVG path from the right side of one job to the left side of another job. Within each
+ * layer in between, the path follows the nearest border between two jobs.
  */
 function drawEdge(
   start: NodePosition,
@@ -105,7 +108,7 @@ function drawEdge(
   return path + drawBend(x, y, target.depth * LAYER_WIDTH + JOB_LEFT, target.y)
 }
 
-/** Returns a curve that begins and ends horizontally. */
+/** Returns the SVG path data of a curve that begins and ends horizontally. */
 function drawBend(x: number, y: number, toX: number, toY: number): string {
   const between = (x + toX) / 2
   return `C${between} ${round(y)} ${between} ${round(toY)} ${toX} ${round(toY)}`

@@ -10,7 +10,7 @@ export type NewApiKeyRecord = z.infer<typeof newApiKeyRecordSchema>
 /** State of an API key in the list of keys. */
 export type ApiKeyState = "active" | "replaced" | "expired" | "revoked"
 
-/** Returns the status of an API key at a given time. A replaced key is valid until it expires. */
+/** Returns the state of an API key at a given time. A replaced key is valid until it expires. */
 export function computeApiKeyState(key: ApiKeyPageRecord, nowMs: number): ApiKeyState {
   if (key.revoked_at !== null) return "revoked"
   if (key.expires_at !== null && Date.parse(key.expires_at) <= nowMs) return "expired"

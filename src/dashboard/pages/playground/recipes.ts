@@ -16,7 +16,7 @@ const TWO = { in_1: "", in_2: "" }
 const FRAME =
   "scale=1280:720:force_original_aspect_ratio=decrease,pad=1280:720:-1:-1,setsar=1,fps=30"
 
-/** Common commands. The first needs no input file. */
+/** Example commands for common tasks. The first example needs no input file. */
 export const COMMAND_RECIPES: readonly CommandRecipe[] = [
   {
     id: "test-film",

@@ -86,7 +86,7 @@ export function createCapabilities(facts: FfmpegCapabilityTables): FfmpegCapabil
   }
 }
 
-/** Names of the capability lists whose entries a command can name. */
+/** Names of the lists in an ffmpeg build's capabilities whose entries commands can name. */
 export const CAPABILITY_LIST_NAMES = [
   "encoders",
   "decoders",
@@ -115,7 +115,7 @@ const REASONS = {
   demuxers: findInputFormatRefusalReason,
 }
 
-/** Returns the option with a name or alias; null if no option of the class has the name. */
+/** Returns the option with a name or alias; null if no option in the list has the name. */
 export function findOption(options: readonly FfmpegOption[], name: string): FfmpegOption | null {
   const cached = byName.get(options)
   if (cached) return cached.get(name) ?? null

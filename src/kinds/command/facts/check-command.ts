@@ -42,8 +42,8 @@ function checkEnds(
   const endless = inputs.flatMap((input) => {
     const found = findEndlessInput(input)
     const format = findLastOptionValue(input, "f")
-    // A filter graph with several chains may end when one of its sources ends. The option
-    // -stream_loop has no effect on formats that ffmpeg cannot rewind.
+    // Two kinds of input may end: a filter graph with several chains ends with one of its sources,
+    // and -stream_loop has no effect on formats that ffmpeg cannot rewind.
     const isSure =
       format === "lavfi"
         ? !/[[;]/.test(input.word) && findLastOptionValue(input, "stream_loop") === null

@@ -113,7 +113,7 @@ function checkOptions(
         : (findOption(entry.options, name) ?? findOption(generic, name))
     if (!option) return [describeOption(filter, name ?? value, entry, name === null)]
     if (filter.name === "scale" && option.names.includes("flags")) {
-      // The check is necessary because ffmpeg 5 crashes on unknown flags of the scale filter.
+      // Checks the flags of the scale filter, because ffmpeg 5 crashes on unknown flags.
       const flags = findGenericOption(["sws"], "sws_flags", capabilities)
       const expected = flags && describeWrongValue([flags], value, capabilities)
       return expected ? [`flags=${quoteShortenedValue(value)}: ${expected}`] : []

@@ -12,8 +12,8 @@ import { listEncoderChoices } from "./unlisted-options.ts"
 
 const MEDIA: readonly StreamType[] = ["V", "A", "S"]
 /**
- * Options of ffmpeg itself whose values are names. Each letter selects the list of names in
- * value-names.ts.
+ * Options of ffmpeg itself whose values are names from a list. Each letter selects a list in
+ * value-names.ts, such as `p` for pixel formats.
  */
 const OWN_TYPES: Record<string, string> = { pix_fmt: "p", sample_fmt: "a", ch_layout: "l" }
 
@@ -86,8 +86,8 @@ function describeListed(
 }
 
 /**
- * Returns the encoders of the streams to which an option applies. An unknown encoder is null in the
- * list.
+ * Returns the encoders of the streams to which an option applies. The list has null for an unknown
+ * encoder.
  */
 function encodersOf(
   option: CommandOption,
@@ -116,8 +116,8 @@ function optionsNamed(name: string, { encoders, file, capabilities }: Owners): F
   })
   const ofEncoders = own.filter((each) => each !== null)
   if (ofEncoders.length > 0) return ofEncoders
-  // An unknown encoder may have an option of this name. Profiles and levels have generic names that
-  // do not fit every encoder.
+  // An unknown encoder may have an option of the same name, so its generic options are not checked.
+  // Profiles and levels are not checked, because their generic names do not fit every encoder.
   const isSure = encoders.length !== 1 || encoders[0] !== null
   if (/^(?:profile|level)$/.test(name)) return []
   const codec = findGenericOption(["codec", "sws", "swr"], name, capabilities)

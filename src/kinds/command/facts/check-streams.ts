@@ -94,8 +94,8 @@ function describeCount(count: number): string {
 }
 
 /**
- * Returns 1 or 0 for a specifier with an index, and the number of streams for a specifier with only
- * a medium. Returns null for any other specifier.
+ * Counts the streams that a specifier such as `1`, `a` or `a:0` selects. A specifier with an index
+ * selects at most 1 stream. Returns null for any other form of specifier.
  */
 function countStreams(specifier: string, { streams }: ProbeResult): number | null {
   if (/^\d+$/.test(specifier)) return Number(specifier) < streams.length ? 1 : 0

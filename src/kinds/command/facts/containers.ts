@@ -68,7 +68,9 @@ const SUPPORTED_CODECS: Record<string, Partial<Record<StreamType, CodecSupport>>
   webvtt: { S: { codecs: "webvtt", instead: "use webvtt" } },
 }
 
-/** Codecs for which SUPPORTED_CODECS is complete. Other codecs are never refused. */
+/**
+ * Codecs for which the table SUPPORTED_CODECS is complete. The check never refuses other codecs.
+ */
 const KNOWN_CODECS = new Set(
   "h264 hevc vp8 vp9 av1 mpeg4 mpeg2video mjpeg prores theora gif ffv1 rawvideo webp huffyuv dnxhd png flv1 aac mp3 opus vorbis flac ac3 alac wmav2 mp2 pcm_s16le pcm_s24le mov_text subrip ass webvtt dvd_subtitle".split(
     " ",

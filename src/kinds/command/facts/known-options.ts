@@ -42,7 +42,7 @@ export function findGenericOption(
   return null
 }
 
-/** Describes an unknown option and its remedy. The caller puts the option before the message. */
+/** Describes an unknown option and its remedy, without the name of the option. */
 export function describeUnknownOption(
   option: CommandOption,
   file: CommandFile,

@@ -14,7 +14,7 @@ const TEMPLATES = buildAliasMap([
   ["start begin from seek start_time starttime offset", "-ss *"],
   ["end until stop end_time endtime", "-to *"],
   ["volume gain", "-af volume=*"],
-  // The removed option -vol counted the volume in parts of 256.
+  // ffmpeg removed the option -vol, whose unit of volume was 1/256.
   ["vol", "-af volume=*/256"],
   ["tempo", "-af atempo=*"],
   ["input in file infile", "-i *"],

@@ -11,8 +11,8 @@ const WORD = /^[a-z_]\w*$/i
 const LISTED_MAX = 12
 
 /**
- * Lists of value names, by the letter of the option's type that scripts/ffmpeg/read-help.ts writes.
- * Each entry has the name of a list in `FfmpegCapabilities`, and the expected value with an example
+ * Lists of value names, by the letter that scripts/ffmpeg/read-help.ts writes for an option's type.
+ * Each entry names a list in `FfmpegCapabilities`, and describes the expected value with an example
  * for messages.
  */
 const LISTS = {
@@ -29,9 +29,9 @@ const UNLISTED_NAMES =
   /^(?:[\da-f]{6}|[\da-f]{8}|random|bikeshed|none|list|same|[0a]?(?:rgb|bgr)a?\d*_?\d?)$/i
 
 /**
- * Describes the expected value of an option that does not accept its value. `options` are the
- * options that may be meant. Returns null if an option may accept the value as a number, expression
- * or name.
+ * Describes the value that an option expects, if the option does not accept `value`. `options` are
+ * the options that a name may refer to. Returns null if an option may accept the value as a number,
+ * an expression or a name.
  */
 export function describeWrongValue(
   options: readonly FfmpegOption[],

@@ -80,8 +80,9 @@ export function findGraphMistakeRefusals(
 }
 
 /**
- * Returns the remedy for a graph that lacks quotes around the whole. The graph would be valid with
- * the inner quotes and backslashes that splitting into words removed.
+ * Returns the remedy for a graph that needs quotes around the whole graph, because splitting into
+ * words removed its inner quotes and backslashes. Returns null unless the graph is valid with these
+ * characters.
  */
 function quoteGraph(option: string, raw: string, text: CommandText): string | null {
   if (raw.length > GRAPH_LENGTH_MAX || !/['\\]/.test(raw) || /^["']/.test(raw)) return null

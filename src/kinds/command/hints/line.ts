@@ -7,7 +7,8 @@ import type { Hint } from "../../../hints/hint-table.ts"
 /** Command as the caller wrote it, with the keys of files that the command may name. */
 export type CommandText = {
   /**
-   * Words of the command without the program's name. Keys of files are not replaced by names yet.
+   * Words of the command without the program's name. The words contain file keys and not yet file
+   * names.
    */
   words: readonly string[]
   /** Words of the command with the quotes and backslashes that the caller wrote. */
@@ -19,8 +20,8 @@ export type CommandText = {
 }
 
 /**
- * Hint for a mistake in a command line. The refusal's code is present only if it differs from the
- * usual code.
+ * Hint for a mistake in a command line: a pattern, a sentence, and the code of the refusal, which
+ * is absent if the refusal has the usual code.
  */
 export type LineHint = readonly [...hint: Hint, code?: Refusal["code"]]
 
@@ -41,8 +42,8 @@ function inLine(word: string): string {
 
 /**
  * Returns the refusal for the first hint that matches a command line; null if no hint matches. The
- * refusal has `usualCode` if the hint has no code. If `words` are given, only matches that begin in
- * one of these words count.
+ * refusal has `usualCode` if the hint has no code. If `words` are given, a match counts only if the
+ * match begins in one of these words.
  */
 export function findRefusalByLineHints(
   line: string,

@@ -19,12 +19,12 @@ import { findOptionValueKind, findOptionRefusalReason } from "../../../ffmpeg/po
 import { describeUnknownOption, isKnownOption } from "../facts/known-options.ts"
 
 /**
- * Refusals that remain after causes have replaced their effects. `isGarbled` means that the words
- * are not the files and options that the caller intended, so that faults about keys would mislead.
+ * Refusals of a command in which each cause replaces its consequences. `isGarbled` means that the
+ * words are not the files and options that the caller intended, so that key faults would mislead.
  */
 export type RefusalsWithCauses = { refusals: Refusal[]; isGarbled: boolean }
 
-/** Placeholder of an undeclared key in a message. A separate fault reports the key. */
+/** Matches the placeholder of an undeclared key in a message. A separate fault reports the key. */
 const UNKNOWN_KEY = /"\{\{[^{}]+\}\}"/
 const SHAPE_CODES = new Set<Refusal["code"]>(["trailing_option", "missing_value", "no_output"])
 
@@ -40,7 +40,7 @@ export function replaceRefusalsByCauses(
     if (causes.length === 0) continue
     return { refusals: inPlace(causes, refusals), isGarbled: true }
   }
-  // If the format is that of a device, the value of -i is the name of the device.
+  // If the format of an input is a device, the value of -i names the device and not a file.
   const isDevice = refusals.some(({ code }) => code === "format_not_allowed")
   const graphs = findGraphMistakeRefusals(text, refusals)
   const correctedOptions = new Set(graphs.map(({ option }) => option))
@@ -106,8 +106,8 @@ const WORDS = String.raw`\S+(?: (?!-[a-z]|\{\{)\S+)+`
 const ONE_WORD = "a value is one word, without a space; write"
 
 /**
- * Hints for words that belong to no option. A line for these hints begins with the two words before
- * the stray word.
+ * Hints for words that belong to no option. The patterns match a line that begins with the two
+ * words before the stray word.
  */
 const STRAYS: readonly LineHint[] = [
   [/^ \S* (-(?!i )[a-z]\S*) (\S+)/i, "`$1` takes no value; leave out `$2`"],
