@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process"
-import { copyFile, writeFile } from "node:fs/promises"
+import { copyFile, mkdir, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { findMediaTools } from "../../../scripts/cli/media-tools.ts"
+import { SPEECH_MODELS_PATH } from "../../../scripts/setup/speech.ts"
 
 const FILM = "scripts/demo/command/clip.mp4"
 const SPEECH = "scripts/demo/speech/clip.mp3"
@@ -26,6 +27,11 @@ const COPIES: Record<string, string> = {
   "voice.mp3": SPEECH,
 }
 
+/** Folder of speech models beside the files. */
+export const MODELS_FOLDER = "models"
+const COOKIES =
+  "# Netscape HTTP Cookie File\n.example.com\tTRUE\t/\tTRUE\t4102444800\tsession\tsecret\n"
+
 /** Makes the files that the examples of the documentation name, in a folder. */
 export async function makeReaderFiles(folder: string): Promise<void> {
   const { ffmpeg } = findMediaTools()
@@ -41,6 +47,11 @@ export async function makeReaderFiles(folder: string): Promise<void> {
   for (const second of [2, 5, 8]) {
     const name = `photo-${(second + 1) / 3}.jpg`
     await make(name, "-ss", String(second), "-i", FILM, "-frames:v", "1")
+  }
+  await writeFile(join(folder, "cookies.txt"), COOKIES)
+  await mkdir(join(folder, MODELS_FOLDER))
+  for (const name of ["small", "medium"]) {
+    await symlink(join(SPEECH_MODELS_PATH, "base"), join(folder, MODELS_FOLDER, name))
   }
   for (const name of ["words.srt", "titles.srt"]) await writeFile(join(folder, name), WORDS)
 }

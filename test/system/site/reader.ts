@@ -1,15 +1,20 @@
-import { execFile } from "node:child_process"
-import { copyFileSync, existsSync, readdirSync, symlinkSync, writeFileSync } from "node:fs"
+import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { readFile } from "node:fs/promises"
-import { join, resolve } from "node:path"
+import { dirname, join } from "node:path"
 import { z } from "zod"
 import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
 import { parseJson } from "../../../scripts/cli/parse-json.ts"
 import type { TestService } from "../service.ts"
+import { MODELS_FOLDER } from "./media.ts"
+import { isNotRun } from "./commands-not-run.ts"
 import { splitCommands } from "./snippets.ts"
 import type { Snippet } from "./snippets.ts"
+import { Terminal } from "./terminal.ts"
 
-const COMMAND_MS_MAX = 120_000
+/** Account of the keys that examples create and use. */
+export const READER_ACCOUNT = "reader"
+/** Folders of the operator's machine that examples name. */
+const FOLDERS = /(?<![\w.])(\/opt\/lathe|\/var\/lib\/lathe|\/backup\/lathe|\/srv\/models|\/tmp)\b/g
 const job = z.looseObject({ id: z.string(), status: z.string(), error: z.unknown().optional() })
 const ids = z.looseObject({
   command_id: z.string().optional(),
@@ -25,6 +30,8 @@ const ids = z.looseObject({
 export type PageFacts = {
   /** Values of placeholders by their texts: the id of an uploaded file, that of a job, or a text. */
   values?: Record<string, { upload: string } | { text: string } | "job">
+  /** Whether commands of wrangler are run, on a local database. */
+  usesWrangler?: boolean
   /** Status that the answers of a page have, if that is an error. */
   status?: number
   /** Code before each JavaScript example, in order; `isOfLines` if each line is an example of its own. */
@@ -46,6 +53,7 @@ export class Reader implements AsyncDisposable {
   readonly #room: ReadingRoom
   readonly #facts: PageFacts
   readonly #folder: { path: string } & AsyncDisposable
+  readonly #terminal: Terminal
   /** Answers so far, the newest last. */
   readonly #answers: unknown[] = []
   readonly #uploads = new Map<string, string>()
@@ -60,19 +68,22 @@ export class Reader implements AsyncDisposable {
     this.#room = room
     this.#facts = facts
     this.#folder = folder
+    this.#terminal = new Terminal(folder.path, room.service, room.key)
   }
 
   /** Opens a reader in a folder with the files that the text of the examples sends. */
   static async open(room: ReadingRoom, facts: PageFacts, text: string): Promise<Reader> {
     const folder = await makeTempFolder("reader")
     for (const name of readdirSync(room.files)) {
-      if (text.includes(`@${name}`)) copyFileSync(join(room.files, name), join(folder.path, name))
+      if (text.includes(`@${name}`) || text.includes(`cat ${name}`))
+        copyFileSync(join(room.files, name), join(folder.path, name))
     }
-    symlinkSync(resolve("node_modules"), join(folder.path, "node_modules"))
     // Answers with an error fail the command.
     const fails = facts.status === undefined ? "fail-with-body\n" : ""
     writeFileSync(join(folder.path, ".curlrc"), `silent\nshow-error\n${fails}`)
-    return new Reader(room, facts, folder)
+    const reader = new Reader(room, facts, folder)
+    if (facts.usesWrangler) await reader.#terminal.prepareWrangler()
+    return reader
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -82,7 +93,10 @@ export class Reader implements AsyncDisposable {
   /** Runs an example. Throws if a command of it fails, or if a job that it makes fails. */
   async run({ language, code }: Snippet): Promise<void> {
     if (language === "sh") {
-      for (const command of splitCommands(code)) await this.#runCommand(command)
+      this.#terminal.goHome()
+      for (const command of splitCommands(code)) {
+        if (!isNotRun(command)) await this.#runCommand(command)
+      }
       return
     }
     if (language === "js") return await this.#runScript(code)
@@ -99,10 +113,7 @@ export class Reader implements AsyncDisposable {
   }
 
   async #runCommand(command: string): Promise<void> {
-    const filled = await this.#fill(command)
-    // Variables stay for the next command, as in a terminal.
-    const script = `set -a; [ ! -f .variables ] || . ./.variables\n${filled}\nexport -p > .variables`
-    const output = await this.#execute("bash", ["-ec", script], filled)
+    const output = await this.#terminal.runCommand(await this.#fill(command))
     const [json = ""] = /^[{[][\s\S]*$/m.exec(output) ?? []
     const answer = parseJson(json.trim())
     if (answer === null) return
@@ -117,28 +128,7 @@ export class Reader implements AsyncDisposable {
       js: [process.execPath, "example.mjs"],
     }
     const [program, name] = programs[language] ?? ["", ""]
-    writeFileSync(join(this.#folder.path, name), code)
-    const output = await this.#execute(program, [name], code)
-    this.#answers.push({ output })
-  }
-
-  async #execute(file: string, words: string[], shown: string): Promise<string> {
-    const options = {
-      cwd: this.#folder.path,
-      timeout: COMMAND_MS_MAX,
-      env: {
-        PATH: process.env["PATH"] ?? "",
-        HOME: this.#folder.path,
-        API: `${this.#room.service.origin}/v1`,
-        KEY: this.#room.key,
-      },
-    }
-    return await new Promise((resolve, reject) => {
-      execFile(file, words, options, (error, stdout, stderr) => {
-        if (error) reject(new Error(`${shown}\n${stdout}\n${stderr}`, { cause: error }))
-        else resolve(stdout)
-      })
-    })
+    this.#answers.push({ output: await this.#terminal.runProgram(program, name, code) })
   }
 
   /** Waits until the job of an answer has ended; it must succeed. */
@@ -169,12 +159,31 @@ export class Reader implements AsyncDisposable {
       .replaceAll(/https:\/\/(?:www\.)?example\.com(?=\/)/g, this.#room.site)
       .replaceAll("http://127.0.0.1:8787", this.#room.service.origin)
       .replaceAll("https://<the service>", this.#room.service.origin)
+      .replaceAll(FOLDERS, (_, name: string) => this.#findFolder(name))
+      .replaceAll("sudo -u lathe ", "")
+      .replaceAll("--account me", `--account ${READER_ACCOUNT}`)
+      .replaceAll(
+        /(npx wrangler d1 execute .*)--remote/g,
+        "$1--local --persist-to $(mktemp -d ./XXXX)",
+      )
+      .replaceAll(/(npx wrangler d1 .*)--remote/g, "$1--local")
     const parts = await Promise.all(
       addressed.split(/(?<![<(])<([\w .[\]-]+)>/).map(async (part, at) => {
         return at % 2 === 1 ? await this.#resolve(part) : part
       }),
     )
     return parts.join("")
+  }
+
+  /** Returns the folder that stands for one of an operator's machine. */
+  #findFolder(name: string): string {
+    if (name === "/opt/lathe") return process.cwd()
+    if (name === "/var/lib/lathe") return this.#room.service.stateDir
+    if (name === "/srv/models") return join(this.#room.files, MODELS_FOLDER)
+    const path = join(this.#folder.path, name.slice(1))
+    // A backup makes its own folder, in a folder that exists.
+    mkdirSync(name === "/tmp" ? path : dirname(path), { recursive: true })
+    return path
   }
 
   async #resolve(placeholder: string): Promise<string> {

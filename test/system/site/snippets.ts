@@ -6,9 +6,10 @@ export type Snippet = { language: string; code: string; line: number }
 /** Reads the examples of a page in these languages. */
 export function readSnippets(path: string, languages: readonly string[]): Snippet[] {
   const text = readFileSync(path, "utf8")
-  return [...text.matchAll(/^```(\w+)[^\n]*\n([\s\S]*?)^```$/gm)].flatMap(
-    ({ 1: language = "", 2: code = "", index }) => {
+  return [...text.matchAll(/^( *)```(\w+)[^\n]*\n([\s\S]*?)^\1```$/gm)].flatMap(
+    ({ 1: indent = "", 2: language = "", 3: indented = "", index }) => {
       if (!languages.includes(language)) return []
+      const code = indented.replaceAll(new RegExp(`^${indent}`, "gm"), "")
       return [{ language, code, line: text.slice(0, index).split("\n").length + 1 }]
     },
   )
