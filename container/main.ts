@@ -2,16 +2,16 @@ import { setDefaultResultOrder } from "node:dns"
 import { createServer } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
 import { removeAbandonedSocketFolders } from "./egress/socket-folder.ts"
-import { registerSecrets, extractSecrets } from "../src/contract/redact.ts"
+import { registerSecrets, extractSecretsFromSetting } from "../src/contract/redact.ts"
 import { log } from "./log.ts"
 import { chooseSandboxWithRetries } from "./sandbox/tiers/retry-sandbox.ts"
 import { removeAbandonedWorkspaces } from "./sandbox/task-sandbox.ts"
 import { claimToolUserIds } from "./sandbox/tool-user-ids.ts"
 import { prepareWorkDir } from "./sandbox/workspace.ts"
 import { announceRunner } from "./server/announce.ts"
-import { toNodeListener } from "./server/node-adapter.ts"
+import { toNodeRequestListener } from "./server/node-adapter.ts"
 import { createRunner } from "./server/runner.ts"
-import { toRunnerSettings, findUnsafeHostProblem, parseRunnerEnvironment } from "./settings.ts"
+import { toRunnerSettings, explainUnsafeListenHost, parseRunnerEnvironment } from "./settings.ts"
 import { installYtdlpUpdate } from "./tools/ytdlp/ytdlp-update.ts"
 
 /**
@@ -34,14 +34,14 @@ const sandboxFirstUid = isRoot
 const settings = { ...baseSettings, sandboxFirstUid }
 for (const name of ["RUNNER_TOKEN", "ANNOUNCE_TOKEN", "FETCH_COOKIES", "FETCH_PROXY"]) {
   const value = process.env[name]
-  registerSecrets([value, ...extractSecrets(value)])
+  registerSecrets([value, ...extractSecretsFromSetting(value)])
 }
 const { RUNNER_PORT: port, RUNNER_HOST: host } = environment
 
 // Lets other users read new files, because the runner creates the input files and tools run as
 // other users.
 process.umask(0o022)
-const problem = findUnsafeHostProblem(host, settings.token) ?? prepareWorkDir(settings.workDir)
+const problem = explainUnsafeListenHost(host, settings.token) ?? prepareWorkDir(settings.workDir)
 if (problem !== null) {
   console.error(problem)
   process.exit(1)
@@ -52,7 +52,7 @@ await removeAbandonedSocketFolders(settings.workDir)
 installYtdlpUpdate(settings)
 const latestChoice = chooseSandboxWithRetries(settings, () => process.exit(1))
 const runner = createRunner(settings, latestChoice)
-const server = createServer(toNodeListener(runner))
+const server = createServer(toNodeRequestListener(runner))
 server.listen(port, host, () => {
   const address = server.address()
   const bound = typeof address === "object" ? address?.port : null

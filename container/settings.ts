@@ -311,7 +311,7 @@ export function toRunnerSettings(values: RunnerEnvironment): RunnerSettings {
  * Returns a sentence that explains why a runner without a token must not listen on a host. Returns
  * null if the runner may listen on the host.
  */
-export function findUnsafeHostProblem(host: string, token: string | null): string | null {
+export function explainUnsafeListenHost(host: string, token: string | null): string | null {
   if (token !== null || isLoopback(host)) return null
   return (
     `RUNNER_HOST is "${host}", which other machines can reach, and RUNNER_TOKEN is not set: ` +

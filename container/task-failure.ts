@@ -7,7 +7,7 @@ export type TaskFailure = { blame: Blame; failure: Failure }
  * Returns a failure of a task that the caller caused. The failure is final, and the task is not
  * retried.
  */
-export function callerFailure(
+export function createCallerFailure(
   code: FailureCode,
   message: string,
   lines: string[] = [],

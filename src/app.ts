@@ -8,7 +8,7 @@ import { logRequest } from "./api/middleware/request-log.ts"
 import { overrideTusMethod } from "./api/middleware/tus-method.ts"
 import type { AppEnv } from "./api/context.ts"
 import { mountOperations } from "./api/output/operation.ts"
-import { handleReport } from "./jobs/settle/settle.ts"
+import { handleRunnerReport } from "./jobs/settle/settle.ts"
 import { docsRoutes } from "./api/routes/docs.ts"
 import { signedLinkRoutes, publishedFileRoutes } from "./api/routes/media/routes.ts"
 import { metricsRoutes } from "./api/routes/metrics.ts"
@@ -53,7 +53,7 @@ app.route("/public", publishedFileRoutes)
 app.route("/uploads", uploadLinkRoutes)
 app.route("/operator", operatorRoutes)
 app.route("/metrics", metricsRoutes)
-app.route("/io", makeIoRoutes(handleReport))
+app.route("/io", makeIoRoutes(handleRunnerReport))
 app.route(
   "/",
   makeDashboard((c) => async (request) => await app.fetch(request, c.env, c.executionCtx), PATHS),

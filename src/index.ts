@@ -5,7 +5,7 @@ import type { Env } from "./bindings/env.ts"
 import { RateLimiter } from "./accounts/rate-limit/rate-limiter.ts"
 import { Dispatcher } from "./scheduler/dispatcher.ts"
 import { Pool } from "./scheduler/pool.ts"
-import { handleReport } from "./jobs/settle/settle.ts"
+import { handleRunnerReport } from "./jobs/settle/settle.ts"
 import { runSweep } from "./upkeep/sweep.ts"
 import { consumeQueueMessages } from "./queues.ts"
 import {
@@ -20,7 +20,7 @@ import { makeOutboundHandler } from "./runner/outbound.ts"
 // Assigns the outbound handlers after the classes are declared, because `@cloudflare/containers`
 // ignores a static field `outboundByHost` in a class body.
 for (const runner of [MediaRunner, LightRunner, FetchRunner, LookupRunner, SpeechRunner]) {
-  runner.outboundByHost = { "worker.internal": makeOutboundHandler(handleReport) }
+  runner.outboundByHost = { "worker.internal": makeOutboundHandler(handleRunnerReport) }
 }
 
 export {

@@ -1,6 +1,6 @@
 import stringWidth from "string-width"
 import type { TranscriptSegment } from "./transcript-segment.ts"
-import { joinsWithoutSpace, splitAtBreakOpportunities } from "./split-text.ts"
+import { areWrittenWithoutSpace, splitTextAtLineBreakOpportunities } from "./split-text.ts"
 
 /** Part of a caption line that is never broken: usually a word with the punctuation beside it. */
 export type CaptionWord = {
@@ -30,14 +30,14 @@ export function splitIntoCaptionWords(
   let fromMs = 0
   for (const segment of segments) {
     const { text, tokens, isSpaced } = readTokens(segment, fromMs)
-    const pieces = splitAtBreakOpportunities(text, columnsMax)
+    const pieces = splitTextAtLineBreakOpportunities(text, columnsMax)
     for (const [index, { from, to }] of pieces.entries()) {
       const piece = text.slice(from, to)
       const last = words.at(-1)?.text ?? ""
       words.push({
         text: piece,
         isSpaced:
-          index === 0 ? isSpaced || !joinsWithoutSpace(last, piece) : text[from - 1] === " ",
+          index === 0 ? isSpaced || !areWrittenWithoutSpace(last, piece) : text[from - 1] === " ",
         columns: stringWidth(piece),
         ...timesOf(tokens, from, to),
         endsSegment: index === pieces.length - 1,

@@ -17,7 +17,7 @@ import type { WordGapKind } from "./word-boundaries.ts"
 /** Subtitle of one or two lines, which a player shows from `startMs` to `endMs` of the audio. */
 export type SubtitleCue = { startMs: number; endMs: number; lines: string[] }
 
-export type CueOptions = {
+export type SubtitleCueOptions = {
   /** Maximum number of words in a subtitle cue. */
   wordsPerCue?: number | undefined
   /**
@@ -49,7 +49,7 @@ const FLICKER_MS = 500
  */
 export function toSubtitleCues(
   segments: readonly TranscriptSegment[],
-  shape: CueOptions = {},
+  shape: SubtitleCueOptions = {},
 ): SubtitleCue[] {
   const columnsMax = shape.maxLineLength ?? LINE_LENGTH_MAX
   const words = splitIntoCaptionWords(segments, columnsMax)

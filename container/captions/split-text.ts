@@ -16,7 +16,7 @@ const words = new Intl.Segmenter(undefined, { granularity: "word" })
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" })
 
 /** Reports whether two consecutive texts are written without a blank in between, as in Chinese. */
-export function joinsWithoutSpace(before: string, after: string): boolean {
+export function areWrittenWithoutSpace(before: string, after: string): boolean {
   return UNSPACED.test(lastOf(before)) && UNSPACED.test(firstOf(after))
 }
 
@@ -24,7 +24,7 @@ export function joinsWithoutSpace(before: string, after: string): boolean {
  * Splits a text at all positions where a line may break: at blanks, and between words of scripts
  * without blanks. A word wider than a line is split between graphemes.
  */
-export function splitAtBreakOpportunities(text: string, columnsMax: number): TextRange[] {
+export function splitTextAtLineBreakOpportunities(text: string, columnsMax: number): TextRange[] {
   const pieces: TextRange[] = []
   for (const { 0: run, index } of text.matchAll(/\S+/g)) {
     for (const piece of splitRun(run)) {

@@ -1,4 +1,4 @@
-import { joinsWithoutSpace } from "./split-text.ts"
+import { areWrittenWithoutSpace } from "./split-text.ts"
 import type { CaptionWord } from "./caption-words.ts"
 
 /** Shortest pause in speech that viewers notice, in milliseconds. */
@@ -25,7 +25,7 @@ export function classifyGapAfterWord(
   if (computePauseMs(word, next) >= NOTICEABLE_PAUSE_MS) return "pause"
   // Counts the end of a segment as the end of a clause, for text without punctuation. In scripts
   // without blanks between words, such as Thai, also counts a blank as the end of a clause.
-  const isBlankClause = next.isSpaced && joinsWithoutSpace(word.text, next.text)
+  const isBlankClause = next.isSpaced && areWrittenWithoutSpace(word.text, next.text)
   return CLAUSE_END.test(word.text) || word.endsSegment || isBlankClause ? "clause" : "word"
 }
 

@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { isIP } from "node:net"
 import type { Socket } from "node:net"
 import { connect as connectTls } from "node:tls"
-import { hostWithoutBrackets, toEgressError } from "./dial.ts"
+import { getHostWithoutBrackets, toEgressError } from "./dial.ts"
 import type { DialFunction } from "./dial.ts"
 
 /**
@@ -19,7 +19,7 @@ export async function connectForRequest(
 }
 
 async function secure(socket: Socket, url: URL, signal: AbortSignal): Promise<Socket> {
-  const host = hostWithoutBrackets(url).replace(/\.$/, "")
+  const host = getHostWithoutBrackets(url).replace(/\.$/, "")
   const servername = isIP(host) === 0 ? { servername: host } : {}
   const secured = connectTls({ socket, host, ...servername, ALPNProtocols: ["http/1.1"] })
   secured.on("error", () => undefined)

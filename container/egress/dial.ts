@@ -10,7 +10,7 @@ import {
 } from "../../src/contract/urls/user-url.ts"
 import { explainConnectionFailure } from "./explain-connection-failure.ts"
 import { resolveHost } from "./resolve-host.ts"
-import type { HostAddress, ResolveHost } from "./resolve-host.ts"
+import type { HostAddress, HostResolver } from "./resolve-host.ts"
 import { request } from "node:http"
 import type { IncomingMessage } from "node:http"
 import { readFileSync } from "node:fs"
@@ -63,7 +63,7 @@ export type DialOptions = {
    * addresses that were checked.
    */
   upstream: URL | null
-  resolve?: ResolveHost
+  resolve?: HostResolver
   /**
    * Returns the addresses of this machine as CIDR ranges. The function is called for every
    * connection.
@@ -76,7 +76,7 @@ export type DialOptions = {
  * URL, resolves the host and connects only to addresses that were checked. Hosts with a private
  * address or an address of this machine are refused, unless the host is in `allowedHosts`.
  */
-export function createDial(options: DialOptions): DialFunction {
+export function createDialFunction(options: DialOptions): DialFunction {
   return async (url, signal) => {
     const checked = parseUserUrl(url.href, options.allowedHosts)
     if ("error" in checked) throw new EgressError("url_not_allowed", checked.error)
@@ -88,13 +88,13 @@ export function createDial(options: DialOptions): DialFunction {
       return await connect(connectOptionsFor(addresses, port), signal)
     } catch (error) {
       signal.throwIfAborted()
-      throw toEgressError(error, `"${hostWithoutBrackets(checked.url)}"`)
+      throw toEgressError(error, `"${getHostWithoutBrackets(checked.url)}"`)
     }
   }
 }
 
 /** Returns the host of a URL. Removes the brackets of an IPv6 address. */
-export function hostWithoutBrackets(url: URL): string {
+export function getHostWithoutBrackets(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, "")
 }
 
@@ -112,7 +112,7 @@ async function findAddresses(
   { allowedHosts, resolve = resolveHost, readOwn = readOwnAddresses }: DialOptions,
   signal: AbortSignal,
 ): Promise<HostAddress[]> {
-  const host = hostWithoutBrackets(url)
+  const host = getHostWithoutBrackets(url)
   const isAllowed = isAllowedHost(url, allowedHosts)
   const limit = AbortSignal.any([signal, AbortSignal.timeout(LOOKUP_MS_MAX)])
   const addresses = await Promise.race([resolve(host, isAllowed), rejectOnAbort(limit)])
@@ -137,7 +137,7 @@ async function connectThrough(
   try {
     for (const { address, family } of addresses.slice(0, PROXY_TRIES)) {
       const socket = await connect(
-        { host: hostWithoutBrackets(upstream), port: getUrlPort(upstream) },
+        { host: getHostWithoutBrackets(upstream), port: getUrlPort(upstream) },
         limit,
       )
       const target = `${family === 6 ? `[${address}]` : address}:${port}`

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http"
 import type { Socket } from "node:net"
 import type { PrivateHeaders } from "../../src/contract/urls/private-headers.ts"
 import { connectForRequest } from "./connect-for-request.ts"
-import { EgressError, hostWithoutBrackets, toEgressError } from "./dial.ts"
+import { EgressError, getHostWithoutBrackets, toEgressError } from "./dial.ts"
 import type { DialFunction } from "./dial.ts"
 
 const REDIRECTS_MAX = 5
@@ -18,7 +18,7 @@ const DEFAULT_HEADERS = {
   "user-agent": "Mozilla/5.0 (compatible; Lathe)",
 }
 
-export type DialRequestOptions = {
+export type UrlRequestOptions = {
   dial: DialFunction
   /**
    * Request headers in addition to the default headers. A header with the name of a default header
@@ -51,9 +51,9 @@ export type DialRequestOptions = {
  * that is not a redirect, with any status and with the body still encoded. Throws an EgressError if
  * no response arrives. Reading the body fails with an EgressError if the host stops sending.
  */
-export async function requestUrlByDial(
+export async function requestUrlWithRedirects(
   url: URL,
-  options: DialRequestOptions,
+  options: UrlRequestOptions,
 ): Promise<{ url: URL; response: IncomingMessage }> {
   const { redirectsMax = REDIRECTS_MAX, onRedirect } = options
   const shared = Object.entries({ ...DEFAULT_HEADERS, ...options.headers })
@@ -91,10 +91,10 @@ function toHeaders(pairs: readonly (readonly [string, string])[]): Headers {
 async function get(
   url: URL,
   headers: Headers,
-  options: DialRequestOptions,
+  options: UrlRequestOptions,
 ): Promise<IncomingMessage> {
   const { dial, signal, headMsMax = HEAD_MS_MAX, idleMsMax = IDLE_MS_MAX } = options
-  const who = `"${hostWithoutBrackets(url)}"`
+  const who = `"${getHostWithoutBrackets(url)}"`
   const limit = AbortSignal.timeout(headMsMax)
   try {
     const joint = AbortSignal.any([signal, limit])

@@ -11,7 +11,7 @@ const DNS_TRIES = 2
  * addresses come first, since containers have no IPv6 route. `isAllowed` means that the operator
  * allows the host although its address may be private. Throws if no name server answers.
  */
-export type ResolveHost = (host: string, isAllowed: boolean) => Promise<HostAddress[]>
+export type HostResolver = (host: string, isAllowed: boolean) => Promise<HostAddress[]>
 
 /**
  * Resolves a host by direct queries to the name servers. getaddrinfo runs on a few shared threads,

@@ -3,7 +3,7 @@ import { chmod, chown } from "node:fs/promises"
 import { createServer, STATUS_CODES } from "node:http"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
-import { EgressError, hostWithoutBrackets, toEgressError } from "./dial.ts"
+import { EgressError, getHostWithoutBrackets, toEgressError } from "./dial.ts"
 import type { DialFunction } from "./dial.ts"
 import { createToolTraffic } from "./tool-traffic.ts"
 import type { ToolTraffic } from "./tool-traffic.ts"
@@ -242,7 +242,7 @@ function textOf(target = ""): string {
 }
 
 function nameOf(url: URL): string {
-  return `"${hostWithoutBrackets(url)}"`
+  return `"${getHostWithoutBrackets(url)}"`
 }
 
 function notAllowed(reason: string): EgressError {

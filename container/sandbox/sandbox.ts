@@ -5,7 +5,7 @@ import type { WorkspaceMeter } from "./workspace-meter.ts"
 import {
   findProgram,
   isReachableByAllUsers,
-  resolveLinkChain,
+  listSymbolicLinkChain,
   removeNestedPaths,
 } from "./system-paths.ts"
 import type { SystemPaths } from "./system-paths.ts"
@@ -201,7 +201,7 @@ export function namespaceProbeArgv(sandbox: Sandbox): [string, ...string[]] {
  * Returns the arguments of the launch order for a waiting process. The stdout of the tool is
  * discarded unless `hasStdout` is true.
  */
-export function launchOrderArgv(launch: ToolLaunch, hasStdout: boolean): string[] {
+export function buildLaunchOrderArgv(launch: ToolLaunch, hasStdout: boolean): string[] {
   return [...(hasStdout ? [] : ["--no-stdout"]), ...innerArgv(launch)]
 }
 
@@ -209,7 +209,7 @@ export function launchOrderArgv(launch: ToolLaunch, hasStdout: boolean): string[
  * Returns the limit of a tool's CPU time in seconds. By default, a tool may use all cores for its
  * whole time limit.
  */
-export function cpuLimitSeconds({ cpuSeconds }: ToolLimits, timeLimitMs: number): number {
+export function computeCpuLimitSeconds({ cpuSeconds }: ToolLimits, timeLimitMs: number): number {
   return cpuSeconds ?? Math.ceil((timeLimitMs / 1000) * availableParallelism()) + 1
 }
 
@@ -270,7 +270,7 @@ function outerArgv(launch: ToolLaunch, form: HeldProcessKind = "launcher"): [str
 function reachArgv(launch: ToolLaunch, form: HeldProcessKind = "launcher"): string[] {
   if (launch.taskSandbox.uid === null) return []
   const paths = launch.access === "none" ? [] : [launch.cwd]
-  return [...pathsVisibleToTool(launch, form), ...paths].flatMap((path) => ["--reach", path])
+  return [...listPathsVisibleToTool(launch, form), ...paths].flatMap((path) => ["--reach", path])
 }
 
 /**
@@ -281,7 +281,7 @@ function rootArgv(launch: ToolLaunch, form: HeldProcessKind): string[] {
   const { cwd, access } = launch
   const { links } = launch.taskSandbox.sandbox.paths
   return [
-    ...pathsVisibleToTool(launch, form).flatMap((path) => ["--ro-bind", path, path]),
+    ...listPathsVisibleToTool(launch, form).flatMap((path) => ["--ro-bind", path, path]),
     ...links.flatMap(({ path, target }) => ["--symlink", target, path]),
     ...DEVICES.flatMap((path) => ["--dev-bind", path, path]),
     ...(access === "none" ? [] : [access === "write" ? "--bind" : "--ro-bind", cwd, cwd]),
@@ -293,7 +293,7 @@ function rootArgv(launch: ToolLaunch, form: HeldProcessKind): string[] {
 }
 
 /** Returns the paths that a tool can access besides its workspace. */
-export function pathsVisibleToTool(launch: ToolLaunch, form: HeldProcessKind): string[] {
+export function listPathsVisibleToTool(launch: ToolLaunch, form: HeldProcessKind): string[] {
   const { paths, launcherPath, holdPath } = launch.taskSandbox.sandbox
   const starter = form === "tool" ? holdPath : launcherPath
   return removeNestedPaths([...paths.read, ...paths.loaders, starter, ...grantedPaths(launch)])
@@ -305,7 +305,7 @@ export function pathsVisibleToTool(launch: ToolLaunch, form: HeldProcessKind): s
  */
 function grantedPaths(launch: ToolLaunch): string[] {
   return [findProgram(launch.tool), ...readPaths(launch), ...runPaths(launch)].flatMap(
-    resolveLinkChain,
+    listSymbolicLinkChain,
   )
 }
 
@@ -324,7 +324,7 @@ function innerArgv(launch: ToolLaunch): string[] {
   const limitOptions = {
     "--memory": launch.memoryBytes ?? limits.memoryBytes,
     "--file-size": fileBytesOf(taskSandbox),
-    "--cpu": cpuLimitSeconds(limits, launch.timeLimitMs),
+    "--cpu": computeCpuLimitSeconds(limits, launch.timeLimitMs),
     "--files": limits.openFiles,
     // Limits the number of threads, which the kernel counts for each user. A tool that runs as the
     // runner's user may have this many threads in addition to the threads of the runner.

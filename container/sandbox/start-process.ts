@@ -10,12 +10,12 @@ import {
   collectFirstStreamBytes,
   collectLastStreamBytes,
 } from "./tool-output.ts"
-import type { ToolProcessEnd, ToolProcessSpec, StartedToolProcess } from "./tool-process.ts"
+import type { ToolProcessResult, ToolProcessSpec, StartedToolProcess } from "./tool-process.ts"
 import {
   LAUNCHER_REPORT_FD,
-  cpuLimitSeconds,
+  computeCpuLimitSeconds,
   toolLaunchArgv,
-  launchOrderArgv,
+  buildLaunchOrderArgv,
   readSandboxStartFailure,
 } from "./sandbox.ts"
 import type { ToolLaunch, HeldProcess } from "./sandbox.ts"
@@ -31,7 +31,7 @@ import { encodeLaunchOrder } from "./warm/held-process.ts"
 const STDERR_TAIL_BYTES = 64 * 1024
 const PROGRESS_FD = LAUNCHER_REPORT_FD
 
-type ExitStatus = Pick<ToolProcessEnd, "exitCode" | "signal">
+type ExitStatus = Pick<ToolProcessResult, "exitCode" | "signal">
 
 /**
  * Starts a tool in its sandbox. The runner starts all its tools by this function. The tool has a
@@ -56,7 +56,7 @@ function takeHeldProcess(spec: ToolProcessSpec): HeldProcess | null {
   const { warmSandbox } = spec.taskSandbox
   if (!warmSandbox || spec.stdin !== undefined) return null
   const launch = launchOf(spec)
-  const order = encodeLaunchOrder(launchOrderArgv(launch, readsStdout(spec)))
+  const order = encodeLaunchOrder(buildLaunchOrderArgv(launch, readsStdout(spec)))
   const held = order === null ? null : warmSandbox.take(launch)
   if (order !== null) held?.sendOrder(order)
   return held
@@ -69,8 +69,8 @@ function takeHeldProcess(spec: ToolProcessSpec): HeldProcess | null {
 async function restartIfLost(
   spec: ToolProcessSpec,
   held: HeldProcess,
-  finished: Promise<ToolProcessEnd>,
-): Promise<ToolProcessEnd> {
+  finished: Promise<ToolProcessResult>,
+): Promise<ToolProcessResult> {
   const end = await finished
   const isLost = end.cause === null || end.cause === "spawn_failed"
   if (held.hasStarted() || !isLost) return end
@@ -97,7 +97,7 @@ function superviseToEnd(
   if (child.stderr && spec.onStderrLine) readStreamLines(child.stderr, spec.onStderrLine)
   if (isReadableStream(progress) && spec.onProgressLine)
     readStreamLines(progress, spec.onProgressLine)
-  async function finish(): Promise<ToolProcessEnd> {
+  async function finish(): Promise<ToolProcessResult> {
     const error = await waitForClose(child)
     unregisterProcessGroup(child)
     const spawnError = readSandboxStartFailure(child.exitCode, stderr()) ?? error
@@ -123,7 +123,7 @@ function superviseToEnd(
 
 function refuseStart(spawnError: string): StartedToolProcess {
   const nothing = { exitCode: null, signal: null, wasDiskFull: false, stderrTail: "", stdout: "" }
-  const end: ToolProcessEnd = { ...nothing, cause: "spawn_failed", spawnError, wallMs: 0 }
+  const end: ToolProcessResult = { ...nothing, cause: "spawn_failed", spawnError, wallMs: 0 }
   return { pid: null, stdin: null, finished: Promise.resolve(end) }
 }
 
@@ -193,12 +193,12 @@ function readExitStatus(child: ChildProcess, tier: SandboxTier): ExitStatus {
  * of 255 counts as the CPU limit only if the process ran long enough to use up its CPU time.
  */
 function findKernelLimit(
-  end: ExitStatus & Pick<ToolProcessEnd, "wallMs">,
+  end: ExitStatus & Pick<ToolProcessResult, "wallMs">,
   spec: ToolProcessSpec,
 ): "file_limit" | "cpu_limit" | null {
   if (end.signal === "SIGXFSZ") return "file_limit"
   if (end.signal === "SIGXCPU") return "cpu_limit"
-  const cpuMs = cpuLimitSeconds(spec.taskSandbox.sandbox.limits, spec.timeLimitMs) * 1000
+  const cpuMs = computeCpuLimitSeconds(spec.taskSandbox.sandbox.limits, spec.timeLimitMs) * 1000
   const wasLongEnough = end.wallMs * availableParallelism() >= cpuMs
   return end.exitCode === 255 && wasLongEnough ? "cpu_limit" : null
 }

@@ -93,7 +93,7 @@ export function isReachableByAllUsers(path: string): boolean {
  * Returns a path, the target of each symbolic link in the chain that begins at the path, and
  * finally the real path, which contains no links.
  */
-export function resolveLinkChain(path: string): string[] {
+export function listSymbolicLinkChain(path: string): string[] {
   if (!existsSync(path)) return [path]
   const found = [resolve(path)]
   for (let each = found[0]; each !== undefined && isLink(each);) {

@@ -62,7 +62,7 @@ export type ToolProcessSpec = ToolGrants & {
   onProgressLine?: (line: string) => void
 }
 
-export type ToolProcessEnd = {
+export type ToolProcessResult = {
   exitCode: number | null
   signal: NodeJS.Signals | null
   cause: ProcessTerminationCause | null
@@ -82,5 +82,5 @@ export type StartedToolProcess = {
    * the process has ended.
    */
   stdin: Writable | null
-  finished: Promise<ToolProcessEnd>
+  finished: Promise<ToolProcessResult>
 }

@@ -32,7 +32,7 @@ const ANSWER_BYTES = 16
 const QUESTIONS_MAX = 10_000
 
 /** Reports whether a sandbox supports tools whose reads are watched. */
-export function canWatchReads(sandbox: Sandbox): boolean {
+export function supportsOnDemandFileReads(sandbox: Sandbox): boolean {
   return findLoader(sandbox) !== undefined && existsSync(LAUNCHER_PROGRAMS.reads)
 }
 
@@ -42,7 +42,7 @@ export function canWatchReads(sandbox: Sandbox): boolean {
  * download. Also calls `onFailure` for a request that watched-reads.c never sends, which means that
  * hostile media control the tool. After a failure, the tool waits until its signal aborts.
  */
-export function startProcessWithWatchedReads(
+export function startProcessWithOnDemandFile(
   spec: ToolProcessSpec,
   file: OnDemandFile,
   onFailure: (error: unknown) => void,

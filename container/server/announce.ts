@@ -1,4 +1,8 @@
-import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
+import {
+  RUNNER_BOOT_ID_HEADER,
+  PROTOCOL_HEADER,
+  PROTOCOL_VERSION,
+} from "../../src/contract/protocol.ts"
 import { log } from "../log.ts"
 import { retryWithBackoff } from "../transfer/concurrency-and-retry.ts"
 
@@ -26,7 +30,7 @@ export async function announceRunner(to: {
           authorization: `Bearer ${to.token}`,
           "content-type": "application/json",
           [PROTOCOL_HEADER]: PROTOCOL_VERSION,
-          [BOOT_HEADER]: to.boot,
+          [RUNNER_BOOT_ID_HEADER]: to.boot,
         },
         body: JSON.stringify({ boot: to.boot }),
         signal: AbortSignal.timeout(TIMEOUT_MS),

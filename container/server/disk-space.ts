@@ -18,7 +18,7 @@ import type { RunnerSettings } from "../settings.ts"
 export type TaskDiskSpace = { workspaceBytes: number } | { inputBytesMax: number } | "no room"
 
 /** Disk space that the running tasks of this runner have reserved. */
-export type DiskReservations = {
+export type DiskReservationManager = {
   /**
    * Returns the disk space for a task in addition to the running tasks, or `no room` while the task
    * has to wait. The free space is divided equally among the idle slots of the task's pool
@@ -44,7 +44,7 @@ export type DiskReservations = {
 export type DiskReservation = { workIn(folder: string): void; release(): void }
 
 /** Creates the reservations of disk space on the disk with the runner's workspaces. */
-export function createDiskReservations(settings: RunnerSettings): DiskReservations {
+export function createDiskReservationManager(settings: RunnerSettings): DiskReservationManager {
   const { capacity, limits, workDir } = settings
   const diskWaits = openDiskWaits(settings.diskWaitMs)
   const reserved = new Map<string, number>()

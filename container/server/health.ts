@@ -2,14 +2,14 @@ import { TOOL_UNAVAILABLE } from "../../src/contract/runner-health.ts"
 import type { RunnerHealth } from "../../src/contract/runner-health.ts"
 import { probeKernelFeatures } from "../sandbox/tiers/choose-sandbox.ts"
 import type { SandboxChoice } from "../sandbox/tiers/choose-sandbox.ts"
-import type { GetSandboxChoice } from "../sandbox/tiers/retry-sandbox.ts"
+import type { SandboxChoiceGetter } from "../sandbox/tiers/retry-sandbox.ts"
 import { createSandboxWithoutTask } from "../sandbox/sandbox.ts"
 import type { ToolGrants, Sandbox } from "../sandbox/sandbox.ts"
 import type { SandboxTestResult } from "../sandbox/tiers/self-test.ts"
 import { testSandboxTier } from "../sandbox/tiers/test-tier.ts"
 import type { RunnerSettings } from "../settings.ts"
-import { findYtdlpUpdateFolder, ytdlpUpdateHealth } from "../tools/ytdlp/ytdlp-update.ts"
-import type { TaskRuns } from "./task-runs.ts"
+import { findYtdlpUpdateFolder, getYtdlpUpdateHealth } from "../tools/ytdlp/ytdlp-update.ts"
+import type { TaskRunManager } from "./task-runs.ts"
 import { isEnglishOnlyModel } from "../../src/contract/speech-models.ts"
 import { WHISPER_LANGUAGES } from "../../src/contract/whisper-languages.ts"
 import {
@@ -44,9 +44,9 @@ type AttackTest = { sandbox: Sandbox; test: Promise<SandboxTestResult> }
  * and responses then contain the outcomes.
  */
 export function createHealthHandler(
-  runs: TaskRuns,
+  runs: TaskRunManager,
   settings: RunnerSettings,
-  latestChoice: GetSandboxChoice,
+  latestChoice: SandboxChoiceGetter,
 ): (request: Request) => Promise<Response> {
   const { boot, capacity } = settings
   const kernel = probeKernelFeatures(settings)
@@ -67,7 +67,7 @@ export function createHealthHandler(
       ...(await (reading?.tools ?? readTools(null))),
       kernel: await kernel,
       sandbox: wantsAllAttacks(request) ? await attack(choice) : choice.test,
-      ytdlp_update: ytdlpUpdateHealth(),
+      ytdlp_update: getYtdlpUpdateHealth(),
     })
   }
 

@@ -15,7 +15,7 @@ export type RequestHandler = {
  * Converts a handler of web-standard requests to a listener for node:http. Buffers the bodies of
  * requests and responses.
  */
-export function toNodeListener(handler: RequestHandler): RequestListener {
+export function toNodeRequestListener(handler: RequestHandler): RequestListener {
   async function answer(incoming: IncomingMessage): Promise<Response> {
     const body = await readBody(incoming)
     if (!body) return Response.json({ error: "The body is too large." }, { status: 413 })

@@ -1,6 +1,6 @@
 import type { TaskOrder } from "../../src/contract/task.ts"
 import { sumInputBytes } from "../../src/contract/task.ts"
-import { RunnerError, callerFailure } from "../task-failure.ts"
+import { RunnerError, createCallerFailure } from "../task-failure.ts"
 import type { TaskFailure } from "../task-failure.ts"
 import { log } from "../log.ts"
 import type { WarmSandboxPool } from "../sandbox/warm/warm-sandbox-pool.ts"
@@ -12,7 +12,7 @@ import {
 } from "../sandbox/task-sandbox.ts"
 import { createWorkspace } from "../sandbox/workspace.ts"
 import type { RunnerSettings } from "../settings.ts"
-import type { ParsedTask, RunParsedTask } from "../tasks/registry.ts"
+import type { ParsedTask, ParsedTaskRunner } from "../tasks/registry.ts"
 import { runLogFields } from "../tasks/run-context.ts"
 import type { RunContext, RunStatus } from "../tasks/run-context.ts"
 import { createRunIoClient } from "../transfer/worker-client.ts"
@@ -87,7 +87,7 @@ export async function runTask(
 /** Runs the task in a new workspace. Returns its last report, or null for a killed run. */
 async function runInWorkspace(
   context: Omit<RunContext, "workspace">,
-  run: RunParsedTask,
+  run: ParsedTaskRunner,
   { controllers: { kill, interrupt }, onWorkspace }: RunControl,
 ): Promise<FinalReport | null> {
   const { status, settings, taskSandbox } = context
@@ -117,11 +117,11 @@ async function runInWorkspace(
 function tooLarge({ inputs }: TaskOrder, bytesMax: number): TaskFailure {
   if (bytesMax < 0) {
     const full = `The runner's disk is full: it lacks ${formatBytes(-bytesMax)} for any work.`
-    return callerFailure("disk_full", full)
+    return createCallerFailure("disk_full", full)
   }
   const bytes = formatBytes(sumInputBytes(inputs))
   const message = `The inputs have ${bytes} together, and the runner's disk has room for ${formatBytes(bytesMax)}.`
-  return callerFailure("inputs_too_large", message)
+  return createCallerFailure("inputs_too_large", message)
 }
 
 function runnerFailure(status: RunStatus, error: unknown) {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { Router } from "itty-router"
 import { z } from "zod"
 import {
-  BOOT_HEADER,
+  RUNNER_BOOT_ID_HEADER,
   PROTOCOL_HEADER,
   PROTOCOL_VERSION,
   UNSANDBOXED_ERROR_CODE,
@@ -11,17 +11,17 @@ import {
 } from "../../src/contract/protocol.ts"
 import { taskOrderSchema } from "../../src/contract/task.ts"
 import { log } from "../log.ts"
-import type { GetSandboxChoice } from "../sandbox/tiers/retry-sandbox.ts"
+import type { SandboxChoiceGetter } from "../sandbox/tiers/retry-sandbox.ts"
 import { createWarmSandboxPool } from "../sandbox/warm/warm-sandbox-pool.ts"
 import type { RunnerSettings } from "../settings.ts"
 import { parseTask } from "../tasks/registry.ts"
 import { getSpeechWorkerPool } from "../tools/whisper/speech-worker-pool.ts"
-import { ytdlpUpdateHealth } from "../tools/ytdlp/ytdlp-update.ts"
+import { getYtdlpUpdateHealth } from "../tools/ytdlp/ytdlp-update.ts"
 import { createHealthHandler } from "./health.ts"
 import type { RequestHandler } from "./node-adapter.ts"
 import type { ParsedTaskOrder } from "./run-task.ts"
-import { createTaskRuns } from "./task-runs.ts"
-import type { TaskRuns } from "./task-runs.ts"
+import { createTaskRunManager } from "./task-runs.ts"
+import type { TaskRunManager } from "./task-runs.ts"
 
 /** Runner as a request handler that is not bound to a port. */
 export type Runner = RequestHandler & {
@@ -46,9 +46,9 @@ const fenceNumber = z.coerce.number().int().positive()
  * Creates a runner, whose routes implement the runner's side of the protocol between Worker and
  * runner. The runner accepts tasks only while it has a sandbox.
  */
-export function createRunner(settings: RunnerSettings, latestChoice: GetSandboxChoice): Runner {
+export function createRunner(settings: RunnerSettings, latestChoice: SandboxChoiceGetter): Runner {
   const warmPool = createWarmSandboxPool(settings)
-  const runs = createTaskRuns(settings, warmPool)
+  const runs = createTaskRunManager(settings, warmPool)
   void latestChoice().then(({ sandbox }) => sandbox && warmPool.open(sandbox))
   const refuseByHeaders = createTokenCheck(settings.token)
   const router = Router<RoutedRequest>({
@@ -86,7 +86,7 @@ const REFUSALS = { "no room": 507, leaving: 503, stale: 409, busy: 409, implausi
 
 async function acceptTask(
   request: RoutedRequest,
-  accept: (task: ParsedTaskOrder) => ReturnType<TaskRuns["accept"]>,
+  accept: (task: ParsedTaskOrder) => ReturnType<TaskRunManager["accept"]>,
   boot: string,
 ): Promise<Response> {
   const order = taskOrderSchema.safeParse(await request.json().catch(() => null))
@@ -98,7 +98,7 @@ async function acceptTask(
   return refuse(REFUSALS[answer], answer)
 }
 
-function showTask(request: RoutedRequest, runs: TaskRuns): Response {
+function showTask(request: RoutedRequest, runs: TaskRunManager): Response {
   const status = runs.find(request.params["id"] ?? "")
   if (!status) return refuse(404, "This runner has no such task.")
   return Response.json({
@@ -110,7 +110,7 @@ function showTask(request: RoutedRequest, runs: TaskRuns): Response {
   })
 }
 
-async function killTask(request: RoutedRequest, runs: TaskRuns): Promise<Response> {
+async function killTask(request: RoutedRequest, runs: TaskRunManager): Promise<Response> {
   const id = taskId.safeParse(request.params["id"])
   const fence = fenceNumber.safeParse(new URL(request.url).searchParams.get("fence"))
   if (!id.success || !fence.success) return refuse(400, "The task id and the fence are required.")
@@ -151,8 +151,8 @@ function checkProtocol(request: Request): Response | undefined {
 function withHeaders(boot: string) {
   return (response: Response): Response => {
     response.headers.set(PROTOCOL_HEADER, PROTOCOL_VERSION)
-    response.headers.set(BOOT_HEADER, boot)
-    const ytdlp = ytdlpUpdateHealth()
+    response.headers.set(RUNNER_BOOT_ID_HEADER, boot)
+    const ytdlp = getYtdlpUpdateHealth()
     if (ytdlp) response.headers.set(YTDLP_STATE_HEADER, ytdlp.state)
     return response
   }

@@ -1,11 +1,14 @@
-import { isStaleAllocation, isPlausibleAllocation } from "../../src/contract/slot-allocation.ts"
+import {
+  isStaleAllocationNumber,
+  isPlausibleAllocationNumber,
+} from "../../src/contract/slot-allocation.ts"
 import { log } from "../log.ts"
 import type { WarmSandboxPool } from "../sandbox/warm/warm-sandbox-pool.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"
 import type { RunnerSettings } from "../settings.ts"
 import { runLogFields } from "../tasks/run-context.ts"
 import type { RunStatus } from "../tasks/run-context.ts"
-import { createDiskReservations } from "./disk-space.ts"
+import { createDiskReservationManager } from "./disk-space.ts"
 import type { TaskDiskSpace, DiskReservation } from "./disk-space.ts"
 import { runTask } from "./run-task.ts"
 import type { ParsedTaskOrder, RunAbortControllers, RunnerContext } from "./run-task.ts"
@@ -19,7 +22,7 @@ import type { ParsedTaskOrder, RunAbortControllers, RunnerContext } from "./run-
 export type TaskOrderAnswer = "accepted" | "stale" | "busy" | "implausible" | "no room" | "leaving"
 
 /** Task runs of a runner process: all runs in progress, and the runs that ended last. */
-export type TaskRuns = {
+export type TaskRunManager = {
   /**
    * Starts the run of a task, or returns the reason why the order is refused. A repeated order that
    * was already accepted has no effect.
@@ -74,10 +77,13 @@ type UsedBytes = Map<string, number>
  * the same time, so that short tasks do not wait for long ones. Tasks take warm sandboxes from
  * `warmPool`.
  */
-export function createTaskRuns(settings: RunnerSettings, warmPool: WarmSandboxPool): TaskRuns {
+export function createTaskRunManager(
+  settings: RunnerSettings,
+  warmPool: WarmSandboxPool,
+): TaskRunManager {
   const entries = new Map<string, RunEntry>()
   const highestAllocations = new Map<string, number>()
-  const disk = createDiskReservations(settings)
+  const disk = createDiskReservationManager(settings)
   let isLeaving = false
   /**
    * Starts the run of a task. Contains no `await`, so that two tasks never get the same slot or
@@ -90,9 +96,9 @@ export function createTaskRuns(settings: RunnerSettings, warmPool: WarmSandboxPo
     if (previous && previous.status.fence > fence) return "stale"
     if (isLeaving) return "leaving"
     const now = Date.now()
-    if (!isPlausibleAllocation(allocation, now)) return "implausible"
+    if (!isPlausibleAllocationNumber(allocation, now)) return "implausible"
     const highest = highestAllocations.get(slot) ?? 0
-    if (isStaleAllocation({ allocation, highest, now })) return "stale"
+    if (isStaleAllocationNumber({ allocation, highest, now })) return "stale"
     highestAllocations.set(slot, allocation)
     const others = runningIn(entries).filter((run) => run !== previous && run.pool === task.pool)
     if (others.length >= settings.capacity) return "busy"
@@ -116,9 +122,7 @@ export function createTaskRuns(settings: RunnerSettings, warmPool: WarmSandboxPo
       // already written then no longer count as reserved.
       return begin(task, sandbox, await disk.measureUsed())
     },
-    find(taskId) {
-      return entries.get(taskId)?.status ?? null
-    },
+    find: (taskId) => entries.get(taskId)?.status ?? null,
     async kill(taskId, fence) {
       const entry = entries.get(taskId)
       if (!entry || entry.status.fence > fence) return false

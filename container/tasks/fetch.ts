@@ -1,8 +1,8 @@
 import { REPORT_PROBES_BYTES_MAX } from "../../src/contract/report.ts"
 import {
-  MEDIA_OUTPUT_KEY,
+  FETCHED_MEDIA_OUTPUT_KEY,
   fetchTaskDefinition,
-  subtitlesOutputKey,
+  makeSubtitlesOutputKey,
 } from "../../src/contract/tasks/fetch.ts"
 import type { FetchResult, FetchWork } from "../../src/contract/tasks/fetch.ts"
 import type { Warning } from "../../src/contract/warning.ts"
@@ -66,10 +66,10 @@ function noSubtitles(languages: readonly string[]): Warning {
 
 async function store(context: RunContext, page: DownloadedPageMedia): Promise<FetchResult> {
   const { media } = page
-  const stored = await storeDownloadedFile(context, MEDIA_OUTPUT_KEY, media)
+  const stored = await storeDownloadedFile(context, FETCHED_MEDIA_OUTPUT_KEY, media)
   const subtitles: FetchResult["subtitles"] = []
   for (const { index, language, ...file } of page.subtitles) {
-    const key = subtitlesOutputKey(index)
+    const key = makeSubtitlesOutputKey(index)
     subtitles.push({
       key,
       ...(await storeDownloadedFile(context, key, file)),
@@ -81,7 +81,7 @@ async function store(context: RunContext, page: DownloadedPageMedia): Promise<Fe
     title: page.title?.slice(0, TITLE_LENGTH_MAX) ?? null,
     duration_seconds: page.durationSeconds,
     media: {
-      key: MEDIA_OUTPUT_KEY,
+      key: FETCHED_MEDIA_OUTPUT_KEY,
       ...stored,
       probe: shortenProbeResult(media.probe, REPORT_PROBES_BYTES_MAX),
     },

@@ -1,4 +1,4 @@
-import { mediaTypes } from "../tools/media-types.ts"
+import { mediaTypeConverter } from "../tools/media-types.ts"
 import type { TaskFailure } from "../task-failure.ts"
 import { buildWorkspacePath } from "../sandbox/workspace.ts"
 import { downloadPageVideo } from "../tools/ytdlp/download-page.ts"
@@ -42,7 +42,7 @@ export async function storeDownloadedFile(
   key: string,
   { workspaceName, name, sizeBytes }: DownloadedFile,
 ): Promise<{ name: string; size_bytes: number; content_type: string }> {
-  const contentType = mediaTypes.getType(name) ?? "application/octet-stream"
+  const contentType = mediaTypeConverter.getType(name) ?? "application/octet-stream"
   const path = buildWorkspacePath(workspace, workspaceName)
   const partBytes = settings.outputPartBytes
   await uploadOutputFile(

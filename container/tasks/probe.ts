@@ -1,21 +1,21 @@
 import { REPORT_PROBES_BYTES_MAX } from "../../src/contract/report.ts"
 import { probeTaskDefinition } from "../../src/contract/tasks/probe.ts"
 import type { ProbeTaskResult, ProbeWork } from "../../src/contract/tasks/probe.ts"
-import { callerFailure } from "../task-failure.ts"
+import { createCallerFailure } from "../task-failure.ts"
 import { inputDamageWarning, findInputDamageLine } from "../tools/ffmpeg/input-damage.ts"
 import { shortenProbeResult } from "../tools/ffmpeg/shorten-probe.ts"
 import { markProcessStarted } from "./run-context.ts"
 import type { RunContext, TaskOutcome } from "./run-context.ts"
-import { downloadOnlyInput, probeOnlyInput } from "./single-input.ts"
+import { downloadSingleInput, probeSingleInput } from "./single-input.ts"
 import { unlink } from "node:fs/promises"
 import { requireFreeDiskBytes } from "../sandbox/disk-sizes.ts"
 import { buildWorkspacePath } from "../sandbox/workspace.ts"
 import { probeFile } from "../tools/ffmpeg/probe-file.ts"
 import type { ProbeRun } from "../tools/ffmpeg/probe-file.ts"
-import { explainUnreadableFile, isIntendedAsMedia } from "../tools/ffmpeg/unreadable-inputs.ts"
-import { mediaTypes } from "../tools/media-types.ts"
+import { explainUnreadableFile, isFileIntendedAsMedia } from "../tools/ffmpeg/unreadable-inputs.ts"
+import { mediaTypeConverter } from "../tools/media-types.ts"
 import { NOT_MEDIA_WARNING } from "../../src/contract/warning.ts"
-import { canWatchReads } from "../sandbox/watched-reads.ts"
+import { supportsOnDemandFileReads } from "../sandbox/watched-reads.ts"
 import { createPartialInputFile } from "../transfer/partial-file.ts"
 
 export const probeTaskHandler = { definition: probeTaskDefinition, run: runProbeTask }
@@ -31,27 +31,27 @@ async function runProbeTask(
 ): Promise<TaskOutcome<ProbeTaskResult>> {
   const probed =
     (await probeWithoutFullDownload(context)) ??
-    (await probeOnlyInput(context, await downloadOnlyInput(context, "A probe")))
+    (await probeSingleInput(context, await downloadSingleInput(context, "A probe")))
   if ("probe" in probed) {
     const line = findInputDamageLine(probed.complaints, [probed.probe.format_name])
     const warnings = line === null ? [] : [inputDamageWarning(null, line)]
     const probe = shortenProbeResult(probed.probe, REPORT_PROBES_BYTES_MAX)
     return { result: { kind: "probe", probe, warnings } }
   }
-  if (!isIntendedAsMedia(probed.head, mediaTypeOf(context))) {
+  if (!isFileIntendedAsMedia(probed.head, mediaTypeOf(context))) {
     // Adds no warning if the probe is optional, because the input of a command may be data other
     // than media.
     return { result: { kind: "probe", warnings: work.is_optional ? [] : [NOT_MEDIA_WARNING] } }
   }
   const { lines } = probed
   const message = explainUnreadableFile(probed)
-  if (!work.is_optional) return callerFailure("probe_failed", message, lines)
+  if (!work.is_optional) return createCallerFailure("probe_failed", message, lines)
   return { result: { kind: "probe", probe_error: message, probe_lines: lines.join("\n") } }
 }
 
 function mediaTypeOf({ order }: RunContext): string {
   const [input] = order.inputs
-  return input?.content_type ?? mediaTypes.getType(input?.name ?? "") ?? ""
+  return input?.content_type ?? mediaTypeConverter.getType(input?.name ?? "") ?? ""
 }
 
 /**
@@ -70,7 +70,7 @@ async function probeWithoutFullDownload(context: RunContext): Promise<ProbeRun |
   const { io, order, settings, status, taskSandbox, workspace } = context
   const [input] = order.inputs
   if (!input || input.size_bytes < PARTIAL_PROBE_BYTES_MIN) return null
-  if (!canWatchReads(taskSandbox.sandbox)) return null
+  if (!supportsOnDemandFileReads(taskSandbox.sandbox)) return null
   status.phase = "downloading"
   requireFreeDiskBytes(workspace, input.size_bytes + settings.limits.diskReserveBytes)
   const stop = new AbortController()

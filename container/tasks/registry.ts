@@ -12,10 +12,10 @@ import type { RunContext, TaskOutcome } from "./run-context.ts"
 import { transcribeTaskHandler } from "./transcribe/transcribe.ts"
 
 /** Function that runs a task whose work is already parsed. */
-export type RunParsedTask = (context: RunContext) => Promise<TaskOutcome>
+export type ParsedTaskRunner = (context: RunContext) => Promise<TaskOutcome>
 
 /** Function that runs a parsed task, and the name of the runner pool in which such tasks run. */
-export type ParsedTask = { run: RunParsedTask; pool: string }
+export type ParsedTask = { run: ParsedTaskRunner; pool: string }
 
 /** Parser for the work of one kind of task. */
 type TaskParser = {

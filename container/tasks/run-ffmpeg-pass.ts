@@ -1,4 +1,4 @@
-import { callerFailure } from "../task-failure.ts"
+import { createCallerFailure } from "../task-failure.ts"
 import type { TaskFailure } from "../task-failure.ts"
 import { runFfmpeg } from "../tools/ffmpeg/run-ffmpeg.ts"
 import type { FinishedFfmpegRun } from "../tools/ffmpeg/run-ffmpeg.ts"
@@ -39,7 +39,7 @@ export async function runFfmpegPass(
       finished = run
     },
   })
-  if (failed === "time limit") return callerFailure("time_limit", clock.describeLimit())
+  if (failed === "time limit") return createCallerFailure("time_limit", clock.describeLimit())
   if (failed) return failed
   if (finished) return finished
   throw new Error("ffmpeg ended without a result.")

@@ -8,7 +8,7 @@ import type { RunContext } from "./run-context.ts"
  * Downloads the only input of a task. Returns the file name of the input in the workspace. `what`
  * is the subject of the error sentence for a missing input, such as "A probe".
  */
-export async function downloadOnlyInput(context: RunContext, what: string): Promise<string> {
+export async function downloadSingleInput(context: RunContext, what: string): Promise<string> {
   const [input] = context.order.inputs
   if (!input) throw new RunnerError("internal", `${what} has no input.`)
   context.status.phase = "downloading"
@@ -18,7 +18,7 @@ export async function downloadOnlyInput(context: RunContext, what: string): Prom
 }
 
 /** Probes the downloaded input by ffprobe, and marks the start of the task's tool processes. */
-export async function probeOnlyInput(
+export async function probeSingleInput(
   context: RunContext,
   name: string,
 ): Promise<Awaited<ReturnType<typeof probeFile>>> {

@@ -78,11 +78,11 @@ const BEFORE_ROOT = /^(?:<\?[^]*?\?>|<!--[^]*?-->|<!doctype\s[^>[]*(?:\[[^]*?\]\
 
 /** Reports whether a text is the start of an HTML page. */
 export function isWebPage(text: string): boolean {
-  return HTML.test(text.trimStart()) || HTML.test(withoutXmlProlog(text))
+  return HTML.test(text.trimStart()) || HTML.test(removeXmlProlog(text))
 }
 
 /** Removes everything before the root element from the start of an XML or HTML text. */
-export function withoutXmlProlog(text: string): string {
+export function removeXmlProlog(text: string): string {
   let rest = text
   for (;;) {
     const before = BEFORE_ROOT.exec(rest)?.[0]

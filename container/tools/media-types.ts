@@ -4,4 +4,7 @@ import standardTypes from "mime/types/standard.js"
 import { MEDIA_TYPE_OVERRIDES } from "../../src/contract/media-types.ts"
 
 /** Converter between file extensions and media types. */
-export const mediaTypes = new Mime(standardTypes, otherTypes).define(MEDIA_TYPE_OVERRIDES, true)
+export const mediaTypeConverter = new Mime(standardTypes, otherTypes).define(
+  MEDIA_TYPE_OVERRIDES,
+  true,
+)

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import { HEARTBEAT_MS } from "../../src/contract/protocol.ts"
+import { HEARTBEAT_INTERVAL_MS } from "../../src/contract/protocol.ts"
 import type { ProgressDetail, Report } from "../../src/contract/report.ts"
 import { log } from "../log.ts"
 import type { RunIoClient } from "./worker-client.ts"
@@ -177,7 +177,7 @@ function openProgressSender(
     const isDue =
       (change >= 1 && sinceMs >= CHANGED_MS) ||
       ((change > 0 || detail !== lastSent.detail) && sinceMs >= SLIGHTLY_CHANGED_MS) ||
-      sinceMs >= HEARTBEAT_MS
+      sinceMs >= HEARTBEAT_INTERVAL_MS
     if (isSending || !isDue) return
     isSending = true
     const { percent, etaSeconds } = latest

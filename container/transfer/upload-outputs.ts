@@ -1,7 +1,7 @@
 import { hash } from "node:crypto"
 import type { FileHandle } from "node:fs/promises"
 import { crc32 } from "node:zlib"
-import { OUTPUT_PARTS_AT_ONCE } from "../../src/contract/protocol.ts"
+import { PARALLEL_OUTPUT_PARTS_MAX } from "../../src/contract/protocol.ts"
 import {
   readToolWrittenFileAsBlob,
   openToolWrittenFile,
@@ -121,7 +121,7 @@ async function uploadParts(
 ): Promise<void> {
   const upload = await startPartUpload(context, ioPath, contentType)
   const numbers = Array.from({ length: Math.ceil(file.size / partBytes) }, (_, index) => index + 1)
-  const options = { limit: OUTPUT_PARTS_AT_ONCE, signal: context.signal }
+  const options = { limit: PARALLEL_OUTPUT_PARTS_MAX, signal: context.signal }
   await mapWithConcurrency(numbers, options, async (number, signal) => {
     const part = file.slice((number - 1) * partBytes, number * partBytes)
     await upload.store({ ...context, signal }, number, part)

@@ -1,6 +1,10 @@
 import { request as requestHttp } from "node:http"
 import type { IncomingMessage } from "node:http"
-import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
+import {
+  RUNNER_BOOT_ID_HEADER,
+  PROTOCOL_HEADER,
+  PROTOCOL_VERSION,
+} from "../../src/contract/protocol.ts"
 import type { TaskOrder } from "../../src/contract/task.ts"
 import { RunnerError } from "../task-failure.ts"
 import type { RunnerSettings } from "../settings.ts"
@@ -59,7 +63,7 @@ export function createRunIoClient(
     authorization: `Bearer ${order.io.token}`,
     "accept-encoding": "identity",
     [PROTOCOL_HEADER]: PROTOCOL_VERSION,
-    [BOOT_HEADER]: boot,
+    [RUNNER_BOOT_ID_HEADER]: boot,
   }
   async function open(path: string, request: StreamRequest): Promise<IncomingMessage> {
     const full = { ...request, headers: { ...headers, ...request.headers } }

@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite"
 import { CliError } from "../cli/cli-error.ts"
 import { secureStateFolder, writeFileAtomically } from "../cli/state-folder.ts"
 import { isSystemError } from "../cli/system-error.ts"
-import { unusableFolderError, checkParentFolders, requireOwnFile } from "../cli/ownership.ts"
+import { unusableFolderError, requireSafeParentFolders, requireOwnFile } from "../cli/ownership.ts"
 
 /**
  * Result of a backup: the numbers of files that were copied, were already in the backup, and were
@@ -171,7 +171,7 @@ function openTarget(path: string, stateDir: string): string {
   if (target === stateDir || target.startsWith(join(stateDir, "/"))) {
     throw new CliError(`${path} is inside ${stateDir}: name another folder.`)
   }
-  checkParentFolders(path, TARGET)
+  requireSafeParentFolders(path, TARGET)
   makeFolder(path)
   // Checks first that the folder is empty or a backup, because the modes of other folders must not
   // change.

@@ -6,7 +6,7 @@ import { generateSpeech, LONG_SPEECH_TEXT } from "../../test/support/media/speec
 import { makeJsonBody } from "../cli/client/caller.ts"
 import { makeMediaFile, serviceToolPaths } from "../cli/client/media.ts"
 import { waitUntilSuccess, uploadMedia } from "../cli/client/requests.ts"
-import { meterLoudness } from "../cli/loudness-meter.ts"
+import { measureLoudness } from "../cli/loudness-meter.ts"
 import { fliteStep } from "../setup/test-tools.ts"
 import { ensureSetupSteps } from "../setup/step.ts"
 import { formatRatio, formatSeconds } from "./figure.ts"
@@ -122,10 +122,10 @@ async function passByLoudnorm({ path, codec }: Source, folder: string): Promise<
  * loudnorm.
  */
 async function passByGain({ path, codec }: Source, folder: string): Promise<void> {
-  const found = await meterLoudness(path)
+  const found = await measureLoudness(path)
   if (!found) throw new Error("there is no sound")
   const output = await apply(path, `-af volume=${TARGET.lufs - found.lufs}dB ${codec}`, folder)
-  await meterLoudness(output)
+  await measureLoudness(output)
 }
 
 async function measureByLoudnorm(path: string) {

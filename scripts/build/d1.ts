@@ -28,14 +28,14 @@ const captured = z.looseObject({
 /**
  * Bundled sources of the modules that replace Miniflare's D1, and the paths of their source files.
  */
-export type D1Bundle = { object: string; binding: string; inputs: string[] }
+export type D1ModuleBundles = { object: string; binding: string; inputs: string[] }
 
 /**
  * Bundles the Durable Object of a D1 database, and the module that makes the database's binding.
  */
-export async function bundleD1(
+export async function bundleD1Modules(
   objectPath = "scripts/start/worker/d1/database.ts",
-): Promise<D1Bundle> {
+): Promise<D1ModuleBundles> {
   const paths = [objectPath, "scripts/start/worker/d1/binding.ts"]
   const [object, bundle] = await Promise.all(paths.map(bundleModule))
   if (!object || !bundle) throw new Error("esbuild wrote nothing")
@@ -49,7 +49,7 @@ export async function bundleD1(
  */
 export function replaceMiniflareD1(
   options: unknown,
-  { object, binding: bundle }: D1Bundle,
+  { object, binding: bundle }: D1ModuleBundles,
 ): unknown {
   const { services, extensions, ...rest } = captured.parse(options)
   return {

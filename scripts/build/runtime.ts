@@ -11,7 +11,7 @@ import { settingNames, workerSecretNames } from "../../src/bindings/settings.ts"
 import type { Migrations } from "../start/worker/control.ts"
 import type { WorkerdBuild } from "../start/workerd-build.ts"
 import { adaptMiniflareConfig } from "./adapt-config.ts"
-import { bundleD1, replaceMiniflareD1 } from "./d1.ts"
+import { bundleD1Modules, replaceMiniflareD1 } from "./d1.ts"
 import { patchMiniflare } from "./miniflare-patch.ts"
 import type { MiniflarePatch } from "./miniflare-patch.ts"
 import { findWorkerdProgram } from "./find-workerd.ts"
@@ -48,7 +48,7 @@ export type RuntimeBuild = {
  * Paths of modules that count operations of a benchmarked service. `worker` is added to the Worker,
  * and `database` replaces the Durable Object of D1.
  */
-export type CounterModules = { worker: string; database: string }
+export type OperationCounterPaths = { worker: string; database: string }
 
 /**
  * Builds workerd's configuration for the Worker of wrangler.toml. Uses Miniflare's configuration
@@ -57,7 +57,7 @@ export type CounterModules = { worker: string; database: string }
  */
 export async function buildRuntime(
   folder: string,
-  counters?: CounterModules,
+  counters?: OperationCounterPaths,
 ): Promise<RuntimeBuild> {
   // Suppresses wrangler's warnings about missing secrets, because each start of the service sets
   // the secrets.
@@ -84,7 +84,10 @@ export async function buildRuntime(
   const variables = Object.fromEntries(
     Object.entries(vars).filter(([name]) => !OF_DEPLOYMENTS.has(name)),
   )
-  const [d1, rateLimit] = await Promise.all([bundleD1(counters?.database), bundleRateLimit()])
+  const [d1, rateLimit] = await Promise.all([
+    bundleD1Modules(counters?.database),
+    bundleRateLimit(),
+  ])
   const own = replaceRateLimits(replaceMiniflareD1(captured, d1), rateLimit)
   const { config, disks } = adaptMiniflareConfig(own, names)
   for (const module of (config.extensions ?? []).flatMap(({ modules = [] }) => modules)) {

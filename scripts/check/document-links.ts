@@ -75,7 +75,7 @@ function resolveLink(file: string, link: string): string {
 function anchorsOf(text: string): Set<string> {
   const anchors = new Set<string>()
   for (const [, heading = ""] of text.replace(FENCE, "").matchAll(/^#{1,6} +(.+)$/gm)) {
-    const slug = slugOf(heading)
+    const slug = makeHeadingAnchor(heading)
     let anchor = slug
     for (let count = 1; anchors.has(anchor); count++) anchor = `${slug}-${count}`
     anchors.add(anchor)
@@ -87,7 +87,7 @@ function anchorsOf(text: string): Set<string> {
  * Returns the anchor that GitHub generates for a heading, unless an earlier heading of the page has
  * the same text.
  */
-export function slugOf(heading: string): string {
+export function makeHeadingAnchor(heading: string): string {
   const words = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").toLowerCase()
   return words.replace(/[^\p{L}\p{N}_ -]/gu, "").replaceAll(" ", "-")
 }

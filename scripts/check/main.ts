@@ -4,7 +4,7 @@ import { parseArgs } from "node:util"
 import { findBrokenLinks } from "./document-links.ts"
 import { findLayoutProblems, LAYOUT_LIMITS } from "./layout.ts"
 import { findLockProblems } from "./lock-file.ts"
-import { findModuleProblems, hasCurrentModulesTable, replaceModulesTable } from "./modules.ts"
+import { findForbiddenImports, hasCurrentModulesTable, replaceModulesTable } from "./modules.ts"
 import { CliError, runScript } from "../cli/cli-error.ts"
 import { findWordProblems } from "./words.ts"
 import { formatTable } from "../cli/table.ts"
@@ -78,7 +78,7 @@ function checkLayout(): Outcome {
 }
 
 function checkModules(): Outcome {
-  const problems = findModuleProblems(process.cwd())
+  const problems = findForbiddenImports(process.cwd())
   const text = readFileSync(ARCHITECTURE, "utf8")
   if (!hasCurrentModulesTable(text)) {
     problems.push(

@@ -157,7 +157,7 @@ const OWN_PACKAGES: Record<string, readonly string[]> = {
  * Finds imports of the project at `root` that `MODULE_RULES` does not allow. Returns a sentence for
  * each.
  */
-export function findModuleProblems(root: string): string[] {
+export function findForbiddenImports(root: string): string[] {
   return findImports(root).flatMap(({ path, name }) => {
     const problem = name.startsWith(".")
       ? judgeModule(path, join(dirname(path), name))

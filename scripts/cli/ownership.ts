@@ -83,7 +83,7 @@ export function setFileMode(path: string, mode: number, name = STATE_DIR_ERROR_W
  * Throws a CliError if other users may change a folder above this path, because they could then
  * replace the folder at the path.
  */
-export function checkParentFolders(path: string, name = STATE_DIR_ERROR_WORDING): void {
+export function requireSafeParentFolders(path: string, name = STATE_DIR_ERROR_WORDING): void {
   const found = findChangerAbove(path, name)
   if (found === null) return
   const { folder, changer } = found

@@ -15,7 +15,7 @@ import type { Stats } from "node:fs"
 import {
   STATE_DIR_ERROR_WORDING,
   unusableFolderError,
-  checkParentFolders,
+  requireSafeParentFolders,
   removeAccessOfOthers,
   requireOwnFile,
   setFileMode,
@@ -65,7 +65,7 @@ export function secureStateFolder(
   path: string,
   { mode = TOP, name = STATE_DIR_ERROR_WORDING } = {},
 ): string | null {
-  checkParentFolders(path, name)
+  requireSafeParentFolders(path, name)
   if (name === STATE_DIR_ERROR_WORDING) closeTop(path)
   if (removeAccessOfOthers(path, mode, name)?.isDirectory() !== true) return null
   const folder = realpathSync(path)
@@ -114,7 +114,7 @@ export function writeFileAtomically(path: string, text: string): void {
 }
 
 function makeFolder(path: string): string {
-  checkParentFolders(path)
+  requireSafeParentFolders(path)
   try {
     makeFolderWithParents(path, CLOSED)
   } catch (error) {
@@ -154,7 +154,7 @@ function requireStateFolder(path: string): void {
  * not belong to this user.
  */
 function findStateEntry(stateDir: string, ...names: string[]): string | null {
-  checkParentFolders(stateDir)
+  requireSafeParentFolders(stateDir)
   let path = stateDir
   if (closeTop(path) === null) return null
   for (const name of names) {

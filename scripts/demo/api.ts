@@ -77,7 +77,7 @@ export async function waitForFinalDemoRecord<Record extends JobRecord>(
  * Yields the record at a path at once and after each change, by server-sent events, until the
  * caller stops reading. Connects again whenever a stream ends.
  */
-export async function* followRecord<Record>(
+export async function* streamRecordChanges<Record>(
   api: DemoApi,
   path: string,
   schema: z.ZodType<Record>,

@@ -1,8 +1,8 @@
 /** Arguments of curl that send the API key. */
-export const CURL_KEY_HEADER = '-H "X-API-Key: $KEY"'
+export const CURL_API_KEY_ARGUMENTS = '-H "X-API-Key: $KEY"'
 
 /** Returns the arguments of curl that send a file as the multipart field `file`. */
-export function curlFileField(path: string): string {
+export function makeCurlFileArguments(path: string): string {
   return `-F ${quoteForShell(`file=@"${path.replace(/["\\]/g, "\\$&")}"`)}`
 }
 

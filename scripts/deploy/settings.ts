@@ -2,7 +2,7 @@ import { z } from "zod"
 import { pickEnvironmentVariables } from "../cli/environment.ts"
 import { findUnknownSettingWarnings } from "../start/unknown-settings.ts"
 import { FETCHABLE_SPEECH_MODELS } from "../../container/models/manifest.ts"
-import { didYouMean } from "../../src/hints/nearest-name.ts"
+import { makeDidYouMeanClause } from "../../src/hints/nearest-name.ts"
 import { describeInvalidSecrets, secretNames, settingsSchema } from "../../src/bindings/settings.ts"
 
 const NAME_CHARACTERS_MAX = 40
@@ -195,7 +195,7 @@ function problemsOfNames(environment: NodeJS.ProcessEnv): string[] {
   return Object.keys(environment)
     .filter((name) => GUESSED_NAME.test(name) && !known.some((each) => each === name))
     .map((name) => {
-      return `${name} is no setting${didYouMean(name, known, (meant) => meant) || ";"} docs/operate/settings.md has all settings.`
+      return `${name} is no setting${makeDidYouMeanClause(name, known, (meant) => meant) || ";"} docs/operate/settings.md has all settings.`
     })
 }
 

@@ -46,7 +46,7 @@ export async function findFfmpegDifferences(
 }
 
 /** Formats differences as a Markdown table. */
-export function toMarkdownTable(differences: readonly FfmpegDifference[]): string {
+export function formatFfmpegDifferences(differences: readonly FfmpegDifference[]): string {
   const rows = differences.map(({ kind, names, why }) => {
     return `| ${kind} | ${names.map((name) => `\`${name}\``).join(" ")} | ${why ?? ""} |`
   })

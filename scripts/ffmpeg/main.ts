@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util"
 import { writeFileSync } from "node:fs"
-import { findFfmpegDifferences, toMarkdownTable } from "./differences.ts"
+import { findFfmpegDifferences, formatFfmpegDifferences } from "./differences.ts"
 import { describeProbeDifferences, findProbeDifferences, readFfmpegVersion } from "./probes.ts"
 import { makeSampleMediaFiles } from "./samples.ts"
 import { readFfmpegCapabilities } from "./facts.ts"
@@ -33,7 +33,7 @@ async function writeFacts(program = findMediaTools().ffmpeg, path = IMAGE_FACTS)
 async function printDifferences(has = "ffmpeg", lacks = findMediaTools().ffmpeg): Promise<void> {
   refuseOne(has, lacks)
   try {
-    console.log(toMarkdownTable(await findFfmpegDifferences(has, lacks)))
+    console.log(formatFfmpegDifferences(await findFfmpegDifferences(has, lacks)))
   } catch (error) {
     throw refuse(error)
   }

@@ -24,7 +24,7 @@ const READY_MS_MAX = 240_000
 const POLL_MS = 100
 
 /** Service that runs under `wrangler dev` with real containers and its own state folder. */
-export type ImageService = AsyncDisposable & {
+export type WranglerDevService = AsyncDisposable & {
   origin: string
   /** LATHE_SECRET of the service, which signs task tokens. */
   secret: string
@@ -37,9 +37,9 @@ export type ImageService = AsyncDisposable & {
  * Starts the service under `wrangler dev` with the given settings. Returns when the service handles
  * requests.
  */
-export async function startImageService(
+export async function startWranglerDevService(
   settings: Record<string, string> = {},
-): Promise<ImageService> {
+): Promise<WranglerDevService> {
   await using started = new AsyncDisposableStack()
   const folder = started.use(await makeTempFolder("image")).path
   const name = `lathe-test-${randomBytes(4).toString("hex")}`

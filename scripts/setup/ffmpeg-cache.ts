@@ -13,7 +13,11 @@ import {
 import { join } from "node:path"
 import { hashBuildDefinition } from "../../container/ffmpeg/build.ts"
 import { isOlderDebianVersion } from "../../container/ffmpeg/debian-source.ts"
-import { unusableFolderError, checkParentFolders, removeAccessOfOthers } from "../cli/ownership.ts"
+import {
+  unusableFolderError,
+  requireSafeParentFolders,
+  removeAccessOfOthers,
+} from "../cli/ownership.ts"
 import type { FolderErrorWording } from "../cli/ownership.ts"
 import { isSystemError } from "../cli/system-error.ts"
 import { findUserCacheFolder, USER_CACHE_VARIABLE } from "../cli/user-cache.ts"
@@ -112,7 +116,7 @@ export async function installFfmpegBuild(path: string, folder: string): Promise<
  */
 async function openFolder(cache: string): Promise<string> {
   const folder = join(cache, await identityOfBuilds())
-  checkParentFolders(cache, NAME)
+  requireSafeParentFolders(cache, NAME)
   try {
     await mkdir(folder, { recursive: true, mode: CLOSED })
   } catch (error) {

@@ -12,7 +12,7 @@ export type SiteAssets = Record<
 >
 
 /** Bundles the style sheet and the scripts of the site into a folder. */
-export async function buildAssets(folder: string): Promise<SiteAssets> {
+export async function buildSiteAssets(folder: string): Promise<SiteAssets> {
   const [style, theme, page, search, viewerStart] = await Promise.all(
     ["site.css", "theme.client.js", "page.client.js", "search.client.js", "viewer.client.js"].map(
       async (name) => {
@@ -27,11 +27,11 @@ export async function buildAssets(folder: string): Promise<SiteAssets> {
           legalComments: "none",
           logLevel: "warning",
         })
-        return writeAsset(folder, name, outputFiles[0]?.contents ?? new Uint8Array())
+        return writeHashedAsset(folder, name, outputFiles[0]?.contents ?? new Uint8Array())
       },
     ),
   )
-  const favicon = writeAsset(folder, "favicon.svg", readFileSync(join(THEME, "favicon.svg")))
+  const favicon = writeHashedAsset(folder, "favicon.svg", readFileSync(join(THEME, "favicon.svg")))
   if (!style || !theme || !page || !search || !viewerStart) throw new Error("an asset is missing")
   return { favicon, style, theme, page, search, viewerStart }
 }
@@ -40,7 +40,11 @@ export async function buildAssets(folder: string): Promise<SiteAssets> {
  * Writes a file under a name with the hash of its content, so that browsers may cache the file
  * forever. Returns the URL path of the file.
  */
-export function writeAsset(folder: string, name: string, content: Uint8Array | string): string {
+export function writeHashedAsset(
+  folder: string,
+  name: string,
+  content: Uint8Array | string,
+): string {
   const hash = createHash("sha256").update(content).digest("hex").slice(0, 10)
   const extension = extname(name)
   const file = `${basename(name, extension)}.${hash}${extension}`

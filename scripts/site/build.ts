@@ -2,19 +2,19 @@ import { cpSync, globSync, mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import Eleventy from "@11ty/eleventy"
 import { makeTempFolder } from "../cli/temp-folder.ts"
-import { buildAssets, writeAsset } from "./assets.ts"
+import { buildSiteAssets, writeHashedAsset } from "./assets.ts"
 import type { SiteAssets } from "./assets.ts"
-import { renderLine, renderPage } from "./markdown.ts"
+import { renderInlineMarkdown, renderPage } from "./markdown.ts"
 import type { RenderedPage } from "./markdown.ts"
-import { makeSections } from "./navigation.ts"
-import type { Section } from "./navigation.ts"
-import { plainOf, summaryOf, titleOf, urlOf } from "./page.ts"
+import { makeNavigationSections } from "./navigation.ts"
+import type { NavigationSection } from "./navigation.ts"
+import { convertMarkdownToText, readPageSummary, readPageTitle, makePageUrl } from "./page.ts"
 import type { SitePage } from "./page.ts"
-import { readPages, resolveLink } from "./read-pages.ts"
-import { readServiceFacts } from "./service-facts.ts"
-import { addressOf, makeLlmsText, makeTwin, twinUrlOf } from "./texts.ts"
-import type { SearchRow } from "./texts.ts"
-import { readViewer } from "./viewer.ts"
+import { readPages, resolvePageLink } from "./read-pages.ts"
+import { readDocumentedServiceData } from "./service-facts.ts"
+import { makeHeadingUrl, makeLlmsText, makeMarkdownPage, makeMarkdownPageUrl } from "./texts.ts"
+import type { SearchIndexRow } from "./texts.ts"
+import { readApiViewerScript } from "./viewer.ts"
 
 /** Page of the site, with the HTML and the sections that were rendered from its Markdown. */
 type HtmlPage = SitePage & RenderedPage
@@ -29,21 +29,21 @@ const VIEWER = "reference/viewer"
 export async function buildSite(folder: string): Promise<string[]> {
   await using temporary = await makeTempFolder("site")
   const [facts, assets, viewer] = await Promise.all([
-    readServiceFacts(temporary.path),
-    buildAssets(folder),
-    readViewer(),
+    readDocumentedServiceData(temporary.path),
+    buildSiteAssets(folder),
+    readApiViewerScript(),
   ])
   const pages = (await readPages(facts)).map((page) => ({
     ...page,
-    ...renderPage(page.markdown, (link) => resolveLink(page, link)),
+    ...renderPage(page.markdown, (link) => resolvePageLink(page, link)),
   }))
   const byPath = new Map(pages.map((page) => [page.path, page]))
-  const sections = makeSections(pages.map(({ path }) => path))
+  const sections = makeNavigationSections(pages.map(({ path }) => path))
   requireTargets(pages)
-  for (const page of pages) write(folder, twinUrlOf(page), makeTwin(page))
+  for (const page of pages) write(folder, makeMarkdownPageUrl(page), makeMarkdownPage(page))
   write(folder, "/docs/llms.txt", makeLlmsText(byPath, sections))
-  const index = writeAsset(folder, "search.json", JSON.stringify(makeSearchRows(pages)))
-  const scripts = [writeAsset(folder, "viewer.js", viewer), assets.viewerStart]
+  const index = writeHashedAsset(folder, "search.json", JSON.stringify(makeSearchRows(pages)))
+  const scripts = [writeHashedAsset(folder, "viewer.js", viewer), assets.viewerStart]
   await writeHtml(folder, { pages: byPath, sections, assets: { ...assets, index }, scripts })
   for (const picture of globSync("docs/*/pictures/*")) {
     cpSync(picture, join(folder, picture), { recursive: true })
@@ -53,7 +53,7 @@ export async function buildSite(folder: string): Promise<string[]> {
 
 type Site = {
   pages: ReadonlyMap<string, HtmlPage>
-  sections: Section[]
+  sections: NavigationSection[]
   assets: SiteAssets & { index: string }
   /** URL paths of the scripts that the page of the API viewer loads. */
   scripts: string[]
@@ -89,11 +89,11 @@ function describePage(page: HtmlPage, { pages, sections }: Site): Record<string,
     ...COMMON,
     path,
     permalink: `${path}.html`,
-    url: urlOf(path),
-    twin: twinUrlOf(page),
-    title: renderLine(titleOf(page)),
-    plainTitle: plainOf(titleOf(page)),
-    summary: summaryOf(page),
+    url: makePageUrl(path),
+    twin: makeMarkdownPageUrl(page),
+    title: renderInlineMarkdown(readPageTitle(page)),
+    plainTitle: convertMarkdownToText(readPageTitle(page)),
+    summary: readPageSummary(page),
     headings: headings.filter(({ level }) => level < 4),
     sections: describeSections(path, pages, sections),
     previous: at > 0 ? describeLink(pages.get(order[at - 1] ?? "")) : null,
@@ -108,7 +108,7 @@ function describeViewer({ pages, sections, scripts }: Site): Record<string, unkn
     ...COMMON,
     path: VIEWER,
     permalink: `${VIEWER}.html`,
-    url: urlOf(VIEWER),
+    url: makePageUrl(VIEWER),
     plainTitle: "API viewer",
     summary: "Viewer of the OpenAPI document, which sends requests to this service.",
     headings: [],
@@ -122,7 +122,7 @@ function describeViewer({ pages, sections, scripts }: Site): Record<string, unkn
 function describeSections(
   path: string,
   pages: ReadonlyMap<string, SitePage>,
-  sections: Section[],
+  sections: NavigationSection[],
 ): unknown[] {
   const [folder = ""] = path.split("/")
   return sections.map(({ title, pages: paths }) => ({
@@ -135,19 +135,19 @@ function describeSections(
 
 function describeLink(page: SitePage | undefined) {
   if (!page) return null
-  const title = plainOf(titleOf(page)).replace(/: reference$/, "")
-  return { url: urlOf(page.path), title }
+  const title = convertMarkdownToText(readPageTitle(page)).replace(/: reference$/, "")
+  return { url: makePageUrl(page.path), title }
 }
 
 /** Throws if a link between pages leads to a page or a heading that is missing. */
 function requireTargets(pages: HtmlPage[]): void {
   const targets = new Set(["/docs/reference/viewer", "/docs/llms.txt"])
   for (const page of pages) {
-    for (const { heading } of page.sections) targets.add(addressOf(page, heading?.anchor))
+    for (const { heading } of page.sections) targets.add(makeHeadingUrl(page, heading?.anchor))
   }
   for (const { path, html } of pages) {
     for (const [, link = ""] of html.matchAll(/<a href="([^"]*)"/g)) {
-      const address = link.startsWith("#") ? `${urlOf(path)}${link}` : link
+      const address = link.startsWith("#") ? `${makePageUrl(path)}${link}` : link
       if (!/^\/docs(?:[/#]|$)/.test(address) || targets.has(address)) continue
       throw new Error(`${path} links to ${link}, which does not exist`)
     }
@@ -158,13 +158,13 @@ function requireTargets(pages: HtmlPage[]): void {
  * Makes the rows of the search index: one for each heading of a page, with the text below the
  * heading, and one for the text before the first heading.
  */
-function makeSearchRows(pages: HtmlPage[]): SearchRow[] {
+function makeSearchRows(pages: HtmlPage[]): SearchIndexRow[] {
   const rows = pages.flatMap((page) =>
     page.sections.map(({ heading, text }) => ({
-      url: addressOf(page, heading?.anchor),
-      page: plainOf(titleOf(page)),
+      url: makeHeadingUrl(page, heading?.anchor),
+      page: convertMarkdownToText(readPageTitle(page)),
       heading: heading?.text ?? "",
-      text: plainOf(text),
+      text: convertMarkdownToText(text),
     })),
   )
   return rows.map((row, id) => ({ id, ...row }))

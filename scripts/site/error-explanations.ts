@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs"
  * Documentation of an error code. `field`, `option` and `retryAfterSeconds` are values of the
  * code's example.
  */
-export type CodeExplanation = {
+export type ErrorCodeExplanation = {
   title: string
   means: string
   remedy: string
@@ -15,7 +15,7 @@ export type CodeExplanation = {
 }
 
 /** Documentation of error codes, by code. */
-export type CodeExplanations = ReadonlyMap<string, CodeExplanation>
+export type ErrorCodeExplanations = ReadonlyMap<string, ErrorCodeExplanation>
 
 /**
  * Reads the documentation of the codes of error responses, of failed jobs, and of details of a 422.
@@ -31,7 +31,7 @@ export function readErrorExplanations() {
 /**
  * Reads a page of docs/errors. Each heading is an error code, and the section documents the code.
  */
-function readSections(path: string): CodeExplanations {
+function readSections(path: string): ErrorCodeExplanations {
   const [, ...sections] = readFileSync(path, "utf8").split(/^## /m)
   return new Map(
     sections.map((section) => {

@@ -1,11 +1,11 @@
-import type { ServiceFacts } from "./service-facts.ts"
+import type { DocumentedServiceData } from "./service-facts.ts"
 import { readErrorExplanations } from "./error-explanations.ts"
-import type { CodeExplanation, CodeExplanations } from "./error-explanations.ts"
+import type { ErrorCodeExplanation, ErrorCodeExplanations } from "./error-explanations.ts"
 import type { SitePage } from "./page.ts"
-import { table } from "./table.ts"
+import { makeMarkdownTable } from "./table.ts"
 
 /** Meaning of an error code in one use, such as in an error response or in a failed job. */
-type Meaning = CodeExplanation & { where: string; example: unknown }
+type Meaning = ErrorCodeExplanation & { where: string; example: unknown }
 
 const FAILURE =
   "`error_code` of a failed job or File, and `error.code` of its Job; also in `details` of a 422 if the create finds the fault."
@@ -13,7 +13,7 @@ const FAILURE =
 const DETAIL = "Code in `details` of an answer with the status 422."
 
 /** Makes the page of each error code of the service, and the list of all codes. */
-export async function makeErrorPages(facts: ServiceFacts): Promise<SitePage[]> {
+export async function makeErrorPages(facts: DocumentedServiceData): Promise<SitePage[]> {
   const explanations = readErrorExplanations()
   const codes = new Set([...Object.keys(facts.answers), ...facts.failures, ...facts.details])
   const pages = [...codes].map(async (code) => {
@@ -25,7 +25,7 @@ export async function makeErrorPages(facts: ServiceFacts): Promise<SitePage[]> {
 
 async function findMeanings(
   code: string,
-  facts: ServiceFacts,
+  facts: DocumentedServiceData,
   explanations: ReturnType<typeof readErrorExplanations>,
 ): Promise<Meaning[]> {
   const meanings: Meaning[] = []
@@ -36,17 +36,17 @@ async function findMeanings(
       ...ofAnswer,
       title: answer.title,
       where: `Code of an answer with the status ${answer.status}.`,
-      example: await facts.makeExampleAnswer(code, ofAnswer),
+      example: await facts.makeExampleErrorBody(code, ofAnswer),
     })
   }
   const ofFailure = explanations.failures.get(code)
   if (facts.failures.includes(code) && ofFailure) {
-    const example = await facts.makeExampleJob(code, ofFailure)
+    const example = await facts.makeExampleFailedJob(code, ofFailure)
     meanings.push({ ...ofFailure, where: FAILURE, example })
   }
   const ofDetail = explanations.details.get(code)
   if (facts.details.includes(code) && ofDetail) {
-    const example = await facts.makeExampleRefusal(code, ofDetail)
+    const example = await facts.makeExampleFaultBody(code, ofDetail)
     meanings.push({ ...ofDetail, where: DETAIL, example })
   }
   return meanings
@@ -79,7 +79,7 @@ ${JSON.stringify(example, null, 2)}
 }
 
 function makeList(
-  { answers }: ServiceFacts,
+  { answers }: DocumentedServiceData,
   { failures, details }: ReturnType<typeof readErrorExplanations>,
 ): SitePage {
   const markdown = `# Error codes
@@ -88,7 +88,7 @@ All codes of error answers, failed jobs and details of a 422. [Errors](/docs/gui
 
 ## Answers
 
-${table(
+${makeMarkdownTable(
   ["code", "status", "meaning"],
   Object.entries(answers).map(([code, { status, title }]) => [linkOf(code), `${status}`, title]),
 )}
@@ -104,9 +104,9 @@ ${listTitles(details)}
   return { path: "errors/index", markdown, source: null }
 }
 
-function listTitles(docs: CodeExplanations): string {
+function listTitles(docs: ErrorCodeExplanations): string {
   const rows = [...docs].map(([code, { title }]) => [linkOf(code), title])
-  return table(["code", "meaning"], rows)
+  return makeMarkdownTable(["code", "meaning"], rows)
 }
 
 function linkOf(code: string): string {

@@ -1,24 +1,24 @@
 import MarkdownIt from "markdown-it"
 import Prism from "prismjs"
 import loadLanguages from "prismjs/components/index.js"
-import { slugOf } from "../check/document-links.ts"
-import { plainOf } from "./page.ts"
+import { makeHeadingAnchor } from "../check/document-links.ts"
+import { convertMarkdownToText } from "./page.ts"
 
 /** Heading of a page below the title: its level in HTML, plain text, and anchor. */
-export type Heading = { level: number; text: string; anchor: string }
+export type PageHeading = { level: number; text: string; anchor: string }
 
 /**
  * Heading and the text below it, for the search; `heading` is null for the text before all
  * headings.
  */
-type PageSection = { heading: Heading | null; text: string }
+type PageSection = { heading: PageHeading | null; text: string }
 
 export type RenderedPage = { html: string; sections: PageSection[] }
 
 /**
  * Function from a link in Markdown to the target's URL on the site, or null without such a target.
  */
-export type ResolveLink = (link: string) => string | null
+export type LinkResolver = (link: string) => string | null
 
 const markdown = new MarkdownIt({ html: false })
 type Token = ReturnType<typeof markdown.parse>[number]
@@ -26,7 +26,7 @@ type Token = ReturnType<typeof markdown.parse>[number]
 /**
  * Renders the Markdown of a page as HTML, without the title. Replaces link targets by `resolve`.
  */
-export function renderPage(text: string, resolve: ResolveLink): RenderedPage {
+export function renderPage(text: string, resolve: LinkResolver): RenderedPage {
   const tokens = markdown.parse(text.replace(/^# .+\n/, ""), {})
   const anchors = new Set<string>()
   const sections: PageSection[] = [{ heading: null, text: "" }]
@@ -50,24 +50,24 @@ export function renderPage(text: string, resolve: ResolveLink): RenderedPage {
 }
 
 /** Renders a line of Markdown, such as a title, as HTML without a paragraph. */
-export function renderLine(text: string): string {
+export function renderInlineMarkdown(text: string): string {
   return markdown.renderInline(text)
 }
 
-function makeHeading(token: Token, content: string, anchors: Set<string>): Heading {
-  const slug = slugOf(content)
+function makeHeading(token: Token, content: string, anchors: Set<string>): PageHeading {
+  const slug = makeHeadingAnchor(content)
   let anchor = slug
   for (let count = 1; anchors.has(anchor); count += 1) anchor = `${slug}-${count}`
   anchors.add(anchor)
   token.attrSet("id", anchor)
-  return { level: Number(token.tag.slice(1)), text: plainOf(content), anchor }
+  return { level: Number(token.tag.slice(1)), text: convertMarkdownToText(content), anchor }
 }
 
 /**
  * Replaces the target of each link and image by `resolve`. Removes a link without a target, and
  * keeps the link's text.
  */
-function resolveLinks(tokens: Token[], resolve: ResolveLink): void {
+function resolveLinks(tokens: Token[], resolve: LinkResolver): void {
   let isRemoved = false
   for (const token of tokens) {
     if (token.type === "link_open") {
@@ -126,6 +126,6 @@ rules["heading_close"] = (tokens, at) => {
   const { tag } = tokens[at] ?? { tag: "h2" }
   const opened = tokens.slice(0, at).findLast(({ type }) => type === "heading_open")
   const anchor = opened?.attrGet("id") ?? ""
-  const name = markdown.utils.escapeHtml(plainOf(tokens[at - 1]?.content ?? ""))
+  const name = markdown.utils.escapeHtml(convertMarkdownToText(tokens[at - 1]?.content ?? ""))
   return ` <a class="anchor" href="#${anchor}" aria-label="Link to “${name}”">#</a></${tag}>\n`
 }

@@ -1,5 +1,5 @@
 /** Section of the navigation: the title, and the paths of the pages in order. */
-export type Section = { title: string; pages: readonly string[] }
+export type NavigationSection = { title: string; pages: readonly string[] }
 
 const GUIDES = [
   "commands",
@@ -81,7 +81,7 @@ const SECTIONS = [
 const ERRORS = "errors/index"
 
 /** Makes the navigation of the site from the paths of its pages. */
-export function makeSections(paths: readonly string[]): Section[] {
+export function makeNavigationSections(paths: readonly string[]): NavigationSection[] {
   return SECTIONS.map(({ title, folder, order }) => {
     const own = paths.filter(
       (path) => path.startsWith(folder) && !path.slice(folder.length).includes("/"),

@@ -14,20 +14,20 @@ export type SitePage = {
 }
 
 /** Returns the URL path of a page. */
-export function urlOf(path: string): string {
+export function makePageUrl(path: string): string {
   if (path === "index") return "/docs"
   return `/docs/${path.replace(/(^|\/)index$/, "$1")}`
 }
 
 /** Returns the title of a page, which is its first heading, as Markdown. */
-export function titleOf({ path, markdown }: SitePage): string {
+export function readPageTitle({ path, markdown }: SitePage): string {
   const [, title] = /^# (.+)\n/.exec(markdown) ?? []
   if (title === undefined) throw new Error(`${path} does not begin with a heading`)
   return title
 }
 
 /** Returns a Markdown text as plain text on one line, without link targets and marks. */
-export function plainOf(markdown: string): string {
+export function convertMarkdownToText(markdown: string): string {
   return markdown
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
     .replaceAll(/[`*]/g, "")
@@ -36,10 +36,10 @@ export function plainOf(markdown: string): string {
 }
 
 /** Returns the first sentence of a page, for lists of pages and for search engines. */
-export function summaryOf({ path, markdown }: SitePage): string {
+export function readPageSummary({ path, markdown }: SitePage): string {
   const [, ...blocks] = markdown.split(/\n\n+/)
   const first = blocks.find((block) => /^(?!```)[A-Z`[*]/.test(block))
   if (first === undefined) throw new Error(`${path} has no first paragraph`)
-  const text = plainOf(first)
+  const text = convertMarkdownToText(first)
   return /^.+?[.:](?= |$)/.exec(text)?.[0].replace(/:$/, ".") ?? text
 }

@@ -1,16 +1,16 @@
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { dirname, join, normalize } from "node:path"
 import { makeErrorPages } from "./error-pages.ts"
-import { urlOf } from "./page.ts"
+import { makePageUrl } from "./page.ts"
 import type { SitePage } from "./page.ts"
 import { makeReferencePages } from "./reference-pages.ts"
-import type { ServiceFacts } from "./service-facts.ts"
+import type { DocumentedServiceData } from "./service-facts.ts"
 
 /** Folders of docs whose pages are part of the site. Other folders are for developers of Lathe. */
 const FOLDERS = ["guide", "cookbook", "coming-from", "operate"]
 
 /** Returns all pages of the site: Markdown files of docs, and pages that are made from the code. */
-export async function readPages(facts: ServiceFacts): Promise<SitePage[]> {
+export async function readPages(facts: DocumentedServiceData): Promise<SitePage[]> {
   const sources = ["docs/*.md", ...FOLDERS.map((folder) => `docs/${folder}/*.md`)]
   const written = sources.flatMap((pattern) => globSync(pattern)).map(readPage)
   return [...written, ...makeReferencePages(facts.openapi), ...(await makeErrorPages(facts))]
@@ -26,7 +26,7 @@ function readPage(source: string): SitePage {
  * the URL of the file's page. Returns null for a file that the site lacks, and throws if no file
  * exists.
  */
-export function resolveLink({ path, source }: SitePage, link: string): string | null {
+export function resolvePageLink({ path, source }: SitePage, link: string): string | null {
   if (/^(?:[a-z]+:|\/)/.test(link)) return link
   if (link.startsWith("#")) return link
   const [target = "", anchor] = link.split("#")
@@ -43,7 +43,7 @@ function addressOf(file: string): string | null {
   const [folder = ""] = path.split("/")
   if (folder === "errors") return "/docs/errors/"
   if (!path.includes("/") || FOLDERS.includes(folder)) {
-    return file.endsWith(".md") ? urlOf(path) : `/docs/${path}`
+    return file.endsWith(".md") ? makePageUrl(path) : `/docs/${path}`
   }
   return null
 }

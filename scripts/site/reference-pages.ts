@@ -1,13 +1,19 @@
 import { z } from "zod"
-import { slugOf } from "../check/document-links.ts"
+import { makeHeadingAnchor } from "../check/document-links.ts"
 import type { SitePage } from "./page.ts"
-import { describeType, linkToObject, makeFieldRows, objectPageOf, schema } from "./schema-fields.ts"
-import type { Schema } from "./schema-fields.ts"
-import { table } from "./table.ts"
+import {
+  describeSchemaType,
+  makeObjectLink,
+  makeFieldRows,
+  findObjectPagePath,
+  jsonSchemaParser,
+} from "./schema-fields.ts"
+import type { JsonSchema } from "./schema-fields.ts"
+import { makeMarkdownTable } from "./table.ts"
 
 const content = z.record(
   z.string(),
-  z.looseObject({ schema: schema.optional(), example: z.unknown().optional() }),
+  z.looseObject({ schema: jsonSchemaParser.optional(), example: z.unknown().optional() }),
 )
 
 const operation = z.looseObject({
@@ -23,7 +29,7 @@ const operation = z.looseObject({
         name: z.string(),
         description: z.string().optional(),
         required: z.boolean().optional(),
-        schema,
+        schema: jsonSchemaParser,
       }),
     )
     .default([]),
@@ -37,7 +43,7 @@ const operation = z.looseObject({
 const document = z.looseObject({
   paths: z.record(z.string(), z.record(z.string(), operation)),
   webhooks: z.record(z.string(), z.looseObject({ post: operation })),
-  components: z.looseObject({ schemas: z.record(z.string(), schema) }),
+  components: z.looseObject({ schemas: z.record(z.string(), jsonSchemaParser) }),
 })
 
 type Operation = z.infer<typeof operation> & { method: string; path: string }
@@ -100,10 +106,10 @@ function page(path: string, markdown: string): SitePage {
 function makeOverview(tags: { title: string; path: string; operations: Operation[] }[]): string {
   const lists = tags.map(({ title, path, operations }) => {
     const rows = operations.map(({ method, path: address, summary }) => [
-      `[\`${method} ${address}\`](/docs/${path}#${slugOf(summary)})`,
+      `[\`${method} ${address}\`](/docs/${path}#${makeHeadingAnchor(summary)})`,
       summary,
     ])
-    return `## ${title}\n\n${table(["request", "effect"], rows)}`
+    return `## ${title}\n\n${makeMarkdownTable(["request", "effect"], rows)}`
   })
   return [
     "# Reference",
@@ -117,14 +123,14 @@ function describeTag(
   title: string,
   guide: string,
   operations: Operation[],
-  objects: Record<string, Schema>,
+  objects: Record<string, JsonSchema>,
 ): string {
   const lead = `Operations of the reference; [the guide](/docs/${guide}) has examples and explains them.`
   const described = operations.map((each) => describeOperation(each, objects))
   return [`# ${title}: reference`, lead, ...described, ""].join("\n\n")
 }
 
-function describeOperation(each: Operation, objects: Record<string, Schema>): string {
+function describeOperation(each: Operation, objects: Record<string, JsonSchema>): string {
   const { method, path, summary, description, "x-scope": scope, parameters } = each
   const key = scope === undefined ? "No key is needed." : `The key needs the scope \`${scope}\`.`
   const parts = [`## ${summary}`, `\`${method} ${path}\` — ${key}`]
@@ -133,10 +139,10 @@ function describeOperation(each: Operation, objects: Record<string, Schema>): st
     const rows = parameters.map((one) => [
       `\`${one.name}\`${one.required ? " (required)" : ""}`,
       one.in,
-      describeType(one.schema),
+      describeSchemaType(one.schema),
       one.description ?? "",
     ])
-    parts.push("**Parameters**", table(["name", "in", "type", "meaning"], rows))
+    parts.push("**Parameters**", makeMarkdownTable(["name", "in", "type", "meaning"], rows))
   }
   for (const [type, body] of Object.entries(each.requestBody?.content ?? {})) {
     parts.push(...describeBody(type, body, objects))
@@ -147,13 +153,13 @@ function describeOperation(each: Operation, objects: Record<string, Schema>): st
 function describeBody(
   type: string,
   { schema: given, example }: z.infer<typeof content>[string],
-  objects: Record<string, Schema>,
+  objects: Record<string, JsonSchema>,
 ): string[] {
   const shown = [`**Body, ${type}**`]
   const { $ref: ref } = given ?? {}
   const object = ref === undefined ? given : objects[ref.split("/").at(-1) ?? ""]
   const rows = object ? makeFieldRows(object) : []
-  if (rows.length > 0) shown.push(table(["field", "type", "meaning"], rows))
+  if (rows.length > 0) shown.push(makeMarkdownTable(["field", "type", "meaning"], rows))
   if (rows.length === 0) shown.push(object?.description ?? "Bytes.")
   if (example !== undefined) shown.push(`\`\`\`json\n${JSON.stringify(example, null, 2)}\n\`\`\``)
   return shown
@@ -166,18 +172,18 @@ function describeResponses({ responses }: Operation): string[] {
     const given = Object.values(bodies ?? {})[0]?.schema
     const type = given === undefined ? "" : describeAnswer(given)
     const rows = given ? makeFieldRows(given) : []
-    const fields = rows.length > 0 ? [table(["field", "type", "meaning"], rows)] : []
+    const fields = rows.length > 0 ? [makeMarkdownTable(["field", "type", "meaning"], rows)] : []
     return [`**Answer ${status}** ${description}${type}`, ...fields]
   })
   const errors = entries.filter(([status]) => Number(status) >= 400)
   if (errors.length === 0) return shown
   const rows = errors.map(([status, { description }]) => [status, description])
-  return [...shown, "**Errors**", table(["status", "codes"], rows)]
+  return [...shown, "**Errors**", makeMarkdownTable(["status", "codes"], rows)]
 }
 
-function describeAnswer({ $ref: ref, type, items }: Schema): string {
-  if (ref !== undefined) return ` It is a ${linkToObject(ref)}.`
-  if (type === "array" && items) return ` It is an array of ${describeType(items)}.`
+function describeAnswer({ $ref: ref, type, items }: JsonSchema): string {
+  if (ref !== undefined) return ` It is a ${makeObjectLink(ref)}.`
+  if (type === "array" && items) return ` It is an array of ${describeSchemaType(items)}.`
   return ""
 }
 
@@ -187,7 +193,7 @@ function describeEvents(names: string[]): string {
 
 Every type of event that a webhook carries; [the guide](/docs/guide/webhooks) explains the request and its signature.
 
-${table(["event", "sent"], rows)}
+${makeMarkdownTable(["event", "sent"], rows)}
 `
 }
 
@@ -206,7 +212,7 @@ function meaningOf(event: string): string {
  * Describes the objects to which the pages of operations link, and the objects to which these
  * descriptions link in turn.
  */
-function describeObjects(objects: Record<string, Schema>, pages: SitePage[]): SitePage[] {
+function describeObjects(objects: Record<string, JsonSchema>, pages: SitePage[]): SitePage[] {
   const sections = new Map<string, string>()
   const texts = pages.map(({ markdown }) => markdown)
   for (const text of texts) {
@@ -223,15 +229,15 @@ function describeObjects(objects: Record<string, Schema>, pages: SitePage[]): Si
     { path: "reference/job-objects", title: "Objects of jobs" },
     { path: "reference/objects", title: "Other objects" },
   ].map(({ path, title }) => {
-    const own = sorted.filter(([name]) => objectPageOf(name) === path).map(([, text]) => text)
+    const own = sorted.filter(([name]) => findObjectPagePath(name) === path).map(([, text]) => text)
     const lead = "Objects of requests and answers, with their fields."
     return page(path, [`# ${title}: reference`, lead, ...own, ""].join("\n\n"))
   })
 }
 
-function describeObject(name: string, object: Schema): string {
+function describeObject(name: string, object: JsonSchema): string {
   const rows = makeFieldRows(object, { depthMax: 2 })
   const about = object.description === undefined ? [] : [object.description]
-  const fields = rows.length > 0 ? [table(["field", "type", "meaning"], rows)] : []
+  const fields = rows.length > 0 ? [makeMarkdownTable(["field", "type", "meaning"], rows)] : []
   return [`## ${name}`, ...about, ...fields].join("\n\n")
 }

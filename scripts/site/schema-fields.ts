@@ -1,7 +1,7 @@
 import { z } from "zod"
 
 /** JSON schema with the keywords that the reference pages show. */
-export type Schema = {
+export type JsonSchema = {
   $ref?: string | undefined
   type?: string | string[] | undefined
   description?: string | undefined
@@ -14,15 +14,15 @@ export type Schema = {
   minItems?: number | undefined
   maxItems?: number | undefined
   maxLength?: number | undefined
-  properties?: Record<string, Schema> | undefined
+  properties?: Record<string, JsonSchema> | undefined
   required?: string[] | undefined
-  items?: Schema | undefined
-  additionalProperties?: boolean | Schema | undefined
-  anyOf?: Schema[] | undefined
-  oneOf?: Schema[] | undefined
+  items?: JsonSchema | undefined
+  additionalProperties?: boolean | JsonSchema | undefined
+  anyOf?: JsonSchema[] | undefined
+  oneOf?: JsonSchema[] | undefined
 }
 
-export const schema: z.ZodType<Schema> = z.lazy(() =>
+export const jsonSchemaParser: z.ZodType<JsonSchema> = z.lazy(() =>
   z.looseObject({
     $ref: z.string().optional(),
     type: z.union([z.string(), z.array(z.string())]).optional(),
@@ -34,12 +34,12 @@ export const schema: z.ZodType<Schema> = z.lazy(() =>
     minItems: z.number().optional(),
     maxItems: z.number().optional(),
     maxLength: z.number().optional(),
-    properties: z.record(z.string(), schema).optional(),
+    properties: z.record(z.string(), jsonSchemaParser).optional(),
     required: z.array(z.string()).optional(),
-    items: schema.optional(),
-    additionalProperties: z.union([z.boolean(), schema]).optional(),
-    anyOf: z.array(schema).optional(),
-    oneOf: z.array(schema).optional(),
+    items: jsonSchemaParser.optional(),
+    additionalProperties: z.union([z.boolean(), jsonSchemaParser]).optional(),
+    anyOf: z.array(jsonSchemaParser).optional(),
+    oneOf: z.array(jsonSchemaParser).optional(),
   }),
 )
 
@@ -52,19 +52,24 @@ const ENUM_MAX = 16
  * fields follow the row of the field that contains them.
  */
 export function makeFieldRows(
-  object: Schema,
+  object: JsonSchema,
   { prefix = "", depth = 0, depthMax = DEPTH_MAX } = {},
 ): string[][] {
   const required = new Set(object.required)
   return Object.entries(object.properties ?? {}).flatMap(([name, value]) => {
     const path = `${prefix}${name}`
     const mark = required.has(name) && depth === 0 ? " (required)" : ""
-    const own = [`\`${path}\`${mark}`, describeType(value), describeMeaning(value)]
+    const own = [`\`${path}\`${mark}`, describeSchemaType(value), describeMeaning(value)]
     return depth < depthMax ? [own, ...makeNestedRows(value, path, depth, depthMax)] : [own]
   })
 }
 
-function makeNestedRows(value: Schema, path: string, depth: number, depthMax: number): string[][] {
+function makeNestedRows(
+  value: JsonSchema,
+  path: string,
+  depth: number,
+  depthMax: number,
+): string[][] {
   const deeper = { depth: depth + 1, depthMax }
   const choices = [value, ...choicesOf(value)]
   return choices.flatMap((each) => {
@@ -78,16 +83,16 @@ function makeNestedRows(value: Schema, path: string, depth: number, depthMax: nu
 }
 
 /** Returns the type of a value as Markdown, with links to the objects of the API. */
-export function describeType(value: Schema): string {
-  if (value.$ref !== undefined) return linkToObject(value.$ref)
+export function describeSchemaType(value: JsonSchema): string {
+  if (value.$ref !== undefined) return makeObjectLink(value.$ref)
   if (value.const !== undefined) return `\`${JSON.stringify(value.const)}\``
   if (value.enum) return describeEnum(value.enum)
   const choices = choicesOf(value)
-  if (choices.length > 0) return [...new Set(choices.map(describeType))].join(" or ")
+  if (choices.length > 0) return [...new Set(choices.map(describeSchemaType))].join(" or ")
   const { type, items, additionalProperties: values } = value
-  if (type === "array") return items ? `array of ${describeType(items)}` : "array"
+  if (type === "array") return items ? `array of ${describeSchemaType(items)}` : "array"
   if (type === "object" && typeof values === "object" && Object.keys(values).length > 0) {
-    return `object of ${describeType(values)}`
+    return `object of ${describeSchemaType(values)}`
   }
   const name = (Array.isArray(type) ? type : [type ?? "any"]).join(" or ")
   return [value.format === undefined ? name : `${name} (${value.format})`, describeRange(value)]
@@ -103,7 +108,7 @@ function describeEnum(values: unknown[]): string {
 /** Size of bounds that are not shown, because such bounds only mean that a number is an integer. */
 const UNBOUNDED = Number.MAX_SAFE_INTEGER
 
-function describeRange({ minimum, maximum, maxLength, minItems, maxItems }: Schema): string {
+function describeRange({ minimum, maximum, maxLength, minItems, maxItems }: JsonSchema): string {
   const from = minimum ?? minItems
   const to = maximum ?? maxItems
   if (maxLength !== undefined) return `up to ${maxLength} characters`
@@ -112,7 +117,7 @@ function describeRange({ minimum, maximum, maxLength, minItems, maxItems }: Sche
   return from === undefined || from <= -UNBOUNDED ? `up to ${to}` : `${from} to ${to}`
 }
 
-function describeMeaning(value: Schema): string {
+function describeMeaning(value: JsonSchema): string {
   const described = [value, ...choicesOf(value)].find(({ description }) => description)
   const fallback = value.default
   const isShown = fallback !== undefined && JSON.stringify(fallback) !== "{}"
@@ -120,7 +125,7 @@ function describeMeaning(value: Schema): string {
   return [described?.description ?? "", own].filter((text) => text !== "").join(" ")
 }
 
-function choicesOf({ anyOf, oneOf }: Schema): Schema[] {
+function choicesOf({ anyOf, oneOf }: JsonSchema): JsonSchema[] {
   return anyOf ?? oneOf ?? []
 }
 
@@ -131,12 +136,12 @@ function choicesOf({ anyOf, oneOf }: Schema): Schema[] {
 const OF_JOBS = /^(?:Accepted|Batch|Command|Fetch|Job|Normalization|Transcription)/
 
 /** Returns the path of the page that describes an object of the API. */
-export function objectPageOf(name: string): "reference/job-objects" | "reference/objects" {
+export function findObjectPagePath(name: string): "reference/job-objects" | "reference/objects" {
   return OF_JOBS.test(name) ? "reference/job-objects" : "reference/objects"
 }
 
 /** Returns a Markdown link to the description of an API object. `ref` is the object's `$ref`. */
-export function linkToObject(ref: string): string {
+export function makeObjectLink(ref: string): string {
   const name = ref.split("/").at(-1) ?? ref
-  return `[${name}](/docs/${objectPageOf(name)}#${name.toLowerCase()})`
+  return `[${name}](/docs/${findObjectPagePath(name)}#${name.toLowerCase()})`
 }

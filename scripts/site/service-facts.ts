@@ -27,10 +27,10 @@ type Example = {
 
 type MakeExample = (code: string, example: Example) => Promise<unknown>
 
-export type ServiceFacts = z.infer<typeof facts> & {
-  makeExampleAnswer: MakeExample
-  makeExampleRefusal: MakeExample
-  makeExampleJob: MakeExample
+export type DocumentedServiceData = z.infer<typeof facts> & {
+  makeExampleErrorBody: MakeExample
+  makeExampleFaultBody: MakeExample
+  makeExampleFailedJob: MakeExample
   /** Paths of the source files that contain the data. */
   inputs: string[]
 }
@@ -38,17 +38,17 @@ export type ServiceFacts = z.infer<typeof facts> & {
 const maker = z.custom<MakeExample>((value) => typeof value === "function")
 
 const exported = z.object({
-  siteFacts: facts,
-  makeExampleAnswer: maker,
-  makeExampleRefusal: maker,
-  makeExampleJob: maker,
+  documentationSiteData: facts,
+  makeExampleErrorBody: maker,
+  makeExampleFaultBody: maker,
+  makeExampleFailedJob: maker,
 })
 
 /**
  * Reads the tables of the service's code that the site shows. Bundles the module of the tables for
  * Node.js in `folder`, and imports the bundle.
  */
-export async function readServiceFacts(folder: string): Promise<ServiceFacts> {
+export async function readDocumentedServiceData(folder: string): Promise<DocumentedServiceData> {
   const { contents, inputs } = readSingleEsbuildOutput(
     await build({
       entryPoints: [ENTRY],
@@ -71,8 +71,8 @@ export async function readServiceFacts(folder: string): Promise<ServiceFacts> {
   writeFileSync(path, contents)
   const module: unknown = await import(pathToFileURL(path).href)
   rmSync(path)
-  const { siteFacts, ...makers } = exported.parse(module)
-  return { ...siteFacts, ...makers, inputs }
+  const { documentationSiteData, ...makers } = exported.parse(module)
+  return { ...documentationSiteData, ...makers, inputs }
 }
 
 /**

@@ -1,7 +1,10 @@
 /**
  * Returns a Markdown table. Cells are Markdown: line breaks become spaces, and bars are escaped.
  */
-export function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+export function makeMarkdownTable(
+  columns: readonly string[],
+  rows: readonly (readonly string[])[],
+): string {
   const lines = [columns, columns.map(() => "---"), ...rows]
   return lines.map((cells) => `| ${cells.map(cellOf).join(" | ")} |`).join("\n")
 }

@@ -1,23 +1,23 @@
-import { plainOf, summaryOf, titleOf, urlOf } from "./page.ts"
+import { convertMarkdownToText, readPageSummary, readPageTitle, makePageUrl } from "./page.ts"
 import type { SitePage } from "./page.ts"
-import type { Section } from "./navigation.ts"
-import { resolveLink } from "./read-pages.ts"
+import type { NavigationSection } from "./navigation.ts"
+import { resolvePageLink } from "./read-pages.ts"
 
 // Texts for programs such as language models: a Markdown version of each page, and llms.txt.
 
 /** Returns the URL path of the Markdown version of a page. */
-export function twinUrlOf({ path }: SitePage): string {
+export function makeMarkdownPageUrl({ path }: SitePage): string {
   return `/docs/${path}.md`
 }
 
 /** Returns the Markdown version of a page, whose links lead to URLs of the site. */
-export function makeTwin(page: SitePage): string {
+export function makeMarkdownPage(page: SitePage): string {
   const parts = page.markdown.split(/(^```[^\n]*\n[\s\S]*?^```$)/m)
   return parts
     .map((part, at) => {
       if (at % 2 === 1) return part
       return part.replaceAll(/(!?)\[([^\]]*)\]\(([^)\s]+)\)/g, (_, mark, text, target) => {
-        const resolved = resolveLink(page, String(target))
+        const resolved = resolvePageLink(page, String(target))
         if (resolved === null) return String(text)
         return `${mark}[${text}](${resolved})`
       })
@@ -26,17 +26,22 @@ export function makeTwin(page: SitePage): string {
 }
 
 /** Returns the text of /docs/llms.txt: all pages of the navigation with their first sentences. */
-export function makeLlmsText(pages: ReadonlyMap<string, SitePage>, sections: Section[]): string {
+export function makeLlmsText(
+  pages: ReadonlyMap<string, SitePage>,
+  sections: NavigationSection[],
+): string {
   const lists = sections.map(({ title, pages: paths }) => {
     const lines = paths.flatMap((path) => {
       const page = pages.get(path)
       if (!page) return []
-      return [`- [${plainOf(titleOf(page))}](${twinUrlOf(page)}): ${summaryOf(page)}`]
+      return [
+        `- [${convertMarkdownToText(readPageTitle(page))}](${makeMarkdownPageUrl(page)}): ${readPageSummary(page)}`,
+      ]
     })
     return `## ${title}\n\n${lines.join("\n")}`
   })
   const home = pages.get("index")
-  const lead = home ? summaryOf(home) : ""
+  const lead = home ? readPageSummary(home) : ""
   return [
     "# Lathe",
     `> ${lead}`,
@@ -47,9 +52,15 @@ export function makeLlmsText(pages: ReadonlyMap<string, SitePage>, sections: Sec
 }
 
 /** Row of the search index: a section of a page, with its URL and text. */
-export type SearchRow = { id: number; url: string; page: string; heading: string; text: string }
+export type SearchIndexRow = {
+  id: number
+  url: string
+  page: string
+  heading: string
+  text: string
+}
 
 /** Returns the URL path of a page, with the anchor of a heading if `anchor` is defined. */
-export function addressOf({ path }: SitePage, anchor: string | undefined): string {
-  return anchor === undefined ? urlOf(path) : `${urlOf(path)}#${anchor}`
+export function makeHeadingUrl({ path }: SitePage, anchor: string | undefined): string {
+  return anchor === undefined ? makePageUrl(path) : `${makePageUrl(path)}#${anchor}`
 }

@@ -20,7 +20,7 @@ const INTEGRITY =
 const MEMBER = "package/dist/browser/standalone.js"
 
 /** Returns the script of the API viewer. The first call downloads the viewer's package with npm. */
-export async function readViewer(): Promise<Buffer> {
+export async function readApiViewerScript(): Promise<Buffer> {
   const path = join("node_modules/.cache/lathe-viewer", `${PACKAGE.split("@").at(-1)}.js`)
   if (!existsSync(path)) await fetchViewer(path)
   return await readFile(path)

@@ -19,7 +19,7 @@ import type { HealthEndpoint } from "../cli/health.ts"
 import { lockStateDir } from "./lock.ts"
 import { log } from "./log.ts"
 import type { ServiceConfig } from "../cli/service-config.ts"
-import { listOwnAddresses, createListeningSocket } from "./front/socket.ts"
+import { listAcceptedHostAddresses, createListeningSocket } from "./front/socket.ts"
 import { findMediaTools } from "../cli/media-tools.ts"
 import { findFreePort } from "../cli/ports.ts"
 import { startRunner } from "./runner-process.ts"
@@ -81,7 +81,7 @@ export async function startService(
     descriptor,
     front: {
       port,
-      addresses: listOwnAddresses(host),
+      addresses: listAcceptedHostAddresses(host),
       publicOrigin: settingsSchema.parse(bindings).PUBLIC_ORIGIN,
       clientAddressHeader,
     },

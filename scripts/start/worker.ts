@@ -9,7 +9,7 @@ import { listS3Hosts, readS3Sources } from "../../src/bindings/s3-sources.ts"
 import { BUNDLE_PATHS, SITE_FOLDER } from "./bundles.ts"
 import type { WorkerdBuild } from "./workerd-build.ts"
 import { CliError } from "../cli/cli-error.ts"
-import type { FrontSettings } from "./front/front.ts"
+import type { CallersEntrypointSettings } from "./front/front.ts"
 import { log } from "./log.ts"
 import { makeOutgoingRequestHandler } from "./worker/outbound.ts"
 import type { ServiceConfig } from "../cli/service-config.ts"
@@ -43,7 +43,7 @@ export type WorkerStartOptions = {
   folder: string
   /** File descriptor of the service's listening socket for API clients. */
   descriptor: number
-  front: FrontSettings
+  front: CallersEntrypointSettings
   onRestart: () => void
 }
 

@@ -15,7 +15,7 @@ import type { AccountDatabases } from "../db/database.ts"
 import { insertApiKeyForNamedAccount, markApiKeyRevoked } from "../db/accounts/keys.ts"
 import type { Account, ApiKey } from "../db/schema/accounts.ts"
 import { makeWebhookSecret } from "../webhooks/signing.ts"
-import { dropPrefetches } from "./rate-limit/prefetch.ts"
+import { dropPrefetchedRequests } from "./rate-limit/prefetch.ts"
 import { refreshCachedPlan } from "./assign-plan.ts"
 
 /** Properties of an API key that a user chooses. */
@@ -144,6 +144,6 @@ async function newKey(
 }
 
 async function forget(env: Env, hash: string): Promise<void> {
-  dropPrefetches([hash])
+  dropPrefetchedRequests([hash])
   await getRateLimiter(env, hash).forget()
 }

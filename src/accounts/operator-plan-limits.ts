@@ -10,7 +10,7 @@ const TIB = 1024 ** 4
  * Range of values that an operator's plan may set for each limit. Both ends of a range are
  * included.
  */
-export const LIMIT_BOUNDS: Record<LimitName, readonly [min: number, max: number]> = {
+export const OPERATOR_PLAN_LIMIT_RANGES: Record<LimitName, readonly [min: number, max: number]> = {
   requests_per_minute: [1, 10_000_000],
   running_jobs: [1, 10_000],
   waiting_jobs: [1, 10_000_000],
@@ -65,7 +65,7 @@ export const operatorPlanLimitsSchema = z
   }))
 
 function limitNumber(name: LimitName) {
-  const [min, max] = LIMIT_BOUNDS[name]
+  const [min, max] = OPERATOR_PLAN_LIMIT_RANGES[name]
   const message = `expected a whole number from ${min} to ${max}`
   return z
     .number(message)

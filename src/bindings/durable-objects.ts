@@ -7,12 +7,12 @@ import type { DispatcherRpc, PoolRpc, RateLimiterRpc } from "./rpc.ts"
 
 /** Returns the dispatcher of an account, which queues the account's tasks. */
 export function getDispatcher(env: Env, accountId: string): DurableObjectStub<DispatcherRpc> {
-  return env.DISPATCHER.getByName(accountId, makeLocationOptions(env))
+  return env.DISPATCHER.getByName(accountId, makeDurableObjectLocationOptions(env))
 }
 
 /** Returns the object that allocates the slots of a pool of runners. */
 export function getPoolObject(env: Env, pool: string): DurableObjectStub<PoolRpc> {
-  return env.POOL.getByName(pool, makeLocationOptions(env))
+  return env.POOL.getByName(pool, makeDurableObjectLocationOptions(env))
 }
 
 /**
@@ -20,7 +20,7 @@ export function getPoolObject(env: Env, pool: string): DurableObjectStub<PoolRpc
  * D1 limits the statements of one invocation.
  */
 export function getSweeper(env: Env, database: number): DurableObjectStub<PoolRpc> {
-  return env.POOL.getByName(`database ${database}`, makeLocationOptions(env))
+  return env.POOL.getByName(`database ${database}`, makeDurableObjectLocationOptions(env))
 }
 
 /**
@@ -28,14 +28,16 @@ export function getSweeper(env: Env, database: number): DurableObjectStub<PoolRp
  * user's id.
  */
 export function getRateLimiter(env: Env, name: string): DurableObjectStub<RateLimiterRpc> {
-  return env.RATE_LIMITER.getByName(name, makeLocationOptions(env))
+  return env.RATE_LIMITER.getByName(name, makeDurableObjectLocationOptions(env))
 }
 
 /**
  * Returns the location hint for new objects. Without `REGION`, Cloudflare creates an object near
  * its first caller.
  */
-export function makeLocationOptions(env: Env): DurableObjectNamespaceGetDurableObjectOptions {
+export function makeDurableObjectLocationOptions(
+  env: Env,
+): DurableObjectNamespaceGetDurableObjectOptions {
   const { REGION } = getSettings(env)
   return REGION === undefined ? {} : { locationHint: REGION }
 }

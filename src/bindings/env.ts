@@ -1,4 +1,4 @@
-import { registerSecrets, extractSecrets } from "../contract/redact.ts"
+import { registerSecrets, extractSecretsFromSetting } from "../contract/redact.ts"
 import { parseLogLevel } from "../contract/log-line.ts"
 import { setLogLevel, setLogSampleRate } from "../platform/log.ts"
 import type { RetentionSettings } from "../domain/retention.ts"
@@ -97,7 +97,7 @@ export function configureLog(env: Env): void {
   const rate = Number(env.LOG_SAMPLE_RATE ?? 1)
   setLogSampleRate(Number.isNaN(rate) ? 1 : rate)
   const values = [...SECRET_SETTINGS, ...secretNames].map((name) => env[name])
-  registerSecrets([...values, ...values.flatMap(extractSecrets)])
+  registerSecrets([...values, ...values.flatMap(extractSecretsFromSetting)])
 }
 
 const prepared = new WeakSet<object>()

@@ -7,7 +7,7 @@ import { logError } from "../platform/log.ts"
  * Event that the metrics count. `route` is a pattern instead of a path, because ids in paths would
  * create an unlimited number of labels.
  */
-export type CountedEvent =
+export type MetricEvent =
   | { event: "request"; method: string; route: string; status: number; durationMs: number }
   | {
       event: "job"
@@ -78,7 +78,7 @@ const uploadBytes = counter("lathe_upload_bytes_total", "Bytes of uploaded files
  * Counts an event in Analytics Engine on Cloudflare, or in this process on one machine. Never
  * throws an error.
  */
-export function countMetricEvent(env: Env, happened: CountedEvent): void {
+export function countMetricEvent(env: Env, happened: MetricEvent): void {
   try {
     if (getSettings(env).RUNNER_ORIGIN === undefined) {
       env.METRICS?.writeDataPoint(toDataPoint(happened))
@@ -88,7 +88,7 @@ export function countMetricEvent(env: Env, happened: CountedEvent): void {
   }
 }
 
-function countHere(happened: CountedEvent): void {
+function countHere(happened: MetricEvent): void {
   if (happened.event === "request") {
     const { method, route, status, durationMs } = happened
     requests.inc({ method: methodOf(method), route, status: classOf(status) })
@@ -112,12 +112,12 @@ function countHere(happened: CountedEvent): void {
  * event's name, and the first double is 1. docs/operate/observe.md lists the other columns. Their
  * order must not change.
  */
-export function toDataPoint(happened: CountedEvent): AnalyticsEngineDataPoint {
+export function toDataPoint(happened: MetricEvent): AnalyticsEngineDataPoint {
   const [blobs, doubles] = columnsOf(happened)
   return { indexes: [happened.event], blobs: [happened.event, ...blobs], doubles: [1, ...doubles] }
 }
 
-function columnsOf(happened: CountedEvent): [string[], number[]] {
+function columnsOf(happened: MetricEvent): [string[], number[]] {
   switch (happened.event) {
     case "request": {
       const { method, route, status, durationMs } = happened

@@ -88,7 +88,7 @@ export type PoolName = keyof typeof POOLS
 export type PoolBinding = (typeof POOLS)[PoolName]["binding"]
 
 /** Returns the pool with a name. Throws if there is no such pool. */
-export function getPool(name: string): (typeof POOLS)[PoolName] {
+export function getPoolDefinition(name: string): (typeof POOLS)[PoolName] {
   if (isPoolName(name)) return POOLS[name]
   throw new Error(`unknown pool "${name}"`)
 }
@@ -101,7 +101,7 @@ export function getPool(name: string): (typeof POOLS)[PoolName] {
 export function listSlotNames(pool: string, settings: Settings): string[] {
   const count = settings.RUNNER_ORIGIN
     ? settings.RUNNER_CAPACITY
-    : settings[getPool(pool).instances]
+    : settings[getPoolDefinition(pool).instances]
   return Array.from({ length: count }, (_, index) => `${pool}-${index}`)
 }
 
@@ -119,13 +119,13 @@ export function computeContainerInstancesMax(slots: number): number {
 
 /** Returns the bytes of disk that a task of a pool can use in a container. */
 export function computeUsableContainerDiskBytes(pool: string, settings: Settings): number {
-  const { instanceType, instanceTypeSetting, systemBytes } = getPool(pool)
+  const { instanceType, instanceTypeSetting, systemBytes } = getPoolDefinition(pool)
   return INSTANCE_DISK_BYTES[settings[instanceTypeSetting] ?? instanceType] - systemBytes
 }
 
 /** Returns the pool to which a slot belongs, by the slot's name. */
-export function getPoolOfSlot(slot: string): (typeof POOLS)[PoolName] {
-  return getPool(getPoolNameOfSlot(slot))
+export function getPoolDefinitionOfSlot(slot: string): (typeof POOLS)[PoolName] {
+  return getPoolDefinition(getPoolNameOfSlot(slot))
 }
 
 /** Returns the name of the pool to which a slot belongs. */

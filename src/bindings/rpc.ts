@@ -366,7 +366,7 @@ export type ContainerState = {
  * Path of a runner's health route. With `attacks=all`, the runner first tests its sandbox by all
  * known attacks.
  */
-export type HealthPath = "/health" | "/health?attacks=all"
+export type RunnerHealthPath = "/health" | "/health?attacks=all"
 
 export type RunnerRpc = DurableObject & {
   /** Sends a task to the container. Starts a stopped container first. */
@@ -384,7 +384,7 @@ export type RunnerRpc = DurableObject & {
    * Returns the health of the container without starting a stopped container. With `attacks=all` in
    * the path, the runner first tests its sandbox by all known attacks.
    */
-  inspect(healthPath?: HealthPath): Promise<ContainerState>
+  inspect(healthPath?: RunnerHealthPath): Promise<ContainerState>
   /**
    * Informs the container's object that the run has sent its last report, so that the container is
    * idle.

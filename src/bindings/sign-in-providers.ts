@@ -38,10 +38,10 @@ const providers = z
   .partialRecord(z.enum(SIGN_IN_PROVIDERS), client)
   .refine((all) => Object.entries(all).every(([name, { issuer }]) => name === "gitlab" || !issuer))
 
-export type SignInProviders = z.infer<typeof providers>
+export type SignInProviderSettings = z.infer<typeof providers>
 
 /** Parses the setting SIGN_IN_PROVIDERS. Returns no services if the setting is unset. */
-export function readSignInProviders(text: string | undefined): SignInProviders {
+export function readSignInProviders(text: string | undefined): SignInProviderSettings {
   return text === undefined ? {} : providers.parse(JSON.parse(text))
 }
 

@@ -4,7 +4,7 @@ import type { Env } from "./env.ts"
 import { logError } from "../platform/log.ts"
 
 /** Size and free space of the disk with the database and media, in bytes. */
-export type StorageDisk = { freeBytes: number; totalBytes: number }
+export type StorageDiskSpace = { freeBytes: number; totalBytes: number }
 
 /**
  * Reservation of disk space for bytes that are about to be written. The reserved bytes count as
@@ -16,7 +16,7 @@ export type DiskSpaceReservation = { release(): void }
  * Function that reserves bytes on the disk. Returns null if the bytes would use a part of the
  * reserve DISK_RESERVE_BYTES.
  */
-export type ReserveDiskSpace = (bytes: number) => Promise<DiskSpaceReservation | null>
+export type DiskSpaceReserver = (bytes: number) => Promise<DiskSpaceReservation | null>
 
 const KNOWN_MS = 1000
 
@@ -27,14 +27,14 @@ const nothing: DiskSpaceReservation = { release: () => undefined }
  * Last known state of the storage disk, and the time of its read. Only a single isolate writes to
  * the disk, so that the isolate can keep the state current.
  */
-let cached: { disk: StorageDisk; at: number } | null = null
+let cached: { disk: StorageDiskSpace; at: number } | null = null
 let heldBytes = 0
 
 /**
  * Returns the state of the disk with the database and media, at most a second old. Returns null on
  * R2, which cannot fill up.
  */
-export async function readStorageDisk(env: Env): Promise<StorageDisk | null> {
+export async function readStorageDiskSpace(env: Env): Promise<StorageDiskSpace | null> {
   if (!env.DISK) return null
   if (cached && Date.now() - cached.at < KNOWN_MS) return cached.disk
   try {
@@ -53,12 +53,12 @@ export async function readStorageDisk(env: Env): Promise<StorageDisk | null> {
  * DISK_RESERVE_BYTES.
  */
 export async function hasDiskSpace(env: Env, bytes: number): Promise<boolean> {
-  const disk = await readStorageDisk(env)
+  const disk = await readStorageDiskSpace(env)
   return !disk || disk.freeBytes - heldBytes - bytes >= getSettings(env).DISK_RESERVE_BYTES
 }
 
 /** Returns a function that reserves bytes on the disk of an environment. */
-export function makeDiskSpaceReserver(env: Env): ReserveDiskSpace {
+export function makeDiskSpaceReserver(env: Env): DiskSpaceReserver {
   return async (bytes) => {
     if (!env.DISK) return nothing
     if (!(await hasDiskSpace(env, bytes))) return null

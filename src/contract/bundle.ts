@@ -39,7 +39,7 @@ export const bundleMemberNameSchema = z
   // eslint-disable-next-line no-control-regex -- the pattern refuses control characters
   .regex(/^(?!\.{1,2}$)[^/\\\u0000-\u001f\u007f-\u009f\ufffd]+$/)
   .refine((name) => name.isWellFormed())
-  .refine((name) => utf8ByteLength(name) <= MEMBER_NAME_BYTES_MAX)
+  .refine((name) => countUtf8Bytes(name) <= MEMBER_NAME_BYTES_MAX)
 
 /**
  * Schema of a file in a bundle. The CRC-32 of the file is stored because ZIP archives contain it.
@@ -89,7 +89,7 @@ export function compileNamePattern(output: OutputName): (name: string) => boolea
 }
 
 /** Returns the ZIP name for the files of an output: `frame_%03d.png` becomes `frame.zip`. */
-export function zipNameForOutput(output: OutputName): string {
+export function makeOutputZipName(output: OutputName): string {
   const plain = splitNamePattern(output)
     .map(({ text }, index, { length }) =>
       index < length - 1 ? text.replace(/[ ._+@-]+$/, "") : text,
@@ -105,8 +105,8 @@ export function zipNameForOutput(output: OutputName): string {
  * Returns the ZIP name for a stored bundle, from the bundle's name. A series of files is already
  * stored under its ZIP name.
  */
-export function zipNameForStoredBundle(name: string): string {
-  return isPlaylistFileName(name) ? zipNameForOutput({ name }) : name
+export function makeStoredBundleZipName(name: string): string {
+  return isPlaylistFileName(name) ? makeOutputZipName({ name }) : name
 }
 
 /**
@@ -130,7 +130,7 @@ export function splitNamePattern({ name, has_times }: OutputName): NamePatternTe
   return [...texts, { text: name.slice(begin), field: before }]
 }
 
-export function utf8ByteLength(text: string): number {
+export function countUtf8Bytes(text: string): number {
   return new TextEncoder().encode(text).length
 }
 

@@ -1,11 +1,11 @@
-import { redactField } from "./redact.ts"
+import { redactLogField } from "./redact.ts"
 
 /** Log levels, from the least to the most severe. */
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
 /** Part of the service that writes a log entry. */
-export type LogPart = "worker" | "runner" | "start"
+export type LogSource = "worker" | "runner" | "start"
 
 /**
  * Fields of a log event by name. All parts of the service use the same field names, in snake case.
@@ -16,13 +16,13 @@ const TEXT_CHARACTERS_MAX = 4000
 
 /** Formats a log entry as one line of JSON, with secrets redacted. */
 export function formatLogLine(
-  entry: { part: LogPart; level: LogLevel; event: string },
+  entry: { part: LogSource; level: LogLevel; event: string },
   facts: LogEventFields = {},
 ): string {
   const { part, level, event } = entry
   const line = { time: new Date().toISOString(), level, event, part, ...facts }
   return JSON.stringify(line, (name, value: unknown) => {
-    const redacted = redactField(name, value)
+    const redacted = redactLogField(name, value)
     return typeof redacted === "string" ? redacted.slice(0, TEXT_CHARACTERS_MAX) : redacted
   })
 }
@@ -42,7 +42,7 @@ export function parseLogLevel(text: string | undefined): LogLevel {
  * share of sampled requests, from 0 to 1. The result depends only on the request id, so all parts
  * of the service log the same requests. Log entries without a request are always included.
  */
-export function isSampled(requestId: unknown, rate: number): boolean {
+export function isRequestLogSampled(requestId: unknown, rate: number): boolean {
   if (rate >= 1 || typeof requestId !== "string") return true
   let hash = FNV_OFFSET
   for (const character of requestId) {

@@ -1,4 +1,4 @@
-import { utf8ByteLength } from "./bundle.ts"
+import { countUtf8Bytes } from "./bundle.ts"
 
 const BYTES_MAX = 256 * 1024
 const FIELDS = 7
@@ -17,7 +17,7 @@ const EXPECTED = "expected cookies in Netscape's format"
  * are secrets.
  */
 export function findCookiesProblem(text: string): string | null {
-  if (utf8ByteLength(text) > BYTES_MAX) return `expected at most ${BYTES_MAX} bytes`
+  if (countUtf8Bytes(text) > BYTES_MAX) return `expected at most ${BYTES_MAX} bytes`
   const faults = linesOf(text).map(judgeLine)
   const index = faults.findIndex((fault) => fault !== null)
   const fault = faults[index] ?? null

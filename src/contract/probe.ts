@@ -39,6 +39,6 @@ const EXACT_FORMATS = /^(?:mov|matroska|wav|w64|aiff|caf|flac|ogg)(?:,|$)/
  * Reports whether files of a format store their exact duration in a header or an index. `format` is
  * ffprobe's name of the format.
  */
-export function storesExactDuration(format: string): boolean {
+export function doesFormatStoreExactDuration(format: string): boolean {
   return EXACT_FORMATS.test(format)
 }

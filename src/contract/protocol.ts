@@ -24,7 +24,7 @@ export function makeRunnerHeaders(token: string | null | undefined): Record<stri
 export const UNSANDBOXED_ERROR_CODE = "unsandboxed"
 
 /** Header with the id of the runner's process; the id changes with a restart. */
-export const BOOT_HEADER = "lathe-boot"
+export const RUNNER_BOOT_ID_HEADER = "lathe-boot"
 
 /**
  * Header of each runner response with the installation state of the yt-dlp version that the
@@ -37,7 +37,7 @@ export const YTDLP_STATE_HEADER = "lathe-ytdlp"
  * of equal size.
  */
 export const OUTPUT_PART_BYTES = 32 * 1024 * 1024
-export const OUTPUT_PARTS_AT_ONCE = 4
+export const PARALLEL_OUTPUT_PARTS_MAX = 4
 
 /**
  * Default number of bytes that media files leave free on the disk, as a reserve for the service's
@@ -55,8 +55,8 @@ export const WORKSPACE_BYTES_MIN = 16 * 1024 * 1024
  * Maximum time between two reports of a run, in milliseconds. A lease survives three missed
  * reports.
  */
-export const HEARTBEAT_MS = 10_000
-export const LEASE_MS = 35_000
+export const HEARTBEAT_INTERVAL_MS = 10_000
+export const LEASE_DURATION_MS = 35_000
 
 /**
  * Header of an error response that comes from the outbound handler and not from the requested host.

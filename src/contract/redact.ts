@@ -57,7 +57,7 @@ const LIST_NAME = /secret|key|token|password/i
  * Returns the secrets in the value of a setting: JSON, the text of a cookies.txt, or the URL of a
  * proxy.
  */
-export function extractSecrets(setting: string | undefined): string[] {
+export function extractSecretsFromSetting(setting: string | undefined): string[] {
   if (setting === undefined) return []
   const cookies = setting.split("\n").flatMap((line) => line.trimEnd().split("\t")[6] ?? [])
   const url = URL.parse(setting)
@@ -94,7 +94,7 @@ export function redactText(text: string): string {
  * Redacts the value of a log field. Hides the whole value if the name of the field means a secret,
  * such as a password.
  */
-export function redactField(name: string, value: unknown): unknown {
+export function redactLogField(name: string, value: unknown): unknown {
   if (typeof value === "string") return SECRET_NAME.test(name) ? HIDDEN : redactText(value)
   if (value instanceof Error) return redactText(value.stack ?? String(value))
   return typeof value === "bigint" ? String(value) : value

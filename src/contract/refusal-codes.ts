@@ -1,5 +1,5 @@
 /** Fault codes with which the policy and other checks refuse an ffmpeg command. */
-export const REFUSAL_CODES = [
+export const COMMAND_REFUSAL_CODES = [
   "option_not_allowed",
   "value_not_allowed",
   "missing_value",
@@ -27,4 +27,4 @@ export const REFUSAL_CODES = [
   "unknown_key",
 ] as const
 
-export type RefusalCode = (typeof REFUSAL_CODES)[number]
+export type CommandRefusalCode = (typeof COMMAND_REFUSAL_CODES)[number]

@@ -9,7 +9,7 @@ const AHEAD_MS_MAX = 24 * 3600 * 1000
  * number from the far future is not plausible: after its acceptance, the slot would refuse all
  * numbers of the pool as stale.
  */
-export function isPlausibleAllocation(allocation: number, now: number): boolean {
+export function isPlausibleAllocationNumber(allocation: number, now: number): boolean {
   return allocation <= now + AHEAD_MS_MAX
 }
 
@@ -22,7 +22,7 @@ const REQUEST_AHEAD_MS_MAX = 60_000
 /**
  * Returns the number of the next slot request, which is above `last` and at least the current time.
  */
-export function nextSlotRequestNumber(last: number, now: number): number {
+export function computeNextSlotRequestNumber(last: number, now: number): number {
   return isPlausibleRequest(last, now) ? Math.max(last + 1, now) : now
 }
 
@@ -43,10 +43,10 @@ function isPlausibleRequest(number: number, now: number): boolean {
  * number belongs to a previous owner of the slot. A `highest` number from the far future comes from
  * a wrong clock and is ignored.
  */
-export function isStaleAllocation(of: {
+export function isStaleAllocationNumber(of: {
   allocation: number
   highest: number
   now: number
 }): boolean {
-  return of.allocation < of.highest && isPlausibleAllocation(of.highest, of.now)
+  return of.allocation < of.highest && isPlausibleAllocationNumber(of.highest, of.now)
 }

@@ -6,17 +6,17 @@ import { z } from "zod"
  * other values have status 424: `refused` (the store refused the request), `unlisted` (the operator
  * no longer lists the bucket) and `unreachable` (the store did not respond).
  */
-export const SOURCE_ANSWER_HEADER = "lathe-source"
+export const S3_SOURCE_OUTCOME_HEADER = "lathe-source"
 
 /** Header with the percent-encoded key of the S3 object from which the Worker read. */
-export const SOURCE_KEY_HEADER = "lathe-source-key"
+export const S3_SOURCE_KEY_HEADER = "lathe-source-key"
 
 /** Header with the HTTP status of a store that refused the request. */
-export const SOURCE_STATUS_HEADER = "lathe-source-status"
+export const S3_SOURCE_STATUS_HEADER = "lathe-source-status"
 
 /** Header with the store's error code, such as `AccessDenied`. */
-export const SOURCE_CODE_HEADER = "lathe-source-code"
+export const S3_SOURCE_ERROR_CODE_HEADER = "lathe-source-code"
 
-export const sourceAnswerSchema = z.enum(["found", "refused", "unlisted", "unreachable"])
+export const s3SourceOutcomeSchema = z.enum(["found", "refused", "unlisted", "unreachable"])
 
-export type SourceAnswer = z.infer<typeof sourceAnswerSchema>
+export type S3SourceOutcome = z.infer<typeof s3SourceOutcomeSchema>

@@ -42,7 +42,7 @@ export const taskOutputSchema = z.object({
  * Whether the caller sent secret headers with the URL of the task. The runner downloads such a URL
  * as a file, never by yt-dlp.
  */
-export const hasHeadersSchema = z.literal(true).optional()
+export const hasHeadersFieldSchema = z.literal(true).optional()
 
 /** Schema of the fields that `work` has for tasks of all kinds. */
 export const taskWorkSchema = z.looseObject({
@@ -57,7 +57,7 @@ export const taskWorkSchema = z.looseObject({
    * account's current plan replaces this limit.
    */
   bytes_max: z.int().positive().optional(),
-  has_headers: hasHeadersSchema,
+  has_headers: hasHeadersFieldSchema,
   outputs: z.array(taskOutputSchema).optional(),
 })
 

@@ -9,10 +9,10 @@ export type SendRequestToApp = (request: Request) => Promise<Response>
 /** Result of an API request: the parsed body, or the error with the faults of its fields. */
 export type ApiRequestResult<Value> =
   | { ok: true; status: number; value: Value; headers: Headers }
-  | { ok: false; status: number; code: string; message: string; faults: ApiFault[] }
+  | { ok: false; status: number; code: string; message: string; faults: ApiFieldError[] }
 
 /** Error in one field of a request. */
-export type ApiFault = { field: string; message: string }
+export type ApiFieldError = { field: string; message: string }
 
 /**
  * Options of an API request. The body of the request is `json`, or the streamed body of another

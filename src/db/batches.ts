@@ -17,7 +17,7 @@ export type NewBatch = Pick<
 >
 
 /** Returns the statement that inserts a batch with `jobCount` open jobs. */
-export function insertBatch(
+export function insertBatchStatement(
   { accountId, sql: database }: AccountDatabase,
   batch: NewBatch,
   { keyId, requestId, jobCount }: Pick<Batch, "keyId" | "requestId"> & { jobCount: number },
@@ -89,7 +89,7 @@ export type BatchJobEnd = { batchId: string; isSucceeded: boolean; now: number }
  * Returns the statement that counts the end of a job in its batch if `condition` holds. The end of
  * the last job completes the batch.
  */
-export function countBatchJobEnd(
+export function countBatchJobEndStatement(
   { accountId, sql: database }: AccountDatabase,
   { batchId, isSucceeded, now }: BatchJobEnd,
   condition: SQL,
@@ -123,7 +123,7 @@ export type BatchReceiver = {
  * complete and `condition` holds. The body of the delivery is written only before the first try,
  * which reads the rows of all jobs of the batch.
  */
-export function insertBatchDelivery(
+export function insertBatchDeliveryStatement(
   { accountId, sql: database }: AccountDatabase,
   { deliveryId, endpoint }: BatchReceiver,
   { batchId, now }: Pick<BatchJobEnd, "batchId" | "now">,

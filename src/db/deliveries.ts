@@ -4,7 +4,7 @@ import { runBatch } from "./database.ts"
 import type { AccountDatabase, Database } from "./database.ts"
 import { compareNewestFirst, buildStatesPageCondition } from "./paging.ts"
 import type { ListPageQuery } from "./paging.ts"
-import { updateOutageStatement } from "./receiver-outages.ts"
+import { updateReceiverOutageStatement } from "./receiver-outages.ts"
 import { accounts } from "./schema/accounts.ts"
 import type { Account } from "./schema/accounts.ts"
 import { deliveries, deliveryTries, webhookEndpoints } from "./schema/deliveries.ts"
@@ -14,7 +14,7 @@ import type {
   FirstTryColumns,
   WebhookEndpoint,
 } from "./schema/deliveries.ts"
-import { deleteAdoptedUploadsStatements } from "./files/uploads.ts"
+import { deleteCompletedUploadsStatements } from "./files/uploads.ts"
 import { jobs } from "./schema/jobs.ts"
 import type { Upload } from "./schema/uploads.ts"
 import { disableGoneEndpointStatement } from "./webhook-endpoints.ts"
@@ -128,7 +128,7 @@ export async function storeDeliveryBody(
   const isUnwritten = sql`exists (select 1 from ${deliveries} where ${and(isIt, hasNoBody)})`
   const uploadIds = bodyUploads.map((upload) => upload.id)
   const results = await runBatch(db, [
-    ...deleteAdoptedUploadsStatements(database, uploadIds, isUnwritten),
+    ...deleteCompletedUploadsStatements(database, uploadIds, isUnwritten),
     db.update(deliveries).set({ body, bodyObjectKey }).where(and(isIt, hasNoBody)),
     db
       .select({ body: deliveries.body, bodyObjectKey: deliveries.bodyObjectKey })
@@ -190,7 +190,9 @@ export async function saveDeliveryTry(
       .update(deliveries)
       .set({ ...set, firstTry: sql`iif(${isFirst}, ${JSON.stringify(first)}, first_try)` })
       .where(isUnchanged(database, read)),
-    ...(receiver === null ? [] : [updateOutageStatement(database, { ...newTry, receiver })]),
+    ...(receiver === null
+      ? []
+      : [updateReceiverOutageStatement(database, { ...newTry, receiver })]),
     ...(isGone && endpointId !== ""
       ? [disableGoneEndpointStatement(database, { endpointId, url }, startedAt + durationMs)]
       : []),

@@ -22,7 +22,7 @@ export type ReceiverTry = {
  * Returns the statement that begins, continues or ends the outage of a webhook receiver after a
  * try. If the outage has lasted a day, an alert to the account's owner becomes due.
  */
-export function updateOutageStatement(
+export function updateReceiverOutageStatement(
   database: AccountDatabase,
   receiverTry: ReceiverTry,
 ): Statement {

@@ -11,12 +11,12 @@ import { accountStorage } from "./schema/usage.ts"
  * Number of open jobs of a kind, or of open tasks of a pool, in one state. `name` is the kind or
  * the pool. `oldestAt` is the creation time of the oldest.
  */
-export type OpenWorkCount = { name: string; state: State; count: number; oldestAt: number }
+export type OpenJobOrTaskCount = { name: string; state: State; count: number; oldestAt: number }
 
 const isOpen = sql`state in ('waiting', 'running')`
 
 /** Counts the open jobs of all accounts in a database, by kind and state. */
-export async function countOpenJobs(database: Database): Promise<OpenWorkCount[]> {
+export async function countOpenJobs(database: Database): Promise<OpenJobOrTaskCount[]> {
   const rows = await database
     .select({ name: jobs.kind, state: jobs.state, count: count(), oldestAt: min(jobs.createdAt) })
     .from(jobs)
@@ -26,7 +26,7 @@ export async function countOpenJobs(database: Database): Promise<OpenWorkCount[]
 }
 
 /** Counts the open tasks of all accounts in a database, by pool and state. */
-export async function countOpenTasks(database: Database): Promise<OpenWorkCount[]> {
+export async function countOpenTasks(database: Database): Promise<OpenJobOrTaskCount[]> {
   const rows = await database
     .select({
       name: tasks.pool,

@@ -1,10 +1,10 @@
 import { failureCodeSchema } from "../contract/failure.ts"
 import type { FailureCode } from "../contract/failure.ts"
-import { REFUSAL_CODES } from "../contract/refusal-codes.ts"
+import { COMMAND_REFUSAL_CODES } from "../contract/refusal-codes.ts"
 
 /** Codes of all faults that a command can have. */
 const COMMAND_FAULT_CODES = [
-  ...REFUSAL_CODES,
+  ...COMMAND_REFUSAL_CODES,
   "invalid_field",
   "invalid_name",
   "name_taken",
@@ -36,7 +36,7 @@ const REQUEST_FAULT_CODES = [
 export type FaultCode = (typeof REQUEST_FAULT_CODES)[number] | FailureCode
 
 /** Fault codes of requests that are not also failure codes of jobs. */
-export const FAULT_ONLY_CODES = REQUEST_FAULT_CODES.filter(
+export const FAULT_CODES_OF_REQUESTS_ONLY = REQUEST_FAULT_CODES.filter(
   (code) => !failureCodeSchema.safeParse(code).success,
 )
 

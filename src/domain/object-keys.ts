@@ -4,11 +4,11 @@ import type { Task } from "../db/schema/tasks.ts"
 // A prefix ends in "/".
 
 /** Returns the R2 key prefix of all objects of an account. */
-export function accountPrefix(accountId: string): string {
+export function makeAccountKeyPrefix(accountId: string): string {
   return `${accountId}/`
 }
 
-export function uploadObjectKey(accountId: string, uploadId: string): string {
+export function makeUploadObjectKey(accountId: string, uploadId: string): string {
   return `${accountId}/uploads/${uploadId}/media`
 }
 
@@ -16,7 +16,7 @@ export function uploadObjectKey(accountId: string, uploadId: string): string {
  * Returns the R2 key prefix of the tails of a tus upload. A tail has the bytes that do not yet fill
  * a part of the multipart upload.
  */
-export function tailPrefix(accountId: string, uploadId: string): string {
+export function makeTusTailKeyPrefix(accountId: string, uploadId: string): string {
   return `${accountId}/tails/${uploadId}/`
 }
 
@@ -24,15 +24,15 @@ export function tailPrefix(accountId: string, uploadId: string): string {
  * Returns the R2 key of an output that one attempt of a task stores. Different attempts write
  * different keys.
  */
-export function outputObjectKey(accountId: string, attempt: TaskAttempt, key: string): string {
-  return `${attemptPrefix(accountId, attempt)}${key}/media`
+export function makeOutputObjectKey(accountId: string, attempt: TaskAttempt, key: string): string {
+  return `${makeAttemptKeyPrefix(accountId, attempt)}${key}/media`
 }
 
 /** Attempt to run a task: one dispatch of the task, identified by its fencing token `fence`. */
 export type TaskAttempt = { taskId: string; fence: number }
 
 /** Returns the R2 key prefix of the outputs that one attempt of a task stores. */
-export function attemptPrefix(accountId: string, { taskId, fence }: TaskAttempt): string {
+export function makeAttemptKeyPrefix(accountId: string, { taskId, fence }: TaskAttempt): string {
   return `${accountId}/tasks/${taskId}/${fence}/`
 }
 
@@ -40,19 +40,19 @@ export function attemptPrefix(accountId: string, { taskId, fence }: TaskAttempt)
  * Fencing token that no dispatch of a task gets. Objects below the prefix of this token are kept
  * between the runs of the task.
  */
-export const RESUMABLE_FENCE = 0
+export const RESUMABLE_UPLOAD_FENCE = 0
 
 /**
  * Returns the R2 key prefixes of all attempts of a task up to `task.fence`, and the prefix of the
  * objects that are kept between its runs.
  */
-export function attemptPrefixes(task: Pick<Task, "id" | "accountId" | "fence">): string[] {
+export function listAttemptKeyPrefixes(task: Pick<Task, "id" | "accountId" | "fence">): string[] {
   const fences = Array.from({ length: task.fence + 1 }, (_, fence) => fence)
-  return fences.map((fence) => attemptPrefix(task.accountId, { taskId: task.id, fence }))
+  return fences.map((fence) => makeAttemptKeyPrefix(task.accountId, { taskId: task.id, fence }))
 }
 
 /** Returns the R2 key prefix of a file, from the key of the file's object. */
-export function filePrefix(objectKey: string): string {
+export function getFileKeyPrefix(objectKey: string): string {
   return objectKey.slice(0, objectKey.lastIndexOf("/") + 1)
 }
 
@@ -60,19 +60,19 @@ export function filePrefix(objectKey: string): string {
  * Returns the R2 key of a bundle's member. `objectKey` is the key of the bundle's own object, which
  * lists the members.
  */
-export function memberObjectKey(objectKey: string, name: string): string {
-  return `${filePrefix(objectKey)}members/${name}`
+export function makeMemberObjectKey(objectKey: string, name: string): string {
+  return `${getFileKeyPrefix(objectKey)}members/${name}`
 }
 
 /**
  * Returns the R2 key prefix of the large values of a job and its tasks, which do not fit into their
  * rows.
  */
-export function jobValuesPrefix(accountId: string, jobId: string): string {
+export function makeJobValuesKeyPrefix(accountId: string, jobId: string): string {
   return `${accountId}/jobs/${jobId}/`
 }
 
-export function deliveryPrefix(accountId: string, deliveryId: string): string {
+export function makeDeliveryKeyPrefix(accountId: string, deliveryId: string): string {
   return `${accountId}/deliveries/${deliveryId}/`
 }
 
@@ -80,6 +80,6 @@ export function deliveryPrefix(accountId: string, deliveryId: string): string {
  * Returns the R2 key of a value that is too large for its row. Each value has its own id, so that
  * no value is ever overwritten.
  */
-export function valueObjectKey(prefix: string, id: string): string {
+export function makeValueObjectKey(prefix: string, id: string): string {
   return `${prefix}values/${id}`
 }

@@ -5,7 +5,11 @@ import type { PositionedOption } from "./graph-tokens.ts"
 import { findFilterOptionValueKind } from "./policy/filters.ts"
 import { findOptionValueKind } from "./policy/options.ts"
 import type { OptionValueKind } from "./policy/options.ts"
-import { OPTION_TERMINATORS, resolveOptionNames, parseGraphFilters } from "./graph-filters.ts"
+import {
+  FILTER_OPTION_TERMINATORS,
+  resolveOptionNames,
+  parseGraphFilters,
+} from "./graph-filters.ts"
 
 /** Lookup of workspace file names by key, such as a Map of strings. */
 export type FileNamesByKey = { get(key: string): string | undefined }
@@ -21,7 +25,7 @@ export const KEY_PLACEHOLDER = /\\?\{\\?\{([^{}\\]{1,80})\\?\}\\?\}/g
  * are replaced anywhere, and a bare key only in the position of a file name. Placeholders of
  * unknown keys remain unchanged.
  */
-export function substituteKeys(words: readonly string[], names: FileNamesByKey): string[] {
+export function replaceFileKeysByNames(words: readonly string[], names: FileNamesByKey): string[] {
   const places = Map.groupBy(findFilePositions(words), ({ index }) => index)
   return words.map((word, index) =>
     replaceBareKeys(word, places.get(index) ?? [], names).replace(
@@ -130,8 +134,8 @@ export function findFileNamesInFilterGraph(graph: string): GraphFilePosition[] {
     })
     // Skips the many filters that name no file, because computing character positions takes time.
     if (options.length === 0) return []
-    const text = readGraphToken(graph, filter.from, OPTION_TERMINATORS).token
-    const inGraph = readTokenIndexes(graph, filter.from, OPTION_TERMINATORS)
+    const text = readGraphToken(graph, filter.from, FILTER_OPTION_TERMINATORS).token
+    const inGraph = readTokenIndexes(graph, filter.from, FILTER_OPTION_TERMINATORS)
     return options.flatMap(({ pair, use }) => {
       const indexes = readTokenIndexes(text, pair.from, ":").map((index) => inGraph[index] ?? 0)
       return use === "model"

@@ -9,7 +9,7 @@ import { findPositionalOptionName } from "./policy/filters.ts"
 export type GraphFilter = { name: string; options: PositionedOption[]; from: number }
 
 /** Characters that end the options of a filter in a filter graph. */
-export const OPTION_TERMINATORS = "[],;"
+export const FILTER_OPTION_TERMINATORS = "[],;"
 
 /**
  * Parses the filters of a filter graph in the same way as ffmpeg. Skips text that ffmpeg would
@@ -26,7 +26,7 @@ export function parseGraphFilters(text: string): GraphFilter[] {
     const from = at + 1
     let options: PositionedOption[] = []
     if (text.charAt(at) === "=") {
-      const optionText = readGraphToken(text, from, OPTION_TERMINATORS)
+      const optionText = readGraphToken(text, from, FILTER_OPTION_TERMINATORS)
       options = parseOptionPairs(optionText.token, ":")
       at = optionText.at
     }

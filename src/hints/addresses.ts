@@ -28,12 +28,12 @@ const OWN: Record<Exclude<AddressUse, "input">, string> = {
 }
 
 /** Text for error messages that lists the forms of address that an input accepts. */
-export const INPUT_ADDRESSES =
+export const INPUT_ADDRESS_FORMS =
   "svc_id://<uuid>, svc_id://<job id>/<output>, a File's download_url, a public URL or s3://<bucket>/<key>"
 
 /** Clauses of error messages that list the addresses which a field accepts. */
-export const EXPECTED_ADDRESSES: Record<AddressUse, string> = {
-  input: `expected ${INPUT_ADDRESSES}`,
+export const EXPECTED_ADDRESS_CLAUSES: Record<AddressUse, string> = {
+  input: `expected ${INPUT_ADDRESS_FORMS}`,
   import: NOT_WEB_URL_ERROR,
   webhook: NOT_WEB_URL_ERROR,
 }
@@ -71,7 +71,7 @@ const SCHEMES: readonly Hint[] = [
  */
 export function describeAddressFault(text: string, field: AddressField): string {
   const { use } = field
-  const expected = EXPECTED_ADDRESSES[use]
+  const expected = EXPECTED_ADDRESS_CLAUSES[use]
   if (text.trim() === "") return `it is empty: ${expected}`
   const upload = UPLOAD[use]
   const values = { upload, remedy: use === "webhook" ? "" : `, or ${upload}` }

@@ -31,7 +31,7 @@ export function findNearestName(
  * Returns `; did you mean X?` for the most similar name, formatted by `show`; an empty text if no
  * name is similar.
  */
-export function didYouMean(
+export function makeDidYouMeanClause(
   word: string,
   names: Iterable<string>,
   show: (name: string) => string = (name) => `\`${name}\``,

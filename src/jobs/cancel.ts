@@ -4,7 +4,7 @@ import { runOrLogError, logError } from "../platform/log.ts"
 import { getDispatcher } from "../bindings/durable-objects.ts"
 import { listOpenJobsOfDeletedAccount } from "../db/accounts/account-removal.ts"
 import { openAccountDatabases } from "../db/database.ts"
-import { endJob } from "./settle/settle.ts"
+import { endOpenJob } from "./settle/settle.ts"
 
 const TRIES = 3
 const RETRY_MS = 200
@@ -60,7 +60,7 @@ export async function endJobAsCanceled(
   accountId: string,
   jobId: string,
 ): Promise<string[]> {
-  return await endJob(env, { accountId, jobId }, { state: "canceled", failure: canceled() })
+  return await endOpenJob(env, { accountId, jobId }, { state: "canceled", failure: canceled() })
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Fault } from "../domain/faults.ts"
 import type { AccountDatabase } from "../db/database.ts"
-import { CHAIN_LENGTH_MAX, measureLongestChain } from "../db/files/input-files.ts"
+import { JOB_CHAIN_LENGTH_MAX, measureLongestJobChain } from "../db/files/input-files.ts"
 import { isFinalState } from "../domain/states.ts"
 import type { ResolvedInput } from "../kinds/kind.ts"
 
@@ -16,14 +16,14 @@ export async function findChainFaults(
 ): Promise<Fault[]> {
   const neededIds = listNeededJobIds(inputs)
   if (neededIds.length === 0) return []
-  const length = 1 + (await measureLongestChain(database, neededIds))
+  const length = 1 + (await measureLongestJobChain(database, neededIds))
   const first = inputs.find(isPending)
-  return first && length > CHAIN_LENGTH_MAX ? [chainTooLongFault(first.field)] : []
+  return first && length > JOB_CHAIN_LENGTH_MAX ? [makeChainTooLongFault(first.field)] : []
 }
 
 /** Returns the fault of an input that makes a chain of jobs too long. */
-export function chainTooLongFault(field: string): Fault {
-  const message = `expected a chain of at most ${CHAIN_LENGTH_MAX} jobs that wait for each other: wait for the end of some of them, or do more in one job`
+export function makeChainTooLongFault(field: string): Fault {
+  const message = `expected a chain of at most ${JOB_CHAIN_LENGTH_MAX} jobs that wait for each other: wait for the end of some of them, or do more in one job`
   return { field, code: "chain_too_long", message }
 }
 

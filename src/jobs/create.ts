@@ -5,10 +5,10 @@ import { findTaskDefinition } from "../kinds/registry.ts"
 import {
   formatUtcDay,
   isLimitExceededError,
-  findNearestLimit,
+  findMostUsedLimit,
   readAccountUsage,
 } from "../db/accounts/account-limits.ts"
-import type { NewJobLimits, JobDemand, ExceededLimit } from "../db/accounts/account-limits.ts"
+import type { NewJobLimits, UsageOfNewJobs, ExceededLimit } from "../db/accounts/account-limits.ts"
 import type { AccountDatabase } from "../db/database.ts"
 import { findInputRows } from "../db/files/input-files.ts"
 import type { InputIds, InputRows } from "../db/files/input-files.ts"
@@ -16,7 +16,7 @@ import { findInputRowsAndIdempotencyKey, findIdempotencyKey } from "../db/jobs/i
 import type { UsedIdempotencyKey } from "../db/jobs/idempotency.ts"
 import type { IdempotencyKeyUse } from "../domain/job-draft.ts"
 import { createJobs, encryptDraftSecrets } from "../db/jobs/create-job.ts"
-import type { JobAdmission, JobCreator, NewJobs } from "../db/jobs/create-job.ts"
+import type { NewJobUsageAndLimits, JobCreator, NewJobs } from "../db/jobs/create-job.ts"
 import type { TaskMessage } from "../bindings/rpc.ts"
 import { addFileIds } from "../domain/job-draft.ts"
 import type { JobDraft } from "../domain/job-draft.ts"
@@ -80,7 +80,7 @@ export async function findInputRowsAndAcceptedJob(
   ids: InputIds,
   once: IdempotencyKeyUse | null,
 ): Promise<{ rows: InputRows; known: ReplayResult | null }> {
-  if (!hasInputs(ids)) return { rows: { files: [], jobs: [] }, known: null }
+  if (!hasInputIds(ids)) return { rows: { files: [], jobs: [] }, known: null }
   if (!once) return { rows: await findInputRows(database, ids), known: null }
   const lookup = { key: once.key, now: Date.now() }
   const { rows, known } = await findInputRowsAndIdempotencyKey(database, ids, lookup)
@@ -88,7 +88,7 @@ export async function findInputRowsAndAcceptedJob(
 }
 
 /** Reports whether a request refers to an existing file or job as an input. */
-export function hasInputs({ fileIds, jobIds }: InputIds): boolean {
+export function hasInputIds({ fileIds, jobIds }: InputIds): boolean {
   return fileIds.length > 0 || jobIds.length > 0
 }
 
@@ -210,12 +210,12 @@ async function createWithin(
 /**
  * Compares the demand of new jobs with the limits of its account; null if the account is deleted.
  */
-async function judge(database: AccountDatabase, { limits, demand }: JobAdmission) {
+async function judge(database: AccountDatabase, { limits, demand }: NewJobUsageAndLimits) {
   const use = await readAccountUsage(database, demand.day)
-  return use && findNearestLimit(limits, use, demand)
+  return use && findMostUsedLimit(limits, use, demand)
 }
 
-function computeDemand(drafts: readonly JobDraft[]): JobDemand {
+function computeDemand(drafts: readonly JobDraft[]): UsageOfNewJobs {
   const tasks = drafts.flatMap((draft) => draft.tasks)
   return {
     jobs: drafts.length,

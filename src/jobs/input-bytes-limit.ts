@@ -4,7 +4,7 @@ import { getSettings } from "../bindings/env.ts"
 import type { Env } from "../bindings/env.ts"
 import type { PlanLimits } from "../domain/plans.ts"
 import { computeUsableContainerDiskBytes } from "../bindings/pools.ts"
-import { readStorageDisk } from "../bindings/storage-disk.ts"
+import { readStorageDiskSpace } from "../bindings/storage-disk.ts"
 
 /**
  * Limit of the total size of a job's inputs. `boundBy` is the origin of the limit: the plan or the
@@ -38,7 +38,7 @@ async function findDiskBytes(env: Env, pools: readonly string[]): Promise<number
     const disks = pools.map((pool) => computeUsableContainerDiskBytes(pool, settings))
     return Math.min(...disks) - WORKSPACE_BYTES_MIN
   }
-  const disk = await readStorageDisk(env)
+  const disk = await readStorageDiskSpace(env)
   if (!disk) return null
   const usableBytes = disk.totalBytes - settings.DISK_RESERVE_BYTES - WORKSPACE_BYTES_MIN
   // Stored files remain on the same disk while a workspace holds copies of the files.

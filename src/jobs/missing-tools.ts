@@ -19,7 +19,7 @@ const cache = new WeakMap<object, { at: number; health: RunnerHealth | null }>()
  * if the runner does not report in time.
  */
 export async function findMissingTools(env: Env): Promise<MissingTool[]> {
-  const health = await readToolHealth(env)
+  const health = await readCachedRunnerHealth(env)
   return typeof health === "string" ? [] : listMissingTools(health)
 }
 
@@ -28,7 +28,9 @@ export async function findMissingTools(env: Env): Promise<MissingTool[]> {
  * containers run the tasks, because stopped containers report no health. Returns `silent` if the
  * runner did not respond in time.
  */
-export async function readToolHealth(env: Env): Promise<RunnerHealth | "containers" | "silent"> {
+export async function readCachedRunnerHealth(
+  env: Env,
+): Promise<RunnerHealth | "containers" | "silent"> {
   if (!usesPlainRunner(env)) return "containers"
   const last = cache.get(env)
   if (last && Math.abs(Date.now() - last.at) < KNOWN_MS) return last.health ?? "silent"

@@ -1,18 +1,18 @@
 import { parseSpeechModels } from "../contract/speech-models.ts"
 import { getSettings } from "../bindings/env.ts"
 import type { Env } from "../bindings/env.ts"
-import { parseFfmpegFactsSetting } from "../kinds/command/facts/capabilities.ts"
+import { loadCapabilitiesFromSetting } from "../kinds/command/facts/capabilities.ts"
 import type { DeploymentProperties, ValidationContext } from "../kinds/kind.ts"
 
 /** Returns the capabilities of this deployment that the validation of requests needs. */
 export async function readValidationContext(env: Env): Promise<ValidationContext> {
   return {
-    ...readDeploymentFacts(env),
-    ffmpeg: await parseFfmpegFactsSetting(getSettings(env).FFMPEG_FACTS),
+    ...readDeploymentProperties(env),
+    ffmpeg: await loadCapabilitiesFromSetting(getSettings(env).FFMPEG_FACTS),
   }
 }
 
 /** Returns the properties of this deployment that requests can name: the speech models. */
-export function readDeploymentFacts(env: Env): DeploymentProperties {
+export function readDeploymentProperties(env: Env): DeploymentProperties {
   return { speechModels: parseSpeechModels(getSettings(env)) }
 }

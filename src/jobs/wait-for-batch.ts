@@ -3,9 +3,9 @@ import { getDispatcher } from "../bindings/durable-objects.ts"
 import type { JobVersionsSeenByCaller, WatchedJobs } from "../bindings/rpc.ts"
 import type { BatchWithJobs } from "../domain/batch.ts"
 import type { Progress } from "../domain/progress.ts"
-import { sumPercents } from "../scheduler/progress.ts"
+import { sumProgressPercents } from "../scheduler/progress.ts"
 import { readBatch } from "./batches.ts"
-import { askDispatcher } from "./wait.ts"
+import { requestChangeFromDispatcher } from "./wait.ts"
 
 /** Shortest interval between two states of a batch that a stream sends, in milliseconds. */
 const STEP_MS = 200
@@ -55,7 +55,7 @@ export async function* followBatch(
     if (!found) return
     yield { found, progress: changes.progress }
     if (found.batch.openJobs === 0 || leftMs === 0) return
-    lastSeen = { version: changes.version, percent: sumPercents(changes) }
+    lastSeen = { version: changes.version, percent: sumProgressPercents(changes) }
     await scheduler.wait(STEP_MS)
   }
 }
@@ -67,8 +67,12 @@ async function nextChanges(
   timeoutMs: number,
 ): Promise<WatchedJobs> {
   const ids = jobs.map(({ id }) => id)
-  const changes = await askDispatcher({ batch_id: batch.id }, timeoutMs, async (askedMs) => {
-    return await getDispatcher(env, batch.accountId).nextChangeOfJobs(ids, lastSeen, askedMs)
-  })
+  const changes = await requestChangeFromDispatcher(
+    { batch_id: batch.id },
+    timeoutMs,
+    async (askedMs) => {
+      return await getDispatcher(env, batch.accountId).nextChangeOfJobs(ids, lastSeen, askedMs)
+    },
+  )
   return changes ?? { version: "", endings: "", progress: new Map() }
 }

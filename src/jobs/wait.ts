@@ -28,13 +28,13 @@ const AFTER_RESET_MS = 250
 const LOST = "lost"
 
 /** Ids that identify a job: the id of its account and its own id. */
-export type JobAddress = { accountId: string; jobId: string }
+export type JobAndAccountIds = { accountId: string; jobId: string }
 
 /**
  * Job whose end a caller awaits. `isNew` skips the first read of D1, because the caller has just
  * created the job.
  */
-export type AwaitedJob = JobAddress & {
+export type AwaitedJob = JobAndAccountIds & {
   isNew?: boolean
   /**
    * Read replica that is tried before the primary database. A row from the replica is used only if
@@ -60,7 +60,7 @@ export async function awaitJobEnd(
   return await awaitFinal(env, { id, isNew, read, stateOf: ({ state }) => state }, timeoutMs)
 }
 
-async function readJob(env: Env, { accountId, jobId }: JobAddress): Promise<Job | null> {
+async function readJob(env: Env, { accountId, jobId }: JobAndAccountIds): Promise<Job | null> {
   const job = await findJob(openAccountDatabases(env, accountId), jobId)
   return job && (await hydrateListedResult(env.MEDIA, job))
 }
@@ -98,7 +98,7 @@ export async function awaitFileEnd(
 async function awaitFinal<Row>(
   env: Env,
   awaited: {
-    id: JobAddress
+    id: JobAndAccountIds
     isNew: boolean
     read: () => Promise<Row | null>
     stateOf: (row: Row) => State
@@ -129,7 +129,7 @@ export type JobWithProgress = { job: Job; progress: Progress | null }
  */
 export async function* followJob(
   env: Env,
-  id: JobAddress,
+  id: JobAndAccountIds,
   timeoutMs: number,
 ): AsyncGenerator<JobWithProgress> {
   const since = Date.now()
@@ -155,13 +155,17 @@ function msLeft(since: number, timeoutMs: number): number {
 
 async function nextChange(
   env: Env,
-  { accountId, jobId }: JobAddress,
+  { accountId, jobId }: JobAndAccountIds,
   lastSeen: JobVersionSeenByCaller | null,
   timeoutMs: number,
 ): Promise<WatchedJobState> {
-  const change = await askDispatcher({ job_id: jobId }, timeoutMs, async (askedMs) => {
-    return await getDispatcher(env, accountId).nextChange(jobId, lastSeen, askedMs)
-  })
+  const change = await requestChangeFromDispatcher(
+    { job_id: jobId },
+    timeoutMs,
+    async (askedMs) => {
+      return await getDispatcher(env, accountId).nextChange(jobId, lastSeen, askedMs)
+    },
+  )
   return change ?? { version: "", endings: LOST, progress: null }
 }
 
@@ -170,7 +174,7 @@ async function nextChange(
  * SILENCE_MS, whichever is shorter. If the dispatcher cannot be reached, logs `ids`, pauses and
  * returns null.
  */
-export async function askDispatcher<Change>(
+export async function requestChangeFromDispatcher<Change>(
   ids: Record<string, string>,
   timeoutMs: number,
   ask: (askedMs: number) => Promise<Change>,

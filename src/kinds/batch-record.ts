@@ -18,7 +18,7 @@ import {
 const BATCH_STATUSES = ["running", "success", "failed"] as const
 
 /** Schema of a batch in lists, which omit its jobs. */
-export const batchSummary = z
+export const batchSummarySchema = z
   .object({
     id: z.uuid(),
     status: z.enum(BATCH_STATUSES).meta({
@@ -57,7 +57,7 @@ const batchJobRecord = z.object({
 })
 
 /** Schema of the Batch record. */
-export const batchRecord = batchSummary
+export const batchRecordSchema = batchSummarySchema
   .extend({
     progress: z.number().min(0).max(100).meta({
       description: "Mean of the progress of all jobs, in percent; a job that ended counts as 100.",
@@ -68,10 +68,10 @@ export const batchRecord = batchSummary
   })
   .meta({ id: "Batch" })
 
-export type BatchRecord = z.infer<typeof batchRecord>
+export type BatchRecord = z.infer<typeof batchRecordSchema>
 
 /** Builds the record of a batch for lists. */
-export function buildBatchSummary(batch: Batch): z.infer<typeof batchSummary> {
+export function buildBatchSummary(batch: Batch): z.infer<typeof batchSummarySchema> {
   const { completedAt, retentionMs } = batch
   const isKept = completedAt === null || retentionMs === null
   return {

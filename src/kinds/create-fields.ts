@@ -83,7 +83,7 @@ export const commonRequestFieldSchemas = {
  * Returns the schema of the part `file` of a multipart request. A request may have the field
  * `otherField` instead.
  */
-export function filePartSchema(otherField: string) {
+export function makeFilePartSchema(otherField: string) {
   return z
     .string()
     .optional()

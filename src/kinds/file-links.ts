@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { zipNameForStoredBundle, bundleMemberSchema } from "../contract/bundle.ts"
+import { makeStoredBundleZipName, bundleMemberSchema } from "../contract/bundle.ts"
 import type { File } from "../db/schema/files.ts"
 import type { Job, JobResult } from "../db/schema/jobs.ts"
 import { readDatabaseNumber } from "../platform/ids.ts"
@@ -44,7 +44,7 @@ export type LinkableFile = {
 /** Converts the row of a File to the properties that its links need. */
 export function toLinkableFile({ id, accountId, name, publishedAt, bundle }: File): LinkableFile {
   const file = { id, accountId, name, isPublic: publishedAt !== null }
-  return bundle ? { ...file, ...bundle, archive: zipNameForStoredBundle(name) } : file
+  return bundle ? { ...file, ...bundle, archive: makeStoredBundleZipName(name) } : file
 }
 
 /** Fields of a job from which records build the links of the job's outputs. */

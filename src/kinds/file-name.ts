@@ -39,7 +39,7 @@ export function fileNameFromObjectKeys(keys: readonly string[]): string {
 /**
  * Returns the extension of a file name, with the dot; an empty text if the name has no extension.
  */
-export function fileExtension(name: string): string {
+export function getFileNameExtension(name: string): string {
   return /\.[A-Za-z0-9]{1,10}$/.exec(name)?.[0] ?? ""
 }
 
@@ -47,8 +47,8 @@ export function fileExtension(name: string): string {
  * Returns a file name without its extension, cut to `lengthMax` characters. Returns `fallback` if
  * the stem is empty.
  */
-export function fileStem(name: string, { lengthMax, fallback }: StemOptions): string {
-  const stem = name.slice(0, name.length - fileExtension(name).length).trim()
+export function getFileNameStem(name: string, { lengthMax, fallback }: StemOptions): string {
+  const stem = name.slice(0, name.length - getFileNameExtension(name).length).trim()
   return (stem === "" ? fallback : stem).slice(0, lengthMax).toWellFormed().trimEnd()
 }
 
@@ -56,6 +56,6 @@ type StemOptions = { lengthMax: number; fallback: string }
 
 function shorten(name: string): string {
   if (name.length <= NAME_LENGTH_MAX) return name
-  const extension = fileExtension(name)
+  const extension = getFileNameExtension(name)
   return name.slice(0, NAME_LENGTH_MAX - extension.length).toWellFormed() + extension
 }

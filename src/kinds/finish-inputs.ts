@@ -4,7 +4,7 @@ import { IMPORT_OUTPUT_KEY, importTaskDefinition } from "../contract/tasks/impor
 import type { ImportResult } from "../contract/tasks/import.ts"
 import { probeTaskDefinition } from "../contract/tasks/probe.ts"
 import type { ProbeTaskResult, ProbeWork } from "../contract/tasks/probe.ts"
-import { outputObjectKey, RESUMABLE_FENCE } from "../domain/object-keys.ts"
+import { makeOutputObjectKey, RESUMABLE_UPLOAD_FENCE } from "../domain/object-keys.ts"
 import type { File } from "../db/schema/files.ts"
 import type { Task } from "../db/schema/tasks.ts"
 import type { JobSnapshot } from "../domain/snapshot.ts"
@@ -14,7 +14,7 @@ import { sanitizeFileName } from "./file-name.ts"
 // kind.
 
 /** Column values to change in the rows of files and tasks after an import or a probe. */
-export type InputColumnsAfterTask = {
+export type InputColumnChanges = {
   files: { id: string; set: Partial<File> }[]
   tasks: { id: string; set: Partial<Task> }[]
 }
@@ -30,11 +30,11 @@ export function isImportOrProbeTask({ work }: Task): boolean {
  * Returns the changes of files and tasks for the result of an import or a probe. `now` is the time
  * at which the task ended, in milliseconds.
  */
-export function computeInputColumnsAfterTask(
+export function computeInputColumnChanges(
   snapshot: JobSnapshot,
   { task, result }: { task: Task; result: TaskResult },
   now: number,
-): InputColumnsAfterTask {
+): InputColumnChanges {
   if (task.work.kind === importTaskDefinition.name) {
     return finishImport(snapshot, task, importTaskDefinition.result.parse(result))
   }
@@ -59,19 +59,15 @@ export function toOptionalProbeResult({ work }: Task, failure: Failure): TaskRes
  * Returns the new column values of an imported file, and of probes that wait for the file. The size
  * of the file, which is now known, selects the pool of these probes.
  */
-function finishImport(
-  snapshot: JobSnapshot,
-  task: Task,
-  result: ImportResult,
-): InputColumnsAfterTask {
+function finishImport(snapshot: JobSnapshot, task: Task, result: ImportResult): InputColumnChanges {
   const { accountId, id: taskId } = task
-  const fence = result.is_resumable ? RESUMABLE_FENCE : task.fence
+  const fence = result.is_resumable ? RESUMABLE_UPLOAD_FENCE : task.fence
   const set = {
     name: sanitizeFileName(result.name),
     sizeBytes: result.size_bytes,
     contentType: result.content_type,
     sha256: result.sha256 ?? null,
-    objectKey: outputObjectKey(accountId, { taskId, fence }, IMPORT_OUTPUT_KEY),
+    objectKey: makeOutputObjectKey(accountId, { taskId, fence }, IMPORT_OUTPUT_KEY),
   }
   const probes = snapshot.tasks.filter(({ id, work, state }) => {
     const isOfFile = snapshot.inputs.some((each) => each.taskId === id && each.fileId === taskId)
@@ -95,7 +91,7 @@ function finishProbe(
   task: Task,
   { probe, probe_error: message, probe_lines: lines }: ProbeTaskResult,
   now: number,
-): InputColumnsAfterTask {
+): InputColumnChanges {
   const input = snapshot.inputs.find(({ taskId }) => taskId === task.id)
   if (!input) return { files: [], tasks: [] }
   const set =

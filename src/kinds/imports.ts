@@ -48,7 +48,7 @@ export function draftImport(
     blocked: false,
     secrets: headers ? { headers } : null,
   })
-  // The size of the file is unknown until the import ends; `computeInputColumnsAfterTask` then sets
+  // The size of the file is unknown until the import ends; `computeInputColumnChanges` then sets
   // the size and the pool.
   const work = { kind: "probe" as const, input_bytes: 0, is_optional: isOptional }
   const probe = draftTask(facts, {

@@ -1,9 +1,9 @@
 import { z } from "zod"
-import { zipNameForOutput, zipNameForStoredBundle, findBundleKind } from "../contract/bundle.ts"
+import { makeOutputZipName, makeStoredBundleZipName, findBundleKind } from "../contract/bundle.ts"
 import type { Bundle, BundleMember, OutputName } from "../contract/bundle.ts"
 import { OUTPUTS_MAX, outputReportSchema } from "../contract/report.ts"
 import type { OutputReport } from "../contract/report.ts"
-import { outputObjectKey } from "../domain/object-keys.ts"
+import { makeOutputObjectKey } from "../domain/object-keys.ts"
 import type { File } from "../db/schema/files.ts"
 import type { JobResult } from "../db/schema/jobs.ts"
 import type { Task } from "../db/schema/tasks.ts"
@@ -52,7 +52,7 @@ export function computeOutputColumnsAndResult({
  * the name of the archive replaces the name pattern of the series.
  */
 function storedName(file: OutputName, { members }: OutputReport): string {
-  return members && findBundleKind(file) === "series" ? zipNameForOutput(file) : file.name
+  return members && findBundleKind(file) === "series" ? makeOutputZipName(file) : file.name
 }
 
 /** Returns the column values of a file that a task has stored as an output. */
@@ -63,7 +63,7 @@ export function toStoredFileColumns(
 ): Partial<File> {
   const attempt = { taskId: task.id, fence: task.fence }
   return {
-    objectKey: outputObjectKey(task.accountId, attempt, output.key),
+    objectKey: makeOutputObjectKey(task.accountId, attempt, output.key),
     sizeBytes: output.size_bytes,
     contentType: output.content_type,
     sha256: output.sha256 ?? null,
@@ -106,7 +106,7 @@ export function toOutputResult(
     ...(output.probe && computeDisplayGeometry(output.probe)),
     ...(output.playlist !== undefined && { playlist: output.playlist }),
     ...(output.members && {
-      archive: zipNameForStoredBundle(name),
+      archive: makeStoredBundleZipName(name),
       files: output.members.map(summarizeMember),
     }),
   }

@@ -35,7 +35,7 @@ export function inputUrlFieldPath(field: string, input: InputValue): string {
  * Returns the schema of an input without headers, which is a text. `expected` is the error message
  * for any other type.
  */
-export function inputTextSchema(expected: string) {
+export function makeInputTextSchema(expected: string) {
   return z
     .string(expected)
     .max(IMPORT_URL_LENGTH_MAX, `expected at most ${IMPORT_URL_LENGTH_MAX} characters`)
@@ -63,7 +63,7 @@ export const inputHeadersSchema = z
   })
 
 const privateFields = z.strictObject({
-  url: inputTextSchema("expected a URL"),
+  url: makeInputTextSchema("expected a URL"),
   headers: inputHeadersSchema,
 })
 
@@ -96,7 +96,7 @@ const privateInput = z
  * Returns the schema of a field that names an input by a text, or by the URL of a file with request
  * headers. `expected` is the error message for any other type.
  */
-export function inputValueSchema(text: z.ZodString, expected: string) {
+export function makeInputValueSchema(text: z.ZodString, expected: string) {
   return z.union([text, privateInput], expected)
 }
 

@@ -4,14 +4,14 @@ import { EXAMPLE_ID, isId } from "../platform/ids.ts"
 import { findBundleKind } from "../contract/bundle.ts"
 import { isCallerFileSource, isFinalState } from "../domain/states.ts"
 import type { File } from "../db/schema/files.ts"
-import { describeAddressFault, EXPECTED_ADDRESSES } from "../hints/addresses.ts"
+import { describeAddressFault, EXPECTED_ADDRESS_CLAUSES } from "../hints/addresses.ts"
 import type { ResolvedInput } from "./kind.ts"
-import { inputTextSchema, inputValueSchema, getInputUrl } from "./private-input.ts"
+import { makeInputTextSchema, makeInputValueSchema, getInputUrl } from "./private-input.ts"
 import type { InputValue } from "./private-input.ts"
 import { isUrlOfDeployment } from "../domain/own-url.ts"
 
 /** Input in the example requests of the documentation. The id stands for an uploaded File. */
-export const EXAMPLE_INPUT = `svc_id://${EXAMPLE_ID}`
+export const EXAMPLE_INPUT_REFERENCE = `svc_id://${EXAMPLE_ID}`
 
 /**
  * Parsed input reference: the id of a File, an output of another job, a URL to import, or an error.
@@ -25,19 +25,19 @@ export type ParsedInputReference =
   | { error: string; code?: "fetch_not_an_input" | "transcript_not_an_input" }
 
 /** Names of jobs in a batch. A name is shorter than an id, so that a reference is unambiguous. */
-export const JOB_NAME = /^[a-z][a-z0-9_-]{0,31}$/
+export const JOB_NAME_PATTERN = /^[a-z][a-z0-9_-]{0,31}$/
 
 /**
  * Returns the text of a reference to an output of a job, by the job's id or its name in a batch.
  */
-export function outputReference(job: string, output: string): string {
+export function formatOutputReference(job: string, output: string): string {
   return `svc_id://${job}/${output}`
 }
 
 /** Schema of a field that names an input. */
-export const inputReferenceSchema = inputValueSchema(
-  inputTextSchema(EXPECTED_ADDRESSES.input),
-  EXPECTED_ADDRESSES.input,
+export const inputReferenceSchema = makeInputValueSchema(
+  makeInputTextSchema(EXPECTED_ADDRESS_CLAUSES.input),
+  EXPECTED_ADDRESS_CLAUSES.input,
 )
 
 /**
@@ -56,7 +56,7 @@ function readText(text: string, origin: string): ParsedInputReference {
     const id = name.toLowerCase()
     return output ? { jobId: id, output } : { fileId: id }
   }
-  if (output && JOB_NAME.test(name)) return { jobName: name, output }
+  if (output && JOB_NAME_PATTERN.test(name)) return { jobName: name, output }
   if (isS3Url(text)) return { url: text }
   const parsed = URL.parse(text)
   // URLs of other servers are accepted here; `parseImportUrl` later rejects URLs that the rules do
@@ -77,12 +77,12 @@ function readServiceUrl(url: URL): ParsedInputReference | null {
   if (version !== "v1") return null
   const jobId = isId(id) ? id.toLowerCase() : "<id>"
   if (room === "fetch") {
-    const error = `expected a reference to the fetched media, not their URL: write ${outputReference(jobId, "file")}`
+    const error = `expected a reference to the fetched media, not their URL: write ${formatOutputReference(jobId, "file")}`
     return { error, code: "fetch_not_an_input" }
   }
   if (room === "transcribe") {
     const format = /\.(srt|vtt|json|txt)$/.exec(name ?? "")?.[1] ?? "srt"
-    const error = `expected a reference to the transcript, not its URL: write ${outputReference(jobId, format)}`
+    const error = `expected a reference to the transcript, not its URL: write ${formatOutputReference(jobId, format)}`
     return { error, code: "transcript_not_an_input" }
   }
   return room === "files" && name && isId(id) ? { fileId: id.toLowerCase() } : null

@@ -1,13 +1,13 @@
 import type { Env } from "../bindings/env.ts"
 import { runOrLogError } from "../platform/log.ts"
 import type { AccountDatabase, Database } from "../db/database.ts"
-import { deletePrefixes, groupPrefixesByFolder } from "./delete-prefixes.ts"
+import { deleteObjectsBelowFolderPrefixes, groupPrefixesByFolder } from "./delete-prefixes.ts"
 import {
   listDueGarbage,
-  listUnreadGarbagePrefixes,
+  listGarbagePrefixesWithoutReaders,
   saveGarbageCollectionResult,
 } from "../db/files/garbage.ts"
-import { filePrefix } from "../domain/object-keys.ts"
+import { getFileKeyPrefix } from "../domain/object-keys.ts"
 import type { File } from "../db/schema/files.ts"
 import type { Garbage, Upload } from "../db/schema/uploads.ts"
 import { listUploadsWithAnyPrefix } from "../db/files/uploads.ts"
@@ -58,17 +58,17 @@ export async function deleteObjectsOfRemovedFiles(
   removed: readonly Pick<File, "objectKey" | "bundle">[],
 ): Promise<void> {
   const objects = removed.flatMap(({ objectKey, bundle }) => {
-    return objectKey === null ? [] : [{ objectKey, prefix: filePrefix(objectKey), bundle }]
+    return objectKey === null ? [] : [{ objectKey, prefix: getFileKeyPrefix(objectKey), bundle }]
   })
   if (objects.length === 0) return
   await runOrLogError("garbage.not_deleted_at_once", { objects: objects.length }, async () => {
     const prefixes = objects.map(({ prefix }) => prefix)
-    const unread = new Set(await listUnreadGarbagePrefixes(database, prefixes))
+    const unread = new Set(await listGarbagePrefixesWithoutReaders(database, prefixes))
     const unreadObjects = objects.filter(({ prefix }) => unread.has(prefix))
     await env.MEDIA.delete(unreadObjects.map(({ objectKey }) => objectKey))
     const bundles = unreadObjects.flatMap(({ bundle, prefix }) => (bundle ? [prefix] : []))
     for (const [folder, own] of groupPrefixesByFolder(bundles)) {
-      await deletePrefixes(env.MEDIA, folder, own)
+      await deleteObjectsBelowFolderPrefixes(env.MEDIA, folder, own)
     }
   })
 }
@@ -130,7 +130,7 @@ async function collectFolder(
       })
       if (!(await removeUploadsWithBytes(env, database, own)))
         throw new Error("uploads below it stay")
-      await deletePrefixes(env.MEDIA, folder, some)
+      await deleteObjectsBelowFolderPrefixes(env.MEDIA, folder, some)
     })
   }
   if (await collect(prefixes)) return []

@@ -1,7 +1,7 @@
 import type { AccountDatabase } from "../db/database.ts"
 import { completePartWriterObject, createPartWriter, addBytesToPartWriter } from "./part-writer.ts"
 import type { PartWriter } from "./part-writer.ts"
-import type { ReserveDiskSpace } from "../bindings/storage-disk.ts"
+import type { DiskSpaceReserver } from "../bindings/storage-disk.ts"
 
 const READ_BYTES = 256 * 1024
 
@@ -13,7 +13,7 @@ const READ_BYTES = 256 * 1024
 export async function copyObject(
   bucket: R2Bucket,
   database: AccountDatabase,
-  { sourceKey, holdSpace }: { sourceKey: string; holdSpace: ReserveDiskSpace },
+  { sourceKey, holdSpace }: { sourceKey: string; holdSpace: DiskSpaceReserver },
   onBegun: (writer: PartWriter) => void,
 ): Promise<boolean> {
   const object = await bucket.get(sourceKey)

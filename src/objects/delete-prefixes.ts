@@ -15,7 +15,7 @@ export function groupPrefixesByFolder(prefixes: readonly string[]): Map<string, 
  * Deletes every object below prefixes of one account folder. Keys of jobs sort by age, so that one
  * page of R2's list covers the prefixes of many jobs.
  */
-export async function deletePrefixes(
+export async function deleteObjectsBelowFolderPrefixes(
   bucket: R2Bucket,
   folder: string,
   prefixes: readonly string[],

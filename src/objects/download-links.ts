@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { zipNameForStoredBundle } from "../contract/bundle.ts"
+import { makeStoredBundleZipName } from "../contract/bundle.ts"
 import {
   fromBase64Url,
   signText,
@@ -64,7 +64,7 @@ export async function findDownloadLinkTarget(
 ): Promise<DownloadLinkTarget | null> {
   const { objectKey, bundle, bundleObjectKey, completedAt, sizeBytes } = file
   if (objectKey === null || sizeBytes === null) return null
-  const archive = zipNameForStoredBundle(file.name)
+  const archive = makeStoredBundleZipName(file.name)
   if (bundle?.kind === "playlist" && name !== archive) return { kind: "playlist", objectKey }
   const nameHash = await hashFileName(bundle ? archive : file.name)
   if (bundle) {

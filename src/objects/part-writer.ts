@@ -1,7 +1,7 @@
 import { newId } from "../platform/ids.ts"
 import type { AccountDatabase } from "../db/database.ts"
-import type { DiskSpaceReservation, ReserveDiskSpace } from "../bindings/storage-disk.ts"
-import { uploadObjectKey } from "../domain/object-keys.ts"
+import type { DiskSpaceReservation, DiskSpaceReserver } from "../bindings/storage-disk.ts"
+import { makeUploadObjectKey } from "../domain/object-keys.ts"
 import type { Upload } from "../db/schema/uploads.ts"
 import { insertUpload } from "../db/files/uploads.ts"
 import { abortStreamedPart, startStreamedPart, fillStreamedPart } from "./streamed-part.ts"
@@ -11,8 +11,8 @@ import type { StreamedPart } from "./streamed-part.ts"
  * Limits of R2 for multipart uploads: the minimum size of each part except the last, and the
  * maximum number of parts. All parts except the last have the same size.
  */
-export const PART_BYTES_MIN = 5 * 1024 * 1024
-export const PARTS_MAX = 10_000
+export const R2_PART_BYTES_MIN = 5 * 1024 * 1024
+export const R2_PARTS_MAX = 10_000
 const FIRST_BYTES = 256 * 1024
 
 /**
@@ -28,7 +28,7 @@ export type PartWriter = {
   /** Size of each part of a multipart object, in bytes. */
   readonly partBytes: number
   /** Function that reserves bytes on the disk before they are sent. */
-  readonly holdSpace: ReserveDiskSpace
+  readonly holdSpace: DiskSpaceReserver
   /** Promise of the upload of the previous part; null before the first part. */
   inFlight: Promise<void> | null
   /** Part whose bytes are being streamed. */
@@ -48,14 +48,14 @@ export type PartWriter = {
 export function createPartWriter(
   bucket: R2Bucket,
   database: AccountDatabase,
-  { bytesMax, holdSpace }: { bytesMax: number; holdSpace: ReserveDiskSpace },
+  { bytesMax, holdSpace }: { bytesMax: number; holdSpace: DiskSpaceReserver },
 ): PartWriter {
   const id = newId()
   const { accountId } = database
   const upload = {
     id,
     accountId,
-    objectKey: uploadObjectKey(accountId, id),
+    objectKey: makeUploadObjectKey(accountId, id),
     multipartId: null,
     taskId: null,
     validator: null,
@@ -67,7 +67,7 @@ export function createPartWriter(
     bucket,
     database,
     bytesMax,
-    partBytes: Math.max(PART_BYTES_MIN, Math.ceil(bytesMax / PARTS_MAX)),
+    partBytes: Math.max(R2_PART_BYTES_MIN, Math.ceil(bytesMax / R2_PARTS_MAX)),
     holdSpace,
     inFlight: null,
     streamed: null,

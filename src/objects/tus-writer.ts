@@ -10,13 +10,13 @@ import {
 } from "../db/files/tus-uploads.ts"
 import type { OpenTusUpload } from "../db/files/tus-uploads.ts"
 import type { UploadPart } from "../db/files/upload-parts.ts"
-import { tailPrefix } from "../domain/object-keys.ts"
+import { makeTusTailKeyPrefix } from "../domain/object-keys.ts"
 import { runOrLogError } from "../platform/log.ts"
 import { isMissingUploadError } from "./objects.ts"
-import { PART_BYTES_MIN, PARTS_MAX } from "./part-writer.ts"
+import { R2_PART_BYTES_MIN, R2_PARTS_MAX } from "./part-writer.ts"
 
 /** Time after its last bytes until an unfinished tus upload is removed, in milliseconds. */
-export const TUS_UPLOAD_MS_MAX = 24 * 3_600_000
+export const TUS_UPLOAD_IDLE_MS_MAX = 24 * 3_600_000
 
 /** Number of part numbers that interrupted requests may leave unused. */
 const SPARE_PARTS = 500
@@ -33,7 +33,7 @@ export class TusDiskFullError extends Error {
 
 /** Returns the part size for an upload of `sizeBytes`. R2 accepts at most 10,000 parts. */
 export function computeTusPartBytes(sizeBytes: number): number {
-  return Math.max(PART_BYTES_MIN, Math.ceil(sizeBytes / (PARTS_MAX - SPARE_PARTS)))
+  return Math.max(R2_PART_BYTES_MIN, Math.ceil(sizeBytes / (R2_PARTS_MAX - SPARE_PARTS)))
 }
 
 export type TusWriterOptions = {
@@ -254,7 +254,7 @@ export class TusWriter {
     this.#hasTails = true
     const space = await makeDiskSpaceReserver(this.#env)(bytes.byteLength)
     if (!space) throw new TusDiskFullError()
-    const key = `${tailPrefix(accountId, id)}${this.#writer}`
+    const key = `${makeTusTailKeyPrefix(accountId, id)}${this.#writer}`
     await this.#env.MEDIA.put(key, bytes).finally(() => space.release())
     return { key, bytes: bytes.byteLength }
   }
@@ -270,7 +270,7 @@ export class TusWriter {
       partsClaimed: this.#nextNumber ?? this.#lastNumber,
       tail,
       now,
-      expiresAt: now + TUS_UPLOAD_MS_MAX,
+      expiresAt: now + TUS_UPLOAD_IDLE_MS_MAX,
     })
     const unused = isSaved ? this.#tailKey : (tail?.key ?? null)
     if (isSaved) {

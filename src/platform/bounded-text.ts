@@ -2,7 +2,7 @@
  * Reads the body of a request or response as text. Returns null, and stops reading, if the body has
  * more than `bytesMax` bytes.
  */
-export async function readTextUpTo(
+export async function readBoundedText(
   body: ReadableStream<Uint8Array> | null,
   bytesMax: number,
 ): Promise<string | null> {

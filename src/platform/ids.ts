@@ -23,7 +23,7 @@ export function readDatabaseNumber(accountId: string): number {
 }
 
 /** Returns the smallest UUIDv7 of a time, given in milliseconds since the epoch. */
-export function smallestIdAt(moment: number): string {
+export function makeSmallestIdAtTime(moment: number): string {
   const hex = Math.max(0, moment).toString(16).padStart(12, "0")
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`
 }

@@ -1,4 +1,4 @@
-import { isLogLevelEnabled, isSampled, formatLogLine } from "../contract/log-line.ts"
+import { isLogLevelEnabled, isRequestLogSampled, formatLogLine } from "../contract/log-line.ts"
 import type { LogEventFields, LogLevel } from "../contract/log-line.ts"
 
 let levelMin: LogLevel = "info"
@@ -17,7 +17,7 @@ export function setLogSampleRate(rate: number): void {
 /** Writes a log entry as one line of JSON. `facts` must not contain secrets. */
 export function log(level: LogLevel, event: string, facts: LogEventFields = {}): void {
   if (!isLogLevelEnabled(level, levelMin)) return
-  if (isRoutine(level, facts) && !isSampled(facts["request_id"], sampleRate)) return
+  if (isRoutine(level, facts) && !isRequestLogSampled(facts["request_id"], sampleRate)) return
   console[level](formatLogLine({ part: "worker", level, event }, facts))
 }
 

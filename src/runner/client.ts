@@ -3,10 +3,10 @@ import { taskAcceptedResponseSchema } from "../contract/task.ts"
 import type { TaskOrder } from "../contract/task.ts"
 import { getSettings } from "../bindings/env.ts"
 import type { Env } from "../bindings/env.ts"
-import { makeLocationOptions } from "../bindings/durable-objects.ts"
+import { makeDurableObjectLocationOptions } from "../bindings/durable-objects.ts"
 import { logError } from "../platform/log.ts"
-import type { ContainerState, HealthPath, RunnerAnswer } from "../bindings/rpc.ts"
-import { getPoolOfSlot } from "../bindings/pools.ts"
+import type { ContainerState, RunnerHealthPath, RunnerAnswer } from "../bindings/rpc.ts"
+import { getPoolDefinitionOfSlot } from "../bindings/pools.ts"
 
 /**
  * Timeout of a call to a runner, in milliseconds. Calls are idempotent, so that callers may repeat
@@ -19,7 +19,7 @@ const HEALTH_MS = 2000
  * Returns the base URL of the routes at which a runner reads the inputs of a task, stores the
  * task's outputs and sends reports.
  */
-export function taskIoUrl(env: Env, taskId: string): string {
+export function makeTaskIoUrl(env: Env, taskId: string): string {
   return `${getSettings(env).IO_ORIGIN ?? "http://worker.internal"}/io/${taskId}`
 }
 
@@ -106,7 +106,7 @@ export async function endSilentRun(
 export async function inspectContainer(
   env: Env,
   slot: string,
-  healthPath: HealthPath,
+  healthPath: RunnerHealthPath,
 ): Promise<ContainerState> {
   return await withTimeout(containerOf(env, slot).inspect(healthPath))
 }
@@ -114,7 +114,7 @@ export async function inspectContainer(
 /** Returns the unparsed health of the plain runner. Returns null if the runner does not respond. */
 export async function readPlainRunnerHealth(
   env: Env,
-  healthPath: HealthPath = "/health",
+  healthPath: RunnerHealthPath = "/health",
   timeoutMs = healthPath === "/health" ? HEALTH_MS : CALL_MS,
 ): Promise<unknown> {
   try {
@@ -134,7 +134,10 @@ export function usesPlainRunner(env: Env): boolean {
 }
 
 function containerOf(env: Env, slot: string) {
-  return env[getPoolOfSlot(slot).binding].getByName(slot, makeLocationOptions(env))
+  return env[getPoolDefinitionOfSlot(slot).binding].getByName(
+    slot,
+    makeDurableObjectLocationOptions(env),
+  )
 }
 
 async function callPlain(

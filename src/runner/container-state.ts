@@ -1,4 +1,7 @@
-import { isStaleAllocation, isPlausibleAllocation } from "../contract/slot-allocation.ts"
+import {
+  isStaleAllocationNumber,
+  isPlausibleAllocationNumber,
+} from "../contract/slot-allocation.ts"
 import { toHex } from "../platform/crypto/hex.ts"
 import type { TaskRun } from "../bindings/rpc.ts"
 
@@ -62,8 +65,8 @@ export function createContainerState(kv: SyncKvStorage) {
     admits(allocation: number): boolean {
       const now = Date.now()
       const highest = read("grant") ?? 0
-      if (!isPlausibleAllocation(allocation, now)) return false
-      if (isStaleAllocation({ allocation, highest, now })) return false
+      if (!isPlausibleAllocationNumber(allocation, now)) return false
+      if (isStaleAllocationNumber({ allocation, highest, now })) return false
       if (allocation !== highest) kv.put("grant", allocation)
       return true
     },

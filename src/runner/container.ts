@@ -1,6 +1,6 @@
 import { Container } from "@cloudflare/containers"
 import {
-  BOOT_HEADER,
+  RUNNER_BOOT_ID_HEADER,
   UNSANDBOXED_ERROR_CODE,
   YTDLP_STATE_HEADER,
   makeRunnerHeaders,
@@ -11,7 +11,7 @@ import type { Env } from "../bindings/env.ts"
 import { log } from "../platform/log.ts"
 import type {
   ContainerState,
-  HealthPath,
+  RunnerHealthPath,
   RunnerAnswer,
   RunnerRpc,
   SlotDegradedReason,
@@ -124,7 +124,7 @@ class Runner extends Container<Env> implements RunnerRpc {
     return true
   }
 
-  async inspect(healthPath: HealthPath = "/health"): Promise<ContainerState> {
+  async inspect(healthPath: RunnerHealthPath = "/health"): Promise<ContainerState> {
     const isRunning = containerOf(this.ctx).running
     const health = isRunning ? (await this.#call("GET", healthPath)).answer : null
     return { isRunning, problem: this.#startProblem, health }
@@ -267,7 +267,7 @@ class Runner extends Container<Env> implements RunnerRpc {
     try {
       const request = new Request(`http://runner${path}`, { method, headers, body, signal })
       const answer = await containerOf(this.ctx).getTcpPort(PORT).fetch(request)
-      const boot = answer.headers.get(BOOT_HEADER)
+      const boot = answer.headers.get(RUNNER_BOOT_ID_HEADER)
       const ytdlp = answer.headers.get(YTDLP_STATE_HEADER)
       return { answer: { status: answer.status, text: await answer.text() }, boot, ytdlp }
     } catch (error) {

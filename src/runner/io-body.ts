@@ -1,4 +1,4 @@
-import { readTextUpTo } from "../platform/bounded-text.ts"
+import { readBoundedText } from "../platform/bounded-text.ts"
 import { makeDiskSpaceReserver } from "../bindings/storage-disk.ts"
 import { respondWithMessage } from "./io-context.ts"
 import type { IoContext } from "./io-context.ts"
@@ -48,7 +48,7 @@ async function storeExactly<Stored>(
   store: (body: FixedLengthBody) => Promise<Stored>,
 ): Promise<{ value: Stored } | null> {
   if (!body || sizeBytes === 0) {
-    const isEmpty = (await readTextUpTo(body, 0)) !== null
+    const isEmpty = (await readBoundedText(body, 0)) !== null
     return isEmpty && sizeBytes === 0 ? { value: await store(new Uint8Array()) } : null
   }
   const { readable, writable } = new FixedLengthStream(sizeBytes)

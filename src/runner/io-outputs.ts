@@ -3,7 +3,7 @@ import { bundleMemberNameSchema } from "../contract/bundle.ts"
 import { newId } from "../platform/ids.ts"
 import { openAccountDatabases } from "../db/database.ts"
 import { abortMultipartUpload, isWrongPartError, isMissingUploadError } from "../objects/objects.ts"
-import { memberObjectKey, outputObjectKey } from "../domain/object-keys.ts"
+import { makeMemberObjectKey, makeOutputObjectKey } from "../domain/object-keys.ts"
 import type { Upload } from "../db/schema/uploads.ts"
 import { findRunningTaskOutputKeys } from "../db/jobs/tasks.ts"
 import { listUploadParts, saveUploadPart } from "../db/files/upload-parts.ts"
@@ -42,12 +42,12 @@ async function withOutput(
 ): Promise<Response> {
   const run = c.get("run")
   return await withKey(c, await findOutputKeysOfRun(c), async (key) => {
-    const objectKey = outputObjectKey(run.accountId, run, key)
+    const objectKey = makeOutputObjectKey(run.accountId, run, key)
     const encoded = new URL(c.req.url).pathname.split("/members/")[1]?.split("/", 1)[0]
     if (encoded === undefined) return await serve(objectKey)
     const name = bundleMemberNameSchema.safeParse(decode(encoded))
     return name.success
-      ? await serve(memberObjectKey(objectKey, name.data))
+      ? await serve(makeMemberObjectKey(objectKey, name.data))
       : respondWithMessage(400, "name")
   })
 }
@@ -127,7 +127,7 @@ async function storePart(c: IoContext, objectKey: string): Promise<Response> {
 
 async function completeParts(c: IoContext, objectKey: string): Promise<Response> {
   const openUpload = await findOpenUpload(c, objectKey)
-  if (!openUpload) return await answerUnknownUpload(c, objectKey)
+  if (!openUpload) return await respondToCompletionOfUnknownUpload(c, objectKey)
   const parts = await readCompletedParts(c)
   if (!parts) return respondWithMessage(400, "parts")
   if (!(await completeUpload(c, openUpload, parts))) return respondWithMessage(409, "parts")
@@ -182,7 +182,10 @@ export async function abortAndDeleteUpload(c: IoContext, upload: Upload): Promis
  * Responds to the completion of an upload without a row in D1. Responds 200 if the object exists,
  * because the response to an earlier completion may have been lost.
  */
-export async function answerUnknownUpload(c: IoContext, objectKey: string): Promise<Response> {
+export async function respondToCompletionOfUnknownUpload(
+  c: IoContext,
+  objectKey: string,
+): Promise<Response> {
   const isComplete = (await c.env.MEDIA.head(objectKey)) !== null
   return isComplete ? respondWithMessage(200, "stored") : respondWithMessage(404, "no such upload")
 }

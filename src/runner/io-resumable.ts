@@ -5,7 +5,7 @@ import type { z } from "zod"
 import { newId } from "../platform/ids.ts"
 import { openAccountDatabases } from "../db/database.ts"
 import { isMissingUploadError } from "../objects/objects.ts"
-import { outputObjectKey, RESUMABLE_FENCE } from "../domain/object-keys.ts"
+import { makeOutputObjectKey, RESUMABLE_UPLOAD_FENCE } from "../domain/object-keys.ts"
 import type { Upload } from "../db/schema/uploads.ts"
 import { beginUploadPart, listUploadParts, saveUploadPart } from "../db/files/upload-parts.ts"
 import {
@@ -18,7 +18,7 @@ import { storeBody } from "./io-body.ts"
 import { readCompletedParts, respondWithMessage } from "./io-context.ts"
 import type { IoHonoEnv, IoContext } from "./io-context.ts"
 import {
-  answerUnknownUpload,
+  respondToCompletionOfUnknownUpload,
   completeUpload,
   abortAndDeleteUpload,
   findOpenUpload,
@@ -46,7 +46,7 @@ async function withObjectKey(
 
 function resumableKey(c: IoContext, outputKey: string): string {
   const { accountId, taskId } = c.get("run")
-  return outputObjectKey(accountId, { taskId, fence: RESUMABLE_FENCE }, outputKey)
+  return makeOutputObjectKey(accountId, { taskId, fence: RESUMABLE_UPLOAD_FENCE }, outputKey)
 }
 
 /**
@@ -154,7 +154,7 @@ async function storePart(c: IoContext): Promise<Response> {
  */
 async function complete(c: IoContext, objectKey: string): Promise<Response> {
   const openUpload = await findOpenUpload(c, objectKey)
-  if (!openUpload) return await answerUnknownUpload(c, objectKey)
+  if (!openUpload) return await respondToCompletionOfUnknownUpload(c, objectKey)
   const parts = await readCompletedParts(c)
   if (!parts) return respondWithMessage(400, "parts")
   const { upload } = openUpload

@@ -1,14 +1,14 @@
 import { z } from "zod"
-import { readTextUpTo } from "../platform/bounded-text.ts"
+import { readBoundedText } from "../platform/bounded-text.ts"
 import { encodeS3Key, parseS3Url, encodeUriSegment } from "../contract/urls/s3-url.ts"
 import type { S3Object } from "../contract/urls/s3-url.ts"
 import {
-  SOURCE_CODE_HEADER,
-  SOURCE_ANSWER_HEADER,
-  SOURCE_KEY_HEADER,
-  SOURCE_STATUS_HEADER,
+  S3_SOURCE_ERROR_CODE_HEADER,
+  S3_SOURCE_OUTCOME_HEADER,
+  S3_SOURCE_KEY_HEADER,
+  S3_SOURCE_STATUS_HEADER,
 } from "../contract/source-answer.ts"
-import type { SourceAnswer } from "../contract/source-answer.ts"
+import type { S3SourceOutcome } from "../contract/source-answer.ts"
 import { importTaskDefinition } from "../contract/tasks/import.ts"
 import { logError } from "../platform/log.ts"
 import { readS3Sources } from "../bindings/s3-sources.ts"
@@ -104,10 +104,10 @@ function conditionsOf(c: IoContext): Record<string, string> {
 }
 
 async function answerWith(answer: Response, key: string): Promise<Response> {
-  const meaning: SourceAnswer = "found"
+  const meaning: S3SourceOutcome = "found"
   const headers = new Headers({
-    [SOURCE_ANSWER_HEADER]: meaning,
-    [SOURCE_KEY_HEADER]: encodeS3Key(key),
+    [S3_SOURCE_OUTCOME_HEADER]: meaning,
+    [S3_SOURCE_KEY_HEADER]: encodeS3Key(key),
   })
   for (const name of PASSED_ON) {
     const value = answer.headers.get(name)
@@ -127,21 +127,21 @@ async function answerWith(answer: Response, key: string): Promise<Response> {
  */
 async function passRefusal(answer: Response, { bucket }: S3Source): Promise<Response> {
   const { status } = answer
-  const text = await readTextUpTo(answer.body, ERROR_BYTES_MAX).catch(() => null)
+  const text = await readBoundedText(answer.body, ERROR_BYTES_MAX).catch(() => null)
   // Reads only the error code, because the rest of the body may contain the access key id and the
   // signed text.
   const code = /<Code>([A-Za-z]{1,64})<\/Code>/.exec(text ?? "")?.[1]
   if (status !== 404) logError("source.refused", { bucket, status, ...(code && { code }) })
   const retryAfter = answer.headers.get("retry-after")
   return answerWithout("refused", {
-    [SOURCE_STATUS_HEADER]: String(status),
-    ...(code && { [SOURCE_CODE_HEADER]: code }),
+    [S3_SOURCE_STATUS_HEADER]: String(status),
+    ...(code && { [S3_SOURCE_ERROR_CODE_HEADER]: code }),
     ...(retryAfter !== null && { "retry-after": retryAfter }),
   })
 }
 
-function answerWithout(meaning: SourceAnswer, more: Record<string, string> = {}): Response {
-  const headers = { [SOURCE_ANSWER_HEADER]: meaning, ...more }
+function answerWithout(meaning: S3SourceOutcome, more: Record<string, string> = {}): Response {
+  const headers = { [S3_SOURCE_OUTCOME_HEADER]: meaning, ...more }
   return new Response(null, { status: FAILED_DEPENDENCY, headers })
 }
 

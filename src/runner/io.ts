@@ -1,8 +1,8 @@
 import { Hono } from "hono"
 import { z } from "zod"
-import { readTextUpTo } from "../platform/bounded-text.ts"
-import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../contract/protocol.ts"
-import { hasTooBigIssue } from "../contract/too-big-issue.ts"
+import { readBoundedText } from "../platform/bounded-text.ts"
+import { RUNNER_BOOT_ID_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../contract/protocol.ts"
+import { hasTooBigZodIssue } from "../contract/too-big-issue.ts"
 import { makeOversizedReportFailure, reportSchema, REPORT_BYTES_MAX } from "../contract/report.ts"
 import type { Report } from "../contract/report.ts"
 import { fileKeySchema } from "../contract/task.ts"
@@ -22,9 +22,9 @@ import { verifyTaskToken } from "./task-token.ts"
  * has its task, so that the runner kills the run. `invalid` means that the result does not match
  * the schema of the task.
  */
-export type ReportReceipt = "ok" | "gone" | "invalid"
+export type ReportOutcome = "ok" | "gone" | "invalid"
 
-export type ReportHandler = (env: Env, run: TaskRun, received: Report) => Promise<ReportReceipt>
+export type ReportHandler = (env: Env, run: TaskRun, received: Report) => Promise<ReportOutcome>
 
 /**
  * Builds the routes that a runner calls for its task, mounted at `/io`: `/{task}/inputs/{key}`,
@@ -54,8 +54,8 @@ export function makeIoRoutes(onReport: ReportHandler): Hono<IoHonoEnv> {
 }
 
 async function receive(c: IoContext, onReport: ReportHandler): Promise<Response> {
-  const boot = c.req.header(BOOT_HEADER) ?? ""
-  const text = await readTextUpTo(c.req.raw.body, REPORT_BYTES_MAX).catch(() => "")
+  const boot = c.req.header(RUNNER_BOOT_ID_HEADER) ?? ""
+  const text = await readBoundedText(c.req.raw.body, REPORT_BYTES_MAX).catch(() => "")
   const read = text === null ? makeOversizedReportFailure(boot) : parseReport(text, boot)
   if ("refused" in read) return respondWithMessage(400, read.refused)
   if (boot !== read.boot) return respondWithMessage(400, "boot")
@@ -71,7 +71,7 @@ async function receive(c: IoContext, onReport: ReportHandler): Promise<Response>
 function parseReport(text: string, boot: string): Report | { refused: string } {
   const received = reportSchema.safeParse(parseJson(text))
   if (received.success) return received.data
-  if (hasTooBigIssue(received.error)) return makeOversizedReportFailure(boot)
+  if (hasTooBigZodIssue(received.error)) return makeOversizedReportFailure(boot)
   return { refused: z.prettifyError(received.error) }
 }
 

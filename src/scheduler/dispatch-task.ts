@@ -8,7 +8,7 @@ import { isImportOrProbeTask } from "../kinds/finish-inputs.ts"
 import { findTaskDefinition } from "../kinds/registry.ts"
 import { log, logError } from "../platform/log.ts"
 import type { AssignedPlan } from "../domain/plans.ts"
-import { killTask, taskIoUrl, postTask } from "../runner/client.ts"
+import { killTask, makeTaskIoUrl, postTask } from "../runner/client.ts"
 import { makeTaskToken } from "../runner/task-token.ts"
 import { openAccountDatabases } from "../db/database.ts"
 import { decryptTaskSecrets } from "../db/jobs/task-secrets.ts"
@@ -17,13 +17,13 @@ import type { ClaimedTask } from "../db/jobs/tasks.ts"
 import { hydrateTask } from "../db/values/hydrate.ts"
 import { describeOversizedInputs, findInputBytesLimit } from "../jobs/input-bytes-limit.ts"
 import { findArrivedInputFailure } from "../jobs/arrived-inputs.ts"
-import { lostInputsFailure } from "../jobs/settle/input-failures.ts"
-import { endJob } from "../jobs/settle/settle.ts"
+import { makeLostInputsFailure } from "../jobs/settle/input-failures.ts"
+import { endOpenJob } from "../jobs/settle/settle.ts"
 import type { JobWriteBuffer } from "./job-write-buffer.ts"
 import type { TaskQueue } from "./queue.ts"
 import {
   isTaskBeingDispatched,
-  isTaskPosted,
+  mayRunnerHaveTask,
   withPostingState,
   withRunningState,
 } from "./queued-task.ts"
@@ -86,7 +86,7 @@ export async function dispatchTask(
   const { secrets, loss } = await readSecrets(env, claimed)
   const failure = loss ?? goneFailure(claimed) ?? (await findInputFailure(env, claimed))
   if (failure) {
-    await endJob(env, { accountId, jobId }, { state: "failed", failure, taskId })
+    await endOpenJob(env, { accountId, jobId }, { state: "failed", failure, taskId })
     return "gone"
   }
   const { fence } = claimed.task
@@ -137,7 +137,7 @@ const SECRETS_LOST: Failure = {
  * otherwise null.
  */
 function goneFailure({ inputs }: ClaimedTask): Failure | null {
-  return lostInputsFailure(
+  return makeLostInputsFailure(
     inputs.flatMap(({ key, file }) => (file ? [] : [{ key, failure: null, neededJobId: null }])),
   )
 }
@@ -188,7 +188,7 @@ async function claim(env: Env, accountId: string, findOwn: FindOwn): Promise<Cla
     } catch (error) {
       logError("dispatch.claim_failed", { error: String(error) })
       if (tries === CLAIM_TRIES_MAX) throw error
-      await scheduler.wait(computeRetryWaitMs(tries))
+      await scheduler.wait(computePostRetryWaitMs(tries))
     }
   }
 }
@@ -203,7 +203,7 @@ async function post(
   for (let tries = 1; ; tries += 1) {
     const task = findOwn()
     if (!task || !isTaskBeingDispatched(task))
-      return task && isTaskPosted(task) ? "running" : "superseded"
+      return task && mayRunnerHaveTask(task) ? "running" : "superseded"
     const result = await postTask(env, order)
     const posted = findOwn()
     if (!posted) {
@@ -222,7 +222,7 @@ async function post(
     // Compares the absolute difference, because a clock that was set back would otherwise prolong
     // the retries.
     if (Math.abs(Date.now() - startedAt) > patienceMs) return "no capacity"
-    await scheduler.wait(computeRetryWaitMs(tries))
+    await scheduler.wait(computePostRetryWaitMs(tries))
   }
 }
 
@@ -231,7 +231,7 @@ async function post(
  * shortens it by up to half, so that tasks that failed at the same time do not retry at the same
  * time.
  */
-export function computeRetryWaitMs(tries: number, random: number = Math.random()): number {
+export function computePostRetryWaitMs(tries: number, random: number = Math.random()): number {
   return Math.min(RETRY_MS * 2 ** (tries - 1), RETRY_MS_MAX) * (1 - random / 2)
 }
 
@@ -261,7 +261,7 @@ async function makeOrder(
     fence,
     slot: task.slot ?? "",
     allocation: task.allocation ?? 0,
-    io: { origin: taskIoUrl(env, taskId), token },
+    io: { origin: makeTaskIoUrl(env, taskId), token },
     inputs: inputs.map(({ key, file }) => ({
       key,
       name: makeWorkspaceInputName(key, file?.name ?? ""),

@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers"
-import { LEASE_MS } from "../contract/protocol.ts"
+import { LEASE_DURATION_MS } from "../contract/protocol.ts"
 import type { Env } from "../bindings/env.ts"
 import { runOrLogError } from "../platform/log.ts"
 import type {
@@ -30,7 +30,7 @@ import {
   isTaskBeingDispatched,
   isTaskLeaseOver,
   isTaskLeaseTooLong,
-  isTaskPosted,
+  mayRunnerHaveTask,
   isRunLost,
   toNewQueueEntry,
   withNewLease,
@@ -86,7 +86,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   async renewLease(accountId: string, jobId: string, heartbeat: Heartbeat): Promise<boolean> {
     const { taskId, fence, boot, progress } = heartbeat
     const task = this.#queue.find(taskId)
-    if (task && task.fence === fence && isTaskPosted(task)) {
+    if (task && task.fence === fence && mayRunnerHaveTask(task)) {
       if (task.boot !== null && task.boot !== boot) return false
       this.#queue.renew(withRunningState(task, boot, Date.now()))
       if (task.boot === null) this.#notes.taskTaken(accountId, task)
@@ -269,7 +269,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     const now = Date.now()
     // Renews all leases after the clock was set forward or the machine slept, because runs could
     // not renew their leases.
-    const isClockOff = now - (this.#leasesCheckedAt ?? now) > LEASE_MS
+    const isClockOff = now - (this.#leasesCheckedAt ?? now) > LEASE_DURATION_MS
     this.#leasesCheckedAt = now
     for (const { id } of this.#queue.underWay()) {
       // Reads the task again, because the task's state may have changed during an await of this

@@ -3,12 +3,12 @@ import type { Env } from "../bindings/env.ts"
 import { logError } from "../platform/log.ts"
 import { isFinalState } from "../domain/states.ts"
 import { openAccountDatabases } from "../db/database.ts"
-import { findInputArrival } from "../db/jobs/open-tasks.ts"
+import { findLastInputCompletedAt } from "../db/jobs/open-tasks.ts"
 import type { JobTransition } from "../db/jobs/apply-transition.ts"
 import type { JobSnapshot } from "../domain/snapshot.ts"
 import { transitionJob } from "../jobs/settle/settle.ts"
 import type { TaskQueue } from "./queue.ts"
-import { jobExpiredFailure } from "../jobs/settle/attempts.ts"
+import { makeJobExpiredFailure } from "../jobs/settle/attempts.ts"
 import { computeEndTransition } from "../jobs/settle/transitions.ts"
 
 const JOBS_MAX = 100
@@ -52,7 +52,7 @@ async function expireJob(
   queue: TaskQueue,
   { accountId, jobId, waitMsMax }: { accountId: string; jobId: string; waitMsMax: number },
 ): Promise<number | null> {
-  const arrivedAt = await findInputArrival(openAccountDatabases(env, accountId), jobId)
+  const arrivedAt = await findLastInputCompletedAt(openAccountDatabases(env, accountId), jobId)
   if (arrivedAt === null) return Date.now()
   function compute(read: JobSnapshot): JobTransition | null {
     const isTaken = queue.ofJob(jobId).some(({ state }) => state === "running")
@@ -76,7 +76,7 @@ export function computeExpiryTransition(
 ): JobTransition | null {
   if (isFinalState(snapshot.job.state) || waitingSince(snapshot, arrivedAt) + waitMsMax > now)
     return null
-  return computeEndTransition(snapshot, { state: "failed", failure: jobExpiredFailure(), now })
+  return computeEndTransition(snapshot, { state: "failed", failure: makeJobExpiredFailure(), now })
 }
 
 /**

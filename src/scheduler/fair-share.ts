@@ -35,7 +35,7 @@ export type SlotGrant = { slot: string; accountId: string; lastHolder: string | 
  * Decides which accounts get free slots now. Returns the decisions in order; `turn` becomes the
  * number of the first allocation.
  */
-export function shareSlots(state: PoolState, turn: number): SlotGrant[] {
+export function decideSlotGrants(state: PoolState, turn: number): SlotGrant[] {
   const room = openRoom(state)
   const shares: SlotGrant[] = []
   for (let next = findShare(room, state); next; next = findShare(room, state)) {
@@ -49,7 +49,7 @@ export function shareSlots(state: PoolState, turn: number): SlotGrant[] {
  * Allocation whose run is to be interrupted for another account, and the time at which the
  * interruption is due.
  */
-export type HandOver = { allocation: SlotAllocation; at: number }
+export type SlotHandOver = { allocation: SlotAllocation; at: number }
 
 /**
  * Returns the hand-over that is due if one account holds every slot and another account has waited
@@ -57,10 +57,10 @@ export type HandOver = { allocation: SlotAllocation; at: number }
  * account waits. Also returns null for a pool of one slot, where every long run would otherwise be
  * interrupted.
  */
-export function findHandOver(
+export function findSlotHandOver(
   { slotCount, free, allocations, waiting }: PoolState,
   { waitMsMax, kept }: { waitMsMax: number; kept: ReadonlySet<number> },
-): HandOver | null {
+): SlotHandOver | null {
   const [any] = allocations
   if (!any || slotCount < 2 || free.length > 0) return null
   if (allocations.some(({ accountId }) => accountId !== any.accountId)) return null

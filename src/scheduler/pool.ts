@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers"
-import { isStaleSlotRequest, isPlausibleAllocation } from "../contract/slot-allocation.ts"
+import { isStaleSlotRequest, isPlausibleAllocationNumber } from "../contract/slot-allocation.ts"
 import { getSettings } from "../bindings/env.ts"
 import { computeEffectiveLimits } from "../bindings/plan-limits.ts"
 import type { Env } from "../bindings/env.ts"
@@ -16,8 +16,8 @@ import { getDispatcher } from "../bindings/durable-objects.ts"
 import { stopSlotContainer } from "../runner/client.ts"
 import { getPoolNameOfSlot, listSlotNames } from "../bindings/pools.ts"
 import { sweepDatabase } from "../upkeep/sweep-database.ts"
-import { findHandOver, shareSlots } from "./fair-share.ts"
-import type { HandOver, PoolState } from "./fair-share.ts"
+import { findSlotHandOver, decideSlotGrants } from "./fair-share.ts"
+import type { SlotHandOver, PoolState } from "./fair-share.ts"
 import { SlotRequesters } from "./requesters.ts"
 import { PoolSlots } from "./slots.ts"
 
@@ -71,7 +71,7 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
       heardAt: now,
       // Turns are allocation numbers, which contain a time. A turn from a clock that ran ahead must
       // not delay the account.
-      turn: earlier && isPlausibleAllocation(earlier.turn, now) ? earlier.turn : 0,
+      turn: earlier && isPlausibleAllocationNumber(earlier.turn, now) ? earlier.turn : 0,
     })
     this.#share(pool, accountId)
     await this.#arm(pool)
@@ -161,7 +161,7 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
   #share(pool: string, asker: string | null): void {
     const first = this.#nextNumber()
     const served = new Set<string>()
-    const shares = shareSlots(this.#state(pool), first)
+    const shares = decideSlotGrants(this.#state(pool), first)
     for (const [index, { slot, accountId, lastHolder }] of shares.entries()) {
       if (lastHolder !== null && lastHolder !== accountId) this.#slots.saveToEnd(slot)
       if (this.#slots.toEnd().has(slot)) this.#end(pool, slot, accountId)
@@ -201,7 +201,7 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
   }
 
   /**
-   * Returns the state from which `shareSlots` decides, without slots whose containers could not be
+   * Returns the state from which `decideSlotGrants` decides, without slots whose containers could not be
    * stopped. Slots of a plain runner have no last holder, because they keep no data of an account.
    */
   #state(pool: string): PoolState {
@@ -246,12 +246,12 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     }
   }
 
-  #nextHandOver(pool: string): HandOver | null {
+  #nextHandOver(pool: string): SlotHandOver | null {
     if (!this.#requesters.isAnyWaiting() || this.#slots.holders().size !== 1) return null
     const waitMsMax =
       computeEffectiveLimits({ plan: "trial", ownLimits: null }, getSettings(this.env))
         .runSecondsMax * 1000
-    return findHandOver(this.#state(pool), { waitMsMax, kept: this.#kept })
+    return findSlotHandOver(this.#state(pool), { waitMsMax, kept: this.#kept })
   }
 
   /** Returns the accounts that want or hold a slot and have sent no request recently. */

@@ -216,14 +216,14 @@ function isNew(change: WatchedJobState, lastSeen: JobVersionSeenByCaller): boole
 function areNew(changes: WatchedJobs, lastSeen: JobVersionsSeenByCaller): boolean {
   if (lastSeen.endings !== undefined) return changes.endings !== lastSeen.endings
   if (changes.version !== lastSeen.version) return true
-  return lastSeen.percent !== undefined && lastSeen.percent !== sumPercents(changes)
+  return lastSeen.percent !== undefined && lastSeen.percent !== sumProgressPercents(changes)
 }
 
 /**
  * Returns the sum of the percentages of watched jobs. The sum changes with the progress of each
  * job.
  */
-export function sumPercents({ progress }: Pick<WatchedJobs, "progress">): number {
+export function sumProgressPercents({ progress }: Pick<WatchedJobs, "progress">): number {
   return progress.values().reduce((sum, { percent }) => sum + percent, 0)
 }
 

@@ -1,4 +1,4 @@
-import { HEARTBEAT_MS } from "../contract/protocol.ts"
+import { HEARTBEAT_INTERVAL_MS } from "../contract/protocol.ts"
 import { BACKOFF_MS_MAX } from "../jobs/settle/attempts.ts"
 import type { QueuedTask } from "./queued-task.ts"
 
@@ -6,7 +6,7 @@ import type { QueuedTask } from "./queued-task.ts"
  * Interval between writes of a lease to storage, in milliseconds. A stored lease ends at most this
  * time before the real lease.
  */
-const LEASE_SAVED_EVERY_MS = HEARTBEAT_MS
+const LEASE_SAVED_EVERY_MS = HEARTBEAT_INTERVAL_MS
 
 const TABLES = [
   `create table if not exists queued_tasks (

@@ -1,4 +1,4 @@
-import { LEASE_MS } from "../contract/protocol.ts"
+import { LEASE_DURATION_MS } from "../contract/protocol.ts"
 import type { LostRunnerProcess, SlotAllocation, TaskMessage } from "../bindings/rpc.ts"
 import type { OpenTask } from "../db/jobs/open-tasks.ts"
 
@@ -78,7 +78,7 @@ export function toQueueEntryOfOpenTask(
     return toNewQueueEntry({ ...planned, blocked: isBlocked, createdAt: waitsSince })
   }
   const state = task.jobState === "waiting" ? "posting" : "running"
-  const lease = { ...WITHOUT_SLOT, leaseUntil: now + LEASE_MS, waitsSince }
+  const lease = { ...WITHOUT_SLOT, leaseUntil: now + LEASE_DURATION_MS, waitsSince }
   return { ...planned, state, ...lease, slot, allocation, fence }
 }
 
@@ -91,7 +91,7 @@ export function withStartingState(
   { id: allocation, slot }: Pick<SlotAllocation, "id" | "slot">,
   now: number,
 ): QueuedTask {
-  return { ...task, state: "starting", slot, allocation, leaseUntil: now + LEASE_MS }
+  return { ...task, state: "starting", slot, allocation, leaseUntil: now + LEASE_DURATION_MS }
 }
 
 /** Returns a task that is claimed in D1 and is being posted to its runner. */
@@ -104,12 +104,12 @@ export function withPostingState(task: QueuedTask, fence: number): QueuedTask {
  * heartbeat for the task.
  */
 export function withRunningState(task: QueuedTask, boot: string, now: number): QueuedTask {
-  return { ...task, state: "running", boot, leaseUntil: now + LEASE_MS }
+  return { ...task, state: "running", boot, leaseUntil: now + LEASE_DURATION_MS }
 }
 
 /** Returns the task in the same state with a new lease. */
 export function withNewLease(task: QueuedTask, now: number): QueuedTask {
-  return { ...task, leaseUntil: now + LEASE_MS }
+  return { ...task, leaseUntil: now + LEASE_DURATION_MS }
 }
 
 /**
@@ -137,7 +137,7 @@ export function isTaskWaiting({ state }: QueuedTask): boolean {
 }
 
 /** Reports whether a runner may already have the task. */
-export function isTaskPosted({ state }: QueuedTask): boolean {
+export function mayRunnerHaveTask({ state }: QueuedTask): boolean {
   return state === "posting" || state === "running"
 }
 
@@ -156,7 +156,7 @@ export function isTaskLeaseOver({ state, leaseUntil }: QueuedTask): boolean {
  * ran ahead when the lease was granted.
  */
 export function isTaskLeaseTooLong({ leaseUntil }: QueuedTask, now: number): boolean {
-  return leaseUntil > now + LEASE_MS
+  return leaseUntil > now + LEASE_DURATION_MS
 }
 
 /**

@@ -6,19 +6,19 @@ import {
   listOpenTasksAndReaders,
   listOpenTasks,
   listTasksReadingFiles,
-  sumJobWeights,
+  sumTaskWeightsByJob,
 } from "../db/jobs/open-tasks.ts"
 import type { OpenTask, FileReadingTasks } from "../db/jobs/open-tasks.ts"
 import { computeBackoffMs } from "../jobs/settle/attempts.ts"
-import { lostInputsFailure } from "../jobs/settle/input-failures.ts"
-import { endJob } from "../jobs/settle/settle.ts"
+import { makeLostInputsFailure } from "../jobs/settle/input-failures.ts"
+import { endOpenJob } from "../jobs/settle/settle.ts"
 import { expireWaitingJobs } from "./expire-waiting-jobs.ts"
 import type { JobWriteBuffer } from "./job-write-buffer.ts"
 import type { TaskQueue } from "./queue.ts"
 import {
   toQueueEntryOfOpenTask,
   withWaitingState,
-  isTaskPosted,
+  mayRunnerHaveTask,
   isTaskWaiting,
   withBackoff,
 } from "./queued-task.ts"
@@ -124,7 +124,7 @@ export class Reconciler {
     const open = ids.length === 0 ? [] : await listOpenTasks(database, ids)
     if (open.length > 0) {
       const jobIds = [...new Set(open.map(({ jobId }) => jobId))]
-      this.#adopt(open, await sumJobWeights(database, jobIds))
+      this.#adopt(open, await sumTaskWeightsByJob(database, jobIds))
     }
     const lateBefore = Date.now() - LATE_MS
     if (open.some(({ createdAt }) => createdAt < lateBefore)) cursors.expedite("open", cursor)
@@ -225,9 +225,9 @@ export class Reconciler {
           openAccountDatabases(this.#env, accountId),
           taskId,
         )
-        const failure = lostInputsFailure(lostInputs)
+        const failure = makeLostInputsFailure(lostInputs)
         if (failure === null) return
-        await endJob(this.#env, { accountId, jobId }, { state: "failed", failure })
+        await endOpenJob(this.#env, { accountId, jobId }, { state: "failed", failure })
         over.push(jobId)
       })
     }
@@ -245,7 +245,7 @@ export class Reconciler {
  * task's last run is over, else ready or blocked as its inputs are.
  */
 function reconciledTask(queued: QueuedTask, task: OpenTask, now: number): QueuedTask {
-  if (isTaskPosted(queued) && queued.fence === task.fence) {
+  if (mayRunnerHaveTask(queued) && queued.fence === task.fence) {
     const waitsSince = task.requeuedAt ?? queued.waitsSince
     return withBackoff(queued, { backoffMs: computeBackoffMs(task), waitsSince, now })
   }

@@ -1,4 +1,4 @@
-import { nextSlotRequestNumber } from "../contract/slot-allocation.ts"
+import { computeNextSlotRequestNumber } from "../contract/slot-allocation.ts"
 import { getSettings } from "../bindings/env.ts"
 import { computeEffectiveLimits } from "../bindings/plan-limits.ts"
 import type { Env } from "../bindings/env.ts"
@@ -198,7 +198,7 @@ export class SlotRequests {
   /** Requests slots of a pool, and assigns the slots to ready tasks. */
   async #allocate(requests: PoolRequests, demand: SlotDemand): Promise<QueuedTask[]> {
     const { pool } = requests
-    requests.number = nextSlotRequestNumber(requests.number, Date.now())
+    requests.number = computeNextSlotRequestNumber(requests.number, Date.now())
     requests.isOpen = true
     const request = { ...demand, number: requests.number, isResync: !requests.isKnown }
     const allocations = await getPoolObject(this.#env, pool).requestSlots(pool, request)

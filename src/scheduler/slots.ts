@@ -1,4 +1,4 @@
-import { isPlausibleAllocation } from "../contract/slot-allocation.ts"
+import { isPlausibleAllocationNumber } from "../contract/slot-allocation.ts"
 import type { SlotAllocation, SlotDegradedReason } from "../bindings/rpc.ts"
 
 const TABLES = [
@@ -105,7 +105,7 @@ export class PoolSlots {
     return this.#slots
       .values()
       .map(({ allocation }) => allocation)
-      .filter((number) => isPlausibleAllocation(number, now))
+      .filter((number) => isPlausibleAllocationNumber(number, now))
       .reduce((highest, number) => Math.max(highest, number), 0)
   }
 

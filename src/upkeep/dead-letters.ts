@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { redactField } from "../contract/redact.ts"
+import { redactLogField } from "../contract/redact.ts"
 import type { Env } from "../bindings/env.ts"
 import { openAccountDatabases, openDirectory } from "../db/database.ts"
 import { findDeadLetter, insertDeadLetters } from "../db/dead-letters.ts"
@@ -33,7 +33,7 @@ export async function storeDeadLetters(
 
 /** Returns a message body without secrets. Returns only the beginning of a long body. */
 function keptBody(body: unknown): unknown {
-  const text = JSON.stringify(body ?? null, redactField)
+  const text = JSON.stringify(body ?? null, redactLogField)
   if (text.length > BODY_CHARACTERS_MAX) return { beginning: text.slice(0, BODY_CHARACTERS_MAX) }
   const keptBody: unknown = JSON.parse(text)
   return keptBody

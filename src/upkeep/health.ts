@@ -8,7 +8,7 @@ import { getPoolObject } from "../bindings/durable-objects.ts"
 import { usesPlainRunner, readPlainRunnerHealth } from "../runner/client.ts"
 import { POOLS } from "../bindings/pools.ts"
 import { findDatabaseDegradedReasons } from "./database-size.ts"
-import { readStorageDisk } from "../bindings/storage-disk.ts"
+import { readStorageDiskSpace } from "../bindings/storage-disk.ts"
 
 /**
  * Time for which the health is cached, in milliseconds. Without the cache, each health request
@@ -28,7 +28,7 @@ const cache = new WeakMap<object, CachedHealth>()
  * Returns the reasons why the service is degraded now. Returns an empty list if the service is not
  * degraded.
  */
-export async function findDegradedReasons(env: Env): Promise<DegradedReason[]> {
+export async function findServiceDegradedReasons(env: Env): Promise<DegradedReason[]> {
   const now = Date.now()
   const last = cache.get(env)
   const freshMs = last && last.reasons.length > 0 ? FRESH_MS.degraded : FRESH_MS.ok
@@ -46,7 +46,7 @@ export async function findDegradedReasons(env: Env): Promise<DegradedReason[]> {
  * else an empty list. Uploads never use the reserve.
  */
 async function judgeDisk(env: Env): Promise<DegradedReason[]> {
-  const disk = await readStorageDisk(env)
+  const disk = await readStorageDiskSpace(env)
   const leastBytes = getSettings(env).DISK_RESERVE_BYTES + WORKSPACE_BYTES_MIN
   return disk && disk.freeBytes < leastBytes ? ["disk_full"] : []
 }

@@ -2,7 +2,7 @@ import { runnerHealthSchema } from "../contract/runner-health.ts"
 import type { RunnerHealth } from "../contract/runner-health.ts"
 import type { Env } from "../bindings/env.ts"
 import { getPoolObject } from "../bindings/durable-objects.ts"
-import type { HealthPath } from "../bindings/rpc.ts"
+import type { RunnerHealthPath } from "../bindings/rpc.ts"
 import { inspectContainer } from "../runner/client.ts"
 import { POOLS } from "../bindings/pools.ts"
 
@@ -10,7 +10,7 @@ import { POOLS } from "../bindings/pools.ts"
  * Health of the container of a slot: whether the container runs, the failure of the container's
  * last start, and the health of its runner.
  */
-export type SlotContainer = {
+export type SlotContainerHealth = {
   slot: string
   isRunning: boolean
   problem: string | null
@@ -20,11 +20,11 @@ export type SlotContainer = {
 /**
  * Returns the containers of a pool that run or have a problem. Throws if the pool does not respond.
  */
-export async function readContainers(
+export async function readContainersOfPool(
   env: Env,
   pool: string,
-  healthPath: HealthPath = "/health",
-): Promise<SlotContainer[]> {
+  healthPath: RunnerHealthPath = "/health",
+): Promise<SlotContainerHealth[]> {
   const slots = await getPoolObject(env, pool).occupiedSlots()
   const results = await Promise.all(
     slots.map(async (slot) => await readContainer(env, slot, healthPath)),
@@ -35,8 +35,8 @@ export async function readContainers(
 async function readContainer(
   env: Env,
   slot: string,
-  healthPath: HealthPath,
-): Promise<SlotContainer> {
+  healthPath: RunnerHealthPath,
+): Promise<SlotContainerHealth> {
   try {
     const { isRunning, problem, health } = await inspectContainer(env, slot, healthPath)
     if (!health) return { slot, isRunning, problem, health: null }
@@ -51,7 +51,7 @@ async function readContainer(
  * Informs all pools that the plain runner has a new process, because the plain runner runs tasks of
  * every pool.
  */
-export async function announceRunnerStart(env: Env, boot: string): Promise<void> {
+export async function reportRunnerStartToPools(env: Env, boot: string): Promise<void> {
   const pools = Object.keys(POOLS)
   const calls = pools.map((pool) => getPoolObject(env, pool).runnerStarted(boot))
   // Waits for the calls to all pools, then fails if a call failed, so that the runner repeats its

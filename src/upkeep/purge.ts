@@ -5,7 +5,7 @@ import {
   deleteAccountRow,
   deleteSomeDeliveries,
   deleteSomeJobs,
-  deleteSomeIndependentRows,
+  deleteSomeRowsFromEachAccountTable,
   findRemainingAccountData,
   listAccountsToPurge,
   postponeAccountPurge,
@@ -15,7 +15,7 @@ import { openAccountDatabases } from "../db/database.ts"
 import type { AccountDatabases, Database } from "../db/database.ts"
 import { deleteAllWebhookEndpoints } from "../db/webhook-endpoints.ts"
 import { deleteObjectsBelowPrefix } from "../objects/objects.ts"
-import { accountPrefix } from "../domain/object-keys.ts"
+import { makeAccountKeyPrefix } from "../domain/object-keys.ts"
 import { listUploadsWithPrefix } from "../db/files/uploads.ts"
 import { writeBatchDeliveryBodies } from "../webhooks/batch-event.ts"
 import { abortUploadsWithoutJob } from "../objects/abandon-upload.ts"
@@ -45,7 +45,11 @@ const PAGES_MAX = 10
  * Continues the removal of deleted accounts. Removes the data of each account first, and then the
  * account itself.
  */
-export async function purgeAccounts(env: Env, directory: Database, now: number): Promise<void> {
+export async function purgeDeletedAccounts(
+  env: Env,
+  directory: Database,
+  now: number,
+): Promise<void> {
   const due = await listAccountsToPurge(directory, { now, limit: ACCOUNTS_MAX })
   for (const account of due) {
     await runOrLogError("sweep.purge_failed", { account_id: account.id }, async () => {
@@ -101,14 +105,14 @@ async function removeSomeRows(database: Database, id: string, isLate: boolean): 
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const { rows, deliveries } = await findRemainingAccountData(database, id)
     if (rows) await deleteSomeJobs(database, id, some)
-    if (rows) await deleteSomeIndependentRows(database, id, ROWS_MAX)
+    if (rows) await deleteSomeRowsFromEachAccountTable(database, id, ROWS_MAX)
     const deletedCount = deliveries ? await deleteSomeDeliveries(database, id, some) : 0
     if (!rows && deletedCount < ROWS_MAX) return
   }
 }
 
 async function removeUploads(env: Env, database: Database, id: string): Promise<void> {
-  const some = await listUploadsWithPrefix(database, accountPrefix(id), UPLOADS_MAX)
+  const some = await listUploadsWithPrefix(database, makeAccountKeyPrefix(id), UPLOADS_MAX)
   await abortUploadsWithoutJob(env, database, some, Date.now())
 }
 
@@ -121,7 +125,7 @@ async function removeSomeObjects(
   id: string,
   { deliveries }: RemainingAccountData,
 ): Promise<boolean> {
-  const prefix = accountPrefix(id)
+  const prefix = makeAccountKeyPrefix(id)
   if (!deliveries) return await deleteObjectsBelowPrefix(bucket, prefix, PAGES_MAX)
   const others = ["uploads/", "tasks/", "jobs/"].map((folder) => prefix + folder)
   const done = await Promise.all(

@@ -3,7 +3,7 @@ import type { DegradedReason, RunnerHealth } from "../contract/runner-health.ts"
 import type { Env } from "../bindings/env.ts"
 import { logError } from "../platform/log.ts"
 import { getPoolObject } from "../bindings/durable-objects.ts"
-import type { HealthPath } from "../bindings/rpc.ts"
+import type { RunnerHealthPath } from "../bindings/rpc.ts"
 import { usesPlainRunner, readPlainRunnerHealth } from "../runner/client.ts"
 import { POOLS } from "../bindings/pools.ts"
 import { openAllDatabases, openDirectory } from "../db/database.ts"
@@ -15,10 +15,10 @@ import {
   readLargestDatabaseBytes,
   sumStoredBytes,
 } from "../db/service-counts.ts"
-import type { OpenWorkCount } from "../db/service-counts.ts"
-import { readStorageDisk } from "../bindings/storage-disk.ts"
-import type { StorageDisk } from "../bindings/storage-disk.ts"
-import { findDegradedReasons } from "./health.ts"
+import type { OpenJobOrTaskCount } from "../db/service-counts.ts"
+import { readStorageDiskSpace } from "../bindings/storage-disk.ts"
+import type { StorageDiskSpace } from "../bindings/storage-disk.ts"
+import { findServiceDegradedReasons } from "./health.ts"
 
 const DAY_MS = 24 * 3_600_000
 
@@ -38,26 +38,26 @@ export type ServiceState = {
   runner: RunnerHealth | "unreachable" | null
   /** Usage of each pool. `slots` is null for a pool that did not respond. */
   pools: (PoolUsage | { name: string; slots: null })[]
-  jobs: OpenWorkCount[]
-  tasks: OpenWorkCount[]
+  jobs: OpenJobOrTaskCount[]
+  tasks: OpenJobOrTaskCount[]
   /** Numbers of webhooks that wait, that are due, and that failed within the last day. */
   deliveries: { waiting: number; due: number; failed: number }
   storage: { bytes: number; accounts: number }
   databaseBytes: number | null
-  disk: StorageDisk | null
+  disk: StorageDiskSpace | null
   deadLetters: number
 }
 
 /** Reads the state of the service. Does not fail if the runner or a pool does not respond. */
 export async function readServiceState(
   env: Env,
-  healthPath: HealthPath = "/health",
+  healthPath: RunnerHealthPath = "/health",
 ): Promise<ServiceState> {
   const all = openAllDatabases(env)
   const now = Date.now()
   const [reasons, runner, pools, jobs, tasks, deliveries, storage, bytes, disk, deadLetters] =
     await Promise.all([
-      findDegradedReasons(env),
+      findServiceDegradedReasons(env),
       readRunner(env, healthPath),
       Promise.all(Object.keys(POOLS).map(async (name) => await readPool(env, name))),
       Promise.all(all.map(countOpenJobs)),
@@ -65,7 +65,7 @@ export async function readServiceState(
       Promise.all(all.map((each) => countDeliveries(each, { now, since: now - DAY_MS }))),
       Promise.all(all.map(sumStoredBytes)),
       readLargestDatabaseBytes(env),
-      readStorageDisk(env),
+      readStorageDiskSpace(env),
       countDeadLetters(openDirectory(env)),
     ])
   const counts = {
@@ -80,7 +80,7 @@ export async function readServiceState(
 }
 
 /** Adds up the counts of all databases for each name and state. */
-function addOpen(counts: OpenWorkCount[]): OpenWorkCount[] {
+function addOpen(counts: OpenJobOrTaskCount[]): OpenJobOrTaskCount[] {
   const groups = Map.groupBy(counts, ({ name, state }) => `${state} ${name}`)
   return [...groups.values()].flatMap((group) => {
     const [first] = group
@@ -105,7 +105,7 @@ function addStorage(sums: ServiceState["storage"][]): ServiceState["storage"] {
   }))
 }
 
-async function readRunner(env: Env, healthPath: HealthPath): Promise<ServiceState["runner"]> {
+async function readRunner(env: Env, healthPath: RunnerHealthPath): Promise<ServiceState["runner"]> {
   if (!usesPlainRunner(env)) return null
   return (
     runnerHealthSchema.safeParse(await readPlainRunnerHealth(env, healthPath)).data ?? "unreachable"

@@ -20,7 +20,7 @@ import { listOldMetadataLookups } from "../db/jobs/metadata-lookups.ts"
 import { deleteOldOutages } from "../db/receiver-outages.ts"
 import { isFinalState } from "../domain/states.ts"
 import { deleteLeftoverTaskSecrets } from "../db/jobs/task-secrets.ts"
-import { listAbandonedUploads, listWorkerUploads } from "../db/files/uploads.ts"
+import { listAbandonedUploads, listSingleRequestUploads } from "../db/files/uploads.ts"
 import { deleteExpiredUploadLinks } from "../db/files/upload-links.ts"
 import { deleteOldUsage } from "../db/accounts/usage.ts"
 import type { JobMessage } from "../scheduler/enqueue.ts"
@@ -28,10 +28,10 @@ import { cancelJob } from "../jobs/cancel.ts"
 import { abortUploadsWithoutJob } from "../objects/abandon-upload.ts"
 import { removeExpiredTusUploads } from "../objects/tus-object.ts"
 import { enqueueDelivery } from "../webhooks/outbox.ts"
-import { runSweepChores } from "./run-chores.ts"
+import { awaitSweepChores } from "./run-chores.ts"
 import { collectGarbage } from "../objects/collect-garbage.ts"
 import { alertOwnersOfFailingReceivers } from "./receiver-alerts.ts"
-import { tickDispatchers } from "./tick-dispatchers.ts"
+import { tickDispatchersWithOpenJobs } from "./tick-dispatchers.ts"
 import { repeatUntilDone } from "../platform/repeat-until-done.ts"
 
 const DAY_MS = 24 * 3_600_000
@@ -68,10 +68,10 @@ export async function sweepDatabase(
   const { fetchedMs } = getRetention(env)
   const rowsMs = getSettings(env).JOB_DAYS_MAX * DAY_MS
   const database = openDatabaseByNumber(env, number)
-  await runSweepChores([
+  await awaitSweepChores([
     collectGarbage(env, database, now),
     resendJobMessages(env, database, now),
-    tickDispatchers(env, database, now),
+    tickDispatchersWithOpenJobs(env, database, now),
     resendDeliveryMessages(env, database, now),
     repeatUntilDone(async () => {
       const expired = { now, limit: ROWS_MAX }
@@ -157,7 +157,7 @@ async function removeAbandonedUploads(env: Env, database: Database, now: number)
  */
 async function removeOwnUploads(env: Env, database: Database, now: number): Promise<void> {
   await repeatUntilDone(async () => {
-    const own = await listWorkerUploads(database, now, ROWS_MAX)
+    const own = await listSingleRequestUploads(database, now, ROWS_MAX)
     await abortUploadsWithoutJob(env, database, own, now)
     return own.length === ROWS_MAX
   })

@@ -8,8 +8,8 @@ import { deleteOldMailCounts } from "../db/accounts/mail-counts.ts"
 import { removeOldSignInTries } from "../db/accounts/sign-in-tries.ts"
 import { removeExpiredMailedLinks } from "../db/accounts/users.ts"
 import { warnOfDatabaseSize } from "./database-size.ts"
-import { runSweepChores } from "./run-chores.ts"
-import { purgeAccounts } from "./purge.ts"
+import { awaitSweepChores } from "./run-chores.ts"
+import { purgeDeletedAccounts } from "./purge.ts"
 import {
   syncAccountCopy,
   syncPlanCopies,
@@ -95,10 +95,10 @@ export async function runSweep(
 export async function sweepDirectory(env: Env, now: number): Promise<void> {
   configureLog(env)
   const directory = openDirectory(env)
-  await runSweepChores([
+  await awaitSweepChores([
     warnOfDatabaseSize(env),
     repairAccountCopies(env),
-    purgeAccounts(env, directory, now),
+    purgeDeletedAccounts(env, directory, now),
     removeOldSignInTries(directory, now - TRIES_MS_MAX),
     removeExpiredMailedLinks(directory, new Date(now)),
     removeOldUnconfirmed(env, now),

@@ -21,7 +21,11 @@ const LISTED_AT_ONCE = 1_000
  * Calls `tick` of the dispatchers of accounts with an open job, which continue work that a lost
  * call has stopped. Spreads many accounts over the minute between two sweeps.
  */
-export async function tickDispatchers(env: Env, database: Database, now: number): Promise<void> {
+export async function tickDispatchersWithOpenJobs(
+  env: Env,
+  database: Database,
+  now: number,
+): Promise<void> {
   const accounts = await listDue(database, now)
   for (let from = 0; from < accounts.length; from += PAGE_ACCOUNTS) {
     const begunAt = Date.now()

@@ -6,7 +6,11 @@ import type { DeliveryWithTries } from "../db/deliveries.ts"
 import { readWebhookSecret, rotateWebhookSecret } from "../db/accounts/keys.ts"
 import { TEST_EVENT_TYPE } from "./event-types.ts"
 import { enqueueDelivery, draftDelivery } from "./outbox.ts"
-import { makeWebhookSecret, computePreviousSecretExpiry, SECRET_OVERLAP_MS } from "./signing.ts"
+import {
+  makeWebhookSecret,
+  computePreviousSecretExpiry,
+  PREVIOUS_SECRET_VALID_MS,
+} from "./signing.ts"
 
 /**
  * Replays a webhook delivery: makes the delivery due again, with no tries used. Returns null if the
@@ -49,7 +53,10 @@ export async function sendTestEvent(
  */
 export type SigningSecret = { secret: string; previousValidUntil: number | null }
 
-export async function readAccountSecret(env: Env, accountId: string): Promise<SigningSecret> {
+export async function readWebhookSecretOfAccount(
+  env: Env,
+  accountId: string,
+): Promise<SigningSecret> {
   const { webhookSecret: secret, webhookSecretRotatedAt: rotatedAt } = await readWebhookSecret(
     openAccountDatabases(env, accountId),
   )
@@ -57,10 +64,13 @@ export async function readAccountSecret(env: Env, accountId: string): Promise<Si
 }
 
 /** Replaces the webhook secret of an account. The previous secret also signs for a day. */
-export async function rotateAccountSecret(env: Env, accountId: string): Promise<SigningSecret> {
+export async function rotateWebhookSecretOfAccount(
+  env: Env,
+  accountId: string,
+): Promise<SigningSecret> {
   const secret = makeWebhookSecret()
   const now = Date.now()
   await rotateWebhookSecret(openAccountDatabases(env, accountId), secret, now)
   await syncAccountCopy(env, accountId)
-  return { secret, previousValidUntil: now + SECRET_OVERLAP_MS }
+  return { secret, previousValidUntil: now + PREVIOUS_SECRET_VALID_MS }
 }

@@ -8,7 +8,7 @@ import { listDeliveriesWithoutBody, storeDeliveryBody } from "../db/deliveries.t
 import type { Delivery } from "../db/schema/deliveries.ts"
 import { hydrateListedJobs, readDeliveryBody } from "../db/values/hydrate.ts"
 import { createLargeValueWriter } from "../db/values/large-values.ts"
-import { spillDelivery } from "../db/values/overflow.ts"
+import { spillDeliveryToR2 } from "../db/values/overflow.ts"
 import type { EnabledEndpoint } from "../domain/snapshot.ts"
 import { abandonLargeValues } from "../objects/abandon-upload.ts"
 import { buildBatchRecord } from "../kinds/batch-record.ts"
@@ -48,7 +48,7 @@ export async function writeBatchDeliveryBody(env: Env, delivery: Delivery): Prom
     data: buildBatchRecord(`${origin}/v1`, { ...found, jobs }, new Map()),
   })
   const writer = createLargeValueWriter(env.MEDIA, database)
-  const spilled = await spillDelivery(writer, { ...delivery, body })
+  const spilled = await spillDeliveryToR2(writer, { ...delivery, body })
   const stored = await storeDeliveryBody(database, spilled, writer.uploads)
   if (stored?.bodyObjectKey !== spilled.bodyObjectKey) await abandonLargeValues(env, writer)
   return stored && (await readDeliveryBody(env.MEDIA, stored))

@@ -10,7 +10,11 @@ import {
 import type { NewEndpointFieldValues, NewWebhookEndpoint } from "../db/webhook-endpoints.ts"
 import { newId } from "../platform/ids.ts"
 import type { SigningSecret } from "./account-webhooks.ts"
-import { makeWebhookSecret, computePreviousSecretExpiry, SECRET_OVERLAP_MS } from "./signing.ts"
+import {
+  makeWebhookSecret,
+  computePreviousSecretExpiry,
+  PREVIOUS_SECRET_VALID_MS,
+} from "./signing.ts"
 
 /**
  * Creates a webhook endpoint with its own secret. Returns null if the account has reached its
@@ -70,5 +74,5 @@ export async function rotateSecretOfEndpoint(
   const secret = makeWebhookSecret()
   const now = Date.now()
   if (!(await rotateEndpointSecret(database, id, secret, now))) return null
-  return { secret, previousValidUntil: now + SECRET_OVERLAP_MS }
+  return { secret, previousValidUntil: now + PREVIOUS_SECRET_VALID_MS }
 }

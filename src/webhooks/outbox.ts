@@ -12,7 +12,7 @@ import { isFinalState } from "../domain/states.ts"
 import type { WebhookForm } from "../domain/states.ts"
 import type { JobTransition } from "../db/jobs/apply-transition.ts"
 import type { JobSnapshot } from "../domain/snapshot.ts"
-import { utf8ByteLength } from "../contract/bundle.ts"
+import { countUtf8Bytes } from "../contract/bundle.ts"
 import { makeEventType, matchesEventType } from "./event-types.ts"
 
 /** Body of a webhook about the end of a job. `data` is the record of the job. */
@@ -37,7 +37,7 @@ type Field = { path: string[]; bytes: number }
  */
 export function serializeWebhookEvent(event: WebhookEvent): string {
   const whole = JSON.stringify(event)
-  if (whole.length * 3 <= BODY_BYTES_MAX || utf8ByteLength(whole) <= BODY_BYTES_MAX) return whole
+  if (whole.length * 3 <= BODY_BYTES_MAX || countUtf8Bytes(whole) <= BODY_BYTES_MAX) return whole
   const body = omitLargestFields(event, DEPTH_MAX) ?? omitLargestFields(event, 1)
   if (body === null)
     throw new Error(
@@ -53,7 +53,7 @@ export function serializeWebhookEvent(event: WebhookEvent): string {
 function omitLargestFields(event: WebhookEvent, depth: number): string | null {
   const data = structuredClone(event.data)
   const truncated: string[] = []
-  let bytes = utf8ByteLength(JSON.stringify(event))
+  let bytes = countUtf8Bytes(JSON.stringify(event))
   const fields = fieldsOf(data, [], depth)
   for (const field of fields.toSorted((one, other) => other.bytes - one.bytes)) {
     setNull(data, field.path)
@@ -62,7 +62,7 @@ function omitLargestFields(event: WebhookEvent, depth: number): string | null {
     bytes += name.length - field.bytes
     if (bytes > BODY_BYTES_MAX) continue
     const body = JSON.stringify({ ...event, data: { ...data, truncated } })
-    if (utf8ByteLength(body) <= BODY_BYTES_MAX) return body
+    if (countUtf8Bytes(body) <= BODY_BYTES_MAX) return body
   }
   return null
 }
@@ -77,7 +77,7 @@ function fieldsOf(owner: object, path: string[], depth: number): Field[] {
     const own = [...path, name]
     const isBranch = value instanceof Object && !Array.isArray(value) && own.length < depth
     if (isBranch) return fieldsOf(value, own, depth)
-    return [{ path: own, bytes: utf8ByteLength(JSON.stringify(value)) }]
+    return [{ path: own, bytes: countUtf8Bytes(JSON.stringify(value)) }]
   })
 }
 

@@ -31,7 +31,7 @@ export function makeWebhookSecret(): string {
 }
 
 /** Time for which the previous secret signs in addition to the new secret, in milliseconds. */
-export const SECRET_OVERLAP_MS = 24 * 3_600_000
+export const PREVIOUS_SECRET_VALID_MS = 24 * 3_600_000
 
 /** Secret of an account or an endpoint, with the previous secret and the time of the rotation. */
 export type SecretWithPrevious = {
@@ -46,7 +46,7 @@ export function listSigningSecrets(
   now: number,
 ): string[] {
   if (before === null || rotatedAt === null) return [secret]
-  return now < rotatedAt + SECRET_OVERLAP_MS ? [secret, before] : [secret]
+  return now < rotatedAt + PREVIOUS_SECRET_VALID_MS ? [secret, before] : [secret]
 }
 
 /**
@@ -54,6 +54,6 @@ export function listSigningSecrets(
  * signs.
  */
 export function computePreviousSecretExpiry(rotatedAt: number | null, now: number): number | null {
-  const until = rotatedAt === null ? null : rotatedAt + SECRET_OVERLAP_MS
+  const until = rotatedAt === null ? null : rotatedAt + PREVIOUS_SECRET_VALID_MS
   return until !== null && until > now ? until : null
 }

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { expect, it } from "vitest"
 import { beginAccountDeletion } from "../../src/accounts/deletion.ts"
-import { unpackText } from "../../src/db/values/packed-text.ts"
+import { decompressText } from "../../src/db/values/compressed-text.ts"
 import { countAccountRows } from "../support/accounts/account-rows.ts"
 import { makeCaller } from "../support/caller.ts"
 import { createBatchOfCopies, createCopy, endCopy } from "../support/chains.ts"
@@ -39,7 +39,7 @@ it("a deleted account has its waiting jobs and batches canceled, told and remove
     .bind(accountId, id)
     .all<{ type: string; body: unknown }>()
   expect(told.map(({ type }) => type)).toEqual(["batch.failed"])
-  expect(JSON.parse(unpackText(told[0]?.body))).toMatchObject({
+  expect(JSON.parse(decompressText(told[0]?.body))).toMatchObject({
     data: { id, open_jobs: 0, failed_jobs: 3, jobs: { film: { status: "completed" } } },
   })
   const left = await countAccountRows(accountId)

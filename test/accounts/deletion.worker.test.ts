@@ -2,7 +2,7 @@ import { runDurableObjectAlarm } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { describe, expect, it } from "vitest"
 import { beginAccountDeletion } from "../../src/accounts/deletion.ts"
-import { purgeAccounts } from "../../src/upkeep/purge.ts"
+import { purgeDeletedAccounts } from "../../src/upkeep/purge.ts"
 import { sweepDirectly } from "../support/sweep.ts"
 import { openDirectory } from "../../src/db/database.ts"
 import { makeCaller, uploadTestFile } from "../support/caller.ts"
@@ -75,7 +75,7 @@ describe("a deleted account", () => {
     const before = await countAccountRows(kept.accountId)
     expect(await countAccountRows(gone.accountId)).toEqual(before)
     expect(await beginAccountDeletion(env, gone.accountId)).toBe(true)
-    await purgeAccounts(env, openDirectory(env), Date.now())
+    await purgeDeletedAccounts(env, openDirectory(env), Date.now())
     expect(await countAccountRows(gone.accountId)).toEqual({
       accounts: 1,
       account_storage: 1,
@@ -84,7 +84,7 @@ describe("a deleted account", () => {
     })
     expect(await objectsOf(gone.accountId)).toEqual([])
     await env.MEDIA.put(`${gone.accountId}/tasks/t/1/out_1/media`, "of a run that was killed")
-    await purgeAccounts(env, openDirectory(env), Date.now() + DAY_MS)
+    await purgeDeletedAccounts(env, openDirectory(env), Date.now() + DAY_MS)
     expect(await countAccountRows(gone.accountId)).toEqual({})
     expect(await objectsOf(gone.accountId)).toEqual([])
     expect(await countAccountRows(kept.accountId)).toEqual(before)

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest"
 import {
   getDispatcher,
   getRateLimiter,
-  makeLocationOptions,
+  makeDurableObjectLocationOptions,
   getPoolObject,
 } from "../../src/bindings/durable-objects.ts"
 import { killTask } from "../../src/runner/client.ts"
@@ -43,7 +43,7 @@ describe("Durable Objects", () => {
   })
 
   it("refuse an unknown region", () => {
-    expect(() => makeLocationOptions(watched({ REGION: "mars" }).env)).toThrow(
+    expect(() => makeDurableObjectLocationOptions(watched({ REGION: "mars" }).env)).toThrow(
       "expected one of wnam",
     )
   })

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { promisify } from "node:util"
 import { chooseSandbox } from "../../container/sandbox/tiers/choose-sandbox.ts"
 import type { SandboxChoice } from "../../container/sandbox/tiers/choose-sandbox.ts"
-import { toNodeListener } from "../../container/server/node-adapter.ts"
+import { toNodeRequestListener } from "../../container/server/node-adapter.ts"
 import type { RequestHandler } from "../../container/server/node-adapter.ts"
 import { createRunner } from "../../container/server/runner.ts"
 import type { RunnerSettings } from "../../container/settings.ts"
@@ -154,7 +154,9 @@ export function makeOrder(of: {
 
 /** Serves a handler of web requests on a loopback port. */
 export async function listen(handler: Pick<RequestHandler, "fetch"> & Partial<RequestHandler>) {
-  const server = createServer(toNodeListener({ refuseByHeaders: () => undefined, ...handler }))
+  const server = createServer(
+    toNodeRequestListener({ refuseByHeaders: () => undefined, ...handler }),
+  )
   await new Promise<void>((resolve) => {
     server.listen(0, "127.0.0.1", resolve)
   })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import {
-  zipNameForOutput,
+  makeOutputZipName,
   findBundleKind,
   matchesNamePattern,
   bundleMemberNameSchema,
@@ -65,7 +65,7 @@ test.for<[string, string, boolean]>([
 })
 
 test("the archive of a pattern of times has the text around the times", () => {
-  expect(zipNameForOutput({ name: "shot_%Y-%m-%d.png", has_times: true })).toBe("shot.zip")
+  expect(makeOutputZipName({ name: "shot_%Y-%m-%d.png", has_times: true })).toBe("shot.zip")
 })
 
 test("matching takes linear time, also for a name that nearly matches in many ways", async () => {
@@ -89,7 +89,7 @@ test.for([
   ["50%% %d.png", "50%.zip"],
   ["50% off %03d.png", "50% off.zip"],
 ])("the archive of %s is called %s", ([pattern, name]) => {
-  expect(zipNameForOutput({ name: pattern ?? "" })).toBe(name)
+  expect(makeOutputZipName({ name: pattern ?? "" })).toBe(name)
 })
 
 describe("a member", () => {

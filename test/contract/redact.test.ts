@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { registerSecrets, redactField, redactText } from "../../src/contract/redact.ts"
+import { registerSecrets, redactLogField, redactText } from "../../src/contract/redact.ts"
 
 const key = "lathe_0aZ9bY8cX7dW6eV5fU4gT3hS2iR1jQ0kP9lO8mN7"
 const signature = "q3Jx0aVb-7ZtLw_9KcPdE2uYsN4oMrT6iHgXfB1vQ8k"
@@ -54,14 +54,16 @@ describe("redactText", () => {
   })
 })
 
-describe("redactField", () => {
+describe("redactLogField", () => {
   it("hides every value under a secret's name", () => {
-    expect(redactField("password", "hello")).toBe("[redacted]")
-    expect(redactField("api_key", "hello")).toBe("[redacted]")
-    expect(redactField("key_id", "hello")).toBe("hello")
+    expect(redactLogField("password", "hello")).toBe("[redacted]")
+    expect(redactLogField("api_key", "hello")).toBe("[redacted]")
+    expect(redactLogField("key_id", "hello")).toBe("hello")
   })
 
   it("shows an error's stack without secrets", () => {
-    expect(redactField("cause", new Error(`no ${key}`))).toMatch(/^Error: no lathe_\[redacted\]\n/)
+    expect(redactLogField("cause", new Error(`no ${key}`))).toMatch(
+      /^Error: no lathe_\[redacted\]\n/,
+    )
   })
 })

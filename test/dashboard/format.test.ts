@@ -3,7 +3,7 @@ import {
   formatBytes,
   formatCount,
   formatDuration,
-  formatRelative,
+  formatRelativeTime,
 } from "../../src/dashboard/components/format.ts"
 
 describe("amounts have readable units", () => {
@@ -50,6 +50,6 @@ describe("amounts have readable units", () => {
     [-86_400 * 40, "1 month ago"],
     [-86_400 * 800, "2 years ago"],
   ])("%d seconds from now", (seconds, text) => {
-    expect(formatRelative(1_000_000_000_000 + seconds * 1000, 1_000_000_000_000)).toBe(text)
+    expect(formatRelativeTime(1_000_000_000_000 + seconds * 1000, 1_000_000_000_000)).toBe(text)
   })
 })

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest"
 import { makeCaller } from "../support/caller.ts"
 import type { TestCaller } from "../support/caller.ts"
-import { recordD1Trips } from "../support/db/counted-trips.ts"
-import type { D1Trip } from "../support/db/counted-trips.ts"
+import { recordD1RoundTrips } from "../support/db/counted-trips.ts"
+import type { D1RoundTrip } from "../support/db/counted-trips.ts"
 import { PROBE_RESULT } from "../support/runner/stand-in-runner.ts"
 import { startFakePlainRunner } from "../support/runner/tiny-runner.ts"
 
@@ -63,9 +63,9 @@ function command(inputs: readonly string[]): object {
 async function tripsToAccept(
   jobs: Record<string, unknown>,
   more: Record<string, string>,
-): Promise<D1Trip[]> {
+): Promise<D1RoundTrip[]> {
   const headers = { "content-type": "application/json", ...more }
-  const trips = await recordD1Trips(async () => {
+  const trips = await recordD1RoundTrips(async () => {
     const body = JSON.stringify({ jobs })
     const answer = await caller.call("/batches", { method: "POST", headers, body })
     expect(answer.status).toBe(202)

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { describe, expect, it } from "vitest"
 import { newId } from "../../src/platform/ids.ts"
-import { purgeAccounts } from "../../src/upkeep/purge.ts"
+import { purgeDeletedAccounts } from "../../src/upkeep/purge.ts"
 import { repairAccountCopies } from "../../src/upkeep/sweep.ts"
 import { readServiceState } from "../../src/upkeep/service-state.ts"
 import { sweepDirectly } from "../support/sweep.ts"
@@ -130,7 +130,7 @@ describe("accounts over four databases", () => {
       200,
     )
     for (const at of [0, DAY_MS, DAY_MS + 3_600_000]) {
-      await purgeAccounts(env, openDirectory(env), Date.now() + at)
+      await purgeDeletedAccounts(env, openDirectory(env), Date.now() + at)
     }
     for (const table of ["accounts", "keys", "jobs", "tasks", "files", "usage_days"]) {
       expect([table, await findDatabasesWithRows(table, accountId)]).toEqual([table, []])

@@ -3,19 +3,19 @@ import { newId } from "../../src/platform/ids.ts"
 import { openAccountDatabases } from "../../src/db/database.ts"
 import type { AccountDatabase } from "../../src/db/database.ts"
 import { findBatch, listBatches } from "../../src/db/batches.ts"
-import { findInputRows, measureLongestChain } from "../../src/db/files/input-files.ts"
+import { findInputRows, measureLongestJobChain } from "../../src/db/files/input-files.ts"
 import { findFile, findJobWithFiles } from "../../src/db/files/files.ts"
-import { listUnreadGarbagePrefixes } from "../../src/db/files/garbage.ts"
+import { listGarbagePrefixesWithoutReaders } from "../../src/db/files/garbage.ts"
 import { listAccountsWithOpenJobs } from "../../src/db/jobs/jobs.ts"
 import { listDependents } from "../../src/db/jobs/dependents.ts"
 import {
-  findInputArrival,
+  findLastInputCompletedAt,
   listUnreadableInputs,
   listOpenTasksAndReaders,
   listOpenTaskIds,
   listOpenTasks,
   listTasksReadingFiles,
-  sumJobWeights,
+  sumTaskWeightsByJob,
 } from "../../src/db/jobs/open-tasks.ts"
 import { readJobSnapshot } from "../../src/db/jobs/apply-transition.ts"
 import {
@@ -39,11 +39,11 @@ const ASKED: [string, string, (own: AccountDatabase) => Promise<unknown>][] = [
   [
     "the longest chain of jobs",
     "sqlite_autoindex_job_dependencies_1",
-    (own) => measureLongestChain(own, [newId()]),
+    (own) => measureLongestJobChain(own, [newId()]),
   ],
   ["the jobs of a batch", "jobs_of_batch", (own) => findBatch(own, newId())],
   ["batches", "batches_listed", (own) => listBatches(own, { limit: 10, offset: 0 })],
-  ["the arrival of inputs", "tasks_of_job", (own) => findInputArrival(own, newId())],
+  ["the arrival of inputs", "tasks_of_job", (own) => findLastInputCompletedAt(own, newId())],
   [
     "jobs behind a job",
     "job_dependencies_of_needed",
@@ -53,7 +53,7 @@ const ASKED: [string, string, (own: AccountDatabase) => Promise<unknown>][] = [
   [
     "garbage that no task reads",
     "task_inputs_of_file",
-    (own) => listUnreadGarbagePrefixes(own.sql, ["a/", "b/"]),
+    (own) => listGarbagePrefixesWithoutReaders(own.sql, ["a/", "b/"]),
   ],
   ["the inputs of a job", "sqlite_autoindex_task_inputs_1", (own) => readJobSnapshot(own, newId())],
   ["open tasks", "tasks_open", (own) => listOpenTaskIds(own, { after: "", limit: 10 })],
@@ -77,7 +77,7 @@ const ASKED: [string, string, (own: AccountDatabase) => Promise<unknown>][] = [
     "sqlite_autoindex_task_inputs_1",
     (own) => listUnreadableInputs(own, newId()),
   ],
-  ["the weight of jobs", "tasks_of_job", (own) => sumJobWeights(own, [newId()])],
+  ["the weight of jobs", "tasks_of_job", (own) => sumTaskWeightsByJob(own, [newId()])],
   [
     "accounts with open jobs",
     "jobs_open",

@@ -16,7 +16,7 @@ import { findCallerAccountId, makeBundleReport, startCommandTask } from "../supp
 import { makeCaller } from "../support/caller.ts"
 import type { TestCaller } from "../support/caller.ts"
 import { makeJobProperties } from "../support/job-facts.ts"
-import { makeLongMembers } from "../support/media/long-members.ts"
+import { makeLongBundleMembers } from "../support/media/long-members.ts"
 
 type File = { id: string; name: string; download_url: string }
 type Command = {
@@ -123,7 +123,7 @@ describe("a command with the most files and the longest names", () => {
   it("settles, is shown whole, serves each member, and leaves nothing after its deletion", async () => {
     const owner = await makeCaller("large-bundle")
     const task = await startCommandTask(owner, { out_1: "f_%d.png" }, { webhookUrl: WEBHOOK })
-    const members = makeLongMembers()
+    const members = makeLongBundleMembers()
     const served = members[4321]?.name ?? ""
     await task.store("out_1", served, "picture", "image/png")
     const told = await task.finish([makeBundleReport("out_1", members, "application/zip")])
@@ -164,7 +164,7 @@ describe("rows", () => {
       const ended = computeEndTransition(snapshot, { state: "canceled", failure, now: Date.now() })
       const version = tries === 1 ? snapshot.job.version - 1 : snapshot.job.version
       snapshot.job.version = version
-      const outputs = makeLongMembers(500).map(({ name }) => ({
+      const outputs = makeLongBundleMembers(500).map(({ name }) => ({
         key: name,
         fileId: newId(),
         name,

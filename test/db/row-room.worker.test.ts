@@ -4,7 +4,10 @@ import type { JobResult } from "../../src/db/schema/jobs.ts"
 import { newId } from "../../src/platform/ids.ts"
 import { transitionJob } from "../../src/jobs/settle/settle.ts"
 import { computeEndTransition } from "../../src/jobs/settle/transitions.ts"
-import { maxExportBytes, EXPORTED_ROW_BYTES_MAX } from "../../src/db/values/exported-bytes.ts"
+import {
+  computeMaxExportedValueBytes,
+  EXPORTED_ROW_BYTES_MAX,
+} from "../../src/db/values/exported-bytes.ts"
 import { findCallerAccountId } from "../support/media/bundle.ts"
 import { makeCaller } from "../support/caller.ts"
 import type { TestCaller } from "../support/caller.ts"
@@ -19,7 +22,7 @@ type RecordBody = {
   warnings?: object[]
 }
 
-/** Returns a request that packs badly, with the longest metadata, in characters of three bytes. */
+/** Returns a request that compresses badly, with the longest metadata, in characters of three bytes. */
 function request(length: number) {
   const pairs = Array.from({ length: 10 }, (_, at) => {
     const seed = at + 1
@@ -52,7 +55,10 @@ async function largestRows(accountId: string): Promise<Record<string, number>> {
       .bind(accountId)
       .all()
     const sizes = rows.results.map((row) => {
-      return Object.values(row).reduce((sum: number, value) => sum + maxExportBytes(value), 0)
+      return Object.values(row).reduce(
+        (sum: number, value) => sum + computeMaxExportedValueBytes(value),
+        0,
+      )
     })
     largest[table] = Math.max(0, ...sizes)
   }
@@ -103,7 +109,7 @@ describe("a row keeps within its room", () => {
     },
   )
 
-  it("for a command with results that pack badly, which records and lists still show", async () => {
+  it("for a command with results that compress badly, which records and lists still show", async () => {
     const caller = await makeCaller(`room ${crypto.randomUUID()}`)
     const accountId = await findCallerAccountId(caller)
     const id = await create(caller, 3_000)

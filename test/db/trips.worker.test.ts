@@ -4,8 +4,8 @@ import type { TaskOrder } from "../../src/contract/task.ts"
 import { fetchWorker, makeCaller } from "../support/caller.ts"
 import type { TestCaller } from "../support/caller.ts"
 import { makeCommandBody } from "../support/media/command-request.ts"
-import { recordD1Trips } from "../support/db/counted-trips.ts"
-import type { D1Trip } from "../support/db/counted-trips.ts"
+import { recordD1RoundTrips } from "../support/db/counted-trips.ts"
+import type { D1RoundTrip } from "../support/db/counted-trips.ts"
 import { makeFormFile, postNormalizeForm } from "../support/media/kind-upload.ts"
 import { makeNormalizeResult } from "../support/media/normalized.ts"
 import { PROBE_RESULT } from "../support/runner/stand-in-runner.ts"
@@ -55,8 +55,8 @@ async function work({ work: { kind } }: TaskOrder): Promise<TaskOutcome> {
 }
 
 /** Returns the trips of some work and of its work in the background. */
-async function tripsOf(work: () => Promise<void>): Promise<D1Trip[]> {
-  const trips = await recordD1Trips(async () => {
+async function tripsOf(work: () => Promise<void>): Promise<D1RoundTrip[]> {
+  const trips = await recordD1RoundTrips(async () => {
     await work()
     await scheduler.wait(SETTLE_MS)
   })
@@ -67,13 +67,13 @@ async function tripsOf(work: () => Promise<void>): Promise<D1Trip[]> {
   return others.filter((trip) => trip !== BEGUN && trip !== ALARM).map(nameOf)
 }
 
-function nameOf(trip: D1Trip): string {
+function nameOf(trip: D1RoundTrip): string {
   return BATCHES.find(([batch]) => batch.test(trip))?.[1] ?? trip
 }
 
 /** Returns the trips of a request, without those that happen by time. */
-async function tripsToLook(look: () => Promise<unknown>): Promise<D1Trip[]> {
-  const trips = await recordD1Trips(async () => void (await look()))
+async function tripsToLook(look: () => Promise<unknown>): Promise<D1RoundTrip[]> {
+  const trips = await recordD1RoundTrips(async () => void (await look()))
   return trips.filter((trip) => !BY_TIME.test(trip) && trip !== ALARM)
 }
 
@@ -112,8 +112,8 @@ async function uploadAndProbe(): Promise<string> {
 /** Returns the trips of a request up to the batch that creates its job. */
 async function tripsToAccept(
   request: () => Promise<void>,
-): Promise<{ before: D1Trip[]; create: D1Trip | undefined }> {
-  const trips = (await recordD1Trips(request)).filter((trip) => !BY_TIME.test(trip))
+): Promise<{ before: D1RoundTrip[]; create: D1RoundTrip | undefined }> {
+  const trips = (await recordD1RoundTrips(request)).filter((trip) => !BY_TIME.test(trip))
   await scheduler.wait(SETTLE_MS)
   const at = trips.findIndex((trip) => trip.includes("insert jobs"))
   return { before: at < 0 ? trips : trips.slice(0, at), create: trips[at] }

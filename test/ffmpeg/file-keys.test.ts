@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { substituteKeys } from "../../src/ffmpeg/file-keys.ts"
-import { findKeysInCommand } from "../../src/kinds/command/keys.ts"
+import { replaceFileKeysByNames } from "../../src/ffmpeg/file-keys.ts"
+import { findFileKeysInCommand } from "../../src/kinds/command/keys.ts"
 import { splitWords } from "../../src/kinds/command/lines.ts"
 
 const NAMES = new Map(
@@ -27,7 +27,7 @@ function wordsOf(line: string): string[] {
 }
 
 function fill(line: string): string {
-  return substituteKeys(wordsOf(line), NAMES).join(" ")
+  return replaceFileKeysByNames(wordsOf(line), NAMES).join(" ")
 }
 
 describe("placeholders", () => {
@@ -126,7 +126,7 @@ describe("a bare key is kept in every other place", () => {
 
 test("the keys of a command are divided into declared and undeclared ones", () => {
   const words = wordsOf("-i {{in_1}} -i in_7 -vf subtitles=in_2,movie=in_8 {{out_9}}")
-  expect(findKeysInCommand(words, new Set(["in_1", "in_2", "in_3"]))).toEqual({
+  expect(findFileKeysInCommand(words, new Set(["in_1", "in_2", "in_3"]))).toEqual({
     known: new Set(["in_1", "in_2"]),
     unknown: new Set(["in_7", "in_8", "out_9"]),
   })
@@ -136,7 +136,7 @@ test("a key in a place of no file is not named, whether it is declared or not", 
   const words = wordsOf(
     "-i in_1 -metadata title=in_2 -preset in_3 -passlogfile out_7 -vf drawtext=text=in_8 out_1",
   )
-  expect(findKeysInCommand(words, new Set(["in_1", "in_2", "in_3", "out_1"]))).toEqual({
+  expect(findFileKeysInCommand(words, new Set(["in_1", "in_2", "in_3", "out_1"]))).toEqual({
     known: new Set(["in_1", "out_1"]),
     unknown: new Set(),
   })

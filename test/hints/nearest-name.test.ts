@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { didYouMean, findNearestName } from "../../src/hints/nearest-name.ts"
+import { makeDidYouMeanClause, findNearestName } from "../../src/hints/nearest-name.ts"
 
 const NAMES = ["scale", "setpts", "pix_fmt", "libx264", "libx265", "movflags", "preset", "h"]
 
@@ -28,7 +28,7 @@ describe("the nearest name", () => {
   })
 
   test("is suggested with `did you mean`", () => {
-    expect(didYouMean("scael", NAMES)).toBe("; did you mean `scale`?")
-    expect(didYouMean("xyz", NAMES)).toBe("")
+    expect(makeDidYouMeanClause("scael", NAMES)).toBe("; did you mean `scale`?")
+    expect(makeDidYouMeanClause("xyz", NAMES)).toBe("")
   })
 })

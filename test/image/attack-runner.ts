@@ -7,7 +7,7 @@ import { promisify } from "node:util"
 import { z } from "zod"
 import { startContainer } from "../../scripts/image/docker.ts"
 import { findFreePort } from "../../scripts/cli/ports.ts"
-import { substituteKeys } from "../../src/ffmpeg/file-keys.ts"
+import { replaceFileKeysByNames } from "../../src/ffmpeg/file-keys.ts"
 import { makeWorkspaceInputName } from "../../src/contract/task.ts"
 import { callRunner, listen, makeOrder, waitFor } from "../container/harness.ts"
 import { bring, outputsOf } from "../corpus/attack.ts"
@@ -151,5 +151,5 @@ function linesOf(
     ...Object.entries(outputsOf(attack)),
     ...brought.map(({ key, name }) => [key, makeWorkspaceInputName(key, name)] as const),
   ])
-  return [attack.words(place)].flat().map((line) => substituteKeys(wordsOf(line), names))
+  return [attack.words(place)].flat().map((line) => replaceFileKeysByNames(wordsOf(line), names))
 }

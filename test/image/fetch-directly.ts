@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { runScriptInContainer } from "../../scripts/image/docker.ts"
 import { reportSchema } from "../../src/contract/report.ts"
-import { MEDIA_OUTPUT_KEY } from "../../src/contract/tasks/fetch.ts"
+import { FETCHED_MEDIA_OUTPUT_KEY } from "../../src/contract/tasks/fetch.ts"
 import { makeDirectOrder, scriptToHandOver } from "./hand-over.ts"
 
 /** Where the site listens in a container, which its runner has to be allowed to reach. */
@@ -37,7 +37,7 @@ function orderFor(url: string): object {
     subtitles: [],
     bytes_max: 100_000_000,
     run_seconds_max: 60,
-    outputs: [{ key: MEDIA_OUTPUT_KEY, name: "media" }],
+    outputs: [{ key: FETCHED_MEDIA_OUTPUT_KEY, name: "media" }],
   })
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { expect, it } from "vitest"
 import { z } from "zod"
 import { submitCommand, waitUntilSuccess } from "../../scripts/cli/client/requests.ts"
-import { startImageService } from "../../scripts/image/service.ts"
+import { startWranglerDevService } from "../../scripts/image/service.ts"
 
 const IDLE_SECONDS = 10
 /** An object asks after a minute whether its container still has a task. */
@@ -15,7 +15,7 @@ it(
   "keeps a container while its task runs, and stops it after ten idle seconds",
   { timeout: TEST_MS_MAX },
   async () => {
-    await using service = await startImageService({ RUNNER_INSTANCES: "1" })
+    await using service = await startWranglerDevService({ RUNNER_INSTANCES: "1" })
     const { caller } = await service.openAccount("idle")
     const id = await submitCommand(caller, {
       ffmpeg_command: `ffmpeg -re -f lavfi -i testsrc=size=64x64:rate=10 -t ${LONGER_SECONDS} -c:v mpeg4 {{out_1}}`,

@@ -8,7 +8,7 @@ import { z } from "zod"
 import { makeJsonBody } from "../../scripts/cli/client/caller.ts"
 import type { ApiCaller } from "../../scripts/cli/client/caller.ts"
 import { uploadMedia } from "../../scripts/cli/client/requests.ts"
-import { startImageService } from "../../scripts/image/service.ts"
+import { startWranglerDevService } from "../../scripts/image/service.ts"
 import { makeTempFolder } from "../../scripts/cli/temp-folder.ts"
 import { findWrong } from "../renditions/find-wrong.ts"
 import type { ExpectedRendition } from "../renditions/find-wrong.ts"
@@ -52,7 +52,7 @@ describe("renditions on containers", () => {
 
   beforeAll(async () => {
     folder = opened.use(await makeTempFolder("image-renditions")).path
-    const service = opened.use(await startImageService())
+    const service = opened.use(await startWranglerDevService())
     caller = (await service.openAccount("one")).caller
   })
 

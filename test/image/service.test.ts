@@ -23,8 +23,8 @@ import {
   uploadFile,
 } from "../../scripts/cli/client/requests.ts"
 import { runDocker, startContainer, runScriptInContainer } from "../../scripts/image/docker.ts"
-import { startImageService } from "../../scripts/image/service.ts"
-import type { ImageService } from "../../scripts/image/service.ts"
+import { startWranglerDevService } from "../../scripts/image/service.ts"
+import type { WranglerDevService } from "../../scripts/image/service.ts"
 import { PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
 import { signText } from "../../src/platform/crypto/signature.ts"
 import { runDirectly } from "./run-directly.ts"
@@ -43,7 +43,7 @@ const job = z.looseObject({
   error: z.looseObject({ code: z.string(), message: z.string() }).optional(),
 })
 
-let service: ImageService
+let service: WranglerDevService
 let receiver: Receiver
 let one: { key: string; caller: ApiCaller }
 let folder: string
@@ -53,7 +53,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "lathe-image-test-"))
   opened.defer(async () => await rm(folder, { recursive: true }))
   receiver = opened.use(await startReceiver())
-  const started = await startImageService({
+  const started = await startWranglerDevService({
     RUNNER_INSTANCES: "1",
     ALLOWED_PRIVATE_HOSTS: new URL(receiver.origin).host,
   })

@@ -4,7 +4,7 @@ import { makeJsonBody } from "../../scripts/cli/client/caller.ts"
 import type { ApiCaller } from "../../scripts/cli/client/caller.ts"
 import { makeMediaFile } from "../../scripts/cli/client/media.ts"
 import { waitUntilSuccess, uploadMedia } from "../../scripts/cli/client/requests.ts"
-import { startImageService } from "../../scripts/image/service.ts"
+import { startWranglerDevService } from "../../scripts/image/service.ts"
 import { makeTempFolder } from "../../scripts/cli/temp-folder.ts"
 import {
   SHORT_SPEECH_TEXT,
@@ -36,7 +36,7 @@ describe.skipIf(LACK !== null)(`sound on containers${makeSkipSuffix(LACK)}`, () 
   beforeAll(async () => {
     folder = opened.use(await makeTempFolder("image-sound")).path
     spoken = await generateSpeech(folder, { text: SHORT_SPEECH_TEXT })
-    const service = opened.use(await startImageService())
+    const service = opened.use(await startWranglerDevService())
     caller = (await service.openAccount("one")).caller
   })
 

@@ -1,6 +1,9 @@
 import { env } from "cloudflare:workers"
 import { expect, it, vi } from "vitest"
-import { deletePrefixes, groupPrefixesByFolder } from "../../src/objects/delete-prefixes.ts"
+import {
+  deleteObjectsBelowFolderPrefixes,
+  groupPrefixesByFolder,
+} from "../../src/objects/delete-prefixes.ts"
 
 const FOLDER = "account/tasks/"
 
@@ -25,7 +28,7 @@ it("removes adjacent objects by few calls, and nothing else", async () => {
   await store([...kept, ...prefixes.map((prefix) => `${prefix}media`)])
   const { MEDIA: bucket } = env
   const [list, remove] = [vi.spyOn(bucket, "list"), vi.spyOn(bucket, "delete")]
-  await deletePrefixes(bucket, FOLDER, prefixes)
+  await deleteObjectsBelowFolderPrefixes(bucket, FOLDER, prefixes)
   const calls = [list, remove].map((method) => method.mock.calls.length)
   vi.restoreAllMocks()
   expect(calls).toEqual([1, 1])
@@ -37,17 +40,20 @@ it("removes a prefix with more objects than a page, beside many objects that sta
   const many = Array.from({ length: 45 }, (_, at) => `${prefixes[200]}members/${at} 😀.png`)
   const kept = prefixes.filter((_, at) => at !== 200).map((prefix) => `${prefix}media`)
   await store([...many, ...kept])
-  await deletePrefixes(env.MEDIA, FOLDER, [prefixes[200] ?? "", `${FOLDER}nothing/1/`])
+  await deleteObjectsBelowFolderPrefixes(env.MEDIA, FOLDER, [
+    prefixes[200] ?? "",
+    `${FOLDER}nothing/1/`,
+  ])
   expect(await keysLeft()).toEqual(kept)
   const some = prefixes.filter((_, at) => at % 40 === 0 && at !== 200)
-  await deletePrefixes(env.MEDIA, FOLDER, some)
+  await deleteObjectsBelowFolderPrefixes(env.MEDIA, FOLDER, some)
   expect(await keysLeft()).toEqual(kept.filter((key) => !some.some((own) => key.startsWith(own))))
   await env.MEDIA.delete(await keysLeft())
 })
 
 it("removes nothing for a malformed prefix", async () => {
   await store(["account/a"])
-  await deletePrefixes(env.MEDIA, "", [""])
+  await deleteObjectsBelowFolderPrefixes(env.MEDIA, "", [""])
   expect(await keysLeft()).toEqual(["account/a"])
 })
 

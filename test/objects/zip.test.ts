@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { crc32 } from "node:zlib"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { utf8ByteLength } from "../../src/contract/bundle.ts"
+import { countUtf8Bytes } from "../../src/contract/bundle.ts"
 import { computeZipLayout } from "../../src/objects/zip.ts"
 import type { ZipEntry } from "../../src/objects/zip.ts"
 
@@ -31,7 +31,7 @@ afterEach(() => rm(folder, { recursive: true }))
 async function write(contents: [string, string | number][]): Promise<string> {
   const entries = contents.map(([name, content]): ZipEntry => {
     if (typeof content === "number") return { name, sizeBytes: content, crc: 0 }
-    return { name, sizeBytes: utf8ByteLength(content), crc: crc32(content) }
+    return { name, sizeBytes: countUtf8Bytes(content), crc: crc32(content) }
   })
   const { headers, directory, sizeBytes } = computeZipLayout(entries, AT)
   const path = join(folder, "made.zip")

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from "vitest"
-import { isSampled } from "../../src/contract/log-line.ts"
+import { isRequestLogSampled } from "../../src/contract/log-line.ts"
 import { log, setLogSampleRate } from "../../src/platform/log.ts"
 import type { LogEventFields, LogLevel } from "../../src/contract/log-line.ts"
 
@@ -18,12 +18,14 @@ function isWritten(level: LogLevel, facts: LogEventFields): boolean {
 
 it("writes about the sampled share of requests, each of them completely", () => {
   const ids = Array.from({ length: 10_000 }, () => crypto.randomUUID())
-  const taken = ids.filter((id) => isSampled(id, 0.1))
+  const taken = ids.filter((id) => isRequestLogSampled(id, 0.1))
   expect(taken.length).toBeGreaterThan(800)
   expect(taken.length).toBeLessThan(1200)
-  expect(taken.every((id) => isSampled(id, 0.1) && isSampled(id, 0.5))).toBe(true)
-  expect(ids.every((id) => isSampled(id, 1))).toBe(true)
-  expect(ids.some((id) => isSampled(id, 0))).toBe(false)
+  expect(taken.every((id) => isRequestLogSampled(id, 0.1) && isRequestLogSampled(id, 0.5))).toBe(
+    true,
+  )
+  expect(ids.every((id) => isRequestLogSampled(id, 1))).toBe(true)
+  expect(ids.some((id) => isRequestLogSampled(id, 0))).toBe(false)
 })
 
 it.each<[LogLevel, LogEventFields, boolean]>([

@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
 import { resumableUploadResponseSchema } from "../../src/contract/resumable-upload.ts"
-import { endJob } from "../../src/jobs/settle/settle.ts"
+import { endOpenJob } from "../../src/jobs/settle/settle.ts"
 import { sweepDirectly } from "../support/sweep.ts"
-import { attemptPrefix } from "../../src/domain/object-keys.ts"
+import { makeAttemptKeyPrefix } from "../../src/domain/object-keys.ts"
 import { startCommandTask } from "../support/media/bundle.ts"
 import type { RunningTask } from "../support/media/bundle.ts"
 import { makeCaller } from "../support/caller.ts"
@@ -46,14 +46,14 @@ async function countUploads({ taskId }: RunningTask): Promise<unknown> {
 }
 
 function prefixes({ accountId, taskId }: RunningTask, fences: number[]): string[] {
-  return fences.map((fence) => attemptPrefix(accountId, { taskId, fence }))
+  return fences.map((fence) => makeAttemptKeyPrefix(accountId, { taskId, fence }))
 }
 
 describe("a resumable upload", () => {
   it("is aborted by the sweep after its job ended without success", async () => {
     const task = await startUpload()
     expect(await countUploads(task)).toEqual({ uploads: 1, parts: 1 })
-    await endJob(env, task, { state: "canceled", failure: canceled })
+    await endOpenJob(env, task, { state: "canceled", failure: canceled })
     expect(await garbageOf(task)).toEqual(prefixes(task, [0, 1]))
     await sweepDirectly(env, Date.now())
     expect(await countUploads(task)).toEqual({ uploads: 0, parts: null })

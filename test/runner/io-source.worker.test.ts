@@ -4,7 +4,7 @@ import { beforeAll, expect, it } from "vitest"
 import { app } from "../../src/app.ts"
 import { PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
 import { newId } from "../../src/platform/ids.ts"
-import { endJob } from "../../src/jobs/settle/settle.ts"
+import { endOpenJob } from "../../src/jobs/settle/settle.ts"
 import { makeTaskToken } from "../../src/runner/task-token.ts"
 import { openAccountDatabases } from "../../src/db/database.ts"
 import { createJob } from "../support/db/create-job.ts"
@@ -193,7 +193,7 @@ it("requires a run that continues, and its own token", async () => {
   const other = await startImport("s3://films/b.mp4")
   const foreign = await readSource({ ...task, token: other.token }, store)
   expect([foreign.answer.status, foreign.asked.length]).toEqual([401, 0])
-  await endJob(env, task.run, { state: "canceled", failure: CANCELED })
+  await endOpenJob(env, task.run, { state: "canceled", failure: CANCELED })
   const over = await readSource(task, store)
   expect([over.answer.status, over.asked.length]).toEqual([410, 0])
 })

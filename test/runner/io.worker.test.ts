@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, it } from "vitest"
 import { makeTaskToken, verifyTaskToken, GRANT_VALID_MS } from "../../src/runner/task-token.ts"
 import { collectGarbage } from "../../src/objects/collect-garbage.ts"
 import { openDirectory } from "../../src/db/database.ts"
-import { endJob } from "../../src/jobs/settle/settle.ts"
-import { memberObjectKey, outputObjectKey } from "../../src/domain/object-keys.ts"
+import { endOpenJob } from "../../src/jobs/settle/settle.ts"
+import { makeMemberObjectKey, makeOutputObjectKey } from "../../src/domain/object-keys.ts"
 import { callIo, createUpload, putPart } from "../suites/io-caller.ts"
 import type { IoUnderTest } from "../suites/io-caller.ts"
 import { testIoRoutes } from "../suites/io-routes.ts"
@@ -13,7 +13,7 @@ import { testResumableRoutes } from "../suites/io-resumable-routes.ts"
 import { TEST_BOOT_ID, startCommandTask } from "../support/media/bundle.ts"
 import { fetchWorker, makeCaller, uploadTestFile } from "../support/caller.ts"
 import type { TestCaller } from "../support/caller.ts"
-import { recordD1Trips } from "../support/db/counted-trips.ts"
+import { recordD1RoundTrips } from "../support/db/counted-trips.ts"
 
 const INPUT = "reads of a runner"
 const SECRET = env.LATHE_SECRET ?? ""
@@ -39,12 +39,13 @@ async function openRoutes(): Promise<IoUnderTest> {
     input: { key: "in_1", bytes: Uint8Array.from(new TextEncoder().encode(INPUT)) },
     outputKeys: ["out_1", "out_2"],
     async readStored(key, member) {
-      const output = outputObjectKey(task.accountId, task, key)
-      return await readObject(member ? memberObjectKey(output, member) : output)
+      const output = makeOutputObjectKey(task.accountId, task, key)
+      return await readObject(member ? makeMemberObjectKey(output, member) : output)
     },
-    readResumable: (key) => readObject(outputObjectKey(task.accountId, { ...task, fence: 0 }, key)),
+    readResumable: (key) =>
+      readObject(makeOutputObjectKey(task.accountId, { ...task, fence: 0 }, key)),
     async endRun() {
-      await endJob(env, task, { state: "canceled", failure: CANCELED })
+      await endOpenJob(env, task, { state: "canceled", failure: CANCELED })
     },
     close: () => Promise.resolve(),
   }
@@ -144,7 +145,7 @@ describe("the Worker's I/O routes", () => {
 
     it("read nothing from D1 for a while", async () => {
       const io = await openGranted(Date.now())
-      const trips = await recordD1Trips(async () => {
+      const trips = await recordD1RoundTrips(async () => {
         const answer = await callIo(io, "/inputs/in_1")
         expect(await answer.text()).toBe(INPUT)
         expect((await store(io, "out_1")).status).toBe(200)
@@ -155,7 +156,7 @@ describe("the Worker's I/O routes", () => {
 
     it("read once for later outputs, and for each input", async () => {
       const io = await openGranted(Date.now() - GRANT_VALID_MS)
-      const trips = await recordD1Trips(async () => {
+      const trips = await recordD1RoundTrips(async () => {
         for (const key of ["out_1", "out_2"]) expect((await store(io, key)).status).toBe(200)
         await (await callIo(io, "/inputs/in_1")).text()
       })

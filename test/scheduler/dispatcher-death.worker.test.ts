@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest"
 import { taskOrderSchema } from "../../src/contract/task.ts"
 import { newId } from "../../src/platform/ids.ts"
 import { Dispatcher } from "../../src/scheduler/dispatcher.ts"
-import { endJob } from "../../src/jobs/settle/settle.ts"
+import { endOpenJob } from "../../src/jobs/settle/settle.ts"
 import { PoolSlots } from "../../src/scheduler/slots.ts"
 import { TEST_BOOT_ID } from "../support/media/bundle.ts"
 import { makeQueuedJob } from "../support/db/queued-job.ts"
@@ -61,7 +61,7 @@ async function die(
     expect(rows).toMatchObject([{ id: job.taskId, state: "starting", fence: null }])
     const after = new Dispatcher(ctx, env)
     await then(after, ctx.storage)
-    await endJob(env, { accountId, jobId: job.jobId }, { state: "canceled", failure })
+    await endOpenJob(env, { accountId, jobId: job.jobId }, { state: "canceled", failure })
     await after.tasksEnded(accountId, [job.taskId], false, true)
     // The next test gets the slot.
     await expect.poll(() => heldSlots("media"), PATIENCE).toBe(0)
@@ -97,7 +97,7 @@ it("a run keeps its lease from a dispatcher that does not know it yet", async ()
 it("a finished run is not started again, and its slot is free", async () => {
   await die(
     async (before, { jobId, taskId }) => {
-      await endJob(env, { accountId, jobId }, { state: "canceled", failure })
+      await endOpenJob(env, { accountId, jobId }, { state: "canceled", failure })
       await before.tasksEnded(accountId, [taskId], false, true)
       await expect.poll(() => heldSlots("media"), PATIENCE).toBe(0)
     },
@@ -112,7 +112,7 @@ it("a finished run is not started again, and its slot is free", async () => {
 it("a slot whose release was not sent is released by the next dispatcher", async () => {
   await die(
     async (_, { jobId }) => {
-      await endJob(env, { accountId, jobId }, { state: "canceled", failure })
+      await endOpenJob(env, { accountId, jobId }, { state: "canceled", failure })
       expect(await heldSlots("media")).toBe(1)
     },
     async (after) => {

@@ -1,11 +1,11 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
-import { LEASE_MS } from "../../src/contract/protocol.ts"
+import { LEASE_DURATION_MS } from "../../src/contract/protocol.ts"
 import { newId } from "../../src/platform/ids.ts"
 import { Dispatcher } from "../../src/scheduler/dispatcher.ts"
 import { toQueueEntryOfOpenTask } from "../../src/scheduler/queued-task.ts"
-import { endJob } from "../../src/jobs/settle/settle.ts"
+import { endOpenJob } from "../../src/jobs/settle/settle.ts"
 import { openAccountDatabases } from "../../src/db/database.ts"
 import { listOpenTasks } from "../../src/db/jobs/open-tasks.ts"
 import { TaskQueue } from "../../src/scheduler/queue.ts"
@@ -78,7 +78,7 @@ async function inDispatcher(work: (running: Dispatcher) => Promise<void>): Promi
 describe("a message that comes after the end of its job", () => {
   it.each([true, false])("leaves no task and no alarm (blocked: %s)", async (blocked) => {
     const { jobId, message } = await makeQueuedJob(accountId)
-    await endJob(env, { accountId, jobId }, { state: "canceled", failure })
+    await endOpenJob(env, { accountId, jobId }, { state: "canceled", failure })
     await dispatcher.accept(accountId, [{ ...message, blocked }])
     await expect
       .poll(
@@ -135,7 +135,7 @@ describe("a job whose end cannot be written", () => {
   it("does not delay other runs that were lost with its process", async () => {
     const [bad, good] = [await makeClaimedJob(accountId), await makeClaimedJob(accountId)]
     await refuseEnd(bad)
-    await queueRunning([bad.taskId, good.taskId], { leaseUntil: Date.now() + LEASE_MS })
+    await queueRunning([bad.taskId, good.taskId], { leaseUntil: Date.now() + LEASE_DURATION_MS })
     await dispatcher.runsLost(accountId, { boot: "another" }).catch(() => undefined)
     expect(await taskOf(good.jobId)).toMatchObject({ state: "waiting", failures: 1 })
   })
@@ -161,12 +161,12 @@ describe("a lease", () => {
     await inDispatcher(async (running) => await running.alarm())
     const [task] = await readQueue()
     expect(task?.state).toBe("running")
-    expect(task?.leaseUntil).toBeLessThanOrEqual(Date.now() + LEASE_MS)
+    expect(task?.leaseUntil).toBeLessThanOrEqual(Date.now() + LEASE_DURATION_MS)
   })
 
   it("does not expire when the clock jumps forward by an hour", async () => {
     const { jobId, taskId } = await makeClaimedJob(accountId)
-    await queueRunning([taskId], { leaseUntil: Date.now() + LEASE_MS })
+    await queueRunning([taskId], { leaseUntil: Date.now() + LEASE_DURATION_MS })
     await inDispatcher(async (running) => {
       await running.alarm()
       const now = Date.now()

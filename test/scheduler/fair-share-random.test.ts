@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { findHandOver, shareSlots } from "../../src/scheduler/fair-share.ts"
+import { findSlotHandOver, decideSlotGrants } from "../../src/scheduler/fair-share.ts"
 import type { PoolState } from "../../src/scheduler/fair-share.ts"
 import { openRandom } from "../corpus/mutations.ts"
 
@@ -54,7 +54,7 @@ it(`shares ${POOLS} pools so that no account starves and every job ends once`, (
 it("shares all free slots at once as it does one by one", () => {
   for (let seed = 1; seed <= 200; seed += 1) {
     const state = makeState(seed)
-    const shared = shareSlots(state, 100).map(({ slot, accountId }) => ({ slot, accountId }))
+    const shared = decideSlotGrants(state, 100).map(({ slot, accountId }) => ({ slot, accountId }))
     expect(shared, `seed ${seed}`).toEqual(shareOneByOne(state))
   }
 })
@@ -92,7 +92,7 @@ function makeState(seed: number): PoolState {
 function shareOneByOne(from: PoolState): { slot: string; accountId: string }[] {
   const shared: { slot: string; accountId: string }[] = []
   let state = from
-  for (let [next] = shareSlots(state, 1); next; [next] = shareSlots(state, 1)) {
+  for (let [next] = decideSlotGrants(state, 1); next; [next] = decideSlotGrants(state, 1)) {
     const { slot, accountId } = next
     const id = 100 + shared.length
     shared.push({ slot, accountId })
@@ -152,7 +152,7 @@ function share(simulation: Simulation): void {
   const { accounts, names } = simulation
   for (;;) {
     const state = stateOf(simulation)
-    const [next] = shareSlots(state, 1)
+    const [next] = decideSlotGrants(state, 1)
     if (!next) break
     const account = accounts.find(({ accountId }) => accountId === next.accountId)
     const job = account?.queue.shift()
@@ -188,7 +188,7 @@ function handOver(simulation: Simulation): void {
   const { accounts, kept, names, now } = simulation
   const since = now - WAIT_MS
   for (;;) {
-    const due = findHandOver(stateOf(simulation), { waitMsMax: WAIT_MS, kept })
+    const due = findSlotHandOver(stateOf(simulation), { waitMsMax: WAIT_MS, kept })
     const run = simulation.runs.find(({ id }) => id === due?.allocation.id)
     if (!due || !run || due.at > now) break
     if (run.job.handOvers > 0) kept.add(run.id)

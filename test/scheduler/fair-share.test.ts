@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { findHandOver, shareSlots } from "../../src/scheduler/fair-share.ts"
+import { findSlotHandOver, decideSlotGrants } from "../../src/scheduler/fair-share.ts"
 import type { PoolState } from "../../src/scheduler/fair-share.ts"
 import type { SlotRequester } from "../../src/scheduler/requesters.ts"
 
@@ -78,7 +78,7 @@ describe("a free slot", () => {
     ],
     ["goes to a paid account if the trial has its share", "p t - -", [wants("p")], "p"],
   ])("%s", (_, slots, waiting, accountId) => {
-    expect(shareSlots(pool(slots, waiting), 1)[0]?.accountId).toBe(accountId)
+    expect(decideSlotGrants(pool(slots, waiting), 1)[0]?.accountId).toBe(accountId)
   })
 })
 
@@ -128,7 +128,7 @@ describe("a slot whose container an account had last", () => {
       { slot: "s0", accountId: "b" },
     ],
   ])("%s", (_, slots, lastHolders, waiting, expected) => {
-    expect(shareSlots(pool(slots, waiting, lastHolders), 1)[0]).toMatchObject(expected)
+    expect(decideSlotGrants(pool(slots, waiting, lastHolders), 1)[0]).toMatchObject(expected)
   })
 })
 
@@ -149,13 +149,13 @@ describe("a hand-over", () => {
       undefined,
     ],
   ])("%s", (_, slots, waiting, kept, id) => {
-    const due = findHandOver(pool(slots, waiting), { waitMsMax: WAIT_MS, kept: new Set(kept) })
+    const due = findSlotHandOver(pool(slots, waiting), { waitMsMax: WAIT_MS, kept: new Set(kept) })
     expect(due?.allocation.id).toBe(id)
   })
 
   it("is due once the longest-waiting account has waited for the limit", () => {
     const waiting = [wants("b", { waitingSince: NOW - 5 }), wants("c", { waitingSince: NOW - 9 })]
-    const due = findHandOver(pool("a a", waiting), { waitMsMax: WAIT_MS, kept: new Set() })
+    const due = findSlotHandOver(pool("a a", waiting), { waitMsMax: WAIT_MS, kept: new Set() })
     expect(due?.at).toBe(NOW - 9 + WAIT_MS)
   })
 })

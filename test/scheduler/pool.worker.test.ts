@@ -1,7 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it, vi } from "vitest"
-import { nextSlotRequestNumber } from "../../src/contract/slot-allocation.ts"
+import { computeNextSlotRequestNumber } from "../../src/contract/slot-allocation.ts"
 import { Pool } from "../../src/scheduler/pool.ts"
 import type { SlotRequest } from "../../src/bindings/rpc.ts"
 import { makeContainerEnv } from "../support/runner/containers.ts"
@@ -84,8 +84,10 @@ describe("the pool", () => {
   it("answers requests again after numbers an hour ahead are corrected", async () => {
     const later = Date.now() + 3600 * 1000
     expect(await request("a", { number: later, wanted: 1 })).toHaveLength(1)
-    expect(await request("a", { number: nextSlotRequestNumber(later, Date.now()) })).toEqual([])
-    const now = nextSlotRequestNumber(0, Date.now())
+    expect(await request("a", { number: computeNextSlotRequestNumber(later, Date.now()) })).toEqual(
+      [],
+    )
+    const now = computeNextSlotRequestNumber(0, Date.now())
     expect(await request("a", { number: now + 1, wanted: 1 })).toHaveLength(1)
     expect(await request("a", { number: now, wanted: 1 })).toBeNull()
   })

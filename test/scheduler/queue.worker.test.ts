@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { expect, it } from "vitest"
-import { HEARTBEAT_MS } from "../../src/contract/protocol.ts"
+import { HEARTBEAT_INTERVAL_MS } from "../../src/contract/protocol.ts"
 import { TaskQueue } from "../../src/scheduler/queue.ts"
 import {
   toNewQueueEntry,
@@ -62,14 +62,14 @@ it("a run is saved after some seconds, and its lease every few seconds from then
     expect(queue.find("t")).toEqual(first)
     queue.renew(first)
     expect(afterRestart.find("t")).toMatchObject({ state: "starting", boot: null })
-    const taken = { ...first, leaseUntil: first.leaseUntil + HEARTBEAT_MS }
+    const taken = { ...first, leaseUntil: first.leaseUntil + HEARTBEAT_INTERVAL_MS }
     queue.renew(taken)
     expect(afterRestart.find("t")).toEqual(taken)
     const soon = { ...taken, leaseUntil: taken.leaseUntil + 1 }
     queue.renew(soon)
     expect(queue.find("t")).toEqual(soon)
     expect(afterRestart.find("t")).toEqual(taken)
-    for (const byMs of [HEARTBEAT_MS, -MINUTE_MS]) {
+    for (const byMs of [HEARTBEAT_INTERVAL_MS, -MINUTE_MS]) {
       const renewed = { ...taken, leaseUntil: taken.leaseUntil + byMs }
       queue.renew(renewed)
       expect(afterRestart.find("t")).toEqual(renewed)

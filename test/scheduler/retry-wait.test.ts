@@ -1,8 +1,8 @@
 import { expect, it } from "vitest"
-import { computeRetryWaitMs } from "../../src/scheduler/dispatch-task.ts"
+import { computePostRetryWaitMs } from "../../src/scheduler/dispatch-task.ts"
 
 function waitsBy(random?: number): number[] {
-  return Array.from({ length: 9 }, (_, index) => computeRetryWaitMs(index + 1, random))
+  return Array.from({ length: 9 }, (_, index) => computePostRetryWaitMs(index + 1, random))
 }
 
 it("waits double up to a limit, and jitter shortens each by up to half", () => {

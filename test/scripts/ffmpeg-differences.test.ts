@@ -4,7 +4,7 @@ import { expect, test } from "vitest"
 import {
   findFfmpegDifferences,
   parseComponentNames,
-  toMarkdownTable,
+  formatFfmpegDifferences,
 } from "../../scripts/ffmpeg/differences.ts"
 
 test("names are parsed from the lists of ffmpeg 5 and 7 alike", () => {
@@ -49,6 +49,8 @@ test("an ffmpeg that cannot run is an error", async () => {
 })
 
 test("the table lists each name with its reason", () => {
-  const table = toMarkdownTable([{ kind: "filters", names: ["zmq", "azmq"], why: "no network" }])
+  const table = formatFfmpegDifferences([
+    { kind: "filters", names: ["zmq", "azmq"], why: "no network" },
+  ])
   expect(table.split("\n").at(-1)).toBe("| filters | `zmq` `azmq` | no network |")
 })

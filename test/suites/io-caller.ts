@@ -1,5 +1,9 @@
 import { z } from "zod"
-import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
+import {
+  RUNNER_BOOT_ID_HEADER,
+  PROTOCOL_HEADER,
+  PROTOCOL_VERSION,
+} from "../../src/contract/protocol.ts"
 
 /** I/O routes of a running task, under test. */
 export type IoUnderTest = {
@@ -59,7 +63,7 @@ export function callIo(
   const all = {
     authorization: `Bearer ${io.token}`,
     [PROTOCOL_HEADER]: PROTOCOL_VERSION,
-    [BOOT_HEADER]: io.boot,
+    [RUNNER_BOOT_ID_HEADER]: io.boot,
     ...(body !== undefined && { "content-length": String(byteLengthOf(body)) }),
     ...headers,
   }

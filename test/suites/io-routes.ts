@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { BOOT_HEADER, PROTOCOL_HEADER } from "../../src/contract/protocol.ts"
+import { RUNNER_BOOT_ID_HEADER, PROTOCOL_HEADER } from "../../src/contract/protocol.ts"
 import { callIo, WRONG_LENGTHS } from "./io-caller.ts"
 import type { Call, IoUnderTest } from "./io-caller.ts"
 
@@ -210,7 +210,7 @@ export function testIoRoutes(open: () => Promise<IoUnderTest>): void {
 
     test("is refused if its process differs from its header", async () => {
       for (const boot of [undefined, "another-boot"]) {
-        const headers = { [BOOT_HEADER]: boot }
+        const headers = { [RUNNER_BOOT_ID_HEADER]: boot }
         const started = report({ kind: "started" })
         expect(await statusOf("/reports", { ...started, headers })).toBe(400)
       }

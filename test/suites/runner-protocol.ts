@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
+import {
+  RUNNER_BOOT_ID_HEADER,
+  PROTOCOL_HEADER,
+  PROTOCOL_VERSION,
+} from "../../src/contract/protocol.ts"
 import { taskAcceptedResponseSchema } from "../../src/contract/task.ts"
 import type { TaskOrder } from "../../src/contract/task.ts"
 
@@ -94,7 +98,7 @@ export function testRunnerProtocol(open: () => Promise<RunnerUnderTest>): void {
 
     test.for(routes)("returns its boot id and its version for %s %s", async ([method, path]) => {
       const { headers } = await call(method, path, method === "POST" ? {} : undefined)
-      expect(headers.get(BOOT_HEADER)).toBe(runner.boot)
+      expect(headers.get(RUNNER_BOOT_ID_HEADER)).toBe(runner.boot)
       expect(headers.get(PROTOCOL_HEADER)).toBe(PROTOCOL_VERSION)
     })
   })

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import type { Operation } from "../../src/api/output/operation.ts"
 import { FETCH_EXAMPLE_REQUEST } from "../../src/kinds/fetch/request.ts"
-import { EXAMPLE_INPUT } from "../../src/kinds/reference.ts"
+import { EXAMPLE_INPUT_REFERENCE } from "../../src/kinds/reference.ts"
 import { OPERATIONS } from "../../src/api/routes/operations.ts"
 import { fetchWorker } from "./caller.ts"
 import type { TestCaller } from "./caller.ts"
@@ -11,7 +11,7 @@ import { finishTranscription } from "./media/transcribed.ts"
 
 const members = z.array(z.looseObject({ id: z.uuid() }))
 
-/** Values of the path parameters of an operation. `input` replaces EXAMPLE_INPUT in the body. */
+/** Values of the path parameters of an operation. `input` replaces EXAMPLE_INPUT_REFERENCE in the body. */
 export type PathParameters = Record<string, string>
 
 /** Returns the query of an operation's example request. */
@@ -53,7 +53,7 @@ export function sendExampleRequest(
  */
 function bodyOf(
   { bodies = {} }: Operation,
-  { input = EXAMPLE_INPUT }: PathParameters,
+  { input = EXAMPLE_INPUT_REFERENCE }: PathParameters,
   bodyType = Object.keys(bodies)[0],
 ): { body?: string | FormData; headers: Record<string, string> } {
   const [type, given] = Object.entries(bodies).find(([each]) => each === bodyType) ?? []
@@ -61,7 +61,7 @@ function bodyOf(
   if (type === "multipart/form-data") return { body: formOf(given.example), headers: {} }
   if (typeof given.example === "string")
     return { body: given.example, headers: { "content-type": type } }
-  const body = JSON.stringify(given.example).replaceAll(EXAMPLE_INPUT, input)
+  const body = JSON.stringify(given.example).replaceAll(EXAMPLE_INPUT_REFERENCE, input)
   return { body, headers: { "content-type": type } }
 }
 
@@ -113,7 +113,7 @@ export async function findPathParameters(
   const [collection = "", rest] = operation.path.split("/{id}")
   if (rest === undefined) {
     const { body } = bodyOf(operation, {})
-    if (typeof body !== "string" || !body.includes(EXAMPLE_INPUT)) return {}
+    if (typeof body !== "string" || !body.includes(EXAMPLE_INPUT_REFERENCE)) return {}
     return { input: `svc_id://${(await newestOf(caller, "/files")).id}` }
   }
   const member = await newestOf(caller, collection)

@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers"
-import { unpackText } from "../../src/db/values/packed-text.ts"
+import { decompressText } from "../../src/db/values/compressed-text.ts"
 
 /** Returns the type and body of the stored webhook about a job's end. */
 export async function readStoredWebhook(jobId: string) {
@@ -8,5 +8,5 @@ export async function readStoredWebhook(jobId: string) {
   ).bind(jobId)
   const found = await row.first<{ type: string; body: unknown; bodyObjectKey: string | null }>()
   if (!found) throw new Error(`the job ${jobId} has no webhook`)
-  return { ...found, body: unpackText(found.body) }
+  return { ...found, body: decompressText(found.body) }
 }

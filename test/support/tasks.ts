@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import type { FailureCode } from "../../src/contract/failure.ts"
 import type { TaskResult } from "../../src/contract/task.ts"
-import { handleReport } from "../../src/jobs/settle/settle.ts"
+import { handleRunnerReport } from "../../src/jobs/settle/settle.ts"
 import { openAccountDatabases } from "../../src/db/database.ts"
 import { claimTask } from "../../src/db/jobs/tasks.ts"
 import { readJobSnapshot } from "../../src/db/jobs/apply-transition.ts"
@@ -23,7 +23,7 @@ export async function endOnlyTask(accountId: string, jobId: string, end: OnlyTas
   const fence = (await readJobSnapshot(database, jobId))?.tasks[0]?.fence ?? 0
   const run = { accountId, jobId, taskId, fence }
   const moment = { boot: TEST_BOOT_ID, at: new Date().toISOString(), processing_seconds: 1 }
-  const receipt = await handleReport(
+  const receipt = await handleRunnerReport(
     env,
     run,
     "result" in end

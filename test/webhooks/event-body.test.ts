@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
-import { utf8ByteLength } from "../../src/contract/bundle.ts"
+import { countUtf8Bytes } from "../../src/contract/bundle.ts"
 import { serializeWebhookEvent } from "../../src/webhooks/outbox.ts"
 
 const BODY_BYTES_MAX = 256_000
@@ -13,7 +13,7 @@ const sent = z.looseObject({
 
 function write(fields: object) {
   const body = serializeWebhookEvent({ ...event, data: { ...head, ...fields } })
-  expect(utf8ByteLength(body)).toBeLessThanOrEqual(BODY_BYTES_MAX)
+  expect(countUtf8Bytes(body)).toBeLessThanOrEqual(BODY_BYTES_MAX)
   const { data } = sent.parse(JSON.parse(body))
   expect(data).toMatchObject(head)
   return data
@@ -21,7 +21,7 @@ function write(fields: object) {
 
 describe("the body of a webhook", () => {
   it("is the whole record if that is small enough, up to the last byte", () => {
-    const length = utf8ByteLength(serializeWebhookEvent({ ...event, data: { ...head, note: "" } }))
+    const length = countUtf8Bytes(serializeWebhookEvent({ ...event, data: { ...head, note: "" } }))
     const note = "x".repeat(BODY_BYTES_MAX - length)
     expect(write({ note })).toEqual({ ...head, note })
     expect(write({ note: `${note}x` })).toEqual({ ...head, note: null, truncated: ["note"] })

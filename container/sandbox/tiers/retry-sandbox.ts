@@ -9,7 +9,7 @@ const DELAYS = { factor: 2, minTimeout: 1000, maxTimeout: 60_000, unref: true }
 /**
  * Function that returns the latest choice of a sandbox. Waits until the first self-test has ended.
  */
-export type GetSandboxChoice = () => Promise<SandboxChoice>
+export type SandboxChoiceGetter = () => Promise<SandboxChoice>
 
 /**
  * Chooses the sandbox, and retries with backoff while no tier passes its self-test. A failure may
@@ -19,7 +19,7 @@ export type GetSandboxChoice = () => Promise<SandboxChoice>
 export function chooseSandboxWithRetries(
   settings: RunnerSettings,
   onGivenUp: () => void,
-): GetSandboxChoice {
+): SandboxChoiceGetter {
   const first = Promise.withResolvers<SandboxChoice>()
   let latest = first.promise
   async function choose(): Promise<void> {

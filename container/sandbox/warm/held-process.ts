@@ -3,7 +3,7 @@ import type { ChildProcess } from "node:child_process"
 import { statSync } from "node:fs"
 import { createWorkspaceMeter } from "../workspace-meter.ts"
 import { isReadableStream } from "../tool-output.ts"
-import { LAUNCHER_REPORT_FD, pathsVisibleToTool, heldProcessArgv } from "../sandbox.ts"
+import { LAUNCHER_REPORT_FD, listPathsVisibleToTool, heldProcessArgv } from "../sandbox.ts"
 import type { ToolLaunch, HeldProcessKind, HeldProcess } from "../sandbox.ts"
 import {
   killProcessGroup,
@@ -23,7 +23,7 @@ const READY_MS_MAX = 30_000
 export function startHeldProcess(launch: ToolLaunch, form: HeldProcessKind): HeldProcess {
   const { cwd, access, taskSandbox } = launch
   const { tier, limits } = taskSandbox.sandbox
-  const paths = pathsVisibleToTool(launch, form)
+  const paths = listPathsVisibleToTool(launch, form)
   const identity = identifyFiles(paths)
   const [program, ...argv] = heldProcessArgv(launch, form)
   const stdio = ["pipe", "pipe", "pipe", "pipe"] as const

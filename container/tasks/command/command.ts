@@ -6,21 +6,21 @@ import type { TaskInput, TaskOutput } from "../../../src/contract/task.ts"
 import type { CommandResult, CommandWork } from "../../../src/contract/tasks/command.ts"
 import { getWorkspaceOutputNames } from "../../../src/contract/task.ts"
 import { TASK_WARNINGS_MAX } from "../../../src/contract/warning.ts"
-import { callerFailure } from "../../task-failure.ts"
+import { createCallerFailure } from "../../task-failure.ts"
 import type { TaskFailure } from "../../task-failure.ts"
 import { prefixCommandNumber } from "../../tools/ffmpeg/explain-failure.ts"
 import {
   divideProgressAmongCommands,
   listCommandOutputNames,
 } from "../../tools/ffmpeg/length/progress-shares.ts"
-import { knownInputDurations, runFfmpeg } from "../../tools/ffmpeg/run-ffmpeg.ts"
+import { mapKnownInputSeconds, runFfmpeg } from "../../tools/ffmpeg/run-ffmpeg.ts"
 import type { FinishedFfmpegRun } from "../../tools/ffmpeg/run-ffmpeg.ts"
 import { TaskStdout } from "../../tools/ffmpeg/task-stdout.ts"
 import { createCallerToolLog } from "../../tools/ffmpeg/tool-log.ts"
 import type { CallerToolLog } from "../../tools/ffmpeg/tool-log.ts"
 import { downloadInputs } from "../../transfer/download-inputs.ts"
 import { checkAndStoreOutputs } from "../outputs/finish-outputs.ts"
-import { prepareCommands } from "./prepare-commands.ts"
+import { prepareFfmpegCommands } from "./prepare-commands.ts"
 import { startRunClock } from "../run-clock.ts"
 import { markProcessStarted } from "../run-context.ts"
 import type { RunContext, TaskOutcome } from "../run-context.ts"
@@ -42,7 +42,7 @@ async function runCommandTask(
   const { workspace, order } = context
   const remedies = work.form === "ffmpeg" ? FFMPEG_REMEDIES : COMMAND_REMEDIES
   const files = { workspace, inputs: order.inputs, outputs, names, remedies }
-  const commands = prepareCommands(work.commands, files)
+  const commands = prepareFfmpegCommands(work.commands, files)
   if ("failure" in commands) return commands
   const toolLog = createCallerToolLog(workspace, names)
   const stdout = new TaskStdout()
@@ -69,7 +69,7 @@ async function runCommands(
   }: { secondsMax: number; toolLog: CallerToolLog; stdout: TaskStdout; runs: FinishedFfmpegRun[] },
 ): Promise<TaskFailure | null> {
   const total = commands.length
-  const shares = divideProgressAmongCommands(commands, knownInputDurations(context))
+  const shares = divideProgressAmongCommands(commands, mapKnownInputSeconds(context))
   const durations = new Map<string, number>()
   const clock = startRunClock(context, {
     secondsMax,
@@ -99,7 +99,7 @@ async function runCommands(
     if (failed === "time limit") {
       const message =
         clock.describeLimit() + describeEndlessSources(findEndlessSources(parseFfmpegCommand(argv)))
-      return callerFailure("time_limit", prefixCommandNumber(position, message))
+      return createCallerFailure("time_limit", prefixCommandNumber(position, message))
     }
     if (failed) return failed
   }

@@ -2,14 +2,14 @@ import { failureCodeSchema } from "../../../src/contract/failure.ts"
 import type { TaskInput, TaskOutput } from "../../../src/contract/task.ts"
 import { parseFfmpegCommand } from "../../../src/ffmpeg/command-line.ts"
 import type { CommandFile, CommandOption } from "../../../src/ffmpeg/command-line.ts"
-import { substituteKeys } from "../../../src/ffmpeg/file-keys.ts"
+import { replaceFileKeysByNames } from "../../../src/ffmpeg/file-keys.ts"
 import type { FileNamesByKey } from "../../../src/ffmpeg/file-keys.ts"
 import { findOptionPolicyRefusals } from "../../../src/ffmpeg/policy/check-options.ts"
 import { findOptionValueKind } from "../../../src/ffmpeg/policy/options.ts"
 import { quoteShortenedValue } from "../../../src/ffmpeg/policy/refusal.ts"
-import type { Refusal } from "../../../src/ffmpeg/policy/refusal.ts"
+import type { CommandRefusal } from "../../../src/ffmpeg/policy/refusal.ts"
 import type { RemedyPhrases } from "../../../src/ffmpeg/policy/remedies.ts"
-import { callerFailure } from "../../task-failure.ts"
+import { createCallerFailure } from "../../task-failure.ts"
 import type { TaskFailure } from "../../task-failure.ts"
 import { prefixCommandNumber } from "../../tools/ffmpeg/explain-failure.ts"
 import type { CommandPosition } from "../../tools/ffmpeg/explain-failure.ts"
@@ -45,7 +45,7 @@ export type TaskFiles = {
  * runs exactly the text that was checked. Replaces each HLS key info file by a file that the runner
  * writes. All files are read before any command runs.
  */
-export function prepareCommands(
+export function prepareFfmpegCommands(
   commands: readonly (readonly string[])[],
   files: TaskFiles,
 ): string[][] | TaskFailure {
@@ -64,7 +64,7 @@ function prepareCommand(
   files: TaskFiles,
   position: CommandPosition,
 ): string[] | TaskFailure {
-  const prepared = substituteKeys(words, files.names)
+  const prepared = replaceFileKeysByNames(words, files.names)
   const command = parseFfmpegCommand(prepared)
   const last = { kind: "output" as const, word: "", options: command.trailing, at: words.length }
   let graphBytes = 0
@@ -87,7 +87,11 @@ function prepareCommand(
 /**
  * Refusal of a file that an option reads. `others` contains the messages of additional refusals.
  */
-type FileRefusal = { code: Refusal["code"] | "invalid_input"; message: string; others?: string[] }
+type FileRefusal = {
+  code: CommandRefusal["code"] | "invalid_input"
+  message: string
+  others?: string[]
+}
 
 type ReadOption = { option: string; value: string; isGraph: boolean }
 
@@ -126,7 +130,7 @@ function readGraphFile(
       : { code: "invalid_input", message: `${message} is not UTF-8 text` }
   }
   const inline = inlineOption(option)
-  const [, graph = ""] = substituteKeys([inline.word, read.text], files.names)
+  const [, graph = ""] = replaceFileKeysByNames([inline.word, read.text], files.names)
   const refusals = findOptionPolicyRefusals(
     { ...option, name: inline.name, value: graph },
     {
@@ -159,5 +163,5 @@ function fail(
 ): TaskFailure {
   const sentence = message.startsWith(`${word}:`) ? message : `${word}: ${message}`
   const known = failureCodeSchema.catch("command_failed").parse(code)
-  return callerFailure(known, prefixCommandNumber(position, `${sentence}.`), others)
+  return createCallerFailure(known, prefixCommandNumber(position, `${sentence}.`), others)
 }

@@ -1,7 +1,7 @@
 import { isS3Url } from "../../../src/contract/urls/s3-url.ts"
 import { PLAN_LIMIT_REMEDY } from "../../../src/contract/plan-limit-remedy.ts"
-import { createDial } from "../../egress/dial.ts"
-import { callerFailure } from "../../task-failure.ts"
+import { createDialFunction } from "../../egress/dial.ts"
+import { createCallerFailure } from "../../task-failure.ts"
 import type { TaskFailure } from "../../task-failure.ts"
 import { FIRST_BYTES_LENGTH } from "../../tools/first-bytes.ts"
 import { formatBytes } from "../../tools/format-bytes.ts"
@@ -20,7 +20,7 @@ import { peekBodyStart } from "../../transfer/web/peek-body.ts"
 import { SourceChangedError, SourceError } from "../../transfer/web/source-error.ts"
 import { markProcessStarted } from "../run-context.ts"
 import type { RunContext } from "../run-context.ts"
-import { credibleMediaType, detectSourceKind } from "./source-kind.ts"
+import { selectCredibleMediaType, detectSourceKind } from "./source-kind.ts"
 import { readSourceNameAndType } from "./source-name.ts"
 import type { SourceToStore } from "./store-file.ts"
 
@@ -76,9 +76,9 @@ export async function downloadSource<Outcome>(
     context.signal.throwIfAborted()
     if (deadline.aborted) {
       const message = `The server is too slow: a download may take ${secondsMax} seconds.`
-      return callerFailure("too_slow", message)
+      return createCallerFailure("too_slow", message)
     }
-    if (error instanceof SourceError) return callerFailure(error.code, error.message)
+    if (error instanceof SourceError) return createCallerFailure(error.code, error.message)
     throw error
   } finally {
     context.status.processingMs += performance.now() - startedMs
@@ -138,7 +138,7 @@ async function downloadOnce<Outcome>(
   }
   const { bytes_max: bytesMax } = work
   if (facts.codings.length === 0 && (facts.length ?? 0) > bytesMax) throw tooLarge(bytesMax)
-  const declaredType = credibleMediaType(head, facts.contentType)
+  const declaredType = selectCredibleMediaType(head, facts.contentType)
   const disposition = response.headers["content-disposition"]
   const named = readSourceNameAndType(answer.url, disposition, declaredType)
   const source = {
@@ -150,7 +150,7 @@ async function downloadOnce<Outcome>(
       return limit(rest, position, bytesMax)
     },
     name: named.name,
-    contentType: credibleMediaType(head, named.contentType) ?? "application/octet-stream",
+    contentType: selectCredibleMediaType(head, named.contentType) ?? "application/octet-stream",
     stop,
   }
   return await uses.useFile(source, signal)
@@ -159,7 +159,7 @@ async function downloadOnce<Outcome>(
 function requesterForContext({ settings, order }: RunContext): SourceRequester {
   const { allowedHosts, proxy, sites } = settings.egress
   return createWebRequester(
-    createDial({ allowedHosts, upstream: proxy }),
+    createDialFunction({ allowedHosts, upstream: proxy }),
     sites,
     order.secrets?.headers,
   )

@@ -1,4 +1,4 @@
-import { isWebPage, decodeTextStart, withoutXmlProlog } from "../../tools/first-bytes.ts"
+import { isWebPage, decodeTextStart, removeXmlProlog } from "../../tools/first-bytes.ts"
 
 /**
  * Kind of a source, which decides how the source is imported. `page`: a web page or manifest, whose
@@ -26,7 +26,7 @@ const DASH = /^<(?:[\w-]+:)?MPD\b/
 export function detectSourceKind(head: Buffer, contentType: string | null): SourceKind {
   const text = decodeTextStart(head)?.trimStart()
   if (text === undefined) return "file"
-  if (text.startsWith("#EXTM3U") || DASH.test(withoutXmlProlog(text))) return "page"
+  if (text.startsWith("#EXTM3U") || DASH.test(removeXmlProlog(text))) return "page"
   if (isWebPage(text)) return "page"
   return contentType !== null && PAGE_TYPES.has(contentType) ? "page" : "file"
 }
@@ -35,7 +35,7 @@ export function detectSourceKind(head: Buffer, contentType: string | null): Sour
  * Returns the media type that a server has declared; null if the type declares text although the
  * first bytes of the body are binary.
  */
-export function credibleMediaType(head: Buffer, contentType: string | null): string | null {
+export function selectCredibleMediaType(head: Buffer, contentType: string | null): string | null {
   if (contentType === null || decodeTextStart(head) !== null) return contentType
   return contentType.startsWith("text/") || PAGE_TYPES.has(contentType) ? null : contentType
 }

@@ -1,5 +1,5 @@
 import { parse as parseDisposition } from "content-disposition"
-import { mediaTypes } from "../../tools/media-types.ts"
+import { mediaTypeConverter } from "../../tools/media-types.ts"
 
 const NAME_BYTES_MAX = 200
 const DEFAULT_NAME = "download"
@@ -29,10 +29,10 @@ export function readSourceNameAndType(
   const sourceName = cleanName(readDisposition(disposition)) ?? cleanName(lastSegment(url))
   const name = sourceName ?? DEFAULT_NAME
   if (contentType === null || VAGUE_TYPES.has(contentType)) {
-    const byName = mediaTypes.getType(name)
+    const byName = mediaTypeConverter.getType(name)
     return { name, contentType: byName ?? contentType ?? "application/octet-stream" }
   }
-  const extension = EXTENSION.test(name) ? null : mediaTypes.getExtension(contentType)
+  const extension = EXTENSION.test(name) ? null : mediaTypeConverter.getExtension(contentType)
   return { name: extension === null ? name : cut(name, `.${extension}`), contentType }
 }
 

@@ -13,7 +13,7 @@ import type { PartUpload } from "../../transfer/part-upload.ts"
 import { uploadBytesOutput } from "../../transfer/upload-outputs.ts"
 import type { SourceResponse } from "../../transfer/web/request-source.ts"
 import { SourceError } from "../../transfer/web/source-error.ts"
-import { ifRangeValue } from "../../transfer/web/source-properties.ts"
+import { getIfRangeValue } from "../../transfer/web/source-properties.ts"
 import pMap, { pMapSkip } from "p-map"
 
 const IO_PATH = `/outputs/${IMPORT_OUTPUT_KEY}`
@@ -101,7 +101,7 @@ function partBytesOf(length: number | null): number {
  */
 function validatorOf({ requestUrl, answer }: SourceToStore, partBytes: number): string | null {
   const { url, facts } = answer
-  const version = ifRangeValue(facts)
+  const version = getIfRangeValue(facts)
   if (version === null || facts.codings.length > 0) return null
   // Omits the query of the final URL, since a redirect may lead to a different signed URL at each
   // request.

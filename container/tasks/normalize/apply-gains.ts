@@ -3,7 +3,7 @@ import { buildWorkspacePath } from "../../sandbox/workspace.ts"
 import {
   gainApplicationArguments,
   canMeasureWhileWriting,
-  keptAudioPositions,
+  listKeptAudioPositions,
 } from "../../tools/loudness/gain-arguments.ts"
 import type { GainApplication } from "../../tools/loudness/gain-arguments.ts"
 import type { NormalizedFormat } from "../../tools/loudness/choose-format.ts"
@@ -117,7 +117,7 @@ async function applyAndMeasure(
     })
     return { run, after }
   }
-  const places = keptAudioPositions(source, format.container)
+  const places = listKeptAudioPositions(source, format.container)
   const streams = source.audio.map((stream, order) => ({
     specifier: `a:${places[order] ?? order}`,
     rate: stream.rate,

@@ -7,7 +7,7 @@ import type {
   NormalizeResult,
   NormalizeWork,
 } from "../../../src/contract/tasks/normalize.ts"
-import { callerFailure, RunnerError } from "../../task-failure.ts"
+import { createCallerFailure, RunnerError } from "../../task-failure.ts"
 import type { TaskFailure } from "../../task-failure.ts"
 import { checkAndStoreOutputs } from "../outputs/finish-outputs.ts"
 import { writeNormalizedFile } from "./write-normalized-file.ts"
@@ -15,7 +15,7 @@ import type { NormalizedFile } from "./write-normalized-file.ts"
 import { startRunClock } from "../run-clock.ts"
 import type { RunClock } from "../run-clock.ts"
 import type { RunContext, TaskOutcome } from "../run-context.ts"
-import { downloadOnlyInput, probeOnlyInput } from "../single-input.ts"
+import { downloadSingleInput, probeSingleInput } from "../single-input.ts"
 import type { OutputReport } from "../../../src/contract/report.ts"
 import { TASK_WARNINGS_MAX } from "../../../src/contract/warning.ts"
 import type { Warning } from "../../../src/contract/warning.ts"
@@ -30,7 +30,7 @@ import { channelLayoutFilters } from "../../tools/loudness/gain-filters.ts"
 import { readMovieHeader } from "../../tools/ffmpeg/movie-header.ts"
 import { readNormalizationSource } from "../../tools/loudness/normalization-source.ts"
 import type { NormalizationSource } from "../../tools/loudness/normalization-source.ts"
-import { encryptedAudioFailure, noAudioFailure } from "../audio-failures.ts"
+import { encryptedAudioFailure, createNoAudioFailure } from "../audio-failures.ts"
 import { measureStreamLoudness } from "./measure-streams.ts"
 import type { LoudnessMeasurement } from "./measure-streams.ts"
 import { explainUnreadableFile } from "../../tools/ffmpeg/unreadable-inputs.ts"
@@ -45,7 +45,7 @@ async function runNormalizeTask(
   context: RunContext,
   work: NormalizeWork,
 ): Promise<TaskOutcome<NormalizeResult>> {
-  const input = await downloadOnlyInput(context, "A normalization")
+  const input = await downloadSingleInput(context, "A normalization")
   const clock = startRunClock(context, {
     secondsMax: work.run_seconds_max,
     what: "a normalization",
@@ -201,16 +201,16 @@ async function readInput(
   context: RunContext,
   name: string,
 ): Promise<NormalizationSource | TaskFailure> {
-  const probed = await probeOnlyInput(context, name)
+  const probed = await probeSingleInput(context, name)
   if (!("probe" in probed)) {
-    return callerFailure("invalid_input", explainUnreadableFile(probed), probed.lines)
+    return createCallerFailure("invalid_input", explainUnreadableFile(probed), probed.lines)
   }
   const source = readNormalizationSource(probed.probe, name)
   if (source.audio.length > 0) return source
   if (source.others.some(({ type }) => type === "audio")) {
-    return callerFailure("invalid_input", "The audio of the input cannot be decoded.")
+    return createCallerFailure("invalid_input", "The audio of the input cannot be decoded.")
   }
-  return noAudioFailure()
+  return createNoAudioFailure()
 }
 
 /** Measures the loudness of all audio streams of the input. */

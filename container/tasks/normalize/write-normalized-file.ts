@@ -1,14 +1,14 @@
 import { rename } from "node:fs/promises"
-import { callerFailure } from "../../task-failure.ts"
+import { createCallerFailure } from "../../task-failure.ts"
 import type { TaskFailure } from "../../task-failure.ts"
 import { buildWorkspacePath } from "../../sandbox/workspace.ts"
 import { chooseNormalizedFormat, chooseFallbackFormat } from "../../tools/loudness/choose-format.ts"
 import type { NormalizedFormat } from "../../tools/loudness/choose-format.ts"
 import { sourceContainerName } from "../../tools/loudness/audio-containers.ts"
 import {
-  planCompression,
+  planLoudnessRangeCompression,
   planLoudnessGain,
-  strengthenCompression,
+  strengthenLoudnessRangeCompression,
 } from "../../tools/loudness/gain.ts"
 import type { LoudnessGain } from "../../tools/loudness/gain.ts"
 import type { StreamLoudness } from "../../tools/loudness/loudness-meter.ts"
@@ -17,7 +17,10 @@ import type { RunClock } from "../run-clock.ts"
 import type { RunContext } from "../run-context.ts"
 import { applyGains } from "./apply-gains.ts"
 import type { MeasuredInput } from "./apply-gains.ts"
-import { compressionFilters, channelLayoutFilters } from "../../tools/loudness/gain-filters.ts"
+import {
+  loudnessRangeCompressionFilters,
+  channelLayoutFilters,
+} from "../../tools/loudness/gain-filters.ts"
 import { measureStreamLoudness } from "./measure-streams.ts"
 
 /** Normalized file in the workspace, ready to be stored. */
@@ -49,7 +52,7 @@ export async function writeNormalizedFile(
   const format = chooseNormalizedFormat(file.source)
   if (!format) {
     const message = "The input has more audio channels than any supported output format."
-    return callerFailure("invalid_input", message)
+    return createCallerFailure("invalid_input", message)
   }
   const attempt = await writeInFormat(context, clock, file, { gains, format })
   if (!("failure" in attempt) || !isFormatFailure(attempt)) return attempt
@@ -110,7 +113,7 @@ async function planGains(
   { input, source, before, target }: MeasuredInput,
   share: { from: number; to: number },
 ): Promise<LoudnessGain[] | TaskFailure> {
-  let compressions = before.map((measured) => planCompression(measured, target))
+  let compressions = before.map((measured) => planLoudnessRangeCompression(measured, target))
   let measured = before
   for (let count = 0; count < COMPRESSIONS_MAX; count += 1) {
     const compressed = compressions.flatMap((compression, order) => {
@@ -121,7 +124,10 @@ async function planGains(
     const streams = compressed.map(({ compression, stream }) => ({
       specifier: String(stream.index),
       rate: stream.rate,
-      filters: [...channelLayoutFilters(stream), ...compressionFilters(compression, stream)],
+      filters: [
+        ...channelLayoutFilters(stream),
+        ...loudnessRangeCompressionFilters(compression, stream),
+      ],
     }))
     const behind = await measureStreamLoudness(context, clock, { name: input, streams, ...share })
     if ("failure" in behind) return behind
@@ -130,7 +136,7 @@ async function planGains(
       return behind.measured[at] ?? each
     })
     const stronger = compressions.map((each, order) =>
-      strengthenCompression(each, measured[order], target),
+      strengthenLoudnessRangeCompression(each, measured[order], target),
     )
     if (count + 1 === COMPRESSIONS_MAX || stronger.every((each) => each === null)) break
     compressions = compressions.map((each, order) => stronger[order] ?? each)

@@ -1,6 +1,6 @@
 import {
   findBundleKind,
-  utf8ByteLength,
+  countUtf8Bytes,
   isPlaylistFileName,
   BUNDLE_MEMBER_NAMES_BYTES_MAX,
   bundleMemberNameSchema,
@@ -9,7 +9,7 @@ import {
 } from "../../../src/contract/bundle.ts"
 import type { OutputName } from "../../../src/contract/bundle.ts"
 import type { TaskInput, TaskOutput } from "../../../src/contract/task.ts"
-import { callerFailure } from "../../task-failure.ts"
+import { createCallerFailure } from "../../task-failure.ts"
 import type { TaskFailure } from "../../task-failure.ts"
 import type { FinishedFfmpegRun } from "../../tools/ffmpeg/run-ffmpeg.ts"
 import { HLS_KEY_INFO_FILE_PREFIX } from "../command/key-info.ts"
@@ -58,7 +58,7 @@ export async function assignFilesToBundles(
 ): Promise<Map<string, BundleFiles> | TaskFailure> {
   const bundles = outputs.filter((output) => findBundleKind(output) !== null)
   if (bundles.length === 0) return new Map()
-  const files = await listBundleCandidates(finished, outputs)
+  const files = await listBundleCandidateFiles(finished, outputs)
   const listed = [...files.keys()]
   const excess = findExcess(listed)
   if (excess) return excess
@@ -149,7 +149,7 @@ function findFailure(
     if (badNames.some((index) => assignment[index] === 1)) {
       const expected = "names have up to 240 bytes, no backslash and no control characters"
       const message = `The output ${key} ("${name}") has a file that cannot be stored: ${expected}.`
-      return callerFailure("no_output", message)
+      return createCallerFailure("no_output", message)
     }
   }
   return findExcess(names, assignments)
@@ -167,20 +167,20 @@ function findExcess(
   for (const [index, name] of names.entries()) {
     const copies = assignments?.filter((assignment) => assignment[index] === 1).length ?? 1
     files += copies
-    bytes += copies * utf8ByteLength(name)
+    bytes += copies * countUtf8Bytes(name)
   }
   if (files > BUNDLE_MEMBERS_MAX) {
     const message = `The outputs have ${files} files, and a command may create at most ${BUNDLE_MEMBERS_MAX}.`
-    return callerFailure("file_limit", message)
+    return createCallerFailure("file_limit", message)
   }
   if (bytes <= BUNDLE_MEMBER_NAMES_BYTES_MAX) return null
   const message = `The names of the outputs' files have ${bytes} bytes in total, and at most ${BUNDLE_MEMBER_NAMES_BYTES_MAX} are allowed: use shorter names.`
-  return callerFailure("file_limit", message)
+  return createCallerFailure("file_limit", message)
 }
 
 function searchTimeout(msMax: number): TaskFailure {
   const message = `The assignment of files to outputs took more than ${msMax / 1000} seconds: create fewer files, or fewer playlists.`
-  return callerFailure("time_limit", message)
+  return createCallerFailure("time_limit", message)
 }
 
 /** Workspace of a task whose commands have all succeeded, with the inputs in the workspace. */
@@ -217,7 +217,7 @@ const DASH_MANIFESTS_MAX = 8
  * names that are not valid UTF-8. Tools do not write such names, because the arguments of a command
  * are text.
  */
-export async function listBundleCandidates(
+export async function listBundleCandidateFiles(
   { workspace, order, signal }: FinishedWorkspace,
   outputs: readonly TaskOutput[],
 ): Promise<Map<string, Stats>> {

@@ -11,7 +11,7 @@ import type { TaskFailure } from "../../task-failure.ts"
 import { inputDamageWarning, isCertainInputDamage } from "../../tools/ffmpeg/input-damage.ts"
 import { cleanToolLines } from "../../tools/ffmpeg/explain-failure.ts"
 import type { FinishedFfmpegRun } from "../../tools/ffmpeg/run-ffmpeg.ts"
-import type { FfmpegRunFacts } from "../../tools/ffmpeg/run-facts.ts"
+import type { FfmpegRunDetails } from "../../tools/ffmpeg/run-facts.ts"
 import {
   isStreamCopyPastInputEnd,
   isTextOutput,
@@ -20,11 +20,11 @@ import {
 } from "./empty-output.ts"
 import type { StoredOutput } from "./store-outputs.ts"
 import type { RunContext } from "../run-context.ts"
-import { storesExactDuration } from "../../../src/contract/probe.ts"
+import { doesFormatStoreExactDuration } from "../../../src/contract/probe.ts"
 import type { ProbeResult } from "../../../src/contract/probe.ts"
 import { formatSecondsForMessage } from "../../../src/ffmpeg/media-time.ts"
 import { probeFile } from "../../tools/ffmpeg/probe-file.ts"
-import { minimumStreamSeconds } from "../../tools/ffmpeg/media-content.ts"
+import { computeMinimumStreamSeconds } from "../../tools/ffmpeg/media-content.ts"
 
 const NOTHING = "holds no picture and no sound"
 const NO_REQUESTED_STREAM = "holds none of the requested streams"
@@ -145,7 +145,7 @@ export function findInputDamageWarnings(
  * file name. For a concat list, adds the extensions of all inputs, since the list may name any
  * input.
  */
-function formatOf(name: string, { inputs }: FfmpegRunFacts, files: readonly TaskInput[]): string {
+function formatOf(name: string, { inputs }: FfmpegRunDetails, files: readonly TaskInput[]): string {
   const format = inputs.get(name)?.format
   if (format === "concat") return [format, ...files.map((file) => endOf(file.name))].join(",")
   return format ?? endOf(name)
@@ -217,7 +217,7 @@ async function findShortfall(
   if (!isJudged(input) || !isJudged(output) || findLastOptionValue(input, "f") !== null) return null
   const noted = run.notes.inputs.get(input.word)
   if (!noted || noted.seconds === null) return null
-  if (noted.isEstimate || !storesExactDuration(noted.format)) return null
+  if (noted.isEstimate || !doesFormatStoreExactDuration(noted.format)) return null
   const whole = noted.seconds - noted.startSeconds
   if (!isShort(seconds, expectedSeconds(input, output, whole))) return null
   // Probes the input, since one stream of the input may be shorter than the others. The probe comes
@@ -271,6 +271,8 @@ async function shortestStream(
   const lengths = streams
     .filter((stream) => types.has(stream["codec_type"]))
     // Uses the duration of the file for a stream that is the only stream of the file.
-    .flatMap((stream) => minimumStreamSeconds(stream, streams.length === 1 ? duration : null) ?? [])
+    .flatMap(
+      (stream) => computeMinimumStreamSeconds(stream, streams.length === 1 ? duration : null) ?? [],
+    )
   return lengths.length > 0 && lengths.every((length) => length > 0) ? Math.min(...lengths) : null
 }

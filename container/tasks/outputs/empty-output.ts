@@ -4,11 +4,11 @@ import {
   parseFfmpegCommand,
 } from "../../../src/ffmpeg/command-line.ts"
 import type { ParsedCommand, CommandFile } from "../../../src/ffmpeg/command-line.ts"
-import { storesExactDuration } from "../../../src/contract/probe.ts"
+import { doesFormatStoreExactDuration } from "../../../src/contract/probe.ts"
 import { describeSeekPastEnd, findSeeksPastEnd } from "../../../src/ffmpeg/seek-past-end.ts"
 import { parseFfmpegTime } from "../../../src/ffmpeg/media-time.ts"
 import type { TaskOutput } from "../../../src/contract/task.ts"
-import { callerFailure } from "../../task-failure.ts"
+import { createCallerFailure } from "../../task-failure.ts"
 import type { TaskFailure } from "../../task-failure.ts"
 import type { FinishedFfmpegRun } from "../../tools/ffmpeg/run-ffmpeg.ts"
 
@@ -62,7 +62,7 @@ export function emptyOutputFailure(
   const run = findRunThatWroteOutput({ name }, runs)
   const why = run ? `: ${explainEmptiness(run, name)}` : ""
   const message = `The output ${key} ("${name}") ${problem}${why}.`
-  return callerFailure("no_output", message, runs.at(-1)?.complaints ?? [])
+  return createCallerFailure("no_output", message, runs.at(-1)?.complaints ?? [])
 }
 
 /**
@@ -83,7 +83,7 @@ export function isStreamCopyPastInputEnd(
   if (command.files.filter(({ kind }) => kind === "input").length !== 1) return false
   const late = findSeeksPastEnd(command, (input) => {
     const noted = notes.inputs.get(input)
-    if (!noted || noted.isEstimate || !storesExactDuration(noted.format)) return null
+    if (!noted || noted.isEstimate || !doesFormatStoreExactDuration(noted.format)) return null
     return noted.seconds
   })
   return late.some((seek) => seek.output === null)

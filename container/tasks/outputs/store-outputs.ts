@@ -1,6 +1,6 @@
 import { lstatSync } from "node:fs"
 import type { Stats } from "node:fs"
-import { mediaTypes } from "../../tools/media-types.ts"
+import { mediaTypeConverter } from "../../tools/media-types.ts"
 import { findBundleKind } from "../../../src/contract/bundle.ts"
 import type { BundleMember } from "../../../src/contract/bundle.ts"
 import { REPORT_PROBES_BYTES_MAX } from "../../../src/contract/report.ts"
@@ -160,7 +160,7 @@ async function storeMember(
 }
 
 function typeOf(name: string): string {
-  return mediaTypes.getType(name) ?? "application/octet-stream"
+  return mediaTypeConverter.getType(name) ?? "application/octet-stream"
 }
 
 async function probeOutput(context: RunContext, name: string): Promise<Probing> {

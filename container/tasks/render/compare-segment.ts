@@ -9,7 +9,7 @@ import { runLogFields } from "../run-context.ts"
 import type { RunContext } from "../run-context.ts"
 
 /** Part of a run's context that a measurement of quality needs. */
-export type QualityContext = Omit<RunContext, "io" | "reporter">
+export type QualityMeasurementContext = Omit<RunContext, "io" | "reporter">
 
 /**
  * Comparison of renditions with their source in one sample segment of the video. `compareSegment`
@@ -29,7 +29,7 @@ type End = "compared" | "time limit" | "failed"
  * the signal of the run aborts.
  */
 export async function compareSegment(
-  context: QualityContext,
+  context: QualityMeasurementContext,
   place: PendingComparison,
 ): Promise<{ scores: number[][]; end: End }> {
   const renditions = place.renditions.map((each, at) => ({ ...each, log: logName(at) }))
@@ -41,7 +41,11 @@ export async function compareSegment(
   return { scores, end }
 }
 
-async function run(context: QualityContext, argv: string[], timeLimitMs: number): Promise<End> {
+async function run(
+  context: QualityMeasurementContext,
+  argv: string[],
+  timeLimitMs: number,
+): Promise<End> {
   try {
     const failed = await runFfmpeg(context, {
       argv,
@@ -62,7 +66,10 @@ async function run(context: QualityContext, argv: string[], timeLimitMs: number)
 }
 
 /** Reads and deletes a file that a tool wrote. Returns an empty text if there is no such file. */
-async function readAndRemoveText({ workspace }: QualityContext, name: string): Promise<string> {
+async function readAndRemoveText(
+  { workspace }: QualityMeasurementContext,
+  name: string,
+): Promise<string> {
   const path = buildWorkspacePath(workspace, name)
   const handle = await openToolWrittenFile(path).catch(() => null)
   if (!handle) return ""
@@ -76,6 +83,6 @@ function logName(at: number): string {
   return `quality-${at}.log`
 }
 
-function logFailure({ status }: QualityContext, error: string): void {
+function logFailure({ status }: QualityMeasurementContext, error: string): void {
   log("warn", "quality.failed", { ...runLogFields(status), error })
 }

@@ -1,7 +1,7 @@
 import type { RenditionContainer } from "../../../src/contract/tasks/render.ts"
 import { stereoMixFilters } from "../../tools/renditions/mix-channels.ts"
 import {
-  encodePassCount,
+  countEncodePasses,
   videoEncoderArguments,
 } from "../../tools/renditions/video-encoder-arguments.ts"
 import type {
@@ -78,10 +78,10 @@ export function renditionEncodeArguments(
   // Puts renditions with two passes first, since ffmpeg numbers pass logs by stream and the numbers
   // must be the same in both passes.
   const ordered = renditions.toSorted(
-    (one, other) => encodePassCount(other.target) - encodePassCount(one.target),
+    (one, other) => countEncodePasses(other.target) - countEncodePasses(one.target),
   )
   const encoded =
-    pass === 2 ? ordered : ordered.filter(({ target }) => encodePassCount(target) === 2)
+    pass === 2 ? ordered : ordered.filter(({ target }) => countEncodePasses(target) === 2)
   return [
     "-noautorotate",
     "-i",

@@ -1,5 +1,5 @@
 import type { TaskFailure } from "../../task-failure.ts"
-import { encodePassCount } from "../../tools/renditions/video-encoder-arguments.ts"
+import { countEncodePasses } from "../../tools/renditions/video-encoder-arguments.ts"
 import type { VideoEncodeTarget } from "../../tools/renditions/video-encoder-arguments.ts"
 import type { FinishedFfmpegRun } from "../../tools/ffmpeg/run-ffmpeg.ts"
 import type { RunClock } from "../run-clock.ts"
@@ -8,7 +8,7 @@ import { runFfmpegPass } from "../run-ffmpeg-pass.ts"
 import { countStreamFrames } from "./count-frames.ts"
 import { renditionEncodeArguments } from "./encode-arguments.ts"
 import type { SourceWithVideo, PlannedRendition } from "./encode-arguments.ts"
-import { framesPerSecond } from "./frame-rate.ts"
+import { toFramesPerSecond } from "./frame-rate.ts"
 import type { RenditionCodec } from "../../../src/contract/tasks/render.ts"
 import { VIDEO_ENCODER_PRESETS } from "../../tools/renditions/encoder-presets.ts"
 import { buildWorkspacePath } from "../../sandbox/workspace.ts"
@@ -35,7 +35,7 @@ export async function encodeRenditions(
 ): Promise<FinishedFfmpegRun[] | TaskFailure> {
   const { source, renditions, share } = of
   const { limits } = context.taskSandbox.sandbox
-  const groups = groupByEncodeLimits(renditions, source.video.size, limits)
+  const groups = groupRenditionsByEncodeLimits(renditions, source.video.size, limits)
   const runs = await encodeGroups(context, clock, { source, groups, share })
   if ("failure" in runs) return runs
   for (const rendition of renditions) {
@@ -116,7 +116,7 @@ function encodeWeight(group: readonly PlannedRendition[]): number {
 }
 
 function firstPassWeight(group: readonly PlannedRendition[]): number {
-  return FIRST_PASS_WEIGHT * pixelsOf(group.filter(({ target }) => encodePassCount(target) === 2))
+  return FIRST_PASS_WEIGHT * pixelsOf(group.filter(({ target }) => countEncodePasses(target) === 2))
 }
 
 function pixelsOf(group: readonly PlannedRendition[]): number {
@@ -141,7 +141,7 @@ async function reencodeMissedBitrate(
     if (bitrateKbps === null || encoderKbps === null) break
     const counted = await countStreamFrames(context, clock, { name, stream: 0, at })
     if ("failure" in counted) return counted
-    const seconds = counted.frames / framesPerSecond(target.frameRate)
+    const seconds = counted.frames / toFramesPerSecond(target.frameRate)
     const measuredKbps = (counted.bytes * 8) / 1000 / seconds
     const next = computeCorrectedBitrate({ ...target, bitrateKbps }, { encoderKbps, measuredKbps })
     if (next === null) break
@@ -195,7 +195,7 @@ export type EncodeLimits = { memoryBytes: number; threads: number }
  * decodes the source once. Fewer groups are faster, since a decode takes about as long as a small
  * encode.
  */
-export function groupByEncodeLimits<Each extends { target: VideoEncodeTarget }>(
+export function groupRenditionsByEncodeLimits<Each extends { target: VideoEncodeTarget }>(
   renditions: readonly Each[],
   source: { width: number; height: number },
   limits: EncodeLimits,

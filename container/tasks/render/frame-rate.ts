@@ -73,13 +73,13 @@ export function chooseFrameRate({ base, average, isInterlaced }: ProbedFrameRate
   if (steady) return limit(snap(steady))
   const isFine =
     usableBase &&
-    framesPerSecond(usableBase) > framesPerSecond(mean) &&
-    framesPerSecond(usableBase) <= EVEN_RATES[0]
+    toFramesPerSecond(usableBase) > toFramesPerSecond(mean) &&
+    toFramesPerSecond(usableBase) <= EVEN_RATES[0]
   return isFine ? limit(snap(usableBase)) : evenRate(mean)
 }
 
 /** Converts a frame rate to a number of frames per second. */
-export function framesPerSecond({ frames, seconds }: FrameRate): number {
+export function toFramesPerSecond({ frames, seconds }: FrameRate): number {
   return frames / seconds
 }
 
@@ -89,14 +89,18 @@ export function formatFrameRate({ frames, seconds }: FrameRate): string {
 }
 
 function isCameraRate(rate: FrameRate | null): rate is FrameRate {
-  return rate !== null && framesPerSecond(rate) <= CAMERA_RATE_MAX
+  return rate !== null && toFramesPerSecond(rate) <= CAMERA_RATE_MAX
 }
 
 function evenRate(mean: FrameRate): FrameRate {
   const film = snap(mean)
-  if (film !== mean && framesPerSecond(film) > FILM_RATE_MIN && framesPerSecond(film) <= RATE_MAX)
+  if (
+    film !== mean &&
+    toFramesPerSecond(film) > FILM_RATE_MIN &&
+    toFramesPerSecond(film) <= RATE_MAX
+  )
     return film
-  const least = framesPerSecond(mean) * (1 - COUNTED_SHARE)
+  const least = toFramesPerSecond(mean) * (1 - COUNTED_SHARE)
   return perSecond(EVEN_RATES.find((rate) => rate >= least) ?? RATE_MAX)
 }
 
@@ -113,7 +117,7 @@ function snap(rate: FrameRate): FrameRate {
  * fast source, and repeats frames of a slow source.
  */
 function limit(rate: FrameRate): FrameRate {
-  const value = framesPerSecond(rate)
+  const value = toFramesPerSecond(rate)
   if (value < RATE_MIN) {
     return snap({ ...rate, frames: rate.frames * Math.ceil(RATE_MIN / value) })
   }
@@ -129,7 +133,7 @@ function dividedBy({ frames, seconds }: FrameRate, divisor: number): FrameRate {
 }
 
 function isClose(one: FrameRate, other: FrameRate, share: number): boolean {
-  return Math.abs(framesPerSecond(one) / framesPerSecond(other) - 1) <= share
+  return Math.abs(toFramesPerSecond(one) / toFramesPerSecond(other) - 1) <= share
 }
 
 function perSecond(frames: number): FrameRate {

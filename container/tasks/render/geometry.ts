@@ -100,7 +100,7 @@ export function readPictureRotation(displayMatrix: string): PictureRotation {
     )
   const [a = 1, b = 0] = first
   const [c = 0, d = 1] = second
-  if (![a, b, c, d].every(Number.isFinite)) return NO_ROTATION
+  if (![a, b, c, d].every(Number.isFinite)) return NO_PICTURE_ROTATION
   if (Math.abs(b) + Math.abs(c) > Math.abs(a) + Math.abs(d)) {
     const [negative, positive] = b > 0 ? ["clock", "cclock_flip"] : ["clock_flip", "cclock"]
     return { swapsSides: true, filters: [`transpose=${c > 0 ? positive : negative}`] }
@@ -110,7 +110,7 @@ export function readPictureRotation(displayMatrix: string): PictureRotation {
 }
 
 /** Rotation of a picture that is displayed without rotation. */
-export const NO_ROTATION: PictureRotation = { swapsSides: false, filters: [] }
+export const NO_PICTURE_ROTATION: PictureRotation = { swapsSides: false, filters: [] }
 
 /** Rounds the length of a side to the nearest even number of pixels between SIDE_MIN and `max`. */
 function evenSide(side: number, max: number): number {

@@ -8,7 +8,7 @@ import type { SampleSegment } from "../../tools/quality/sample-segments.ts"
 import type { FrameRate } from "../../tools/renditions/video-encoder-arguments.ts"
 import type { RunClock } from "../run-clock.ts"
 import { compareSegment } from "./compare-segment.ts"
-import type { QualityContext } from "./compare-segment.ts"
+import type { QualityMeasurementContext } from "./compare-segment.ts"
 import { runLogFields } from "../run-context.ts"
 import { createSandboxWithoutTask } from "../../sandbox/sandbox.ts"
 import type { Sandbox } from "../../sandbox/sandbox.ts"
@@ -111,7 +111,7 @@ const PRE_ROLLS: readonly ComparisonPreRoll[] = [
  * the run aborts.
  */
 export async function measureRenditionQuality(
-  context: QualityContext,
+  context: QualityMeasurementContext,
   clock: Pick<RunClock, "leftMs">,
   source: ComparisonSource,
   encoded: readonly EncodedRendition[],
@@ -194,7 +194,7 @@ function interleavePlaces(groups: readonly Group[]): { group: Group; place: Samp
  * the group. Tries the pre-rolls in order until a pre-roll gives scores.
  */
 async function measurePlace(
-  context: QualityContext,
+  context: QualityMeasurementContext,
   group: Group,
   of: {
     source: ComparisonSource
@@ -230,7 +230,7 @@ function hasNoScores({ scores, places, hasFailed }: Group): boolean {
 }
 
 function readQualities(
-  context: QualityContext,
+  context: QualityMeasurementContext,
   metric: QualityMetric,
   groups: readonly Group[],
 ): Map<string, RenditionQuality> {
@@ -251,7 +251,7 @@ function startStopwatch(): () => number {
   return () => performance.now() - startedMs
 }
 
-function logLeftOut({ status }: QualityContext, key: string): void {
+function logLeftOut({ status }: QualityMeasurementContext, key: string): void {
   log("warn", "quality.left_out", { ...runLogFields(status), output: key })
 }
 

@@ -1,6 +1,6 @@
 import type { RenderWork } from "../../../src/contract/tasks/render.ts"
 import type { Warning } from "../../../src/contract/warning.ts"
-import { shortestEncodableSide } from "../../tools/renditions/video-encoder-arguments.ts"
+import { shortestEncodableSidePixels } from "../../tools/renditions/video-encoder-arguments.ts"
 import type { PlannedRendition } from "./encode-arguments.ts"
 import { chooseFrameRate } from "./frame-rate.ts"
 import { computeDisplaySize, fitRenditionSize, encodedFrameSize } from "./geometry.ts"
@@ -30,7 +30,7 @@ export function planRenditions(
   const plan: RenditionPlan = { renditions: [], same: [] }
   for (const { key, codec, container, resolution, bitrate_kbps: kbps = null } of renditions) {
     const picture = fitRenditionSize(shown, resolution)
-    const frame = encodedFrameSize(picture, shortestEncodableSide(codec))
+    const frame = encodedFrameSize(picture, shortestEncodableSidePixels(codec))
     const planned = {
       key,
       name: names.get(key) ?? `${key}.${container}`,

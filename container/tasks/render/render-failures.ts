@@ -1,4 +1,4 @@
-import { callerFailure } from "../../task-failure.ts"
+import { createCallerFailure } from "../../task-failure.ts"
 import type { TaskFailure } from "../../task-failure.ts"
 import type { FailureCode } from "../../../src/contract/failure.ts"
 
@@ -6,11 +6,11 @@ import type { FailureCode } from "../../../src/contract/failure.ts"
  * Returns the failure for a source without a usable video stream. Cover pictures do not count as
  * video. `hasUnknown` means that the source has a video stream that cannot be decoded.
  */
-export function noVideoFailure(hasUnknown: boolean): TaskFailure {
+export function createNoVideoFailure(hasUnknown: boolean): TaskFailure {
   if (hasUnknown) {
-    return callerFailure("invalid_input", "The video stream of the source cannot be decoded.")
+    return createCallerFailure("invalid_input", "The video stream of the source cannot be decoded.")
   }
-  return callerFailure("no_video", "The source has no video stream.")
+  return createCallerFailure("no_video", "The source has no video stream.")
 }
 
 /**
@@ -19,13 +19,13 @@ export function noVideoFailure(hasUnknown: boolean): TaskFailure {
  */
 export function undecodableVideoFailure(lines: string[]): TaskFailure {
   const message = "The video stream of the source is damaged, and no frame can be decoded."
-  return callerFailure("invalid_input", message, lines)
+  return createCallerFailure("invalid_input", message, lines)
 }
 
 /** Returns the failure for a source with encrypted video. `lines` are the error lines of ffmpeg. */
 export function encryptedVideoFailure(lines: string[]): TaskFailure {
   const message = "The source is encrypted, so its video cannot be decoded."
-  return callerFailure("drm_protected", message, lines)
+  return createCallerFailure("drm_protected", message, lines)
 }
 
 /**
@@ -35,5 +35,5 @@ export function encryptedVideoFailure(lines: string[]): TaskFailure {
 export function tooLargeRenditionFailure(code: FailureCode, lines: string[]): TaskFailure {
   const message =
     "A rendition exceeds its limit of memory or threads: request a smaller resolution or another codec."
-  return callerFailure(code, message, lines)
+  return createCallerFailure(code, message, lines)
 }

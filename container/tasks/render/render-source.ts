@@ -3,7 +3,7 @@ import type { ProbeResult } from "../../../src/contract/probe.ts"
 import type { FrameRate } from "../../tools/renditions/video-encoder-arguments.ts"
 import type { StreamColours } from "./colour-conversion.ts"
 import type { ProbedFrameRates } from "./frame-rate.ts"
-import { readPictureRotation, NO_ROTATION } from "./geometry.ts"
+import { readPictureRotation, NO_PICTURE_ROTATION } from "./geometry.ts"
 import type { PictureRotation, PixelSize } from "./geometry.ts"
 
 /** Field of an interlaced frame that is displayed first. */
@@ -151,7 +151,9 @@ function readVideo(
       codec,
       size: { width, height },
       pixelShape: readRatio(stream.sample_aspect_ratio, ":") ?? 1,
-      orientation: matrix?.displaymatrix ? readPictureRotation(matrix.displaymatrix) : NO_ROTATION,
+      orientation: matrix?.displaymatrix
+        ? readPictureRotation(matrix.displaymatrix)
+        : NO_PICTURE_ROTATION,
       pixelFormat: stream.pix_fmt ?? "",
       colour: {
         range: stream.color_range,

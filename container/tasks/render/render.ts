@@ -8,17 +8,17 @@ import { encodeRenditions } from "./encode-renditions.ts"
 import { startRunClock } from "../run-clock.ts"
 import type { RunClock } from "../run-clock.ts"
 import type { RunContext, TaskOutcome } from "../run-context.ts"
-import { downloadOnlyInput, probeOnlyInput } from "../single-input.ts"
+import { downloadSingleInput, probeSingleInput } from "../single-input.ts"
 import { renditionFilters } from "./encode-arguments.ts"
 import type { SourceWithVideo, PlannedRendition } from "./encode-arguments.ts"
 import { readRenderSource } from "./render-source.ts"
 import type { SourceVideoStream } from "./render-source.ts"
 import { isFrameRateUnknown } from "./frame-rate.ts"
 import { planRenditions, duplicateRenditionWarnings } from "./plan-renditions.ts"
-import { callerFailure } from "../../task-failure.ts"
+import { createCallerFailure } from "../../task-failure.ts"
 import type { TaskFailure } from "../../task-failure.ts"
 import { countStreamFrames } from "./count-frames.ts"
-import { noVideoFailure } from "./render-failures.ts"
+import { createNoVideoFailure } from "./render-failures.ts"
 import { explainUnreadableFile } from "../../tools/ffmpeg/unreadable-inputs.ts"
 
 export const renderTaskHandler = { definition: renderTaskDefinition, run: runRenderTask }
@@ -33,7 +33,7 @@ async function runRenderTask(
   context: RunContext,
   work: RenderWork,
 ): Promise<TaskOutcome<RenderResult>> {
-  const input = await downloadOnlyInput(context, "A transcode")
+  const input = await downloadSingleInput(context, "A transcode")
   const clock = startRunClock(context, { secondsMax: work.run_seconds_max, what: "a transcode" })
   const source = await readPictureSource(context, clock, input)
   if ("failure" in source) return source
@@ -120,13 +120,13 @@ async function readPictureSource(
   clock: RunClock,
   name: string,
 ): Promise<SourceWithVideo | TaskFailure> {
-  const probed = await probeOnlyInput(context, name)
+  const probed = await probeSingleInput(context, name)
   if (!("probe" in probed)) {
-    return callerFailure("invalid_input", explainUnreadableFile(probed), probed.lines)
+    return createCallerFailure("invalid_input", explainUnreadableFile(probed), probed.lines)
   }
   const source = readRenderSource(probed.probe, name)
   const { video } = source
-  if (!video) return noVideoFailure(source.hasUnknownVideo)
+  if (!video) return createNoVideoFailure(source.hasUnknownVideo)
   if (!isFrameRateUnknown(video.rate)) return { ...source, video }
   const counted = await countStreamFrames(context, clock, { name, stream: video.index, at: 0 })
   const seconds = source.durationSeconds

@@ -15,7 +15,7 @@ import {
   formatTranscriptJson,
   formatTranscriptText,
 } from "../../captions/format-transcript.ts"
-import { callerFailure, RunnerError } from "../../task-failure.ts"
+import { createCallerFailure, RunnerError } from "../../task-failure.ts"
 import type { TaskFailure } from "../../task-failure.ts"
 import { transcribeAudio } from "../../tools/whisper/transcribe-audio.ts"
 import type { SpeechTranscript } from "../../tools/whisper/transcribe-audio.ts"
@@ -23,7 +23,7 @@ import { startRunClock } from "../run-clock.ts"
 import type { RunClock } from "../run-clock.ts"
 import { markProcessStarted } from "../run-context.ts"
 import type { RunContext, TaskOutcome } from "../run-context.ts"
-import { downloadOnlyInput } from "../single-input.ts"
+import { downloadSingleInput } from "../single-input.ts"
 import { whisperCodeToLanguageTag } from "../../../src/contract/whisper-languages.ts"
 import type { OutputReport } from "../../../src/contract/report.ts"
 import { toSubtitleCues } from "../../captions/shape-cues.ts"
@@ -36,7 +36,7 @@ import { readMovieHeader } from "../../tools/ffmpeg/movie-header.ts"
 import type { FinishedFfmpegRun } from "../../tools/ffmpeg/run-ffmpeg.ts"
 import { findInputDamageWarnings } from "../outputs/check-stored-outputs.ts"
 import { runFfmpegPass } from "../run-ffmpeg-pass.ts"
-import { encryptedAudioFailure, noAudioFailure } from "../audio-failures.ts"
+import { encryptedAudioFailure, createNoAudioFailure } from "../audio-failures.ts"
 
 export const transcribeTaskHandler = {
   definition: transcribeTaskDefinition,
@@ -51,7 +51,7 @@ async function runTranscribeTask(
   context: RunContext,
   work: TranscribeWork,
 ): Promise<TaskOutcome<TranscribeResult>> {
-  const input = await downloadOnlyInput(context, "A transcription")
+  const input = await downloadSingleInput(context, "A transcription")
   const clock = startRunClock(context, {
     secondsMax: work.run_seconds_max,
     what: "a transcription",
@@ -102,7 +102,7 @@ async function transcribeWithinLimit(
       onFraction: (fraction) => clock.report(DECODE_SHARE + (1 - DECODE_SHARE) * fraction),
     })
     if (transcription !== "time limit") return transcription
-    return callerFailure("time_limit", clock.describeLimit())
+    return createCallerFailure("time_limit", clock.describeLimit())
   } finally {
     await rm(path, { force: true })
   }
@@ -191,7 +191,7 @@ async function decodeSound(
   const run = isNameless ? await decode(context, clock, name, NAMELESS_MIX) : mixed
   const lines = "failure" in run ? run.failure.lines : run.complaints
   if (await isEncrypted(context, name, run)) return encryptedAudioFailure(lines)
-  if ("failure" in run) return run.failure.code === "no_output" ? noAudioFailure() : run
+  if ("failure" in run) return run.failure.code === "no_output" ? createNoAudioFailure() : run
   const path = buildWorkspacePath(context.workspace, SOUND_NAME)
   const sampleCount = Math.floor((await stat(path)).size / SAMPLE_BYTES)
   if (sampleCount === 0 && run.notes.damage.length > 0) return undecodable(run)
@@ -229,5 +229,5 @@ async function isEncrypted(
  */
 function undecodable({ complaints }: FinishedFfmpegRun): TaskFailure {
   const message = "The audio of the input is damaged and cannot be decoded."
-  return callerFailure("invalid_input", message, complaints)
+  return createCallerFailure("invalid_input", message, complaints)
 }

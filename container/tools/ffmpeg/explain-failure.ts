@@ -1,6 +1,6 @@
 import { parseFfmpegCommand } from "../../../src/ffmpeg/command-line.ts"
 import type { ParsedCommand } from "../../../src/ffmpeg/command-line.ts"
-import { callerFailure } from "../../task-failure.ts"
+import { createCallerFailure } from "../../task-failure.ts"
 import type { FailureCode } from "../../../src/contract/failure.ts"
 import type { TaskFailure } from "../../task-failure.ts"
 import { EXPLAIN_RULES } from "./rules/explain-rules.ts"
@@ -75,7 +75,7 @@ export function explainFfmpegFailure(run: {
     found !== null && ABOUT_STREAMS.has(found.rule.code)
       ? explanation + describeStreams(run.stderr)
       : explanation
-  const failed = callerFailure(
+  const failed = createCallerFailure(
     found?.rule.code ?? "command_failed",
     prefixCommandNumber(run.position, sentence),
     shown,
@@ -179,7 +179,7 @@ export function cleanToolLines(stderr: string, workspace: string): string[] {
     .split(/[\r\n]+/)
     .map((line) => cleanToolLine(line, workspace).slice(0, LINE_LENGTH_MAX))
     .filter((line) => line.trim() !== "" && !NOISE_LINE_PATTERNS.some((noise) => noise.test(line)))
-  return [...new Set(hideOpenFailureReasons(lines, lines.some(isAboutOutsidePath)))]
+  return [...new Set(hideOpenFailureReasons(lines, lines.some(isLineAboutOutsidePath)))]
 }
 
 /**
@@ -215,7 +215,7 @@ export function hideOpenFailureReasons(lines: readonly string[], isOutside: bool
 }
 
 /** Reports whether an output line of a tool is about opening a path outside the workspace. */
-export function isAboutOutsidePath(line: string): boolean {
+export function isLineAboutOutsidePath(line: string): boolean {
   const message = line.replace(/^(?:\[[^\]]*\] )+/, "")
   return (OPENING.test(message) || OPENING_REASON.test(message)) && OUTSIDE_PATH.test(message)
 }

@@ -118,7 +118,7 @@ export async function readMediaContent(output: unknown, path: string): Promise<M
  * Derives the media content from ffprobe's error messages, for a file that ffprobe could not open.
  * The messages may show that the file contains only headers and is therefore empty.
  */
-export function readContentOfUnreadableFile(stderr: string): MediaContent {
+export function inferMediaContentFromProbeErrors(stderr: string): MediaContent {
   const isEmpty = stderr.split("\n").some((line) => NOTHING_BEHIND_HEADERS.test(line)) || null
   return { ...UNKNOWN_MEDIA_CONTENT, isEmpty }
 }
@@ -128,7 +128,7 @@ export function readContentOfUnreadableFile(stderr: string): MediaContent {
  * uncertain, and null for other streams. `end` is the known end of the stream in seconds; if null,
  * the duration that the stream declares is used.
  */
-export function minimumStreamSeconds(
+export function computeMinimumStreamSeconds(
   probed: Record<string, unknown>,
   end: number | null,
 ): number | null {

@@ -3,7 +3,7 @@ import type { ProbeResult } from "../../../src/contract/probe.ts"
 import { RunnerError } from "../../task-failure.ts"
 import { parseJson } from "../../parse-json.ts"
 import type { TaskSandbox } from "../../sandbox/sandbox.ts"
-import type { ToolProcessEnd, ToolProcessSpec } from "../../sandbox/tool-process.ts"
+import type { ToolProcessResult, ToolProcessSpec } from "../../sandbox/tool-process.ts"
 import { startToolProcess } from "../../sandbox/start-process.ts"
 import { buildWorkspacePath } from "../../sandbox/workspace.ts"
 import { cleanToolLines, selectErrorLines } from "./explain-failure.ts"
@@ -11,17 +11,17 @@ import { whitelistOptions } from "./ffmpeg-arguments.ts"
 import {
   FIRST_PACKETS_ARGUMENTS,
   readMediaContent,
-  readContentOfUnreadableFile,
+  inferMediaContentFromProbeErrors,
   UNKNOWN_MEDIA_CONTENT,
 } from "./media-content.ts"
 import type { MediaContent } from "./media-content.ts"
 import { findFileListReason, findRefusedFormatReason } from "./unreadable-inputs.ts"
-import type { UnreadableProbe } from "./unreadable-inputs.ts"
+import type { UnreadableFileProbe } from "./unreadable-inputs.ts"
 import { readFirstBytes } from "../first-bytes.ts"
-import { startProcessWithWatchedReads } from "../../sandbox/watched-reads.ts"
+import { startProcessWithOnDemandFile } from "../../sandbox/watched-reads.ts"
 import type { OnDemandFile } from "../../sandbox/watched-reads.ts"
 
-export type ProbeOutcome = { probe: ProbeResult } | (UnreadableProbe & { lines: string[] })
+export type ProbeOutcome = { probe: ProbeResult } | (UnreadableFileProbe & { lines: string[] })
 
 /**
  * Outcome of a run of ffprobe, the wall-clock time of the run, the error lines, and the media
@@ -101,7 +101,7 @@ export async function probeFile(request: {
   }
   const { reads } = request
   const started = reads
-    ? startProcessWithWatchedReads(spec, reads.file, reads.onFailure)
+    ? startProcessWithOnDemandFile(spec, reads.file, reads.onFailure)
     : startToolProcess(spec)
   if (started.pid !== null) request.onSpawn?.()
   const end = await started.finished
@@ -130,11 +130,12 @@ export async function probeFile(request: {
     lines.at(-1) ??
     "it holds no media"
   const reason = trimReason(reasonOf(end.cause) ?? reading, request.name)
-  return { ...ended, content: readContentOfUnreadableFile(end.stderrTail), lines, head, reason }
+  const inferred = inferMediaContentFromProbeErrors(end.stderrTail)
+  return { ...ended, content: inferred, lines, head, reason }
 }
 
 /** Throws a RunnerError if ffprobe could not be started or was killed. */
-function checkEnd({ cause, signal, spawnError }: ToolProcessEnd): void {
+function checkEnd({ cause, signal, spawnError }: ToolProcessResult): void {
   if (cause === "spawn_failed") {
     throw new RunnerError("internal", "ffprobe could not be started.", {
       cause: new Error(spawnError ?? ""),
@@ -193,7 +194,7 @@ function sizeAndDuration(
 }
 
 /** Returns the reason, as a clause, for a probe that was ended by a limit; else null. */
-function reasonOf(cause: ToolProcessEnd["cause"]): string | null {
+function reasonOf(cause: ToolProcessResult["cause"]): string | null {
   if (cause === "out_of_memory") return "it exceeds the memory limit"
   return cause === "time_limit" ? timeoutReason() : null
 }

@@ -6,7 +6,7 @@ import type { InputDamage } from "./input-damage.ts"
  * Input of an ffmpeg run, as described in ffmpeg's output: the detected format, and the expected
  * duration in seconds.
  */
-export type FfmpegInputFacts = {
+export type FfmpegInputDetails = {
   format: string
   seconds: number | null
   /**
@@ -22,7 +22,7 @@ export type FfmpegInputFacts = {
  * Output of an ffmpeg run, as described in ffmpeg's output: the muxer, and the number of streams of
  * each type.
  */
-export type FfmpegOutputFacts = {
+export type FfmpegOutputDetails = {
   index: number
   muxer: string
   video: number
@@ -37,9 +37,9 @@ export type WrittenStreamSizes = { video: number; audio: number }
  * Facts about the inputs and outputs of an ffmpeg run, parsed from ffmpeg's messages. With a low
  * `-loglevel`, ffmpeg does not print most of these facts.
  */
-export type FfmpegRunFacts = InputDamage & {
-  inputs: ReadonlyMap<string, FfmpegInputFacts>
-  outputs: ReadonlyMap<string, FfmpegOutputFacts>
+export type FfmpegRunDetails = InputDamage & {
+  inputs: ReadonlyMap<string, FfmpegInputDetails>
+  outputs: ReadonlyMap<string, FfmpegOutputDetails>
   /**
    * Returns the written sizes of the output with this index. ffmpeg 5 prints only the sum over all
    * outputs, which is returned for each output.
@@ -59,14 +59,14 @@ const FILES_MAX = 64
 const SUMMARY = /^(?:\[out#(\d+)\/[^\]]{1,80}\] )?video:\s{0,9}(\d+)(?:kB|KiB) audio:\s{0,9}(\d+)/
 
 /** Creates a reader that collects facts from the output lines of one ffmpeg process. */
-export function createFfmpegRunFactsReader() {
-  const inputs = new Map<string, FfmpegInputFacts>()
-  const outputs = new Map<string, FfmpegOutputFacts>()
+export function createFfmpegRunDetailsReader() {
+  const inputs = new Map<string, FfmpegInputDetails>()
+  const outputs = new Map<string, FfmpegOutputDetails>()
   const damage = createInputDamageReader()
   const sizes = new Map<number | null, WrittenStreamSizes>()
   const done = { frames: 0, time: 0 }
-  let input: FfmpegInputFacts | null = null
-  let output: FfmpegOutputFacts | null = null
+  let input: FfmpegInputDetails | null = null
+  let output: FfmpegOutputDetails | null = null
   let isEstimate = false
   function readFile(line: string): boolean {
     const [, side, index, format = "", name = ""] =
@@ -110,7 +110,7 @@ export function createFfmpegRunFactsReader() {
       if (name === "frame") done.frames = Number(value) || 0
       if (name === "out_time_us") done.time = Number(value) || 0
     },
-    end(): FfmpegRunFacts {
+    end(): FfmpegRunDetails {
       const hasWritten = done.frames > 0 || done.time > 0
       const writtenSeconds = done.time / 1e6
       return { inputs, outputs, ...damage.end(), written: sizesOf, hasWritten, writtenSeconds }
@@ -119,7 +119,7 @@ export function createFfmpegRunFactsReader() {
 }
 
 /** Counts a stream of an output. A cover picture counts as neither video nor audio. */
-function countStream(output: FfmpegOutputFacts, type: string, line: string): void {
+function countStream(output: FfmpegOutputDetails, type: string, line: string): void {
   if (type === "Video" && !line.endsWith("(attached pic)")) output.video += 1
   else if (type === "Audio") output.audio += 1
   else output.others += 1

@@ -3,9 +3,9 @@ import type { FailureCode } from "../../../src/contract/failure.ts"
 import type { ProgressDetail } from "../../../src/contract/report.ts"
 import { sumInputBytes } from "../../../src/contract/task.ts"
 import type { TaskInput } from "../../../src/contract/task.ts"
-import { callerFailure, RunnerError } from "../../task-failure.ts"
+import { createCallerFailure, RunnerError } from "../../task-failure.ts"
 import type { TaskFailure } from "../../task-failure.ts"
-import type { ToolProcessEnd, ProcessTerminationCause } from "../../sandbox/tool-process.ts"
+import type { ToolProcessResult, ProcessTerminationCause } from "../../sandbox/tool-process.ts"
 import type { TaskSandbox } from "../../sandbox/sandbox.ts"
 import { startToolProcess } from "../../sandbox/start-process.ts"
 import { buildWorkspacePath } from "../../sandbox/workspace.ts"
@@ -21,9 +21,9 @@ import type { CommandPosition } from "./explain-failure.ts"
 import { restrictedFfmpegArguments, findProgressOptions } from "./ffmpeg-arguments.ts"
 import { formatBytes } from "../format-bytes.ts"
 import { createFfmpegProgressReader } from "./ffmpeg-progress.ts"
-import { createFfmpegRunFactsReader } from "./run-facts.ts"
-import type { FfmpegRunFacts } from "./run-facts.ts"
-import { findFileListReason, refusedInputSentence } from "./unreadable-inputs.ts"
+import { createFfmpegRunDetailsReader } from "./run-facts.ts"
+import type { FfmpegRunDetails } from "./run-facts.ts"
+import { findFileListReason, formatRefusedInputMessage } from "./unreadable-inputs.ts"
 import { readFirstBytes } from "../first-bytes.ts"
 import { EXPLAIN_RULES } from "./rules/explain-rules.ts"
 
@@ -79,7 +79,7 @@ type Command = {
 export type FinishedFfmpegRun = {
   argv: readonly string[]
   complaints: string[]
-  notes: FfmpegRunFacts
+  notes: FfmpegRunDetails
 }
 
 type LimitCause = Extract<
@@ -108,9 +108,9 @@ export async function runFfmpeg(
 ): Promise<TaskFailure | "time limit" | null> {
   if (command.timeLimitMs <= 0) return "time limit"
   const { order, settings, signal, taskSandbox, workspace } = context
-  const durations = new Map([...knownInputDurations(context), ...(command.earlierDurations ?? [])])
+  const durations = new Map([...mapKnownInputSeconds(context), ...(command.earlierDurations ?? [])])
   const reader = createFfmpegProgressReader(command.argv, durations)
-  const notes = createFfmpegRunFactsReader()
+  const notes = createFfmpegRunDetailsReader()
   const oomKills = readOomKills()
   const { onStdout } = command
   const writesProgress = findProgressOptions(command.argv).length > 0
@@ -173,9 +173,9 @@ async function findListInput(
   for (const { name } of order.inputs.filter((input) => argv.includes(input.name))) {
     const why = findFileListReason(await readFirstBytes(buildWorkspacePath(workspace, name)))
     if (why !== null) {
-      return callerFailure(
+      return createCallerFailure(
         "invalid_input",
-        prefixCommandNumber(position, refusedInputSentence(why)),
+        prefixCommandNumber(position, formatRefusedInputMessage(why)),
         failure.lines,
       )
     }
@@ -190,7 +190,7 @@ async function findListInput(
 function interpretEnd(
   { taskSandbox, workspace }: FfmpegContext,
   { argv, position }: Command,
-  end: ToolProcessEnd,
+  end: ToolProcessResult,
   oomKills: number,
 ): TaskFailure | null {
   const { exitCode, signal, stderrTail: stderr } = end
@@ -200,7 +200,7 @@ function interpretEnd(
   // Reports a lack of memory instead of the output limit, if both occurred. Some filters retry a
   // failed allocation and print an error each time, until the output limit is exceeded.
   if (limit && !(isOutOfMemory && limit.code === "output_limit")) {
-    return callerFailure(limit.code, prefixCommandNumber(position, limit.sentence))
+    return createCallerFailure(limit.code, prefixCommandNumber(position, limit.sentence))
   }
   // On a full disk, ffmpeg may exit with 0 and leave a truncated file or an empty pass log.
   if (end.wasDiskFull) throw new RunnerError("disk_full", "The disk has no space left.")
@@ -244,18 +244,18 @@ function explainSignal(
 ): TaskFailure {
   if (CRASH_SIGNALS.has(signal)) {
     const sentence = `ffmpeg crashed on this command or its inputs (${signal}).`
-    return callerFailure("command_failed", prefixCommandNumber(position, sentence))
+    return createCallerFailure("command_failed", prefixCommandNumber(position, sentence))
   }
   if (wasOomKilled) {
     const sentence = "The command exceeds the memory limit."
-    return callerFailure("out_of_memory", prefixCommandNumber(position, sentence))
+    return createCallerFailure("out_of_memory", prefixCommandNumber(position, sentence))
   }
   const message = prefixCommandNumber(position, `ffmpeg was killed from outside (${signal}).`)
   return { blame: "ours", failure: { code: "internal", message, lines: [] } }
 }
 
 /** Returns the known durations of a task's inputs in seconds, by name. */
-export function knownInputDurations({ order }: Pick<FfmpegContext, "order">): Map<string, number> {
+export function mapKnownInputSeconds({ order }: Pick<FfmpegContext, "order">): Map<string, number> {
   return new Map(
     order.inputs.flatMap(({ name, duration_seconds }) =>
       duration_seconds === undefined ? [] : [[name, duration_seconds] as const],

@@ -1,5 +1,5 @@
 import { LOG_BYTES_MAX } from "../../../src/contract/report.ts"
-import { cleanToolLine, hideOpenFailureReasons, isAboutOutsidePath } from "./explain-failure.ts"
+import { cleanToolLine, hideOpenFailureReasons, isLineAboutOutsidePath } from "./explain-failure.ts"
 import type { CommandPosition } from "./explain-failure.ts"
 
 /** Tool log of a task's commands, without paths and other details that callers must not see. */
@@ -43,7 +43,8 @@ export function createCallerToolLog(
     },
     read(line) {
       if (STATS.test(line)) return
-      isOutside ||= isAboutOutsidePath(line) && isAboutOutsidePath(cleanToolLine(line, workspace))
+      isOutside ||=
+        isLineAboutOutsidePath(line) && isLineAboutOutsidePath(cleanToolLine(line, workspace))
       add(line)
     },
     text() {

@@ -26,7 +26,7 @@ export const REFUSED_INPUT_RULES: readonly ExplainRule[] = [
     pattern: /^\[(\S+?)\] Format is not supported/,
     sentence: (format) => {
       if (format === "concat") return 'A list of files is read only with "-f concat" before its -i.'
-      return refusedInputSentence(describeRefusal(format))
+      return formatRefusedInputMessage(describeRefusal(format))
     },
   },
   {
@@ -68,7 +68,7 @@ export function findFileListReason(head: Buffer): string | null {
  * Reports whether an unreadable file is intended as media, according to its media type or its first
  * bytes.
  */
-export function isIntendedAsMedia(head: Buffer, mediaType: string): boolean {
+export function isFileIntendedAsMedia(head: Buffer, mediaType: string): boolean {
   const isOfMedia = /^(?:audio|video|image)\//.test(mediaType)
   return isOfMedia || hasMediaSignature(head) || findFileListReason(head) !== null
 }
@@ -77,14 +77,14 @@ export function isIntendedAsMedia(head: Buffer, mediaType: string): boolean {
  * Result of probing an unreadable file: the reason as a clause, the error lines of ffprobe, and the
  * first bytes of the file.
  */
-export type UnreadableProbe = { reason: string; lines: readonly string[]; head: Buffer }
+export type UnreadableFileProbe = { reason: string; lines: readonly string[]; head: Buffer }
 
 /** Matches lines of ffprobe about a file that ends too early. */
 const CUT_OFF =
   /: End of file$|Input\/output error|Could not seek to|ended prematurely|partial file|chunk too big/
 
 /** Returns the error sentence, with advice, for a file that should be media and cannot be read. */
-export function explainUnreadableFile({ reason, lines, head }: UnreadableProbe): string {
+export function explainUnreadableFile({ reason, lines, head }: UnreadableFileProbe): string {
   if (head.length === 0) return "The file is empty. Upload it again."
   if (reason.startsWith(LIST))
     return `The file is not media: ${reason}. Upload the media themselves.`
@@ -107,7 +107,7 @@ export function explainUnreadableFile({ reason, lines, head }: UnreadableProbe):
 /**
  * Returns the error sentence for a command with a refused input. `why` is the reason as a clause.
  */
-export function refusedInputSentence(why: string): string {
+export function formatRefusedInputMessage(why: string): string {
   return `An input cannot be used: ${why}.`
 }
 

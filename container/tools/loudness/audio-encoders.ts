@@ -99,7 +99,7 @@ export function bitDepthFilters(codec: string, { sampleFormat }: DecodableAudioS
  * Reports whether a codec stores samples exactly, after the samples are converted to the codec's
  * bit depth.
  */
-export function storesSamplesExactly(
+export function doesCodecStoreSamplesExactly(
   codec: string,
   { sampleFormat }: DecodableAudioStream,
 ): boolean {

@@ -2,10 +2,14 @@ import type { NormalizedFormat } from "./choose-format.ts"
 import type { AudioContainer } from "./audio-containers.ts"
 import { coverAttachmentArguments, COVER_TAGS_FILE_NAME } from "./cover-files.ts"
 import type { CoverFile } from "./cover-files.ts"
-import { bitDepthFilters, audioEncoderArguments, storesSamplesExactly } from "./audio-encoders.ts"
+import {
+  bitDepthFilters,
+  audioEncoderArguments,
+  doesCodecStoreSamplesExactly,
+} from "./audio-encoders.ts"
 import { gainFilters } from "./gain-filters.ts"
 import type { LoudnessGain } from "./gain.ts"
-import { measuresWithoutResampling, loudnessMeterFilters } from "./loudness-meter.ts"
+import { canMeasureWithoutResampling, loudnessMeterFilters } from "./loudness-meter.ts"
 import type { MovieHeader } from "../ffmpeg/movie-header.ts"
 import type {
   DecodableAudioStream,
@@ -79,8 +83,8 @@ export function canMeasureWhileWriting({
   return source.audio.every((stream, order) => {
     if (gains[order]?.type === "none" && format.isSameContainer) return true
     return (
-      measuresWithoutResampling(stream.rate) &&
-      storesSamplesExactly(format.codecs[order] ?? "", stream)
+      canMeasureWithoutResampling(stream.rate) &&
+      doesCodecStoreSamplesExactly(format.codecs[order] ?? "", stream)
     )
   })
 }
@@ -106,7 +110,7 @@ function isKept({ type, codec, tag }: UnprocessedStream, { holds }: AudioContain
 }
 
 /** Returns the position of each decodable audio stream among all audio streams of the output. */
-export function keptAudioPositions(
+export function listKeptAudioPositions(
   source: NormalizationSource,
   container: AudioContainer,
 ): number[] {
@@ -116,7 +120,7 @@ export function keptAudioPositions(
 }
 
 function soundArguments({ source, format, gains }: GainApplication): string[] {
-  const places = keptAudioPositions(source, format.container)
+  const places = listKeptAudioPositions(source, format.container)
   const isMeasured = canMeasureWhileWriting({ source, format, gains })
   return source.audio.flatMap((stream, order) => {
     const codec = format.codecs[order]

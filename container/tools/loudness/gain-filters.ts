@@ -28,7 +28,9 @@ export function gainFilters(gain: LoudnessGain, stream: DecodableAudioStream): s
   const volume = volumeFilter(gain.gainDb, stream)
   const first = channelLayoutFilters(stream)
   if (gain.type === "linear") return [...first, volume]
-  const compressor = gain.compression ? compressionFilters(gain.compression, stream) : []
+  const compressor = gain.compression
+    ? loudnessRangeCompressionFilters(gain.compression, stream)
+    : []
   return [...first, ...compressor, volume, ...limiterFilters(gain.limitDb, stream)]
 }
 
@@ -42,7 +44,7 @@ export function channelLayoutFilters({ layout, channels }: DecodableAudioStream)
 }
 
 /** Returns the filters that reduce the loudness range of a stream. */
-export function compressionFilters(
+export function loudnessRangeCompressionFilters(
   { levelDb, ratio }: RangeCompression,
   stream: DecodableAudioStream,
 ): string[] {

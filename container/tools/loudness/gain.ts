@@ -60,7 +60,7 @@ const LIMIT_DB_MIN = -24
 /**
  * Returns the compression that an audio stream needs; null if its loudness range fits the target.
  */
-export function planCompression(
+export function planLoudnessRangeCompression(
   { integratedLufs, rangeLu }: StreamLoudness,
   { range_lu: targetLu }: LoudnessTarget,
 ): RangeCompression | null {
@@ -74,12 +74,12 @@ export function planCompression(
  * Returns a stronger compression if the loudness range measured after the compression is still too
  * wide; else null.
  */
-export function strengthenCompression(
+export function strengthenLoudnessRangeCompression(
   compression: RangeCompression | null,
   behind: StreamLoudness | undefined,
   target: LoudnessTarget,
 ): RangeCompression | null {
-  const more = compression && behind ? planCompression(behind, target) : null
+  const more = compression && behind ? planLoudnessRangeCompression(behind, target) : null
   if (!compression || !more) return null
   return { ...compression, ratio: Math.min(RATIO_MAX, compression.ratio * more.ratio) }
 }

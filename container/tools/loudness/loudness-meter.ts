@@ -36,12 +36,12 @@ const METER_RATE = 48_000
  * rate.
  */
 export function loudnessMeterFilters(at: number, rate: number): string {
-  const resampler = measuresWithoutResampling(rate) ? "" : `aformat=sample_rates=${METER_RATE},`
+  const resampler = canMeasureWithoutResampling(rate) ? "" : `aformat=sample_rates=${METER_RATE},`
   return `${resampler}ebur128@stream${at}=peak=true:framelog=verbose:metadata=1,ametadata=print:file=${figuresName(at)}`
 }
 
 /** Reports whether the loudness meter measures audio of this sample rate without resampling. */
-export function measuresWithoutResampling(rate: number): boolean {
+export function canMeasureWithoutResampling(rate: number): boolean {
   return rate >= RATE_MIN
 }
 

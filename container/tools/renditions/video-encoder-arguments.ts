@@ -44,12 +44,12 @@ type EncoderSettings = {
  * Returns the number of encoder passes for a target. Only a target with a bitrate may need two
  * passes, of which the first analyses the video.
  */
-export function encodePassCount({ codec, bitrateKbps }: VideoEncodeTarget): 1 | 2 {
+export function countEncodePasses({ codec, bitrateKbps }: VideoEncodeTarget): 1 | 2 {
   return bitrateKbps === null ? 1 : VIDEO_ENCODER_PRESETS[codec].passes
 }
 
 /** Returns the shortest side of a picture that an encoder of the codec can encode, in pixels. */
-export function shortestEncodableSide(codec: RenditionCodec): number {
+export function shortestEncodableSidePixels(codec: RenditionCodec): number {
   const { sideMin, smallEncoder } = VIDEO_ENCODER_PRESETS[codec]
   return smallEncoder === undefined ? sideMin : SIDE_MIN
 }
@@ -130,7 +130,7 @@ function x265Arguments(settings: EncoderSettings): string {
 function vp9Arguments(settings: EncoderSettings): string {
   const { speed, gop, threads, target, pass } = settings
   const passes =
-    encodePassCount(target) === 2 ? ` -pass ${pass.number} -passlogfile ${pass.log}` : ""
+    countEncodePasses(target) === 2 ? ` -pass ${pass.number} -passlogfile ${pass.log}` : ""
   return (
     `-deadline good -cpu-used ${speed} -row-mt 1 -tile-columns ${tileColumns(target.width)} ` +
     `-threads ${threads} ${rateArguments(settings, " -b:v 0")} ` +
@@ -177,7 +177,7 @@ function rateArguments({ target: { bitrateKbps }, crf }: EncoderSettings, qualit
  * other streams of the run.
  */
 function passParameters({ target, pass }: EncoderSettings, fast: string[]): string[] {
-  if (encodePassCount(target) === 1) return []
+  if (countEncodePasses(target) === 1) return []
   return [`pass=${pass.number}`, `stats=${pass.log}`, ...(pass.number === 1 ? fast : [])]
 }
 

@@ -2,11 +2,11 @@ import { once } from "node:events"
 import type { Readable, Writable } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
 import { availableParallelism } from "node:os"
-import type { ToolProcessEnd } from "../../sandbox/tool-process.ts"
+import type { ToolProcessResult } from "../../sandbox/tool-process.ts"
 import type { Sandbox } from "../../sandbox/sandbox.ts"
 import { startToolProcess } from "../../sandbox/start-process.ts"
 import { destroyTaskSandbox, createTaskSandbox } from "../../sandbox/task-sandbox.ts"
-import { modelReadPaths, whisperDriverArgv } from "./whisper-environment.ts"
+import { listModelReadPaths, whisperDriverArgv } from "./whisper-environment.ts"
 import type { WhisperInstallation } from "./whisper-environment.ts"
 import { parseSpeechWorkerLine } from "./worker-lines.ts"
 import type { SpeechWorkerErrorLine, SpeechWorkerLine } from "./worker-lines.ts"
@@ -50,7 +50,7 @@ export type SpeechTaskOrder = {
 export type SpeechWorkerAnswer =
   | Extract<SpeechWorkerLine, { kind: "done" }>
   | SpeechWorkerErrorLine
-  | { kind: "gone"; end: ToolProcessEnd }
+  | { kind: "gone"; end: ToolProcessResult }
 
 /** Process that keeps a speech model in memory and transcribes one task after another. */
 export type SpeechWorker = {
@@ -72,7 +72,7 @@ export type SpeechWorker = {
    */
   leave(): Promise<void>
   /** Resolves when the process of the worker has ended, for any reason. */
-  ended: Promise<ToolProcessEnd>
+  ended: Promise<ToolProcessResult>
 }
 
 /**
@@ -88,7 +88,7 @@ export function speechWorkerLaunchOptions({
     tool: whisper.python,
     cwd: "/",
     access: "none",
-    read: [...whisper.read, ...modelReadPaths(modelFolder)],
+    read: [...whisper.read, ...listModelReadPaths(modelFolder)],
     memoryBytes: sandbox.limits.memoryBytes + EXTRA_MEMORY_BYTES,
   } as const
 }
@@ -114,7 +114,7 @@ export function startSpeechWorker(spec: SpeechWorkerSpec): SpeechWorker {
   const { stdin } = started
   const setup = { packages: spec.whisper.packages, model: spec.modelFolder }
   stdin?.write(toLine({ ...setup, threads: availableParallelism() }))
-  async function end(): Promise<ToolProcessEnd> {
+  async function end(): Promise<ToolProcessResult> {
     const processEnd = await started.finished
     exited.abort()
     await destroyTaskSandbox(taskSandbox, null)
@@ -167,7 +167,7 @@ function openTask(listener: (line: SpeechWorkerLine) => void) {
       listener(line)
       if (line.kind === "done" || line.kind === "error") resolve(line)
     },
-    onGone: (end: ToolProcessEnd): void => resolve({ kind: "gone", end }),
+    onGone: (end: ToolProcessResult): void => resolve({ kind: "gone", end }),
     fail: reject,
   }
 }

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream"
 import type { TaskOrder } from "../../../src/contract/task.ts"
 import type { WHISPER_TASKS } from "../../../src/contract/tasks/transcribe.ts"
-import { callerFailure, RunnerError } from "../../task-failure.ts"
+import { createCallerFailure, RunnerError } from "../../task-failure.ts"
 import type { TaskFailure } from "../../task-failure.ts"
 import type { TaskSandbox } from "../../sandbox/sandbox.ts"
 import { openToolWrittenFile } from "../../sandbox/workspace.ts"
@@ -161,7 +161,7 @@ function explain(answer: Exclude<SpeechWorkerAnswer, { kind: "done" }>): TaskFai
   if (cause === "out_of_memory") return outOfMemory()
   if (cause === "cpu_limit") {
     const message = "The tool was stopped: it exceeded its limit of processor time."
-    return callerFailure("cpu_limit", message)
+    return createCallerFailure("cpu_limit", message)
   }
   const ending =
     cause === "spawn_failed" ? "could not be started" : "ended before the end of its work"
@@ -172,7 +172,7 @@ function explain(answer: Exclude<SpeechWorkerAnswer, { kind: "done" }>): TaskFai
 
 function outOfMemory(): TaskFailure {
   const message = "The audio exceeds the memory limit with this model: use a smaller model."
-  return callerFailure("out_of_memory", message)
+  return createCallerFailure("out_of_memory", message)
 }
 
 /** Matches the end of a sentence, with closing quotes and brackets. */

@@ -62,7 +62,7 @@ export function findSpeechModelFolder(
  * Returns the paths that a speech worker must be able to read for a model: the model's folder, and
  * the targets of links in that folder.
  */
-export function modelReadPaths(folder: string): string[] {
+export function listModelReadPaths(folder: string): string[] {
   const files = readdirSync(folder).map((name) => join(folder, name))
   return [...new Set([folder, realpathSync(folder), ...files.flatMap(linkTarget)])]
 }

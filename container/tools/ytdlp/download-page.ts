@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises"
 import type { ProbeResult } from "../../../src/contract/probe.ts"
-import { callerFailure } from "../../task-failure.ts"
+import { createCallerFailure } from "../../task-failure.ts"
 import type { TaskFailure } from "../../task-failure.ts"
 import { isToolFileSafeToOpen, buildWorkspacePath } from "../../sandbox/workspace.ts"
 import type { PageQueryContext } from "./page-context.ts"
@@ -76,7 +76,7 @@ export async function inspectDownloadedMedia(
   const file = done.media ?? ""
   const sizeBytes = await sizeOf(workspace, file)
   if (sizeBytes === null)
-    return callerFailure("incomplete", "The download produced no file: try again.")
+    return createCallerFailure("incomplete", "The download produced no file: try again.")
   const tool = settings.toolPaths.ffprobe
   const probed = await probeFile({ tool, taskSandbox, workspace, name: file, signal })
   context.status.processingMs += probed.wallMs
@@ -88,7 +88,7 @@ export async function inspectDownloadedMedia(
   return {
     title,
     durationSeconds: probe.duration ?? done.duration ?? null,
-    media: { workspaceName: file, name: fileNameForTitle(title, extension), sizeBytes, probe },
+    media: { workspaceName: file, name: makeFileNameForTitle(title, extension), sizeBytes, probe },
     subtitles: await findSubtitles(workspace, title, done),
   }
 }
@@ -107,7 +107,7 @@ async function findSubtitles(
       index,
       language,
       workspaceName: name,
-      name: fileNameForTitle(title, extension),
+      name: makeFileNameForTitle(title, extension),
       sizeBytes,
     })
   }
@@ -125,11 +125,11 @@ async function sizeOf(workspace: string, name: string): Promise<number | null> {
 
 function noMedia(lines: string[]): TaskFailure {
   const message = "The URL leads to neither video nor audio: use the URL of media or of its page."
-  return callerFailure("unsupported_site", message, lines)
+  return createCallerFailure("unsupported_site", message, lines)
 }
 
 function startPastEnd(start: number): TaskFailure {
-  return callerFailure("invalid_input", `start: ${start} is past the end of the video.`)
+  return createCallerFailure("invalid_input", `start: ${start} is past the end of the video.`)
 }
 
 const NAME_BYTES_MAX = 200
@@ -145,7 +145,7 @@ const INVISIBLE = /[\p{Cc}\p{Cs}\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]+/g
  * Returns a file name for the title of a video: one line without slashes, control characters and
  * leading dots. The name has at most 200 bytes; the extension is never shortened.
  */
-export function fileNameForTitle(title: string | null, extension: string): string {
+export function makeFileNameForTitle(title: string | null, extension: string): string {
   const cleaned = (title ?? "")
     .normalize("NFC")
     .replaceAll(INVISIBLE, " ")

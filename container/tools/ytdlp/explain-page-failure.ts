@@ -3,7 +3,7 @@ import type { FailureCode } from "../../../src/contract/failure.ts"
 import { PLAN_LIMIT_REMEDY } from "../../../src/contract/plan-limit-remedy.ts"
 import { formatEgressErrorMessage } from "../../egress/message-with-advice.ts"
 import type { EgressError } from "../../egress/dial.ts"
-import { callerFailure } from "../../task-failure.ts"
+import { createCallerFailure } from "../../task-failure.ts"
 import type { TaskFailure } from "../../task-failure.ts"
 import { formatBytes } from "../format-bytes.ts"
 import type { YtdlpDriverErrorLine } from "./driver-lines.ts"
@@ -16,7 +16,7 @@ const RETRYABLE_CODES: readonly FailureCode[] = ["connection_failed", "incomplet
 const SERVER_ERROR_STATUS_MIN = 500
 
 /** Details of a run of yt-dlp in addition to the lines that its Python driver has printed. */
-export type PageRunDetails = {
+export type YtdlpRunDetails = {
   bytesMax: number
   /** Errors of connections that the proxy refused or that failed, the oldest error first. */
   refusals: readonly EgressError[]
@@ -32,20 +32,20 @@ export type PageQueryFailure = { failure: TaskFailure; isRetryable: boolean }
 /** Explains in a sentence with advice why a query of a web page failed. */
 export function explainPageFailure(
   error: YtdlpDriverErrorLine,
-  found: PageRunDetails,
+  found: YtdlpRunDetails,
 ): PageQueryFailure {
   const { code, sentence } = explainError(error, found)
   const lines = found.clean([...error.lines, ...error.message.split("\n")])
   const isServerError = code === "server_error" && (error.status ?? 0) >= SERVER_ERROR_STATUS_MIN
   return {
-    failure: callerFailure(code, sentence, lines),
+    failure: createCallerFailure(code, sentence, lines),
     isRetryable: RETRYABLE_CODES.includes(code) || isServerError,
   }
 }
 
 type Explanation = { code: FailureCode; sentence: string }
 
-function explainError(error: YtdlpDriverErrorLine, found: PageRunDetails): Explanation {
+function explainError(error: YtdlpDriverErrorLine, found: YtdlpRunDetails): Explanation {
   if (error.refusal !== undefined) return explainRefusal(error.refusal, error.facts, found)
   if (found.isTooLarge) return tooLarge(null, found.bytesMax)
   const refused = findRefusal(error, found.refusals)
@@ -82,7 +82,7 @@ function findRule(error: YtdlpDriverErrorLine): Explanation | null {
 }
 
 /** Explains a failure without a rule by quoting the message of the site. */
-function quoteSiteMessage(error: YtdlpDriverErrorLine, found: PageRunDetails): Explanation {
+function quoteSiteMessage(error: YtdlpDriverErrorLine, found: YtdlpRunDetails): Explanation {
   const [siteMessage = ""] = found.clean([error.message])
   const isSiteMessage =
     error.types.includes("ExtractorError") || error.types.includes("DownloadError")
@@ -94,7 +94,7 @@ function quoteSiteMessage(error: YtdlpDriverErrorLine, found: PageRunDetails): E
 function explainRefusal(
   refusal: string,
   facts: Record<string, unknown>,
-  { bytesMax }: PageRunDetails,
+  { bytesMax }: YtdlpRunDetails,
 ): Explanation {
   const code = failureCodeSchema.safeParse(refusal).data ?? "site_changed"
   if (code === "too_large") return tooLarge(numberOf(facts["bytes"]), bytesMax)

@@ -4,7 +4,7 @@ import { parseUserUrl } from "../../../src/contract/urls/user-url.ts"
 import { PLAN_LIMIT_REMEDY } from "../../../src/contract/plan-limit-remedy.ts"
 import { DOWNLOAD_RATE_LIMITS } from "../../egress/download-rate-limits.ts"
 import type { DownloadRateLimits } from "../../egress/download-rate-limits.ts"
-import { callerFailure, RunnerError } from "../../task-failure.ts"
+import { createCallerFailure, RunnerError } from "../../task-failure.ts"
 import type { TaskFailure } from "../../task-failure.ts"
 import type { PageQueryContext } from "./page-context.ts"
 import { formatBytes } from "../format-bytes.ts"
@@ -13,8 +13,8 @@ import { findYtdlpInstallation } from "./ytdlp-environment.ts"
 import { explainPageFailure } from "./explain-page-failure.ts"
 import type { PageQueryFailure } from "./explain-page-failure.ts"
 import { runYtdlp } from "./run-ytdlp.ts"
-import type { YtdlpRunEnd, YtdlpRun, YtdlpJob } from "./run-ytdlp.ts"
-import { waitForYtdlp } from "./ytdlp-update.ts"
+import type { YtdlpRunResult, YtdlpRun, YtdlpJob } from "./run-ytdlp.ts"
+import { waitForYtdlpInstallation } from "./ytdlp-update.ts"
 import { stripVTControlCharacters } from "node:util"
 import { cleanToolLines } from "../ffmpeg/explain-failure.ts"
 
@@ -48,13 +48,16 @@ export async function queryPage(
 ): Promise<YtdlpDriverResultLine | TaskFailure> {
   const { settings, order, signal } = context
   const checked = parseUserUrl(question.job.url, settings.egress.allowedHosts)
-  if ("error" in checked) return callerFailure("url_not_allowed", `url: ${checked.error}.`)
+  if ("error" in checked) return createCallerFailure("url_not_allowed", `url: ${checked.error}.`)
   if (!isSiteAllowed(checked.url, settings.egress.sites)) {
-    return callerFailure("url_not_allowed", "The operator of this service allows other sites only.")
+    return createCallerFailure(
+      "url_not_allowed",
+      "The operator of this service allows other sites only.",
+    )
   }
   // Normalizes the URL, and drops its fragment, which yt-dlp would interpret as options.
   const job = { ...question.job, url: checked.url.href }
-  await waitForYtdlp()
+  await waitForYtdlpInstallation()
   const ytdlp = findYtdlpInstallation(settings)
   if (!ytdlp) throw new RunnerError("internal", "This runner has no yt-dlp, so it cannot fetch.")
   const startedMs = performance.now()
@@ -100,7 +103,7 @@ async function queryOnce(
 function explainDriverEnd(
   context: PageQueryContext,
   run: YtdlpRun,
-  { end, isTooLarge, slowRate }: YtdlpRunEnd,
+  { end, isTooLarge, slowRate }: YtdlpRunResult,
 ): TaskFailure {
   const { bytesMax } = run.job
   const isLarge = isTooLarge || end.cause === "disk_limit" || end.cause === "file_limit"
@@ -109,15 +112,15 @@ function explainDriverEnd(
   }
   if (isLarge) {
     const sentence = `The video exceeds the limit of a file (${formatBytes(bytesMax)}): request a lower quality or a section, or ${PLAN_LIMIT_REMEDY}.`
-    return callerFailure("too_large", sentence)
+    return createCallerFailure("too_large", sentence)
   }
   if (slowRate !== null) {
     const sentence = `The site sends only ${slowRate} bytes a second, which is too slow: try again later.`
-    return callerFailure("too_slow", sentence)
+    return createCallerFailure("too_slow", sentence)
   }
   if (end.cause === "time_limit" || end.cause === "cpu_limit") {
     const sentence = "The site was too slow: the download exceeded the time limit of a fetch."
-    return callerFailure("too_slow", sentence)
+    return createCallerFailure("too_slow", sentence)
   }
   const lines = createLineCleaner(context, run)(end.stderrTail.split("\n"))
   throw new RunnerError("internal", "yt-dlp ended without a result.", {

@@ -1,12 +1,12 @@
 import { join } from "node:path"
-import { createDial } from "../../egress/dial.ts"
+import { createDialFunction } from "../../egress/dial.ts"
 import type { EgressError } from "../../egress/dial.ts"
 import { startToolProxy } from "../../egress/tool-proxy.ts"
 import type { ToolProxy } from "../../egress/tool-proxy.ts"
 import type { DownloadRateLimits } from "../../egress/download-rate-limits.ts"
 import { createSocketFolder } from "../../egress/socket-folder.ts"
 import { RunnerError } from "../../task-failure.ts"
-import type { ToolProcessEnd } from "../../sandbox/tool-process.ts"
+import type { ToolProcessResult } from "../../sandbox/tool-process.ts"
 import { startToolProcess } from "../../sandbox/start-process.ts"
 import type { PageQueryContext } from "./page-context.ts"
 import { parseYtdlpDriverLine } from "./driver-lines.ts"
@@ -15,7 +15,7 @@ import type {
   YtdlpDriverErrorLine,
   YtdlpDriverLine,
 } from "./driver-lines.ts"
-import { ytdlpGrants, ytdlpDriverArgv } from "./ytdlp-environment.ts"
+import { getYtdlpToolGrants, ytdlpDriverArgv } from "./ytdlp-environment.ts"
 import type { YtdlpInstallation } from "./ytdlp-environment.ts"
 
 /** Job for the Python driver of yt-dlp: the URL of a page, and the media or metadata to fetch. */
@@ -48,9 +48,9 @@ export type YtdlpRun = {
  * Outcome of a run of yt-dlp: the last line of the driver or null, the end of the driver's process,
  * and the results of the run's proxy.
  */
-export type YtdlpRunEnd = {
+export type YtdlpRunResult = {
   last: YtdlpDriverResultLine | YtdlpDriverErrorLine | null
-  end: ToolProcessEnd
+  end: ToolProcessResult
   refusals: readonly EgressError[]
   isTooLarge: boolean
   /** Rate in bytes per second of a download that was stopped because it was too slow; else null. */
@@ -58,13 +58,13 @@ export type YtdlpRunEnd = {
 }
 
 /** Runs yt-dlp once in the workspace of a run, with its own proxy. */
-export async function runYtdlp(context: PageQueryContext, run: YtdlpRun): Promise<YtdlpRunEnd> {
+export async function runYtdlp(context: PageQueryContext, run: YtdlpRun): Promise<YtdlpRunResult> {
   const { settings, signal, taskSandbox, workspace } = context
   await using folder = await createSocketFolder(settings.workDir)
   await using proxy = await startToolProxy({
     socketPath: join(folder.path, "s"),
     uid: taskSandbox.uid,
-    dial: createDial({
+    dial: createDialFunction({
       allowedHosts: settings.egress.allowedHosts,
       upstream: settings.egress.proxy,
     }),
@@ -87,7 +87,7 @@ export async function runYtdlp(context: PageQueryContext, run: YtdlpRun): Promis
     cwd: workspace,
     access: "write",
     network: proxy.socketPath,
-    ...ytdlpGrants(run.ytdlp),
+    ...getYtdlpToolGrants(run.ytdlp),
     timeLimitMs: run.timeLimitMs,
     signal: AbortSignal.any([signal, rateWatch.signal]),
     onProgressLine: (text) => {

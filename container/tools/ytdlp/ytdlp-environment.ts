@@ -57,6 +57,6 @@ export function ytdlpDriverArgv(program: string): string[] {
 }
 
 /** Returns the sandbox rights of yt-dlp, without its network access. */
-export function ytdlpGrants({ read, programs }: YtdlpInstallation): ToolGrants {
+export function getYtdlpToolGrants({ read, programs }: YtdlpInstallation): ToolGrants {
   return { read, run: Object.values(programs), mayFork: true }
 }

@@ -60,7 +60,7 @@ export function findYtdlpUpdateFolder(): string | null {
  * Resolves after the first attempt to install a version of yt-dlp. Resolves at once if the settings
  * name no version.
  */
-export async function waitForYtdlp(): Promise<void> {
+export async function waitForYtdlpInstallation(): Promise<void> {
   await update.ready()
 }
 
@@ -68,7 +68,7 @@ export async function waitForYtdlp(): Promise<void> {
  * Returns the state of the installation for the health of the runner; null if YTDLP_VERSION is not
  * set.
  */
-export function ytdlpUpdateHealth(): YtdlpHealth | null {
+export function getYtdlpUpdateHealth(): YtdlpHealth | null {
   return update.health()
 }
 

@@ -1,9 +1,9 @@
 import {
-  SOURCE_CODE_HEADER,
-  SOURCE_ANSWER_HEADER,
-  SOURCE_KEY_HEADER,
-  SOURCE_STATUS_HEADER,
-  sourceAnswerSchema,
+  S3_SOURCE_ERROR_CODE_HEADER,
+  S3_SOURCE_OUTCOME_HEADER,
+  S3_SOURCE_KEY_HEADER,
+  S3_SOURCE_STATUS_HEADER,
+  s3SourceOutcomeSchema,
 } from "../../../src/contract/source-answer.ts"
 import type { RunIoClient } from "../worker-client.ts"
 import type { SourceRequester } from "./request-source.ts"
@@ -25,7 +25,7 @@ export function createS3Requester(io: RunIoClient): SourceRequester {
       response.destroy()
       throw refused
     }
-    const key = String(response.headers[SOURCE_KEY_HEADER] ?? "")
+    const key = String(response.headers[S3_SOURCE_KEY_HEADER] ?? "")
     return { url: new URL(`s3://${url.host}/${key}`), response }
   }
 }
@@ -91,7 +91,7 @@ export function findS3Failure(
   { headers, statusCode }: IncomingMessage,
   bucket: string,
 ): SourceError | SourceChangedError | null {
-  const outcome = sourceAnswerSchema.safeParse(headers[SOURCE_ANSWER_HEADER]).data
+  const outcome = s3SourceOutcomeSchema.safeParse(headers[S3_SOURCE_OUTCOME_HEADER]).data
   if (outcome === undefined) throw new Error(`The Worker answered ${statusCode} to GET /source.`)
   switch (outcome) {
     case "found":
@@ -113,8 +113,8 @@ export function findS3Failure(
 }
 
 function refusal(headers: IncomingHttpHeaders): SourceError {
-  const status = Number(headers[SOURCE_STATUS_HEADER])
-  const word = String(headers[SOURCE_CODE_HEADER] ?? "")
+  const status = Number(headers[S3_SOURCE_STATUS_HEADER])
+  const word = String(headers[S3_SOURCE_ERROR_CODE_HEADER] ?? "")
   const { code, sentence, isPassing = false } = FAILURES_BY_S3_CODE[word] ?? failureByStatus(status)
   const retryAfterMs = isPassing ? parseRetryAfterMs(headers["retry-after"]) : null
   const answered = `It answered ${[status, word].join(" ").trim()}.`

@@ -4,11 +4,11 @@ import { DOWNLOAD_RATE_LIMITS } from "../../egress/download-rate-limits.ts"
 import type { DownloadRateLimits } from "../../egress/download-rate-limits.ts"
 import { SourceChangedError, SourceError, toSourceError } from "./source-error.ts"
 import {
-  ifRangeValue,
-  isPartOfSameVersion,
-  isSameVersion,
+  getIfRangeValue,
+  isPartOfSameSourceVersion,
+  isSameSourceVersion,
   readSourceProperties,
-  readLengthFrom416,
+  readSourceLengthFrom416,
 } from "./source-properties.ts"
 import type { SourceProperties } from "./source-properties.ts"
 
@@ -87,7 +87,7 @@ export async function requestRestOfSource(
   first: SourceProperties,
   position: number,
 ): Promise<SourceResponse | "at its end"> {
-  const ifRange = ifRangeValue(first)
+  const ifRange = getIfRangeValue(first)
   if (ifRange === null)
     throw new SourceChangedError("The source has no validator to compare versions by.")
   return await retryRequest(request, async (headMsMax) => {
@@ -96,14 +96,14 @@ export async function requestRestOfSource(
     if (answer.response.statusCode === 416) {
       answer.response.destroy()
       // Interprets status 416 with the expected length as the end of the source at this position.
-      if (readLengthFrom416(answer.response) === position) return "at its end"
+      if (readSourceLengthFrom416(answer.response) === position) return "at its end"
       throw new SourceChangedError("The source has become shorter.")
     }
     const facts = readSourceProperties(answer.response)
     const isPart = answer.response.statusCode === 206
     const isRest = isPart
-      ? facts?.offset === position && isPartOfSameVersion(first, facts)
-      : facts && isSameVersion(first, facts)
+      ? facts?.offset === position && isPartOfSameSourceVersion(first, facts)
+      : facts && isSameSourceVersion(first, facts)
     if (facts && isRest) return { ...answer, facts }
     answer.response.destroy()
     throw new SourceChangedError("The source has changed.")

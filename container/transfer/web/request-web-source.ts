@@ -1,6 +1,6 @@
 import type { PrivateHeaders } from "../../../src/contract/urls/private-headers.ts"
 import { isSiteAllowed } from "../../../src/contract/urls/allowed-site.ts"
-import { requestUrlByDial } from "../../egress/open-url.ts"
+import { requestUrlWithRedirects } from "../../egress/open-url.ts"
 import type { DialFunction } from "../../egress/dial.ts"
 import type { SourceRequester } from "./request-source.ts"
 import { SourceError } from "./source-error.ts"
@@ -25,7 +25,7 @@ export function createWebRequester(
   return async ({ url, headers, signal, headMsMax }) => {
     checkSite(url)
     const options = { dial, headers, privateHeaders, signal, headMsMax, onRedirect: checkSite }
-    const answer = await requestUrlByDial(url, options)
+    const answer = await requestUrlWithRedirects(url, options)
     const isOfRange = answer.response.statusCode === 416 && headers["range"] !== undefined
     const refused = isOfRange ? null : findStatusFailure(answer.response)
     if (!refused) return answer

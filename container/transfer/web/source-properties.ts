@@ -62,7 +62,7 @@ export function readSourceProperties(response: IncomingMessage): SourcePropertie
  * Returns the value of the header If-Range for a request of the rest of a source; null if the
  * server sent no usable validator.
  */
-export function ifRangeValue({ etag, lastModified }: SourceProperties): string | null {
+export function getIfRangeValue({ etag, lastModified }: SourceProperties): string | null {
   return etag ?? lastModified
 }
 
@@ -70,10 +70,10 @@ export function ifRangeValue({ etag, lastModified }: SourceProperties): string |
  * Reports whether a later response with the whole source contains the same version of the source as
  * the first response.
  */
-export function isSameVersion(first: SourceProperties, later: SourceProperties): boolean {
+export function isSameSourceVersion(first: SourceProperties, later: SourceProperties): boolean {
   return (
-    ifRangeValue(first) !== null &&
-    ifRangeValue(first) === ifRangeValue(later) &&
+    getIfRangeValue(first) !== null &&
+    getIfRangeValue(first) === getIfRangeValue(later) &&
     agree(first.length, later.length) &&
     first.codings.join() === later.codings.join()
   )
@@ -83,7 +83,10 @@ export function isSameVersion(first: SourceProperties, later: SourceProperties):
  * Reports whether a later response with a part of the source may belong to the same version as the
  * first response. Headers that a partial response omits count as equal.
  */
-export function isPartOfSameVersion(first: SourceProperties, part: SourceProperties): boolean {
+export function isPartOfSameSourceVersion(
+  first: SourceProperties,
+  part: SourceProperties,
+): boolean {
   return (
     agree(first.etag, part.etag) &&
     agree(first.lastModified, part.lastModified) &&
@@ -99,7 +102,7 @@ function agree<Value>(one: Value | null, other: Value | null): boolean {
  * Returns the length of the whole source that a response with status 416 states; null if the
  * response states no length.
  */
-export function readLengthFrom416({ headers }: IncomingMessage): number | null {
+export function readSourceLengthFrom416({ headers }: IncomingMessage): number | null {
   const length = /^\s*bytes\s+\*\/(\d+)\s*$/i.exec(headers["content-range"] ?? "")?.[1]
   return length === undefined ? null : Number(length)
 }

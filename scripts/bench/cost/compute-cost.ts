@@ -37,7 +37,7 @@ export function computeCost({ jobs, counts, workerMs, pool, ...run }: JobResourc
   const { container: price } = PRICES
   const secondPrice =
     gib * price.gibSecond + gb * price.gbSecond + OBJECT_GB * PRICES.object.gbSecond
-  const { requests, gbSeconds, rowsRead, rowsWritten } = sumObjectUse(counts)
+  const { requests, gbSeconds, rowsRead, rowsWritten } = sumDurableObjectUse(counts)
   const parts = {
     worker: countWorkerInvocations(counts) * PRICES.worker.request + workerMs * PRICES.worker.cpuMs,
     d1:
@@ -69,7 +69,7 @@ export function computeCost({ jobs, counts, workerMs, pool, ...run }: JobResourc
 }
 
 /** Sums the billed use of all Durable Objects other than those of containers. */
-export function sumObjectUse(counts: OperationCounts) {
+export function sumDurableObjectUse(counts: OperationCounts) {
   return {
     requests: sumOperationCounts(counts, /^object\.\w+\.(?:requests|alarms)$/),
     gbSeconds: (sumOperationCounts(counts, /^object\.\w+\.ms$/) / 1000) * OBJECT_GB,

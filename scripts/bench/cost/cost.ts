@@ -16,7 +16,7 @@ import {
 import type { BenchResources } from "../scope.ts"
 import {
   countQueueMessages,
-  sumObjectUse,
+  sumDurableObjectUse,
   computeCost,
   countWorkerInvocations,
 } from "./compute-cost.ts"
@@ -159,7 +159,7 @@ const HEADINGS = [
 function rowOf(name: string, use: JobResourceUse): string[] {
   const { counts, jobs } = use
   const cost = computeCost(use)
-  const objects = sumObjectUse(counts)
+  const objects = sumDurableObjectUse(counts)
   const thousands = [
     counts["d1.trips"] ?? 0,
     counts["d1.rows_read"] ?? 0,

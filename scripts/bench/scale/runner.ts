@@ -1,6 +1,10 @@
 import { json } from "node:stream/consumers"
 import { setTimeout as sleep } from "node:timers/promises"
-import { BOOT_HEADER, HEARTBEAT_MS, makeRunnerHeaders } from "../../../src/contract/protocol.ts"
+import {
+  RUNNER_BOOT_ID_HEADER,
+  HEARTBEAT_INTERVAL_MS,
+  makeRunnerHeaders,
+} from "../../../src/contract/protocol.ts"
 import { taskOrderSchema } from "../../../src/contract/task.ts"
 import type { TaskOrder } from "../../../src/contract/task.ts"
 import { startLoopbackServer } from "../../cli/loopback-server.ts"
@@ -50,9 +54,9 @@ async function run(order: TaskOrder, workMs: number): Promise<"finished" | "kill
   for (const { key } of order.inputs) {
     if (!(await callIo(order, `/inputs/${key}`))) return "killed"
   }
-  for (let left = workMs; left > 0; left -= HEARTBEAT_MS) {
-    await sleep(Math.min(left, HEARTBEAT_MS))
-    if (left > HEARTBEAT_MS && !(await report(order, { kind: "progress", percent: 50 }))) {
+  for (let left = workMs; left > 0; left -= HEARTBEAT_INTERVAL_MS) {
+    await sleep(Math.min(left, HEARTBEAT_INTERVAL_MS))
+    if (left > HEARTBEAT_INTERVAL_MS && !(await report(order, { kind: "progress", percent: 50 }))) {
       return "killed"
     }
   }
@@ -87,7 +91,7 @@ async function callIo(
   init: Omit<RequestInit, "headers"> & { headers?: Record<string, string> } = {},
 ): Promise<boolean> {
   const { origin, token } = order.io
-  const headers = { ...makeRunnerHeaders(token), [BOOT_HEADER]: BOOT, ...init.headers }
+  const headers = { ...makeRunnerHeaders(token), [RUNNER_BOOT_ID_HEADER]: BOOT, ...init.headers }
   for (let tries = 1; ; tries += 1) {
     try {
       const answer = await fetch(origin + path, { ...init, headers })

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs"
 
 const SAMPLE_MS = 20
 
-export type MemoryWatch = { stop(): { peakBytes: number } }
+export type PeakMemorySampler = { stop(): { peakBytes: number } }
 
 /** Returns the resident memory of a process, in bytes. Returns null without /proc. */
 export function readResidentBytes(pid: number | null): number | null {
@@ -21,7 +21,7 @@ export function readProportionalBytes(pid: number): number | null {
 }
 
 /** Samples the resident memory of a process every 20 ms. `stop` returns the peak. */
-export function samplePeakMemory(pid: number | null): MemoryWatch {
+export function samplePeakMemory(pid: number | null): PeakMemorySampler {
   let peakBytes = 0
   function look(): void {
     peakBytes = Math.max(peakBytes, readResidentBytes(pid) ?? 0)

@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import { CliError } from "../../cli/cli-error.ts"
-import { meterLoudness } from "../../cli/loudness-meter.ts"
+import { measureLoudness } from "../../cli/loudness-meter.ts"
 import {
   downloadToFile,
   demoJobFields,
@@ -16,7 +16,7 @@ import { readFileRecord, uploadFile } from "../upload.ts"
 import type { FileRecord } from "../upload.ts"
 import { makeDemoCommands } from "./recipe.ts"
 import type { DemoCommand } from "./recipe.ts"
-import { CURL_KEY_HEADER, curlFileField } from "../curl.ts"
+import { CURL_API_KEY_ARGUMENTS, makeCurlFileArguments } from "../curl.ts"
 import type { ProbeResult } from "../../../src/contract/probe.ts"
 import { formatTable } from "../../cli/table.ts"
 import { isStillImage, findMainStreams } from "../media-facts.ts"
@@ -44,7 +44,7 @@ async function showCommand({ api, paths, folder }: DemoContext): Promise<void> {
   await downloadToFile(api, after.download_url, fetched)
   const [loudnessBefore, loudnessAfter] = await Promise.all(
     [paths.source, fetched].map((path) =>
-      meterLoudness(path, { secondsMax: MEASURED_SECONDS_MAX, signal: api.signal }),
+      measureLoudness(path, { secondsMax: MEASURED_SECONDS_MAX, signal: api.signal }),
     ),
   )
   const result = copyDemoResult(fetched, paths)
@@ -94,16 +94,16 @@ async function tryRecipe(
 function curlLines({ command, outputName }: DemoCommand, source: string): string {
   return `  KEY=$(npm run --silent keys -- create --account demo | tail -n 1)
   API=http://127.0.0.1:8787/v1
-  FILE=$(curl -s ${CURL_KEY_HEADER} ${curlFileField(source)} $API/files | cut -d'"' -f4)
-  JOB=$(curl -s ${CURL_KEY_HEADER} -H "Content-Type: application/json" $API/commands -d '{
+  FILE=$(curl -s ${CURL_API_KEY_ARGUMENTS} ${makeCurlFileArguments(source)} $API/files | cut -d'"' -f4)
+  JOB=$(curl -s ${CURL_API_KEY_ARGUMENTS} -H "Content-Type: application/json" $API/commands -d '{
     "ffmpeg_command": ${JSON.stringify(command)},
     "input_files": {"in_1": "svc_id://'$FILE'"},
     "output_files": {"out_1": "${outputName}"}
   }' | cut -d'"' -f4)
-  until RECORD=$(curl -s ${CURL_KEY_HEADER} $API/commands/$JOB) &&
+  until RECORD=$(curl -s ${CURL_API_KEY_ARGUMENTS} $API/commands/$JOB) &&
     echo "$RECORD" | grep -qE '"status":"(success|failed)"'; do sleep 1; done
   URL=$(echo "$RECORD" | grep -o '"download_url":"[^"]*' | cut -d'"' -f4)
-  curl -L ${CURL_KEY_HEADER} -o ${outputName} "$URL"`
+  curl -L ${CURL_API_KEY_ARGUMENTS} -o ${outputName} "$URL"`
 }
 
 type Facts = {

@@ -1,15 +1,15 @@
 import { basename, join } from "node:path"
 import { CliError } from "../../cli/cli-error.ts"
 import { formatTable } from "../../cli/table.ts"
-import { downloadToFile, followRecord, postDemoJson } from "../api.ts"
+import { downloadToFile, streamRecordChanges, postDemoJson } from "../api.ts"
 import type { DemoApi } from "../api.ts"
-import { CURL_KEY_HEADER, curlFileField } from "../curl.ts"
+import { CURL_API_KEY_ARGUMENTS, makeCurlFileArguments } from "../curl.ts"
 import type { Demo, DemoContext } from "../demo.ts"
 import { findMainStreams } from "../media-facts.ts"
 import { copyDemoResult } from "../paths.ts"
 import { uploadFile } from "../upload.ts"
 import { BatchProgress } from "./progress.ts"
-import { lectureRecord } from "./record.ts"
+import { lectureRecordSchema } from "./record.ts"
 import type { LectureJob, LectureRecord } from "./record.ts"
 import { makeLectureRequest } from "./request.ts"
 
@@ -49,16 +49,16 @@ async function showLecture(stage: DemoContext): Promise<void> {
 /** Returns shell commands with curl that send the requests of the demonstration. */
 function curlLines(request: object, source: string): string {
   const json = '-H "Content-Type: application/json"'
-  return `\n  curl -s ${CURL_KEY_HEADER} ${curlFileField(source)} $API/files
-  curl -s ${CURL_KEY_HEADER} ${json} $API/batches -d '${JSON.stringify(request, null, 2)}'
-  curl -sN ${CURL_KEY_HEADER} $API/batches/<id>/events\n`
+  return `\n  curl -s ${CURL_API_KEY_ARGUMENTS} ${makeCurlFileArguments(source)} $API/files
+  curl -s ${CURL_API_KEY_ARGUMENTS} ${json} $API/batches -d '${JSON.stringify(request, null, 2)}'
+  curl -sN ${CURL_API_KEY_ARGUMENTS} $API/batches/<id>/events\n`
 }
 
 /** Creates a batch and shows its progress. Returns the record of the batch after its last job. */
 async function runBatch(api: DemoApi, request: object): Promise<LectureRecord> {
-  const { id } = lectureRecord.parse(await postDemoJson(api, "/batches", request))
+  const { id } = lectureRecordSchema.parse(await postDemoJson(api, "/batches", request))
   const progress = new BatchProgress(process.stdout)
-  for await (const record of followRecord(api, `/batches/${id}`, lectureRecord)) {
+  for await (const record of streamRecordChanges(api, `/batches/${id}`, lectureRecordSchema)) {
     progress.show(record)
     if (record.status === "running") continue
     progress.end()

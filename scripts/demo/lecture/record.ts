@@ -11,7 +11,7 @@ const lectureJob = z.object({
 })
 
 /** Record of a batch, with the fields that the demonstration shows. */
-export const lectureRecord = z.object({
+export const lectureRecordSchema = z.object({
   id: z.string(),
   status: z.enum(["running", "success", "failed"]),
   created_at: z.iso.datetime(),
@@ -21,4 +21,4 @@ export const lectureRecord = z.object({
 })
 
 export type LectureJob = z.infer<typeof lectureJob>
-export type LectureRecord = z.infer<typeof lectureRecord>
+export type LectureRecord = z.infer<typeof lectureRecordSchema>

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises"
 import { extname, join } from "node:path"
-import { meterLoudness } from "../../cli/loudness-meter.ts"
-import type { MeteredLoudness } from "../../cli/loudness-meter.ts"
+import { measureLoudness } from "../../cli/loudness-meter.ts"
+import type { AudioStreamLoudness } from "../../cli/loudness-meter.ts"
 import {
   downloadToFile,
   demoJobFields,
@@ -18,7 +18,7 @@ import type { Loudness } from "../../../src/contract/tasks/normalize.ts"
 import { formatTable } from "../../cli/table.ts"
 import { z } from "zod"
 import { CliError } from "../../cli/cli-error.ts"
-import { CURL_KEY_HEADER, curlFileField, quoteForShell } from "../curl.ts"
+import { CURL_API_KEY_ARGUMENTS, makeCurlFileArguments, quoteForShell } from "../curl.ts"
 import { createProgressBar } from "../progress.ts"
 
 const RESULT = "lathe-demo-output"
@@ -57,7 +57,7 @@ async function tellLoudness(
   const fetched = join(folder, `${RESULT}${extname(new URL(url).pathname)}`)
   await downloadToFile(api, url, fetched)
   const [before = null, after = null] = await Promise.all(
-    [paths.source, fetched].map((path) => meterLoudness(path, { signal: api.signal })),
+    [paths.source, fetched].map((path) => measureLoudness(path, { signal: api.signal })),
   )
   const { codec, container, measurements, normalization_type, target_reached } = normalized
   console.log(`${loudnessTable(measurements, { before, after })}\n`)
@@ -106,7 +106,7 @@ type BeforeAndAfter<Value> = { before: Value; after: Value }
  */
 function loudnessTable(
   { before, after }: BeforeAndAfter<Loudness>,
-  metered: BeforeAndAfter<MeteredLoudness | null>,
+  metered: BeforeAndAfter<AudioStreamLoudness | null>,
 ): string {
   const rows = facts.map(([name, unit, key]) => [
     name,
@@ -157,7 +157,7 @@ type Transcribed = z.infer<typeof transcribed>
 
 /** Normalizes a file to the loudness of EBU R 128. Throws a CliError if the job fails. */
 async function normalize(api: DemoApi, file: string, shown: string): Promise<Normalized> {
-  say(`${curlFileField(shown)} $API/normalize`)
+  say(`${makeCurlFileArguments(shown)} $API/normalize`)
   const answer = await postDemoFile(api, "/normalize", file)
   const { normalization_id } = z.object({ normalization_id: z.string() }).parse(answer)
   return await untilDone(api, `/normalize/${normalization_id}`, normalized)
@@ -192,5 +192,5 @@ async function untilDone<Done>(api: DemoApi, path: string, schema: z.ZodType<Don
 }
 
 function say(words: string): void {
-  console.log(`\n  curl -s ${CURL_KEY_HEADER} ${words}`)
+  console.log(`\n  curl -s ${CURL_API_KEY_ARGUMENTS} ${words}`)
 }

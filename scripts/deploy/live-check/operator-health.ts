@@ -29,14 +29,14 @@ export type OperatorHealth = z.infer<typeof operatorHealthSchema>
  * Health of the first runner that responded in each pool, by pool; null without a response so far.
  * The plain runner has the name `this machine`.
  */
-export type RunnersByPool = Map<string, RunnerHealth | null>
+export type RunnerHealthByPool = Map<string, RunnerHealth | null>
 
 /**
  * Records the health of the first runner that responds in each pool, because containers stop soon
  * after their tasks.
  */
 export function recordFirstHealthOfPools(
-  runners: RunnersByPool,
+  runners: RunnerHealthByPool,
   { runner, pools }: OperatorHealth,
 ): void {
   if (runner !== null) {

@@ -14,7 +14,7 @@ import {
   recordFirstHealthOfPools,
   operatorHealthSchema,
 } from "./operator-health.ts"
-import type { OperatorHealth, RunnersByPool } from "./operator-health.ts"
+import type { OperatorHealth, RunnerHealthByPool } from "./operator-health.ts"
 import { LiveCheckStepError } from "./step-error.ts"
 import { LIVE_CHECK_STEPS } from "./steps.ts"
 import type { LiveCheckStepResults, LiveCheckStep } from "./steps.ts"
@@ -74,7 +74,7 @@ type State = "ok" | "failed" | "unchecked"
 type Check = LiveCheckOptions & {
   results: LiveCheckStepResults
   key: string
-  seenRunners: RunnersByPool
+  seenRunners: RunnerHealthByPool
   states: Map<string, State>
 }
 
@@ -90,7 +90,7 @@ const webhookCheck = z.object({ url: z.url(), answer: z.string() })
 export async function runLiveCheckOnNewAccount(options: LiveCheckOptions): Promise<void> {
   const { operator, signal, tell } = options
   tell(`Check of ${operator.origin}: real jobs, on an account that is deleted at the end.`)
-  const seenRunners: RunnersByPool = new Map()
+  const seenRunners: RunnerHealthByPool = new Map()
   const states = new Map<string, State>()
   {
     await using account = await openCheckAccount(operator, tell)
@@ -160,7 +160,7 @@ async function readHealth({ operator, seenRunners }: Check): Promise<OperatorHea
 
 function conclude(
   states: Map<string, State>,
-  seenRunners: RunnersByPool,
+  seenRunners: RunnerHealthByPool,
   tell: (line: string) => void,
 ): void {
   function stepsIn(state: State): string[] {

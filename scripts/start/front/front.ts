@@ -1,7 +1,7 @@
 import { isIP } from "node:net"
 import { z } from "zod"
 import { Problem, problemResponse } from "../../../src/api/output/problem.ts"
-import { SHARED_HEADERS } from "../../../src/api/middleware/shared-headers.ts"
+import { SECURITY_HEADERS } from "../../../src/api/middleware/shared-headers.ts"
 import { newId } from "../../../src/platform/ids.ts"
 
 // This module runs inside the Worker as its entrypoint `callers`. On one machine, this entrypoint
@@ -21,7 +21,7 @@ const OWN_HEADERS = /^(?:cf|mf|lathe-outbound)-/
 const CLOSED_MS_MAX = 30_000
 const POLL_MS = 20
 
-export const frontSettingsSchema = z.object({
+export const callersEntrypointSettingsSchema = z.object({
   /** Port and addresses of this machine that callers may use in `Host`. */
   port: z.number(),
   addresses: z.array(z.string()),
@@ -33,7 +33,7 @@ export const frontSettingsSchema = z.object({
   clientAddressHeader: z.string().optional(),
 })
 
-export type FrontSettings = z.infer<typeof frontSettingsSchema>
+export type CallersEntrypointSettings = z.infer<typeof callersEntrypointSettingsSchema>
 
 type Waiting = { waitUntil(promise: Promise<unknown>): void }
 
@@ -51,7 +51,7 @@ export function makeCallersEntrypoint<Env extends { FRONT: string }, Context ext
   worker: Worker<Env, Context>,
 ) {
   let isOpen = false
-  let settings: FrontSettings | undefined
+  let settings: CallersEntrypointSettings | undefined
   async function untilOpen(): Promise<boolean> {
     for (let waitedMs = 0; !isOpen && waitedMs < CLOSED_MS_MAX; waitedMs += POLL_MS) {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS))
@@ -59,7 +59,7 @@ export function makeCallersEntrypoint<Env extends { FRONT: string }, Context ext
     return isOpen
   }
   async function fetch(request: Request, env: Env, context: Context): Promise<Response> {
-    settings ??= frontSettingsSchema.parse(JSON.parse(env.FRONT))
+    settings ??= callersEntrypointSettingsSchema.parse(JSON.parse(env.FRONT))
     const target = judge(request, settings)
     const isReady = isOpen || target instanceof Problem || (await untilOpen())
     const checkedTarget = isReady ? target : starting()
@@ -82,7 +82,7 @@ export function makeCallersEntrypoint<Env extends { FRONT: string }, Context ext
  * Returns the URL of a request without dot segments. Returns a Problem if the request must not
  * reach the Worker.
  */
-function judge(request: Request, settings: FrontSettings): URL | Problem {
+function judge(request: Request, settings: CallersEntrypointSettings): URL | Problem {
   const { headers, url } = request
   const entries = [...headers]
   const bytes = entries.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0)
@@ -115,7 +115,11 @@ function judge(request: Request, settings: FrontSettings): URL | Problem {
  * Reports whether a host is an allowed host of this service. An allowed host without a port matches
  * every port.
  */
-function isOwnHost(name: string, port: string | undefined, settings: FrontSettings): boolean {
+function isOwnHost(
+  name: string,
+  port: string | undefined,
+  settings: CallersEntrypointSettings,
+): boolean {
   function isAt(own: number): boolean {
     return port === undefined || Number(port) === own
   }
@@ -133,7 +137,7 @@ function passOn(
   target: URL,
   request: Request,
   body: HeldBody | null,
-  settings: FrontSettings,
+  settings: CallersEntrypointSettings,
 ): Request {
   const { method, headers, signal } = request
   const mayHaveBody = method !== "GET" && method !== "HEAD"
@@ -163,7 +167,7 @@ function refuse(problem: Problem, request: Request): Response {
   const requestId = newId()
   const accept = request.headers.get("accept") ?? ""
   const { body, status, headers } = problemResponse(problem, { requestId, accept })
-  const shared = { ...SHARED_HEADERS, "cache-control": "no-store", "x-request-id": requestId }
+  const shared = { ...SECURITY_HEADERS, "cache-control": "no-store", "x-request-id": requestId }
   return new Response(body, { status, headers: { ...Object.fromEntries(headers), ...shared } })
 }
 

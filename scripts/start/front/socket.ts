@@ -32,7 +32,7 @@ export async function createListeningSocket(
  * Returns the addresses that callers may use in `Host`: `host`, or all addresses of this machine if
  * the service listens on all of them.
  */
-export function listOwnAddresses(host: string): string[] {
+export function listAcceptedHostAddresses(host: string): string[] {
   if (host !== "0.0.0.0" && host !== "::") return [host.toLowerCase()]
   return Object.values(networkInterfaces()).flatMap(
     (all) => all?.map(({ address }) => address) ?? [],

@@ -24,7 +24,7 @@ type PreparedStatement = {
 }
 
 /** Methods of a D1 binding to which the limits apply. */
-export type LimitedDatabase = {
+export type LimitedD1Methods = {
   prepare(sql: string): PreparedStatement
   batch(statements: PreparedStatement[]): Promise<unknown>
 }
@@ -55,7 +55,7 @@ export function takePeakStatementCount(): number {
  * Applies D1's limits to every statement in this isolate. Counts statements for each call of an
  * exported handler of the Worker, or of a method of an exported Durable Object.
  */
-export function applyD1Limits(worker: object, database: LimitedDatabase): void {
+export function applyD1Limits(worker: object, database: LimitedD1Methods): void {
   limitStatements(database)
   for (const exported of Object.values(worker)) {
     countInvocations(exported)
@@ -67,7 +67,7 @@ export function applyD1Limits(worker: object, database: LimitedDatabase): void {
  * Changes the methods of the D1 binding's classes, so that the binding is limited in every
  * environment.
  */
-function limitStatements(database: LimitedDatabase): void {
+function limitStatements(database: LimitedD1Methods): void {
   const databases = prototypeOf(database)
   const statements = prototypeOf(database.prepare("select 1"))
   if (limited.has(databases)) return

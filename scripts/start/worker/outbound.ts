@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { connectForRequest } from "../../../container/egress/connect-for-request.ts"
-import { EgressError, createDial, toEgressError } from "../../../container/egress/dial.ts"
+import { EgressError, createDialFunction, toEgressError } from "../../../container/egress/dial.ts"
 import type { DialFunction, DialOptions } from "../../../container/egress/dial.ts"
 import { relayRequest } from "../../../container/egress/relay-request.ts"
 import { OUTBOUND_ERROR_HEADER } from "../../../src/contract/protocol.ts"
@@ -52,7 +52,7 @@ function makeOutboundDial({
   refusesPublicHosts = false,
   ...options
 }: OutboundOptions): DialFunction {
-  const dial = createDial({ ...options, upstream: null })
+  const dial = createDialFunction({ ...options, upstream: null })
   return async (url, signal) => {
     if (refusesPublicHosts && !isAllowedHost(url, options.allowedHosts)) {
       throw new EgressError("url_not_allowed", "this service calls no public host")

@@ -10,9 +10,9 @@ import { countMailIfAllowed } from "../../db/accounts/mail-counts.ts"
  * purposes count together. Password resets have a higher limit than notices and confirmations, so
  * that strangers who request those mails to the address cannot block a reset.
  */
-export const MAILS_PER_HOUR = { notice: 2, confirmation: 4, reset: 5, invitation: 6 } as const
+export const MAILS_PER_HOUR_MAX = { notice: 2, confirmation: 4, reset: 5, invitation: 6 } as const
 
-export type MailPurpose = keyof typeof MAILS_PER_HOUR
+export type MailPurpose = keyof typeof MAILS_PER_HOUR_MAX
 
 /**
  * Outcome of a mail; `limited` if the address has already received the maximum number of mails in
@@ -29,7 +29,7 @@ export async function sendRateLimitedMail(
   purpose: MailPurpose,
   mail: Mail,
 ): Promise<MailOutcome> {
-  const limit = { max: MAILS_PER_HOUR[purpose], now: Date.now() }
+  const limit = { max: MAILS_PER_HOUR_MAX[purpose], now: Date.now() }
   if (await countMailIfAllowed(openDirectory(env), mail.to, limit)) {
     return (await sendMail(env, mail)) ? "sent" : "failed"
   }

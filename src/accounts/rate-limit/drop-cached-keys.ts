@@ -1,6 +1,6 @@
 import type { Env } from "../../bindings/env.ts"
 import { getRateLimiter } from "../../bindings/durable-objects.ts"
-import { dropPrefetches } from "./prefetch.ts"
+import { dropPrefetchedRequests } from "./prefetch.ts"
 
 const AT_ONCE = 50
 const KEYS_MAX = 500
@@ -10,7 +10,7 @@ const KEYS_MAX = 500
  * Further limiters, and limiters that cannot be reached, use the cached key for at most a second.
  */
 export async function dropCachedApiKeys(env: Env, hashes: readonly string[]): Promise<void> {
-  dropPrefetches(hashes)
+  dropPrefetchedRequests(hashes)
   for (let at = 0; at < Math.min(hashes.length, KEYS_MAX); at += AT_ONCE) {
     const some = hashes.slice(at, at + AT_ONCE)
     await Promise.allSettled(some.map((hash) => getRateLimiter(env, hash).forget()))

@@ -24,7 +24,7 @@ let timesForgotten = 0
  * Returns the prefetched requests of a key by the key's hash, even if they have expired; null
  * without prefetched requests.
  */
-export function findPrefetch(hash: string): PrefetchedRequests | null {
+export function findPrefetchedRequests(hash: string): PrefetchedRequests | null {
   return prefetches.get(hash)
 }
 
@@ -32,7 +32,7 @@ export function findPrefetch(hash: string): PrefetchedRequests | null {
  * Returns a counter that increases when prefetched requests are dropped. A caller compares the
  * counter before and after its call of the rate limiter to detect a drop.
  */
-export function readPrefetchGeneration(): number {
+export function readPrefetchDropCount(): number {
   return timesForgotten
 }
 
@@ -40,7 +40,7 @@ export function readPrefetchGeneration(): number {
  * Adds a grant of the rate limiter to the unused requests of an earlier grant. Returns null if
  * prefetched requests were dropped since the limiter was called.
  */
-export function storePrefetch(
+export function storePrefetchedRequests(
   hash: string,
   granted: PrefetchGrant,
   requestTimes: { at: number; moment: number },
@@ -55,7 +55,7 @@ export function storePrefetch(
 }
 
 /** Drops the requests that were granted in advance to API keys which have changed. */
-export function dropPrefetches(hashes: readonly string[]): void {
+export function dropPrefetchedRequests(hashes: readonly string[]): void {
   timesForgotten += 1
   for (const hash of hashes) prefetches.delete(hash)
 }

@@ -15,7 +15,7 @@ import { formatUtcDay } from "../../db/accounts/account-limits.ts"
 import { openAccountDatabases, openDirectory } from "../../db/database.ts"
 import { findValidApiKey } from "../../db/accounts/keys.ts"
 import { addRequestCountsToUsage } from "../../db/accounts/request-counts.ts"
-import { WINDOW_SECONDS } from "./request-window.ts"
+import { RATE_LIMIT_WINDOW_SECONDS } from "./request-window.ts"
 import { UPLOAD_LEASE_MS, CONCURRENT_UPLOADS_MAX } from "./upload-leases.ts"
 
 /**
@@ -49,7 +49,7 @@ const NOTHING_MORE: RateLimitRequest = { changes: false, wanted: 0, unused: null
  */
 const CHANGE_MS = 10_000
 
-const WINDOW_MS = WINDOW_SECONDS * 1000
+const WINDOW_MS = RATE_LIMIT_WINDOW_SECONDS * 1000
 const WINDOW = "window"
 
 /** Number of requests in the current window of a minute, and the end of the window. */

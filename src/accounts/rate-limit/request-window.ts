@@ -6,4 +6,4 @@
  * (`REFUSED_KEYS` in wrangler.toml), sign-ins (`src/accounts/sign-in/limits.ts`) and unknown upload
  * links.
  */
-export const WINDOW_SECONDS = 60
+export const RATE_LIMIT_WINDOW_SECONDS = 60

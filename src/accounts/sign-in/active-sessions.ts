@@ -1,5 +1,5 @@
 import type { Env } from "../../bindings/env.ts"
-import { getAuth } from "./auth.ts"
+import { getBetterAuth } from "./auth.ts"
 
 /** Session of a user that has not expired. */
 export type ActiveSession = {
@@ -18,7 +18,7 @@ export async function readActiveSessions(
 ): Promise<{ sessions: ActiveSession[]; hasPassword: boolean }> {
   // The adapter lists the sessions, because better-auth's route for sessions requires a recent
   // sign-in.
-  const { internalAdapter } = await getAuth(env, origin).$context
+  const { internalAdapter } = await getBetterAuth(env, origin).$context
   const [sessions, credentials] = await Promise.all([
     internalAdapter.listSessions(userId, { onlyActiveSessions: true }),
     internalAdapter.findAccounts(userId),

@@ -13,15 +13,15 @@ import { makeBetterAuthDatabaseAdapter } from "./database.ts"
 import { makeBetterAuthDatabaseHooks } from "./database-hooks.ts"
 import { confirmEmailChangeEndpoint, emailChangeEndpoint } from "./email-changes.ts"
 import { makeAuthRequestCheck } from "./check-requests.ts"
-import { PASSWORD_LENGTH } from "./limits.ts"
+import { PASSWORD_LENGTH_RANGE } from "./limits.ts"
 import { confirmationLinkEndpoint, passwordResetEndpoint } from "./link-requests.ts"
 import { makeSignInMailers } from "./mails.ts"
 import type { SignInMailers } from "./mails.ts"
-import { passwordHashing } from "./passwords.ts"
+import { passwordHasher } from "./passwords.ts"
 import { signUpEndpoint } from "./sign-up.ts"
 import { log } from "../../platform/log.ts"
 import type { SocialProviders } from "better-auth/social-providers"
-import type { SignInProviders } from "../../bindings/sign-in-providers.ts"
+import type { SignInProviderSettings } from "../../bindings/sign-in-providers.ts"
 
 const TEXT_LENGTH_MAX = 300
 
@@ -61,16 +61,16 @@ export const AUTH_PATH = "/api/auth"
 
 const DAY_SECONDS = 24 * 3600
 
-export type Auth = ReturnType<typeof makeAuth>
+export type BetterAuthInstance = ReturnType<typeof makeAuth>
 
-const instances = new WeakMap<object, Map<string, Auth>>()
+const instances = new WeakMap<object, Map<string, BetterAuthInstance>>()
 
 /**
  * Returns the better-auth instance that signs users in at an origin. Each origin has one instance
  * for each environment.
  */
-export function getAuth(env: Env, origin: string): Auth {
-  const byOrigin = instances.get(env) ?? new Map<string, Auth>()
+export function getBetterAuth(env: Env, origin: string): BetterAuthInstance {
+  const byOrigin = instances.get(env) ?? new Map<string, BetterAuthInstance>()
   instances.set(env, byOrigin)
   const auth = byOrigin.get(origin) ?? makeAuth(env, origin)
   byOrigin.set(origin, auth)
@@ -106,9 +106,9 @@ function makeAuth(env: Env, origin: string) {
     verification: { storeIdentifier: "hashed" },
     emailAndPassword: {
       enabled: true,
-      minPasswordLength: PASSWORD_LENGTH.min,
-      maxPasswordLength: PASSWORD_LENGTH.max,
-      password: passwordHashing,
+      minPasswordLength: PASSWORD_LENGTH_RANGE.min,
+      maxPasswordLength: PASSWORD_LENGTH_RANGE.max,
+      password: passwordHasher,
       requireEmailVerification: true,
       revokeSessionsOnPasswordReset: true,
       // A password reset also confirms the email, because the user has followed a link that was
@@ -182,7 +182,7 @@ function userOptions(env: Env) {
 const owner = z.object({ accountId: z.string() })
 
 /** Converts the configured sign-in services to better-auth's format. */
-function socialProvidersOf(providers: SignInProviders): SocialProviders {
+function socialProvidersOf(providers: SignInProviderSettings): SocialProviders {
   const { gitlab, ...others } = providers
   return { ...others, ...(gitlab && { gitlab: { ...gitlab, mapProfileToUser: confirmed } }) }
 }

@@ -1,5 +1,5 @@
 /** Minimum and maximum length of a password, in characters. */
-export const PASSWORD_LENGTH = { min: 10, max: 128 }
+export const PASSWORD_LENGTH_RANGE = { min: 10, max: 128 }
 
 /** Maximum length of an email address in SMTP (RFC 5321). */
 export const EMAIL_LENGTH_MAX = 254
@@ -8,7 +8,7 @@ export const EMAIL_LENGTH_MAX = 254
  * Length of the window in which requests of a client network are counted, from the first request,
  * in milliseconds.
  */
-export const AUTH_WINDOW_MS = 60_000
+export const AUTH_RATE_LIMIT_WINDOW_MS = 60_000
 
 /**
  * Routes of better-auth that this service serves below AUTH_PATH. `requestsMax` is the number of

@@ -6,7 +6,7 @@ import { syncAccountCopy } from "../../db/accounts/account-copies.ts"
 import { openDirectory } from "../../db/database.ts"
 import type { User } from "../../db/schema/users.ts"
 import { createUser, findUserByEmail, grantOperatorRights } from "../../db/accounts/users.ts"
-import { getAuth } from "./auth.ts"
+import { getBetterAuth } from "./auth.ts"
 import { storePasswordResetToken } from "./link-requests.ts"
 
 const LINK_LIFE_MS = 24 * 3_600_000
@@ -15,14 +15,14 @@ const LINK_LIFE_MS = 24 * 3_600_000
  * Makes the user with an email an operator, and creates the user if there is none. Returns a link
  * that sets the user's password once, within a day.
  */
-export async function appointOperator(
+export async function createOrPromoteOperator(
   env: Env,
   origin: string,
   email: string,
 ): Promise<{ user: User; link: string }> {
   const user = await findOrCreate(env, email.toLowerCase())
   await grantOperatorRights(openDirectory(env), user.id)
-  const { internalAdapter } = await getAuth(env, origin).$context
+  const { internalAdapter } = await getBetterAuth(env, origin).$context
   const token = await storePasswordResetToken(internalAdapter, user.id, LINK_LIFE_MS)
   return { user, link: `${origin}/reset-password?token=${token}` }
 }

@@ -1,6 +1,6 @@
 import { APIError } from "better-auth/api"
 import { hashPassword, verifyPassword } from "better-auth/crypto"
-import { PASSWORD_LENGTH } from "./limits.ts"
+import { PASSWORD_LENGTH_RANGE } from "./limits.ts"
 import { authError } from "./auth-errors.ts"
 
 /**
@@ -19,7 +19,7 @@ let costMs = COST_MS_MIN
  * all callers. Hashing therefore takes at most half of the CPU time. Throws a 429 response if the
  * wait would be long.
  */
-export const passwordHashing = {
+export const passwordHasher = {
   hash: async (password: string): Promise<string> => {
     return await inTurn(async () => await hashPassword(password))
   },
@@ -30,7 +30,7 @@ export const passwordHashing = {
 
 /** Throws a 400 response with better-auth's codes if a new password is too short or too long. */
 export function checkPasswordLength({ length }: string): void {
-  const { min, max } = PASSWORD_LENGTH
+  const { min, max } = PASSWORD_LENGTH_RANGE
   if (length < min) throw authError("BAD_REQUEST", "PASSWORD_TOO_SHORT", "Password too short")
   if (length > max) throw authError("BAD_REQUEST", "PASSWORD_TOO_LONG", "Password too long")
 }

@@ -1,6 +1,6 @@
 import type { Env } from "../../bindings/env.ts"
-import { AUTH_PATH, getAuth } from "./auth.ts"
-import { findAuthRoute, AUTH_WINDOW_MS } from "./limits.ts"
+import { AUTH_PATH, getBetterAuth } from "./auth.ts"
+import { findAuthRoute, AUTH_RATE_LIMIT_WINDOW_MS } from "./limits.ts"
 import { readClientNetwork } from "../../platform/client-network.ts"
 import { makeBoundedCache } from "../../platform/bounded-cache.ts"
 import { openDirectory } from "../../db/database.ts"
@@ -30,7 +30,7 @@ async function takeTry(
   const now = Date.now()
   const refusal = refusals.get(name)
   if (refusal !== null) return secondsUntil(refusal, now)
-  const rule = { requestsMax, windowMs: AUTH_WINDOW_MS }
+  const rule = { requestsMax, windowMs: AUTH_RATE_LIMIT_WINDOW_MS }
   const opensAt = await countAuthRequestIfAllowed(openDirectory(env), { network, path, now }, rule)
   if (opensAt === null) return null
   refusals.set(name, opensAt, opensAt)
@@ -55,7 +55,7 @@ export async function serveAuthRoute(
   if (!route) return null
   const waitSeconds = await takeTry(env, request.headers, route)
   if (waitSeconds !== null) return refuse(waitSeconds)
-  const answer = await getAuth(env, origin).handler(request)
+  const answer = await getBetterAuth(env, origin).handler(request)
   const headers = new Headers(answer.headers)
   headers.set("cache-control", "no-store")
   const seconds = answer.headers.get("x-retry-after")

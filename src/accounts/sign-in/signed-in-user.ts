@@ -2,7 +2,7 @@ import type { Env } from "../../bindings/env.ts"
 import { openDirectory } from "../../db/database.ts"
 import { findCallerAccount } from "../../db/accounts/accounts.ts"
 import type { CallerAccount } from "../../bindings/rpc.ts"
-import { getAuth } from "./auth.ts"
+import { getBetterAuth } from "./auth.ts"
 
 /** Signed-in user, with the session and the account of the user. */
 export type SignedInUser = {
@@ -21,7 +21,7 @@ export async function findSignedInUser(
   headers: Headers,
 ): Promise<SignedInUser | null> {
   if (!headers.has("cookie")) return null
-  const session = await getAuth(env, origin).api.getSession({ headers })
+  const session = await getBetterAuth(env, origin).api.getSession({ headers })
   if (!session) return null
   const { id, email, name, accountId, isOperator } = session.user
   const account = accountId ? await findCallerAccount(openDirectory(env), accountId) : null

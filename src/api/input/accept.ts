@@ -10,12 +10,12 @@ import {
   acceptJob,
   findAcceptedJob,
   findInputRowsAndAcceptedJob,
-  hasInputs,
+  hasInputIds,
 } from "../../jobs/create.ts"
 import type { JobAcceptance, AcceptedJob, JobCreatorWithLimits } from "../../jobs/create.ts"
 import type { JobDraft, JobProperties } from "../../domain/job-draft.ts"
 import type { InputIds, InputRows } from "../../db/files/input-files.ts"
-import { readDeploymentFacts, readValidationContext } from "../../jobs/validation-context.ts"
+import { readDeploymentProperties, readValidationContext } from "../../jobs/validation-context.ts"
 import { resolveInputs, readInputReferences } from "./resolve-inputs.ts"
 import type { BodyWithReferences, ResolvableInputs, UploadedInput } from "./resolve-inputs.ts"
 import {
@@ -42,7 +42,7 @@ let turnsTaken = 0
  * Delays the validation of a request body that is large or of unknown size. Validation blocks the
  * thread, so each round of the event loop validates one large body; other requests run in between.
  */
-export async function awaitLargeBodyTurn(c: Pick<AppContext, "req">): Promise<void> {
+export async function delayLargeBodyValidation(c: Pick<AppContext, "req">): Promise<void> {
   if (Number(c.req.header("content-length") ?? LARGE_BODY_BYTES_MIN) < LARGE_BODY_BYTES_MIN) return
   for (let round = 0; round < WAIT_ROUNDS_MAX; round += 1) {
     const before = turnsTaken
@@ -82,7 +82,7 @@ export async function acceptCreateRequest(
   if (known) return requireAcceptedJob(c, known)
   const drafted = await draftFrom(rows).catch(async (error: unknown) => {
     // A repeated create request returns its job, even if the request would be refused now.
-    const earlier = !hasInputs(ids) && once ? await findAcceptedJob(database, once) : null
+    const earlier = !hasInputIds(ids) && once ? await findAcceptedJob(database, once) : null
     if (earlier) return earlier
     throw error
   })
@@ -130,7 +130,7 @@ export async function parseCreateRequest<Input extends CommonRequestFields, Usab
 }
 
 /** Valid create request with the rows of its inputs, from which a job is drafted. */
-export type DraftableRequest<Usable> = CreateRequestBody & {
+export type CreateRequestWithInputs<Usable> = CreateRequestBody & {
   read: BodyWithReferences<Usable>
 } & Pick<ResolvableInputs, "rows" | "batchJobs">
 
@@ -142,7 +142,7 @@ export async function draftRequestedJob<Input extends CommonRequestFields, Usabl
   c: AppContext,
   kind: JsonKind<Input, Usable>,
   request: Input,
-  create: DraftableRequest<Usable>,
+  create: CreateRequestWithInputs<Usable>,
 ): Promise<JobDraft> {
   const drafted = await draftJobOrFaults(c, kind, request, create)
   if ("faults" in drafted) throw faultsProblem(create, drafted.faults)
@@ -157,14 +157,14 @@ export async function draftJobOrFaults<Input extends CommonRequestFields, Usable
   c: AppContext,
   kind: JsonKind<Input, Usable>,
   request: Input,
-  create: DraftableRequest<Usable>,
+  create: CreateRequestWithInputs<Usable>,
 ): Promise<{ draft: JobDraft } | { faults: Fault[] }> {
   const { faults, inputs } = await validateFields(c, kind, { ...create, body: request }, new Set())
   if (faults.length > 0) return { faults }
   const { runSecondsMax, fileBytesMax } = c.get("limits")
   const limits = { runSecondsMax, fileBytesMax }
   const fields = kind.createFields?.(request) ?? request
-  const facts = { ...readJobProperties(c, fields), ...readDeploymentFacts(c.env), ...limits }
+  const facts = { ...readJobProperties(c, fields), ...readDeploymentProperties(c.env), ...limits }
   const draft = draftSourceTasks(kind.plan(request, { ...facts, inputs }), facts, inputs)
   return { draft: { ...draft, neededJobIds: listNeededJobIds(inputs) } }
 }
@@ -181,7 +181,7 @@ export async function validateCreateRequest<Input extends CommonRequestFields, U
 ): Promise<{ faults: Fault[]; inputs: ResolvedInput[] }> {
   const checked = safeParseBody(kind.request, create.body)
   const malformed = "faults" in checked ? checked.faults : []
-  const corrected = { ...create, body: correctBody(checked, create) }
+  const corrected = { ...create, body: correctBodyFieldNames(checked, create) }
   const read = readInputReferences(c, kind, corrected)
   const { rows } = await findInputRowsAndAcceptedJob(c.get("database"), read.ids, null)
   return await validateOtherFields(c, kind, { ...corrected, read, rows }, malformed)
@@ -194,7 +194,7 @@ export async function validateCreateRequest<Input extends CommonRequestFields, U
 export async function validateOtherFields<Input extends CommonRequestFields, Usable>(
   c: AppContext,
   kind: JsonKind<Input, Usable>,
-  request: DraftableRequest<Usable>,
+  request: CreateRequestWithInputs<Usable>,
   malformed: readonly Fault[],
 ): Promise<{ faults: Fault[]; inputs: ResolvedInput[] }> {
   const fields = new Set(malformed.map(({ field }) => topLevelField(field)))
@@ -204,7 +204,7 @@ export async function validateOtherFields<Input extends CommonRequestFields, Usa
 }
 
 /** Returns a request body with misspelled field names replaced by the correct ones. */
-export function correctBody(
+export function correctBodyFieldNames(
   checked: { data: object } | { corrected: unknown },
   { body }: CreateRequestBody,
 ): object {
@@ -218,7 +218,7 @@ export function correctBody(
 async function validateFields<Input extends CommonRequestFields, Usable>(
   c: AppContext,
   kind: JsonKind<Input, Usable>,
-  { body, read, ...found }: DraftableRequest<Usable>,
+  { body, read, ...found }: CreateRequestWithInputs<Usable>,
   malformed: ReadonlySet<string>,
 ): Promise<{ faults: Fault[]; inputs: ResolvedInput[] }> {
   const { usable, references } = read
@@ -229,7 +229,7 @@ async function validateFields<Input extends CommonRequestFields, Usable>(
   const deployment = await readValidationContext(c.env)
   const urls = kind.urls?.(usable) ?? []
   const webhooks = kind.webhooks?.(usable) ?? listWebhooks(body)
-  await awaitLargeBodyTurn(c)
+  await delayLargeBodyValidation(c)
   return {
     faults: [
       ...webhooks.flatMap(({ field, url }) => findWebhookFaults(c, field, url)),

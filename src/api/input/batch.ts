@@ -5,17 +5,21 @@ import type { JobDraft } from "../../domain/job-draft.ts"
 import { boundedMapSchema } from "../../kinds/bounded-map.ts"
 import { commonRequestFieldSchemas } from "../../kinds/create-fields.ts"
 import { findComplexityFault } from "../../kinds/command/complexity.ts"
-import type { FieldText } from "../../kinds/command/complexity.ts"
+import type { CommandFieldText } from "../../kinds/command/complexity.ts"
 import { fileImportRequestSchema } from "../../kinds/file/request.ts"
 import { fileKind } from "../../kinds/file/kind.ts"
 import type { CommonRequestFields, JsonKind } from "../../kinds/kind.ts"
 import type { JobWithOutputs } from "../../kinds/output-references.ts"
-import { EXAMPLE_INPUT, JOB_NAME, outputReference } from "../../kinds/reference.ts"
+import {
+  EXAMPLE_INPUT_REFERENCE,
+  JOB_NAME_PATTERN,
+  formatOutputReference,
+} from "../../kinds/reference.ts"
 import { JSON_KINDS } from "../../kinds/registry.ts"
 import { findNearestName } from "../../hints/nearest-name.ts"
 import type { InputIds, InputRows } from "../../db/files/input-files.ts"
 import type { AppContext } from "../context.ts"
-import { correctBody, draftJobOrFaults, validateOtherFields } from "./accept.ts"
+import { correctBodyFieldNames, draftJobOrFaults, validateOtherFields } from "./accept.ts"
 import { draftImportOrFaults } from "./draft-import.ts"
 import { invalidFieldsProblem } from "../output/problem.ts"
 import { makeSchemaReference } from "../output/schema-reference.ts"
@@ -42,7 +46,7 @@ const BODY_SCHEMAS = {
  * Schema of the body of POST /batches. The schema of each job's kind validates the job's body
  * later.
  */
-export const batchRequest = z
+export const batchRequestSchema = z
   .strictObject(
     {
       jobs: boundedMapSchema(z.string(), anyObjectSchema, {
@@ -55,7 +59,7 @@ export const batchRequest = z
           description:
             "Jobs by name. Each has one member: the path of a collection, with the body that a POST to it takes. An input names an output of another job of the batch as `svc_id://<name>/<output>`.",
           minProperties: 1,
-          propertyNames: { type: "string", pattern: JOB_NAME.source },
+          propertyNames: { type: "string", pattern: JOB_NAME_PATTERN.source },
           additionalProperties: {
             type: "object",
             minProperties: 1,
@@ -77,15 +81,15 @@ export const batchRequest = z
   )
   .meta({ id: "BatchRequest" })
 
-export type BatchRequest = z.infer<typeof batchRequest>
+export type BatchRequest = z.infer<typeof batchRequestSchema>
 
 export const BATCH_EXAMPLE = {
   jobs: {
-    level: { normalize: { file_url: EXAMPLE_INPUT } },
+    level: { normalize: { file_url: EXAMPLE_INPUT_REFERENCE } },
     sound: {
       commands: {
         ffmpeg_command: "ffmpeg -i {{in_1}} -vn -c:a libmp3lame {{out_1}}",
-        input_files: { in_1: outputReference("level", "file") },
+        input_files: { in_1: formatOutputReference("level", "file") },
         output_files: { out_1: "sound.mp3" },
       },
     },
@@ -119,7 +123,7 @@ export type BatchItem = {
  * Parsed batch: the names of all jobs, the well-formed create requests, and the faults of the
  * malformed create requests.
  */
-export type ReadBatch = { names: string[]; items: BatchItem[]; faults: Fault[] }
+export type ParsedBatch = { names: string[]; items: BatchItem[]; faults: Fault[] }
 
 /**
  * Reads the create requests of a batch. Faults name fields by their path in the whole body. Throws
@@ -128,7 +132,7 @@ export type ReadBatch = { names: string[]; items: BatchItem[]; faults: Fault[] }
 export function readBatchItems(
   c: AppContext,
   { jobs, expires_in: retention }: BatchRequest,
-): ReadBatch {
+): ParsedBatch {
   const complexity = findComplexityFault(Object.entries(jobs).flatMap(listTexts))
   if (complexity) throw invalidFieldsProblem([complexity])
   const items: BatchItem[] = []
@@ -136,7 +140,7 @@ export function readBatchItems(
   for (const [name, create] of Object.entries(jobs)) {
     const field = `jobs.${name}`
     const [[path, body] = [""], ...others] = Object.entries(create)
-    if (!JOB_NAME.test(name)) faults.push({ field, message: EXPECTED_NAME })
+    if (!JOB_NAME_PATTERN.test(name)) faults.push({ field, message: EXPECTED_NAME })
     else if (others.length > 0 || !PATHS.includes(path)) {
       faults.push({ field, message: describeMember(path, others.length > 0) })
     } else {
@@ -154,7 +158,7 @@ export function readBatchItems(
  * Returns the text values of one job in a batch, such as its FFmpeg command, with their field
  * paths.
  */
-function listTexts([name, create]: [name: string, create: object]): FieldText[] {
+function listTexts([name, create]: [name: string, create: object]): CommandFieldText[] {
   return Object.values(create)
     .flatMap((body) => Object.entries(anyObjectSchema.catch({}).parse(body)))
     .flatMap(([field, value]) => {
@@ -197,7 +201,7 @@ function readKindItem<Input extends CommonRequestFields, Usable>(
   body: object,
 ): BatchItem {
   const checked = safeParseBody(kind.request, body)
-  const corrected = "data" in checked ? checked.data : correctBody(checked, { body })
+  const corrected = "data" in checked ? checked.data : correctBodyFieldNames(checked, { body })
   const read = readInputReferences(c, kind, { body: corrected })
   return {
     name,

@@ -19,7 +19,7 @@ import type { FileForm } from "./file-forms.ts"
 import { makeFormParser } from "./form-fields.ts"
 import { recordJobFormUse } from "./job-form.ts"
 import { invalidFieldsProblem } from "../output/problem.ts"
-import { anyObjectSchema, isJsonRequest, readJson } from "./request.ts"
+import { anyObjectSchema, isJsonRequest, readJsonBody } from "./request.ts"
 import type { AppContext } from "../context.ts"
 
 /**
@@ -33,7 +33,7 @@ export function makeJobCreationHandler<Input extends CommonRequestFields, Usable
   async function createFromJson(c: AppContext): Promise<CreatedJob> {
     // If the body cannot be parsed, the error response does not use the Job form.
     recordJobFormUse(c, kind, {})
-    const body = await readJson(c, anyObjectSchema)
+    const body = await readJsonBody(c, anyObjectSchema)
     recordJobFormUse(c, kind, body)
     function explain(faults: Fault[]): Fault[] {
       return uploadField === undefined

@@ -1,13 +1,13 @@
 import type { Fault } from "../../domain/faults.ts"
 import type { JobDraft } from "../../domain/job-draft.ts"
 import { toFileRow } from "../../db/jobs/create-job.ts"
-import { CHAIN_LENGTH_MAX, measureLongestChain } from "../../db/files/input-files.ts"
+import { JOB_CHAIN_LENGTH_MAX, measureLongestJobChain } from "../../db/files/input-files.ts"
 import type { InputRows } from "../../db/files/input-files.ts"
-import { chainTooLongFault, listNeededJobIds } from "../../jobs/chains.ts"
+import { makeChainTooLongFault, listNeededJobIds } from "../../jobs/chains.ts"
 import type { JobWithOutputs } from "../../kinds/output-references.ts"
 import type { AppContext } from "../context.ts"
 import { invalidFieldsProblem } from "../output/problem.ts"
-import type { BatchItem, ReadBatch } from "./batch.ts"
+import type { BatchItem, ParsedBatch } from "./batch.ts"
 import { requireJobTools } from "./required-tools.ts"
 
 /**
@@ -16,7 +16,7 @@ import { requireJobTools } from "./required-tools.ts"
  */
 export async function draftBatchJobs(
   c: AppContext,
-  { names, items, faults: earlier }: ReadBatch,
+  { names, items, faults: earlier }: ParsedBatch,
   { batchId, rows }: { batchId: string; rows: InputRows },
 ): Promise<JobDraft[]> {
   const { ordered, unordered } = orderItems(items)
@@ -122,7 +122,9 @@ class ChainLengths {
   static async read(c: AppContext, { files }: InputRows): Promise<ChainLengths> {
     const jobIds = listNeededJobIds(files.map((file) => ({ file })))
     const database = c.get("database")
-    return new ChainLengths(jobIds.length === 0 ? 0 : await measureLongestChain(database, jobIds))
+    return new ChainLengths(
+      jobIds.length === 0 ? 0 : await measureLongestJobChain(database, jobIds),
+    )
   }
 
   /**
@@ -132,6 +134,6 @@ class ChainLengths {
     const before = neededJobIds.map((id) => this.#byJobId.get(id) ?? this.#outside)
     const length = 1 + Math.max(0, ...before)
     this.#byJobId.set(job.id, length)
-    return length > CHAIN_LENGTH_MAX ? [chainTooLongFault(needs[0]?.field ?? "")] : []
+    return length > JOB_CHAIN_LENGTH_MAX ? [makeChainTooLongFault(needs[0]?.field ?? "")] : []
   }
 }

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { requireJsonWithinLimits } from "./body-complexity.ts"
-import { filePartSchema } from "../../kinds/create-fields.ts"
+import { makeFilePartSchema } from "../../kinds/create-fields.ts"
 
 /**
  * Returns a function that converts the text fields of a form to the types of a JSON schema:
@@ -33,7 +33,7 @@ export function makeFormSchema(request: z.ZodType, uploadField: string): z.ZodOb
     const plain = withoutNull(z.instanceof(z.ZodType).parse(schema))
     return [name, name === uploadField ? plain.optional() : plain] as const
   })
-  return z.strictObject({ file: filePartSchema(uploadField), ...Object.fromEntries(fields) })
+  return z.strictObject({ file: makeFilePartSchema(uploadField), ...Object.fromEntries(fields) })
 }
 
 /** Removes null and objects from a schema that also accepts text: a form sends only text. */

@@ -1,5 +1,5 @@
 import type { JsonKind } from "../../kinds/kind.ts"
-import { anyObjectSchema, isJsonRequest, readJson } from "./request.ts"
+import { anyObjectSchema, isJsonRequest, readJsonBody } from "./request.ts"
 import type { AppContext } from "../context.ts"
 import { Problem } from "../output/problem.ts"
 
@@ -44,7 +44,7 @@ async function isInJobForm(c: AppContext, kind: JobFormRules): Promise<boolean> 
 /** Returns the JSON body of a request; an empty object if the body is not a JSON object. */
 async function readBodyOrEmpty(c: AppContext): Promise<object> {
   try {
-    return await readJson(c, anyObjectSchema)
+    return await readJsonBody(c, anyObjectSchema)
   } catch (error) {
     if (error instanceof Problem) return {}
     throw error

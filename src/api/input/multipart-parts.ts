@@ -176,14 +176,14 @@ function truncatedBodyProblem(): Problem {
  * Names in the Content-Disposition header of a multipart part: `name` of the form field, and
  * `fileName` if the part is a file.
  */
-export type PartNames = { name: string; fileName: string | undefined }
+export type MultipartPartNames = { name: string; fileName: string | undefined }
 
 /**
  * Reads the names in the Content-Disposition header of a multipart part. Accepts the forms that
  * browsers and curl send: quoted UTF-8 with an inner quote as `%22` or `\"`, or `filename*`. The
  * multipart parser reads only Latin-1.
  */
-export function parseContentDisposition(header: string): PartNames {
+export function parseContentDisposition(header: string): MultipartPartNames {
   const plain = readParameter(header, "filename")
   return {
     name: readParameter(header, "name") ?? "",

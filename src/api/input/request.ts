@@ -88,7 +88,7 @@ export function isJsonRequest(c: AppContext): boolean {
  * Reads the JSON body of a request, and parses the body by a schema. Throws 413 for a large body,
  * 415 for another media type, 422 for invalid fields.
  */
-export async function readJson<Schema extends z.ZodType>(
+export async function readJsonBody<Schema extends z.ZodType>(
   c: AppContext,
   schema: Schema,
 ): Promise<z.output<Schema>> {
@@ -124,7 +124,7 @@ export function requireUncompressed(c: AppContext): void {
  * Reads an optional JSON body, and parses the body by a schema. A missing body counts as an empty
  * object.
  */
-export async function readOptionalJson<Schema extends z.ZodType>(
+export async function readOptionalJsonBody<Schema extends z.ZodType>(
   c: AppContext,
   schema: Schema,
 ): Promise<z.output<Schema>> {

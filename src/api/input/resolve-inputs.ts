@@ -10,7 +10,7 @@ import { findReferencedOutput } from "../../kinds/output-references.ts"
 import type { JobWithOutputs } from "../../kinds/output-references.ts"
 import { INTERNAL_KIND_NAMES } from "../../kinds/registry.ts"
 import type { StoredUpload } from "../../kinds/uploads.ts"
-import { EXPECTED_ADDRESSES } from "../../hints/addresses.ts"
+import { EXPECTED_ADDRESS_CLAUSES } from "../../hints/addresses.ts"
 import type { InputIds, InputRows } from "../../db/files/input-files.ts"
 import { getPublicOrigin } from "./request.ts"
 import type { AppContext } from "../context.ts"
@@ -114,7 +114,7 @@ function resolveById(each: Reference, found: ResolvableInputs): ResolvedInput | 
     return "message" in resolved ? { field, ...resolved } : { key, field, ...resolved }
   }
   const code = "code" in each && each.code !== undefined ? each.code : "invalid_reference"
-  const message = "error" in each ? each.error : EXPECTED_ADDRESSES.input
+  const message = "error" in each ? each.error : EXPECTED_ADDRESS_CLAUSES.input
   return { field: inputUrlFieldPath(field, reference), code, message }
 }
 

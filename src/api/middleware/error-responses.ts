@@ -11,7 +11,7 @@ import { findNearestPath } from "../../hints/paths.ts"
 import type { AppEnv, AppContext } from "../context.ts"
 import { Problem, problemResponse, storageFullProblem } from "../output/problem.ts"
 import { rateLimitHeaders } from "./rate-limit.ts"
-import { SHARED_HEADERS } from "./shared-headers.ts"
+import { SECURITY_HEADERS } from "./shared-headers.ts"
 
 /** Assigns an id to each request, and sets the headers that all responses share. */
 export const setRequestId = createMiddleware<AppEnv>(async (c, next) => {
@@ -30,7 +30,7 @@ export const setRequestId = createMiddleware<AppEnv>(async (c, next) => {
  */
 function sharedHeaders(c: AppContext): [name: string, value: string][] {
   const allowance = c.get("allowance")
-  return Object.entries({ ...SHARED_HEADERS, ...(allowance && rateLimitHeaders(allowance)) })
+  return Object.entries({ ...SECURITY_HEADERS, ...(allowance && rateLimitHeaders(allowance)) })
 }
 
 /** Returns the response for a thrown error. Unexpected errors show only the request id. */

@@ -1,8 +1,8 @@
 import { getRateLimiter } from "../../bindings/durable-objects.ts"
 import {
-  findPrefetch,
-  storePrefetch,
-  readPrefetchGeneration,
+  findPrefetchedRequests,
+  storePrefetchedRequests,
+  readPrefetchDropCount,
 } from "../../accounts/rate-limit/prefetch.ts"
 import type { PrefetchedRequests } from "../../accounts/rate-limit/prefetch.ts"
 import { makeBoundedCache } from "../../platform/bounded-cache.ts"
@@ -54,7 +54,7 @@ export function isWriteRequest({ req: { method } }: AppContext): boolean {
  * read replicas.
  */
 function noteChange(c: AppContext, hash: string): void {
-  const grant = findPrefetch(hash)
+  const grant = findPrefetchedRequests(hash)
   if (grant) grant.granted.hasChanged = true
   c.executionCtx.waitUntil(getRateLimiter(c.env, hash).noteChange())
 }
@@ -64,14 +64,14 @@ async function requestGrant(
   hash: string,
   more: Omit<RateLimitRequest, "unused">,
 ): Promise<RateLimitResult | null> {
-  const unused = takeUnused(findPrefetch(hash))
-  const start = { at: Date.now(), moment: readPrefetchGeneration() }
+  const unused = takeUnused(findPrefetchedRequests(hash))
+  const start = { at: Date.now(), moment: readPrefetchDropCount() }
   const granted = await getRateLimiter(c.env, hash).take(hash, { ...more, unused })
   if (!granted) return null
   // A concurrent request may have received a grant meanwhile.
   if (!granted.allowed) return consumePrefetched(hash) ?? granted
   if (granted.more === 0) return granted
-  const grant = storePrefetch(hash, granted, start)
+  const grant = storePrefetchedRequests(hash, granted, start)
   c.executionCtx.waitUntil(
     grant
       ? giveBackLater(c, hash, granted.moreMs)
@@ -81,7 +81,7 @@ async function requestGrant(
 }
 
 function consumePrefetched(hash: string): RateLimitResult | null {
-  const grant = findPrefetch(hash)
+  const grant = findPrefetchedRequests(hash)
   const now = Date.now()
   if (!grant || grant.left <= 0 || grant.until <= now) return null
   grant.left -= 1
@@ -101,7 +101,7 @@ function takeUnused(prefetch: PrefetchedRequests | null): UnusedPrefetchedReques
 /** Returns the unused requests of a grant to the rate limiter once the grant has expired. */
 async function giveBackLater(c: AppContext, hash: string, afterMs: number): Promise<void> {
   await scheduler.wait(afterMs + 1)
-  const unused = takeUnused(findPrefetch(hash))
+  const unused = takeUnused(findPrefetchedRequests(hash))
   if (unused) await getRateLimiter(c.env, hash).giveBack(unused)
 }
 

@@ -1,4 +1,4 @@
-import { WINDOW_SECONDS } from "../../accounts/rate-limit/request-window.ts"
+import { RATE_LIMIT_WINDOW_SECONDS } from "../../accounts/rate-limit/request-window.ts"
 import type { RateLimitResult } from "../../bindings/rpc.ts"
 import { Problem } from "../output/problem.ts"
 
@@ -6,7 +6,7 @@ import { Problem } from "../output/problem.ts"
 export function rateLimitHeaders({ limit, remaining, resetSeconds }: RateLimitResult) {
   return {
     ratelimit: `"requests";r=${remaining};t=${resetSeconds}`,
-    "ratelimit-policy": `"requests";q=${limit};w=${WINDOW_SECONDS}`,
+    "ratelimit-policy": `"requests";q=${limit};w=${RATE_LIMIT_WINDOW_SECONDS}`,
   }
 }
 

@@ -112,7 +112,7 @@ function getOperation<Row, RecordSchema extends z.ZodType<object>>(
     errors: ["not_found"],
     example: { id: EXAMPLE_ID },
     async handle(c) {
-      const row = await collection.find(c, readPathId(c, title), readPreferredWaitMs(c))
+      const row = await collection.find(c, readPathResourceId(c, title), readPreferredWaitMs(c))
       if (row === null) throw notFoundProblem(title)
       const whole = collection.hydrate ? await collection.hydrate(c, row) : row
       const job = collection.jobOf(whole)
@@ -136,7 +136,7 @@ function deleteOperation<Row, RecordSchema extends z.ZodType<object>>(
     errors: ["not_found"],
     example: { id: EXAMPLE_ID },
     async handle(c) {
-      const row = await collection.find(c, readPathId(c, title), null)
+      const row = await collection.find(c, readPathResourceId(c, title), null)
       if (row === null) throw notFoundProblem(title)
       await collection.remove(c, row)
       return { body: {} }
@@ -145,7 +145,7 @@ function deleteOperation<Row, RecordSchema extends z.ZodType<object>>(
 }
 
 /** Reads the resource id of the path; throws 404 for a malformed id. */
-export function readPathId(c: AppContext, title: string): string {
+export function readPathResourceId(c: AppContext, title: string): string {
   const id = c.req.param("id") ?? ""
   if (!isId(id)) {
     throw new Problem("not_found", `No such ${title} exists; ${describeMalformedId(title, id)}.`)

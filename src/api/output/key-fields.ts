@@ -42,7 +42,7 @@ export const keyExpirySchema = z.iso
   .refine((moment) => moment > Date.now(), PAST_EXPIRY)
   .nullable()
 
-export const overlapSecondsSchema = z
+export const keyRotationOverlapSecondsSchema = z
   .int("expected a whole number of seconds")
   .min(0, "expected 0 or more")
   .max(OVERLAP_SECONDS_MAX, `expected at most ${OVERLAP_SECONDS_MAX}, which is 30 days`)

@@ -3,7 +3,7 @@ import { createDocument } from "zod-openapi"
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from "zod-openapi"
 import { PROBLEMS } from "./problem.ts"
 import type { ProblemCode } from "./problem.ts"
-import { REQUEST_HEADERS, getRequiredScope } from "./operation.ts"
+import { REQUEST_HEADER_DESCRIPTIONS, getRequiredScope } from "./operation.ts"
 import type { Operation } from "./operation.ts"
 import { makeOpenApiWebhooks, TRUNCATED_RECORD_SCHEMA } from "./webhook-events.ts"
 
@@ -158,7 +158,7 @@ function describeParameters(operation: Operation) {
     return [name, schema.meta({ example: example[name] })] as const
   })
   const inHeaders = headers.map((name) => {
-    const description = REQUEST_HEADERS[name]
+    const description = REQUEST_HEADER_DESCRIPTIONS[name]
     const { [name]: value } = requiredHeaders
     const required = z.string().meta({ description, example: value })
     return [

@@ -12,7 +12,7 @@ import type { ProblemCode } from "./problem.ts"
 export type RequestBodySpec = { schema: z.ZodType; example: unknown }
 
 /** Descriptions of request headers for the OpenAPI document. */
-export const REQUEST_HEADERS = {
+export const REQUEST_HEADER_DESCRIPTIONS = {
   "Idempotency-Key": "Creates with the same key within a day make one job, or one batch.",
   Prefer: "`wait=N`: wait for the end of the job or the batch, at most N seconds (60 at most).",
   "Last-Event-ID": "Id of the last event that the client received.",
@@ -42,9 +42,9 @@ type OperationDescription = {
   isOpen?: boolean
   /** Scope that an API key needs; by default `read` for GET and `write` for other methods. */
   scope?: Scope
-  headers?: readonly (keyof typeof REQUEST_HEADERS)[]
+  headers?: readonly (keyof typeof REQUEST_HEADER_DESCRIPTIONS)[]
   /** Headers that a request must have, with the values of a valid request. */
-  requiredHeaders?: { [Name in keyof typeof REQUEST_HEADERS]?: string }
+  requiredHeaders?: { [Name in keyof typeof REQUEST_HEADER_DESCRIPTIONS]?: string }
   /** Request bodies by media type. */
   bodies?: { [mediaType: string]: RequestBodySpec }
   /** Whether a missing body counts as an empty object. */

@@ -3,7 +3,7 @@ import type { Kind } from "../../kinds/kind.ts"
 import type { RetentionSettings } from "../../domain/retention.ts"
 import { findJobWithFiles } from "../../db/files/files.ts"
 import type { Job } from "../../db/schema/jobs.ts"
-import { readPathId } from "./collection.ts"
+import { readPathResourceId } from "./collection.ts"
 import {
   unavailableDownloadProblem,
   redirectToDownload,
@@ -50,7 +50,11 @@ export function makeOutputDownloadOperation(
     example: { ...DOWNLOAD_OPERATION_DEFAULTS.example, name: exampleName },
     async handle(c, query) {
       const name = c.req.param("name") ?? ""
-      const { job, files } = await findJobWithFiles(c.get("database"), readPathId(c, title), name)
+      const { job, files } = await findJobWithFiles(
+        c.get("database"),
+        readPathResourceId(c, title),
+        name,
+      )
       if (job?.kind !== kindName) throw notFoundProblem(title)
       if (job.state !== "succeeded") throw unavailableDownloadProblem(job, unavailableMessages)
       const match = job.result?.outputs.find(

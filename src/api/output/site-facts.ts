@@ -1,6 +1,6 @@
 import type { FailureCode } from "../../contract/failure.ts"
 import { failureCodeSchema } from "../../contract/failure.ts"
-import { FAULT_ONLY_CODES } from "../../domain/faults.ts"
+import { FAULT_CODES_OF_REQUESTS_ONLY } from "../../domain/faults.ts"
 import { OPERATIONS } from "../routes/operations.ts"
 import type { JobRecord } from "../../kinds/job-record.ts"
 import { EXAMPLE_ID } from "../../platform/ids.ts"
@@ -25,15 +25,15 @@ export type ErrorExample = {
  * Data for the documentation site: the OpenAPI document, and the codes of errors and failures.
  * scripts/site bundles this module; the Worker does not import it.
  */
-export const siteFacts = {
+export const documentationSiteData = {
   openapi: makeOpenApiDocument(OPERATIONS),
   answers: PROBLEMS,
   failures: failureCodeSchema.options,
-  details: FAULT_ONLY_CODES,
+  details: FAULT_CODES_OF_REQUESTS_ONLY,
 }
 
 /** Returns the body of an example error response with an error code. */
-export async function makeExampleAnswer(code: string, example: ErrorExample): Promise<unknown> {
+export async function makeExampleErrorBody(code: string, example: ErrorExample): Promise<unknown> {
   const { message, retryAfterSeconds } = example
   if (!isProblemCode(code)) throw new Error(`No answer has the code ${code}.`)
   if (code === "too_complex")
@@ -45,16 +45,16 @@ export async function makeExampleAnswer(code: string, example: ErrorExample): Pr
 }
 
 /** Returns the body of an example 422 response whose `details` contain a fault with a code. */
-export async function makeExampleRefusal(code: string, example: ErrorExample): Promise<unknown> {
+export async function makeExampleFaultBody(code: string, example: ErrorExample): Promise<unknown> {
   const { field = "", option, message } = example
-  const known = FAULT_ONLY_CODES.find((each) => each === code)
+  const known = FAULT_CODES_OF_REQUESTS_ONLY.find((each) => each === code)
   if (known === undefined) throw new Error(`No detail has the code ${code}.`)
   const fault = { field, code: known, message, ...(option !== undefined && { option }) }
   return await bodyOf(invalidFieldsProblem([fault]))
 }
 
 /** Returns an example record of a job that failed with a failure code. */
-export function makeExampleJob(code: FailureCode, { message }: ErrorExample): JobRecord {
+export function makeExampleFailedJob(code: FailureCode, { message }: ErrorExample): JobRecord {
   return {
     id: EXAMPLE_ID,
     kind: "command",

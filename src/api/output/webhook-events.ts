@@ -5,7 +5,7 @@ import { FINAL_STATES } from "../../domain/states.ts"
 import type { FinalState } from "../../domain/states.ts"
 import { BATCH_EVENT_TYPES } from "../../db/batches.ts"
 import type { BatchEventType } from "../../db/batches.ts"
-import { batchRecord } from "../../kinds/batch-record.ts"
+import { batchRecordSchema } from "../../kinds/batch-record.ts"
 import { jobRecordSchema } from "../../kinds/job-record.ts"
 import { getKind, JOB_LIST_KIND_NAMES } from "../../kinds/registry.ts"
 import { makeEventType, TEST_EVENT_TYPE } from "../../webhooks/event-types.ts"
@@ -67,7 +67,7 @@ export function makeOpenApiWebhooks(): ZodOpenApiPathsObject {
     }),
   )
   const ofBatches = BATCH_EVENT_TYPES.map((type) => {
-    const data = makeDataSchema([batchRecord])
+    const data = makeDataSchema([batchRecordSchema])
     return [type, { post: makeWebhookOperation(type, BATCH_SUMMARIES[type], data) }] as const
   })
   const test = makeWebhookOperation(TEST_EVENT_TYPE, "A test event", {

@@ -11,9 +11,9 @@ import { computeEffectiveLimits } from "../../bindings/plan-limits.ts"
 import { SIGN_UP_POLICIES } from "../../bindings/settings.ts"
 import { buildLimitRecord, toPublicLimits } from "../../domain/plan-fields.ts"
 import { BUILT_IN_PLANS } from "../../domain/plans.ts"
-import { readToolHealth } from "../../jobs/missing-tools.ts"
+import { readCachedRunnerHealth } from "../../jobs/missing-tools.ts"
 import {
-  parseFfmpegFactsSetting,
+  loadCapabilitiesFromSetting,
   listAllowedNames,
 } from "../../kinds/command/facts/capabilities.ts"
 import { readClientNetwork } from "../../platform/client-network.ts"
@@ -160,8 +160,8 @@ async function readAnswer(env: Env): Promise<Answer> {
 async function collectCapabilities(env: Env): Promise<Capabilities> {
   const settings = getSettings(env)
   const [health, ffmpeg] = await Promise.all([
-    readToolHealth(env),
-    parseFfmpegFactsSetting(settings.FFMPEG_FACTS),
+    readCachedRunnerHealth(env),
+    loadCapabilitiesFromSetting(settings.FFMPEG_FACTS),
   ])
   const unknown: Record<string, string> = {}
   if (!ffmpeg) unknown["ffmpeg"] = NO_CAPABILITIES

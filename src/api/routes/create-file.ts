@@ -8,7 +8,7 @@ import {
   receiveFileForm,
 } from "../input/file-forms.ts"
 import { invalidFieldsProblem } from "../output/problem.ts"
-import { anyObjectSchema, safeParseBody, isJsonRequest, readJson } from "../input/request.ts"
+import { anyObjectSchema, safeParseBody, isJsonRequest, readJsonBody } from "../input/request.ts"
 import type { AppContext } from "../context.ts"
 import { draftImportOrFaults } from "../input/draft-import.ts"
 import type { ImportFields } from "../input/draft-import.ts"
@@ -27,7 +27,7 @@ export async function createFile(c: AppContext): Promise<CreatedFile> {
 }
 
 async function createFromJson(c: AppContext): Promise<CreatedFile> {
-  const body = await readJson(c, anyObjectSchema)
+  const body = await readJsonBody(c, anyObjectSchema)
   const checked = safeParseBody(fileImportRequestSchema, body)
   if ("data" in checked) return await createImport(c, checked.data)
   throw invalidFieldsProblem(addUploadInstructions(c, checked.faults, { body, field: "file_url" }))

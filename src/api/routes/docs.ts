@@ -2,8 +2,8 @@ import { Hono } from "hono"
 import { createMiddleware } from "hono/factory"
 import { html } from "hono/html"
 import { failureCodeSchema } from "../../contract/failure.ts"
-import { FAULT_ONLY_CODES } from "../../domain/faults.ts"
-import { didYouMean } from "../../hints/nearest-name.ts"
+import { FAULT_CODES_OF_REQUESTS_ONLY } from "../../domain/faults.ts"
+import { makeDidYouMeanClause } from "../../hints/nearest-name.ts"
 import type { AppContext, AppEnv } from "../context.ts"
 import { makePageSecurityHeaders } from "../middleware/page-headers.ts"
 import { PROBLEMS } from "../output/problem.ts"
@@ -129,7 +129,11 @@ function pick(headers: Headers, names: readonly string[]): Record<string, string
 }
 
 const CODES = [
-  ...new Set([...Object.keys(PROBLEMS), ...failureCodeSchema.options, ...FAULT_ONLY_CODES]),
+  ...new Set([
+    ...Object.keys(PROBLEMS),
+    ...failureCodeSchema.options,
+    ...FAULT_CODES_OF_REQUESTS_ONLY,
+  ]),
 ]
 
 /**
@@ -141,7 +145,7 @@ function redirectToCode(c: AppContext, text: string): Response | Promise<Respons
   // `validation_error` is the value of `error` in the body of a 422 with the code `unprocessable`.
   const code = plain === "validation_error" ? "unprocessable" : plain
   if (CODES.includes(code) && code !== text) return c.redirect(`/docs/errors/${code}`, 308)
-  const near = didYouMean(text, CODES, (name) => name).replace("; did", "Did")
+  const near = makeDidYouMeanClause(text, CODES, (name) => name).replace("; did", "Did")
   return answerLack(c, 404, "Unknown error code", `No error has this code. ${near}`)
 }
 

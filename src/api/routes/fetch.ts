@@ -4,7 +4,7 @@ import { emptyQuerySchema, defineOperation } from "../output/operation.ts"
 import type { Operation, OperationReply } from "../output/operation.ts"
 import { makeOutputDownloadOperation } from "../output/output-download.ts"
 import { invalidFieldsProblem } from "../output/problem.ts"
-import { getPublicOrigin, readJson } from "../input/request.ts"
+import { getPublicOrigin, readJsonBody } from "../input/request.ts"
 import type { AppContext } from "../context.ts"
 import { requireTools } from "../input/required-tools.ts"
 import { urlNotAllowedFault, parseWebImportSource } from "../input/user-urls.ts"
@@ -63,7 +63,7 @@ const readMetadataOfLongUrl = defineOperation({
     "request_timeout",
     "unsupported_media_type",
   ],
-  handle: async (c) => await answerMetadata(c, (await readJson(c, metadataRequest)).url),
+  handle: async (c) => await answerMetadata(c, (await readJsonBody(c, metadataRequest)).url),
 })
 
 const download = makeOutputDownloadOperation(fetchKind, {

@@ -7,7 +7,7 @@ import {
 import { getBaseUrl, readPreferredWaitMs } from "../input/request.ts"
 import type { AppContext } from "../context.ts"
 import { metadataFilterSchema } from "../input/query.ts"
-import { zipNameForStoredBundle } from "../../contract/bundle.ts"
+import { makeStoredBundleZipName } from "../../contract/bundle.ts"
 import { EXAMPLE_ID } from "../../platform/ids.ts"
 import { LIMIT_PROBLEM_CODES } from "../output/limit-problem.ts"
 import { emptyQuerySchema, defineOperation } from "../output/operation.ts"
@@ -40,7 +40,7 @@ import { hydrateFile } from "../../db/values/hydrate.ts"
 import {
   makeCollectionOperations,
   resourceUrl,
-  readPathId,
+  readPathResourceId,
   statusFilterSchema,
 } from "../output/collection.ts"
 import { createFile } from "./create-file.ts"
@@ -97,7 +97,7 @@ const download = defineOperation({
   errors: ["not_found", "not_final"],
   async handle(c, query) {
     const asked = c.req.param("name") ?? ""
-    const fileId = readPathId(c, "file")
+    const fileId = readPathResourceId(c, "file")
     const file = await findStoredFile(c.get("database"), fileId)
     if (!file || !fileSourceSchema.safeParse(file.source).success)
       throw await findUnavailableProblem(c, fileId, asked)
@@ -122,7 +122,7 @@ const publish = defineOperation({
   errors: ["not_found", "not_final"],
   example: { id: EXAMPLE_ID },
   async handle(c) {
-    const id = readPathId(c, "file")
+    const id = readPathResourceId(c, "file")
     const found = await findFile(c.get("database"), id)
     if (!found) throw notFoundProblem("file")
     if (!(await setFilePublishedAt(c.get("database"), id, Date.now())))
@@ -142,7 +142,7 @@ const unpublish = defineOperation({
   errors: ["not_found"],
   example: { id: EXAMPLE_ID },
   async handle(c) {
-    if (!(await setFilePublishedAt(c.get("database"), readPathId(c, "file"), null)))
+    if (!(await setFilePublishedAt(c.get("database"), readPathResourceId(c, "file"), null)))
       throw notFoundProblem("file")
     return { body: {} }
   },
@@ -165,7 +165,7 @@ async function resolveStoredName(c: AppContext, file: File, asked: string): Prom
   const { name, bundle } = file
   const ownName = bundle?.kind === "playlist" ? (bundle.playlist ?? name) : name
   if (asked === name || isNormalizedDownloadName(file, asked)) return ownName
-  if (bundle && asked === zipNameForStoredBundle(name)) return asked
+  if (bundle && asked === makeStoredBundleZipName(name)) return asked
   return (await findBundleMember(c.env.MEDIA, file, [asked]))?.name ?? null
 }
 

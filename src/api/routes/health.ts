@@ -4,7 +4,7 @@ import type { DegradedReason } from "../../contract/runner-health.ts"
 import { emptyQuerySchema, defineOperation } from "../output/operation.ts"
 import type { Operation } from "../output/operation.ts"
 import { Problem } from "../output/problem.ts"
-import { findDegradedReasons } from "../../upkeep/health.ts"
+import { findServiceDegradedReasons } from "../../upkeep/health.ts"
 import { openAllDatabases } from "../../db/database.ts"
 import type { Database } from "../../db/database.ts"
 import { listAccountsWithOpenJobs } from "../../db/jobs/jobs.ts"
@@ -42,7 +42,7 @@ export const healthOperations: Operation[] = [
       try {
         if (!healthCache.tables) await Promise.all(openAllDatabases(c.env).map(probeDatabase))
         healthCache.tables = true
-        const reasons = await findDegradedReasons(c.env)
+        const reasons = await findServiceDegradedReasons(c.env)
         return { body: toHealthRecord(reasons) }
       } catch (error) {
         const headers = { "retry-after": "1" }

@@ -1,12 +1,12 @@
 import { z } from "zod"
-import { readPathId } from "../output/collection.ts"
+import { readPathResourceId } from "../output/collection.ts"
 import {
   keyExpirySchema,
   keyNameSchema,
   apiKeyRecordSchema,
   keyScopesSchema,
   keyNotRotatableProblem,
-  overlapSecondsSchema,
+  keyRotationOverlapSecondsSchema,
   tooManyKeysProblem,
   toApiKeyRecord,
 } from "../output/key-fields.ts"
@@ -14,7 +14,7 @@ import { emptyQuerySchema, defineOperation } from "../output/operation.ts"
 import type { Operation } from "../output/operation.ts"
 import { makeNextPageLinkHeader, toPageRequest, pageQuerySchema } from "../output/paging.ts"
 import { notFoundProblem } from "../output/problem.ts"
-import { getBaseUrl, readJson, readOptionalJson } from "../input/request.ts"
+import { getBaseUrl, readJsonBody, readOptionalJsonBody } from "../input/request.ts"
 import type { AppContext } from "../context.ts"
 import { EXAMPLE_ID } from "../../platform/ids.ts"
 import { createApiKeyOfAccount, rotateApiKey, revokeApiKey } from "../../accounts/keys.ts"
@@ -35,7 +35,7 @@ const newKey = z
   .meta({ id: "NewKey" })
 
 const rotation = z
-  .strictObject({ overlap_seconds: overlapSecondsSchema })
+  .strictObject({ overlap_seconds: keyRotationOverlapSecondsSchema })
   .meta({ id: "KeyRotation" })
 
 const madeKey = apiKeyRecordSchema
@@ -88,7 +88,7 @@ export const keyOperations: Operation[] = [
     answer: newKeyAnswer,
     errors: ["key_limit_exceeded", ...BODY_ERRORS],
     async handle(c) {
-      const { name, scopes, expires_at: expiresAt } = await readJson(c, newKey)
+      const { name, scopes, expires_at: expiresAt } = await readJsonBody(c, newKey)
       const added = await createApiKeyOfAccount(c.env, c.get("database"), {
         name,
         scopes,
@@ -113,7 +113,7 @@ export const keyOperations: Operation[] = [
     errors: ["not_found"],
     example: { id: EXAMPLE_ID },
     async handle(c) {
-      const row = await findApiKeyOfAccount(c.get("database"), readPathId(c, TITLE))
+      const row = await findApiKeyOfAccount(c.get("database"), readPathResourceId(c, TITLE))
       if (!row) throw notFoundProblem(TITLE)
       return { body: toApiKeyRecord(row) }
     },
@@ -133,8 +133,8 @@ export const keyOperations: Operation[] = [
     errors: ["not_found", "key_not_rotatable", "key_limit_exceeded", ...BODY_ERRORS],
     example: { id: EXAMPLE_ID },
     async handle(c) {
-      const id = readPathId(c, TITLE)
-      const { overlap_seconds: seconds } = await readOptionalJson(c, rotation)
+      const id = readPathResourceId(c, TITLE)
+      const { overlap_seconds: seconds } = await readOptionalJsonBody(c, rotation)
       const overlapMs = seconds * 1000
       const rotated = await rotateApiKey(c.env, c.get("database"), { id, overlapMs })
       if (!rotated) throw notFoundProblem(TITLE)
@@ -153,7 +153,7 @@ export const keyOperations: Operation[] = [
     errors: ["not_found"],
     example: { id: EXAMPLE_ID },
     async handle(c) {
-      const row = await findApiKeyOfAccount(c.get("database"), readPathId(c, TITLE))
+      const row = await findApiKeyOfAccount(c.get("database"), readPathResourceId(c, TITLE))
       if (!row) throw notFoundProblem(TITLE)
       await revokeApiKey(c.env, row.id)
       return { body: {} }

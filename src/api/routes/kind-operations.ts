@@ -12,7 +12,7 @@ import type { Job } from "../../db/schema/jobs.ts"
 import { hydrateJob, hydrateListedJobs } from "../../db/values/hydrate.ts"
 import {
   anyObjectSchema,
-  readJson,
+  readJsonBody,
   getBaseUrl,
   findIdempotencyKeyFaults,
   readPreferredWaitMs,
@@ -222,7 +222,7 @@ function validateOperation<Input extends CommonRequestFields, Usable>(
     },
     errors: ["payload_too_large", "request_timeout", "unsupported_media_type"],
     async handle(c) {
-      const body = await readJson(c, anyObjectSchema)
+      const body = await readJsonBody(c, anyObjectSchema)
       const { faults, inputs } = await validateCreateRequest(c, kind, { body })
       const errors = truncateFaults([...findIdempotencyKeyFaults(c), ...faults]).map(
         withDefaultFaultCode,

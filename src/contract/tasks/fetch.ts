@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { outputReportSchema } from "../report.ts"
-import { hasHeadersSchema, taskOutputSchema, taskWarningsSchema } from "../task.ts"
+import { hasHeadersFieldSchema, taskOutputSchema, taskWarningsSchema } from "../task.ts"
 import type { TaskDefinition } from "./definition.ts"
 
 export const FETCH_QUALITIES = [
@@ -23,9 +23,9 @@ export const SUBTITLE_LANGUAGES_MAX = 10
  * Output key of the fetched media. The output keys of subtitles are `subtitles_1` and so on, in the
  * order of the request.
  */
-export const MEDIA_OUTPUT_KEY = "media"
+export const FETCHED_MEDIA_OUTPUT_KEY = "media"
 
-export function subtitlesOutputKey(index: number): string {
+export function makeSubtitlesOutputKey(index: number): string {
   return `subtitles_${index + 1}`
 }
 
@@ -47,7 +47,7 @@ export const fetchTaskDefinition = {
   work: z.object({
     kind: z.literal("fetch"),
     url: z.url(),
-    has_headers: hasHeadersSchema,
+    has_headers: hasHeadersFieldSchema,
     quality: z.enum(FETCH_QUALITIES),
     /**
      * Audio format to convert to, allowed only with the quality `audio`. If the format is absent,

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { sha256HexSchema } from "../sha256.ts"
-import { hasHeadersSchema, taskOutputSchema, taskWarningsSchema } from "../task.ts"
+import { hasHeadersFieldSchema, taskOutputSchema, taskWarningsSchema } from "../task.ts"
 import type { TaskDefinition } from "./definition.ts"
 
 /** Key of the only output of an import. */
@@ -25,7 +25,7 @@ export const importTaskDefinition = {
   work: z.object({
     kind: z.literal("import"),
     url: z.url(),
-    has_headers: hasHeadersSchema,
+    has_headers: hasHeadersFieldSchema,
     /** Maximum size of the file, in bytes. */
     bytes_max: z.int().positive(),
     run_seconds_max: z.int().positive(),

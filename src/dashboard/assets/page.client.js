@@ -122,7 +122,7 @@ const STEPS = [
 ]
 
 /**
- * Formats a relative time like formatRelative in components/format.ts.
+ * Formats a relative time like formatRelativeTime in components/format.ts.
  * @param {number} seconds
  */
 function describe(seconds) {

@@ -48,7 +48,7 @@ const STEPS = [
  * Formats a time relative to another, both in milliseconds since 1970: `5 minutes ago`.
  * page.client.js formats times in the same way.
  */
-export function formatRelative(atMs: number, nowMs: number): string {
+export function formatRelativeTime(atMs: number, nowMs: number): string {
   const seconds = (atMs - nowMs) / 1000
   for (const [unit, unitSeconds] of STEPS) {
     if (Math.abs(seconds) >= unitSeconds) {
@@ -92,6 +92,6 @@ const TITLES: Record<LimitName, string> = {
 }
 
 /** Returns the title of a limit on the usage page. */
-export function usageLimitTitle(name: LimitName): string {
+export function getUsageLimitTitle(name: LimitName): string {
   return TITLES[name]
 }

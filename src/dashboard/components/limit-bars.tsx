@@ -2,7 +2,7 @@ import type { Child } from "hono/jsx"
 import { buildLimitRecord } from "../../domain/plan-fields.ts"
 import type { LimitName } from "../../domain/plan-fields.ts"
 import type { AccountRecord } from "../../api/routes/account-record.ts"
-import { formatLimitAmount, usageLimitTitle } from "./format.ts"
+import { formatLimitAmount, getUsageLimitTitle } from "./format.ts"
 
 /** Bars for the limits whose usage is known, such as storage and running jobs. */
 export function LimitBars({ account: { limits, usage } }: { account: AccountRecord }) {
@@ -21,7 +21,7 @@ function LimitBar(props: { name: LimitName; used: number; limit: number }) {
   return (
     <div class="limit-bar">
       <p>
-        <span>{usageLimitTitle(name)}</span>
+        <span>{getUsageLimitTitle(name)}</span>
         <span class="limit-amount">
           <strong>{formatLimitAmount(name, used)}</strong> of {formatLimitAmount(name, limit)}
         </span>
@@ -31,7 +31,7 @@ function LimitBar(props: { name: LimitName; used: number; limit: number }) {
         max={100}
         value={percent}
         class={toneOf(share)}
-        aria-label={`${usageLimitTitle(name)}: ${percent} % used`}
+        aria-label={`${getUsageLimitTitle(name)}: ${percent} % used`}
       ></meter>
       {share >= NEAR && (
         <p class="hint">{share >= 1 ? "The limit is reached." : `${percent} % of the limit.`}</p>

@@ -1,4 +1,4 @@
-import { formatUtcTime, formatRelative } from "./format.ts"
+import { formatUtcTime, formatRelativeTime } from "./format.ts"
 
 /** Time relative to now, with the exact time as a tooltip; a dash without a time. */
 export function RelativeTime(props: { at: string | number | null | undefined }) {
@@ -13,7 +13,7 @@ export function RelativeTime(props: { at: string | number | null | undefined }) 
   }
   return (
     <time datetime={new Date(atMs).toISOString()} title={formatUtcTime(atMs)} data-relative>
-      {formatRelative(atMs, Date.now())}
+      {formatRelativeTime(atMs, Date.now())}
     </time>
   )
 }

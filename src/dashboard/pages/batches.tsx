@@ -4,7 +4,7 @@ import { z } from "zod"
 import { BATCH_EXAMPLE } from "../../api/input/batch.ts"
 import { getPublicOrigin } from "../../api/input/request.ts"
 import { deliveryRecordSchema } from "../../api/routes/webhooks/record.ts"
-import { batchRecord, batchSummary } from "../../kinds/batch-record.ts"
+import { batchRecordSchema, batchSummarySchema } from "../../kinds/batch-record.ts"
 import { unwrapApiResult } from "../api.ts"
 import type { ApiRequestResult } from "../api.ts"
 import { StatusBadge } from "../components/badge.tsx"
@@ -30,7 +30,7 @@ const SCRIPTS = ["live.client.js"] as const
 
 batchPages.get(PATH, async (c) => {
   const { query, isFirstPage } = readDashboardListQuery(c, [])
-  const answer = await c.get("api")(`/batches?${query.toString()}`, z.array(batchSummary))
+  const answer = await c.get("api")(`/batches?${query.toString()}`, z.array(batchSummarySchema))
   return await showPage(
     c,
     {
@@ -49,7 +49,7 @@ batchPages.get(PATH, async (c) => {
 
 batchPages.get(`${PATH}/:id`, async (c) => {
   const [answer, deliveries] = await Promise.all([
-    c.get("api")(`${PATH}/${readEncodedPathId(c)}`, batchRecord),
+    c.get("api")(`${PATH}/${readEncodedPathId(c)}`, batchRecordSchema),
     c.get("api")(
       `/webhooks/deliveries?job_id=${readEncodedPathId(c)}`,
       z.array(deliveryRecordSchema),
@@ -79,13 +79,13 @@ batchPages.post(`${PATH}/:id/delete`, async (c) => {
 
 async function post(c: PageContext, action: "/cancel" | "/retry") {
   const path = `${PATH}/${readEncodedPathId(c)}${action}`
-  return await c.get("api")(path, batchSummary, { method: "POST" })
+  return await c.get("api")(path, batchSummarySchema, { method: "POST" })
 }
 
 /** Redirects to the batch of an answer with a message, or back to the page with the refusal. */
 function redirectToBatch(
   c: PageContext,
-  answer: ApiRequestResult<z.infer<typeof batchSummary>>,
+  answer: ApiRequestResult<z.infer<typeof batchSummarySchema>>,
   message: string,
 ): Response {
   if (answer.ok) return redirectWithMessage(c, `${PATH}/${answer.value.id}`, message)
@@ -95,7 +95,7 @@ function redirectToBatch(
 
 /** Table with one page of batches. */
 function BatchTable(props: {
-  batches: z.infer<typeof batchSummary>[]
+  batches: z.infer<typeof batchSummarySchema>[]
   next: string | null
   empty: Child
 }) {
@@ -121,7 +121,7 @@ function BatchTable(props: {
   )
 }
 
-function batchRow(batch: z.infer<typeof batchSummary>) {
+function batchRow(batch: z.infer<typeof batchSummarySchema>) {
   const { id, status, open_jobs: open, failed_jobs: failed, total_jobs: total } = batch
   return [
     <a class="name" href={`${PATH}/${id}`}>

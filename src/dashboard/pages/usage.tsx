@@ -10,7 +10,7 @@ import {
   formatLimitAmount,
   formatCount,
   formatDuration,
-  usageLimitTitle,
+  getUsageLimitTitle,
 } from "../components/format.ts"
 import { Table } from "../components/table.tsx"
 import type { PageEnv } from "../context.ts"
@@ -122,7 +122,7 @@ function PlanCard({ account }: { account: AccountRecord }) {
   const { limits, usage, plan } = account
   const others = limitNames()
     .filter((name) => usage[name] === null)
-    .map((name) => [usageLimitTitle(name), <Bound name={name} limit={limits[name]} />] as const)
+    .map((name) => [getUsageLimitTitle(name), <Bound name={name} limit={limits[name]} />] as const)
   return (
     <Card title="Plan and limits" actions={<Badge tone="idle">{plan}</Badge>}>
       <LimitBars account={account} />

@@ -1,4 +1,4 @@
-import { PASSWORD_LENGTH } from "../../accounts/sign-in/limits.ts"
+import { PASSWORD_LENGTH_RANGE } from "../../accounts/sign-in/limits.ts"
 const LINK_VOID = "The link is used, expired or incomplete. Request another link."
 const NOT_LINKED =
   "The user of this email address signs in another way. Sign in as before, or set a password first."
@@ -13,8 +13,8 @@ const SENTENCES: Record<string, string> = {
   INVALID_EMAIL: "Enter a valid email address.",
   INVALID_PASSWORD: "The password is wrong.",
   VALIDATION_ERROR: "A field is missing or invalid.",
-  PASSWORD_TOO_SHORT: `A password has at least ${PASSWORD_LENGTH.min} characters.`,
-  PASSWORD_TOO_LONG: `A password has at most ${PASSWORD_LENGTH.max} characters.`,
+  PASSWORD_TOO_SHORT: `A password has at least ${PASSWORD_LENGTH_RANGE.min} characters.`,
+  PASSWORD_TOO_LONG: `A password has at most ${PASSWORD_LENGTH_RANGE.max} characters.`,
   INVALID_TOKEN: LINK_VOID,
   TOKEN_EXPIRED: LINK_VOID,
   USER_NOT_FOUND: LINK_VOID,

@@ -1,4 +1,4 @@
-import { PASSWORD_LENGTH } from "../../accounts/sign-in/limits.ts"
+import { PASSWORD_LENGTH_RANGE } from "../../accounts/sign-in/limits.ts"
 import { Field } from "../components/field.tsx"
 
 type NewPassword = {
@@ -16,9 +16,9 @@ export function NewPasswordField({ hint = "", ...facts }: NewPassword) {
       {...facts}
       type="password"
       autocomplete="new-password"
-      hint={`At least ${PASSWORD_LENGTH.min} characters. ${hint}`.trim()}
-      minlength={PASSWORD_LENGTH.min}
-      maxlength={PASSWORD_LENGTH.max}
+      hint={`At least ${PASSWORD_LENGTH_RANGE.min} characters. ${hint}`.trim()}
+      minlength={PASSWORD_LENGTH_RANGE.min}
+      maxlength={PASSWORD_LENGTH_RANGE.max}
       required
     />
   )

@@ -12,7 +12,7 @@ import { accountStorage, usageDays } from "../schema/usage.ts"
 export type NewJobLimits = Pick<PlanLimits, "waitingJobsMax" | "fetchesPerDay" | "storageBytesMax">
 
 /** Usage that the new jobs of a request add to their account. */
-export type JobDemand = {
+export type UsageOfNewJobs = {
   jobs: number
   /** Number of media files that the jobs download from URLs. */
   fetches: number
@@ -60,15 +60,15 @@ export function formatUtcDay(now: number): string {
 export function accountIdIfWithinLimitsSql(
   accountId: string,
   limits: NewJobLimits,
-  demand: JobDemand,
+  demand: UsageOfNewJobs,
 ): SQL {
   const { waitingJobsMax, fetchesPerDay, storageBytesMax } = limits
   const { jobs: jobCount, fetches, uploadBytes, day } = demand
   const conditions = [
     sql`${countJobs(accountId, "waiting")} + ${jobCount} <= ${waitingJobsMax}`,
     uploadBytes > 0
-      ? sql`${storedBytesSql(accountId)} + ${reservedBytesSql(accountId)} + ${uploadBytes} <= ${storageBytesMax}`
-      : sql`${storedBytesSql(accountId)} < ${storageBytesMax}`,
+      ? sql`${storedFileBytesSql(accountId)} + ${reservedUploadBytesSql(accountId)} + ${uploadBytes} <= ${storageBytesMax}`
+      : sql`${storedFileBytesSql(accountId)} < ${storageBytesMax}`,
     ...(fetches > 0 ? [sql`${countFetches(accountId, day)} + ${fetches} <= ${fetchesPerDay}`] : []),
   ]
   return sql`(select id from ${accounts} where id = ${accountId} and deleted_at is null and ${sql.join(conditions, sql` and `)})`
@@ -98,8 +98,8 @@ export async function readAccountUsage(
       name: accounts.name,
       runningJobs: countJobs(accountId, "running"),
       waitingJobs: countJobs(accountId, "waiting"),
-      storageBytes: storedBytesSql(accountId),
-      reservedBytes: reservedBytesSql(accountId),
+      storageBytes: storedFileBytesSql(accountId),
+      reservedBytes: reservedUploadBytesSql(accountId),
       fetches: countFetches(accountId, day),
     })
     .from(accounts)
@@ -116,7 +116,7 @@ export async function readUsedStorageBytes({
   accountId,
   sql: database,
 }: AccountDatabase): Promise<number> {
-  const used = sql<number>`${storedBytesSql(accountId)} + ${reservedBytesSql(accountId)}`
+  const used = sql<number>`${storedFileBytesSql(accountId)} + ${reservedUploadBytesSql(accountId)}`
   const [row] = await database.select({ used }).from(sql`json_each('[1]')`)
   return row?.used ?? 0
 }
@@ -125,10 +125,10 @@ export async function readUsedStorageBytes({
  * Compares a new job with the limits of its account. Returns the limit of which the job would use
  * the largest share. `exceeded` reports whether that share is above 1.
  */
-export function findNearestLimit(
+export function findMostUsedLimit(
   limits: NewJobLimits,
   use: AccountUsage,
-  { jobs: jobCount, fetches, uploadBytes }: JobDemand,
+  { jobs: jobCount, fetches, uploadBytes }: UsageOfNewJobs,
 ): { exceeded: boolean; nearest: ExceededLimit } {
   const { waitingJobsMax, fetchesPerDay, storageBytesMax } = limits
   const least = Math.max(1, uploadBytes)
@@ -166,12 +166,12 @@ function countJobs(accountId: string, state: "waiting" | "running"): SQL<number>
 }
 
 /** Returns SQL for the bytes that an account's unfinished resumable uploads reserve. */
-export function reservedBytesSql(accountId: string): SQL<number> {
+export function reservedUploadBytesSql(accountId: string): SQL<number> {
   return sql<number>`coalesce((select sum(size_bytes) from ${tusUploads} where account_id = ${accountId} and finished_at is null), 0)`
 }
 
 /** Returns SQL for the bytes of an account's stored files. */
-export function storedBytesSql(accountId: string): SQL<number> {
+export function storedFileBytesSql(accountId: string): SQL<number> {
   return sql<number>`coalesce((select bytes from ${accountStorage} where account_id = ${accountId}), 0)`
 }
 

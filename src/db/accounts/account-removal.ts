@@ -4,7 +4,7 @@ import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core"
 import { z } from "zod"
 import { runBatch } from "../database.ts"
 import type { AccountDatabases, Database, Statement } from "../database.ts"
-import { accountPrefix } from "../../domain/object-keys.ts"
+import { makeAccountKeyPrefix } from "../../domain/object-keys.ts"
 import { accounts, apiKeys } from "../schema/accounts.ts"
 import { deliveries, deliveryTries } from "../schema/deliveries.ts"
 import { files } from "../schema/files.ts"
@@ -163,7 +163,7 @@ function isAnyIn(table: SQLiteTable & { accountId: SQLiteColumn }, accountId: st
  */
 function isAnyUpload(accountId: string): SQL {
   const { objectKey } = uploads
-  return sql`exists (select 1 from ${uploads} where ${isBelow(objectKey, accountPrefix(accountId))})`
+  return sql`exists (select 1 from ${uploads} where ${isBelow(objectKey, makeAccountKeyPrefix(accountId))})`
 }
 
 function isBelow(column: SQLiteColumn, prefix: string): SQL | undefined {
@@ -239,7 +239,7 @@ const INDEPENDENT_TABLES = [
 ] as const
 
 /** Removes at most `limit` rows of an account from each of INDEPENDENT_TABLES. */
-export async function deleteSomeIndependentRows(
+export async function deleteSomeRowsFromEachAccountTable(
   database: Database,
   accountId: string,
   limit: number,
@@ -274,7 +274,7 @@ export async function deleteAccountRow(database: AccountDatabases): Promise<bool
     directory.delete(apiKeys).where(eq(apiKeys.accountId, accountId)),
   ])
   const results = await runBatch(own, [
-    own.delete(garbage).where(isBelow(garbage.prefix, accountPrefix(accountId))),
+    own.delete(garbage).where(isBelow(garbage.prefix, makeAccountKeyPrefix(accountId))),
     own.delete(accountStorage).where(eq(accountStorage.accountId, accountId)),
     // After this deletion, the database refuses new jobs of the account, because each job needs the
     // account's row or its copy.

@@ -101,7 +101,10 @@ export async function listApiKeyHashes(database: Database, accountId: string): P
 }
 
 /** Returns the id of the account that owns a key; null if the key does not exist. */
-export async function findApiKeyOwner(database: Database, id: string): Promise<string | null> {
+export async function findAccountIdOfApiKey(
+  database: Database,
+  id: string,
+): Promise<string | null> {
   const [row] = await database
     .select({ accountId: apiKeys.accountId })
     .from(apiKeys)

@@ -2,7 +2,7 @@ import { and, asc, lt, not, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
 import { runBatch } from "../database.ts"
 import type { Database } from "../database.ts"
-import { filePrefix } from "../../domain/object-keys.ts"
+import { getFileKeyPrefix } from "../../domain/object-keys.ts"
 import { fileAwaitedCondition } from "./input-files.ts"
 import { files } from "../schema/files.ts"
 import { jobs } from "../schema/jobs.ts"
@@ -45,7 +45,7 @@ export async function removeFetchedMedia(
   const fileIds = JSON.stringify(old.map((file) => file.id))
   const jobIds = JSON.stringify([...new Set(old.map((file) => file.jobId))])
   const keys = old.flatMap((file) => (file.objectKey === null ? [] : [file.objectKey]))
-  const prefixes = JSON.stringify(keys.map(filePrefix))
+  const prefixes = JSON.stringify(keys.map(getFileKeyPrefix))
   await runBatch(database, [
     database
       .insert(garbage)

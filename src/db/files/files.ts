@@ -4,7 +4,7 @@ import { bundleMemberNameSchema } from "../../contract/bundle.ts"
 import type { BundleMember } from "../../contract/bundle.ts"
 import { runBatch } from "../database.ts"
 import type { AccountDatabase, Database } from "../database.ts"
-import { memberObjectKey, filePrefix } from "../../domain/object-keys.ts"
+import { makeMemberObjectKey, getFileKeyPrefix } from "../../domain/object-keys.ts"
 import { jobColumnsWithoutRequestAndResult } from "../values/listed-jobs.ts"
 import { compareNewestFirst, buildStatesPageCondition, metadataPageCondition } from "../paging.ts"
 import type { MetadataFilter, ListPageQuery } from "../paging.ts"
@@ -150,7 +150,7 @@ export async function findBundleMember(
   if (objectKey === null || bundleObjectKey === null) return null
   for (const name of new Set(names)) {
     if (!bundleMemberNameSchema.safeParse(name).success) continue
-    const object = await bucket.head(memberObjectKey(objectKey, name))
+    const object = await bucket.head(makeMemberObjectKey(objectKey, name))
     const content_type = object?.httpMetadata?.contentType ?? "application/octet-stream"
     if (object) return { name, size_bytes: object.size, content_type }
   }
@@ -203,7 +203,7 @@ export async function removeFile(
   file: File,
   now: number,
 ): Promise<void> {
-  const prefixes = file.objectKey === null ? [] : [filePrefix(file.objectKey)]
+  const prefixes = file.objectKey === null ? [] : [getFileKeyPrefix(file.objectKey)]
   await runBatch(database, [
     ...prefixes.map((prefix) =>
       database

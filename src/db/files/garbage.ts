@@ -8,7 +8,7 @@ import type { Garbage } from "../schema/uploads.ts"
 const isUnread = sql`not exists (select 1 from task_inputs join tasks on tasks.id = task_inputs.task_id where task_inputs.file_id = ${garbage.fileId} and tasks.state = 'running')`
 
 /** Returns the given R2 key prefixes that are garbage and that no running task reads. */
-export async function listUnreadGarbagePrefixes(
+export async function listGarbagePrefixesWithoutReaders(
   database: Database,
   prefixes: readonly string[],
 ): Promise<string[]> {

@@ -11,25 +11,25 @@ import { fileListingCondition } from "./files.ts"
 export type InputIds = { fileIds: readonly string[]; jobIds: readonly string[] }
 
 /** Job of which a request names an output as an input. */
-export type NeededJob = Pick<Job, "id" | "kind" | "state" | "result">
+export type InputJob = Pick<Job, "id" | "kind" | "state" | "result">
 
 /**
  * Rows of the files and jobs that a request names as inputs: Files of the account, outputs that
  * jobs will still write, and all files of the named jobs.
  */
-export type InputRows = { files: File[]; jobs: NeededJob[] }
+export type InputRows = { files: File[]; jobs: InputJob[] }
 
 /**
  * Reads the files and jobs that a request names as inputs. Bundles come without their members. An
  * id that the account does not have is absent from the result.
  */
 export async function findInputRows(database: AccountDatabase, ids: InputIds): Promise<InputRows> {
-  const [fileRows, jobRows] = await database.sql.batch(selectInputRows(database, ids))
+  const [fileRows, jobRows] = await database.sql.batch(selectInputRowsStatements(database, ids))
   return { files: fileRows, jobs: jobRows }
 }
 
 /** Returns the statements that `findInputRows` runs. */
-export function selectInputRows(
+export function selectInputRowsStatements(
   { accountId, sql: database }: AccountDatabase,
   { fileIds, jobIds }: InputIds,
 ) {
@@ -58,13 +58,13 @@ export function selectInputRows(
 }
 
 /** Maximum number of jobs in a chain, in which each job reads an output of the previous job. */
-export const CHAIN_LENGTH_MAX = 10
+export const JOB_CHAIN_LENGTH_MAX = 10
 
 /**
  * Returns the number of open jobs in the longest chain that ends with one of the given jobs,
- * counted up to one more than CHAIN_LENGTH_MAX.
+ * counted up to one more than JOB_CHAIN_LENGTH_MAX.
  */
-export async function measureLongestChain(
+export async function measureLongestJobChain(
   { accountId, sql: database }: AccountDatabase,
   jobIds: readonly string[],
 ): Promise<number> {
@@ -75,7 +75,7 @@ export async function measureLongestChain(
       select needed_job_id, length + 1 from found
       join job_dependencies on job_dependencies.job_id = found.job_id
       join jobs on jobs.id = needed_job_id and jobs.state in ('waiting', 'running')
-      where +job_dependencies.account_id = ${accountId} and length <= ${CHAIN_LENGTH_MAX}
+      where +job_dependencies.account_id = ${accountId} and length <= ${JOB_CHAIN_LENGTH_MAX}
     )
     select max(length) as length from found`)
   return row?.length ?? 0

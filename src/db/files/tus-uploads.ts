@@ -2,10 +2,10 @@ import { and, asc, desc, eq, getTableColumns, isNull, lt, sql } from "drizzle-or
 import type { SQL } from "drizzle-orm"
 import { runBatch } from "../database.ts"
 import type { AccountDatabase, Database, Statement } from "../database.ts"
-import { tailPrefix } from "../../domain/object-keys.ts"
+import { makeTusTailKeyPrefix } from "../../domain/object-keys.ts"
 import { garbage, tusUploads, uploadParts, uploads } from "../schema/uploads.ts"
 import type { TusUpload, Upload } from "../schema/uploads.ts"
-import { reservedBytesSql, storedBytesSql } from "../accounts/account-limits.ts"
+import { reservedUploadBytesSql, storedFileBytesSql } from "../accounts/account-limits.ts"
 import type { UploadPart } from "./upload-parts.ts"
 
 /** Maximum number of unfinished tus uploads of an account, and of one upload link. */
@@ -42,7 +42,7 @@ export async function insertTusUpload(
   const { account: ofAccount, link: ofLink } = OPEN_TUS_UPLOADS_MAX
   const conditions = [
     sql`(select count(*) from ${openUploadsOf(accountId)}) < ${ofAccount}`,
-    sql`${storedBytesSql(accountId)} + ${reservedBytesSql(accountId)} + ${sizeBytes} <= ${storageBytesMax}`,
+    sql`${storedFileBytesSql(accountId)} + ${reservedUploadBytesSql(accountId)} + ${sizeBytes} <= ${storageBytesMax}`,
     ...(linkId === null ? [] : [sql`${countOpenOfLink(accountId, linkId)} < ${ofLink}`]),
   ]
   const [inserted] = await database.batch([
@@ -85,8 +85,8 @@ export async function readStorageReservations(
     .select({
       openUploads: sql<number>`(select count(*) from ${open})`,
       openUploadsOfLink: sql<number>`${countOpenOfLink(accountId, linkId ?? "")}`,
-      storedBytes: storedBytesSql(accountId),
-      reservedBytes: reservedBytesSql(accountId),
+      storedBytes: storedFileBytesSql(accountId),
+      reservedBytes: reservedUploadBytesSql(accountId),
     })
     .from(sql`json_each('[1]')`)
   return row ?? { openUploads: 0, openUploadsOfLink: 0, storedBytes: 0, reservedBytes: 0 }
@@ -363,7 +363,7 @@ function removeTails(
   { id, accountId }: Pick<TusUpload, "id" | "accountId">,
   now: number,
 ): [Statement] {
-  const prefix = tailPrefix(accountId, id)
+  const prefix = makeTusTailKeyPrefix(accountId, id)
   const row = sql`select ${prefix}, null, ${now}, 0 from ${tusUploads} where id = ${id} and has_tails`
   return [database.insert(garbage).select(row).onConflictDoNothing()]
 }

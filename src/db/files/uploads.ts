@@ -80,7 +80,7 @@ export async function renewUpload(
  * Returns statements that delete the rows of uploads if `condition` holds. In the same batch, the
  * caller stores the object keys of these uploads in other rows, which then own the objects.
  */
-export function deleteAdoptedUploadsStatements(
+export function deleteCompletedUploadsStatements(
   { accountId, sql: database }: AccountDatabase,
   ids: readonly string[],
   condition?: SQL,
@@ -163,7 +163,7 @@ export async function listAbandonedUploads(
  * Returns uploads of all accounts that began before a time and that a single request to the Worker
  * writes. Excludes uploads of tasks, and tus uploads, which outlive a request.
  */
-export async function listWorkerUploads(
+export async function listSingleRequestUploads(
   database: Database,
   before: number,
   limit: number,

@@ -2,7 +2,7 @@ import { and, eq, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
 import { z } from "zod"
 import type { EnabledEndpoint, JobSnapshot, SnapshotInput } from "../../domain/snapshot.ts"
-import { countBatchJobEnd, insertBatchDelivery } from "../batches.ts"
+import { countBatchJobEndStatement, insertBatchDeliveryStatement } from "../batches.ts"
 import type { BatchJobEnd, BatchReceiver } from "../batches.ts"
 import { runBatch } from "../database.ts"
 import type { AccountDatabase, Statement } from "../database.ts"
@@ -23,7 +23,7 @@ import type { Task } from "../schema/tasks.ts"
 import { garbage } from "../schema/uploads.ts"
 import type { Upload } from "../schema/uploads.ts"
 import { deleteTaskSecretsStatement } from "./task-secrets.ts"
-import { deleteAdoptedUploadsStatements } from "../files/uploads.ts"
+import { deleteCompletedUploadsStatements } from "../files/uploads.ts"
 import { addJobEndToUsageStatement } from "../accounts/usage.ts"
 import type { JobEndUsage } from "../accounts/usage.ts"
 
@@ -163,7 +163,7 @@ export async function applyJobTransition(
     ),
     ...insertPrefixes(database, applied, isUnchanged),
     ...deleteEndedSecrets(database, applied, isUnchanged),
-    ...deleteAdoptedUploadsStatements(
+    ...deleteCompletedUploadsStatements(
       database,
       (transition.valueUploads ?? []).map(({ id }) => id),
       isUnchanged,
@@ -202,8 +202,10 @@ function countInBatch(
   if (!batch) return []
   const { end, receivers } = batch
   return [
-    countBatchJobEnd(database, end, isUnchanged),
-    ...receivers.map((receiver) => insertBatchDelivery(database, receiver, end, isUnchanged)),
+    countBatchJobEndStatement(database, end, isUnchanged),
+    ...receivers.map((receiver) =>
+      insertBatchDeliveryStatement(database, receiver, end, isUnchanged),
+    ),
   ]
 }
 

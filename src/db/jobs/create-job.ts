@@ -3,7 +3,7 @@ import type { SQL } from "drizzle-orm"
 import { z } from "zod"
 import type { IdempotencyKeyUse, JobDraft, TaskDraft } from "../../domain/job-draft.ts"
 import { accountIdIfWithinLimitsSql } from "../accounts/account-limits.ts"
-import type { NewJobLimits, JobDemand } from "../accounts/account-limits.ts"
+import type { NewJobLimits, UsageOfNewJobs } from "../accounts/account-limits.ts"
 import { splitRowsForInsert, runBatch } from "../database.ts"
 import type { AccountDatabase, Statement } from "../database.ts"
 import { insertIdempotencyKeyStatements } from "./idempotency.ts"
@@ -15,9 +15,9 @@ import type { Job } from "../schema/jobs.ts"
 import { insertMetadataLookupStatements } from "./metadata-lookups.ts"
 import { taskInputs, tasks } from "../schema/tasks.ts"
 import { insertTaskSecretsStatements, encryptTaskSecrets } from "./task-secrets.ts"
-import { deleteAdoptedUploadsStatements } from "../files/uploads.ts"
+import { deleteCompletedUploadsStatements } from "../files/uploads.ts"
 import { addAcceptedJobsToUsage } from "../accounts/usage.ts"
-import { insertBatch } from "../batches.ts"
+import { insertBatchStatement } from "../batches.ts"
 import type { NewBatch } from "../batches.ts"
 
 /** Returns a draft whose task secrets are encrypted with the secret of the service. */
@@ -47,7 +47,7 @@ const FILE_COLUMNS = Object.keys(getTableColumns(files)).length
 export type JobCreator = { keyId: string | null; requestId: string | null }
 
 /** Usage that new jobs add to their account, and the limits of the account. */
-export type JobAdmission = { limits: NewJobLimits; demand: JobDemand }
+export type NewJobUsageAndLimits = { limits: NewJobLimits; demand: UsageOfNewJobs }
 
 const NOBODY: JobCreator & { admission: null } = { keyId: null, requestId: null, admission: null }
 
@@ -67,7 +67,7 @@ export type NewJobs = {
 export async function createJobs(
   database: AccountDatabase,
   { drafts, batch, once }: NewJobs,
-  creation: JobCreator & { admission: JobAdmission | null } = NOBODY,
+  creation: JobCreator & { admission: NewJobUsageAndLimits | null } = NOBODY,
 ): Promise<void> {
   const { accountId, sql } = database
   const [first] = drafts
@@ -76,7 +76,9 @@ export async function createJobs(
   const statements: Statement[] = [
     ...(once ? insertIdempotencyKeyStatements(database, once, created) : []),
     ...insertJobs(database, drafts, creation),
-    ...(batch ? [insertBatch(database, batch, { ...creation, jobCount: drafts.length })] : []),
+    ...(batch
+      ? [insertBatchStatement(database, batch, { ...creation, jobCount: drafts.length })]
+      : []),
     ...drafts.flatMap((draft) => [
       ...insertMetadata(database, draft.job),
       ...insertDependencies(database, draft),
@@ -91,7 +93,7 @@ export async function createJobs(
   const uploadIds = drafts.flatMap(({ uploadId, valueUploads = [] }) => {
     return [uploadId ?? [], valueUploads.map(({ id }) => id)].flat()
   })
-  await runBatch(sql, [...statements, ...deleteAdoptedUploadsStatements(database, uploadIds)])
+  await runBatch(sql, [...statements, ...deleteCompletedUploadsStatements(database, uploadIds)])
 }
 
 /** Returns the statements that insert the tasks of jobs with their inputs and secrets. */
@@ -190,7 +192,7 @@ function selectOpenJobIds(accountId: string, neededJobIds: readonly string[]): S
 function insertJobs(
   database: AccountDatabase,
   drafts: readonly JobDraft[],
-  { keyId, requestId, admission }: JobCreator & { admission: JobAdmission | null },
+  { keyId, requestId, admission }: JobCreator & { admission: NewJobUsageAndLimits | null },
 ): Statement[] {
   const { accountId, sql } = database
   const inserts = drafts.map(({ job, neededJobIds = [] }, at) => {

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { taskWorkSchema } from "../../contract/task.ts"
-import { packText, unpackText } from "../values/packed-text.ts"
+import { compressText, decompressText } from "../values/compressed-text.ts"
 import type { Job } from "../schema/jobs.ts"
 import { isFinalState, STATES } from "../../domain/states.ts"
 import type { Task } from "../schema/tasks.ts"
@@ -10,7 +10,7 @@ import type { JobSnapshot } from "../../domain/snapshot.ts"
 // of a finished job. The job's row keeps the task fields that late reports, retries and the log
 // need.
 
-/** Maximum length of the packed tasks as JSON, in characters. Longer tasks keep their rows. */
+/** Maximum length of the compressed tasks as JSON, in characters. Longer tasks keep their rows. */
 const ENDED_LENGTH_MAX = 256 * 1024
 
 const endedTasks = z.object({
@@ -70,7 +70,7 @@ export function packEndedTasks(
     ...(log !== undefined && { log }),
   }
   const text = JSON.stringify(folded)
-  return text.length > ENDED_LENGTH_MAX ? null : packText(text)
+  return text.length > ENDED_LENGTH_MAX ? null : compressText(text)
 }
 
 /**
@@ -100,7 +100,7 @@ export function readLogOfEndedTasks(column: unknown): string | undefined {
 
 function readEnded(column: unknown): EndedTasks | null {
   if (column === null || column === undefined) return null
-  return endedTasks.parse(JSON.parse(unpackText(column)))
+  return endedTasks.parse(JSON.parse(decompressText(column)))
 }
 
 function isKnown(log: string | undefined): boolean {

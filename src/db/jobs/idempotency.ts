@@ -1,6 +1,6 @@
 import { and, eq, gt, lt } from "drizzle-orm"
 import type { AccountDatabase, Database, Statement } from "../database.ts"
-import { selectInputRows } from "../files/input-files.ts"
+import { selectInputRowsStatements } from "../files/input-files.ts"
 import type { InputIds, InputRows } from "../files/input-files.ts"
 import { idempotencyKeys, jobs } from "../schema/jobs.ts"
 import type { IdempotencyKeyUse } from "../../domain/job-draft.ts"
@@ -40,7 +40,7 @@ export async function findInputRowsAndIdempotencyKey(
   { key, now }: { key: string; now: number },
 ): Promise<{ rows: InputRows; known: UsedIdempotencyKey | null }> {
   const [files, jobs, [known = null]] = await database.sql.batch([
-    ...selectInputRows(database, ids),
+    ...selectInputRowsStatements(database, ids),
     selectIdempotency(database, key, now),
   ])
   return { rows: { files, jobs }, known }

@@ -1,9 +1,13 @@
 import { and, asc, eq, isNotNull, isNull, lt, not, or, sql } from "drizzle-orm"
 import type { Column, SQL } from "drizzle-orm"
-import { smallestIdAt } from "../../platform/ids.ts"
+import { makeSmallestIdAtTime } from "../../platform/ids.ts"
 import { runBatch } from "../database.ts"
 import type { AccountDatabase, Database, Statement } from "../database.ts"
-import { deliveryPrefix, jobValuesPrefix, filePrefix } from "../../domain/object-keys.ts"
+import {
+  makeDeliveryKeyPrefix,
+  makeJobValuesKeyPrefix,
+  getFileKeyPrefix,
+} from "../../domain/object-keys.ts"
 import { deliveries, deliveryTries } from "../schema/deliveries.ts"
 import { fileAwaitedCondition, jobFilesAwaitedCondition } from "../files/input-files.ts"
 import { files } from "../schema/files.ts"
@@ -63,7 +67,9 @@ export async function removeJob(
   const { id: jobId } = snapshot.job
   const own = snapshot.files.filter(({ id, source }) => !isCallerFileSource(source) || id === jobId)
   const garbageRows = own.flatMap((file) => prefixesOf(file, now))
-  const values = hasValues(snapshot) ? [valuesOf(jobValuesPrefix(accountId, jobId), now)] : []
+  const values = hasValues(snapshot)
+    ? [valuesOf(makeJobValuesKeyPrefix(accountId, jobId), now)]
+    : []
   const ownTasks = sql`(select id from tasks where job_id = ${jobId} and account_id = ${accountId})`
   await runBatch(database, [
     ...insertGarbage(database, [...garbageRows, ...values]),
@@ -211,7 +217,7 @@ async function removeLeftFiles(
   const oldest = database
     .select({ id, jobId, objectKey, completedAt })
     .from(files)
-    .where(lt(id, smallestIdAt(endedBefore)))
+    .where(lt(id, makeSmallestIdAtTime(endedBefore)))
     .orderBy(asc(id))
     .limit(LOOKED_AT_MAX)
     .as("oldest")
@@ -282,7 +288,7 @@ async function removalOf(
   const theirTasks = sql`(select ${tasks.id} from ${tasks} where ${isListed(tasks.jobId, ids)})`
   const now = Date.now()
   const garbageRows = [
-    ...withValues.map(({ id, accountId }) => valuesOf(jobValuesPrefix(accountId, id), now)),
+    ...withValues.map(({ id, accountId }) => valuesOf(makeJobValuesKeyPrefix(accountId, id), now)),
     ...ownFiles.flatMap((file) => prefixesOf(file, now)),
   ]
   return [
@@ -311,7 +317,7 @@ export async function deleteEndedDeliveries(database: Database, before: number):
   const ids = old.map((delivery) => delivery.id)
   if (ids.length === 0) return false
   const garbageRows = old.flatMap(({ id, accountId, bodyObjectKey }) =>
-    bodyObjectKey === null ? [] : [valuesOf(deliveryPrefix(accountId, id), Date.now())],
+    bodyObjectKey === null ? [] : [valuesOf(makeDeliveryKeyPrefix(accountId, id), Date.now())],
   )
   await runBatch(database, [
     ...insertGarbage(database, garbageRows),
@@ -334,7 +340,7 @@ function prefixesOf(
   { id, objectKey }: Pick<File, "id" | "objectKey">,
   dueAt: number,
 ): NewGarbage[] {
-  return objectKey === null ? [] : [{ prefix: filePrefix(objectKey), fileId: id, dueAt }]
+  return objectKey === null ? [] : [{ prefix: getFileKeyPrefix(objectKey), fileId: id, dueAt }]
 }
 
 function insertGarbage(database: Database, rows: NewGarbage[]): Statement[] {

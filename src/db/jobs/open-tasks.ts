@@ -10,7 +10,7 @@ import { taskInputs, tasks } from "../schema/tasks.ts"
 import type { Task } from "../schema/tasks.ts"
 
 /** Maximum number of tasks that one query for the readers of files returns. */
-export const READERS_PER_QUERY_MAX = 500
+export const FILE_READING_TASKS_PER_QUERY_MAX = 500
 
 /**
  * Readiness of a task's input: `ready` can be read now, `pending` can be read later, and `failed`
@@ -101,7 +101,7 @@ export async function listOpenTasks(
 }
 
 /**
- * Open tasks that read some files. `isWhole` is false if more than READERS_PER_QUERY_MAX tasks read
+ * Open tasks that read some files. `isWhole` is false if more than FILE_READING_TASKS_PER_QUERY_MAX tasks read
  * the files, so that the list is incomplete.
  */
 export type FileReadingTasks = { open: OpenTask[]; isWhole: boolean }
@@ -140,12 +140,12 @@ async function selectReaders(
   fileIds: SQL,
   others: SQL,
 ): Promise<FileReadingTasks> {
-  const readers = sql`select task_id from ${taskInputs} where file_id in (${fileIds}) limit ${READERS_PER_QUERY_MAX}`
+  const readers = sql`select task_id from ${taskInputs} where file_id in (${fileIds}) limit ${FILE_READING_TASKS_PER_QUERY_MAX}`
   const [open, [countRow]] = await database.sql.batch([
     selectOpen(database, sql`${others} select task_id from (${readers})`),
     database.sql.select({ count: sql<number>`count(*)` }).from(sql`(${readers})`),
   ])
-  return { open, isWhole: (countRow?.count ?? 0) < READERS_PER_QUERY_MAX }
+  return { open, isWhole: (countRow?.count ?? 0) < FILE_READING_TASKS_PER_QUERY_MAX }
 }
 
 function selectOpen({ accountId, sql: database }: AccountDatabase, ids: SQL) {
@@ -207,7 +207,7 @@ export async function listOpenTaskIds(
 }
 
 /** Returns for each job id the sum of the weights of the job's tasks. */
-export async function sumJobWeights(
+export async function sumTaskWeightsByJob(
   { accountId, sql: database }: AccountDatabase,
   jobIds: readonly string[],
 ): Promise<Map<string, number>> {
@@ -224,7 +224,7 @@ export async function sumJobWeights(
  * Returns the time in milliseconds at which the last of a job's inputs that other jobs write was
  * complete. Returns 0 if the job has no such input, and null while such an input is pending.
  */
-export async function findInputArrival(
+export async function findLastInputCompletedAt(
   { accountId, sql: database }: AccountDatabase,
   jobId: string,
 ): Promise<number | null> {

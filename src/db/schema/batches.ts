@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm"
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core"
 import { compactIdColumn } from "../values/compact-text.ts"
-import { packedJsonColumn } from "../values/packed-text.ts"
+import { compressedJsonColumn } from "../values/compressed-text.ts"
 
 /** Batches: jobs that one request created together. */
 export const batches = sqliteTable(
@@ -15,7 +15,7 @@ export const batches = sqliteTable(
     openJobs: integer("open_jobs").notNull(),
     /** Number of jobs that failed or were canceled. */
     failedJobs: integer("failed_jobs").notNull().default(0),
-    metadata: packedJsonColumn("metadata").$type<Record<string, string>>(),
+    metadata: compressedJsonColumn("metadata").$type<Record<string, string>>(),
     /** URL of the webhook for the end of the last job; null without a webhook. */
     webhookUrl: text("webhook_url"),
     /** Origin at which the API client reached the service. Links in the webhook use this origin. */

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm"
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core"
-import { packedTextColumn } from "../values/packed-text.ts"
+import { compressedTextColumn } from "../values/compressed-text.ts"
 import { DELIVERY_STATES } from "../../domain/states.ts"
 
 /**
@@ -57,7 +57,7 @@ export const deliveries = sqliteTable(
     type: text("type").notNull(),
     url: text("url").notNull(),
     /** Request body of the webhook, the same for every try. */
-    body: packedTextColumn("body").notNull(),
+    body: compressedTextColumn("body").notNull(),
     /** R2 key of a webhook body that is too large for the row; `body` is then empty. */
     bodyObjectKey: text("body_object_key"),
     state: text("state", { enum: DELIVERY_STATES }).notNull(),

@@ -4,7 +4,7 @@ import type { Bundle } from "../../contract/bundle.ts"
 import type { FailureCode } from "../../contract/failure.ts"
 import type { ProbeResult } from "../../contract/probe.ts"
 import { compactHashColumn } from "../values/compact-text.ts"
-import { packedJsonColumn } from "../values/packed-text.ts"
+import { compressedJsonColumn } from "../values/compressed-text.ts"
 import { FILE_SOURCES, STATES } from "../../domain/states.ts"
 
 export const files = sqliteTable(
@@ -29,7 +29,7 @@ export const files = sqliteTable(
     contentType: text("content_type"),
     /** SHA-256 of the file, hexadecimal; null if the transfer computed no hash. */
     sha256: compactHashColumn("sha256"),
-    probe: packedJsonColumn("probe").$type<ProbeResult>(),
+    probe: compressedJsonColumn("probe").$type<ProbeResult>(),
     /** R2 key of a probe that is too large for the row; `probe` then has no streams. */
     probeObjectKey: text("probe_object_key"),
     probeError: text("probe_error"),

@@ -8,7 +8,7 @@ import type { TranscribeResult } from "../../contract/tasks/transcribe.ts"
 import type { Warning } from "../../contract/warning.ts"
 import type { RenditionQuality } from "../../contract/tasks/render.ts"
 import { compactIdColumn } from "../values/compact-text.ts"
-import { packedJsonColumn, stillPackedColumn } from "../values/packed-text.ts"
+import { compressedJsonColumn, rawCompressedColumn } from "../values/compressed-text.ts"
 import { STATES, WEBHOOK_FORMS } from "../../domain/states.ts"
 
 export const jobs = sqliteTable(
@@ -24,31 +24,31 @@ export const jobs = sqliteTable(
      */
     version: integer("version").notNull(),
     priority: integer("priority").notNull(),
-    request: packedJsonColumn("request").notNull(),
+    request: compressedJsonColumn("request").notNull(),
     /**
      * R2 key of a request that is too large for the row; `request` then holds only the request's
      * short fields.
      */
     requestObjectKey: text("request_object_key"),
-    result: packedJsonColumn("result").$type<JobResult>(),
+    result: compressedJsonColumn("result").$type<JobResult>(),
     /**
      * R2 key of a result that is too large for the row; `result` then omits the members of bundles.
      */
     resultObjectKey: text("result_object_key"),
     /** Ids of the Files that the job creates, by output key; null if the job creates no File. */
-    fileIds: packedJsonColumn("file_ids").$type<Record<string, string>>(),
+    fileIds: compressedJsonColumn("file_ids").$type<Record<string, string>>(),
     /** Whether a job that succeeds publishes the Files that it creates; null if not. */
     publish: integer("publish", { mode: "boolean" }),
     /**
      * Tasks of a finished job as compressed JSON. The end of the job deletes the rows of the tasks
      * (src/db/jobs/ended-tasks.ts).
      */
-    endedTasks: stillPackedColumn("ended_tasks"),
+    endedTasks: rawCompressedColumn("ended_tasks"),
     /**
      * Warnings about the request, and after the job's end also about the outputs. Null if there are
      * no warnings.
      */
-    warnings: packedJsonColumn("warnings").$type<Warning[]>(),
+    warnings: compressedJsonColumn("warnings").$type<Warning[]>(),
     /** URL of the webhook that the request set for the job's end; null without a webhook. */
     webhookUrl: text("webhook_url"),
     /**
@@ -66,10 +66,10 @@ export const jobs = sqliteTable(
     requestId: compactIdColumn("request_id"),
     /** Id of the job that this job retries; null if this job is not a retry. */
     retryOf: text("retry_of"),
-    metadata: packedJsonColumn("metadata").$type<Record<string, string>>(),
+    metadata: compressedJsonColumn("metadata").$type<Record<string, string>>(),
     errorCode: text("error_code").$type<FailureCode>(),
     errorMessage: text("error_message"),
-    errorLines: packedJsonColumn("error_lines").$type<string[]>(),
+    errorLines: compressedJsonColumn("error_lines").$type<string[]>(),
     /**
      * Progress of the finished job in percent. The dispatcher holds the progress of an open job.
      */

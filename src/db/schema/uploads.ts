@@ -50,7 +50,7 @@ export const uploadParts = sqliteTable(
 )
 
 /** Request fields that an upload keeps for the job of its File, until that File is created. */
-export type StoredRequestFields = {
+export type UploadRequestFields = {
   webhook?: string | null | undefined
   metadata?: Record<string, string> | null | undefined
   priority: number
@@ -74,7 +74,7 @@ export const tusUploads = sqliteTable(
     linkId: text("link_id"),
     name: text("name").notNull(),
     contentType: text("content_type").notNull(),
-    fields: text("fields", { mode: "json" }).$type<StoredRequestFields>().notNull(),
+    fields: text("fields", { mode: "json" }).$type<UploadRequestFields>().notNull(),
     /** Header `Upload-Metadata` exactly as the tus client sent it. */
     metadataHeader: text("metadata_header").notNull(),
     sizeBytes: integer("size_bytes").notNull(),
@@ -127,7 +127,7 @@ export const uploadLinks = sqliteTable(
     types: text("types", { mode: "json" }).$type<string[]>().notNull(),
     /** Origins whose pages may use the link. An empty list allows no page. */
     origins: text("origins", { mode: "json" }).$type<string[]>().notNull(),
-    fields: text("fields", { mode: "json" }).$type<StoredRequestFields>().notNull(),
+    fields: text("fields", { mode: "json" }).$type<UploadRequestFields>().notNull(),
     /** Id of the File that was uploaded with the link; null for an unused link. */
     fileId: text("file_id"),
     expiresAt: integer("expires_at").notNull(),

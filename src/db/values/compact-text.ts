@@ -1,6 +1,6 @@
 import { customType } from "drizzle-orm/sqlite-core"
 import { toHex } from "../../platform/crypto/hex.ts"
-import { d1BytesSchema } from "./packed-text.ts"
+import { d1BytesSchema } from "./compressed-text.ts"
 
 // Column types for ids and hashes that no index covers. UUIDs and hashes are stored as bytes, which
 // take half the size of the text. Any other text is stored unchanged.

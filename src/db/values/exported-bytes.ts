@@ -1,6 +1,6 @@
 import { getTableColumns } from "drizzle-orm"
 import type { SQLiteTable } from "drizzle-orm/sqlite-core"
-import { d1BytesSchema } from "./packed-text.ts"
+import { d1BytesSchema } from "./compressed-text.ts"
 
 // Computes the size of rows in an SQL export of D1. An export has one statement for each row, and
 // D1 accepts statements of at most 100 KB. The export writes text as UTF-8 with doubled quotes and
@@ -18,7 +18,7 @@ const AROUND_BYTES = 64
 const encoder = new TextEncoder()
 
 /** Returns an upper bound for the size of one column's value in an SQL export, in bytes. */
-export function maxExportBytes(value: unknown): number {
+export function computeMaxExportedValueBytes(value: unknown): number {
   if (value === null || value === undefined) return 5
   if (typeof value !== "string") {
     return typeof value === "object"
@@ -33,7 +33,7 @@ export function maxExportBytes(value: unknown): number {
  * Reports whether an exported text takes at most `bytesMax` bytes, by an estimate from the text's
  * length. May return false for a text that fits.
  */
-export function fitsInExportByLength(text: string, bytesMax: number): boolean {
+export function fitsInExportByTextLength(text: string, bytesMax: number): boolean {
   return text.length * CHARACTER_BYTES_MAX + AROUND_BYTES <= bytesMax
 }
 
@@ -41,13 +41,13 @@ export function fitsInExportByLength(text: string, bytesMax: number): boolean {
  * Returns an upper bound for the size of a row in an SQL export, in bytes. Absent columns count as
  * NULL.
  */
-export function maxRowExportBytes(
+export function computeMaxExportedRowBytes(
   table: SQLiteTable,
   row: Readonly<Record<string, unknown>>,
 ): number {
   return Object.entries(getTableColumns(table)).reduce((sum, [key, column]) => {
     const { [key]: value } = row
     const isSet = value !== null && value !== undefined
-    return sum + maxExportBytes(isSet ? column.mapToDriverValue(value) : null)
+    return sum + computeMaxExportedValueBytes(isSet ? column.mapToDriverValue(value) : null)
   }, 0)
 }

@@ -1,7 +1,7 @@
 import type { z } from "zod"
 import { newId } from "../../platform/ids.ts"
 import type { AccountDatabase } from "../database.ts"
-import { valueObjectKey } from "../../domain/object-keys.ts"
+import { makeValueObjectKey } from "../../domain/object-keys.ts"
 import { insertUpload } from "../files/uploads.ts"
 import type { Upload } from "../schema/uploads.ts"
 
@@ -35,7 +35,7 @@ export async function writeLargeText(
 ): Promise<string> {
   const id = newId()
   const { accountId } = database
-  const objectKey = valueObjectKey(prefix, id)
+  const objectKey = makeValueObjectKey(prefix, id)
   const createdAt = Date.now()
   const newUpload = {
     multipartId: null,

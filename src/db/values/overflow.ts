@@ -1,15 +1,19 @@
 import { packEndedTasks } from "../jobs/ended-tasks.ts"
 import {
-  maxExportBytes,
-  fitsInExportByLength,
+  computeMaxExportedValueBytes,
+  fitsInExportByTextLength,
   EXPORTED_ROW_BYTES_MAX,
-  maxRowExportBytes,
+  computeMaxExportedRowBytes,
 } from "./exported-bytes.ts"
 import type { JobDraft, TaskDraft } from "../../domain/job-draft.ts"
 import { awaitLargeValueWrites, writeLargeText } from "./large-values.ts"
 import type { LargeValueWriter } from "./large-values.ts"
-import { deliveryPrefix, jobValuesPrefix, filePrefix } from "../../domain/object-keys.ts"
-import { packText } from "./packed-text.ts"
+import {
+  makeDeliveryKeyPrefix,
+  makeJobValuesKeyPrefix,
+  getFileKeyPrefix,
+} from "../../domain/object-keys.ts"
+import { compressText } from "./compressed-text.ts"
 import type { NewDelivery } from "../deliveries.ts"
 import { deliveries } from "../schema/deliveries.ts"
 import { files } from "../schema/files.ts"
@@ -47,10 +51,12 @@ const RESULT_BYTES_MAX = 8_000
  * heads in place of these values. Its `valueUploads` are the uploads that the batch must delete.
  */
 export async function spillDraftToR2(writer: LargeValueWriter, draft: JobDraft): Promise<JobDraft> {
-  const prefix = jobValuesPrefix(writer.database.accountId, draft.job.id)
+  const prefix = makeJobValuesKeyPrefix(writer.database.accountId, draft.job.id)
   const { request } = draft.job
   const room =
-    EXPORTED_ROW_BYTES_MAX - END_BYTES - maxRowExportBytes(jobs, { ...draft.job, request: null })
+    EXPORTED_ROW_BYTES_MAX -
+    END_BYTES -
+    computeMaxExportedRowBytes(jobs, { ...draft.job, request: null })
   const [requestObjectKey = null, ...workObjectKeys] = await awaitLargeValueWrites([
     spill(writer, prefix, request, { room, lengthMax: LISTED_BYTES_MAX }),
     ...draft.tasks.map(({ task }) => spillWork(writer, prefix, task)),
@@ -72,7 +78,9 @@ export async function spillDraftToR2(writer: LargeValueWriter, draft: JobDraft):
 
 async function spillWork(writer: LargeValueWriter, prefix: string, task: TaskDraft["task"]) {
   const room =
-    EXPORTED_ROW_BYTES_MAX - RESULT_BYTES_MAX - maxRowExportBytes(tasks, { ...task, work: null })
+    EXPORTED_ROW_BYTES_MAX -
+    RESULT_BYTES_MAX -
+    computeMaxExportedRowBytes(tasks, { ...task, work: null })
   return await spill(writer, prefix, task.work, { room, isPacked: false })
 }
 
@@ -86,7 +94,7 @@ export async function spillTransitionToR2(
   read: JobSnapshot,
   transition: JobTransition,
 ): Promise<JobTransition> {
-  const prefix = jobValuesPrefix(writer.database.accountId, read.job.id)
+  const prefix = makeJobValuesKeyPrefix(writer.database.accountId, read.job.id)
   const job = await spillJob(writer, prefix, read, transition)
   const [changedTasks, changedFiles, spilledDeliveries] = await Promise.all([
     Promise.all(
@@ -96,7 +104,9 @@ export async function spillTransitionToR2(
     ),
     Promise.all(transition.files.map(async (change) => await spillFile(writer, read, change))),
     Promise.all(
-      (transition.deliveries ?? []).map(async (delivery) => await spillDelivery(writer, delivery)),
+      (transition.deliveries ?? []).map(
+        async (delivery) => await spillDeliveryToR2(writer, delivery),
+      ),
     ),
   ])
   const spilled = { ...transition, job, tasks: changedTasks, files: changedFiles }
@@ -112,7 +122,12 @@ async function spillJob(
   const { result, errorLines, warnings, ...others } = transition.job
   const short: JobTransition["job"] = { ...others }
   const texts = { result: null, errorLines: null, ...(warnings && { warnings: null }) }
-  const rowSize = maxRowExportBytes(jobs, { ...read.job, ...others, endedTasks: null, ...texts })
+  const rowSize = computeMaxExportedRowBytes(jobs, {
+    ...read.job,
+    ...others,
+    endedTasks: null,
+    ...texts,
+  })
   let room = EXPORTED_ROW_BYTES_MAX - rowSize - 2 * HEAD_BYTES
   if (errorLines) {
     short.errorLines = lastOf(errorLines, room / 2)
@@ -128,7 +143,7 @@ async function spillJob(
     Object.assign(short, fitting)
   }
   const endedTasks = packEndedTasks(read, transition)
-  const hasRoom = endedTasks !== null && maxExportBytes(endedTasks) <= room
+  const hasRoom = endedTasks !== null && computeMaxExportedValueBytes(endedTasks) <= room
   return hasRoom ? { ...short, endedTasks } : short
 }
 
@@ -165,7 +180,7 @@ async function spillTaskResult(
   const { result } = set
   if (!result) return { id, set }
   const row = { ...read.tasks.find((task) => task.id === id), ...set, result: null }
-  const room = EXPORTED_ROW_BYTES_MAX - maxRowExportBytes(tasks, row)
+  const room = EXPORTED_ROW_BYTES_MAX - computeMaxExportedRowBytes(tasks, row)
   const resultObjectKey = await spill(writer, prefix, result, { room, isPacked: false })
   if (resultObjectKey === null) return { id, set }
   return { id, set: { ...set, result: { kind: result.kind }, resultObjectKey } }
@@ -180,10 +195,10 @@ async function spillFile(
   const earlierFile = read.files.find((file) => file.id === id)
   const objectKey = set.objectKey ?? earlierFile?.objectKey
   if (!objectKey || (!probe && !bundle)) return { id, set }
-  const prefix = filePrefix(objectKey)
+  const prefix = getFileKeyPrefix(objectKey)
   const room =
     EXPORTED_ROW_BYTES_MAX -
-    maxRowExportBytes(files, { ...earlierFile, ...set, probe: null, bundle: null })
+    computeMaxExportedRowBytes(files, { ...earlierFile, ...set, probe: null, bundle: null })
   const [probeObjectKey, bundleObjectKey] = await Promise.all([
     probe
       ? spill(writer, prefix, probe, { room: room - HEAD_BYTES, lengthMax: LISTED_BYTES_MAX })
@@ -209,12 +224,12 @@ async function spillFile(
   }
 }
 
-export async function spillDelivery<Row extends NewDelivery>(
+export async function spillDeliveryToR2<Row extends NewDelivery>(
   writer: LargeValueWriter,
   delivery: Row,
 ): Promise<Row> {
-  const prefix = deliveryPrefix(writer.database.accountId, delivery.id)
-  const rowSize = maxRowExportBytes(deliveries, { ...delivery, body: null })
+  const prefix = makeDeliveryKeyPrefix(writer.database.accountId, delivery.id)
+  const rowSize = computeMaxExportedRowBytes(deliveries, { ...delivery, body: null })
   const room = EXPORTED_ROW_BYTES_MAX - END_BYTES - rowSize
   if (fits(delivery.body, { room })) return delivery
   const bodyObjectKey = await writeLargeText(writer, prefix, delivery.body)
@@ -244,12 +259,13 @@ async function spill(
 function fits(text: string, { room, lengthMax = Infinity, isPacked = true }: Room): boolean {
   if (text.length > lengthMax) return false
   return (
-    fitsInExportByLength(text, room) || maxExportBytes(isPacked ? packText(text) : text) <= room
+    fitsInExportByTextLength(text, room) ||
+    computeMaxExportedValueBytes(isPacked ? compressText(text) : text) <= room
   )
 }
 
 function valueBytes(value: unknown): number {
-  return maxExportBytes(packText(JSON.stringify(value)))
+  return computeMaxExportedValueBytes(compressText(JSON.stringify(value)))
 }
 
 /** Returns the last lines of a list, as many as fit into `room` bytes. */

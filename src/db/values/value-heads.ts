@@ -1,5 +1,5 @@
 import type { TaskWork } from "../../contract/task.ts"
-import { maxExportBytes } from "./exported-bytes.ts"
+import { computeMaxExportedValueBytes } from "./exported-bytes.ts"
 import type { JobResult } from "../schema/jobs.ts"
 
 // Functions that shorten values for rows whose complete value is an R2 object. A shortened value is
@@ -49,7 +49,7 @@ export function shortenJobRequest(request: unknown): unknown {
   let bytes = 0
   const fields: [string, unknown][] = request instanceof Object ? Object.entries(request) : []
   for (const [name, value] of fields) {
-    const own = maxExportBytes(JSON.stringify({ [name]: value }))
+    const own = computeMaxExportedValueBytes(JSON.stringify({ [name]: value }))
     if (own > FIELD_BYTES_MAX || bytes + own > FIELDS_BYTES_MAX) continue
     bytes += own
     head.push([name, value])

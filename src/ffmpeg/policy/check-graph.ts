@@ -1,15 +1,19 @@
-import { findFileNameFault, findPlainValueFault } from "./file-names.ts"
+import { findFileNameFault, findUrlOrPathFault } from "./file-names.ts"
 import type { WorkspaceFileNames } from "./file-names.ts"
-import { FILE_OPTION_NAMES, findFilterOptionValueKind, findFilterRefusalReason } from "./filters.ts"
+import {
+  FILTER_FILE_OPTION_NAMES,
+  findFilterOptionValueKind,
+  findFilterRefusalReason,
+} from "./filters.ts"
 import type { FilterOptionValueKind } from "./filters.ts"
 import { findInputFormatRefusalReason } from "./formats.ts"
 import { collectFaults, quoteShortenedValue } from "./refusal.ts"
-import type { Refusal } from "./refusal.ts"
+import type { CommandRefusal } from "./refusal.ts"
 import { findThreadCountFault } from "./threads.ts"
 import { parseFfmpegDictionary, parseOptionPairs } from "../graph-tokens.ts"
 import { resolveOptionNames, parseGraphFilters } from "../graph-filters.ts"
 
-type Fault = Pick<Refusal, "code" | "message">
+type Fault = Pick<CommandRefusal, "code" | "message">
 
 /** Function that returns the faults of an option that a filter passes to a demuxer. */
 export type DemuxerOptionCheck = (name: string, value: string) => Fault[]
@@ -85,7 +89,7 @@ function judgeValue(
         .flatMap((model) => parseOptionPairs(model, ":"))
         .flatMap((pair) => listOf(judgeModel(pair.name, pair.value, names)))
     case null:
-      return listOf(findPlainValueFault(value, names.remedies))
+      return listOf(findUrlOrPathFault(value, names.remedies))
   }
 }
 
@@ -113,11 +117,11 @@ function judgeFormat(format: string): Fault | null {
 function judgeModel(name: string | null, value: string, names: WorkspaceFileNames): Fault | null {
   return name === "path"
     ? findFileNameFault(value, "read", names)
-    : findPlainValueFault(value, names.remedies)
+    : findUrlOrPathFault(value, names.remedies)
 }
 
 const COMMANDED_FILE = new RegExp(
-  String.raw`(?<![\w-])/?(?:${FILE_OPTION_NAMES.join("|")})(?:\s*=\s*|\s+)([^:,;\s]+)`,
+  String.raw`(?<![\w-])/?(?:${FILTER_FILE_OPTION_NAMES.join("|")})(?:\s*=\s*|\s+)([^:,;\s]+)`,
   "g",
 )
 

@@ -1,6 +1,6 @@
 import { findGraphPolicyFaults } from "./check-graph.ts"
 import { findCodecRefusalReason } from "./codecs.ts"
-import { findFileNameFault, findPlainValueFault } from "./file-names.ts"
+import { findFileNameFault, findUrlOrPathFault } from "./file-names.ts"
 import type { WorkspaceFileNames } from "./file-names.ts"
 import { findInputFormatRefusalReason, findOutputFormatRefusalReason } from "./formats.ts"
 import {
@@ -12,7 +12,7 @@ import type { OptionValueKind } from "./options.ts"
 import { isStdout } from "../command-line.ts"
 import type { CommandFile, CommandOption } from "../command-line.ts"
 import { quoteShortenedValue } from "./refusal.ts"
-import type { RefusalReason, Refusal } from "./refusal.ts"
+import type { RefusalReason, CommandRefusal } from "./refusal.ts"
 import { findThreadCountFault } from "./threads.ts"
 import { parseFfmpegDictionary } from "../graph-tokens.ts"
 import type { OptionPair } from "../graph-tokens.ts"
@@ -52,7 +52,7 @@ function isFileParameter({ name, value }: OptionPair): boolean {
   return FILES.has(plain) && !WORDS_FOR_NO_FILE.test(value)
 }
 
-type Fault = Pick<Refusal, "code" | "message">
+type Fault = Pick<CommandRefusal, "code" | "message">
 
 /**
  * Context of an option: whether the option belongs to an input or an output, the file names in the
@@ -66,7 +66,7 @@ const DEPTH_MAX = 8
 export function findOptionPolicyRefusals(
   { word, name, value }: CommandOption,
   context: OptionContext,
-): Refusal[] {
+): CommandRefusal[] {
   const reason = findOptionRefusalReason(name)
   if (reason) return [refuse("option_not_allowed", word, word, reason)]
   if (value === null) return []
@@ -105,7 +105,7 @@ export function findNestedOptionFaults(
  * Refuses a value that is also the name of a refused option. In some versions of ffmpeg the outer
  * option takes no value, so that ffmpeg would read the value as an option.
  */
-function hiddenOption(name: string, value: string): Refusal | null {
+function hiddenOption(name: string, value: string): CommandRefusal | null {
   if (!value.startsWith("-") || findOptionValueKind(name) === "text") return null
   const reason = findOptionRefusalReason(value.slice(1).split(":", 1)[0] ?? "")
   return reason && refuse("option_not_allowed", value, value, reason)
@@ -127,7 +127,7 @@ function judgeValue(name: string, value: string, context: OptionContext): Fault[
         .flatMap((pair) =>
           isFileParameter(pair)
             ? findFileNameFault(pair.value, "write", context.names)
-            : findPlainValueFault(pair.value, context.names.remedies),
+            : findUrlOrPathFault(pair.value, context.names.remedies),
         )
         .filter((fault) => fault !== null)
         .slice(0, 1)
@@ -163,7 +163,7 @@ function judgeSimple(
     case "variants":
       return judgeVariants(value, names)
     case null:
-      return findPlainValueFault(value, names.remedies)
+      return findUrlOrPathFault(value, names.remedies)
   }
 }
 
@@ -172,7 +172,7 @@ function judgeSimple(
  * the command runs; null if there is none.
  */
 function judgeInput(value: string, names: WorkspaceFileNames): Fault | null {
-  // Skips undeclared keys, which `findKeyFaults` reports.
+  // Skips undeclared keys, which `findFileKeyFaults` reports.
   const isKey = /^(?:in|out)_\w+$/.test(value) && !names.outputs.has(value)
   if (names.inputs.has(value) || isKey) return null
   const fault = findFileNameFault(value, "read", names)
@@ -209,20 +209,24 @@ function reasonAgainstAcceleration(value: string): RefusalReason | null {
  */
 function judgeVariants(value: string, { remedies }: WorkspaceFileNames): Fault | null {
   const odd = value.split(/[\s,]+/).find((part) => /[/\\]|\.\./.test(part))
-  return odd === undefined ? null : findPlainValueFault(`/${odd}`, remedies)
+  return odd === undefined ? null : findUrlOrPathFault(`/${odd}`, remedies)
 }
 
-function judgeBy(code: Refusal["code"], value: string, reason: RefusalReason | null): Fault | null {
+function judgeBy(
+  code: CommandRefusal["code"],
+  value: string,
+  reason: RefusalReason | null,
+): Fault | null {
   return (
     reason && { code, message: `${quoteShortenedValue(value)} ${reason.why}; ${reason.instead}` }
   )
 }
 
 function refuse(
-  code: Refusal["code"],
+  code: CommandRefusal["code"],
   option: string,
   what: string,
   reason: RefusalReason,
-): Refusal {
+): CommandRefusal {
   return { code, option, message: `${what} ${reason.why}; ${reason.instead}` }
 }

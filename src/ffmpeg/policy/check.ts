@@ -7,7 +7,7 @@ import { isGlobalOption } from "./options.ts"
 import { isStdout, PRINTING_FLAGS, parseFfmpegCommand } from "../command-line.ts"
 import type { ParsedCommand, CommandFile } from "../command-line.ts"
 import { quoteShortenedValue, COMMAND_REFUSALS_MAX } from "./refusal.ts"
-import type { Refusal } from "./refusal.ts"
+import type { CommandRefusal } from "./refusal.ts"
 import type { RemedyPhrases } from "./remedies.ts"
 import { parseOptionPairs, readGraphToken } from "../graph-tokens.ts"
 
@@ -20,7 +20,10 @@ const OUTPUTS_MAX = 64
  * program's name and contain file names instead of keys. The sandbox enforces the same rules; this
  * check reports violations before the run.
  */
-export function findPolicyRefusals(words: readonly string[], names: WorkspaceFileNames): Refusal[] {
+export function findPolicyRefusals(
+  words: readonly string[],
+  names: WorkspaceFileNames,
+): CommandRefusal[] {
   const command = parseFfmpegCommand(words)
   return [
     ...command.files.flatMap((file) => checkFile(file, names)),
@@ -31,7 +34,7 @@ export function findPolicyRefusals(words: readonly string[], names: WorkspaceFil
   ].slice(0, COMMAND_REFUSALS_MAX)
 }
 
-function checkFile(file: CommandFile, names: WorkspaceFileNames): Refusal[] {
+function checkFile(file: CommandFile, names: WorkspaceFileNames): CommandRefusal[] {
   const context: OptionContext = { kind: file.kind, names }
   const options = file.options.flatMap((option) => findOptionPolicyRefusals(option, context))
   if (file.kind === "decoder") return options
@@ -39,7 +42,7 @@ function checkFile(file: CommandFile, names: WorkspaceFileNames): Refusal[] {
   return [...options, ...word]
 }
 
-function checkInput({ word, options }: CommandFile, context: OptionContext): Refusal[] {
+function checkInput({ word, options }: CommandFile, context: OptionContext): CommandRefusal[] {
   const format = formatOf(options)
   const faults =
     format === "lavfi"
@@ -58,7 +61,7 @@ function partsOfInput(word: string): string[] {
   return joined === undefined ? [word] : joined.split("|")
 }
 
-function checkOutput({ word, options }: CommandFile, context: OptionContext): Refusal[] {
+function checkOutput({ word, options }: CommandFile, context: OptionContext): CommandRefusal[] {
   const format = formatOf(options)
   if (word === "ffmpeg" && !context.names.outputs.has(word))
     return [secondCommand(context.names.remedies)]
@@ -104,17 +107,17 @@ function judgeHlsKey(options: FormatOptions): Fault | null {
   return { code: "value_not_allowed", message }
 }
 
-type Fault = Pick<Refusal, "code" | "message">
+type Fault = Pick<CommandRefusal, "code" | "message">
 type FormatOptions = readonly { name: string | null; value: string | null }[]
 
-function secondCommand({ giveSeveral }: RemedyPhrases): Refusal {
+function secondCommand({ giveSeveral }: RemedyPhrases): CommandRefusal {
   const message = `a second command begins here; ${giveSeveral}`
   return { code: "name_not_allowed", message }
 }
 
 /** Returns the refusals of the outputs of the tee muxer, such as `[f=mp4]a.mp4|b.mkv`. */
-function checkTee(word: string, context: OptionContext): Refusal[] {
-  const refusals: Refusal[] = []
+function checkTee(word: string, context: OptionContext): CommandRefusal[] {
+  const refusals: CommandRefusal[] = []
   for (let at = 0; at < word.length; at += 1) {
     const slave = readGraphToken(word, at, "|")
     refusals.push(...checkTeeOutput(slave.token, context))
@@ -123,7 +126,7 @@ function checkTee(word: string, context: OptionContext): Refusal[] {
   return refusals
 }
 
-function checkTeeOutput(slave: string, context: OptionContext): Refusal[] {
+function checkTeeOutput(slave: string, context: OptionContext): CommandRefusal[] {
   const close = slave.startsWith("[") ? endOfTeeOptions(slave) : 0
   const pairs = parseOptionPairs(slave.slice(1, Math.max(1, close - 1)), ":")
   const faults = pairs.flatMap(({ name, value }) =>
@@ -163,10 +166,10 @@ function formatOf(options: CommandFile["options"]): string | null {
 function checkShape(
   { files, trailing, incompleteOption }: ParsedCommand,
   names: WorkspaceFileNames,
-): Refusal[] {
+): CommandRefusal[] {
   const inputs = files.filter(({ kind }) => kind === "input").length
   const outputs = files.filter(({ kind }) => kind === "output").length
-  const refusals: Refusal[] = trailing
+  const refusals: CommandRefusal[] = trailing
     .filter(({ name }) => !isGlobalOption(name) && !PRINTING.has(name))
     .map(({ word, value }) => ({
       code: "trailing_option",

@@ -1,5 +1,5 @@
 import { quoteShortenedValue } from "./refusal.ts"
-import type { Refusal } from "./refusal.ts"
+import type { CommandRefusal } from "./refusal.ts"
 import type { RemedyPhrases } from "./remedies.ts"
 
 /** Names of the protocols of ffmpeg 5 to 9, except `file`. */
@@ -36,7 +36,7 @@ export type WorkspaceFileNames = {
   remedyForMissingFile?: (name: string, use: FilePurpose) => string | null
 }
 
-type Fault = Pick<Refusal, "code" | "message">
+type Fault = Pick<CommandRefusal, "code" | "message">
 
 const SAFE_NAME = /^[\p{L}\p{N}\p{M}_()+@%$*?](?:[\p{L}\p{N}\p{M} ._()+@%$*?-]*)$/u
 /** Matches a safe file name of an input, which may also be a glob pattern with character sets. */
@@ -105,7 +105,7 @@ function isSystemFont(value: string): boolean {
  * Returns the fault of a value that contains a URL, a protocol or a path outside the workspace;
  * null if there is none.
  */
-export function findPlainValueFault(value: string, remedies: RemedyPhrases): Fault | null {
+export function findUrlOrPathFault(value: string, remedies: RemedyPhrases): Fault | null {
   if (holdsUrl(value) || beginsWithProtocol(value)) return judgeLocation(value, null, remedies)
   const outside = [value, ...value.split(/[=,:|;]/)].find((part) => /^\s*(?:[/~]\S|~$)/.test(part))
   if (outside === undefined && !CLIMBS.test(value)) return null

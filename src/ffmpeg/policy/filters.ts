@@ -204,7 +204,7 @@ const FILTER_OPTION_KINDS = [
 ] as const satisfies FilterOptionValueKind[]
 
 /** Names of filter options that take a file name, without names of a single letter. */
-export const FILE_OPTION_NAMES: readonly string[] = [
+export const FILTER_FILE_OPTION_NAMES: readonly string[] = [
   ...new Set(
     [...FILTERS.values()]
       .flatMap(({ media, read, font, write, print }) => [media, read, font, write, print])

@@ -1,11 +1,11 @@
 import { cutText } from "../../contract/cut-text.ts"
-import type { RefusalCode } from "../../contract/refusal-codes.ts"
+import type { CommandRefusalCode } from "../../contract/refusal-codes.ts"
 
 /**
  * Refusal of a part of an ffmpeg command: the code, the message with the remedy, and the refused
  * option if there is one.
  */
-export type Refusal = { code: RefusalCode; message: string; option?: string }
+export type CommandRefusal = { code: CommandRefusalCode; message: string; option?: string }
 
 /**
  * Maximum number of refusals in the answer to a request. More refusals would not help the caller

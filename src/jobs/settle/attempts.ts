@@ -56,7 +56,7 @@ export function computeBackoffMs(task: Pick<Task, "failures" | "interruptions">)
 }
 
 /** Returns the failure of a job that waited too long for a runner. */
-export function jobExpiredFailure(): Failure {
+export function makeJobExpiredFailure(): Failure {
   return {
     code: "expired",
     message: "No runner was free before the waiting time of the job ended; retry the job.",
@@ -65,7 +65,7 @@ export function jobExpiredFailure(): Failure {
 }
 
 /** Returns the failure of a job whose runs were lost too often. */
-export function runnerLostFailure(): Failure {
+export function makeRunnerLostFailure(): Failure {
   return {
     code: "runner_lost",
     message: "The runners of the job were lost too often; retry the job.",

@@ -28,7 +28,7 @@ function inputFailed(
  * Returns the failure of a task that can never start because inputs cannot be read; null if all
  * inputs can be read.
  */
-export function lostInputsFailure(lostInputs: readonly UnreadableInput[]): Failure | null {
+export function makeLostInputsFailure(lostInputs: readonly UnreadableInput[]): Failure | null {
   const deleted = lostInputs.filter(({ failure }) => failure === null)
   if (deleted.length > 0) {
     const names = nameInputs(deleted.map(({ key }) => key))

@@ -5,7 +5,7 @@ import { getRetention } from "../../bindings/env.ts"
 import type { Env } from "../../bindings/env.ts"
 import { logError, log } from "../../platform/log.ts"
 import type { TaskRun } from "../../bindings/rpc.ts"
-import type { ReportReceipt } from "../../runner/io.ts"
+import type { ReportOutcome } from "../../runner/io.ts"
 import { formatUtcDay } from "../../db/accounts/account-limits.ts"
 import { openAccountDatabases } from "../../db/database.ts"
 import { listWaitingDeliveries } from "../../db/deliveries.ts"
@@ -34,7 +34,11 @@ const TRIES_MAX = 10
  * Handles a report of a runner. Renews the lease of the run, or settles the task if the report is
  * the last one of the run.
  */
-export async function handleReport(env: Env, run: TaskRun, report: Report): Promise<ReportReceipt> {
+export async function handleRunnerReport(
+  env: Env,
+  run: TaskRun,
+  report: Report,
+): Promise<ReportOutcome> {
   const dispatcher = getDispatcher(env, run.accountId)
   const { accountId, jobId, taskId, fence } = run
   if (report.kind === "started" || report.kind === "progress") {
@@ -106,7 +110,7 @@ export async function settleTask(
  * Ends an open job with a failure that the service determined. The failure may concern the task
  * `taskId`. Returns the ids of the job's tasks. Returns an empty list if the job was already over.
  */
-export async function endJob(
+export async function endOpenJob(
   env: Env,
   job: JobId,
   { state, ...end }: { state: FinalState; failure: Failure; taskId?: string },

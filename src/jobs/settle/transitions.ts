@@ -1,20 +1,20 @@
 import type { Failure } from "../../contract/failure.ts"
-import { hasTooBigIssue } from "../../contract/too-big-issue.ts"
+import { hasTooBigZodIssue } from "../../contract/too-big-issue.ts"
 import { makeOversizedReportFailure } from "../../contract/report.ts"
 import type { Report } from "../../contract/report.ts"
 import {
   toProbeFailureColumns,
-  computeInputColumnsAfterTask,
+  computeInputColumnChanges,
   isImportOrProbeTask,
   toOptionalProbeResult,
 } from "../../kinds/finish-inputs.ts"
-import type { InputColumnsAfterTask } from "../../kinds/finish-inputs.ts"
+import type { InputColumnChanges } from "../../kinds/finish-inputs.ts"
 import { findTaskDefinition, getKind } from "../../kinds/registry.ts"
 import {
-  attemptPrefix,
-  attemptPrefixes,
-  filePrefix,
-  RESUMABLE_FENCE,
+  makeAttemptKeyPrefix,
+  listAttemptKeyPrefixes,
+  getFileKeyPrefix,
+  RESUMABLE_UPLOAD_FENCE,
 } from "../../domain/object-keys.ts"
 import type { FileColumnsAndJobResult } from "../../kinds/kind.ts"
 import type { File } from "../../db/schema/files.ts"
@@ -27,7 +27,7 @@ import {
   isRetryBudgetSpent,
   mayHandOverSlot,
   computeRequeuedTaskColumns,
-  runnerLostFailure,
+  makeRunnerLostFailure,
 } from "./attempts.ts"
 import type { AttemptFailure } from "./attempts.ts"
 import { computeInputFileColumnsAtJobEnd, toJobFailure } from "./input-failures.ts"
@@ -53,7 +53,7 @@ export function validateReport(
   if (!task || report.kind !== "finished") return received
   const parsed = findTaskDefinition(task.work.kind)?.result.safeParse(report.result)
   if (parsed?.success) return received
-  if (!parsed || !hasTooBigIssue(parsed.error)) return null
+  if (!parsed || !hasTooBigZodIssue(parsed.error)) return null
   const { processing_seconds } = report
   return { ...received, report: { ...makeOversizedReportFailure(report.boot), processing_seconds } }
 }
@@ -73,7 +73,7 @@ export function computeReportTransition(
     return startedBefore(snapshot, received, finishTransition(snapshot, task, report, now))
   }
   if (report.kind === "interrupted") {
-    const interruption = { cause: "interruption" as const, failure: runnerLostFailure() }
+    const interruption = { cause: "interruption" as const, failure: makeRunnerLostFailure() }
     return startedBefore(snapshot, received, attemptTransition(snapshot, task, interruption, now))
   }
   if (report.blame === "ours") {
@@ -127,7 +127,7 @@ export function computeRequeueTransition(
   const { cause } = run
   const task = findRunningTask(snapshot, run.taskId, run.fence)
   if (!task || (cause === "hand-over" && !mayHandOverSlot(task))) return null
-  return attemptTransition(snapshot, task, { cause, failure: runnerLostFailure() }, run.now)
+  return attemptTransition(snapshot, task, { cause, failure: makeRunnerLostFailure() }, run.now)
 }
 
 /**
@@ -172,8 +172,11 @@ export function computeEndTransition(
     garbage: [
       ...open
         .filter((task) => task.fence > 0)
-        .flatMap((task) => [taskPrefix(task), taskPrefix({ ...task, fence: RESUMABLE_FENCE })]),
-      ...new Set(unneeded.map(({ objectKey }) => filePrefix(objectKey))),
+        .flatMap((task) => [
+          taskPrefix(task),
+          taskPrefix({ ...task, fence: RESUMABLE_UPLOAD_FENCE }),
+        ]),
+      ...new Set(unneeded.map(({ objectKey }) => getFileKeyPrefix(objectKey))),
     ].map((prefix) => ({ prefix })),
   }
 }
@@ -223,7 +226,7 @@ function finishTransition(
   const tasks = [...earlier, { task, result: report.result }]
   const own = tasks.filter((each) => !isImportOrProbeTask(each.task))
   const input = isImportOrProbeTask(task)
-    ? computeInputColumnsAfterTask(snapshot, { task, result: report.result }, now)
+    ? computeInputColumnChanges(snapshot, { task, result: report.result }, now)
     : null
   const filesAfter = setFiles(files, input?.files ?? [])
   const finish = getKind(job.kind).finish({ job, files: filesAfter, tasks: own })
@@ -270,7 +273,7 @@ function publishFiles(
 }
 
 /** Returns copies of the files with the changes applied. */
-function setFiles(files: readonly File[], changes: InputColumnsAfterTask["files"]): File[] {
+function setFiles(files: readonly File[], changes: InputColumnChanges["files"]): File[] {
   const sets = new Map(changes.map(({ id, set }) => [id, set]))
   return files.map((file) => ({ ...file, ...sets.get(file.id) }))
 }
@@ -290,7 +293,7 @@ function unusedPrefixes(
   const objectKeys = changes.flatMap(({ id, set }) =>
     fileIds.has(id) ? (set.objectKey ?? []) : [],
   )
-  const unused = attemptPrefixes(task).filter(
+  const unused = listAttemptKeyPrefixes(task).filter(
     (prefix) => !objectKeys.some((objectKey) => objectKey.startsWith(prefix)),
   )
   // A task with a single run whose file exists has no other prefix with objects.
@@ -342,7 +345,7 @@ function endedFile(snapshot: JobSnapshot, file: File, end: JobEndStateAndFailure
 }
 
 function taskPrefix(task: Pick<Task, "id" | "accountId" | "fence">): string {
-  return attemptPrefix(task.accountId, { taskId: task.id, fence: task.fence })
+  return makeAttemptKeyPrefix(task.accountId, { taskId: task.id, fence: task.fence })
 }
 
 function setTask(transition: JobTransition, id: string, set: Partial<Task>): void {

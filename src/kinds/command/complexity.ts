@@ -1,7 +1,7 @@
 import type { CommandFault } from "../../domain/faults.ts"
 
 /** Text of a command, and the request field that holds the text. */
-export type FieldText = { field: string; text: string }
+export type CommandFieldText = { field: string; text: string }
 
 /**
  * Maximum number of separators in all commands of a request. Separators are spaces, commas,
@@ -15,7 +15,7 @@ const PART = /\s+|[,;:|=['"\\]/g
  * field of the largest command. The check counts separators instead of time, because a Worker's
  * clock stands still during computation.
  */
-export function findComplexityFault(texts: readonly FieldText[]): CommandFault | null {
+export function findComplexityFault(texts: readonly CommandFieldText[]): CommandFault | null {
   const counts = texts.map(({ text }) => text.match(PART)?.length ?? 0)
   const sum = counts.reduce((total, count) => total + count, 0)
   if (sum <= PARTS_MAX) return null

@@ -1,6 +1,10 @@
 import { isKeptOutput, parseFfmpegCommand } from "../../ffmpeg/command-line.ts"
-import { findFilePositions, KEY_PLACEHOLDER, substituteKeys } from "../../ffmpeg/file-keys.ts"
-import { didYouMean } from "../../hints/nearest-name.ts"
+import {
+  findFilePositions,
+  KEY_PLACEHOLDER,
+  replaceFileKeysByNames,
+} from "../../ffmpeg/file-keys.ts"
+import { makeDidYouMeanClause } from "../../hints/nearest-name.ts"
 import type { CommandFault } from "../../domain/faults.ts"
 import { COMMAND_REFUSALS_MAX } from "../../ffmpeg/policy/refusal.ts"
 import type { CommandScript } from "./script.ts"
@@ -8,14 +12,14 @@ import type { CommandScript } from "./script.ts"
 /**
  * Returns the faults of file keys in commands: undeclared keys, and outputs that no command names.
  */
-export function findKeyFaults(
+export function findFileKeyFaults(
   lines: readonly { field: string; words: string[] }[],
   { inputKeys, outputs, remedies }: CommandScript,
 ): CommandFault[] {
   const knownKeys = new Set([...inputKeys, ...outputs.map(({ key }) => key)])
   const usedKeys = new Set<string>()
   const unknown = lines.flatMap(({ field, words }) => {
-    const keys = findKeysInCommand(words, knownKeys)
+    const keys = findFileKeysInCommand(words, knownKeys)
     for (const key of keys.known) usedKeys.add(key)
     return [...keys.unknown].map((key) => ({ field, key }))
   })
@@ -81,16 +85,16 @@ function suggestKey(
   if (isPlain && ofSide.length === 1) return `; did you mean \`{{${ofSide[0] ?? ""}}}\`?`
   const digits = key.replace(/\D/g, "")
   const sameDigits = [...declared].filter((each) => each.replace(/\D/g, "") === digits)
-  return didYouMean(key, sameDigits, (name) => `\`{{${name}}}\``)
+  return makeDidYouMeanClause(key, sameDigits, (name) => `\`{{${name}}}\``)
 }
 
 /**
  * Returns the keys that a command names, as declared keys (`known`) and undeclared keys
  * (`unknown`). Excludes file names that an option writes, although such names may look like keys.
  */
-export function findKeysInCommand(words: readonly string[], declared: ReadonlySet<string>) {
+export function findFileKeysInCommand(words: readonly string[], declared: ReadonlySet<string>) {
   const known = new Set<string>()
-  substituteKeys(words, {
+  replaceFileKeysByNames(words, {
     get(key) {
       if (declared.has(key)) known.add(key)
       return undefined

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { getWorkspaceOutputNames } from "../../contract/task.ts"
 import { commandTaskDefinition } from "../../contract/tasks/command.ts"
-import { substituteKeys } from "../../ffmpeg/file-keys.ts"
+import { replaceFileKeysByNames } from "../../ffmpeg/file-keys.ts"
 import type { JobDraft } from "../../domain/job-draft.ts"
 import { defineJsonKind } from "../kind.ts"
 import { getInputUrl } from "../private-input.ts"
@@ -128,7 +128,7 @@ function nameFiles(
     ...getWorkspaceOutputNames(draftTaskOutputs(namedOutputs(request), commands)),
   ])
   return commands.map((words) => {
-    return words.length > 0 ? ["ffmpeg", ...substituteKeys(words, names)] : []
+    return words.length > 0 ? ["ffmpeg", ...replaceFileKeysByNames(words, names)] : []
   })
 }
 

@@ -1,6 +1,6 @@
 import {
   findBundleKind,
-  utf8ByteLength,
+  countUtf8Bytes,
   isPlaylistFileName,
   matchesNamePattern,
   splitNamePattern,
@@ -86,7 +86,7 @@ function toSafeName(output: OutputName): string {
     return (field ?? "") + parts.join(isSeries ? "%%" : "_")
   })
   const safe = texts.join("").replace(UNSAFE_START, "_").replace(UNSAFE_END, "_")
-  return isSeries || utf8ByteLength(safe) <= WORKSPACE_BYTES_MAX ? safe : cutName(safe)
+  return isSeries || countUtf8Bytes(safe) <= WORKSPACE_BYTES_MAX ? safe : cutName(safe)
 }
 
 /** Cuts the stem of a file name to `CUT_BYTES` bytes, and keeps the extension. */
@@ -95,7 +95,7 @@ function cutName(name: string): string {
   const stem = name.slice(0, name.length - extension.length)
   let bytes = 0
   const kept = Array.from(stem).filter((character) => {
-    bytes += utf8ByteLength(character)
+    bytes += countUtf8Bytes(character)
     return bytes <= CUT_BYTES
   })
   return kept.join("") + extension
@@ -141,7 +141,7 @@ export function findOutputNameError(output: OutputName): string | null {
   const fields = splitNamePattern(output).length - 1
   const fieldsMax = has_times ? TIME_FIELDS_MAX : FIELDS_MAX
   if (fields > fieldsMax) return `expected at most ${fieldsMax} fields, as %d and %v, in a name`
-  if (fields > 0 && utf8ByteLength(toSafeName(output)) > WORKSPACE_BYTES_MAX) {
+  if (fields > 0 && countUtf8Bytes(toSafeName(output)) > WORKSPACE_BYTES_MAX) {
     return `expected a pattern of at most ${WORKSPACE_BYTES_MAX} bytes`
   }
   if (sanitizeFileName(name) === name.normalize("NFC")) return null

@@ -4,7 +4,7 @@ import { fileKeySchema } from "../../contract/task.ts"
 import { boundedMapSchema } from "../bounded-map.ts"
 import { commonRequestFieldSchemas, publishFieldSchemas } from "../create-fields.ts"
 import { INPUT_OPENAPI_SCHEMA, lenientInputSchema } from "../private-input.ts"
-import { INPUT_ADDRESSES } from "../../hints/addresses.ts"
+import { INPUT_ADDRESS_FORMS } from "../../hints/addresses.ts"
 import { inputReferenceSchema } from "../reference.ts"
 import { describeFileKeyFault, describeExpectedKeyMap } from "../../hints/key-map.ts"
 
@@ -73,7 +73,7 @@ export const commandRequestSchema = z
         .optional()
         .meta({ description: "Commands that run one after the other in one folder." }),
       input_files: inputFiles.default({}).meta({
-        description: `Inputs by key: each ${INPUT_ADDRESSES}. Commands that only use -f lavfi need none.`,
+        description: `Inputs by key: each ${INPUT_ADDRESS_FORMS}. Commands that only use -f lavfi need none.`,
       }),
       output_files: outputFiles.default({}).meta({
         description:

@@ -1,17 +1,17 @@
 import { makeWorkspaceInputName, getWorkspaceOutputNames } from "../../contract/task.ts"
 import type { TaskOutput } from "../../contract/task.ts"
-import { substituteKeys } from "../../ffmpeg/file-keys.ts"
+import { replaceFileKeysByNames } from "../../ffmpeg/file-keys.ts"
 import { isId } from "../../platform/ids.ts"
 import type { ResolvedInput } from "../kind.ts"
 import type { CommandFault } from "../../domain/faults.ts"
-import { findKeyFaults } from "./keys.ts"
+import { findFileKeyFaults } from "./keys.ts"
 import { findOutputNameFaults, draftTaskOutputs } from "./output-names.ts"
 import { findCapabilityRefusals } from "./facts/check-command.ts"
 import type { FfmpegCapabilities } from "./facts/capabilities.ts"
 import { findPolicyRefusals } from "../../ffmpeg/policy/check.ts"
 import type { FilePurpose } from "../../ffmpeg/policy/file-names.ts"
 import { collectFaults } from "../../ffmpeg/policy/refusal.ts"
-import type { Refusal } from "../../ffmpeg/policy/refusal.ts"
+import type { CommandRefusal } from "../../ffmpeg/policy/refusal.ts"
 import type { RemedyPhrases } from "../../ffmpeg/policy/remedies.ts"
 import { replaceRefusalsByCauses } from "./hints/replace-refusals.ts"
 import type { RefusalsWithCauses } from "./hints/replace-refusals.ts"
@@ -44,7 +44,7 @@ export function findScriptFaults(
   const commandLines = script.lines.filter((line) => "words" in line)
   // A command that cannot be split into words may name any key, so the keys are not checked.
   const areKeysKnown = commandLines.length > 0 && syntaxFaults.length === 0
-  const keyFaults = areKeysKnown ? findKeyFaults(commandLines, script) : []
+  const keyFaults = areKeysKnown ? findFileKeyFaults(commandLines, script) : []
   const areNamed = nameFaults.length === 0 && keyFaults.every(({ code }) => code !== "unknown_key")
   let isGarbled = false
   const lineFaults = collectFaults(commandLines.entries(), ([place, line]) => {
@@ -130,7 +130,11 @@ type LineContext = {
   areNamed: boolean
 }
 
-const TOO_MANY = new Set<Refusal["code"]>(["too_many_inputs", "too_many_outputs", "too_complex"])
+const TOO_MANY = new Set<CommandRefusal["code"]>([
+  "too_many_inputs",
+  "too_many_outputs",
+  "too_complex",
+])
 
 /**
  * Returns the refusals of a command: first refusals by the policy, then refusals by the
@@ -140,11 +144,11 @@ function refusals(
   words: readonly string[],
   names: WorkspaceNamesByKey,
   { remedies, inputs: inputFiles, ffmpeg, isFirst, areNamed }: LineContext,
-): Refusal[] {
+): CommandRefusal[] {
   const { inputs, guessed, outputs } = names
-  // Replaces an undeclared key by the key as a file name, so that only findKeyFaults reports the
+  // Replaces an undeclared key by the key as a file name, so that only findFileKeyFaults reports the
   // key.
-  const argv = substituteKeys(words, {
+  const argv = replaceFileKeysByNames(words, {
     get: (key) => inputs.get(key) ?? outputs.get(key) ?? (/^\w+$/.test(key) ? key : undefined),
   })
   const inputNames = new Set(inputs.values())
@@ -188,10 +192,10 @@ function remedyForMissingFile(
     words,
   }: { remedies: RemedyPhrases; inputFiles: readonly ResolvedInput[]; words: readonly string[] },
 ): string | null {
-  // An undeclared key needs no remedy here, because findKeyFaults reports the key.
+  // An undeclared key needs no remedy here, because findFileKeyFaults reports the key.
   if (words.some((word) => word.includes(`{{${name}}}`))) return null
   // Three groups of names get no remedy: patterns, because each names several files, keys, which
-  // findKeyFaults reports, and fonts without a file extension, which are fonts of the system.
+  // findFileKeyFaults reports, and fonts without a file extension, which are fonts of the system.
   if (!READING.has(use) || /[%*?[]/.test(name) || /^(?:in|out)_\w+$/.test(name)) return null
   if (use === "font" && !/\.(?:ttf|otf|ttc|woff2?)$/i.test(name)) return null
   if (use === "input" && remedies.giveInput === null) return null

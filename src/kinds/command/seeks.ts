@@ -1,9 +1,9 @@
 import { parseFfmpegCommand } from "../../ffmpeg/command-line.ts"
-import { storesExactDuration } from "../../contract/probe.ts"
+import { doesFormatStoreExactDuration } from "../../contract/probe.ts"
 import { describeSeekPastEnd, findSeeksPastEnd } from "../../ffmpeg/seek-past-end.ts"
 import type { SeekPosition } from "../../ffmpeg/seek-past-end.ts"
 import type { ProbeResult } from "../../contract/probe.ts"
-import { substituteKeys } from "../../ffmpeg/file-keys.ts"
+import { replaceFileKeysByNames } from "../../ffmpeg/file-keys.ts"
 import type { ResolvedInput } from "../kind.ts"
 import type { CommandFault } from "../../domain/faults.ts"
 import type { WorkspaceNamesByKey } from "./script.ts"
@@ -30,7 +30,7 @@ export function findSeekFaults(
   )
   const lengths = new Map(probes.map(([name, { duration = 0 }]) => [name, duration]))
   const probed = new Map(probes)
-  const argv = substituteKeys(words, {
+  const argv = replaceFileKeysByNames(words, {
     get: (key) => names.inputs.get(key) ?? names.outputs.get(key),
   })
   const late = findSeeksPastEnd(parseFfmpegCommand(argv), (name, position) => {
@@ -54,6 +54,6 @@ function latestEnd(
   // ffprobe reports only the length of the first or last part of a concatenated Ogg file, but
   // ffmpeg reads all parts for an output.
   if (format === "ogg" && position === "output") return null
-  if (storesExactDuration(format) || format === "avi") return duration
+  if (doesFormatStoreExactDuration(format) || format === "avi") return duration
   return ESTIMATED_FORMATS.test(format) ? duration * ESTIMATE_FACTOR_MAX : null
 }

@@ -1,12 +1,17 @@
 import type { Failure } from "../../contract/failure.ts"
-import { MEDIA_OUTPUT_KEY, fetchTaskDefinition } from "../../contract/tasks/fetch.ts"
+import { FETCHED_MEDIA_OUTPUT_KEY, fetchTaskDefinition } from "../../contract/tasks/fetch.ts"
 import { renderTaskDefinition } from "../../contract/tasks/render.ts"
 import type { Fault } from "../../domain/faults.ts"
 import type { Task } from "../../db/schema/tasks.ts"
 import { buildFetchOutputUrl } from "../file-links.ts"
 import { defineJsonKind } from "../kind.ts"
 import { draftFetchJob } from "./plan.ts"
-import { fetchRecordSchema, hadCookies, isFetchedOutput, buildFetchRecord } from "./record.ts"
+import {
+  fetchRecordSchema,
+  didFetchRequestHaveCookies,
+  isFetchedOutput,
+  buildFetchRecord,
+} from "./record.ts"
 import { FETCH_EXAMPLE_REQUEST, fetchRequestSchema, readValidFetchFields } from "./request.ts"
 import type { ValidFetchFields } from "./request.ts"
 import { findJobFieldConflicts, listWebhookUrls, mergeJobFields } from "./transcode.ts"
@@ -115,7 +120,7 @@ export const fetchKind = defineJsonKind({
   webhooks: (request: ValidFetchFields) => listWebhookUrls(request),
   createFields: mergeJobFields,
   inputField: (key) => key,
-  outputName: (key) => (key === MEDIA_OUTPUT_KEY ? "file" : key),
+  outputName: (key) => (key === FETCHED_MEDIA_OUTPUT_KEY ? "file" : key),
   judge: judgeFetch,
   plan: draftFetchJob,
   finish: finishFetch,
@@ -126,7 +131,7 @@ export const fetchKind = defineJsonKind({
     isFetchedOutput(key) ? buildFetchOutputUrl(base, jobId, name) : null,
   explainFailure: nameFailedPart,
   refuseRetry: (request) =>
-    hadCookies(request)
+    didFetchRequestHaveCookies(request)
       ? "The service did not keep the cookies of this fetch. Send it again with POST /fetch."
       : null,
 })

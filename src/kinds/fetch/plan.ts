@@ -1,7 +1,7 @@
 import {
   fetchTaskDefinition,
-  MEDIA_OUTPUT_KEY,
-  subtitlesOutputKey,
+  FETCHED_MEDIA_OUTPUT_KEY,
+  makeSubtitlesOutputKey,
 } from "../../contract/tasks/fetch.ts"
 import type { FetchWork } from "../../contract/tasks/fetch.ts"
 import type { TaskSecrets } from "../../contract/task.ts"
@@ -10,7 +10,7 @@ import { draftJobRow, draftOutputFile, draftTask } from "../../domain/job-draft.
 import type { JobDraft } from "../../domain/job-draft.ts"
 import type { DraftContext } from "../kind.ts"
 import { getInputHeaders, getInputUrl } from "../private-input.ts"
-import { draftRenditions, SOURCE_INPUT_KEY } from "../renditions/plan.ts"
+import { draftRenditions, RENDITION_SOURCE_INPUT_KEY } from "../renditions/plan.ts"
 import { normalizeCookies } from "../../contract/netscape-cookies.ts"
 import type { FetchRequest } from "./request.ts"
 import type { FetchTranscode } from "./transcode.ts"
@@ -58,14 +58,14 @@ function draftTranscode(
   transcode: FetchTranscode,
   files: readonly ReturnType<typeof draftOutputFile>[],
 ) {
-  const media = files.find(({ outputKey }) => outputKey === MEDIA_OUTPUT_KEY)
+  const media = files.find(({ outputKey }) => outputKey === FETCHED_MEDIA_OUTPUT_KEY)
   if (!media) throw new Error("a fetch has no media to come")
   return draftRenditions(context, transcode, {
     jobId: media.jobId,
     // `finishFetch` later sets the names of the media and the renditions, when the format is known.
     sourceName: media.name,
     weight: WEIGHTS.render,
-    inputs: [{ key: SOURCE_INPUT_KEY, fileId: media.id }],
+    inputs: [{ key: RENDITION_SOURCE_INPUT_KEY, fileId: media.id }],
     blocked: true,
   })
 }
@@ -91,7 +91,10 @@ function buildWork(request: FetchRequest, context: DraftContext): FetchWork {
   const url = new URL(getInputUrl(request.url))
   // Servers never receive the fragment of a URL, but extractors of yt-dlp would interpret it.
   url.hash = ""
-  const keys = [MEDIA_OUTPUT_KEY, ...subtitles.map((_, index) => subtitlesOutputKey(index))]
+  const keys = [
+    FETCHED_MEDIA_OUTPUT_KEY,
+    ...subtitles.map((_, index) => makeSubtitlesOutputKey(index)),
+  ]
   return {
     kind: "fetch",
     url: url.href,

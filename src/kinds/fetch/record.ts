@@ -1,7 +1,7 @@
 import { z } from "zod"
 import {
   FETCH_AUDIO_FORMATS,
-  MEDIA_OUTPUT_KEY,
+  FETCHED_MEDIA_OUTPUT_KEY,
   FETCH_QUALITIES,
 } from "../../contract/tasks/fetch.ts"
 import type { Progress } from "../../domain/progress.ts"
@@ -75,7 +75,7 @@ export function buildFetchRecord(
  * Reports whether the output with this key is downloaded media or subtitles, and not a rendition.
  */
 export function isFetchedOutput(key: string): boolean {
-  return key === MEDIA_OUTPUT_KEY || key.startsWith("subtitles_")
+  return key === FETCHED_MEDIA_OUTPUT_KEY || key.startsWith("subtitles_")
 }
 
 /** Reports whether the media of a fetch have expired, or were removed before their expiry. */
@@ -85,7 +85,7 @@ export function areFetchedMediaExpired(job: Job, retention: RetentionSettings): 
 }
 
 /** Reports whether a fetch request had cookies. The job does not store cookies. */
-export function hadCookies(request: unknown): boolean {
+export function didFetchRequestHaveCookies(request: unknown): boolean {
   return z.object({ cookies: z.literal(true) }).safeParse(request).success
 }
 
@@ -98,7 +98,7 @@ function computeMediaExpiry(job: Job, { fetchedMs }: RetentionSettings): number 
 }
 
 function viewMedia(base: string, jobId: string, { outputs, fetched }: JobResult, isKept: boolean) {
-  const media = outputs.find(({ key }) => key === MEDIA_OUTPUT_KEY)
+  const media = outputs.find(({ key }) => key === FETCHED_MEDIA_OUTPUT_KEY)
   const durationSeconds = media?.durationSeconds ?? fetched?.durationSeconds ?? null
   return {
     title: fetched?.title ?? null,

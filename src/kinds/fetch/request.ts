@@ -12,7 +12,7 @@ import {
   webhookUrlSchema,
 } from "../create-fields.ts"
 import { findCookiesProblem } from "../../contract/netscape-cookies.ts"
-import { inputTextSchema, inputValueSchema, lenientInputSchema } from "../private-input.ts"
+import { makeInputTextSchema, makeInputValueSchema, lenientInputSchema } from "../private-input.ts"
 import { fetchTranscodeSchema, lenientJobFieldSchemas } from "./transcode.ts"
 
 const LANGUAGE = String.raw`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,8}$`
@@ -22,7 +22,7 @@ const EXPECTED_SECONDS = "expected seconds from the beginning, 0 or more"
 const EXPECTED_URL = "expected a URL"
 
 /** Schema of the field `url` in a request for a fetch or for the metadata of a web page. */
-export const mediaUrlSchema = inputTextSchema(EXPECTED_URL).meta({
+export const mediaUrlSchema = makeInputTextSchema(EXPECTED_URL).meta({
   description: "A public http or https URL.",
   format: "uri",
 })
@@ -57,7 +57,7 @@ const seconds = z.number(EXPECTED_SECONDS).min(0, EXPECTED_SECONDS)
 export const fetchRequestSchema = z
   .strictObject(
     {
-      url: inputValueSchema(mediaUrlSchema, EXPECTED_URL),
+      url: makeInputValueSchema(mediaUrlSchema, EXPECTED_URL),
       quality: z
         .enum(FETCH_QUALITIES, `expected one of ${FETCH_QUALITIES.join(", ")}`)
         .optional()

@@ -8,7 +8,7 @@ import { getInputUrl } from "../private-input.ts"
 import type { DraftContext } from "../kind.ts"
 import { computeOutputColumnsAndResult } from "../outputs.ts"
 import { findFfmpegRequestFaults } from "./request-faults.ts"
-import { inputFieldPath, inputKey, parseFfmpegRequest } from "./parse-request.ts"
+import { inputFieldPath, makeInputKey, parseFfmpegRequest } from "./parse-request.ts"
 import { FFMPEG_EXAMPLE_REQUEST, ffmpegRequestSchema, readValidFfmpegFields } from "./request.ts"
 import type { FfmpegRequest } from "./request.ts"
 
@@ -28,7 +28,7 @@ export const ffmpegKind = defineJsonKind({
   readUsableFields: readValidFfmpegFields,
   references: ({ inputs }) =>
     inputs.flatMap((reference, place) => {
-      const key = inputKey(place)
+      const key = makeInputKey(place)
       return reference === null ? [] : [{ key, field: inputFieldPath(key), reference }]
     }),
   inputField: inputFieldPath,

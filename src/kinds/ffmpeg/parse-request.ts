@@ -7,7 +7,7 @@ import type { ValidFfmpegFields } from "./request.ts"
 import { FFMPEG_REMEDIES } from "../../ffmpeg/policy/remedies.ts"
 import { isKeptOutput, parseFfmpegCommand } from "../../ffmpeg/command-line.ts"
 import { KEY_PLACEHOLDER } from "../../ffmpeg/file-keys.ts"
-import { findKeysInCommand } from "../command/keys.ts"
+import { findFileKeysInCommand } from "../command/keys.ts"
 import { findOutputNameError } from "../command/output-names.ts"
 import { quoteShortenedValue } from "../../ffmpeg/policy/refusal.ts"
 
@@ -30,7 +30,7 @@ type OutputResult = {
  * output.
  */
 function findOutput(words: string[], outputName: string | undefined): OutputResult {
-  const isNamed = findKeysInCommand(words, new Set([OUTPUT_KEY])).known.has(OUTPUT_KEY)
+  const isNamed = findFileKeysInCommand(words, new Set([OUTPUT_KEY])).known.has(OUTPUT_KEY)
   const { files, incompleteOption } = parseFfmpegCommand(words)
   const outputWords = files.filter(isKeptOutput).map(({ word }) => word)
   if (outputName === undefined) {
@@ -108,7 +108,7 @@ export type ParsedFfmpegRequest = {
 }
 
 /** Returns the key of an input from its position in `inputs`, counted from 0. */
-export function inputKey(position: number): string {
+export function makeInputKey(position: number): string {
   return `in_${position + 1}`
 }
 
@@ -127,7 +127,7 @@ export function parseFfmpegRequest({
 }: FfmpegFields): ParsedFfmpegRequest {
   const outputName = output_filename ?? undefined
   const line = parseCommandLine({ field: "command", text: command ?? "", mayOmitProgram: true })
-  const inputKeys = inputs.map((_, place) => inputKey(place))
+  const inputKeys = inputs.map((_, place) => makeInputKey(place))
   if ("error" in line) {
     const outputs = outputName === undefined ? [] : [outputOf(outputName)]
     const script = { inputKeys, outputs, lines: [line], remedies: FFMPEG_REMEDIES }
@@ -158,7 +158,7 @@ function nameFiles(
 ): string[] {
   const uris = inputs.flatMap((input, place) => {
     const text = input === null ? "" : getInputUrl(input)
-    return text === "" ? [] : [{ text, key: inputKey(place) }]
+    return text === "" ? [] : [{ text, key: makeInputKey(place) }]
   })
   const withInputs = replaceFileLiterals(words, uris)
   if (outputName === undefined) return withInputs

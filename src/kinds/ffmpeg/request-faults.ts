@@ -1,6 +1,6 @@
 import { getWorkspaceOutputNames } from "../../contract/task.ts"
 import { isKeptOutput, findLastOptionValue, parseFfmpegCommand } from "../../ffmpeg/command-line.ts"
-import { substituteKeys } from "../../ffmpeg/file-keys.ts"
+import { replaceFileKeysByNames } from "../../ffmpeg/file-keys.ts"
 import type { Fault } from "../../domain/faults.ts"
 import { findComplexityFault } from "../command/complexity.ts"
 import type { CommandFault } from "../../domain/faults.ts"
@@ -87,7 +87,7 @@ function judgeOtherOutputs({ words, output }: ParsedFfmpegRequest): CommandFault
   if (output === null) return []
   const { key } = output
   const name = getWorkspaceOutputNames(draftTaskOutputs([output], [words])).get(key) ?? key
-  const argv = substituteKeys(words, new Map([[key, name]]))
+  const argv = replaceFileKeysByNames(words, new Map([[key, name]]))
   const writtenNames = parseFfmpegCommand(argv)
     .files.filter(isKeptOutput)
     .map(({ word }) => word)

@@ -10,7 +10,7 @@ import {
   webhookUrlSchema,
 } from "../create-fields.ts"
 import { lenientInputSchema } from "../private-input.ts"
-import { INPUT_ADDRESSES } from "../../hints/addresses.ts"
+import { INPUT_ADDRESS_FORMS } from "../../hints/addresses.ts"
 import { inputReferenceSchema } from "../reference.ts"
 
 /** Schema of the body of POST /ffmpeg. */
@@ -21,7 +21,7 @@ export const ffmpegRequestSchema = z
         .array(inputReferenceSchema.meta({ format: "uri" }), "expected an array of URIs")
         .max(COMMAND_FILES_MAX, `expected at most ${COMMAND_FILES_MAX} inputs`)
         .meta({
-          description: `The inputs in_1, in_2 and so on: each ${INPUT_ADDRESSES}.`,
+          description: `The inputs in_1, in_2 and so on: each ${INPUT_ADDRESS_FORMS}.`,
         }),
       command: z
         .string("expected a string")

@@ -1,7 +1,11 @@
 import { z } from "zod"
 import { describeBrokenJson } from "../../hints/json.ts"
-import { commonRequestFieldSchemas, filePartSchema, publishFieldSchemas } from "../create-fields.ts"
-import { inputTextSchema, inputValueSchema } from "../private-input.ts"
+import {
+  commonRequestFieldSchemas,
+  makeFilePartSchema,
+  publishFieldSchemas,
+} from "../create-fields.ts"
+import { makeInputTextSchema, makeInputValueSchema } from "../private-input.ts"
 
 const jsonText = z.string().transform((text, context) => {
   try {
@@ -24,7 +28,7 @@ function readDigits(text: unknown): unknown {
 
 const EXPECTED_URL = "expected a URL"
 
-const fileUrl = inputTextSchema(EXPECTED_URL).meta({
+const fileUrl = makeInputTextSchema(EXPECTED_URL).meta({
   description:
     "URL to import: an http or https URL of media or of a page with media, or s3://<bucket>/<key> of a bucket that the operator lists.",
   format: "uri",
@@ -45,7 +49,7 @@ export type FileFormFields = z.infer<typeof fileFormFieldsSchema>
 /** Schema of the complete multipart form of POST /files, for the OpenAPI document. */
 export const fileFormSchema = z
   .strictObject({
-    file: filePartSchema("file_url"),
+    file: makeFilePartSchema("file_url"),
     file_url: fileUrl.optional(),
     webhook: commonRequestFieldSchemas.webhook.unwrap().unwrap().optional(),
     metadata: z.string().optional().meta({ description: "A JSON object of strings." }),
@@ -59,7 +63,7 @@ export const fileFormSchema = z
 export const fileImportRequestSchema = z
   .strictObject(
     {
-      file_url: inputValueSchema(fileUrl, EXPECTED_URL),
+      file_url: makeInputValueSchema(fileUrl, EXPECTED_URL),
       ...publishFieldSchemas,
       ...commonRequestFieldSchemas,
     },

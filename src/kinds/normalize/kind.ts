@@ -3,7 +3,7 @@ import { newId } from "../../platform/ids.ts"
 import { draftInputs, draftJobRow, draftOutputFile, draftTask } from "../../domain/job-draft.ts"
 import type { JobDraft } from "../../domain/job-draft.ts"
 import { isCallerFileSource } from "../../domain/states.ts"
-import { fileExtension } from "../file-name.ts"
+import { getFileNameExtension } from "../file-name.ts"
 import { replaceStoredInputFileId } from "../stored-input.ts"
 import { defineJsonKind } from "../kind.ts"
 import { findMissingStreamFaults } from "../required-streams.ts"
@@ -53,7 +53,7 @@ function planNormalize(request: NormalizeRequest, context: DraftContext): JobDra
   const sourceName = input?.file?.name ?? input?.source?.name ?? ""
   const output = {
     key: NORMALIZED_OUTPUT_KEY,
-    name: `output${fileExtension(sourceName).toLowerCase()}`,
+    name: `output${getFileNameExtension(sourceName).toLowerCase()}`,
   }
   const task = draftTask(context, {
     jobId: id,

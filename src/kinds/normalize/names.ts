@@ -1,6 +1,6 @@
 import { NORMALIZED_OUTPUT_KEY } from "../../contract/tasks/normalize.ts"
 import type { File } from "../../db/schema/files.ts"
-import { fileExtension, fileStem } from "../file-name.ts"
+import { getFileNameExtension, getFileNameStem } from "../file-name.ts"
 
 /**
  * Maximum length of a file name's stem in characters. A name with its extension then has at most
@@ -13,13 +13,13 @@ const STEM_LENGTH_MAX = 189
  * the output.
  */
 export function normalizedFileName(sourceName: string, outputName: string): string {
-  const stem = fileStem(sourceName, { lengthMax: STEM_LENGTH_MAX, fallback: "output" })
-  return stem + fileExtension(outputName)
+  const stem = getFileNameStem(sourceName, { lengthMax: STEM_LENGTH_MAX, fallback: "output" })
+  return stem + getFileNameExtension(outputName)
 }
 
 /** Returns the file name that the `download_url` of a normalization ends with. */
 export function normalizedDownloadName({ name }: { name: string }): string {
-  return `output${fileExtension(name)}`
+  return `output${getFileNameExtension(name)}`
 }
 
 /** Reports whether a name is the file name in the `download_url` of a normalized file. */

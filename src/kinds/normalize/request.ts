@@ -1,8 +1,8 @@
 import { z } from "zod"
 import { commonRequestFieldSchemas, publishFieldSchemas } from "../create-fields.ts"
 import { lenientInputSchema } from "../private-input.ts"
-import { INPUT_ADDRESSES } from "../../hints/addresses.ts"
-import { EXAMPLE_INPUT, inputReferenceSchema } from "../reference.ts"
+import { INPUT_ADDRESS_FORMS } from "../../hints/addresses.ts"
+import { EXAMPLE_INPUT_REFERENCE, inputReferenceSchema } from "../reference.ts"
 
 /** Returns the schema of a number between two limits, both inclusive. */
 function numberBetween(least: number, most: number, unit: string) {
@@ -29,7 +29,7 @@ export const normalizeRequestSchema = z
   .strictObject(
     {
       file_url: inputReferenceSchema.meta({
-        description: `The media: ${INPUT_ADDRESSES}.`,
+        description: `The media: ${INPUT_ADDRESS_FORMS}.`,
       }),
       ...loudnessTargetFieldSchemas,
       ...publishFieldSchemas,
@@ -41,7 +41,7 @@ export const normalizeRequestSchema = z
 
 export type NormalizeRequest = z.infer<typeof normalizeRequestSchema>
 
-export const NORMALIZE_EXAMPLE_REQUEST = { file_url: EXAMPLE_INPUT, loudnorm_i: -16 }
+export const NORMALIZE_EXAMPLE_REQUEST = { file_url: EXAMPLE_INPUT_REFERENCE, loudnorm_i: -16 }
 
 const usableRequest = z.object({ file_url: lenientInputSchema.optional().catch(undefined) })
 

@@ -1,4 +1,4 @@
-import { fileStem } from "../file-name.ts"
+import { getFileNameStem } from "../file-name.ts"
 import type { Rendition } from "../../contract/tasks/render.ts"
 
 /**
@@ -14,7 +14,7 @@ export function buildRenditionFileNames(
   sourceName: string,
   renditions: readonly Rendition[],
 ): ReadonlyMap<string, string> {
-  const stem = fileStem(sourceName, { lengthMax: STEM_LENGTH_MAX, fallback: "video" })
+  const stem = getFileNameStem(sourceName, { lengthMax: STEM_LENGTH_MAX, fallback: "video" })
   const useCounts = new Map<string, number>()
   return new Map(
     renditions.map(({ key, codec, resolution, container }) => {

@@ -9,7 +9,7 @@ import type { RenditionRequest } from "./request.ts"
  * Key of the source file among the inputs of a task that encodes renditions. The task has no
  * further inputs.
  */
-export const SOURCE_INPUT_KEY = "source"
+export const RENDITION_SOURCE_INPUT_KEY = "source"
 
 /** Drafts the task that encodes renditions, and the rows of their files. */
 export function draftRenditions(

@@ -10,7 +10,7 @@ import { defineJsonKind } from "../kind.ts"
 import type { FileColumnsAndJobResult, FinishedTasks, DraftContext } from "../kind.ts"
 import { getInputUrl } from "../private-input.ts"
 import { computeRenditionColumnsAndResult } from "../renditions/finish.ts"
-import { draftRenditions, SOURCE_INPUT_KEY } from "../renditions/plan.ts"
+import { draftRenditions, RENDITION_SOURCE_INPUT_KEY } from "../renditions/plan.ts"
 import { findMissingStreamFaults } from "../required-streams.ts"
 import { findWebhookConflicts } from "../webhook-fields.ts"
 import {
@@ -35,7 +35,9 @@ export const transcodeKind = defineJsonKind({
   example: TRANSCODE_EXAMPLE_REQUEST,
   readUsableFields: readValidTranscodeFields,
   references: ({ source }) =>
-    source === undefined ? [] : [{ key: SOURCE_INPUT_KEY, field: "source", reference: source }],
+    source === undefined
+      ? []
+      : [{ key: RENDITION_SOURCE_INPUT_KEY, field: "source", reference: source }],
   inputField: () => "source",
   judge: (request: ValidTranscodeFields, inputs) => [
     ...findMissingStreamFaults(inputs, "video"),

@@ -5,8 +5,8 @@ import {
   webhookUrlSchema,
 } from "../create-fields.ts"
 import { lenientInputSchema } from "../private-input.ts"
-import { INPUT_ADDRESSES } from "../../hints/addresses.ts"
-import { EXAMPLE_INPUT, inputReferenceSchema } from "../reference.ts"
+import { INPUT_ADDRESS_FORMS } from "../../hints/addresses.ts"
+import { EXAMPLE_INPUT_REFERENCE, inputReferenceSchema } from "../reference.ts"
 import { renditionFieldSchemas } from "../renditions/request.ts"
 
 /** Schema of the body of POST /transcode. */
@@ -14,7 +14,7 @@ export const transcodeRequestSchema = z
   .strictObject(
     {
       source: inputReferenceSchema.meta({
-        description: `The video: ${INPUT_ADDRESSES}.`,
+        description: `The video: ${INPUT_ADDRESS_FORMS}.`,
         format: "uri",
       }),
       ...renditionFieldSchemas,
@@ -31,7 +31,7 @@ export const transcodeRequestSchema = z
 export type TranscodeRequest = z.infer<typeof transcodeRequestSchema>
 
 export const TRANSCODE_EXAMPLE_REQUEST = {
-  source: EXAMPLE_INPUT,
+  source: EXAMPLE_INPUT_REFERENCE,
   outputs: [{ codec: "h264", resolution: "480p" }],
 }
 

@@ -21,7 +21,12 @@ import type {
 } from "../kind.ts"
 import { getInputUrl } from "../private-input.ts"
 import { findMissingStreamFaults } from "../required-streams.ts"
-import { AUTO_LANGUAGE, isAutoLanguage, parseLanguageTag, supportsCantonese } from "./languages.ts"
+import {
+  AUTO_LANGUAGE,
+  isAutoLanguage,
+  parseLanguageTag,
+  doesModelSupportCantonese,
+} from "./languages.ts"
 import type { SpokenLanguage } from "./languages.ts"
 import { transcriptionRecordSchema, buildTranscriptionRecord } from "./record.ts"
 import {
@@ -84,7 +89,7 @@ function judgeSpeech({ language = "auto", task }: ValidTranscribeFields, model: 
   const spoken = isAutoLanguage(language) ? null : parseLanguageTag(language)
   const code = spoken && "code" in spoken ? spoken.code : null
   if (!isEnglishOnlyModel(model)) {
-    if (code !== "yue" || supportsCantonese(model)) return []
+    if (code !== "yue" || doesModelSupportCantonese(model)) return []
     const message = `expected zh, since the model ${model} does not distinguish Cantonese from Chinese`
     return [{ field: "language", message }]
   }

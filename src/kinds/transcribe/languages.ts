@@ -63,7 +63,7 @@ export function isAutoLanguage(text: string): boolean {
  * Reports whether a Whisper model distinguishes Cantonese from other Chinese languages. Only the
  * latest large models do.
  */
-export function supportsCantonese(model: string): boolean {
+export function doesModelSupportCantonese(model: string): boolean {
   return /large-v3|turbo/.test(model)
 }
 

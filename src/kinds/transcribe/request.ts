@@ -8,8 +8,8 @@ import {
 } from "../../contract/tasks/transcribe.ts"
 import { commonRequestFieldSchemas, webhookUrlSchema } from "../create-fields.ts"
 import { lenientInputSchema } from "../private-input.ts"
-import { INPUT_ADDRESSES } from "../../hints/addresses.ts"
-import { EXAMPLE_INPUT, inputReferenceSchema } from "../reference.ts"
+import { INPUT_ADDRESS_FORMS } from "../../hints/addresses.ts"
+import { EXAMPLE_INPUT_REFERENCE, inputReferenceSchema } from "../reference.ts"
 import {
   AUTO_LANGUAGE,
   isAutoLanguage,
@@ -37,7 +37,7 @@ export const transcribeRequestSchema = z
   .strictObject(
     {
       file_url: inputReferenceSchema.optional().meta({
-        description: `The media: ${INPUT_ADDRESSES}. Alternative to \`source\`.`,
+        description: `The media: ${INPUT_ADDRESS_FORMS}. Alternative to \`source\`.`,
         format: "uri",
       }),
       source: inputReferenceSchema.optional().meta({
@@ -93,7 +93,11 @@ export const transcribeRequestSchema = z
 
 export type TranscribeRequest = z.infer<typeof transcribeRequestSchema>
 
-export const TRANSCRIBE_EXAMPLE_REQUEST = { file_url: EXAMPLE_INPUT, language: "en", format: "srt" }
+export const TRANSCRIBE_EXAMPLE_REQUEST = {
+  file_url: EXAMPLE_INPUT_REFERENCE,
+  language: "en",
+  format: "srt",
+}
 
 const text = z.string().optional().catch(undefined)
 

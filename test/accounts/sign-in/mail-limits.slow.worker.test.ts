@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { describe, expect, it } from "vitest"
 import { inviteUser } from "../../../src/accounts/invitations.ts"
-import { MAILS_PER_HOUR } from "../../../src/accounts/mail/limited-mail.ts"
+import { MAILS_PER_HOUR_MAX } from "../../../src/accounts/mail/limited-mail.ts"
 import { sweepDirectly } from "../../support/sweep.ts"
 import { makeSignedInUser } from "../../support/accounts/signed-in.ts"
 import { makePerson, makeService, newEmail, ORIGIN, PASSWORD, tokenOf } from "./visitor.ts"
@@ -36,7 +36,7 @@ describe("mails that strangers request", () => {
     const before = subjectsTo(email).length
     const answers = await askOften(path, { email, ...fields })
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
-    expect(subjectsTo(email).length - before).toBe(MAILS_PER_HOUR[purpose])
+    expect(subjectsTo(email).length - before).toBe(MAILS_PER_HOUR_MAX[purpose])
   })
 
   it("are limited to a few an hour for an address with an unconfirmed sign-up, over all purposes", async () => {
@@ -46,7 +46,7 @@ describe("mails that strangers request", () => {
     for (let at = 0; at < 8; at += 1) {
       await service.visitor().submit("/sign-in", { email, password: PASSWORD })
     }
-    expect(subjectsTo(email)).toHaveLength(MAILS_PER_HOUR.confirmation)
+    expect(subjectsTo(email)).toHaveLength(MAILS_PER_HOUR_MAX.confirmation)
     // Each of the mails has a link that lets the owner in.
     expect((await service.visitor().confirm(service.linkTo(email))).status).toBe(303)
   })
@@ -65,7 +65,7 @@ describe("mails that strangers request", () => {
     const [name, host] = newEmail().split("@")
     const emails = Array.from({ length: 8 }, (_, at) => `${name}+${at}@${host}`)
     for (const email of emails) await askOften("/sign-up/email", { email, password: PASSWORD }, 1)
-    expect(emails.flatMap(subjectsTo)).toHaveLength(MAILS_PER_HOUR.confirmation)
+    expect(emails.flatMap(subjectsTo)).toHaveLength(MAILS_PER_HOUR_MAX.confirmation)
   })
 
   it("are limited to a few an hour if a user requests them for another's address", async () => {
@@ -75,7 +75,7 @@ describe("mails that strangers request", () => {
       await attacker.post("/change-email", { newEmail: victim })
       await attacker.submit("/verify-email", { token: tokenOf(service.linkTo(attacker.email)) })
     }
-    expect(subjectsTo(victim)).toHaveLength(MAILS_PER_HOUR.confirmation)
+    expect(subjectsTo(victim)).toHaveLength(MAILS_PER_HOUR_MAX.confirmation)
   })
 
   it("are sent again an hour later, when their counts are deleted", async () => {
@@ -104,7 +104,7 @@ describe("mails that strangers request", () => {
 describe("an invitation to an address at its limit of mails", () => {
   it("is created without a mail, and its inviter sees it", async () => {
     const email = newEmail()
-    for (let sent = 0; sent < MAILS_PER_HOUR.invitation; sent += 1) {
+    for (let sent = 0; sent < MAILS_PER_HOUR_MAX.invitation; sent += 1) {
       const made = await inviteUser(service.env, ORIGIN, { email, plan: "trial" })
       expect(made?.mail).toBe("sent")
     }
@@ -114,6 +114,6 @@ describe("an invitation to an address at its limit of mails", () => {
     expect(text).toContain("is invited without a mail")
     const link = /https:\/\/lathe\.test(\/sign-up\?invitation=[\w-]+)/.exec(text)?.[1] ?? ""
     expect(await (await service.visitor().visit(link)).text()).toContain(email)
-    expect(subjectsTo(email)).toHaveLength(MAILS_PER_HOUR.invitation)
+    expect(subjectsTo(email)).toHaveLength(MAILS_PER_HOUR_MAX.invitation)
   })
 })

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { getAuth } from "../../../src/accounts/sign-in/auth.ts"
+import { getBetterAuth } from "../../../src/accounts/sign-in/auth.ts"
 import { AUTH_ROUTES } from "../../../src/accounts/sign-in/limits.ts"
 import { makePerson, makeService, ORIGIN } from "./visitor.ts"
 
@@ -16,7 +16,7 @@ const endpoint = z.object({
 })
 
 /** Method and path of every route of better-auth. */
-const ROUTES = Object.values(getAuth(service.env, ORIGIN).api).flatMap((each) => {
+const ROUTES = Object.values(getBetterAuth(service.env, ORIGIN).api).flatMap((each) => {
   const { path, options } = endpoint.parse(Object.assign({}, each))
   if (path === undefined) return []
   const methods = [options.method ?? "GET"].flat()

@@ -1,6 +1,6 @@
 import { Hono } from "hono"
 import { expect, test } from "vitest"
-import { awaitLargeBodyTurn } from "../../../src/api/input/accept.ts"
+import { delayLargeBodyValidation } from "../../../src/api/input/accept.ts"
 import type { AppEnv } from "../../../src/api/context.ts"
 
 const CREATES = 5
@@ -11,7 +11,7 @@ const SMALL = 1_000
 async function orderOf(sizes: (number | null)[]): Promise<string[]> {
   const order: string[] = []
   const app = new Hono<AppEnv>().post("/", async (c) => {
-    await awaitLargeBodyTurn(c)
+    await delayLargeBodyValidation(c)
     order.push("create")
     return c.body(null)
   })

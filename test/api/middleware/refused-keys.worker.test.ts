@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers"
 import { describe, expect, it } from "vitest"
 import { hashApiKey, isIssuedApiKey, assembleApiKey } from "../../../src/platform/crypto/api-key.ts"
 import { fetchWorker, fetchOperatorRoute, makeCaller } from "../../support/caller.ts"
-import { recordD1Trips } from "../../support/db/counted-trips.ts"
+import { recordD1RoundTrips } from "../../support/db/counted-trips.ts"
 import { readProblem } from "../../support/problem.ts"
 
 /** Limit of REFUSED_KEYS in wrangler.toml, and of concurrent lookups. */
@@ -70,12 +70,14 @@ describe("unknown keys", () => {
   it("reach no object, and no lookup if they were looked up or their address is limited", async () => {
     const address = newAddress()
     const key = assembleApiKey()
-    const first = await recordD1Trips(async () => void (await askFrom(address, key)))
+    const first = await recordD1RoundTrips(async () => void (await askFrom(address, key)))
     expect(first).toEqual(["select keys"])
-    const again = await recordD1Trips(async () => void (await askFrom(newAddress(), key)))
+    const again = await recordD1RoundTrips(async () => void (await askFrom(newAddress(), key)))
     expect(again).toEqual([])
     await shut(address)
-    const limited = await recordD1Trips(async () => void (await askFrom(address, assembleApiKey())))
+    const limited = await recordD1RoundTrips(
+      async () => void (await askFrom(address, assembleApiKey())),
+    )
     expect(limited).toEqual([])
     const ids = await listDurableObjectIds(env.RATE_LIMITER)
     const own = env.RATE_LIMITER.idFromName(await hashApiKey(key))
@@ -85,7 +87,7 @@ describe("unknown keys", () => {
   it("cause a limited number of lookups if sent concurrently", async () => {
     const address = newAddress()
     let statuses: number[] = []
-    const trips = await recordD1Trips(async () => {
+    const trips = await recordD1RoundTrips(async () => {
       const asked = Array.from({ length: CROWD }, () => statusFrom(address, assembleApiKey()))
       statuses = await Promise.all(asked)
     })
@@ -132,7 +134,7 @@ describe("a revoked key", () => {
     expect(await statusFrom(address, key)).toBe(200)
     await fetchOperatorRoute(`/keys/${id}`, { method: "DELETE" })
     expect(await statusFrom(address, key)).toBe(401)
-    const trips = await recordD1Trips(async () => {
+    const trips = await recordD1RoundTrips(async () => {
       expect(await shut(address, key)).toBeGreaterThanOrEqual(LIMIT - 1)
     })
     expect(trips.filter((trip) => trip === "select keys")).toEqual([])

@@ -2,7 +2,7 @@ import { createExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { afterEach, describe, expect, it, vi } from "vitest"
 import { app } from "../../../src/app.ts"
-import { smallestIdAt, readCreationTime, newId } from "../../../src/platform/ids.ts"
+import { makeSmallestIdAtTime, readCreationTime, newId } from "../../../src/platform/ids.ts"
 import { makeCaller } from "../../support/caller.ts"
 import type { TestCaller } from "../../support/caller.ts"
 
@@ -165,5 +165,5 @@ describe("a job", () => {
 })
 
 it("an id contains its creation time", () => {
-  expect(readCreationTime(smallestIdAt(1_795_395_328_911))).toBe(1_795_395_328_911)
+  expect(readCreationTime(makeSmallestIdAtTime(1_795_395_328_911))).toBe(1_795_395_328_911)
 })

@@ -1,7 +1,7 @@
 import stringWidth from "string-width"
 import { expect, test } from "vitest"
 import { toSubtitleCues } from "../../../container/captions/shape-cues.ts"
-import type { SubtitleCue, CueOptions } from "../../../container/captions/shape-cues.ts"
+import type { SubtitleCue, SubtitleCueOptions } from "../../../container/captions/shape-cues.ts"
 import { formatTranscriptInOneLine } from "../../../container/captions/format-transcript.ts"
 import type { TranscriptSegment } from "../../../container/captions/transcript-segment.ts"
 import { openRandom } from "../../corpus/mutations.ts"
@@ -52,7 +52,7 @@ function requireOrder(cues: readonly SubtitleCue[], seed: number): void {
   }
 }
 
-function requireShape(cues: readonly SubtitleCue[], shape: CueOptions, seed: number): void {
+function requireShape(cues: readonly SubtitleCue[], shape: SubtitleCueOptions, seed: number): void {
   const { maxLineLength = 42, wordsPerCue = Infinity } = shape
   for (const { lines } of cues) {
     expect([1, 2], `seed ${seed}`).toContain(lines.length)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { toSubtitleCues } from "../../../container/captions/shape-cues.ts"
-import type { SubtitleCue, CueOptions } from "../../../container/captions/shape-cues.ts"
+import type { SubtitleCue, SubtitleCueOptions } from "../../../container/captions/shape-cues.ts"
 import { segmentOf, spoken, spokenUnspaced } from "./spoken.ts"
 
 /** Formats cues as `start-end line / line`. */
@@ -77,7 +77,7 @@ describe("a cue ends", () => {
 })
 
 describe("a cue stays within its limit of", () => {
-  test.for<[string, string, CueOptions, string[]]>([
+  test.for<[string, string, SubtitleCueOptions, string[]]>([
     [
       "words",
       "one two three four five six seven",

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http"
 import { text } from "node:stream/consumers"
-import { requestUrlByDial } from "../../../container/egress/open-url.ts"
-import type { DialRequestOptions } from "../../../container/egress/open-url.ts"
+import { requestUrlWithRedirects } from "../../../container/egress/open-url.ts"
+import type { UrlRequestOptions } from "../../../container/egress/open-url.ts"
 import { EgressError } from "../../../container/egress/dial.ts"
 import { testDial, to } from "./lab.ts"
 
@@ -11,15 +11,15 @@ const dial = testDial({ allowedHosts: ["a.example", "b.example"], resolve: to("1
 /** Opens a URL of a.example or b.example, which resolve to this machine. */
 export async function open(
   url: string,
-  options: Partial<DialRequestOptions> = {},
+  options: Partial<UrlRequestOptions> = {},
 ): Promise<{ url: URL; response: IncomingMessage }> {
-  return await requestUrlByDial(new URL(url), { dial, signal, ...options })
+  return await requestUrlWithRedirects(new URL(url), { dial, signal, ...options })
 }
 
 /** Opens and reads a URL; returns null, or the code and sentence of the error. */
 export async function ends(
   url: string,
-  options: Partial<DialRequestOptions> = {},
+  options: Partial<UrlRequestOptions> = {},
 ): Promise<unknown> {
   try {
     const { response } = await open(url, options)

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it, vi } from "vitest"
 import { EgressError } from "../../../container/egress/dial.ts"
 import type { DialFunction } from "../../../container/egress/dial.ts"
-import type { ResolveHost } from "../../../container/egress/resolve-host.ts"
+import type { HostResolver } from "../../../container/egress/resolve-host.ts"
 import { PUBLIC, serve, startUpstream, testDial, to } from "./lab.ts"
 
 const opened = new AsyncDisposableStack()
@@ -72,7 +72,7 @@ describe("a dial", () => {
 
   it("reaches hosts that the operator allows by name, with or without a port", async () => {
     await using server = await serve((_, answer) => answer.end())
-    const resolve = vi.fn<ResolveHost>(to("127.0.0.1"))
+    const resolve = vi.fn<HostResolver>(to("127.0.0.1"))
     const url = `http://inside.example:${server.port}/`
     const host = new URL(url).host
     expect(await outcome(testDial({ allowedHosts: [host], resolve }), url)).toBe("open")
@@ -83,13 +83,13 @@ describe("a dial", () => {
   })
 
   it("reports why a host cannot be reached, without naming an address", async () => {
-    async function said(resolve: ResolveHost): Promise<unknown> {
+    async function said(resolve: HostResolver): Promise<unknown> {
       return await outcome(
         testDial({ allowedHosts: ["a.example"], resolve }),
         "http://a.example:9/",
       )
     }
-    function failing(code: string): ResolveHost {
+    function failing(code: string): HostResolver {
       return () => Promise.reject(systemError(code))
     }
     expect(await said(to())).toEqual(["connection_failed", 'The host "a.example" has no address.'])

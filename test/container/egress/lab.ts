@@ -8,11 +8,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Duplex } from "node:stream"
 import { text } from "node:stream/consumers"
-import { createDial } from "../../../container/egress/dial.ts"
+import { createDialFunction } from "../../../container/egress/dial.ts"
 import type { DialFunction, DialOptions } from "../../../container/egress/dial.ts"
 import { startToolProxy } from "../../../container/egress/tool-proxy.ts"
 import type { ToolProxy, ToolProxyOptions } from "../../../container/egress/tool-proxy.ts"
-import type { ResolveHost } from "../../../container/egress/resolve-host.ts"
+import type { HostResolver } from "../../../container/egress/resolve-host.ts"
 
 /** Address that counts as public; no test sends anything to it. */
 export const PUBLIC = "93.184.216.34"
@@ -25,7 +25,7 @@ export type TestServer = AsyncDisposable & {
 }
 
 /** Returns a stand-in for the name servers: every host has these addresses. */
-export function to(...addresses: string[]): ResolveHost {
+export function to(...addresses: string[]): HostResolver {
   const found = addresses.map(
     (address) => ({ address, family: address.includes(":") ? 6 : 4 }) as const,
   )
@@ -100,7 +100,7 @@ export async function startUpstream(portOf: (target: string) => number | null): 
 
 /** Returns a dial for tests: this machine has no addresses of its own except private ones. */
 export function testDial(options: Partial<DialOptions> = {}): DialFunction {
-  return createDial({
+  return createDialFunction({
     allowedHosts: [],
     upstream: null,
     readOwn: () => [],

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { requestUrlByDial } from "../../../container/egress/open-url.ts"
+import { requestUrlWithRedirects } from "../../../container/egress/open-url.ts"
 import { EgressError } from "../../../container/egress/dial.ts"
 import type { ToolProxy } from "../../../container/egress/tool-proxy.ts"
 import { forward, get, send, serve, startProxy, testDial, to } from "./lab.ts"
@@ -26,7 +26,7 @@ afterAll(async () => await opened.disposeAsync())
 async function refusalOf(text: string): Promise<unknown> {
   const url = URL.parse(text)
   if (!url) return "url_not_allowed"
-  const end = await requestUrlByDial(url, { dial, signal }).catch((error: unknown) => error)
+  const end = await requestUrlWithRedirects(url, { dial, signal }).catch((error: unknown) => error)
   return end instanceof EgressError ? end.code : end
 }
 

@@ -21,7 +21,7 @@ import {
 } from "../../../container/sandbox/tiers/choose-sandbox.ts"
 import {
   toolLaunchArgv,
-  launchOrderArgv,
+  buildLaunchOrderArgv,
   heldProcessArgv,
 } from "../../../container/sandbox/sandbox.ts"
 import type {
@@ -143,7 +143,7 @@ export async function openSandboxLab(
           heldProcessArgv(all, waits),
           workspace,
           identity,
-          encodeLaunchOrder(launchOrderArgv(all, true)),
+          encodeLaunchOrder(buildLaunchOrderArgv(all, true)),
         )
       return runArgv(toolLaunchArgv(all), workspace, identity)
     },

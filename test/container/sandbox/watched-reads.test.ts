@@ -7,7 +7,7 @@ import { expect, it, onTestFinished, test } from "vitest"
 import { createTierSandbox } from "../../../container/sandbox/tiers/choose-sandbox.ts"
 import { createSandboxWithoutTask } from "../../../container/sandbox/sandbox.ts"
 import { toRunnerSettings, parseRunnerEnvironment } from "../../../container/settings.ts"
-import { startProcessWithWatchedReads } from "../../../container/sandbox/watched-reads.ts"
+import { startProcessWithOnDemandFile } from "../../../container/sandbox/watched-reads.ts"
 import type { FileByteRange, OnDemandFile } from "../../../container/sandbox/watched-reads.ts"
 import { makeRandom } from "../../support/random.ts"
 
@@ -33,7 +33,7 @@ it("leaves other files unchanged", async () => {
 it("gives a tool no bytes before they are loaded", async () => {
   const lab = await openLab(() => Promise.reject(new Error("It is gone.")))
   const failures: unknown[] = []
-  const started = startProcessWithWatchedReads(lab.spec(0), lab.file, (error) => {
+  const started = startProcessWithOnDemandFile(lab.spec(0), lab.file, (error) => {
     failures.push(error)
     lab.stop.abort()
   })
@@ -69,7 +69,7 @@ test.for<[string, string, number]>([
   const failures: unknown[] = []
   const argv = ["-c", script.replaceAll("$INODE", String(lab.file.inode))]
   const spec = { ...lab.spec(0), tool: "sh", argv, timeLimitMs: 60_000 }
-  const { cause } = await startProcessWithWatchedReads(spec, lab.file, (error) => {
+  const { cause } = await startProcessWithOnDemandFile(spec, lab.file, (error) => {
     failures.push(error)
     lab.stop.abort()
   }).finished
@@ -89,7 +89,7 @@ async function readLazily(start: number, blocks: number, inode?: bigint) {
     return { start: from, end }
   })
   const file = inode === undefined ? lab.file : { ...lab.file, inode }
-  const started = startProcessWithWatchedReads(lab.spec(start), file, () => lab.stop.abort())
+  const started = startProcessWithOnDemandFile(lab.spec(start), file, () => lab.stop.abort())
   const { stdout, exitCode } = await started.finished
   expect(exitCode).toBe(0)
   return { lab, text: stdout }

@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { BOOT_HEADER } from "../../../src/contract/protocol.ts"
+import { RUNNER_BOOT_ID_HEADER } from "../../../src/contract/protocol.ts"
 import type { TaskOrder } from "../../../src/contract/task.ts"
 import { ENDLESS, processesIn, startHarness, waitFor } from "../harness.ts"
 import type { Harness } from "../harness.ts"
@@ -45,7 +45,7 @@ describe("accepting tasks", () => {
     const answer = await post(harness.order([ENDLESS]))
     expect(answer.status).toBe(202)
     expect(await answer.json()).toEqual({ boot: harness.settings.boot })
-    expect(answer.headers.get(BOOT_HEADER)).toBe(harness.settings.boot)
+    expect(answer.headers.get(RUNNER_BOOT_ID_HEADER)).toBe(harness.settings.boot)
   })
 
   test("accepts a repeat without a second start, during the run and after it", async () => {
@@ -114,7 +114,7 @@ describe("accepting tasks", () => {
     expect(await bad.text()).toContain("task_id")
     const old = await fetch((await harness.call("GET", "/health")).url)
     expect(old.status).toBe(426)
-    expect(old.headers.get(BOOT_HEADER)).toBe(harness.settings.boot)
+    expect(old.headers.get(RUNNER_BOOT_ID_HEADER)).toBe(harness.settings.boot)
   })
 })
 

@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { connect } from "node:net"
 import { expect, test } from "vitest"
-import { findUnsafeHostProblem, parseRunnerEnvironment } from "../../../container/settings.ts"
+import { explainUnsafeListenHost, parseRunnerEnvironment } from "../../../container/settings.ts"
 import {
   PROTOCOL_HEADER,
   PROTOCOL_VERSION,
@@ -61,15 +61,15 @@ test("requests to a runner without a token carry none", () => {
 test.each(["127.0.0.1", "127.8.9.1", "::1", "localhost"])(
   "a runner without a token may listen on %s",
   (host) => {
-    expect(findUnsafeHostProblem(host, null)).toBeNull()
+    expect(explainUnsafeListenHost(host, null)).toBeNull()
   },
 )
 
 test.each(["0.0.0.0", "::", "10.0.0.7", "127.example.com", "runner"])(
   "a runner without a token may not listen on %s, one with a token may",
   (host) => {
-    expect(findUnsafeHostProblem(host, null)).toContain("set RUNNER_TOKEN")
-    expect(findUnsafeHostProblem(host, TOKEN)).toBeNull()
+    expect(explainUnsafeListenHost(host, null)).toContain("set RUNNER_TOKEN")
+    expect(explainUnsafeListenHost(host, TOKEN)).toBeNull()
   },
 )
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { JSON_LD_FACTS } from "../../support/site/pages.ts"
+import { JSON_LD_METADATA } from "../../support/site/pages.ts"
 import { described, startFetchHarness } from "./fetch-harness.ts"
 import type { FetchHarness } from "./fetch-harness.ts"
 
@@ -18,14 +18,14 @@ describe("metadata", () => {
     const url = lab.site.url("/page/json-ld")
     expect(described(await lab.metadata("/page/json-ld"))).toMatchObject({
       url,
-      title: JSON_LD_FACTS.title,
-      duration: JSON_LD_FACTS.duration,
-      view_count: JSON_LD_FACTS.viewCount,
-      like_count: JSON_LD_FACTS.likeCount,
-      comment_count: JSON_LD_FACTS.commentCount,
-      uploader: JSON_LD_FACTS.uploader,
-      upload_date: expect.stringContaining(JSON_LD_FACTS.uploadDate),
-      description: JSON_LD_FACTS.description,
+      title: JSON_LD_METADATA.title,
+      duration: JSON_LD_METADATA.duration,
+      view_count: JSON_LD_METADATA.viewCount,
+      like_count: JSON_LD_METADATA.likeCount,
+      comment_count: JSON_LD_METADATA.commentCount,
+      uploader: JSON_LD_METADATA.uploader,
+      upload_date: expect.stringContaining(JSON_LD_METADATA.uploadDate),
+      description: JSON_LD_METADATA.description,
       thumbnail: lab.site.url("/media/picture.png"),
       is_live: false,
       formats: [expect.objectContaining({ ext: "mp4" })],
@@ -41,7 +41,7 @@ describe("metadata", () => {
 
   test("cut long texts", async () => {
     const found = described(await lab.metadata("/page/json-ld?times=10000"))
-    expect(found.title).toBe(JSON_LD_FACTS.title)
+    expect(found.title).toBe(JSON_LD_METADATA.title)
     expect(found.description).toHaveLength(10_000)
     const title = "Ж".repeat(10_000)
     const titled = described(await lab.metadata("/page/video?title=Ж&times=100000"))

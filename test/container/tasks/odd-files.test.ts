@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { listBundleCandidates } from "../../../container/tasks/outputs/assign-bundle-files.ts"
+import { listBundleCandidateFiles } from "../../../container/tasks/outputs/assign-bundle-files.ts"
 import { findMissingOutputFailure } from "../../../container/tasks/outputs/store-outputs.ts"
 
 let workspace: string
@@ -31,6 +31,6 @@ test("a bundle has no folders, unreadable files or names that are not UTF-8", as
   await writeFile(Buffer.concat([Buffer.from(`${workspace}/3`), Buffer.from([0xff])]), "x")
   await mkdir(join(workspace, "4.ts"))
   const finished = { workspace, order: { inputs: [] }, signal: new AbortController().signal }
-  const files = await listBundleCandidates(finished, [{ key: "out_1", name: "out.m3u8" }])
+  const files = await listBundleCandidateFiles(finished, [{ key: "out_1", name: "out.m3u8" }])
   expect([...files.keys()]).toEqual(["1.ts"])
 })

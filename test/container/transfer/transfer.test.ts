@@ -1,6 +1,6 @@
 import { hash } from "node:crypto"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { toNodeListener } from "../../../container/server/node-adapter.ts"
+import { toNodeRequestListener } from "../../../container/server/node-adapter.ts"
 import { startLoopbackServer } from "../../../scripts/cli/loopback-server.ts"
 import { startHarness } from "../harness.ts"
 import type { Harness } from "../harness.ts"
@@ -87,7 +87,7 @@ describe("a stalled transfer", () => {
   test("resumes after the last byte of an input", async () => {
     const bytes = noise(1024 * 1024)
     const ranges: (string | undefined)[] = []
-    const serve = toNodeListener({
+    const serve = toNodeRequestListener({
       refuseByHeaders: () => undefined,
       fetch: (request) => harness.io.fetch(request),
     })

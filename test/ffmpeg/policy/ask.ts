@@ -1,8 +1,8 @@
-import { substituteKeys } from "../../../src/ffmpeg/file-keys.ts"
+import { replaceFileKeysByNames } from "../../../src/ffmpeg/file-keys.ts"
 import { splitWords } from "../../../src/kinds/command/lines.ts"
 import { findPolicyRefusals } from "../../../src/ffmpeg/policy/check.ts"
 import { COMMAND_REMEDIES } from "../../../src/ffmpeg/policy/remedies.ts"
-import type { Refusal } from "../../../src/ffmpeg/policy/refusal.ts"
+import type { CommandRefusal } from "../../../src/ffmpeg/policy/refusal.ts"
 
 const INPUTS = new Map(
   Object.entries({
@@ -32,16 +32,16 @@ const OUTPUTS = new Map(
 export function wordsOf(line: string): string[] {
   const split = splitWords(line)
   if ("error" in split) throw new Error(split.error)
-  return substituteKeys(split.words, new Map([...INPUTS, ...OUTPUTS]))
+  return replaceFileKeysByNames(split.words, new Map([...INPUTS, ...OUTPUTS]))
 }
 
 /** Returns the policy's refusals of words. */
-export function askWords(words: readonly string[]): Refusal[] {
+export function askWords(words: readonly string[]): CommandRefusal[] {
   const [inputs, outputs] = [new Set(INPUTS.values()), new Set(OUTPUTS.values())]
   return findPolicyRefusals(words, { inputs, outputs, remedies: COMMAND_REMEDIES })
 }
 
 /** Returns the policy's refusals of a line without the program's name. */
-export function ask(line: string): Refusal[] {
+export function ask(line: string): CommandRefusal[] {
   return askWords(wordsOf(line))
 }

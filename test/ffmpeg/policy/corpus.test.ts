@@ -4,7 +4,7 @@ import image from "../../../src/kinds/command/facts/image.json" with { type: "js
 import { createCapabilities } from "../../../src/kinds/command/facts/capabilities.ts"
 import { findPolicyRefusals } from "../../../src/ffmpeg/policy/check.ts"
 import { COMMAND_REMEDIES } from "../../../src/ffmpeg/policy/remedies.ts"
-import { substituteKeys } from "../../../src/ffmpeg/file-keys.ts"
+import { replaceFileKeysByNames } from "../../../src/ffmpeg/file-keys.ts"
 import { makeWorkspaceInputName } from "../../../src/contract/task.ts"
 import { splitWords } from "../../../src/kinds/command/lines.ts"
 import { outputsOf } from "../../corpus/attack.ts"
@@ -67,7 +67,7 @@ function check(
     const split = splitWords(line)
     if ("error" in split) throw new Error(split.error)
     const words = split.words[0] === "ffmpeg" ? split.words.slice(1) : split.words
-    return findPolicyRefusals(substituteKeys(words, names), known)
+    return findPolicyRefusals(replaceFileKeysByNames(words, names), known)
   })
 }
 
@@ -83,7 +83,7 @@ function checkByImage({ run, inputs = {}, outputs }: Work) {
     const split = splitWords(line)
     if ("error" in split) throw new Error(split.error)
     const words = split.words[0] === "ffmpeg" ? split.words.slice(1) : split.words
-    return findCapabilityRefusals(substituteKeys(words, names), ffmpeg, new Map())
+    return findCapabilityRefusals(replaceFileKeysByNames(words, names), ffmpeg, new Map())
   })
 }
 

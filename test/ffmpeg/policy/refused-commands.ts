@@ -1,7 +1,7 @@
-import type { RefusalCode } from "../../../src/contract/refusal-codes.ts"
+import type { CommandRefusalCode } from "../../../src/contract/refusal-codes.ts"
 
 /** Line, the code of its refusal, and a word of the message. */
-export type RefusedCase = readonly [line: string, code: RefusalCode, named: string]
+export type RefusedCase = readonly [line: string, code: CommandRefusalCode, named: string]
 
 const VIDEO = "-i in_1 -c:v libx264"
 

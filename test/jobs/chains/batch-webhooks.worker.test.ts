@@ -4,8 +4,8 @@ import { z } from "zod"
 import { newId } from "../../../src/platform/ids.ts"
 import { beginAccountDeletion } from "../../../src/accounts/deletion.ts"
 import { openAccountDatabases, openDirectory } from "../../../src/db/database.ts"
-import { unpackText } from "../../../src/db/values/packed-text.ts"
-import { purgeAccounts } from "../../../src/upkeep/purge.ts"
+import { decompressText } from "../../../src/db/values/compressed-text.ts"
+import { purgeDeletedAccounts } from "../../../src/upkeep/purge.ts"
 import { attemptDelivery } from "../../../src/webhooks/deliver.ts"
 import { createEndpoint } from "../../../src/webhooks/endpoints.ts"
 import { makeCaller } from "../../support/caller.ts"
@@ -89,7 +89,7 @@ describe("the end of a batch", () => {
 async function sendAll(batchId: string) {
   for (const { id } of await deliveriesOf(batchId)) await attemptDelivery(env, accountId, id)
   return (await deliveriesOf(batchId)).map(({ body }) => {
-    return event.parse(JSON.parse(unpackText(body)))
+    return event.parse(JSON.parse(decompressText(body)))
   })
 }
 
@@ -97,7 +97,7 @@ const REMOVALS: Record<string, (batchId: string) => Promise<void>> = {
   "DELETE of the batch": removeBatch,
   "deletion of the account": async () => {
     await beginAccountDeletion(env, accountId)
-    await purgeAccounts(env, openDirectory(env), Date.now())
+    await purgeDeletedAccounts(env, openDirectory(env), Date.now())
   },
 }
 

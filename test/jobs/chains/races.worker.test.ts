@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { newId } from "../../../src/platform/ids.ts"
-import { endJob } from "../../../src/jobs/settle/settle.ts"
+import { endOpenJob } from "../../../src/jobs/settle/settle.ts"
 import { getDispatcher } from "../../../src/bindings/durable-objects.ts"
 import { openAccountDatabases } from "../../../src/db/database.ts"
 import { draftJobRow, draftTask } from "../../../src/domain/job-draft.ts"
@@ -119,7 +119,7 @@ describe("the last two jobs of a batch that end at the same time", () => {
       await Promise.all(
         Object.values(jobs).map(async (jobId, at) => {
           const end = { state: at === 0 ? "failed" : "canceled", failure: FAILURE } as const
-          await Promise.all([1, 2].map(() => endJob(env, { accountId, jobId }, end)))
+          await Promise.all([1, 2].map(() => endOpenJob(env, { accountId, jobId }, end)))
         }),
       )
       const { results } = await env.DB.prepare("select type from deliveries where job_id = ?")

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
-import { handleReport } from "../../../src/jobs/settle/settle.ts"
+import { handleRunnerReport } from "../../../src/jobs/settle/settle.ts"
 import { findCallerAccountId } from "../../support/media/bundle.ts"
 import { makeCaller, uploadTestFile } from "../../support/caller.ts"
 import type { TestCaller } from "../../support/caller.ts"
@@ -59,11 +59,11 @@ describe("the tasks of a finished job", () => {
     const said = { boot: BOOT, at: new Date().toISOString(), processing_seconds: 1 }
     const failure = { code: "command_failed" as const, message: "It failed.", lines: [] }
     const failed = { ...said, kind: "failed" as const, blame: "caller" as const, failure }
-    expect(await handleReport(env, run, failed)).toBe("ok")
-    expect(await handleReport(env, { ...run, fence: 2 }, failed)).toBe("gone")
-    expect(await handleReport(env, run, { ...said, kind: "finished", result: PROBE_RESULT })).toBe(
-      "gone",
-    )
+    expect(await handleRunnerReport(env, run, failed)).toBe("ok")
+    expect(await handleRunnerReport(env, { ...run, fence: 2 }, failed)).toBe("gone")
+    expect(
+      await handleRunnerReport(env, run, { ...said, kind: "finished", result: PROBE_RESULT }),
+    ).toBe("gone")
     expect((await readJob(accountId, jobId)).job).toMatchObject({ state: "failed", version: 2 })
   })
 

@@ -8,9 +8,9 @@ import { deleteWebhookEndpoint, updateWebhookEndpoint } from "../../../src/db/we
 import type { NewEndpointFieldValues } from "../../../src/db/webhook-endpoints.ts"
 import { createJob } from "../../support/db/create-job.ts"
 import { draftJobRow } from "../../../src/domain/job-draft.ts"
-import { unpackText } from "../../../src/db/values/packed-text.ts"
+import { decompressText } from "../../../src/db/values/compressed-text.ts"
 import { computeEndTransition } from "../../../src/jobs/settle/transitions.ts"
-import { endJob, transitionJob } from "../../../src/jobs/settle/settle.ts"
+import { endOpenJob, transitionJob } from "../../../src/jobs/settle/settle.ts"
 import { newId } from "../../../src/platform/ids.ts"
 import { createEndpoint } from "../../../src/webhooks/endpoints.ts"
 import { makeCaller } from "../../support/caller.ts"
@@ -59,7 +59,7 @@ async function deliveriesOf(jobId: string): Promise<Stored[]> {
 }
 
 async function end(jobId: string, state: "failed" | "canceled" = "failed"): Promise<void> {
-  await endJob(env, { accountId, jobId }, { state, failure: FAILURE })
+  await endOpenJob(env, { accountId, jobId }, { state, failure: FAILURE })
 }
 
 /** Ends a job by a transition that was computed from an older read of it. */
@@ -89,7 +89,7 @@ describe("the end of a job", () => {
       ["https://receiver.example/failed", failed, "command.failed"],
       [HOOK, "", "command.failed"],
     ])
-    const bodies = new Set(stored.map(({ body }) => unpackText(body)))
+    const bodies = new Set(stored.map(({ body }) => decompressText(body)))
     expect(bodies.size).toBe(1)
     expect(JSON.parse([...bodies][0] ?? "")).toMatchObject({
       type: "command.failed",
@@ -106,7 +106,7 @@ describe("the end of a job", () => {
     const { fetch_id: jobId } = await answer.json<{ fetch_id: string }>()
     await end(jobId, "canceled")
     const [native, own] = (await deliveriesOf(jobId)).map(({ body }) => {
-      return z.object({ data: z.unknown() }).parse(JSON.parse(unpackText(body)))
+      return z.object({ data: z.unknown() }).parse(JSON.parse(decompressText(body)))
     })
     expect(native?.data).toMatchObject({ status: "failed", url: request.url })
     expect(own?.data).toMatchObject({ status: "failed", kind: "fetch", outputs: [] })

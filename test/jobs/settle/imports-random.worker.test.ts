@@ -5,8 +5,8 @@ import { commandKind } from "../../../src/kinds/command/kind.ts"
 import type { ResolvedInput } from "../../../src/kinds/kind.ts"
 import { draftSourceTasks } from "../../../src/kinds/sources.ts"
 import type { InputSource } from "../../../src/kinds/kind.ts"
-import { lostInputsFailure } from "../../../src/jobs/settle/input-failures.ts"
-import { endJob, settleTask, transitionJob } from "../../../src/jobs/settle/settle.ts"
+import { makeLostInputsFailure } from "../../../src/jobs/settle/input-failures.ts"
+import { endOpenJob, settleTask, transitionJob } from "../../../src/jobs/settle/settle.ts"
 import { computeRequeueTransition } from "../../../src/jobs/settle/transitions.ts"
 import type { TerminalReport } from "../../../src/jobs/settle/transitions.ts"
 import { openAccountDatabases } from "../../../src/db/database.ts"
@@ -85,9 +85,9 @@ async function dispatch(jobId: string): Promise<void> {
   )
   const waiting = open.filter(({ state }) => state === "waiting")
   const lost = waiting.find(({ inputs }) => inputs === "failed" || inputs === "gone")
-  const failure = lost ? lostInputsFailure(await listUnreadableInputs(database, lost.id)) : null
+  const failure = lost ? makeLostInputsFailure(await listUnreadableInputs(database, lost.id)) : null
   if (failure) {
-    await endJob(env, { accountId, jobId }, { state: "failed", failure })
+    await endOpenJob(env, { accountId, jobId }, { state: "failed", failure })
     return
   }
   const ready = waiting.filter(({ inputs }) => inputs === "ready")
@@ -153,7 +153,7 @@ async function deleteFile(jobId: string): Promise<void> {
 
 async function cancel(jobId: string): Promise<void> {
   const canceled = { code: "canceled" as const, message: "Canceled.", lines: [] }
-  await endJob(env, { accountId, jobId }, { state: "canceled", failure: canceled })
+  await endOpenJob(env, { accountId, jobId }, { state: "canceled", failure: canceled })
 }
 
 async function act(jobId: string): Promise<void> {

@@ -3,7 +3,7 @@ import { BUNDLE_MEMBERS_MAX } from "../../../src/contract/bundle.ts"
 import { startCommandTask } from "../../support/media/bundle.ts"
 import { makeCaller } from "../../support/caller.ts"
 import type { TestCaller } from "../../support/caller.ts"
-import { makeLongMembers } from "../../support/media/long-members.ts"
+import { makeLongBundleMembers } from "../../support/media/long-members.ts"
 
 const WEBHOOK = "https://receiver.example/"
 
@@ -33,7 +33,7 @@ describe("an oversized report", () => {
     ["20 MB of invalid JSON", () => "x".repeat(20_000_000)],
     [
       "too many files",
-      () => outputs([{ ...plain, members: makeLongMembers(BUNDLE_MEMBERS_MAX + 1) }]),
+      () => outputs([{ ...plain, members: makeLongBundleMembers(BUNDLE_MEMBERS_MAX + 1) }]),
     ],
     ["too many outputs", () => outputs(Array.from({ length: 2000 }, () => plain))],
     ["an endless media type", () => outputs([{ ...plain, content_type: "x".repeat(100_000) }])],

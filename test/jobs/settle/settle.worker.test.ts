@@ -4,7 +4,7 @@ import type { Failure } from "../../../src/contract/failure.ts"
 import { newId } from "../../../src/platform/ids.ts"
 import { computeRequeueTransition } from "../../../src/jobs/settle/transitions.ts"
 import type { RequeueCause, TerminalReport } from "../../../src/jobs/settle/transitions.ts"
-import { endJob, settleTask, transitionJob } from "../../../src/jobs/settle/settle.ts"
+import { endOpenJob, settleTask, transitionJob } from "../../../src/jobs/settle/settle.ts"
 import { openAccountDatabases } from "../../../src/db/database.ts"
 import { createJob } from "../../support/db/create-job.ts"
 import { readJobSnapshot } from "../../../src/db/jobs/apply-transition.ts"
@@ -220,13 +220,13 @@ describe("events that race for the end of a job", () => {
         () => report(ids, 1, finished),
         () => report(ids, 1, failed),
         () => report(ids, 1, interrupted),
-        () => endJob(env, { accountId: ACCOUNT, jobId: ids.jobId }, canceled),
+        () => endOpenJob(env, { accountId: ACCOUNT, jobId: ids.jobId }, canceled),
         () => claim(ids, 2),
         () => report(ids, 2, finished),
       ]
       const order = acts.toSorted(() => Math.random() - 0.5)
       await Promise.all(order.map((act) => act()))
-      await endJob(env, { accountId: ACCOUNT, jobId: ids.jobId }, canceled)
+      await endOpenJob(env, { accountId: ACCOUNT, jobId: ids.jobId }, canceled)
       const { job, tasks, files } = await read(ids)
       const states = [job.state, tasks[0]?.state]
       expect(["succeeded", "failed", "canceled"]).toContain(job.state)

@@ -7,7 +7,7 @@ import type { TerminalReport } from "../../../src/jobs/settle/transitions.ts"
 import { openAccountDatabases } from "../../../src/db/database.ts"
 import { createJob } from "../../support/db/create-job.ts"
 import { storeAcceptedAndStartedJobs } from "../../../src/db/jobs/jobs.ts"
-import { outputObjectKey } from "../../../src/domain/object-keys.ts"
+import { makeOutputObjectKey } from "../../../src/domain/object-keys.ts"
 import { claimTask } from "../../../src/db/jobs/tasks.ts"
 import { readJobSnapshot } from "../../../src/db/jobs/apply-transition.ts"
 import { makeJobProperties } from "../../support/job-facts.ts"
@@ -108,7 +108,7 @@ describe("a job of two tasks", () => {
       expect(file(key)).toMatchObject({
         state: "succeeded",
         sizeBytes,
-        objectKey: outputObjectKey(accountId, { taskId, fence: 1 }, key),
+        objectKey: makeOutputObjectKey(accountId, { taskId, fence: 1 }, key),
       })
       expect(made[key]).toMatchObject({ fileId: file(key)?.id, sizeBytes })
     }

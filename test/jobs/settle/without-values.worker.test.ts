@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers"
 import { expect, it } from "vitest"
 import type { Env } from "../../../src/bindings/env.ts"
 import { newId } from "../../../src/platform/ids.ts"
-import { endJob, settleTask } from "../../../src/jobs/settle/settle.ts"
+import { endOpenJob, settleTask } from "../../../src/jobs/settle/settle.ts"
 import { openAccountDatabases } from "../../../src/db/database.ts"
 import { readJobSnapshot } from "../../../src/db/jobs/apply-transition.ts"
 import { makeClaimedJob } from "../../support/db/queued-job.ts"
@@ -40,7 +40,11 @@ async function stateOf(jobId: string) {
 it("a job is canceled with its webhook although its large values cannot be read", async () => {
   const { jobId } = await makeLargeJob()
   const failure = { code: "canceled" as const, message: "Canceled.", lines: [] }
-  const ended = await endJob(withoutBucket(), { accountId, jobId }, { state: "canceled", failure })
+  const ended = await endOpenJob(
+    withoutBucket(),
+    { accountId, jobId },
+    { state: "canceled", failure },
+  )
   expect(ended).toHaveLength(1)
   expect(await stateOf(jobId)).toBe("canceled")
   const told = env.DB.prepare("select count(*) as n from deliveries where job_id = ?")

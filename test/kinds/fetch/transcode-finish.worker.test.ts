@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { sweepDirectly } from "../../support/sweep.ts"
-import { outputObjectKey } from "../../../src/domain/object-keys.ts"
+import { makeOutputObjectKey } from "../../../src/domain/object-keys.ts"
 import { findCallerAccountId } from "../../support/media/bundle.ts"
 import { makeCaller } from "../../support/caller.ts"
 import type { TestCaller } from "../../support/caller.ts"
@@ -59,7 +59,7 @@ async function end(
   expect(await claimAndEndTask(task, how)).toBe("ok")
   const { fence } = await findTaskByKind(accountId, id, half)
   for (const key of stored) {
-    await env.MEDIA.put(outputObjectKey(accountId, { taskId: task.id, fence }, key), key)
+    await env.MEDIA.put(makeOutputObjectKey(accountId, { taskId: task.id, fence }, key), key)
   }
 }
 

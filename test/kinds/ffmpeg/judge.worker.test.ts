@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { substituteKeys } from "../../../src/ffmpeg/file-keys.ts"
+import { replaceFileKeysByNames } from "../../../src/ffmpeg/file-keys.ts"
 import { makeWorkspaceInputName, getWorkspaceOutputNames } from "../../../src/contract/task.ts"
 import { draftTaskOutputs } from "../../../src/kinds/command/output-names.ts"
 import { findFfmpegRequestFaults } from "../../../src/kinds/ffmpeg/request-faults.ts"
@@ -43,7 +43,7 @@ function planned(request: ReturnType<typeof ask>) {
     ...names,
     ...getWorkspaceOutputNames(draftTaskOutputs(output ? [output] : [], [words])),
   ])
-  return [substituteKeys(words, all).join(" "), output?.name]
+  return [replaceFileKeysByNames(words, all).join(" "), output?.name]
 }
 
 describe("the output", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { substituteKeys } from "../../../src/ffmpeg/file-keys.ts"
+import { replaceFileKeysByNames } from "../../../src/ffmpeg/file-keys.ts"
 import { splitWords } from "../../../src/kinds/command/lines.ts"
 import { replaceFileLiterals } from "../../../src/kinds/ffmpeg/name-literals.ts"
 
@@ -17,7 +17,7 @@ const NAMES = new Map(LITERALS.map(({ key }) => [key, `<${key}>`]))
 function fill(line: string): string {
   const split = splitWords(line)
   if ("error" in split) throw new Error(split.error)
-  return substituteKeys(replaceFileLiterals(split.words, LITERALS), NAMES).join(" ")
+  return replaceFileKeysByNames(replaceFileLiterals(split.words, LITERALS), NAMES).join(" ")
 }
 
 describe("a URI names its file", () => {

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { app } from "../../../src/app.ts"
-import { unpackText } from "../../../src/db/values/packed-text.ts"
+import { decompressText } from "../../../src/db/values/compressed-text.ts"
 import { transcribeTaskDefinition } from "../../../src/contract/tasks/transcribe.ts"
 import { makeCaller, uploadTestFile } from "../../support/caller.ts"
 import type { TestCaller } from "../../support/caller.ts"
@@ -266,7 +266,7 @@ describe("a body in the Job form", () => {
     const row = env.DB.prepare("select webhook_url, request from jobs where id = ?").bind(id)
     const { webhook_url, request } = (await row.first<Record<string, unknown>>()) ?? {}
     expect(webhook_url).toBe(HOOK)
-    expect(unpackText(request)).not.toContain("receiver")
+    expect(decompressText(request)).not.toContain("receiver")
   })
 
   it.each<[RegExp, Body]>([

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { expect, it } from "vitest"
 import {
-  findModuleProblems,
+  findForbiddenImports,
   hasCurrentModulesTable,
   replaceModulesTable,
 } from "../../../scripts/check/modules.ts"
@@ -16,7 +16,7 @@ async function problemsOf(files: Record<string, string>) {
     mkdirSync(dirname(join(root.path, path)), { recursive: true })
     writeFileSync(join(root.path, path), text)
   }
-  return findModuleProblems(root.path)
+  return findForbiddenImports(root.path)
 }
 
 it("accepts imports of the table, within a module and by entry files", async () => {

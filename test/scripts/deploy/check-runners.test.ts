@@ -4,7 +4,7 @@ import {
   recordFirstHealthOfPools,
   operatorHealthSchema,
 } from "../../../scripts/deploy/live-check/operator-health.ts"
-import type { RunnersByPool } from "../../../scripts/deploy/live-check/operator-health.ts"
+import type { RunnerHealthByPool } from "../../../scripts/deploy/live-check/operator-health.ts"
 
 const RUNNER = {
   ffmpeg: "7.1.5",
@@ -38,7 +38,7 @@ function healthWith(runners: Record<string, object>) {
 }
 
 test("the runner of each pool is remembered once seen, and its kernel is reported", () => {
-  const seen: RunnersByPool = new Map()
+  const seen: RunnerHealthByPool = new Map()
   recordFirstHealthOfPools(seen, healthWith({ media: RUNNER }))
   recordFirstHealthOfPools(seen, healthWith({}))
   expect([...seen].map(([pool, runner]) => `${pool}: ${describeRunnerHealth(runner)}`)).toEqual([
@@ -55,7 +55,7 @@ test("a missing or incomplete sandbox is reported", () => {
     kernel,
     sandbox: { ...sandbox, ok: false, problem: "no Landlock here" },
   }
-  const seen: RunnersByPool = new Map()
+  const seen: RunnerHealthByPool = new Map()
   const light = { ...RUNNER, sandbox: { ...sandbox, tier: "landlock", loss: "No namespaces." } }
   recordFirstHealthOfPools(seen, healthWith({ media: none, light }))
   expect(describeRunnerHealth(seen.get("media") ?? null)).toContain("no Landlock, seccomp yes")

@@ -1,22 +1,26 @@
 import { globSync, readFileSync } from "node:fs"
 import { beforeAll, describe, expect, test } from "vitest"
 import { failureCodeSchema } from "../../../src/contract/failure.ts"
-import { FAULT_ONLY_CODES } from "../../../src/domain/faults.ts"
+import { FAULT_CODES_OF_REQUESTS_ONLY } from "../../../src/domain/faults.ts"
 import { PROBLEMS } from "../../../src/api/output/problem.ts"
 import { jobRecordSchema } from "../../../src/kinds/job-record.ts"
 import { readErrorExplanations } from "../../../scripts/site/error-explanations.ts"
 import { readPages } from "../../../scripts/site/read-pages.ts"
-import { readServiceFacts } from "../../../scripts/site/service-facts.ts"
+import { readDocumentedServiceData } from "../../../scripts/site/service-facts.ts"
 import { renderPage } from "../../../scripts/site/markdown.ts"
-import { addressOf, makeTwin } from "../../../scripts/site/texts.ts"
+import { makeHeadingUrl, makeMarkdownPage } from "../../../scripts/site/texts.ts"
 import type { SitePage } from "../../../scripts/site/page.ts"
-import { summaryOf, urlOf } from "../../../scripts/site/page.ts"
+import { readPageSummary, makePageUrl } from "../../../scripts/site/page.ts"
 import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
 import { readProblem } from "../../support/problem.ts"
 import { z } from "zod"
 
 /** Every code that the service has. */
-const CODES = new Set([...Object.keys(PROBLEMS), ...failureCodeSchema.options, ...FAULT_ONLY_CODES])
+const CODES = new Set([
+  ...Object.keys(PROBLEMS),
+  ...failureCodeSchema.options,
+  ...FAULT_CODES_OF_REQUESTS_ONLY,
+])
 
 /** Addresses of the service that are no pages of Markdown. */
 const OTHER_ADDRESSES = ["/", "/docs/llms.txt", "/docs/reference/viewer"]
@@ -25,7 +29,7 @@ let pages: Map<string, SitePage>
 
 beforeAll(async () => {
   await using folder = await makeTempFolder("facts")
-  const facts = await readServiceFacts(folder.path)
+  const facts = await readDocumentedServiceData(folder.path)
   pages = new Map((await readPages(facts)).map((page) => [page.path, page]))
 })
 
@@ -74,7 +78,7 @@ describe("docs/errors", () => {
   test.each([
     ["answers", answers, Object.keys(PROBLEMS)],
     ["failures", failures, failureCodeSchema.options],
-    ["details", details, FAULT_ONLY_CODES],
+    ["details", details, FAULT_CODES_OF_REQUESTS_ONLY],
   ])("%s.md explains each of its codes, and no other", (_, docs, codes) => {
     expect([...docs.keys()].toSorted()).toEqual([...codes].toSorted())
     for (const { means, remedy, message } of docs.values()) {
@@ -86,7 +90,7 @@ describe("docs/errors", () => {
 describe("a page", () => {
   test("begins with a sentence for lists of pages", () => {
     for (const page of pages.values()) {
-      expect([page.path, summaryOf(page)]).toEqual([
+      expect([page.path, readPageSummary(page)]).toEqual([
         page.path,
         expect.stringMatching(/^[A-Za-z/].{10,}[.\w]$/s),
       ])
@@ -94,9 +98,9 @@ describe("a page", () => {
   })
 
   test("has a Markdown twin whose links lead to addresses of the site", () => {
-    const addresses = new Set([...pages.keys()].map(urlOf))
+    const addresses = new Set([...pages.keys()].map(makePageUrl))
     for (const page of pages.values()) {
-      const prose = makeTwin(page).replaceAll(/^```[\s\S]*?^```$/gm, "")
+      const prose = makeMarkdownPage(page).replaceAll(/^```[\s\S]*?^```$/gm, "")
       for (const [, link = ""] of prose.matchAll(/(?<!!)\[[^\]]*\]\(([^)\s]+)\)/g)) {
         if (/^(?:https?:|#|\/v1\/)/.test(link)) continue
         const [address = ""] = link.split("#")
@@ -111,7 +115,7 @@ test("the dashboard links to pages that exist", () => {
   const anchors = new Set(["/docs", "/docs/errors/"])
   for (const page of pages.values()) {
     const { sections } = renderPage(page.markdown, (link) => link)
-    for (const { heading } of sections) anchors.add(addressOf(page, heading?.anchor))
+    for (const { heading } of sections) anchors.add(makeHeadingUrl(page, heading?.anchor))
   }
   const texts = globSync("src/dashboard/**/*.tsx").map((path) => readFileSync(path, "utf8"))
   const links = texts.flatMap((text) => [...text.matchAll(/"(\/docs[\w/#-]*)"/g)])

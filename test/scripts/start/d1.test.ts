@@ -5,7 +5,7 @@ import { json } from "node:stream/consumers"
 import { Miniflare, convertV4MiniflareOptions, serializeConfig } from "miniflare"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { z } from "zod"
-import { bundleD1, replaceMiniflareD1 } from "../../../scripts/build/d1.ts"
+import { bundleD1Modules, replaceMiniflareD1 } from "../../../scripts/build/d1.ts"
 import { findWorkerdProgram } from "../../../scripts/build/find-workerd.ts"
 import { captureMiniflareConfig } from "../../../scripts/build/runtime.ts"
 import { makeTempFolder } from "../../../scripts/cli/temp-folder.ts"
@@ -102,7 +102,9 @@ async function startOwn(): Promise<Ask> {
     ...OPTIONS,
     resourcePersistencePath: folder,
   })
-  const { services, extensions } = adapted.parse(replaceMiniflareD1(captured, await bundleD1()))
+  const { services, extensions } = adapted.parse(
+    replaceMiniflareD1(captured, await bundleD1Modules()),
+  )
   const used = services.filter(({ name }) => [MAIN, "d1:db", "d1:storage"].includes(name))
   const none = { globalOutbound: undefined, cacheApiOutbound: undefined, tails: undefined }
   const config = {

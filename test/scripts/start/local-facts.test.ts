@@ -7,7 +7,7 @@ import {
   findFfmpegCapabilitiesPath,
   readStoredFfmpegCapabilities,
 } from "../../../scripts/start/ffmpeg-facts.ts"
-import { parseFfmpegFactsSetting } from "../../../src/kinds/command/facts/capabilities.ts"
+import { loadCapabilitiesFromSetting } from "../../../src/kinds/command/facts/capabilities.ts"
 import image from "../../../src/kinds/command/facts/image.json" with { type: "json" }
 
 let folder: string
@@ -43,9 +43,11 @@ test("a missing program has no facts", () => {
 
 test("the Worker reads the notes that the set-up compressed", async () => {
   const facts = { ...image, filters: "only\tT V>V\tone:i:0:9", version: "of a test" }
-  const known = await parseFfmpegFactsSetting(gzipSync(JSON.stringify(facts)).toString("base64"))
+  const known = await loadCapabilitiesFromSetting(
+    gzipSync(JSON.stringify(facts)).toString("base64"),
+  )
   expect([...(known?.names("filters") ?? [])]).toEqual(["only"])
   expect(known?.find("filters", "only")?.options[0]).toMatchObject({ names: ["one"], type: "i" })
-  expect(await parseFfmpegFactsSetting("none")).toBeNull()
-  expect((await parseFfmpegFactsSetting("image"))?.names("filters").has("scale")).toBe(true)
+  expect(await loadCapabilitiesFromSetting("none")).toBeNull()
+  expect((await loadCapabilitiesFromSetting("image"))?.names("filters").has("scale")).toBe(true)
 })

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, describe, expect, it, vi } from "vitest"
 import { startLoopbackServer } from "../../../scripts/cli/loopback-server.ts"
 import { makeOutgoingRequestHandler } from "../../../scripts/start/worker/outbound.ts"
-import type { ResolveHost } from "../../../container/egress/resolve-host.ts"
+import type { HostResolver } from "../../../container/egress/resolve-host.ts"
 import { OUTBOUND_ERROR_HEADER } from "../../../src/contract/protocol.ts"
 
 const opened = new AsyncDisposableStack()
@@ -21,7 +21,7 @@ async function fetchBy(
   options: {
     allowed?: string[]
     refusesPublicHosts?: boolean
-    resolve?: ResolveHost
+    resolve?: HostResolver
     body?: Uint8Array
   } = {},
 ): Promise<IncomingMessage> {
@@ -38,7 +38,7 @@ async function fetchBy(
 }
 
 /** Stands in for the name servers: every host has these addresses. */
-function to(...addresses: string[]): ResolveHost {
+function to(...addresses: string[]): HostResolver {
   const found = addresses.map(
     (address) => ({ address, family: address.includes(":") ? 6 : 4 }) as const,
   )
@@ -53,7 +53,7 @@ async function errorOf(url: string, options: Parameters<typeof fetchBy>[1] = {})
 
 describe("the outbound handler", () => {
   it("refuses other hosts before a lookup if no public host is allowed", async () => {
-    const resolve = vi.fn<ResolveHost>(to("127.0.0.1"))
+    const resolve = vi.fn<HostResolver>(to("127.0.0.1"))
     const error = await errorOf("https://host.example/", { refusesPublicHosts: true, resolve })
     expect(error).toBe("this service calls no public host")
     expect(resolve).not.toHaveBeenCalled()

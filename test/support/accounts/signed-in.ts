@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers"
-import { getAuth } from "../../../src/accounts/sign-in/auth.ts"
+import { getBetterAuth } from "../../../src/accounts/sign-in/auth.ts"
 import { newId } from "../../../src/platform/ids.ts"
 import { makeWebhookSecret } from "../../../src/webhooks/signing.ts"
 import { openDirectory } from "../../../src/db/database.ts"
@@ -30,7 +30,7 @@ export async function makeSignedInUser(person: Person = {}) {
 
 async function openSession(email: string) {
   const jar = new Map<string, string>()
-  const answer = await getAuth(env, ORIGIN).api.signInEmail({
+  const answer = await getBetterAuth(env, ORIGIN).api.signInEmail({
     body: { email, password: PASSWORD },
     asResponse: true,
   })
@@ -62,7 +62,7 @@ async function makeUser({ email, isOperator = false, plan = "trial" }: Person) {
   const [id, accountId, now] = [newId(), newId(), new Date()]
   const address = email ?? `${id}@people.test`
   const moments = { createdAt: now, updatedAt: now }
-  const { password } = await getAuth(env, ORIGIN).$context
+  const { password } = await getBetterAuth(env, ORIGIN).$context
   const database = openDirectory(env)
   await database.batch([
     database.insert(accounts).values({

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 
 /** Round trip to D1: the verb and table of each of its statements, separated by commas. */
-export type D1Trip = string
+export type D1RoundTrip = string
 
 type Method = (...given: unknown[]) => unknown
 
@@ -9,13 +9,13 @@ const SENDING = ["first", "run", "all", "raw"]
 
 /** SQL texts of prepared statements. */
 const texts = new WeakMap<object, string>()
-let noted: D1Trip[] | null = null
+let noted: D1RoundTrip[] | null = null
 let isWatched = false
 
 /** Records the round trips to D1 of this isolate and its Durable Objects during `work`. */
-export async function recordD1Trips(work: () => Promise<void>): Promise<D1Trip[]> {
+export async function recordD1RoundTrips(work: () => Promise<void>): Promise<D1RoundTrip[]> {
   watch()
-  const trips: D1Trip[] = []
+  const trips: D1RoundTrip[] = []
   noted = trips
   try {
     await work()

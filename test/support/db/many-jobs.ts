@@ -4,7 +4,7 @@ import { env } from "cloudflare:workers"
  * Numbers of jobs to insert for an account. The newest `waiting` jobs wait, and the oldest `failed`
  * jobs have failed.
  */
-export type ManyJobs = { accountId: string; jobs: number; waiting: number; failed: number }
+export type InsertedJobCounts = { accountId: string; jobs: number; waiting: number; failed: number }
 
 const JOB = id("000")
 const FILE = id("001")
@@ -20,7 +20,7 @@ export async function insertManyJobs({
   jobs,
   waiting,
   failed,
-}: ManyJobs): Promise<void> {
+}: InsertedJobCounts): Promise<void> {
   const now = Date.now()
   const isOpen = `i > ${jobs - waiting}`
   const state = `case when ${isOpen} then 'waiting' when i <= ${failed} then 'failed' else 'succeeded' end`

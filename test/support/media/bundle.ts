@@ -1,5 +1,9 @@
 import { env } from "cloudflare:workers"
-import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../../src/contract/protocol.ts"
+import {
+  RUNNER_BOOT_ID_HEADER,
+  PROTOCOL_HEADER,
+  PROTOCOL_VERSION,
+} from "../../../src/contract/protocol.ts"
 import type { BundleMember } from "../../../src/contract/bundle.ts"
 import type { OutputReport } from "../../../src/contract/report.ts"
 import { newId } from "../../../src/platform/ids.ts"
@@ -74,7 +78,7 @@ async function ioOf(run: TaskRun) {
     const headers = new Headers(init.headers)
     headers.set("authorization", `Bearer ${token}`)
     headers.set(PROTOCOL_HEADER, PROTOCOL_VERSION)
-    headers.set(BOOT_HEADER, TEST_BOOT_ID)
+    headers.set(RUNNER_BOOT_ID_HEADER, TEST_BOOT_ID)
     return await fetchWorker(`/io/${run.taskId}${path}`, { ...init, headers })
   }
   async function store(key: string, name: string, content: string, type = "text/plain") {

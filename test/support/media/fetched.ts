@@ -4,7 +4,7 @@ import type { FetchResult } from "../../../src/contract/tasks/fetch.ts"
 import type { MetadataResult, VideoMetadata } from "../../../src/contract/tasks/metadata.ts"
 import { openAccountDatabases } from "../../../src/db/database.ts"
 import { createJob } from "../db/create-job.ts"
-import { outputObjectKey } from "../../../src/domain/object-keys.ts"
+import { makeOutputObjectKey } from "../../../src/domain/object-keys.ts"
 import { draftMetadataLookupJob } from "../../../src/kinds/metadata/plan.ts"
 import { findCallerAccountId } from "./bundle.ts"
 import type { TestCaller } from "../caller.ts"
@@ -54,10 +54,10 @@ export async function finishFetch(
 ): Promise<string> {
   const accountId = await findCallerAccountId(caller)
   const run = await endOnlyTask(accountId, jobId, { result })
-  const objectKey = outputObjectKey(accountId, run, "media")
+  const objectKey = makeOutputObjectKey(accountId, run, "media")
   await env.MEDIA.put(objectKey, MEDIA)
   for (const { key } of result.subtitles) {
-    await env.MEDIA.put(outputObjectKey(accountId, run, key), "WEBVTT")
+    await env.MEDIA.put(makeOutputObjectKey(accountId, run, key), "WEBVTT")
   }
   return objectKey
 }

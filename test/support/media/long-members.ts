@@ -5,7 +5,7 @@ import type { BundleMember } from "../../../src/contract/bundle.ts"
  * Returns bundle members whose names consist of quotes, which JSON escapes, and whose content types
  * are near the maximum length.
  */
-export function makeLongMembers(count = BUNDLE_MEMBERS_MAX): BundleMember[] {
+export function makeLongBundleMembers(count = BUNDLE_MEMBERS_MAX): BundleMember[] {
   return Array.from({ length: count }, (_, index) => ({
     name: `${'"'.repeat(75)}${index}`,
     size_bytes: 1,

@@ -4,7 +4,7 @@ import {
   TRANSCRIPT_FORMATS,
   TRANSCRIPT_MEDIA_TYPES,
 } from "../../../src/contract/tasks/transcribe.ts"
-import { outputObjectKey } from "../../../src/domain/object-keys.ts"
+import { makeOutputObjectKey } from "../../../src/domain/object-keys.ts"
 import { findCallerAccountId } from "./bundle.ts"
 import type { TestCaller } from "../caller.ts"
 import { endOnlyTask } from "../tasks.ts"
@@ -42,7 +42,10 @@ export async function finishTranscription(
 ): Promise<string[]> {
   const accountId = await findCallerAccountId(caller)
   const run = await endOnlyTask(accountId, jobId, { result })
-  const objectKeys = result.outputs.map(({ key }) => [key, outputObjectKey(accountId, run, key)])
+  const objectKeys = result.outputs.map(({ key }) => [
+    key,
+    makeOutputObjectKey(accountId, run, key),
+  ])
   for (const [key = "", objectKey = ""] of objectKeys) {
     await env.MEDIA.put(objectKey, makeTranscript(key))
   }

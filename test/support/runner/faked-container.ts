@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers"
-import { BOOT_HEADER, YTDLP_STATE_HEADER } from "../../../src/contract/protocol.ts"
+import { RUNNER_BOOT_ID_HEADER, YTDLP_STATE_HEADER } from "../../../src/contract/protocol.ts"
 import type { TaskOrder } from "../../../src/contract/task.ts"
 import type { Env } from "../../../src/bindings/env.ts"
 import { newId } from "../../../src/platform/ids.ts"
@@ -99,13 +99,13 @@ function fakeContainer(own: FakedContainer) {
         recordContainerRequest(own.asked, request)
         const isRight = request.headers.get("authorization") === `Bearer ${own.wanted}`
         if (!own.hasSandbox) {
-          const headers = { [BOOT_HEADER]: `boot-${own.tokens.length}` }
+          const headers = { [RUNNER_BOOT_ID_HEADER]: `boot-${own.tokens.length}` }
           return Response.json({ error: "unsandboxed" }, { status: 503, headers })
         }
         if (request.method === "DELETE" && own.killStatus !== null) {
           return new Response("", { status: own.killStatus })
         }
-        const headers = { [YTDLP_STATE_HEADER]: own.ytdlp, [BOOT_HEADER]: "a-boot" }
+        const headers = { [YTDLP_STATE_HEADER]: own.ytdlp, [RUNNER_BOOT_ID_HEADER]: "a-boot" }
         return Response.json({ boot: "a-boot" }, { status: isRight ? 202 : 401, headers })
       },
     }),

@@ -1,5 +1,9 @@
 import { bundleMemberNameSchema } from "../../../src/contract/bundle.ts"
-import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../../src/contract/protocol.ts"
+import {
+  RUNNER_BOOT_ID_HEADER,
+  PROTOCOL_HEADER,
+  PROTOCOL_VERSION,
+} from "../../../src/contract/protocol.ts"
 import { reportSchema } from "../../../src/contract/report.ts"
 import type { Report } from "../../../src/contract/report.ts"
 import { fileKeySchema } from "../../../src/contract/task.ts"
@@ -119,7 +123,7 @@ function sendInput(server: FakeIoServer, request: Request, key: string): Respons
 
 async function takeReport(server: FakeIoServer, request: Request): Promise<Response> {
   const parsed = reportSchema.safeParse(await request.json().catch(() => null))
-  if (!parsed.success || request.headers.get(BOOT_HEADER) !== parsed.data.boot)
+  if (!parsed.success || request.headers.get(RUNNER_BOOT_ID_HEADER) !== parsed.data.boot)
     return makeStatusResponse(400)
   if (server.isRunOver) return makeStatusResponse(410)
   server.reports.push(parsed.data)

@@ -4,7 +4,7 @@ import type { Env } from "../../../src/bindings/env.ts"
 import type { FailureCode } from "../../../src/contract/failure.ts"
 import type { Report } from "../../../src/contract/report.ts"
 import type { TaskResult } from "../../../src/contract/task.ts"
-import { handleReport } from "../../../src/jobs/settle/settle.ts"
+import { handleRunnerReport } from "../../../src/jobs/settle/settle.ts"
 import { openAccountDatabases } from "../../../src/db/database.ts"
 import type { Task } from "../../../src/db/schema/tasks.ts"
 import { listOpenTasks } from "../../../src/db/jobs/open-tasks.ts"
@@ -66,7 +66,7 @@ export async function claimAndEndTask(
   // The dispatcher may have claimed the task first. The report therefore uses the present fence.
   const { tasks } = await readJob(accountId, jobId)
   const fence = tasks.find(({ id }) => id === taskId)?.fence ?? 0
-  return await handleReport(settleEnv, { accountId, jobId, taskId, fence }, reportOf(end))
+  return await handleRunnerReport(settleEnv, { accountId, jobId, taskId, fence }, reportOf(end))
 }
 
 function reportOf(end: ReportedTaskEnd): Report {

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { vi } from "vitest"
 import type { Failure } from "../../../src/contract/failure.ts"
-import { BOOT_HEADER, makeRunnerHeaders } from "../../../src/contract/protocol.ts"
+import { RUNNER_BOOT_ID_HEADER, makeRunnerHeaders } from "../../../src/contract/protocol.ts"
 import { taskOrderSchema } from "../../../src/contract/task.ts"
 import type { TaskOrder } from "../../../src/contract/task.ts"
 import { fetchWorker } from "../caller.ts"
@@ -75,7 +75,11 @@ async function callIo(
   const { origin, token } = order.io
   const answer = await fetchWorker(new URL(origin).pathname + path, {
     ...init,
-    headers: { ...makeRunnerHeaders(token), [BOOT_HEADER]: TEST_BOOT_ID, ...init.headers },
+    headers: {
+      ...makeRunnerHeaders(token),
+      [RUNNER_BOOT_ID_HEADER]: TEST_BOOT_ID,
+      ...init.headers,
+    },
   })
   if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
   return answer

@@ -1,9 +1,9 @@
 import { startCanaryServer } from "./canary.ts"
-import { FAR_ADDRESSES } from "./networks.ts"
+import { FAR_NETWORK_ADDRESSES } from "./networks.ts"
 import { startTestSite } from "./site.ts"
 import type { SiteRequest } from "./visit.ts"
 
-// This program runs in the far network, whose addresses are `FAR_ADDRESSES`. It prints each event
+// This program runs in the far network, whose addresses are `FAR_NETWORK_ADDRESSES`. It prints each event
 // as a line of JSON.
 const PORT = 80
 
@@ -15,10 +15,10 @@ function sayRequest({ path, headers }: SiteRequest): void {
   say({ event: "request", path, to: headers.host ?? "" })
 }
 
-for (const address of [FAR_ADDRESSES.site, FAR_ADDRESSES.site6]) {
+for (const address of [FAR_NETWORK_ADDRESSES.site, FAR_NETWORK_ADDRESSES.site6]) {
   await startTestSite({ address, port: PORT, onRequest: sayRequest })
 }
-for (const address of FAR_ADDRESSES.canaries) {
+for (const address of FAR_NETWORK_ADDRESSES.canaries) {
   await startCanaryServer({
     address,
     port: PORT,

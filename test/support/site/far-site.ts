@@ -9,8 +9,8 @@ const event = z.union([
   z.object({ event: z.literal("canary"), address: z.string() }),
 ])
 
-/** Web site in the far network, as the handle of a program that `runBetweenNetworks` started. */
-export type FarSite = AsyncDisposable & {
+/** Web site in the far network, as the handle of a program that `runInNearNetwork` started. */
+export type FarNetworkSite = AsyncDisposable & {
   /** Requests so far, as `HOST PATH`. */
   requests: string[]
   /** Private addresses that a connection has reached. */
@@ -18,7 +18,7 @@ export type FarSite = AsyncDisposable & {
 }
 
 /** Starts the web site and its canaries in the far network, at port 80. */
-export async function openFarSite(): Promise<FarSite> {
+export async function startFarNetworkSite(): Promise<FarNetworkSite> {
   const network = `--net=/proc/${process.env["FAR_PID"]}/ns/net`
   const program = ["--", process.execPath, "test/support/site/far-site-program.ts"]
   const child = spawn("nsenter", [network, ...program], { stdio: ["ignore", "pipe", "inherit"] })

@@ -6,7 +6,7 @@ const OUTPUT_BYTES_MAX = 10_000_000
 const FAR = "/proc/$far/ns/net"
 
 /** Public addresses in the far network. No packet leaves the machine. */
-export const FAR_ADDRESSES = {
+export const FAR_NETWORK_ADDRESSES = {
   site: "93.184.215.14",
   site6: "2606:2800:21f:cb07:6820:80da:af6b:8b2c",
   /** Private addresses that no request may reach. */
@@ -14,13 +14,13 @@ export const FAR_ADDRESSES = {
 }
 
 /** Public addresses of the near network, in which the tested program runs. */
-export const NEAR_ADDRESSES = { own: "93.184.215.1", own6: "2606:2800:21f:cb07::1" }
+export const NEAR_NETWORK_ADDRESSES = { own: "93.184.215.1", own6: "2606:2800:21f:cb07::1" }
 
 /**
  * Reports whether this process can create network namespaces, which requires root on Linux. Many
  * containers cannot.
  */
-export async function canMakeNetworks(): Promise<boolean> {
+export async function canCreateNetworks(): Promise<boolean> {
   if (process.getuid?.() !== 0) return false
   return await runInNetworks("true").then(
     () => true,
@@ -30,11 +30,11 @@ export async function canMakeNetworks(): Promise<boolean> {
 
 /**
  * Runs a Node.js program in its own network namespace, whose only route leads to the far network.
- * The far network has the addresses `FAR_ADDRESSES`. The environment variable FAR_PID is the id of
+ * The far network has the addresses `FAR_NETWORK_ADDRESSES`. The environment variable FAR_PID is the id of
  * a process in that network. DNS queries go to 127.0.0.1, where the program must start a DNS
  * server. Returns the output of the program and removes the networks.
  */
-export async function runBetweenNetworks(words: readonly string[]): Promise<string> {
+export async function runInNearNetwork(words: readonly string[]): Promise<string> {
   return (await runInNetworks(`exec "$0" "$@"`, [process.execPath, ...words])).stdout
 }
 
@@ -51,7 +51,7 @@ async function runInNetworks(script: string, words: readonly string[] = []) {
  * the network and ends with this process.
  */
 function makeNetworks(): string {
-  const { site, site6, canaries } = FAR_ADDRESSES
+  const { site, site6, canaries } = FAR_NETWORK_ADDRESSES
   const addresses = [site, site6, ...canaries].map((address) => {
     return `ip address add ${withBits(address)} dev web1`
   })
@@ -59,8 +59,8 @@ function makeNetworks(): string {
     "ip link set lo up",
     "ip link set web1 up",
     ...addresses,
-    `ip route add ${NEAR_ADDRESSES.own} dev web1`,
-    `ip -6 route add ${NEAR_ADDRESSES.own6} dev web1`,
+    `ip route add ${NEAR_NETWORK_ADDRESSES.own} dev web1`,
+    `ip -6 route add ${NEAR_NETWORK_ADDRESSES.own6} dev web1`,
   ].join("\n")
   return [
     "ip link set lo up",
@@ -71,8 +71,8 @@ function makeNetworks(): string {
     `until [ -e ${FAR} ] && [ "$(readlink ${FAR})" != "$(readlink /proc/self/ns/net)" ]; do sleep 0.01; done`,
     "ip link add web0 type veth peer name web1 netns $far",
     "ip link set web0 up",
-    `ip address add ${withBits(NEAR_ADDRESSES.own)} dev web0`,
-    `ip address add ${withBits(NEAR_ADDRESSES.own6)} dev web0`,
+    `ip address add ${withBits(NEAR_NETWORK_ADDRESSES.own)} dev web0`,
+    `ip address add ${withBits(NEAR_NETWORK_ADDRESSES.own6)} dev web0`,
     `nsenter --net=${FAR} sh -ec '${far}'`,
     "ip route add default dev web0",
     "ip -6 route add default dev web0",

@@ -2,7 +2,7 @@ import { escapeHtml, makePageResponse } from "./visit.ts"
 import type { SiteResponse, SiteRouteContext } from "./visit.ts"
 
 /** Metadata of the video on the page `json-ld`. */
-export const JSON_LD_FACTS = {
+export const JSON_LD_METADATA = {
   title: "A clip with facts",
   description: "All that a page can say of a video.",
   duration: 6,
@@ -78,7 +78,7 @@ function videoOf(src: string): { body: string } {
 }
 
 function jsonLd(url: URL): string {
-  const facts = JSON_LD_FACTS
+  const facts = JSON_LD_METADATA
   const counts = [
     ["WatchAction", facts.viewCount],
     ["LikeAction", facts.likeCount],

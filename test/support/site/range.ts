@@ -23,7 +23,7 @@ export function makeValidators(
 /**
  * Returns the byte range that a request asks for, or null if the request gets the whole content.
  */
-export function chooseRange(asked: {
+export function chooseByteRange(asked: {
   headers: IncomingHttpHeaders
   size: number
   etag: string | null

@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises"
 import { setTimeout as sleep } from "node:timers/promises"
 import { createBrotliCompress, createDeflate, createGzip } from "node:zlib"
 import type { ResponseChanges } from "./response-changes.ts"
-import { chooseRange, makeValidators } from "./range.ts"
+import { chooseByteRange, makeValidators } from "./range.ts"
 import { makeTextResponse } from "./visit.ts"
 import type { SiteResponse, SiteRequest } from "./visit.ts"
 
@@ -56,7 +56,7 @@ function writeHead({ answer, manner, seen, request, response }: Sending) {
   const { etag, modified } = makeValidators(answer, manner, seen)
   const range =
     answer.status === 200 && manner.range !== "no" && !isEncoded
-      ? chooseRange({ headers: request.headers, size: answer.size, etag, modified })
+      ? chooseByteRange({ headers: request.headers, size: answer.size, etag, modified })
       : null
   const shift = manner.range === "wrong" && range && range.from > 0 ? 1 : 0
   const from = (range?.from ?? 0) - shift

@@ -6,7 +6,7 @@ import {
   runUnsandboxed,
   serviceToolPaths,
 } from "../../../scripts/cli/client/media.ts"
-import { meterLoudness } from "../../../scripts/cli/loudness-meter.ts"
+import { measureLoudness } from "../../../scripts/cli/loudness-meter.ts"
 import { startTestSite } from "../../support/site/site.ts"
 import type { TestSite } from "../../support/site/site.ts"
 import { openSoundStage } from "./sound-stage.ts"
@@ -64,7 +64,7 @@ async function normalize(source: string, changes: object = {}) {
 }
 
 async function meter(url: string | undefined, stream = 0) {
-  const found = await meterLoudness(await stage.download(url ?? ""), { stream })
+  const found = await measureLoudness(await stage.download(url ?? ""), { stream })
   if (!found) throw new Error("there is no sound")
   return found
 }
@@ -105,7 +105,7 @@ describe("a normalization", () => {
     const { lufs, truePeakDbtp } = await meter(shown.download_url)
     expect(Math.abs(lufs + 23)).toBeLessThanOrEqual(0.3)
     expect(truePeakDbtp).toBeLessThanOrEqual(-1)
-    const before = await meterLoudness(source)
+    const before = await measureLoudness(source)
     const { measurements } = shown
     expect(measurements?.before.integrated_lufs).toBeCloseTo(before?.lufs ?? 0, 0)
     expect(measurements?.after.integrated_lufs).toBeCloseTo(lufs, 0)
@@ -125,7 +125,7 @@ describe("a normalization", () => {
     expect(shown).toMatchObject({ status: "success", target_reached: true, container: "matroska" })
     const path = await stage.download(shown.download_url ?? "")
     for (const stream of [0, 1]) {
-      const found = await meterLoudness(path, { stream })
+      const found = await measureLoudness(path, { stream })
       expect(Math.abs((found?.lufs ?? 0) + 20)).toBeLessThanOrEqual(0.5)
     }
     const [one, other] = await Promise.all([source, path].map(hashOfPicture))

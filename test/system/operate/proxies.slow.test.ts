@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { text } from "node:stream/consumers"
 import { promisify } from "node:util"
 import pWaitFor from "p-wait-for"
-import { describe, expect, it } from "vitest"
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { parseJson } from "../../../scripts/cli/parse-json.ts"
 import { findFreePort } from "../../../scripts/cli/ports.ts"
@@ -23,112 +23,105 @@ const UPLOAD_BYTES = 40 * 1024 * 1024
 const GUESSES = 220
 const STOP_MS_MAX = 10_000
 
+const COMMAND = {
+  output_files: { out_1: "test.mp4" },
+  ffmpeg_command: "ffmpeg -re -f lavfi -i testsrc2 -t 4 {{out_1}}",
+}
+
 const upload = z.object({ id: z.string(), size_bytes: z.int() })
-const made = z.object({
-  status: z.string(),
+const command = z.object({ command_id: z.string() })
+const record = z.object({
   output_files: z.object({ out_1: z.object({ download_url: z.string() }) }),
 })
 
-/** Folder and ports of a proxy that is to be started. */
-type Setting = { folder: string; port: number; servicePort: number }
+/** Folder and port of a proxy that is to be started. */
+type Setting = { folder: string; port: number }
 
 /** Programs in front of the service, each with the configuration of the documentation. */
 const PROXIES = {
   nginx: {
     words: ({ folder }: Setting) => ["-c", join(folder, "configuration"), "-e", "stderr"],
-    configure: ({ folder, port }: Setting) =>
-      `daemon off; worker_processes 1; pid ${folder}/pid; events {}\nhttp {\naccess_log off;\n` +
-      ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
-        .map((name) => `${name}_temp_path ${folder}/${name};\n`)
-        .join("") +
-      `${readBlock(/^server \{[\s\S]*?^\}/m)
+    configure: ({ folder, port }: Setting): string => {
+      const kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+      const server = readBlock(/^server \{[\s\S]*?^\}/m)
         .replace("listen 443 ssl", `listen 127.0.0.1:${port} ssl`)
         .replace(/\/\S+\/fullchain.pem/, `${folder}/certificate.pem`)
-        .replace(/\/\S+\/privkey.pem/, `${folder}/key.pem`)}\n}`,
+        .replace(/\/\S+\/privkey.pem/, `${folder}/key.pem`)
+      const folders = kinds.map((name) => `${name}_temp_path ${folder}/${name};`)
+      const main = ["daemon off;", "worker_processes 1;", `pid ${folder}/pid;`, "events {}"]
+      return [...main, "http {", "access_log off;", ...folders, server, "}"].join("\n")
+    },
   },
   caddy: {
     words: ({ folder }: Setting) => {
       return ["run", "--adapter", "caddyfile", "--config", join(folder, "configuration")]
     },
-    configure: ({ folder, port }: Setting) =>
-      `{\nadmin off\nauto_https off\n}\n` +
-      readBlock(/^media\.example\.com \{[\s\S]*?^\}/m).replace(
-        `${HOST} {`,
-        `https://${HOST}:${port} {\nbind 127.0.0.1\ntls ${folder}/certificate.pem ${folder}/key.pem`,
-      ),
+    configure: ({ folder, port }: Setting): string => {
+      const begin = [`https://${HOST}:${port} {`, "bind 127.0.0.1"]
+      const tls = `tls ${folder}/certificate.pem ${folder}/key.pem`
+      const block = readBlock(/^media\.example\.com \{[\s\S]*?^\}/m)
+      const own = block.replace(`${HOST} {`, [...begin, tls].join("\n"))
+      return ["{", "admin off", "auto_https off", "}", own].join("\n")
+    },
   },
 }
 
+/** Service behind a proxy: the origin of the proxy, a key, and requests through it. */
+type Proxied = AsyncDisposable & {
+  origin: string
+  own: { "x-api-key": string }
+  send: Send
+}
+type Send = (
+  path: string,
+  headers: Record<string, string>,
+  body?: Uint8Array | string,
+) => Promise<IncomingMessage>
+
 describe.for(Object.entries(PROXIES))("behind %s", ([program, { words, configure }]) => {
-  it("the service takes large uploads, streams events and counts strangers", async (context) => {
-    const isThere = await promisify(execFile)("sh", ["-c", `command -v ${program}`]).then(
-      () => true,
-      () => false,
-    )
-    context.skip(!isThere, `${program} is not installed`)
-    await using folder = await makeTempFolder("proxy")
-    const port = await findFreePort()
-    const origin = `https://${HOST}:${port}`
-    await using service = await startService({
-      PUBLIC_ORIGIN: origin,
-      CLIENT_ADDRESS_HEADER: "X-Real-IP",
-    })
-    const key = await service.makeKey("behind", "paid")
-    const setting = {
-      folder: folder.path,
-      port,
-      servicePort: Number(new URL(service.origin).port),
-    }
-    const ca = await makeCertificate(folder.path)
-    writeFileSync(
-      join(folder.path, "configuration"),
-      configure(setting).replaceAll("127.0.0.1:8787", `127.0.0.1:${setting.servicePort}`),
-    )
-    await using _ = startProxy(program, words(setting), folder.path)
+  let proxied: Proxied | null = null
 
-    async function send(path: string, headers: Record<string, string>, body?: Uint8Array | string) {
-      const options = { host: "127.0.0.1", port, servername: HOST, ca, path, agent: false }
-      const method = body === undefined ? "GET" : "POST"
-      const sent = request({ ...options, method, headers: { host: `${HOST}:${port}`, ...headers } })
-      sent.end(body)
-      const [answer]: IncomingMessage[] = await once(sent, "response")
-      if (!answer) throw new Error("there is no answer")
-      return answer
-    }
-    const own = { "x-api-key": key }
-    await pWaitFor(async () => {
-      const answer = await send("/v1/health", {}).catch(() => null)
-      answer?.resume()
-      return answer?.statusCode === 200
-    })
+  beforeAll(async () => {
+    if (await isInstalled(program)) proxied = await startProxied(program, words, configure)
+  })
 
+  afterAll(async () => await proxied?.[Symbol.asyncDispose]())
+
+  beforeEach(({ skip }) => skip(proxied === null, `${program} is not installed`))
+
+  function stage(): Proxied {
+    if (proxied === null) throw new Error(`${program} was not started`)
+    return proxied
+  }
+
+  it("a large upload is stored", async () => {
+    const { send, own } = stage()
     const form = new FormData()
     form.set("file", new Blob([new Uint8Array(UPLOAD_BYTES)]), "zeros.mp4")
     const encoded = new Response(form)
     const typed = { ...own, "content-type": encoded.headers.get("content-type") ?? "" }
     const stored = await send("/v1/files", typed, await encoded.bytes())
     expect(upload.parse(parseJson(await text(stored))).size_bytes).toBe(UPLOAD_BYTES)
+  })
 
+  it("events arrive while the job runs, and links name the proxy", async () => {
+    const { send, own, origin } = stage()
     const json = { ...own, "content-type": "application/json" }
-    const command = {
-      output_files: { out_1: "test.mp4" },
-      ffmpeg_command: "ffmpeg -re -f lavfi -i testsrc2 -t 4 {{out_1}}",
-    }
-    const accepted = await send("/v1/commands", json, JSON.stringify(command))
-    const { command_id: id } = z
-      .object({ command_id: z.string() })
-      .parse(parseJson(await text(accepted)))
+    const accepted = await send("/v1/commands", json, JSON.stringify(COMMAND))
+    const { command_id: id } = command.parse(parseJson(await text(accepted)))
     const events = await send(`/v1/jobs/${id}/events`, own)
     const [first] = await once(events, "data")
     expect(String(first)).toContain("retry:")
     const early = await send(`/v1/commands/${id}`, own)
     expect(await text(early)).toMatch(/"status":"(?:pending|running)"/)
     expect(await text(events)).toContain('"status":"completed"')
-
     const waited = await send(`/v1/commands/${id}`, { ...own, prefer: "wait=60" })
-    const done = made.parse(parseJson(await text(waited)))
-    expect(done.output_files.out_1.download_url.startsWith(`${origin}/v1/`)).toBe(true)
+    const { output_files: outputs } = record.parse(parseJson(await text(waited)))
+    expect(outputs.out_1.download_url.startsWith(`${origin}/v1/`)).toBe(true)
+  })
 
+  it("strangers are counted by their own address, whatever header they send", async () => {
+    const { send } = stage()
     const statuses = new Set<number | undefined>()
     for (let guess = 0; guess < GUESSES; guess += 1) {
       const stranger = { "x-api-key": assembleApiKey(), "x-real-ip": `198.51.100.${guess}` }
@@ -140,6 +133,56 @@ describe.for(Object.entries(PROXIES))("behind %s", ([program, { words, configure
   })
 })
 
+async function isInstalled(program: string): Promise<boolean> {
+  return await promisify(execFile)("sh", ["-c", `command -v ${program}`]).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** Starts a service and a proxy in front of it. Returns when the proxy passes requests on. */
+async function startProxied(
+  program: string,
+  words: (setting: Setting) => string[],
+  configure: (setting: Setting) => string,
+): Promise<Proxied> {
+  await using started = new AsyncDisposableStack()
+  const folder = started.use(await makeTempFolder("proxy")).path
+  const port = await findFreePort()
+  const origin = `https://${HOST}:${port}`
+  const settings = { PUBLIC_ORIGIN: origin, CLIENT_ADDRESS_HEADER: "X-Real-IP" }
+  const service = started.use(await startService(settings))
+  const ca = await makeCertificate(folder)
+  const configuration = configure({ folder, port })
+  const { host } = new URL(service.origin)
+  writeFileSync(join(folder, "configuration"), configuration.replaceAll("127.0.0.1:8787", host))
+  started.use(startProxy(program, words({ folder, port }), folder))
+
+  async function send(path: string, headers: Record<string, string>, body?: Uint8Array | string) {
+    const options = { host: "127.0.0.1", port, servername: HOST, ca, path, agent: false }
+    const method = body === undefined ? "GET" : "POST"
+    const sent = request({ ...options, method, headers: { host: `${HOST}:${port}`, ...headers } })
+    sent.end(body)
+    const [answer]: IncomingMessage[] = await once(sent, "response")
+    if (!answer) throw new Error("there is no answer")
+    return answer
+  }
+
+  await pWaitFor(async () => {
+    const answer = await send("/v1/health", {}).catch(() => null)
+    answer?.resume()
+    return answer?.statusCode === 200
+  })
+  const own = { "x-api-key": await service.makeKey("behind", "paid") }
+  const running = started.move()
+  return {
+    origin,
+    own,
+    send,
+    [Symbol.asyncDispose]: async () => await running.disposeAsync(),
+  }
+}
+
 /** Returns the first block of the page that the pattern finds. */
 function readBlock(pattern: RegExp): string {
   const [block] = pattern.exec(PAGE) ?? []
@@ -150,11 +193,10 @@ function readBlock(pattern: RegExp): string {
 /** Makes a certificate and its key in a folder. Returns the certificate. */
 async function makeCertificate(folder: string): Promise<string> {
   const path = join(folder, "certificate.pem")
-  await promisify(execFile)("openssl", [
-    ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"],
-    ...["-subj", `/CN=${HOST}`, "-addext", `subjectAltName=DNS:${HOST}`, "-days", "2"],
-    ...["-keyout", join(folder, "key.pem"), "-out", path],
-  ])
+  const options = "-x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2".split(" ")
+  const names = ["-subj", `/CN=${HOST}`, "-addext", `subjectAltName=DNS:${HOST}`]
+  const paths = ["-keyout", join(folder, "key.pem"), "-out", path]
+  await promisify(execFile)("openssl", ["req", ...options, ...names, ...paths])
   return readFileSync(path, "utf8")
 }
 

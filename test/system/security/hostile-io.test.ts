@@ -7,7 +7,11 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { z } from "zod"
 import { readStoredSecrets } from "../../../scripts/cli/secrets.ts"
-import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../../src/contract/protocol.ts"
+import {
+  RUNNER_BOOT_ID_HEADER,
+  PROTOCOL_HEADER,
+  PROTOCOL_VERSION,
+} from "../../../src/contract/protocol.ts"
 import { signText } from "../../../src/platform/crypto/signature.ts"
 import { openAccount } from "../../corpus/account.ts"
 import type { Account } from "../../corpus/account.ts"
@@ -94,7 +98,7 @@ async function io(
     headers: {
       authorization: `Bearer ${token}`,
       [PROTOCOL_HEADER]: PROTOCOL_VERSION,
-      [BOOT_HEADER]: "nobody",
+      [RUNNER_BOOT_ID_HEADER]: "nobody",
       ...(differing.body !== undefined && { "content-length": String(differing.body.length) }),
       ...differing.headers,
     },

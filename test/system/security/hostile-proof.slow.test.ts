@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { findMediaTools } from "../../../scripts/cli/media-tools.ts"
-import { substituteKeys } from "../../../src/ffmpeg/file-keys.ts"
+import { replaceFileKeysByNames } from "../../../src/ffmpeg/file-keys.ts"
 import { makeWorkspaceInputName } from "../../../src/contract/task.ts"
 import { bring, isLight, outputsOf } from "../../corpus/attack.ts"
 import type { Attack } from "../../corpus/attack.ts"
@@ -76,7 +76,7 @@ async function attackOnce(attack: Attack): Promise<Attempt> {
     const lines = [attack.words(canaries.place)].flat()
     const ends = []
     for (const line of lines)
-      ends.push(await runBare(substituteKeys(wordsOf(line), names), workspace))
+      ends.push(await runBare(replaceFileKeysByNames(wordsOf(line), names), workspace))
     const evidence: Evidence = { log: ends.map(({ log }) => log).join("\n") }
     const own = new Set(brought.map(({ key, name }) => makeWorkspaceInputName(key, name)))
     for (const name of (await readdir(workspace)).filter((each) => !own.has(each))) {

@@ -72,7 +72,9 @@ describe("the JSON of a page has the fields of", () => {
     expect(webhook).toMatchObject(
       z.looseObject({}).parse(shapeOf(readExample("docs/guide/webhooks.md"))),
     )
-    const isEnd = (line: string) => line.includes('"job.ended"') && line.includes(id)
+    function isEnd(line: string): boolean {
+      return line.includes('"job.ended"') && line.includes(id)
+    }
     await expect.poll(() => logLines.some(isEnd)).toBe(true)
     const line = shapeOf(parseJson(logLines.find(isEnd) ?? ""))
     expect(line).toMatchObject(

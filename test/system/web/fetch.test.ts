@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { JSON_LD_FACTS } from "../../support/site/pages.ts"
+import { JSON_LD_METADATA } from "../../support/site/pages.ts"
 import { openFetchStage } from "./fetch-stage.ts"
 import type { FetchStage } from "./fetch-stage.ts"
 
@@ -106,8 +106,8 @@ describe("metadata", () => {
     expect(said).toMatchObject({
       url,
       title: "Facts",
-      duration: JSON_LD_FACTS.duration,
-      uploader: JSON_LD_FACTS.uploader,
+      duration: JSON_LD_METADATA.duration,
+      uploader: JSON_LD_METADATA.uploader,
     })
     expect(await sent.json()).toEqual(said)
     const asked = site.requests.filter(({ path }) => path.startsWith("/page/json-ld"))

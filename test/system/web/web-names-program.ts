@@ -1,13 +1,13 @@
 import { startCanaryServer } from "../../support/site/canary.ts"
 import { startDnsServer } from "../../support/site/dns.ts"
-import { openFarSite } from "../../support/site/far-site.ts"
-import { FAR_ADDRESSES, NEAR_ADDRESSES } from "../../support/site/networks.ts"
+import { startFarNetworkSite } from "../../support/site/far-site.ts"
+import { FAR_NETWORK_ADDRESSES, NEAR_NETWORK_ADDRESSES } from "../../support/site/networks.ts"
 import { startService } from "../service.ts"
 import { openWaysIn } from "./web-ways-in.ts"
 import type { WayIn } from "./web-ways-in.ts"
 
 // Runs between two networks: the site has a public address in the far one, and nothing leaves them.
-const { site, site6, canaries } = FAR_ADDRESSES
+const { site, site6, canaries } = FAR_NETWORK_ADDRESSES
 const [inside = ""] = canaries
 const DNS_PORT = 53
 const NEAR_PORT = 8080
@@ -18,15 +18,15 @@ const INSIDE: Record<string, string[]> = {
   "loopback.example": ["127.0.0.1"],
   "loopback6.example": ["::1"],
   "localhost.localdomain": ["127.0.0.1"],
-  "own.example": [NEAR_ADDRESSES.own],
-  "own6.example": [NEAR_ADDRESSES.own6],
+  "own.example": [NEAR_NETWORK_ADDRESSES.own],
+  "own6.example": [NEAR_NETWORK_ADDRESSES.own6],
   "mixed.example": [site, inside],
   "mixed6.example": [site, "fd00::7"],
   "mapped.example": [`::ffff:${inside}`],
   "nobody.example": ["0.0.0.0"],
 }
 
-await using far = await openFarSite()
+await using far = await startFarNetworkSite()
 await using near = await startCanaryServer({ address: "::", port: NEAR_PORT })
 await using server = await startDnsServer({ port: DNS_PORT })
 server.names.set("site.example", [[site, site6]])

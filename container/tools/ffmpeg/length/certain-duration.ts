@@ -11,7 +11,7 @@ import { parseFfmpegTime } from "../../../../src/ffmpeg/media-time.ts"
  * Function that returns the duration of an input, in seconds, by the name and index of the input.
  * Returns null for an input without a duration, such as a picture.
  */
-export type GetInputSeconds = (name: string, index: number) => number | null
+export type InputSecondsGetter = (name: string, index: number) => number | null
 
 const GRAPH_NAMES = /^(?:vf|af|filter|filter_complex|filter_complex_script|lavfi|\/.*)$/
 /**
@@ -31,7 +31,7 @@ const LENGTH_TOLERANCE = 0.05
  */
 export function computeCertainOutputSeconds(
   argv: readonly string[],
-  secondsOf: GetInputSeconds,
+  secondsOf: InputSecondsGetter,
 ): number | null {
   const command = parseFfmpegCommand(argv)
   const inputs = command.files

@@ -87,7 +87,7 @@ export const ENCODER_EXPLAIN_RULES: readonly ExplainRule[] = toExplainRules("inv
  * Rules that explain vague messages of ffmpeg about encoders. The rules for filters and formats are
  * tried first.
  */
-export const VAGUE_ENCODER_EXPLAIN_RULES: readonly ExplainRule[] = [
+export const FALLBACK_ENCODER_EXPLAIN_RULES: readonly ExplainRule[] = [
   {
     code: "invalid_option",
     pattern: /^\[(\w+)\] (.+?)\.?$/,

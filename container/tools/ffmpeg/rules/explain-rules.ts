@@ -1,5 +1,5 @@
 import { REFUSED_INPUT_RULES } from "../unreadable-inputs.ts"
-import { ENCODER_EXPLAIN_RULES, VAGUE_ENCODER_EXPLAIN_RULES } from "./encoders.ts"
+import { ENCODER_EXPLAIN_RULES, FALLBACK_ENCODER_EXPLAIN_RULES } from "./encoders.ts"
 import { EXPRESSION_EXPLAIN_RULES } from "./expressions.ts"
 import { FILE_EXPLAIN_RULES } from "./files.ts"
 import { FILTER_EXPLAIN_RULES } from "./filters.ts"
@@ -8,7 +8,7 @@ import { GRAPH_EXPLAIN_RULES } from "./graphs.ts"
 import { NAME_EXPLAIN_RULES } from "./names.ts"
 import type { ExplainRule } from "./explain-rule.ts"
 import { STREAM_EXPLAIN_RULES } from "./streams.ts"
-import { VAGUE_VALUE_EXPLAIN_RULES, VALUE_EXPLAIN_RULES } from "./values.ts"
+import { FALLBACK_VALUE_EXPLAIN_RULES, VALUE_EXPLAIN_RULES } from "./values.ts"
 
 /** Explain rules for a lack of disk space, memory or threads. */
 const MACHINE_RULES: readonly ExplainRule[] = [
@@ -45,7 +45,7 @@ export const EXPLAIN_RULES: readonly ExplainRule[] = [
   ...GRAPH_EXPLAIN_RULES,
   ...FILTER_EXPLAIN_RULES,
   ...FORMAT_EXPLAIN_RULES,
-  ...VAGUE_ENCODER_EXPLAIN_RULES,
+  ...FALLBACK_ENCODER_EXPLAIN_RULES,
   ...FILE_EXPLAIN_RULES,
-  ...VAGUE_VALUE_EXPLAIN_RULES,
+  ...FALLBACK_VALUE_EXPLAIN_RULES,
 ]

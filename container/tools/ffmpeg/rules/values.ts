@@ -127,7 +127,7 @@ export const VALUE_EXPLAIN_RULES: readonly ExplainRule[] = [
 ]
 
 /** Explain rules for vague messages about values. These rules are tried after all other rules. */
-export const VAGUE_VALUE_EXPLAIN_RULES: readonly ExplainRule[] = [
+export const FALLBACK_VALUE_EXPLAIN_RULES: readonly ExplainRule[] = [
   {
     code: "invalid_option",
     pattern: /Failed to set value '([^']*)' for option '([^']*)'/,

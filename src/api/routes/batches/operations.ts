@@ -9,23 +9,23 @@ import { hydrateListedJobs } from "../../../db/values/hydrate.ts"
 import type { Progress } from "../../../domain/progress.ts"
 import { isFinalState } from "../../../domain/states.ts"
 import {
-  batchRecord,
-  batchSummary,
+  batchRecordSchema,
+  batchSummarySchema,
   buildBatchRecord,
   buildBatchSummary,
 } from "../../../kinds/batch-record.ts"
 import type { BatchRecord } from "../../../kinds/batch-record.ts"
-import { BATCH_EXAMPLE, batchRequest } from "../../input/batch.ts"
+import { BATCH_EXAMPLE, batchRequestSchema } from "../../input/batch.ts"
 import { createBatch, draftBatchRow } from "../../input/create-batch.ts"
 import {
   getBaseUrl,
   readIdempotencyKeyAndHash,
-  readJson,
+  readJsonBody,
   readPreferredWaitMs,
 } from "../../input/request.ts"
 import type { AppContext } from "../../context.ts"
 import { yieldWhileAuthorized } from "../../middleware/auth.ts"
-import { readPathId, resourceUrl } from "../../output/collection.ts"
+import { readPathResourceId, resourceUrl } from "../../output/collection.ts"
 import { LIMIT_PROBLEM_CODES } from "../../output/limit-problem.ts"
 import { emptyQuerySchema, defineOperation } from "../../output/operation.ts"
 import type { Operation } from "../../output/operation.ts"
@@ -33,11 +33,11 @@ import { makeNextPageLinkHeader, pageQuerySchema, toPageRequest } from "../../ou
 import { notFoundProblem, Problem } from "../../output/problem.ts"
 import { EVENT_STREAM_HEADERS, EVENT_STREAM_MS_MAX, streamJobEvents } from "../jobs/events.ts"
 import type { StreamedRecord } from "../jobs/events.ts"
-import { retryOrThrow } from "../jobs/retry.ts"
+import { retryJobsOrThrow } from "../jobs/retry.ts"
 
 const BATCHES = { path: "batches", title: "batch" }
 
-const acceptedBatch = batchRecord.extend({ batch_id: z.uuid() }).meta({ id: "AcceptedBatch" })
+const acceptedBatch = batchRecordSchema.extend({ batch_id: z.uuid() }).meta({ id: "AcceptedBatch" })
 
 const createErrors = [
   "idempotency_conflict",
@@ -58,7 +58,7 @@ export const batchOperations: Operation[] = [
     tag: "batches",
     query: emptyQuerySchema,
     headers: ["Idempotency-Key", "Prefer"],
-    bodies: { "application/json": { schema: batchRequest, example: BATCH_EXAMPLE } },
+    bodies: { "application/json": { schema: batchRequestSchema, example: BATCH_EXAMPLE } },
     answer: {
       status: 202,
       description: "The batch.",
@@ -67,7 +67,7 @@ export const batchOperations: Operation[] = [
     },
     errors: createErrors,
     async handle(c) {
-      const id = await createBatch(c, await readJson(c, batchRequest))
+      const id = await createBatch(c, await readJsonBody(c, batchRequestSchema))
       return await answerAccepted(c, id)
     },
   }),
@@ -81,7 +81,7 @@ export const batchOperations: Operation[] = [
     answer: {
       status: 200,
       description: "A page of batches, without their jobs.",
-      schema: z.array(batchSummary),
+      schema: z.array(batchSummarySchema),
       headers: { Link: "URL of the next page, if there may be one." },
     },
     example: { limit: "5" },
@@ -102,7 +102,7 @@ export const batchOperations: Operation[] = [
     tag: "batches",
     query: emptyQuerySchema,
     headers: ["Prefer"],
-    answer: { status: 200, description: "The batch.", schema: batchRecord },
+    answer: { status: 200, description: "The batch.", schema: batchRecordSchema },
     errors: ["not_found"],
     example: { id: EXAMPLE_ID },
     handle: async (c) => {
@@ -150,7 +150,7 @@ export const batchOperations: Operation[] = [
     summary: "Cancel the open jobs of a batch",
     tag: "batches",
     query: emptyQuerySchema,
-    answer: { status: 200, description: "The batch.", schema: batchRecord },
+    answer: { status: 200, description: "The batch.", schema: batchRecordSchema },
     errors: ["not_found", "already_final"],
     example: { id: EXAMPLE_ID },
     async handle(c) {
@@ -202,7 +202,7 @@ async function retryBatch(c: AppContext) {
   const { webhookUrl, metadata, retentionMs } = before
   const batch = draftBatchRow(c, { webhookUrl, metadata, retentionMs, retryOf: before.id })
   const once = await readIdempotencyKeyAndHash(c, {})
-  const { jobId } = await retryOrThrow(c, { jobs: failed, once, headers: {}, batch })
+  const { jobId } = await retryJobsOrThrow(c, { jobs: failed, once, headers: {}, batch })
   return await answerAccepted(c, jobId)
 }
 
@@ -218,7 +218,7 @@ async function findRequestedBatch(
   c: AppContext,
   waitMs: number | null = null,
 ): Promise<BatchWithJobs> {
-  return await findBatchById(c, readPathId(c, BATCHES.title), waitMs)
+  return await findBatchById(c, readPathResourceId(c, BATCHES.title), waitMs)
 }
 
 async function findBatchById(

@@ -3,7 +3,7 @@ import {
   getBaseUrl,
   readPreferredWaitMs,
   readIdempotencyKeyAndHash,
-  readOptionalJson,
+  readOptionalJsonBody,
 } from "../../input/request.ts"
 import type { AppContext } from "../../context.ts"
 import { yieldWhileAuthorized } from "../../middleware/auth.ts"
@@ -34,8 +34,12 @@ import { findJob, listJobs } from "../../../db/jobs/jobs.ts"
 import type { Job } from "../../../db/schema/jobs.ts"
 import { isFinalState, OPEN_STATES, STATES } from "../../../domain/states.ts"
 import type { State } from "../../../domain/states.ts"
-import { makeCollectionOperations, resourceUrl, readPathId } from "../../output/collection.ts"
-import { retryOrThrow } from "./retry.ts"
+import {
+  makeCollectionOperations,
+  resourceUrl,
+  readPathResourceId,
+} from "../../output/collection.ts"
+import { retryJobsOrThrow } from "./retry.ts"
 import {
   EVENT_STREAM_HEADERS,
   EVENT_STREAM_MS_MAX,
@@ -234,7 +238,7 @@ async function followEvents(c: AppContext): Promise<Response> {
 }
 
 async function retry(c: AppContext, { dependents }: { dependents?: boolean | undefined }) {
-  const request = await readOptionalJson(c, retryRequest)
+  const request = await readOptionalJsonBody(c, retryRequest)
   const before = await findRequestedJob(c)
   if (!isFinalState(before.state)) {
     throw new Problem("not_final", "The job is open; cancel it first, or wait for its end.")
@@ -244,7 +248,7 @@ async function retry(c: AppContext, { dependents }: { dependents?: boolean | und
     c,
     dependents === true ? { ...request, dependents } : request,
   )
-  const accepted = await retryOrThrow(c, { jobs: [before, ...behind], once, ...request })
+  const accepted = await retryJobsOrThrow(c, { jobs: [before, ...behind], once, ...request })
   const { jobId, newJobIds } = accepted
   const job = await awaitJobEnd(c.env, toJobReference(c, jobId), readPreferredWaitMs(c))
   if (!job) throw notFoundProblem(JOBS.title)
@@ -311,7 +315,7 @@ function toJobReference(c: AppContext, jobId: string) {
 }
 
 async function findRequestedJob(c: AppContext): Promise<Job> {
-  const id = readPathId(c, JOBS.title)
+  const id = readPathResourceId(c, JOBS.title)
   const job = hideUnlisted(await findJob(c.get("database"), id))
   if (!job) throw notFoundProblem(JOBS.title)
   return job

@@ -13,7 +13,7 @@ import { Problem, storageFullProblem, invalidFieldsProblem } from "../../output/
  * Creates new jobs that repeat finished jobs. Each new job comes after the jobs whose outputs it
  * reads. Throws if a job cannot be repeated, or if the account may not create the new jobs.
  */
-export async function retryOrThrow(
+export async function retryJobsOrThrow(
   c: AppContext,
   {
     batch = null,

@@ -1,10 +1,10 @@
 import { create as contentDisposition } from "content-disposition"
-import { zipNameForStoredBundle } from "../../../contract/bundle.ts"
+import { makeStoredBundleZipName } from "../../../contract/bundle.ts"
 import type { BundleMember } from "../../../contract/bundle.ts"
 import type { AppContext } from "../../context.ts"
 import { notFoundProblem } from "../../output/problem.ts"
 import { logError } from "../../../platform/log.ts"
-import { memberObjectKey } from "../../../domain/object-keys.ts"
+import { makeMemberObjectKey } from "../../../domain/object-keys.ts"
 import type { File } from "../../../db/schema/files.ts"
 import { computeZipLayout } from "../../../objects/zip.ts"
 import type { ZipLayout } from "../../../objects/zip.ts"
@@ -13,7 +13,7 @@ import {
   preconditionFailedProblem,
   evaluatePreconditions,
   selectByteRange,
-  setLengthHeaders,
+  setContentLengthHeaders,
 } from "./conditions.ts"
 import type { RequestedByteRange } from "./conditions.ts"
 
@@ -49,13 +49,13 @@ export async function sendBundleArchive(
   headers.set("accept-ranges", "bytes")
   headers.set("etag", version.httpEtag)
   headers.set("last-modified", modifiedAt.toUTCString())
-  headers.set("content-disposition", contentDisposition(zipNameForStoredBundle(name)))
+  headers.set("content-disposition", contentDisposition(makeStoredBundleZipName(name)))
   headers.set("content-type", "application/zip")
   const verdict = evaluatePreconditions(c.req.raw.headers, version)
   if (verdict === "failed") throw preconditionFailedProblem(c)
   if (verdict === "unchanged") return new Response(null, { status: 304, headers })
   const range = c.req.method === "GET" ? selectByteRange(c, zip.sizeBytes, version) : null
-  setLengthHeaders(headers, zip.sizeBytes, range)
+  setContentLengthHeaders(headers, zip.sizeBytes, range)
   if (c.req.method === "HEAD") return new Response(null, { headers })
   const slices = sliceArchive(zip, members, range ?? { start: 0, end: zip.sizeBytes - 1 })
   const objects = openObjects(
@@ -140,7 +140,7 @@ async function* openObjects(
     for (const slice of slices.slice(index + opening.length, index + OPEN_AT_ONCE)) {
       const { member, sizeBytes, offset, length } = slice
       const range = length < sizeBytes ? { range: { offset, length } } : {}
-      const object = bucket.get(memberObjectKey(objectKey, member), range)
+      const object = bucket.get(makeMemberObjectKey(objectKey, member), range)
       // Avoids an unhandled rejection if the client disconnects before the object is awaited.
       object.catch(() => undefined)
       opening.push(object)

@@ -81,7 +81,7 @@ function matchesIfRange(header: string | undefined, version: DownloadVersion | n
 }
 
 /** Sets the Content-Length of a download, and the Content-Range if only a range is sent. */
-export function setLengthHeaders(
+export function setContentLengthHeaders(
   headers: Headers,
   sizeBytes: number,
   range: RequestedByteRange | null,

@@ -1,5 +1,5 @@
 import { create as contentDisposition } from "content-disposition"
-import { zipNameForStoredBundle, bundleMemberNameSchema } from "../../../contract/bundle.ts"
+import { makeStoredBundleZipName, bundleMemberNameSchema } from "../../../contract/bundle.ts"
 import type { AppContext } from "../../context.ts"
 import { notFoundProblem } from "../../output/problem.ts"
 import { openAccountDatabases } from "../../../db/database.ts"
@@ -7,14 +7,14 @@ import { findFile } from "../../../db/files/files.ts"
 import { hashFileName } from "../../../objects/download-links.ts"
 import type { ContentDispositionType, DownloadLinkTarget } from "../../../objects/download-links.ts"
 import { hydrateFile, readBundleDescription } from "../../../db/values/hydrate.ts"
-import { memberObjectKey } from "../../../domain/object-keys.ts"
+import { makeMemberObjectKey } from "../../../domain/object-keys.ts"
 import type { File } from "../../../db/schema/files.ts"
 import { sendBundleArchive } from "./archive.ts"
 import {
   preconditionFailedProblem,
   evaluatePreconditions,
   selectByteRange,
-  setLengthHeaders,
+  setContentLengthHeaders,
 } from "./conditions.ts"
 import type { RequestedByteRange } from "./conditions.ts"
 import { readStoredObject } from "./stored-objects.ts"
@@ -75,7 +75,7 @@ export async function sendStoredFile(
   const { name, objectKey, sizeBytes, contentType, bundle } = file
   const [requestedName] = readRequestedFileNames(c)
   if (objectKey === null || sizeBytes === null) throw notFoundProblem("file")
-  if (bundle && requestedName === zipNameForStoredBundle(name)) {
+  if (bundle && requestedName === makeStoredBundleZipName(name)) {
     const whole = await findFile(openAccountDatabases(c.env, file.accountId), file.id)
     if (!whole) throw notFoundProblem("file")
     return await sendBundleArchive(
@@ -107,7 +107,7 @@ async function sendMember(
     if (!bundleMemberNameSchema.safeParse(name).success) continue
     const answer = await trySendObject(
       c,
-      { name, objectKey: memberObjectKey(objectKey, name) },
+      { name, objectKey: makeMemberObjectKey(objectKey, name) },
       options,
     )
     if (answer) return answer
@@ -140,7 +140,7 @@ async function trySendObject(
   if (verdict === "failed") throw preconditionFailedProblem(c)
   if (verdict === "unchanged") return new Response(null, { status: 304, headers })
   const sizeBytes = medium.sizeBytes ?? object.sizeBytes
-  setLengthHeaders(headers, sizeBytes, range)
+  setContentLengthHeaders(headers, sizeBytes, range)
   const body = c.req.method === "HEAD" ? null : object.body
   return new Response(body, { status: range ? 206 : 200, headers })
 }

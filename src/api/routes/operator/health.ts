@@ -2,11 +2,11 @@ import { Hono } from "hono"
 import type { Env } from "../../../bindings/env.ts"
 import type { AppEnv } from "../../context.ts"
 import { logError } from "../../../platform/log.ts"
-import { readContainers } from "../../../upkeep/inspect-containers.ts"
-import type { SlotContainer } from "../../../upkeep/inspect-containers.ts"
+import { readContainersOfPool } from "../../../upkeep/inspect-containers.ts"
+import type { SlotContainerHealth } from "../../../upkeep/inspect-containers.ts"
 import { readServiceState } from "../../../upkeep/service-state.ts"
 import type { ServiceState } from "../../../upkeep/service-state.ts"
-import type { HealthPath } from "../../../bindings/rpc.ts"
+import type { RunnerHealthPath } from "../../../bindings/rpc.ts"
 
 /**
  * Operator route that returns the state of the service as JSON; the page /operate/health shows this
@@ -43,7 +43,7 @@ function viewPool(pool: ServiceState["pools"][number]) {
   return { name, slots: pool.slots, used: pool.used, waiting_accounts: pool.waitingAccounts }
 }
 
-function viewContainer({ slot, isRunning, problem, health: runner }: SlotContainer) {
+function viewContainer({ slot, isRunning, problem, health: runner }: SlotContainerHealth) {
   return { slot, running: isRunning, problem, health: runner }
 }
 
@@ -51,10 +51,10 @@ function viewContainer({ slot, isRunning, problem, health: runner }: SlotContain
 async function findContainers(
   env: Env,
   pool: string,
-  healthPath: HealthPath,
-): Promise<SlotContainer[]> {
+  healthPath: RunnerHealthPath,
+): Promise<SlotContainerHealth[]> {
   try {
-    return await readContainers(env, pool, healthPath)
+    return await readContainersOfPool(env, pool, healthPath)
   } catch (error) {
     logError("health.pool_lost", { pool, error })
     return []

@@ -1,19 +1,24 @@
 import { Hono } from "hono"
 import { z } from "zod"
-import { parseBody, getPublicOrigin, readJson, readOptionalJson } from "../../input/request.ts"
+import {
+  parseBody,
+  getPublicOrigin,
+  readJsonBody,
+  readOptionalJsonBody,
+} from "../../input/request.ts"
 import type { AppEnv } from "../../context.ts"
 import {
   keyExpirySchema,
   keyNameSchema,
   keyScopesSchema,
   keyNotRotatableProblem,
-  overlapSecondsSchema,
+  keyRotationOverlapSecondsSchema,
   toApiKeyRecord,
 } from "../../output/key-fields.ts"
 import { notFoundProblem } from "../../output/problem.ts"
 import { createApiKeyForNamedAccount, rotateApiKey, revokeApiKey } from "../../../accounts/keys.ts"
 import { openAccountDatabases, openDirectory } from "../../../db/database.ts"
-import { findApiKeyOwner, listApiKeysOfAllAccounts } from "../../../db/accounts/keys.ts"
+import { findAccountIdOfApiKey, listApiKeysOfAllAccounts } from "../../../db/accounts/keys.ts"
 import { accountNameSchema, makePlanNameSchema } from "./fields.ts"
 
 /** Operator routes that create, list, rotate and revoke API keys of all accounts. */
@@ -21,7 +26,7 @@ export const keyRoutes = new Hono<AppEnv>()
 
 const LIMIT = { byDefault: 100, max: 1000 }
 
-const rotation = z.strictObject({ overlap_seconds: overlapSecondsSchema })
+const rotation = z.strictObject({ overlap_seconds: keyRotationOverlapSecondsSchema })
 
 const pageQuery = z.strictObject({
   limit: z.coerce.number("expected a number").int().min(1).max(LIMIT.max).default(LIMIT.byDefault),
@@ -37,7 +42,7 @@ keyRoutes.post("/", async (c) => {
     scopes: keyScopesSchema.default(["admin"]),
     expires_at: keyExpirySchema.default(null),
   })
-  const request = await readJson(c, keyRequest)
+  const request = await readJsonBody(c, keyRequest)
   const { key, row, account } = await createApiKeyForNamedAccount(c.env, {
     accountName: request.account,
     plan: request.plan,
@@ -66,9 +71,9 @@ keyRoutes.get("/", async (c) => {
 })
 
 keyRoutes.post("/:id/rotate", async (c) => {
-  const { overlap_seconds: seconds } = await readOptionalJson(c, rotation)
+  const { overlap_seconds: seconds } = await readOptionalJsonBody(c, rotation)
   const id = c.req.param("id")
-  const accountId = await findApiKeyOwner(openDirectory(c.env), id)
+  const accountId = await findAccountIdOfApiKey(openDirectory(c.env), id)
   const database = openAccountDatabases(c.env, accountId ?? "")
   const rotated = await rotateApiKey(c.env, database, { id, overlapMs: seconds * 1000 })
   if (!rotated) throw notFoundProblem("key")

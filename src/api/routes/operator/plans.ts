@@ -1,7 +1,7 @@
 import { Hono } from "hono"
 import { z } from "zod"
 import { notFoundProblem, Problem } from "../../output/problem.ts"
-import { parseBody, readJson } from "../../input/request.ts"
+import { parseBody, readJsonBody } from "../../input/request.ts"
 import type { AppEnv, AppContext } from "../../context.ts"
 import { toDateTime } from "../../../kinds/shared-record-fields.ts"
 import {
@@ -30,7 +30,7 @@ planRoutes.get("/", async (c) => c.json((await listPlans(c.env)).map(viewPlan)))
  */
 planRoutes.put("/", async (c) => {
   const plan = await makePlanNameSchema(c.env)
-  const request = await readJson(c, z.strictObject({ account: accountNameSchema, plan }))
+  const request = await readJsonBody(c, z.strictObject({ account: accountNameSchema, plan }))
   const account = await assignPlanByAccountName(c.env, request.account, request.plan)
   if (!account) throw notFoundProblem("account")
   return c.json({ account: account.name, plan: account.plan })
@@ -40,7 +40,7 @@ planRoutes.put("/:name", async (c) => {
   const { name } = parseBody(z.object({ name: operatorPlanNameSchema }), {
     name: c.req.param("name"),
   })
-  const limits = await readJson(c, operatorPlanLimitsSchema)
+  const limits = await readJsonBody(c, operatorPlanLimitsSchema)
   const isNew =
     !(await changePlanLimits(c.env, name, limits)) && (await createPlan(c.env, name, limits))
   return c.json(await find(c, name), isNew ? 201 : 200)

@@ -1,15 +1,15 @@
 import { Hono } from "hono"
 import { z } from "zod"
 import { authenticateRunnerStart, authenticateOperator } from "../../middleware/auth.ts"
-import { readJson, getPublicOrigin, anyObjectSchema } from "../../input/request.ts"
+import { readJsonBody, getPublicOrigin, anyObjectSchema } from "../../input/request.ts"
 import type { AppEnv, AppContext } from "../../context.ts"
 import { addMethodNotAllowedRoutes } from "../methods.ts"
-import { announceRunnerStart } from "../../../upkeep/inspect-containers.ts"
+import { reportRunnerStartToPools } from "../../../upkeep/inspect-containers.ts"
 import { accountRoutes } from "./accounts.ts"
 import { healthRoutes } from "./health.ts"
 import { keyRoutes } from "./keys.ts"
 import { planRoutes } from "./plans.ts"
-import { appointOperator } from "../../../accounts/sign-in/operators.ts"
+import { createOrPromoteOperator } from "../../../accounts/sign-in/operators.ts"
 import { getSettings } from "../../../bindings/env.ts"
 import { Problem } from "../../output/problem.ts"
 import { toDateTime } from "../../../kinds/shared-record-fields.ts"
@@ -70,7 +70,7 @@ async function receiveWebhookCheck(c: AppContext): Promise<Response> {
   if (Date.now() > check.expiresAt) {
     throw new Problem("link_expired", "The check of webhooks has ended; begin a new check.")
   }
-  await readJson(c, anyObjectSchema)
+  await readJsonBody(c, anyObjectSchema)
   return c.json({ answer: check.answer })
 }
 
@@ -80,8 +80,8 @@ const appointmentRoutes = new Hono<AppEnv>()
 const operatorRequest = z.strictObject({ email: z.email("expected an email address") })
 
 appointmentRoutes.post("/", async (c) => {
-  const { email } = await readJson(c, operatorRequest)
-  const { user, link } = await appointOperator(c.env, getPublicOrigin(c), email)
+  const { email } = await readJsonBody(c, operatorRequest)
+  const { user, link } = await createOrPromoteOperator(c.env, getPublicOrigin(c), email)
   return c.json({ id: user.id, email: user.email, account_id: user.accountId, link }, 201)
 })
 
@@ -92,8 +92,8 @@ appointmentRoutes.post("/", async (c) => {
 export const operatorRoutes = new Hono<AppEnv>()
 
 operatorRoutes.post("/runner-up", authenticateRunnerStart, async (c) => {
-  const { boot } = await readJson(c, z.object({ boot: z.string() }))
-  await announceRunnerStart(c.env, boot)
+  const { boot } = await readJsonBody(c, z.object({ boot: z.string() }))
+  await reportRunnerStartToPools(c.env, boot)
   return c.json({})
 })
 

@@ -23,7 +23,7 @@ import { requireWithinRateLimit } from "../../middleware/rate-limit.ts"
 import { notFoundProblem, Problem } from "../../output/problem.ts"
 import { addMethodNotAllowedRoutes } from "../methods.ts"
 import { sendTusHeaders } from "./tus-headers.ts"
-import { createUpload, deleteUpload, patchUpload, showUpload } from "./tus.ts"
+import { createUpload, deleteUpload, patchUpload, sendUploadState } from "./tus.ts"
 import { receiveFormByUploadLink, receivePutByUploadLink } from "./whole-file.ts"
 
 const SECRET = "/:database{[1-9][0-9]?}/:secret"
@@ -47,7 +47,7 @@ uploadLinkRoutes.get(SECRET, () => {
   throw notFoundProblem("page")
 })
 uploadLinkRoutes.get(`${SECRET}/:id`, async (c) => {
-  if (c.req.method === "HEAD") return await showUpload(c)
+  if (c.req.method === "HEAD") return await sendUploadState(c)
   throw notFoundProblem("page")
 })
 uploadLinkRoutes.patch(`${SECRET}/:id`, patchUpload)

@@ -14,9 +14,9 @@ import { toBase64Url } from "../../../platform/crypto/signature.ts"
 import { sha256Hex } from "../../../platform/crypto/sha256.ts"
 import type { AppContext } from "../../context.ts"
 import { readJobProperties } from "../../input/accept.ts"
-import { getPublicOrigin, readJson } from "../../input/request.ts"
+import { getPublicOrigin, readJsonBody } from "../../input/request.ts"
 import { removeOpenUploadsOfLink } from "./create-upload-file.ts"
-import { readPathId } from "../../output/collection.ts"
+import { readPathResourceId } from "../../output/collection.ts"
 import { emptyQuerySchema, defineOperation } from "../../output/operation.ts"
 import type { Operation } from "../../output/operation.ts"
 import { notFoundProblem, Problem } from "../../output/problem.ts"
@@ -120,7 +120,7 @@ function viewLink(link: UploadLink): z.infer<typeof uploadLinkRecord> {
 }
 
 async function createLink(c: AppContext) {
-  const fields = await readJson(c, newUploadLink)
+  const fields = await readJsonBody(c, newUploadLink)
   const { webhook, metadata, priority, publish } = fields
   // Check the webhook URL when the link is created, not when an upload uses the link.
   readJobProperties(c, { webhook, metadata, priority, publish })
@@ -196,7 +196,7 @@ export const uploadLinkOperations: Operation[] = [
     errors: ["not_found"],
     example: { id: EXAMPLE_ID },
     async handle(c) {
-      const link = await findUploadLink(c.get("database"), readPathId(c, TITLE))
+      const link = await findUploadLink(c.get("database"), readPathResourceId(c, TITLE))
       if (!link) throw notFoundProblem(TITLE)
       return { body: viewLink(link) }
     },
@@ -211,7 +211,7 @@ export const uploadLinkOperations: Operation[] = [
     errors: ["not_found"],
     example: { id: EXAMPLE_ID },
     async handle(c) {
-      const id = readPathId(c, TITLE)
+      const id = readPathResourceId(c, TITLE)
       if (!(await deleteUploadLink(c.get("database"), id))) throw notFoundProblem(TITLE)
       await removeOpenUploadsOfLink(c, id)
       return { body: {} }

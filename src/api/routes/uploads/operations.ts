@@ -9,7 +9,7 @@ import {
   deleteUpload,
   listUploads,
   patchUpload,
-  showUpload,
+  sendUploadState,
   uploadRecordSchema,
 } from "./tus.ts"
 import { TUS_BODY_MEDIA_TYPE } from "./tus-headers.ts"
@@ -95,7 +95,7 @@ export const uploadOperations: Operation[] = [
     },
     errors: [...LIMIT_PROBLEM_CODES, "not_found", "precondition_failed", "tool_missing"],
     example: EXAMPLE,
-    handle: showUpload,
+    handle: sendUploadState,
   }),
   defineOperation({
     ...FACTS,

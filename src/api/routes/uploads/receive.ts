@@ -2,7 +2,7 @@ import { createFileOfUpload } from "./create-upload-file.ts"
 import { claimTusUpload, findTusUpload } from "../../../db/files/tus-uploads.ts"
 import type { TusUploadWithObjectRow } from "../../../db/files/tus-uploads.ts"
 import {
-  TUS_UPLOAD_MS_MAX,
+  TUS_UPLOAD_IDLE_MS_MAX,
   TusDiskFullError,
   TusWriter,
   TusWriterReplacedError,
@@ -65,7 +65,7 @@ async function receive(
 ): Promise<UploadStateAfterRequest> {
   const database = c.get("database")
   const now = Date.now()
-  const expiresAt = now + TUS_UPLOAD_MS_MAX
+  const expiresAt = now + TUS_UPLOAD_IDLE_MS_MAX
   const writerId = c.get("requestId")
   const claim = { writer: writerId, offsetBytes, now, expiresAt }
   const open = await claimTusUpload(database, id, claim)

@@ -1,6 +1,6 @@
 import { createMiddleware } from "hono/factory"
 import type { Fault } from "../../../domain/faults.ts"
-import type { StoredRequestFields } from "../../../db/schema/uploads.ts"
+import type { UploadRequestFields } from "../../../db/schema/uploads.ts"
 import { sanitizeFileName } from "../../../kinds/file-name.ts"
 import { fileFormFieldsSchema } from "../../../kinds/file/request.ts"
 import type { AppContext, AppEnv } from "../../context.ts"
@@ -93,7 +93,7 @@ export type UploadChecksum = {
  * Reads the checksum of a request from `Upload-Checksum`; null without the header. Throws 400 for a
  * malformed header.
  */
-export function readChecksum(c: AppContext): UploadChecksum | null {
+export function readUploadChecksum(c: AppContext): UploadChecksum | null {
   const text = c.req.header("upload-checksum")
   if (text === undefined) return null
   const [name = "", encoded = "", ...more] = text.trim().split(/ +/)
@@ -108,7 +108,7 @@ export function readChecksum(c: AppContext): UploadChecksum | null {
 export type UploadMetadata = {
   name: string
   contentType: string
-  fields: StoredRequestFields
+  fields: UploadRequestFields
   /** Value of the header `Upload-Metadata` as the client sent it. */
   header: string
 }

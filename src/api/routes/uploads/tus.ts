@@ -9,23 +9,23 @@ import {
   listOpenTusUploads,
   readStorageReservations,
 } from "../../../db/files/tus-uploads.ts"
-import { uploadObjectKey } from "../../../domain/object-keys.ts"
+import { makeUploadObjectKey } from "../../../domain/object-keys.ts"
 import { dateTimeSchema, toDateTime } from "../../../kinds/shared-record-fields.ts"
 import { removeTusUpload } from "../../../objects/tus-object.ts"
-import { TUS_UPLOAD_MS_MAX, computeTusPartBytes } from "../../../objects/tus-writer.ts"
+import { TUS_UPLOAD_IDLE_MS_MAX, computeTusPartBytes } from "../../../objects/tus-writer.ts"
 import { newId } from "../../../platform/ids.ts"
 import type { AppContext } from "../../context.ts"
 import { readJobProperties } from "../../input/accept.ts"
 import { fileTooLargeProblem } from "../../input/multipart.ts"
 import { getBaseUrl } from "../../input/request.ts"
-import { readPathId } from "../../output/collection.ts"
+import { readPathResourceId } from "../../output/collection.ts"
 import { notFoundProblem, Problem } from "../../output/problem.ts"
 import { uploadLinkUsedProblem } from "./create-upload-file.ts"
 import { removeUnfinishedUpload, createMissingUploadFile, receiveUploadBody } from "./receive.ts"
 import type { UploadStateAfterRequest } from "./receive.ts"
 import {
   TUS_BODY_MEDIA_TYPE,
-  readChecksum,
+  readUploadChecksum,
   readUploadLength,
   readUploadMetadata,
   readUploadOffset,
@@ -79,7 +79,7 @@ export async function createUpload(c: AppContext, place: string): Promise<Respon
   requireTusVersion(c)
   const sizeBytes = readUploadLength(c)
   const metadata = readUploadMetadata(c)
-  const checksum = readChecksum(c)
+  const checksum = readUploadChecksum(c)
   const { id, expiresAt } = await insertUploadWithinLimits(c, { sizeBytes, metadata })
   const received = isWithBytes
     ? await receiveInitialBytes(c, id, checksum)
@@ -122,7 +122,7 @@ export async function insertUploadWithinLimits(
   readJobProperties(c, fields)
   const id = newId()
   const now = Date.now()
-  const expiresAt = now + TUS_UPLOAD_MS_MAX
+  const expiresAt = now + TUS_UPLOAD_IDLE_MS_MAX
   const upload = {
     id,
     linkId: link?.id ?? null,
@@ -132,7 +132,7 @@ export async function insertUploadWithinLimits(
     metadataHeader: metadata.header,
     sizeBytes,
     partBytes: computeTusPartBytes(sizeBytes),
-    objectKey: uploadObjectKey(c.get("account").id, id),
+    objectKey: makeUploadObjectKey(c.get("account").id, id),
     createdAt: now,
     expiresAt,
   }
@@ -170,7 +170,7 @@ export async function listUploads(c: AppContext): Promise<{ body: UploadRecord[]
 /**
  * Handles GET and HEAD of an upload. Creates the File of a complete upload if the File is missing.
  */
-export async function showUpload(c: AppContext): Promise<Response> {
+export async function sendUploadState(c: AppContext): Promise<Response> {
   const isHead = c.req.method === "HEAD"
   if (isHead) requireTusVersion(c)
   const found = await findUpload(c)
@@ -191,8 +191,8 @@ export async function showUpload(c: AppContext): Promise<Response> {
 export async function patchUpload(c: AppContext): Promise<Response> {
   if (!hasBytes(c)) throw wrongMediaType()
   requireTusVersion(c)
-  const options = { offsetBytes: readUploadOffset(c), checksum: readChecksum(c) }
-  const id = readPathId(c, TITLE)
+  const options = { offsetBytes: readUploadOffset(c), checksum: readUploadChecksum(c) }
+  const id = readPathResourceId(c, TITLE)
   if (c.get("uploadLink")) await findUpload(c)
   const received = await receiveUploadBody(c, id, options)
   return c.body(null, 204, progressHeaders(c, id, received))
@@ -215,7 +215,7 @@ export async function deleteUpload(c: AppContext): Promise<Response> {
  * another upload link.
  */
 async function findUpload(c: AppContext): Promise<TusUploadWithObjectRow> {
-  const found = await findTusUpload(c.get("database"), readPathId(c, TITLE))
+  const found = await findTusUpload(c.get("database"), readPathResourceId(c, TITLE))
   const link = c.get("uploadLink")
   if (!found || (link && found.row.linkId !== link.id)) throw notFoundProblem(TITLE)
   // The File of a finished upload may have been deleted.

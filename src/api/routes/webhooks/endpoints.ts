@@ -16,8 +16,8 @@ import {
 import { EVENT_PATTERNS } from "../../../webhooks/event-types.ts"
 import { webhookUrlSchema } from "../../../kinds/create-fields.ts"
 import { readWebhookUrl } from "../../input/accept.ts"
-import { getBaseUrl, readJson } from "../../input/request.ts"
-import { readPathId } from "../../output/collection.ts"
+import { getBaseUrl, readJsonBody } from "../../input/request.ts"
+import { readPathResourceId } from "../../output/collection.ts"
 import { emptyQuerySchema, defineOperation } from "../../output/operation.ts"
 import type { Operation } from "../../output/operation.ts"
 import { notFoundProblem, Problem } from "../../output/problem.ts"
@@ -111,7 +111,7 @@ export const endpointOperations: Operation[] = [
     },
     errors: ["endpoint_limit_exceeded", ...BODY_ERRORS],
     async handle(c) {
-      const fields = await readJson(c, newEndpoint)
+      const fields = await readJsonBody(c, newEndpoint)
       const url = readWebhookUrl(c, "url", fields.url)
       const endpoint = await createEndpoint(c.get("database"), { ...fields, url })
       if (!endpoint) throw new Problem("endpoint_limit_exceeded", TOO_MANY)
@@ -129,7 +129,7 @@ export const endpointOperations: Operation[] = [
     summary: "Get an endpoint",
     answer: { status: 200, description: "The endpoint.", schema: endpointRecordSchema },
     async handle(c) {
-      const endpoint = await findWebhookEndpoint(c.get("database"), readPathId(c, TITLE))
+      const endpoint = await findWebhookEndpoint(c.get("database"), readPathResourceId(c, TITLE))
       if (!endpoint) throw notFoundProblem(TITLE)
       return { body: toEndpointRecord(endpoint) }
     },
@@ -147,8 +147,8 @@ export const endpointOperations: Operation[] = [
     answer: { status: 200, description: "The endpoint.", schema: endpointRecordSchema },
     errors: [...MEMBER.errors, ...BODY_ERRORS],
     async handle(c) {
-      const id = readPathId(c, TITLE)
-      const { url, ...others } = await readJson(c, endpointChange)
+      const id = readPathResourceId(c, TITLE)
+      const { url, ...others } = await readJsonBody(c, endpointChange)
       const change = {
         ...others,
         ...(url !== undefined && { url: readWebhookUrl(c, "url", url) }),
@@ -167,7 +167,7 @@ export const endpointOperations: Operation[] = [
     summary: "Delete an endpoint; its waiting webhooks fail",
     answer: { status: 200, description: "The endpoint is deleted.", schema: z.object({}) },
     async handle(c) {
-      if (!(await removeEndpoint(c.get("database"), readPathId(c, TITLE)))) {
+      if (!(await removeEndpoint(c.get("database"), readPathResourceId(c, TITLE)))) {
         throw notFoundProblem(TITLE)
       }
       return { body: {} }
@@ -187,7 +187,7 @@ export const endpointOperations: Operation[] = [
       headers: { Location: "URL of the delivery." },
     },
     async handle(c) {
-      const endpoint = await findWebhookEndpoint(c.get("database"), readPathId(c, TITLE))
+      const endpoint = await findWebhookEndpoint(c.get("database"), readPathResourceId(c, TITLE))
       if (!endpoint) throw notFoundProblem(TITLE)
       const logged = await sendTestEvent(c.env, c.get("account").id, endpoint)
       return {
@@ -210,7 +210,7 @@ export const endpointOperations: Operation[] = [
       schema: signingSecretRecordSchema,
     },
     async handle(c) {
-      const secret = await readEndpointSecret(c.get("database"), readPathId(c, TITLE))
+      const secret = await readEndpointSecret(c.get("database"), readPathResourceId(c, TITLE))
       if (!secret) throw notFoundProblem(TITLE)
       return { body: toSigningSecretRecord(secret) }
     },
@@ -225,7 +225,7 @@ export const endpointOperations: Operation[] = [
     summary: "Rotate the secret of an endpoint; the old secret also signs for a day",
     answer: { status: 200, description: "The new secret.", schema: signingSecretRecordSchema },
     async handle(c) {
-      const secret = await rotateSecretOfEndpoint(c.get("database"), readPathId(c, TITLE))
+      const secret = await rotateSecretOfEndpoint(c.get("database"), readPathResourceId(c, TITLE))
       if (!secret) throw notFoundProblem(TITLE)
       return { body: toSigningSecretRecord(secret) }
     },

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { readJson, getBaseUrl } from "../../input/request.ts"
+import { readJsonBody, getBaseUrl } from "../../input/request.ts"
 import type { AppContext } from "../../context.ts"
 import { emptyQuerySchema, defineOperation } from "../../output/operation.ts"
 import type { Operation } from "../../output/operation.ts"
@@ -8,14 +8,14 @@ import { notFoundProblem } from "../../output/problem.ts"
 import { chooseDatabasesForLists } from "../../middleware/replica.ts"
 import { webhookUrlSchema } from "../../../kinds/create-fields.ts"
 import {
-  readAccountSecret,
+  readWebhookSecretOfAccount,
   replayDelivery,
-  rotateAccountSecret,
+  rotateWebhookSecretOfAccount,
   sendTestEvent,
 } from "../../../webhooks/account-webhooks.ts"
 import { findDelivery, listDeliveries } from "../../../db/deliveries.ts"
 import { DELIVERY_STATES } from "../../../domain/states.ts"
-import { readPathId } from "../../output/collection.ts"
+import { readPathResourceId } from "../../output/collection.ts"
 import { EXAMPLE_ID } from "../../../platform/ids.ts"
 import { readWebhookUrl } from "../../input/accept.ts"
 import { deliveryRecordSchema, toDeliveryRecord } from "./record.ts"
@@ -69,7 +69,7 @@ export const webhookOperations: Operation[] = [
     errors: ["not_found"],
     example: { id: EXAMPLE_ID },
     async handle(c) {
-      const delivery = await findDelivery(c.get("database"), readPathId(c, TITLE))
+      const delivery = await findDelivery(c.get("database"), readPathResourceId(c, TITLE))
       if (!delivery) throw notFoundProblem(TITLE)
       return { body: toDeliveryRecord(delivery) }
     },
@@ -90,7 +90,7 @@ export const webhookOperations: Operation[] = [
     errors: ["not_found"],
     example: { id: EXAMPLE_ID },
     async handle(c) {
-      const logged = await replayDelivery(c.env, c.get("account").id, readPathId(c, TITLE))
+      const logged = await replayDelivery(c.env, c.get("account").id, readPathResourceId(c, TITLE))
       if (!logged) throw notFoundProblem(TITLE)
       return {
         body: toDeliveryRecord(logged),
@@ -116,7 +116,7 @@ export const webhookOperations: Operation[] = [
     },
     errors: ["payload_too_large", "request_timeout", "unsupported_media_type"],
     async handle(c) {
-      const { url } = await readJson(c, testRequest)
+      const { url } = await readJsonBody(c, testRequest)
       const checked = readWebhookUrl(c, "url", url)
       const logged = await sendTestEvent(c.env, c.get("account").id, { url: checked })
       return {
@@ -139,7 +139,9 @@ export const webhookOperations: Operation[] = [
       schema: signingSecretRecordSchema,
     },
     async handle(c) {
-      return { body: toSigningSecretRecord(await readAccountSecret(c.env, c.get("account").id)) }
+      return {
+        body: toSigningSecretRecord(await readWebhookSecretOfAccount(c.env, c.get("account").id)),
+      }
     },
   }),
   defineOperation({
@@ -156,7 +158,9 @@ export const webhookOperations: Operation[] = [
       schema: signingSecretRecordSchema,
     },
     async handle(c) {
-      return { body: toSigningSecretRecord(await rotateAccountSecret(c.env, c.get("account").id)) }
+      return {
+        body: toSigningSecretRecord(await rotateWebhookSecretOfAccount(c.env, c.get("account").id)),
+      }
     },
   }),
 ]

@@ -1,4 +1,4 @@
-import { MAILS_PER_HOUR } from "../../../accounts/mail/limited-mail.ts"
+import { MAILS_PER_HOUR_MAX } from "../../../accounts/mail/limited-mail.ts"
 import type { MailOutcome } from "../../../accounts/mail/limited-mail.ts"
 import { DEFAULT_PLAN } from "../../../domain/plans.ts"
 import type { Invitation } from "../../../db/schema/users.ts"
@@ -33,7 +33,7 @@ const SENTENCES: Record<MailOutcome, (email: string) => string> = {
   failed: (email) =>
     `${email} is invited, but the mail could not be sent; the log has the reason. Pass on the link, which only this page shows:`,
   limited: (email) =>
-    `${email} is invited without a mail, because the address had ${MAILS_PER_HOUR.invitation} mails within an hour. Pass on the link, which only this page shows:`,
+    `${email} is invited without a mail, because the address had ${MAILS_PER_HOUR_MAX.invitation} mails within an hour. Pass on the link, which only this page shows:`,
 }
 
 /** Form that invites an email address, and the table of pending invitations. */

@@ -1,11 +1,11 @@
-import { LIMIT_BOUNDS } from "../../../accounts/operator-plan-limits.ts"
+import { OPERATOR_PLAN_LIMIT_RANGES } from "../../../accounts/operator-plan-limits.ts"
 import type { ListedPlan } from "../../../accounts/manage-plans.ts"
 import { LIMIT_FIELDS, buildLimitRecord, toPublicLimits } from "../../../domain/plan-fields.ts"
 import type { LimitName } from "../../../domain/plan-fields.ts"
 import { LinkButton, SubmitButton } from "../../components/buttons.tsx"
 import { Card } from "../../components/card.tsx"
 import { Field } from "../../components/field.tsx"
-import { formatBytes, usageLimitTitle } from "../../components/format.ts"
+import { formatBytes, getUsageLimitTitle } from "../../components/format.ts"
 import { Notice } from "../../components/notice.tsx"
 import type { PlanLimits } from "../../../domain/plans.ts"
 
@@ -81,7 +81,7 @@ function NameField({ draft, error }: { draft: PlanFormValues; error: string | un
 
 function LimitInput(props: { name: LimitName; draft: PlanFormValues; isWrong: boolean }) {
   const { name, draft, isWrong } = props
-  const [min, max] = LIMIT_BOUNDS[name]
+  const [min, max] = OPERATOR_PLAN_LIMIT_RANGES[name]
   return (
     <Field
       label={labelOf(name)}
@@ -116,7 +116,7 @@ function countAccounts(count: number): string {
 /** Returns the title of a limit on the plan pages, which show no usage. */
 export function planLimitTitle(name: LimitName): string {
   if (name === "requests_per_minute") return "Requests a minute"
-  return name === "fetches_per_day" ? "Fetches a day" : usageLimitTitle(name)
+  return name === "fetches_per_day" ? "Fetches a day" : getUsageLimitTitle(name)
 }
 
 /** Values of the plan form by the public names of limits, as text. Bytes are in GB. */

@@ -158,8 +158,8 @@ function readOption(text: string): FfmpegOption {
  * Values of the setting FFMPEG_FACTS: `image` for the ffmpeg of the container image, and `none` for
  * an unknown ffmpeg.
  */
-export const FFMPEG_FACTS_IMAGE = "image"
-export const FFMPEG_FACTS_NONE = "none"
+export const IMAGE_CAPABILITIES_SETTING = "image"
+export const UNKNOWN_CAPABILITIES_SETTING = "none"
 
 let cached: { setting: string; capabilities: Promise<FfmpegCapabilities | null> } | null = null
 
@@ -168,14 +168,16 @@ let cached: { setting: string; capabilities: Promise<FfmpegCapabilities | null> 
  * `image`, `none`, or the tables of another build as gzipped JSON in base64. Returns null for
  * `none`.
  */
-export async function parseFfmpegFactsSetting(setting: string): Promise<FfmpegCapabilities | null> {
+export async function loadCapabilitiesFromSetting(
+  setting: string,
+): Promise<FfmpegCapabilities | null> {
   if (cached?.setting !== setting) cached = { setting, capabilities: open(setting) }
   return await cached.capabilities
 }
 
 async function open(setting: string): Promise<FfmpegCapabilities | null> {
-  if (setting === FFMPEG_FACTS_NONE) return null
-  if (setting === FFMPEG_FACTS_IMAGE) return createCapabilities(image)
+  if (setting === UNKNOWN_CAPABILITIES_SETTING) return null
+  if (setting === IMAGE_CAPABILITIES_SETTING) return createCapabilities(image)
   const bytes = Uint8Array.from(atob(setting), (letter) => letter.charCodeAt(0))
   const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))
   return createCapabilities(ffmpegCapabilityTablesSchema.parse(await new Response(plain).json()))

@@ -6,7 +6,7 @@ import {
   findOutputFormatRefusalReason,
 } from "../../../ffmpeg/policy/formats.ts"
 import { collectFaults, quoteShortenedValue } from "../../../ffmpeg/policy/refusal.ts"
-import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
+import type { CommandRefusal } from "../../../ffmpeg/policy/refusal.ts"
 import {
   isCodecOption,
   listCodecs,
@@ -24,7 +24,10 @@ import { suggestComponentName, suggestEncoder, suggestExtension } from "./name-s
  * Returns refusals of a file's unknown formats and codecs, and of codecs that the output format
  * cannot hold.
  */
-export function findCodecRefusals(file: CommandFile, capabilities: FfmpegCapabilities): Refusal[] {
+export function findCodecRefusals(
+  file: CommandFile,
+  capabilities: FfmpegCapabilities,
+): CommandRefusal[] {
   if (file.kind === "decoder") return []
   const codecs = checkNames(file, capabilities)
   const format = checkFormat(file, capabilities)
@@ -32,7 +35,7 @@ export function findCodecRefusals(file: CommandFile, capabilities: FfmpegCapabil
   return checkContainer(file, capabilities)
 }
 
-function checkFormat(file: CommandFile, capabilities: FfmpegCapabilities): Refusal[] {
+function checkFormat(file: CommandFile, capabilities: FfmpegCapabilities): CommandRefusal[] {
   const format = findLastOptionValue(file, "f")
   if (format === null) return file.kind === "input" ? [] : checkExtension(file, capabilities)
   const isInput = file.kind === "input"
@@ -54,7 +57,7 @@ function checkFormat(file: CommandFile, capabilities: FfmpegCapabilities): Refus
 }
 
 /** Returns a refusal of an output that has no `-f` and whose extension belongs to no format. */
-function checkExtension(file: CommandFile, capabilities: FfmpegCapabilities): Refusal[] {
+function checkExtension(file: CommandFile, capabilities: FfmpegCapabilities): CommandRefusal[] {
   const { word } = file
   if (findOutputMuxers(file, capabilities) || word === "/dev/null" || /^(?:-|pipe:)/.test(word))
     return []
@@ -70,7 +73,7 @@ function checkExtension(file: CommandFile, capabilities: FfmpegCapabilities): Re
   return [{ code: "invalid_option", message: what }]
 }
 
-function checkNames(file: CommandFile, capabilities: FfmpegCapabilities): Refusal[] {
+function checkNames(file: CommandFile, capabilities: FfmpegCapabilities): CommandRefusal[] {
   return collectFaults(file.options, (option) => {
     const { name, word, value } = option
     if (!isCodecOption(name) || value === null || value === "copy") return []
@@ -120,7 +123,7 @@ function describeEncoder(
 }
 
 /** Returns refusals of codecs that the format of the output cannot hold. */
-function checkContainer(file: CommandFile, capabilities: FfmpegCapabilities): Refusal[] {
+function checkContainer(file: CommandFile, capabilities: FfmpegCapabilities): CommandRefusal[] {
   const [muxer, ...others] = findOutputMuxers(file, capabilities) ?? []
   if (!muxer || others.length > 0) return []
   return (["V", "A", "S"] as const).flatMap((medium) => {

@@ -4,7 +4,7 @@ import {
   listAllOptions,
 } from "../../../ffmpeg/command-line.ts"
 import { collectFaults } from "../../../ffmpeg/policy/refusal.ts"
-import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
+import type { CommandRefusal } from "../../../ffmpeg/policy/refusal.ts"
 import { findCodecRefusals } from "./check-codecs.ts"
 import { findGraphRefusals, parseGraphs } from "./check-graphs.ts"
 import { findOptionRefusals, findTrailingOptionRefusals } from "./check-options.ts"
@@ -33,7 +33,7 @@ function checkEnds(
   command: ParsedCommand,
   capabilities: FfmpegCapabilities,
   probes: ProbesByName,
-): Refusal[] {
+): CommandRefusal[] {
   const isBound = listAllOptions(command).some(({ name, value }) => {
     return BOUNDING.test(name) || (GRAPH_NAMES.test(name) && BOUNDING_GRAPH.test(value ?? ""))
   })
@@ -95,7 +95,7 @@ function checkSizes(
   command: ParsedCommand,
   capabilities: FfmpegCapabilities,
   probes: ProbesByName,
-): Refusal[] {
+): CommandRefusal[] {
   return command.files.flatMap((file) => {
     if (file.kind !== "output") return []
     const encoder = findEncoder(file, "V", capabilities)
@@ -139,7 +139,7 @@ export function findCapabilityRefusals(
   words: readonly string[],
   capabilities: FfmpegCapabilities,
   probes: ProbesByName,
-): Refusal[] {
+): CommandRefusal[] {
   const command = parseFfmpegCommand(words)
   const graphs = parseGraphs(command)
   return [

@@ -1,6 +1,6 @@
 import { findLastOptionValue } from "../../../ffmpeg/command-line.ts"
 import type { ParsedCommand, CommandFile, CommandOption } from "../../../ffmpeg/command-line.ts"
-import { didYouMean } from "../../../hints/nearest-name.ts"
+import { makeDidYouMeanClause } from "../../../hints/nearest-name.ts"
 import {
   findFilterOptionValueKind,
   findFilterRefusalReason,
@@ -10,13 +10,13 @@ import {
   quoteShortenedValue,
   COMMAND_REFUSALS_MAX,
 } from "../../../ffmpeg/policy/refusal.ts"
-import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
+import type { CommandRefusal } from "../../../ffmpeg/policy/refusal.ts"
 import { findOptionStreamType } from "./codecs.ts"
 import { parseFilterChains } from "../../../ffmpeg/filter-chains.ts"
 import type { ChainFilter, FilterChainsResult } from "../../../ffmpeg/filter-chains.ts"
 import { findOption } from "./capabilities.ts"
 import type { FfmpegCapabilities, FfmpegComponent } from "./capabilities.ts"
-import { describeWrongValue } from "./value-names.ts"
+import { describeWrongOptionValue } from "./value-names.ts"
 import { findGenericOption } from "./known-options.ts"
 import { suggestComponentName, suggestFilterOption } from "./name-suggestions.ts"
 
@@ -60,7 +60,7 @@ export function findGraphRefusals(
   command: ParsedCommand,
   graphs: readonly ParsedGraph[],
   capabilities: FfmpegCapabilities,
-): Refusal[] {
+): CommandRefusal[] {
   const refusals = graphs.flatMap((graph) =>
     checkGraph(graph, capabilities).map((message) => ({
       code: "filter_error" as const,
@@ -115,12 +115,14 @@ function checkOptions(
     if (filter.name === "scale" && option.names.includes("flags")) {
       // Checks the flags of the scale filter, because ffmpeg 5 crashes on unknown flags.
       const flags = findGenericOption(["sws"], "sws_flags", capabilities)
-      const expected = flags && describeWrongValue([flags], value, capabilities)
+      const expected = flags && describeWrongOptionValue([flags], value, capabilities)
       return expected ? [`flags=${quoteShortenedValue(value)}: ${expected}`] : []
     }
     const isText = findFilterOptionValueKind(filter.name, name ?? option.names[0] ?? "") !== null
     const expected =
-      isText || /[\\'"]/.test(value) ? null : describeWrongValue([option], value, capabilities)
+      isText || /[\\'"]/.test(value)
+        ? null
+        : describeWrongOptionValue([option], value, capabilities)
     return expected === null
       ? []
       : [`${name ?? option.names[0]}=${quoteShortenedValue(value)}: ${expected}`]
@@ -141,7 +143,7 @@ function describeOption(
     return `it takes at most ${options.length} values, and ${quoteShortenedValue(word)} is one too many; leave it out`
   }
   const usual = suggestFilterOption(filter, word)
-  const near = usual === null ? didYouMean(word, names) : `; write \`${usual}\``
+  const near = usual === null ? makeDidYouMeanClause(word, names) : `; write \`${usual}\``
   const choices = `; it has ${names.slice(0, 8).join(", ")}${names.length > 8 ? " and others" : ""}`
   return `it has no option ${quoteShortenedValue(word)}${near === "" ? choices : near}`
 }
@@ -159,7 +161,7 @@ function describeNameless({ name: filter }: ChainFilter, last: string, value: st
 }
 
 /** Returns refusals of -map options whose label no filter graph defines. */
-function checkLabels({ files }: ParsedCommand, graphs: readonly ParsedGraph[]): Refusal[] {
+function checkLabels({ files }: ParsedCommand, graphs: readonly ParsedGraph[]): CommandRefusal[] {
   const options = files.flatMap((file) => file.options)
   if (options.some(({ name }) => /^(?:\/.+|filter_complex_script)$/.test(name))) return []
   const labels = new Set(
@@ -196,5 +198,5 @@ function describeUndefined(
     labels.length === 0
       ? "; add this label to the output of a filter"
       : `; the filters make ${labels.map((name) => `[${name}]`).join(" ")}`
-  return `no filter makes [${label}]${didYouMean(label, labels, (name) => `\`[${name}]\``) || choices}`
+  return `no filter makes [${label}]${makeDidYouMeanClause(label, labels, (name) => `\`[${name}]\``) || choices}`
 }

@@ -1,14 +1,14 @@
 import type { CommandFile, CommandOption } from "../../../ffmpeg/command-line.ts"
-import { didYouMean } from "../../../hints/nearest-name.ts"
+import { makeDidYouMeanClause } from "../../../hints/nearest-name.ts"
 import { collectFaults, quoteShortenedValue } from "../../../ffmpeg/policy/refusal.ts"
-import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
+import type { CommandRefusal } from "../../../ffmpeg/policy/refusal.ts"
 import { findEncoder, findOptionStreamType, findOutputMuxers } from "./codecs.ts"
 import type { StreamType } from "./codecs.ts"
 import { findOption } from "./capabilities.ts"
 import type { FfmpegCapabilities, FfmpegOption } from "./capabilities.ts"
-import { describeWrongValue, describeExpectedNames } from "./value-names.ts"
+import { describeWrongOptionValue, describeExpectedNames } from "./value-names.ts"
 import { describeUnknownOption, findGenericOption, isKnownOption } from "./known-options.ts"
-import { listEncoderChoices } from "./unlisted-options.ts"
+import { listEncoderOptionValues } from "./unlisted-options.ts"
 
 const MEDIA: readonly StreamType[] = ["V", "A", "S"]
 /**
@@ -18,7 +18,10 @@ const MEDIA: readonly StreamType[] = ["V", "A", "S"]
 const OWN_TYPES: Record<string, string> = { pix_fmt: "p", sample_fmt: "a", ch_layout: "l" }
 
 /** Returns refusals of a file's unknown options, and of values that an option does not accept. */
-export function findOptionRefusals(file: CommandFile, capabilities: FfmpegCapabilities): Refusal[] {
+export function findOptionRefusals(
+  file: CommandFile,
+  capabilities: FfmpegCapabilities,
+): CommandRefusal[] {
   return collectFaults(file.options, (option) => {
     const message = isKnownOption(option.name, capabilities)
       ? describeValue(option, file, capabilities)
@@ -31,13 +34,13 @@ export function findOptionRefusals(file: CommandFile, capabilities: FfmpegCapabi
 export function findTrailingOptionRefusals(
   option: CommandOption,
   capabilities: FfmpegCapabilities,
-): Refusal[] {
+): CommandRefusal[] {
   if (isKnownOption(option.name, capabilities)) return []
   const file = { kind: "output" as const, word: "", options: [], at: -1 }
   return [refuse(option, describeUnknownOption(option, file, capabilities))]
 }
 
-function refuse({ word }: CommandOption, message: string): Refusal {
+function refuse({ word }: CommandOption, message: string): CommandRefusal {
   return { code: "invalid_option", option: word, message: `${word}: ${message}` }
 }
 
@@ -56,7 +59,7 @@ function describeValue(
   }
   const encoders = file.kind === "output" ? encodersOf(option, file, capabilities) : []
   const [choices, ...more] = encoders.flatMap((each) => [
-    listEncoderChoices(each ?? "", name) ?? [],
+    listEncoderOptionValues(each ?? "", name) ?? [],
   ])
   if (choices && choices.length > 0 && more.every((each) => each.length === 0)) {
     const wrong = value.split(/[,./+]/).find((part) => !choices.includes(part))
@@ -64,7 +67,7 @@ function describeValue(
       ? null
       : `${quoteShortenedValue(wrong)}: ${describeExpectedNames(wrong, choices)}`
   }
-  const expected = describeWrongValue(
+  const expected = describeWrongOptionValue(
     optionsNamed(name, { encoders, file, capabilities }),
     value,
     capabilities,
@@ -82,7 +85,7 @@ function describeListed(
   const words = value.split(separator).map((part) => part.split("=", 1)[0] ?? "")
   const wrong = words.find((name) => /^[a-z_]\w*$/i.test(name) && !names.has(name))
   if (wrong === undefined) return null
-  return `ffmpeg has no ${what} ${quoteShortenedValue(wrong)}${didYouMean(wrong, names)}`
+  return `ffmpeg has no ${what} ${quoteShortenedValue(wrong)}${makeDidYouMeanClause(wrong, names)}`
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { ParsedCommand, CommandFile } from "../../../ffmpeg/command-line.ts"
 import type { ProbeResult } from "../../../contract/probe.ts"
 import { collectFaults, quoteShortenedValue } from "../../../ffmpeg/policy/refusal.ts"
-import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
+import type { CommandRefusal } from "../../../ffmpeg/policy/refusal.ts"
 import type { ParsedGraph } from "./check-graphs.ts"
 
 /** ffprobe results of inputs, by the names that the inputs have in the command. */
@@ -27,7 +27,7 @@ export function findStreamRefusals(
   command: ParsedCommand,
   graphs: readonly ParsedGraph[],
   probes: ProbesByName,
-): Refusal[] {
+): CommandRefusal[] {
   const inputs = command.files.filter(({ kind }) => kind === "input")
   const references = [...findMapReferences(command), ...findLabelReferences(graphs)]
   return collectFaults(references, (reference) => {

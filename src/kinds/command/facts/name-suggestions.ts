@@ -1,5 +1,5 @@
 import { buildAliasMap } from "../../../hints/hint-table.ts"
-import { didYouMean, findNearestName } from "../../../hints/nearest-name.ts"
+import { makeDidYouMeanClause, findNearestName } from "../../../hints/nearest-name.ts"
 
 const ENCODERS = buildAliasMap([
   ["x264 avc openh264 libopenh264 quicktime mp4 mov mkv hls mpegts matroska", "libx264"],
@@ -157,7 +157,9 @@ export function suggestComponentName(
   const replacement = table.get(key)
   if (replacement !== undefined) return `; did you mean \`${replacement}\`?`
   const isFormat = kind === "decoders" && CONTAINER.test(key)
-  return isFormat ? ", because this is a file format; leave it out" : didYouMean(word, names)
+  return isFormat
+    ? ", because this is a file format; leave it out"
+    : makeDidYouMeanClause(word, names)
 }
 
 /**

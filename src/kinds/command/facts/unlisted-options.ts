@@ -26,6 +26,6 @@ export function isUnlistedOption(name: string): boolean {
 }
 
 /** Returns all possible values of an encoder's option; null if the option may have other values. */
-export function listEncoderChoices(encoder: string, option: string): string[] | null {
+export function listEncoderOptionValues(encoder: string, option: string): string[] | null {
   return ENCODER_CHOICES[`${encoder} ${option}`]?.split(" ") ?? null
 }

@@ -33,7 +33,7 @@ const UNLISTED_NAMES =
  * the options that a name may refer to. Returns null if an option may accept the value as a number,
  * an expression or a name.
  */
-export function describeWrongValue(
+export function describeWrongOptionValue(
   options: readonly FfmpegOption[],
   value: string,
   capabilities: FfmpegCapabilities,

@@ -1,6 +1,6 @@
 import { findLastOptionValue, parseFfmpegCommand } from "../../../ffmpeg/command-line.ts"
 import type { ParsedCommand } from "../../../ffmpeg/command-line.ts"
-import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
+import type { CommandRefusal } from "../../../ffmpeg/policy/refusal.ts"
 import { quoteForMessage } from "../../../hints/hint-table.ts"
 import {
   findRefusalByLineHints,
@@ -33,7 +33,7 @@ const UNUSABLE_FILES: readonly LineHint[] = [
  * Returns a refusal of a file on which ffmpeg would certainly fail, for a command without other
  * refusals.
  */
-export function findUnusableFileRefusals(text: CommandText): Refusal[] {
+export function findUnusableFileRefusals(text: CommandText): CommandRefusal[] {
   const refusal =
     missingInput(parseFfmpegCommand(text.words), text) ??
     findRefusalByLineHints(joinWordsWithSpaces(text.words), UNUSABLE_FILES, "name_not_allowed", {
@@ -47,8 +47,8 @@ export function findUnusableFileRefusals(text: CommandText): Refusal[] {
  */
 export function findFileMistakeRefusals(
   text: CommandText,
-  refusals: readonly Refusal[],
-): Refusal[] {
+  refusals: readonly CommandRefusal[],
+): CommandRefusal[] {
   const command = parseFfmpegCommand(text.words)
   const [failing] = findUnusableFileRefusals(text)
   const refusal =
@@ -59,7 +59,7 @@ export function findFileMistakeRefusals(
   return refusal ? [refusal] : []
 }
 
-function missingInput({ files }: ParsedCommand, text: CommandText): Refusal | null {
+function missingInput({ files }: ParsedCommand, text: CommandText): CommandRefusal | null {
   const [first] = files
   if (first === undefined || files.some(({ kind }) => kind !== "output")) return null
   const needsNoInput = files.some(({ word, options }) => {
@@ -86,8 +86,8 @@ function missingInput({ files }: ParsedCommand, text: CommandText): Refusal | nu
 function missingOutput(
   { files, trailing }: ParsedCommand,
   text: CommandText,
-  refusals: readonly Refusal[],
-): Refusal | null {
+  refusals: readonly CommandRefusal[],
+): CommandRefusal | null {
   if (refusals.every(({ code }) => code !== "no_output")) return null
   if (text.outputKeys.length === 0 || trailing.some(({ value }) => value !== null)) return null
   const { in: input, out } = makeExamplePlaceholders(text)
@@ -102,7 +102,7 @@ function missingOutput(
  * Returns a refusal of an input in the position of an output. The message differs if an output is
  * also in the position of an input.
  */
-function misplacedInput({ files }: ParsedCommand, text: CommandText): Refusal | null {
+function misplacedInput({ files }: ParsedCommand, text: CommandText): CommandRefusal | null {
   const { inputKeys, outputKeys, remedies } = text
   const inputAsOutput = files.find(
     ({ kind, word }) => kind === "output" && inputKeys.includes(removePlaceholderBraces(word)),
@@ -133,8 +133,8 @@ function misplacedInput({ files }: ParsedCommand, text: CommandText): Refusal | 
 function plainOutput(
   { files }: ParsedCommand,
   text: CommandText,
-  refusals: readonly Refusal[],
-): Refusal | null {
+  refusals: readonly CommandRefusal[],
+): CommandRefusal | null {
   const { words, outputKeys, remedies } = text
   const last = files.at(-1)
   const refusal = refusals.find(({ option }) => option === undefined)

@@ -1,7 +1,7 @@
 import { parseFfmpegCommand } from "../../../ffmpeg/command-line.ts"
 import { findFilterGraphWordIndexes } from "../../../ffmpeg/file-keys.ts"
 import { findGraphRefusals, parseGraphs } from "../facts/check-graphs.ts"
-import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
+import type { CommandRefusal } from "../../../ffmpeg/policy/refusal.ts"
 import { quoteForMessage } from "../../../hints/hint-table.ts"
 import type { CommandText } from "./line.ts"
 
@@ -59,8 +59,8 @@ const CORRECTIONS: readonly (readonly [rule: string, pattern: RegExp, replacemen
  */
 export function findGraphMistakeRefusals(
   text: CommandText,
-  refusals: readonly Refusal[],
-): Refusal[] {
+  refusals: readonly CommandRefusal[],
+): CommandRefusal[] {
   const { words, raws } = text
   const graphOptions = new Set(
     refusals.map(({ code, option }) => (code === "filter_error" ? option : "")),

@@ -1,5 +1,5 @@
 import type { FfmpegCapabilities } from "../facts/capabilities.ts"
-import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
+import type { CommandRefusal } from "../../../ffmpeg/policy/refusal.ts"
 import type { RemedyPhrases } from "../../../ffmpeg/policy/remedies.ts"
 import { findHint } from "../../../hints/hint-table.ts"
 import type { Hint } from "../../../hints/hint-table.ts"
@@ -23,7 +23,7 @@ export type CommandText = {
  * Hint for a mistake in a command line: a pattern, a sentence, and the code of the refusal, which
  * is absent if the refusal has the usual code.
  */
-export type LineHint = readonly [...hint: Hint, code?: Refusal["code"]]
+export type LineHint = readonly [...hint: Hint, code?: CommandRefusal["code"]]
 
 /**
  * Character that stands for white space within a word, because plain spaces separate the words of a
@@ -48,9 +48,9 @@ function inLine(word: string): string {
 export function findRefusalByLineHints(
   line: string,
   hints: readonly LineHint[],
-  usualCode: Refusal["code"],
+  usualCode: CommandRefusal["code"],
   { values = {}, words }: { values?: Record<string, string>; words?: readonly string[] } = {},
-): Refusal | null {
+): CommandRefusal | null {
   const allowedWords = words && new Set(words.map(inLine))
   for (const [pattern, sentence, code = usualCode] of hints) {
     const begin = line.search(pattern)

@@ -1,6 +1,6 @@
 import { parseOptionName, parseFfmpegCommand } from "../../../ffmpeg/command-line.ts"
 import type { CommandFile, CommandOption } from "../../../ffmpeg/command-line.ts"
-import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
+import type { CommandRefusal } from "../../../ffmpeg/policy/refusal.ts"
 import { quoteShortenedValue } from "../../../ffmpeg/policy/refusal.ts"
 import { buildAliasMap, quoteForMessage } from "../../../hints/hint-table.ts"
 import { findFileMistakeRefusals } from "./files.ts"
@@ -22,16 +22,20 @@ import { describeUnknownOption, isKnownOption } from "../facts/known-options.ts"
  * Refusals of a command in which each cause replaces its consequences. `isGarbled` means that the
  * words are not the files and options that the caller intended, so that key faults would mislead.
  */
-export type RefusalsWithCauses = { refusals: Refusal[]; isGarbled: boolean }
+export type RefusalsWithCauses = { refusals: CommandRefusal[]; isGarbled: boolean }
 
 /** Matches the placeholder of an undeclared key in a message. A separate fault reports the key. */
 const UNKNOWN_KEY = /"\{\{[^{}]+\}\}"/
-const SHAPE_CODES = new Set<Refusal["code"]>(["trailing_option", "missing_value", "no_output"])
+const SHAPE_CODES = new Set<CommandRefusal["code"]>([
+  "trailing_option",
+  "missing_value",
+  "no_output",
+])
 
 /** Replaces the refusals of a command by refusals of the mistakes that caused them. */
 export function replaceRefusalsByCauses(
   text: CommandText,
-  refusals: readonly Refusal[],
+  refusals: readonly CommandRefusal[],
 ): RefusalsWithCauses {
   const shellRefusal = explainShell(text)
   if (shellRefusal) return { refusals: [shellRefusal], isGarbled: true }
@@ -59,7 +63,7 @@ export function replaceRefusalsByCauses(
  * Returns a refusal of the first word that only a shell understands or that a text editor changed.
  * All later refusals of the command follow from that word.
  */
-function explainShell(text: CommandText): Refusal | null {
+function explainShell(text: CommandText): CommandRefusal | null {
   const line = joinWordsWithSpaces(text.words)
   const values = makeExamplePlaceholders(text)
   const words = parseFfmpegCommand(text.words).files.map(({ word }) => word)
@@ -70,7 +74,10 @@ function explainShell(text: CommandText): Refusal | null {
 }
 
 /** Replaces refusals that are consequences of a mistake by the refusals of the mistake. */
-function inPlace(causes: readonly Refusal[], refusals: readonly Refusal[]): Refusal[] {
+function inPlace(
+  causes: readonly CommandRefusal[],
+  refusals: readonly CommandRefusal[],
+): CommandRefusal[] {
   const explainedOptions = new Set(causes.map(({ option }) => option))
   // Without -i, the checks treat the format of the input as the format of an output.
   if (explainedOptions.has("-i")) explainedOptions.add("-f")
@@ -89,7 +96,7 @@ function inPlace(causes: readonly Refusal[], refusals: readonly Refusal[]): Refu
  * Shows the path in a refusal as the caller wrote it, with the backslashes that the shell rules
  * removed.
  */
-function withBackslashes(refusal: Refusal, { words, raws }: CommandText): Refusal {
+function withBackslashes(refusal: CommandRefusal, { words, raws }: CommandText): CommandRefusal {
   const place = words.findIndex((word, index) => {
     return raws[index]?.includes("\\") && refusal.message.includes(quoteShortenedValue(word))
   })
@@ -134,7 +141,7 @@ const STRAYS: readonly LineHint[] = [
  * Returns a refusal of the first word that no option takes as a value. ffmpeg would read such a
  * word as an output.
  */
-function explainStrays(text: CommandText): Refusal[] {
+function explainStrays(text: CommandText): CommandRefusal[] {
   const place = findStray(text)
   if (place < 0) return []
   const { words } = text
@@ -167,7 +174,7 @@ function findStray({ words, outputKeys, inputKeys, capabilities }: CommandText):
  * Returns the refusal of a filter graph that the caller wrote with spaces and without quotes, so
  * that it became several words.
  */
-function splitGraph(option: string, line: string, text: CommandText): Refusal | null {
+function splitGraph(option: string, line: string, text: CommandText): CommandRefusal | null {
   if (!/^-[a-z]/i.test(option) || findOptionValueKind(parseOptionName(option)) !== "graph")
     return null
   const value = new RegExp(`^ \\S+ (${WORDS})`).exec(line)?.[1] ?? ""
@@ -180,7 +187,7 @@ function splitGraph(option: string, line: string, text: CommandText): Refusal | 
   return { code: "filter_error", option, message }
 }
 
-function strayWord(word: string, text: CommandText): Refusal {
+function strayWord(word: string, text: CommandText): CommandRefusal {
   const isEnded = text.outputKeys.includes(removePlaceholderBraces(text.words.at(-1) ?? ""))
   const end = isEnded
     ? ""
@@ -214,8 +221,8 @@ type PlacedOption = { option: CommandOption; file: CommandFile }
  * Returns refusals of unknown options, and of options without a value. ffmpeg would take the next
  * word as the value.
  */
-function explainOptions(text: CommandText): Refusal[] {
-  const found: Refusal[] = []
+function explainOptions(text: CommandText): CommandRefusal[] {
+  const found: CommandRefusal[] = []
   for (const placedOption of placedOptions(text)) {
     if (found.length >= REFUSALS_SHOWN_MAX) break
     const refusal = unknownOption(placedOption, text) ?? missingValue(placedOption.option, text)
@@ -252,7 +259,7 @@ function placedOptions({ words }: CommandText): PlacedOption[] {
 function unknownOption(
   { option, file }: PlacedOption,
   { capabilities }: CommandText,
-): Refusal | null {
+): CommandRefusal | null {
   const isJoined = /^-[a-z][\w:-]*=|^-c(?:odec)?:[vas]:[a-z]/i.test(option.word)
   if (!capabilities || option.word === "-i" || findOptionRefusalReason(option.name)) return null
   if (isKnownOption(option.name, capabilities) && !isJoined) return null
@@ -264,7 +271,10 @@ function unknownOption(
  * Returns a refusal of an option that lacks its value. The command ends after the option, or the
  * next word is another option or the output.
  */
-function missingValue({ word, name, value }: CommandOption, text: CommandText): Refusal | null {
+function missingValue(
+  { word, name, value }: CommandOption,
+  text: CommandText,
+): CommandRefusal | null {
   const { words } = text
   if (!word.startsWith("-") || findOptionValueKind(name) === "text") return null
   const isMissing =

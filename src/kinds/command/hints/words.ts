@@ -1,4 +1,4 @@
-import type { Refusal } from "../../../ffmpeg/policy/refusal.ts"
+import type { CommandRefusal } from "../../../ffmpeg/policy/refusal.ts"
 import { findRefusalByLineHints, joinWordsWithSpaces } from "./line.ts"
 import type { LineHint } from "./line.ts"
 
@@ -21,7 +21,7 @@ const WRONG_WORDS: readonly LineHint[] = [
 ]
 
 /** Returns refusals of words that only a shell would expand, or that a text editor changed. */
-export function findWordRefusals(words: readonly string[]): Refusal[] {
+export function findWordRefusals(words: readonly string[]): CommandRefusal[] {
   return words.flatMap((word, index) => {
     const found = findRefusalByLineHints(
       joinWordsWithSpaces([word]),

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
-import { EXAMPLE_INPUT } from "../../../../src/kinds/reference.ts"
+import { EXAMPLE_INPUT_REFERENCE } from "../../../../src/kinds/reference.ts"
 import { signText } from "../../../../src/platform/crypto/signature.ts"
 import { findCallerAccountId } from "../../../support/media/bundle.ts"
 import { makeCaller } from "../../../support/caller.ts"
@@ -83,7 +83,7 @@ describe("headers of a command's inputs", () => {
     ["https://media.example/page.html", /^url: expected the URL of a file/],
     ["https://127.0.0.1/film.mp4", /^url: expected a public host/],
     ["https://u:p@media.example/film.mp4", /^url: expected a URL without a user/],
-    [EXAMPLE_INPUT, /^url: expected the URL of another server/],
+    [EXAMPLE_INPUT_REFERENCE, /^url: expected the URL of another server/],
     ["film.mp4", /^url: /],
   ])("do not go with %s", async (url, expected) => {
     const faults = await readRefusalFaults(caller, form, privateInput(undefined, url))

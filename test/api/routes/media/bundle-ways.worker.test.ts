@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
 import { collectGarbage } from "../../../../src/objects/collect-garbage.ts"
 import { openDirectory } from "../../../../src/db/database.ts"
-import { outputObjectKey, filePrefix } from "../../../../src/domain/object-keys.ts"
+import { makeOutputObjectKey, getFileKeyPrefix } from "../../../../src/domain/object-keys.ts"
 import { makeBundleReport, startCommandTask } from "../../../support/media/bundle.ts"
 import type { RunningTask } from "../../../support/media/bundle.ts"
 import { fetchWorker, makeCaller, uploadTestFile } from "../../../support/caller.ts"
@@ -31,7 +31,7 @@ async function makeSeries() {
 
 /** Returns the prefix of an output. */
 function prefixIn(task: RunningTask): string {
-  return filePrefix(outputObjectKey(task.accountId, task, "out_1"))
+  return getFileKeyPrefix(makeOutputObjectKey(task.accountId, task, "out_1"))
 }
 
 describe("an uploaded member", () => {

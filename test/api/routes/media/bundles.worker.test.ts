@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
 import { BUNDLE_MEMBERS_MAX } from "../../../../src/contract/bundle.ts"
 import { makeDownloadToken } from "../../../../src/objects/download-links.ts"
-import { outputObjectKey } from "../../../../src/domain/object-keys.ts"
+import { makeOutputObjectKey } from "../../../../src/domain/object-keys.ts"
 import {
   findCallerAccountId,
   makeBundleReport,
@@ -311,7 +311,7 @@ describe("a series' download_url", () => {
   it("ends short if a picture is missing, so that clients notice", async () => {
     const { task, outputs } = await makeCommand()
     const link = await linkOf(outputOf(outputs, "out_2").download_url)
-    const prefix = outputObjectKey(task.accountId, task, "out_2").replace(/media$/, "members/")
+    const prefix = makeOutputObjectKey(task.accountId, task, "out_2").replace(/media$/, "members/")
     await env.MEDIA.delete(`${prefix}frame_002.png`)
     await expect(fetchWorker(link).then((answer) => answer.arrayBuffer())).rejects.toThrow(/./)
     await env.MEDIA.delete(`${prefix}frame_001.png`)

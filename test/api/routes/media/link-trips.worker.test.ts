@@ -6,7 +6,7 @@ import { makeBundleReport, startCommandTask } from "../../../support/media/bundl
 import { fetchWorker, makeCaller, uploadTestFile } from "../../../support/caller.ts"
 import type { TestCaller } from "../../../support/caller.ts"
 import { makeCommandBody } from "../../../support/media/command-request.ts"
-import { recordD1Trips } from "../../../support/db/counted-trips.ts"
+import { recordD1RoundTrips } from "../../../support/db/counted-trips.ts"
 import { makeFetchResult, finishFetch } from "../../../support/media/fetched.ts"
 import { finishTranscription } from "../../../support/media/transcribed.ts"
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
 /** Follows a path to its link; also returns the round trips. */
 async function follow(path: string): Promise<{ link: string; trips: string[] }> {
   let link = ""
-  const trips = await recordD1Trips(async () => {
+  const trips = await recordD1RoundTrips(async () => {
     const redirect = await caller.call(path)
     expect([path, redirect.status]).toEqual([path, 302])
     link = redirect.headers.get("location") ?? ""
@@ -39,7 +39,7 @@ async function follow(path: string): Promise<{ link: string; trips: string[] }> 
 /** Reads the target of a link, and expects no round trip. */
 async function open(link: string, init: RequestInit = {}): Promise<Response> {
   let answer = new Response()
-  const trips = await recordD1Trips(async () => {
+  const trips = await recordD1RoundTrips(async () => {
     answer = await fetchWorker(link, init)
   })
   expect(trips.filter((trip) => !BY_TIME.test(trip))).toEqual([])

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers"
 import { expect, it } from "vitest"
-import { readContainers } from "../../../../src/upkeep/inspect-containers.ts"
+import { readContainersOfPool } from "../../../../src/upkeep/inspect-containers.ts"
 import type { ContainerState } from "../../../../src/bindings/rpc.ts"
 import { fetchWorker, fetchOperatorRoute } from "../../../support/caller.ts"
 import { makeEnvWithSettings } from "../../../support/runner/faked-container.ts"
@@ -59,7 +59,7 @@ it("a pool lists its containers that run or failed to start, with their runners'
       }),
     },
   })
-  expect(await readContainers(containers, "media")).toEqual([
+  expect(await readContainersOfPool(containers, "media")).toEqual([
     { slot: "media-0", isRunning: true, problem: null, health: HEALTH },
     { slot: "media-1", isRunning: false, problem: "there is no container instance", health: null },
     { slot: "media-3", isRunning: true, problem: "no answer", health: null },

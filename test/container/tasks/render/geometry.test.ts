@@ -3,7 +3,7 @@ import {
   computeDisplaySize,
   fitRenditionSize,
   readPictureRotation,
-  NO_ROTATION,
+  NO_PICTURE_ROTATION,
 } from "../../../../container/tasks/render/geometry.ts"
 import type { RenditionSize } from "../../../../src/contract/tasks/render.ts"
 
@@ -58,7 +58,7 @@ test.for<[number, number, number, boolean, number, number]>([
   [320, 240, 1000, false, 320, 240],
 ])("%d x %d with pixels of %d, turned: %s, is shown as %d x %d", (row) => {
   const [width, height, pixelShape, swapsSides, shownWidth, shownHeight] = row
-  const orientation = { ...NO_ROTATION, swapsSides }
+  const orientation = { ...NO_PICTURE_ROTATION, swapsSides }
   const shown = computeDisplaySize({ width, height }, { pixelShape, orientation })
   expect(shown.width).toBeCloseTo(shownWidth)
   expect(shown.height).toBeCloseTo(shownHeight)
@@ -85,6 +85,6 @@ describe("a display matrix", () => {
   })
 
   test("without valid numbers rotates nothing", () => {
-    expect(readPictureRotation("nothing")).toEqual(NO_ROTATION)
+    expect(readPictureRotation("nothing")).toEqual(NO_PICTURE_ROTATION)
   })
 })

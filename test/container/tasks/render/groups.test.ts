@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { groupByEncodeLimits } from "../../../../container/tasks/render/encode-renditions.ts"
+import { groupRenditionsByEncodeLimits } from "../../../../container/tasks/render/encode-renditions.ts"
 import type { EncodeLimits } from "../../../../container/tasks/render/encode-renditions.ts"
 import type { RenditionCodec } from "../../../../src/contract/tasks/render.ts"
 
@@ -24,7 +24,7 @@ function sizesWithin(
   height: number,
 ) {
   const renditions = codecs.map((codec) => rendition(codec, width, height))
-  const groups = groupByEncodeLimits(renditions, SOURCE, limits)
+  const groups = groupRenditionsByEncodeLimits(renditions, SOURCE, limits)
   expect(new Set(groups.flat())).toEqual(new Set(renditions))
   return groups.map(({ length }) => length)
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { callerFailure } from "../../../../container/task-failure.ts"
+import { createCallerFailure } from "../../../../container/task-failure.ts"
 import { isEncodeLimitFailure } from "../../../../container/tasks/render/encode-renditions.ts"
 
 test.for([
@@ -8,7 +8,7 @@ test.for([
   ["time_limit", false],
   ["command_failed", false],
 ] as const)("after %s a group is divided: %s", ([code, expected]) => {
-  const failed = callerFailure(code, "It failed.")
+  const failed = createCallerFailure(code, "It failed.")
   expect(isEncodeLimitFailure(failed)).toBe(expected)
   expect(isEncodeLimitFailure({ ...failed, blame: "ours" })).toBe(false)
 })

@@ -11,7 +11,7 @@ import {
 } from "../../../../container/sandbox/task-sandbox.ts"
 import { createWorkspace } from "../../../../container/sandbox/workspace.ts"
 import { outputZeroTimestamp } from "../../../../container/tasks/render/render.ts"
-import type { QualityContext } from "../../../../container/tasks/render/compare-segment.ts"
+import type { QualityMeasurementContext } from "../../../../container/tasks/render/compare-segment.ts"
 import type {
   EncodedRendition,
   ComparisonSource,
@@ -21,7 +21,7 @@ import { makeTestRunnerSettings } from "../../../support/runner/runner-settings.
 const run = promisify(execFile)
 
 export type QualityLab = AsyncDisposable & {
-  context: QualityContext
+  context: QualityMeasurementContext
   /** Returns the names of the files in the workspace. */
   files(): Promise<string[]>
   /** Creates a file of the workspace by ffmpeg without a sandbox; `words` precede its name. */
@@ -131,7 +131,7 @@ export async function openQualityLab({
   }
 }
 
-function emptyOrder(taskId: string): QualityContext["order"] {
+function emptyOrder(taskId: string): QualityMeasurementContext["order"] {
   return {
     task_id: taskId,
     job_id: crypto.randomUUID(),
@@ -144,7 +144,7 @@ function emptyOrder(taskId: string): QualityContext["order"] {
   }
 }
 
-function emptyStatus(taskId: string): QualityContext["status"] {
+function emptyStatus(taskId: string): QualityMeasurementContext["status"] {
   return {
     taskId,
     jobId: crypto.randomUUID(),

@@ -3,10 +3,10 @@ import {
   classifyInputDamage,
   findInputDamageLine,
 } from "../../../../container/tools/ffmpeg/input-damage.ts"
-import { createFfmpegRunFactsReader } from "../../../../container/tools/ffmpeg/run-facts.ts"
+import { createFfmpegRunDetailsReader } from "../../../../container/tools/ffmpeg/run-facts.ts"
 
 function notesOf(lines: string[], progress: string[] = []) {
-  const notes = createFfmpegRunFactsReader()
+  const notes = createFfmpegRunDetailsReader()
   for (const line of lines) notes.readStderr(line)
   for (const line of progress) notes.readProgress(line)
   return notes.end()

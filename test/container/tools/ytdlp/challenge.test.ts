@@ -11,7 +11,7 @@ import { startToolProcess } from "../../../../container/sandbox/start-process.ts
 import { createWorkspace } from "../../../../container/sandbox/workspace.ts"
 import {
   findYtdlpInstallation,
-  ytdlpGrants,
+  getYtdlpToolGrants,
 } from "../../../../container/tools/ytdlp/ytdlp-environment.ts"
 import { FETCH_PYTHON_PATH } from "../../../../scripts/setup/yt-dlp.ts"
 import { makeTestRunnerSettings } from "../../../support/runner/runner-settings.ts"
@@ -24,7 +24,7 @@ test("yt-dlp runs a site's JavaScript in Node inside the sandbox, with its own s
   const workDir = await mkdtemp(join(tmpdir(), "lathe-test-"))
   const taskSandbox = createTaskSandbox(sandbox)
   const workspace = await createWorkspace(workDir, { taskId: "a", fence: 1 }, taskSandbox.uid)
-  const grants = ytdlpGrants(ytdlp)
+  const grants = getYtdlpToolGrants(ytdlp)
   const { finished } = startToolProcess({
     tool: ytdlp.python,
     argv: ["-I", "-S", "-B", join(import.meta.dirname, "challenge.py")],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { fileNameForTitle } from "../../../../container/tools/ytdlp/download-page.ts"
+import { makeFileNameForTitle } from "../../../../container/tools/ytdlp/download-page.ts"
 
 test.for([
   ["A clip", "mp4", "A clip.mp4"],
@@ -12,13 +12,13 @@ test.for([
   ["", "mp4", "video.mp4"],
   [null, "mp4", "video.mp4"],
 ] as const)("%j becomes a file name", ([title, extension, name]) => {
-  expect(fileNameForTitle(title, extension)).toBe(name)
+  expect(makeFileNameForTitle(title, extension)).toBe(name)
 })
 
 test.for(["é".repeat(300), "👩‍👩‍👧‍👦".repeat(50), "x".repeat(1000)])(
   "a long title is cut between characters",
   (title) => {
-    const name = fileNameForTitle(title, "mp4")
+    const name = makeFileNameForTitle(title, "mp4")
     expect(Buffer.byteLength(name)).toBeLessThanOrEqual(200)
     expect(Buffer.byteLength(name)).toBeGreaterThan(170)
     expect(name).toMatch(/\.mp4$/)

@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers"
 import { setTimeout as sleep } from "node:timers/promises"
 import { describe, expect, test } from "vitest"
-import { createDial } from "../../../../container/egress/dial.ts"
+import { createDialFunction } from "../../../../container/egress/dial.ts"
 import { createWebRequester } from "../../../../container/transfer/web/request-web-source.ts"
 import { downloadSourceBytes } from "../../../../container/transfer/web/download-source-bytes.ts"
 import { requestSource } from "../../../../container/transfer/web/request-source.ts"
@@ -21,7 +21,7 @@ const LIMITS: SourceLimits = {
 /** Reads all that a source sends, within small limits; `pauseMs` slows the reader. */
 async function readFrom(answer: Answer, pauseMs = 0) {
   await using source = await startSource(answer)
-  const dial = createDial({ allowedHosts: ["127.0.0.1"], upstream: null })
+  const dial = createDialFunction({ allowedHosts: ["127.0.0.1"], upstream: null })
   const { signal } = new AbortController()
   const request = {
     url: new URL(source.origin),

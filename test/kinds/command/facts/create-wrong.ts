@@ -1,5 +1,5 @@
 import type { ProbeResult } from "../../../../src/contract/probe.ts"
-import { substituteKeys } from "../../../../src/ffmpeg/file-keys.ts"
+import { replaceFileKeysByNames } from "../../../../src/ffmpeg/file-keys.ts"
 import { findCapabilityRefusals } from "../../../../src/kinds/command/facts/check-command.ts"
 import image from "../../../../src/kinds/command/facts/image.json" with { type: "json" }
 import { createCapabilities } from "../../../../src/kinds/command/facts/capabilities.ts"
@@ -54,7 +54,7 @@ const PROBES = new Map(
 function wordsOfWrong(line: string): string[] {
   const split = splitWords(line)
   if ("error" in split) throw new Error(split.error)
-  return substituteKeys(split.words, NAMES)
+  return replaceFileKeysByNames(split.words, NAMES)
 }
 
 /**

@@ -1,17 +1,17 @@
 import { makeTextResponse } from "../visit.ts"
 import type { SiteResponse, SiteRouteContext } from "../visit.ts"
-import { DASH_LINKS } from "./dash.ts"
-import { HLS_LINKS } from "./hls.ts"
-import { LIST_LINKS } from "./lists.ts"
-import { PAGE_LINKS } from "./pages.ts"
+import { DASH_LINKING_BODIES } from "./dash.ts"
+import { HLS_LINKING_BODIES } from "./hls.ts"
+import { PLAYLIST_LINKING_BODIES } from "./lists.ts"
+import { PAGE_LINKING_BODIES } from "./pages.ts"
 import { makeRedirectResponse } from "../redirects.ts"
 import type { LinkingBody } from "../way.ts"
 
 const ways: Record<string, LinkingBody> = {
-  ...PAGE_LINKS,
-  ...HLS_LINKS,
-  ...DASH_LINKS,
-  ...LIST_LINKS,
+  ...PAGE_LINKING_BODIES,
+  ...HLS_LINKING_BODIES,
+  ...DASH_LINKING_BODIES,
+  ...PLAYLIST_LINKING_BODIES,
 }
 
 /**

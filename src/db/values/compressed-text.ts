@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib"
 import { customType } from "drizzle-orm/sqlite-core"
 import { z } from "zod"
-import { PACK_DICTIONARY } from "./pack-dictionary.ts"
+import { COMPRESSION_DICTIONARY } from "./compression-dictionary.ts"
 
 // Column types for compressed text. Deflate with a preset dictionary shrinks JSON to about a tenth.
 // Short or incompressible text is stored uncompressed.
@@ -16,7 +16,7 @@ const PACKED_LENGTH_MIN = 48
  */
 const HALVED_LENGTH_MIN = 4 * 1024
 
-const dictionary = new TextEncoder().encode(PACK_DICTIONARY)
+const dictionary = new TextEncoder().encode(COMPRESSION_DICTIONARY)
 const options = { dictionary, level: 6, windowBits: 15 }
 const decoder = new TextDecoder()
 
@@ -28,7 +28,7 @@ export const d1BytesSchema = z.union([
 ])
 
 /** Compresses a text. Returns the text unchanged if the compressed form is not shorter. */
-export function packText(text: string): string | Uint8Array {
+export function compressText(text: string): string | Uint8Array {
   if (text.length < PACKED_LENGTH_MIN) return text
   const deflated = deflateRawSync(text, options)
   const share = text.length < HALVED_LENGTH_MIN ? 1 : 2
@@ -43,7 +43,7 @@ export function packText(text: string): string | Uint8Array {
  * Decompresses the value of a column to text. Throws if the value was compressed with an unknown
  * dictionary.
  */
-export function unpackText(column: unknown): string {
+export function decompressText(column: unknown): string {
   if (typeof column === "string") return column
   const bytes = d1BytesSchema.parse(column)
   if (bytes[0] !== DICTIONARY_NUMBER) throw new Error(`unknown dictionary ${bytes[0]}`)
@@ -51,21 +51,21 @@ export function unpackText(column: unknown): string {
 }
 
 /** Column type for text that is compressed in the database. */
-export const packedTextColumn = customType<{ data: string; driverData: unknown }>({
+export const compressedTextColumn = customType<{ data: string; driverData: unknown }>({
   dataType: () => "text",
-  toDriver: (text) => packText(text),
-  fromDriver: unpackText,
+  toDriver: (text) => compressText(text),
+  fromDriver: decompressText,
 })
 
 /**
  * Column type for values that stay compressed when the row is read. The caller decompresses a value
  * if necessary.
  */
-export const stillPackedColumn = customType<{ data: unknown }>({ dataType: () => "text" })
+export const rawCompressedColumn = customType<{ data: unknown }>({ dataType: () => "text" })
 
 /** Column type for JSON values that are compressed in the database. */
-export const packedJsonColumn = customType<{ data: unknown; driverData: unknown }>({
+export const compressedJsonColumn = customType<{ data: unknown; driverData: unknown }>({
   dataType: () => "text",
-  toDriver: (value) => packText(JSON.stringify(value)),
-  fromDriver: (column): unknown => JSON.parse(unpackText(column)),
+  toDriver: (value) => compressText(JSON.stringify(value)),
+  fromDriver: (column): unknown => JSON.parse(decompressText(column)),
 })

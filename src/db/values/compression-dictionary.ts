@@ -174,4 +174,4 @@ const PROBE = [
  * Dictionary number 1. The most frequent texts are at the end, because deflate encodes short
  * distances in fewer bits.
  */
-export const PACK_DICTIONARY = RARER_PROBES + LOG + JOBS + PROBE
+export const COMPRESSION_DICTIONARY = RARER_PROBES + LOG + JOBS + PROBE
